@@ -1,0 +1,158 @@
+// Package hub is the cloud: it hears that a feed changed, checks that it did,
+// and tells every subscriber.
+//
+// Rows are the truth and a wake-up is only a hint: what is owed, to whom and when
+// it is due stands in the [Store], so that a crash loses nothing and a second
+// process on the same database takes over what the first one leaves. Start with
+// [Hub] and its Run, Ping and Register.
+//
+// The hub knows no wire: a [Fetcher] reads feeds, a [Notifier] tells subscribers
+// and a [Verifier] asks for their consent. The protocols' own rules that concern
+// the meaning (25 hours, three errors, the top of the hour) are here.
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"cloudburst/internal/event"
+)
+
+// Fetcher reads a topic. It obeys the egress rules and every limit of size and time.
+type Fetcher interface {
+	// Fetch reads f.URL once, conditionally when there are validators. An error
+	// is a fault.Unreadable (or fault.Refused for an address that may not be
+	// read) whose message is fit for strangers.
+	Fetch(ctx context.Context, f Fetch) (Fetched, error)
+}
+
+// Fetch is what to read.
+type Fetch struct {
+	URL                string
+	ETag, LastModified string // as the last answer gave them; "" sends none
+}
+
+// Fetched is a good answer: a body, or NotModified.
+type Fetched struct {
+	NotModified                     bool
+	Hash                            []byte // SHA-256 of Body
+	Body                            []byte
+	ETag, LastModified, ContentType string
+	URL                             string    // where the redirects ended
+	SentAt                          time.Time // when the request left, for pings that come meanwhile
+}
+
+// Notifier sends one notification and waits for its end.
+type Notifier interface {
+	// Notify tells sub that topic changed. The timer starts when the connection
+	// is dialled. It never returns an error of ours as the subscriber's: when the
+	// request could not be tried at all, Reply.NotTried is set.
+	Notify(ctx context.Context, sub Subscription, topic Topic, hops int) Reply
+}
+
+// Reply is what became of one notification.
+type Reply struct {
+	OK         bool
+	Gone       bool          // the subscriber wants no more (410)
+	NotTried   bool          // nothing was sent, for a reason of ours (draining, no sockets)
+	Timeout    bool          // it was not OK because time ran out
+	RetryAfter time.Duration // what the subscriber asked for; 0: nothing
+	Took       time.Duration // from the dial (or the write on a kept connection) to the answer
+	Text       string        // why it is not OK, fit for strangers
+	Exchange   event.Exchange
+}
+
+// Verifier asks a callback for its consent.
+type Verifier interface {
+	// Verify makes the test call (challenge false) or the challenge request, with
+	// feed as the changed URL. nil is consent; a fault.Refused or
+	// fault.Unreadable says why not, fit for strangers.
+	Verify(ctx context.Context, sub Subscription, feed string, challenge bool) (event.Exchange, error)
+}
+
+// Ping says that a feed changed.
+type Ping struct {
+	URL    string
+	Door   string     // event.Event.Door
+	Source netip.Addr // who says so; the zero Addr is this program
+	Hops   int        // hubs that this news has passed through
+}
+
+// PingResult is what a ping came to. The zero value with a nil error means: accepted, nothing known yet.
+type PingResult struct {
+	Known   bool  // somebody is subscribed
+	Checked bool  // the feed was read for this ping
+	Changed bool  // and had changed
+	Pending bool  // the reading takes long: the ping is on disk and goes on
+	Version int64 // the topic's version after it
+}
+
+// Registration asks for notifications.
+type Registration struct {
+	Protocol  string // HTTPPost and so on
+	Callback  string // absolute URL, made by the gateway from what the wire said
+	Procedure string
+	Feeds     []string
+	Challenge bool       // consent by challenge (a domain was named), else by test call
+	Source    netip.Addr // who asks
+	Door      string
+}
+
+// Registered says feed by feed what became of a registration.
+type Registered struct {
+	Accepted []string
+	Refused  []Refusal
+	Expires  time.Time
+}
+
+// Refusal is a feed that was not accepted, and why, in one sentence for the asker.
+type Refusal struct{ Feed, Reason string }
+
+// Options of a hub. Zero fields mean the default in brackets.
+type Options struct {
+	Expiry          time.Duration   // life of a registration [25 h]
+	MaxErrors       int             // changes in a row that may fail [3]
+	PingInterval    time.Duration   // least time between two checks of one feed [1 s]
+	CallbackTimeout time.Duration   // one notification, from the dial [15 s]
+	Retry           []time.Duration // waits after failed attempts; the last repeats [5s 30s 2m 10m 1h]
+	AckWithin       time.Duration   // a ping is answered by then, durably, even if the check goes on [2.5 s]
+	MaxInFlight     int             // notifications under way at once [512]
+	SourceRate      float64         // pings per second and source (/24, /56) [200]; negative: no limit
+	HostRate        float64         // checks per second and feed host [100]; negative: no limit
+	KeepEvents      time.Duration   // log rows older than this go [720 h]
+	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
+}
+
+// Hub is the engine. Store, Fetch, Notify, Verify and Bus must be set before Run;
+// the rest may be zero.
+type Hub struct {
+	Store   Store
+	Fetch   Fetcher
+	Notify  Notifier
+	Verify  Verifier
+	Bus     *event.Bus
+	Log     *slog.Logger
+	Options Options
+	Now     func() time.Time // the program's steady clock; nil: time.Now
+	// Hints carries "something is due" between nodes: Wake sends it. Nil for one node.
+	Hint func()
+
+	state
+}
+
+// Live is what the hub is doing at this moment.
+type Live struct {
+	Node     int64         `json:"node,string"`
+	Started  time.Time     `json:"started"`
+	InFlight int           `json:"in_flight"` // notifications under way
+	Queue    int           `json:"queue"`     // notifications in memory, under way or waiting
+	Origins  int           `json:"origins"`   // callback origins known
+	Slow     int           `json:"slow"`      // of them known to be slow
+	Open     int           `json:"open"`      // of them not tried for a while (breaker)
+	Checks   int           `json:"checks"`    // feed checks under way
+	Writes   int64         `json:"writes"`    // write transactions of deliveries since the start
+	Totals   Minute        `json:"totals"`    // since the start
+	Latency  time.Duration `json:"-"`
+}

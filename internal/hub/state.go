@@ -1,0 +1,2 @@
+package hub
+type state struct{}

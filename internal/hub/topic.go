@@ -1,0 +1,47 @@
+package hub
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+)
+
+// Topic is a feed (or any other document) that somebody asked to be told about.
+type Topic struct {
+	ID      int64  // TopicID(URL)
+	URL     string // exactly as the subscriber and the author name it
+	Version int64  // raised by one with each change; 0: never read
+	Hash    []byte // SHA-256 of the body's bytes; nil: never read
+
+	// What the last good answer carried, byte for byte, for the next conditional request.
+	ETag, LastModified, ContentType string
+	Size                            int64 // bytes
+
+	CheckedAt time.Time // last check, good or bad; zero: never
+	ChangedAt time.Time // last change; zero: never
+	Failures  int       // bad checks in a row
+	Error     string    // what the last check failed of, fit for the public; "" when it was good
+
+	PingedAt time.Time // an acknowledged ping that no check has answered yet; zero: none
+}
+
+// TopicID is the id of the topic with that URL: 63 bits of its SHA-256, never 0.
+// Made from the URL, it needs no look-up and no sequence, and the same URL has the
+// same id on every node.
+func TopicID(url string) int64 { return id63(url) }
+
+// SubscriptionID is the id of a subscription within its topic, made from what
+// makes it the same one: protocol and callback.
+func SubscriptionID(protocol, callback string) int64 { return id63(protocol + " " + callback) }
+
+func id63(s string) int64 {
+	sum := sha256.Sum256([]byte(s))
+	return max(int64(binary.BigEndian.Uint64(sum[:8])>>1), 1)
+}
+
+// Buckets is how many key ranges a topic's subscriptions fall into; a part is a
+// range of buckets. Buckets order the same way as subscription ids.
+const Buckets = 1 << 16
+
+// Bucket is the top 16 bits of a subscription's 63-bit id.
+func Bucket(subscriptionID int64) int32 { return int32(subscriptionID >> 47) }
