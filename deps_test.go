@@ -1,0 +1,86 @@
+// Package cloudburst_test holds the import rule: a package imports earlier layers
+// only, never its own, and an outside module only where a grant says why.
+package cloudburst_test
+
+import (
+	"io/fs"
+	"os"
+	"testing"
+)
+
+// The tables below are decisions. A package that does not fit them is in the wrong
+// place more often than the table is: do not loosen it to make a build pass.
+func rules() ruleset {
+	wire := []string{"xmlrpc", "soap", "rsscloud", "client"}
+	return ruleset{
+		module: "cloudburst",
+		layers: []layer{
+			{"early leaves", []string{"internal/xmlsafe"}},
+			{"wire", []string{"xmlrpc", "soap"}},
+			{"wire on wire", []string{"rsscloud", "client"}},
+			{"faults", []string{"internal/fault"}},
+			{"leaves", []string{"internal/event", "internal/fetch", "internal/nettest"}},
+			{"meaning", []string{"internal/hub"}},
+			{"what both stores share", []string{"internal/store/sqlstore", "internal/store/storetest"}},
+			{"stores", []string{"internal/store/sqlite", "internal/store/postgres"}},
+			{"the choice of store", []string{"internal/store"}},
+			{"reach", []string{"internal/gateway", "internal/api", "internal/web"}},
+			{"configuration", []string{"internal/config"}},
+			{"the program", []string{"internal/app"}},
+			{"measuring", []string{"internal/bench"}},
+			{"commands", []string{"internal/cli"}},
+			{"main", []string{"cmd/cloudburst"}},
+			{"checks of the tree itself", []string{".", "spec"}},
+		},
+		// Packages that know no wire: what a protocol says is turned into their
+		// words by the gateway.
+		blind: map[string][]string{
+			"internal/fault":          wire,
+			"internal/event":          wire,
+			"internal/fetch":          wire,
+			"internal/hub":            wire,
+			"internal/store/sqlstore": wire,
+			"internal/store/sqlite":   wire,
+			"internal/store/postgres": wire,
+			"internal/store":          wire,
+		},
+		// Packages that only some may see.
+		seenBy: map[string][]string{
+			"internal/config": {"internal/app"},
+		},
+		grants: []grant{
+			{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
+			{"github.com/jackc/pgx/v5", "internal/store/postgres", "the PostgreSQL driver"},
+			{"github.com/pressly/goose/v3", "internal/store/sqlstore", "migrations with the same numbers in both databases"},
+			{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that no stranger may make us dial"},
+			{"golang.org/x/net", "internal/fetch", "names in other scripts (idna)"},
+			{"github.com/spf13/cobra", "internal/cli", "commands, completion, man page"},
+			{"github.com/BurntSushi/toml", "internal/config", "the configuration file"},
+			{"github.com/prometheus/client_golang", "internal/app", "metrics"},
+		},
+		testGrants: []grant{
+			{"github.com/google/go-cmp", "", "differences that a person can read"},
+			{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
+		},
+		// Tests that need a later package, from a package of their own (p_test).
+		testsSee: map[string][]string{
+			"internal/hub": {"internal/store/sqlite"},
+		},
+	}
+}
+
+func TestEveryPackageImportsEarlierLayersOnly(t *testing.T) {
+	t.Parallel()
+	for _, w := range findings(t, os.DirFS("."), rules()) {
+		t.Error(w)
+	}
+}
+
+func findings(t *testing.T, tree fs.FS, r ruleset) []string {
+	t.Helper()
+	wrong, err := r.check(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wrong
+}
