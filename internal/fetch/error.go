@@ -1,0 +1,121 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Kind says what kind of failure it was.
+type Kind int
+
+const (
+	Unreachable Kind = iota // no name, no route, nobody there, connection lost
+	BadURL                  // the URL itself is wrong or of a form that is not allowed
+	Refused                 // the guard forbids the address
+	TimedOut                // one of the time limits ran out
+	TLS                     // the certificate or the handshake is wrong
+	Malformed               // the answer is not HTTP, or cannot be decoded
+	TooLarge                // the answer exceeds a size limit
+	TooManyRedirects
+	Ours // cancelled, or this machine is out of sockets or memory
+)
+
+var kinds = [...]string{"unreachable", "bad-url", "refused", "timed-out", "tls", "malformed", "too-large", "too-many-redirects", "ours"}
+
+// String is the kind's stable name, for logs.
+func (k Kind) String() string {
+	if k < 0 || int(k) >= len(kinds) {
+		return "unreachable"
+	}
+	return kinds[k]
+}
+
+// Neutral is the one sentence that strangers read about every failure in which
+// no server answered.
+const Neutral = "could not be read: no usable answer came from there"
+
+// Error is a failure to get an answer.
+type Error struct {
+	Kind Kind
+	URL  string // without user name and password
+	Text string // one clause for strangers; it reads on after the URL's name
+	Err  error  // the cause, for the operator's log only; may be nil
+}
+
+// Error is for the operator: it tells the kind and the cause.
+func (e *Error) Error() string {
+	s := "fetch: " + e.Kind.String()
+	if e.URL != "" {
+		s += ": " + e.URL
+	}
+	if e.Err != nil {
+		return s + ": " + e.Err.Error()
+	}
+	return s + ": " + e.Text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Timeout reports whether a time limit was the reason.
+func (e *Error) Timeout() bool { return e.Kind == TimedOut }
+
+// KindOf is the kind of the outermost Error in err's chain, Unreachable if none.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Unreachable
+}
+
+// Text is what a stranger may read of err.
+func Text(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Text != "" {
+		return e.Text
+	}
+	return Neutral
+}
+
+func badURL(format string, args ...any) *Error {
+	return &Error{Kind: BadURL, Text: fmt.Sprintf(format, args...)}
+}
+
+func fail(kind Kind, err error) *Error { return &Error{Kind: kind, Text: Neutral, Err: err} }
+
+func malformed(format string, args ...any) *Error {
+	return &Error{Kind: Malformed, Text: Neutral, Err: fmt.Errorf(format, args...)}
+}
+
+// told reports whether strangers may know the failure's moment: it has nothing to
+// do with what is or is not reachable.
+func (k Kind) told() bool {
+	return k == BadURL || k == TooLarge || k == TooManyRedirects || k == Ours
+}
+
+// wait is how long to hold a failure back that took so long, in buckets.
+func wait(took, bucket time.Duration) time.Duration {
+	if bucket <= 0 {
+		return 0
+	}
+	if took <= 0 {
+		return bucket
+	}
+	return (bucket - took%bucket) % bucket
+}
+
+// exhausted reports an error that is this machine's want of something, not the peer's doing.
+func exhausted(err error) bool {
+	for _, e := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	// The resolver keeps only the text of what its own socket said.
+	if d, ok := errors.AsType[*net.DNSError](err); ok {
+		return strings.Contains(d.Err, syscall.EMFILE.Error()) || strings.Contains(d.Err, syscall.ENFILE.Error())
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package fetch
+
+import (
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+const maxURL = 8 << 10 // longer ones are nobody's
+
+// target is a URL taken apart. All strings are parts of the URL itself unless the
+// host had to be rewritten.
+type target struct {
+	https bool
+	user  bool
+	host  string     // as dialled: lower case, ASCII, an IPv6 address without brackets
+	shown string     // host and port as the Host header shows them
+	path  string     // path and query, byte for byte, "" when there is none
+	port  uint16     // given or by scheme
+	ip    netip.Addr // set when the host is an address
+}
+
+// splitURL takes an absolute http or https URL apart, strictly: whatever different
+// programs might understand differently is refused.
+func splitURL(raw string) (target, error) {
+	var t target
+	if len(raw) > maxURL {
+		return t, badURL("is longer than %d bytes", maxURL)
+	}
+	for i := 0; i < len(raw); i++ {
+		if c := raw[i]; c <= ' ' || c == 0x7f || c == '\\' {
+			return t, badURL("has a blank, a backslash or a control character in it")
+		}
+	}
+	rest, ok := t.scheme(raw)
+	if !ok {
+		return t, badURL("does not begin with http:// or https://")
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	authority := rest[:end]
+	t.path = rest[end:]
+	if i := strings.IndexByte(t.path, '#'); i >= 0 {
+		t.path = t.path[:i]
+	}
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		if strings.IndexByte(authority, '@') != i {
+			return t, badURL("has more than one @ before its path")
+		}
+		t.user, authority = true, authority[i+1:]
+	}
+	return t, t.authority(authority)
+}
+
+func (t *target) scheme(raw string) (rest string, ok bool) {
+	i := strings.Index(raw, "://")
+	if i != 4 && i != 5 {
+		return "", false
+	}
+	switch s := raw[:i]; {
+	case strings.EqualFold(s, "http"):
+		t.port = 80
+	case strings.EqualFold(s, "https"):
+		t.https, t.port = true, 443
+	default:
+		return "", false
+	}
+	return raw[i+3:], true
+}
+
+func (t *target) authority(a string) error {
+	t.shown = a
+	host, port := a, ""
+	if strings.HasPrefix(a, "[") {
+		i := strings.IndexByte(a, ']')
+		if i < 0 {
+			return badURL("has an address in brackets that is not closed")
+		}
+		host, port = a[1:i], a[i+1:]
+		ip, err := netip.ParseAddr(host)
+		if err != nil || !ip.Is6() || ip.Zone() != "" {
+			return badURL("has %q in brackets, which is not an IPv6 address", host)
+		}
+		t.ip, t.host = plain(ip), host
+	} else if i := strings.IndexByte(a, ':'); i >= 0 {
+		host, port = a[:i], a[i:]
+	}
+	if port != "" {
+		if err := t.number(port); err != nil {
+			return err
+		}
+	}
+	if t.ip.IsValid() {
+		return nil
+	}
+	return t.name(host, port)
+}
+
+// number reads ":port"; a colon alone is the scheme's own port.
+func (t *target) number(port string) error {
+	if port[0] != ':' {
+		return badURL("has something other than a port after its host")
+	}
+	digits := port[1:]
+	if digits == "" {
+		t.shown = t.shown[:len(t.shown)-1]
+		return nil
+	}
+	n := 0
+	for i := 0; i < len(digits); i++ {
+		c := digits[i]
+		if c < '0' || c > '9' || n > 0xffff {
+			return badURL("names port %q, which is not a number from 1 to 65535", digits)
+		}
+		n = n*10 + int(c-'0')
+	}
+	if n == 0 || n > 0xffff {
+		return badURL("names port %q, which is not a number from 1 to 65535", digits)
+	}
+	t.port = uint16(n)
+	return nil
+}
+
+// name reads a host that is not in brackets: four plain decimal numbers, or a
+// name. Everything that only some programs take for a number is refused.
+func (t *target) name(host, port string) error {
+	ascii, lower := true, true
+	for i := 0; i < len(host); i++ {
+		c := host[i]
+		ascii = ascii && c < 0x80
+		lower = lower && (c < 'A' || c > 'Z')
+	}
+	switch {
+	case !ascii:
+		h, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return badURL("has the host %q, which is not a name that can be looked up", host)
+		}
+		if endsInNumber(h) {
+			return badURL("has the host %q, which is a number in disguise", host)
+		}
+		host = h
+		t.shown = h + strings.TrimSuffix(port, ":")
+		if port == ":" {
+			t.shown = h
+		}
+	case !lower:
+		host = strings.ToLower(host)
+	}
+	t.host = host
+	if endsInNumber(host) {
+		ip, err := netip.ParseAddr(host)
+		if err != nil || !ip.Is4() {
+			return badURL("has the host %q, which is neither a name nor an address in its ordinary form", host)
+		}
+		t.ip = ip
+		return nil
+	}
+	if !isName(host) {
+		return badURL("has the host %q, which is not a name that can be looked up", host)
+	}
+	return nil
+}
+
+// endsInNumber reports a host whose last label some programs read as a number:
+// decimal, octal or hexadecimal.
+func endsInNumber(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if last == "" {
+		return false
+	}
+	if len(last) >= 2 && last[0] == '0' && (last[1]|0x20) == 'x' {
+		return strings.Trim(last[2:], "0123456789abcdefABCDEF") == ""
+	}
+	return strings.Trim(last, "0123456789") == ""
+}
+
+// isName reports a host name: letters, digits, hyphens and underscores in labels
+// of 1 to 63, 253 in all, a dot at the end allowed.
+func isName(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	if host == "" || len(host) > 253 {
+		return false
+	}
+	label := 0
+	for i := 0; i < len(host); i++ {
+		c := host[i]
+		switch {
+		case c == '.':
+			if label == 0 || host[i-1] == '-' {
+				return false
+			}
+			label = 0
+			continue
+		case c == '-':
+			if label == 0 {
+				return false
+			}
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_':
+		default:
+			return false
+		}
+		if label++; label > 63 {
+			return false
+		}
+	}
+	return label > 0 && host[len(host)-1] != '-'
+}
