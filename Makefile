@@ -1,0 +1,68 @@
+# Two commands to begin with: make run, make test.
+
+# The toolchain is the one that go.mod names, fetched where it is not here, whatever
+# the environment says; make GOTOOLCHAIN=local overrides it.
+export GOTOOLCHAIN := auto
+# The program has no C in it. Only the race detector needs cgo.
+export CGO_ENABLED := 0
+
+ARGS ?=
+FUZZTIME ?= 10s
+PACKAGES ?= ./...
+# What runs many goroutines over shared state.
+RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./internal/event/... ./internal/fetch/... \
+	./internal/hub/... ./internal/store/... ./internal/gateway/...
+TEST_FLAGS ?= -timeout 20m
+STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
+LOOPBACK = 127.0.0.0/8,::1/128
+
+.PHONY: help run build setup test race fuzz bench lint cross check clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## build and start a server to try, on http://127.0.0.1:5337, its store in ./data (more flags: ARGS=…)
+	exec bin/cloudburst serve --listen 127.0.0.1:5337 --data data \
+		--egress.allow-fetch $(LOOPBACK) --egress.allow-callback $(LOOPBACK) $(ARGS)
+
+build: ## bin/cloudburst
+	go build -trimpath -o bin/cloudburst ./cmd/cloudburst
+
+setup: ## install what the tests need, where it is missing (Debian; root or sudo)
+	@packaging/setup-tests.sh
+
+test: setup ## every test, beside a PostgreSQL server that lives as long as they do
+	packaging/with-postgres.sh go test $(TEST_FLAGS) $(PACKAGES)
+
+race: setup ## the core's tests under the race detector
+	CGO_ENABLED=1 packaging/with-postgres.sh go test -race $(TEST_FLAGS) $(RACE)
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@packaging/fuzz.sh $(FUZZTIME)
+
+bench: build ## the benchmarks, on this machine's loopback only
+	go test -run '^$$' -bench . -benchmem $(PACKAGES)
+	bin/cloudburst bench fanout
+	bin/cloudburst bench ping
+	bin/cloudburst bench slow
+
+lint: ## gofmt, go vet, staticcheck, the import rule and the citations
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not formatted by gofmt:"; echo "$$files"; exit 1; fi
+	go vet ./...
+	$(STATICCHECK) ./...
+	go test . ./spec
+
+cross: ## does it build for the other systems that it runs on?
+	GOOS=linux GOARCH=arm64 go build -o /dev/null ./cmd/cloudburst
+	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/cloudburst
+
+check: ## all that a change must pass; .ci/run is this
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory build cross
+	$(MAKE) --no-print-directory race
+	$(MAKE) --no-print-directory fuzz FUZZTIME=5s
+	$(MAKE) --no-print-directory test
+
+clean: ## remove bin/
+	rm -rf bin

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the tree for a short while, one after another:
+# fuzz.sh [TIME, as go test -fuzztime takes it] [PATTERN of target names]
+set -euo pipefail
+time=${1:-10s}
+pattern=${2:-.}
+
+targets=$(grep -rn --include='*_test.go' -E '^func Fuzz[A-Za-z0-9_]*\(' . |
+	sed -E 's#^(.*)/[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9_]*)\(.*#\1 \2#' | sort -u | grep -E -- "$pattern" || true)
+if [[ -z $targets ]]; then
+	echo "fuzz: no target matches '$pattern'" >&2
+	exit 1
+fi
+ran=0
+while read -r package target; do
+	echo "fuzz: $package $target for $time"
+	if ! out=$(go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -parallel 2 "$package" 2>&1 </dev/null); then
+		echo "$out"
+		echo "fuzz: $package $target failed; the input stands in $package/testdata/fuzz" >&2
+		exit 1
+	fi
+	echo "$out" | tail -n 1
+	ran=$((ran + 1))
+done <<<"$targets"
+echo "fuzz: $ran targets, nothing found"

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Installs what the tests use and this machine lacks, from Debian's packages. Says
+# nothing and is done at once where nothing is missing.
+set -euo pipefail
+
+# has NAME: is it here?
+has() {
+	case $1 in
+	postgresql) command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null ;;
+	libc6-dev) [[ -e /usr/include/stdlib.h ]] ;;
+	ca-certificates) [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/ssl/cert.pem ]] ;;
+	chromium) command -v chromium >/dev/null ;;
+	php-cli) command -v php >/dev/null ;;
+	nodejs) command -v node >/dev/null ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
+# What each is for: a real database; the pages as a browser shows them; clients in
+# the languages that people call us from; the race detector.
+wanted=(ca-certificates postgresql chromium php-cli perl ruby python3 nodejs curl gcc libc6-dev)
+
+if ! command -v go >/dev/null; then
+	echo "setup: there is no Go on the PATH; install Go 1.26 or newer (https://go.dev/dl/)" >&2
+	exit 1
+fi
+missing=()
+for name in "${wanted[@]}"; do
+	has "$name" || missing+=("$name")
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+	exit 0
+fi
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+	as_root=(sudo -n)
+	sudo -n true 2>/dev/null || as_root=(false)
+fi
+if ! command -v apt-get >/dev/null || [[ ${as_root[*]:-} == false ]]; then
+	{
+		echo "setup: the tests need what this machine lacks, and it cannot be installed from here: ${missing[*]}"
+		echo "setup: on Debian, as root: apt-get install ${missing[*]}"
+		echo "setup: elsewhere: whatever brings the same commands, then make test again"
+	} >&2
+	exit 1
+fi
+
+log=$(mktemp)
+no_cluster=/etc/postgresql-common/createcluster.d/cloudburst-tests.conf
+# shellcheck disable=SC2329 # called by the trap
+cleanup() {
+	rm -f "$log"
+	if [[ -n ${made_conf:-} ]]; then "${as_root[@]}" rm -f "$no_cluster"; fi
+}
+trap cleanup EXIT
+
+run() { # COMMAND…: quiet unless it fails
+	if ! "${as_root[@]}" "$@" >"$log" 2>&1 </dev/null; then
+		cat "$log" >&2
+		echo "setup: this failed: $*" >&2
+		exit 1
+	fi
+}
+
+echo "setup: installing ${missing[*]}"
+if [[ " ${missing[*]} " == *" postgresql "* ]]; then
+	# The tests make a cluster of their own: the package need not make one for all.
+	made_conf=yes
+	run mkdir -p "${no_cluster%/*}"
+	run sh -c "echo 'create_main_cluster = false' >$no_cluster"
+fi
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+run "${apt[@]}" update
+run "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
+for name in "${missing[@]}"; do
+	has "$name" || { echo "setup: $name was installed and is still not to be found" >&2; exit 1; }
+done
