@@ -1,0 +1,149 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Config is the configuration as the program uses it. Make it with [Load], or
+// with [Default] in tests.
+type Config struct {
+	Listen         string
+	Data           string
+	PublicURL      string // without a trailing slash; "" is derived, see Public
+	Database       string // "" is SQLite in Data
+	TrustedProxies []netip.Prefix
+
+	Admin  Admin
+	Egress Egress
+	Hub    Hub
+	Log    Log
+}
+
+// Admin is the operator's listener.
+type Admin struct{ Listen string }
+
+// Egress holds the exceptions from "public addresses only".
+type Egress struct{ AllowFetch, AllowCallback []netip.Prefix }
+
+// Hub holds the engine's figures.
+type Hub struct {
+	Expiry          time.Duration
+	MaxErrors       int
+	PingInterval    time.Duration
+	CallbackTimeout time.Duration
+	Retry           []time.Duration
+	SourceRate      float64 // per second; 0: no limit
+	HostRate        float64 // per second; 0: no limit
+	MaxInFlight     int     // 0: from the limit of open files
+}
+
+// Log says what is written and kept.
+type Log struct {
+	Level  string // debug, info, warn, error
+	Format string // text, json
+	Keep   time.Duration
+}
+
+// SlogLevel is Level as slog counts it.
+func (l Log) SlogLevel() slog.Level {
+	var level slog.Level
+	if level.UnmarshalText([]byte(l.Level)) != nil {
+		return slog.LevelInfo
+	}
+	return level
+}
+
+// Default is the configuration when nobody says anything.
+func Default() Config {
+	var c Config
+	for _, s := range Settings() {
+		// The table's own defaults parse: a test holds that.
+		if p, err := s.parse(s.Default); err == nil {
+			s.set(&c, p)
+		}
+	}
+	return c
+}
+
+// Public is the public URL, without a trailing slash. Where none is set it is
+// made from addr, the address that the public listener really has.
+func (c Config) Public(addr string) string {
+	if c.PublicURL != "" {
+		return c.PublicURL
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "http://localhost"
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// Warnings are sentences for the operator about settings that are allowed and
+// may not be what was meant. They belong at the start and on the status page.
+func (c Config) Warnings() []string {
+	var w []string
+	if c.PublicURL == "" {
+		w = append(w, "public-url is not set: links and the <cloud> element name localhost, which nobody else can reach.")
+	}
+	if !loopback(c.Admin.Listen) {
+		w = append(w, fmt.Sprintf("admin.listen is %s, not a loopback address: everyone who can connect to it controls this server.", c.Admin.Listen))
+	}
+	if len(c.Egress.AllowFetch) > 0 {
+		w = append(w, fmt.Sprintf("egress.allow-fetch lets anyone make this server read feeds from %s.", joinNetworks(c.Egress.AllowFetch)))
+	}
+	if len(c.Egress.AllowCallback) > 0 {
+		w = append(w, fmt.Sprintf("egress.allow-callback lets anyone make this server send requests to %s.", joinNetworks(c.Egress.AllowCallback)))
+	}
+	for _, p := range c.TrustedProxies {
+		if p.Bits() == 0 {
+			w = append(w, fmt.Sprintf("trusted-proxies holds %s: every caller may then claim to be anyone.", p))
+		}
+	}
+	return w
+}
+
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+func joinNetworks(nets []netip.Prefix) string {
+	s := make([]string, len(nets))
+	for i, n := range nets {
+		s[i] = n.String()
+	}
+	return strings.Join(s, ", ")
+}
+
+// Redact hides the password of a database URL, and everything of a text that is
+// not a URL. It is safe to show.
+func Redact(database string) string {
+	if database == "" {
+		return ""
+	}
+	u, err := url.Parse(database)
+	if err != nil || u.Scheme == "" || u.Opaque != "" {
+		return "(hidden)"
+	}
+	q := u.Query()
+	for key := range q {
+		if strings.Contains(strings.ToLower(key), "password") {
+			q.Set(key, "xxxxx")
+			u.RawQuery = q.Encode()
+		}
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,119 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// readFile reads a TOML file into texts by setting name.
+func readFile(path string, read func(string) ([]byte, error)) (map[string]string, error) {
+	b, err := read(path)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
+	}
+	var tree map[string]any
+	if err := toml.Unmarshal(b, &tree); err != nil {
+		if e, ok := errors.AsType[toml.ParseError](err); ok {
+			return nil, fmt.Errorf("%s, line %d: %s", path, e.Position.Line, e.Message)
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	known := map[string]Setting{}
+	var names []string
+	for _, s := range Settings() {
+		known[s.Name] = s
+		names = append(names, s.Name)
+		if s.Secret {
+			known[s.Name+fileSuffix] = Setting{Name: s.Name + fileSuffix}
+			names = append(names, s.Name+fileSuffix)
+		}
+	}
+	values := map[string]string{}
+	err = walk(tree, "", func(key string, value any) error {
+		s, ok := known[key]
+		if !ok {
+			return unknown(fmt.Sprintf("the key %s in %s", key, path), key, names)
+		}
+		text, err := s.text(value)
+		if err != nil {
+			return fmt.Errorf("%s in %s: %w", key, path, err)
+		}
+		values[key] = text
+		return nil
+	})
+	return values, err
+}
+
+// walk visits the leaves in the order of their dotted keys, so that the same
+// file always gives the same first error.
+func walk(tree map[string]any, prefix string, visit func(key string, value any) error) error {
+	keys := make([]string, 0, len(tree))
+	for k := range tree {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		var err error
+		if sub, ok := tree[k].(map[string]any); ok {
+			err = walk(sub, prefix+k+".", visit)
+		} else {
+			err = visit(prefix+k, tree[k])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text turns a TOML value into the text that a flag would carry.
+func (s Setting) text(value any) (string, error) {
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case int64:
+		if s.Kind == Count || s.Kind == Rate {
+			return strconv.FormatInt(v, 10), nil
+		}
+	case float64:
+		if s.Kind == Rate {
+			return strconv.FormatFloat(v, 'g', -1, 64), nil
+		}
+	case []any:
+		return s.list(v)
+	}
+	return "", fmt.Errorf("%v is not right: it needs %s", value, s.needs())
+}
+
+func (s Setting) list(values []any) (string, error) {
+	if s.Kind != Networks && s.Kind != Durations {
+		return "", fmt.Errorf("a list is not right: it needs %s", s.needs())
+	}
+	parts := make([]string, len(values))
+	for i, v := range values {
+		text, ok := v.(string)
+		if !ok {
+			return "", fmt.Errorf("%v is not right: the list needs texts in quotes", v)
+		}
+		parts[i] = text
+	}
+	return strings.Join(parts, ","), nil
+}
+
+func (s Setting) needs() string {
+	switch s.Kind {
+	case Count, Rate:
+		return "a number"
+	case Networks, Durations:
+		return "a list of texts in quotes"
+	case Duration:
+		return `a time in quotes, such as "15s"`
+	default:
+		return "a text in quotes"
+	}
+}

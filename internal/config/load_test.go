@@ -1,0 +1,388 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spf13/pflag"
+)
+
+var comparePrefixes = cmp.Options{
+	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
+	cmpopts.EquateEmpty(),
+}
+
+type files map[string]string
+
+func (f files) read(path string) ([]byte, error) {
+	text, ok := f[path]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
+	return []byte(text), nil
+}
+
+func load(t *testing.T, args, env []string, f files) (*Effective, error) {
+	t.Helper()
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	AddFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		return nil, UnknownFlag(err, flags)
+	}
+	return Load(Options{Flags: flags, Environ: env, ReadFile: f.read})
+}
+
+func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
+	t.Parallel()
+	for _, s := range Settings() {
+		if _, err := s.parse(s.Default); err != nil {
+			t.Errorf("the default %q of %s: %v", s.Default, s.Name, err)
+		}
+	}
+	want := Config{
+		Listen: ":5337", Data: "cloudburst-data",
+		Admin: Admin{Listen: "127.0.0.1:5338"},
+		Hub: Hub{Expiry: 25 * time.Hour, MaxErrors: 3, PingInterval: time.Second, CallbackTimeout: 15 * time.Second,
+			Retry:      []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
+			SourceRate: 200, HostRate: 100},
+		Log: Log{Level: "info", Format: "text", Keep: 720 * time.Hour},
+	}
+	if diff := cmp.Diff(want, Default(), comparePrefixes); diff != "" {
+		t.Error(diff)
+	}
+	e, err := load(t, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, e.Config, comparePrefixes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFlagBeatsEnvironmentBeatsFileBeatsDefault(t *testing.T) {
+	t.Parallel()
+	f := files{"c.toml": "[hub]\nexpiry = \"1h\"\nmax-errors = 4\nping-interval = \"4s\"\n"}
+	env := []string{"CLOUDBURST_CONFIG=c.toml", "CLOUDBURST_HUB_EXPIRY=2h", "CLOUDBURST_HUB_MAX_ERRORS=5", "HOME=/root"}
+	e, err := load(t, []string{"--hub.expiry", "3h"}, env, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]Source{}
+	for _, name := range []string{"hub.expiry", "hub.max-errors", "hub.ping-interval", "hub.callback-timeout"} {
+		got[e.Value(name).Text+" "+e.Value(name).Origin] = e.Value(name).Source
+	}
+	want := map[string]Source{"3h --hub.expiry": FromFlag, "5 CLOUDBURST_HUB_MAX_ERRORS": FromEnv, "4s c.toml": FromFile, "15s ": FromDefault}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if e.Config.Hub.Expiry != 3*time.Hour || e.Config.Hub.MaxErrors != 5 || e.Config.Hub.PingInterval != 4*time.Second {
+		t.Errorf("%+v", e.Config.Hub)
+	}
+	if e.File != "c.toml" {
+		t.Errorf("File is %q", e.File)
+	}
+}
+
+func TestAnEmptyVariableCountsAsNotSet(t *testing.T) {
+	t.Parallel()
+	e, err := load(t, nil, []string{"CLOUDBURST_DATA=", "CLOUDBURST_CONFIG="}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Value("data"); v.Source != FromDefault || v.Text != "cloudburst-data" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestListsAndNetworks(t *testing.T) {
+	t.Parallel()
+	f := files{"c.toml": "trusted-proxies = [\"10.0.0.0/8\", \"::1\"]\nhub.retry = [\"1s\", \"1d\"]\nhub.source-rate = 0.5\nhub.host-rate = 0\n"}
+	e, err := load(t, []string{"--config=c.toml", "--egress.allow-fetch", "127.0.0.1, ::ffff:192.0.2.1,fd00::/8"}, nil, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	want.Egress.AllowFetch = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")}
+	want.Hub.Retry = []time.Duration{time.Second, 24 * time.Hour}
+	want.Hub.SourceRate, want.Hub.HostRate = 0.5, 0
+	if diff := cmp.Diff(want, e.Config, comparePrefixes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsWrongIsSaidInOneSentence(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		args []string
+		env  []string
+		file string
+		want string
+	}{
+		{name: "flag", args: []string{"--admin.lisen", ":1"}, want: "the flag --admin.lisen is not known: did you mean --admin.listen?"},
+		{name: "far flag", args: []string{"--zzzzzzzzzzzzzzzzzzzzzzz"}, want: "the flag --zzzzzzzzzzzzzzzzzzzzzzz is not known"},
+		{name: "variable", env: []string{"CLOUDBURST_HUB_EXPIRE=1h"}, want: "the environment variable CLOUDBURST_HUB_EXPIRE is not known: did you mean CLOUDBURST_HUB_EXPIRY?"},
+		{name: "key", file: "[hub]\nmaxerrors = 3\n", want: "the key hub.maxerrors in c.toml is not known: did you mean hub.max-errors?"},
+		{name: "top key", file: "lsiten = ':80'\n", want: "the key lsiten in c.toml is not known: did you mean listen?"},
+		{name: "no TOML", file: "listen = \n", want: "c.toml, line 1: "},
+		{name: "twice in the file", file: "data='a'\ndata='b'\n", want: "c.toml, line 2: "},
+		{name: "kind", file: "[hub]\nexpiry = 25\n", want: `hub.expiry in c.toml: 25 is not right: it needs a time in quotes, such as "15s"`},
+		{name: "number for text", file: "listen = 5337\n", want: "listen in c.toml: 5337 is not right: it needs a text in quotes"},
+		{name: "list for text", file: "listen = ['a']\n", want: "listen in c.toml: a list is not right: it needs a text in quotes"},
+		{name: "list of numbers", file: "hub.retry = [5]\n", want: "hub.retry in c.toml: 5 is not right: the list needs texts in quotes"},
+		{name: "truth for number", file: "hub.max-errors = true\n", want: "hub.max-errors in c.toml: true is not right: it needs a number"},
+		{name: "value in file", file: "hub.expiry = 'soon'\n", want: `hub.expiry in c.toml is "soon": "soon" is not a time such as`},
+		{name: "value in variable", env: []string{"CLOUDBURST_HUB_MAX_ERRORS=0"}, want: `CLOUDBURST_HUB_MAX_ERRORS is "0": it needs a whole number from 1 to 1000`},
+		{name: "value in flag", args: []string{"--log.level=loud"}, want: `--log.level is "loud": it needs one of debug, info, warn, error`},
+		{name: "short", args: []string{"--hub.expiry=1ms"}, want: "1ms is too short: it needs at least 1s"},
+		{name: "long", args: []string{"--hub.callback-timeout=1d"}, want: "1d is too long: it needs at most 5m"},
+		{name: "negative", args: []string{"--hub.expiry=-1h"}, want: "-1h is too short"},
+		{name: "empty list of times", args: []string{"--hub.retry="}, want: `"" is not a time`},
+		{name: "rate", args: []string{"--hub.host-rate=-1"}, want: "it needs a number of 0 or more"},
+		{name: "rate NaN", args: []string{"--hub.host-rate=NaN"}, want: "it needs a number of 0 or more"},
+		{name: "address", args: []string{"--listen=5337"}, want: `--listen is "5337": it needs host:port`},
+		{name: "port", args: []string{"--listen=:99999"}, want: "its port needs a number from 0 to 65535"},
+		{name: "port name", args: []string{"--listen=:http"}, want: "its port needs a number from 0 to 65535"},
+		{name: "listen URL", args: []string{"--listen=http://x:1"}, want: "it needs host:port"},
+		{name: "mask", args: []string{"--trusted-proxies=10.1.2.3/8"}, want: `"10.1.2.3/8" has bits behind its mask: did you mean 10.0.0.0/8, or 10.1.2.3/32?`},
+		{name: "zone", args: []string{"--trusted-proxies=fe80::1%eth0"}, want: "is not a network"},
+		{name: "mapped", args: []string{"--trusted-proxies=::ffff:10.0.0.0/104"}, want: "write it as IPv4"},
+		{name: "public URL with path", args: []string{"--public-url=https://a.example/hub"}, want: "it needs scheme, host and port only"},
+		{name: "public URL without scheme", args: []string{"--public-url=a.example"}, want: "it needs a URL such as"},
+		{name: "data", args: []string{"--data="}, want: "it needs the path of a folder"},
+		{name: "no file", args: []string{"--config=gone.toml"}, want: "the configuration file cannot be read: open gone.toml"},
+		{name: "both secrets", env: []string{"CLOUDBURST_DATABASE=postgres://a/b", "CLOUDBURST_DATABASE_FILE=x"}, want: "CLOUDBURST_DATABASE and CLOUDBURST_DATABASE_FILE are both set"},
+		{name: "no secret file", env: []string{"CLOUDBURST_DATABASE_FILE=gone"}, want: "CLOUDBURST_DATABASE_FILE: the file that it names cannot be used: open gone"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f, args := files{}, tt.args
+			if tt.file != "" {
+				f["c.toml"] = tt.file
+				args = append(args, "--config=c.toml")
+			}
+			_, err := load(t, args, tt.env, f)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v\nwant %s", err, tt.want)
+			}
+			if strings.ContainsRune(err.Error(), '\n') {
+				t.Errorf("more than one line: %v", err)
+			}
+		})
+	}
+}
+
+func TestAPasswordIsNeverShown(t *testing.T) {
+	t.Parallel()
+	const secret = "s3kr1t"
+	for _, text := range []string{
+		"postgres://u:s3kr1t@", "mysql://u:s3kr1t@h/d", "postgres://u:s3kr1t@h", "host=h password=s3kr1t",
+		"postgres://u:s3kr1t@h:port/d", "postgres://u:s3kr1t%zz@h/d", "s3kr1t",
+	} {
+		for _, args := range [][]string{{"--database", text}} {
+			_, err := load(t, args, nil, nil)
+			if err == nil {
+				t.Errorf("%s was accepted", text)
+			} else if strings.Contains(err.Error(), secret) {
+				t.Errorf("the password is in the error: %v", err)
+			}
+		}
+		if shown := Redact(text); strings.Contains(shown, secret) {
+			t.Errorf("Redact(%q) = %q", text, shown)
+		}
+	}
+	f := files{"/run/db": "postgres://u:s3kr1t@h/d?sslpassword=s3kr1t\n"}
+	e, err := load(t, nil, []string{"CLOUDBURST_DATABASE_FILE=/run/db"}, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Config.Database != "postgres://u:s3kr1t@h/d?sslpassword=s3kr1t" {
+		t.Errorf("database is %q", e.Config.Database)
+	}
+	var out bytes.Buffer
+	if err := e.WriteTOML(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.WriteJSON(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), secret) || !strings.Contains(out.String(), "u:xxxxx@h/d") {
+		t.Error(out.String())
+	}
+}
+
+func TestTheFileMayNameTheFileOfASecret(t *testing.T) {
+	t.Parallel()
+	f := files{"c.toml": "database-file = '/run/db'\n", "/run/db": "postgres://u:p@h/d\n", "bad": "a\nb\n"}
+	e, err := load(t, []string{"--config=c.toml"}, nil, f)
+	if err != nil || e.Config.Database != "postgres://u:p@h/d" {
+		t.Errorf("%v %v", e, err)
+	}
+	f["c.toml"] = "database-file = 'bad'\n"
+	if _, err := load(t, []string{"--config=c.toml"}, nil, f); err == nil || !strings.Contains(err.Error(), "in one line") {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsPrintedReadsBack(t *testing.T) {
+	t.Parallel()
+	args := []string{"--listen", "[::1]:80", "--data", `a "b" \c`, "--database", "postgres://u:p%22@h/d",
+		"--trusted-proxies", "10.0.0.0/8,::1", "--hub.retry", "1s, 1d", "--hub.source-rate", "2.5", "--hub.max-errors", "+07"}
+	first, err := load(t, args, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := first.WriteTOML(&out, true); err != nil {
+		t.Fatal(err)
+	}
+	second, err := load(t, []string{"--config=out.toml"}, nil, files{"out.toml": out.String()})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if diff := cmp.Diff(first.Config, second.Config, comparePrefixes); diff != "" {
+		t.Errorf("%s\n%s", diff, out.String())
+	}
+	for _, v := range second.Values {
+		if v.Source != FromFile {
+			t.Errorf("%s is from %s, so the printed file does not set it", v.Name, v.Source)
+		}
+	}
+	if _, err := load(t, []string{"--config=d.toml"}, nil, files{"d.toml": defaultsPrinted(t)}); err != nil {
+		t.Error(err)
+	}
+}
+
+func defaultsPrinted(t *testing.T) string {
+	t.Helper()
+	e, err := load(t, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := e.WriteTOML(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestJSONIsOneObjectALine(t *testing.T) {
+	t.Parallel()
+	e, err := load(t, nil, []string{"CLOUDBURST_DATA=/x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := e.WriteJSON(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != len(Settings()) {
+		t.Errorf("%d lines for %d settings", len(lines), len(Settings()))
+	}
+	found := false
+	for _, line := range lines {
+		var row struct{ Name, Value, Source, Origin, Env string }
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		found = found || row.Name == "data" && row.Value == "/x" && row.Source == "environment" && row.Origin == "CLOUDBURST_DATA"
+	}
+	if !found {
+		t.Error(out.String())
+	}
+}
+
+func TestVariablesOfAnOrchestratorAreNoMistake(t *testing.T) {
+	t.Parallel()
+	_, err := load(t, nil, []string{"CLOUDBURST_SERVICE_HOST=10.0.0.1", "CLOUDBURST_SERVICE_PORT=80", "CLOUDBURST_SERVICE_PORT_HTTP=80",
+		"CLOUDBURST_PORT=tcp://10.0.0.1:80", "CLOUDBURST_PORT_80_TCP=x", "CLOUDBURST_PORT_80_TCP_ADDR=x"}, nil)
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := load(t, nil, []string{"CLOUDBURST_PORTS=1"}, nil); err == nil {
+		t.Error("CLOUDBURST_PORTS was accepted")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	names := []string{"list", "export", "import", "remove"}
+	for name, want := range map[string]string{"exprot": "export", "lst": "list", "rm": "", "removal": "remove", "": "", "q": ""} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestPublicURLIsMadeFromTheAddress(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]string{":5337": "http://localhost:5337", "[::]:80": "http://localhost:80",
+		"127.0.0.1:1": "http://localhost:1", "192.0.2.7:81": "http://192.0.2.7:81", "hub.example:82": "http://hub.example:82"} {
+		if got := (Config{}).Public(addr); got != want {
+			t.Errorf("Public(%q) = %q, want %q", addr, got, want)
+		}
+	}
+	if got := (Config{PublicURL: "https://a.example"}).Public(":1"); got != "https://a.example" {
+		t.Error(got)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	c := Default()
+	if w := c.Warnings(); len(w) != 1 || !strings.HasPrefix(w[0], "public-url") {
+		t.Error(w)
+	}
+	c.PublicURL, c.Admin.Listen = "https://a.example", ":5338"
+	c.Egress.AllowFetch = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	c.Egress.AllowCallback = c.Egress.AllowFetch
+	c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}
+	if w := c.Warnings(); len(w) != 4 {
+		t.Error(w)
+	}
+}
+
+func FuzzSettings(f *testing.F) {
+	for _, s := range []string{"25h", "1d12h", "10.0.0.0/8,::1", "[::1]:80", "postgres://u:p@h/d", "https://a.example/", "5s,30s", "-1", "1d-2h"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, s := range Settings() {
+			p, err := s.parse(text)
+			if err != nil {
+				continue
+			}
+			// What is accepted prints as TOML that gives the same value.
+			v := Value{Setting: s, Text: text}
+			table, key, ok := strings.Cut(s.Name, ".")
+			if !ok {
+				table, key = "", s.Name
+			} else {
+				table = "[" + table + "]\n"
+			}
+			got, err := readFile("f", files{"f": table + key + " = " + v.toml()}.read)
+			if err != nil {
+				t.Fatalf("%s %q: %v", s.Name, text, err)
+			}
+			q, err := s.parse(got[s.Name])
+			if err != nil {
+				t.Fatalf("%s %q became %q: %v", s.Name, text, got[s.Name], err)
+			}
+			if s.Kind == Count && p.count != q.count || p.duration != q.duration || len(p.networks) != len(q.networks) {
+				t.Fatalf("%s %q became %q", s.Name, text, got[s.Name])
+			}
+		}
+	})
+}

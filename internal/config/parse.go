@@ -1,0 +1,211 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parsed is a setting's value; which field holds it follows from the Kind.
+type parsed struct {
+	text      string
+	networks  []netip.Prefix
+	duration  time.Duration
+	durations []time.Duration
+	count     int
+	rate      float64
+}
+
+// parse reads the text of a setting. The error says what is allowed; it names
+// neither the setting nor, for a secret, the value.
+func (s Setting) parse(text string) (parsed, error) {
+	text = strings.TrimSpace(text)
+	p := parsed{text: text}
+	var err error
+	switch s.Kind {
+	case Folder:
+		if text == "" {
+			err = errors.New("it needs the path of a folder")
+		}
+	case Address:
+		err = checkAddress(text)
+	case PublicURL:
+		p.text, err = parsePublicURL(text)
+	case Database:
+		err = checkDatabase(text)
+	case Networks:
+		p.networks, err = ParseNetworks(text)
+	case Duration:
+		p.duration, err = s.parseDuration(text)
+	case Durations:
+		p.durations, err = s.parseDurations(text)
+	case Count:
+		p.count, err = s.parseCount(text)
+	case Rate:
+		p.rate, err = strconv.ParseFloat(text, 64)
+		if err != nil || p.rate < 0 || math.IsNaN(p.rate) || math.IsInf(p.rate, 0) {
+			err = errors.New("it needs a number of 0 or more, where 0 means no limit")
+		}
+	case Choice:
+		if !slices.Contains(s.Choices, text) {
+			err = fmt.Errorf("it needs one of %s", strings.Join(s.Choices, ", "))
+		}
+	}
+	return p, err
+}
+
+func checkAddress(text string) error {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return errors.New("it needs host:port, such as 127.0.0.1:5338 or :5337 (an IPv6 address stands in brackets)")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return errors.New("its port needs a number from 0 to 65535, where 0 takes any free one")
+	} else if strconv.FormatUint(n, 10) != port {
+		return errors.New("its port needs a plain number without leading zeros")
+	}
+	if strings.ContainsAny(host, " /\\@?#") {
+		return errors.New("its host needs to be a name or an address, nothing else")
+	}
+	return nil
+}
+
+func parsePublicURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "", errors.New("it needs a URL such as https://hub.example.org")
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return "", errors.New("it needs scheme, host and port only, such as https://hub.example.org")
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
+
+func checkDatabase(text string) error {
+	if text == "" {
+		return nil
+	}
+	// url.Parse repeats its input in the error, and this input holds a password.
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return errors.New("it needs postgres://user:password@host:port/name (special characters in the password as %XX), or nothing for SQLite")
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		return errors.New("it needs the name of the database at its end: postgres://user:password@host:port/name")
+	}
+	return nil
+}
+
+// ParseNetworks reads comma-separated CIDRs. A bare address stands for itself alone.
+func ParseNetworks(text string) ([]netip.Prefix, error) {
+	var nets []netip.Prefix
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		n, err := parseNetwork(part)
+		if err != nil {
+			return nil, err
+		}
+		nets = append(nets, n)
+	}
+	return nets, nil
+}
+
+func parseNetwork(text string) (netip.Prefix, error) {
+	fail := fmt.Errorf("%q is not a network such as 10.0.0.0/8 or fd00::/8, nor an address", text)
+	if !strings.Contains(text, "/") {
+		a, err := netip.ParseAddr(text)
+		if err != nil || a.Zone() != "" {
+			return netip.Prefix{}, fail
+		}
+		a = a.Unmap()
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	n, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}, fail
+	}
+	if n.Addr().Is4In6() {
+		return netip.Prefix{}, fmt.Errorf("%q is an IPv4 network in IPv6 form: write it as IPv4", text)
+	}
+	if n != n.Masked() {
+		return netip.Prefix{}, fmt.Errorf("%q has bits behind its mask: did you mean %s, or %s/%d?", text, n.Masked(), n.Addr(), n.Addr().BitLen())
+	}
+	return n, nil
+}
+
+// ParseDuration reads a Go duration (1h30m, 250ms) that may begin with days (1d, 1d12h).
+func ParseDuration(text string) (time.Duration, error) {
+	fail := fmt.Errorf("%q is not a time such as 250ms, 15s, 2m, 25h or 30d", text)
+	rest, days := text, int64(0)
+	if before, after, ok := strings.Cut(text, "d"); ok {
+		n, err := strconv.ParseUint(before, 10, 16)
+		if err != nil {
+			return 0, fail
+		}
+		days, rest = int64(n), after
+		if rest == "" {
+			return time.Duration(days) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || days > 0 && d < 0 {
+		return 0, fail
+	}
+	return time.Duration(days)*24*time.Hour + d, nil
+}
+
+func (s Setting) parseDuration(text string) (time.Duration, error) {
+	d, err := ParseDuration(text)
+	if err != nil {
+		return 0, err
+	}
+	if least, err := ParseDuration(s.Min); err == nil && d < least {
+		return 0, fmt.Errorf("%s is too short: it needs at least %s", text, s.Min)
+	}
+	if most, err := ParseDuration(s.Max); err == nil && d > most {
+		return 0, fmt.Errorf("%s is too long: it needs at most %s", text, s.Max)
+	}
+	return d, nil
+}
+
+// mostDurations bounds a list: more attempts than this before it repeats mean a mistake.
+const mostDurations = 50
+
+func (s Setting) parseDurations(text string) ([]time.Duration, error) {
+	parts := strings.Split(text, ",")
+	if len(parts) > mostDurations {
+		return nil, fmt.Errorf("it has %d times: it needs at most %d", len(parts), mostDurations)
+	}
+	list := make([]time.Duration, 0, len(parts))
+	for _, part := range parts {
+		d, err := s.parseDuration(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func (s Setting) parseCount(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	least, _ := strconv.Atoi(s.Min)
+	most, _ := strconv.Atoi(s.Max)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("it needs a whole number from %s to %s", s.Min, s.Max)
+	}
+	return n, nil
+}

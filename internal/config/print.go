@@ -1,0 +1,141 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// WriteTOML prints the effective configuration as a file that reads back to the
+// same values, each with its documentation and where it came from. A value that
+// holds a password is printed hidden and commented out, unless secrets is set.
+func (e *Effective) WriteTOML(w io.Writer, secrets bool) error {
+	var b strings.Builder
+	table := ""
+	for _, v := range e.Values {
+		key := v.Name
+		if t, rest, ok := strings.Cut(v.Name, "."); ok {
+			key = rest
+			if t != table {
+				table = t
+				fmt.Fprintf(&b, "[%s]\n\n", table)
+			}
+		}
+		for line := range strings.SplitSeq(wrap(v.Doc, 76), "\n") {
+			fmt.Fprintf(&b, "# %s\n", line)
+		}
+		fmt.Fprintf(&b, "# From %s. Flag --%s, variable %s", v.from(), v.Name, v.Env())
+		if v.Secret {
+			fmt.Fprintf(&b, " or %s", v.EnvFile())
+		}
+		b.WriteString(".\n")
+		if v.Secret && !secrets && v.Shown() != v.Text {
+			fmt.Fprintf(&b, "# Hidden; --show-secrets prints it.\n# %s = %s\n\n", key, quote(v.Shown()))
+			continue
+		}
+		fmt.Fprintf(&b, "%s = %s\n\n", key, v.toml())
+	}
+	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
+	return err
+}
+
+func (v Value) from() string {
+	switch v.Source {
+	case FromDefault:
+		return "the default"
+	case FromFile:
+		return "the file " + v.Origin
+	case FromEnv:
+		return "the variable " + v.Origin
+	default:
+		return "the flag " + v.Origin
+	}
+}
+
+func (v Value) toml() string {
+	switch v.Kind {
+	case Count, Rate:
+		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
+			return strconv.FormatInt(n, 10)
+		}
+	case Networks, Durations:
+		var parts []string
+		for part := range strings.SplitSeq(v.Text, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				parts = append(parts, quote(part))
+			}
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return quote(v.Text)
+}
+
+// quote writes a TOML basic string.
+func quote(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f || r == utf8.RuneError:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// WriteJSON prints one object a line, in the table's order: name, value, default,
+// source, origin, env, doc.
+func (e *Effective) WriteJSON(w io.Writer, secrets bool) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, v := range e.Values {
+		text := v.Shown()
+		if secrets {
+			text = v.Text
+		}
+		err := enc.Encode(struct {
+			Name    string `json:"name"`
+			Value   string `json:"value"`
+			Default string `json:"default"`
+			Source  Source `json:"source"`
+			Origin  string `json:"origin,omitempty"`
+			Env     string `json:"env"`
+			Doc     string `json:"doc"`
+		}{v.Name, text, v.Default, v.Source, v.Origin, v.Env(), v.Doc})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrap breaks text at spaces so that lines have at most width characters where
+// the words allow it.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	n := 0
+	for i, word := range strings.Fields(text) {
+		l := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case n+1+l > width:
+			b.WriteByte('\n')
+			n = 0
+		default:
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteString(word)
+		n += l
+	}
+	return b.String()
+}

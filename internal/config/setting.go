@@ -1,0 +1,141 @@
+// Package config is the program's configuration: one table of settings, read
+// from flags, the environment and a TOML file under one set of names.
+//
+// The setting hub.ping-interval is the flag --hub.ping-interval, the variable
+// CLOUDBURST_HUB_PING_INTERVAL and, in the file, ping-interval in the table
+// [hub]. A flag wins over a variable, a variable over the file, the file over
+// the default. A name that is not in the table is an error that says which known
+// one is nearest. Start with [Settings] and [Load].
+package config
+
+import (
+	"strings"
+)
+
+// Kind says how a setting's text is read.
+type Kind int
+
+// Kinds of setting.
+const (
+	Text      Kind = iota // any text
+	Folder                // a path, not empty
+	Address               // host:port to listen on; an empty host means every address
+	PublicURL             // scheme://host[:port], or empty
+	Database              // postgres:// URL, or empty
+	Networks              // comma-separated CIDRs or bare addresses
+	Duration              // a Go duration, days allowed: 1d12h
+	Durations             // comma-separated durations
+	Count                 // a whole number
+	Rate                  // a number, per second; 0 means no limit
+	Choice                // one of Choices
+)
+
+// Setting is one row of the table.
+type Setting struct {
+	Name    string // dotted, lower case: hub.ping-interval
+	Kind    Kind
+	Default string
+	Doc     string   // one or two sentences for people
+	Secret  bool     // may hold a password: shown redacted, and readable from a file by NAME_FILE
+	Choices []string // Choice only
+	Min     string   // least Duration or Count; "" means none
+	Max     string   // greatest Duration or Count; "" means none
+
+	set func(*Config, parsed)
+}
+
+const envPrefix = "CLOUDBURST_"
+
+// Env is the name of the variable that sets it.
+func (s Setting) Env() string { return envName(s.Name) }
+
+func envName(name string) string {
+	return envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
+}
+
+// EnvFile is the variable that names a file which holds the value; "" when the
+// setting is not a secret.
+func (s Setting) EnvFile() string {
+	if !s.Secret {
+		return ""
+	}
+	return s.Env() + "_FILE"
+}
+
+// Settings is the table, in the order in which people read it: names without a
+// dot first, then table by table.
+func Settings() []Setting {
+	return append(general(), append(hubSettings(), logSettings()...)...)
+}
+
+func general() []Setting {
+	return []Setting{
+		{Name: "listen", Kind: Address, Default: ":5337",
+			Doc: "Address of the public listener: the doors of the protocols and the pages.",
+			set: func(c *Config, p parsed) { c.Listen = p.text }},
+		{Name: "data", Kind: Folder, Default: "cloudburst-data",
+			Doc: "Folder of everything the program keeps. It is made when it does not exist; one process may use it at a time.",
+			set: func(c *Config, p parsed) { c.Data = p.text }},
+		{Name: "public-url", Kind: PublicURL, Default: "",
+			Doc: "How the world reaches the public listener, for the <cloud> element and for links. Empty: http://localhost with the port of listen.",
+			set: func(c *Config, p parsed) { c.PublicURL = p.text }},
+		{Name: "database", Kind: Database, Default: "", Secret: true,
+			Doc: "A PostgreSQL database (postgres://user:password@host/name) in place of the SQLite file in the data folder. Several processes may share one.",
+			set: func(c *Config, p parsed) { c.Database = p.text }},
+		{Name: "trusted-proxies", Kind: Networks, Default: "",
+			Doc: "Reverse proxies whose X-Forwarded-For and Forwarded headers say who the caller is. Networks or addresses, separated by commas.",
+			set: func(c *Config, p parsed) { c.TrustedProxies = p.networks }},
+		{Name: "admin.listen", Kind: Address, Default: "127.0.0.1:5338",
+			Doc: "Address of the operator's listener: JSON API, metrics, profiles. Whoever reaches it may do everything: keep it on a loopback address.",
+			set: func(c *Config, p parsed) { c.Admin.Listen = p.text }},
+		{Name: "egress.allow-fetch", Kind: Networks, Default: "",
+			Doc: "Private or reserved networks from which feeds may be read all the same. Empty: public addresses only.",
+			set: func(c *Config, p parsed) { c.Egress.AllowFetch = p.networks }},
+		{Name: "egress.allow-callback", Kind: Networks, Default: "",
+			Doc: "Private or reserved networks to which notifications may be sent all the same. Empty: public addresses only.",
+			set: func(c *Config, p parsed) { c.Egress.AllowCallback = p.networks }},
+	}
+}
+
+func hubSettings() []Setting {
+	return []Setting{
+		{Name: "hub.expiry", Kind: Duration, Default: "25h", Min: "1s", Max: "8760h",
+			Doc: "Life of a registration that is not renewed.",
+			set: func(c *Config, p parsed) { c.Hub.Expiry = p.duration }},
+		{Name: "hub.max-errors", Kind: Count, Default: "3", Min: "1", Max: "1000",
+			Doc: "Changes in a row that may fail to reach a subscriber before the sweep at the top of the hour drops it.",
+			set: func(c *Config, p parsed) { c.Hub.MaxErrors = p.count }},
+		{Name: "hub.ping-interval", Kind: Duration, Default: "1s", Min: "1ms", Max: "1h",
+			Doc: "Least time between two checks of one feed. Pings in between are answered, and the last change is always told.",
+			set: func(c *Config, p parsed) { c.Hub.PingInterval = p.duration }},
+		{Name: "hub.callback-timeout", Kind: Duration, Default: "15s", Min: "100ms", Max: "5m",
+			Doc: "Time for one notification, from the dial to the answer.",
+			set: func(c *Config, p parsed) { c.Hub.CallbackTimeout = p.duration }},
+		{Name: "hub.retry", Kind: Durations, Default: "5s,30s,2m,10m,1h", Min: "1ms", Max: "24h",
+			Doc: "Waits after a failed notification, one for each attempt; the last one repeats until the next change or the drop.",
+			set: func(c *Config, p parsed) { c.Hub.Retry = p.durations }},
+		{Name: "hub.source-rate", Kind: Rate, Default: "200",
+			Doc: "Pings a second that one source (a /24 or a /56) may send. 0: no limit.",
+			set: func(c *Config, p parsed) { c.Hub.SourceRate = p.rate }},
+		{Name: "hub.host-rate", Kind: Rate, Default: "100",
+			Doc: "Checks a second that one feed host gets. 0: no limit.",
+			set: func(c *Config, p parsed) { c.Hub.HostRate = p.rate }},
+		{Name: "hub.max-in-flight", Kind: Count, Default: "0", Min: "0", Max: "1000000",
+			Doc: "Notifications under way at once. 0: as many as the limit of open files (ulimit -n) allows.",
+			set: func(c *Config, p parsed) { c.Hub.MaxInFlight = p.count }},
+	}
+}
+
+func logSettings() []Setting {
+	return []Setting{
+		{Name: "log.level", Kind: Choice, Default: "info", Choices: []string{"debug", "info", "warn", "error"},
+			Doc: "Least level of what the program writes to standard error.",
+			set: func(c *Config, p parsed) { c.Log.Level = p.text }},
+		{Name: "log.format", Kind: Choice, Default: "text", Choices: []string{"text", "json"},
+			Doc: "Form of those lines.",
+			set: func(c *Config, p parsed) { c.Log.Format = p.text }},
+		{Name: "log.keep", Kind: Duration, Default: "720h", Min: "1m", Max: "87600h",
+			Doc: "How long the hub's own log (the rows behind the log page) is kept.",
+			set: func(c *Config, p parsed) { c.Log.Keep = p.duration }},
+	}
+}
