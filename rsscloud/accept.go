@@ -1,0 +1,77 @@
+package rsscloud
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// preference is how much a client wants a media type: first by q, then by how
+// exactly it named the type.
+type preference struct {
+	q     float64
+	exact int // 0 for */*, 1 for text/*, 2 for the type itself
+}
+
+func (p preference) less(o preference) bool {
+	if p.q != o.q {
+		return p.q < o.q
+	}
+	return p.exact < o.exact
+}
+
+// wantsJSON reads Accept: XML unless the client prefers JSON. ok is false when it
+// wants neither.
+//
+// spec:cloudburst#answer-accept
+func wantsJSON(h http.Header) (json, ok bool) {
+	accept := strings.Join(h.Values("Accept"), ",")
+	if strings.TrimSpace(accept) == "" {
+		return false, true
+	}
+	xml := preferenceFor(accept, "text/xml")
+	if other := preferenceFor(accept, "application/xml"); xml.less(other) {
+		xml = other
+	}
+	js := preferenceFor(accept, "application/json")
+	return xml.less(js), xml.q > 0 || js.q > 0
+}
+
+// preferenceFor is what the most exact range of accept says about a type.
+func preferenceFor(accept, media string) preference {
+	best := preference{exact: -1}
+	major, _, _ := strings.Cut(media, "/")
+	for part := range strings.SplitSeq(accept, ",") {
+		name, params, _ := strings.Cut(part, ";")
+		exact := -1
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case media:
+			exact = 2
+		case major + "/*":
+			exact = 1
+		case "*/*", "*":
+			exact = 0
+		}
+		if exact <= best.exact {
+			continue
+		}
+		best = preference{quality(params), exact}
+	}
+	return best
+}
+
+// quality is the q parameter; what cannot be read counts as 1.
+func quality(params string) float64 {
+	for p := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(p, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "q") {
+			continue
+		}
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(q >= 0 && q <= 1) {
+			return 1
+		}
+		return q
+	}
+	return 1
+}

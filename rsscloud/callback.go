@@ -1,0 +1,330 @@
+package rsscloud
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// CallbackURL is the URL that notifications in the given protocol go to. host is
+// a name or an address (IPv6 with or without brackets); path may have a query,
+// which is kept byte for byte but for bytes outside ASCII, which are
+// percent-encoded. The scheme is https for https-post and for port 443, else
+// http; a port that the scheme implies is left out. An error is a [*FieldError].
+func CallbackURL(protocol, host string, port int, path string) (string, error) {
+	// spec:rsscloud-2009#please-notify-fields
+	if !ValidProtocol(protocol) {
+		return "", protocolError(protocol)
+	}
+	clean, err := cleanHost(host)
+	if err != nil {
+		return "", err
+	}
+	if port < 1 || port > 65535 {
+		return "", portError(strconv.Itoa(port))
+	}
+	if err := checkPath(path); err != nil {
+		return "", err
+	}
+	scheme, implied := "http", 80
+	if protocol == HTTPSPost || port == 443 {
+		// spec:cloudburst#https-post
+		scheme, implied = "https", 443
+	}
+	if strings.Contains(clean, ":") {
+		clean = "[" + clean + "]"
+	}
+	if port != implied {
+		clean += ":" + strconv.Itoa(port)
+	}
+	callback := scheme + "://" + clean + percentNonASCII(fixPath(path))
+	// What a request line cannot carry is better refused now than at the first
+	// notification.
+	if _, err := url.Parse(callback); err != nil {
+		return "", fieldErr("path", "The path %s is not one that a URL can have; write a percent sign as %%25.", quote(path))
+	}
+	return callback, nil
+}
+
+// SplitCallback is the inverse of [CallbackURL]: host without brackets, port and
+// path, and the protocol under which they make the same URL again (https-post
+// where http-post cannot).
+func SplitCallback(protocol, callback string) (p, host string, port int, path string, err error) {
+	fail := func(why string) (string, string, int, string, error) {
+		return "", "", 0, "", fieldErr("callback", "The callback %s cannot be registered: %s.", quote(callback), why)
+	}
+	scheme, rest, ok := strings.Cut(callback, "://")
+	scheme = strings.ToLower(scheme)
+	if !ok || scheme != "http" && scheme != "https" {
+		return fail("it must begin with http:// or https://")
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	host, path = rest[:end], rest[end:]
+	port = 80
+	if scheme == "https" {
+		port = 443
+	}
+	if h, digits, found := cutPort(host); found {
+		host = h
+		if port, err = parsePort(digits); err != nil {
+			return fail("its port must be from 1 to 65535")
+		}
+	}
+	if host, err = cleanHost(host); err != nil {
+		return fail("its host is not a name or an address")
+	}
+	if scheme == "https" && port != 443 {
+		switch protocol {
+		case HTTPPost, HTTPSPost:
+			protocol = HTTPSPost
+		default:
+			return fail(protocol + " over https works on port 443 only")
+		}
+	}
+	if scheme == "http" && (port == 443 || protocol == HTTPSPost) {
+		return fail("port 443 and https-post mean https")
+	}
+	if _, err := CallbackURL(protocol, host, port, path); err != nil {
+		return "", "", 0, "", err
+	}
+	return protocol, host, port, fixPath(path), nil
+}
+
+func cutPort(hostport string) (host, port string, ok bool) {
+	i := strings.LastIndexByte(hostport, ':')
+	if i < 0 || strings.Contains(hostport[i:], "]") || strings.Contains(hostport[:i], ":") && !strings.Contains(hostport, "]") {
+		return hostport, "", false
+	}
+	return hostport[:i], hostport[i+1:], true
+}
+
+// ChallengeURL is the callback with the parameters of a challenge behind
+// whatever query it has already, not one byte of which changes.
+//
+// spec:rsscloud-2009#challenge
+func ChallengeURL(callback, feed, challenge string) string {
+	sep := "?"
+	if strings.Contains(callback, "?") {
+		sep = "&"
+		if strings.HasSuffix(callback, "?") || strings.HasSuffix(callback, "&") {
+			sep = ""
+		}
+	}
+	return callback + sep + "url=" + url.QueryEscape(feed) + "&challenge=" + url.QueryEscape(challenge)
+}
+
+// CheckFeedURL returns a [*FieldError] unless s can be the URL of a feed: http or
+// https, a host, no log-in, at most [MaxURL] bytes. Otherwise s is left as it is,
+// because a feed is known by exactly the URL that its author pings.
+//
+// spec:rsscloud-2009#feed-by-many-urls
+func CheckFeedURL(s string) error {
+	switch {
+	case s == "":
+		return fieldErr("url", "The feed's URL is missing.")
+	case len(s) > MaxURL:
+		return fieldErr("url", "The feed's URL %s is longer than %d bytes.", quote(s), MaxURL)
+	case !utf8.ValidString(s):
+		return fieldErr("url", "The feed's URL %s is not UTF-8.", quote(s))
+	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return fieldErr("url", "The feed's URL %s has a space or a control character in it; write a space as %%20.", quote(s))
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return fieldErr("url", "%s is not a URL.", quote(s))
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fieldErr("url", "The feed's URL %s must begin with http:// or https://.", quote(s))
+	case u.Hostname() == "":
+		return fieldErr("url", "The feed's URL %s names no host.", quote(s))
+	case u.User != nil:
+		return fieldErr("url", "The feed's URL has a user name in it, and everything here is public; leave it out.")
+	case strings.Contains(s, "#"):
+		return fieldErr("url", "The feed's URL %s has a fragment; leave out the # and what follows.", quote(s))
+	}
+	return nil
+}
+
+// CheckProcedure returns a [*FieldError] unless name can be the notifyProcedure
+// of a registration in the given protocol. http-post needs none and ignores it.
+func CheckProcedure(protocol, name string) error {
+	if protocol != XMLRPC && protocol != SOAP {
+		// spec:rsscloud-2009#notify-procedure-field
+		return nil
+	}
+	if name == "" {
+		return fieldErr("notifyProcedure", "notifyProcedure is empty; %s needs the name of the procedure to call.", protocol)
+	}
+	// spec:cloudburst#procedure-name
+	if len(name) > 128 || strings.ContainsFunc(name, func(r rune) bool {
+		return !isAlnum(r) && !strings.ContainsRune("_.:/", r)
+	}) {
+		return fieldErr("notifyProcedure", "notifyProcedure %s must be 1 to 128 letters, digits or any of _ . : /.", quote(name))
+	}
+	if protocol == SOAP && (strings.ContainsAny(name, ":/") || !isLetter(rune(name[0])) && name[0] != '_') {
+		return fieldErr("notifyProcedure", "notifyProcedure %s cannot be the name of an XML element, which soap needs: begin with a letter and use no : or /.", quote(name))
+	}
+	for _, own := range [...]string{"rssCloud.", "xmlStorageSystem.", "system.", "weblogUpdates.", "metaWeblog.", "blogger.", "mt."} {
+		if len(name) > len(own) && strings.EqualFold(name[:len(own)], own) && ownMethod(name) {
+			return fieldErr("notifyProcedure", "notifyProcedure %s is the name of a cloud's own method; register the procedure of your handler.", quote(name))
+		}
+	}
+	return nil
+}
+
+// ownMethod leaves names such as rssCloud.notify, which aggregators do use, alone.
+func ownMethod(name string) bool {
+	switch strings.ToLower(name) {
+	case "rsscloud.hello", "rsscloud.ping", "rsscloud.pleasenotify", "rsscloud.saverss", "xmlstoragesystem.rsspleasenotify":
+		return true
+	}
+	prefix, _, _ := strings.Cut(strings.ToLower(name), ".")
+	return prefix != "rsscloud" && prefix != "xmlstoragesystem"
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+func isAlnum(r rune) bool  { return isLetter(r) || r >= '0' && r <= '9' }
+
+func protocolError(p string) error {
+	hint := "xml-rpc, soap, http-post or https-post"
+	if low := strings.ToLower(strings.TrimSpace(p)); low != p && ValidProtocol(low) {
+		hint = low + ", in small letters"
+	}
+	return fmt.Errorf("%w: %w", ErrProtocol, fieldErr("protocol", "The protocol is %s; it must be %s.", quote(p), hint))
+}
+
+func portError(p string) *FieldError {
+	return fieldErr("port", "The port is %s; it must be a number from 1 to 65535.", quote(p))
+}
+
+func parsePort(s string) (int, error) {
+	if s == "" || len(s) > 5 || strings.Trim(s, "0123456789") != "" {
+		return 0, portError(s)
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 65535 {
+		return 0, portError(s)
+	}
+	return n, nil
+}
+
+func checkPath(path string) error {
+	lower := strings.ToLower(path)
+	switch {
+	case len(path) > MaxPath:
+		return fieldErr("path", "The path %s is longer than %d bytes.", quote(path), MaxPath)
+	case !utf8.ValidString(path):
+		return fieldErr("path", "The path %s is not UTF-8.", quote(path))
+	case strings.Contains(path, "#"):
+		return fieldErr("path", "The path %s has a fragment; leave out the # and what follows.", quote(path))
+	case strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return fieldErr("path", "The path %s has a space, a line end or a control character in it; write a space as %%20.", quote(path))
+	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"):
+		return fieldErr("path", "The path %s is a whole URL; send what comes after the host, and name the host in domain.", quote(path))
+	}
+	return nil
+}
+
+func fixPath(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	return "/" + path
+}
+
+func percentNonASCII(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// cleanHost makes the one spelling of a host: a name in lower case and ASCII
+// without a final dot, or an address without brackets.
+func cleanHost(s string) (string, error) {
+	bad := fieldErr("domain", "The domain %s is not a host name or an IP address.", quote(s))
+	host := strings.TrimSpace(s)
+	inner, bracketed := strings.CutPrefix(host, "[")
+	if bracketed {
+		var ok bool
+		if inner, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(inner, ":") {
+			return "", bad
+		}
+	}
+	if strings.ContainsAny(inner, ":%") {
+		a, err := netip.ParseAddr(inner)
+		if err != nil {
+			if h, _, splitErr := net.SplitHostPort(host); splitErr == nil && h != "" {
+				return "", fieldErr("domain", "The domain %s has a port in it; send the port in its own field.", quote(s))
+			}
+			return "", bad
+		}
+		return HostOf(a)
+	}
+	if a, err := netip.ParseAddr(inner); err == nil {
+		return HostOf(a)
+	}
+	return cleanName(strings.TrimSuffix(inner, "."), bad)
+}
+
+// HostOf is how a callback's host is written for an address: IPv4 also where it
+// came as ::ffff:a.b.c.d. A zone names an interface of one machine and means
+// nothing on another, so it is refused.
+func HostOf(a netip.Addr) (string, error) {
+	if !a.IsValid() {
+		return "", fieldErr("domain", "The caller's address is not known; name the host in domain.")
+	}
+	if a.Zone() != "" {
+		return "", fieldErr("domain", "The address %s has a zone, which no other machine knows; leave it out.", quote(a.String()))
+	}
+	return a.Unmap().String(), nil
+}
+
+func cleanName(name string, bad *FieldError) (string, error) {
+	if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		ascii, err := idna.Lookup.ToASCII(name)
+		if err != nil {
+			return "", bad
+		}
+		// Wide digits come out as plain ones: look again whether it is an address.
+		if a, err := netip.ParseAddr(ascii); err == nil {
+			return HostOf(a)
+		}
+		name = ascii
+	}
+	name = strings.ToLower(name)
+	if name == "" || len(name) > 253 {
+		return "", bad
+	}
+	last := ""
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || len(label) > 63 || strings.ContainsFunc(label, func(r rune) bool {
+			return !isAlnum(r) && r != '-' && r != '_'
+		}) {
+			return "", bad
+		}
+		last = label
+	}
+	// 127.1, 2130706433 and 0x7f.1 are addresses to some resolvers and names to others.
+	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
+		return "", bad
+	}
+	return name, nil
+}

@@ -1,0 +1,161 @@
+package rsscloud
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"strings"
+)
+
+// Registration is what an aggregator asks for: to be told at a callback when one
+// of the feeds changes.
+type Registration struct {
+	Procedure string // what to call; means something for xml-rpc and soap only
+	Port      int
+	Path      string // of the callback; may have a query
+	Protocol  string // how to notify: HTTPPost, HTTPSPost, XMLRPC or SOAP
+	URLs      []string
+	Domain    string // host of the callback; empty: the address the request comes from
+}
+
+// Check returns a [*FieldError] (or [ErrProtocol] with one inside) for the first
+// field that is wrong. It does not look into URLs.
+func (g Registration) Check() error {
+	host := g.Domain
+	if host == "" {
+		host = "192.0.2.1" // whatever the caller's address is, it is a good one
+	}
+	if _, err := CallbackURL(g.Protocol, host, g.Port, g.Path); err != nil {
+		return err
+	}
+	return CheckProcedure(g.Protocol, g.Procedure)
+}
+
+// Callback is the URL to notify, for a request that came from caller.
+func (g Registration) Callback(caller netip.Addr) (string, error) {
+	host := g.Domain
+	if host == "" {
+		// spec:rsscloud-2003#caller-address
+		h, err := HostOf(caller)
+		if err != nil {
+			return "", err
+		}
+		host = h
+	}
+	return CallbackURL(g.Protocol, host, g.Port, g.Path)
+}
+
+// RegistrationFor is the registration whose callback is the given URL, with the
+// URL's host as the domain.
+func RegistrationFor(protocol, callback, procedure string, feeds ...string) (Registration, error) {
+	p, host, port, path, err := SplitCallback(protocol, callback)
+	if err != nil {
+		return Registration{}, err
+	}
+	return Registration{Procedure: procedure, Port: port, Path: path, Protocol: p, URLs: feeds, Domain: host}, nil
+}
+
+// Params are the parameters of rssCloud.pleaseNotify and of
+// xmlStorageSystem.rssPleaseNotify, in order; the domain is the sixth where it is
+// not empty.
+//
+// spec:rsscloud-2009#please-notify-xml-rpc
+// spec:rsscloud-2003#five-parameters
+func (g Registration) Params() []any {
+	list := make([]any, len(g.URLs))
+	for i, u := range g.URLs {
+		list[i] = u
+	}
+	params := []any{g.Procedure, g.Port, g.Path, g.Protocol, list}
+	if g.Domain != "" {
+		params = append(params, g.Domain)
+	}
+	return params
+}
+
+// RegistrationFromParams is the inverse of Params, over XML-RPC and SOAP alike.
+// The port may be a number or a string, the list a list or one string, and a
+// domain that is absent, nil or empty is none. An error is a [*FieldError], or
+// [ErrProtocol] with one inside.
+func RegistrationFromParams(params []any) (Registration, error) {
+	if len(params) < 5 || len(params) > 6 {
+		return Registration{}, fieldErr("", "There are %d parameters; send notifyProcedure, port, path, protocol, the list of feeds and, where you need it, domain.", len(params))
+	}
+	var g Registration
+	for i, p := range []struct {
+		name string
+		to   *string
+	}{{"notifyProcedure", &g.Procedure}, {"port", nil}, {"path", &g.Path}, {"protocol", &g.Protocol}, {"the list of feeds", nil}, {"domain", &g.Domain}} {
+		if p.to == nil || i >= len(params) {
+			continue
+		}
+		s, ok := text(params[i])
+		if !ok {
+			return Registration{}, fieldErr(p.name, "Parameter %d, %s, must be a string.", i+1, p.name)
+		}
+		*p.to = s
+	}
+	port, ok := portParam(params[1])
+	if !ok {
+		return Registration{}, fieldErr("port", "Parameter 2, port, must be a number from 1 to 65535.")
+	}
+	g.Port = port
+	urls, ok := listParam(params[4])
+	if !ok {
+		return Registration{}, fieldErr("url", "Parameter 5 must be a list of feed URLs, or one URL.")
+	}
+	var err error
+	if g.URLs, err = cleanURLs(urls); err != nil {
+		return Registration{}, err
+	}
+	return g, g.Check()
+}
+
+func text(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v), !strings.Contains(v, "\x00")
+	case nil: // an element without content
+		return "", true
+	}
+	return "", false
+}
+
+func portParam(v any) (int, bool) {
+	switch v := v.(type) {
+	case float64:
+		// Some libraries have no other numbers.
+		n := int(v)
+		return n, float64(n) == v && n >= 1 && n <= 65535
+	case string:
+		n, err := parsePort(strings.TrimSpace(v))
+		return n, err == nil
+	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
+		n, err := parsePort(fmt.Sprint(v))
+		return n, err == nil
+	}
+	return 0, false
+}
+
+func listParam(v any) ([]string, bool) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}, true
+	case []string:
+		return v, true
+	case []any:
+		if len(v) > math.MaxUint16 {
+			return nil, false
+		}
+		list := make([]string, len(v))
+		for i, e := range v {
+			s, ok := text(e)
+			if !ok {
+				return nil, false
+			}
+			list[i] = s
+		}
+		return list, true
+	}
+	return nil, false
+}
