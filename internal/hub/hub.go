@@ -112,16 +112,16 @@ type Refusal struct{ Feed, Reason string }
 
 // Options of a hub. Zero fields mean the default in brackets.
 type Options struct {
-	Expiry          time.Duration   // life of a registration [25 h]
-	MaxErrors       int             // changes in a row that may fail [3]
-	PingInterval    time.Duration   // least time between two checks of one feed [1 s]
-	CallbackTimeout time.Duration   // one notification, from the dial [15 s]
-	Retry           []time.Duration // waits after failed attempts; the last repeats [5s 30s 2m 10m 1h]
-	AckWithin       time.Duration   // a ping is answered by then, durably, even if the check goes on [2.5 s]
-	MaxInFlight     int             // notifications under way at once [512]
-	SourceRate      float64         // pings per second and source (/24, /56) [200]; negative: no limit
-	HostRate        float64         // checks per second and feed host [100]; negative: no limit
-	KeepEvents      time.Duration   // log rows older than this go [720 h]
+	Expiry          time.Duration              // life of a registration [25 h]
+	MaxErrors       int                        // changes in a row that may fail [3]
+	PingInterval    time.Duration              // least time between two checks of one feed [1 s]
+	CallbackTimeout time.Duration              // one notification, from the dial [15 s]
+	Retry           []time.Duration            // waits after failed attempts; the last repeats [5s 30s 2m 10m 1h]
+	AckWithin       time.Duration              // a ping is answered by then, durably, even if the check goes on [2.5 s]
+	MaxInFlight     int                        // notifications under way at once [512]
+	SourceRate      float64                    // pings per second and source (/24, /56) [200]; negative: no limit
+	HostRate        float64                    // checks per second and feed host [100]; negative: no limit
+	KeepEvents      time.Duration              // log rows older than this go [720 h]
 	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
 }
 

@@ -1,2 +1,190 @@
 package hub
-type state struct{}
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// state is the hub's own memory: all of it can be lost.
+type state struct {
+	init sync.Once
+
+	work     context.Context // ends when deliveries under way must end too
+	stopWork context.CancelFunc
+	tellCtx  context.Context // ends when parts are given back
+	stopTell context.CancelFunc
+	drained  chan struct{} // closed when nothing is under way any more
+	running  sync.WaitGroup
+	begun    time.Time
+
+	sourceLimit, hostLimit, strangeLimit, consentLimit *limiter
+
+	mu      sync.Mutex
+	closing bool
+	checks  map[int64]*checking
+	hops    map[int64]int
+	reads   map[string]*reading
+	counts  Counts
+	counted time.Time
+	minute  Minute // totals when the last minute was cut
+
+	dispatch   *dispatcher
+	tellings   atomic.Int64 // parts being told
+	retrying   atomic.Int64 // claimed retries in memory
+	liveChecks atomic.Int64
+
+	settleMu sync.Mutex
+	settling []settled
+
+	wakeParts, wakeRetry, wakeSettle chan struct{}
+
+	stats counters
+}
+
+// Init makes the hub ready for its methods; Run calls it. Fields must not change
+// after it.
+func (h *Hub) Init() { h.init.Do(h.setUp) }
+
+func (h *Hub) setUp() {
+	h.Options.defaults()
+	if h.Now == nil {
+		h.Now = time.Now
+	}
+	h.begun = h.now()
+	h.work, h.stopWork = context.WithCancel(context.Background())
+	h.tellCtx, h.stopTell = context.WithCancel(h.work)
+	h.drained = make(chan struct{})
+	h.checks, h.hops, h.reads = map[int64]*checking{}, map[int64]int{}, map[string]*reading{}
+	o := h.Options
+	h.sourceLimit = newLimiter(o.SourceRate, 10*o.SourceRate, 100_000)
+	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
+	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
+	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
+	h.wakeParts, h.wakeRetry, h.wakeSettle = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, func(d *delivery) Reply {
+		return h.Notify.Notify(h.work, d.sub, d.topic, d.hops)
+	})
+}
+
+func (o *Options) defaults() {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&o.Expiry, 25*time.Hour)
+	def(&o.PingInterval, time.Second)
+	def(&o.CallbackTimeout, 15*time.Second)
+	def(&o.AckWithin, 2500*time.Millisecond)
+	def(&o.KeepEvents, 720*time.Hour)
+	if o.MaxErrors <= 0 {
+		o.MaxErrors = 3
+	}
+	if o.MaxInFlight <= 0 {
+		o.MaxInFlight = 512
+	}
+	if len(o.Retry) == 0 {
+		o.Retry = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
+	}
+	if o.SourceRate == 0 {
+		o.SourceRate = 200
+	}
+	if o.HostRate == 0 {
+		o.HostRate = 100
+	}
+}
+
+func (h *Hub) now() time.Time { return h.Now().UTC() }
+
+// sleep waits for a wake-up or for d; false: ctx ended.
+func (h *Hub) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-wake:
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
+}
+
+func (h *Hub) pause(ctx context.Context, d time.Duration) bool { return h.sleep(ctx, nil, d) }
+
+func (h *Hub) wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Wake tells the hub that rows may be due: another node has written some.
+func (h *Hub) Wake() {
+	h.Init()
+	h.wake(h.wakeParts)
+	h.wake(h.wakeRetry)
+}
+
+func (h *Hub) hint() {
+	if h.Hint != nil {
+		h.Hint()
+	}
+}
+
+// complain logs a store error of a loop, once a look, unless the program is ending.
+func (h *Hub) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if fault.CodeOf(err) == fault.Unavailable {
+		h.Log.Warn("the store is away", "doing", what, "err", err)
+	} else {
+		h.Log.Error("a store error", "doing", what, "err", err)
+	}
+	h.pause(ctx, lookEvery)
+}
+
+func (h *Hub) setHops(id int64, hops int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if hops == 0 {
+		delete(h.hops, id)
+		return
+	}
+	if len(h.hops) > 10_000 {
+		clear(h.hops)
+	}
+	h.hops[id] = hops
+}
+
+func (h *Hub) hopsOf(id int64) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hops[id]
+}
+
+func (h *Hub) stamp(events []event.Event) {
+	if len(events) == 0 {
+		return
+	}
+	list := make([]*event.Event, len(events))
+	for i := range events {
+		list[i] = &events[i]
+	}
+	h.Bus.Stamp(h.now(), list...)
+}
+
+// record writes events that belong to no other transaction, and publishes them.
+func (h *Hub) record(ctx context.Context, events ...event.Event) error {
+	h.stamp(events)
+	if err := h.Store.AppendEvents(ctx, events); err != nil {
+		return err
+	}
+	h.Bus.Publish(events...)
+	return nil
+}

@@ -143,7 +143,8 @@ type Check struct {
 	URL       string    // makes the topic's row if it does not exist
 	Base      int64     // the version that the check compared with
 	StartedAt time.Time // when the request was sent: pings up to here are answered
-	Now       time.Time
+	Now       time.Time // becomes Topic.CheckedAt
+	ChangedAt time.Time // Changed: becomes Topic.ChangedAt, the moment the news arrived; zero: Now
 
 	Err   string    // not empty: the topic could not be read; only Failures, Error, CheckedAt and what is below change
 	Retry time.Time // with Err: when to look again if a ping is still pending; zero: give the ping up

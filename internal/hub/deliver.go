@@ -1,0 +1,428 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// Paging through a part. Two pages are in flight, so that a crash repeats at most
+// two; a page whose slow deliveries hold up the rest is settled without them.
+const (
+	pageSize     = 500
+	pagesOpen    = 2
+	partLease    = 15 * time.Second
+	partsAtOnce  = 16
+	parkBlocked  = 50 * time.Millisecond // when the window is full and slots are free
+	parkAnyway   = 2 * time.Second
+	splitAbove   = 15_000 // subscribers of a part that make it worth splitting
+	splitTarget  = 10_000
+	renewEvery   = 5 * time.Second
+	storeRetry   = 250 * time.Millisecond
+	claimAtBirth = 4
+)
+
+type deliveryState int
+
+const (
+	waiting deliveryState = iota
+	started
+	finished
+	parked    // goes on under a claim of its own
+	withdrawn // owed, and not to be started any more
+)
+
+// page is one page of a part on its way.
+type page struct {
+	last  int64 // id of its last subscription
+	begun time.Time
+	done  chan struct{} // closed when nothing is open any more
+
+	mu      sync.Mutex
+	open    int
+	list    []*delivery
+	results []Result
+	told    int
+	failed  int
+	events  []event.Event
+}
+
+// telling is one pass over one part.
+type telling struct {
+	hub    *Hub
+	part   Part
+	after  int64 // where the next page starts
+	pos    int64 // settled up to here
+	eof    bool
+	window []*page
+	begun  time.Time
+	seen   int // subscriptions that this pass has met
+	told   int
+	failed int
+	lease  time.Time
+	lost   bool
+}
+
+// tell runs one pass over a claimed part and leaves it finished, released or lost.
+func (h *Hub) tell(ctx context.Context, p Part) {
+	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease)}
+	for !t.lost {
+		if err := t.fill(ctx); err != nil {
+			h.Log.Error("read a page of subscriptions", "topic", p.Topic.URL, "part", p.N, "err", err)
+			if !h.pause(ctx, storeRetry) {
+				t.release()
+				return
+			}
+			continue
+		}
+		if len(t.window) == 0 {
+			t.finish()
+			return
+		}
+		t.wait(ctx)
+		t.settle(ctx.Err() != nil)
+		if ctx.Err() != nil && len(t.window) == 0 {
+			t.release()
+			return
+		}
+	}
+}
+
+// fill reads and submits pages until the window is full or the part ends.
+func (t *telling) fill(ctx context.Context) error {
+	for len(t.window) < pagesOpen && !t.eof && ctx.Err() == nil {
+		subs, err := t.hub.Store.Page(ctx, t.part, t.after, t.hub.now(), pageSize)
+		if err != nil {
+			return err
+		}
+		t.eof = len(subs) < pageSize
+		if len(subs) == 0 {
+			return nil
+		}
+		t.seen += len(subs)
+		t.after = subs[len(subs)-1].ID
+		t.window = append(t.window, t.submit(subs))
+	}
+	return nil
+}
+
+// submit hands a page to the dispatcher. What has something owed already goes the
+// way of retries, which keeps it at one delivery at a time.
+func (t *telling) submit(subs []Subscription) *page {
+	h, version := t.hub, t.part.Want
+	p := &page{last: subs[len(subs)-1].ID, begun: h.now(), done: make(chan struct{})}
+	p.list = make([]*delivery, 0, len(subs))
+	for _, s := range subs {
+		switch {
+		case s.Sent >= version:
+		case !s.NextAt.IsZero():
+			p.results = append(p.results, Result{Key: s.Key(), Version: version, Outcome: Raised, NextAt: p.begun})
+		default:
+			p.list = append(p.list, &delivery{sub: s, topic: t.part.Topic, hops: h.hopsOf(t.part.TopicID), finish: h.finishPaged, page: p})
+		}
+	}
+	p.open = len(p.list)
+	if p.open == 0 {
+		close(p.done)
+		return p
+	}
+	h.dispatch.submit(p.list)
+	return p
+}
+
+// finishPaged takes the answer of a delivery that belongs, or belonged, to a page.
+func (h *Hub) finishPaged(d *delivery, r Reply) {
+	p := d.page
+	p.mu.Lock()
+	if d.state == withdrawn {
+		p.mu.Unlock()
+		return
+	}
+	if d.state == parked {
+		// Its row says so only once the checkpoint is committed: settle passes it on.
+		d.reply, d.replied = r, true
+		claim := d.claim
+		p.mu.Unlock()
+		if claim != 0 {
+			h.finishRetry(d, r)
+		}
+		return
+	}
+	d.state = finished
+	h.note(d, r)
+	if r.OK {
+		p.told++
+	} else if !r.NotTried {
+		p.failed++
+		p.events = append(p.events, h.failureEvent(d, r))
+	}
+	if res, ok := h.resultOf(d, r); ok {
+		p.results = append(p.results, res)
+	}
+	p.open--
+	last := p.open == 0
+	p.mu.Unlock()
+	if last {
+		close(p.done)
+	}
+}
+
+// note keeps the numbers of one answered delivery.
+func (h *Hub) note(d *delivery, r Reply) {
+	switch {
+	case r.OK:
+		h.stats.notified.Add(1)
+		h.stats.latency.add(h.now().Sub(d.topic.ChangedAt))
+	case !r.NotTried:
+		h.stats.failed.Add(1)
+	}
+}
+
+// resultOf turns an answer into what the store must write; false: nothing.
+func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
+	now := h.now()
+	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Claim: d.claim}
+	switch {
+	case r.OK:
+		res.Outcome = Delivered
+		return res, d.claim != 0 || d.sub.Failures > 0
+	case r.Gone:
+		res.Outcome = Gone
+	case r.NotTried:
+		res.Outcome, res.NextAt = Postponed, now.Add(r.RetryAfter)
+	default:
+		res.Outcome, res.Error = Failed, r.Text
+		res.Tries = d.sub.Tries + 1
+		if d.topic.Version > d.sub.Counted {
+			res.Tries = 1
+		}
+		res.NextAt = now.Add(h.backoff(res.Tries, r.RetryAfter))
+	}
+	return res, true
+}
+
+// backoff is the wait after the n-th failed attempt, spread by a fifth; what the
+// subscriber asks for counts between the first and the last wait of the table.
+func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
+	table := h.Options.Retry
+	wait := table[min(max(n, 1), len(table))-1]
+	if asked > 0 {
+		return min(max(asked, table[0]), max(table[len(table)-1], time.Hour))
+	}
+	return time.Duration(float64(wait) * (0.8 + 0.4*rand.Float64()))
+}
+
+// wait returns when the first page is done, or has held things up long enough.
+func (t *telling) wait(ctx context.Context) {
+	front := t.window[0]
+	limit := parkAnyway
+	if len(t.window) == pagesOpen && !t.eof {
+		limit = parkBlocked
+	}
+	timer := time.NewTimer(max(front.begun.Add(limit).Sub(t.hub.now()), parkBlocked/2))
+	defer timer.Stop()
+	select {
+	case <-front.done:
+	case <-timer.C:
+	case <-ctx.Done():
+		select { // the dispatcher gives back what waits and lets the rest end
+		case <-front.done:
+		case <-t.hub.drained:
+		}
+	}
+}
+
+// settle checkpoints the pages at the front that are done, or that are parked.
+func (t *telling) settle(stopping bool) {
+	var ready []*page
+	for _, p := range t.window {
+		select {
+		case <-p.done:
+		default:
+			if !stopping && !t.parkable(p) {
+				p = nil
+			} else {
+				t.park(p, stopping)
+			}
+		}
+		if p == nil {
+			break
+		}
+		ready = append(ready, p)
+	}
+	if len(ready) == 0 {
+		t.renew()
+		return
+	}
+	t.window = t.window[len(ready):]
+	t.commit(ready, t.eof && len(t.window) == 0 && !stopping)
+}
+
+// parkable: in the way of others while there is room to go on, or so old that
+// nothing of it is worth waiting for. When no slot is free, pages wait: reading on
+// would only turn the whole topic into rows that are owed.
+func (t *telling) parkable(p *page) bool {
+	limit := parkAnyway
+	if !t.eof {
+		limit = parkBlocked
+	}
+	return t.hub.now().Sub(p.begun) >= limit && t.hub.dispatch.room()
+}
+
+// park takes what is still open out of a page: what has started goes on under a
+// claim of its own, what has not is owed and comes back when its origin has room.
+func (t *telling) park(p *page, stopping bool) {
+	h, now := t.hub, t.hub.now()
+	var late []*delivery
+	p.mu.Lock()
+	for _, d := range p.list {
+		if d.state != started && d.state != waiting {
+			continue
+		}
+		res := Result{Key: d.sub.Key(), Version: d.topic.Version, Outcome: Postponed, NextAt: now}
+		switch {
+		case stopping:
+			d.state = withdrawn
+		case d.state == started:
+			d.state, d.parkClaim = parked, newClaim()
+			late = append(late, d)
+			res.Outcome, res.NewClaim = Parked, d.parkClaim
+			res.NextAt = now.Add(h.Options.CallbackTimeout + leaseMargin)
+		default:
+			d.state = withdrawn
+			res.NextAt = now.Add(h.dispatch.turnOf(d.origin))
+		}
+		p.results = append(p.results, res)
+	}
+	p.mu.Unlock()
+	h.dispatch.late(late)
+}
+
+// commit writes a checkpoint until it is on disk or the part is somebody else's.
+func (t *telling) commit(pages []*page, finish bool) {
+	h := t.hub
+	c := Checkpoint{Part: t.part, Pos: t.pos, Finish: finish}
+	for _, p := range pages {
+		p.mu.Lock()
+		c.Pos = p.last
+		c.Results = append(c.Results, p.results...)
+		c.Events = append(c.Events, p.events...)
+		t.told += p.told
+		t.failed += p.failed
+		p.mu.Unlock()
+	}
+	if finish && t.told+t.failed > 0 {
+		c.Events = append(c.Events, t.summary())
+	}
+	h.stamp(c.Events)
+	again, err := t.checkpoint(&c)
+	if err != nil {
+		t.lost = true
+		return
+	}
+	t.pos, t.lease = c.Pos, c.Until
+	h.Bus.Publish(c.Events...)
+	for _, p := range pages {
+		h.unpark(p)
+	}
+	if owesNow(c.Results) {
+		h.wake(h.wakeRetry)
+	}
+	if finish {
+		t.lost = true // the pass is over and the part is nobody's
+		h.passEnded(t, again)
+	}
+}
+
+// checkpoint tries until it is written, the claim is lost, or the program ends.
+func (t *telling) checkpoint(c *Checkpoint) (again bool, err error) {
+	h := t.hub
+	for {
+		c.Now = h.now()
+		c.Until = c.Now.Add(partLease)
+		ctx, cancel := context.WithTimeout(context.Background(), partLease)
+		again, err = h.Store.Checkpoint(ctx, *c)
+		cancel()
+		h.stats.writes.Add(1)
+		if err == nil || errors.Is(err, ErrLost) {
+			return again, err
+		}
+		if fault.CodeOf(err) != fault.Unavailable {
+			h.Log.Error("write a checkpoint", "topic", t.part.Topic.URL, "part", t.part.N, "err", err)
+		}
+		select {
+		case <-h.drained:
+			return false, err
+		case <-time.After(storeRetry):
+		}
+	}
+}
+
+// renew keeps the lease of a pass that has nothing to write.
+func (t *telling) renew() {
+	if t.lease.Sub(t.hub.now()) < partLease-renewEvery {
+		t.commit(nil, false)
+	}
+}
+
+// finish ends a pass that has nothing open.
+func (t *telling) finish() { t.commit(nil, true) }
+
+// release gives the part back in the middle, for a graceful stop.
+func (t *telling) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), storeRetry*8)
+	defer cancel()
+	if err := t.hub.Store.ReleaseParts(ctx, t.hub.now(), []Part{t.part}); err != nil {
+		t.hub.Log.Warn("give back a part", "topic", t.part.Topic.URL, "err", err)
+	}
+}
+
+// unpark passes on the answers that came before the parking was on disk.
+func (h *Hub) unpark(p *page) {
+	for _, d := range p.list {
+		p.mu.Lock()
+		pass := d.state == parked && d.replied
+		if d.state == parked {
+			d.claim = d.parkClaim
+		}
+		p.mu.Unlock()
+		if pass {
+			h.finishRetry(d, d.reply)
+		}
+	}
+}
+
+func owesNow(results []Result) bool {
+	for _, r := range results {
+		if r.Outcome == Raised || r.Outcome == Postponed {
+			return true
+		}
+	}
+	return false
+}
+
+// passEnded looks after a part that was told whole.
+func (h *Hub) passEnded(t *telling, again bool) {
+	if again {
+		h.wake(h.wakeParts)
+		return
+	}
+	if t.part.Pos != 0 || t.seen < splitAbove {
+		return
+	}
+	// The part's share of all buckets tells how many subscribers there are in all.
+	total := float64(t.seen) * Buckets / float64(t.part.Hi-t.part.Lo+1)
+	ctx, cancel := context.WithTimeout(context.Background(), partLease)
+	defer cancel()
+	if err := h.Store.Split(ctx, t.part.TopicID, int(total/splitTarget)+1); err != nil {
+		h.Log.Warn("split a topic", "topic", t.part.Topic.URL, "err", err)
+	}
+}
+
+// newClaim is a fence for one retry delivery or batch of them; never 0.
+func newClaim() int64 { return rand.Int64N(1<<62) + 1 }

@@ -1,0 +1,415 @@
+package hub
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of one callback origin (scheme, host and port). A new origin may have
+// originStart deliveries under way; each success adds one, each time-out halves.
+const (
+	originStart   = 16
+	originMax     = 256
+	originMin     = 2
+	slowAfter     = 300 * time.Millisecond // an answer later than this makes an origin slow
+	slowShare     = 0.6                    // of all slots, for slow origins together
+	breakerTrips  = 8                      // time-outs in a row that open the breaker
+	breakerFirst  = 30 * time.Second
+	breakerLast   = 5 * time.Minute
+	originsKept   = 100_000
+	originQueue   = 256 // deliveries that wait in memory for one busy origin
+	leaseMargin   = 5 * time.Second
+	originForgets = 10 * time.Minute
+)
+
+// delivery is one notification on its way. finish is called once, by a worker or
+// by stop, and must not block.
+type delivery struct {
+	sub    Subscription
+	topic  Topic
+	hops   int
+	claim  int64     // of the retry path; 0 from a page. Guarded by page.mu where there is one
+	until  time.Time // a claimed delivery must start early enough to end by then
+	finish func(*delivery, Reply)
+	origin *origin
+	page   *page
+
+	// Guarded by page.mu.
+	state     deliveryState
+	parkClaim int64
+	reply     Reply // kept until the parking is committed
+	replied   bool
+}
+
+// origin is what is known of one callback origin. All fields are guarded by
+// dispatcher.mu.
+type origin struct {
+	key      string
+	queue    []*delivery
+	inFlight int
+	limit    int
+	listed   bool // in a ready list
+	slow     bool
+	took     time.Duration // smoothed time of an answer
+	timeouts int           // in a row
+	opens    int           // times in a row that the breaker opened
+	openTill time.Time
+	turn     time.Time // when the last postponed delivery was told to come back
+	seen     time.Time
+}
+
+// dispatcher hands deliveries to workers: at most max at once, at most limit per
+// origin, origins in turn, so that a dead or slow one never delays another.
+type dispatcher struct {
+	max     int
+	timeout time.Duration
+	now     func() time.Time
+	send    func(*delivery) Reply
+	stats   *counters
+
+	mu       sync.Mutex
+	origins  map[string]*origin
+	ready    []*origin // quick ones first come first served, each one delivery a turn
+	readySlw []*origin
+	inFlight int
+	slow     int // of them to slow origins
+	queued   int
+	workers  int
+	stopped  bool
+}
+
+func newDispatcher(max int, timeout time.Duration, now func() time.Time, stats *counters, send func(*delivery) Reply) *dispatcher {
+	return &dispatcher{max: max, timeout: timeout, now: now, send: send, stats: stats, origins: map[string]*origin{}}
+}
+
+// originKey is scheme, host and port of a callback. It parses no more than it must.
+func originKey(callback string) string {
+	i := strings.Index(callback, "://")
+	if i < 0 {
+		return callback
+	}
+	rest := callback[i+3:]
+	if j := strings.IndexAny(rest, "/?#"); j >= 0 {
+		return callback[:i+3+j]
+	}
+	return callback
+}
+
+// hostOf is the host of a callback or feed, for the public log.
+func hostOf(raw string) string {
+	if u, err := url.Parse(raw); err == nil {
+		return u.Host
+	}
+	return ""
+}
+
+func (d *dispatcher) originOf(callback string) *origin {
+	key := originKey(callback)
+	o := d.origins[key]
+	if o == nil {
+		if len(d.origins) >= originsKept {
+			d.forget()
+		}
+		o = &origin{key: key, limit: originStart}
+		d.origins[key] = o
+	}
+	o.seen = d.now()
+	return o
+}
+
+// forget drops origins that are at rest; those in use stay, whatever the number.
+func (d *dispatcher) forget() {
+	old := d.now().Add(-originForgets)
+	rest := 0
+	for key, o := range d.origins {
+		if o.inFlight > 0 || len(o.queue) > 0 {
+			continue
+		}
+		if rest++; o.seen.Before(old) || rest%2 == 0 {
+			delete(d.origins, key)
+		}
+	}
+}
+
+// submit queues deliveries. One that cannot be tried for a while (breaker open,
+// its origin's queue full) comes back at once with NotTried and a RetryAfter.
+func (d *dispatcher) submit(batch []*delivery) {
+	var back []*delivery
+	d.mu.Lock()
+	for _, v := range batch {
+		o := d.originOf(v.sub.Callback)
+		v.origin = o
+		if wait, ok := d.admit(o); !ok || d.stopped {
+			v.reply = Reply{NotTried: true, RetryAfter: wait, Text: "not tried yet"}
+			back = append(back, v)
+			continue
+		}
+		o.queue = append(o.queue, v)
+		d.queued++
+		d.list(o)
+	}
+	d.stats.sawQueue(int64(d.queued + d.inFlight))
+	d.spawn()
+	d.mu.Unlock()
+	for _, v := range back {
+		v.finish(v, v.reply)
+	}
+}
+
+// admit says whether o takes another delivery into memory, else how long to wait.
+func (d *dispatcher) admit(o *origin) (time.Duration, bool) {
+	now := d.now()
+	if now.Before(o.openTill) {
+		return o.openTill.Sub(now), false
+	}
+	if o.opens > 0 && (o.inFlight > 0 || len(o.queue) > 0) {
+		return breakerFirst, false // half open: one at a time
+	}
+	if !o.slow || len(o.queue) < originQueue {
+		return 0, true
+	}
+	return d.turn(o), false
+}
+
+// turn is a virtual queue: each postponed delivery is told to come back when its
+// turn would be, by the rate at which the origin answers.
+func (d *dispatcher) turn(o *origin) time.Duration {
+	now := d.now()
+	step := max(o.took/time.Duration(max(o.limit, 1)), time.Millisecond)
+	if o.turn.Before(now) {
+		o.turn = now.Add(step * time.Duration(len(o.queue)))
+	}
+	o.turn = o.turn.Add(step)
+	return max(o.turn.Sub(now), 500*time.Millisecond)
+}
+
+func (d *dispatcher) turnOf(o *origin) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.turn(o)
+}
+
+// list puts o into its ready list when it can start something.
+func (d *dispatcher) list(o *origin) {
+	if o.listed || len(o.queue) == 0 || o.inFlight >= o.limit {
+		return
+	}
+	o.listed = true
+	if o.slow {
+		d.readySlw = append(d.readySlw, o)
+	} else {
+		d.ready = append(d.ready, o)
+	}
+}
+
+// spawn makes workers for what is ready; a worker ends when nothing is, and makes
+// one more when there is more than it can take.
+func (d *dispatcher) spawn() {
+	free := d.workers - d.inFlight // about to look for work
+	for n := min(d.queued-free, d.max-d.workers); n > 0; n-- {
+		d.workers++
+		go d.work()
+	}
+}
+
+// startable reports whether take would find something.
+func (d *dispatcher) startable() bool {
+	return d.inFlight < d.max && (len(d.ready) > 0 || len(d.readySlw) > 0 && d.slowRoom())
+}
+
+// slowRoom reports whether a slow origin may have another slot. What quick ones
+// need is kept free of it.
+func (d *dispatcher) slowRoom() bool { return float64(d.slow) < slowShare*float64(d.max) }
+
+// take returns the next delivery to start, or nil.
+func (d *dispatcher) take() *delivery {
+	if d.inFlight >= d.max {
+		return nil
+	}
+	list := &d.ready
+	if len(d.ready) == 0 {
+		if len(d.readySlw) == 0 || !d.slowRoom() {
+			return nil
+		}
+		list = &d.readySlw
+	}
+	o := (*list)[0]
+	(*list)[0] = nil
+	*list = (*list)[1:]
+	o.listed = false
+	v := o.queue[0]
+	o.queue[0] = nil
+	o.queue = o.queue[1:]
+	d.queued--
+	d.inFlight++
+	o.inFlight++
+	if o.slow {
+		d.slow++
+	}
+	d.list(o)
+	return v
+}
+
+func (d *dispatcher) work() {
+	d.mu.Lock()
+	for v := d.take(); v != nil; v = d.take() {
+		if d.startable() && d.workers == d.inFlight && d.workers < d.max {
+			d.workers++
+			go d.work()
+		}
+		d.mu.Unlock()
+		d.deliver(v)
+		d.mu.Lock()
+	}
+	d.workers--
+	d.mu.Unlock()
+}
+
+func (d *dispatcher) deliver(v *delivery) {
+	now := d.now()
+	if !v.until.IsZero() && v.until.Sub(now) < d.timeout {
+		// It waited so long that its lease could end before it does.
+		d.done(v, Reply{NotTried: true, RetryAfter: time.Millisecond})
+		return
+	}
+	if v.page != nil {
+		v.page.mu.Lock()
+		begin := v.state == waiting
+		if begin {
+			v.state = started
+		}
+		v.page.mu.Unlock()
+		if !begin {
+			d.done(v, Reply{NotTried: true})
+			return
+		}
+	}
+	d.done(v, d.send(v))
+}
+
+// done gives the slot back, learns from the answer and passes it on.
+func (d *dispatcher) done(v *delivery, r Reply) {
+	d.mu.Lock()
+	o := v.origin
+	d.inFlight--
+	o.inFlight--
+	if o.slow {
+		d.slow--
+	}
+	if !r.NotTried {
+		d.learn(o, r)
+	}
+	d.list(o)
+	d.mu.Unlock()
+	v.finish(v, r)
+}
+
+// learn keeps an origin's speed, limit and breaker.
+func (d *dispatcher) learn(o *origin, r Reply) {
+	if o.took == 0 {
+		o.took = r.Took
+	}
+	o.took = (o.took*3 + r.Took) / 4
+	d.setSlow(o, o.took > slowAfter)
+	if !r.Timeout {
+		o.timeouts, o.opens = 0, 0
+		if r.OK && o.limit < originMax {
+			o.limit++
+		}
+		return
+	}
+	o.limit = max(o.limit/2, originMin)
+	if o.timeouts++; o.timeouts >= breakerTrips {
+		o.openTill = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
+		o.opens++
+	}
+}
+
+// setSlow moves an origin between the classes, with what it has under way.
+func (d *dispatcher) setSlow(o *origin, slow bool) {
+	if o.slow == slow {
+		return
+	}
+	o.slow = slow
+	if slow {
+		d.slow += o.inFlight
+	} else {
+		d.slow -= o.inFlight
+	}
+}
+
+// late tells that these have been under way for a while without an answer: their
+// origins are slow from now on, and quick ones go first.
+func (d *dispatcher) late(open []*delivery) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range open {
+		if o := v.origin; !o.slow {
+			o.took = max(o.took, 2*slowAfter)
+			d.setSlow(o, true)
+		}
+	}
+}
+
+// room reports whether slots are free: then what still waits waits for its own
+// origin, and it is the window of its part that holds the others up.
+func (d *dispatcher) room() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.inFlight < d.max*9/10
+}
+
+// load is how many are in memory, and how many of them under way.
+func (d *dispatcher) load() (queue, inFlight int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.queued + d.inFlight, d.inFlight
+}
+
+// known counts origins, slow ones and those whose breaker is open.
+func (d *dispatcher) known() (all, slow, open int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	for _, o := range d.origins {
+		if o.slow {
+			slow++
+		}
+		if now.Before(o.openTill) {
+			open++
+		}
+	}
+	return len(d.origins), slow, open
+}
+
+// stop starts nothing more: what waits comes back as NotTried. It returns when
+// nothing is under way any more or ctx ends.
+func (d *dispatcher) stop(ctx context.Context) {
+	d.mu.Lock()
+	d.stopped = true
+	var back []*delivery
+	for _, o := range d.origins {
+		back = append(back, o.queue...)
+		d.queued -= len(o.queue)
+		o.queue = nil
+	}
+	d.mu.Unlock()
+	for _, v := range back {
+		v.finish(v, Reply{NotTried: true})
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, n := d.load(); n == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

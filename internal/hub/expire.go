@@ -1,0 +1,113 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/event"
+)
+
+const (
+	sweepTask  = "sweep"
+	sweepChunk = 500
+	topicIdle  = 7 * 24 * time.Hour // a topic that nobody follows is forgotten after that
+	trimChunk  = 5_000
+)
+
+// topOfHour is the first full hour after now.
+func topOfHour(now time.Time) time.Time { return now.Truncate(time.Hour).Add(time.Hour) }
+
+// sweepLoop runs the sweep once in the whole cluster at the top of each hour.
+//
+// spec:rsscloud-2009#drop-at-top-of-hour
+func (h *Hub) sweepLoop(ctx context.Context) {
+	for {
+		now := h.now()
+		next := topOfHour(now)
+		won, err := h.Store.ClaimTask(ctx, sweepTask, now, next, next)
+		if err != nil {
+			h.complain(ctx, "claim the sweep", err)
+		}
+		if won {
+			if _, _, err := h.sweep(ctx); err != nil {
+				h.complain(ctx, "sweep", err)
+			}
+		}
+		if !h.pause(ctx, min(next.Sub(h.now()), time.Minute)) {
+			return
+		}
+	}
+}
+
+// SweepNow does at once what the top of the hour would: it removes what has
+// expired and what failed too often in a row, and returns how many of each.
+func (h *Hub) SweepNow(ctx context.Context) (dropped, expired int, err error) {
+	h.Init()
+	return h.sweep(ctx)
+}
+
+func (h *Hub) sweep(ctx context.Context) (dropped, expired int, err error) {
+	for {
+		now := h.now()
+		var events []event.Event
+		gone, err := h.Store.Sweep(ctx, now, h.Options.MaxErrors, sweepChunk, now.Add(-topicIdle), func(list []SubscriptionInfo) []event.Event {
+			events = make([]event.Event, 0, len(list))
+			for _, s := range list {
+				events = append(events, endEvent(s, now))
+			}
+			h.stamp(events)
+			return events
+		})
+		if err != nil {
+			return dropped, expired, err
+		}
+		h.Bus.Publish(events...)
+		for _, s := range gone {
+			if s.ExpiresAt.After(now) {
+				dropped++
+			} else {
+				expired++
+			}
+		}
+		if len(gone) < sweepChunk {
+			h.forgetCounts()
+			return dropped, expired, nil
+		}
+	}
+}
+
+// endEvent says why the sweep removed a subscription.
+//
+// spec:rsscloud-2009#drop-after-three-errors
+// spec:rsscloud-2009#expiry-25h
+func endEvent(s SubscriptionInfo, now time.Time) event.Event {
+	e := event.Event{Kind: event.KindExpire, TopicID: s.TopicID, Topic: s.Topic, OK: true, Door: s.Protocol, Peer: hostOf(s.Callback),
+		Text:   fmt.Sprintf("The subscription was not renewed since %s and has expired.", s.RenewedAt.Format("15:04 on 2 January")),
+		Detail: detail(event.Exchange{Callback: s.Callback})}
+	if s.ExpiresAt.After(now) {
+		e.Kind, e.OK = event.KindDrop, false
+		e.Text = fmt.Sprintf("Dropped after %d changes in a row that could not be delivered; the last time: %s", s.Failures, s.LastError)
+	}
+	return e
+}
+
+func (h *Hub) forgetCounts() {
+	h.mu.Lock()
+	h.counted = time.Time{}
+	h.mu.Unlock()
+}
+
+// trim removes old rows of the log, a chunk at a time.
+func (h *Hub) trim(ctx context.Context) {
+	for ctx.Err() == nil {
+		n, err := h.Store.TrimEvents(ctx, h.now().Add(-h.Options.KeepEvents), trimChunk)
+		if err != nil {
+			h.complain(ctx, "trim the log", err)
+			return
+		}
+		if n < trimChunk {
+			return
+		}
+	}
+}

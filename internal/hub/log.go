@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/event"
+)
+
+// detail is what only the operator sees of an exchange.
+func detail(x event.Exchange) json.RawMessage {
+	if x == (event.Exchange{}) {
+		return nil
+	}
+	b, err := json.Marshal(x)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// failureEvent is one notification that did not arrive.
+func (h *Hub) failureEvent(d *delivery, r Reply) event.Event {
+	x := r.Exchange
+	x.Callback = d.sub.Callback
+	e := event.Event{
+		Kind: event.KindError, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version,
+		Door: d.sub.Protocol, Peer: hostOf(d.sub.Callback), Took: r.Took, Failed: 1, Text: r.Text, Detail: detail(x),
+	}
+	if r.Gone {
+		e.Kind, e.Text = event.KindDrop, "The subscriber answered 410 Gone: the subscription has ended."
+	}
+	return e
+}
+
+// arrivedEvent is one notification that arrived outside a page: late, or retried.
+func (h *Hub) arrivedEvent(d *delivery, r Reply) event.Event {
+	e := event.Event{
+		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,
+		Door: d.sub.Protocol, Peer: hostOf(d.sub.Callback), Took: r.Took, Told: 1,
+		Text:   fmt.Sprintf("Told after %s.", short(r.Took)),
+		Detail: detail(event.Exchange{Callback: d.sub.Callback}),
+	}
+	if d.sub.Failures > 0 {
+		e.Text = fmt.Sprintf("Told after %s, at attempt %d.", short(r.Took), d.sub.Tries+1)
+	}
+	return e
+}
+
+// summary is what a whole pass over a part came to.
+func (t *telling) summary() event.Event {
+	took := t.hub.now().Sub(t.begun)
+	e := event.Event{
+		Kind: event.KindNotify, TopicID: t.part.TopicID, Topic: t.part.Topic.URL, Version: t.part.Want, OK: t.failed == 0,
+		Told: t.told, Failed: t.failed, Took: took,
+		Text: fmt.Sprintf("Told %s in %s.", count(t.told, "subscriber"), short(took)),
+	}
+	if t.failed > 0 {
+		e.Text = fmt.Sprintf("Told %s in %s; %d could not be told and will be tried again.", count(t.told, "subscriber"), short(took), t.failed)
+	}
+	return e
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// short rounds a duration for people.
+func short(d time.Duration) time.Duration {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second)
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond)
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(10 * time.Microsecond)
+}

@@ -1,0 +1,130 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"cloudburst/internal/event"
+)
+
+const (
+	retryBatch  = 200
+	settleEvery = 100 * time.Millisecond
+	settleMost  = 500
+	lookEvery   = time.Second // a hint that was lost is made good by then
+	lookSoon    = 250 * time.Millisecond
+)
+
+// settled is the outcome of one delivery outside a page.
+type settled struct {
+	result Result
+	event  *event.Event
+}
+
+// retryLoop claims what is owed and due, while there is room in memory for it.
+func (h *Hub) retryLoop(ctx context.Context) {
+	for h.sleep(ctx, h.wakeRetry, lookSoon) {
+		for ctx.Err() == nil && h.retrying.Load() < int64(max(h.Options.MaxInFlight, 2*retryBatch)) {
+			now := h.now()
+			until := now.Add(2*h.Options.CallbackTimeout + leaseMargin)
+			claim := newClaim()
+			batch, err := h.Store.ClaimRetries(ctx, now, until, retryBatch, claim)
+			if err != nil {
+				h.complain(ctx, "claim what is owed", err)
+				break
+			}
+			if len(batch) == 0 {
+				break
+			}
+			h.stats.writes.Add(1)
+			h.retrying.Add(int64(len(batch)))
+			h.dispatch.submit(h.retries(batch, claim, until))
+			if len(batch) < retryBatch {
+				break
+			}
+		}
+	}
+}
+
+func (h *Hub) retries(batch []Retry, claim int64, until time.Time) []*delivery {
+	list := make([]*delivery, 0, len(batch))
+	for _, r := range batch {
+		list = append(list, &delivery{
+			sub: r.Subscription, topic: r.Topic, hops: h.hopsOf(r.TopicID),
+			claim: claim, until: until, finish: h.finishClaimed,
+		})
+	}
+	return list
+}
+
+// finishClaimed ends a delivery that the retry loop started.
+func (h *Hub) finishClaimed(d *delivery, r Reply) {
+	h.retrying.Add(-1)
+	h.finishRetry(d, r)
+}
+
+// finishRetry hands an outcome to the settling loop.
+func (h *Hub) finishRetry(d *delivery, r Reply) {
+	h.note(d, r)
+	res, _ := h.resultOf(d, r)
+	s := settled{result: res}
+	if !r.NotTried {
+		var e event.Event
+		if r.OK {
+			e = h.arrivedEvent(d, r)
+		} else {
+			e = h.failureEvent(d, r)
+		}
+		s.event = &e
+	}
+	h.settleMu.Lock()
+	h.settling = append(h.settling, s)
+	full := len(h.settling) >= settleMost
+	h.settleMu.Unlock()
+	if full {
+		h.wake(h.wakeSettle)
+	}
+}
+
+// settleLoop writes outcomes in batches. It ends after the deliveries have.
+func (h *Hub) settleLoop(ctx context.Context) {
+	for h.sleep(ctx, h.wakeSettle, settleEvery) {
+		h.settle(ctx)
+	}
+	<-h.drained
+	last, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	h.settle(last)
+}
+
+func (h *Hub) settle(ctx context.Context) {
+	h.settleMu.Lock()
+	batch := h.settling
+	h.settling = nil
+	h.settleMu.Unlock()
+	for len(batch) > 0 {
+		n := min(len(batch), settleMost)
+		results := make([]Result, 0, n)
+		var events []event.Event
+		owed := false
+		for _, s := range batch[:n] {
+			results = append(results, s.result)
+			owed = owed || s.result.Outcome == Postponed
+			if s.event != nil {
+				events = append(events, *s.event)
+			}
+		}
+		h.stamp(events)
+		if err := h.Store.Settle(context.WithoutCancel(ctx), h.now(), results, events); err != nil {
+			h.complain(ctx, "write outcomes", err)
+			h.settleMu.Lock() // they stay claimed in the store until they are written
+			h.settling = append(batch, h.settling...)
+			h.settleMu.Unlock()
+			h.pause(ctx, storeRetry)
+			return
+		}
+		h.stats.writes.Add(1)
+		h.Bus.Publish(events...)
+		batch = batch[n:]
+	}
+}

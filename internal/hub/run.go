@@ -1,0 +1,156 @@
+package hub
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+)
+
+const drainWithin = 8 * time.Second
+
+// Run works until ctx ends, then starts nothing new, lets what is under way end
+// within 8 s, gives the rest back to the store, and returns.
+func (h *Hub) Run(ctx context.Context) error {
+	h.Init()
+	if err := h.Store.Recover(ctx, h.now()); err != nil {
+		return err
+	}
+	h.say(ctx, "Started.")
+	var loops sync.WaitGroup
+	loops.Go(func() { h.partLoop(ctx) })
+	loops.Go(func() { h.retryLoop(ctx) })
+	loops.Go(func() { h.checkLoop(ctx) })
+	loops.Go(func() { h.sweepLoop(ctx) })
+	loops.Go(func() { h.minuteLoop(ctx) })
+	settling := make(chan struct{})
+	go func() { defer close(settling); h.settleLoop(ctx) }()
+	<-ctx.Done()
+	h.stopTell()
+	loops.Wait()
+	h.drain()
+	<-settling
+	last, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	h.cutMinute(last, h.now().Truncate(time.Minute).Add(time.Minute))
+	h.say(last, "Stopped.")
+	return nil
+}
+
+// drain ends what is under way: first what waits, then, after a while, what does not end.
+func (h *Hub) drain() {
+	ctx, cancel := context.WithTimeout(context.Background(), drainWithin)
+	defer cancel()
+	h.mu.Lock()
+	h.closing = true
+	h.mu.Unlock()
+	h.dispatch.stop(ctx)
+	close(h.drained)
+	h.stopWork()
+	ended := make(chan struct{})
+	go func() { defer close(ended); h.running.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(time.Second):
+	}
+}
+
+// partLoop claims parts that are due, for as many as there is room.
+func (h *Hub) partLoop(ctx context.Context) {
+	for h.sleep(ctx, h.wakeParts, lookSoon) {
+		room := partsAtOnce - int(h.tellings.Load())
+		if room <= 0 {
+			continue
+		}
+		now := h.now()
+		parts, err := h.Store.ClaimParts(ctx, h.Bus.Node(), now, now.Add(partLease), room)
+		if err != nil {
+			h.complain(ctx, "claim parts", err)
+			continue
+		}
+		for _, p := range parts {
+			h.startTelling(p)
+		}
+		if len(parts) > 0 {
+			h.stats.writes.Add(1)
+		}
+	}
+}
+
+func (h *Hub) startTelling(p Part) {
+	h.tellings.Add(1)
+	h.running.Go(func() {
+		h.tell(h.tellCtx, p)
+		h.tellings.Add(-1)
+		h.wake(h.wakeParts)
+	})
+}
+
+func (h *Hub) say(ctx context.Context, text string) {
+	if err := h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: text}); err != nil {
+		h.Log.Warn("write to the log", "text", text, "err", err)
+	}
+}
+
+// minuteLoop cuts history into minutes.
+func (h *Hub) minuteLoop(ctx context.Context) {
+	for {
+		now := h.now()
+		next := now.Truncate(time.Minute).Add(time.Minute)
+		if !h.pause(ctx, next.Sub(now)) {
+			return
+		}
+		h.cutMinute(ctx, next)
+		if next.Minute()%10 == 0 {
+			h.trim(ctx)
+		}
+	}
+}
+
+func (h *Hub) cutMinute(ctx context.Context, at time.Time) {
+	totals := h.stats.totals()
+	h.mu.Lock()
+	m := totals.minus(h.minute)
+	h.minute = totals
+	h.mu.Unlock()
+	counts, n := h.stats.latency.drain()
+	m.P50, m.P99 = quantile(counts, n, 0.50), quantile(counts, n, 0.99)
+	m.Queue = h.stats.queue.Swap(0)
+	m.At, m.Node = at.Truncate(time.Minute).Add(-time.Minute), h.Bus.Node()
+	if m == (Minute{At: m.At, Node: m.Node}) {
+		return // nothing happened; charts draw gaps as nothing
+	}
+	if err := h.Store.SaveMinute(ctx, m); err != nil {
+		h.Log.Warn("write the minute's numbers", "err", err)
+	}
+}
+
+// Live is what the hub is doing at this moment.
+func (h *Hub) Live() Live {
+	h.Init()
+	l := Live{Node: h.Bus.Node(), Started: h.begun, Checks: int(h.liveChecks.Load()), Totals: h.stats.totals()}
+	l.Queue, l.InFlight = h.dispatch.load()
+	l.Origins, l.Slow, l.Open = h.dispatch.known()
+	l.Writes = l.Totals.Writes
+	return l
+}
+
+// Counts is the size of things, counted at most every ten seconds.
+func (h *Hub) Counts(ctx context.Context) (Counts, error) {
+	h.Init()
+	now := h.now()
+	h.mu.Lock()
+	c, fresh := h.counts, now.Sub(h.counted) < 10*time.Second && !h.counted.IsZero()
+	h.mu.Unlock()
+	if fresh {
+		return c, nil
+	}
+	c, err := h.Store.Counts(ctx, now)
+	if err == nil {
+		h.mu.Lock()
+		h.counts, h.counted = c, now
+		h.mu.Unlock()
+	}
+	return c, err
+}

@@ -1,0 +1,344 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+const (
+	feedsMost    = 50 // feeds in one registration
+	consentRate  = 20 // test calls and challenges a second to one callback host
+	consentBurst = 400
+	workersMost  = 4 // feeds or challenges at once for one registration
+	importBatch  = 1000
+)
+
+// reading is one read of a feed that several registrations wait for.
+type reading struct {
+	done chan struct{}
+	err  error
+}
+
+// Register adds or renews subscriptions of one callback to feeds, each decided by
+// itself: the feed must be readable and the callback must consent. Nothing is
+// changed for a feed that is refused, not even the expiry of an older
+// registration. What is accepted is on disk when Register returns.
+//
+// An error concerns the whole call: fault.Invalid, Refused (the callback may not
+// be called, or is a hub), TooMany, Unavailable. With a nil error at least one of
+// Accepted and Refused has entries.
+//
+// spec:rsscloud-2009#please-notify
+func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) {
+	h.Init()
+	begun := h.now()
+	h.stats.registers.Add(1)
+	feeds, err := h.checkRegistration(&r, begun)
+	if err != nil {
+		return Registered{}, err
+	}
+	refused := make(map[string]error, len(feeds))
+	h.readable(ctx, feeds, refused)
+	exchange := h.consent(ctx, r, feeds, refused)
+	now := h.now()
+	out := Registered{Expires: now.Add(h.Options.Expiry)}
+	var subs []Subscription
+	var events []event.Event
+	for _, feed := range feeds {
+		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Door: r.Door, Peer: hostOf(r.Callback), Took: now.Sub(begun),
+			Text:   fmt.Sprintf("Registered for %s notifications until %s.", r.Protocol, out.Expires.Format("15:04 on 2 January")),
+			Detail: detail(exchange)}
+		if err := refused[feed]; err != nil {
+			out.Refused = append(out.Refused, Refusal{Feed: feed, Reason: fault.Message(err)})
+			e.OK, e.Text = false, "Not registered: "+fault.Message(err)
+		} else {
+			out.Accepted = append(out.Accepted, feed)
+			subs = append(subs, r.subscription(feed, now, out.Expires))
+		}
+		events = append(events, e)
+	}
+	h.stamp(events)
+	if len(subs) == 0 {
+		err = h.Store.AppendEvents(ctx, events)
+	} else {
+		err = h.Store.Subscribe(ctx, out.Accepted, subs, events)
+	}
+	if err != nil {
+		return Registered{}, err
+	}
+	h.Bus.Publish(events...)
+	return out, nil
+}
+
+func (r Registration) subscription(feed string, now, expires time.Time) Subscription {
+	return Subscription{
+		TopicID: TopicID(feed), ID: SubscriptionID(r.Protocol, r.Callback), Protocol: r.Protocol,
+		Callback: r.Callback, Procedure: r.Procedure, CreatedAt: now, RenewedAt: now, ExpiresAt: expires,
+	}
+}
+
+// checkRegistration is all that can be said without asking anyone. It returns the
+// feeds, each once.
+func (h *Hub) checkRegistration(r *Registration, now time.Time) ([]string, error) {
+	if len(r.Feeds) == 0 {
+		return nil, fault.New(fault.Invalid, "No feed was named: give at least one url to be notified of.")
+	}
+	if len(r.Feeds) > feedsMost {
+		return nil, fault.New(fault.Invalid, "%d feeds were named; at most %d are accepted in one registration.", len(r.Feeds), feedsMost)
+	}
+	if err := checkCallback(r.Callback); err != nil {
+		return nil, err
+	}
+	if h.Options.Own != nil && h.Options.Own(r.Callback) {
+		return nil, fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(r.Callback))
+	}
+	if wait, ok := h.sourceLimit.take(sourceKey(r.Source), now); !ok && r.Source.IsValid() {
+		return nil, tooMany(wait, "Too many requests from your network; please wait %s and register again.", wait)
+	}
+	var feeds []string
+	for _, f := range r.Feeds {
+		if !slices.Contains(feeds, f) {
+			feeds = append(feeds, f)
+		}
+	}
+	return feeds, nil
+}
+
+func checkCallback(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || len(raw) > urlLongest {
+		return fault.New(fault.Invalid, "The callback %q is not an http or https address of at most %d bytes.", clip(raw), urlLongest)
+	}
+	return nil
+}
+
+// readable reads each feed once and notes those that cannot be read.
+func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]error) {
+	var mu sync.Mutex
+	each(feeds, func(feed string) {
+		err := checkURL(feed)
+		if err == nil {
+			err = h.readOnce(ctx, feed)
+		}
+		if err != nil {
+			mu.Lock()
+			refused[feed] = err
+			mu.Unlock()
+		}
+	})
+}
+
+// readOnce reads a feed, sharing the read with whoever asks at the same time.
+func (h *Hub) readOnce(ctx context.Context, feed string) error {
+	h.mu.Lock()
+	rd := h.reads[feed]
+	if rd == nil {
+		if wait, ok := h.hostLimit.take(hostOf(feed), h.now()); !ok {
+			h.mu.Unlock()
+			return tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", hostOf(feed), wait)
+		}
+		rd = &reading{done: make(chan struct{})}
+		h.reads[feed] = rd
+		h.running.Go(func() {
+			_, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
+			h.mu.Lock()
+			delete(h.reads, feed)
+			h.mu.Unlock()
+			close(rd.done)
+		})
+	}
+	h.mu.Unlock()
+	select {
+	case <-rd.done:
+		return rd.err
+	case <-ctx.Done():
+		return fault.Wrap(fault.Unavailable, ctx.Err(), "The registration was given up before the feed %s was read.", clip(feed))
+	}
+}
+
+// consent asks the callback: once with the first feed that can be read, or by a
+// challenge for each when a domain was named. It notes refusals by feed.
+//
+// spec:rsscloud-2009#test-call
+// spec:rsscloud-2009#challenge
+func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, refused map[string]error) event.Exchange {
+	var ask []string
+	for _, f := range feeds {
+		if refused[f] == nil {
+			ask = append(ask, f)
+		}
+	}
+	if len(ask) == 0 {
+		return event.Exchange{Callback: r.Callback}
+	}
+	if !r.Challenge {
+		x, err := h.verify(ctx, r, ask[0])
+		for _, f := range ask {
+			if err != nil {
+				refused[f] = err
+			}
+		}
+		return x
+	}
+	var mu sync.Mutex
+	var last event.Exchange
+	each(ask, func(feed string) {
+		x, err := h.verify(ctx, r, feed)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			refused[feed] = err
+		}
+		if err != nil || last == (event.Exchange{}) {
+			last = x
+		}
+	})
+	return last
+}
+
+func (h *Hub) verify(ctx context.Context, r Registration, feed string) (event.Exchange, error) {
+	host := hostOf(r.Callback)
+	if wait, ok := h.consentLimit.take(host, h.now()); !ok {
+		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", host, wait)
+	}
+	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), feed, r.Challenge)
+	x.Callback = r.Callback
+	return x, err
+}
+
+// each runs do for all of list, a few at a time.
+func each(list []string, do func(string)) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, workersMost)
+	for _, s := range list {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			do(s)
+		})
+	}
+	wg.Wait()
+}
+
+// Cancel ends registrations. Without a domain the callback is at the caller's own
+// address, which is proof enough; with one the callback must answer a challenge.
+// Accepted are those that were ended.
+func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
+	h.Init()
+	feeds, err := h.checkRegistration(&r, h.now())
+	if err != nil {
+		return Registered{}, err
+	}
+	refused := map[string]error{}
+	keys := make([]Key, 0, len(feeds))
+	for _, f := range feeds {
+		key := Key{TopicID(f), SubscriptionID(r.Protocol, r.Callback)}
+		if _, err := h.Store.Subscription(ctx, key); fault.CodeOf(err) == fault.NotFound {
+			refused[f] = fault.New(fault.NotFound, "There is no such registration for %s; nothing was changed.", clip(f))
+		} else if err != nil {
+			return Registered{}, err
+		}
+	}
+	if r.Challenge {
+		h.consent(ctx, r, feeds, refused)
+	}
+	var out Registered
+	for _, f := range feeds {
+		if err := refused[f]; err != nil {
+			out.Refused = append(out.Refused, Refusal{f, fault.Message(err)})
+			continue
+		}
+		out.Accepted = append(out.Accepted, f)
+		keys = append(keys, Key{TopicID(f), SubscriptionID(r.Protocol, r.Callback)})
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	_, err = h.remove(ctx, keys, out.Accepted, r.Door, "Ended by its owner.")
+	return out, err
+}
+
+// Remove ends subscriptions at the operator's word and returns them as they were.
+func (h *Hub) Remove(ctx context.Context, keys []Key, door string) ([]Subscription, error) {
+	h.Init()
+	return h.remove(ctx, keys, nil, door, "Ended by the operator.")
+}
+
+func (h *Hub) remove(ctx context.Context, keys []Key, feeds []string, door, text string) ([]Subscription, error) {
+	events := make([]event.Event, 0, len(keys))
+	for i, k := range keys {
+		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Door: door, Text: text}
+		if i < len(feeds) {
+			e.Topic = feeds[i]
+		} else if t, err := h.Store.Topic(ctx, k.TopicID); err == nil {
+			e.Topic = t.URL
+		}
+		if s, err := h.Store.Subscription(ctx, k); err == nil {
+			e.Peer, e.Detail = hostOf(s.Callback), detail(event.Exchange{Callback: s.Callback})
+		}
+		events = append(events, e)
+	}
+	h.stamp(events)
+	gone, err := h.Store.Unsubscribe(ctx, keys, events)
+	if err != nil {
+		return nil, err
+	}
+	h.Bus.Publish(events...)
+	h.forgetCounts()
+	return gone, nil
+}
+
+// Import adds subscriptions as they are, without asking anyone: they come from an
+// export of this program or of another hub. Those that have expired are left out.
+// It returns how many were added or renewed.
+func (h *Hub) Import(ctx context.Context, list []SubscriptionInfo) (added int, err error) {
+	h.Init()
+	now := h.now()
+	perTopic := map[string]int{}
+	for chunk := range slices.Chunk(list, importBatch) {
+		var topics []string
+		named := map[string]bool{}
+		var subs []Subscription
+		for _, s := range chunk {
+			if !s.ExpiresAt.After(now) {
+				continue
+			}
+			if err := checkURL(s.Topic); err != nil {
+				return added, err
+			}
+			if err := checkCallback(s.Callback); err != nil {
+				return added, err
+			}
+			s.TopicID, s.ID = TopicID(s.Topic), SubscriptionID(s.Protocol, s.Callback)
+			perTopic[s.Topic]++
+			if !named[s.Topic] {
+				named[s.Topic] = true
+				topics = append(topics, s.Topic)
+			}
+			subs = append(subs, s.Subscription)
+		}
+		if len(subs) == 0 {
+			continue
+		}
+		if err := h.Store.Subscribe(ctx, topics, subs, nil); err != nil {
+			return added, err
+		}
+		added += len(subs)
+	}
+	for topic, n := range perTopic {
+		if n >= splitAbove {
+			if err := h.Store.Split(ctx, TopicID(topic), n/splitTarget+1); err != nil {
+				return added, err
+			}
+		}
+	}
+	h.forgetCounts()
+	return added, h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: fmt.Sprintf("Imported %s.", count(added, "subscription"))})
+}

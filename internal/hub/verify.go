@@ -1,0 +1,192 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+const (
+	checkLease  = 30 * time.Second
+	checkLonger = 60 * time.Second // a check with everything, store waits included
+	checkRaces  = 4
+	checkTries  = 12 // bad checks in a row after which a pending ping is given up
+	checkBatch  = 50
+)
+
+// check runs the rounds of one topic until none is asked for. It is the only one
+// of its topic in this process.
+func (h *Hub) check(id int64, url string) {
+	for {
+		h.mu.Lock()
+		c := h.checks[id]
+		r := c.current
+		wait := c.last.Add(h.Options.PingInterval).Sub(h.now())
+		h.mu.Unlock()
+		if wait > 0 {
+			h.pause(h.work, wait)
+		}
+		ctx, cancel := context.WithTimeout(h.work, checkLonger)
+		r.result, r.err = h.checkOnce(ctx, id, url, c, r)
+		cancel()
+		close(r.done)
+
+		h.mu.Lock()
+		c.current, c.next, c.sent = c.next, nil, false
+		if c.current == nil {
+			h.forgetCheck(id, c)
+			h.mu.Unlock()
+			return
+		}
+		h.mu.Unlock()
+	}
+}
+
+// forgetCheck keeps the time of the last check for as long as it matters.
+func (h *Hub) forgetCheck(id int64, c *checking) {
+	time.AfterFunc(h.Options.PingInterval, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.checks[id] == c && c.current == nil && !h.now().Before(c.last.Add(h.Options.PingInterval)) {
+			delete(h.checks, id)
+		}
+	})
+}
+
+// checkOnce reads the topic and commits what it finds. When somebody else
+// committed a check of it meanwhile, it looks again.
+func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
+	h.liveChecks.Add(1)
+	defer h.liveChecks.Add(-1)
+	for range checkRaces {
+		topic, err := h.Store.Topic(ctx, id)
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return PingResult{}, err
+		}
+		topic.ID, topic.URL = id, url
+		begun := h.now()
+		h.mu.Lock()
+		c.last, c.sent = begun, true
+		h.mu.Unlock()
+		got, failed := h.Fetch.Fetch(ctx, Fetch{URL: url, ETag: topic.ETag, LastModified: topic.LastModified})
+		h.stats.checks.Add(1)
+		out := h.outcome(topic, got, failed, r, begun)
+		done, err := h.Store.CommitCheck(ctx, out)
+		if err != nil {
+			return PingResult{}, err
+		}
+		if done.Raced {
+			continue
+		}
+		h.Bus.Publish(out.Events...)
+		if failed != nil {
+			return PingResult{Known: true}, failed
+		}
+		if out.Changed {
+			h.changed(id, r.hops, done)
+		}
+		return PingResult{Known: true, Checked: true, Changed: out.Changed, Version: done.Topic.Version}, nil
+	}
+	return PingResult{}, fault.New(fault.Unavailable, "The feed is being checked by others at the same time; please ping again.")
+}
+
+// outcome decides what a fetch means: unreadable, unchanged or changed.
+//
+// spec:rsscloud-2009#hash-comparison
+func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.Time) Check {
+	now := h.now()
+	c := Check{
+		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.came,
+		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size,
+		Node: h.Bus.Node(), ClaimParts: claimAtBirth, ClaimUntil: now.Add(partLease),
+	}
+	e := event.Event{Kind: event.KindCheck, TopicID: t.ID, Topic: t.URL, OK: failed == nil, Took: now.Sub(begun), Version: t.Version}
+	switch {
+	case failed != nil:
+		c.Err = fault.Message(failed)
+		if t.Failures < checkTries {
+			c.Retry = now.Add(h.backoff(t.Failures+1, fault.RetryAfter(failed)))
+		}
+		e.Text = c.Err
+	case got.NotModified || t.Hash != nil && bytes.Equal(got.Hash, t.Hash):
+		c.keep(got)
+		e.Text = fmt.Sprintf("Not changed since %s (version %d).", t.ChangedAt.Format("15:04:05 on 2 January"), t.Version)
+		if got.NotModified {
+			e.Text = "Not modified, says its server. " + e.Text
+		}
+	default:
+		c.Changed = true
+		c.Hash, c.Size = got.Hash, int64(len(got.Body))
+		c.ETag, c.LastModified, c.ContentType = got.ETag, got.LastModified, got.ContentType
+		e.Version = t.Version + 1
+		e.Text = fmt.Sprintf("Changed: version %d, %d bytes. Its subscribers are being told.", e.Version, c.Size)
+		if t.Hash == nil {
+			e.Text = fmt.Sprintf("Read for the first time: version %d, %d bytes. Its subscribers are being told.", e.Version, c.Size)
+		}
+		h.stats.changes.Add(1)
+	}
+	h.mu.Lock()
+	pings := r.pings
+	h.mu.Unlock()
+	for _, p := range pings {
+		p.Text, p.OK, p.Version = e.Text, e.OK, e.Version
+		p.Took = now.Sub(p.At)
+		c.Events = append(c.Events, p)
+	}
+	c.Events = append(c.Events, e)
+	h.stamp(c.Events)
+	return c
+}
+
+// keep takes over the validators that an unchanged answer carries. One that it
+// does not carry stays as it was when nothing was sent, and is forgotten when a
+// whole body came without it.
+func (c *Check) keep(got Fetched) {
+	if got.ETag != "" || !got.NotModified {
+		c.ETag = got.ETag
+	}
+	if got.LastModified != "" || !got.NotModified {
+		c.LastModified = got.LastModified
+	}
+	if got.ContentType != "" {
+		c.ContentType = got.ContentType
+	}
+}
+
+// changed starts telling: the parts that were claimed at birth here and now, the
+// rest by whoever has room.
+func (h *Hub) changed(id int64, hops int, done Checked) {
+	h.setHops(id, hops)
+	for _, p := range done.Claimed {
+		h.startTelling(p)
+	}
+	if done.Waiting > 0 {
+		h.wake(h.wakeParts)
+		h.hint()
+	}
+}
+
+// checkLoop takes up pings that were acknowledged before they were checked.
+func (h *Hub) checkLoop(ctx context.Context) {
+	for h.sleep(ctx, nil, lookEvery) {
+		now := h.now()
+		topics, err := h.Store.ClaimChecks(ctx, now, now.Add(checkLonger+leaseMargin), checkBatch)
+		if err != nil {
+			h.complain(ctx, "claim pending pings", err)
+			continue
+		}
+		for _, t := range topics {
+			came := t.PingedAt
+			if came.IsZero() {
+				came = now
+			}
+			if _, err := h.join(Ping{URL: t.URL, Door: "again"}, came); err != nil {
+				h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
+			}
+		}
+	}
+}
