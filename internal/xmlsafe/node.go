@@ -1,0 +1,82 @@
+package xmlsafe
+
+import "strings"
+
+// XMLSpace is the namespace that the prefix xml is always bound to.
+const XMLSpace = "http://www.w3.org/XML/1998/namespace"
+
+// Node is an element.
+type Node struct {
+	// Space is the namespace, Prefix what the document wrote before the
+	// colon, Local what it wrote behind it.
+	Space, Prefix, Local string
+	// Attrs leaves out the namespace declarations.
+	Attrs []Attr
+	Nodes []*Node
+	// Text is all character data directly inside the element, in order,
+	// with line ends as "\n".
+	Text string
+	// Line is where the start tag is, from 1.
+	Line int
+
+	parent *Node
+	decls  []binding
+}
+
+// Attr is an attribute. One without a prefix has no Space.
+type Attr struct {
+	Space, Prefix, Local string
+	Value                string
+}
+
+type binding struct{ prefix, space string }
+
+// Attr gives the value of an attribute.
+func (n *Node) Attr(space, local string) (string, bool) {
+	for _, a := range n.Attrs {
+		if a.Local == local && a.Space == space {
+			return a.Value, true
+		}
+	}
+	return "", false
+}
+
+// Resolve reads a qualified name that stands in a text or in the value of an
+// attribute, such as xsd:string, with the declarations in scope at n. A name
+// without prefix is in the default namespace. ok is false for an undeclared
+// prefix; local is the part behind the colon in any case.
+func (n *Node) Resolve(name string) (space, local string, ok bool) {
+	prefix, local, found := strings.Cut(strings.Trim(name, " \t\r\n"), ":")
+	if !found {
+		prefix, local = "", prefix
+	}
+	space, ok = n.lookup(prefix)
+	return space, local, ok || prefix == ""
+}
+
+// Blank reports whether the element has no text but white space.
+func (n *Node) Blank() bool { return strings.Trim(n.Text, " \t\r\n") == "" }
+
+// Name is the element's name as the document wrote it.
+func (n *Node) Name() string { return rawName(n.Prefix, n.Local) }
+
+func (n *Node) lookup(prefix string) (string, bool) {
+	if prefix == "xml" {
+		return XMLSpace, true
+	}
+	for ; n != nil; n = n.parent {
+		for _, d := range n.decls {
+			if d.prefix == prefix {
+				return d.space, true
+			}
+		}
+	}
+	return "", false
+}
+
+func rawName(prefix, local string) string {
+	if prefix == "" {
+		return local
+	}
+	return prefix + ":" + local
+}

@@ -1,0 +1,380 @@
+package xmlsafe
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// parser walks over a checked UTF-8 document with a stack of its own, so that
+// depth costs no goroutine stack.
+type parser struct {
+	src []byte
+	pos int
+	o   Options
+
+	root     *Node
+	open     []frame
+	elements int
+	bindings int
+
+	line, linePos int
+}
+
+// frame is an open element. The text is gathered here, as pieces of it may be
+// many and adding them to a string would cost their square.
+type frame struct {
+	node *Node
+	text []byte
+}
+
+func (p *parser) document() (*Node, error) {
+	if p.has("<?xml") && p.pos+5 < len(p.src) && isSpace(p.src[p.pos+5]) {
+		if err := p.declaration(); err != nil {
+			return nil, err
+		}
+	}
+	for p.pos < len(p.src) {
+		step := p.characters
+		if p.src[p.pos] == '<' {
+			step = p.markup
+		}
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.open) > 0 {
+		return nil, p.errorf("the document ends inside <%s>", cut(p.top().node.Name()))
+	}
+	if p.root == nil {
+		return nil, p.errorf("there is no XML element")
+	}
+	return p.root, nil
+}
+
+func (p *parser) markup() error {
+	switch {
+	case p.has("<!--"):
+		return p.comment()
+	case p.has("<![CDATA["):
+		return p.cdata()
+	case p.has("<!"):
+		if len(p.src)-p.pos >= 9 && strings.EqualFold(string(p.src[p.pos+2:p.pos+9]), "doctype") {
+			return p.fail(ErrDoctype, "a document type declaration (DOCTYPE) is not accepted here")
+		}
+		return p.errorf("unknown markup after \"<!\"")
+	case p.has("<?"):
+		return p.instruction()
+	case p.has("</"):
+		return p.endTag()
+	}
+	return p.startTag()
+}
+
+// declaration reads <?xml version="1.x" encoding="…" standalone="…"?>.
+func (p *parser) declaration() error {
+	p.pos += len("<?xml")
+	order := []string{"version", "encoding", "standalone"}
+	for first := true; ; first = false {
+		spaced := p.space()
+		if p.has("?>") {
+			if first {
+				return p.errorf("the XML declaration has no version")
+			}
+			p.pos += 2
+			return nil
+		}
+		name, value, err := p.pseudoAttr()
+		if err != nil {
+			return err
+		}
+		i := 0
+		for i < len(order) && order[i] != name {
+			i++
+		}
+		if !spaced || i == len(order) || first && i != 0 {
+			return p.errorf("the XML declaration is not in its right form")
+		}
+		order = order[i+1:]
+		if !validPseudo(name, value) {
+			return p.errorf("the XML declaration says %s=%.40q, which cannot be", name, value)
+		}
+	}
+}
+
+func (p *parser) pseudoAttr() (name, value string, err error) {
+	start := p.pos
+	for p.pos < len(p.src) && p.src[p.pos] >= 'a' && p.src[p.pos] <= 'z' {
+		p.pos++
+	}
+	name = string(p.src[start:p.pos])
+	p.space()
+	if !p.take('=') {
+		return "", "", p.errorf("the XML declaration is not in its right form")
+	}
+	p.space()
+	raw, err := p.quoted()
+	return name, string(raw), err
+}
+
+func validPseudo(name, value string) bool {
+	switch name {
+	case "version":
+		digits, ok := strings.CutPrefix(value, "1.")
+		return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+	case "encoding":
+		if value == "" || !(value[0]|0x20 >= 'a' && value[0]|0x20 <= 'z') {
+			return false
+		}
+		return strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+	}
+	return value == "yes" || value == "no"
+}
+
+func (p *parser) comment() error {
+	body := p.src[p.pos+4:]
+	i := bytes.Index(body, []byte("--"))
+	if i < 0 {
+		return p.errorf("a comment does not end")
+	}
+	if i+2 >= len(body) || body[i+2] != '>' {
+		return p.errorf("a comment holds \"--\"")
+	}
+	p.pos += 4 + i + 3
+	return nil
+}
+
+func (p *parser) cdata() error {
+	if len(p.open) == 0 {
+		return p.errorf("character data outside the root element")
+	}
+	body := p.src[p.pos+len("<![CDATA["):]
+	i := bytes.Index(body, []byte("]]>"))
+	if i < 0 {
+		return p.errorf("a CDATA section does not end")
+	}
+	f := p.top()
+	f.text = appendLines(f.text, body[:i])
+	p.pos += len("<![CDATA[") + i + 3
+	return nil
+}
+
+func (p *parser) instruction() error {
+	start := p.pos
+	p.pos += 2
+	target, err := p.name()
+	if err != nil {
+		return err
+	}
+	if strings.EqualFold(target, "xml") {
+		p.pos = start
+		return p.errorf("the XML declaration must be the very first thing, and there can be only one")
+	}
+	if !p.has("?>") && !p.space() {
+		return p.errorf("a processing instruction has a bad name")
+	}
+	i := bytes.Index(p.src[p.pos:], []byte("?>"))
+	if i < 0 {
+		return p.errorf("a processing instruction does not end")
+	}
+	p.pos += i + 2
+	return nil
+}
+
+// characters reads text up to the next "<".
+func (p *parser) characters() error {
+	raw := p.src[p.pos:]
+	if i := bytes.IndexByte(raw, '<'); i >= 0 {
+		raw = raw[:i]
+	}
+	if len(p.open) == 0 {
+		if len(bytes.Trim(raw, " \t\r\n")) > 0 {
+			if p.root != nil {
+				return p.errorf("there is text after the root element")
+			}
+			return p.errorf("this is not XML: there is text before the first element")
+		}
+		p.pos += len(raw)
+		return nil
+	}
+	if bytes.Contains(raw, []byte("]]>")) {
+		return p.errorf("\"]]>\" stands outside a CDATA section")
+	}
+	f := p.top()
+	var err error
+	if f.text, err = p.expand(f.text, raw, false); err != nil {
+		return err
+	}
+	p.pos += len(raw)
+	return nil
+}
+
+// expand appends raw with its references replaced and its line ends (in an
+// attribute: its white space) made even.
+func (p *parser) expand(dst, raw []byte, attr bool) ([]byte, error) {
+	for len(raw) > 0 {
+		i := bytes.IndexByte(raw, '&')
+		if i < 0 {
+			i = len(raw)
+		}
+		if attr {
+			dst = appendSpaces(dst, raw[:i])
+		} else {
+			dst = appendLines(dst, raw[:i])
+		}
+		if raw = raw[i:]; len(raw) == 0 {
+			break
+		}
+		end := bytes.IndexByte(raw[:min(len(raw), 64)], ';')
+		if end < 0 {
+			return dst, p.errorf("an \"&\" that starts no reference; write &amp;")
+		}
+		r, ok := reference(string(raw[1:end]))
+		if !ok {
+			return dst, p.errorf("the reference &%s; is not known here", cut(string(raw[1:end])))
+		}
+		dst = utf8.AppendRune(dst, r)
+		raw = raw[end+1:]
+	}
+	return dst, nil
+}
+
+func reference(name string) (rune, bool) {
+	switch name {
+	case "lt":
+		return '<', true
+	case "gt":
+		return '>', true
+	case "amp":
+		return '&', true
+	case "apos":
+		return '\'', true
+	case "quot":
+		return '"', true
+	}
+	digits, ok := strings.CutPrefix(name, "#")
+	if !ok {
+		return 0, false
+	}
+	base := rune(10)
+	if d, hex := strings.CutPrefix(digits, "x"); hex {
+		digits, base = d, 16
+	}
+	if digits == "" {
+		return 0, false
+	}
+	var r rune
+	for _, c := range digits {
+		d := rune(99)
+		switch {
+		case c >= '0' && c <= '9':
+			d = c - '0'
+		case c >= 'a' && c <= 'f':
+			d = c - 'a' + 10
+		case c >= 'A' && c <= 'F':
+			d = c - 'A' + 10
+		}
+		if d >= base {
+			return 0, false
+		}
+		if r = r*base + d; r > utf8.MaxRune {
+			return 0, false
+		}
+	}
+	return r, isChar(r)
+}
+
+func appendLines(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexByte(raw, '\r')
+		if i < 0 {
+			return append(dst, raw...)
+		}
+		dst = append(append(dst, raw[:i]...), '\n')
+		raw = raw[i+1:]
+		if len(raw) > 0 && raw[0] == '\n' {
+			raw = raw[1:]
+		}
+	}
+}
+
+func appendSpaces(dst, raw []byte) []byte {
+	for i, c := range raw {
+		switch {
+		case c == '\n' && i > 0 && raw[i-1] == '\r':
+			// The two are one line end, hence one space.
+		case isSpace(c):
+			dst = append(dst, ' ')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+func (p *parser) top() *frame { return &p.open[len(p.open)-1] }
+
+func (p *parser) has(s string) bool { return bytes.HasPrefix(p.src[p.pos:], []byte(s)) }
+
+func (p *parser) take(c byte) bool {
+	if p.pos < len(p.src) && p.src[p.pos] == c {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+func (p *parser) space() bool {
+	start := p.pos
+	for p.pos < len(p.src) && isSpace(p.src[p.pos]) {
+		p.pos++
+	}
+	return p.pos > start
+}
+
+func (p *parser) quoted() ([]byte, error) {
+	if p.pos >= len(p.src) || p.src[p.pos] != '"' && p.src[p.pos] != '\'' {
+		return nil, p.errorf("a value without quotation marks")
+	}
+	quote := p.src[p.pos]
+	i := bytes.IndexByte(p.src[p.pos+1:], quote)
+	if i < 0 {
+		return nil, p.errorf("a quoted value does not end")
+	}
+	raw := p.src[p.pos+1 : p.pos+1+i]
+	p.pos += i + 2
+	return raw, nil
+}
+
+// lineHere counts on from where it was asked last.
+func (p *parser) lineHere() int {
+	if p.line == 0 {
+		p.line = 1
+	}
+	if p.pos > p.linePos {
+		p.line += bytes.Count(p.src[p.linePos:p.pos], []byte("\n"))
+		p.linePos = p.pos
+	}
+	return p.line
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return &Error{Line: p.lineHere(), Msg: fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) fail(kind error, msg string) error {
+	return &Error{Line: p.lineHere(), Msg: msg, Kind: kind}
+}
+
+// cut keeps a stranger's name in an error text short.
+func cut(s string) string {
+	if len(s) <= 60 {
+		return s
+	}
+	i := 60
+	for !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return s[:i] + "…"
+}
