@@ -3,8 +3,12 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -19,20 +23,36 @@ type Options struct {
 	Timeout        time.Duration // one Get with all its redirects [20 s]
 	ConnectTimeout time.Duration // name look-up and connection [5 s]
 	HeaderTimeout  time.Duration // from the request to the end of the head [10 s]
-	MaxBody        int64         // after decoding [5 MiB]
-	MaxRedirects   int           // [5]
+	MaxBody        int64         // as it comes, and after decoding [5 MiB]
+	MaxRedirects   int           // [5]; negative: none
 	Bucket         time.Duration // failures are told at multiples of it [250 ms]; negative: at once
 	Resolver       *net.Resolver // [the built-in one, never the C library's]
 	TLSConfig      *tls.Config   // [the system's roots]
 	Dial           Dial          // tests only
 }
 
+func (o Options) withDefaults() Options {
+	if o.Guard == nil {
+		o.Guard = &Guard{}
+	}
+	o.Timeout = orElse(o.Timeout, 20*time.Second)
+	o.ConnectTimeout = orElse(o.ConnectTimeout, 5*time.Second)
+	o.HeaderTimeout = orElse(o.HeaderTimeout, 10*time.Second)
+	o.MaxBody = orElse(o.MaxBody, 5<<20)
+	o.MaxRedirects = orElse(o.MaxRedirects, 5)
+	o.Bucket = orElse(o.Bucket, 250*time.Millisecond)
+	return o
+}
+
 // Request is what to read.
 type Request struct {
+	// URL is http or https. A user name and password in it are sent as Basic
+	// authentication to that host only, and appear in no log and no Response.
 	URL                string
 	ETag, LastModified string // validators byte for byte as the last answer gave them; "" sends none
 	Accept             string // [*/*]
-	Header             http.Header
+	// Header is sent as well, Authorization and Cookie only to the URL's own origin.
+	Header http.Header
 }
 
 // Redirect is one hop on the way.
@@ -56,18 +76,203 @@ type Response struct {
 // OK reports a status of the 200s.
 func (r *Response) OK() bool { return r.Status >= 200 && r.Status <= 299 }
 
-// Client reads feeds. It keeps no cookies, sends no Referer and uses no proxy.
+// Client reads feeds. It keeps no cookies, sends no Referer, uses no proxy, and
+// asks for no coding of the body other than gzip and deflate.
 type Client struct {
 	opts Options
+	http *http.Transport
 }
 
 // New makes a Client.
-func New(o Options) *Client { return &Client{opts: o} }
-
-// Get reads one URL.
-func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
-	return nil, fail(Ours, context.Canceled)
+func New(o Options) *Client {
+	o = o.withDefaults()
+	d := newDialer(o.Guard, o.Resolver, o.Dial)
+	d.net.Timeout = o.ConnectTimeout
+	return &Client{opts: o, http: &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if d.hook != nil {
+				c, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
+				defer cancel()
+				ctx = c
+			}
+			return d.dial(ctx, network, address)
+		},
+		TLSClientConfig:        tlsConfig(o.TLSConfig, 64),
+		TLSHandshakeTimeout:    o.ConnectTimeout,
+		ResponseHeaderTimeout:  o.HeaderTimeout,
+		MaxResponseHeaderBytes: 1 << 20,
+		DisableCompression:     true, // decoded here, where it can be limited
+		MaxIdleConns:           64,
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        30 * time.Second,
+		ForceAttemptHTTP2:      true,
+	}}
 }
 
 // CloseIdle closes the connections that are kept open.
-func (c *Client) CloseIdle() {}
+func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
+
+// Get reads one URL, over redirects, and decodes the body. The error is an
+// *Error; any answer with a status is a Response and not an error. Failures in
+// which no server answered come back at the next multiple of the bucket of time.
+func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
+	start := time.Now()
+	inner, cancel := context.WithTimeout(ctx, c.opts.Timeout)
+	defer cancel()
+	res, err := c.get(inner, &r)
+	if err == nil {
+		return res, nil
+	}
+	if ctx.Err() == nil && !KindOf(err).told() {
+		hold(ctx, wait(time.Since(start), c.opts.Bucket))
+	}
+	return nil, err
+}
+
+func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
+	out := &Response{URL: Redact(r.URL)}
+	at, err := c.parse(r.URL)
+	if err != nil {
+		return nil, named(err, r.URL)
+	}
+	first := origin{at.host, at.port}
+	user := userOf(r.URL)
+	for {
+		req := r.request(ctx, &at, c.opts.UserAgent, user, first == origin{at.host, at.port} && (at.https || len(out.Redirects) == 0))
+		if out.SentAt.IsZero() {
+			out.SentAt = time.Now()
+		}
+		res, err := c.roundTrip(req)
+		if err != nil {
+			return nil, named(classify(ctx, err), out.URL)
+		}
+		next := redirection(res)
+		if next == "" {
+			if err := c.finish(ctx, r, res, out); err != nil {
+				return nil, err
+			}
+			return out, nil
+		}
+		res.Body.Close()
+		if len(out.Redirects) >= c.opts.MaxRedirects {
+			return nil, named(&Error{Kind: TooManyRedirects, Text: fmt.Sprintf("led from redirect to redirect, more than %d times", c.opts.MaxRedirects)}, r.URL)
+		}
+		to, target, err := c.follow(out.URL, next)
+		if err != nil {
+			return nil, named(err, out.URL)
+		}
+		out.Redirects = append(out.Redirects, Redirect{Status: res.StatusCode, From: out.URL, To: to, Downgrade: at.https && !target.https})
+		out.URL, at, user = to, target, nil
+	}
+}
+
+// roundTrip asks once. When this machine is out of sockets it gives up the kept
+// connections and asks once more.
+func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
+	res, err := c.http.RoundTrip(req)
+	if err != nil && exhausted(err) {
+		c.http.CloseIdleConnections()
+		return c.http.RoundTrip(req)
+	}
+	return res, err
+}
+
+func (c *Client) parse(raw string) (target, error) {
+	t, err := splitURL(raw)
+	if err == nil {
+		err = c.opts.Guard.checkTarget(&t)
+	}
+	return t, err
+}
+
+// follow resolves a Location. Servers put blanks and other bytes into it that no
+// URL may have; browsers mend them, and so do we.
+func (c *Client) follow(from, location string) (string, target, error) {
+	base, err := url.Parse(from)
+	if err != nil {
+		return "", target{}, fail(Malformed, err)
+	}
+	u, err := base.Parse(location)
+	if err != nil {
+		return "", target{}, malformed("redirect to %.200q", Redact(location))
+	}
+	u.User = nil
+	u.Fragment, u.RawFragment = "", ""
+	u.RawQuery = strings.ReplaceAll(u.RawQuery, " ", "%20")
+	to := u.String()
+	t, err := c.parse(to)
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == BadURL {
+		// What a server sends us to is not the asker's doing, and what is wrong
+		// with it not the asker's to know.
+		err = fail(Refused, fmt.Errorf("redirect to %.200q, which %s", to, e.Text))
+	}
+	return to, t, err
+}
+
+// redirection is the Location of a redirect that can be followed with a GET.
+func redirection(res *http.Response) string {
+	switch res.StatusCode {
+	case 301, 302, 303, 307, 308:
+		return strings.TrimSpace(res.Header.Get("Location"))
+	}
+	return ""
+}
+
+func userOf(raw string) *url.Userinfo {
+	if Redact(raw) == raw {
+		return nil
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil
+	}
+	return u.User
+}
+
+// request is r for the hop t; own says that t may see r's credentials.
+func (r *Request) request(ctx context.Context, t *target, agent string, user *url.Userinfo, own bool) *http.Request {
+	h := make(http.Header, 6+len(r.Header))
+	for name, values := range r.Header {
+		name = http.CanonicalHeaderKey(name)
+		if own || name != "Authorization" && name != "Cookie" {
+			h[name] = values
+		}
+	}
+	h["User-Agent"] = []string{agent}
+	h["Accept"] = []string{r.Accept}
+	if r.Accept == "" {
+		h["Accept"] = []string{"*/*"}
+	}
+	h["Accept-Encoding"] = []string{"gzip, deflate"}
+	if r.ETag != "" && isValue(r.ETag) {
+		h["If-None-Match"] = []string{r.ETag}
+	}
+	if r.LastModified != "" && isValue(r.LastModified) {
+		h["If-Modified-Since"] = []string{r.LastModified}
+	}
+	req := (&http.Request{
+		Method: "GET", URL: t.url(), Host: t.shown, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if user != nil {
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
+	}
+	return req
+}
+
+// finish reads the final answer into out.
+func (c *Client) finish(ctx context.Context, r *Request, res *http.Response, out *Response) error {
+	defer res.Body.Close()
+	out.Status, out.Header = res.StatusCode, res.Header
+	if res.StatusCode == http.StatusNotModified {
+		out.NotModified = r.ETag != "" || r.LastModified != ""
+		return nil
+	}
+	body, err := readBody(res, c.opts.MaxBody)
+	if err != nil {
+		return named(classify(ctx, err), out.URL)
+	}
+	out.Body = body
+	return nil
+}

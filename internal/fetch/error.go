@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -118,4 +120,53 @@ func exhausted(err error) bool {
 		return strings.Contains(d.Err, syscall.EMFILE.Error()) || strings.Contains(d.Err, syscall.ENFILE.Error())
 	}
 	return false
+}
+
+func isTimeout(err error) bool {
+	n, ok := errors.AsType[net.Error](err)
+	return ok && n.Timeout() || errors.Is(err, context.DeadlineExceeded)
+}
+
+// classify gives an error of the network its kind.
+func classify(ctx context.Context, err error) *Error {
+	if ctx.Err() == context.Canceled || context.Cause(ctx) == context.Canceled {
+		return fail(Ours, err)
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		// A fresh one: what is wrapped around it belongs into the log as well.
+		return &Error{Kind: e.Kind, Text: e.Text, Err: err}
+	}
+	switch {
+	case exhausted(err):
+		return fail(Ours, err)
+	case isTimeout(err):
+		return fail(TimedOut, err)
+	case isTLS(err):
+		return fail(TLS, err)
+	}
+	return fail(Unreachable, err)
+}
+
+func isTLS(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
+		return true
+	}
+	return strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "x509: ")
+}
+
+// named says which URL it was.
+func named(err error, url string) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = fail(Unreachable, err)
+	}
+	n := *e
+	n.URL = Redact(url)
+	return &n
 }

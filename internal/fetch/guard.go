@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -33,7 +34,9 @@ type Guard struct {
 	// Callback is for URLs that strangers want called: no user name or password.
 	Callback bool
 
-	local atomic.Pointer[localAddrs]
+	once     sync.Once
+	specials *ssrf.Guardian // the registries' table
+	local    atomic.Pointer[localAddrs]
 }
 
 type localAddrs struct {
@@ -88,12 +91,9 @@ func (g *Guard) checkIP(ip netip.Addr) error {
 	if ip == metadata() {
 		return fmt.Errorf("%s is a cloud's own address", ip)
 	}
-	return specials().SafeAddr(ip)
+	g.once.Do(func() { g.specials = ssrf.New() })
+	return g.specials.SafeAddr(ip)
 }
-
-// specials is the registry's table. Its lists are shared; making one is cheap
-// enough not to need a variable.
-func specials() *ssrf.Guardian { return &ssrf.Guardian{} }
 
 func (g *Guard) allowed(ip netip.Addr) bool {
 	for _, p := range g.Allow {

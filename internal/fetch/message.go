@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -58,4 +60,57 @@ func RetryAfter(value string, now time.Time) time.Duration {
 		}
 	}
 	return 0
+}
+
+// check refuses what would break the request apart.
+func (m *Message) check() error {
+	if !isToken(m.method()) || !isValue(m.ContentType) || len(m.Header)%2 != 0 {
+		return fail(Ours, errors.New("the message's method or header cannot be sent"))
+	}
+	size := 0
+	for i := 0; i < len(m.Header); i += 2 {
+		name, value := m.Header[i], m.Header[i+1]
+		if !isToken(name) || !isValue(value) || framed(name) {
+			return fail(Ours, fmt.Errorf("the header field %q cannot be sent", name))
+		}
+		size += len(name) + len(value)
+	}
+	if size > maxHead {
+		return fail(Ours, fmt.Errorf("%d bytes of header fields are too many", size))
+	}
+	return nil
+}
+
+// framed reports a field that the sender writes itself.
+func framed(name string) bool {
+	switch len(name) {
+	case 4:
+		return strings.EqualFold(name, "Host")
+	case 10:
+		return strings.EqualFold(name, "Connection")
+	case 14:
+		return strings.EqualFold(name, "Content-Length")
+	case 17:
+		return strings.EqualFold(name, "Transfer-Encoding")
+	}
+	return false
+}
+
+func isToken(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isValue(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
 }

@@ -4,10 +4,15 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"net/http"
+	"sync"
 	"time"
 )
 
 // SenderOptions of a [Sender]. Zero fields mean the default in brackets.
+//
+// A Sender holds at most MaxConns + 2 × IdleTotal sockets, and one more for each
+// name that is being looked up.
 type SenderOptions struct {
 	Guard         *Guard        // what may be reached [the public internet]
 	UserAgent     string        // [none is sent]
@@ -22,19 +27,143 @@ type SenderOptions struct {
 	Dial          Dial          // tests only
 }
 
-// Sender sends notifications, many at once. It follows no redirect.
+func (o SenderOptions) withDefaults() SenderOptions {
+	if o.Guard == nil {
+		o.Guard = &Guard{Callback: true}
+	}
+	o.Timeout = orElse(o.Timeout, 15*time.Second)
+	o.MaxConns = orElse(o.MaxConns, 1024)
+	o.IdlePerOrigin = orElse(o.IdlePerOrigin, 4)
+	o.IdleTotal = orElse(o.IdleTotal, 256)
+	o.IdleTimeout = orElse(o.IdleTimeout, 30*time.Second)
+	o.Bucket = orElse(o.Bucket, 250*time.Millisecond)
+	return o
+}
+
+// orElse is v, or the default when v is zero.
+func orElse[T int | int64 | time.Duration](v, standard T) T {
+	if v == 0 {
+		return standard
+	}
+	return v
+}
+
+// Sender sends notifications, many at once. It follows no redirect. Plain HTTP
+// goes through a small writer and parser of HTTP/1.1 over kept connections; https
+// through net/http, with HTTP/2 and kept TLS sessions.
 type Sender struct {
-	opts SenderOptions
+	opts   SenderOptions
+	dialer *dialer
+	idle   pool
+	secure *http.Transport
+	turns  chan struct{}
+	bufs   sync.Pool // *exchange
 }
 
 // NewSender makes a Sender. Close it when done.
-func NewSender(o SenderOptions) *Sender { return &Sender{opts: o} }
-
-// Send sends m and waits for the answer. It never blocks longer than the timeout
-// after its turn has come, and not at all once ctx is done.
-func (s *Sender) Send(ctx context.Context, m *Message) Reply {
-	return Reply{NotTried: true, Err: fail(Ours, context.Canceled)}
+func NewSender(o SenderOptions) *Sender {
+	o = o.withDefaults()
+	s := &Sender{
+		opts:   o,
+		dialer: newDialer(o.Guard, o.Resolver, o.Dial),
+		idle:   pool{perOrigin: o.IdlePerOrigin, total: o.IdleTotal, timeout: o.IdleTimeout},
+		turns:  make(chan struct{}, max(1, o.MaxConns)),
+	}
+	s.bufs.New = func() any { return new(exchange) }
+	s.secure = secureTransport(s.dialer, o)
+	return s
 }
 
-// Close closes the connections that are kept open. Sendings under way go on.
-func (s *Sender) Close() {}
+// Send sends m and waits for the answer. The timeout counts from the dial, or
+// from the write on a kept connection: waiting for a turn is not the peer's time.
+// When ctx is cancelled Send returns at once with NotTried; when its deadline
+// passes that counts as a time-out.
+func (s *Sender) Send(ctx context.Context, m *Message) Reply {
+	start := time.Now()
+	r := s.send(ctx, m)
+	if r.Err != nil && m.Padded && !KindOf(r.Err).told() {
+		hold(ctx, wait(time.Since(start), s.opts.Bucket))
+	}
+	return r
+}
+
+func (s *Sender) send(ctx context.Context, m *Message) Reply {
+	t, err := splitURL(m.URL)
+	if err == nil {
+		err = s.opts.Guard.checkTarget(&t)
+	}
+	if err == nil && t.user {
+		err = badURL("has a user name in it, which a callback may not have")
+	}
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return Reply{Err: named(err, m.URL)}
+	}
+	if err := s.turn(ctx); err != nil {
+		return Reply{NotTried: true, Err: named(fail(Ours, err), m.URL)}
+	}
+	defer func() { <-s.turns }()
+	if t.https {
+		return s.sendSecure(ctx, m, &t)
+	}
+	return s.sendPlain(ctx, m, &t)
+}
+
+// turn waits for one of MaxConns places.
+func (s *Sender) turn(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.turns <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case s.turns <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Idle is the number of plain connections kept open at the moment.
+func (s *Sender) Idle() int {
+	s.idle.mu.Lock()
+	defer s.idle.mu.Unlock()
+	return s.idle.n
+}
+
+// CloseIdle closes the kept connections, to free their sockets.
+func (s *Sender) CloseIdle() {
+	s.idle.shed(1 << 30)
+	s.secure.CloseIdleConnections()
+}
+
+// Close closes the kept connections and keeps none from now on. Sendings under
+// way go on.
+func (s *Sender) Close() {
+	s.idle.close()
+	s.secure.CloseIdleConnections()
+}
+
+// failed turns an error of the network into a Reply.
+func (s *Sender) failed(ctx context.Context, m *Message, err error) Reply {
+	e := classify(ctx, err)
+	return Reply{Err: named(e, m.URL), NotTried: e.Kind == Ours, Timeout: e.Kind == TimedOut}
+}
+
+// hold waits d, or until ctx is done.
+func hold(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,7 +1,9 @@
 package fetch
 
 import (
+	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -209,4 +211,13 @@ func isName(host string) bool {
 		}
 	}
 	return label > 0 && host[len(host)-1] != '-'
+}
+
+// address is "host:port" for a dialer.
+func (t *target) address() string {
+	host := t.host
+	if t.ip.IsValid() {
+		host = t.ip.String()
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(t.port)))
 }

@@ -1,0 +1,399 @@
+package fetch
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"time"
+)
+
+const (
+	bufSize  = 4 << 10
+	maxHead  = 64 << 10 // status line, headers and all 1xx answers before
+	maxReply = 4 << 10  // body that is read
+	maxRaw   = 16 << 10 // body bytes on the wire, chunk sizes included
+)
+
+// answer is the head of an HTTP/1 answer: what a sender of notifications wants to
+// know and no more. A valid status line is an answer; whatever is wrong further
+// down only means that the connection is not used again.
+type answer struct {
+	status      int
+	length      int64 // of the body; -1: until the connection closes
+	chunked     bool
+	close       bool          // the connection cannot be used again
+	idle        time.Duration // how long the peer keeps it, 0: not said
+	contentType string
+	retryAfter  string
+	location    string
+}
+
+// reader reads one answer through one fixed buffer.
+type reader struct {
+	src   io.Reader
+	buf   []byte
+	r, w  int
+	total int   // bytes from the connection, for the limits
+	err   error // of src, sticky
+}
+
+func (d *reader) reset(src io.Reader, buf []byte) { *d = reader{src: src, buf: buf} }
+
+// fill reads more. There is room: callers take what they know first.
+func (d *reader) fill() error {
+	if d.err != nil {
+		return d.err
+	}
+	if d.r > 0 {
+		copy(d.buf, d.buf[d.r:d.w])
+		d.w -= d.r
+		d.r = 0
+	}
+	for range 8 { // an io.Reader may return nothing without an error
+		n, err := d.src.Read(d.buf[d.w:])
+		d.w += n
+		d.total += n
+		if err != nil {
+			d.err = err
+		}
+		if n > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.err = io.ErrNoProgress
+	return d.err
+}
+
+// line is the next line without its end, valid until the next call. Of a line
+// longer than the buffer only the beginning is given, and long is true.
+func (d *reader) line(limit int) (line []byte, long bool, err error) {
+	for from := 0; ; {
+		if i := bytes.IndexByte(d.buf[d.r+from:d.w], '\n'); i >= 0 {
+			line = d.buf[d.r : d.r+from+i]
+			d.r += from + i + 1
+			return bytes.TrimSuffix(line, []byte("\r")), false, nil
+		}
+		from = d.w - d.r
+		if d.total > limit {
+			return nil, false, &Error{Kind: TooLarge, Text: "answered with more than 64 KiB of headers"}
+		}
+		if from == len(d.buf) {
+			return d.longLine(limit)
+		}
+		if err := d.fill(); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// longLine keeps the first bytes of the line that fills the buffer, enough to
+// see which header it is, and drops the rest.
+func (d *reader) longLine(limit int) ([]byte, bool, error) {
+	const keep = 64
+	for {
+		n, err := d.src.Read(d.buf[keep:])
+		d.total += n
+		if i := bytes.IndexByte(d.buf[keep:keep+n], '\n'); i >= 0 {
+			d.r, d.w = keep+i+1, keep+n
+			d.err = err
+			return d.buf[:keep], true, nil
+		}
+		if err != nil {
+			d.err = err
+			return nil, true, err
+		}
+		if d.total > limit {
+			return nil, true, &Error{Kind: TooLarge, Text: "answered with more than 64 KiB of headers"}
+		}
+	}
+}
+
+// head reads the head of the final answer, over any 1xx ones.
+func (d *reader) head(method string) (answer, error) {
+	for {
+		line, long, err := d.line(maxHead)
+		if err != nil {
+			return answer{}, err
+		}
+		minor, status, ok := statusLine(line)
+		if !ok {
+			return answer{}, malformed("the answer begins with %.40q, which is not HTTP/1", line)
+		}
+		a := answer{status: status, length: -1, close: minor == 0}
+		if err := d.headers(&a); err != nil {
+			return answer{}, err
+		}
+		a.close = a.close || long
+		if status == 101 {
+			return answer{}, malformed("switched protocols unasked")
+		}
+		if status >= 200 {
+			if method == "HEAD" || status == 204 || status == 304 {
+				a.length, a.chunked = 0, false
+			}
+			a.close = a.close || a.length < 0 && !a.chunked
+			return a, nil
+		}
+	}
+}
+
+// statusLine reads "HTTP/1.x nnn reason".
+func statusLine(b []byte) (minor byte, status int, ok bool) {
+	if len(b) < 12 || string(b[:7]) != "HTTP/1." || b[8] != ' ' || len(b) > 12 && b[12] != ' ' {
+		return 0, 0, false
+	}
+	minor = b[7] - '0'
+	for _, c := range b[9:12] {
+		if c < '0' || c > '9' {
+			return 0, 0, false
+		}
+		status = status*10 + int(c-'0')
+	}
+	return minor, status, minor <= 9 && status >= 100
+}
+
+// headers reads header lines up to the empty one.
+func (d *reader) headers(a *answer) error {
+	f := framing{length: -1}
+	for {
+		line, long, err := d.line(maxHead)
+		if err != nil {
+			return err
+		}
+		if len(line) == 0 && !long {
+			break
+		}
+		i := bytes.IndexByte(line, ':')
+		if long || i <= 0 || line[i-1] == ' ' || line[0] == ' ' || line[0] == '\t' {
+			f.odd = true // a folded, endless or nameless line: not to be trusted further
+			continue
+		}
+		a.field(&f, line[:i], bytes.Trim(line[i+1:], " \t"))
+	}
+	a.chunked = f.chunked
+	a.length = f.length
+	switch {
+	case f.chunked && f.length >= 0, f.odd:
+		a.close = true // two lengths, or one that cannot be believed
+		if f.odd {
+			a.chunked, a.length = false, -1
+		}
+	case f.keep:
+		a.close = f.close
+	}
+	a.close = a.close || f.close
+	return nil
+}
+
+// framing is what the headers say about the end of the body.
+type framing struct {
+	length  int64
+	chunked bool
+	close   bool // Connection: close
+	keep    bool // Connection: keep-alive
+	odd     bool
+}
+
+// field takes in one header field. Comparing lengths first keeps the usual
+// dozen of uninteresting fields cheap.
+func (a *answer) field(f *framing, name, value []byte) {
+	switch len(name) {
+	case 8:
+		if is(name, "location") && a.location == "" {
+			a.location = string(value)
+		}
+	case 10:
+		if is(name, "connection") {
+			f.connection(value)
+		} else if is(name, "keep-alive") {
+			a.idle = keepAlive(value, f)
+		}
+	case 11:
+		if is(name, "retry-after") && a.retryAfter == "" {
+			a.retryAfter = string(value)
+		}
+	case 12:
+		if is(name, "content-type") && a.contentType == "" {
+			a.contentType = string(value)
+		}
+	case 14:
+		if is(name, "content-length") {
+			f.contentLength(value)
+		}
+	case 17:
+		if is(name, "transfer-encoding") {
+			f.odd = f.odd || f.chunked || !is(value, "chunked")
+			f.chunked = true
+		}
+	}
+}
+
+func (f *framing) contentLength(value []byte) {
+	n := int64(0)
+	for _, c := range value {
+		if c < '0' || c > '9' || n > 1<<50 {
+			f.odd = true
+			return
+		}
+		n = n*10 + int64(c-'0')
+	}
+	f.odd = f.odd || len(value) == 0 || f.length >= 0 && f.length != n
+	f.length = n
+}
+
+func (f *framing) connection(value []byte) {
+	for len(value) > 0 {
+		token := value
+		if i := bytes.IndexByte(value, ','); i >= 0 {
+			token, value = value[:i], value[i+1:]
+		} else {
+			value = nil
+		}
+		token = bytes.Trim(token, " \t")
+		f.close = f.close || is(token, "close")
+		f.keep = f.keep || is(token, "keep-alive")
+	}
+}
+
+// keepAlive reads "timeout=5, max=100": how long the peer will keep the
+// connection. Without it a sender would often write into one just closed.
+func keepAlive(value []byte, f *framing) time.Duration {
+	i := bytes.Index(value, []byte("timeout="))
+	if i < 0 {
+		return 0
+	}
+	n, digits := 0, false
+	for _, c := range value[i+8:] {
+		if c < '0' || c > '9' || n > 1e6 {
+			break
+		}
+		n, digits = n*10+int(c-'0'), true
+	}
+	if digits && n == 0 {
+		f.close = true
+	}
+	return time.Duration(n) * time.Second
+}
+
+// is compares a header name or token with a lower-case ASCII word.
+func is(b []byte, word string) bool {
+	if len(b) != len(word) {
+		return false
+	}
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+var errLong = errors.New("fetch: more body than wanted")
+
+// body reads at most maxReply bytes of the body and appends them to dst, or drops
+// them when dst is nil. whole reports that the body ended where it should.
+func (d *reader) body(a *answer, dst []byte) (got []byte, whole bool) {
+	d.total = 0
+	var err error
+	switch {
+	case a.chunked:
+		dst, err = d.chunks(dst)
+	case a.length >= 0:
+		dst, _, err = d.take(dst, a.length, maxReply)
+	default:
+		dst, _, err = d.take(dst, 1<<62, maxReply)
+		if err == io.EOF {
+			err = nil
+		}
+	}
+	if err != nil || d.r < d.w {
+		// What follows the end of an answer was not asked for: whoever sends it
+		// must not have it taken for the answer to the next request.
+		a.close = true
+	}
+	return dst, err == nil
+}
+
+// take moves n body bytes, at most room, to dst.
+func (d *reader) take(dst []byte, n int64, room int) ([]byte, int, error) {
+	took := 0
+	for n > 0 {
+		if d.r == d.w {
+			if room == 0 || d.total > maxRaw {
+				return dst, took, errLong
+			}
+			if err := d.fill(); err != nil {
+				return dst, took, err
+			}
+		}
+		k := int(min(n, int64(d.w-d.r), int64(room)))
+		if k == 0 {
+			return dst, took, errLong
+		}
+		if dst != nil {
+			dst = append(dst, d.buf[d.r:d.r+k]...)
+		}
+		d.r += k
+		n -= int64(k)
+		room -= k
+		took += k
+	}
+	return dst, took, nil
+}
+
+func (d *reader) chunks(dst []byte) ([]byte, error) {
+	for room := maxReply; ; {
+		line, long, err := d.line(maxRaw)
+		if err != nil {
+			return dst, err
+		}
+		n, ok := chunkSize(line)
+		if !ok || long {
+			return dst, malformed("chunk size %.40q", line)
+		}
+		if n == 0 {
+			// Trailers would have to be read to the end; nobody sends any.
+			if line, _, err = d.line(maxRaw); err == nil && len(line) > 0 {
+				err = malformed("the body has trailers")
+			}
+			return dst, err
+		}
+		var took int
+		if dst, took, err = d.take(dst, n, room); err != nil {
+			return dst, err
+		}
+		room -= took
+		if line, long, err = d.line(maxRaw); err != nil {
+			return dst, err
+		}
+		if len(line) > 0 || long {
+			return dst, malformed("a chunk is longer than its size")
+		}
+	}
+}
+
+// chunkSize reads a hexadecimal size; extensions after a semicolon are ignored.
+func chunkSize(line []byte) (n int64, ok bool) {
+	if i := bytes.IndexByte(line, ';'); i >= 0 {
+		line = line[:i]
+	}
+	line = bytes.TrimRight(line, " \t")
+	if len(line) == 0 || len(line) > 15 {
+		return 0, false
+	}
+	for _, c := range line {
+		v := strings.IndexByte("0123456789abcdef", c|0x20)
+		if c < '0' || v < 0 {
+			return 0, false
+		}
+		n = n<<4 | int64(v)
+	}
+	return n, true
+}

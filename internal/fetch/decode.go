@@ -1,0 +1,77 @@
+package fetch
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// readBody reads and decodes a whole body, at most limit bytes before and after
+// decoding.
+func readBody(res *http.Response, limit int64) ([]byte, error) {
+	if res.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	raw := &io.LimitedReader{R: res.Body, N: limit + 1}
+	plain, err := decoder(raw, res.Header.Values("Content-Encoding"))
+	if err != nil {
+		return nil, wrongCoding(err)
+	}
+	body, err := io.ReadAll(io.LimitReader(plain, limit+1))
+	if int64(len(body)) > limit || raw.N == 0 {
+		return nil, tooLarge(limit)
+	}
+	if errors.Is(err, gzip.ErrHeader) && len(body) > 0 {
+		err = nil // padding after the last member: others ignore it too
+	}
+	if err != nil {
+		return nil, wrongCoding(err)
+	}
+	return body, nil
+}
+
+func tooLarge(limit int64) error {
+	return &Error{Kind: TooLarge, Text: fmt.Sprintf("answered with more than %d bytes", limit)}
+}
+
+// wrongCoding tells an answer that cannot be decoded from one that broke off.
+func wrongCoding(err error) error {
+	if isTimeout(err) {
+		return err
+	}
+	return malformed("body: %w", err)
+}
+
+// decoder undoes one content coding. A list of several is nobody's practice and a
+// bomb's.
+func decoder(r io.Reader, codings []string) (io.Reader, error) {
+	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(codings, ","))); coding {
+	case "", "identity", "none", "utf-8":
+		return r, nil
+	case "gzip", "x-gzip":
+		b := bufio.NewReader(r)
+		if _, err := b.Peek(1); err == io.EOF {
+			return b, nil // no body at all
+		}
+		return gzip.NewReader(b)
+	case "deflate":
+		// The standard means zlib; many send the bare stream.
+		b := bufio.NewReader(r)
+		head, err := b.Peek(2)
+		if err == io.EOF && len(head) == 0 {
+			return b, nil
+		}
+		if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+			return zlib.NewReader(b)
+		}
+		return flate.NewReader(b), nil
+	default:
+		return nil, fmt.Errorf("content coding %.40q was not asked for", coding)
+	}
+}

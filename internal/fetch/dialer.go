@@ -1,0 +1,67 @@
+package fetch
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// dialer makes guarded connections.
+type dialer struct {
+	net  net.Dialer
+	hook Dial
+}
+
+func newDialer(g *Guard, r *net.Resolver, hook Dial) *dialer {
+	if r == nil {
+		// The C library's resolver takes 127.1 and 2130706433 for addresses.
+		r = &net.Resolver{PreferGo: true}
+	}
+	d := &dialer{hook: hook, net: net.Dialer{Resolver: r, Control: g.Control}}
+	// Connections live seconds, and every wait has a limit of its own: probes
+	// would cost four system calls a connection and find nothing.
+	d.net.KeepAlive = -1
+	return d
+}
+
+// dial connects to address, "host:port", within d's limits and ctx's.
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if d.hook != nil {
+		return d.hook(ctx, network, address)
+	}
+	return d.net.DialContext(ctx, network, address)
+}
+
+// dialTarget connects to t before deadline. An address never meets the resolver.
+func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) (net.Conn, error) {
+	switch {
+	case d.hook != nil:
+		ctx, cancel := context.WithDeadline(ctx, deadline)
+		defer cancel()
+		return d.hook(ctx, "tcp", t.address())
+	case t.ip.IsValid():
+		c, err := d.net.DialTCP(until{ctx, deadline}, "tcp", netip.AddrPort{}, netip.AddrPortFrom(t.ip, t.port))
+		if err != nil {
+			return nil, err // a nil *TCPConn must not become a net.Conn
+		}
+		return c, nil
+	}
+	n := d.net
+	n.Deadline = deadline
+	return n.DialContext(ctx, "tcp", t.address())
+}
+
+// until is a context whose deadline is only announced: for connecting to an
+// address the announcement is enough, and it saves a timer.
+type until struct {
+	context.Context
+	t time.Time
+}
+
+func (u until) Deadline() (time.Time, bool) {
+	if t, ok := u.Context.Deadline(); ok && t.Before(u.t) {
+		return t, true
+	}
+	return u.t, true
+}

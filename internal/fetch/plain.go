@@ -1,0 +1,209 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	// staleWithin is how soon after the write a kept connection must turn out
+	// closed for the closing to have crossed our request on the way.
+	staleWithin = time.Second
+	// lingerFor is how long the end of a body that nobody asked for is waited for
+	// so that the connection can be kept.
+	lingerFor = time.Second
+	// shedStep is how many kept connections are given up when sockets run out.
+	shedStep = 32
+)
+
+// exchange is the memory of one sending: the request is made in buf, and when it
+// is out the answer is read into it.
+type exchange struct {
+	buf [bufSize]byte
+	in  reader
+}
+
+// sendPlain sends over plain HTTP/1.1, on a kept connection if there is one.
+func (s *Sender) sendPlain(ctx context.Context, m *Message, t *target) Reply {
+	x := s.bufs.Get().(*exchange)
+	defer s.bufs.Put(x)
+	at := origin{t.host, t.port}
+	start := time.Now()
+	if c := s.idle.get(at, start); c != nil {
+		c.SetDeadline(s.deadline(ctx, start))
+		if c.usable() {
+			r, stale := s.exchange(ctx, x, c, m, t, start)
+			if !stale {
+				return r
+			}
+			start = time.Now()
+		} else {
+			c.Close()
+		}
+	}
+	c, err := s.connect(ctx, t, start)
+	if err != nil {
+		r := s.failed(ctx, m, err)
+		r.Dialled, r.Took = true, time.Since(start)
+		return r
+	}
+	k := newConn(c, at)
+	k.SetDeadline(s.deadline(ctx, start))
+	r, _ := s.exchange(ctx, x, k, m, t, start)
+	r.Dialled = true
+	return r
+}
+
+func (s *Sender) deadline(ctx context.Context, start time.Time) time.Time {
+	d := start.Add(s.opts.Timeout)
+	if c, ok := ctx.Deadline(); ok && c.Before(d) {
+		return c
+	}
+	return d
+}
+
+// connect dials. When this machine is out of sockets it gives up some kept
+// connections and tries once more.
+func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.Conn, error) {
+	c, err := s.dialer.dialTarget(ctx, t, s.deadline(ctx, start))
+	if err != nil && exhausted(err) {
+		s.secure.CloseIdleConnections()
+		s.idle.shed(shedStep)
+		c, err = s.dialer.dialTarget(ctx, t, s.deadline(ctx, start))
+	}
+	return c, err
+}
+
+// exchange sends m over c and reads the answer. It closes or keeps c. stale
+// reports that c was closed by the peer before anything came back, so soon that
+// the request may be sent once more on a new connection.
+func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message, t *target, start time.Time) (r Reply, stale bool) {
+	stop := func() bool { return true }
+	if ctx.Done() != nil {
+		stop = context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	}
+	keep := false
+	defer func() {
+		if !stop() || !keep {
+			c.Close()
+		}
+	}()
+	wrote := x.write(c, m, t, s.opts.UserAgent)
+	if wrote != nil && isTimeout(wrote) {
+		return s.late(ctx, m, wrote, start), false
+	}
+	// A peer that has read enough may answer and close while we still write.
+	x.in.reset(c, x.buf[:])
+	a, err := x.in.head(m.method())
+	took := time.Since(start)
+	if err != nil {
+		if wrote != nil {
+			err = wrote
+		}
+		stale = x.in.w == 0 && x.in.total == 0 && took < staleWithin && closed(err) && ctx.Err() == nil
+		r = s.failed(ctx, m, err)
+		r.Took = took
+		return r, stale
+	}
+	r = Reply{Status: a.status, ContentType: a.contentType, RetryAfter: a.retryAfter, Location: a.location, Took: took}
+	whole := x.readBody(ctx, c, &a, m, &r, took)
+	keep = whole && !a.close && wrote == nil
+	if keep {
+		if keep = stop(); keep {
+			stop = func() bool { return true }
+			s.idle.put(c, time.Now(), a.idle-min(time.Second, a.idle/4))
+		}
+	}
+	return r, false
+}
+
+// late is the reply when time ran out.
+func (s *Sender) late(ctx context.Context, m *Message, err error, start time.Time) Reply {
+	r := s.failed(ctx, m, err)
+	r.Took = time.Since(start)
+	return r
+}
+
+// readBody reads what is wanted of the body. One that nobody wants is read only
+// to keep the connection, and not waited for much.
+func (x *exchange) readBody(ctx context.Context, c *conn, a *answer, m *Message, r *Reply, took time.Duration) (whole bool) {
+	var dst []byte
+	if m.WantBody {
+		dst = make([]byte, 0, 512)
+	} else {
+		if a.close || a.length > maxReply {
+			return false
+		}
+		if left := a.length - int64(x.in.w-x.in.r); (a.chunked || left > 0) && ctx.Err() == nil {
+			c.SetReadDeadline(time.Now().Add(lingerFor))
+		}
+	}
+	got, whole := x.in.body(a, dst)
+	if m.WantBody {
+		r.Body, r.Partial = got, !whole
+	}
+	return whole
+}
+
+// write sends the request: in one piece when it fits.
+func (x *exchange) write(c net.Conn, m *Message, t *target, agent string) error {
+	b := m.appendHead(x.buf[:0], t, agent)
+	if len(b)+len(m.Body) <= cap(b) {
+		_, err := c.Write(append(b, m.Body...))
+		return err
+	}
+	if c, ok := c.(*conn); ok { // so that both pieces go in one system call
+		bufs := net.Buffers{b, m.Body}
+		_, err := bufs.WriteTo(c.Conn)
+		return err
+	}
+	if _, err := c.Write(b); err != nil {
+		return err
+	}
+	_, err := c.Write(m.Body)
+	return err
+}
+
+func (m *Message) method() string {
+	if m.Method == "" {
+		return "POST"
+	}
+	return m.Method
+}
+
+// appendHead makes the request up to the empty line.
+func (m *Message) appendHead(b []byte, t *target, agent string) []byte {
+	method := m.method()
+	b = append(append(b, method...), ' ')
+	if t.path == "" || t.path[0] != '/' {
+		b = append(b, '/')
+	}
+	b = append(b, t.path...)
+	b = append(b, " HTTP/1.1\r\nHost: "...)
+	b = append(b, t.shown...)
+	if agent != "" {
+		b = append(append(b, "\r\nUser-Agent: "...), agent...)
+	}
+	if m.ContentType != "" {
+		b = append(append(b, "\r\nContent-Type: "...), m.ContentType...)
+	}
+	if len(m.Body) > 0 || method != "GET" && method != "HEAD" {
+		b = strconv.AppendInt(append(b, "\r\nContent-Length: "...), int64(len(m.Body)), 10)
+	}
+	for i := 0; i+1 < len(m.Header); i += 2 {
+		b = append(append(b, "\r\n"...), m.Header[i]...)
+		b = append(append(b, ": "...), m.Header[i+1]...)
+	}
+	return append(b, "\r\n\r\n"...)
+}
+
+// closed reports an error that means the peer had closed the connection.
+func closed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

@@ -1,0 +1,219 @@
+package fetch
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// origin is what a plain connection leads to.
+type origin struct {
+	host string
+	port uint16
+}
+
+// conn is a connection of the plain sender.
+type conn struct {
+	net.Conn
+	at    origin
+	raw   syscall.RawConn // nil when there is no descriptor
+	look  func(fd uintptr) bool
+	clean bool      // result of look
+	until time.Time // when idle: not to be used after
+
+	older, newer *conn // in the order of all idle connections
+	next, prev   *conn // idle connections of the same origin, newest first
+}
+
+func newConn(c net.Conn, at origin) *conn {
+	k := &conn{Conn: c, at: at}
+	if sc, ok := c.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			k.raw = raw
+			k.look = func(fd uintptr) bool { k.clean = quiet(fd); return true }
+		}
+	}
+	return k
+}
+
+// usable reports that a kept connection is still open and that nothing came in
+// unasked. It costs one system call and saves most writes into closed connections.
+func (c *conn) usable() bool {
+	if c.raw == nil {
+		return true
+	}
+	c.clean = false
+	return c.raw.Read(c.look) == nil && c.clean
+}
+
+// pool keeps idle connections: few per origin, few in all, the oldest go first.
+type pool struct {
+	perOrigin, total int
+	timeout          time.Duration
+
+	mu      sync.Mutex
+	origins map[origin]*idle
+	oldest  *conn
+	newest  *conn
+	n       int
+	closed  bool
+	sweeper *time.Timer
+}
+
+type idle struct {
+	first *conn
+	n     int
+}
+
+// get takes the newest idle connection to at, or nil.
+func (p *pool) get(at origin, now time.Time) *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.origins[at]
+	if o == nil {
+		return nil
+	}
+	c := o.first
+	p.remove(c)
+	if now.After(c.until) {
+		// The newest is too old, and so are the others; the sweeper finds them.
+		go c.Close()
+		return nil
+	}
+	return c
+}
+
+// put keeps c. It is closed when there is no room.
+func (p *pool) put(c *conn, now time.Time, keep time.Duration) {
+	if keep <= 0 || keep > p.timeout {
+		keep = p.timeout
+	}
+	var drop *conn
+	p.mu.Lock()
+	o := p.origins[c.at]
+	switch {
+	case p.closed || p.total <= 0 || p.perOrigin <= 0 || o != nil && o.n >= p.perOrigin:
+		drop = c
+	default:
+		if p.n >= p.total {
+			drop = p.oldest
+			p.remove(drop)
+			o = p.origins[c.at]
+		}
+		c.until = now.Add(keep)
+		p.insert(c, o)
+		if p.sweeper == nil {
+			p.sweeper = time.AfterFunc(p.timeout, p.sweep)
+		}
+	}
+	p.mu.Unlock()
+	if drop != nil {
+		drop.Close()
+	}
+}
+
+func (p *pool) insert(c *conn, o *idle) {
+	if o == nil {
+		if p.origins == nil {
+			p.origins = map[origin]*idle{}
+		}
+		o = &idle{}
+		// The host is a piece of some longer URL, which must not live on with it.
+		c.at.host = strings.Clone(c.at.host)
+		p.origins[c.at] = o
+	}
+	c.next, c.prev = o.first, nil
+	if o.first != nil {
+		o.first.prev = c
+	}
+	o.first = c
+	o.n++
+	c.older, c.newer = p.newest, nil
+	if p.newest != nil {
+		p.newest.newer = c
+	} else {
+		p.oldest = c
+	}
+	p.newest = c
+	p.n++
+}
+
+func (p *pool) remove(c *conn) {
+	o := p.origins[c.at]
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		o.first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	}
+	if o.n--; o.n == 0 {
+		delete(p.origins, c.at)
+	}
+	if c.older != nil {
+		c.older.newer = c.newer
+	} else {
+		p.oldest = c.newer
+	}
+	if c.newer != nil {
+		c.newer.older = c.older
+	} else {
+		p.newest = c.older
+	}
+	c.next, c.prev, c.older, c.newer = nil, nil, nil, nil
+	p.n--
+}
+
+// sweep closes what is past its time, wherever in the order it stands.
+func (p *pool) sweep() {
+	now := time.Now()
+	var drop []*conn
+	p.mu.Lock()
+	for c := p.oldest; c != nil; {
+		next := c.newer
+		if !now.Before(c.until) {
+			p.remove(c)
+			drop = append(drop, c)
+		}
+		c = next
+	}
+	p.sweeper = nil
+	if p.n > 0 {
+		p.sweeper = time.AfterFunc(max(p.timeout/4, time.Millisecond), p.sweep)
+	}
+	p.mu.Unlock()
+	for _, c := range drop {
+		c.Close()
+	}
+}
+
+// shed closes up to n idle connections, the oldest first, and says how many.
+func (p *pool) shed(n int) int {
+	var drop []*conn
+	p.mu.Lock()
+	for p.oldest != nil && len(drop) < n {
+		c := p.oldest
+		p.remove(c)
+		drop = append(drop, c)
+	}
+	p.mu.Unlock()
+	for _, c := range drop {
+		c.Close()
+	}
+	return len(drop)
+}
+
+// close closes all and keeps none from now on.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	if p.sweeper != nil {
+		p.sweeper.Stop()
+		p.sweeper = nil
+	}
+	p.mu.Unlock()
+	p.shed(1 << 30)
+}
