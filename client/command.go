@@ -1,0 +1,135 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// Ping tells the server that a feed changed, as its author would.
+func (c *Client) Ping(ctx context.Context, feed string) (PingResult, error) {
+	var r PingResult
+	err := c.call(ctx, "POST", "/v1/ping", nil, map[string]string{"url": feed}, &r)
+	return r, err
+}
+
+// Sweep runs the hourly sweep now.
+func (c *Client) Sweep(ctx context.Context) (SweepResult, error) {
+	var r SweepResult
+	err := c.call(ctx, "POST", "/v1/sweep", nil, nil, &r)
+	return r, err
+}
+
+// Backup has the server write a consistent copy of its database to a file, which
+// must not exist yet. The path is absolute and is the server's.
+func (c *Client) Backup(ctx context.Context, file string) (Backup, error) {
+	var r Backup
+	err := c.call(ctx, "POST", "/v1/backup", nil, map[string]string{"file": file}, &r)
+	return r, err
+}
+
+// RemoveQuery names subscriptions by exact values; Topic or Callback must be set,
+// and empty fields match all.
+type RemoveQuery struct{ Topic, Callback, Protocol string }
+
+// Remove ends the subscriptions that the query names and returns them. None is no error.
+func (c *Client) Remove(ctx context.Context, q RemoveQuery) ([]Subscription, error) {
+	v := url.Values{}
+	set(v, "topic", q.Topic)
+	set(v, "callback", q.Callback)
+	set(v, "protocol", q.Protocol)
+	var r Removed
+	err := c.call(ctx, "DELETE", "/v1/subscriptions", v, nil, &r)
+	return r.Removed, err
+}
+
+// Export writes every live subscription as JSON Lines, in an order that stays
+// the same. What is exported can be imported. It returns the number of lines.
+func (c *Client) Export(ctx context.Context, w io.Writer, progress func(lines int)) (int, error) {
+	res, err := c.send(ctx, "GET", "/v1/subscriptions/export", nil, http.Header{}, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	count := &lineCounter{w: w, progress: progress}
+	if _, err := io.Copy(count, res.Body); err != nil {
+		return count.lines, fmt.Errorf("the export broke off after %d lines: %w", count.lines, err)
+	}
+	// The trailer is how a server says that it reached the end: a stream has
+	// nothing else to say so when its connection ends tidily half-way.
+	if res.Trailer.Get("X-Complete") != "true" {
+		return count.lines, fmt.Errorf("the export broke off after %d lines: the server stopped before the end", count.lines)
+	}
+	return count.lines, nil
+}
+
+type lineCounter struct {
+	w        io.Writer
+	lines    int
+	progress func(int)
+}
+
+func (l *lineCounter) Write(p []byte) (int, error) {
+	n, err := l.w.Write(p)
+	for _, b := range p[:n] {
+		if b == '\n' {
+			l.lines++
+		}
+	}
+	if l.progress != nil {
+		l.progress(l.lines)
+	}
+	return n, err
+}
+
+// ImportOptions says how to import. The zero value refuses a file with a bad line
+// whole and reports no progress.
+type ImportOptions struct {
+	SkipBad  bool
+	Progress func(imported, total int) // called now and then, from the calling goroutine
+}
+
+// Import reads JSON Lines as Export writes them. Lines whose expiry lies behind
+// are left out and counted. Without SkipBad a file with a bad line changes
+// nothing, and the error names the line.
+func (c *Client) Import(ctx context.Context, lines io.Reader, o ImportOptions) (ImportResult, error) {
+	q := url.Values{}
+	if o.SkipBad {
+		q.Set("skip-bad", "true")
+	}
+	header := http.Header{"Content-Type": {"application/x-ndjson"}}
+	// A plain reader hides what net/http would otherwise close on its own.
+	res, err := c.send(ctx, "POST", "/v1/subscriptions/import", q, header, struct{ io.Reader }{lines})
+	if err != nil {
+		return ImportResult{}, err
+	}
+	defer res.Body.Close()
+	dec := json.NewDecoder(res.Body)
+	for {
+		var step struct {
+			Imported int           `json:"imported"`
+			Total    int           `json:"total"`
+			Result   *ImportResult `json:"result"`
+			Error    *Error        `json:"error"`
+		}
+		if err := dec.Decode(&step); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return ImportResult{}, fmt.Errorf("the import broke off; running it again is safe: %w", err)
+		}
+		switch {
+		case step.Error != nil:
+			step.Error.Status = res.StatusCode
+			return ImportResult{}, step.Error
+		case step.Result != nil:
+			return *step.Result, nil
+		case o.Progress != nil:
+			o.Progress(step.Imported, step.Total)
+		}
+	}
+}

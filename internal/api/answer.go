@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// maxBody bounds a JSON request.
+const maxBody = 64 << 10
+
+// answer makes a handler of a function that may fail. A function that has begun
+// to write its answer deals with its errors itself.
+func (s *Server) answer(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := handle(w, r)
+		if err == nil || errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+			return
+		}
+		status := statusOf(fault.CodeOf(err))
+		if status >= 500 {
+			s.Log.Error("an operator's request failed", "method", r.Method, "path", r.URL.Path, "err", err)
+		}
+		writeError(w, status, err)
+	})
+}
+
+func statusOf(code fault.Code) int {
+	switch code {
+	case fault.Invalid:
+		return http.StatusBadRequest
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Refused:
+		return http.StatusForbidden
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.TooMany:
+		return http.StatusTooManyRequests
+	case fault.Unreadable:
+		return http.StatusUnprocessableEntity
+	case fault.Gone:
+		return http.StatusGone
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	case fault.Unsupported:
+		return http.StatusNotImplemented
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+type errorAnswer struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// bodyOf is what the operator reads of an error: all of it, unlike strangers.
+func bodyOf(err error) errorBody {
+	return errorBody{Code: fault.CodeOf(err).String(), Message: err.Error()}
+}
+
+func writeError(w http.ResponseWriter, status int, err error) {
+	if wait := fault.RetryAfter(err); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	}
+	writeJSON(w, status, errorAnswer{bodyOf(err)})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	// Nobody is left to tell when the connection is gone.
+	_ = enc.Encode(v)
+}
+
+func ok(w http.ResponseWriter, v any) error {
+	writeJSON(w, http.StatusOK, v)
+	return nil
+}
+
+// readJSON reads a small JSON object, whole and without unknown fields.
+func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return fault.New(fault.Invalid, "The request needs a body in JSON, with Content-Type: application/json.")
+	}
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, err = dec.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		err = errors.New("more follows after the object")
+	}
+	return fault.Wrap(fault.Invalid, err, "The body is not the JSON object that this door takes")
+}
+
+// params reads the query string. Its first error sticks; an unknown or repeated
+// name is one, so that a misspelt filter does not list everything.
+type params struct {
+	values url.Values
+	err    error
+}
+
+func readParams(r *http.Request, known ...string) *params {
+	p := &params{}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		p.err = fault.Wrap(fault.Invalid, err, "The query string cannot be read")
+		return p
+	}
+	p.values = values
+	for name := range values {
+		if !slices.Contains(known, name) {
+			p.err = fault.New(fault.Invalid, "The parameter %q is not known here; there are: %s.", cut(name, 100), strings.Join(known, ", "))
+		}
+	}
+	return p
+}
+
+func (p *params) text(name string) string {
+	v := p.values[name]
+	if len(v) > 1 && p.err == nil {
+		p.err = fault.New(fault.Invalid, "The parameter %s may be given once.", name)
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return v[0]
+}
+
+// maxLimit is the largest page.
+const maxLimit = 1000
+
+func (p *params) limit() int {
+	text := p.text("limit")
+	if text == "" {
+		return 100
+	}
+	n, err := strconv.Atoi(text)
+	if (err != nil || n < 1 || n > maxLimit) && p.err == nil {
+		p.err = fault.New(fault.Invalid, "limit is %q: it needs a number from 1 to %d.", cut(text, 100), maxLimit)
+	}
+	return n
+}
+
+func (p *params) time(name string) time.Time {
+	text := p.text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil && p.err == nil {
+		p.err = fault.New(fault.Invalid, "%s is %q: it needs a moment such as 2026-01-31T23:59:59Z.", name, cut(text, 100))
+	}
+	return t
+}
+
+func (p *params) truth(name string) bool {
+	switch text := p.text(name); text {
+	case "", "false", "0":
+		return false
+	case "true", "1":
+		return true
+	default:
+		if p.err == nil {
+			p.err = fault.New(fault.Invalid, "%s is %q: it needs true or false.", name, cut(text, 100))
+		}
+		return false
+	}
+}

@@ -1,0 +1,178 @@
+// Package api is the JSON API of the operator's listener: everything below /v1/,
+// described by the OpenAPI document that it serves, and the metrics and profiles
+// beside it.
+//
+// There is no log-in: whoever can connect may do everything, so the listener is
+// on a loopback address by default. What a browser can be talked into is refused
+// all the same: a request whose Host is a name that is not ours (DNS rebinding)
+// and one that another site caused. Start with [Server] and its Handler.
+//
+// The types of requests and answers are those of package client.
+package api
+
+import (
+	"context"
+	_ "embed"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// Hub is what the API asks of the engine; *hub.Hub is one.
+type Hub interface {
+	// Ping says that a feed changed.
+	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
+	// Remove ends subscriptions and returns those that existed.
+	Remove(ctx context.Context, keys []hub.Key, door string) ([]hub.Subscription, error)
+	// Import adds or renews subscriptions as they are given, without asking the
+	// callbacks, and says how many are new.
+	Import(ctx context.Context, subs []hub.SubscriptionInfo) (added int, err error)
+	// SweepNow runs the hourly sweep.
+	SweepNow(ctx context.Context) (dropped, expired int, err error)
+	// Counts counts; it may answer from a moment ago.
+	Counts(ctx context.Context) (hub.Counts, error)
+	// Live is what is going on at this moment.
+	Live() hub.Live
+}
+
+// Store is what the API reads; every hub.Store is one.
+type Store interface {
+	Topic(ctx context.Context, id int64) (hub.Topic, error)
+	Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error)
+	Subscription(ctx context.Context, key hub.Key) (hub.Subscription, error)
+	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
+	Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error)
+	Minutes(ctx context.Context, since time.Time) ([]hub.Minute, error)
+	Backup(ctx context.Context, file string) error
+	Ping(ctx context.Context) error
+}
+
+// Options of the API. Hub, Store and Bus must be set.
+type Options struct {
+	Hub   Hub
+	Store Store
+	Bus   *event.Bus
+
+	Log       *slog.Logger     // nil: nothing is logged
+	Version   string           // of the program
+	PublicURL string           // where the public listener is reached; "": not told
+	Warnings  func() []string  // for the operator; nil: none
+	Hosts     []string         // names, besides localhost and addresses, that the Host header may carry
+	Now       func() time.Time // nil: time.Now
+	Temp      string           // folder for uploads while they are checked; "": the system's
+	Done      <-chan struct{}  // closed when the server stops: streams end; nil: never
+
+	Heartbeat    time.Duration // how often an idle event stream says that it lives [15 s]
+	WriteTimeout time.Duration // how long a reader may keep one write waiting [10 s]
+}
+
+// Server is the API. Make it with [New].
+type Server struct {
+	Options
+	build client.Version
+}
+
+// New makes the API.
+func New(o Options) *Server {
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = 15 * time.Second
+	}
+	if o.WriteTimeout <= 0 {
+		o.WriteTimeout = 10 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Server{Options: o, build: Build(o.Version)}
+}
+
+// Build says what this binary is.
+func Build(version string) client.Version {
+	v := client.Version{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Revision = s.Value
+			}
+		}
+	}
+	return v
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+// OpenAPI is the document that describes the API.
+func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
+
+// route is a door of the API: what OpenAPI lists.
+type route struct {
+	method, path string
+	handle       func(http.ResponseWriter, *http.Request) error
+}
+
+func (s *Server) routes() []route {
+	return []route{
+		{"GET", "/v1/version", s.version},
+		{"GET", "/v1/status", s.status},
+		{"GET", "/v1/minutes", s.minutes},
+		{"GET", "/v1/topics", s.topics},
+		{"GET", "/v1/topics/{id}", s.topicByID},
+		{"GET", "/v1/topic", s.topicByURL},
+		{"GET", "/v1/subscriptions", s.subscriptions},
+		{"DELETE", "/v1/subscriptions", s.remove},
+		{"GET", "/v1/subscriptions/export", s.export},
+		{"POST", "/v1/subscriptions/import", s.importLines},
+		{"GET", "/v1/log", s.log},
+		{"GET", "/v1/log/stream", s.stream},
+		{"POST", "/v1/ping", s.ping},
+		{"POST", "/v1/sweep", s.sweep},
+		{"POST", "/v1/backup", s.backup},
+		{"GET", "/v1/openapi.json", s.openAPI},
+	}
+}
+
+// Handler serves /v1/, /metrics and /debug/pprof/.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.routes() {
+		mux.Handle(r.method+" "+r.path, s.answer(r.handle))
+	}
+	mux.Handle("/v1/", s.answer(s.elsewhere(mux)))
+	mux.Handle("GET /metrics", s.metrics())
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return s.Guard(mux)
+}
+
+// elsewhere answers what no route takes: 405 where another method is right, else 404.
+func (s *Server) elsewhere(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); pattern != "/v1/" && pattern != "" {
+				w.Header().Add("Allow", method)
+			}
+		}
+		if w.Header().Get("Allow") != "" {
+			writeError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not understand %s.", r.URL.Path, r.Method))
+			return nil
+		}
+		return fault.New(fault.NotFound, "There is nothing at %s; /v1/openapi.json lists what there is.", r.URL.Path)
+	}
+}

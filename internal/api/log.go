@@ -1,0 +1,217 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+func kinds() []string {
+	return []string{event.KindPing, event.KindCheck, event.KindRegister, event.KindVerify, event.KindNotify, event.KindError,
+		event.KindCancel, event.KindDrop, event.KindExpire, event.KindSave, event.KindSystem}
+}
+
+// eventQuery reads the filters that the log and its stream share. kind may be
+// repeated, or hold several with commas.
+func (p *params) eventQuery() hub.EventQuery {
+	q := hub.EventQuery{Text: p.text("text"), Since: p.time("since"), Until: p.time("until")}
+	if topic := p.text("topic"); topic != "" {
+		q.TopicID = hub.TopicID(topic)
+	}
+	for _, value := range p.values["kind"] {
+		for kind := range strings.SplitSeq(value, ",") {
+			if !slices.Contains(kinds(), kind) && p.err == nil {
+				p.err = fault.New(fault.Invalid, "kind is %q: it needs some of %s.", cut(kind, 100), strings.Join(kinds(), ", "))
+			}
+			q.Kinds = append(q.Kinds, kind)
+		}
+	}
+	return q
+}
+
+func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "topic", "kind", "text", "since", "until", "before", "limit")
+	q := p.eventQuery()
+	q.Limit = p.limit()
+	before := p.text("before")
+	if p.err != nil {
+		return p.err
+	}
+	if before != "" {
+		var err error
+		if q.Before, err = readCursor(before); err != nil {
+			return err
+		}
+	}
+	rows, err := s.Store.Events(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Events []client.Event `json:"events"`
+		Next   string         `json:"next,omitempty"`
+	}{Events: make([]client.Event, len(rows))}
+	for i, e := range rows {
+		page.Events[i] = eventOf(e)
+	}
+	if len(rows) == q.Limit {
+		page.Next = page.Events[len(rows)-1].ID
+	}
+	return ok(w, page)
+}
+
+const (
+	streamBuffer = 1024 // events that may wait for a reader before it is dropped
+	streamPage   = 500
+)
+
+// stream sends events as they happen. With Last-Event-ID it begins behind that
+// event, from the store. A reader that is too slow is dropped: it comes back with
+// the id of the last event that it got.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "topic", "kind", "text", "since", "until")
+	f := &feed{server: s, w: w, control: http.NewResponseController(w), query: p.eventQuery()}
+	if p.err != nil {
+		return p.err
+	}
+	if !f.query.Until.IsZero() {
+		return fault.New(fault.Invalid, "until makes no sense for what is still to come: ask /v1/log.")
+	}
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		var err error
+		if f.at, err = readCursor(last); err != nil {
+			return err
+		}
+	}
+	listener := s.Bus.Listen(streamBuffer)
+	defer func() { listener.Close() }()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	if f.at != (event.Cursor{}) || !f.query.Since.IsZero() {
+		// The catch-up may be longer than the buffer: listen anew behind the bulk
+		// of it, and read the rest while listening.
+		if err := f.catchUp(r); err != nil {
+			return s.broken(r, err)
+		}
+		listener.Close()
+		listener = s.Bus.Listen(streamBuffer)
+		if err := f.catchUp(r); err != nil {
+			return s.broken(r, err)
+		}
+	}
+	if err := f.comment("listening"); err != nil {
+		return nil
+	}
+	f.live(r, listener)
+	return nil
+}
+
+// feed is one open stream.
+type feed struct {
+	server  *Server
+	w       http.ResponseWriter
+	control *http.ResponseController
+	query   hub.EventQuery
+	at      event.Cursor    // the store has been read up to here
+	read    map[int64]int64 // by node: the last event that was sent from the store
+}
+
+// catchUp sends what the store has behind f.at.
+func (f *feed) catchUp(r *http.Request) error {
+	if f.read == nil {
+		f.read = map[int64]int64{}
+	}
+	for {
+		q := f.query
+		q.After, q.Forward, q.Limit = f.at, true, streamPage
+		rows, err := f.server.Store.Events(r.Context(), q)
+		if err != nil {
+			return err
+		}
+		for _, e := range rows {
+			if err := f.send(e); err != nil {
+				return err
+			}
+			f.at = e.Cursor()
+			f.read[e.Node] = max(f.read[e.Node], e.Seq)
+		}
+		if len(rows) < streamPage {
+			return f.control.Flush()
+		}
+	}
+}
+
+// live sends what happens until somebody ends it.
+func (f *feed) live(r *http.Request, l *event.Listener) {
+	ticker := time.NewTicker(f.server.Heartbeat)
+	defer ticker.Stop()
+	for {
+		var err error
+		select {
+		case e, open := <-l.C():
+			if !open {
+				return
+			}
+			if e.Seq <= f.read[e.Node] || !matches(f.query, e) {
+				continue
+			}
+			if err = f.send(e); err == nil && len(l.C()) == 0 {
+				err = f.control.Flush()
+			}
+		case <-ticker.C:
+			err = f.comment("still here")
+		case <-f.server.Done:
+			return
+		case <-r.Context().Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (f *feed) send(e event.Event) error {
+	data, err := json.Marshal(eventOf(e))
+	if err != nil {
+		return err
+	}
+	f.server.extend(f.w)
+	_, err = fmt.Fprintf(f.w, "id: %s\nevent: %s\ndata: %s\n\n", cursorText(e.Cursor()), e.Kind, data)
+	return err
+}
+
+func (f *feed) comment(text string) error {
+	f.server.extend(f.w)
+	if _, err := fmt.Fprintf(f.w, ": %s\n\n", text); err != nil {
+		return err
+	}
+	return f.control.Flush()
+}
+
+// matches holds a live event against the filters that the store applies in SQL.
+func matches(q hub.EventQuery, e event.Event) bool {
+	if q.TopicID != 0 && e.TopicID != q.TopicID {
+		return false
+	}
+	if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
+		return false
+	}
+	if e.At.Before(q.Since) {
+		return false
+	}
+	if q.Text == "" {
+		return true
+	}
+	text := strings.ToLower(q.Text)
+	return strings.Contains(strings.ToLower(e.Topic), text) || strings.Contains(strings.ToLower(e.Text), text) ||
+		strings.Contains(strings.ToLower(e.Peer), text)
+}

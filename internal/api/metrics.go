@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"cloudburst/internal/hub"
+)
+
+// metrics serves the figures in Prometheus's form, from a registry of our own.
+func (s *Server) metrics() http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister( // refuses only what a test would have shown
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&collector{server: s, series: series(), info: prometheus.NewDesc("cloudburst_build_info",
+			"1; the labels say what is running.", []string{"version", "revision", "go"}, nil),
+			up: prometheus.NewDesc("cloudburst_store_up", "1 when the database can be counted.", nil, nil)},
+	)
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4})
+}
+
+// reading is everything that the series are taken from.
+type reading struct {
+	live   hub.Live
+	counts hub.Counts
+}
+
+type serie struct {
+	desc   *prometheus.Desc
+	kind   prometheus.ValueType
+	stored bool // needs the database
+	value  func(reading) float64
+}
+
+// series names every figure. Counters begin anew with the process.
+func series() []serie {
+	count := func(name, help string, value func(reading) int64) serie {
+		return serie{prometheus.NewDesc("cloudburst_"+name, help, nil, nil), prometheus.CounterValue, false,
+			func(r reading) float64 { return float64(value(r)) }}
+	}
+	gauge := func(name, help string, value func(reading) float64) serie {
+		return serie{prometheus.NewDesc("cloudburst_"+name, help, nil, nil), prometheus.GaugeValue, false, value}
+	}
+	stored := func(name, help string, value func(hub.Counts) int64) serie {
+		g := gauge(name, help, func(r reading) float64 { return float64(value(r.counts)) })
+		g.stored = true
+		return g
+	}
+	return []serie{
+		count("pings_total", "Pings taken.", func(r reading) int64 { return r.live.Totals.Pings }),
+		count("checks_total", "Feeds read.", func(r reading) int64 { return r.live.Totals.Checks }),
+		count("changes_total", "Feeds found changed.", func(r reading) int64 { return r.live.Totals.Changes }),
+		count("notifications_total", "Notifications that arrived.", func(r reading) int64 { return r.live.Totals.Notified }),
+		count("notification_failures_total", "Notifications that did not arrive.", func(r reading) int64 { return r.live.Totals.Failed }),
+		count("registrations_total", "Registrations asked for.", func(r reading) int64 { return r.live.Totals.Registers }),
+		count("delivery_writes_total", "Write transactions of deliveries.", func(r reading) int64 { return r.live.Writes }),
+		gauge("notifications_in_flight", "Notifications under way.", func(r reading) float64 { return float64(r.live.InFlight) }),
+		gauge("notifications_queued", "Notifications in memory, under way or waiting.", func(r reading) float64 { return float64(r.live.Queue) }),
+		gauge("checks_in_flight", "Feeds being read.", func(r reading) float64 { return float64(r.live.Checks) }),
+		gauge("origins", "Hosts of callbacks known.", func(r reading) float64 { return float64(r.live.Origins) }),
+		gauge("origins_slow", "Hosts of callbacks known to be slow.", func(r reading) float64 { return float64(r.live.Slow) }),
+		gauge("origins_open", "Hosts of callbacks left alone for a while after errors.", func(r reading) float64 { return float64(r.live.Open) }),
+		gauge("latency_p50_seconds", "Half of the notifications arrived within this time of the ping.", func(r reading) float64 { return r.live.Totals.P50 / 1000 }),
+		gauge("latency_p99_seconds", "99 of 100 notifications arrived within this time of the ping.", func(r reading) float64 { return r.live.Totals.P99 / 1000 }),
+		gauge("start_time_seconds", "When this process began, in Unix time.", func(r reading) float64 { return float64(r.live.Started.UnixMilli()) / 1000 }),
+		stored("topics", "Feeds known.", func(c hub.Counts) int64 { return c.Topics }),
+		stored("subscriptions", "Live subscriptions.", func(c hub.Counts) int64 { return c.Subscriptions }),
+		stored("subscriptions_failing", "Live subscriptions whose last change did not arrive.", func(c hub.Counts) int64 { return c.Failing }),
+		stored("notifications_owed", "Notifications that wait for another attempt.", func(c hub.Counts) int64 { return c.Owed }),
+		stored("parts_due", "Shares of changes still to tell.", func(c hub.Counts) int64 { return c.PartsDue }),
+		stored("checks_due", "Acknowledged pings not yet checked.", func(c hub.Counts) int64 { return c.ChecksDue }),
+		stored("log_rows", "Rows of the hub's log.", func(c hub.Counts) int64 { return c.Events }),
+	}
+}
+
+type collector struct {
+	server   *Server
+	series   []serie
+	info, up *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.info
+	ch <- c.up
+	for _, s := range c.series {
+		ch <- s.desc
+	}
+}
+
+// Collect implements prometheus.Collector. Without the database it leaves out what
+// only the database knows, and says so.
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	v := c.server.build
+	ch <- prometheus.MustNewConstMetric(c.info, prometheus.GaugeValue, 1, v.Version, v.Revision, v.Go)
+	r := reading{live: c.server.Hub.Live()}
+	counts, err := c.server.metricsCounts(context.Background())
+	up := 1.0
+	if err != nil {
+		up = 0
+	}
+	r.counts = counts
+	ch <- prometheus.MustNewConstMetric(c.up, prometheus.GaugeValue, up)
+	for _, s := range c.series {
+		if !s.stored || err == nil {
+			ch <- prometheus.MustNewConstMetric(s.desc, s.kind, s.value(r))
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+func (s *Server) version(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	return ok(w, s.build)
+}
+
+func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(openAPI)
+	return err
+}
+
+// status answers even when the database is away: that is when it is wanted most.
+func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	live := s.Hub.Live()
+	st := client.Status{
+		Version: s.build, Node: live.Node, Started: milli(live.Started), PublicURL: s.PublicURL,
+		Store: "ok", Warnings: []string{},
+		Live: client.Live{InFlight: live.InFlight, Queue: live.Queue, Origins: live.Origins, Slow: live.Slow,
+			Open: live.Open, Checks: live.Checks, Writes: live.Writes},
+		Totals: minuteOf(live.Totals),
+	}
+	if s.Warnings != nil {
+		st.Warnings = append(st.Warnings, s.Warnings()...)
+	}
+	if err := s.Store.Ping(ctx); err != nil {
+		st.Store = err.Error()
+		return ok(w, st)
+	}
+	c, err := s.Hub.Counts(ctx)
+	if err != nil {
+		st.Store = err.Error()
+		return ok(w, st)
+	}
+	st.Counts = &client.Counts{Topics: c.Topics, Subscriptions: c.Subscriptions, Failing: c.Failing, Owed: c.Owed,
+		PartsDue: c.PartsDue, ChecksDue: c.ChecksDue, Events: c.Events}
+	return ok(w, st)
+}
+
+func (s *Server) minutes(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "since")
+	since := p.time("since")
+	if p.err != nil {
+		return p.err
+	}
+	if since.IsZero() {
+		since = s.Now().Add(-24 * time.Hour)
+	}
+	rows, err := s.Store.Minutes(r.Context(), since)
+	if err != nil {
+		return err
+	}
+	list := make([]client.Minute, len(rows))
+	for i, m := range rows {
+		list[i] = minuteOf(m)
+	}
+	return ok(w, map[string]any{"minutes": list})
+}
+
+func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		URL string `json:"url"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if err := checkURL("url", in.URL, maxURL); err != nil {
+		return err
+	}
+	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: in.URL, Door: door})
+	if err != nil {
+		return err
+	}
+	return ok(w, client.PingResult{Known: res.Known, Checked: res.Checked, Changed: res.Changed, Pending: res.Pending, Version: res.Version})
+}
+
+// door is what the log calls this way in.
+const door = "cli"
+
+func (s *Server) sweep(w http.ResponseWriter, r *http.Request) error {
+	dropped, expired, err := s.Hub.SweepNow(r.Context())
+	if err != nil {
+		return err
+	}
+	return ok(w, client.SweepResult{Dropped: dropped, Expired: expired})
+}
+
+func (s *Server) metricsCounts(ctx context.Context) (hub.Counts, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c, err := s.Hub.Counts(ctx)
+	if err != nil {
+		return c, fault.Wrap(fault.Unavailable, err, "The database could not be counted")
+	}
+	return c, nil
+}

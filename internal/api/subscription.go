@@ -1,0 +1,107 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+func protocols() []string { return []string{hub.HTTPPost, hub.HTTPSPost, hub.XMLRPC, hub.SOAP} }
+
+func checkProtocol(p string) error {
+	if !slices.Contains(protocols(), p) {
+		return fault.New(fault.Invalid, "protocol is %q: it needs one of %s.", cut(p, 100), strings.Join(protocols(), ", "))
+	}
+	return nil
+}
+
+func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "topic", "match", "protocol", "after", "limit")
+	q := hub.SubscriptionQuery{Match: p.text("match"), Protocol: p.text("protocol"), Limit: p.limit()}
+	if topic := p.text("topic"); topic != "" {
+		q.TopicID = hub.TopicID(topic)
+	}
+	after := p.text("after")
+	if p.err != nil {
+		return p.err
+	}
+	if q.Protocol != "" {
+		if err := checkProtocol(q.Protocol); err != nil {
+			return err
+		}
+	}
+	if after != "" {
+		var err error
+		if q.After, err = readKey(after); err != nil {
+			return err
+		}
+	}
+	rows, err := s.Store.Subscriptions(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Subscriptions []client.Subscription `json:"subscriptions"`
+		Next          string                `json:"next,omitempty"`
+	}{Subscriptions: make([]client.Subscription, len(rows))}
+	for i, row := range rows {
+		page.Subscriptions[i] = subscriptionOf(row.Subscription, row.Topic)
+	}
+	if len(rows) == q.Limit {
+		page.Next = keyText(rows[len(rows)-1].Key())
+	}
+	return ok(w, page)
+}
+
+// remove ends the subscriptions with exactly these values.
+func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "topic", "callback", "protocol")
+	topic, callback, protocol := p.text("topic"), p.text("callback"), p.text("protocol")
+	if p.err != nil {
+		return p.err
+	}
+	if topic == "" && callback == "" {
+		return fault.New(fault.Invalid, "Say which: topic or callback (or both) must be given.")
+	}
+	if protocol != "" {
+		if err := checkProtocol(protocol); err != nil {
+			return err
+		}
+	}
+	q := hub.SubscriptionQuery{Match: callback, Protocol: protocol, Limit: maxLimit}
+	if topic != "" {
+		q.TopicID = hub.TopicID(topic)
+	}
+	removed := []client.Subscription{}
+	for {
+		rows, err := s.Store.Subscriptions(r.Context(), q)
+		if err != nil {
+			return err
+		}
+		names := map[int64]string{}
+		var keys []hub.Key
+		for _, row := range rows {
+			if callback == "" || row.Callback == callback {
+				keys = append(keys, row.Key())
+				names[row.TopicID] = row.Topic
+			}
+		}
+		if len(keys) > 0 {
+			gone, err := s.Hub.Remove(r.Context(), keys, door)
+			if err != nil {
+				return err
+			}
+			for _, sub := range gone {
+				removed = append(removed, subscriptionOf(sub, names[sub.TopicID]))
+			}
+		}
+		if len(rows) < maxLimit {
+			return ok(w, client.Removed{Removed: removed})
+		}
+		q.After = rows[len(rows)-1].Key()
+	}
+}

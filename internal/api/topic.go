@@ -1,0 +1,96 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+func (s *Server) topics(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "match", "after", "limit")
+	q := hub.TopicQuery{Match: p.text("match"), After: p.text("after"), Limit: p.limit(), Now: s.Now()}
+	if p.err != nil {
+		return p.err
+	}
+	rows, err := s.Store.Topics(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Topics []client.Topic `json:"topics"`
+		Next   string         `json:"next,omitempty"`
+	}{Topics: make([]client.Topic, len(rows))}
+	for i, t := range rows {
+		page.Topics[i] = topicOf(t.Topic, t.Subscribers)
+	}
+	if len(rows) == q.Limit {
+		page.Next = rows[len(rows)-1].URL
+	}
+	return ok(w, page)
+}
+
+func (s *Server) topicByID(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		return fault.New(fault.Invalid, "%q is not the id of a topic.", cut(r.PathValue("id"), 100))
+	}
+	return s.topic(w, r, id, "")
+}
+
+func (s *Server) topicByURL(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "url")
+	url := p.text("url")
+	if p.err != nil {
+		return p.err
+	}
+	if url == "" {
+		return fault.New(fault.Invalid, "The parameter url is missing: it names the feed.")
+	}
+	return s.topic(w, r, hub.TopicID(url), url)
+}
+
+func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url string) error {
+	t, err := s.Store.Topic(r.Context(), id)
+	if fault.CodeOf(err) == fault.NotFound && url != "" {
+		return fault.New(fault.NotFound, "Nobody has subscribed to %s or pinged it.", cut(url, 300))
+	}
+	if err != nil {
+		return err
+	}
+	n, err := s.subscribers(r, t)
+	if err != nil {
+		return err
+	}
+	return ok(w, topicOf(t, n))
+}
+
+// mostMatches bounds how many topics whose URL contains that of another are
+// looked through for it.
+const mostMatches = 20 * maxLimit
+
+// subscribers counts by way of the list, which is ordered by URL and has the count.
+func (s *Server) subscribers(r *http.Request, t hub.Topic) (int64, error) {
+	q := hub.TopicQuery{Match: t.URL, Limit: maxLimit, Now: s.Now()}
+	for range mostMatches / maxLimit {
+		rows, err := s.Store.Topics(r.Context(), q)
+		if err != nil {
+			return 0, err
+		}
+		for _, row := range rows {
+			if row.ID == t.ID {
+				return row.Subscribers, nil
+			}
+		}
+		if len(rows) < maxLimit {
+			break
+		}
+		q.After = rows[len(rows)-1].URL
+	}
+	return 0, nil
+}

@@ -1,0 +1,322 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+const (
+	maxURL       = 2048     // bytes of a feed's URL
+	maxCallback  = 4096     // bytes of a callback's URL
+	maxLine      = 64 << 10 // bytes of a line of an import
+	maxImport    = 8 << 30  // bytes of an import
+	importBatch  = 500      // subscriptions in one transaction
+	mostBadLines = 20       // that are described one by one
+	// uploadPause is how long an upload may stand still.
+	uploadPause = 30 * time.Second
+)
+
+// export streams every live subscription, one object a line, in the store's order.
+func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	q := hub.SubscriptionQuery{Limit: maxLimit}
+	rows, err := s.Store.Subscriptions(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	// A client cannot tell the end from a broken connection by the lines alone.
+	w.Header().Set("Trailer", "X-Complete")
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	now := s.Now()
+	var page bytes.Buffer
+	enc := json.NewEncoder(&page)
+	enc.SetEscapeHTML(false)
+	for {
+		page.Reset()
+		for _, row := range rows {
+			if !row.ExpiresAt.After(now) {
+				continue
+			}
+			if err := enc.Encode(exportOf(row.Subscription, row.Topic)); err != nil {
+				return s.broken(r, err)
+			}
+		}
+		s.extend(w)
+		if _, err := w.Write(page.Bytes()); err != nil {
+			return s.broken(r, err)
+		}
+		if len(rows) < maxLimit {
+			break
+		}
+		q.After = rows[len(rows)-1].Key()
+		if rows, err = s.Store.Subscriptions(r.Context(), q); err != nil {
+			return s.broken(r, err)
+		}
+	}
+	w.Header().Set("X-Complete", "true")
+	return nil
+}
+
+// broken ends an answer that has begun already. The error is logged here, since
+// no status can carry it any more.
+func (s *Server) broken(r *http.Request, err error) error {
+	if r.Context().Err() == nil {
+		s.Log.Error("an answer broke off", "path", r.URL.Path, "err", err)
+	}
+	return nil
+}
+
+// extend gives the reader of an answer more time for the next write.
+func (s *Server) extend(w http.ResponseWriter) {
+	// Without a connection (in process) there is no deadline to set.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.WriteTimeout))
+}
+
+// upload reads a request body for as long as it keeps coming.
+type upload struct {
+	body    io.Reader
+	control *http.ResponseController
+}
+
+func (u upload) Read(p []byte) (int, error) {
+	_ = u.control.SetReadDeadline(time.Now().Add(uploadPause))
+	return u.body.Read(p)
+}
+
+// importLines checks the whole upload before the first line of it counts, so that
+// a bad file changes nothing.
+func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "skip-bad")
+	skipBad := p.truth("skip-bad")
+	if p.err != nil {
+		return p.err
+	}
+	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The upload cannot be kept while it is checked")
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	body := upload{http.MaxBytesReader(w, r.Body, maxImport), http.NewResponseController(w)}
+	res, err := s.check(body, spool)
+	if err != nil {
+		return err
+	}
+	if res.Bad > 0 && !skipBad {
+		return refusal(res)
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The upload cannot be read again")
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	s.apply(w, r, spool, res)
+	return nil
+}
+
+// refusal is the error for a file with bad lines.
+func refusal(res client.ImportResult) error {
+	first := res.BadLines[0]
+	more := ""
+	if res.Bad > 1 {
+		more = fmt.Sprintf(" (and %d more bad lines)", res.Bad-1)
+	}
+	return fault.New(fault.Invalid, "Nothing was imported: line %d: %s%s", first.Line, first.Message, more)
+}
+
+// check reads the upload and keeps the good lines. What it counts as imported is
+// still to be imported.
+func (s *Server) check(body io.Reader, spool io.Writer) (client.ImportResult, error) {
+	var res client.ImportResult
+	now := s.Now()
+	lines := bufio.NewReaderSize(body, maxLine)
+	out := bufio.NewWriter(spool)
+	for n := 1; ; n++ {
+		line, err := readLine(lines)
+		if errors.Is(err, io.EOF) {
+			return res, wrapSpool(out.Flush())
+		}
+		if err != nil && !errors.Is(err, bufio.ErrTooLong) {
+			return res, fault.Wrap(fault.Invalid, err, "The upload broke off at line %d; nothing was imported", n)
+		}
+		if err == nil && len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		res.Lines++
+		var sub client.Subscription
+		if err == nil {
+			sub, err = readSubscription(line)
+		}
+		switch {
+		case err != nil:
+			res.Bad++
+			if len(res.BadLines) < mostBadLines {
+				res.BadLines = append(res.BadLines, client.BadLine{Line: n, Message: err.Error()})
+			}
+		case !sub.ExpiresAt.After(now):
+			res.Expired++
+		default:
+			res.Imported++
+			if _, err := out.Write(append(bytes.TrimRight(line, "\r\n"), '\n')); err != nil {
+				return res, wrapSpool(err)
+			}
+		}
+	}
+}
+
+func wrapSpool(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Wrap(fault.Unavailable, err, "The upload cannot be kept while it is checked")
+}
+
+// readLine returns the next line. A line that is too long is read to its end and
+// reported as bufio.ErrTooLong.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if err == nil || errors.Is(err, io.EOF) && len(line) > 0 {
+		return line, nil
+	}
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return nil, err
+	}
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.ReadSlice('\n')
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return nil, fmt.Errorf("it is longer than %d bytes: %w", maxLine, bufio.ErrTooLong)
+}
+
+// readSubscription reads a line and checks that it says what a registration
+// through a door could have said.
+func readSubscription(line []byte) (client.Subscription, error) {
+	var sub client.Subscription
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&sub); err != nil {
+		return sub, fmt.Errorf("it is not a subscription in JSON: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return sub, errors.New("more follows after the object")
+	}
+	if err := checkURL("topic", sub.Topic, maxURL); err != nil {
+		return sub, err
+	}
+	if err := checkURL("callback", sub.Callback, maxCallback); err != nil {
+		return sub, err
+	}
+	if err := checkProtocol(sub.Protocol); err != nil {
+		return sub, err
+	}
+	needs := sub.Protocol == hub.XMLRPC || sub.Protocol == hub.SOAP
+	if sub.Procedure == "" && needs {
+		return sub, fmt.Errorf("procedure is missing, and %s needs one", sub.Protocol)
+	}
+	if named, err := regexp.MatchString(`^[A-Za-z0-9_.:/]{0,128}$`, sub.Procedure); err != nil || !named {
+		return sub, fmt.Errorf("procedure is %q: it needs letters, digits and _ . : / only, at most 128", cut(sub.Procedure, 200))
+	}
+	if sub.ExpiresAt.IsZero() {
+		return sub, errors.New("expires_at is missing")
+	}
+	return sub, nil
+}
+
+// checkURL accepts an absolute http or https URL of at most most bytes.
+func checkURL(name, text string, most int) error {
+	if text == "" {
+		return fault.New(fault.Invalid, "%s is missing.", name)
+	}
+	if len(text) > most {
+		return fault.New(fault.Invalid, "%s is longer than %d bytes.", name, most)
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return fault.New(fault.Invalid, "%s is %q: it needs a whole URL that begins with http:// or https://.", name, cut(text, 200))
+	}
+	return nil
+}
+
+// apply imports what check kept, batch by batch, and tells how far it is. Each
+// batch is one transaction; when one fails, those before it stay, and running the
+// same import again is harmless.
+func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, res client.ImportResult) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	tell := func(v any) error {
+		s.extend(w)
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		return http.NewResponseController(w).Flush()
+	}
+	total, done := res.Imported, 0
+	lines := bufio.NewReaderSize(spool, maxLine)
+	for done < total {
+		batch, err := s.batch(lines, min(importBatch, total-done))
+		added := 0
+		if err == nil {
+			added, err = s.Hub.Import(r.Context(), batch)
+		}
+		if err != nil {
+			s.Log.Error("an import stopped", "imported", done, "of", total, "err", err)
+			_ = tell(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), err,
+				"The import stopped after %d of %d subscriptions; running it again is safe", done, total))})
+			return
+		}
+		done += len(batch)
+		res.Added += added
+		if err := tell(map[string]int{"imported": done, "total": total}); err != nil {
+			_ = s.broken(r, err)
+			return
+		}
+	}
+	_ = tell(map[string]any{"result": res})
+}
+
+func (s *Server) batch(lines *bufio.Reader, n int) ([]hub.SubscriptionInfo, error) {
+	list := make([]hub.SubscriptionInfo, 0, n)
+	for range n {
+		line, err := readLine(lines)
+		if err != nil {
+			return nil, fmt.Errorf("reading the upload again: %w", err)
+		}
+		sub, err := readSubscription(line)
+		if err != nil {
+			return nil, fmt.Errorf("reading the upload again: %w", err)
+		}
+		list = append(list, s.subscriptionFrom(sub))
+	}
+	return list, nil
+}
+
+// subscriptionFrom fills in the times that an import may leave out.
+func (s *Server) subscriptionFrom(c client.Subscription) hub.SubscriptionInfo {
+	if c.RenewedAt.IsZero() {
+		c.RenewedAt = s.Now()
+	}
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = c.RenewedAt
+	}
+	return hub.SubscriptionInfo{Topic: c.Topic, Subscription: hub.Subscription{
+		TopicID: hub.TopicID(c.Topic), ID: hub.SubscriptionID(c.Protocol, c.Callback),
+		Protocol: c.Protocol, Callback: c.Callback, Procedure: c.Procedure,
+		CreatedAt: milli(c.CreatedAt), RenewedAt: milli(c.RenewedAt), ExpiresAt: milli(c.ExpiresAt),
+	}}
+}
