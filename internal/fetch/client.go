@@ -135,10 +135,11 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 	if err != nil {
 		return nil, named(err, r.URL)
 	}
-	first := origin{at.host, at.port}
+	first := at
 	user := userOf(r.URL)
 	for {
-		req := r.request(ctx, &at, c.opts.UserAgent, user, first == origin{at.host, at.port} && (at.https || len(out.Redirects) == 0))
+		own := at.host == first.host && at.port == first.port && at.https == first.https
+		req := r.request(ctx, &at, c.opts.UserAgent, user, own)
 		if out.SentAt.IsZero() {
 			out.SentAt = time.Now()
 		}
@@ -157,7 +158,7 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 		if len(out.Redirects) >= c.opts.MaxRedirects {
 			return nil, named(&Error{Kind: TooManyRedirects, Text: fmt.Sprintf("led from redirect to redirect, more than %d times", c.opts.MaxRedirects)}, r.URL)
 		}
-		to, target, err := c.follow(out.URL, next)
+		to, target, err := c.follow(out.URL, &at, next)
 		if err != nil {
 			return nil, named(err, out.URL)
 		}
@@ -187,10 +188,11 @@ func (c *Client) parse(raw string) (target, error) {
 
 // follow resolves a Location. Servers put blanks and other bytes into it that no
 // URL may have; browsers mend them, and so do we.
-func (c *Client) follow(from, location string) (string, target, error) {
+func (c *Client) follow(from string, at *target, location string) (string, target, error) {
 	base, err := url.Parse(from)
-	if err != nil {
-		return "", target{}, fail(Malformed, err)
+	if err != nil { // its path has bytes that net/url does not take
+		base = at.url()
+		base.Opaque, base.Path = "", "/"
 	}
 	u, err := base.Parse(location)
 	if err != nil {
