@@ -326,7 +326,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 		return
 	}
 	t.pos, t.lease = c.Pos, c.Until
-	h.Bus.Publish(c.Events...)
+	h.publish(c.Events...)
 	for _, p := range pages {
 		h.unpark(p)
 	}

@@ -62,7 +62,7 @@ func (h *Hub) sweep(ctx context.Context) (dropped, expired int, err error) {
 		if err != nil {
 			return dropped, expired, err
 		}
-		h.Bus.Publish(events...)
+		h.publish(events...)
 		for _, s := range gone {
 			if s.ExpiresAt.After(now) {
 				dropped++

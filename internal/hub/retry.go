@@ -124,7 +124,7 @@ func (h *Hub) settle(ctx context.Context) {
 			return
 		}
 		h.stats.writes.Add(1)
-		h.Bus.Publish(events...)
+		h.publish(events...)
 		batch = batch[n:]
 	}
 }

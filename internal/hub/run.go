@@ -24,6 +24,9 @@ func (h *Hub) Run(ctx context.Context) error {
 	loops.Go(func() { h.checkLoop(ctx) })
 	loops.Go(func() { h.sweepLoop(ctx) })
 	loops.Go(func() { h.minuteLoop(ctx) })
+	if h.Hint != nil {
+		loops.Go(func() { h.tailLoop(ctx) })
+	}
 	settling := make(chan struct{})
 	go func() { defer close(settling); h.settleLoop(ctx) }()
 	<-ctx.Done()

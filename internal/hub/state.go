@@ -41,7 +41,7 @@ type state struct {
 	settleMu sync.Mutex
 	settling []settled
 
-	wakeParts, wakeRetry, wakeSettle chan struct{}
+	wakeParts, wakeRetry, wakeSettle, wakeTail chan struct{}
 
 	stats counters
 }
@@ -65,7 +65,9 @@ func (h *Hub) setUp() {
 	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
 	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
-	h.wakeParts, h.wakeRetry, h.wakeSettle = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeSettle, &h.wakeTail} {
+		*c = make(chan struct{}, 1)
+	}
 	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, func(d *delivery) Reply {
 		return h.Notify.Notify(h.work, d.sub, d.topic, d.hops)
 	})
@@ -128,6 +130,7 @@ func (h *Hub) Wake() {
 	h.Init()
 	h.wake(h.wakeParts)
 	h.wake(h.wakeRetry)
+	h.wake(h.wakeTail)
 }
 
 func (h *Hub) hint() {
@@ -185,6 +188,6 @@ func (h *Hub) record(ctx context.Context, events ...event.Event) error {
 	if err := h.Store.AppendEvents(ctx, events); err != nil {
 		return err
 	}
-	h.Bus.Publish(events...)
+	h.publish(events...)
 	return nil
 }

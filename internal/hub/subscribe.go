@@ -73,7 +73,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	if err != nil {
 		return Registered{}, err
 	}
-	h.Bus.Publish(events...)
+	h.publish(events...)
 	return out, nil
 }
 
@@ -290,7 +290,7 @@ func (h *Hub) remove(ctx context.Context, keys []Key, feeds []string, door, text
 	if err != nil {
 		return nil, err
 	}
-	h.Bus.Publish(events...)
+	h.publish(events...)
 	h.forgetCounts()
 	return gone, nil
 }

@@ -82,7 +82,7 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 		if done.Raced {
 			continue
 		}
-		h.Bus.Publish(out.Events...)
+		h.publish(out.Events...)
 		if failed != nil {
 			return PingResult{Known: true}, failed
 		}
@@ -166,7 +166,6 @@ func (h *Hub) changed(id int64, hops int, done Checked) {
 	}
 	if done.Waiting > 0 {
 		h.wake(h.wakeParts)
-		h.hint()
 	}
 }
 

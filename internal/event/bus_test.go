@@ -1,0 +1,66 @@
+package event
+
+import (
+	"testing"
+	"time"
+)
+
+func TestStampGivesEachEventTheNextPlace(t *testing.T) {
+	t.Parallel()
+	b := NewBus(7)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)
+	earlier := now.Add(-time.Hour)
+	x, y, z := Event{}, Event{At: earlier}, Event{}
+	b.Stamp(now, &x, &y)
+	b.Stamp(now, &z)
+	if x.Node != 7 || x.Seq != 1 || y.Seq != 2 || z.Seq != 3 {
+		t.Errorf("places: %v %v %v", x.Cursor(), y.Cursor(), z.Cursor())
+	}
+	if !y.At.Equal(earlier) || x.At.Nanosecond() != 678_000_000 {
+		t.Errorf("times: %v %v", x.At, y.At)
+	}
+	if !y.Cursor().Less(x.Cursor()) || !x.Cursor().Less(z.Cursor()) || x.Cursor().Less(x.Cursor()) {
+		t.Error("cursors do not order by time, node and number")
+	}
+}
+
+func TestASlowListenerIsDroppedAndNeverWaitedFor(t *testing.T) {
+	t.Parallel()
+	b := NewBus(1)
+	slow, quick := b.Listen(2), b.Listen(10)
+	defer quick.Close()
+	for i := range 5 {
+		b.Publish(Event{Seq: int64(i)})
+	}
+	n := 0
+	for range slow.C() {
+		n++
+	}
+	if n != 2 || !slow.Missed() {
+		t.Errorf("the slow one got %d and missed is %v; want what fitted, then to be told", n, slow.Missed())
+	}
+	if len(quick.C()) != 5 || quick.Missed() || b.Listeners() != 1 {
+		t.Errorf("the quick one has %d of 5; %d listen", len(quick.C()), b.Listeners())
+	}
+	slow.Close()
+}
+
+func TestAClosedListenerGetsNothingAndMissedNothing(t *testing.T) {
+	t.Parallel()
+	b := NewBus(1)
+	l := b.Listen(1)
+	l.Close()
+	l.Close()
+	b.Publish(Event{})
+	if _, open := <-l.C(); open || l.Missed() || b.Listeners() != 0 {
+		t.Error("a closed listener still listens")
+	}
+}
+
+func TestThePublicSeesNoDetail(t *testing.T) {
+	t.Parallel()
+	e := Event{Text: "x", Detail: []byte(`{"callback":"http://a.test/secret"}`)}
+	if p := e.Public(); p.Detail != nil || p.Text != "x" || e.Detail == nil {
+		t.Errorf("public: %+v", p)
+	}
+}

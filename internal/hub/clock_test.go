@@ -1,0 +1,101 @@
+package hub
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestTheSteadyClockDoesNotJumpWithTheWall(t *testing.T) {
+	t.Parallel()
+	wall, mono := time.Unix(1_000_000, 0), time.Duration(0)
+	s := &Steady{Wall: func() time.Time { return wall }, Mono: func() time.Duration { return mono }}
+	pass := func(d time.Duration) { wall, mono = wall.Add(d), mono+d }
+	begun := s.Now()
+	for _, step := range []time.Duration{time.Hour, -2 * time.Hour, time.Hour} {
+		wall = wall.Add(step)
+		before := s.Now()
+		pass(time.Minute)
+		if got := s.Now().Sub(before); got < 59*time.Second || got > 61*time.Second {
+			t.Errorf("after a step of %s a minute lasted %s", step, got)
+		}
+	}
+	if off := s.Now().Sub(begun) - 3*time.Minute; off.Abs() > 2*time.Second {
+		t.Errorf("three minutes came to %s more", off)
+	}
+	wall = wall.Add(time.Second)
+	if s.Now() != wall.UTC() {
+		t.Error("a small correction of the wall clock was not followed at once")
+	}
+}
+
+func TestTheSteadyClockCatchesUpInTheEnd(t *testing.T) {
+	t.Parallel()
+	wall, mono := time.Unix(1_000_000, 0), time.Duration(0)
+	s := &Steady{Wall: func() time.Time { return wall }, Mono: func() time.Duration { return mono }}
+	s.Now()
+	wall = wall.Add(10 * time.Minute)
+	for range 100 * 12 {
+		wall, mono = wall.Add(time.Minute), mono+time.Minute
+		s.Now()
+	}
+	if off := s.Off(); off != 0 {
+		t.Errorf("still %s apart after twenty hours", off)
+	}
+}
+
+func TestTokenBucketsFillWithTimeAndAreBounded(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	l := newLimiter(10, 3, 2)
+	for i := range 3 {
+		if _, ok := l.take("a", now); !ok {
+			t.Fatalf("token %d of the burst was refused", i+1)
+		}
+	}
+	wait, ok := l.take("a", now)
+	if ok || wait != 100*time.Millisecond {
+		t.Errorf("the fourth: %s, %v; want to wait 100ms", wait, ok)
+	}
+	if _, ok := l.take("a", now.Add(wait)); !ok {
+		t.Error("refused after the wait that was asked for")
+	}
+	l.take("b", now)
+	if _, ok := l.take("c", now); ok {
+		t.Error("a third key found room among two that are in use")
+	}
+	if _, ok := l.take("c", now.Add(time.Hour)); !ok {
+		t.Error("full buckets were not forgotten")
+	}
+}
+
+func TestQuantilesAreWithinATenth(t *testing.T) {
+	t.Parallel()
+	var h histogram
+	for i := 1; i <= 1000; i++ {
+		h.add(time.Duration(i) * time.Millisecond)
+	}
+	counts, n := h.drain()
+	for q, want := range map[float64]float64{0.5: 500, 0.99: 990} {
+		if got := quantile(counts, n, q); math.Abs(got-want) > want/10 {
+			t.Errorf("quantile %g = %g ms, want about %g", q, got, want)
+		}
+	}
+	if _, n := h.drain(); n != 0 {
+		t.Error("a drained histogram is not empty")
+	}
+}
+
+func TestOriginIsSchemeHostAndPort(t *testing.T) {
+	t.Parallel()
+	for callback, want := range map[string]string{
+		"http://a.test/x?y":        "http://a.test",
+		"http://a.test:81?y=/z":    "http://a.test:81",
+		"https://[2001:db8::1]:8/": "https://[2001:db8::1]:8",
+		"http://a.test":            "http://a.test",
+	} {
+		if got := originKey(callback); got != want {
+			t.Errorf("%s: %s, want %s", callback, got, want)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package hub_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+func failing(string, int) hub.Reply { return hub.Reply{Text: "It answered 500."} }
+
+func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		cb := w.subscribers(1)[0]
+		w.answers(func(_ string, n int) hub.Reply { return hub.Reply{OK: n >= 3, Text: "It answered 500."} })
+		w.change("two")
+		w.settle(10 * time.Minute)
+		got := w.toldOf(cb)
+		if len(got) != 4 {
+			t.Fatalf("told %d times, want 4: %v", len(got), got)
+		}
+		for i, want := range []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute} {
+			gap := got[i+1].at.Sub(got[i].at)
+			if gap < want*8/10 || gap > want*12/10+2*time.Second {
+				t.Errorf("attempt %d came %s after the one before, want about %s", i+2, gap, want)
+			}
+		}
+		s, ok := w.subscription(cb)
+		if !ok || s.Failures != 0 || !s.NextAt.IsZero() {
+			t.Errorf("after it arrived: %+v", s)
+		}
+	})
+}
+
+func TestASubscriberMayAskForALongerWait(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		cb := w.subscribers(1)[0]
+		w.answers(func(_ string, n int) hub.Reply {
+			return hub.Reply{OK: n > 0, RetryAfter: 20 * time.Minute, Text: "It answered 503."}
+		})
+		w.change("two")
+		w.settle(21 * time.Minute)
+		got := w.toldOf(cb)
+		if len(got) != 2 || got[1].at.Sub(got[0].at) < 20*time.Minute {
+			t.Errorf("told %v, want a second time after 20 minutes", got)
+		}
+	})
+}
+
+func TestDropsAfterThreeConsecutiveErrorsAtTheTopOfTheHour(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		cb := w.subscribers(1)[0]
+		w.answers(failing)
+		for i := range 3 {
+			w.change(fmt.Sprint("change ", i))
+			w.settle(time.Minute)
+			if s, ok := w.subscription(cb); !ok || s.Failures != i+1 {
+				t.Fatalf("after change %d: there %v, %d failures", i+1, ok, s.Failures)
+			}
+		}
+		if s, ok := w.subscription(cb); !ok || s.Failures != 3 {
+			t.Fatalf("before the hour: %v %+v", ok, s)
+		}
+		before := w.count(cb)
+		w.settle(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour - time.Second)))
+		if _, ok := w.subscription(cb); !ok || w.count(cb) == before {
+			t.Fatal("a subscription with three errors was given up before the top of the hour")
+		}
+		w.settle(2 * time.Second)
+		if _, ok := w.subscription(cb); ok {
+			t.Fatal("still there after the top of the hour")
+		}
+		if n := len(w.events(event.KindDrop)); n != 1 {
+			t.Errorf("the log has %d drops, want 1", n)
+		}
+	})
+}
+
+func TestRetriesOfOneChangeCountAsOneError(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		cb := w.subscribers(1)[0]
+		w.answers(failing)
+		w.change("two")
+		w.settle(3 * time.Hour)
+		if s, ok := w.subscription(cb); !ok || s.Failures != 1 || w.count(cb) < 6 {
+			t.Errorf("there %v, %d failures after %d attempts; want 1 failure", ok, s.Failures, w.count(cb))
+		}
+	})
+}
+
+func TestASuccessBetweenErrorsStartsTheCountAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		cb := w.subscribers(1)[0]
+		for i, ok := range []bool{false, false, true, false, false} {
+			w.answers(func(string, int) hub.Reply { return hub.Reply{OK: ok, Text: "It answered 500."} })
+			w.change(fmt.Sprint("change ", i))
+			w.settle(2 * time.Second)
+		}
+		w.settle(2 * time.Hour)
+		if s, ok := w.subscription(cb); !ok || s.Failures != 2 {
+			t.Errorf("there %v with %d failures, want 2", ok, s.Failures)
+		}
+	})
+}
+
+func TestAGoneAnswerEndsTheSubscription(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		names := w.subscribers(2)
+		w.answers(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[0], Gone: cb == names[0]} })
+		w.change("two")
+		w.settle(time.Second)
+		if _, ok := w.subscription(names[0]); ok {
+			t.Error("the one that answered 410 is still there")
+		}
+		if _, ok := w.subscription(names[1]); !ok {
+			t.Error("the other one is gone")
+		}
+	})
+}
+
+func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{MaxInFlight: 4000}, func(w *world) {
+		names := w.subscribers(3000)
+		for i, cb := range names {
+			if i%10 != 0 {
+				w.hold[cb] = 10 * time.Second
+			}
+		}
+		begun := time.Now()
+		w.change("two")
+		w.settle(time.Minute)
+		for i, cb := range names {
+			got := w.toldOf(cb)
+			if len(got) != 1 {
+				t.Fatalf("%s was told %d times, want once", cb, len(got))
+			}
+			if late := got[0].at.Sub(begun); i%10 == 0 && late > time.Second {
+				t.Fatalf("quick %s was told after %s", cb, late)
+			}
+			if s, ok := w.subscription(cb); !ok || s.Failures != 0 || !s.NextAt.IsZero() {
+				t.Fatalf("%s: there %v, %+v", cb, ok, s)
+			}
+		}
+	})
+}
+
+func TestOneDeliveryAtATimeAndNeverAnOlderVersionAfterANewerOne(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{PingInterval: 100 * time.Millisecond}, func(w *world) {
+		cb := w.subscribers(1)[0]
+		w.hold[cb] = 10 * time.Second
+		for i := range 8 {
+			w.change(fmt.Sprint("change ", i))
+			w.settle(time.Second)
+		}
+		w.settle(2 * time.Minute)
+		got := w.toldOf(cb)
+		for i := 1; i < len(got); i++ {
+			if got[i].version <= got[i-1].version {
+				t.Errorf("version %d after %d", got[i].version, got[i-1].version)
+			}
+			if got[i].at.Sub(got[i-1].at) < 10*time.Second {
+				t.Errorf("two deliveries at once: %v", got)
+			}
+		}
+		if last := got[len(got)-1]; last.version != 8 {
+			t.Errorf("the last news was version %d, want 8", last.version)
+		}
+	})
+}
+
+func TestNobodyIsForgottenOrToldTwiceAcrossAGracefulStop(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{MaxInFlight: 100}, func(w *world) {
+		names := w.subscribers(5000)
+		for _, cb := range names {
+			w.hold[cb] = 100 * time.Millisecond
+		}
+		w.change("two")
+		w.settle(time.Second)
+		w.stop()
+		sofar := 0
+		for _, cb := range names {
+			sofar += w.count(cb)
+		}
+		if sofar == 0 || sofar == len(names) {
+			t.Fatalf("%d of %d were told before the stop; the test needs some and not all", sofar, len(names))
+		}
+		w.start(hub.Options{MaxInFlight: 100})
+		w.settle(time.Minute)
+		for _, cb := range names {
+			if n := w.count(cb); n != 1 {
+				t.Fatalf("%s was told %d times, want once", cb, n)
+			}
+		}
+	})
+}
+
+func TestARegistrationDuringAFanOutIsKeptAndGetsTheNextChange(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{MaxInFlight: 50}, func(w *world) {
+		for _, cb := range w.subscribers(2000) {
+			w.hold[cb] = 50 * time.Millisecond
+		}
+		w.change("two")
+		var late []string
+		for i := range 50 {
+			cb := fmt.Sprintf("http://late%d.test/notify", i)
+			late = append(late, cb)
+			if got := w.register(cb); len(got.Accepted) != 1 {
+				t.Fatalf("register: %+v", got)
+			}
+			w.settle(20 * time.Millisecond)
+		}
+		w.settle(time.Minute)
+		w.change("three")
+		w.settle(time.Minute)
+		for _, cb := range late {
+			got := w.toldOf(cb)
+			if len(got) == 0 || got[len(got)-1].version != 2 {
+				t.Errorf("%s was told %v, want version 2 at last", cb, got)
+			}
+		}
+	})
+}
+
+func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		names := w.subscribers(10)
+		w.answers(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[3], Text: "It answered 500."} })
+		w.change("two")
+		w.settle(time.Second)
+		notify, errs := w.events(event.KindNotify), w.events(event.KindError)
+		if len(notify) != 1 || notify[0].Told != 9 || notify[0].Failed != 1 {
+			t.Errorf("notify: %+v", notify)
+		}
+		if len(errs) != 1 || errs[0].Peer != "s3.test" || errs[0].Public().Detail != nil {
+			t.Errorf("error: %+v", errs)
+		}
+	})
+}
+
+func TestRemoveAndSweepNowAnswerWhatTheyDid(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(w *world) {
+		names := w.subscribers(3)
+		s, _ := w.subscription(names[0])
+		gone, err := w.hub.Remove(t.Context(), []hub.Key{s.Key()}, "cli")
+		if err != nil || len(gone) != 1 || gone[0].Callback != names[0] {
+			t.Fatalf("remove: %+v, %v", gone, err)
+		}
+		w.settle(26 * time.Hour) // the hourly sweep takes them as they expire
+		dropped, expired, err := w.hub.SweepNow(t.Context())
+		if err != nil || dropped != 0 || expired != 0 {
+			t.Errorf("sweep found %d and %d left over, %v", dropped, expired, err)
+		}
+		if n := len(w.events(event.KindExpire)); n != 2 {
+			t.Errorf("the log has %d expiries, want 2", n)
+		}
+		if _, err := w.store.Topics(t.Context(), hub.TopicQuery{}); err != nil {
+			t.Error(fault.Message(err))
+		}
+	})
+}

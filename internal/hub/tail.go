@@ -1,0 +1,71 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"cloudburst/internal/event"
+)
+
+// Nodes see each other's events by reading the log. Rows of one moment may be
+// committed out of order, so each look goes back a little and skips what it has
+// seen.
+const (
+	tailBack = 10 * time.Second
+	tailPage = 1000
+)
+
+type place struct{ node, seq int64 }
+
+// tailLoop publishes on this node's bus what the other nodes wrote.
+func (h *Hub) tailLoop(ctx context.Context) {
+	seen := map[place]time.Time{}
+	from := h.now()
+	for h.sleep(ctx, h.wakeTail, lookEvery) {
+		next := h.now()
+		list, err := h.othersSince(ctx, from.Add(-tailBack), seen)
+		if err != nil {
+			h.complain(ctx, "read the log of the other nodes", err)
+			continue
+		}
+		h.Bus.Publish(list...)
+		from = next
+		for p, at := range seen {
+			if at.Before(from.Add(-2 * tailBack)) {
+				delete(seen, p)
+			}
+		}
+	}
+}
+
+func (h *Hub) othersSince(ctx context.Context, since time.Time, seen map[place]time.Time) ([]event.Event, error) {
+	var out []event.Event
+	after := event.Cursor{}
+	for {
+		page, err := h.Store.Events(ctx, EventQuery{Since: since, After: after, Forward: true, Limit: tailPage})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page {
+			p := place{e.Node, e.Seq}
+			if _, old := seen[p]; old || e.Node == h.Bus.Node() {
+				continue
+			}
+			seen[p] = e.At
+			out = append(out, e)
+		}
+		if len(page) < tailPage {
+			return out, nil
+		}
+		after = page[len(page)-1].Cursor()
+	}
+}
+
+// publish hands committed events to this process and wakes the other nodes.
+func (h *Hub) publish(events ...event.Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.Bus.Publish(events...)
+	h.hint()
+}
