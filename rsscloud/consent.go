@@ -4,7 +4,6 @@ import (
 	"errors"
 	"html"
 	"mime"
-	"net/url"
 	"strings"
 )
 
@@ -98,16 +97,13 @@ func standsAlone(text, challenge string) bool {
 			return false
 		}
 		before += head
-		near := before[max(0, len(before)-64):]
+		near := strings.ToLower(before[max(0, len(before)-64):])
 		for range 3 {
-			decoded, err := url.QueryUnescape(near)
-			if err != nil {
-				break
-			}
-			near = decoded
+			near = strings.ReplaceAll(near, "%25", "%")
 		}
-		near = strings.TrimRight(strings.ToLower(near), " \t\r\n\"'")
-		if !strings.HasSuffix(near, "challenge=") && !strings.HasSuffix(near, "challenge%3d") {
+		near = strings.ReplaceAll(near, "%3d", "=")
+		near = strings.TrimRight(near, " \t\r\n\"'")
+		if !strings.HasSuffix(near, "challenge=") {
 			return true
 		}
 		text = rest

@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+)
+
+// acceptFeed asks for a feed where a server has several forms of a page.
+const acceptFeed = "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
+
+// Fetcher reads feeds for the hub; it is a hub.Fetcher.
+type Fetcher struct {
+	Client Getter
+}
+
+// Fetch reads f.URL once.
+//
+// spec:rsscloud-2009#ping-verifies-change
+func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error) {
+	got, err := f.Client.Get(ctx, fetch.Request{
+		URL: what.URL, ETag: what.ETag, LastModified: what.LastModified, Accept: acceptFeed,
+	})
+	if err != nil {
+		return hub.Fetched{}, unreadable(what.URL, err)
+	}
+	out := hub.Fetched{
+		NotModified: got.NotModified, URL: got.URL, SentAt: got.SentAt,
+		ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
+		ContentType: got.Header.Get("Content-Type"),
+	}
+	switch {
+	case got.NotModified:
+		return out, nil
+	case !got.OK():
+		// What a server itself answered may be told: whoever asks can see it too.
+		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", shown(what.URL), statusText(got.Status))
+	}
+	sum := sha256.Sum256(got.Body)
+	out.Hash, out.Body = sum[:], got.Body
+	return out, nil
+}
+
+// unreadable is a failure to get any answer, in the one form that strangers see.
+func unreadable(url string, err error) error {
+	code := fault.Unreadable
+	switch fetch.KindOf(err) {
+	case fetch.Ours:
+		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", shown(url))
+	case fetch.Refused, fetch.BadURL:
+		code = fault.Refused
+	}
+	return fault.Wrap(code, err, "The feed %s %s.", shown(url), strings.TrimRight(fetch.Text(err), "."))
+}
+
+// shown is a URL as it may stand in a public sentence: without a log-in, and cut
+// when it is long.
+func shown(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if ok {
+		host := rest
+		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+			host = rest[:i]
+		}
+		if i := strings.LastIndexByte(host, '@'); i >= 0 {
+			url = scheme + "://" + rest[i+1:]
+		}
+	}
+	if len(url) > 200 {
+		return fmt.Sprintf("%q…", url[:200])
+	}
+	return url
+}
+
+func statusText(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}

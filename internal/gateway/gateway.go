@@ -1,0 +1,160 @@
+// Package gateway joins the wire to the hub: what a protocol says becomes the
+// hub's own words here, and the other way round, one file for each protocol.
+//
+// A [Gateway] has the doors that strangers knock at and mounts them. The hub's way
+// out goes through a [Fetcher], which reads feeds, a [Notifier], which tells
+// subscribers, and a [Verifier], which asks callbacks for their consent; they make
+// no connection themselves but through what internal/fetch guards.
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/rsscloud"
+	"cloudburst/xmlrpc"
+)
+
+// Hub is what the doors need of the hub; *hub.Hub is one.
+type Hub interface {
+	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
+	Register(ctx context.Context, r hub.Registration) (hub.Registered, error)
+	Cancel(ctx context.Context, r hub.Registration) (hub.Registered, error)
+}
+
+// Getter reads one URL; *fetch.Client is one.
+type Getter interface {
+	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
+}
+
+// Sender sends one message; *fetch.Sender is one.
+type Sender interface {
+	Send(ctx context.Context, m *fetch.Message) fetch.Reply
+}
+
+// Gateway is all the doors of the program.
+type Gateway struct {
+	Hub       Hub
+	Trusted   []netip.Prefix  // proxies whose word about the caller's address counts
+	PublicURL string          // where strangers reach this server, for the WSDL; "": as the request names it
+	Methods   []xmlrpc.Method // XML-RPC methods of further families
+	Log       *slog.Logger    // nil is silent
+}
+
+// Route is a pattern for http.ServeMux and what serves it.
+type Route struct {
+	Pattern string
+	Handler http.Handler
+}
+
+// Routes are the doors and where they belong.
+func (g *Gateway) Routes() []Route {
+	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
+	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log}
+	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, g.Methods))
+	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.PublicURL))
+	var routes []Route
+	for _, path := range rsscloud.Doors() {
+		routes = append(routes, Route{path, rest})
+	}
+	return append(routes,
+		// spec:rsscloud-2009#door-rpc2
+		Route{"/RPC2", rpc},
+		Route{"POST /{$}", rpcAtRoot(rpc)},
+		// spec:cloudburst#door-soap
+		Route{"/soap", soap},
+		Route{"/rsscloud/soap", soap},
+	)
+}
+
+// Mount puts all doors on mux.
+func (g *Gateway) Mount(mux *http.ServeMux) {
+	for _, r := range g.Routes() {
+		mux.Handle(r.Pattern, r.Handler)
+	}
+}
+
+// Own reports whether callback is one of this server's doors when it is reached
+// at any of the given origins ("http://hub.example.com:5337"): notifications that
+// came back as pings would go round for ever.
+//
+// spec:cloudburst#callback-own-door
+func Own(callback string, origins ...string) bool {
+	scheme, rest, ok := strings.Cut(callback, "://")
+	if !ok {
+		return false
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	origin := canonicalOrigin(scheme + "://" + rest[:end])
+	path, _, _ := strings.Cut(rest[end:], "?")
+	path = strings.TrimRight(path, "/")
+	for _, o := range origins {
+		if canonicalOrigin(o) != origin {
+			continue
+		}
+		for _, own := range append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap") {
+			if strings.EqualFold(path, own) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// canonicalOrigin is an origin in lower case without the port that its scheme implies.
+func canonicalOrigin(s string) string {
+	s = strings.TrimRight(strings.ToLower(s), "/")
+	if rest, ok := strings.CutSuffix(s, ":80"); ok && strings.HasPrefix(s, "http://") {
+		return rest
+	}
+	if rest, ok := strings.CutSuffix(s, ":443"); ok && strings.HasPrefix(s, "https://") {
+		return rest
+	}
+	return s
+}
+
+// UserAgent is how the program names itself in requests: its version, and where
+// to read about it.
+//
+// spec:cloudburst#notify-user-agent
+func UserAgent(version, about string) string {
+	ua := "Cloudburst/" + strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) {
+			return '-'
+		}
+		return r
+	}, version)
+	if about == "" {
+		return ua
+	}
+	return ua + " (+" + about + ")"
+}
+
+// openDoor lets any web page call h, which never looks at a cookie.
+//
+// spec:cloudburst#cors
+func openDoor(methods string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Set("Access-Control-Allow-Origin", "*")
+		head.Set("Cache-Control", "no-store")
+		head.Set("X-Content-Type-Options", "nosniff")
+		if r.Method == http.MethodOptions {
+			head.Set("Allow", methods)
+			head.Set("Access-Control-Allow-Methods", methods)
+			head.Set("Access-Control-Allow-Headers", "Accept, Content-Type, SOAPAction, "+rsscloud.HopsHeader)
+			head.Set("Access-Control-Max-Age", "86400")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

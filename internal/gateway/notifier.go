@@ -1,0 +1,199 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/rsscloud"
+)
+
+// unanswered is the one sentence about a callback that gave no answer, whatever
+// the reason: neither its words nor its moment tell what is open and what is not.
+const unanswered = "The callback gave no usable answer."
+
+// Notifier sends notifications over a Sender; it is a hub.Notifier. The zero value
+// with a Sender works. It keeps the messages of recent topics, for all the
+// subscribers of one that share protocol and procedure get the same.
+type Notifier struct {
+	Sender Sender
+	Now    func() time.Time // nil: time.Now
+
+	// A table of what was encoded last, each slot shared by the keys that fall
+	// into it. A miss costs an encoding, nothing more; so there is no lock.
+	encoded [256]atomic.Pointer[encoded]
+}
+
+// encoded is a notification ready to be sent to any callback.
+type encoded struct {
+	protocol, procedure, feed string
+	hops                      int
+
+	contentType string
+	header      []string
+	body        []byte
+}
+
+// Notify tells sub that topic changed. A success allocates the message and
+// nothing else here.
+func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
+	e, err := n.encode(sub.Protocol, sub.Procedure, topic.ID, topic.URL, hops)
+	if err != nil {
+		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
+	}
+	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: e.header, Body: e.body}
+	r := send(ctx, n.Sender, m)
+	if r.OK() {
+		// spec:rsscloud-2009#notify-value-ignored
+		return hub.Reply{OK: true, Took: r.Took}
+	}
+	now := time.Now
+	if n.Now != nil {
+		now = n.Now
+	}
+	return hub.Reply{
+		// spec:cloudburst#callback-410
+		Gone: r.Status == http.StatusGone, NotTried: r.NotTried, Timeout: r.Timeout,
+		// spec:cloudburst#retry-after
+		RetryAfter: fetch.RetryAfter(r.RetryAfter, now()), Took: r.Took,
+		Text: why(&r), Exchange: exchange(m, &r),
+	}
+}
+
+func (n *Notifier) encode(protocol, procedure string, topic int64, feed string, hops int) (*encoded, error) {
+	h := uint64(topic) ^ uint64(len(protocol))<<3
+	for i := range len(procedure) {
+		h = h*31 + uint64(procedure[i])
+	}
+	slot := &n.encoded[h%uint64(len(n.encoded))]
+	if e := slot.Load(); e != nil && e.feed == feed && e.protocol == protocol && e.procedure == procedure && e.hops == hops {
+		return e, nil
+	}
+	e, err := encode(protocol, procedure, feed, hops)
+	if err == nil {
+		slot.Store(e)
+	}
+	return e, err
+}
+
+func encode(protocol, procedure, feed string, hops int) (*encoded, error) {
+	msg, err := rsscloud.EncodeNotification(protocol, procedure, feed)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "A notification cannot be written for this subscription: %s", message(err))
+	}
+	// spec:cloudburst#hops
+	header := []string{rsscloud.HopsHeader, strconv.Itoa(hops + 1)}
+	if msg.SOAPAction != "" {
+		header = append(header, "SOAPAction", msg.SOAPAction)
+	}
+	return &encoded{
+		protocol: protocol, procedure: procedure, feed: feed, hops: hops,
+		contentType: msg.ContentType, header: header, body: msg.Body,
+	}, nil
+}
+
+// send sends m, and once more to https when the callback says that it has moved
+// there on the same host. No other redirect is followed: a callback could point it
+// at anyone.
+//
+// spec:cloudburst#callback-redirect
+func send(ctx context.Context, s Sender, m *fetch.Message) fetch.Reply {
+	r := s.Send(ctx, m)
+	if r.Err != nil || r.Status < 300 || r.Status > 399 {
+		return r
+	}
+	to, ok := secureTwin(m.URL, r.Location)
+	if !ok || r.Status == http.StatusNotModified {
+		return r
+	}
+	again := *m
+	again.URL = to
+	second := s.Send(ctx, &again)
+	second.Took += r.Took
+	return second
+}
+
+// secureTwin is location when it leads from http to https on the same host.
+func secureTwin(from, location string) (string, bool) {
+	rest, ok := strings.CutPrefix(from, "http://")
+	if !ok || len(location) < 8 || !strings.EqualFold(location[:8], "https://") {
+		return "", false
+	}
+	to, err := url.Parse(location)
+	if err != nil || to.User != nil {
+		return "", false
+	}
+	old, err := url.Parse("http://" + rest)
+	if err != nil || !strings.EqualFold(old.Hostname(), to.Hostname()) {
+		return "", false
+	}
+	location, _, _ = strings.Cut(location, "#")
+	return location, true
+}
+
+// why says what went wrong, for anyone to read.
+func why(r *fetch.Reply) string {
+	switch {
+	case r.NotTried:
+		return "The notification could not be sent now, for a reason of this server's own."
+	case r.Err != nil:
+		return unanswered
+	case r.Status == http.StatusGone:
+		return "The callback answered 410 Gone: it wants no more."
+	case r.Status >= 300 && r.Status <= 399:
+		return "The callback answered " + statusText(r.Status) + "; notifications do not follow redirects, so register the address where it leads."
+	}
+	return "The callback answered " + statusText(r.Status) + "."
+}
+
+// exchange is what was sent and what came back, for the operator. It costs more
+// than a notification does, so successes have none.
+func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
+	x := event.Exchange{Callback: m.URL}
+	var b strings.Builder
+	method := m.Method
+	if method == "" {
+		method = http.MethodPost
+	}
+	b.WriteString(method + " " + m.URL + "\n")
+	if m.ContentType != "" {
+		b.WriteString("Content-Type: " + m.ContentType + "\n")
+	}
+	for i := 0; i+1 < len(m.Header); i += 2 {
+		b.WriteString(m.Header[i] + ": " + m.Header[i+1] + "\n")
+	}
+	x.Request = withBody(&b, m.Body)
+	if r.Err != nil {
+		x.Error = r.Err.Error()
+		return x
+	}
+	b.Reset()
+	b.WriteString(statusText(r.Status) + "\n")
+	for _, f := range [...][2]string{{"Content-Type", r.ContentType}, {"Location", r.Location}, {"Retry-After", r.RetryAfter}} {
+		if f[1] != "" {
+			b.WriteString(f[0] + ": " + f[1] + "\n")
+		}
+	}
+	x.Answer = withBody(&b, r.Body)
+	return x
+}
+
+// withBody ends a head with as much of a body as an exchange keeps.
+func withBody(b *strings.Builder, body []byte) string {
+	const most = 1024
+	if len(body) > 0 {
+		b.WriteString("\n" + strings.ToValidUTF8(string(body[:min(len(body), most)]), "\uFFFD"))
+	}
+	if len(body) > most {
+		b.WriteString("…")
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/rsscloud"
+	"cloudburst/soap"
+	"cloudburst/xmlrpc"
+)
+
+// Verifier asks callbacks for their consent over a Sender; it is a hub.Verifier.
+// Every failure without an answer is told in the same words and at the same
+// moments, for the asker may be looking for open ports.
+type Verifier struct {
+	Sender Sender
+}
+
+// Verify asks sub's callback whether it wants to hear of feed.
+func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, feed string, challenge bool) (event.Exchange, error) {
+	if !challenge {
+		return v.testCall(ctx, sub, feed, false)
+	}
+	x, status, err := v.challenge(ctx, sub, feed)
+	rpc := sub.Protocol == hub.XMLRPC || sub.Protocol == hub.SOAP
+	if rpc && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
+		// spec:cloudburst#challenge-fallback
+		return v.testCall(ctx, sub, feed, true)
+	}
+	return x, err
+}
+
+// testCall is one real notification. Anyone can name a machine that answers every
+// POST with 200, so that where the callback is not the caller's own (strict) the
+// answer must be that of a procedure that exists.
+//
+// spec:rsscloud-2009#test-call
+func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed string, strict bool) (event.Exchange, error) {
+	e, err := encode(sub.Protocol, sub.Procedure, feed, 0)
+	if err != nil {
+		return event.Exchange{Callback: sub.Callback, Error: err.Error()}, err
+	}
+	m := &fetch.Message{
+		URL: sub.Callback, ContentType: e.contentType, Header: e.header, Body: e.body,
+		WantBody: true, Padded: true,
+	}
+	r := send(ctx, v.Sender, m)
+	x := exchange(m, &r)
+	switch {
+	case r.Err != nil:
+		return x, noAnswer("test call", &r)
+	case rsscloud.IsCloudAnswer(r.Body):
+		// spec:cloudburst#callback-own-door
+		return x, fault.New(fault.Refused, "The callback answered the test call as a cloud's ping door does; notifications sent there would go round in a loop.")
+	case !r.OK():
+		return x, fault.New(fault.Unreadable, "The test call failed. %s", why(&r))
+	case strict && !procedureAnswered(sub.Protocol, r.Body):
+		return x, fault.New(fault.Refused, "The callback did not meet the challenge, and its answer to the test call is not that of the procedure %s.", sub.Procedure)
+	}
+	return x, nil
+}
+
+// procedureAnswered reports whether body is the answer of a procedure that was
+// called, and no fault.
+func procedureAnswered(protocol string, body []byte) bool {
+	var err error
+	if protocol == hub.SOAP {
+		_, err = soap.ParseResponse(bytes.NewReader(body))
+	} else {
+		_, err = xmlrpc.ParseResponse(bytes.NewReader(body))
+	}
+	return err == nil
+}
+
+// challenge is the GET that an aggregator must answer with the challenge in it.
+// status is that of the answer, 0 when none came.
+//
+// spec:rsscloud-2009#challenge
+func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed string) (x event.Exchange, status int, err error) {
+	secret := rsscloud.NewChallenge()
+	m := &fetch.Message{
+		Method: http.MethodGet, URL: rsscloud.ChallengeURL(sub.Callback, feed, secret),
+		WantBody: true, Padded: true,
+	}
+	r := send(ctx, v.Sender, m)
+	x = exchange(m, &r)
+	x.Callback = sub.Callback
+	if r.Err != nil {
+		return x, 0, noAnswer("challenge", &r)
+	}
+	switch err := rsscloud.CheckConsent(r.Status, r.ContentType, r.Body, secret); {
+	case errors.Is(err, rsscloud.ErrEcho):
+		return x, r.Status, fault.New(fault.Refused, "The callback answered the challenge with a page that repeats whatever it is asked, which is no consent; answer with the challenge alone, as text/plain.")
+	case err != nil && !r.OK():
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", why(&r))
+	case err != nil:
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and the beginning of its answer does not contain the challenge.", statusText(r.Status))
+	}
+	return x, r.Status, nil
+}
+
+func noAnswer(what string, r *fetch.Reply) error {
+	if r.NotTried {
+		return fault.Wrap(fault.Unavailable, r.Err, "The %s could not be made now, for a reason of this server's own; please register again in a minute.", what)
+	}
+	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s", what, unanswered)
+}
