@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+)
+
+// purpose says what a connection is for.
+type purpose int
+
+const (
+	reading  purpose = iota
+	writing          // the one writer
+	checking         // a look that must change nothing
+	copying          // a copy into another file
+)
+
+// connector opens connections and refuses those that do not keep what we promise.
+type connector struct {
+	file     string
+	purpose  purpose
+	maxPages int64
+	driver   *sqlite.Driver
+}
+
+func pool(file string, p purpose, size int, maxPages int64) *sql.DB {
+	db := sql.OpenDB(&connector{file: file, purpose: p, maxPages: maxPages, driver: &sqlite.Driver{}})
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db
+}
+
+func (c *connector) Driver() driver.Driver { return c.driver }
+
+// Connect opens one connection, sets it up, and reads back what it was set to.
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	file, err := filepath.Abs(c.file)
+	if err != nil {
+		return nil, err
+	}
+	mode := "rw"
+	if c.purpose == checking {
+		mode = "ro"
+	}
+	u := url.URL{Scheme: "file", Path: file, RawQuery: "mode=" + mode}
+	conn, err := c.driver.Open(u.String())
+	if err != nil {
+		return nil, err
+	}
+	if err := c.prepare(ctx, conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
+	for _, set := range c.pragmas() {
+		if err := execute(ctx, conn, "PRAGMA "+set); err != nil {
+			return fmt.Errorf("PRAGMA %s: %w", set, err)
+		}
+	}
+	if c.purpose == checking {
+		return nil
+	}
+	// A file system or a build that does not do what it was told must not be
+	// found out by a power cut.
+	for name, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1"} {
+		have, err := pragma(ctx, conn, name)
+		if err != nil {
+			return fmt.Errorf("PRAGMA %s: %w", name, err)
+		}
+		if have != want {
+			return fmt.Errorf("the database refuses to work safely here: PRAGMA %s reads %q after it was set to %q", name, have, want)
+		}
+	}
+	return nil
+}
+
+// pragmas set a connection up. There is no mmap: a read error would then be a
+// signal that ends the program instead of an error that can be answered.
+func (c *connector) pragmas() []string {
+	all := []string{"busy_timeout = 5000", "foreign_keys = ON", "temp_store = MEMORY"}
+	switch c.purpose {
+	case checking:
+		return append(all, "query_only = ON")
+	case copying:
+		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -2048")
+	case reading:
+		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -8192", "query_only = ON")
+	}
+	all = append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -16384",
+		"wal_autocheckpoint = 2000", "journal_size_limit = 67108864")
+	if c.maxPages > 0 {
+		all = append(all, fmt.Sprintf("max_page_count = %d", c.maxPages))
+	}
+	return all
+}
+
+func execute(ctx context.Context, conn driver.Conn, text string) error {
+	_, err := conn.(driver.ExecerContext).ExecContext(ctx, text, nil)
+	return err
+}
+
+// pragma reads one setting.
+func pragma(ctx context.Context, conn driver.Conn, name string) (string, error) {
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, "PRAGMA "+name, nil)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	v := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(v); err != nil {
+		return "", err
+	}
+	return fmt.Sprint(v[0]), nil
+}

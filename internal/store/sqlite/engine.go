@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"sync"
+
+	"cloudburst/internal/store/sqlstore"
+)
+
+// engine is the sqlstore.Engine of one file.
+type engine struct {
+	writer *writer
+	reader *statements
+	dir    string
+}
+
+func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+	return translate(fn(ctx, &conn{stmts: e.reader}), e.dir)
+}
+
+func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+	return translate(e.writer.write(ctx, fn), e.dir)
+}
+
+// prepared is a statement with its translation.
+type prepared struct {
+	*sql.Stmt
+	reads bool // it changes nothing
+}
+
+// maxStatements bounds how many statements are kept prepared; list queries come
+// in many shapes.
+const maxStatements = 256
+
+// statements prepares each text once.
+type statements struct {
+	dialect *sqlstore.Dialect
+	prepare func(ctx context.Context, text string) (*sql.Stmt, error)
+
+	mu    sync.Mutex
+	known map[string]prepared
+}
+
+func newReader(db *sql.DB, d *sqlstore.Dialect) *statements {
+	return &statements{dialect: d, prepare: db.PrepareContext, known: map[string]prepared{}}
+}
+
+// get returns the statement of a text, and what to call when done with it.
+func (s *statements) get(ctx context.Context, text string) (prepared, func(), error) {
+	s.mu.Lock()
+	p, ok := s.known[text]
+	s.mu.Unlock()
+	if ok {
+		return p, func() {}, nil
+	}
+	t, err := s.dialect.Text(text)
+	if err != nil {
+		return p, nil, err
+	}
+	stmt, err := s.prepare(ctx, t.SQL)
+	if err != nil {
+		return p, nil, err
+	}
+	p = prepared{stmt, strings.HasPrefix(t.SQL, "SELECT")}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, raced := s.known[text]; raced || len(s.known) >= maxStatements {
+		return p, func() { stmt.Close() }, nil
+	}
+	s.known[text] = p
+	return p, func() {}, nil
+}
+
+func (s *statements) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.known {
+		p.Close()
+	}
+	clear(s.known)
+}
+
+// conn is the sqlstore.Conn of one operation.
+type conn struct {
+	stmts *statements
+	wrote bool // whether something may have been changed
+}
+
+func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	p, done, err := c.stmts.get(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	return c.exec(ctx, p, args)
+}
+
+func (c *conn) exec(ctx context.Context, p prepared, args []any) (int64, error) {
+	r, err := p.ExecContext(ctx, args...)
+	if err != nil {
+		c.wrote = true // a statement may have failed half way
+		return 0, err
+	}
+	n, err := r.RowsAffected()
+	c.wrote = c.wrote || n > 0
+	return n, err
+}
+
+func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error, args ...any) error {
+	p, done, err := c.stmts.get(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return c.query(ctx, p, row, args)
+}
+
+func (c *conn) query(ctx context.Context, p prepared, row func(*sql.Rows) error, args []any) error {
+	rows, err := p.QueryContext(ctx, args...)
+	if err != nil {
+		c.wrote = true
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		c.wrote = c.wrote || !p.reads
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (c *conn) Bulk(ctx context.Context, text string, rows [][]any) (int64, error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	p, done, err := c.stmts.get(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	var total int64
+	for _, args := range rows {
+		n, err := c.exec(ctx, p, args)
+		if err != nil {
+			return total, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+func (c *conn) BulkQuery(ctx context.Context, text string, row func(*sql.Rows) error, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	p, done, err := c.stmts.get(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, args := range rows {
+		if err := c.query(ctx, p, row, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}

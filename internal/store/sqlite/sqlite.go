@@ -1,0 +1,251 @@
+// Package sqlite keeps the hub's store in one SQLite file, owned by one process.
+//
+// A write is on disk when it is answered: the file is in WAL mode with
+// synchronous=FULL, checked on every connection. One writer takes what has
+// gathered while the commit before was under way into one transaction, so that
+// many writers at a time share the wait for the disk and a lone one does not wait
+// for others. Readers have connections of their own and never block the writer.
+// Start with [Open] and [Store].
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/pressly/goose/v3"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqlstore"
+)
+
+// File is the name of the database within its folder.
+const File = "cloudburst.db"
+
+// Options of a store.
+type Options struct {
+	Dir     string       // the data folder; made (0700) if it does not exist
+	Log     *slog.Logger // nil: nothing is logged
+	Readers int          // connections for reading [4]
+
+	// MaxPages limits the size of the file, in pages of 4 KiB [no limit].
+	MaxPages int64
+}
+
+// Store is a hub.Store in a folder of its own. Use [Open].
+type Store struct {
+	sqlstore.Store
+	file   string
+	lock   io.Closer
+	log    *slog.Logger
+	writer *writer
+	wdb    *sql.DB
+	rdb    *sql.DB
+
+	checked chan struct{} // closed when the look at a large file is over
+	stop    context.CancelFunc
+	close   sync.Once
+	closed  error
+}
+
+var _ hub.Store = (*Store)(nil)
+
+// Open opens the store of a folder, and makes it if it does not exist yet. It
+// refuses, without changing anything, a folder that another process uses and a
+// schema that is newer than the program (fault.Conflict), and a file that is
+// damaged (fault.Unavailable).
+func Open(ctx context.Context, o Options) (_ *Store, err error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Readers <= 0 {
+		o.Readers = 4
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, folderFault(err, o.Dir)
+	}
+	lock, err := lockFolder(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(o.Dir, File)
+	s := &Store{file: file, lock: lock, log: o.Log, checked: make(chan struct{})}
+	var background context.Context
+	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			s.release()
+			err = openFault(err, o.Dir)
+		}
+	}()
+	large, err := inspect(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	dialect := sqlstore.SQLite()
+	s.wdb = pool(file, writing, 1, o.MaxPages)
+	if err := sqlstore.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); err != nil {
+		return nil, err
+	}
+	if err := lock.mark(); err != nil {
+		return nil, err
+	}
+	s.rdb = pool(file, reading, o.Readers, 0)
+	if s.writer, err = newWriter(ctx, s.wdb, dialect); err != nil {
+		return nil, err
+	}
+	s.Engine = &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}
+	go s.lookOver(background, large)
+	return s, nil
+}
+
+// lookOver checks a file that was too large to be checked before it was opened.
+func (s *Store) lookOver(ctx context.Context, large bool) {
+	defer close(s.checked)
+	if !large {
+		return
+	}
+	if err := quickCheck(ctx, s.file); err != nil && ctx.Err() == nil {
+		s.log.Error("the database is damaged; stop the server and restore a backup", "file", s.file, "error", err)
+	}
+}
+
+// Close ends what is under way, and gives the folder free.
+func (s *Store) Close() error {
+	s.close.Do(func() { s.closed = s.release() })
+	return s.closed
+}
+
+func (s *Store) release() error {
+	var errs []error
+	s.stop()
+	if s.writer != nil {
+		<-s.checked
+		errs = append(errs, s.writer.close())
+	}
+	if s.rdb != nil {
+		errs = append(errs, s.rdb.Close())
+	}
+	if s.wdb != nil {
+		errs = append(errs, s.wdb.Close())
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}
+
+// Backup is hub.Store.Backup: a copy as of one moment, made while others write.
+func (s *Store) Backup(ctx context.Context, file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fault.New(fault.Conflict, "The file %s exists already; a backup never overwrites anything. Name another file.", file)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The backup cannot be written to %s.", file)
+	}
+	defer f.Close()
+	db := pool(s.file, copying, 1, 0) // readers may not write, not even elsewhere
+	defer db.Close()
+	_, err = db.ExecContext(ctx, "VACUUM INTO $1", file)
+	if err == nil {
+		err = syncFile(f, filepath.Dir(file))
+	}
+	if err != nil {
+		os.Remove(file)
+		return fault.Wrap(fault.Unavailable, err, "The backup to %s failed, and what there was of it is removed again.", file)
+	}
+	return nil
+}
+
+// syncFile makes a file and its name durable.
+func syncFile(f *os.File, dir string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// checkWhole is the size up to which a file is checked before it is used.
+const checkWhole = 64 << 20
+
+// inspect looks at the file without changing it. large says that it is too large
+// to be checked whole before the start.
+func inspect(ctx context.Context, file string) (large bool, err error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if wal, err := os.Stat(file + "-wal"); err == nil && wal.Size() > 0 {
+			return false, fault.New(fault.Unavailable, "The file %s is missing, but its journal %s-wal is there: put the file back, or restore a backup and remove the journal.", file, file)
+		}
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return false, err
+		}
+		return false, errors.Join(syncFile(f, filepath.Dir(file)), f.Close())
+	}
+	if err != nil {
+		return false, err
+	}
+	if info.Size() == 0 {
+		return false, emptied(file)
+	}
+	if info.Size() > checkWhole {
+		return true, nil
+	}
+	return false, quickCheck(ctx, file)
+}
+
+// emptied refuses an empty file where there was a database once; SQLite itself
+// would take it for a new one.
+func emptied(file string) error {
+	made, err := marked(filepath.Dir(file))
+	if err == nil && made {
+		err = damaged(file, errors.New("it is empty"))
+	}
+	return err
+}
+
+func quickCheck(ctx context.Context, file string) error {
+	db := pool(file, checking, 1, 0)
+	defer db.Close()
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return damaged(file, errors.New(verdict))
+	}
+	return nil
+}
+
+func damaged(file string, err error) error {
+	return fault.Wrap(fault.Unavailable, err, "The database %s is damaged. Nothing was changed in it: keep a copy, and restore a backup.", file)
+}
+
+func folderFault(err error, dir string) error {
+	return fault.Wrap(fault.Unavailable, err, "The data folder %s cannot be used; give another with --data, or make it writable for this user.", dir)
+}
+
+// openFault gives every failure to open a sentence.
+func openFault(err error, dir string) error {
+	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, context.Canceled) {
+		return err
+	}
+	switch codeOf(err) & 0xff {
+	case codeCorrupt, codeNotADB:
+		return damaged(filepath.Join(dir, File), err)
+	case codeFull:
+		return translate(err, dir)
+	}
+	return folderFault(fmt.Errorf("opening the database: %w", err), dir)
+}

@@ -1,0 +1,156 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// errRaced makes a transaction end without a trace.
+var errRaced = errors.New("sqlstore: the topic has another version")
+
+// topicState is a topic with what only the store knows of it.
+type topicState struct {
+	hub.Topic
+	due sql.NullInt64
+}
+
+// CommitCheck is hub.Store.CommitCheck.
+func (s *Store) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, error) {
+	var done hub.Checked
+	err := s.Write(ctx, func(ctx context.Context, c Conn) error {
+		done = hub.Checked{}
+		t, err := s.lockTopic(ctx, c, check)
+		if err != nil {
+			done.Topic = t.Topic
+			return err
+		}
+		apply(&t, check)
+		if err := saveTopic(ctx, c, t, ms(check.Now)); err != nil {
+			return err
+		}
+		done.Topic = t.Topic
+		if check.Err == "" && check.Changed {
+			if err := raise(ctx, c, check, &done); err != nil {
+				return err
+			}
+		}
+		return appendEvents(ctx, c, check.Events)
+	})
+	if errors.Is(err, errRaced) {
+		return hub.Checked{Raced: true, Topic: done.Topic}, nil
+	}
+	if err != nil {
+		return hub.Checked{}, err
+	}
+	return done, nil
+}
+
+// lockTopic returns the check's topic for writing, made if it is new, or errRaced.
+func (s *Store) lockTopic(ctx context.Context, c Conn, check hub.Check) (topicState, error) {
+	for range 2 {
+		var t topicState
+		found := false
+		err := c.Query(ctx, `SELECT `+topicColumns+`, t.due_at FROM topic AS t WHERE t.id = $1 {LOCK}`, func(rows *sql.Rows) error {
+			found = true
+			return rows.Scan(append(topicFields(&t.Topic), &t.due)...)
+		}, check.TopicID)
+		if err != nil {
+			return t, err
+		}
+		if t.Version != check.Base { // a topic that does not exist has version 0
+			return t, errRaced
+		}
+		if found {
+			return t, nil
+		}
+		if check.URL == "" {
+			return t, fault.New(fault.NotFound, "There is no topic with the number %d here.", check.TopicID)
+		}
+		_, err = c.Exec(ctx, `INSERT INTO topic (id, url, used_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
+			check.TopicID, clean(check.URL), ms(check.Now))
+		if err != nil {
+			return t, err
+		}
+	}
+	return topicState{}, errRaced
+}
+
+// apply changes t as the check says.
+func apply(t *topicState, check hub.Check) {
+	now := time.UnixMilli(ms(check.Now)).UTC()
+	t.CheckedAt = now
+	answered := t.PingedAt.IsZero() || ms(t.PingedAt) <= ms(check.StartedAt)
+	if check.Err != "" {
+		t.Failures++
+		t.Error = check.Err
+		switch retry := ms(check.Retry); {
+		case t.PingedAt.IsZero():
+			t.due = sql.NullInt64{}
+		case retry != 0 && (answered || !t.due.Valid || t.due.Int64 > retry):
+			t.due = sql.NullInt64{Int64: retry, Valid: true}
+		case retry == 0 && answered:
+			t.PingedAt, t.due = time.Time{}, sql.NullInt64{}
+		}
+		return
+	}
+	t.Failures, t.Error = 0, ""
+	if answered {
+		t.PingedAt, t.due = time.Time{}, sql.NullInt64{}
+	}
+	if check.Hash != nil {
+		t.Hash = check.Hash
+	}
+	t.ETag, t.LastModified, t.ContentType, t.Size = check.ETag, check.LastModified, check.ContentType, check.Size
+	if check.Changed {
+		t.Version++
+		t.ChangedAt = check.ChangedAt.UTC()
+		if check.ChangedAt.IsZero() {
+			t.ChangedAt = now
+		}
+	}
+}
+
+func saveTopic(ctx context.Context, c Conn, t topicState, now int64) error {
+	_, err := c.Exec(ctx, `UPDATE topic SET version = $1, hash = $2, etag = $3, last_modified = $4, content_type = $5, size = $6,
+		checked_at = $7, changed_at = $8, failures = $9, error = $10, pinged_at = $11, due_at = $12, held = 0, used_at = $13
+		WHERE id = $14`,
+		t.Version, t.Hash, []byte(t.ETag), []byte(t.LastModified), []byte(t.ContentType), t.Size,
+		ms(t.CheckedAt), ms(t.ChangedAt), t.Failures, clean(t.Error), ms(t.PingedAt), t.due, now, t.ID)
+	return err
+}
+
+// raise makes every part of the topic want its new version, and claims the first
+// idle ones at birth, so that the worker needs no second transaction to begin.
+func raise(ctx context.Context, c Conn, check hub.Check, done *hub.Checked) error {
+	parts, err := lockParts(ctx, c, check.TopicID)
+	if err != nil {
+		return err
+	}
+	var rows [][]any
+	for _, p := range parts {
+		idle := p.idle()
+		p.Want = done.Topic.Version
+		switch {
+		case idle && len(done.Claimed) < check.ClaimParts:
+			p.Epoch++
+			p.Pos, p.pass = 0, p.Want
+			p.owner = sql.NullInt64{Int64: check.Node, Valid: true}
+			p.due = sql.NullInt64{Int64: ms(check.ClaimUntil), Valid: true}
+			claimed := p.Part
+			claimed.Topic = done.Topic
+			done.Claimed = append(done.Claimed, claimed)
+		case idle:
+			p.due = sql.NullInt64{Int64: ms(check.Now), Valid: true}
+			done.Waiting++
+		case p.due.Valid && p.due.Int64 <= ms(check.Now):
+			done.Waiting++
+		}
+		rows = append(rows, p.row())
+	}
+	return saveParts(ctx, c, rows)
+}

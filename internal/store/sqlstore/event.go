@@ -1,0 +1,92 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+// AppendEvents is hub.Store.AppendEvents.
+func (s *Store) AppendEvents(ctx context.Context, events []event.Event) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error { return appendEvents(ctx, c, events) })
+}
+
+func appendEvents(ctx context.Context, c Conn, events []event.Event) error {
+	rows := make([][]any, len(events))
+	for i, e := range events {
+		rows[i] = []any{e.Node, e.Seq, ms(e.At), e.Kind, e.TopicID, clean(e.Topic), e.OK, clean(e.Text), clean(e.Door), clean(e.Peer),
+			int64(e.Took), int64(e.Told), int64(e.Failed), e.Version, []byte(e.Detail)}
+	}
+	// An event that stands there already was written by a try whose answer was lost.
+	_, err := c.Bulk(ctx, `rows(node i, seq i, at i, kind t, topic_id i, topic t, ok o, text t, door t, peer t,
+			took i, told i, failed i, version i, detail b)
+		INSERT INTO event (node, seq, at, kind, topic_id, topic, ok, text, door, peer, took, told, failed, version, detail)
+		SELECT :node, :seq, :at, :kind, :topic_id, :topic, :ok, :text, :door, :peer, :took, :told, :failed, :version, :detail
+		{FROM ROWS} WHERE true ON CONFLICT (node, seq) DO NOTHING`, rows)
+	return err
+}
+
+func scanEvent(rows *sql.Rows, e *event.Event) error {
+	var took, told, failed int64
+	var detail []byte
+	err := rows.Scan(&e.Node, &e.Seq, (*millis)(&e.At), &e.Kind, &e.TopicID, &e.Topic, &e.OK, &e.Text, &e.Door, &e.Peer,
+		&took, &told, &failed, &e.Version, &detail)
+	e.Took, e.Told, e.Failed = time.Duration(took), int(told), int(failed)
+	if len(detail) > 0 {
+		e.Detail = json.RawMessage(detail)
+	}
+	return err
+}
+
+// Events is hub.Store.Events.
+func (s *Store) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error) {
+	var w where
+	if q.TopicID != 0 {
+		w.add("e.topic_id = ?", q.TopicID)
+	}
+	if len(q.Kinds) > 0 {
+		var kinds []string
+		for _, k := range q.Kinds {
+			kinds = append(kinds, w.arg(clean(k)))
+		}
+		w.conds = append(w.conds, "e.kind IN ("+strings.Join(kinds, ", ")+")")
+	}
+	if !q.Since.IsZero() {
+		w.add("e.at >= ?", ms(q.Since))
+	}
+	if !q.Until.IsZero() {
+		w.add("e.at < ?", ms(q.Until))
+	}
+	if c := q.Before; c != (event.Cursor{}) {
+		w.add("(e.at, e.node, e.seq) < (?, ?, ?)", c.At, c.Node, c.Seq)
+	}
+	if c := q.After; c != (event.Cursor{}) {
+		w.add("(e.at, e.node, e.seq) > (?, ?, ?)", c.At, c.Node, c.Seq)
+	}
+	if err := w.like(q.Text, "e.topic", "e.text", "e.peer"); err != nil {
+		return nil, err
+	}
+	order := " ORDER BY e.at DESC, e.node DESC, e.seq DESC"
+	if q.Forward {
+		order = " ORDER BY e.at, e.node, e.seq"
+	}
+	text := `SELECT e.node, e.seq, e.at, e.kind, e.topic_id, e.topic, e.ok, e.text, e.door, e.peer,
+		e.took, e.told, e.failed, e.version, e.detail FROM event AS e` + w.String() + order + ` LIMIT ` + w.arg(limit(q.Limit))
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]event.Event, error) {
+		return collect(ctx, c, scanEvent, text, w.args...)
+	})
+}
+
+// TrimEvents is hub.Store.TrimEvents.
+func (s *Store) TrimEvents(ctx context.Context, before time.Time, limit int) (int, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+		n, err := c.Exec(ctx, `DELETE FROM event WHERE (node, seq) IN
+			(SELECT e.node, e.seq FROM event AS e WHERE e.at < $1 ORDER BY e.at, e.node, e.seq LIMIT $2)`, ms(before), max(limit, 0))
+		return int(n), err
+	})
+}

@@ -1,0 +1,74 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+
+	"cloudburst/internal/fault"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the schema to the newest version that this program knows. A
+// schema that is newer than the program is refused (fault.Conflict) and left as it is.
+func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, opts ...goose.ProviderOption) error {
+	steps, err := d.steps()
+	if err != nil {
+		return err
+	}
+	newest := steps[len(steps)-1].Version
+	opts = append(opts, goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	p, err := goose.NewProvider(kind, db, nil, opts...)
+	if err != nil {
+		return fmt.Errorf("preparing the migrations: %w", err)
+	}
+	have, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the version of the schema: %w", err)
+	}
+	if have > newest {
+		return fault.New(fault.Conflict, "The database has schema %d, and this program knows only up to %d: it was written by a newer cloudburst. Start that one, or restore a backup from before.", have, newest)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("bringing the schema from version %d to %d: %w", have, newest, err)
+	}
+	return nil
+}
+
+// steps are the migrations in this dialect, in order.
+func (d *Dialect) steps() ([]*goose.Migration, error) {
+	entries, err := fs.ReadDir(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	var steps []*goose.Migration
+	for _, e := range entries {
+		number, _, _ := strings.Cut(e.Name(), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("migration %s has no number", e.Name())
+		}
+		raw, err := fs.ReadFile(migrations, "migrations/"+e.Name())
+		if err != nil {
+			return nil, err
+		}
+		text, err := d.translate(string(raw))
+		if err != nil {
+			return nil, err
+		}
+		run := func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, text.SQL)
+			return err
+		}
+		steps = append(steps, goose.NewGoMigration(version, &goose.GoFunc{RunTx: run}, nil))
+	}
+	return steps, nil
+}

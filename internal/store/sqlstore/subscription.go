@@ -1,0 +1,174 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+const subscriptionColumns = `s.topic_id, s.id, s.protocol, s.callback, s.proc, s.created_at, s.renewed_at, s.expires_at,
+	s.failures, s.tries, s.next_at, s.owed, s.counted, s.sent, s.claim, s.last_error, s.last_error_at`
+
+func subscriptionFields(s *hub.Subscription) []any {
+	return []any{&s.TopicID, &s.ID, &s.Protocol, &s.Callback, &s.Procedure,
+		(*millis)(&s.CreatedAt), (*millis)(&s.RenewedAt), (*millis)(&s.ExpiresAt),
+		(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Owed, &s.Counted, &s.Sent, &s.Claim,
+		&s.LastError, (*millis)(&s.LastErrorAt)}
+}
+
+func scanSubscription(rows *sql.Rows, s *hub.Subscription) error {
+	return rows.Scan(subscriptionFields(s)...)
+}
+
+func scanSubscriptionInfo(rows *sql.Rows, s *hub.SubscriptionInfo) error {
+	return rows.Scan(append(subscriptionFields(&s.Subscription), &s.Topic)...)
+}
+
+// keyRow is the part of a bulk row that names a subscription, in the order of
+// the header keyHead.
+func keyRow(k hub.Key, more ...any) []any {
+	return append([]any{k.TopicID, int64(hub.Bucket(k.ID)), k.ID}, more...)
+}
+
+const (
+	keyHead  = `topic_id i, bucket i, id i`
+	keyMatch = `s.topic_id = :topic_id AND s.bucket = :bucket AND s.id = :id`
+)
+
+func byKey(a, b hub.Key) int {
+	return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
+}
+
+// Subscribe is hub.Store.Subscribe. Each subscription's topic is among topics,
+// or exists already.
+func (s *Store) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
+	byID := make(map[hub.Key]hub.Subscription, len(subs))
+	var now int64
+	for _, sub := range subs {
+		if sub.ID == 0 {
+			sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
+		}
+		byID[sub.Key()] = sub // the same one twice: the last counts
+		now = max(now, ms(sub.RenewedAt))
+	}
+	keys := make([]hub.Key, 0, len(byID))
+	for k := range byID {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, byKey) // everybody locks in the same order
+	rows := make([][]any, len(keys))
+	for i, k := range keys {
+		v := byID[k]
+		rows[i] = keyRow(k, v.Protocol, clean(v.Callback), clean(v.Procedure), ms(v.CreatedAt), ms(v.RenewedAt), ms(v.ExpiresAt),
+			v.Failures, v.Tries, ms(v.NextAt), v.Owed, v.Counted, v.Sent, v.Claim, clean(v.LastError), ms(v.LastErrorAt))
+	}
+	urls := topicURLs(topics, subs)
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		if err := s.ensureTopics(ctx, c, urls, max(now, latest(events))); err != nil {
+			return err
+		}
+		_, err := c.Bulk(ctx, `rows(`+keyHead+`, protocol t, callback t, proc t, created_at i, renewed_at i, expires_at i,
+			failures i, tries i, next_at i, owed i, counted i, sent i, claim i, last_error t, last_error_at i)
+			INSERT INTO subscription (topic_id, bucket, id, protocol, callback, proc, created_at, renewed_at, expires_at,
+				failures, tries, next_at, owed, counted, sent, claim, last_error, last_error_at)
+			SELECT :topic_id, :bucket, :id, :protocol, :callback, :proc, :created_at, :renewed_at, :expires_at,
+				:failures, :tries, NULLIF(:next_at, 0), :owed, :counted, :sent, :claim, :last_error, :last_error_at
+			{FROM ROWS} WHERE true
+			ON CONFLICT (topic_id, bucket, id) DO UPDATE SET proc = excluded.proc, renewed_at = excluded.renewed_at,
+				expires_at = excluded.expires_at, failures = 0, tries = 0`, rows)
+		if err != nil {
+			return err
+		}
+		return appendEvents(ctx, c, events)
+	})
+}
+
+// Unsubscribe is hub.Store.Unsubscribe.
+func (s *Store) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
+	rows := keyRows(keys)
+	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
+		var gone []hub.Subscription
+		err := c.BulkQuery(ctx, `rows(`+keyHead+`) DELETE FROM subscription AS s {USING ROWS} WHERE `+keyMatch+`
+			RETURNING `+subscriptionColumns, func(rows *sql.Rows) error {
+			var sub hub.Subscription
+			err := scanSubscription(rows, &sub)
+			gone = append(gone, sub)
+			return err
+		}, rows)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(gone, func(a, b hub.Subscription) int { return byKey(a.Key(), b.Key()) })
+		ids := make([]int64, len(gone))
+		for i, g := range gone {
+			ids[i] = g.TopicID
+		}
+		if err := touch(ctx, c, ids, latest(events)); err != nil {
+			return nil, err
+		}
+		return gone, appendEvents(ctx, c, events)
+	})
+}
+
+// keyRows are bulk rows with the header keyHead, in order and without doubles.
+func keyRows(keys []hub.Key) [][]any {
+	keys = slices.Clone(keys)
+	slices.SortFunc(keys, byKey)
+	keys = slices.Compact(keys)
+	rows := make([][]any, len(keys))
+	for i, k := range keys {
+		rows[i] = keyRow(k)
+	}
+	return rows
+}
+
+// Subscription is hub.Store.Subscription.
+func (s *Store) Subscription(ctx context.Context, key hub.Key) (hub.Subscription, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (hub.Subscription, error) {
+		found, err := collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
+			WHERE s.topic_id = $1 AND s.bucket = $2 AND s.id = $3`, key.TopicID, int64(hub.Bucket(key.ID)), key.ID)
+		if err == nil && len(found) == 0 {
+			return hub.Subscription{}, fault.New(fault.NotFound, "There is no subscription with the number %d of the topic %d here.", key.ID, key.TopicID)
+		}
+		if err != nil {
+			return hub.Subscription{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// Subscriptions is hub.Store.Subscriptions.
+func (s *Store) Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error) {
+	var w where
+	if q.TopicID != 0 {
+		w.add("s.topic_id = ?", q.TopicID)
+	}
+	if q.Protocol != "" {
+		w.add("s.protocol = ?", q.Protocol)
+	}
+	if q.After != (hub.Key{}) {
+		w.add("(s.topic_id, s.bucket, s.id) > (?, ?, ?)", q.After.TopicID, int64(hub.Bucket(q.After.ID)), q.After.ID)
+	}
+	if err := w.like(q.Match, "s.callback", "t.url"); err != nil {
+		return nil, err
+	}
+	text := `SELECT ` + subscriptionColumns + `, t.url FROM subscription AS s JOIN topic AS t ON t.id = s.topic_id` +
+		w.String() + ` ORDER BY s.topic_id, s.bucket, s.id LIMIT ` + w.arg(limit(q.Limit))
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
+		return collect(ctx, c, scanSubscriptionInfo, text, w.args...)
+	})
+}
+
+// latest is the time of the newest event, 0 if there is none.
+func latest(events []event.Event) int64 {
+	var at int64
+	for _, e := range events {
+		at = max(at, ms(e.At))
+	}
+	return at
+}

@@ -1,0 +1,113 @@
+package sqlstore
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Dialect is the few words in which the databases differ. A text says {NAME}
+// where one of them belongs.
+//
+// A bulk text begins with a header that names and types its columns (i for
+// BIGINT, t for text, b for bytes, o for boolean):
+//
+//	rows(topic_id i, id i) DELETE FROM subscription AS s {USING ROWS} WHERE s.id = :id …
+//
+// With Arrays it becomes one statement over unnest, else one that is run for each row.
+type Dialect struct {
+	Tokens map[string]string
+	Arrays bool
+
+	cache sync.Map // text → Text
+}
+
+// SQLite is the dialect of SQLite: one process, so no row locks.
+func SQLite() *Dialect {
+	return &Dialect{Tokens: map[string]string{
+		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
+		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "LIKE": "LIKE",
+	}}
+}
+
+// Postgres is the dialect of PostgreSQL.
+func Postgres() *Dialect {
+	return &Dialect{Arrays: true, Tokens: map[string]string{
+		"ID": "BIGINT", "BYTES": "BYTEA", "BYTEWISE": `COLLATE "C"`, "WITHOUT ROWID": "",
+		"LOCK":   "FOR NO KEY UPDATE",             // to change a row
+		"SHARE":  "FOR KEY SHARE",                 // to keep a row from being deleted
+		"CLAIM":  "FOR NO KEY UPDATE SKIP LOCKED", // to change rows that nobody else is at
+		"TAKE":   "FOR UPDATE SKIP LOCKED",        // to delete rows that nobody else is at
+		"TAKE S": "FOR UPDATE OF s SKIP LOCKED",
+		"LIKE":   `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
+	}}
+}
+
+// Text is a text in a database's own words.
+type Text struct {
+	SQL   string
+	Types string // a bulk text's column types, one letter each
+}
+
+// Text translates, and remembers what it translated.
+func (d *Dialect) Text(text string) (Text, error) {
+	if t, ok := d.cache.Load(text); ok {
+		return t.(Text), nil
+	}
+	t, err := d.translate(text)
+	if err == nil {
+		d.cache.Store(text, t)
+	}
+	return t, err
+}
+
+func (d *Dialect) translate(text string) (Text, error) {
+	var cols, types []string
+	if head, rest, ok := strings.Cut(text, ")"); ok && strings.HasPrefix(head, "rows(") {
+		for col := range strings.SplitSeq(strings.TrimPrefix(head, "rows("), ",") {
+			name, typ, _ := strings.Cut(strings.TrimSpace(col), " ")
+			cols, types = append(cols, name), append(types, typ)
+		}
+		text = strings.TrimSpace(rest)
+	}
+	source := ""
+	if d.Arrays && cols != nil {
+		source = d.unnest(cols, types)
+	}
+	var bad error
+	token := func(s string) string {
+		name := s[1 : len(s)-1]
+		if before, ok := strings.CutSuffix(name, " ROWS"); ok {
+			if source == "" {
+				return ""
+			}
+			return map[string]string{"FROM": "FROM ", "USING": "USING ", "AND": ", "}[before] + source
+		}
+		word, ok := d.Tokens[name]
+		if !ok {
+			bad = fmt.Errorf("sqlstore: no token %s in this dialect", s)
+		}
+		return word
+	}
+	text = regexp.MustCompile(`\{[A-Z ]+\}`).ReplaceAllStringFunc(text, token)
+	for i, name := range cols {
+		to := placeholder(i + 1)
+		if d.Arrays {
+			to = "r." + name
+		}
+		text = regexp.MustCompile(`:`+name+`\b`).ReplaceAllLiteralString(text, to)
+	}
+	return Text{SQL: text, Types: strings.Join(types, "")}, bad
+}
+
+func (d *Dialect) unnest(cols, types []string) string {
+	arrays := make([]string, len(cols))
+	for i, t := range types {
+		arrays[i] = placeholder(i+1) + "::" + map[string]string{"i": "bigint", "t": "text", "b": "bytea", "o": "boolean"}[t] + "[]"
+	}
+	return "unnest(" + strings.Join(arrays, ", ") + ") AS r(" + strings.Join(cols, ", ") + ")"
+}
+
+func placeholder(n int) string { return "$" + strconv.Itoa(n) }

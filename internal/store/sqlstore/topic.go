@@ -1,0 +1,217 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+const topicColumns = `t.id, t.url, t.version, t.hash, t.etag, t.last_modified, t.content_type, t.size,
+	t.checked_at, t.changed_at, t.failures, t.error, t.pinged_at`
+
+func topicFields(t *hub.Topic) []any {
+	return []any{&t.ID, &t.URL, &t.Version, &t.Hash, (*verbatim)(&t.ETag), (*verbatim)(&t.LastModified), (*verbatim)(&t.ContentType), &t.Size,
+		(*millis)(&t.CheckedAt), (*millis)(&t.ChangedAt), (*number)(&t.Failures), &t.Error, (*millis)(&t.PingedAt)}
+}
+
+func scanTopic(rows *sql.Rows, t *hub.Topic) error { return rows.Scan(topicFields(t)...) }
+
+// Topic is hub.Store.Topic.
+func (s *Store) Topic(ctx context.Context, id int64) (hub.Topic, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (hub.Topic, error) {
+		found, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t WHERE t.id = $1`, id)
+		if err == nil && len(found) == 0 {
+			return hub.Topic{}, fault.New(fault.NotFound, "There is no topic with the number %d here.", id)
+		}
+		if err != nil {
+			return hub.Topic{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// Topics is hub.Store.Topics.
+func (s *Store) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
+	var w where
+	now := w.arg(ms(q.Now))
+	if q.After != "" {
+		w.add("t.url > ?", q.After)
+	}
+	if err := w.like(q.Match, "t.url"); err != nil {
+		return nil, err
+	}
+	text := `SELECT ` + topicColumns + `,
+		(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at > ` + now + `)
+		FROM topic AS t` + w.String() + ` ORDER BY t.url LIMIT ` + w.arg(limit(q.Limit))
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.TopicInfo, error) {
+		return collect(ctx, c, func(rows *sql.Rows, t *hub.TopicInfo) error {
+			return rows.Scan(append(topicFields(&t.Topic), &t.Subscribers)...)
+		}, text, w.args...)
+	})
+}
+
+// Followed is hub.Store.Followed.
+func (s *Store) Followed(ctx context.Context, topicID int64, now time.Time) (bool, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (followed bool, err error) {
+		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at > $2)`,
+			func(rows *sql.Rows) error { return rows.Scan(&followed) }, topicID, ms(now))
+		return followed, err
+	})
+}
+
+// RecordPing is hub.Store.RecordPing. A ping that waits already keeps its due
+// time when that is earlier, or a feed that is pinged all the time would never be read.
+func (s *Store) RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO topic (id, url, pinged_at, due_at, used_at) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (id) DO UPDATE SET
+				pinged_at = CASE WHEN topic.pinged_at > excluded.pinged_at THEN topic.pinged_at ELSE excluded.pinged_at END,
+				due_at = CASE WHEN topic.due_at <= excluded.due_at THEN topic.due_at ELSE excluded.due_at END,
+				used_at = CASE WHEN topic.used_at > excluded.used_at THEN topic.used_at ELSE excluded.used_at END`,
+			hub.TopicID(url), clean(url), ms(now), ms(due), ms(now))
+		if err != nil {
+			return err
+		}
+		return appendEvents(ctx, c, events)
+	})
+}
+
+// ClaimChecks is hub.Store.ClaimChecks.
+func (s *Store) ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]hub.Topic, error) {
+	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM topic WHERE due_at <= $1)`, now); err != nil || !some {
+		return nil, err
+	}
+	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
+		topics, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t
+			WHERE t.due_at <= $1 ORDER BY t.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+		if err != nil {
+			return nil, err
+		}
+		rows := make([][]any, len(topics))
+		for i, t := range topics {
+			rows[i] = []any{t.ID, ms(until)}
+		}
+		_, err = c.Bulk(ctx, `rows(id i, until i) UPDATE topic AS t SET due_at = :until, held = 1 {FROM ROWS} WHERE t.id = :id`, rows)
+		return topics, err
+	})
+}
+
+// due answers a look at an index, so that looking for work disturbs no writer.
+func (s *Store) due(ctx context.Context, text string, now time.Time) (bool, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (some bool, err error) {
+		err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan(&some) }, ms(now))
+		return some, err
+	})
+}
+
+// topicsByID reads the topics with these ids.
+func topicsByID(ctx context.Context, c Conn, ids []int64) (map[int64]hub.Topic, error) {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rows := make([][]any, len(ids))
+	for i, id := range ids {
+		rows[i] = []any{id}
+	}
+	found := make(map[int64]hub.Topic, len(ids))
+	err := c.BulkQuery(ctx, `rows(id i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id`,
+		func(rows *sql.Rows) error {
+			var t hub.Topic
+			if err := scanTopic(rows, &t); err != nil {
+				return err
+			}
+			found[t.ID] = t
+			return nil
+		}, rows)
+	return found, err
+}
+
+// touch notes that the topics were in use at a time.
+func touch(ctx context.Context, c Conn, ids []int64, at int64) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rows := make([][]any, len(ids))
+	for i, id := range ids {
+		rows[i] = []any{id, at}
+	}
+	_, err := c.Bulk(ctx, `rows(id i, at i) UPDATE topic AS t SET used_at = :at {FROM ROWS} WHERE t.id = :id AND t.used_at < :at`, rows)
+	return err
+}
+
+// ensureTopics makes the topics that are missing and a part for those without
+// one, and keeps them from being swept until the transaction ends.
+func (s *Store) ensureTopics(ctx context.Context, c Conn, urls map[int64]string, now int64) error {
+	ids := make([]int64, 0, len(urls))
+	for id := range urls {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	rows := make([][]any, len(ids))
+	for i, id := range ids {
+		rows[i] = []any{id}
+	}
+	// Three rounds: the sweep of another node may remove a topic in between.
+	for range 3 {
+		ready := make(map[int64]bool, len(ids))
+		note := func(r *sql.Rows) error {
+			var id int64
+			err := r.Scan(&id)
+			ready[id] = true
+			return err
+		}
+		err := c.BulkQuery(ctx, `rows(id i) SELECT p.topic_id FROM part AS p {AND ROWS} WHERE p.topic_id = :id AND p.part = 0`, note, rows)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if !ready[id] {
+				if err := s.makeTopic(ctx, c, id, urls[id], now); err != nil {
+					return err
+				}
+			}
+		}
+		if !s.Shared {
+			return nil
+		}
+		clear(ready)
+		err = c.BulkQuery(ctx, `rows(id i) SELECT t.id FROM topic AS t {AND ROWS} WHERE t.id = :id FOR KEY SHARE OF t`, note, rows)
+		if err != nil || len(ready) == len(ids) {
+			return err
+		}
+	}
+	return fault.New(fault.Unavailable, "The database is too busy to add the subscription; please try again.")
+}
+
+// makeTopic makes a topic's row and its first part where they are missing. The
+// row is locked, so that no check raises the version between reading and using it.
+func (s *Store) makeTopic(ctx context.Context, c Conn, id int64, url string, now int64) error {
+	if url == "" {
+		return fault.New(fault.Invalid, "A subscription names the topic %d, which does not exist and was not named by its URL.", id)
+	}
+	_, err := c.Exec(ctx, `INSERT INTO topic (id, url, used_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, clean(url), now)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO part (topic_id, part, lo, hi, want, done, pass)
+		SELECT l.id, 0, 0, CAST($2 AS BIGINT), l.version, l.version, l.version
+		FROM (SELECT t.id, t.version FROM topic AS t WHERE t.id = $1 {LOCK}) AS l WHERE l.id = $1
+		ON CONFLICT (topic_id, part) DO NOTHING`, id, hub.Buckets-1)
+	return err
+}
+
+// topicURLs maps ids to the named URLs; ids that only subs know map to "".
+func topicURLs(urls []string, subs []hub.Subscription) map[int64]string {
+	m := make(map[int64]string, len(urls))
+	for _, s := range subs {
+		m[s.TopicID] = ""
+	}
+	for _, u := range urls {
+		m[hub.TopicID(u)] = strings.Clone(u)
+	}
+	return m
+}

@@ -1,0 +1,46 @@
+// Package store opens the hub's store: a folder of this machine, or a PostgreSQL
+// server that several machines share. Start with [Open] and [Options].
+package store
+
+import (
+	"context"
+	"log/slog"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqlite"
+)
+
+// Options say where the store is. DatabaseURL wins when both are given.
+type Options struct {
+	Dir         string       // data folder, for SQLite
+	DatabaseURL string       // postgres://…
+	Log         *slog.Logger // nil: nothing is logged
+}
+
+// Hinter is what a store that several processes share can do besides: carry "something
+// is due" between them. A hint may come late, twice or never; the due times are the truth.
+type Hinter interface {
+	// Hint tells the other processes, soon and not too often. It never blocks.
+	Hint()
+	// Hints delivers the hints of others until ctx ends. Several that were not
+	// taken yet are one.
+	Hints(ctx context.Context) <-chan struct{}
+}
+
+// Open opens the store. Its faults say what to do.
+func Open(ctx context.Context, o Options) (hub.Store, error) {
+	switch {
+	case o.Dir != "":
+		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log}))
+	}
+	return nil, fault.New(fault.Invalid, "Neither a data folder (--data) nor a database (--database) is given.")
+}
+
+// opened keeps a nil store from becoming a hub.Store that is not nil.
+func opened[S hub.Store](s S, err error) (hub.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
