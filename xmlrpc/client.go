@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
+
+	"cloudburst/internal/xmlsafe"
 )
 
 // HTTPClient sends requests; [*http.Client] is one.
@@ -80,7 +81,7 @@ func (c *Client) Call(ctx context.Context, method string, params ...any) (any, e
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, httpError(resp)
 	}
-	v, err := Decoder{MaxBytes: c.maxBytes(), Charset: charsetOf(resp.Header)}.Response(resp.Body)
+	v, err := Decoder{MaxBytes: c.maxBytes(), Charset: xmlsafe.Charset(resp.Header.Get("Content-Type"))}.Response(resp.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -99,17 +100,9 @@ func httpError(resp *http.Response) error {
 	}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
-		e.Text = strings.ToValidUTF8(fmt.Sprintf("%.200q", line), "")
+		e.Text = fmt.Sprintf("%.200q", line)
 	}
 	return e
-}
-
-func charsetOf(h http.Header) string {
-	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil {
-		return ""
-	}
-	return params["charset"]
 }
 
 func (c *Client) http() HTTPClient {

@@ -1,12 +1,10 @@
 package xmlrpc
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -120,11 +118,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuseMethod(w)
 		return
 	}
-	charset, err := acceptable(r.Header)
-	if err != nil {
+	charset, refusal := acceptable(r.Header)
+	if refusal != "" {
 		// The body is not read: the connection is of no more use.
 		w.Header().Set("Connection", "close")
-		reply(w, http.StatusUnsupportedMediaType, MarshalFault(&Fault{Code: CodeInvalid, String: err.Error()}))
+		reply(w, http.StatusUnsupportedMediaType, MarshalFault(&Fault{Code: CodeInvalid, String: refusal}))
 		return
 	}
 	body := http.MaxBytesReader(w, r.Body, h.maxBytes())
@@ -178,30 +176,23 @@ func parseFault(err error) (status int, f *Fault) {
 	return status, f
 }
 
-// acceptable checks the headers of a body and gives its charset. A missing
-// type and text/plain are accepted as many authors cannot set it; forms are
-// not, since any web page can make a visitor's browser send one.
-func acceptable(h http.Header) (charset string, err error) {
+// acceptable checks the headers of a body and gives its charset, or why it is
+// refused. A missing type and text/plain are accepted as many authors cannot
+// set it; forms are not, since any web page can make a visitor's browser send
+// one.
+func acceptable(h http.Header) (charset, refusal string) {
 	if e := strings.ToLower(strings.TrimSpace(h.Get("Content-Encoding"))); e != "" && e != "identity" {
-		return "", fmt.Errorf("The Content-Encoding %.40q is not accepted; send the call as it is.", e)
+		return "", fmt.Sprintf("The Content-Encoding %.40q is not accepted; send the call as it is.", e)
 	}
 	value := h.Get("Content-Type")
-	if strings.TrimSpace(value) == "" {
-		return "", nil
-	}
 	name, _, _ := strings.Cut(value, ";")
 	switch name = strings.ToLower(strings.TrimSpace(name)); name {
-	case "text/xml", "application/xml", "text/plain":
-	default:
-		return "", fmt.Errorf("The Content-Type %.60q is not accepted; send text/xml.", name)
+	case "text/xml", "application/xml":
+		return xmlsafe.Charset(value), ""
+	case "", "text/plain":
+		return "", ""
 	}
-	if _, params, err := mime.ParseMediaType(value); err == nil && name != "text/plain" {
-		// A parameter that nobody knows says less than the document does.
-		if c := params["charset"]; xmlsafe.KnownCharset(c) {
-			charset = c
-		}
-	}
-	return charset, nil
+	return "", fmt.Sprintf("The Content-Type %.60q is not accepted; send text/xml.", name)
 }
 
 func refuseMethod(w http.ResponseWriter) {
@@ -224,5 +215,5 @@ func reply(w http.ResponseWriter, status int, body []byte) {
 	head.Set("Content-Length", strconv.Itoa(len(body)))
 	head.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = bytes.NewReader(body).WriteTo(w)
+	_, _ = w.Write(body)
 }

@@ -123,9 +123,9 @@ func (p *parser) attribute(n *Node) error {
 	if bytes.IndexByte(raw, '<') >= 0 {
 		return p.errorf("the attribute %s holds a \"<\"", cut(rawName(prefix, local)))
 	}
-	value, err := p.expand(nil, raw, true)
-	if err != nil {
-		return err
+	value, _, bad := p.expand(nil, raw, true)
+	if bad != nil {
+		return bad
 	}
 	switch {
 	case prefix == "xmlns":

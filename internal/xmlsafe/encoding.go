@@ -3,6 +3,7 @@ package xmlsafe
 import (
 	"bytes"
 	"fmt"
+	"mime"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -10,6 +11,17 @@ import (
 
 // KnownCharset reports whether documents in the named encoding can be read.
 func KnownCharset(name string) bool { return family(name) != unknown }
+
+// Charset gives the charset parameter of a Content-Type when it names an
+// encoding that can be read here, else "": a parameter that nobody knows says
+// less than the document does about itself.
+func Charset(contentType string) string {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil || !KnownCharset(params["charset"]) {
+		return ""
+	}
+	return params["charset"]
+}
 
 type encoding int
 

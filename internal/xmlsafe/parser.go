@@ -202,17 +202,20 @@ func (p *parser) characters() error {
 		return p.errorf("\"]]>\" stands outside a CDATA section")
 	}
 	f := p.top()
-	var err error
-	if f.text, err = p.expand(f.text, raw, false); err != nil {
+	text, rest, err := p.expand(f.text, raw, false)
+	if err != nil {
+		p.pos += len(raw) - len(rest)
+		err.Line = p.lineHere()
 		return err
 	}
+	f.text = text
 	p.pos += len(raw)
 	return nil
 }
 
 // expand appends raw with its references replaced and its line ends (in an
-// attribute: its white space) made even.
-func (p *parser) expand(dst, raw []byte, attr bool) ([]byte, error) {
+// attribute: its white space) made even. After an error rest is where it was.
+func (p *parser) expand(dst, raw []byte, attr bool) (text, rest []byte, _ *Error) {
 	for len(raw) > 0 {
 		i := bytes.IndexByte(raw, '&')
 		if i < 0 {
@@ -228,16 +231,16 @@ func (p *parser) expand(dst, raw []byte, attr bool) ([]byte, error) {
 		}
 		end := bytes.IndexByte(raw[:min(len(raw), 64)], ';')
 		if end < 0 {
-			return dst, p.errorf("an \"&\" that starts no reference; write &amp;")
+			return dst, raw, p.errorf("an \"&\" that starts no reference; write &amp;")
 		}
 		r, ok := reference(string(raw[1:end]))
 		if !ok {
-			return dst, p.errorf("the reference &%s; is not known here", cut(string(raw[1:end])))
+			return dst, raw, p.errorf("the reference &%s; is not known here", cut(string(raw[1:end])))
 		}
 		dst = utf8.AppendRune(dst, r)
 		raw = raw[end+1:]
 	}
-	return dst, nil
+	return dst, nil, nil
 }
 
 func reference(name string) (rune, bool) {
@@ -359,7 +362,7 @@ func (p *parser) lineHere() int {
 	return p.line
 }
 
-func (p *parser) errorf(format string, args ...any) error {
+func (p *parser) errorf(format string, args ...any) *Error {
 	return &Error{Line: p.lineHere(), Msg: fmt.Sprintf(format, args...)}
 }
 
