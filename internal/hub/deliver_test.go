@@ -14,7 +14,7 @@ func failing(string, int) hub.Reply { return hub.Reply{Text: "It answered 500."}
 
 func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		w.answers(func(_ string, n int) hub.Reply { return hub.Reply{OK: n >= 3, Text: "It answered 500."} })
 		w.change("two")
@@ -38,7 +38,7 @@ func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
 
 func TestASubscriberMayAskForALongerWait(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		w.answers(func(_ string, n int) hub.Reply {
 			return hub.Reply{OK: n > 0, RetryAfter: 20 * time.Minute, Text: "It answered 503."}
@@ -54,7 +54,7 @@ func TestASubscriberMayAskForALongerWait(t *testing.T) {
 
 func TestDropsAfterThreeConsecutiveErrorsAtTheTopOfTheHour(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		w.answers(failing)
 		for i := range 3 {
@@ -84,7 +84,7 @@ func TestDropsAfterThreeConsecutiveErrorsAtTheTopOfTheHour(t *testing.T) {
 
 func TestRetriesOfOneChangeCountAsOneError(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		w.answers(failing)
 		w.change("two")
@@ -97,7 +97,7 @@ func TestRetriesOfOneChangeCountAsOneError(t *testing.T) {
 
 func TestASuccessBetweenErrorsStartsTheCountAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		for i, ok := range []bool{false, false, true, false, false} {
 			w.answers(func(string, int) hub.Reply { return hub.Reply{OK: ok, Text: "It answered 500."} })
@@ -113,7 +113,7 @@ func TestASuccessBetweenErrorsStartsTheCountAgain(t *testing.T) {
 
 func TestAGoneAnswerEndsTheSubscription(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		names := w.subscribers(2)
 		w.answers(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[0], Gone: cb == names[0]} })
 		w.change("two")
@@ -129,7 +129,7 @@ func TestAGoneAnswerEndsTheSubscription(t *testing.T) {
 
 func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxInFlight: 4000}, func(w *world) {
+	inWorld(t, hub.Options{MaxInFlight: 4000}, func(t *testing.T, w *world) {
 		names := w.subscribers(3000)
 		for i, cb := range names {
 			if i%10 != 0 {
@@ -156,7 +156,7 @@ func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {
 
 func TestOneDeliveryAtATimeAndNeverAnOlderVersionAfterANewerOne(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{PingInterval: 100 * time.Millisecond}, func(w *world) {
+	inWorld(t, hub.Options{PingInterval: 100 * time.Millisecond}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		w.hold[cb] = 10 * time.Second
 		for i := range 8 {
@@ -181,7 +181,7 @@ func TestOneDeliveryAtATimeAndNeverAnOlderVersionAfterANewerOne(t *testing.T) {
 
 func TestNobodyIsForgottenOrToldTwiceAcrossAGracefulStop(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxInFlight: 100}, func(w *world) {
+	inWorld(t, hub.Options{MaxInFlight: 100}, func(t *testing.T, w *world) {
 		names := w.subscribers(5000)
 		for _, cb := range names {
 			w.hold[cb] = 100 * time.Millisecond
@@ -208,7 +208,7 @@ func TestNobodyIsForgottenOrToldTwiceAcrossAGracefulStop(t *testing.T) {
 
 func TestARegistrationDuringAFanOutIsKeptAndGetsTheNextChange(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxInFlight: 50}, func(w *world) {
+	inWorld(t, hub.Options{MaxInFlight: 50}, func(t *testing.T, w *world) {
 		for _, cb := range w.subscribers(2000) {
 			w.hold[cb] = 50 * time.Millisecond
 		}
@@ -236,7 +236,7 @@ func TestARegistrationDuringAFanOutIsKeptAndGetsTheNextChange(t *testing.T) {
 
 func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		names := w.subscribers(10)
 		w.answers(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[3], Text: "It answered 500."} })
 		w.change("two")
@@ -253,7 +253,7 @@ func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
 
 func TestRemoveAndSweepNowAnswerWhatTheyDid(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		names := w.subscribers(3)
 		s, _ := w.subscription(names[0])
 		gone, err := w.hub.Remove(t.Context(), []hub.Key{s.Key()}, "cli")

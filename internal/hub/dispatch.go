@@ -394,8 +394,9 @@ func (d *dispatcher) stop(ctx context.Context) {
 	for _, o := range d.origins {
 		back = append(back, o.queue...)
 		d.queued -= len(o.queue)
-		o.queue = nil
+		o.queue, o.listed = nil, false
 	}
+	d.ready, d.readySlw = nil, nil
 	d.mu.Unlock()
 	for _, v := range back {
 		v.finish(v, Reply{NotTried: true})

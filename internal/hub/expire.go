@@ -22,10 +22,11 @@ func topOfHour(now time.Time) time.Time { return now.Truncate(time.Hour).Add(tim
 //
 // spec:rsscloud-2009#drop-at-top-of-hour
 func (h *Hub) sweepLoop(ctx context.Context) {
+	first := topOfHour(h.begun)
 	for {
 		now := h.now()
 		next := topOfHour(now)
-		won, err := h.Store.ClaimTask(ctx, sweepTask, now, next, next)
+		won, err := h.Store.ClaimTask(ctx, sweepTask, now, first, next)
 		if err != nil {
 			h.complain(ctx, "claim the sweep", err)
 		}

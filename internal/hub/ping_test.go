@@ -12,7 +12,7 @@ import (
 
 func TestPingOfAChangedFeedTellsEverySubscriberOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		names := w.subscribers(1200) // three pages
 		w.change("two")
 		w.settle(time.Second)
@@ -26,7 +26,7 @@ func TestPingOfAChangedFeedTellsEverySubscriberOnce(t *testing.T) {
 
 func TestAnUnchangedFeedTellsNobodyAndIsAskedForConditionally(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		if got, err := w.ping(); err != nil || !got.Changed { // first seen counts as changed
 			t.Fatalf("first ping: %+v, %v", got, err)
@@ -52,7 +52,7 @@ func TestAnUnchangedFeedTellsNobodyAndIsAskedForConditionally(t *testing.T) {
 
 func TestPingsThatComeDuringACheckShareOneFollowUp(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{AckWithin: time.Minute}, func(w *world) {
+	inWorld(t, hub.Options{AckWithin: time.Minute}, func(t *testing.T, w *world) {
 		w.subscribers(1)
 		w.slow = 500 * time.Millisecond
 		results := make(chan hub.PingResult, 20)
@@ -90,7 +90,7 @@ func TestPingsThatComeDuringACheckShareOneFollowUp(t *testing.T) {
 
 func TestTheLastChangeOfABurstIsDelivered(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		for _, body := range []string{"a", "b", "c", "d", "e"} {
 			w.set(body)
@@ -115,7 +115,7 @@ func TestTheLastChangeOfABurstIsDelivered(t *testing.T) {
 
 func TestASlowFeedIsAcknowledgedOnDiskAndCheckedAfterARestart(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		w.slow = time.Minute
 		begun := time.Now()
@@ -142,7 +142,7 @@ func TestASlowFeedIsAcknowledgedOnDiskAndCheckedAfterARestart(t *testing.T) {
 
 func TestAPingOfAFeedThatCannotBeReadFails(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.subscribers(1)
 		w.set("")
 		if _, err := w.ping(); fault.CodeOf(err) != fault.Unreadable {
@@ -157,7 +157,7 @@ func TestAPingOfAFeedThatCannotBeReadFails(t *testing.T) {
 
 func TestAFeedThatNobodyFollowsIsReadOnceInAWhile(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		for range 5 {
 			if got, err := w.ping(); err != nil || got.Known {
 				t.Fatalf("ping: %+v, %v", got, err)
@@ -181,7 +181,7 @@ func TestAFeedThatNobodyFollowsIsReadOnceInAWhile(t *testing.T) {
 
 func TestAPingFromAFloodingNetworkIsRefusedBeforeItIsAcknowledged(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{SourceRate: 1}, func(w *world) {
+	inWorld(t, hub.Options{SourceRate: 1}, func(t *testing.T, w *world) {
 		var err error
 		for range 11 {
 			_, err = w.ping()
@@ -194,7 +194,7 @@ func TestAPingFromAFloodingNetworkIsRefusedBeforeItIsAcknowledged(t *testing.T) 
 
 func TestNewsThatWentRoundTooManyHubsIsRefused(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		w.set("two")
 		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Hops: 4}); fault.CodeOf(err) != fault.Refused {
@@ -212,7 +212,7 @@ func TestNewsThatWentRoundTooManyHubsIsRefused(t *testing.T) {
 
 func TestWhatIsNoFeedURLIsRefusedInWords(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		for _, raw := range []string{"", "rss.xml", "ftp://a.test/x", "http://", "http:///x", "http://a.test/ x", "http://a.test/\x00", "http://a.test/#x", "http://a.test/%zz", "http://a.test/" + strings.Repeat("x", 3000), "javascript:alert(1)"} {
 			_, err := w.hub.Ping(t.Context(), hub.Ping{URL: raw})
 			if fault.CodeOf(err) != fault.Invalid || len(fault.Message(err)) > 400 {

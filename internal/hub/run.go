@@ -14,7 +14,7 @@ const drainWithin = 8 * time.Second
 // within 8 s, gives the rest back to the store, and returns.
 func (h *Hub) Run(ctx context.Context) error {
 	h.Init()
-	if err := h.Store.Recover(ctx, h.now()); err != nil {
+	if err := h.Store.Recover(ctx, h.now()); err != nil && ctx.Err() == nil {
 		return err
 	}
 	h.say(ctx, "Started.")
@@ -61,7 +61,7 @@ func (h *Hub) drain() {
 
 // partLoop claims parts that are due, for as many as there is room.
 func (h *Hub) partLoop(ctx context.Context) {
-	for h.sleep(ctx, h.wakeParts, lookSoon) {
+	for h.sleep(ctx, h.wakeParts, lookEvery) {
 		room := partsAtOnce - int(h.tellings.Load())
 		if room <= 0 {
 			continue

@@ -10,7 +10,7 @@ import (
 
 func TestARegistrationLivesTwentyFiveHours(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		const cb = "http://a.test/n"
 		w.register(cb)
 		w.settle(25*time.Hour - time.Second)
@@ -33,7 +33,7 @@ func TestARegistrationLivesTwentyFiveHours(t *testing.T) {
 
 func TestARenewalGivesAnotherTwentyFiveHoursAndForgivesErrors(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		const cb = "http://a.test/n"
 		w.register(cb)
 		w.answers(failing)
@@ -53,7 +53,7 @@ func TestARenewalGivesAnotherTwentyFiveHoursAndForgivesErrors(t *testing.T) {
 
 func TestAnUnverifiedRenewalChangesNothing(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		const cb = "http://a.test/n"
 		w.register(cb)
 		before, _ := w.subscription(cb)
@@ -70,7 +70,7 @@ func TestAnUnverifiedRenewalChangesNothing(t *testing.T) {
 
 func TestEachFeedOfARegistrationIsDecidedByItself(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.feeds["http://feeds.test/unwanted.xml"] = "x"
 		w.consent = func(_ hub.Subscription, feed string, challenge bool) error {
 			if !challenge || feed == "http://feeds.test/unwanted.xml" {
@@ -88,7 +88,7 @@ func TestEachFeedOfARegistrationIsDecidedByItself(t *testing.T) {
 
 func TestARegistrationTellsNobody(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.register("http://a.test/n")
 		w.change("two")
 		w.settle(time.Second)
@@ -96,7 +96,7 @@ func TestARegistrationTellsNobody(t *testing.T) {
 		w.register("http://b.test/n")
 		w.settle(time.Minute)
 		if n := w.count("http://a.test/n"); n != 1 {
-			t.Errorf("the first subscriber was told %d times, want once", n)
+			t.Errorf("the first subscriber was told %d times, want once: %v", n, w.toldOf("http://a.test/n"))
 		}
 		w.change("three")
 		w.settle(time.Second)
@@ -109,7 +109,7 @@ func TestARegistrationTellsNobody(t *testing.T) {
 func TestACallbackThatIsAnOwnDoorIsRefused(t *testing.T) {
 	t.Parallel()
 	own := func(cb string) bool { return cb == "http://hub.test/ping" }
-	inWorld(t, hub.Options{Own: own}, func(w *world) {
+	inWorld(t, hub.Options{Own: own}, func(t *testing.T, w *world) {
 		_, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://hub.test/ping", Feeds: []string{feedURL}})
 		if fault.CodeOf(err) != fault.Refused {
 			t.Errorf("err = %v, want a refusal", err)
@@ -119,7 +119,7 @@ func TestACallbackThatIsAnOwnDoorIsRefused(t *testing.T) {
 
 func TestCancelEndsARegistrationAndOnlyThat(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.register("http://a.test/n")
 		w.register("http://b.test/n")
 		cancel := hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}}
@@ -141,7 +141,7 @@ func TestCancelEndsARegistrationAndOnlyThat(t *testing.T) {
 
 func TestACancelWithADomainNeedsTheChallenge(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(w *world) {
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.register("http://a.test/n")
 		w.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "No.") }
 		got, err := w.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Challenge: true})

@@ -52,14 +52,14 @@ type told struct {
 const feedURL = "http://feeds.test/rss.xml"
 
 // inWorld runs a test in a bubble.
-func inWorld(t *testing.T, options hub.Options, do func(*world)) {
+func inWorld(t *testing.T, options hub.Options, do func(*testing.T, *world)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, dir: dir, feeds: map[string]string{feedURL: "one"}, told: map[string][]told{}, hold: map[string]time.Duration{}}
 		w.start(options)
 		defer func() { w.stop() }()
-		do(w)
+		do(t, w)
 	})
 }
 

@@ -1,0 +1,181 @@
+// Package app is the program as a value: everything is made from one
+// configuration and joined here, and nowhere else. The command only calls it, and
+// tests run it on port 0.
+//
+// [Open] opens the store and wires the parts; [App.Run] listens and works until
+// its context ends, then drains. Between the two, [App.Admin] is the operator's
+// API without a socket.
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/api"
+	"cloudburst/internal/config"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/gateway"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store"
+)
+
+// Version of the program.
+const Version = "0.1.0"
+
+// App is the whole program. Make it with [Open].
+type App struct {
+	Out io.Writer // where Run says where to look; nil: nowhere
+
+	cfg   config.Config
+	log   *slog.Logger
+	store hub.Store
+	hub   *hub.Hub
+	clock *hub.Steady
+
+	client  *fetch.Client
+	sender  *fetch.Sender
+	admin   http.Handler
+	own     atomic.Pointer[[]netip.AddrPort]
+	origins atomic.Pointer[[]string]
+	done    chan struct{} // closed when Run stops: live streams end
+}
+
+// Open opens the store and makes everything ready. It does not listen and does
+// not start the hub's work. Close what it returns.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+	a := &App{cfg: cfg, log: log, clock: &hub.Steady{}, done: make(chan struct{})}
+	st, err := store.Open(ctx, store.Options{Dir: cfg.Data, DatabaseURL: cfg.Database, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	a.store = st
+	a.wayOut()
+	bus := event.NewBus(rand.Int64N(1<<40) + 1)
+	a.hub = &hub.Hub{
+		Store: st, Bus: bus, Log: log, Now: a.clock.Now,
+		Fetch: &gateway.Fetcher{Client: a.client}, Options: a.hubOptions(),
+	}
+	a.hub.Notify = &gateway.Notifier{Sender: a.sender}
+	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
+	a.hub.Init()
+	if hints, ok := st.(store.Hinter); ok {
+		a.hub.Hint = hints.Hint
+	}
+	a.admin = api.New(api.Options{
+		Hub: a.hub, Store: st, Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
+		Log: log, Now: a.clock.Now, Done: a.done,
+	}).Handler()
+	return a, nil
+}
+
+// wayOut makes the two guards and what goes through them.
+func (a *App) wayOut() {
+	own := func() []netip.AddrPort {
+		if p := a.own.Load(); p != nil {
+			return *p
+		}
+		return nil
+	}
+	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
+	a.client = fetch.New(fetch.Options{
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Own: own},
+		UserAgent: agent,
+	})
+	a.sender = fetch.NewSender(fetch.SenderOptions{
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Own: own, Callback: true},
+		UserAgent: agent,
+		Timeout:   a.cfg.Hub.CallbackTimeout,
+		MaxConns:  a.inFlight() + 64,
+		IdleTotal: a.inFlight() / 2,
+	})
+}
+
+// inFlight is how many notifications may be under way: what the limit of open
+// files leaves after the store, the listeners and those who connect to us.
+func (a *App) inFlight() int {
+	if n := a.cfg.Hub.MaxInFlight; n > 0 {
+		return n
+	}
+	return min(max(openFiles()/2-64, 64), 8192)
+}
+
+func (a *App) hubOptions() hub.Options {
+	c := a.cfg.Hub
+	unlimited := func(rate float64) float64 {
+		if rate == 0 {
+			return -1
+		}
+		return rate
+	}
+	return hub.Options{
+		Expiry: c.Expiry, MaxErrors: c.MaxErrors, PingInterval: c.PingInterval, CallbackTimeout: c.CallbackTimeout,
+		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
+		KeepEvents: a.cfg.Log.Keep, Own: a.ownCallback,
+	}
+}
+
+// ownCallback reports a URL that is one of our own doors, by our public name or
+// by an address that we listen on. Other ways round end at the guard, which
+// refuses to connect to our listeners whatever they are called.
+func (a *App) ownCallback(raw string) bool {
+	if p := a.origins.Load(); p != nil {
+		return gateway.Own(raw, *p...)
+	}
+	return gateway.Own(raw, a.cfg.PublicURL)
+}
+
+// originsOf are the names by which the public listener can be called.
+func originsOf(public string, l netip.AddrPort) []string {
+	port := strconv.Itoa(int(l.Port()))
+	out := []string{public}
+	for _, host := range []string{"localhost", "127.0.0.1", "::1", l.Addr().Unmap().String()} {
+		out = append(out, "http://"+net.JoinHostPort(host, port))
+	}
+	return out
+}
+
+// warnings are what the operator should know, at the start and on the status page.
+func (a *App) warnings() []string {
+	w := a.cfg.Warnings()
+	if n := openFiles(); n < 4096 {
+		w = append(w, fmt.Sprintf("The limit of open files is %d, so at most %d notifications are under way at once; ulimit -n 65536 lifts it.", n, a.inFlight()))
+	}
+	if off := a.clock.Off(); off.Abs() > time.Minute {
+		w = append(w, fmt.Sprintf("The machine's clock was set by %s while this program ran; it follows slowly, so that nothing expires at once.", off.Round(time.Second)))
+	}
+	return w
+}
+
+// Admin is the operator's API, for a listener or for a command in this process.
+func (a *App) Admin() http.Handler { return a.admin }
+
+// Hub is the engine.
+func (a *App) Hub() *hub.Hub { return a.hub }
+
+// Close closes the store. Run must have returned.
+func (a *App) Close() error {
+	a.client.CloseIdle()
+	a.sender.Close()
+	return a.store.Close()
+}
+
+// addrPorts are the addresses of our listeners, as the guards compare them.
+func addrPorts(list ...net.Listener) *[]netip.AddrPort {
+	var out []netip.AddrPort
+	for _, l := range list {
+		if t, ok := l.Addr().(*net.TCPAddr); ok {
+			out = append(out, t.AddrPort())
+		}
+	}
+	return &out
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package app
+
+import "syscall"
+
+// openFiles is how many descriptors this process may have.
+func openFiles() int {
+	var l syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
+		return 1024
+	}
+	return int(min(l.Cur, 1<<20))
+}

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"cloudburst/internal/gateway"
+	"cloudburst/internal/web"
+)
+
+// publicRoutes says which URL goes where on the public listener: the doors first,
+// then the pages.
+func (a *App) publicRoutes(public string) http.Handler {
+	mux := http.NewServeMux()
+	a.health(mux)
+	gate := &gateway.Gateway{Hub: a.hub, Trusted: a.cfg.TrustedProxies, PublicURL: public, Log: a.log}
+	gate.Mount(mux)
+	pages := &web.Web{
+		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, Version: Version, Warnings: a.warnings,
+		Now: a.clock.Now, Log: a.log, Done: a.done,
+		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
+	}
+	mux.Handle("/", pages.Routes())
+	return within(writeTimeout, mux)
+}
+
+// adminRoutes is the operator's listener.
+func (a *App) adminRoutes() http.Handler {
+	mux := http.NewServeMux()
+	a.health(mux)
+	mux.Handle("/", a.admin)
+	return mux
+}
+
+// health answers those who watch over the process: alive, and able to work.
+func (a *App) health(mux *http.ServeMux) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive\n") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-a.done:
+			say(w, http.StatusServiceUnavailable, "stopping\n")
+			return
+		default:
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+		defer cancel()
+		if err := a.store.Ping(ctx); err != nil {
+			a.log.Warn("readiness", "err", err)
+			say(w, http.StatusServiceUnavailable, "the store cannot be reached\n")
+			return
+		}
+		say(w, http.StatusOK, "ready\n")
+	})
+}
+
+func say(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text) // whoever asked may have gone
+}
+
+// within bounds the time of an answer. Live streams set their own deadline for
+// each piece they write.
+func within(d time.Duration, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The error says that this writer knows no deadlines: then a proxy in front bounds it.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,197 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store"
+)
+
+const (
+	readHeader   = 5 * time.Second
+	readWhole    = 15 * time.Second
+	writeTimeout = 60 * time.Second
+	idleTimeout  = 75 * time.Second
+	headerMost   = 64 << 10
+	closeWithin  = 1500 * time.Millisecond // for answers under way, before the hub drains
+)
+
+// Files in the data folder that say where a running server listens.
+const (
+	AdminAddrFile  = "admin.addr"
+	ListenAddrFile = "listen.addr"
+)
+
+// Run listens and works until ctx ends, then takes nothing new, lets what is
+// under way end and returns within 10 s.
+func (a *App) Run(ctx context.Context) error {
+	pub, err := listen(ctx, "listen", a.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	defer pub.Close()
+	adm, err := listen(ctx, "admin.listen", a.cfg.Admin.Listen)
+	if err != nil {
+		return err
+	}
+	defer adm.Close()
+	a.own.Store(addrPorts(pub, adm))
+	tidy, err := a.tellWhere(pub, adm)
+	if err != nil {
+		return err
+	}
+	defer tidy()
+	public := a.cfg.Public(pub.Addr().String())
+	origins := originsOf(public, (*a.own.Load())[0])
+	a.origins.Store(&origins)
+	a.banner(public, adm.Addr().String())
+
+	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopHub()
+	failed := make(chan error, 3)
+	var group sync.WaitGroup
+	group.Go(func() { failed <- a.hub.Run(hubCtx) })
+	if hints, ok := a.store.(store.Hinter); ok {
+		group.Go(func() { a.followHints(hubCtx, hints) })
+	}
+	servers := []*http.Server{a.server(a.publicRoutes(public)), a.server(a.adminRoutes())}
+	for i, l := range []net.Listener{a.capped(pub), adm} {
+		group.Go(func() {
+			if err := servers[i].Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
+			}
+		})
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	close(a.done)
+	a.shut(servers)
+	stopHub()
+	group.Wait()
+	return err
+}
+
+func (a *App) followHints(ctx context.Context, hints store.Hinter) {
+	for range hints.Hints(ctx) {
+		a.hub.Wake()
+	}
+}
+
+// shut lets answers under way end, for a while.
+func (a *App) shut(servers []*http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, s := range servers {
+		group.Go(func() {
+			if s.Shutdown(ctx) != nil {
+				_ = s.Close() // what is still open is cut; there is nobody to tell
+			}
+		})
+	}
+	group.Wait()
+}
+
+func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fault.Wrap(fault.Conflict, err, "Cannot listen on %s (%s); is another server running there?", addr, setting)
+	}
+	return l, nil
+}
+
+func (a *App) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: headerMost, ErrorLog: quiet(a.log),
+	}
+}
+
+func (a *App) capped(l net.Listener) net.Listener {
+	total := max(openFiles()/3, 64)
+	return newCapped(l, total, max(total/2, 32), func(ip netip.Addr) bool {
+		for _, p := range a.cfg.TrustedProxies {
+			if p.Contains(ip) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// tellWhere writes the real addresses into the data folder, for the commands, and
+// returns what removes them.
+func (a *App) tellWhere(pub, adm net.Listener) (func(), error) {
+	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", a.cfg.Data)
+	}
+	files := map[string]string{AdminAddrFile: adm.Addr().String(), ListenAddrFile: pub.Addr().String()}
+	remove := func() {
+		for name := range files {
+			_ = os.Remove(filepath.Join(a.cfg.Data, name)) // a stale one is recognised by nobody answering
+		}
+	}
+	for name, addr := range files {
+		if err := os.WriteFile(filepath.Join(a.cfg.Data, name), []byte(addr+"\n"), 0o600); err != nil {
+			remove()
+			return nil, fault.Wrap(fault.Unavailable, err, "Cannot write to the data folder %s.", a.cfg.Data)
+		}
+	}
+	return remove, nil
+}
+
+// banner says where to look, what to advertise and what to mind.
+func (a *App) banner(public, admin string) {
+	if a.Out == nil {
+		return
+	}
+	fmt.Fprintf(a.Out, "Cloudburst %s\n\n  Look      %s/\n  Operate   http://%s/v1/ (this machine only, unless you changed admin.listen)\n  Store     %s\n\n", Version, public, admin, a.where())
+	fmt.Fprintf(a.Out, "Put this into your feed's <channel>, and ping after each change:\n\n  %s\n  cloudburst ping --hub %s FEED\n\n", CloudElement(public), public)
+	for _, w := range a.warnings() {
+		fmt.Fprintf(a.Out, "Warning: %s\n", w)
+	}
+}
+
+func (a *App) where() string {
+	if a.cfg.Database != "" {
+		return "PostgreSQL"
+	}
+	dir, err := filepath.Abs(a.cfg.Data)
+	if err != nil {
+		dir = a.cfg.Data
+	}
+	return "SQLite in " + dir
+}
+
+// CloudElement is what a publisher puts into a feed to advertise the hub at public.
+//
+// spec:rsscloud-2009#cloud-element
+func CloudElement(public string) string {
+	u, err := url.Parse(public)
+	if err != nil {
+		u = &url.URL{Scheme: "http", Host: public}
+	}
+	port, protocol := u.Port(), "http-post"
+	if u.Scheme == "https" {
+		protocol = "https-post"
+	}
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return fmt.Sprintf(`<cloud domain="%s" port="%s" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="%s" />`,
+		html.EscapeString(u.Hostname()), port, protocol)
+}
