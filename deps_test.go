@@ -44,14 +44,17 @@ func rules() ruleset {
 			"internal/store/postgres": wire,
 			"internal/store":          wire,
 		},
-		// Packages that only some may see.
+		// Packages that only some may see: everything else gets its options from
+		// internal/app, which is also what commands hand the settings to.
 		seenBy: map[string][]string{
-			"internal/config": {"internal/app"},
+			"internal/config": {"internal/app", "internal/cli"},
 		},
 		grants: []grant{
 			{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
 			{"github.com/jackc/pgx/v5", "internal/store/postgres", "the PostgreSQL driver"},
 			{"github.com/pressly/goose/v3", "internal/store/sqlstore", "migrations with the same numbers in both databases"},
+			{"github.com/pressly/goose/v3", "internal/store/sqlite", "its dialect of the migrations"},
+			{"github.com/pressly/goose/v3", "internal/store/postgres", "its dialect of the migrations, and their lock"},
 			{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that no stranger may make us dial"},
 			{"golang.org/x/net", "internal/fetch", "names in other scripts (idna)"},
 			{"golang.org/x/net", "rsscloud", "domains in other scripts (idna)"},
@@ -59,7 +62,9 @@ func rules() ruleset {
 			{"github.com/spf13/pflag", "internal/config", "flags as cobra has them"},
 			{"github.com/spf13/cobra", "internal/cli", "commands, completion, man page"},
 			{"github.com/BurntSushi/toml", "internal/config", "the configuration file"},
-			{"github.com/prometheus/client_golang", "internal/app", "metrics"},
+			{"github.com/spf13/pflag", "internal/cli", "what cobra's flags are made of"},
+			{"golang.org/x/term", "internal/cli", "is the output a terminal, and how wide?"},
+			{"github.com/prometheus/client_golang", "internal/api", "metrics"},
 		},
 		testGrants: []grant{
 			{"github.com/google/go-cmp", "", "differences that a person can read"},
@@ -67,7 +72,7 @@ func rules() ruleset {
 		},
 		// Tests that need a later package, from a package of their own (p_test).
 		testsSee: map[string][]string{
-			"internal/hub": {"internal/store/sqlite"},
+			"internal/hub": {"internal/store", "internal/store/sqlite"}, // the engine on the store that people run
 		},
 	}
 }
