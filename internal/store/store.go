@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/postgres"
 	"cloudburst/internal/store/sqlite"
 )
 
@@ -31,6 +32,8 @@ type Hinter interface {
 // Open opens the store. Its faults say what to do.
 func Open(ctx context.Context, o Options) (hub.Store, error) {
 	switch {
+	case o.DatabaseURL != "":
+		return opened(postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log}))
 	case o.Dir != "":
 		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log}))
 	}

@@ -4,59 +4,16 @@ package sqlite
 
 import (
 	"errors"
-	"io"
 	"os"
-	"path/filepath"
 	"syscall"
-
-	"cloudburst/internal/fault"
 )
 
-// lockName is the file whose lock says that a process uses the folder. It is
-// never removed: a removed lock file could be locked twice.
-const lockName = "cloudburst.lock"
-
-// markText in the lock file says that a database was made in the folder once.
-const markText = "This folder belongs to cloudburst; its database is cloudburst.db.\n"
-
-type folderLock struct{ *os.File }
-
-// lockFolder makes this process the only one on the folder until the lock is closed.
-func lockFolder(dir string) (*folderLock, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, folderFault(err, dir)
-	}
+// tryLock locks f for this process; free is false when another one has it. The
+// system takes the lock back when the process ends, however it ends.
+func tryLock(f *os.File) (free bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil {
-		return &folderLock{f}, nil
-	}
-	f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fault.New(fault.Conflict, "Another cloudburst uses the data folder %s. Stop it first, talk to it through its admin listener, or give another folder with --data.", dir)
+		return false, nil
 	}
-	return nil, folderFault(err, dir)
-}
-
-// mark notes that the folder holds a database from now on.
-func (l *folderLock) mark() error {
-	info, err := l.Stat()
-	if err != nil || info.Size() > 0 {
-		return err
-	}
-	if _, err := l.WriteString(markText); err != nil {
-		return err
-	}
-	return syncFile(l.File, filepath.Dir(l.Name()))
-}
-
-// marked reports whether a database was made in the folder once.
-func marked(dir string) (bool, error) {
-	f, err := os.Open(filepath.Join(dir, lockName))
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, 1))
-	return len(b) > 0, err
+	return err == nil, err
 }

@@ -233,6 +233,9 @@ func damaged(file string, err error) error {
 }
 
 func folderFault(err error, dir string) error {
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return err
+	}
 	return fault.Wrap(fault.Unavailable, err, "The data folder %s cannot be used; give another with --data, or make it writable for this user.", dir)
 }
 

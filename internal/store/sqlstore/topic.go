@@ -47,7 +47,7 @@ func (s *Store) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, 
 		return nil, err
 	}
 	text := `SELECT ` + topicColumns + `,
-		(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at > ` + now + `)
+		(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)
 		FROM topic AS t` + w.String() + ` ORDER BY t.url LIMIT ` + w.arg(limit(q.Limit))
 	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.TopicInfo, error) {
 		return collect(ctx, c, func(rows *sql.Rows, t *hub.TopicInfo) error {
@@ -59,7 +59,7 @@ func (s *Store) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, 
 // Followed is hub.Store.Followed.
 func (s *Store) Followed(ctx context.Context, topicID int64, now time.Time) (bool, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) (followed bool, err error) {
-		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at > $2)`,
+		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at + 0 > $2)`,
 			func(rows *sql.Rows) error { return rows.Scan(&followed) }, topicID, ms(now))
 		return followed, err
 	})

@@ -1,0 +1,256 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqlstore"
+)
+
+// engine is the sqlstore.Engine of one pool.
+type engine struct {
+	db      *sql.DB
+	dialect *sqlstore.Dialect
+	timeout time.Duration
+}
+
+// attempts is how often a transaction is run that the server breaks off for
+// reasons that pass.
+const attempts = 6
+
+func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+	return e.run(ctx, func(ctx context.Context) error {
+		return fn(ctx, &conn{on: e.db, dialect: e.dialect})
+	})
+}
+
+func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+	return e.run(ctx, func(ctx context.Context) error {
+		tx, err := e.db.BeginTx(ctx, nil)
+		if err != nil {
+			return &trouble{err}
+		}
+		if err := fn(ctx, &conn{on: tx, dialect: e.dialect}); err != nil {
+			_ = tx.Rollback() // err says what is wrong; a connection that cannot roll back is thrown away
+			return err
+		}
+		if err := tx.Commit(); err != nil {
+			return &trouble{err}
+		}
+		return nil
+	})
+}
+
+// run runs fn until it succeeds or fails for good.
+func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) error {
+	inner := ctx
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeout(ctx, e.timeout)
+		defer cancel()
+	}
+	for try := 1; ; try++ {
+		err := fn(inner)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil && errors.As(err, new(*trouble)) {
+			return fmt.Errorf("using the database: %w", ctx.Err())
+		}
+		if try >= attempts || !passes(err) {
+			return translate(err)
+		}
+		pause := time.NewTimer(time.Duration(1+rand.IntN(10*try)) * time.Millisecond)
+		select {
+		case <-pause.C:
+		case <-inner.Done():
+			pause.Stop()
+			return translate(err)
+		}
+	}
+}
+
+// trouble marks an error as the database's.
+type trouble struct{ err error }
+
+func (t *trouble) Error() string { return t.err.Error() }
+func (t *trouble) Unwrap() error { return t.err }
+
+// passes reports whether the same transaction may well succeed when run again.
+func passes(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return false
+	}
+	switch e.Code {
+	case "40001", "40P01", // serialization failure, deadlock
+		"0A000", "26000": // the schema changed under a prepared statement, or it is gone
+		return true
+	}
+	return false
+}
+
+// translate turns the database's troubles into faults. What is none of its
+// troubles stays as it is.
+func translate(err error) error {
+	if !errors.As(err, new(*trouble)) {
+		return err
+	}
+	unavailable := func(msg string) error {
+		return &fault.Error{Code: fault.Unavailable, Msg: msg, Err: err, RetryAfter: 2 * time.Second}
+	}
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return unavailable("The server's database cannot be reached at the moment.")
+	}
+	switch e.Code[:2] {
+	case "08", "28", "3D", "57", "58": // connection, login, no such database, operator, system
+		return unavailable("The server's database cannot be reached at the moment.")
+	case "53": // resources
+		return unavailable("The server's database has no room or no connection left at the moment.")
+	case "40", "55": // broken off, locked
+		return unavailable("The server's database is busy; please try again.")
+	case "XX":
+		return unavailable("The server's database is damaged.")
+	}
+	if e.Code == "25006" {
+		return unavailable("The server's database can only be read at the moment.")
+	}
+	return err
+}
+
+// statementer is a pool or a transaction.
+type statementer interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+// conn is the sqlstore.Conn of one call. The driver keeps statements prepared.
+type conn struct {
+	on      statementer
+	dialect *sqlstore.Dialect
+}
+
+func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	t, err := c.dialect.Text(text)
+	if err != nil {
+		return 0, err
+	}
+	r, err := c.on.ExecContext(ctx, t.SQL, args...)
+	if err != nil {
+		return 0, &trouble{err}
+	}
+	return r.RowsAffected()
+}
+
+func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error, args ...any) error {
+	t, err := c.dialect.Text(text)
+	if err != nil {
+		return err
+	}
+	rows, err := c.on.QueryContext(ctx, t.SQL, args...)
+	if err != nil {
+		return &trouble{err}
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return &trouble{err}
+	}
+	return nil
+}
+
+// maxRows is how many rows one statement carries.
+const maxRows = 5000
+
+func (c *conn) Bulk(ctx context.Context, text string, rows [][]any) (int64, error) {
+	var total int64
+	for len(rows) > 0 {
+		n := min(len(rows), maxRows)
+		args, err := c.columns(text, rows[:n])
+		if err != nil {
+			return total, err
+		}
+		done, err := c.Exec(ctx, text, args...)
+		if err != nil {
+			return total, err
+		}
+		total, rows = total+done, rows[n:]
+	}
+	return total, nil
+}
+
+func (c *conn) BulkQuery(ctx context.Context, text string, row func(*sql.Rows) error, rows [][]any) error {
+	for len(rows) > 0 {
+		n := min(len(rows), maxRows)
+		args, err := c.columns(text, rows[:n])
+		if err != nil {
+			return err
+		}
+		if err := c.Query(ctx, text, row, args...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// columns turns rows into one array per column.
+func (c *conn) columns(text string, rows [][]any) ([]any, error) {
+	t, err := c.dialect.Text(text)
+	if err != nil {
+		return nil, err
+	}
+	args := make([]any, len(t.Types))
+	for i, typ := range t.Types {
+		switch typ {
+		case 'i':
+			args[i], err = column(rows, i, integer)
+		case 't':
+			args[i], err = column(rows, i, same[string])
+		case 'b':
+			args[i], err = column(rows, i, same[[]byte])
+		case 'o':
+			args[i], err = column(rows, i, same[bool])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %d of %.60q: %w", i+1, t.SQL, err)
+		}
+	}
+	return args, nil
+}
+
+func column[T any](rows [][]any, i int, as func(any) (T, bool)) ([]T, error) {
+	all := make([]T, len(rows))
+	for n, row := range rows {
+		v, ok := as(row[i])
+		if !ok {
+			return nil, fmt.Errorf("a %T does not fit", row[i])
+		}
+		all[n] = v
+	}
+	return all, nil
+}
+
+func same[T any](v any) (T, bool) { t, ok := v.(T); return t, ok }
+
+func integer(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case int:
+		return int64(v), true
+	}
+	return 0, false
+}

@@ -1,0 +1,188 @@
+// Package postgres keeps the hub's store in a PostgreSQL database that several
+// processes share. Start with [Open] and [Store].
+//
+// Claims skip rows that others hold, so nobody waits for anybody; transactions
+// that the server breaks off (deadlock, serialization) are run again. When the
+// server is away every call fails with fault.Unavailable, and works again when it
+// is back. Hints between the processes travel by NOTIFY, after the commit and from
+// a connection of their own: inside the transaction they would slow each commit.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqlstore"
+)
+
+// Options of a store.
+type Options struct {
+	URL     string        // postgres://user:password@host:port/database?sslmode=…
+	Log     *slog.Logger  // nil: nothing is logged
+	Conns   int           // connections at most, besides two for hints [12]
+	Timeout time.Duration // of a call whose context has no end of its own [30 s]
+}
+
+// Store is a hub.Store in a database that others may use too. Use [Open].
+type Store struct {
+	sqlstore.Store
+	db    *sql.DB
+	hints *hints
+	close sync.Once
+	err   error
+}
+
+var _ hub.Store = (*Store)(nil)
+
+// Open connects, and brings the schema up to date; several processes may do so at
+// once. A schema that is newer than the program is refused (fault.Conflict), and so
+// is a server that cannot be reached (fault.Unavailable).
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Conns <= 0 {
+		o.Conns = 12
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	config, err := pgx.ParseConfig(o.URL)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "The database's address %s cannot be understood; it looks like postgres://user:password@host:5432/database.", redact(o.URL))
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "cloudburst"
+	}
+	if err := migrate(ctx, config); err != nil {
+		return nil, openFault(err, o.URL)
+	}
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(prepareConn))
+	db.SetMaxOpenConns(o.Conns)
+	db.SetMaxIdleConns(o.Conns)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	s := &Store{db: db, hints: newHints(config, o.Log)}
+	s.Shared = true
+	s.Engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}
+	if err := s.warn(ctx, o.Log); err != nil {
+		return nil, errors.Join(openFault(err, o.URL), s.Close())
+	}
+	return s, nil
+}
+
+// migrate uses a pool of its own, because a migration may take longer than a
+// statement may.
+func migrate(ctx context.Context, config *pgx.ConnConfig) error {
+	db := stdlib.OpenDB(*config)
+	defer db.Close()
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 30))
+	if err != nil {
+		return err
+	}
+	return sqlstore.Migrate(ctx, db, goose.DialectPostgres, sqlstore.Postgres(), goose.WithSessionLocker(locker))
+}
+
+// settings of every connection. All our statements go by keys, so plans that do
+// not are only ever chosen for want of figures: a fresh table, or a plan that was
+// made when it was small. With the defaults, paging a large topic gathers and
+// sorts all of it for every page.
+const settings = `SELECT set_config('random_page_cost', '1.1', false),
+	set_config('enable_bitmapscan', 'off', false),
+	set_config('enable_seqscan', 'off', false),
+	set_config('enable_hashjoin', 'off', false),
+	set_config('enable_mergejoin', 'off', false),
+	set_config('jit', 'off', false),
+	set_config('statement_timeout', '30s', false),
+	set_config('lock_timeout', '10s', false),
+	set_config('idle_in_transaction_session_timeout', '60s', false),
+	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+		ELSE current_setting('synchronous_commit') END, false)`
+
+func prepareConn(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, settings)
+	return err
+}
+
+// warn says in the log when the server does not keep what it commits.
+func (s *Store) warn(ctx context.Context, log *slog.Logger) error {
+	var fsync, pages string
+	err := s.db.QueryRowContext(ctx, `SELECT current_setting('fsync'), current_setting('full_page_writes')`).Scan(&fsync, &pages)
+	if err == nil && (fsync != "on" || pages != "on") {
+		log.Warn("the PostgreSQL server may lose what it has committed when its machine stops", "fsync", fsync, "full_page_writes", pages)
+	}
+	return err
+}
+
+// Backup is hub.Store.Backup: PostgreSQL has its own tools for it.
+func (s *Store) Backup(context.Context, string) error {
+	return fault.New(fault.Unsupported, "A PostgreSQL database is backed up with its own tools: pg_dump for a copy, or continuous archiving.")
+}
+
+// Close ends the connections.
+func (s *Store) Close() error {
+	s.close.Do(func() {
+		s.hints.close()
+		s.err = s.db.Close()
+	})
+	return s.err
+}
+
+// Hint tells the other processes on the database that something is due. It never blocks.
+func (s *Store) Hint() { s.hints.hint() }
+
+// Hints delivers the hints of others until ctx ends or the store is closed; then
+// the channel is closed. Several that were not taken yet are one.
+func (s *Store) Hints(ctx context.Context) <-chan struct{} { return s.hints.listen(ctx) }
+
+// redact is the database's address without its password.
+func redact(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" {
+		return "(not shown: it may hold a password)"
+	}
+	q := u.Query()
+	for name := range q {
+		if strings.Contains(name, "password") {
+			q.Set(name, "xxxxx")
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.Redacted()
+}
+
+// openFault gives every failure to open a sentence.
+func openFault(err error, address string) error {
+	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, context.Canceled) {
+		return err
+	}
+	where := redact(address)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch {
+		case strings.HasPrefix(e.Code, "28"):
+			return fault.Wrap(fault.Refused, err, "The database %s does not let us in: check user and password.", where)
+		case e.Code == "3D000":
+			return fault.Wrap(fault.NotFound, err, "The database of %s does not exist on that server; make it with createdb.", where)
+		case e.Code == "42501":
+			return fault.Wrap(fault.Refused, err, "The user of %s may not make tables there; make it the owner of the database.", where)
+		}
+	}
+	return fault.Wrap(fault.Unavailable, fmt.Errorf("opening the database: %w", err), "The database %s cannot be used now: check that the server runs and the address is right.", where)
+}
