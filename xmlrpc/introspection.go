@@ -8,6 +8,7 @@ import (
 )
 
 // MaxCalls is how many calls one system.multicall may hold.
+// spec:cloudburst#multicall
 const MaxCalls = 50
 
 // system finds one of the methods that every handler has.
