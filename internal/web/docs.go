@@ -1,0 +1,160 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"encoding/xml"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+//go:embed examples
+var exampleFiles embed.FS
+
+// Example is one literal exchange of the documentation. Request and Answer are a
+// head and a body with an empty line between, lines ended by \n as the page shows
+// them; both have the placeholders of [Place]. To run one, send Place.Wire of the
+// Request to the server (or, with ToSubscriber, make the server send it: it goes
+// to the callback) and compare what comes back with Example.Compare.
+type Example struct {
+	ID    string // stable, for links: "ping-rest"
+	Title string
+	// ToSubscriber: the server sends the request to the callback, and the answer is
+	// the subscriber's.
+	ToSubscriber    bool
+	Request, Answer string
+}
+
+// Place is what the placeholders stand for.
+type Place struct {
+	Host   string // {HOST}: name and port of this server, as in a URL
+	Feed   string // {FEED}: a feed; also {FEED_FORM} and {FEED_XML}, escaped for a form and for XML
+	Domain string // {DOMAIN}: host name of the subscriber
+	Port   int    // {PORT}: the port that the subscriber listens on
+	Path   string // {PATH}: its path; also {PATH_FORM}
+	// Challenge is {CHALLENGE}, the random text that a subscriber sends back.
+	Challenge string
+	Agent     string // {AGENT}: User-Agent of this program
+}
+
+// Examples are all exchanges of the documentation, in order of their IDs. They are
+// embedded, so an error means that the program was built from broken files.
+func Examples() ([]Example, error) {
+	files, err := fs.Glob(exampleFiles, "examples/*.txt")
+	if err != nil {
+		return nil, fmt.Errorf("web: list examples: %w", err)
+	}
+	var all []Example
+	for _, name := range files {
+		b, err := exampleFiles.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("web: read an example: %w", err)
+		}
+		e, err := parseExample(strings.TrimSuffix(strings.TrimPrefix(name, "examples/"), ".txt"), string(b))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// parseExample reads a file: title, an optional line "to the subscriber", and
+// after the lines "=== request" and "=== answer" what they say.
+func parseExample(id, text string) (Example, error) {
+	head, rest, ok := strings.Cut(text, "\n=== request\n")
+	request, answer, ok2 := strings.Cut(rest, "\n=== answer\n")
+	if !ok || !ok2 {
+		return Example{}, fmt.Errorf("web: example %s has no request or no answer", id)
+	}
+	title, note, _ := strings.Cut(strings.TrimSpace(head), "\n")
+	return Example{ID: id, Title: title, ToSubscriber: strings.TrimSpace(note) == "to the subscriber",
+		Request: request, Answer: strings.TrimSuffix(answer, "\n")}, nil
+}
+
+// Fill puts p into the placeholders of text and, where the head has
+// "Content-Length: {LENGTH}", the length that the body then has.
+func (p Place) Fill(text string) string {
+	var escaped bytes.Buffer
+	_ = xml.EscapeText(&escaped, []byte(p.Feed)) // a buffer takes everything
+	text = strings.NewReplacer(
+		"{HOST}", p.Host, "{FEED}", p.Feed, "{FEED_FORM}", url.QueryEscape(p.Feed), "{FEED_XML}", escaped.String(),
+		"{DOMAIN}", p.Domain, "{PORT}", strconv.Itoa(p.Port), "{PATH}", p.Path, "{PATH_FORM}", url.QueryEscape(p.Path),
+		"{CHALLENGE}", p.Challenge, "{AGENT}", p.Agent,
+	).Replace(text)
+	head, body, _ := strings.Cut(text, "\n\n")
+	return strings.Replace(head, "{LENGTH}", strconv.Itoa(len(body)), 1) + "\n\n" + body
+}
+
+// Wire is a filled text as it goes over the line: the head's lines end in \r\n.
+func (p Place) Wire(text string) []byte {
+	head, body, _ := strings.Cut(p.Fill(text), "\n\n")
+	return []byte(strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body)
+}
+
+// Compare returns what differs between the documented answer and the one that
+// came: the status, each header field that the documentation shows, the body but
+// for spaces at its end.
+func (e Example) Compare(p Place, status int, header http.Header, body []byte) error {
+	head, want, _ := strings.Cut(p.Fill(e.Answer), "\n\n")
+	lines := bufio.NewScanner(strings.NewReader(head))
+	lines.Scan()
+	if code := strconv.Itoa(status); !strings.Contains(lines.Text()+" ", " "+code+" ") {
+		return fmt.Errorf("example %s: status %s, documented is %q; body:\n%s", e.ID, code, lines.Text(), body)
+	}
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		if got := header.Get(name); got != strings.TrimSpace(value) {
+			return fmt.Errorf("example %s: %s is %q, documented is %q", e.ID, name, got, strings.TrimSpace(value))
+		}
+	}
+	if got := strings.TrimRight(string(body), " \r\n"); got != strings.TrimRight(want, " \r\n") {
+		return fmt.Errorf("example %s: the body is\n%s\ndocumented is\n%s", e.ID, got, want)
+	}
+	return nil
+}
+
+type docsView struct {
+	view
+	Base, Host, Cloud string
+	place             Place
+	examples          map[string]Example
+}
+
+// Example is the filled exchange with that ID.
+func (v docsView) Example(id string) (Example, error) {
+	e, ok := v.examples[id]
+	if !ok {
+		return e, fmt.Errorf("web: no example %s", id)
+	}
+	e.Request, e.Answer = strings.TrimSpace(v.place.Fill(e.Request)), strings.TrimSpace(v.place.Fill(e.Answer))
+	return e, nil
+}
+
+func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
+	v := docsView{view: s.view("Docs", "/docs"), Base: s.base(r), examples: map[string]Example{}}
+	v.Heading = "How to talk to this server"
+	v.Cloud = cloudElement(v.Base)
+	v.Host = v.Base
+	if u, err := url.Parse(v.Base); err == nil && u.Host != "" {
+		v.Host = u.Host
+	}
+	v.place = Place{
+		Host: v.Host, Feed: "https://author.example/rss.xml", Domain: "reader.example", Port: 5337, Path: "/feedupdated",
+		Challenge: "4f1d0c7a9be2835644d0a1f86c3b9e72", Agent: "Cloudburst/" + s.Version,
+	}
+	all, err := Examples()
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	for _, e := range all {
+		v.examples[e.ID] = e
+	}
+	s.render(rw, r, http.StatusOK, "docs", v)
+}

@@ -1,0 +1,271 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// secret stands in every Detail and every callback path of the tests; no page and
+// no stream may ever show it.
+const secret = "s3cret-callback-path"
+
+// fake is a hub and its store in memory.
+type fake struct {
+	mu      sync.Mutex
+	topics  []hub.TopicInfo
+	subs    []hub.SubscriptionInfo
+	events  []event.Event // oldest first
+	minutes []hub.Minute
+	now     time.Time
+	err     error // what every call returns, if set
+
+	ping func(hub.Ping) (hub.PingResult, error)
+	reg  func(hub.Registration) (hub.Registered, error)
+}
+
+func (f *fake) Topic(_ context.Context, id int64) (hub.Topic, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range f.topics {
+		if t.ID == id {
+			return t.Topic, f.err
+		}
+	}
+	return hub.Topic{}, cmp.Or(f.err, error(fault.New(fault.NotFound, "There is no such topic.")))
+}
+
+func (f *fake) Topics(_ context.Context, q hub.TopicQuery) (out []hub.TopicInfo, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range f.topics {
+		if t.URL > q.After && strings.Contains(strings.ToLower(t.URL), strings.ToLower(q.Match)) && len(out) < q.Limit {
+			out = append(out, t)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fake) Subscriptions(_ context.Context, q hub.SubscriptionQuery) (out []hub.SubscriptionInfo, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.subs {
+		k := s.Key()
+		after := k.TopicID > q.After.TopicID || k.TopicID == q.After.TopicID && k.ID > q.After.ID
+		if s.TopicID == q.TopicID && after && len(out) < q.Limit {
+			out = append(out, s)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fake) Events(_ context.Context, q hub.EventQuery) (out []event.Event, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	filter := logQuery{topicID: q.TopicID, Kinds: q.Kinds, Text: q.Text}
+	all := slices.Clone(f.events)
+	if !q.Forward {
+		slices.Reverse(all)
+	}
+	zero := event.Cursor{}
+	for _, e := range all {
+		c := e.Cursor()
+		if filter.matches(e) && (q.Before == zero || c.Less(q.Before)) && (q.After == zero || q.After.Less(c)) && len(out) < q.Limit {
+			out = append(out, e)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fake) Minutes(_ context.Context, since time.Time) (out []hub.Minute, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.minutes {
+		if !m.At.Before(since) {
+			out = append(out, m)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fake) Ping(_ context.Context, p hub.Ping) (hub.PingResult, error) {
+	if f.ping == nil {
+		return hub.PingResult{Known: true, Checked: true, Changed: true, Version: 7}, nil
+	}
+	return f.ping(p)
+}
+
+func (f *fake) Register(_ context.Context, r hub.Registration) (hub.Registered, error) {
+	if f.reg == nil {
+		return hub.Registered{Accepted: r.Feeds, Expires: f.now.Add(25 * time.Hour)}, nil
+	}
+	return f.reg(r)
+}
+
+func (f *fake) Counts(context.Context) (hub.Counts, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	failing := int64(0)
+	for _, s := range f.subs {
+		if s.Failures > 0 {
+			failing++
+		}
+	}
+	return hub.Counts{Topics: int64(len(f.topics)), Subscriptions: int64(len(f.subs)), Failing: failing, Owed: failing, Events: int64(len(f.events))}, f.err
+}
+
+func (f *fake) Live() hub.Live {
+	return hub.Live{Node: 17, Started: f.now.Add(-50 * time.Hour), InFlight: 12, Queue: 40, Origins: 318, Slow: 3, Open: 1, Checks: 1, Writes: 4120,
+		Totals: hub.Minute{Pings: 48211, Notified: 1204330}}
+}
+
+// add writes and publishes an event as the hub does.
+func (f *fake) add(bus *event.Bus, events ...event.Event) {
+	for i := range events {
+		events[i].Detail = detail()
+		bus.Stamp(f.now, &events[i])
+	}
+	f.mu.Lock()
+	f.events = append(f.events, events...)
+	f.mu.Unlock()
+	bus.Publish(events...)
+}
+
+func detail() json.RawMessage {
+	b, _ := json.Marshal(event.Exchange{Callback: "http://reader.example/" + secret, Request: "POST /" + secret, Error: secret})
+	return b
+}
+
+// newFake is an empty hub; newWeb is the pages over it.
+func newFake() *fake { return &fake{now: time.Date(2026, 11, 20, 14, 2, 7, 0, time.UTC)} }
+
+func newWeb(t *testing.T, f *fake) (*Web, *event.Bus) {
+	t.Helper()
+	bus := event.NewBus(17)
+	return &Web{Hub: f, Store: f, Bus: bus, PublicURL: "http://hub.example:5337", Version: "1.0.0",
+		Now: func() time.Time { return f.now }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Warnings: func() []string { return nil }}, bus
+}
+
+// rich fills f with a busy day.
+func rich(f *fake, bus *event.Bus) {
+	r := rand.New(rand.NewPCG(1, 2))
+	hosts := []string{"scripting.com/rss.xml", "daringfireball.net/feeds/main", "feeds.bbci.co.uk/news/rss.xml", "xkcd.com/atom.xml",
+		"blog.example.org/2026/a-rather-long-path/that-goes-on/and-on/feed.xml", "jvns.ca/atom.xml", "planet.debian.org/rss20.xml", "例え.jp/フィード.xml"}
+	for i, h := range hosts {
+		f.topics = append(f.topics, topicOf("https://"+h, f.now, i, int64(1+r.IntN(1300))))
+	}
+	for i := range 47 {
+		f.topics = append(f.topics, topicOf(fmt.Sprintf("https://people.example.net/~user%02d/rss.xml", i), f.now, i+20, int64(r.IntN(40))))
+	}
+	slices.SortFunc(f.topics, func(a, b hub.TopicInfo) int { return strings.Compare(a.URL, b.URL) })
+	main := hub.TopicID("https://scripting.com/rss.xml")
+	for i := range 1204 {
+		f.subs = append(f.subs, subOf(main, i, f.now))
+	}
+	slices.SortFunc(f.subs, func(a, b hub.SubscriptionInfo) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range 1440 {
+		f.minutes = append(f.minutes, minuteOf(f.now.Add(-time.Duration(1440-i)*time.Minute), i, r))
+	}
+	story(f, bus, hosts, r)
+}
+
+func topicOf(url string, now time.Time, i int, subs int64) hub.TopicInfo {
+	t := hub.TopicInfo{Topic: hub.Topic{ID: hub.TopicID(url), URL: url, Version: int64(30 - i%7), Size: 48213, ContentType: "application/rss+xml",
+		CheckedAt: now.Add(-time.Duration(i*i) * time.Minute), ChangedAt: now.Add(-time.Duration(i*i*3) * time.Minute)}, Subscribers: subs}
+	switch i {
+	case 0:
+		t.CheckedAt, t.ChangedAt, t.Subscribers = now.Add(-42*time.Second), now.Add(-42*time.Second), 1204
+	case 2:
+		t.Failures, t.Error = 2, "The server answered 503 Service Unavailable."
+	case 5:
+		t.PingedAt = now.Add(-3 * time.Second)
+	}
+	return t
+}
+
+func subOf(topic int64, i int, now time.Time) hub.SubscriptionInfo {
+	protocol := []string{hub.HTTPPost, hub.HTTPPost, hub.HTTPPost, hub.XMLRPC, hub.HTTPSPost, hub.HTTPPost, hub.SOAP}[i%7]
+	cb := fmt.Sprintf("http://reader%d.example.net:5337/%s/%d", i, secret, i)
+	s := hub.Subscription{TopicID: topic, ID: hub.SubscriptionID(protocol, cb), Protocol: protocol, Callback: cb, CreatedAt: now.Add(-time.Duration(i) * time.Hour),
+		RenewedAt: now.Add(-time.Duration(i%24) * time.Hour), ExpiresAt: now.Add(time.Duration(25-i%24) * time.Hour)}
+	if i == 77 || i == 500 || i == 901 {
+		s.Failures, s.Tries, s.Owed, s.Sent, s.LastError = 1+i%2, 2, 30, 28, "No answer within 15 s."
+		s.NextAt, s.LastErrorAt = now.Add(95*time.Second), now.Add(-30*time.Second)
+	}
+	return hub.SubscriptionInfo{Subscription: s, Topic: "https://scripting.com/rss.xml"}
+}
+
+func minuteOf(at time.Time, i int, r *rand.Rand) hub.Minute {
+	if i > 700 && i < 745 {
+		return hub.Minute{At: at.Add(-48 * time.Hour)} // the server was off
+	}
+	n := int64(400 + 300*((i/97)%3) + r.IntN(500))
+	if i%31 == 0 {
+		n = 0
+	}
+	m := hub.Minute{At: at, Node: 17, Pings: int64(20 + r.IntN(30)), Checks: int64(18 + r.IntN(20)), Changes: int64(4 + r.IntN(9)), Notified: n, Failed: int64(r.IntN(6)),
+		Queue: int64(r.IntN(900)), Writes: 12}
+	if n > 0 {
+		m.P50, m.P99 = 1.1+r.Float64(), 6+30*r.Float64()
+		if i == 1400 {
+			m.P99 = 210
+		}
+	}
+	return m
+}
+
+// story writes a log that reads like one.
+func story(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
+	end := f.now
+	for i := range 160 {
+		f.now = end.Add(-time.Duration((160-i)*(160-i)/20+41) * time.Second)
+		u := "https://" + hosts[r.IntN(len(hosts))]
+		if i%9 == 0 || i > 155 {
+			u = "https://scripting.com/rss.xml"
+		}
+		id := hub.TopicID(u)
+		told := 900 + i*2
+		v := int64(i/9 + 12)
+		if i > 155 {
+			told, v = 1201, 30
+		}
+		switch i % 8 {
+		case 0, 4:
+			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Door: "rest", Peer: "203.0.113.9", Text: "Thanks for the ping.", Took: 84 * time.Millisecond},
+				event.Event{Kind: event.KindCheck, TopicID: id, Topic: u, OK: true, Version: v, Took: 79 * time.Millisecond, Text: fmt.Sprintf("Changed: version %d, 48,213 bytes.", v)},
+				event.Event{Kind: event.KindNotify, TopicID: id, Topic: u, OK: true, Version: v, Told: told, Failed: 3, Took: time.Duration(200+r.IntN(300)) * time.Millisecond, Text: fmt.Sprintf("Told %s subscribers in 0.3 s; 3 could not be told and will be tried again.", count(told))},
+				event.Event{Kind: event.KindError, TopicID: id, Topic: u, Door: "http-post", Peer: "reader77.example.net:5337", Failed: 1, Took: 15 * time.Second, Text: "No answer within 15 s."})
+		case 1, 5:
+			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Door: "xml-rpc", Peer: "198.51.100.77", Text: "Thanks for the ping.", Took: 31 * time.Millisecond},
+				event.Event{Kind: event.KindCheck, TopicID: id, Topic: u, OK: true, Version: v, Took: 28 * time.Millisecond, Text: "Not changed since 13:40:02 on 20 November (version 29)."})
+		case 2:
+			f.add(bus, event.Event{Kind: event.KindVerify, TopicID: id, Topic: u, OK: true, Door: "http-post", Peer: "river.example.com:1337", Took: 120 * time.Millisecond, Text: "The challenge was answered."},
+				event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, OK: true, Door: "rest", Peer: "river.example.com:1337", Took: 310 * time.Millisecond, Text: "Registered for http-post notifications until 15:02 on 21 November."})
+		case 3:
+			f.add(bus, event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, Door: "soap", Peer: "192.0.2.14", Took: 20 * time.Second, Text: "Not registered: the callback did not answer the test call within 15 s, so it could not be told of changes either."})
+		case 6:
+			f.add(bus, event.Event{Kind: event.KindDrop, TopicID: id, Topic: u, Door: "http-post", Peer: "gone.example.net", Text: "Dropped after 3 changes in a row that could not be delivered; the last time: No answer within 15 s."},
+				event.Event{Kind: event.KindExpire, TopicID: id, Topic: u, OK: true, Door: "xml-rpc", Peer: "old.example.net:80", Text: "The subscription was not renewed since 13:02 on 19 November and has expired."})
+		case 7:
+			f.add(bus, event.Event{Kind: event.KindCancel, TopicID: id, Topic: u, OK: true, Door: "rest", Peer: "river.example.com:1337", Text: "Cancelled by its owner."},
+				event.Event{Kind: event.KindSystem, OK: true, Text: "The hourly sweep removed 2 subscriptions."})
+		}
+	}
+	f.now = end
+}
+
+func addr(s string) netip.Addr { return netip.MustParseAddr(s) }

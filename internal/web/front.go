@@ -1,0 +1,179 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/rsscloud"
+)
+
+// doneWithin bounds an answer to a form: a registration reads feeds and calls
+// back before it is answered.
+const doneWithin = 90 * time.Second
+
+// pingForm is the form that says "this feed changed", as it was filled in.
+type pingForm struct{ URL, URLError string }
+
+type frontView struct {
+	view
+	Cloud    string // the element to put into a feed
+	Base     string // public URL without a slash at the end
+	Ping     pingForm
+	Register registerForm
+	Counts   hub.Counts
+	Counted  bool
+}
+
+func (s *site) front(rw http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	ping := pingForm{URL: clean(q.Get("url"), 2048)}
+	s.showFront(rw, r, http.StatusOK, ping, blankRegistration())
+}
+
+func (s *site) showFront(rw http.ResponseWriter, r *http.Request, status int, p pingForm, reg registerForm) {
+	v := frontView{view: s.view("Cloudburst", "/"), Base: s.base(r), Ping: p, Register: reg}
+	v.Heading = "Your feed changes, and its readers know at once"
+	v.Cloud = cloudElement(v.Base)
+	v.Register.Caller = addrText(s.clientAddr(r))
+	c, err := s.Hub.Counts(r.Context())
+	v.Counts, v.Counted = c, err == nil
+	s.render(rw, r, status, "front", v)
+}
+
+// base is the public URL without a slash at its end; without one configured, what
+// the request says.
+func (s *site) base(r *http.Request) string {
+	if s.PublicURL != "" {
+		return strings.TrimRight(s.PublicURL, "/")
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + clean(r.Host, 255)
+}
+
+// cloudElement is what an author puts into his feed.
+//
+// spec:rsscloud-2003#cloud-attributes
+func cloudElement(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	c := rsscloud.Cloud{Domain: u.Hostname(), Port: 80, Path: u.EscapedPath() + "/rsscloud/pleaseNotify", Protocol: rsscloud.HTTPPost}
+	if u.Scheme == "https" {
+		c.Port, c.Protocol = 443, rsscloud.HTTPSPost
+	}
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		c.Port = port
+	}
+	return c.String()
+}
+
+// readForm reads a posted form whole, or not at all.
+func readForm(rw http.ResponseWriter, r *http.Request) (rsscloud.Form, error) {
+	rc := http.NewResponseController(rw)
+	_ = rc.SetWriteDeadline(time.Now().Add(doneWithin)) // where it cannot be set, the server's own holds
+	form, err := rsscloud.ReadForm(r)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "%s Nothing was done.", fieldWords(err))
+	}
+	return form, nil
+}
+
+// fieldWords is what a person may read of an error of package rsscloud.
+func fieldWords(err error) string {
+	if f, ok := errors.AsType[*rsscloud.FieldError](err); ok {
+		return f.Msg
+	}
+	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
+		return e.Msg
+	}
+	return fault.Message(err)
+}
+
+// outcomeView says what became of a form.
+type outcomeView struct {
+	view
+	Good     bool
+	Lines    []string
+	Accepted []feedLink
+	Refused  []refusal
+	Expires  moment
+	Feed     *feedLink
+	Ping     *pingForm
+	Register *registerForm
+}
+
+type feedLink struct{ URL, Href string }
+
+type refusal struct{ URL, Reason string }
+
+func topicLink(feed string) feedLink {
+	return feedLink{clean(feed, 300), "/topics/" + strconv.FormatInt(hub.TopicID(feed), 10)}
+}
+
+func (s *site) doPing(rw http.ResponseWriter, r *http.Request) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	feed, err := form.PingURL()
+	if err != nil {
+		given, _, _ := form.Get("url")
+		s.showFront(rw, r, http.StatusBadRequest, pingForm{URL: clean(given, 2048), URLError: fieldWords(err)}, blankRegistration())
+		return
+	}
+	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Door: "web", Source: s.clientAddr(r)})
+	if err != nil {
+		s.notDone(rw, r, err, "The ping did not work", outcomeView{Feed: new(topicLink(feed)), Ping: &pingForm{URL: feed}})
+		return
+	}
+	v := outcomeView{view: s.view("Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(topicLink(feed)), Ping: &pingForm{URL: feed}}
+	s.render(rw, r, http.StatusOK, "outcome", v)
+}
+
+// notDone is an outcome page for a fault: what the hub said, and the form again.
+func (s *site) notDone(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	status, _ := statusOf(err)
+	s.note(r, err, status)
+	retryAfter(rw, err)
+	v.view = s.view(heading, "")
+	v.Lines = []string{sentence(fault.Message(err))}
+	if d := fault.RetryAfter(err); d > 0 {
+		v.Lines = append(v.Lines, "Try again in "+lasting(d.Round(time.Second))+".")
+	}
+	s.render(rw, r, status, "outcome", v)
+}
+
+// pingWords says what a ping came to.
+func pingWords(res hub.PingResult) []string {
+	switch {
+	case res.Pending:
+		return []string{"Reading the feed takes longer than usual. The ping is on disk and will not be lost: as soon as the feed has been read, its subscribers are told if it changed."}
+	case res.Changed && res.Known:
+		return []string{"The feed was read, and it had changed. Its subscribers are being told now."}
+	case res.Changed:
+		return []string{"The feed was read, and it had changed. Nobody is subscribed to it here, so nobody had to be told."}
+	case res.Checked:
+		return []string{"The feed was read, and it is the same as the last time, byte for byte. So nobody was told.",
+			"If you did change it, save the file first and ping afterwards, and see that no cache stands between."}
+	case !res.Known && res == (hub.PingResult{}):
+		return []string{"The ping was accepted. If nobody is subscribed to this feed here, it changes nothing; otherwise the feed is read and its subscribers are told."}
+	case !res.Known:
+		return []string{"Nobody is subscribed to this feed here, so nobody had to be told."}
+	}
+	return []string{"The ping was accepted, and the feed is checked in a moment."}
+}

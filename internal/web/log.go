@@ -1,0 +1,245 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+// logPageRows is how many events a page of the log shows.
+const logPageRows = 60
+
+// kind is one kind of event with its words.
+type kind struct{ Value, Tag, Label, Meaning string }
+
+func kinds() []kind {
+	return []kind{
+		{event.KindPing, "ping", "Pings", "Someone said that a feed changed."},
+		{event.KindCheck, "check", "Checks", "The feed was read and compared with the last time."},
+		{event.KindRegister, "register", "Registrations", "Someone asked to be told of changes."},
+		{event.KindVerify, "verify", "Test calls", "A subscriber was asked whether it wants this."},
+		{event.KindNotify, "notify", "Notifications", "Subscribers were told that the feed changed."},
+		{event.KindError, "error", "Errors", "One subscriber could not be told; it is tried again."},
+		{event.KindCancel, "cancel", "Cancellations", "A subscriber ended its subscription."},
+		{event.KindDrop, "drop", "Drops", "A subscription was removed: it failed too often, or its owner said it is gone."},
+		{event.KindExpire, "expire", "Expiries", "A subscription ran out without being renewed."},
+		{event.KindSave, "save", "Saves", "A feed was saved here."},
+		{event.KindSystem, "system", "System", "News of the server itself."},
+	}
+}
+
+func kindOf(value string) kind {
+	for _, k := range kinds() {
+		if k.Value == value {
+			return k
+		}
+	}
+	v := clean(value, 20)
+	return kind{value, v, v, ""}
+}
+
+// logQuery is what the log's URL asks for.
+type logQuery struct {
+	Topic         string // as the reader wrote it: a feed's address or a topic's id
+	topicID       int64
+	Kinds         []string
+	Text          string
+	before, after event.Cursor
+
+	TopicError, KindError, PlaceError string
+}
+
+// parseLogQuery reads topic, kind (repeated), q, before and after.
+func parseLogQuery(v url.Values) logQuery {
+	q := logQuery{Topic: clean(strings.TrimSpace(v.Get("topic")), 2048), Text: clean(strings.TrimSpace(v.Get("q")), 200)}
+	if q.Topic != "" {
+		if id, err := strconv.ParseInt(q.Topic, 10, 64); err == nil && id > 0 {
+			q.topicID = id
+		} else if feed, err := feedAddress(q.Topic); err == nil {
+			q.topicID = hub.TopicID(feed)
+		} else {
+			q.TopicError = fieldWords(err)
+		}
+	}
+	for _, value := range v["kind"] {
+		for k := range strings.SplitSeq(value, ",") {
+			if k = strings.TrimSpace(k); k == "" || slices.Contains(q.Kinds, k) {
+				continue
+			}
+			if kindOf(k).Meaning == "" {
+				q.KindError = "There is no kind of event called “" + clean(k, 40) + "”. Choose one of the list."
+				continue
+			}
+			q.Kinds = append(q.Kinds, k)
+		}
+	}
+	var ok1, ok2 bool
+	q.before, ok1 = parsePlace(v.Get("before"))
+	q.after, ok2 = parsePlace(v.Get("after"))
+	if !ok1 || !ok2 {
+		q.PlaceError = "The address names a place in the log that cannot be understood, so this is the newest page."
+		q.before, q.after = event.Cursor{}, event.Cursor{}
+	}
+	return q
+}
+
+// place writes a cursor for a URL; parsePlace reads it, and "" as the zero cursor.
+func place(c event.Cursor) string {
+	return strconv.FormatInt(c.At, 10) + "." + strconv.FormatInt(c.Node, 10) + "." + strconv.FormatInt(c.Seq, 10)
+}
+
+func parsePlace(s string) (c event.Cursor, ok bool) {
+	if s == "" {
+		return c, true
+	}
+	parts := strings.Split(s, ".")
+	if len(parts) != 3 {
+		return c, false
+	}
+	for i, p := range []*int64{&c.At, &c.Node, &c.Seq} {
+		n, err := strconv.ParseInt(parts[i], 10, 64)
+		if err != nil {
+			return event.Cursor{}, false
+		}
+		*p = n
+	}
+	return c, true
+}
+
+func (q logQuery) bad() bool { return q.TopicError != "" || q.KindError != "" || q.PlaceError != "" }
+
+// Filtered reports whether anything narrows the log.
+func (q logQuery) Filtered() bool { return q.topicID != 0 || len(q.Kinds) > 0 || q.Text != "" }
+
+// store is the query without its place.
+func (q logQuery) store(limit int) hub.EventQuery {
+	return hub.EventQuery{TopicID: q.topicID, Kinds: q.Kinds, Text: q.Text, Limit: limit}
+}
+
+// matches is what the store does with the query, for an event that comes live.
+func (q logQuery) matches(e event.Event) bool {
+	if q.topicID != 0 && e.TopicID != q.topicID || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
+		return false
+	}
+	if q.Text == "" {
+		return true
+	}
+	text := strings.ToLower(q.Text)
+	return strings.Contains(strings.ToLower(e.Topic), text) ||
+		strings.Contains(strings.ToLower(e.Text), text) || strings.Contains(strings.ToLower(e.Peer), text)
+}
+
+// url is the address of the same filters under path, with one more pair if name is set.
+func (q logQuery) url(path, name, value string) string {
+	v := url.Values{}
+	if q.Topic != "" {
+		v.Set("topic", q.Topic)
+	}
+	for _, k := range q.Kinds {
+		v.Add("kind", k)
+	}
+	if q.Text != "" {
+		v.Set("q", q.Text)
+	}
+	if name != "" {
+		v.Set(name, value)
+	}
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + v.Encode()
+}
+
+type logView struct {
+	view
+	Query        logQuery
+	Kinds        []kind
+	Rows         []row
+	Newest       bool   // the first page: it grows live
+	Stream       string // URL of the live events after the first row
+	Older, Newer string // URLs of the neighbouring pages; "": none
+	First        string // URL of the newest page
+}
+
+// Chosen reports whether the select shows that kind.
+func (v logView) Chosen(k string) bool { return len(v.Query.Kinds) == 1 && v.Query.Kinds[0] == k }
+
+// Several is the text of the choice that stands for more than one kind.
+func (v logView) Several() string {
+	if len(v.Query.Kinds) < 2 {
+		return ""
+	}
+	return list(v.Query.Kinds)
+}
+
+func (s *site) logPage(rw http.ResponseWriter, r *http.Request) {
+	q := parseLogQuery(r.URL.Query())
+	v := logView{view: s.view("Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
+	v.Script = "log.js"
+	if q.TopicError != "" || q.KindError != "" {
+		s.render(rw, r, http.StatusBadRequest, "log", v)
+		return
+	}
+	events, older, newer, err := s.logEvents(r, q)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	for _, e := range events {
+		v.Rows = append(v.Rows, newRow(e, v.Now))
+	}
+	if n := len(events); n > 0 {
+		if older {
+			v.Older = q.url("/log", "before", place(events[n-1].Cursor()))
+		}
+		if newer {
+			v.Newer = q.url("/log", "after", place(events[0].Cursor()))
+		}
+	}
+	v.Newest = !newer
+	since := "0:0"
+	if len(events) > 0 {
+		since = mark{events[0].Node, events[0].Seq}.String()
+	}
+	v.Stream = q.url("/log/stream", "since", since) + "&as=html"
+	status := http.StatusOK
+	if q.bad() {
+		status = http.StatusBadRequest
+	}
+	s.render(rw, r, status, "log", v)
+}
+
+// logEvents reads one page, newest first, and whether there is more on either side.
+func (s *site) logEvents(r *http.Request, q logQuery) (events []event.Event, older, newer bool, err error) {
+	zero := event.Cursor{}
+	want := q.store(logPageRows + 1)
+	if q.after != zero {
+		want.After, want.Forward = q.after, true
+		if events, err = s.Store.Events(r.Context(), want); err != nil {
+			return nil, false, false, err
+		}
+		if newer = len(events) > logPageRows; newer {
+			events = events[:logPageRows]
+		}
+		slices.Reverse(events)
+		if len(events) == logPageRows || newer {
+			return events, true, newer, nil
+		}
+		// Less than a page is newer: that is the newest page, so it is shown whole.
+		q.before = zero
+		want = q.store(logPageRows + 1)
+	}
+	want.Before = q.before
+	if events, err = s.Store.Events(r.Context(), want); err != nil {
+		return nil, false, false, err
+	}
+	if older = len(events) > logPageRows; older {
+		events = events[:logPageRows]
+	}
+	return events, older, q.before != zero, nil
+}

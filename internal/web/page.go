@@ -1,0 +1,189 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// pages are the parsed templates, one set for each page, by name.
+type pages map[string]*template.Template
+
+// parsePages reads the embedded templates. They are part of the program, so one
+// that does not parse is a mistake that every test shows.
+func parsePages(a assets) pages {
+	funcs := template.FuncMap{
+		"asset": a.url,
+		"count": func(n any) string {
+			switch n := n.(type) {
+			case int:
+				return count(n)
+			case int64:
+				return count(n)
+			}
+			return ""
+		},
+		"short":   short,
+		"lasting": lasting,
+		"host":    hostOf,
+		"clean":   clean,
+	}
+	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
+		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html"))
+	all := pages{}
+	for _, name := range []string{"front", "outcome", "log", "topics", "topic", "status", "docs", "problem"} {
+		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+	}
+	return all
+}
+
+// view is what every page has; a page's own data embeds it.
+type view struct {
+	Title    string
+	Heading  string
+	Here     string // path of the section, for the bar
+	Script   string // module of this page, "" for none
+	Sections []section
+	Version  string
+	Now      time.Time
+}
+
+// When is t as a time element shows it.
+func (v view) When(t time.Time) moment { return when(v.Now, t) }
+
+func (s *site) view(title, here string) view {
+	return view{Title: title, Heading: title, Here: here, Sections: sections(), Version: s.Version, Now: s.now()}
+}
+
+// render writes a page whole, or the error page.
+func (s *site) render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	var body bytes.Buffer
+	if err := s.pages[name].ExecuteTemplate(&body, "page", data); err != nil {
+		s.log().Error("a page could not be made", "page", name, "err", err)
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		rw.WriteHeader(http.StatusInternalServerError)
+		_, _ = rw.Write([]byte(fault.Neutral + "\n"))
+		return
+	}
+	h := rw.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Add("Vary", "Accept-Encoding")
+	out := body.Bytes()
+	if len(out) > 1400 && acceptsGzip(r) {
+		out = compress(out, gzip.BestSpeed)
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(out)))
+	rw.WriteHeader(status)
+	_, _ = rw.Write(out)
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for _, part := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			q := strings.ReplaceAll(params, " ", "")
+			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
+		}
+	}
+	return false
+}
+
+// compress cannot fail: it writes to memory with a level that exists.
+func compress(b []byte, level int) []byte {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, level)
+	if err != nil {
+		return b
+	}
+	_, _ = z.Write(b)
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// problemView is the page for what did not work.
+type problemView struct {
+	view
+	Text string
+}
+
+func (s *site) problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	v := s.view(heading, "")
+	s.render(rw, r, status, "problem", problemView{view: v, Text: text})
+}
+
+// fail is the one place where an error becomes a page.
+func (s *site) fail(rw http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return // nobody reads it any more
+	}
+	status, heading := statusOf(err)
+	s.note(r, err, status)
+	retryAfter(rw, err)
+	s.problem(rw, r, status, heading, sentence(fault.Message(err)))
+}
+
+// note logs what is ours to mend; what a stranger did wrong is his to read.
+func (s *site) note(r *http.Request, err error, status int) {
+	if status >= 500 {
+		s.log().Error("a page failed", "path", r.URL.Path, "err", err)
+	}
+}
+
+func retryAfter(rw http.ResponseWriter, err error) {
+	if d := fault.RetryAfter(err); d > 0 {
+		rw.Header().Set("Retry-After", strconv.Itoa(int((d+time.Second-1)/time.Second)))
+	}
+}
+
+func statusOf(err error) (status int, heading string) {
+	switch fault.CodeOf(err) {
+	case fault.Invalid:
+		return http.StatusBadRequest, "That could not be understood"
+	case fault.NotFound:
+		return http.StatusNotFound, "There is nothing here"
+	case fault.Refused:
+		return http.StatusForbidden, "That was refused"
+	case fault.Conflict:
+		return http.StatusConflict, "Something else is in the way"
+	case fault.TooMany:
+		return http.StatusTooManyRequests, "That is too much at once"
+	case fault.Unreadable:
+		return http.StatusUnprocessableEntity, "That could not be read"
+	case fault.Gone:
+		return http.StatusGone, "It was here, and is gone"
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable, "Not just now"
+	case fault.Unsupported:
+		return http.StatusNotImplemented, "This server cannot do that"
+	}
+	return http.StatusInternalServerError, "Something went wrong here"
+}
+
+// sentence gives a message its capital and its full stop.
+func sentence(s string) string {
+	s = clean(strings.TrimSpace(s), 600)
+	if s == "" {
+		return ""
+	}
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.HasPrefix(s, "http") {
+		s = string(c-'a'+'A') + s[1:]
+	}
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") && !strings.HasSuffix(s, "…") {
+		s += "."
+	}
+	return s
+}

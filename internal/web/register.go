@@ -1,0 +1,178 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/hub"
+	"cloudburst/rsscloud"
+)
+
+// registerForm is the pleaseNotify form, as it was filled in.
+type registerForm struct {
+	Domain, Port, Path, Protocol, Procedure, Feeds string
+
+	DomainError, PortError, PathError, ProtocolError, ProcedureError, FeedsError string
+
+	Caller string // where notifications go without a domain
+}
+
+func blankRegistration() registerForm {
+	return registerForm{Port: "80", Path: "/feedupdated", Protocol: rsscloud.HTTPPost}
+}
+
+type choice struct{ Value, Label string }
+
+// Protocols are the choices of the form.
+func (registerForm) Protocols() []choice {
+	return []choice{
+		{rsscloud.HTTPPost, "http-post: a form with the feed's address"},
+		{rsscloud.HTTPSPost, "https-post: the same over TLS"},
+		{rsscloud.XMLRPC, "xml-rpc: a procedure call"},
+		{rsscloud.SOAP, "soap: a SOAP call"},
+	}
+}
+
+func addrText(a netip.Addr) string {
+	host, err := rsscloud.HostOf(a)
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+func (s *site) doRegister(rw http.ResponseWriter, r *http.Request) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	f, reg, ok := registration(form, s.clientAddr(r))
+	if !ok {
+		s.showFront(rw, r, http.StatusBadRequest, pingForm{}, f)
+		return
+	}
+	f.Caller = addrText(reg.Source)
+	res, err := s.Hub.Register(r.Context(), reg)
+	if err != nil {
+		s.notDone(rw, r, err, "Nothing was registered", outcomeView{Register: &f})
+		return
+	}
+	s.render(rw, r, registeredStatus(res), "outcome", s.registered(res, f))
+}
+
+func registeredStatus(res hub.Registered) int {
+	if len(res.Accepted) == 0 {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+func (s *site) registered(res hub.Registered, f registerForm) outcomeView {
+	v := outcomeView{view: s.view("Registered", ""), Good: len(res.Accepted) > 0, Register: &f}
+	for _, feed := range res.Accepted {
+		v.Accepted = append(v.Accepted, topicLink(feed))
+	}
+	for _, no := range res.Refused {
+		v.Refused = append(v.Refused, refusal{clean(no.Feed, 300), sentence(no.Reason)})
+	}
+	switch {
+	case !v.Good:
+		v.Title, v.Heading = "Nothing was registered", "Nothing was registered"
+	case len(v.Refused) > 0:
+		v.Title, v.Heading = "Registered in part", "Registered in part"
+	}
+	if v.Good {
+		v.Expires = v.When(res.Expires)
+	}
+	return v
+}
+
+// registration reads the form as the pleaseNotify door does, but looks at every
+// field, so that all that is wrong is said at once. Not ok: the form carries it.
+//
+// spec:rsscloud-2009#please-notify-fields
+func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Registration, bool) {
+	f := registerForm{Caller: addrText(from)}
+	for name, p := range map[string][2]*string{
+		"domain": {&f.Domain, &f.DomainError}, "port": {&f.Port, &f.PortError}, "path": {&f.Path, &f.PathError},
+		"protocol": {&f.Protocol, &f.ProtocolError}, "notifyProcedure": {&f.Procedure, &f.ProcedureError},
+	} {
+		value, _, err := form.Get(name)
+		*p[0] = clean(value, 2048)
+		if err != nil {
+			*p[1] = fieldWords(err)
+		}
+	}
+	reg := hub.Registration{Protocol: f.Protocol, Procedure: f.Procedure, Challenge: f.Domain != "", Source: from, Door: "web"}
+	reg.Feeds = f.readFeeds(form)
+	port, err := strconv.Atoi(f.Port)
+	if err != nil || port < 1 || port > 65535 {
+		f.PortError = "Write the port that your program listens on, a number from 1 to 65535."
+	}
+	if f.Path == "" {
+		f.PathError = "Write the path of your handler, for example /feedupdated."
+	}
+	if !rsscloud.ValidProtocol(f.Protocol) {
+		f.ProtocolError = "Choose one of the four protocols."
+	}
+	if err := rsscloud.CheckProcedure(f.Protocol, f.Procedure); err != nil && f.ProcedureError == "" {
+		f.ProcedureError = fieldWords(err)
+	}
+	if f.ok() {
+		reg.Callback, err = rsscloud.Registration{Port: port, Path: f.Path, Protocol: f.Protocol, Domain: f.Domain}.Callback(from)
+		f.place(err)
+	}
+	return f, reg, f.ok()
+}
+
+// place puts what is wrong with a callback beside the field that it comes from.
+func (f *registerForm) place(err error) {
+	if err == nil {
+		return
+	}
+	if field, ok := errors.AsType[*rsscloud.FieldError](err); ok && field.Field == "path" {
+		f.PathError = field.Msg
+		return
+	}
+	f.DomainError = fieldWords(err)
+}
+
+func (f *registerForm) ok() bool {
+	return f.DomainError+f.PortError+f.PathError+f.ProtocolError+f.ProcedureError+f.FeedsError == ""
+}
+
+// readFeeds takes url1, url2 and so on; each may hold several addresses, one a line.
+//
+// spec:rsscloud-2009#url-numbering
+func (f *registerForm) readFeeds(form rsscloud.Form) []string {
+	given, err := form.URLs()
+	if err != nil {
+		f.FeedsError = "Write the address of at least one feed."
+		if len(form) > rsscloud.MaxURLs {
+			f.FeedsError = fieldWords(err)
+		}
+		return nil
+	}
+	var feeds []string
+	for _, value := range given {
+		feeds = append(feeds, strings.Fields(value)...)
+	}
+	f.Feeds = clean(strings.Join(feeds, " "), rsscloud.MaxForm)
+	f.Feeds = strings.ReplaceAll(f.Feeds, " ", "\n")
+	if len(feeds) > rsscloud.MaxURLs {
+		f.FeedsError = fmt.Sprintf("These are %d feeds; register at most %d at once.", len(feeds), rsscloud.MaxURLs)
+		return nil
+	}
+	for _, feed := range feeds {
+		if err := rsscloud.CheckFeedURL(feed); err != nil {
+			f.FeedsError = fieldWords(err)
+			return nil
+		}
+	}
+	return feeds
+}

@@ -1,0 +1,60 @@
+// Keeps relative times true and makes the copy buttons work. The pages say all of
+// it without this file.
+
+const units = [
+  [172800, 86400, "day", "days"],
+  [3600, 3600, "h", "h"],
+  [60, 60, "min", "min"],
+  [0, 1, "s", "s"],
+];
+
+function lasting(seconds) {
+  for (const [from, size, one, many] of units) {
+    if (seconds >= from) {
+      const n = Math.floor(seconds / size);
+      return `${n} ${n === 1 ? one : many}`;
+    }
+  }
+}
+
+// The same words as the server's.
+function relative(then, now) {
+  const seconds = (now - then) / 1000;
+  if (seconds < 0) return seconds > -1 ? "now" : `in ${lasting(-seconds)}`;
+  if (seconds < 1) return "now";
+  if (seconds < 604800) return `${lasting(seconds)} ago`;
+  return null;
+}
+
+function tick() {
+  const now = Date.now();
+  for (const el of document.querySelectorAll("time[datetime]")) {
+    const text = relative(Date.parse(el.dateTime), now);
+    if (text !== null && text !== el.textContent) el.textContent = text;
+  }
+}
+
+tick();
+setInterval(() => { if (!document.hidden) tick(); }, 5000);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
+document.addEventListener("cloudburst:fresh", tick);
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  if (!navigator.clipboard && !document.execCommand) continue;
+  button.hidden = false;
+  const label = button.textContent;
+  button.addEventListener("click", async () => {
+    const source = document.getElementById(button.dataset.copy);
+    let done = false;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      done = true;
+    } catch {
+      // Without https there is no clipboard: select it, and let the browser copy.
+      getSelection().selectAllChildren(source);
+      done = document.execCommand("copy");
+    }
+    button.textContent = done ? "Copied" : "Press Ctrl+C";
+    setTimeout(() => { button.textContent = label; }, 2000);
+  });
+}

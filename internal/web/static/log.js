@@ -1,0 +1,88 @@
+// Puts new events on top of the log as they come. Nothing moves under the reader's
+// eyes: unless he is at the top and reads nothing, they wait behind a button.
+
+const list = document.getElementById("events");
+const keep = 300; // lines in the page; older ones are a page away
+
+if (list?.dataset.stream && "EventSource" in window) {
+  const pill = document.getElementById("pill");
+  const state = document.getElementById("live");
+  const stateText = document.getElementById("live-text");
+  const seen = new Set([...list.children].map((li) => li.dataset.id));
+  let waiting = [];
+  let due = false;
+
+  const say = (text, on) => {
+    state.hidden = false;
+    state.classList.toggle("on", on);
+    if (stateText.textContent !== text) stateText.textContent = text;
+  };
+
+  const busy = () =>
+    scrollY > 40 ||
+    list.querySelector("details[open]") !== null ||
+    list.contains(document.activeElement) ||
+    list.matches(":hover") ||
+    !getSelection().isCollapsed;
+
+  const show = () => {
+    const fresh = document.createDocumentFragment();
+    for (const html of waiting.splice(0).reverse().slice(0, keep)) {
+      const part = document.createElement("template");
+      part.innerHTML = html; // made by the server, which escapes what strangers wrote
+      const li = part.content.firstElementChild;
+      if (!li) continue;
+      li.classList.add("fresh");
+      fresh.append(li);
+    }
+    list.prepend(fresh);
+    while (list.children.length > keep) list.lastElementChild.remove();
+    document.getElementById("empty")?.remove();
+    pill.hidden = true;
+    document.dispatchEvent(new Event("cloudburst:fresh"));
+  };
+
+  const settle = () => {
+    due = false;
+    if (waiting.length === 0) return;
+    if (!busy()) return show();
+    const n = waiting.length;
+    pill.textContent = n === 1 ? "1 new event" : `${n > keep ? `${keep}+` : n} new events`;
+    pill.hidden = false;
+  };
+
+  pill.addEventListener("click", () => {
+    if (pill.dataset.reload) return location.reload();
+    for (const open of list.querySelectorAll("details[open]")) open.open = false;
+    show();
+    scrollTo({ top: 0 });
+  });
+
+  const source = new EventSource(list.dataset.stream);
+  source.addEventListener("open", () => say("Live", true));
+  source.addEventListener("error", () => {
+    say(source.readyState === EventSource.CLOSED ? "Not live: load the page again" : "Connecting again", false);
+  });
+  source.addEventListener("message", (event) => {
+    if (seen.has(event.lastEventId)) return;
+    seen.add(event.lastEventId);
+    waiting.push(event.data);
+    if (waiting.length > 2 * keep) waiting.splice(0, waiting.length - keep);
+    if (!due) {
+      due = true;
+      setTimeout(settle, 100);
+    }
+  });
+  source.addEventListener("reset", () => {
+    pill.textContent = "Much happened: load the log again";
+    pill.dataset.reload = "yes";
+    pill.hidden = false;
+  });
+  addEventListener("pagehide", () => source.close());
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+}
+
+// Empty fields have no place in the address.
+document.querySelector("form.filter")?.addEventListener("formdata", (event) => {
+  for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+});

@@ -1,0 +1,255 @@
+package web
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// span is a stretch of time that the status page shows.
+type span struct {
+	Name, Label string
+	Length      time.Duration
+	Step        time.Duration // one point of the charts
+	TableStep   time.Duration // one row of the table
+	Ticks       []tick
+}
+
+func spans() []span {
+	return []span{
+		{"hour", "Last hour", time.Hour, time.Minute, 10 * time.Minute,
+			[]tick{{0, "−60 min"}, {0.25, "−45"}, {0.5, "−30"}, {0.75, "−15"}, {1, "now"}}},
+		{"day", "Last day", 24 * time.Hour, 15 * time.Minute, 2 * time.Hour,
+			[]tick{{0, "−24 h"}, {0.25, "−18"}, {0.5, "−12"}, {0.75, "−6"}, {1, "now"}}},
+	}
+}
+
+type statusView struct {
+	view
+	Lead     string
+	Then     string
+	Bad      bool
+	Warnings []string
+	Counts   hub.Counts
+	Counted  bool
+	Live     hub.Live
+	Up       string
+	Spans    []span
+	Span     span
+	Charts   []figure
+	Table    []bucket
+}
+
+// bucket is what all nodes did in one stretch of time.
+type bucket struct {
+	At time.Time
+	hub.Minute
+	Any      bool // some node was there
+	Measured bool // P50 and P99 mean something
+}
+
+func (s *site) status(rw http.ResponseWriter, r *http.Request) {
+	v := statusView{view: s.view("Status", "/status"), Spans: spans(), Live: s.Hub.Live()}
+	v.Script = "status.js"
+	v.Span = v.Spans[0]
+	for _, sp := range v.Spans {
+		if sp.Name == r.URL.Query().Get("span") {
+			v.Span = sp
+		}
+	}
+	if s.Warnings != nil {
+		for _, w := range s.Warnings() {
+			v.Warnings = append(v.Warnings, sentence(w))
+		}
+	}
+	if !v.Live.Started.IsZero() {
+		v.Up = lasting(v.Now.Sub(v.Live.Started))
+	}
+	minutes, err := s.Store.Minutes(r.Context(), v.Now.Add(-v.Span.Length))
+	if err == nil {
+		v.Counts, err = s.Hub.Counts(r.Context())
+	}
+	if err != nil {
+		s.log().Error("the status page could not read the store", "err", err)
+		v.Bad, v.Lead = true, "The store cannot be reached at this moment."
+		v.Then = "Nothing that was acknowledged is lost; the work goes on by itself when the store is back."
+		if fault.CodeOf(err) == fault.Unavailable {
+			rw.Header().Set("Retry-After", "10")
+		}
+		s.render(rw, r, http.StatusServiceUnavailable, "status", v)
+		return
+	}
+	v.Counted = true
+	points := gather(minutes, v.Now, v.Span.Length, v.Span.Step)
+	v.Charts = statusCharts(points, v.Span)
+	v.Table = gather(minutes, v.Now, v.Span.Length, v.Span.TableStep)
+	v.Lead, v.Then, v.Bad = statusWords(v, points)
+	s.render(rw, r, http.StatusOK, "status", v)
+}
+
+// gather sums minutes of all nodes into even stretches that end now, oldest
+// first. The p50 of a stretch is the mean of its minutes weighted by what they
+// told, the p99 their worst: honest, and never better than it was.
+func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []bucket {
+	all := make([]bucket, length/step)
+	from := now.Add(-length)
+	weight := make([]float64, len(all))
+	for i := range all {
+		all[i].At = from.Add(time.Duration(i) * step)
+	}
+	for _, m := range minutes {
+		i := int(m.At.Sub(from) / step)
+		if m.At.Before(from) || i >= len(all) {
+			continue
+		}
+		b := &all[i]
+		b.Any = true
+		b.Pings += m.Pings
+		b.Checks += m.Checks
+		b.Changes += m.Changes
+		b.Notified += m.Notified
+		b.Failed += m.Failed
+		b.Registers += m.Registers
+		b.Writes += m.Writes
+		b.Queue = max(b.Queue, m.Queue)
+		if m.Notified > 0 {
+			b.Measured = true
+			b.P99 = max(b.P99, m.P99)
+			b.P50 = (b.P50*weight[i] + m.P50*float64(m.Notified)) / (weight[i] + float64(m.Notified))
+			weight[i] += float64(m.Notified)
+		}
+	}
+	return all
+}
+
+// P50Text and P99Text are the latencies in words, a dash where nothing was told.
+func (b bucket) P50Text() string { return b.latency(b.P50) }
+
+// P99Text is the slowest hundredth; see P50Text.
+func (b bucket) P99Text() string { return b.latency(b.P99) }
+
+func (b bucket) latency(ms float64) string {
+	if !b.Measured {
+		return "–"
+	}
+	return lasting(time.Duration(ms * float64(time.Millisecond)))
+}
+
+func statusWords(v statusView, points []bucket) (lead, then string, bad bool) {
+	var sum bucket
+	weight := 0.0
+	for _, p := range points {
+		sum.Notified += p.Notified
+		sum.Failed += p.Failed
+		sum.Pings += p.Pings
+		if p.Measured {
+			sum.P50 += p.P50 * float64(p.Notified)
+			sum.P99 = max(sum.P99, p.P99)
+			weight += float64(p.Notified)
+			sum.Measured = true
+		}
+	}
+	in := "In the last hour "
+	if v.Span.Name == "day" {
+		in = "In the last day "
+	}
+	switch {
+	case sum.Measured:
+		sum.P50 /= weight
+		lead = in + some(sum.Notified, "subscriber was told", "subscribers were told") + ", half of them within " + sum.P50Text() + " of the ping."
+	case sum.Pings > 0:
+		lead = in + some(sum.Pings, "ping came", "pings came") + ", and nobody had to be told."
+	default:
+		lead = in + "nothing happened here."
+	}
+	failing := v.Counts.Failing
+	switch {
+	case v.Counts.Subscriptions == 0:
+		then = "Nobody is subscribed to anything yet."
+	case failing == 0:
+		then = "Every one of the " + some(v.Counts.Subscriptions, "subscription", "subscriptions") + " answers."
+	default:
+		then = count(failing) + " of " + some(v.Counts.Subscriptions, "subscription", "subscriptions") + " could not be told the last time and " + isAre(failing) + " tried again."
+		bad = failing*4 > v.Counts.Subscriptions
+	}
+	return lead, then, bad
+}
+
+func isAre(n int64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func statusCharts(points []bucket, sp span) []figure {
+	per := "a minute"
+	if sp.Step != time.Minute {
+		per = "in " + strconv.Itoa(int(sp.Step.Minutes())) + " minutes"
+	}
+	minutes := sp.Step.Minutes()
+	pick := func(get func(bucket) float64, has func(bucket) bool) []float64 {
+		out := make([]float64, len(points))
+		for i, p := range points {
+			if out[i] = math.NaN(); has(p) {
+				out[i] = get(p)
+			}
+		}
+		return out
+	}
+	seen := func(b bucket) bool { return b.Any }
+	measured := func(b bucket) bool { return b.Measured }
+	told := pick(func(b bucket) float64 { return float64(b.Notified) }, seen)
+	pings := pick(func(b bucket) float64 { return float64(b.Pings) }, seen)
+	p50 := pick(func(b bucket) float64 { return b.P50 }, measured)
+	p99 := pick(func(b bucket) float64 { return b.P99 }, measured)
+	queue := pick(func(b bucket) float64 { return float64(b.Queue) }, seen)
+	when := lower(sp.Label)
+	charts := []figure{
+		{ID: "told", Title: "Notifications " + per, Bars: true, Series: []series{{"notifications", "s1", told}}},
+		{ID: "pings", Title: "Pings " + per, Bars: true, Series: []series{{"pings", "s1", pings}}},
+		{ID: "latency", Title: "From ping to delivery", Unit: "ms", Series: []series{{"half within (p50)", "s1", p50}, {"99 of 100 within (p99)", "s2", p99}}},
+		{ID: "queue", Title: "Most waiting or under way", Series: []series{{"deliveries", "s1", queue}}},
+	}
+	for i := range charts {
+		c := &charts[i]
+		c.Ticks = sp.Ticks
+		c.Desc = describe(c.Series, when, c.Unit, minutes)
+		c.Now = "highest " + highestText(c.Series[len(c.Series)-1].Values, c.Unit)
+	}
+	return charts
+}
+
+func lower(s string) string { return string(s[0]|0x20) + s[1:] }
+
+func highestText(values []float64, unit string) string {
+	top := figure{Series: []series{{Values: values}}}.highest()
+	if unit == "ms" {
+		return lasting(time.Duration(top * float64(time.Millisecond)))
+	}
+	return count(int64(top))
+}
+
+// describe says in words what a chart shows.
+func describe(all []series, when, unit string, minutesPerPoint float64) string {
+	s := "Over the " + when + "."
+	for _, one := range all {
+		top, at := 0.0, -1
+		for i, v := range one.Values {
+			if !math.IsNaN(v) && v > top {
+				top, at = v, i
+			}
+		}
+		if at < 0 {
+			s += " No " + one.Name + "."
+			continue
+		}
+		ago := time.Duration(float64(len(one.Values)-1-at) * minutesPerPoint * float64(time.Minute))
+		s += " Highest " + one.Name + ": " + highestText(one.Values, unit) + ", " + relative(time.Unix(0, 0).Add(ago), time.Unix(0, 0)) + "."
+	}
+	return s
+}

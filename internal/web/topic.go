@@ -1,0 +1,298 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+const (
+	topicsRows    = 50
+	topicEvents   = 40
+	topicHosts    = 40   // subscribers shown one by one
+	topicCounted  = 5000 // subscribers looked at for a topic's page
+	topicChanges  = 24   // changes in a topic's charts
+	topicNotified = 400  // notify events read for them
+)
+
+type topicsView struct {
+	view
+	Match   string
+	Rows    []topicRow
+	Counts  hub.Counts
+	Counted bool
+	More    string // URL of the next page; "": none
+	Paged   bool   // not the first page
+}
+
+type topicRow struct {
+	Href, URL   string
+	Subscribers int64
+	Changed     moment
+	State       string
+	Bad         bool
+}
+
+// topics lists the topics, or leads to one with url=.
+func (s *site) topics(rw http.ResponseWriter, r *http.Request) {
+	in := r.URL.Query()
+	if feed := strings.TrimSpace(in.Get("url")); feed != "" {
+		http.Redirect(rw, r, topicLink(feed).Href, http.StatusFound)
+		return
+	}
+	v := topicsView{view: s.view("Topics", "/topics"), Match: clean(strings.TrimSpace(in.Get("q")), 200)}
+	after := strings.ToValidUTF8(in.Get("after"), "")
+	v.Paged = after != ""
+	found, err := s.Store.Topics(r.Context(), hub.TopicQuery{Match: v.Match, After: after, Limit: topicsRows + 1, Now: v.Now})
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	if len(found) > topicsRows {
+		found = found[:topicsRows]
+		next := url.Values{"after": {found[topicsRows-1].URL}}
+		if v.Match != "" {
+			next.Set("q", v.Match)
+		}
+		v.More = "/topics?" + next.Encode()
+	}
+	for _, t := range found {
+		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), URL: short(t.URL), Subscribers: t.Subscribers, Changed: v.When(t.ChangedAt)}
+		switch {
+		case t.Failures > 0:
+			row.State, row.Bad = "cannot be read", true
+		case !t.PingedAt.IsZero():
+			row.State = "being checked"
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	if v.Counts, err = s.Hub.Counts(r.Context()); err == nil {
+		v.Counted = true
+	}
+	s.render(rw, r, http.StatusOK, "topics", v)
+}
+
+type topicView struct {
+	view
+	Topic     hub.Topic
+	Known     bool // it has a row; else only the log knows it
+	URL       string
+	Open      bool // URL may be a link
+	LogHref   string
+	Lead      string // the sentence
+	Then      string // what else is to be said
+	Bad       bool
+	Tally     tally
+	Hosts     []hostRow
+	HostsLeft int
+	Rows      []row
+	Charts    []figure
+	Due       []fact
+}
+
+// tally is what a topic's live subscriptions come to.
+type tally struct {
+	Live      int64
+	Partial   bool // there are more than were looked at
+	Protocols []protocolCount
+	Failing   int // cannot be told of the current version yet
+	NextTry   time.Time
+}
+
+type protocolCount struct {
+	Protocol string
+	N        int
+}
+
+// hostRow is a subscription as strangers may see it: no path, no procedure.
+type hostRow struct {
+	Host, Protocol string
+	Since, Expires moment
+	State          string
+	Bad            bool
+	NextTry        moment
+}
+
+func (s *site) topic(rw http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		s.problem(rw, r, http.StatusNotFound, "There is no such topic", "A topic's address ends in a number. Search for the feed on the topics page.")
+		return
+	}
+	t, err := s.Store.Topic(ctx, id)
+	known := err == nil
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		s.fail(rw, r, err)
+		return
+	}
+	events, err := s.Store.Events(ctx, hub.EventQuery{TopicID: id, Limit: topicEvents})
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	if !known && len(events) == 0 {
+		s.problem(rw, r, http.StatusNotFound, "Nobody follows this feed here", "No subscription names it and no ping did lately. When someone registers for it, its page appears.")
+		return
+	}
+	v := topicView{view: s.view("", "/topics"), Topic: t, Known: known, LogHref: "/log?topic=" + strconv.FormatInt(id, 10)}
+	address := t.URL
+	if !known {
+		address = events[0].Topic
+	}
+	v.URL, v.Open = clean(address, 2048), webAddress(address)
+	v.Title, v.Heading = short(address), short(address)
+	for _, e := range events {
+		v.Rows = append(v.Rows, newRow(e, v.Now))
+	}
+	if err := s.fillTopic(ctx, &v, events); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	s.render(rw, r, http.StatusOK, "topic", v)
+}
+
+// fillTopic adds subscribers, charts and the sentence.
+func (s *site) fillTopic(ctx context.Context, v *topicView, events []event.Event) error {
+	if !v.Known {
+		v.Lead, v.Then = unknownWords(events)
+		return nil
+	}
+	subs, more, err := s.liveSubscriptions(ctx, v.Topic.ID, v.Now)
+	if err != nil {
+		return err
+	}
+	v.Tally = tallyOf(subs, v.Topic)
+	if more {
+		v.Tally.Partial = true
+		v.Tally.Live = max(v.Tally.Live, s.subscribers(ctx, v.Topic, v.Now))
+	}
+	v.Hosts, v.HostsLeft = hostRows(subs, v.Tally.Live, v.view)
+	notified, err := s.Store.Events(ctx, hub.EventQuery{TopicID: v.Topic.ID, Kinds: []string{event.KindNotify, event.KindCheck}, Limit: topicNotified})
+	if err != nil {
+		return err
+	}
+	changes := changesOf(notified)
+	v.Charts = changeCharts(changes)
+	v.Lead, v.Then, v.Bad = verdict(v.Topic, v.Tally, changes, events, v.Now)
+	v.Due = dueFacts(v.Topic, v.Tally, v.view)
+	return nil
+}
+
+// liveSubscriptions reads at most topicCounted of them.
+func (s *site) liveSubscriptions(ctx context.Context, topicID int64, now time.Time) (live []hub.SubscriptionInfo, more bool, err error) {
+	q := hub.SubscriptionQuery{TopicID: topicID, Limit: 1000}
+	for read := 0; read < topicCounted; {
+		page, err := s.Store.Subscriptions(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, sub := range page {
+			if sub.ExpiresAt.After(now) {
+				live = append(live, sub)
+			}
+		}
+		if len(page) < q.Limit {
+			return live, false, nil
+		}
+		read += len(page)
+		q.After = page[len(page)-1].Key()
+	}
+	return live, true, nil
+}
+
+// subscribers is the count that the list of topics gives; 0 if it is not found there.
+func (s *site) subscribers(ctx context.Context, t hub.Topic, now time.Time) int64 {
+	// The page of the list that starts just before this URL has it first, in any
+	// order of characters that puts a beginning before the whole.
+	found, err := s.Store.Topics(ctx, hub.TopicQuery{Match: t.URL, After: t.URL[:max(len(t.URL)-1, 0)], Limit: 10, Now: now})
+	if err != nil {
+		return 0
+	}
+	for _, info := range found {
+		if info.ID == t.ID {
+			return info.Subscribers
+		}
+	}
+	return 0
+}
+
+func tallyOf(subs []hub.SubscriptionInfo, t hub.Topic) tally {
+	out := tally{Live: int64(len(subs))}
+	n := map[string]int{}
+	for _, sub := range subs {
+		n[sub.Protocol]++
+		if sub.Failures > 0 && sub.Owed > sub.Sent {
+			out.Failing++
+		}
+		if !sub.NextAt.IsZero() && (out.NextTry.IsZero() || sub.NextAt.Before(out.NextTry)) {
+			out.NextTry = sub.NextAt
+		}
+	}
+	for protocol, count := range n {
+		out.Protocols = append(out.Protocols, protocolCount{clean(protocol, 20), count})
+	}
+	slices.SortFunc(out.Protocols, func(a, b protocolCount) int {
+		return cmp.Or(b.N-a.N, strings.Compare(a.Protocol, b.Protocol))
+	})
+	return out
+}
+
+// hostRows lists the subscribers that have trouble first, then the latest.
+func hostRows(subs []hub.SubscriptionInfo, live int64, v view) (rows []hostRow, left int) {
+	slices.SortStableFunc(subs, func(a, b hub.SubscriptionInfo) int {
+		return cmp.Or(cmp.Compare(b.Failures, a.Failures), b.RenewedAt.Compare(a.RenewedAt), cmp.Compare(a.ID, b.ID))
+	})
+	for _, sub := range subs[:min(len(subs), topicHosts)] {
+		h := hostRow{Host: hostOf(sub.Callback), Protocol: clean(sub.Protocol, 20), Since: v.When(sub.CreatedAt), Expires: v.When(sub.ExpiresAt), State: "well"}
+		if sub.Failures > 0 {
+			h.Bad = true
+			h.State = "failed " + timesWord(sub.Failures) + " in a row"
+			if why := clean(sub.LastError, 160); why != "" {
+				h.State += ": " + why
+			}
+			if !sub.NextAt.IsZero() {
+				h.NextTry = v.When(sub.NextAt)
+			}
+		}
+		rows = append(rows, h)
+	}
+	return rows, int(live) - len(rows)
+}
+
+func timesWord(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return count(n) + " times"
+}
+
+func dueFacts(t hub.Topic, n tally, v view) []fact {
+	var due []fact
+	if !t.PingedAt.IsZero() {
+		due = append(due, fact{Name: "Next check", Value: "now: the ping that came " + relative(v.Now, t.PingedAt) + " is being answered"})
+	} else {
+		due = append(due, fact{Name: "Next check", Value: "at the next ping"})
+	}
+	switch {
+	case n.NextTry.IsZero():
+		due = append(due, fact{Name: "Next notification", Value: "at the next change"})
+	case n.NextTry.After(v.Now):
+		due = append(due, fact{Name: "Next notification", Value: "a repeat " + relative(v.Now, n.NextTry)})
+	default:
+		due = append(due, fact{Name: "Next notification", Value: "a repeat, now"})
+	}
+	return due
+}

@@ -1,0 +1,94 @@
+// Package web is the hub as people see it: the front page with its two forms,
+// the live log, the topics, the status page and the documentation.
+//
+// Everything here stands on the public listener, so it shows what strangers may
+// see and nothing else: a subscriber appears as a host, never as a callback path,
+// and an event's Detail is dropped before any template sees it. Every page works
+// without JavaScript; the scripts only save a reload. Start with [Web] and its
+// Routes; the literal requests of the documentation are [Examples].
+//
+// # Promises to the reader's eyes
+//
+// Templates, styles and scripts are embedded. A page is rendered whole before its
+// first byte leaves, so a failure is an error page and never half a page. Times
+// are relative text inside a time element that carries the exact moment.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+// Hub is what the pages ask of the hub.
+type Hub interface {
+	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
+	Register(ctx context.Context, r hub.Registration) (hub.Registered, error)
+	Counts(ctx context.Context) (hub.Counts, error)
+	Live() hub.Live
+}
+
+// Store is what the pages read; a hub.Store is one.
+type Store interface {
+	Topic(ctx context.Context, id int64) (hub.Topic, error)
+	Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error)
+	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
+	Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error)
+	Minutes(ctx context.Context, since time.Time) ([]hub.Minute, error)
+}
+
+// Web is the pages' surroundings. Hub, Store and Bus must be set before Routes;
+// the zero value of everything else means its default.
+type Web struct {
+	Hub   Hub
+	Store Store
+	Bus   *event.Bus
+
+	PublicURL string           // where strangers reach this server; "": as the request says
+	Version   string           // of the program
+	Warnings  func() []string  // sentences for the status page; nil: none
+	Now       func() time.Time // nil: time.Now
+	Log       *slog.Logger     // nil: slog.Default
+	Done      <-chan struct{}  // closed when the program stops: streams end; nil: never
+
+	// ClientAddr is the address a request counts as coming from, proxies
+	// considered. Nil: the TCP peer.
+	ClientAddr   func(*http.Request) netip.Addr
+	MaxListeners int           // live readers at once [5,000]; more are asked to come back
+	Heartbeat    time.Duration // between two signs of life on a quiet stream [15 s]
+}
+
+const (
+	defaultListeners = 5000
+	defaultHeartbeat = 15 * time.Second
+	writeWithin      = 10 * time.Second // a live reader that takes nothing for so long is dropped
+)
+
+func (w *Web) now() time.Time {
+	if w.Now != nil {
+		return w.Now()
+	}
+	return time.Now()
+}
+
+func (w *Web) log() *slog.Logger {
+	if w.Log != nil {
+		return w.Log
+	}
+	return slog.Default()
+}
+
+func (w *Web) clientAddr(r *http.Request) netip.Addr {
+	if w.ClientAddr != nil {
+		return w.ClientAddr(r)
+	}
+	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		return ap.Addr().Unmap()
+	}
+	return netip.Addr{}
+}
