@@ -1,0 +1,546 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/nettest"
+)
+
+func TestTheRequestIsSentByteForByte(t *testing.T) {
+	t.Parallel()
+	got := make(chan string, 1)
+	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
+		r := bufio.NewReader(c)
+		for {
+			req, err := readRequest(r)
+			if err != nil {
+				return
+			}
+			got <- req
+			io.WriteString(c, ok204)
+		}
+	})
+	s := newTestSender(t, SenderOptions{UserAgent: "Test/1 (+http://a.example/)"})
+	big := strings.Repeat("b", 10000)
+	for _, c := range []struct {
+		m    Message
+		want string
+	}{
+		{Message{URL: "http://HOST/a%2fb/../c//d?x=%zz&y=é;'\"#frag", ContentType: "text/plain", Header: []string{"X-Hub-Hops", "1", "Link", "<a>; rel=\"b\""}, Body: []byte("url=x")},
+			"POST /a%2fb/../c//d?x=%zz&y=é;'\" HTTP/1.1\r\nHost: HOST\r\nUser-Agent: Test/1 (+http://a.example/)\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nX-Hub-Hops: 1\r\nLink: <a>; rel=\"b\"\r\n\r\nurl=x"},
+		{Message{URL: "http://HOST"}, "POST / HTTP/1.1\r\nHost: HOST\r\nUser-Agent: Test/1 (+http://a.example/)\r\nContent-Length: 0\r\n\r\n"},
+		{Message{Method: "GET", URL: "http://HOST?q"}, "GET /?q HTTP/1.1\r\nHost: HOST\r\nUser-Agent: Test/1 (+http://a.example/)\r\n\r\n"},
+		{Message{URL: "http://HOST//x", Body: []byte(big)}, "POST //x HTTP/1.1\r\nHost: HOST\r\nUser-Agent: Test/1 (+http://a.example/)\r\nContent-Length: 10000\r\n\r\n" + big},
+		{Message{URL: "http://HOST/" + big[:5000]}, "POST /" + big[:5000] + " HTTP/1.1\r\nHost: HOST\r\nUser-Agent: Test/1 (+http://a.example/)\r\nContent-Length: 0\r\n\r\n"},
+	} {
+		c.m.URL = strings.Replace(c.m.URL, "HOST", srv, 1)
+		if r := s.Send(t.Context(), &c.m); !r.OK() {
+			t.Errorf("%s: %v", c.m.URL, r.Err)
+			continue
+		}
+		if req, want := <-got, strings.Replace(c.want, "HOST", srv, 1); req != want {
+			t.Errorf("sent\n%q, want\n%q", req, want)
+		}
+	}
+}
+
+func TestAMessageThatWouldBreakTheRequestIsNotSent(t *testing.T) {
+	t.Parallel()
+	s := newTestSender(t, SenderOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
+		t.Error("dialled")
+		return nil, errors.New("no")
+	}})
+	for _, m := range []Message{
+		{URL: "http://127.0.0.1:8080/a b"}, {URL: "http://127.0.0.1:8080/\r\nX: y"}, {URL: "http://127.0.0.1:8080/\x00"}, {URL: "http://u@127.0.0.1:8080/"},
+		{URL: "http://127.0.0.1:8080/", Method: "GET /x"}, {URL: "http://127.0.0.1:8080/", ContentType: "a\r\nb: c"},
+		{URL: "http://127.0.0.1:8080/", Header: []string{"A", "b\nc"}}, {URL: "http://127.0.0.1:8080/", Header: []string{"A:", "b"}}, {URL: "http://127.0.0.1:8080/", Header: []string{"A"}},
+		{URL: "http://127.0.0.1:8080/", Header: []string{"content-length", "5"}}, {URL: "http://127.0.0.1:8080/", Header: []string{"Transfer-Encoding", "chunked"}},
+		{URL: "http://127.0.0.1:8080/", Header: []string{"host", "x"}}, {URL: "http://127.0.0.1:8080/", Header: []string{"", "x"}},
+	} {
+		if r := s.Send(t.Context(), &m); r.Err == nil {
+			t.Errorf("%+v was sent", m)
+		}
+	}
+}
+
+func TestOneConnectionServesManySendings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		conns  int64
+	}{
+		"length":                 {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 1},
+		"no body":                {ok204, 1},
+		"chunks":                 {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 1},
+		"error status":           {"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nhi", 1},
+		"says close":             {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", 3},
+		"HTTP/1.0":               {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", 3},
+		"trailing garbage":       {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 500 Poison\r\nContent-Length: 0\r\n\r\n", 3},
+		"body too large to read": {"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000), 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var conns atomic.Int64
+			handle := answering(c.answer)
+			srv := rawServer(t, "127.0.0.1:0", func(k net.Conn, n int) { conns.Add(1); handle(k, n) })
+			s := newTestSender(t, SenderOptions{})
+			for i := range 3 {
+				r := s.Send(t.Context(), &Message{URL: "http://" + srv, Body: []byte("x")})
+				if r.Err != nil || r.Status == 500 && name != "error status" {
+					t.Fatalf("sending %d: %+v", i, r)
+				}
+				if r.Dialled != (i == 0 || c.conns > 1) {
+					t.Errorf("sending %d: Dialled %v", i, r.Dialled)
+				}
+			}
+			if n := conns.Load(); n != c.conns {
+				t.Errorf("%d connections, want %d", n, c.conns)
+			}
+		})
+	}
+}
+
+// What arrives on an idle connection was not asked for and must not be taken for
+// the next answer.
+func TestAnAnswerThatNobodyAskedForIsNotTakenForTheNext(t *testing.T) {
+	t.Parallel()
+	sent, first := make(chan bool), make(chan bool)
+	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
+		r := bufio.NewReader(c)
+		for readRequestOK(r) {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			if n == 0 {
+				<-first
+				io.WriteString(c, "HTTP/1.1 500 Poison\r\nContent-Length: 0\r\n\r\n")
+				close(sent)
+			}
+		}
+	})
+	s := newTestSender(t, SenderOptions{})
+	if r := s.Send(t.Context(), &Message{URL: "http://" + srv}); !r.OK() {
+		t.Fatal(r.Err)
+	}
+	close(first)
+	<-sent
+	if r := s.Send(t.Context(), &Message{URL: "http://" + srv}); !r.OK() || !r.Dialled {
+		t.Errorf("%+v", r)
+	}
+}
+
+func readRequestOK(r *bufio.Reader) bool { _, err := readRequest(r); return err == nil }
+
+func TestAKeptConnectionThatThePeerClosedIsReplacedOnce(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]func(c net.Conn, r *bufio.Reader){
+		"while idle":           func(net.Conn, *bufio.Reader) {},
+		"as the request comes": func(_ net.Conn, r *bufio.Reader) { r.Peek(1) },
+		"with a reset":         func(c net.Conn, r *bufio.Reader) { r.Peek(1); c.(*net.TCPConn).SetLinger(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests, conns atomic.Int64
+			closed := make(chan bool)
+			srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
+				conns.Add(1)
+				r := bufio.NewReader(c)
+				for readRequestOK(r) {
+					requests.Add(1)
+					io.WriteString(c, ok204)
+					if n == 0 {
+						after(c, r)
+						c.Close()
+						close(closed)
+						return
+					}
+				}
+			})
+			s := newTestSender(t, SenderOptions{})
+			s.Send(t.Context(), &Message{URL: "http://" + srv})
+			if name == "while idle" {
+				<-closed
+			}
+			r := s.Send(t.Context(), &Message{URL: "http://" + srv})
+			if !r.OK() || !r.Dialled {
+				t.Errorf("%+v", r)
+			}
+			if requests.Load() != 2 || conns.Load() != 2 {
+				t.Errorf("%d requests on %d connections, want 2 on 2", requests.Load(), conns.Load())
+			}
+		})
+	}
+}
+
+func TestANewConnectionThatBreaksIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{"no answer": "", "half an answer": "HTTP/1.1 200 OK\r\nContent-"} {
+		var conns atomic.Int64
+		handle := once(answer)
+		srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) { conns.Add(1); handle(c, n) })
+		s := newTestSender(t, SenderOptions{})
+		r := s.Send(t.Context(), &Message{URL: "http://" + srv})
+		if KindOf(r.Err) != Unreachable || r.Err == nil || r.NotTried || r.Timeout || Text(r.Err) != Neutral {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if conns.Load() != 1 {
+			t.Errorf("%s: %d connections, want 1", name, conns.Load())
+		}
+	}
+}
+
+func TestHalfAnAnswerOnAKeptConnectionIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
+		r := bufio.NewReader(c)
+		for readRequestOK(r) {
+			if requests.Add(1) == 2 {
+				io.WriteString(c, "HTTP/1.1 2")
+				return
+			}
+			io.WriteString(c, ok204)
+		}
+	})
+	s := newTestSender(t, SenderOptions{})
+	s.Send(t.Context(), &Message{URL: "http://" + srv})
+	if r := s.Send(t.Context(), &Message{URL: "http://" + srv}); r.Err == nil || requests.Load() != 2 {
+		t.Errorf("%+v after %d requests", r, requests.Load())
+	}
+}
+
+func TestTheBodyIsGivenWhenAskedFor(t *testing.T) {
+	t.Parallel()
+	srv := rawServer(t, "127.0.0.1:0", answering("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"))
+	long := rawServer(t, "127.0.0.1:0", once("HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat("x", 1<<20)))
+	s := newTestSender(t, SenderOptions{})
+	if r := s.Send(t.Context(), &Message{Method: "GET", URL: "http://" + srv, WantBody: true}); string(r.Body) != "hello" || r.Partial || r.ContentType != "text/plain" {
+		t.Errorf("%+v", r)
+	}
+	if r := s.Send(t.Context(), &Message{URL: "http://" + srv}); r.Body != nil || r.Partial {
+		t.Errorf("%+v", r)
+	}
+	if r := s.Send(t.Context(), &Message{URL: "http://" + long, WantBody: true}); len(r.Body) != 4096 || !r.Partial || !r.OK() {
+		t.Errorf("%d bytes, %+v", len(r.Body), r.Err)
+	}
+}
+
+func TestCancelledSendingsAreNotThePeersFault(t *testing.T) {
+	t.Parallel()
+	got := make(chan bool, 1)
+	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
+		if readRequestOK(bufio.NewReader(c)) {
+			got <- true
+			io.Copy(io.Discard, c) // and never answers
+		}
+	})
+	s := newTestSender(t, SenderOptions{MaxConns: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if r := s.Send(ctx, &Message{URL: "http://" + srv}); !r.NotTried || KindOf(r.Err) != Ours || r.Timeout {
+			t.Errorf("under way: %+v", r)
+		}
+	})
+	<-got
+	wg.Go(func() { // waits for its turn behind the other
+		if r := s.Send(ctx, &Message{URL: "http://" + srv}); !r.NotTried || r.Dialled {
+			t.Errorf("waiting: %+v", r)
+		}
+	})
+	cancel()
+	wg.Wait()
+	if r := s.Send(ctx, &Message{URL: "http://" + srv}); !r.NotTried || r.Dialled {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+func TestWantOfSocketsIsNotThePeersFault(t *testing.T) {
+	t.Parallel()
+	srv := rawServer(t, "127.0.0.1:0", answering(ok204))
+	other := rawServer(t, "127.0.0.1:0", answering(ok204))
+	var full atomic.Int64
+	var d net.Dialer
+	s := newTestSender(t, SenderOptions{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if full.Add(-1) >= 0 {
+			return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+		}
+		return d.DialContext(ctx, network, address)
+	}})
+	if r := s.Send(t.Context(), &Message{URL: "http://" + srv}); !r.OK() || s.Idle() != 1 {
+		t.Fatalf("%+v", r)
+	}
+	full.Store(1)
+	if r := s.Send(t.Context(), &Message{URL: "http://" + other}); !r.OK() || s.Idle() != 1 {
+		t.Errorf("a kept connection was not given up for a new one: %+v, %d idle", r, s.Idle())
+	}
+	for _, scheme := range []string{"http://", "https://"} {
+		full.Store(2)
+		if r := s.Send(t.Context(), &Message{URL: scheme + srv}); !r.NotTried || KindOf(r.Err) != Ours {
+			t.Errorf("%s: %+v", scheme, r)
+		}
+	}
+}
+
+func TestKeptConnectionsAreFew(t *testing.T) {
+	t.Parallel()
+	s := newTestSender(t, SenderOptions{IdlePerOrigin: 2, IdleTotal: 5})
+	var wg sync.WaitGroup
+	for range 4 {
+		var in sync.WaitGroup
+		in.Add(3)
+		srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
+			if r := bufio.NewReader(c); readRequestOK(r) {
+				in.Done()
+				in.Wait() // all three are open at once
+				io.WriteString(c, ok204)
+				io.Copy(io.Discard, c)
+			}
+		})
+		for range 3 {
+			wg.Go(func() {
+				if r := s.Send(t.Context(), &Message{URL: "http://" + srv}); !r.OK() {
+					t.Error(r.Err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if n := s.Idle(); n != 5 {
+		t.Errorf("%d kept, want 5 of the 8 that two an origin would be", n)
+	}
+	s.Close()
+	if n := s.Idle(); n != 0 {
+		t.Errorf("%d kept after Close", n)
+	}
+}
+
+// inMemory runs f in a bubble with a sender whose requests to peer.example are
+// handled by handle.
+func inMemory(t *testing.T, o SenderOptions, handle func(net.Conn), f func(t *testing.T, s *Sender)) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &nettest.Internet{}
+		l, err := n.Listen("peer.example:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		defer wg.Wait() // the bubble's clock stands still once this function is over
+		defer l.Close()
+		wg.Go(func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				wg.Go(func() { defer c.Close(); handle(c) })
+			}
+		})
+		o.Dial = n.Dial
+		s := NewSender(o)
+		defer s.Close()
+		f(t, s)
+	})
+}
+
+// tick waits a second on the bubble's clock.
+func tick() { <-time.After(time.Second) }
+
+func TestASlowPeerHasFifteenSecondsInAll(t *testing.T) {
+	t.Parallel()
+	trickle := func(text string) func(net.Conn) {
+		return func(c net.Conn) {
+			readRequest(bufio.NewReader(c))
+			for _, b := range []byte(text) {
+				tick()
+				if _, err := c.Write([]byte{b}); err != nil {
+					return
+				}
+			}
+			io.Copy(io.Discard, c)
+		}
+	}
+	for name, handle := range map[string]func(net.Conn){
+		"silent":          func(c net.Conn) { io.Copy(io.Discard, c) },
+		"never reads":     func(c net.Conn) { <-time.After(time.Hour) },
+		"a byte a second": trickle("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 100)),
+		"endless hints":   trickle(strings.Repeat("HTTP/1.1 100 C\r\n\r\n", 10)),
+	} {
+		inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+			start := time.Now()
+			r := s.Send(t.Context(), &Message{URL: "http://peer.example/", Body: make([]byte, 200<<10)})
+			if !r.Timeout || r.NotTried || KindOf(r.Err) != TimedOut || time.Since(start) != 15*time.Second || r.Took != 15*time.Second {
+				t.Errorf("%s: %+v after %v", name, r, time.Since(start))
+			}
+		})
+	}
+}
+
+func TestAStatusCountsWhateverBecomesOfTheBody(t *testing.T) {
+	t.Parallel()
+	handle := func(c net.Conn) {
+		readRequest(bufio.NewReader(c))
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+		io.Copy(io.Discard, c)
+	}
+	inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+		start := time.Now()
+		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.OK() || r.Took != 0 || time.Since(start) != lingerFor || s.Idle() != 0 {
+			t.Errorf("not asked for: %+v after %v", r, time.Since(start))
+		}
+		start = time.Now()
+		r := s.Send(t.Context(), &Message{URL: "http://peer.example/", WantBody: true})
+		if !r.OK() || !r.Partial || string(r.Body) != "half" || time.Since(start) != 15*time.Second {
+			t.Errorf("asked for: %+v after %v", r, time.Since(start))
+		}
+	})
+}
+
+func TestTheCallersOwnDeadlineIsATimeout(t *testing.T) {
+	t.Parallel()
+	inMemory(t, SenderOptions{}, func(c net.Conn) { io.Copy(io.Discard, c) }, func(t *testing.T, s *Sender) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if r := s.Send(ctx, &Message{URL: "http://peer.example/"}); !r.Timeout || r.NotTried || r.Took != 2*time.Second {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestWaitingForATurnIsNotThePeersTime(t *testing.T) {
+	t.Parallel()
+	slow := func(c net.Conn) {
+		r := bufio.NewReader(c)
+		for readRequestOK(r) {
+			<-time.After(10 * time.Second)
+			io.WriteString(c, ok204)
+		}
+	}
+	inMemory(t, SenderOptions{MaxConns: 1}, slow, func(t *testing.T, s *Sender) {
+		var wg sync.WaitGroup
+		start := time.Now()
+		for range 4 {
+			wg.Go(func() {
+				if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.OK() || r.Took != 10*time.Second {
+					t.Errorf("%+v", r)
+				}
+			})
+		}
+		wg.Wait()
+		if d := time.Since(start); d != 40*time.Second {
+			t.Errorf("four sendings one after another took %v", d)
+		}
+	})
+}
+
+func TestIdleConnectionsAreClosedInTime(t *testing.T) {
+	t.Parallel()
+	var closed atomic.Int64
+	says := ok204
+	handle := func(c net.Conn) {
+		r := bufio.NewReader(c)
+		for readRequestOK(r) {
+			io.WriteString(c, says)
+		}
+		closed.Add(1)
+	}
+	inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+		s.Send(t.Context(), &Message{URL: "http://peer.example/"})
+		<-time.After(29 * time.Second)
+		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); r.Dialled {
+			t.Error("a connection was not kept for 29 s")
+		}
+		<-time.After(40 * time.Second)
+		synctest.Wait()
+		if s.Idle() != 0 || closed.Load() != 1 {
+			t.Errorf("after 40 s %d are kept, %d closed", s.Idle(), closed.Load())
+		}
+		says = "HTTP/1.1 204 No\r\nKeep-Alive: timeout=5\r\n\r\n"
+		s.Send(t.Context(), &Message{URL: "http://peer.example/"})
+		<-time.After(4500 * time.Millisecond)
+		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.Dialled {
+			t.Error("a connection was used although the peer was about to close it")
+		}
+	})
+}
+
+func TestPaddedFailuresComeAtTheBucket(t *testing.T) {
+	t.Parallel()
+	inMemory(t, SenderOptions{}, func(c net.Conn) { <-time.After(300 * time.Millisecond) }, func(t *testing.T, s *Sender) {
+		for url, want := range map[string]time.Duration{
+			"http://127.0.0.1/":           250 * time.Millisecond, // refused
+			"http://nowhere.example/":     250 * time.Millisecond, // no such name
+			"http://peer.example:8080/":   250 * time.Millisecond, // port closed
+			"http://peer.example/":        500 * time.Millisecond, // closes after 300 ms
+			"http://peer.example:22/":     0,                      // seen in the URL
+			"http://peer.example:80\x00/": 0,
+		} {
+			start := time.Now()
+			if r := s.Send(t.Context(), &Message{URL: url, Padded: true}); r.Err == nil || time.Since(start) != want {
+				t.Errorf("%q: after %v, want %v (%v)", url, time.Since(start), want, r.Err)
+			}
+		}
+		start := time.Now()
+		s.Send(t.Context(), &Message{URL: "http://127.0.0.1/"})
+		if time.Since(start) != 0 {
+			t.Error("held back unasked")
+		}
+	})
+}
+
+func TestRetryAfterIsReadInEveryForm(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for in, want := range map[string]time.Duration{
+		"": 0, "0": 0, "120": 2 * time.Minute, " 7 ": 7 * time.Second, "-5": 0, "1.5": 0, "soon": 0, "99999999999999999999": 0,
+		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Friday, 02-Jan-26 03:05:05 GMT": time.Minute, "Fri Jan  2 03:05:05 2026": time.Minute, "Fri, 02 Jan 2026 03:00:00 GMT": 0,
+	} {
+		if got := RetryAfter(in, now); got != want {
+			t.Errorf("RetryAfter(%q) = %v, want %v", in, got, want)
+		}
+	}
+}
+
+func TestManySendingsAtOnce(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	var hosts []string
+	for i := range 20 {
+		hosts = append(hosts, rawServer(t, fmt.Sprintf("127.0.2.%d:0", i+1), func(c net.Conn, n int) {
+			r := bufio.NewReader(c)
+			for k := 0; readRequestOK(r) && k < 5; k++ { // then hangs up
+				requests.Add(1)
+				io.WriteString(c, ok204)
+			}
+		}))
+	}
+	s := newTestSender(t, SenderOptions{IdleTotal: 10, IdlePerOrigin: 2, MaxConns: 30})
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			for k := range 20 {
+				if r := s.Send(t.Context(), &Message{URL: "http://" + hosts[(i+k)%20] + "/", Body: []byte("url=x")}); !r.OK() {
+					t.Error(r.Err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := requests.Load(); n != 1000 {
+		t.Errorf("%d requests were answered, want 1000", n)
+	}
+	if s.Idle() > 10 || len(s.turns) != 0 {
+		t.Errorf("%d idle, %d turns taken", s.Idle(), len(s.turns))
+	}
+}
