@@ -11,7 +11,7 @@ import (
 const (
 	bufSize  = 4 << 10
 	maxHead  = 64 << 10 // status line, headers and all 1xx answers before
-	maxReply = 4 << 10  // body that is read
+	maxReply = 4 << 10  // body that is read; spec:cloudburst#callback-answer-limit
 	maxRaw   = 16 << 10 // body bytes on the wire, chunk sizes included
 )
 

@@ -59,6 +59,7 @@ func (s *Sender) sendPlain(ctx context.Context, m *Message, t *target) Reply {
 	return r
 }
 
+// spec:cloudburst#callback-timer
 func (s *Sender) deadline(ctx context.Context, start time.Time) time.Time {
 	d := start.Add(s.opts.Timeout)
 	if c, ok := ctx.Deadline(); ok && c.Before(d) {

@@ -120,6 +120,8 @@ func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registr
 
 // registration turns what the wire said into what the hub understands. Feeds whose
 // URL cannot be one are refused here, each by itself.
+//
+// spec:rsscloud-2003#no-proxy-registration
 func (c *RSSCloud) registration(from caller, g rsscloud.Registration) (hub.Registration, []hub.Refusal, error) {
 	callback, err := g.Callback(from.addr)
 	if err != nil {

@@ -113,6 +113,8 @@ func (t *telling) fill(ctx context.Context) error {
 
 // submit hands a page to the dispatcher. What has something owed already goes the
 // way of retries, which keeps it at one delivery at a time.
+//
+// spec:cloudburst#newest-wins
 func (t *telling) submit(subs []Subscription) *page {
 	h, version := t.hub, t.part.Want
 	p := &page{last: subs[len(subs)-1].ID, begun: h.now(), done: make(chan struct{})}
@@ -208,6 +210,8 @@ func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
 
 // backoff is the wait after the n-th failed attempt, spread by a fifth; what the
 // subscriber asks for counts between the first and the last wait of the table.
+//
+// spec:cloudburst#retry
 func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
 	table := h.Options.Retry
 	wait := table[min(max(n, 1), len(table))-1]

@@ -73,6 +73,8 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 }
 
 // await waits for a round, and makes the ping durable when that takes long.
+//
+// spec:cloudburst#answer-two-and-a-half-seconds
 func (h *Hub) await(ctx context.Context, r *round, p Ping, came time.Time) (PingResult, error) {
 	timer := time.NewTimer(came.Add(h.Options.AckWithin).Sub(h.now()))
 	defer timer.Stop()
@@ -98,6 +100,9 @@ func (h *Hub) await(ctx context.Context, r *round, p Ping, came time.Time) (Ping
 
 // join adds a ping to the round that will answer it: the current one while its
 // request has not left, else the one after.
+//
+// spec:cloudburst#follow-up-check
+// spec:rsscloud-2009#ping-is-logged
 func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 	id := TopicID(p.URL)
 	e := event.Event{At: came.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p)}
@@ -135,6 +140,8 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 // pingStranger answers a ping of a feed that nobody here follows. It is logged,
 // and read at most once in a while for each source, so that nobody can have this
 // server read what he likes.
+//
+// spec:cloudburst#ping-unknown
 func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
 	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
 		Text: "Nobody here is subscribed to this feed; there is nobody to tell."}

@@ -35,7 +35,7 @@ type reading struct {
 // be called, or is a hub), TooMany, Unavailable. With a nil error at least one of
 // Accepted and Refused has entries.
 //
-// spec:rsscloud-2009#please-notify
+// spec:cloudburst#renewal-unverified
 func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) {
 	h.Init()
 	begun := h.now()
@@ -120,6 +120,8 @@ func checkCallback(raw string) error {
 }
 
 // readable reads each feed once and notes those that cannot be read.
+//
+// spec:cloudburst#register-reads-once
 func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]error) {
 	var mu sync.Mutex
 	each(feeds, func(feed string) {

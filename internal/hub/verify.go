@@ -20,6 +20,8 @@ const (
 
 // check runs the rounds of one topic until none is asked for. It is the only one
 // of its topic in this process.
+//
+// spec:cloudburst#check-minimum-interval
 func (h *Hub) check(id int64, url string) {
 	for {
 		h.mu.Lock()
@@ -59,6 +61,8 @@ func (h *Hub) forgetCheck(id int64, c *checking) {
 
 // checkOnce reads the topic and commits what it finds. When somebody else
 // committed a check of it meanwhile, it looks again.
+//
+// spec:cloudburst#answer-after-commit
 func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
 	h.liveChecks.Add(1)
 	defer h.liveChecks.Add(-1)

@@ -92,6 +92,7 @@ const (
 			next_at = CASE WHEN s.owed > :version THEN :now END
 		{FROM ROWS} WHERE ` + keyMatch + ` AND s.claim = :claim`
 
+	// spec:cloudburst#errors-per-change
 	failedText = `rows(` + keyHead + `, claim i, version i, now i, tries i, next_at i, error t)
 		UPDATE subscription AS s SET
 			failures = CASE WHEN s.counted >= :version THEN s.failures ELSE s.failures + 1 END,

@@ -47,7 +47,7 @@ func sweepable(ctx context.Context, c Conn, now time.Time, maxErrors, limit int)
 	if err != nil || maxErrors <= 0 || len(gone) >= limit {
 		return gone, err
 	}
-	// spec:rsscloud-2009#errors — the rule of three errors is rssCloud's; other
+	// spec:rsscloud-2009#drop-after-three-errors — the rule of three errors is rssCloud's; other
 	// protocols have their own.
 	failing, err := collect(ctx, c, scanSubscriptionInfo, from+`s.failures > 0 AND s.failures >= $1 AND s.expires_at > $2
 		AND s.protocol IN ($3, $4, $5, $6) LIMIT $7 {TAKE S}`,
