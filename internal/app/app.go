@@ -58,11 +58,11 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	if err != nil {
 		return nil, err
 	}
-	a.store = st
+	a.store = planted(st)
 	a.wayOut()
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	a.hub = &hub.Hub{
-		Store: st, Bus: bus, Log: log, Now: a.clock.Now,
+		Store: a.store, Bus: bus, Log: log, Now: a.clock.Now,
 		Fetch: &gateway.Fetcher{Client: a.client}, Options: a.hubOptions(),
 	}
 	a.hub.Notify = &gateway.Notifier{Sender: a.sender}

@@ -1,0 +1,288 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/app"
+	"cloudburst/internal/config"
+)
+
+// running is the whole program on port 0 with a folder of its own.
+type running struct {
+	t           *testing.T
+	app         *app.App
+	base, admin string
+	out         *bytes.Buffer
+	stop        func() error
+}
+
+func conf(t *testing.T, dir string) config.Config {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Listen, cfg.Admin.Listen, cfg.Data = "127.0.0.1:0", "127.0.0.1:0", dir
+	loop := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	cfg.Egress.AllowFetch, cfg.Egress.AllowCallback = loop, loop
+	return cfg
+}
+
+func start(t *testing.T, cfg config.Config) *running {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a, err := app.Open(t.Context(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{t: t, app: a, out: &bytes.Buffer{}}
+	a.Out = r.out
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	r.stop = sync.OnceValue(func() error {
+		cancel()
+		err := <-ended
+		if cerr := a.Close(); err == nil {
+			err = cerr
+		}
+		return err
+	})
+	t.Cleanup(func() {
+		if err := r.stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	r.base, r.admin = r.addr(cfg.Data, app.ListenAddrFile), r.addr(cfg.Data, app.AdminAddrFile)
+	return r
+}
+
+// addr waits for a file that the program writes once it listens.
+func (r *running) addr(dir, name string) string {
+	r.t.Helper()
+	for range 1000 {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil && bytes.HasSuffix(b, []byte("\n")) {
+			return "http://" + strings.TrimSpace(string(b))
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-r.t.Context().Done():
+		}
+	}
+	r.t.Fatalf("%s was not written", name)
+	return ""
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}
+
+func post(t *testing.T, to string, form url.Values) (int, string) {
+	t.Helper()
+	res, err := http.PostForm(to, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}
+
+// subscriber is a callback that keeps what it hears.
+type subscriber struct {
+	*httptest.Server
+	heard chan string
+}
+
+func newSubscriber(t *testing.T) *subscriber {
+	s := &subscriber{heard: make(chan string, 100)}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := r.URL.Query().Get("challenge"); c != "" {
+			fmt.Fprint(w, c)
+			return
+		}
+		s.heard <- r.PostFormValue("url")
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *subscriber) form(feed, domain string) url.Values {
+	u, _ := url.Parse(s.URL) // httptest made it
+	host, port, _ := net.SplitHostPort(u.Host)
+	v := url.Values{"notifyProcedure": {""}, "port": {port}, "path": {"/notify"}, "protocol": {"http-post"}, "url1": {feed}}
+	if domain == "yes" {
+		v.Set("domain", host)
+	}
+	return v
+}
+
+func (s *subscriber) wait(t *testing.T, what string) string {
+	t.Helper()
+	select {
+	case url := <-s.heard:
+		return url
+	case <-time.After(10 * time.Second):
+		t.Fatalf("nothing was heard: %s", what)
+		return ""
+	}
+}
+
+// feed is a document that can be changed.
+type feed struct {
+	*httptest.Server
+	mu   sync.Mutex
+	body string
+}
+
+func newFeed(t *testing.T) *feed {
+	f := &feed{body: "<rss><channel><title>one</title></channel></rss>"}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		w.Header().Set("Content-Type", "application/rss+xml")
+		io.WriteString(w, f.body)
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+func (f *feed) set(body string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.body = body
+}
+
+func TestAPingReachesASubscriberThroughTheRealDoors(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	f, s := newFeed(t), newSubscriber(t)
+	url1 := f.URL + "/rss.xml"
+
+	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(url1, "")); code != 200 || !strings.Contains(body, `success="true"`) {
+		t.Fatalf("pleaseNotify: %d %s", code, body)
+	}
+	if got := s.wait(t, "the test call"); got != url1 {
+		t.Errorf("the test call named %q", got)
+	}
+	f.set("<rss><channel><title>two</title></channel></rss>")
+	code, body := post(t, r.base+"/rsscloud/ping", url.Values{"url": {url1}})
+	if code != 200 || !strings.Contains(body, `success="true"`) || !strings.Contains(body, `msg="Thanks for the ping."`) {
+		t.Fatalf("ping: %d %s", code, body)
+	}
+	if got := s.wait(t, "the notification"); got != url1 {
+		t.Errorf("the notification named %q", got)
+	}
+	if code, body := post(t, r.base+"/ping", url.Values{"url": {url1}}); code != 200 || !strings.Contains(body, `success="true"`) {
+		t.Fatalf("ping of an unchanged feed: %d %s", code, body)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.heard); n != 0 {
+		t.Errorf("an unchanged feed was announced %d times", n)
+	}
+}
+
+func TestTheHealthDoorsAnswerOnBothListeners(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	for _, base := range []string{r.base, r.admin} {
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if code, body := get(t, base+path); code != 200 {
+				t.Errorf("%s%s: %d %s", base, path, code, body)
+			}
+		}
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/v1/status", "/v1/subscriptions"} {
+		if code, _ := get(t, r.base+path); code != http.StatusNotFound {
+			t.Errorf("%s answers %d on the public listener", path, code)
+		}
+		if code, _ := get(t, r.admin+path); code != http.StatusOK {
+			t.Errorf("%s answers %d on the admin listener", path, code)
+		}
+	}
+}
+
+func TestTheStartSaysWhereToLookAndWhatToAdvertise(t *testing.T) {
+	t.Parallel()
+	cfg := conf(t, t.TempDir())
+	cfg.PublicURL = "http://hub.example.com:8080"
+	r := start(t, cfg)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"http://hub.example.com:8080/", `<cloud domain="hub.example.com" port="8080" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post" />`, "egress.allow-callback"} {
+		if !strings.Contains(r.out.String(), want) {
+			t.Errorf("the start does not say %q:\n%s", want, r.out)
+		}
+	}
+}
+
+func TestEveryPageAnswers(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	for _, path := range []string{"/", "/log", "/topics", "/status", "/docs"} {
+		code, body := get(t, r.base+path)
+		if code != 200 || !strings.Contains(body, "<h1") {
+			t.Errorf("%s: %d %.200s", path, code, body)
+		}
+	}
+	if code, _ := get(t, r.base+"/nothing-here"); code != http.StatusNotFound {
+		t.Errorf("an unknown page answers %d", code)
+	}
+}
+
+func TestAnOwnDoorIsNoCallback(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	f := newFeed(t)
+	u, err := url.Parse(r.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, domain := range []string{"", "localhost", "127.0.0.1"} {
+		form := url.Values{"notifyProcedure": {""}, "port": {u.Port()}, "path": {"/rsscloud/ping"}, "protocol": {"http-post"}, "url1": {f.URL + "/rss.xml"}}
+		if domain != "" {
+			form.Set("domain", domain)
+		}
+		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", form); code != 200 || !strings.Contains(body, `success="false"`) {
+			t.Errorf("domain %q: %d %s", domain, code, body)
+		}
+	}
+}
+
+func TestASecondProcessOnTheFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	cfg := conf(t, t.TempDir())
+	start(t, cfg)
+	_, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), cfg.Data) {
+		t.Errorf("a second one on the folder: %v; want a refusal that names it", err)
+	}
+}
