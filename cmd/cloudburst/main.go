@@ -1,0 +1,11 @@
+// Command cloudburst is an rssCloud hub and the tools around it. Everything it
+// does is in internal/cli.
+package main
+
+import (
+	"os"
+
+	"cloudburst/internal/cli"
+)
+
+func main() { os.Exit(cli.Main()) }

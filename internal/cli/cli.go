@@ -1,0 +1,229 @@
+// Package cli is the command line: one command for the server, one for authors,
+// one for aggregators, and those by which an operator looks after a server.
+//
+// The operator's commands know the server by package client only, be it running
+// somewhere or opened in this very process because none runs. Start with [Main]
+// and [Program].
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cloudburst/internal/config"
+	"cloudburst/internal/fault"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1 // it was tried and did not work
+	exitUsage   = 2 // it was not understood, and nothing was tried
+)
+
+// App is the program as the commands use it; *app.App is one.
+type App interface {
+	Run(ctx context.Context) error
+	Admin() http.Handler
+	Close() error
+}
+
+// Program is one run of the command with everything that it touches.
+type Program struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Environ  []string
+	Version  string
+	// Open makes the program from its configuration, without serving yet. What the
+	// server has to say to people at its start goes to out.
+	Open func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) (App, error)
+}
+
+// Main runs the command of this process and returns its exit code.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p := &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp}
+	return p.Run(ctx, os.Args[1:])
+}
+
+// usageError is a mistake in the command line, as against a failure of what it asked for.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errSilent is a failure that has been told already.
+var errSilent = errors.New("failed")
+
+// Run runs one command line, without the program's name in front.
+func (p *Program) Run(ctx context.Context, args []string) int {
+	root := p.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errSilent):
+		return exitFailure
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(p.Err, "cloudburst: interrupted")
+		return exitFailure
+	}
+	fmt.Fprintf(p.Err, "cloudburst: %s\n", sentence(err))
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// sentence is an error on one line, fit for a terminal.
+func sentence(err error) string {
+	return clean(strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// root makes the whole tree of commands, anew for each run.
+func (p *Program) root() *cobra.Command {
+	root := group("cloudburst", "An rssCloud hub: it hears that a feed changed and tells everyone who asked to know",
+		`Cloudburst is an rssCloud hub. An author pings it, it checks that the feed
+changed, and it tells every subscriber at once.
+
+  cloudburst serve            starts the server
+  cloudburst ping FEED        says that a feed changed
+  cloudburst listen FEED      waits for changes of a feed and prints them
+
+Settings are flags, environment variables (--admin.listen is
+CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"
+explains each and prints what is in force.`)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{config.UnknownFlag(err, c.Flags())}
+	})
+	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.subscriptions(), p.topics(), p.log(),
+		p.sweep(), p.backup(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
+	root.AddCommand(benchCommands()...)
+	return root
+}
+
+// group makes a command that only has others below it.
+func group(use, short, long string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: long,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			var names []string
+			for _, sub := range c.Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, sub.Name())
+				}
+			}
+			switch {
+			case len(args) == 0 && !c.HasParent():
+				return c.Help()
+			case len(args) == 0:
+				return usagef("%s needs one of %s behind it", c.CommandPath(), strings.Join(names, ", "))
+			}
+			if near := config.Nearest(args[0], names); near != "" {
+				return usagef("%s has no command %q: did you mean %s?", c.CommandPath(), args[0], near)
+			}
+			return usagef("%s has no command %q: there are %s", c.CommandPath(), args[0], strings.Join(names, ", "))
+		},
+	}
+}
+
+// between checks the number of arguments and says what they are. most < 0 means any number.
+func between(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usagef("%s needs %s", c.CommandPath(), what)
+		case most == 0 && len(args) > 0:
+			return usagef("%s takes nothing behind it, not %q", c.CommandPath(), args[0])
+		case most >= 0 && len(args) > most:
+			return usagef("%s takes %s, not %d of them", c.CommandPath(), what, len(args))
+		}
+		return nil
+	}
+}
+
+// load reads the settings that the command's flags, the environment and the file give.
+func (p *Program) load(flags *pflag.FlagSet) (*config.Effective, error) {
+	e, err := config.Load(config.Options{Flags: flags, Environ: p.Environ})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return e, nil
+}
+
+func (p *Program) logger(l config.Log) *slog.Logger {
+	o := &slog.HandlerOptions{Level: l.SlogLevel()}
+	if l.Format == "json" {
+		return slog.New(slog.NewJSONHandler(p.Err, o))
+	}
+	return slog.New(slog.NewTextHandler(p.Err, o))
+}
+
+// oneOf is a flag value with a fixed choice of words.
+type oneOf struct {
+	value *string
+	words []string
+}
+
+func (o oneOf) String() string {
+	if o.value == nil {
+		return ""
+	}
+	return *o.value
+}
+
+func (o oneOf) Type() string { return "word" }
+
+func (o oneOf) Set(text string) error {
+	for _, w := range o.words {
+		if w == text {
+			*o.value = text
+			return nil
+		}
+	}
+	return fmt.Errorf("it needs one of %s", strings.Join(o.words, ", "))
+}
+
+// choose adds a flag with a fixed choice of words, which completion offers.
+func choose(c *cobra.Command, value *string, name, usage string, words ...string) {
+	c.Flags().Var(oneOf{value, words}, name, usage+" (`word`: "+strings.Join(words, ", ")+")")
+	// The error says that the flag does not exist; it was added a line above.
+	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// wait ends early with the context.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// isLocked reports that another process uses the data folder.
+func isLocked(err error) bool { return fault.CodeOf(err) == fault.Conflict }

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/config"
+)
+
+// adminFile, in the data folder, holds the address of the running server's
+// operator listener, which may be another than the configured one (port 0).
+const adminFile = "admin.addr"
+
+// probeTime is how long a server may take to say that it is there.
+const probeTime = 3 * time.Second
+
+// operator adds what every command needs that talks to a server.
+func operator(c *cobra.Command) *cobra.Command {
+	config.AddFlags(c.Flags(), "admin.listen", "data", "database")
+	return c
+}
+
+// connection is a way to the server.
+type connection struct {
+	*client.Client
+	Running bool   // a server runs; else this process has opened its folder
+	Where   string // for people
+	close   func() error
+}
+
+func (c *connection) Close() error {
+	if c.close == nil {
+		return nil
+	}
+	return c.close()
+}
+
+// with connects, calls f and closes.
+func (p *Program) with(c *cobra.Command, mayMake bool, f func(ctx context.Context, s *connection) error) error {
+	s, err := p.connect(c, mayMake)
+	if err != nil {
+		return err
+	}
+	err = f(c.Context(), s)
+	if closing := s.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// connect finds the running server: at admin.listen where somebody set that, else
+// where the data folder says, else at the default address when the folder is the
+// default too. When none answers it opens the folder itself.
+func (p *Program) connect(c *cobra.Command, mayMake bool) (*connection, error) {
+	e, err := p.load(c.Flags())
+	if err != nil {
+		return nil, err
+	}
+	tried, err := candidates(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, addr := range tried {
+		s := &connection{Client: &client.Client{Base: baseURL(addr), HTTP: &http.Client{Transport: &http.Transport{}}}, Running: true, Where: addr}
+		ctx, cancel := context.WithTimeout(c.Context(), probeTime)
+		_, err := s.Version(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			return s, nil
+		case c.Context().Err() != nil:
+			return nil, c.Context().Err()
+		case !client.IsUnreachable(err) && !errors.Is(err, context.DeadlineExceeded):
+			return nil, fmt.Errorf("%s: %w", addr, err)
+		}
+	}
+	return p.openFolder(c.Context(), e, tried, mayMake)
+}
+
+func candidates(e *config.Effective) ([]string, error) {
+	if e.Value("admin.listen").Source != config.FromDefault {
+		return []string{e.Config.Admin.Listen}, nil
+	}
+	b, err := os.ReadFile(filepath.Join(e.Config.Data, adminFile))
+	if err == nil {
+		return []string{strings.TrimSpace(string(b))}, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the data folder cannot be read: %w", err)
+	}
+	if e.Value("data").Source == config.FromDefault && e.Value("database").Source == config.FromDefault {
+		return []string{e.Config.Admin.Listen}, nil
+	}
+	return nil, nil
+}
+
+// baseURL turns an address to listen on into one to connect to.
+func baseURL(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "http://" + addr
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if ip.Is6() {
+			host = "::1"
+		}
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// openFolder opens the store in this process, without serving.
+func (p *Program) openFolder(ctx context.Context, e *config.Effective, tried []string, mayMake bool) (*connection, error) {
+	none := "no server runs"
+	if len(tried) > 0 {
+		none = "no server answers at " + strings.Join(tried, " or ")
+	}
+	data := e.Config.Data
+	if info, err := os.Stat(data); e.Config.Database == "" && !mayMake && (err != nil || !info.IsDir()) {
+		return nil, fmt.Errorf("%s, and there is no data folder %s: start one with \"cloudburst serve\", or name it with --admin.listen or --data", none, data)
+	}
+	log := slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	app, err := p.Open(ctx, e.Config, log, io.Discard)
+	if err != nil {
+		if isLocked(err) && e.Config.Database == "" {
+			return nil, fmt.Errorf("%s, but another process uses the data folder %s: name the address of its operator's listener with --admin.listen (%w)", none, data, err)
+		}
+		return nil, err
+	}
+	where := data
+	if e.Config.Database != "" {
+		where = config.Redact(e.Config.Database)
+	}
+	// The host is one that the handler takes for its own.
+	api := &client.Client{Base: "http://localhost", HTTP: inProcess{app.Admin()}}
+	return &connection{Client: api, Where: where, close: app.Close}, nil
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+)
+
+// record is one thing that listen has to say, as --json prints it.
+type record struct {
+	At        time.Time  `json:"at"`
+	Event     string     `json:"event"`
+	Feed      string     `json:"feed,omitempty"`
+	Hub       string     `json:"hub,omitempty"`
+	Message   string     `json:"message,omitempty"`
+	AfterMS   *float64   `json:"after_ms,omitempty"`   // from the change to the notification
+	Since     string     `json:"since,omitempty"`      // what tells the moment of the change: ping, modified, date
+	ChangedAt *time.Time `json:"changed_at,omitempty"` // that moment
+	Title     string     `json:"title,omitempty"`
+	Link      string     `json:"link,omitempty"`
+	Text      string     `json:"text,omitempty"`
+
+	item  string // title or text, for people
+	again bool   // the first line of it is printed already
+}
+
+func (r *record) measure(now, changed time.Time, by string) {
+	after := float64(now.Sub(changed).Microseconds()) / 1000
+	r.AfterMS, r.Since, r.ChangedAt = &after, by, &changed
+}
+
+// delay is the delay in words.
+func (r *record) delay() string {
+	if r.AfterMS == nil {
+		return "told now; neither the hub nor the feed says when it changed"
+	}
+	d := span(time.Duration(*r.AfterMS * float64(time.Millisecond)))
+	switch r.Since {
+	case "ping":
+		return "told after " + d
+	case "modified":
+		return "told " + d + " after the feed's Last-Modified"
+	default:
+		return "told " + d + " after the feed's newest date"
+	}
+}
+
+// say prints a record.
+func (l *listener) say(r record) {
+	if r.At.IsZero() {
+		r.At = time.Now()
+	}
+	l.printing.Lock()
+	defer l.printing.Unlock()
+	if l.json {
+		// Nobody is left to tell when standard output is gone.
+		_ = lines(l.p.Out).Encode(r)
+		return
+	}
+	at := r.At.Local().Format("15:04:05.000")
+	switch {
+	case r.Event == "error":
+		fmt.Fprintf(l.p.Err, "%s  error       %s\n", at, clean(r.Message))
+		return
+	case r.Event != "changed":
+		fmt.Fprintf(l.p.Out, "%s  %-10s  %s  %s\n", at, r.Event, clean(r.Feed), clean(r.Message))
+		return
+	case !r.again:
+		fmt.Fprintf(l.p.Out, "%s  changed     %s  %s\n", at, clean(r.Feed), r.delay())
+	}
+	if r.item != "" {
+		fmt.Fprintf(l.p.Out, "                          %s\n", r.item)
+	}
+	if r.Message != "" {
+		fmt.Fprintf(l.p.Err, "%s  error       %s\n", at, clean(r.Message))
+	}
+}

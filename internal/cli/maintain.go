@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/api"
+)
+
+func (p *Program) sweep() *cobra.Command {
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "sweep",
+		Short: "Run the hourly sweep now",
+		Long: `Removes subscriptions that have run out, and those that could not be reached too
+often in a row. The server does this by itself at the top of each hour.
+
+--json prints an object: dropped, expired.`,
+		Args: between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				r, err := s.Sweep(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return lines(p.Out).Encode(r)
+				}
+				fmt.Fprintf(p.Out, "Dropped %s after errors, and removed %d that had run out.\n", plural(r.Dropped, "subscription"), r.Expired)
+				return nil
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	return c
+}
+
+func (p *Program) backup() *cobra.Command {
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a consistent copy of the database while the server runs",
+		Long: `Writes a copy of the SQLite database to FILE, which must not exist yet. The server
+goes on meanwhile. To restore, stop the server and put the copy in the place of
+the database in the data folder. PostgreSQL has tools of its own for this.
+
+The running server writes the file, with its rights and on its machine.
+--json prints an object: file, size.`,
+		Args: between(1, 1, "the name of one FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := filepath.Abs(args[0])
+			if err != nil {
+				return fmt.Errorf("%s cannot be made an absolute path: %w", args[0], err)
+			}
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				b, err := s.Backup(ctx, file)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return lines(p.Out).Encode(b)
+				}
+				fmt.Fprintf(p.Out, "Wrote %s (%d bytes).\n", clean(b.File), b.Size)
+				return nil
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	return c
+}
+
+func (p *Program) status() *cobra.Command {
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "status",
+		Short: "Show how the server is",
+		Long: `Shows what runs, how much it holds and what it is doing.
+
+--json prints one object, as /v1/status of the operator's listener does.`,
+		Args: between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				st, err := s.Status(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return lines(p.Out).Encode(st)
+				}
+				p.printStatus(s, st)
+				return nil
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	return c
+}
+
+func (p *Program) printStatus(s *connection, st client.Status) {
+	if s.Running {
+		fmt.Fprintf(p.Out, "Cloudburst %s runs at %s, since %s.\n", st.Version.Version, s.Where, moment(&st.Started))
+	} else {
+		fmt.Fprintf(p.Out, "No server runs; this is the data of %s.\n", s.Where)
+	}
+	if st.Store != "ok" {
+		fmt.Fprintf(p.Out, "The database cannot be used: %s\n", clean(st.Store))
+	}
+	if c := st.Counts; c != nil {
+		fmt.Fprintf(p.Out, "%d feeds, %d subscriptions (%d failing), %d notifications owed, %d checks due.\n",
+			c.Topics, c.Subscriptions, c.Failing, c.Owed, c.ChecksDue)
+	}
+	if s.Running {
+		fmt.Fprintf(p.Out, "%d notifications under way, %d in the queue. Since the start: %d pings, %d changes, %d told, %d not.\n",
+			st.Live.InFlight, st.Live.Queue, st.Totals.Pings, st.Totals.Changes, st.Totals.Notified, st.Totals.Failed)
+	}
+	for _, w := range st.Warnings {
+		fmt.Fprintf(p.Out, "Warning: %s\n", clean(w))
+	}
+}
+
+// healthcheck is for container runtimes, whose images have no curl.
+func (p *Program) healthcheck() *cobra.Command {
+	c := operator(&cobra.Command{
+		Use:   "healthcheck",
+		Short: "Exit with 0 when the running server is ready",
+		Long: `Asks /readyz of the operator's listener, for container runtimes and scripts. It
+never opens the data folder itself.`,
+		Args: between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			e, err := p.load(c.Flags())
+			if err != nil {
+				return err
+			}
+			tried, err := candidates(e)
+			if err != nil {
+				return err
+			}
+			if len(tried) == 0 {
+				tried = []string{e.Config.Admin.Listen}
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), probeTime)
+			defer cancel()
+			return ready(ctx, baseURL(tried[0])+"/readyz")
+		},
+	})
+	return c
+}
+
+func ready(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	if err != nil {
+		return err
+	}
+	h := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := h.Do(req)
+	if err != nil {
+		return fmt.Errorf("no server answers: %w", err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1024))
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the server is not ready: %s", strings.TrimSpace(string(body)))
+	}
+	return err
+}
+
+func (p *Program) version() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program",
+		Args:  between(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			v := api.Build(p.Version)
+			if asJSON {
+				return lines(p.Out).Encode(v)
+			}
+			fmt.Fprintf(p.Out, "cloudburst %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "a JSON object: version, revision, go, platform")
+	return c
+}
+
+// backoff is the wait before the next of several attempts: twice as long each time.
+type backoff struct {
+	least, most time.Duration
+	last        time.Duration
+}
+
+func (b *backoff) reset()      { b.last = 0 }
+func (b *backoff) begun() bool { return b.last > 0 }
+
+func (b *backoff) next() time.Duration {
+	b.last = min(max(b.last*2, b.least), b.most)
+	return b.last
+}

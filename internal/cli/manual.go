@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cloudburst/internal/config"
+)
+
+func (p *Program) completion() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print the completion script for bash, zsh, fish or powershell",
+		Long: `Prints a script that teaches a shell the commands and flags.
+
+  bash        source <(cloudburst completion bash)
+  zsh         cloudburst completion zsh > "${fpath[1]}/_cloudburst"
+  fish        cloudburst completion fish > ~/.config/fish/completions/cloudburst.fish
+  powershell  cloudburst completion powershell | Out-String | Invoke-Expression`,
+		ValidArgs: shells,
+		Args:      between(1, 1, "one of bash, zsh, fish, powershell"),
+		RunE: func(c *cobra.Command, args []string) error {
+			root := c.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(p.Out, true)
+			case "zsh":
+				return root.GenZshCompletion(p.Out)
+			case "fish":
+				return root.GenFishCompletion(p.Out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(p.Out)
+			}
+			return usagef("completion is not known for %q: there are %s", args[0], strings.Join(shells, ", "))
+		},
+	}
+}
+
+func (p *Program) man() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man [FILE]",
+		Short:   "Print the manual page, or write it to a file",
+		Long:    "Prints the manual page in roff, made from the same definitions as the help.",
+		Example: "  cloudburst man | man -l -",
+		Args:    between(0, 1, "at most one FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			page := manPage(c.Root(), p.Version)
+			if len(args) == 0 {
+				_, err := io.WriteString(p.Out, page)
+				return err
+			}
+			if err := os.WriteFile(args[0], []byte(page), 0o644); err != nil {
+				return fmt.Errorf("the manual page cannot be written: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// manPage is cloudburst(1): one page for all commands.
+func manPage(root *cobra.Command, version string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH CLOUDBURST 1 \"\" \"cloudburst %s\" \"User Commands\"\n", roff(version))
+	fmt.Fprintf(&b, ".SH NAME\ncloudburst \\- %s\n", roff(root.Short))
+	b.WriteString(".SH SYNOPSIS\n.B cloudburst\n.I command\n[flags]\n")
+	b.WriteString(".SH DESCRIPTION\n")
+	paragraphs(&b, root.Long)
+	b.WriteString(".SH COMMANDS\n")
+	commands(&b, root)
+	b.WriteString(".SH SETTINGS\n")
+	b.WriteString("Each setting is a flag of \\fBserve\\fR and \\fBconfig\\fR, an environment variable, and a key of the TOML file.\n")
+	for _, s := range config.Settings() {
+		fmt.Fprintf(&b, ".TP\n\\fB\\-\\-%s\\fR, \\fB%s\\fR\n%s\n", roff(s.Name), roff(s.Env()), roff(s.Doc))
+		if s.Default != "" {
+			fmt.Fprintf(&b, "Default: %s.\n", roff(s.Default))
+		}
+		if s.Secret {
+			fmt.Fprintf(&b, "\\fB%s\\fR names a file that holds the value.\n", roff(s.EnvFile()))
+		}
+	}
+	b.WriteString(".SH ENVIRONMENT\n.TP\n\\fBCLOUDBURST_CONFIG\\fR\nThe TOML file with settings, as \\-\\-config.\n.PP\nThe variables of the settings are listed above. An empty one counts as not set.\n")
+	b.WriteString(".SH EXIT STATUS\n.TP\n0\nIt worked.\n.TP\n1\nIt was tried and did not work.\n.TP\n2\nThe command line or the configuration was not understood, and nothing was tried.\n")
+	return b.String()
+}
+
+func commands(b *strings.Builder, c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		if sub.HasAvailableSubCommands() {
+			commands(b, sub)
+			continue
+		}
+		fmt.Fprintf(b, ".SS %s\n", roff(strings.TrimPrefix(sub.UseLine(), c.Root().Name()+" ")))
+		text := sub.Long
+		if text == "" {
+			text = sub.Short + "."
+		}
+		paragraphs(b, text)
+		if sub.Example != "" {
+			fmt.Fprintf(b, ".PP\n.nf\n%s\n.fi\n", roff(sub.Example))
+		}
+		if sub.Name() == "serve" || sub.Name() == "config" {
+			b.WriteString(".PP\nIt takes every setting below as a flag.\n")
+		}
+		flags(b, sub)
+	}
+}
+
+// flags lists the flags of a command that are not settings: those have a section
+// of their own.
+func flags(b *strings.Builder, c *cobra.Command) {
+	settings := map[string]bool{"help": true}
+	for _, s := range config.Settings() {
+		settings[s.Name] = true
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if settings[f.Name] || f.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		name := "\\fB\\-\\-" + roff(f.Name) + "\\fR"
+		if f.Shorthand != "" {
+			name = "\\fB\\-" + roff(f.Shorthand) + "\\fR, " + name
+		}
+		if value != "" {
+			name += " \\fI" + roff(value) + "\\fR"
+		}
+		fmt.Fprintf(b, ".TP\n%s\n%s\n", name, roff(usage))
+	})
+}
+
+// paragraphs writes text: blank lines part paragraphs, indented lines stay as they are.
+func paragraphs(b *strings.Builder, text string) {
+	verbatim := false
+	for line := range strings.SplitSeq(text, "\n") {
+		indented := strings.HasPrefix(line, "  ")
+		switch {
+		case indented && !verbatim:
+			b.WriteString(".PP\n.nf\n")
+		case !indented && verbatim:
+			b.WriteString(".fi\n")
+		}
+		verbatim = indented
+		if line == "" {
+			b.WriteString(".PP\n")
+			continue
+		}
+		b.WriteString(roff(line) + "\n")
+	}
+	if verbatim {
+		b.WriteString(".fi\n")
+	}
+}
+
+// roff escapes what roff would take for its own.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	rows := strings.Split(text, "\n")
+	for i, row := range rows {
+		if strings.HasPrefix(row, ".") || strings.HasPrefix(row, "'") {
+			rows[i] = `\&` + row
+		}
+	}
+	return strings.Join(rows, "\n")
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+)
+
+func (p *Program) subscriptions() *cobra.Command {
+	c := group("subscriptions", "List, move and remove subscriptions",
+		"Works on the running server, or on the data folder when none runs.")
+	c.AddCommand(p.subscriptionsList(), p.subscriptionsExport(), p.subscriptionsImport(), p.subscriptionsRemove())
+	return c
+}
+
+func (p *Program) subscriptionsList() *cobra.Command {
+	var q client.SubscriptionQuery
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "list",
+		Short: "List subscriptions",
+		Long: `Lists subscriptions, those of one feed together, with whole URLs.
+
+--json prints one object a line: topic, protocol, callback, procedure, created_at,
+renewed_at, expires_at, topic_id, id, and where there is trouble failures, tries,
+next_at, last_error, last_error_at.`,
+		Args: between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				return p.printSubscriptions(s.Subscriptions(ctx, q), asJSON)
+			})
+		},
+	})
+	f := c.Flags()
+	f.StringVar(&q.Topic, "topic", "", "only those of the feed with this `URL`")
+	f.StringVar(&q.Match, "match", "", "only those with this `text` in the feed's URL or the callback")
+	choose(c, &q.Protocol, "protocol", "only those told in this way", "http-post", "https-post", "xml-rpc", "soap")
+	f.IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
+	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *Program) printSubscriptions(list func(func(client.Subscription, error) bool), asJSON bool) error {
+	out := bufio.NewWriter(p.Out)
+	enc := lines(out)
+	t := newTable(p.Out, "FEED", "PROTOCOL", "CALLBACK", "EXPIRES", "ERRORS", "LAST ERROR")
+	for s, err := range list {
+		if err == nil && asJSON {
+			err = enc.Encode(s)
+		} else if err == nil {
+			expires := s.ExpiresAt
+			err = t.row(s.Topic, s.Protocol, s.Callback, moment(&expires), fmt.Sprint(s.Failures), s.LastError)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.end()
+}
+
+func (p *Program) subscriptionsRemove() *cobra.Command {
+	var q client.RemoveQuery
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "remove",
+		Short: "End subscriptions",
+		Long: `Ends the subscriptions whose feed, callback and protocol are exactly the given
+ones, and prints them. At least --topic or --callback is needed. Nobody is told:
+the subscriber may register again.`,
+		Example: "  cloudburst subscriptions remove --callback http://192.0.2.7:5339/notify",
+		Args:    between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if q.Topic == "" && q.Callback == "" {
+				return usagef("say which: --topic URL, --callback URL or both")
+			}
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				gone, err := s.Remove(ctx, q)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(p.Err, "Removed %s.\n", plural(len(gone), "subscription"))
+				return p.printSubscriptions(func(yield func(client.Subscription, error) bool) {
+					for _, sub := range gone {
+						if !yield(sub, nil) {
+							return
+						}
+					}
+				}, asJSON)
+			})
+		},
+	})
+	c.Flags().StringVar(&q.Topic, "topic", "", "of the feed with this `URL`")
+	c.Flags().StringVar(&q.Callback, "callback", "", "with this callback `URL`")
+	choose(c, &q.Protocol, "protocol", "told in this way", "http-post", "https-post", "xml-rpc", "soap")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *Program) subscriptionsExport() *cobra.Command {
+	c := operator(&cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write every live subscription as JSON Lines",
+		Long: `Writes every live subscription, one JSON object a line, to FILE or to standard
+output. Importing the file into an empty server and exporting again gives the
+same bytes. A file is written beside its name and put in place when it is whole.`,
+		Args: between(0, 1, "at most one FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				bar := newProgress(p.Err, "exported")
+				show := func(n int) { bar.at(n, 0) }
+				if len(args) == 0 || args[0] == "-" {
+					_, err := s.Export(ctx, p.Out, show)
+					bar.end()
+					return err
+				}
+				n, err := exportFile(ctx, s, args[0], show)
+				bar.end()
+				if err == nil {
+					fmt.Fprintf(p.Err, "Exported %s to %s.\n", plural(n, "subscription"), args[0])
+				}
+				return err
+			})
+		},
+	})
+	return c
+}
+
+// exportFile leaves an older file in place until the new one is whole and on disk.
+func exportFile(ctx context.Context, s *connection, name string, show func(int)) (n int, err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return 0, fmt.Errorf("the export cannot be written: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}()
+	if n, err = s.Export(ctx, f, show); err != nil {
+		return n, err
+	}
+	if err = f.Sync(); err != nil {
+		return n, fmt.Errorf("the export cannot be written: %w", err)
+	}
+	if err = os.Rename(f.Name(), name); err != nil {
+		return n, fmt.Errorf("the export cannot be put in its place: %w", err)
+	}
+	return n, f.Close()
+}
+
+func (p *Program) subscriptionsImport() *cobra.Command {
+	var o client.ImportOptions
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "import FILE",
+		Short: "Read subscriptions from an export, or from rsscloud-server's subscriptions.json",
+		Long: `Reads subscriptions and adds them; those that exist already are renewed. Callbacks
+are not asked: the file says that they agreed. FILE is what "subscriptions export"
+wrote, or the data file of rsscloud-server (subscriptions.json, version 1 or 2);
+"-" is standard input.
+
+Expiry times are kept. Subscriptions that have run out are left out and counted.
+A file with a bad line is refused whole, with the number of the line, unless
+--skip-bad is given. Importing the same file again changes nothing.`,
+		Example: "  cloudburst subscriptions import old.jsonl\n  cloudburst subscriptions import --skip-bad /srv/rsscloud-server/data/subscriptions.v2.json",
+		Args:    between(1, 1, "one FILE (or - for standard input)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := p.open(args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			src, err := readImport(file)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return p.with(c, true, func(ctx context.Context, s *connection) error {
+				bar := newProgress(p.Err, "imported")
+				o.Progress = bar.at
+				res, err := s.Import(ctx, src, o)
+				bar.end()
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[0], src.explain(err))
+				}
+				return p.printImport(src.merge(res), asJSON)
+			})
+		},
+	})
+	c.Flags().BoolVar(&o.SkipBad, "skip-bad", false, "leave bad lines out instead of refusing the file")
+	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object: lines, imported, added, expired, bad, bad_lines")
+	return c
+}
+
+func (p *Program) open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(p.In), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("the file cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+func (p *Program) printImport(res client.ImportResult, asJSON bool) error {
+	if asJSON {
+		return lines(p.Out).Encode(res)
+	}
+	fmt.Fprintf(p.Out, "Imported %s, of which %d new.", plural(res.Imported, "subscription"), res.Added)
+	if res.Expired > 0 {
+		fmt.Fprintf(p.Out, " Left out %d that had run out.", res.Expired)
+	}
+	if res.Bad > 0 {
+		fmt.Fprintf(p.Out, " Left out %d that could not be read.", res.Bad)
+	}
+	fmt.Fprintln(p.Out)
+	for _, b := range res.BadLines {
+		fmt.Fprintf(p.Err, "line %d: %s\n", b.Line, clean(b.Message))
+	}
+	return nil
+}
