@@ -144,7 +144,18 @@ func classify(ctx context.Context, err error) *Error {
 	case isTLS(err):
 		return fail(TLS, err)
 	}
-	return fail(Unreachable, err)
+	return fail(foreign(err), err)
+}
+
+// foreign tells the failures apart that net/http has no types for.
+func foreign(err error) Kind {
+	switch s := err.Error(); {
+	case strings.Contains(s, "malformed"), strings.Contains(s, "http2: "):
+		return Malformed
+	case strings.Contains(s, "server response headers exceeded"), strings.Contains(s, "header list too large"):
+		return TooLarge
+	}
+	return Unreachable
 }
 
 func isTLS(err error) bool {
