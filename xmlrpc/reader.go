@@ -1,13 +1,9 @@
 package xmlrpc
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
-	"strings"
 
 	"cloudburst/internal/xmlsafe"
 )
@@ -99,7 +95,7 @@ func readCall(root *xmlsafe.Node) (Call, error) {
 		return Call{}, invalid(root, "<methodCall> must start with <methodName>")
 	}
 	name := root.Nodes[0]
-	c := Call{Method: trim(name.Text)}
+	c := Call{Method: xmlsafe.Trim(name.Text)}
 	if len(name.Nodes) > 0 || !validMethod(c.Method) {
 		return Call{}, invalid(name, "%.60q cannot be the name of a method", c.Method)
 	}
@@ -209,22 +205,23 @@ func readValue(n *xmlsafe.Node) (any, error) {
 }
 
 func readScalar(n *xmlsafe.Node) (any, error) {
-	text := trim(n.Text)
+	text := xmlsafe.Trim(n.Text)
 	var v any
 	ok := false
 	switch n.Local {
 	case "string":
 		return n.Text, nil
 	case "i4", "int", "i8", "i2", "i1":
-		v, ok = parseInt(text)
+		v, ok = xmlsafe.ParseInt(text)
 	case "boolean":
-		v, ok = parseBool(text)
+		v, ok = xmlsafe.ParseBool(text)
 	case "double", "float":
-		v, ok = parseDouble(text)
+		v, ok = xmlsafe.ParseDouble(text)
 	case "dateTime.iso8601", "dateTime":
-		v, ok = parseTime(text)
+		// spec:xmlrpc-1999#datetime
+		v, ok = xmlsafe.ParseTime(text)
 	case "base64":
-		v, ok = parseBase64(n.Text)
+		v, ok = xmlsafe.ParseBase64(n.Text)
 	case "nil":
 		if text == "" {
 			return nil, nil
@@ -291,44 +288,3 @@ func readStruct(n *xmlsafe.Node) (any, error) {
 	}
 	return members, nil
 }
-
-func parseInt(s string) (int64, bool) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil
-}
-
-func parseBool(s string) (value, ok bool) {
-	switch strings.ToLower(s) {
-	case "1", "true":
-		return true, true
-	case "0", "false":
-		return false, true
-	}
-	return false, false
-}
-
-// parseDouble accepts exponents, which the specification leaves out and
-// everybody sends, but neither infinities nor hexadecimal.
-func parseDouble(s string) (float64, bool) {
-	if strings.Trim(s, "0123456789+-.eE") != "" {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	return f, err == nil && !math.IsInf(f, 0)
-}
-
-func parseBase64(s string) ([]byte, bool) {
-	s = strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\t' || r == '\n' || r == '\r' {
-			return -1
-		}
-		return r
-	}, s)
-	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
-	if err != nil || len(s)-len(strings.TrimRight(s, "=")) > 2 {
-		return nil, false
-	}
-	return b, true
-}
-
-func trim(s string) string { return strings.Trim(s, " \t\r\n") }
