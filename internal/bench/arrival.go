@@ -1,0 +1,199 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+)
+
+// Arrivals is what a sink saw of the callbacks From ≤ i < To in one round. Times
+// are seconds after T0.
+type Arrivals struct {
+	Distinct int     `json:"distinct"`
+	Missing  int     `json:"missing"`
+	Again    int64   `json:"again"`   // of the whole round: arrivals after the first
+	Unknown  int64   `json:"unknown"` // of the whole round: for callbacks that are none
+	First    float64 `json:"first"`
+	P50      float64 `json:"p50"`
+	P99      float64 `json:"p99"`
+	Last     float64 `json:"last"`
+	Peak     int64   `json:"peak"` // most slow requests under way at once
+}
+
+// span selects callbacks, and the moment to count from (Unix nanoseconds).
+type span struct {
+	From, To int
+	T0       int64
+}
+
+// Count is how many callbacks were reached in this round.
+func (s *Sink) Count() int { return int(s.round.Load().distinct.Load()) }
+
+// Arrivals reports on a span of the round.
+func (s *Sink) Arrivals(from, to int, t0 time.Time) Arrivals {
+	r := s.round.Load()
+	a := Arrivals{Again: r.again.Load(), Unknown: r.unknown.Load(), Peak: r.peak.Load()}
+	to = min(to, len(r.at))
+	after := make([]float64, 0, max(0, to-from))
+	for i := max(0, from); i < to; i++ {
+		if at := r.at[i].Load(); at != 0 {
+			after = append(after, float64(at-t0.UnixNano())/1e9)
+		}
+	}
+	a.Distinct, a.Missing = len(after), to-max(0, from)-len(after)
+	if len(after) == 0 {
+		return a
+	}
+	slices.Sort(after)
+	rank := func(q float64) float64 { return after[max(0, int(math.Ceil(q*float64(len(after))))-1)] }
+	a.First, a.P50, a.P99, a.Last = after[0], rank(0.50), rank(0.99), after[len(after)-1]
+	return a
+}
+
+// FeedCount is how often a span of feeds was read.
+type FeedCount struct {
+	Full   int64 `json:"full"` // with a body
+	Same   int64 `json:"same"` // 304
+	Served int64 `json:"served"`
+}
+
+// Feeds counts readings of feeds from ≤ i < to since the start. Served is when a
+// body was last handed out, in Unix nanoseconds.
+func (s *Sink) Feeds(from, to int) FeedCount {
+	var c FeedCount
+	for i := max(0, from); i < min(to, len(s.feeds)); i++ {
+		f := &s.feeds[i]
+		c.Full += f.full.Load()
+		c.Same += f.same.Load()
+		c.Served = max(c.Served, f.served.Load())
+	}
+	return c
+}
+
+// ServeSink is the sink's process: the first line of in is its Plan; it answers
+// calls until in ends.
+func ServeSink(ctx context.Context, in io.Reader, out io.Writer) error {
+	var s *Sink
+	defer func() {
+		if s != nil {
+			s.Close()
+		}
+	}()
+	return serveCalls(ctx, in, out, func(ctx context.Context, c call) (any, error) {
+		if c.Do == "open" {
+			p, err := unpack[Plan](c)
+			if err != nil || s != nil {
+				return nil, fmt.Errorf("open: %w", err)
+			}
+			if s, err = OpenSink(ctx, p); err != nil {
+				return nil, err
+			}
+			return s.Port, nil
+		}
+		if s == nil {
+			return nil, fmt.Errorf("%s before open", c.Do)
+		}
+		return s.take(c)
+	})
+}
+
+func (s *Sink) take(c call) (any, error) {
+	switch c.Do {
+	case "reset":
+		n, err := unpack[int](c)
+		s.Reset(n)
+		return nil, err
+	case "change":
+		list, err := unpack[[]span](c)
+		for _, w := range list {
+			s.Change(w.From, w.To)
+		}
+		return nil, err
+	case "count":
+		return s.Count(), nil
+	case "arrivals":
+		w, err := unpack[span](c)
+		return s.Arrivals(w.From, w.To, time.Unix(0, w.T0)), err
+	case "feeds":
+		w, err := unpack[span](c)
+		return s.Feeds(w.From, w.To), err
+	}
+	return nil, fmt.Errorf("a sink cannot %q", c.Do)
+}
+
+// sinkProcess is a sink in its own process.
+type sinkProcess struct {
+	*process
+	caller
+	plan Plan
+	port uint16
+}
+
+func startSink(exe, dir string, p Plan) (*sinkProcess, error) {
+	proc, err := start(dir, "sink", 0, exe, "bench", "sink")
+	if err != nil {
+		return nil, err
+	}
+	s := &sinkProcess{process: proc, caller: caller{proc.stdin, proc.stdout}, plan: p}
+	if err := s.call("open", p, &s.port); err != nil {
+		_ = proc.stop(time.Second)
+		return nil, fmt.Errorf("%w\n%s", err, proc.said())
+	}
+	return s, nil
+}
+
+func (s *sinkProcess) reset(n int) error { return s.call("reset", n, nil) }
+
+func (s *sinkProcess) arrivals(from, to int, t0 time.Time) (a Arrivals, err error) {
+	err = s.call("arrivals", span{from, to, t0.UnixNano()}, &a)
+	return a, err
+}
+
+func (s *sinkProcess) feeds(from, to int) (c FeedCount, err error) {
+	err = s.call("feeds", span{From: from, To: to}, &c)
+	return c, err
+}
+
+// callback is the URL of callback i: quick ones come round on the quick hosts,
+// slow ones on the slow hosts.
+func (s *sinkProcess) callback(i int, slow bool) string {
+	if slow {
+		return CallbackURL(true, i%s.plan.SlowHosts, s.port, i)
+	}
+	return CallbackURL(false, i%s.plan.Hosts, s.port, i)
+}
+
+func (s *sinkProcess) feedURL(i int) string {
+	return fmt.Sprintf("http://%s:%d/f/%d", Host(false, i%s.plan.Hosts), s.port, i)
+}
+
+// wait returns when n callbacks were reached, or when nothing came for patience.
+func (s *sinkProcess) wait(ctx context.Context, n int, patience time.Duration, tell func(done int)) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	last, since := -1, time.Now()
+	for {
+		var have int
+		if err := s.call("count", nil, &have); err != nil {
+			return err
+		}
+		tell(have)
+		if have >= n {
+			return nil
+		}
+		if have != last {
+			last, since = have, time.Now()
+		}
+		if time.Since(since) > patience {
+			return fmt.Errorf("only %d of %d notifications came; none for %s", have, n, patience)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

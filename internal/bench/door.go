@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/rsscloud"
+)
+
+// door is the floor that the server's pings are compared with: the same kind of
+// door, the same reading of the feed, the same notification, and no state but a
+// map: nothing is written, limited or logged.
+type door struct {
+	addr string
+
+	plan   doorPlan
+	client *fetch.Client
+	sender *fetch.Sender
+	server *http.Server
+	mu     sync.Mutex
+	known  map[string]knownFeed
+}
+
+type doorPlan struct {
+	Hosts int    `json:"hosts"`
+	Port  uint16 `json:"port"`
+}
+
+type knownFeed struct {
+	etag, modified string
+	hash           [sha256.Size]byte
+}
+
+func openDoor(ctx context.Context, p doorPlan, s *fetch.Sender) (*door, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	d := &door{
+		addr: l.Addr().String(), plan: p, sender: s, known: map[string]knownFeed{},
+		client: fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loopback()}, UserAgent: agent}),
+	}
+	d.server = &http.Server{Handler: http.HandlerFunc(d.ping), ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = d.server.Serve(l) }() // ends with close
+	return d, nil
+}
+
+func (d *door) close() { _ = d.server.Close() }
+
+func (d *door) ping(w http.ResponseWriter, r *http.Request) {
+	feed := r.PostFormValue("url")
+	changed, err := d.check(r.Context(), feed)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"success":true,"msg":"Thanks for the ping."}`)) // the asker may have gone
+	if changed {
+		go d.tell(feed)
+	}
+}
+
+func (d *door) check(ctx context.Context, feed string) (bool, error) {
+	d.mu.Lock()
+	k := d.known[feed]
+	d.mu.Unlock()
+	got, err := d.client.Get(ctx, fetch.Request{URL: feed, ETag: k.etag, LastModified: k.modified})
+	if err != nil {
+		return false, err
+	}
+	if got.NotModified {
+		return false, nil
+	}
+	hash := sha256.Sum256(got.Body)
+	d.mu.Lock()
+	d.known[feed] = knownFeed{got.Header.Get("ETag"), got.Header.Get("Last-Modified"), hash}
+	d.mu.Unlock()
+	return hash != k.hash, nil
+}
+
+// tell notifies the one subscriber of /f/N, which is /c/N.
+func (d *door) tell(feed string) {
+	i, err := strconv.Atoi(feed[strings.LastIndexByte(feed, '/')+1:])
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	// The sink counts what came; an error here is seen there as missing.
+	_ = d.sender.Send(ctx, &fetch.Message{
+		URL:         CallbackURL(false, i%d.plan.Hosts, d.plan.Port, i),
+		ContentType: "application/x-www-form-urlencoded",
+		Header:      []string{rsscloud.HopsHeader, "1"},
+		Body:        []byte("url=" + url.QueryEscape(feed)),
+	})
+}
+
+// pinger sends pings over one kept connection each, as one client would.
+type pinger struct {
+	door string // URL of the REST door
+	web  *http.Client
+}
+
+func newPinger(addr string, clients int) *pinger {
+	return &pinger{
+		door: "http://" + addr + "/rsscloud/ping",
+		web: &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+			MaxIdleConnsPerHost: clients, MaxConnsPerHost: clients, DisableCompression: true, Protocols: onlyHTTP1(),
+		}},
+	}
+}
+
+// ping tells that feed changed and returns when that is acknowledged.
+func (p *pinger) ping(ctx context.Context, feed string) error {
+	body := strings.NewReader("url=" + url.QueryEscape(feed))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.door, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "application/json")
+	return success(p.web.Do(req))
+}
+
+// success is nil when a REST door says so.
+func success(resp *http.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text := make([]byte, 4<<10)
+	n := 0
+	for n < len(text) {
+		k, err := resp.Body.Read(text[n:])
+		if n += k; err != nil {
+			break // what came is judged below
+		}
+	}
+	if resp.StatusCode != http.StatusOK || !strings.Contains(string(text[:n]), `"success":true`) {
+		return fmt.Errorf("the door answered %s: %s", resp.Status, text[:n])
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Ways to register.
+const (
+	ByDoor   = "door"
+	ByImport = "import"
+)
+
+// Fanout is one feed with many subscribers.
+type Fanout struct {
+	Common
+	Subscribers    int           // [10,000]
+	NewConnections bool          // the callback hosts close after each answer
+	SlowShare      float64       // of the subscribers, 0 to 1
+	Slow           time.Duration // [5 s]
+	Register       string        // ByDoor or ByImport [by import above 2,000]
+	Latency        int           // pings of a small feed, to measure latency [300]; negative: none
+}
+
+// round is what one change came to.
+type told struct {
+	quick, all     Arrivals
+	rate           float64 // quick notifications a second, from the ping
+	cpu            float64 // of the server, µs a notification
+	fetched        float64 // seconds from the feed's answer to the first notification
+	writes, failed int64
+	again          int64
+	peak           usage
+	grew           int64 // bytes of memory over what it had before
+}
+
+// Run measures.
+func (f Fanout) Run(ctx context.Context) (*Report, error) {
+	f.Subscribers = orElse(f.Subscribers, 10_000)
+	f.Latency = orElse(f.Latency, 300)
+	if f.Slow == 0 {
+		f.Slow = 5 * time.Second
+	}
+	if f.Register == "" {
+		f.Register = ByImport
+		if f.Subscribers <= 2000 {
+			f.Register = ByDoor
+		}
+	}
+	if f.Subscribers < 1 || f.SlowShare < 0 || f.SlowShare > 1 || f.Register != ByDoor && f.Register != ByImport {
+		return nil, fmt.Errorf("fanout cannot be with %d subscribers, a slow share of %g and registering by %q", f.Subscribers, f.SlowShare, f.Register)
+	}
+	p := Plan{Feeds: 2, Close: f.NewConnections}
+	if f.SlowShare > 0 {
+		p.SlowHosts, p.Slow = max(1, orElse(f.Hosts, 1000)/4), f.Slow
+	}
+	s, err := openStage("fanout", f.Common, p)
+	if err != nil {
+		return nil, err
+	}
+	s.option("subscribers", f.Subscribers)
+	s.report.Options["register"] = f.Register
+	s.report.Options["new-connections"] = strconv.FormatBool(f.NewConnections)
+	if f.SlowShare > 0 {
+		s.report.Options["slow-share"] = number(f.SlowShare)
+		s.report.Options["slow"] = f.Slow.String()
+	}
+	return s.end(f.run(ctx, s))
+}
+
+// quick is how many of the subscribers are; they come first.
+func (f Fanout) quick() int { return f.Subscribers - int(float64(f.Subscribers)*f.SlowShare) }
+
+func (f Fanout) run(ctx context.Context, s *stage) error {
+	if err := s.serveEmpty(ctx); err != nil {
+		return err
+	}
+	// The small feed's callbacks follow those of the large one.
+	of := func(i int) registration {
+		if i < f.Subscribers {
+			return registration{s.sink.feedURL(0), s.sink.callback(i, i >= f.quick())}
+		}
+		return registration{s.sink.feedURL(1), s.sink.callback(i, false)}
+	}
+	if err := s.register(ctx, f.Register, f.Subscribers+latencyOf, of); err != nil {
+		return err
+	}
+	p := newPinger(s.server.listen, 1)
+	var rounds []told
+	var own, web, ownCPU, webCPU []float64
+	for n := range s.Rounds + 1 { // the first one opens connections and is not counted
+		t, err := f.round(ctx, s, p, n)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", n, err)
+		}
+		_, ownRate, ownUS, err := s.run(LoopSender, 0, f.quick(), s.sink.feedURL(0))
+		if err != nil {
+			return err
+		}
+		_, webRate, webUS, err := s.run(LoopNetHTTP, 0, f.quick(), s.sink.feedURL(0))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			s.report.addMedian("cold start", []float64{t.rate}, "1/s").note("the first change: nothing is connected or known yet")
+			continue
+		}
+		rounds = append(rounds, t)
+		own, web = append(own, ownRate), append(web, webRate)
+		ownCPU, webCPU = append(ownCPU, ownUS), append(webCPU, webUS)
+	}
+	f.figures(s, rounds, own, web, ownCPU, webCPU)
+	if f.Latency > 0 {
+		if err := f.latency(ctx, s, p); err != nil {
+			return err
+		}
+	}
+	if s.MemProfile != "" {
+		return s.server.save(ctx, s.MemProfile, "/debug/pprof/heap")
+	}
+	return nil
+}
+
+// register brings n registrations to the server and says how fast.
+func (s *stage) register(ctx context.Context, way string, n int, of func(i int) registration) error {
+	begin := time.Now()
+	tell := func(done, total int) { s.tell.step("register", done, total) }
+	var err error
+	if way == ByDoor {
+		err = s.server.registerAll(ctx, n, 64, of, tell)
+	} else {
+		err = s.server.importAll(ctx, n, of, tell)
+	}
+	if err != nil {
+		return fmt.Errorf("register %d callbacks: %w", n, err)
+	}
+	s.report.add("registrations by "+way, float64(n)/time.Since(begin).Seconds(), "1/s")
+	_, err = s.server.settle(ctx)
+	return err
+}
+
+// round changes the feed, pings, and waits for the last notification.
+func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t told, err error) {
+	before, err := s.server.settle(ctx)
+	if err != nil {
+		return t, err
+	}
+	if err := s.sink.reset(f.Subscribers); err != nil {
+		return t, err
+	}
+	if err := s.sink.call("change", []span{{From: 0, To: 1}}, nil); err != nil {
+		return t, err
+	}
+	start := s.server.usage()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	peak := s.server.watch(watching)
+	profiled := func() error { return nil }
+	if s.Profile != "" && n == 1 {
+		profiled = s.server.profile(ctx, s.Profile, max(1, f.Subscribers/20_000))
+	}
+	t0 := time.Now()
+	if err := p.ping(ctx, s.sink.feedURL(0)); err != nil {
+		return t, err
+	}
+	if err := s.sink.wait(ctx, f.Subscribers, patience+f.Slow, s.tell.of("round "+strconv.Itoa(n), f.Subscribers)); err != nil {
+		return t, err
+	}
+	t.cpu = float64((s.server.usage().cpu - start.cpu).Microseconds()) / float64(f.Subscribers)
+	after, err := s.server.settle(ctx)
+	if err != nil {
+		return t, err
+	}
+	stop()
+	t.peak = peak()
+	t.grew = max(0, t.peak.rss-start.rss)
+	if err := profiled(); err != nil {
+		return t, err
+	}
+	served, err := s.sink.feeds(0, 1)
+	if err != nil {
+		return t, err
+	}
+	if t.quick, err = s.sink.arrivals(0, f.quick(), t0); err != nil {
+		return t, err
+	}
+	if t.all, err = s.sink.arrivals(0, f.Subscribers, t0); err != nil {
+		return t, err
+	}
+	t.rate = float64(f.quick()) / t.quick.Last
+	t.fetched = t.all.First - float64(served.Served-t0.UnixNano())/1e9
+	t.writes = after.Live.Writes - before.Live.Writes
+	t.failed = after.Totals.Failed - before.Totals.Failed
+	t.again = t.all.Again
+	return t, nil
+}
+
+func (f Fanout) figures(s *stage, rounds []told, own, web, ownCPU, webCPU []float64) {
+	r := &s.report
+	pick := func(of func(told) float64) []float64 {
+		out := make([]float64, len(rounds))
+		for i, t := range rounds {
+			out[i] = of(t)
+		}
+		return out
+	}
+	rates := pick(func(t told) float64 { return t.rate })
+	cpus := pick(func(t told) float64 { return t.cpu })
+	r.addMedian("notifications", rates, "1/s").note("from the ping to the last")
+	r.addMedian("same sender, bare loop", own, "1/s").note("%d at once, no state", s.Concurrent)
+	r.addMedian("net/http, bare loop", web, "1/s").note("%d at once, no state", s.Concurrent)
+	r.addMedian("ratio to the same sender", each(rates, own), "×").target("≥", 0.9)
+	r.addMedian("ratio to net/http", each(rates, web), "×").target("≥", 1.4)
+	r.addMedian("server CPU", cpus, "µs each")
+	r.addMedian("same sender CPU", ownCPU, "µs each")
+	r.addMedian("net/http CPU", webCPU, "µs each")
+	r.addMedian("CPU ratio to the same sender", each(ownCPU, cpus), "×").note("sender ÷ server; a busy machine does not change it")
+	r.addMedian("ping → first", pick(func(t told) float64 { return t.all.First * 1e3 }), "ms")
+	r.addMedian("feed read → first", pick(func(t told) float64 { return t.fetched * 1e3 }), "ms")
+	r.addMedian("ping → p50", pick(func(t told) float64 { return t.quick.P50 * 1e3 }), "ms")
+	r.addMedian("ping → p99", pick(func(t told) float64 { return t.quick.P99 * 1e3 }), "ms")
+	r.addMedian("ping → last", pick(func(t told) float64 { return t.all.Last * 1e3 }), "ms")
+	per1000 := 1000 / float64(f.Subscribers)
+	r.addMedian("write transactions", pick(func(t told) float64 { return float64(t.writes) * per1000 }), "per 1,000").target("≤", 3)
+	r.addMedian("memory, most", pick(func(t told) float64 { return float64(t.peak.rss) / (1 << 20) }), "MiB")
+	r.addMedian("open files, most", pick(func(t told) float64 { return float64(t.peak.files) }), "")
+	if f.SlowShare > 0 {
+		r.addMedian("slow ones under way, most", pick(func(t told) float64 { return float64(t.all.Peak) }), "")
+	}
+	var again, failed float64
+	for _, t := range rounds {
+		again += float64(t.again)
+		failed += float64(t.failed)
+	}
+	r.add("duplicates", again, "").target("=", 0).note("of all rounds")
+	r.add("false errors", failed, "").target("=", 0).note("of all rounds")
+}
+
+// latency pings a feed with few subscribers many times.
+func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
+	var first, fetched, acked []float64
+	from, to := f.Subscribers, f.Subscribers+latencyOf
+	for i := range f.Latency {
+		s.tell.step("latency", i, f.Latency)
+		if err := s.sink.reset(to); err != nil {
+			return err
+		}
+		if err := s.sink.call("change", []span{{From: 1, To: 2}}, nil); err != nil {
+			return err
+		}
+		t0 := time.Now()
+		if err := p.ping(ctx, s.sink.feedURL(1)); err != nil {
+			return err
+		}
+		acked = append(acked, time.Since(t0).Seconds()*1e3)
+		if err := s.sink.wait(ctx, latencyOf, patience, func(int) {}); err != nil {
+			return err
+		}
+		a, err := s.sink.arrivals(from, to, t0)
+		if err != nil {
+			return err
+		}
+		served, err := s.sink.feeds(1, 2)
+		if err != nil {
+			return err
+		}
+		first = append(first, a.First*1e3)
+		fetched = append(fetched, a.First*1e3-float64(served.Served-t0.UnixNano())/1e6)
+	}
+	r := &s.report
+	note := fmt.Sprintf("%d pings of a feed with %d subscribers", f.Latency, latencyOf)
+	r.add("small feed: ping → first, p50", quantile(first, 0.50), "ms").note("%s", note)
+	r.add("small feed: ping → first, p99", quantile(first, 0.99), "ms")
+	r.add("small feed: read → first, p50", quantile(fetched, 0.50), "ms").target("≤", 2)
+	r.add("small feed: read → first, p99", quantile(fetched, 0.99), "ms").target("≤", 10)
+	r.add("small feed: ping → answer, p50", quantile(acked, 0.50), "ms")
+	r.add("small feed: ping → answer, p99", quantile(acked, 0.99), "ms")
+	return nil
+}

@@ -1,0 +1,216 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/rsscloud"
+)
+
+// Kinds of loops: what the server's figures are compared with.
+const (
+	LoopSender  = "sender"   // the server's own sender, and nothing else
+	LoopNetHTTP = "net/http" // a net/http client, tuned
+)
+
+// agent makes the loops' requests as long as the server's.
+const agent = "Cloudburst/0.0.0 (+https://cloudburst.example/about)"
+
+// Job is one run of a loop: each callback gets one notification.
+type Job struct {
+	Kind       string `json:"kind"`
+	Hosts      int    `json:"hosts"`
+	Port       uint16 `json:"port"`
+	From, To   int    // callbacks From ≤ i < To, in an order of no meaning
+	Concurrent int    `json:"concurrent"`
+	Feed       string `json:"feed"`
+}
+
+// Ran is what a run came to.
+type Ran struct {
+	Sent   int     `json:"sent"`
+	Failed int     `json:"failed"`
+	Error  string  `json:"error,omitempty"` // the first one
+	T0     int64   `json:"t0"`              // Unix nanoseconds
+	Took   float64 `json:"took"`            // seconds, to the last answer
+}
+
+// loop is the state that a loop's process keeps between runs: its connections.
+type loop struct {
+	sender *fetch.Sender
+	web    *http.Client
+	door   *door
+}
+
+// loopback lets a guard reach the sink and nothing else that is special.
+func loopback() []netip.Prefix {
+	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8)}
+}
+
+func newLoop(concurrent int) *loop {
+	dialer := &net.Dialer{KeepAlive: -1}
+	return &loop{
+		sender: fetch.NewSender(fetch.SenderOptions{
+			Guard:     &fetch.Guard{Allow: loopback(), Callback: true},
+			UserAgent: agent,
+			MaxConns:  concurrent + 64,
+			IdleTotal: idleKept,
+		}),
+		web: &http.Client{
+			Timeout:       15 * time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{
+				DialContext:         dialer.DialContext,
+				MaxIdleConns:        idleKept,
+				MaxIdleConnsPerHost: 4,
+				IdleConnTimeout:     30 * time.Second,
+				DisableCompression:  true,
+				WriteBufferSize:     1 << 10,
+				ReadBufferSize:      1 << 10,
+				Protocols:           onlyHTTP1(),
+			},
+		},
+	}
+}
+
+// idleKept is how many connections the loops keep: as many as the server does
+// with the usual limit of files of these measurements.
+const idleKept = 4096
+
+func onlyHTTP1() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
+}
+
+// run does one job.
+func (l *loop) run(ctx context.Context, j Job) (Ran, error) {
+	if j.From < 0 || j.To < j.From || j.Hosts < 1 || j.Concurrent < 1 {
+		return Ran{}, fmt.Errorf("a job %+v makes no sense", j)
+	}
+	msg, err := rsscloud.EncodeNotification(rsscloud.HTTPPost, "", j.Feed)
+	if err != nil {
+		return Ran{}, err
+	}
+	urls := make([]string, 0, j.To-j.From)
+	for i := j.From; i < j.To; i++ {
+		urls = append(urls, CallbackURL(false, i%j.Hosts, j.Port, i))
+	}
+	rand.Shuffle(len(urls), func(a, b int) { urls[a], urls[b] = urls[b], urls[a] })
+	send := l.sendOwn
+	if j.Kind == LoopNetHTTP {
+		send = l.sendWeb
+	}
+	var next, failed atomic.Int64
+	var first error
+	var once sync.Once
+	var group sync.WaitGroup
+	begin := time.Now()
+	for range min(j.Concurrent, len(urls)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(urls) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := send(ctx, urls[i], msg); err != nil {
+					failed.Add(1)
+					once.Do(func() { first = err })
+				}
+			}
+		})
+	}
+	group.Wait()
+	r := Ran{Sent: len(urls), Failed: int(failed.Load()), T0: begin.UnixNano(), Took: time.Since(begin).Seconds()}
+	if first != nil {
+		r.Error = first.Error()
+	}
+	return r, ctx.Err()
+}
+
+func (l *loop) sendOwn(ctx context.Context, url string, msg rsscloud.Notification) error {
+	r := l.sender.Send(ctx, &fetch.Message{
+		URL: url, ContentType: msg.ContentType, Header: []string{rsscloud.HopsHeader, "1"}, Body: msg.Body,
+	})
+	if r.Err == nil && !r.OK() {
+		return fmt.Errorf("status %d", r.Status)
+	}
+	return r.Err
+}
+
+func (l *loop) sendWeb(ctx context.Context, url string, msg rsscloud.Notification) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(msg.Body))
+	if err != nil {
+		return err
+	}
+	msg.SetHeader(req.Header)
+	req.Header.Set("User-Agent", agent)
+	req.Header.Set(rsscloud.HopsHeader, "1")
+	resp, err := l.web.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, 4<<10)); err != nil {
+		return err
+	}
+	if resp.StatusCode > 299 {
+		return fmt.Errorf("status %d", resp.StatusCode)
+	}
+	return nil
+}
+
+// ServeLoop is a loop's process.
+func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
+	var l *loop
+	defer func() {
+		if l != nil && l.door != nil {
+			l.door.close()
+		}
+	}()
+	return serveCalls(ctx, in, out, func(ctx context.Context, c call) (any, error) {
+		switch c.Do {
+		case "run":
+			j, err := unpack[Job](c)
+			if err != nil {
+				return nil, err
+			}
+			if l == nil {
+				l = newLoop(j.Concurrent)
+			}
+			return l.run(ctx, j)
+		case "door":
+			p, err := unpack[doorPlan](c)
+			if err != nil {
+				return nil, err
+			}
+			l = newLoop(1024)
+			l.door, err = openDoor(ctx, p, l.sender)
+			if err != nil {
+				return nil, err
+			}
+			return l.door.addr, nil
+		}
+		return nil, fmt.Errorf("a loop cannot %q", c.Do)
+	})
+}
+
+// loopProcess is a loop in its own process.
+type loopProcess struct {
+	*process
+	caller
+}
+
+func startLoop(exe, dir, name string) (*loopProcess, error) {
+	proc, err := start(dir, name, 0, exe, "bench", "loop")
+	if err != nil {
+		return nil, err
+	}
+	return &loopProcess{process: proc, caller: caller{proc.stdin, proc.stdout}}, nil
+}

@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Ping is many feeds with one subscriber each, and many pings.
+type Ping struct {
+	Common
+	Feeds   int     // pinged in each round, once each [5,000]
+	Changed float64 // share of them that did change, 0 to 1
+	Clients int     // pings under way at once [64]
+}
+
+// Run measures.
+func (b Ping) Run(ctx context.Context) (*Report, error) {
+	b.Feeds, b.Clients = orElse(b.Feeds, 5000), orElse(b.Clients, 64)
+	if b.Feeds < 1 || b.Clients < 1 || b.Changed < 0 || b.Changed > 1 {
+		return nil, fmt.Errorf("ping cannot be with %d feeds, %d clients and a changed share of %g", b.Feeds, b.Clients, b.Changed)
+	}
+	// The second half of the feeds is for the floor.
+	s, err := openStage("ping", b.Common, Plan{Feeds: 2 * b.Feeds})
+	if err != nil {
+		return nil, err
+	}
+	s.option("feeds", b.Feeds)
+	s.option("clients", b.Clients)
+	s.report.Options["changed"] = number(b.Changed)
+	return s.end(b.run(ctx, s))
+}
+
+// pinged is one round of pings.
+type pinged struct {
+	rate, cpu float64
+	p50, p99  float64 // of the acknowledgement, ms
+	missing   int
+	extra     int64
+	told      float64 // ms from the ping of the round's start to the last notification
+}
+
+func (b Ping) run(ctx context.Context, s *stage) error {
+	if err := s.serveEmpty(ctx); err != nil {
+		return err
+	}
+	of := func(i int) registration { return registration{s.sink.feedURL(i), s.sink.callback(i, false)} }
+	if err := s.register(ctx, ByImport, b.Feeds, of); err != nil {
+		return err
+	}
+	floor, err := s.loop("door")
+	if err != nil {
+		return err
+	}
+	var addr string
+	if err := floor.call("door", doorPlan{Hosts: s.Hosts, Port: s.sink.port}, &addr); err != nil {
+		return err
+	}
+	ours, theirs := newPinger(s.server.listen, b.Clients), newPinger(addr, b.Clients)
+	var a, c []pinged
+	for n := range s.Rounds + 1 { // in the first one every feed is new
+		share := b.Changed
+		if n == 0 {
+			share = 1
+		}
+		wait := func() error { _, err := s.server.settle(ctx); return err }
+		if s.Profile != "" && n == 1 {
+			profiled := s.server.profile(ctx, s.Profile, max(1, b.Feeds/5000))
+			wait = func() error { return profiled() }
+		}
+		x, err := b.round(ctx, s, ours, s.server.process, 0, share)
+		if err != nil {
+			return err
+		}
+		if err := wait(); err != nil {
+			return err
+		}
+		y, err := b.round(ctx, s, theirs, floor.process, b.Feeds, share)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			a, c = append(a, x), append(c, y)
+		}
+	}
+	b.figures(s, a, c)
+	return nil
+}
+
+// round changes a share of the feeds from first on, pings all, and checks that
+// exactly the subscribers of the changed ones were told.
+func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, first int, share float64) (r pinged, err error) {
+	changes := make([]span, 0, b.Feeds)
+	order := rand.Perm(b.Feeds)
+	for _, i := range order[:int(share*float64(b.Feeds))] {
+		changes = append(changes, span{From: first + i, To: first + i + 1})
+	}
+	if err := s.sink.reset(2 * b.Feeds); err != nil {
+		return r, err
+	}
+	if err := s.sink.call("change", changes, nil); err != nil {
+		return r, err
+	}
+	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	acks := make([]float64, b.Feeds)
+	before, t0 := who.usage().cpu, time.Now()
+	if err := b.pingAll(ctx, s, p, order, first, acks); err != nil {
+		return r, err
+	}
+	r.rate = float64(b.Feeds) / time.Since(t0).Seconds()
+	if err := s.sink.wait(ctx, len(changes), patience, s.tell.of("told", len(changes))); err != nil {
+		return r, err
+	}
+	r.cpu = float64((who.usage().cpu - before).Microseconds()) / float64(b.Feeds)
+	all, err := s.sink.arrivals(0, 2*b.Feeds, t0)
+	if err != nil {
+		return r, err
+	}
+	for _, w := range changes {
+		one, err := s.sink.arrivals(w.From, w.To, t0)
+		if err != nil {
+			return r, err
+		}
+		r.missing += one.Missing
+	}
+	r.extra = all.Again + all.Unknown + int64(all.Distinct-(len(changes)-r.missing))
+	r.p50, r.p99, r.told = quantile(acks, 0.50)*1e3, quantile(acks, 0.99)*1e3, all.Last*1e3
+	return r, nil
+}
+
+func (b Ping) pingAll(ctx context.Context, s *stage, p *pinger, order []int, first int, acks []float64) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range b.Clients {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(order) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				begin := time.Now()
+				if err := p.ping(ctx, s.sink.feedURL(first+order[i])); err != nil {
+					cancel(err)
+					return
+				}
+				acks[i] = time.Since(begin).Seconds()
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+func (b Ping) figures(s *stage, a, floor []pinged) {
+	pick := func(list []pinged, of func(pinged) float64) []float64 {
+		out := make([]float64, len(list))
+		for i, t := range list {
+			out[i] = of(t)
+		}
+		return out
+	}
+	rate := func(t pinged) float64 { return t.rate }
+	cpu := func(t pinged) float64 { return t.cpu }
+	r := &s.report
+	r.addMedian("pings", pick(a, rate), "1/s").note("door, check, durable, answered; %d at once", b.Clients)
+	r.addMedian("floor", pick(floor, rate), "1/s").note("door, check, answered; nothing kept")
+	r.addMedian("ratio to the floor", each(pick(a, rate), pick(floor, rate)), "×")
+	r.addMedian("server CPU", pick(a, cpu), "µs each")
+	r.addMedian("floor CPU", pick(floor, cpu), "µs each")
+	r.addMedian("CPU ratio to the floor", each(pick(floor, cpu), pick(a, cpu)), "×").note("floor ÷ server")
+	r.addMedian("ping → answer, p50", pick(a, func(t pinged) float64 { return t.p50 }), "ms").note("waits for the turn of %d clients on this machine included", b.Clients)
+	r.addMedian("ping → answer, p99", pick(a, func(t pinged) float64 { return t.p99 }), "ms")
+	r.addMedian("floor: ping → answer, p50", pick(floor, func(t pinged) float64 { return t.p50 }), "ms")
+	var missing, extra float64
+	for _, t := range a {
+		missing += float64(t.missing)
+		extra += float64(t.extra)
+	}
+	r.add("changes not told", missing, "").target("=", 0)
+	r.add("told without a change, or twice", extra, "").target("=", 0)
+}

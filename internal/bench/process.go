@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a child that this program started, and will end.
+type process struct {
+	name   string
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	stderr string // file that holds what it said
+	ended  chan struct{}
+	err    error // after ended
+}
+
+// start runs exe with args. noFile, when not 0, is its limit of open files. What
+// it writes to standard error is kept in dir.
+func start(dir, name string, noFile int, exe string, args ...string) (*process, error) {
+	if noFile > 0 {
+		// The shell sets the limit and becomes the program: same process id.
+		args = append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(noFile), exe}, args...)
+		exe = "/bin/sh"
+	}
+	p := &process{name: name, cmd: exec.Command(exe, args...), stderr: filepath.Join(dir, name+".log"), ended: make(chan struct{})}
+	log, err := os.OpenFile(p.stderr, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.cmd.Stderr = log
+	p.cmd.Dir = dir
+	p.cmd.SysProcAttr = dieWithParent()
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.stdout = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the %s: %w", name, err)
+	}
+	go func() {
+		state, err := p.cmd.Process.Wait()
+		if err == nil && !state.Success() {
+			err = errors.New(state.String())
+		}
+		p.err = err
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+// stop asks it to end and kills it when it does not.
+func (p *process) stop(within time.Duration) error {
+	_ = p.stdin.Close() // helpers end by it
+	// It may be gone already; then there is nothing to signal.
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+		return nil
+	case <-timer.C:
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+		return fmt.Errorf("the %s did not end within %s and was killed", p.name, within)
+	}
+}
+
+// said is the end of what it wrote to standard error.
+func (p *process) said() string {
+	text, err := os.ReadFile(p.stderr)
+	if err != nil {
+		return ""
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) > 1500 {
+		text = append([]byte("…"), text[len(text)-1500:]...)
+	}
+	return string(text)
+}
+
+// gone is the error of a process that ended by itself.
+func (p *process) gone() error {
+	return fmt.Errorf("the %s ended by itself (%v); it said:\n%s", p.name, p.err, p.said())
+}
+
+// usage is what a process holds at one moment. Fields are 0 where the system does not tell.
+type usage struct {
+	rss   int64 // bytes
+	files int   // open descriptors
+	cpu   time.Duration
+}
+
+func (p *process) usage() usage {
+	var u usage
+	dir := "/proc/" + strconv.Itoa(p.pid())
+	if text, err := os.ReadFile(dir + "/statm"); err == nil {
+		if f := strings.Fields(string(text)); len(f) > 1 {
+			pages, _ := strconv.ParseInt(f[1], 10, 64)
+			u.rss = pages * int64(os.Getpagesize())
+		}
+	}
+	if text, err := os.ReadFile(dir + "/stat"); err == nil {
+		u.cpu = cpuOf(string(text))
+	}
+	// The size of this folder is the number of descriptors (Linux 6.2).
+	if info, err := os.Stat(dir + "/fd"); err == nil {
+		if u.files = int(info.Size()); u.files == 0 {
+			list, _ := os.ReadDir(dir + "/fd")
+			u.files = len(list)
+		}
+	}
+	return u
+}
+
+// cpuOf reads user and system time from a line of /proc/PID/stat: fields 14 and
+// 15, in hundredths of a second. The second field may hold anything in brackets.
+func cpuOf(stat string) time.Duration {
+	i := strings.LastIndexByte(stat, ')')
+	if i < 0 {
+		return 0
+	}
+	f := strings.Fields(stat[i+1:])
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(f[11], 10, 64)
+	system, _ := strconv.ParseInt(f[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// watch samples p until ctx ends and returns the highest of everything.
+func (p *process) watch(ctx context.Context) (peak func() usage) {
+	out := make(chan usage, 1)
+	go func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		var top usage
+		for {
+			u := p.usage()
+			top.rss, top.files = max(top.rss, u.rss), max(top.files, u.files)
+			select {
+			case <-ctx.Done():
+				out <- top
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() usage { return <-out }
+}

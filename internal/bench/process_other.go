@@ -1,0 +1,9 @@
+//go:build !linux
+
+package bench
+
+import "syscall"
+
+// dieWithParent is for systems that know no such thing: helpers end with their
+// input, a server is ended by whoever sees it.
+func dieWithParent() *syscall.SysProcAttr { return nil }

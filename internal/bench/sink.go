@@ -1,0 +1,330 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Plan is what a [Sink] plays.
+type Plan struct {
+	Hosts     int           `json:"hosts"`      // quick callback hosts, at most 8,000 with the slow ones
+	SlowHosts int           `json:"slow_hosts"` // hosts whose callbacks take their time
+	Slow      time.Duration `json:"slow"`       // how long they take
+	Feeds     int           `json:"feeds"`
+	FeedSize  int           `json:"feed_size"` // bytes of a feed [4,096]
+	Close     bool          `json:"close"`     // one request a connection
+}
+
+// maxHosts keeps the listeners of one sink well under the usual limit of files.
+const maxHosts = 8000
+
+// Sink is a crowd of callback hosts and a feed server in one process, made to
+// cost little, so that what is measured is who calls it. Each host is a loopback
+// address of its own, 127.20.0.1 and so on, slow ones from 127.30.0.1; all listen
+// on one port. Callbacks are /c/0, /c/1 …, any of them on any host; feeds are
+// /f/0, /f/1 … on every host. /n/0 takes anything and does nothing.
+type Sink struct {
+	Port uint16
+
+	plan      Plan
+	tail      []byte // what pads a feed to its size
+	listeners []net.Listener
+	conns     sync.WaitGroup
+	mu        sync.Mutex
+	open      map[net.Conn]struct{}
+	closed    bool
+	round     atomic.Pointer[round]
+	feeds     []feed
+}
+
+// round is what arrived since the last reset.
+type round struct {
+	at       []atomic.Int64 // Unix nanoseconds of the first arrival
+	distinct atomic.Int64
+	again    atomic.Int64 // arrivals after the first
+	unknown  atomic.Int64 // for callbacks that are none
+	busy     atomic.Int64 // requests that are being answered
+	peak     atomic.Int64
+}
+
+// feed changes when its version does.
+type feed struct {
+	version atomic.Int64
+	served  atomic.Int64 // Unix nanoseconds when its body was last handed out whole
+	full    atomic.Int64 // answers with a body
+	same    atomic.Int64 // answers 304
+}
+
+// Host is the address of a callback host.
+func Host(slow bool, i int) netip.Addr {
+	group := byte(20)
+	if slow {
+		group = 30
+	}
+	i++
+	return netip.AddrFrom4([4]byte{127, group + byte(i>>16), byte(i >> 8), byte(i)})
+}
+
+// CallbackURL is callback i on host h.
+func CallbackURL(slow bool, h int, port uint16, i int) string {
+	b := append(make([]byte, 0, 48), "http://"...)
+	b = netip.AddrPortFrom(Host(slow, h), port).AppendTo(b)
+	b = append(b, "/c/"...)
+	return string(strconv.AppendInt(b, int64(i), 10))
+}
+
+// OpenSink listens on all hosts of the plan.
+func OpenSink(ctx context.Context, p Plan) (*Sink, error) {
+	if p.Hosts < 1 || p.Hosts+p.SlowHosts > maxHosts {
+		return nil, fmt.Errorf("%d hosts are asked for; between 1 and %d can be played", p.Hosts+p.SlowHosts, maxHosts)
+	}
+	if p.FeedSize == 0 {
+		p.FeedSize = 4096
+	}
+	s := &Sink{plan: p, open: map[net.Conn]struct{}{}, feeds: make([]feed, p.Feeds)}
+	s.tail = bytes.Repeat([]byte("."), max(0, p.FeedSize-len(feedHead)-versionDigits-len(feedFoot)))
+	for i := range s.feeds {
+		s.feeds[i].version.Store(1)
+	}
+	s.Reset(0)
+	var err error
+	for range 10 { // a port that is free on the first host may be taken on another
+		if err = s.listen(ctx); err == nil {
+			break
+		}
+		s.closeListeners()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %d loopback addresses: %w", p.Hosts+p.SlowHosts, err)
+	}
+	for _, l := range s.listeners {
+		s.conns.Go(func() { s.accept(l) })
+	}
+	return s, nil
+}
+
+func (s *Sink) listen(ctx context.Context) error {
+	lc := net.ListenConfig{KeepAlive: -1}
+	s.Port = 0
+	for i := range s.plan.Hosts + s.plan.SlowHosts {
+		slow := i >= s.plan.Hosts
+		h := i
+		if slow {
+			h -= s.plan.Hosts
+		}
+		l, err := lc.Listen(ctx, "tcp4", netip.AddrPortFrom(Host(slow, h), s.Port).String())
+		if err != nil {
+			return err
+		}
+		s.listeners = append(s.listeners, l)
+		s.Port = l.Addr().(*net.TCPAddr).AddrPort().Port()
+	}
+	return nil
+}
+
+func (s *Sink) closeListeners() {
+	for _, l := range s.listeners {
+		_ = l.Close()
+	}
+	s.listeners = nil
+}
+
+// Close ends all connections and waits for their end.
+func (s *Sink) Close() {
+	s.closeListeners()
+	s.mu.Lock()
+	s.closed = true
+	for c := range s.open {
+		_ = c.Close()
+	}
+	s.mu.Unlock()
+	s.conns.Wait()
+}
+
+// Reset begins a new round with n callbacks.
+func (s *Sink) Reset(n int) { s.round.Store(&round{at: make([]atomic.Int64, n)}) }
+
+// Change gives feeds from ≤ i < to a new version each.
+func (s *Sink) Change(from, to int) {
+	for i := max(from, 0); i < min(to, len(s.feeds)); i++ {
+		s.feeds[i].version.Add(1)
+	}
+}
+
+func (s *Sink) accept(l net.Listener) {
+	slow := l.Addr().(*net.TCPAddr).AddrPort().Addr().Compare(Host(true, 0)) >= 0
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if ne, ok := err.(interface{ Temporary() bool }); ok && ne.Temporary() { // out of files: some will be free soon
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			return
+		}
+		if !s.enter(c) {
+			return
+		}
+		s.conns.Go(func() { s.serve(c, slow) })
+	}
+}
+
+func (s *Sink) enter(c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		_ = c.Close()
+		return false
+	}
+	s.open[c] = struct{}{}
+	return true
+}
+
+func (s *Sink) leave(c net.Conn) {
+	_ = c.Close()
+	s.mu.Lock()
+	delete(s.open, c)
+	s.mu.Unlock()
+}
+
+// serve answers the requests of one connection, one after the other.
+func (s *Sink) serve(c net.Conn, slow bool) {
+	defer s.leave(c)
+	buf := make([]byte, 1536)
+	var out []byte
+	for have := 0; ; {
+		r, n, err := parseRequest(buf[:have])
+		if err != nil || n == 0 && have == len(buf) {
+			_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+			return
+		}
+		if n == 0 {
+			k, err := c.Read(buf[have:])
+			if k == 0 && err != nil {
+				return
+			}
+			have += k
+			continue
+		}
+		r.close = r.close || s.plan.Close
+		out = s.answer(out[:0], &r, slow)
+		rest, err := drop(c, buf, n, have, r.length)
+		if err != nil {
+			return
+		}
+		if slow && s.plan.Slow > 0 {
+			s.round.Load().dawdle(s.plan.Slow)
+		}
+		if _, err = c.Write(out); err != nil || r.close {
+			return
+		}
+		have = rest
+	}
+}
+
+// drop moves past the body: what follows it in buf is moved to the front, and its
+// length returned.
+func drop(c net.Conn, buf []byte, at, have, body int) (rest int, err error) {
+	if in := have - at; in >= body {
+		return copy(buf, buf[at+body:have]), nil
+	} else {
+		body -= in
+	}
+	for body > 0 {
+		n, err := c.Read(buf[:min(len(buf), body)])
+		if body -= n; err != nil && body > 0 {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// answer notes what came and appends what to say.
+func (s *Sink) answer(out []byte, r *request, slow bool) []byte {
+	kind, i, query, ok := r.target()
+	switch {
+	case ok && kind == 'c' && string(r.method) == "POST":
+		s.round.Load().arrived(i)
+		return head(out, "200 OK", r.close, 0)
+	case ok && kind == 'c':
+		values, _ := url.ParseQuery(string(query))
+		challenge := values.Get("challenge")
+		return append(head(out, "200 OK", r.close, len(challenge)), challenge...)
+	case ok && kind == 'f' && i < len(s.feeds):
+		return s.feed(out, r, i)
+	case ok && kind == 'n':
+		return head(out, "200 OK", r.close, 0)
+	}
+	return head(out, "404 Not Found", r.close, 0)
+}
+
+func (r *round) arrived(i int) {
+	switch {
+	case i >= len(r.at):
+		r.unknown.Add(1)
+	case r.at[i].CompareAndSwap(0, time.Now().UnixNano()):
+		r.distinct.Add(1)
+	default:
+		r.again.Add(1)
+	}
+}
+
+// dawdle takes its time, and notes how many do so together.
+func (r *round) dawdle(d time.Duration) {
+	n := r.busy.Add(1)
+	for old := r.peak.Load(); n > old && !r.peak.CompareAndSwap(old, n); {
+		old = r.peak.Load()
+	}
+	time.Sleep(d)
+	r.busy.Add(-1)
+}
+
+const (
+	feedHead      = `<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<rss version="2.0"><channel><title>A feed that changes</title><link>http://127.0.0.1/</link><description>Version `
+	versionDigits = 12
+	feedFoot      = "</description></channel></rss>\n"
+)
+
+func (s *Sink) feed(out []byte, r *request, i int) []byte {
+	f := &s.feeds[i]
+	version := f.version.Load()
+	tag := strconv.AppendInt(append(make([]byte, 0, 24), '"', 'v'), version, 10)
+	tag = append(tag, '"')
+	if bytes.Equal(tag, r.noneMatch) {
+		f.same.Add(1)
+		out = append(out, "HTTP/1.1 304 Not Modified\r\nETag: "...)
+		out = append(out, tag...)
+		return append(closing(append(out, "\r\n"...), r.close), "\r\n"...)
+	}
+	f.full.Add(1)
+	out = append(out, "HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\nETag: "...)
+	out = append(out, tag...)
+	out = append(out, "\r\nContent-Length: "...)
+	out = strconv.AppendInt(out, int64(len(feedHead)+versionDigits+len(s.tail)+len(feedFoot)), 10)
+	out = append(closing(append(out, "\r\n"...), r.close), "\r\n"+feedHead...)
+	out = fmt.Appendf(out, "%0*d", versionDigits, version)
+	out = append(append(out, s.tail...), feedFoot...)
+	f.served.Store(time.Now().UnixNano())
+	return out
+}
+
+func head(out []byte, status string, end bool, length int) []byte {
+	out = append(append(out, "HTTP/1.1 "...), status...)
+	out = strconv.AppendInt(append(out, "\r\nContent-Length: "...), int64(length), 10)
+	return append(closing(append(out, "\r\n"...), end), "\r\n"...)
+}
+
+func closing(out []byte, end bool) []byte {
+	if end {
+		out = append(out, "Connection: close\r\n"...)
+	}
+	return out
+}

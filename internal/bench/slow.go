@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Slow is a feed whose quick subscribers stand beside many slow ones.
+type Slow struct {
+	Common
+	Quick     int           // [1,000]
+	Slow      int           // [10,000]
+	SlowHosts int           // [1,000]
+	Delay     time.Duration // of a slow answer [5 s]
+}
+
+// Run measures.
+func (b Slow) Run(ctx context.Context) (*Report, error) {
+	b.Quick, b.Slow, b.SlowHosts = orElse(b.Quick, 1000), orElse(b.Slow, 10_000), orElse(b.SlowHosts, 1000)
+	b.Rounds = orElse(b.Rounds, 3)
+	if b.Delay == 0 {
+		b.Delay = 5 * time.Second
+	}
+	if b.Quick < 1 || b.Slow < 1 {
+		return nil, fmt.Errorf("slow needs some of both: %d quick and %d slow subscribers are none", b.Quick, b.Slow)
+	}
+	s, err := openStage("slow", b.Common, Plan{SlowHosts: b.SlowHosts, Slow: b.Delay, Feeds: 2})
+	if err != nil {
+		return nil, err
+	}
+	s.option("quick", b.Quick)
+	s.option("slow", b.Slow)
+	s.option("slow-hosts", b.SlowHosts)
+	s.report.Options["delay"] = b.Delay.String()
+	return s.end(b.run(ctx, s))
+}
+
+// The quick ones of feed 0 are callbacks 0 to Quick; those of feed 1 the next
+// Quick, and the slow ones follow.
+func (b Slow) run(ctx context.Context, s *stage) error {
+	if err := s.serveEmpty(ctx); err != nil {
+		return err
+	}
+	of := func(i int) registration {
+		return registration{s.sink.feedURL(min(1, i/b.Quick)), s.sink.callback(i, i >= 2*b.Quick)}
+	}
+	if err := s.register(ctx, ByImport, 2*b.Quick+b.Slow, of); err != nil {
+		return err
+	}
+	p := newPinger(s.server.listen, 1)
+	var alone, beside []slowRound
+	for n := range s.Rounds + 1 {
+		a, err := b.round(ctx, s, p, 0, 0, b.Quick, b.Quick)
+		if err != nil {
+			return fmt.Errorf("the quick ones alone: %w", err)
+		}
+		m, err := b.round(ctx, s, p, 1, b.Quick, 2*b.Quick, b.Quick+b.Slow)
+		if err != nil {
+			return fmt.Errorf("beside the slow ones: %w", err)
+		}
+		if n == 0 {
+			s.report.add("first change: quick ones alone, p99", a.quick.P99*1e3, "ms")
+			s.report.add("first change: quick beside slow, p99", m.quick.P99*1e3, "ms").target("<", 1000).note("nothing is known of anybody yet")
+		} else {
+			alone = append(alone, a)
+		}
+		beside = append(beside, m)
+	}
+	b.figures(s, alone, beside)
+	return nil
+}
+
+type slowRound struct {
+	quick   Arrivals
+	all     float64 // seconds until the last one was told
+	peak    usage
+	grew    int64
+	open    int64 // slow ones under way at once
+	writes  int64
+	failed  int64
+	failing int64
+}
+
+func (b Slow) round(ctx context.Context, s *stage, p *pinger, feed, from, to, total int) (r slowRound, err error) {
+	before, err := s.server.settle(ctx)
+	if err != nil {
+		return r, err
+	}
+	if err := s.sink.reset(2*b.Quick + b.Slow); err != nil {
+		return r, err
+	}
+	if err := s.sink.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
+		return r, err
+	}
+	start := s.server.usage()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	peak := s.server.watch(watching)
+	t0 := time.Now()
+	if err := p.ping(ctx, s.sink.feedURL(feed)); err != nil {
+		return r, err
+	}
+	if err := s.sink.wait(ctx, total, patience+b.Delay, s.tell.of("told", total)); err != nil {
+		return r, err
+	}
+	if r.quick, err = s.sink.arrivals(from, to, t0); err != nil {
+		return r, err
+	}
+	after, err := s.server.settle(ctx)
+	if err != nil {
+		return r, err
+	}
+	stop()
+	r.peak = peak()
+	all, err := s.sink.arrivals(0, 2*b.Quick+b.Slow, t0)
+	if err != nil {
+		return r, err
+	}
+	r.all, r.open = all.Last, all.Peak
+	r.quick.Again = all.Again
+	r.grew = max(0, r.peak.rss-start.rss)
+	r.writes = after.Live.Writes - before.Live.Writes
+	r.failed = after.Totals.Failed - before.Totals.Failed
+	if after.Counts != nil {
+		r.failing = after.Counts.Failing
+	}
+	return r, nil
+}
+
+func (b Slow) figures(s *stage, alone, beside []slowRound) {
+	pick := func(list []slowRound, of func(slowRound) float64) []float64 {
+		out := make([]float64, len(list))
+		for i, t := range list {
+			out[i] = of(t)
+		}
+		return out
+	}
+	r, later := &s.report, beside[1:]
+	p50 := func(t slowRound) float64 { return t.quick.P50 * 1e3 }
+	p99 := func(t slowRound) float64 { return t.quick.P99 * 1e3 }
+	r.addMedian("quick ones alone, p50", pick(alone, p50), "ms")
+	r.addMedian("quick ones alone, p99", pick(alone, p99), "ms")
+	r.addMedian("quick beside slow, p50", pick(later, p50), "ms")
+	r.addMedian("quick beside slow, p99", pick(later, p99), "ms").target("<", 1000)
+	r.addMedian("last of all", pick(beside, func(t slowRound) float64 { return t.all }), "s").note("slow ones begin only so many at once")
+	open := pick(beside, func(t slowRound) float64 { return float64(t.open) })
+	r.addMedian("slow ones under way, most", open, "")
+	first := beside[0]
+	if first.open > 0 {
+		r.add("memory of one under way", float64(first.grew)/1024/float64(first.open), "KiB").target("≤", 25).
+			note("what the first change added to the server's memory, divided")
+	}
+	r.addMedian("memory, most", pick(beside, func(t slowRound) float64 { return float64(t.peak.rss) / (1 << 20) }), "MiB")
+	r.addMedian("open files, most", pick(beside, func(t slowRound) float64 { return float64(t.peak.files) }), "")
+	r.addMedian("write transactions", pick(beside, func(t slowRound) float64 { return float64(t.writes) / float64(b.Quick+b.Slow) * 1000 }), "per 1,000")
+	var failed, again float64
+	for _, t := range beside {
+		failed += float64(t.failed + t.failing)
+		again += float64(t.quick.Again)
+	}
+	r.add("false errors", failed, "").target("=", 0).note("failed notifications and subscribers with errors, all rounds")
+	r.add("duplicates", again, "").target("=", 0).note("all rounds")
+}

@@ -1,0 +1,185 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Common is what all measurements can be told. Zero fields mean the default in brackets.
+type Common struct {
+	Hosts       int    // quick callback hosts [1,000]
+	Concurrent  int    // requests under way at once in a loop [256]
+	Rounds      int    // [5]
+	Database    string // postgres://…, an empty database made for it [SQLite in the temporary folder]
+	NoFile      int    // the server's limit of open files [as it is]
+	Profile     string // file for a CPU profile of the server's first round
+	MemProfile  string // file for a heap profile of the server at the end
+	ServerFlags []string
+	Progress    io.Writer // [nowhere]
+	Exe         string    // the program [this one]
+}
+
+const (
+	patience   = 45 * time.Second // without any notification, after which a round has failed
+	latencyOf  = 10               // subscribers of the feed that latency is measured with
+	stopWithin = 15 * time.Second
+)
+
+// stage is everything that runs during one measurement.
+type stage struct {
+	Common
+	dir    string
+	tell   *progress
+	sink   *sinkProcess
+	server *server
+	loops  map[string]*loopProcess
+	report Report
+	begun  time.Time
+}
+
+func openStage(name string, c Common, p Plan) (*stage, error) {
+	if c.Progress == nil {
+		c.Progress = io.Discard
+	}
+	c.Hosts, c.Concurrent, c.Rounds = orElse(c.Hosts, 1000), orElse(c.Concurrent, 256), orElse(c.Rounds, 5)
+	if c.Exe == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		c.Exe = exe
+	}
+	dir, err := os.MkdirTemp("", "cloudburst-bench-")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{Common: c, dir: dir, tell: newProgress(c.Progress), loops: map[string]*loopProcess{}, begun: time.Now()}
+	s.report = Report{Bench: name, At: s.begun.UTC(), Machine: machine(), Options: map[string]string{}}
+	s.option("hosts", c.Hosts)
+	s.option("rounds", c.Rounds)
+	if c.NoFile > 0 {
+		s.option("nofile", c.NoFile)
+	}
+	if c.Database != "" {
+		s.report.Options["database"] = "PostgreSQL"
+	}
+	p.Hosts = c.Hosts
+	if s.sink, err = startSink(c.Exe, dir, p); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func orElse(v, standard int) int {
+	if v == 0 {
+		return standard
+	}
+	return v
+}
+
+func (s *stage) option(name string, v int) { s.report.Options[name] = strconv.Itoa(v) }
+
+// serve starts the server, or starts it again on what it left.
+func (s *stage) serve(ctx context.Context) error {
+	data := filepath.Join(s.dir, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	srv, err := startServer(ctx, s.Exe, s.dir, serverPlan{data: data, database: s.Database, noFile: s.NoFile, extra: s.ServerFlags})
+	if err != nil {
+		return err
+	}
+	s.server = srv
+	return nil
+}
+
+// serveEmpty is serve for a store that must not hold anybody's subscriptions.
+func (s *stage) serveEmpty(ctx context.Context) error {
+	if err := s.serve(ctx); err != nil {
+		return err
+	}
+	st, err := s.server.api.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if st.Counts != nil && st.Counts.Subscriptions > 0 {
+		return fmt.Errorf("the database holds %d subscriptions; a measurement needs an empty database made for it", st.Counts.Subscriptions)
+	}
+	return nil
+}
+
+// loop is the loop of that kind; it keeps its connections from run to run.
+func (s *stage) loop(kind string) (*loopProcess, error) {
+	if l := s.loops[kind]; l != nil {
+		return l, nil
+	}
+	l, err := startLoop(s.Exe, s.dir, fmt.Sprintf("loop%d", len(s.loops)))
+	if err != nil {
+		return nil, err
+	}
+	s.loops[kind] = l
+	return l, nil
+}
+
+// run lets a loop send and tells what came of it. cpu is in microseconds a notification.
+func (s *stage) run(kind string, from, to int, feed string) (a Arrivals, rate, cpu float64, err error) {
+	l, err := s.loop(kind)
+	if err != nil {
+		return a, 0, 0, err
+	}
+	if err := s.sink.reset(to); err != nil {
+		return a, 0, 0, err
+	}
+	s.tell.step(fmt.Sprintf("loop (%s)", kind), 0, to-from)
+	before := l.usage().cpu
+	var ran Ran
+	j := Job{Kind: kind, Hosts: s.Hosts, Port: s.sink.port, From: from, To: to, Concurrent: s.Concurrent, Feed: feed}
+	if err := l.call("run", j, &ran); err != nil {
+		return a, 0, 0, err
+	}
+	if ran.Failed > 0 {
+		return a, 0, 0, fmt.Errorf("the loop %s failed to send %d of %d: %s", kind, ran.Failed, ran.Sent, ran.Error)
+	}
+	cpu = float64((l.usage().cpu - before).Microseconds()) / float64(to-from)
+	a, err = s.sink.arrivals(from, to, time.Unix(0, ran.T0))
+	return a, float64(to-from) / a.Last, cpu, err
+}
+
+// close ends all processes and removes the folder.
+func (s *stage) close() error {
+	s.tell.clear()
+	var errs []error
+	if s.server != nil {
+		errs = append(errs, s.server.stop(stopWithin))
+	}
+	for _, l := range s.loops {
+		errs = append(errs, l.stop(stopWithin))
+	}
+	if s.sink != nil {
+		errs = append(errs, s.sink.stop(stopWithin))
+	}
+	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
+}
+
+// end closes the stage and hands out the report, or the error.
+func (s *stage) end(err error) (*Report, error) {
+	if err != nil && s.server != nil {
+		if text := s.server.said(); text != "" {
+			err = fmt.Errorf("%w\nthe server said:\n%s", err, text)
+		}
+	}
+	if cerr := s.close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.report.Took = time.Since(s.begun).Seconds()
+	return &s.report, nil
+}
