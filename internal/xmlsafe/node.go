@@ -54,6 +54,9 @@ func (n *Node) Resolve(name string) (space, local string, ok bool) {
 	return space, local, ok || prefix == ""
 }
 
+// Parent is the element around n, nil for the root.
+func (n *Node) Parent() *Node { return n.parent }
+
 // Blank reports whether the element has no text but white space.
 func (n *Node) Blank() bool { return strings.Trim(n.Text, " \t\r\n") == "" }
 

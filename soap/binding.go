@@ -1,0 +1,127 @@
+package soap
+
+import (
+	"strings"
+
+	"cloudburst/internal/xmlsafe"
+)
+
+// bind puts the parameters of a call in the method's order and turns them
+// into what it declares.
+func (m *Method) bind(c Call) []any {
+	names := make([]string, len(m.Params))
+	for i, d := range m.Params {
+		names[i] = d.Name
+	}
+	args := c.Bind(names...)
+	for i := range args {
+		if i < len(m.Params) {
+			args[i] = m.Params[i].convert(args[i])
+		}
+	}
+	return args
+}
+
+// convert turns a value into the declared type when it can be one, and else
+// leaves it for the method to complain about.
+func (d Def) convert(v any) any {
+	if v == nil {
+		return nil
+	}
+	if len(d.Fields) > 0 {
+		return d.convertFields(v)
+	}
+	item, list := strings.CutSuffix(d.Type, "[]")
+	if !list {
+		return convertScalar(item, v)
+	}
+	var all []any
+	switch v := v.(type) {
+	case []any:
+		all = v
+	case map[string]any:
+		if all = items(v); all == nil {
+			return v
+		}
+	case string:
+		if xmlsafe.Trim(v) != "" {
+			all = []any{v}
+		}
+	default:
+		all = []any{v}
+	}
+	out := make([]any, len(all))
+	for i, one := range all {
+		out[i] = convertScalar(item, one)
+	}
+	return out
+}
+
+func (d Def) convertFields(v any) any {
+	given, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	out := make(map[string]any, len(given))
+	for name, one := range given {
+		for _, f := range d.Fields {
+			if f.Name == name {
+				one = f.convert(one)
+			}
+		}
+		out[name] = one
+	}
+	return out
+}
+
+func convertScalar(typ string, v any) any {
+	switch s, isString := v.(string); {
+	case typ == "" || isSimple(typ) && (typ == "string" || typ == "anyURI"):
+		if text, ok := String(v); ok {
+			return text
+		}
+	case isString && isSimple(typ):
+		if value, err := scalar(&xmlsafe.Node{Text: s}, typ); err == nil {
+			return value
+		}
+	case typ == "boolean":
+		if b, ok := Bool(v); ok {
+			return b
+		}
+	}
+	return v
+}
+
+// result names a result and puts its fields in the declared order.
+func (m *Method) result(v any) Param {
+	d := m.Result
+	p := Param{Name: d.Name, Value: v}
+	if p.Name == "" {
+		p.Name = "return"
+	}
+	if len(d.Fields) == 0 && !strings.HasSuffix(d.Type, "[]") {
+		p.Type = d.Type
+	}
+	if given, ok := v.(map[string]any); ok && len(d.Fields) > 0 {
+		p.Value = d.order(given)
+	}
+	return p
+}
+
+// order puts declared fields first, as a schema wants them, and then others.
+func (d Def) order(given map[string]any) []Param {
+	var fields []Param
+	declared := map[string]bool{}
+	for _, f := range d.Fields {
+		if v, ok := given[f.Name]; ok && !declared[f.Name] {
+			fields = append(fields, Param{Name: f.Name, Value: v, Type: f.Type})
+			declared[f.Name] = true
+		}
+	}
+	for _, p := range members(given) {
+		if !declared[p.Name] {
+			fields = append(fields, p)
+		}
+	}
+	return fields
+}

@@ -1,0 +1,287 @@
+package soap
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/xmlsafe"
+)
+
+// maxValues limits the values of a message after its references were
+// followed: ten references to ten references to … would be endless else.
+const maxValues = 65536
+
+// maxDepth limits how deep values are nested, references followed.
+const maxDepth = 100
+
+// valueReader turns the elements of one message into values.
+type valueReader struct {
+	ids    map[string]*xmlsafe.Node
+	values int
+	// path holds the elements that are being read, from the outside in.
+	path []*xmlsafe.Node
+}
+
+// params reads the elements inside the call or response.
+func (m message) params() (params []Param, literal bool, err error) {
+	r := &valueReader{ids: map[string]*xmlsafe.Node{}}
+	typed := encodingStyle(m.body) || m.first.Space == enc11
+	if err := r.scan(m.body, &typed); err != nil {
+		return nil, false, err
+	}
+	if len(m.first.Nodes) > 0 && !m.first.Blank() {
+		return nil, false, invalid(m.first, "there is text among the parameters")
+	}
+	for _, n := range m.first.Nodes {
+		v, typ, err := r.value(n, "")
+		if err != nil {
+			return nil, false, err
+		}
+		params = append(params, Param{Name: n.Local, Value: v, Type: typ})
+	}
+	return params, !typed, nil
+}
+
+// encodingStyle reports whether n, or the envelope around it, says that its
+// values are encoded.
+func encodingStyle(n *xmlsafe.Node) bool {
+	for ; n != nil; n = n.Parent() {
+		if saysEncoded(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func saysEncoded(n *xmlsafe.Node) bool {
+	a, _ := n.Attr(env11, "encodingStyle")
+	b, _ := n.Attr(env12, "encodingStyle")
+	return strings.Contains(a, "/soap/encoding") || strings.Contains(b, "/soap-encoding")
+}
+
+// scan finds the elements that can be referred to, and whether anything
+// inside n carries a type.
+func (r *valueReader) scan(n *xmlsafe.Node, typed *bool) error {
+	for _, c := range n.Nodes {
+		if id := idOf(c); id != "" {
+			if r.ids[id] != nil {
+				return invalid(c, "the id %.60q is there twice", id)
+			}
+			r.ids[id] = c
+		}
+		*typed = *typed || saysEncoded(c) || isEncoding(c.Space)
+		for _, a := range c.Attrs {
+			if isEncoding(a.Space) || isInstance(a.Space) && a.Local == "type" || a.Space == "" && a.Local == "href" {
+				*typed = true
+			}
+		}
+		if err := r.scan(c, typed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func idOf(n *xmlsafe.Node) string {
+	if id, ok := n.Attr("", "id"); ok {
+		return id
+	}
+	id, _ := n.Attr(enc12, "id")
+	return id
+}
+
+// follow gives the element that n stands for: itself, or the one it refers
+// to inside this document.
+// spec:soap11-2000#references
+func (r *valueReader) follow(n *xmlsafe.Node) (*xmlsafe.Node, error) {
+	for range maxDepth {
+		id := ""
+		if href, ok := n.Attr("", "href"); ok {
+			if id, ok = strings.CutPrefix(href, "#"); !ok {
+				return nil, invalid(n, "the reference %.60q leads out of the document", href)
+			}
+		} else if id, ok = n.Attr(enc12, "ref"); !ok {
+			return n, nil
+		}
+		if len(n.Nodes) > 0 || !n.Blank() {
+			return nil, invalid(n, "<%.40s> has a reference and a value", n.Name())
+		}
+		target := r.ids[id]
+		if target == nil {
+			return nil, invalid(n, "nothing in the document has the id %.60q", id)
+		}
+		n = target
+	}
+	return nil, invalid(n, "references lead from one to the other without an end")
+}
+
+// value reads an element; outer is the type that the array around declares
+// for its items.
+func (r *valueReader) value(n *xmlsafe.Node, outer string) (v any, typ string, err error) {
+	if r.values++; r.values > maxValues {
+		return nil, "", &SyntaxError{Line: n.Line, Err: ErrTooComplex, Msg: "the message holds too many values"}
+	}
+	if len(r.path) >= maxDepth {
+		return nil, "", &SyntaxError{Line: n.Line, Err: ErrTooComplex, Msg: "values are nested too deeply"}
+	}
+	n, err = r.follow(n)
+	if err != nil {
+		return nil, "", err
+	}
+	if slices.Contains(r.path, n) {
+		return nil, "", invalid(n, "a value holds itself")
+	}
+	r.path = append(r.path, n)
+	v, typ, err = r.content(n, outer)
+	r.path = r.path[:len(r.path)-1]
+	return v, typ, err
+}
+
+func (r *valueReader) content(n *xmlsafe.Node, outer string) (v any, typ string, err error) {
+	typ = typeOf(n)
+	if typ == "" {
+		typ = outer
+	}
+	if isNil(n) {
+		return nil, typ, nil
+	}
+	item, list := arrayType(n)
+	switch {
+	case len(n.Nodes) > 0 && !n.Blank():
+		return nil, "", invalid(n, "<%.40s> holds text and elements", n.Name())
+	case list || typ == "Array":
+		v, err = r.array(n, item)
+		return v, "Array", err
+	case len(n.Nodes) > 0 || isStruct(n, typ):
+		v, err = r.structure(n)
+		return v, typ, err
+	}
+	v, err = scalar(n, typ)
+	return v, typ, err
+}
+
+func (r *valueReader) array(n *xmlsafe.Node, item string) (any, error) {
+	list := make([]any, 0, len(n.Nodes))
+	for _, c := range n.Nodes {
+		v, _, err := r.value(c, item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+func (r *valueReader) structure(n *xmlsafe.Node) (any, error) {
+	members := make(map[string]any, len(n.Nodes))
+	repeated := map[string][]any{}
+	for _, c := range n.Nodes {
+		v, _, err := r.value(c, "")
+		if err != nil {
+			return nil, err
+		}
+		first, there := members[c.Local]
+		switch list := repeated[c.Local]; {
+		case list != nil:
+			repeated[c.Local] = append(list, v)
+		case there:
+			repeated[c.Local] = []any{first, v}
+		default:
+			members[c.Local] = v
+		}
+	}
+	for name, list := range repeated {
+		members[name] = list
+	}
+	return members, nil
+}
+
+// typeOf gives the local name of the type that n declares: by xsi:type, or by
+// being named after it as in <SOAP-ENC:int>.
+func typeOf(n *xmlsafe.Node) string {
+	for _, a := range n.Attrs {
+		if a.Local == "type" && isInstance(a.Space) {
+			_, local, _ := n.Resolve(a.Value)
+			if local == "anyType" || local == "ur-type" {
+				return ""
+			}
+			return local
+		}
+	}
+	if isEncoding(n.Space) || isSchema(n.Space) {
+		return n.Local
+	}
+	return ""
+}
+
+func isNil(n *xmlsafe.Node) bool {
+	for _, a := range n.Attrs {
+		if (a.Local == "nil" || a.Local == "null") && isInstance(a.Space) {
+			yes, _ := xmlsafe.ParseBool(xmlsafe.Trim(a.Value))
+			return yes && len(n.Nodes) == 0 && n.Blank()
+		}
+	}
+	return false
+}
+
+// isStruct knows an element without members that is a structure still.
+func isStruct(n *xmlsafe.Node, typ string) bool {
+	kind, _ := n.Attr(enc12, "nodeType")
+	return kind == "struct" || typ == "Struct" && n.Blank()
+}
+
+// arrayType reports whether n says that it is an array, and of what.
+// spec:soap11-2000#arrays
+func arrayType(n *xmlsafe.Node) (item string, ok bool) {
+	kind, _ := n.Attr(enc12, "nodeType")
+	_, sized := n.Attr(enc12, "arraySize")
+	name, ok := n.Attr(enc11, "arrayType")
+	if !ok {
+		name, ok = n.Attr(enc12, "itemType")
+	}
+	name, dimension, _ := strings.Cut(name, "[")
+	_, item, _ = n.Resolve(name)
+	if item == "anyType" || item == "ur-type" || strings.Contains(dimension, "[") {
+		item = ""
+	}
+	return item, ok || sized || kind == "array"
+}
+
+func scalar(n *xmlsafe.Node, typ string) (any, error) {
+	text := xmlsafe.Trim(n.Text)
+	var v any
+	ok := false
+	switch typ {
+	case "int", "integer", "long", "short", "byte", "nonNegativeInteger", "positiveInteger",
+		"nonPositiveInteger", "negativeInteger", "unsignedInt", "unsignedShort", "unsignedByte", "unsignedLong":
+		v, ok = xmlsafe.ParseInt(text)
+	case "boolean":
+		v, ok = xmlsafe.ParseBool(text)
+	case "double", "float", "decimal":
+		v, ok = parseDouble(text)
+	case "dateTime", "timeInstant":
+		v, ok = xmlsafe.ParseTime(text)
+	case "base64Binary", "base64":
+		v, ok = xmlsafe.ParseBase64(text)
+	default:
+		return n.Text, nil
+	}
+	if !ok {
+		return nil, invalid(n, "%.60q is not a value of the type %s", text, typ)
+	}
+	return v, nil
+}
+
+// parseDouble knows the three words of XML Schema besides the numbers.
+func parseDouble(s string) (float64, bool) {
+	switch s {
+	case "INF":
+		return math.Inf(1), true
+	case "-INF":
+		return math.Inf(-1), true
+	case "NaN":
+		return math.NaN(), true
+	}
+	return xmlsafe.ParseDouble(s)
+}
