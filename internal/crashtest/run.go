@@ -165,7 +165,7 @@ func (r *runner) start(ctx context.Context) (*process, error) {
 	data := filepath.Join(r.Dir, "data")
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
 		"--public-url", "http://hub.invalid", "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
-		"--hub.retry", "100ms,200ms,400ms", "--hub.max-errors", "1000000", "--hub.ping-interval", "20ms",
+		"--hub.retry", "100ms,200ms,400ms", "--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
 		"--hub.source-rate", "0", "--hub.host-rate", "0", "--log.level", "error"}, r.Args...)
 	for _, name := range []string{"admin.addr", "listen.addr"} {
 		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -346,7 +346,7 @@ func (r *runner) settle(ctx context.Context) error {
 
 // rest reads what is left to do from the store's own numbers.
 func (r *runner) rest(ctx context.Context, to any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/status?fresh=1", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/status", nil)
 	if err != nil {
 		return err
 	}

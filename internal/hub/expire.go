@@ -96,7 +96,7 @@ func endEvent(s SubscriptionInfo, now time.Time) event.Event {
 
 func (h *Hub) forgetCounts() {
 	h.mu.Lock()
-	h.counted = time.Time{}
+	h.recount = time.Time{}
 	h.mu.Unlock()
 }
 

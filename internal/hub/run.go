@@ -139,20 +139,22 @@ func (h *Hub) Live() Live {
 	return l
 }
 
-// Counts is the size of things, counted at most every ten seconds.
+// Counts is the size of things. Counting again is put off for twenty times as long
+// as it takes, so that no page can keep a large store busy with it.
 func (h *Hub) Counts(ctx context.Context) (Counts, error) {
 	h.Init()
 	now := h.now()
 	h.mu.Lock()
-	c, fresh := h.counts, now.Sub(h.counted) < 10*time.Second && !h.counted.IsZero()
+	c, fresh := h.counts, now.Before(h.recount)
 	h.mu.Unlock()
 	if fresh {
 		return c, nil
 	}
 	c, err := h.Store.Counts(ctx, now)
 	if err == nil {
+		done := h.now()
 		h.mu.Lock()
-		h.counts, h.counted = c, now
+		h.counts, h.recount = c, done.Add(20*done.Sub(now))
 		h.mu.Unlock()
 	}
 	return c, err

@@ -30,8 +30,8 @@ type state struct {
 	hops    map[int64]int
 	reads   map[string]*reading
 	counts  Counts
-	counted time.Time
-	minute  Minute // totals when the last minute was cut
+	recount time.Time // when counts may be counted again
+	minute  Minute    // totals when the last minute was cut
 
 	dispatch   *dispatcher
 	tellings   atomic.Int64 // parts being told
