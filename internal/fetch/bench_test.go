@@ -1,108 +1,19 @@
 package fetch
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
-
-// TestMain makes this test binary its own sink: a server in a process of its own,
-// so that its work is not counted as the sender's.
-func TestMain(m *testing.M) {
-	if os.Getenv("FETCH_TEST_SINK") != "" {
-		sink()
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// sink listens on all of 127.0.0.0/8, prints its port, and answers every request
-// at once, or never when the path says so, until its standard input ends.
-func sink() {
-	lc := net.ListenConfig{KeepAlive: -1}
-	l, err := lc.Listen(context.Background(), "tcp4", "0.0.0.0:0")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	fmt.Println(port)
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				if errors.Is(err, syscall.EMFILE) {
-					continue
-				}
-				return
-			}
-			go drain(c)
-		}
-	}()
-	io.Copy(io.Discard, os.Stdin)
-}
-
-// drain answers requests that come one after another, with bodies of Content-Length 5.
-func drain(c net.Conn) {
-	defer c.Close()
-	buf, n := make([]byte, 2048), 0
-	for {
-		k, err := c.Read(buf[n:])
-		if err != nil {
-			return
-		}
-		n += k
-		i := bytes.Index(buf[:n], []byte("\r\n\r\n"))
-		if i < 0 || n < i+4+5 {
-			continue
-		}
-		if bytes.HasPrefix(buf, []byte("POST /never")) {
-			io.Copy(io.Discard, c)
-			return
-		}
-		n = 0
-		if _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: Fri, 02 Jan 2026 03:04:05 GMT\r\nContent-Length: 2\r\n\r\nok"); err != nil {
-			return
-		}
-	}
-}
-
-func startSink(tb testing.TB) (port string) {
-	tb.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "FETCH_TEST_SINK=1")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { in.Close(); cmd.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return strings.TrimSpace(line)
-}
 
 // cpu is the processor time this process has used.
 func cpu() time.Duration {

@@ -1,0 +1,189 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/nettest"
+)
+
+// inMemory runs f in a bubble with a sender whose requests to peer.example are
+// handled by handle.
+func inMemory(t *testing.T, o SenderOptions, handle func(net.Conn), f func(t *testing.T, s *Sender)) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &nettest.Internet{}
+		l, err := n.Listen("peer.example:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		defer wg.Wait() // the bubble's clock stands still once this function is over
+		defer l.Close()
+		wg.Go(func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				wg.Go(func() { defer c.Close(); handle(c) })
+			}
+		})
+		o.Dial = n.Dial
+		s := NewSender(o)
+		defer s.Close()
+		f(t, s)
+	})
+}
+
+// tick waits a second on the bubble's clock.
+func tick() { <-time.After(time.Second) }
+
+func TestASlowPeerHasFifteenSecondsInAll(t *testing.T) {
+	t.Parallel()
+	trickle := func(text string) func(net.Conn) {
+		return func(c net.Conn) {
+			readRequest(bufio.NewReader(c))
+			for _, b := range []byte(text) {
+				tick()
+				if _, err := c.Write([]byte{b}); err != nil {
+					return
+				}
+			}
+			io.Copy(io.Discard, c)
+		}
+	}
+	for name, handle := range map[string]func(net.Conn){
+		"silent":          func(c net.Conn) { io.Copy(io.Discard, c) },
+		"never reads":     func(c net.Conn) { <-time.After(time.Hour) },
+		"a byte a second": trickle("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 100)),
+		"endless hints":   trickle(strings.Repeat("HTTP/1.1 100 C\r\n\r\n", 10)),
+	} {
+		inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+			start := time.Now()
+			r := s.Send(t.Context(), &Message{URL: "http://peer.example/", Body: make([]byte, 200<<10)})
+			if !r.Timeout || r.NotTried || KindOf(r.Err) != TimedOut || time.Since(start) != 15*time.Second || r.Took != 15*time.Second {
+				t.Errorf("%s: %+v after %v", name, r, time.Since(start))
+			}
+		})
+	}
+}
+
+func TestAStatusCountsWhateverBecomesOfTheBody(t *testing.T) {
+	t.Parallel()
+	handle := func(c net.Conn) {
+		readRequest(bufio.NewReader(c))
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+		io.Copy(io.Discard, c)
+	}
+	inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+		start := time.Now()
+		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.OK() || r.Took != 0 || time.Since(start) != lingerFor || s.Idle() != 0 {
+			t.Errorf("not asked for: %+v after %v", r, time.Since(start))
+		}
+		start = time.Now()
+		r := s.Send(t.Context(), &Message{URL: "http://peer.example/", WantBody: true})
+		if !r.OK() || !r.Partial || string(r.Body) != "half" || time.Since(start) != 15*time.Second {
+			t.Errorf("asked for: %+v after %v", r, time.Since(start))
+		}
+	})
+}
+
+func TestTheCallersOwnDeadlineIsATimeout(t *testing.T) {
+	t.Parallel()
+	inMemory(t, SenderOptions{}, func(c net.Conn) { io.Copy(io.Discard, c) }, func(t *testing.T, s *Sender) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if r := s.Send(ctx, &Message{URL: "http://peer.example/"}); !r.Timeout || r.NotTried || r.Took != 2*time.Second {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestWaitingForATurnIsNotThePeersTime(t *testing.T) {
+	t.Parallel()
+	slow := func(c net.Conn) {
+		r := bufio.NewReader(c)
+		for readRequestOK(r) {
+			<-time.After(10 * time.Second)
+			io.WriteString(c, ok204)
+		}
+	}
+	inMemory(t, SenderOptions{MaxConns: 1}, slow, func(t *testing.T, s *Sender) {
+		var wg sync.WaitGroup
+		start := time.Now()
+		for range 4 {
+			wg.Go(func() {
+				if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.OK() || r.Took != 10*time.Second {
+					t.Errorf("%+v", r)
+				}
+			})
+		}
+		wg.Wait()
+		if d := time.Since(start); d != 40*time.Second {
+			t.Errorf("four sendings one after another took %v", d)
+		}
+	})
+}
+
+func TestIdleConnectionsAreClosedInTime(t *testing.T) {
+	t.Parallel()
+	var closed atomic.Int64
+	says := ok204
+	handle := func(c net.Conn) {
+		r := bufio.NewReader(c)
+		for readRequestOK(r) {
+			io.WriteString(c, says)
+		}
+		closed.Add(1)
+	}
+	inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+		s.Send(t.Context(), &Message{URL: "http://peer.example/"})
+		<-time.After(29 * time.Second)
+		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); r.Dialled {
+			t.Error("a connection was not kept for 29 s")
+		}
+		<-time.After(40 * time.Second)
+		synctest.Wait()
+		if s.Idle() != 0 || closed.Load() != 1 {
+			t.Errorf("after 40 s %d are kept, %d closed", s.Idle(), closed.Load())
+		}
+		says = "HTTP/1.1 204 No\r\nKeep-Alive: timeout=5\r\n\r\n"
+		s.Send(t.Context(), &Message{URL: "http://peer.example/"})
+		<-time.After(4500 * time.Millisecond)
+		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.Dialled {
+			t.Error("a connection was used although the peer was about to close it")
+		}
+	})
+}
+
+func TestPaddedFailuresComeAtTheBucket(t *testing.T) {
+	t.Parallel()
+	inMemory(t, SenderOptions{}, func(c net.Conn) { <-time.After(300 * time.Millisecond) }, func(t *testing.T, s *Sender) {
+		for url, want := range map[string]time.Duration{
+			"http://127.0.0.1/":           250 * time.Millisecond, // refused
+			"http://nowhere.example/":     250 * time.Millisecond, // no such name
+			"http://peer.example:8080/":   250 * time.Millisecond, // port closed
+			"http://peer.example/":        500 * time.Millisecond, // closes after 300 ms
+			"http://peer.example:22/":     0,                      // seen in the URL
+			"http://peer.example:80\x00/": 0,
+		} {
+			start := time.Now()
+			if r := s.Send(t.Context(), &Message{URL: url, Padded: true}); r.Err == nil || time.Since(start) != want {
+				t.Errorf("%q: after %v, want %v (%v)", url, time.Since(start), want, r.Err)
+			}
+		}
+		start := time.Now()
+		s.Send(t.Context(), &Message{URL: "http://127.0.0.1/"})
+		if time.Since(start) != 0 {
+			t.Error("held back unasked")
+		}
+	})
+}

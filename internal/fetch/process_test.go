@@ -1,0 +1,175 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain makes this test binary its own sink: a server in a process of its own,
+// so that its work is not counted as the sender's.
+func TestMain(m *testing.M) {
+	switch os.Getenv("FETCH_TEST_ROLE") {
+	case "sink":
+		sink()
+		return
+	case "poor":
+		poor()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// sink listens on all of 127.0.0.0/8, prints its port, and answers every request
+// at once, or never when the path says so, until its standard input ends.
+func sink() {
+	lc := net.ListenConfig{KeepAlive: -1}
+	l, err := lc.Listen(context.Background(), "tcp4", "0.0.0.0:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	fmt.Println(port)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				if errors.Is(err, syscall.EMFILE) {
+					continue
+				}
+				return
+			}
+			go drain(c)
+		}
+	}()
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// drain answers requests that come one after another, with bodies of Content-Length 5.
+func drain(c net.Conn) {
+	defer c.Close()
+	buf, n := make([]byte, 2048), 0
+	for {
+		k, err := c.Read(buf[n:])
+		if err != nil {
+			return
+		}
+		n += k
+		i := bytes.Index(buf[:n], []byte("\r\n\r\n"))
+		if i < 0 || n < i+4+5 {
+			continue
+		}
+		if bytes.HasPrefix(buf, []byte("POST /never")) {
+			io.Copy(io.Discard, c)
+			return
+		}
+		n = 0
+		if _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: Fri, 02 Jan 2026 03:04:05 GMT\r\nContent-Length: 2\r\n\r\nok"); err != nil {
+			return
+		}
+	}
+}
+
+func startSink(tb testing.TB) (port string) {
+	tb.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=sink")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { in.Close(); cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// poor is a process with very few sockets that sends to many hosts of the sink on
+// FETCH_TEST_PORT, by address and by name, and prints what was wrong with that.
+func poor() {
+	limit := syscall.Rlimit{Cur: 40, Max: 40}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		fmt.Println(err)
+		return
+	}
+	port := os.Getenv("FETCH_TEST_PORT")
+	nobody := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp", "127.0.0.1:1")
+	}}
+	s := NewSender(SenderOptions{Guard: loopback(), Timeout: 20 * time.Second, IdleTotal: 20, Resolver: nobody})
+	defer s.Close()
+	for i := range 20 { // kept connections that must make room
+		s.Send(context.Background(), &Message{URL: fmt.Sprintf("http://127.0.3.%d:%s/", i+1, port), Body: []byte("url=x")})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var answered, notTried, blamed atomic.Int64
+	var wg, all sync.WaitGroup
+	for i := range 100 {
+		all.Add(1)
+		wg.Go(func() {
+			done := sync.OnceFunc(all.Done)
+			defer done()
+			host := fmt.Sprintf("127.0.4.%d", i+1)
+			if i%3 == 0 {
+				host = "somewhere.test"
+			}
+			if i < 40 {
+				time.AfterFunc(time.Second, done) // these hold their sockets to the end
+			}
+			path := map[bool]string{true: "/never", false: "/"}[i < 40 && i%3 != 0]
+			switch r := s.Send(ctx, &Message{URL: "http://" + host + ":" + port + path, Body: []byte("url=x")}); {
+			case r.OK():
+				answered.Add(1)
+			case r.NotTried:
+				notTried.Add(1)
+			case i%3 != 0 || exhausted(r.Err):
+				blamed.Add(1)
+				fmt.Println("the peer is blamed:", r.Err)
+			}
+		})
+	}
+	all.Wait()
+	cancel()
+	wg.Wait()
+	if r := s.Send(context.Background(), &Message{URL: "http://127.0.5.1:" + port + "/", Body: []byte("url=x")}); !r.OK() {
+		fmt.Println("afterwards:", r.Err)
+	}
+	if notTried.Load() == 0 {
+		fmt.Println("sockets did not run out")
+	}
+	fmt.Println("end")
+}
+
+func TestAProcessOutOfSocketsBlamesNobodyAndRecovers(t *testing.T) {
+	t.Parallel()
+	port := startSink(t)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=poor", "FETCH_TEST_PORT="+port)
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "end\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
