@@ -64,8 +64,8 @@ func (f figure) SVG() template.HTML {
 		if i == 2 {
 			word += " " + f.Unit
 		}
-		if i == 2 && len(word) > 7 { // the unit stands beside the line, not in the margin
-			label(&b, "start", chartLeft+4, y+10, f.Unit)
+		if i == 2 && len(word) > 5 { // the unit stands beside the line, not in the margin
+			label(&b, "start", chartLeft+4, y+11, f.Unit)
 			word = axisNumber(v)
 		}
 		label(&b, "end", chartLeft-5, y+3.5, word)
@@ -104,13 +104,13 @@ func (f figure) highest() float64 {
 	return top
 }
 
-// niceMax is the least of 1, 2, 4, 6, 10 × 10ⁿ that holds top, so that its half is plain too.
+// niceMax is the least of 1, 2, 3, 4, 5, 6, 8, 10 × 10ⁿ that holds top, so that its half is plain too.
 func niceMax(top float64) float64 {
 	if top <= 0 {
 		return 1
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(top)))
-	for _, m := range []float64{1, 2, 4, 6, 10} {
+	for _, m := range []float64{1, 2, 3, 4, 5, 6, 8, 10} {
 		if top <= m*unit*(1+1e-9) {
 			return m * unit
 		}
@@ -197,6 +197,7 @@ func changeCharts(changes []change) []figure {
 		at := len(changes) - 1 - i
 		told[at], took[at] = float64(c.Told), float64(c.Took.Microseconds())/1000
 	}
+	unit := inSeconds(took)
 	n := len(changes)
 	ticks := []tick{{0, "change " + count(changes[n-1].Version)}, {1, "change " + count(changes[0].Version)}}
 	return []figure{
@@ -204,9 +205,27 @@ func changeCharts(changes []change) []figure {
 			Desc:   "Subscribers told of each of the last " + count(n) + " changes. Of the latest: " + count(changes[0].Told) + ".",
 			Now:    count(changes[0].Told) + " at the last change",
 			Series: []series{{"told", "s1", told}}},
-		{ID: "took", Title: "Time until the last one was told", Unit: "ms", Bars: true, Ticks: ticks,
-			Desc:   "Time from finding each of the last " + count(n) + " changes to the end of telling, in milliseconds. The latest: " + lasting(changes[0].Took) + ".",
+		{ID: "took", Title: "Time until the last one was told", Unit: unit, Bars: true, Ticks: ticks,
+			Desc:   "Time from finding each of the last " + count(n) + " changes to the end of telling. The latest: " + lasting(changes[0].Took) + ".",
 			Now:    lasting(changes[0].Took) + " at the last change",
 			Series: []series{{"took", "s1", took}}},
 	}
+}
+
+// inSeconds turns milliseconds into seconds, in place, where the highest has many
+// of them, and names the unit.
+func inSeconds(all ...[]float64) string {
+	top := 0.0
+	for _, values := range all {
+		top = max(top, figure{Series: []series{{Values: values}}}.highest())
+	}
+	if top < 2000 {
+		return "ms"
+	}
+	for _, values := range all {
+		for i := range values {
+			values[i] /= 1000
+		}
+	}
+	return "s"
 }

@@ -234,12 +234,15 @@ func story(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 	for i := range 160 {
 		f.now = end.Add(-time.Duration((160-i)*(160-i)/20+41) * time.Second)
 		u := "https://" + hosts[r.IntN(len(hosts))]
-		if i%9 == 0 || i > 155 {
+		if i%4 == 0 || i > 155 {
 			u = "https://scripting.com/rss.xml"
 		}
 		id := hub.TopicID(u)
 		told := 900 + i*2
-		v := int64(i/9 + 12)
+		v := int64(i%30 + 1)
+		if u == "https://scripting.com/rss.xml" {
+			told, v = 1100+i/2, int64(i*29/160+1)
+		}
 		if i > 155 {
 			told, v = 1201, 30
 		}

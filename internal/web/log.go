@@ -166,6 +166,9 @@ type logView struct {
 	First        string // URL of the newest page
 }
 
+// Refused reports that the filter could not be used, so nothing was looked for.
+func (v logView) Refused() bool { return v.Query.TopicError != "" || v.Query.KindError != "" }
+
 // Chosen reports whether the select shows that kind.
 func (v logView) Chosen(k string) bool { return len(v.Query.Kinds) == 1 && v.Query.Kinds[0] == k }
 
@@ -181,7 +184,7 @@ func (s *site) logPage(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
 	v := logView{view: s.view("Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
 	v.Script = "log.js"
-	if q.TopicError != "" || q.KindError != "" {
+	if v.Refused() {
 		s.render(rw, r, http.StatusBadRequest, "log", v)
 		return
 	}

@@ -208,11 +208,12 @@ func statusCharts(points []bucket, sp span) []figure {
 	p50 := pick(func(b bucket) float64 { return b.P50 }, measured)
 	p99 := pick(func(b bucket) float64 { return b.P99 }, measured)
 	queue := pick(func(b bucket) float64 { return float64(b.Queue) }, seen)
+	unit := inSeconds(p50, p99)
 	when := lower(sp.Label)
 	charts := []figure{
 		{ID: "told", Title: "Notifications " + per, Bars: true, Series: []series{{"notifications", "s1", told}}},
 		{ID: "pings", Title: "Pings " + per, Bars: true, Series: []series{{"pings", "s1", pings}}},
-		{ID: "latency", Title: "From ping to delivery", Unit: "ms", Series: []series{{"half within (p50)", "s1", p50}, {"99 of 100 within (p99)", "s2", p99}}},
+		{ID: "latency", Title: "From ping to delivery", Unit: unit, Series: []series{{"half within (p50)", "s1", p50}, {"99 of 100 within (p99)", "s2", p99}}},
 		{ID: "queue", Title: "Most waiting or under way", Series: []series{{"deliveries", "s1", queue}}},
 	}
 	for i := range charts {
@@ -228,8 +229,11 @@ func lower(s string) string { return string(s[0]|0x20) + s[1:] }
 
 func highestText(values []float64, unit string) string {
 	top := figure{Series: []series{{Values: values}}}.highest()
-	if unit == "ms" {
+	switch unit {
+	case "ms":
 		return lasting(time.Duration(top * float64(time.Millisecond)))
+	case "s":
+		return lasting(time.Duration(top * float64(time.Second)))
 	}
 	return count(int64(top))
 }

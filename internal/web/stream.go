@@ -65,11 +65,11 @@ type live struct {
 }
 
 func (l *live) run(ctx context.Context, r *http.Request) error {
+	heard := l.Bus.Listen(streamBuffer) // before the reader learns that he is heard
+	defer func() { heard.Close() }()
 	if err := l.write([]byte("retry: 3000\n\n")); err != nil {
 		return err
 	}
-	heard := l.Bus.Listen(streamBuffer)
-	defer func() { heard.Close() }()
 	if err := l.begin(ctx, r); err != nil {
 		return err
 	}
