@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
+	"strings"
 	"time"
 
 	"cloudburst/client"
@@ -229,13 +229,25 @@ func readSubscription(line []byte) (client.Subscription, error) {
 	if sub.Procedure == "" && needs {
 		return sub, fmt.Errorf("procedure is missing, and %s needs one", sub.Protocol)
 	}
-	if named, err := regexp.MatchString(`^[A-Za-z0-9_.:/]{0,128}$`, sub.Procedure); err != nil || !named {
+	if !isProcedure(sub.Procedure) {
 		return sub, fmt.Errorf("procedure is %q: it needs letters, digits and _ . : / only, at most 128", cut(sub.Procedure, 200))
 	}
 	if sub.ExpiresAt.IsZero() {
 		return sub, errors.New("expires_at is missing")
 	}
 	return sub, nil
+}
+
+// isProcedure reports the name of a procedure, or none.
+func isProcedure(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("_.:/", rune(c)) {
+			return false
+		}
+	}
+	return len(name) <= 128
 }
 
 // checkURL accepts an absolute http or https URL of at most most bytes.
