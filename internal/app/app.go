@@ -96,17 +96,19 @@ func (a *App) wayOut() {
 		UserAgent: agent,
 		Timeout:   a.cfg.Hub.CallbackTimeout,
 		MaxConns:  a.inFlight() + 64,
-		IdleTotal: a.inFlight() / 2,
+		IdleTotal: a.inFlight() / 4,
 	})
 }
 
-// inFlight is how many notifications may be under way: what the limit of open
-// files leaves after the store, the listeners and those who connect to us.
+// inFlight is how many notifications may be under way. Of the descriptors that
+// the process may have, three eighths are for these, a quarter of that again for
+// connections that are kept, half of it for feeds being read, a quarter of all for
+// those who connect to us (see capped), and the rest for the store.
 func (a *App) inFlight() int {
 	if n := a.cfg.Hub.MaxInFlight; n > 0 {
 		return n
 	}
-	return min(max(openFiles()/2-64, 64), 8192)
+	return min(max(openFiles()*3/8, 64), 8192)
 }
 
 func (a *App) hubOptions() hub.Options {

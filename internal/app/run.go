@@ -122,7 +122,7 @@ func (a *App) server(h http.Handler) *http.Server {
 }
 
 func (a *App) capped(l net.Listener) net.Listener {
-	total := max(openFiles()/3, 64)
+	total := max(openFiles()/4, 64)
 	return newCapped(l, total, max(total/2, 32), func(ip netip.Addr) bool {
 		for _, p := range a.cfg.TrustedProxies {
 			if p.Contains(ip) {

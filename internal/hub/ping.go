@@ -150,7 +150,10 @@ func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingRes
 	if _, ok := h.strangeLimit.take(sourceKey(p.Source), came); ok {
 		if _, ok := h.hostLimit.take(hostOf(p.URL), came); ok {
 			ctx, cancel := context.WithTimeout(ctx, h.Options.AckWithin)
-			_, failed = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
+			if failed = h.fetchSlot(ctx); failed == nil {
+				_, failed = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
+				<-h.fetching
+			}
 			slow := ctx.Err() != nil
 			cancel()
 			if failed != nil && !slow {

@@ -33,6 +33,7 @@ type state struct {
 	recount time.Time // when counts may be counted again
 	minute  Minute    // totals when the last minute was cut
 
+	fetching   chan struct{} // one for each feed being read
 	dispatch   *dispatcher
 	tellings   atomic.Int64 // parts being told
 	retrying   atomic.Int64 // claimed retries in memory
@@ -68,6 +69,7 @@ func (h *Hub) setUp() {
 	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeSettle, &h.wakeTail} {
 		*c = make(chan struct{}, 1)
 	}
+	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
 	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, func(d *delivery) Reply {
 		return h.Notify.Notify(h.work, d.sub, d.topic, d.hops)
 	})

@@ -149,7 +149,10 @@ func (h *Hub) readOnce(ctx context.Context, feed string) error {
 		rd = &reading{done: make(chan struct{})}
 		h.reads[feed] = rd
 		h.running.Go(func() {
-			_, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
+			if rd.err = h.fetchSlot(h.work); rd.err == nil {
+				_, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
+				<-h.fetching
+			}
 			h.mu.Lock()
 			delete(h.reads, feed)
 			h.mu.Unlock()

@@ -72,11 +72,15 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 			return PingResult{}, err
 		}
 		topic.ID, topic.URL = id, url
+		if err := h.fetchSlot(ctx); err != nil {
+			return PingResult{}, err
+		}
 		begun := h.now()
 		h.mu.Lock()
 		c.last, c.sent = begun, true
 		h.mu.Unlock()
 		got, failed := h.Fetch.Fetch(ctx, Fetch{URL: url, ETag: topic.ETag, LastModified: topic.LastModified})
+		<-h.fetching
 		h.stats.checks.Add(1)
 		out := h.outcome(topic, got, failed, r, begun)
 		done, err := h.Store.CommitCheck(ctx, out)
@@ -96,6 +100,17 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 		return PingResult{Known: true, Checked: true, Changed: out.Changed, Version: done.Topic.Version}, nil
 	}
 	return PingResult{}, fault.New(fault.Unavailable, "The feed is being checked by others at the same time; please ping again.")
+}
+
+// fetchSlot waits until one more feed may be read; give it back with <-h.fetching.
+// Waiting here is no fault of the feed: its timer starts with the request.
+func (h *Hub) fetchSlot(ctx context.Context) error {
+	select {
+	case h.fetching <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fault.Wrap(fault.Unavailable, ctx.Err(), "This server is reading as many feeds as it can; please try again in a moment.")
+	}
 }
 
 // outcome decides what a fetch means: unreadable, unchanged or changed.
