@@ -36,8 +36,9 @@ func keyRow(k hub.Key, more ...any) []any {
 }
 
 const (
-	keyHead  = `topic_id i, bucket i, id i`
-	keyMatch = `s.topic_id = :topic_id AND s.bucket = :bucket AND s.id = :id`
+	keyHead    = `topic_id i, bucket i, id i`
+	deleteText = `rows(` + keyHead + `) DELETE FROM subscription AS s {USING ROWS} WHERE ` + keyMatch
+	keyMatch   = `s.topic_id = :topic_id AND s.bucket = :bucket AND s.id = :id`
 )
 
 func byKey(a, b hub.Key) int {
@@ -93,14 +94,18 @@ func (s *Store) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.
 	rows := keyRows(keys)
 	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
 		var gone []hub.Subscription
-		err := c.BulkQuery(ctx, `rows(`+keyHead+`) DELETE FROM subscription AS s {USING ROWS} WHERE `+keyMatch+`
-			RETURNING `+subscriptionColumns, func(rows *sql.Rows) error {
+		// Not DELETE … RETURNING: the databases do not agree on names in it.
+		err := c.BulkQuery(ctx, `rows(`+keyHead+`) SELECT `+subscriptionColumns+` FROM subscription AS s {AND ROWS}
+			WHERE `+keyMatch+` {HOLD S}`, func(rows *sql.Rows) error {
 			var sub hub.Subscription
 			err := scanSubscription(rows, &sub)
 			gone = append(gone, sub)
 			return err
 		}, rows)
 		if err != nil {
+			return nil, err
+		}
+		if _, err := c.Bulk(ctx, deleteText, rows); err != nil {
 			return nil, err
 		}
 		slices.SortFunc(gone, func(a, b hub.Subscription) int { return byKey(a.Key(), b.Key()) })

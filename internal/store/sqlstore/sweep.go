@@ -22,7 +22,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, 
 		for i, g := range gone {
 			keys[i], topics[i] = g.Key(), g.TopicID
 		}
-		_, err = c.Bulk(ctx, `rows(`+keyHead+`) DELETE FROM subscription AS s {USING ROWS} WHERE `+keyMatch, keyRows(keys))
+		_, err = c.Bulk(ctx, deleteText, keyRows(keys))
 		if err != nil {
 			return nil, err
 		}
@@ -79,13 +79,14 @@ func sweepTopics(ctx context.Context, c Conn, now, idle int64, limit int) error 
 		return err
 	}
 	for i, id := range ids {
-		rows[i] = []any{id, idle}
+		rows[i] = []any{id}
 	}
-	_, err = c.Bulk(ctx, `rows(id i, idle i) DELETE FROM topic AS t {USING ROWS} WHERE t.id = :id AND t.used_at < :idle`, rows)
+	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM topic AS t {USING ROWS}
+		WHERE t.id = :id AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id)`, rows)
 	if err != nil {
 		return err
 	}
-	_, err = c.Bulk(ctx, `rows(id i, idle i) DELETE FROM part AS p {USING ROWS}
-		WHERE p.topic_id = :id AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = p.topic_id AND t.used_at >= :idle)`, rows)
+	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM part AS p {USING ROWS}
+		WHERE p.topic_id = :id AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = p.topic_id)`, rows)
 	return err
 }

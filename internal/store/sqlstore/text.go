@@ -28,7 +28,7 @@ type Dialect struct {
 func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
-		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "LIKE": "LIKE",
+		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "HOLD S": "", "LIKE": "LIKE",
 	}}
 }
 
@@ -40,6 +40,7 @@ func Postgres() *Dialect {
 		"SHARE":  "FOR KEY SHARE",                 // to keep a row from being deleted
 		"CLAIM":  "FOR NO KEY UPDATE SKIP LOCKED", // to change rows that nobody else is at
 		"TAKE":   "FOR UPDATE SKIP LOCKED",        // to delete rows that nobody else is at
+		"HOLD S": "FOR UPDATE OF s",
 		"TAKE S": "FOR UPDATE OF s SKIP LOCKED",
 		"LIKE":   `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
 	}}
@@ -72,6 +73,13 @@ func (d *Dialect) translate(text string) (Text, error) {
 		}
 		text = strings.TrimSpace(rest)
 	}
+	for i, name := range cols {
+		to := placeholder(i + 1)
+		if d.Arrays {
+			to = "r." + name
+		}
+		text = regexp.MustCompile(`:`+name+`\b`).ReplaceAllLiteralString(text, to)
+	}
 	source := ""
 	if d.Arrays && cols != nil {
 		source = d.unnest(cols, types)
@@ -92,13 +100,6 @@ func (d *Dialect) translate(text string) (Text, error) {
 		return word
 	}
 	text = regexp.MustCompile(`\{[A-Z ]+\}`).ReplaceAllStringFunc(text, token)
-	for i, name := range cols {
-		to := placeholder(i + 1)
-		if d.Arrays {
-			to = "r." + name
-		}
-		text = regexp.MustCompile(`:`+name+`\b`).ReplaceAllLiteralString(text, to)
-	}
 	return Text{SQL: text, Types: strings.Join(types, "")}, bad
 }
 

@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"log/slog"
+	"testing"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/storetest"
+)
+
+func TestKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) hub.Store { return open(t, Options{}) })
+}
+
+// open opens a store that is closed with the test, in a folder of its own unless
+// o names one.
+func open(t testing.TB, o Options) *Store {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

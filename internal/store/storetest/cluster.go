@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Cluster is a PostgreSQL server of our own in a temporary folder, on a free
+// loopback port, with nothing switched off that keeps data safe.
+type Cluster struct {
+	dir, bin string
+	port     int
+	attr     *syscall.SysProcAttr
+
+	process *os.Process
+	ended   chan struct{} // closed when the process is gone
+
+	mu        sync.Mutex
+	databases int
+}
+
+// install is what to do when there is no PostgreSQL.
+const install = "PostgreSQL's programs (initdb, postgres) were not found: install the postgresql package (apt-get install postgresql); these tests are never skipped"
+
+// StartCluster makes and starts a cluster. Stop it.
+func StartCluster() (_ *Cluster, err error) {
+	bin, err := findPostgres()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "cloudburst-pg-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir, bin: bin}
+	defer func() {
+		if err != nil {
+			c.Stop()
+		}
+	}()
+	if c.attr, err = asPostgres(dir); err != nil {
+		return nil, err
+	}
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "--pgdata="+filepath.Join(dir, "data"), "--auth=trust",
+		"--username=cloudburst", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.SysProcAttr, initdb.Dir = c.attr, dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	for range 5 { // another program may take the free port first
+		if c.port, err = freePort(); err != nil {
+			return nil, err
+		}
+		if err = c.Start(); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+// findPostgres returns the folder with initdb and postgres.
+func findPostgres() (string, error) {
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
+	slices.Sort(dirs)
+	slices.Reverse(dirs)
+	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
+		dirs = append(dirs, strings.TrimSpace(string(out)))
+	}
+	if initdb, err := exec.LookPath("initdb"); err == nil {
+		dirs = append(dirs, filepath.Dir(initdb))
+	}
+	for _, dir := range dirs {
+		_, err1 := os.Stat(filepath.Join(dir, "initdb"))
+		_, err2 := os.Stat(filepath.Join(dir, "postgres"))
+		if err1 == nil && err2 == nil {
+			return dir, nil
+		}
+	}
+	return "", errors.New(install)
+}
+
+// asPostgres gives the folder to the user postgres when we are root, as whom
+// PostgreSQL refuses to run.
+func asPostgres(dir string) (*syscall.SysProcAttr, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", install, err)
+	}
+	uid, err1 := strconv.Atoi(u.Uid)
+	gid, err2 := strconv.Atoi(u.Gid)
+	if err := errors.Join(err1, err2, os.Chown(dir, uid, gid)); err != nil {
+		return nil, err
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// Start starts the server, which must not be running, and waits until it answers.
+func (c *Cluster) Start() error {
+	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	server := exec.Command(filepath.Join(c.bin, "postgres"), "-D", filepath.Join(c.dir, "data"), "-p", strconv.Itoa(c.port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+c.dir,
+		"-c", "fsync=on", "-c", "full_page_writes=on", "-c", "synchronous_commit=on",
+		"-c", "max_connections=200", "-c", "shared_buffers=64MB")
+	server.Dir, server.Stdout, server.Stderr = c.dir, log, log
+	server.SysProcAttr = dieWithUs(c.attr)
+	c.ended = make(chan struct{})
+	started := make(chan error)
+	go func() {
+		// The thread that starts a process is its parent as far as dying with it goes.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(c.ended)
+		err := server.Start()
+		started <- err
+		if err == nil {
+			_ = server.Wait() // how it ended stands in its log
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	c.process = server.Process
+	if err := c.await(); err != nil {
+		c.signal(syscall.SIGQUIT)
+		tail, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("PostgreSQL does not start: %w\n%s", err, tail[max(0, len(tail)-2000):])
+	}
+	return nil
+}
+
+// await waits until the server answers.
+func (c *Cluster) await() error {
+	deadline := time.NewTimer(30 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		conn, err := pgx.Connect(ctx, c.URL("postgres"))
+		if err == nil {
+			err = errors.Join(conn.Ping(ctx), conn.Close(ctx))
+		}
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.ended:
+			return errors.New("it ended")
+		case <-deadline.C:
+			return fmt.Errorf("no answer within 30 s: %w", err)
+		}
+	}
+}
+
+// Crash ends the server at once, as a crash would; Start it again.
+func (c *Cluster) Crash() { c.signal(syscall.SIGQUIT) }
+
+func (c *Cluster) signal(s os.Signal) {
+	if c.process == nil {
+		return
+	}
+	_ = c.process.Signal(s) // it may have ended already
+	<-c.ended
+	c.process = nil
+}
+
+// Stop ends the server and removes its folder.
+func (c *Cluster) Stop() {
+	c.signal(os.Interrupt)
+	os.RemoveAll(c.dir)
+}
+
+// URL is the address of one of the cluster's databases.
+func (c *Cluster) URL(database string) string {
+	return fmt.Sprintf("postgres://cloudburst@127.0.0.1:%d/%s?sslmode=disable", c.port, database)
+}
+
+// Database makes an empty database that goes with the test, and returns its address.
+func (c *Cluster) Database(t testing.TB) string {
+	t.Helper()
+	c.mu.Lock()
+	c.databases++
+	name := "test_" + strconv.Itoa(c.databases)
+	c.mu.Unlock()
+	return makeDatabase(t, c.URL("postgres"), name)
+}

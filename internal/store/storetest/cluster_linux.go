@@ -1,0 +1,14 @@
+package storetest
+
+import "syscall"
+
+// dieWithUs makes a server end when this process does, however it does: a test
+// that panics stops nothing itself.
+func dieWithUs(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
+	with := syscall.SysProcAttr{}
+	if attr != nil {
+		with = *attr
+	}
+	with.Pdeathsig = syscall.SIGQUIT
+	return &with
+}

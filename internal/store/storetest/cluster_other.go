@@ -1,0 +1,7 @@
+//go:build !linux
+
+package storetest
+
+import "syscall"
+
+func dieWithUs(attr *syscall.SysProcAttr) *syscall.SysProcAttr { return attr }

@@ -1,0 +1,64 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"cloudburst/internal/hub"
+)
+
+func splitTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"EvenRangesThatLeaveNothingOut": evenSplit,
+		"ABusyTopicIsLeftAsItIs": func(t *testing.T, e *env) {
+			e.followers(t, feed, 1)
+			p := e.change(t, feed, 1).Claimed[0]
+			must(t, e.Split(e.ctx, p.TopicID, 4))
+			_, err := e.Checkpoint(e.ctx, hub.Checkpoint{Part: p, Now: e.now, Finish: true})
+			must(t, err)
+			same(t, "parts", len(e.change(t, feed, 10).Claimed), 1)
+		},
+		"AWaitingTopicIsLeftAsItIs": func(t *testing.T, e *env) {
+			e.followers(t, feed, 1)
+			e.change(t, feed, 0)
+			must(t, e.Split(e.ctx, hub.TopicID(feed), 4))
+			same(t, "parts", len(e.claim(t)), 1)
+		},
+		"FewerPartsThanThereAreChangeNothing": func(t *testing.T, e *env) {
+			e.followers(t, feed, 1)
+			for _, n := range []int{4, 2, 1, 0, -1} {
+				must(t, e.Split(e.ctx, hub.TopicID(feed), n))
+			}
+			same(t, "parts", len(e.change(t, feed, 10).Claimed), 4)
+		},
+		"AnUnknownTopicIsNoTrouble": func(t *testing.T, e *env) { must(t, e.Split(e.ctx, 99, 4)) },
+	}
+}
+
+func evenSplit(t *testing.T, e *env) {
+	e.followers(t, feed, 1)
+	for _, n := range []int{2, 3, 10} {
+		must(t, e.Split(e.ctx, hub.TopicID(feed), n))
+		parts := e.change(t, feed, 1000).Claimed
+		if len(parts) < n {
+			t.Fatalf("%d parts, want at least %d", len(parts), n)
+		}
+		numbers := map[int]bool{}
+		for _, p := range parts {
+			numbers[p.N] = true
+			_, err := e.Checkpoint(e.ctx, hub.Checkpoint{Part: p, Now: e.now, Finish: true})
+			must(t, err)
+			if width := int(p.Hi - p.Lo + 1); width > hub.Buckets/len(parts)+2 || width < hub.Buckets/len(parts)-2 {
+				t.Errorf("a part of %d has %d buckets of %d", len(parts), width, hub.Buckets)
+			}
+		}
+		same(t, "different numbers", len(numbers), len(parts))
+		slices.SortFunc(parts, func(a, b hub.Part) int { return int(a.Lo - b.Lo) })
+		next := int32(0)
+		for _, p := range parts {
+			same(t, "begin of a part", p.Lo, next)
+			next = p.Hi + 1
+		}
+		same(t, "end of the last", next, int32(hub.Buckets))
+	}
+}

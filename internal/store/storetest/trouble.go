@@ -1,0 +1,215 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+func troubleTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"ManyAtOnceEachGetTheirOwnAnswer":      manyAtOnce,
+		"OneThatFailsDoesNotDisturbTheOthers":  oneFails,
+		"ChecksOfOneTopicAtOnceMakeOneVersion": checksAtOnce,
+		"ClaimsAtOnceTakeEachThingOnce":        func(t *testing.T, e *env) { Claims(t, e.Store, e.Store) },
+		"ACancelledCallWritesNothing":          cancelled,
+		"WhoeverReadsSeesWholeTransactions":    wholeTransactions,
+		"AClosedStoreAnswersSo":                closedStore,
+	}
+}
+
+func manyAtOnce(t *testing.T, e *env) {
+	const callers, each = 256, 4
+	var group sync.WaitGroup
+	errs := make(chan error, callers*each)
+	for c := range callers {
+		group.Go(func() {
+			for i := range each {
+				s := e.sub(fmt.Sprint(feed, c%5), fmt.Sprintf("http://127.0.0.1/%d/%d", c, i))
+				ev := event.Event{Node: int64(c + 1), Seq: int64(i + 1), At: e.now, Kind: event.KindRegister}
+				errs <- e.Subscribe(e.ctx, []string{fmt.Sprint(feed, c%5)}, []hub.Subscription{s}, []event.Event{ev})
+			}
+		})
+	}
+	group.Wait()
+	close(errs)
+	for err := range errs {
+		must(t, err)
+	}
+	got, err := e.Counts(e.ctx, e.now)
+	must(t, err)
+	same(t, "topics, subscriptions, events", []int64{got.Topics, got.Subscriptions, got.Events}, []int64{5, callers * each, callers * each})
+}
+
+// oneFails mixes calls that fail after they have written into calls that do not.
+func oneFails(t *testing.T, e *env) {
+	var group sync.WaitGroup
+	errs := make([]error, 128)
+	for i := range errs {
+		group.Go(func() {
+			s := e.sub(fmt.Sprint(feed, i), "http://127.0.0.1/1")
+			named := []string{fmt.Sprint(feed, i)}
+			if i%8 == 0 {
+				other := e.sub("http://127.0.0.1/other", "http://127.0.0.1/1") // refused: its topic is not named
+				errs[i] = e.Subscribe(e.ctx, named, []hub.Subscription{s, other}, nil)
+				return
+			}
+			errs[i] = e.Subscribe(e.ctx, named, []hub.Subscription{s}, nil)
+		})
+	}
+	group.Wait()
+	for i, err := range errs {
+		if (err != nil) != (i%8 == 0) {
+			t.Errorf("call %d: %v", i, err)
+		}
+		got, err := e.Followed(e.ctx, hub.TopicID(fmt.Sprint(feed, i)), e.now)
+		must(t, err)
+		same(t, fmt.Sprint("stored ", i), got, i%8 != 0)
+	}
+}
+
+func checksAtOnce(t *testing.T, e *env) {
+	e.followers(t, feed, 1)
+	var group sync.WaitGroup
+	done, errs := make([]hub.Checked, 32), make([]error, 32)
+	for i := range done {
+		group.Go(func() {
+			done[i], errs[i] = e.CommitCheck(e.ctx, hub.Check{TopicID: hub.TopicID(feed), URL: feed, StartedAt: e.now, Now: e.now, Changed: true,
+				Hash: []byte{1}, Node: node, ClaimParts: 1, ClaimUntil: e.in(lease)})
+		})
+	}
+	group.Wait()
+	won, claimed := 0, 0
+	for i := range done {
+		must(t, errs[i])
+		claimed += len(done[i].Claimed)
+		if !done[i].Raced {
+			won++
+		}
+	}
+	same(t, "won, claimed", []int{won, claimed}, []int{1, 1})
+	topic, err := e.Topic(e.ctx, hub.TopicID(feed))
+	must(t, err)
+	same(t, "version", topic.Version, int64(1))
+}
+
+// Claims checks that two handles on one database never claim the same thing twice.
+func Claims(t *testing.T, a, b hub.Store) {
+	e := newEnv(t, a)
+	const total = 300
+	for i := range total {
+		f := fmt.Sprint(feed, i)
+		s := e.sub(f, "http://127.0.0.1/1")
+		s.NextAt = e.now
+		e.follow(t, f, s)
+		e.change(t, f, 0)
+		must(t, e.RecordPing(e.ctx, f, e.in(time.Second), e.now, nil))
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	note := func(what string, id int64, epoch int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[what]++
+		seen[fmt.Sprint(what, id)]++
+		if seen[fmt.Sprint(what, id)] > 1 || epoch > 1 {
+			t.Errorf("%s %d was claimed twice", what, id)
+		}
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		s := []hub.Store{a, b}[i%2]
+		group.Go(func() {
+			for range total { // each round takes something, or there is nothing left
+				parts, err1 := s.ClaimParts(e.ctx, node, e.now, e.in(lease), 7)
+				retries, err2 := s.ClaimRetries(e.ctx, e.now, e.in(lease), 7, int64(i+1))
+				checks, err3 := s.ClaimChecks(e.ctx, e.now, e.in(lease), 7)
+				if err := errors.Join(err1, err2, err3); err != nil {
+					t.Error(err)
+					return
+				}
+				for _, p := range parts {
+					note("part", p.TopicID, p.Epoch)
+				}
+				for _, r := range retries {
+					note("retry", r.TopicID, 0)
+				}
+				for _, c := range checks {
+					note("check", c.ID, 0)
+				}
+				if won, err := s.ClaimTask(e.ctx, "task", e.now, e.now, e.in(time.Hour)); err != nil || won {
+					note("task", 0, 0)
+				}
+				if len(parts)+len(retries)+len(checks) == 0 {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	same(t, "claimed", []int{seen["part"], seen["retry"], seen["check"], seen["task"]}, []int{total, total, total, 1})
+}
+
+func cancelled(t *testing.T, e *env) {
+	s := e.sub(feed, "http://127.0.0.1/1")
+	ctx, cancel := context.WithCancel(e.ctx)
+	cancel()
+	for name, call := range map[string]func() error{
+		"Subscribe":  func() error { return e.Subscribe(ctx, []string{feed}, []hub.Subscription{s}, nil) },
+		"RecordPing": func() error { return e.RecordPing(ctx, feed, e.now, e.now, nil) },
+		"Topics":     func() error { _, err := e.Topics(ctx, hub.TopicQuery{}); return err },
+		"Ping":       func() error { return e.Ping(ctx) },
+	} {
+		if err := call(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with a cancelled context: %v", name, err)
+		}
+	}
+	got, err := e.Counts(e.ctx, e.now)
+	must(t, err)
+	same(t, "counts", got, hub.Counts{})
+}
+
+// wholeTransactions: a topic and its event are written together, so nobody ever
+// sees one of them alone.
+func wholeTransactions(t *testing.T, e *env) {
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		defer close(stop)
+		for i := range 200 {
+			ev := event.Event{Node: node, Seq: int64(i + 1), At: e.now, Kind: event.KindPing}
+			if err := e.RecordPing(e.ctx, fmt.Sprint(feed, i), e.now, e.now, []event.Event{ev}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for reading := true; reading; {
+		select {
+		case <-stop:
+			reading = false
+		default:
+		}
+		got, err := e.Counts(e.ctx, e.now)
+		must(t, err)
+		same(t, "topics and events", got.Topics, got.Events)
+	}
+	writer.Wait()
+}
+
+func closedStore(t *testing.T, e *env) {
+	must(t, e.Close())
+	must(t, e.Close())
+	if err := e.RecordPing(e.ctx, feed, e.now, e.now, nil); err == nil {
+		t.Error("a closed store accepts a ping")
+	}
+	if _, err := e.Topics(e.ctx, hub.TopicQuery{}); err == nil {
+		t.Error("a closed store lists topics")
+	}
+}
