@@ -92,6 +92,9 @@ func (w *writer) message(name, namespace string, params []Param) ([]byte, error)
 	if !xmlsafe.IsName(name) {
 		w.fail("%.60q cannot be the name of a procedure", name)
 	}
+	if namespace == xmlsafe.XMLSpace || namespace == xmlsafe.XMLNSSpace {
+		w.fail("%q cannot be the namespace of a call", namespace)
+	}
 	w.open()
 	tag := name
 	if namespace != "" {

@@ -1,6 +1,7 @@
 package soap
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,7 +49,8 @@ type description struct {
 func (w *description) methods() []Method {
 	var out []Method
 	for _, m := range w.service.Methods {
-		if !xmlsafe.IsName(m.Name) {
+		twice := slices.ContainsFunc(out, func(o Method) bool { return o.Name == m.Name })
+		if twice || !xmlsafe.IsName(m.Name) {
 			continue
 		}
 		var params []Def
@@ -84,20 +86,16 @@ func (d Def) typeName(prefix string) string {
 		return "tns:" + structName(prefix, d.Name)
 	}
 	item, list := strings.CutSuffix(d.Type, "[]")
-	if !isSimple(item) {
-		item = simpleOr(item)
+	switch {
+	case item == "":
+		item = "string"
+	case !isSimple(item):
+		item = "anyType"
 	}
 	if list {
 		return "tns:ArrayOf" + title(item)
 	}
 	return "xsd:" + item
-}
-
-func simpleOr(typ string) string {
-	if typ == "" {
-		return "string"
-	}
-	return "anyType"
 }
 
 func structName(prefix, name string) string { return title(prefix) + title(name) }

@@ -138,9 +138,8 @@ func (p *parser) attribute(n *Node) error {
 }
 
 func (p *parser) declare(n *Node, prefix, space string) error {
-	const xmlnsSpace = "http://www.w3.org/2000/xmlns/"
 	switch {
-	case prefix == "xmlns", space == xmlnsSpace,
+	case prefix == "xmlns", space == XMLNSSpace,
 		prefix != "" && space == "",
 		(prefix == "xml") != (space == XMLSpace):
 		return p.errorf("the namespace declaration of %q is not allowed", cut(prefix))

@@ -2,8 +2,11 @@ package xmlsafe
 
 import "strings"
 
-// XMLSpace is the namespace that the prefix xml is always bound to.
-const XMLSpace = "http://www.w3.org/XML/1998/namespace"
+// The namespaces that the prefixes xml and xmlns are always bound to.
+const (
+	XMLSpace   = "http://www.w3.org/XML/1998/namespace"
+	XMLNSSpace = "http://www.w3.org/2000/xmlns/"
+)
 
 // Node is an element.
 type Node struct {

@@ -1,0 +1,105 @@
+package soap
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// equal leaves out what the writer may choose anew: the names of types.
+func equal(a, b any) string {
+	return cmp.Diff(a, b, cmpopts.EquateEmpty(), cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Param{}, "Type"))
+}
+
+// What parses prints, and what is printed parses to the same.
+func FuzzParse(f *testing.F) {
+	files, err := filepath.Glob("testdata/requests/*.xml")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no requests to start from", err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte(in(`<a><b e:arrayType="xsd:int[1]"><c>1</c></b><d><e/><e>1</e></d></a>`)))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		c, err := Parse(bytes.NewReader(doc))
+		if err != nil {
+			var bad *SyntaxError
+			if asFault(err) == nil && !errors.As(err, &bad) {
+				t.Fatalf("neither a *SyntaxError nor a *Fault: %v", err)
+			}
+			return
+		}
+		if !Sniff(doc) {
+			t.Fatal("Sniff does not know it")
+		}
+		b, err := c.Marshal()
+		if err != nil {
+			t.Fatalf("%#v was read and cannot be written: %v", c, err)
+		}
+		// Types take room, and so do values that were shared.
+		again, err := Decoder{MaxBytes: 256 << 20}.Call(bytes.NewReader(b))
+		if err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if diff := equal(c, again); diff != "" {
+			t.Fatalf("%s: %s", b, diff)
+		}
+		m := Method{Params: []Def{{Name: "url"}, {Name: "urls", Type: "string[]"}, {Name: "port", Type: "int"}, {Fields: []Def{{Name: "a", Type: "boolean"}}}}}
+		for _, v := range m.bind(c) {
+			_, _ = Strings(v)
+			_, _ = Bool(v)
+		}
+	})
+}
+
+func FuzzParseResponse(f *testing.F) {
+	fault := &Fault{Code: CodeClient, String: "no", Actor: "u:x", Detail: "more"}
+	f.Add(fault.Marshal(V11))
+	f.Add(fault.Marshal(V12))
+	b, err := Response{Name: "aResponse", Namespace: "u:x", Params: []Param{{Name: "return", Value: true}}}.Marshal()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		r, err := ParseResponse(bytes.NewReader(doc))
+		if fault := asFault(err); fault != nil {
+			// What a stranger calls a code may not be one; after one round
+			// nothing changes any more.
+			_, err = ParseResponse(bytes.NewReader(fault.Marshal(r.Version)))
+			once := asFault(err)
+			if once == nil {
+				t.Fatal(err)
+			}
+			_, err = ParseResponse(bytes.NewReader(once.Marshal(r.Version)))
+			if diff := cmp.Diff(error(once), err); diff != "" || once.String != fault.String || once.Detail != fault.Detail {
+				t.Fatalf("%+v became %+v: %s", fault, once, diff)
+			}
+			return
+		}
+		if err != nil {
+			return
+		}
+		b, err := r.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decoder{MaxBytes: 256 << 20}.Response(bytes.NewReader(b))
+		if err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if diff := equal(r, again); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
