@@ -13,9 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
-	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,9 +28,6 @@ type Cluster struct {
 
 	process *os.Process
 	ended   chan struct{} // closed when the process is gone
-
-	mu        sync.Mutex
-	databases int
 }
 
 // install is what to do when there is no PostgreSQL.
@@ -209,12 +204,7 @@ func (c *Cluster) URL(database string) string {
 	return fmt.Sprintf("postgres://cloudburst@127.0.0.1:%d/%s?sslmode=disable", c.port, database)
 }
 
-// Database makes an empty database that goes with the test, and returns its address.
-func (c *Cluster) Database(t testing.TB) string {
-	t.Helper()
-	c.mu.Lock()
-	c.databases++
-	name := "test_" + strconv.Itoa(c.databases)
-	c.mu.Unlock()
-	return makeDatabase(t, c.URL("postgres"), name)
+// Database makes an empty database and returns its address.
+func (c *Cluster) Database(name string) (string, error) {
+	return makeDatabase(c.URL("postgres"), name)
 }

@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -17,12 +19,14 @@ import (
 // of a cluster of our own. Its user may make databases.
 const Env = "CLOUDBURST_TEST_POSTGRES"
 
-// shared is the cluster that all tests of one package use; tests only.
+// shared is the server that all tests of one package use; tests only.
 var shared struct {
 	sync.Mutex
-	main    bool // Main runs, and will stop it
+	main    bool // Main runs, and will clean up
 	cluster *Cluster
 	err     error
+	made    []string // addresses of databases to remove at the end, on a server that is not ours
+	free    []string // of databases that a test is done with
 }
 
 // Main runs a package's tests and then stops the cluster that [Postgres] started
@@ -39,60 +43,87 @@ func Main(m *testing.M) int {
 	if shared.cluster != nil {
 		shared.cluster.Stop()
 	}
+	for _, address := range shared.made {
+		u, _ := url.Parse(address) // we made it
+		if err := execute(os.Getenv(Env), "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)"); err != nil {
+			fmt.Fprintln(os.Stderr, "the tests' database", u.Path, "stays:", err)
+		}
+	}
 	return code
 }
 
-// Postgres returns the address of an empty database of a real server, which goes
-// with the test. The package's TestMain must use [Main]. Without PostgreSQL on the
-// machine the test fails.
+// Postgres returns the address of an empty database of a real server, which
+// belongs to the test until it ends. The package's TestMain must use [Main].
+// Without PostgreSQL on the machine the test fails.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	name := "test_" + strings.ToLower(rand.Text())
-	if address := os.Getenv(Env); address != "" {
-		return makeDatabase(t, address, name)
-	}
-	shared.Lock()
-	if !shared.main {
-		shared.Unlock()
-		t.Fatal("storetest.Postgres needs storetest.Main in TestMain, which stops the server")
-	}
-	if shared.cluster == nil && shared.err == nil {
-		shared.cluster, shared.err = StartCluster()
-	}
-	cluster, err := shared.cluster, shared.err
-	shared.Unlock()
+	address, err := lend()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return makeDatabase(t, cluster.URL("postgres"), name)
+	t.Cleanup(func() {
+		// Emptying a database costs much less than making one.
+		if err := execute(address, "DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
+			t.Logf("the test's database cannot be used again: %v", err)
+			return
+		}
+		shared.Lock()
+		defer shared.Unlock()
+		shared.free = append(shared.free, address)
+	})
+	return address
 }
 
-// makeDatabase makes a database on the server at address, and removes it after the test.
-func makeDatabase(t testing.TB, address, name string) string {
-	t.Helper()
+// lend takes a database that is free, or makes one.
+func lend() (string, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if !shared.main {
+		return "", errors.New("storetest.Postgres needs storetest.Main in TestMain, which cleans up")
+	}
+	if n := len(shared.free); n > 0 {
+		address := shared.free[n-1]
+		shared.free = shared.free[:n-1]
+		return address, nil
+	}
+	server := os.Getenv(Env)
+	if server == "" {
+		if shared.cluster == nil && shared.err == nil {
+			shared.cluster, shared.err = StartCluster()
+		}
+		if shared.err != nil {
+			return "", shared.err
+		}
+		server = shared.cluster.URL("postgres")
+	}
+	address, err := makeDatabase(server, "test_"+strings.ToLower(rand.Text()))
+	if err == nil && os.Getenv(Env) != "" {
+		shared.made = append(shared.made, address)
+	}
+	return address, err
+}
+
+// makeDatabase makes a database on the server at address, and returns its address.
+func makeDatabase(address, name string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		t.Fatalf("%s is not an address: %v", Env, err)
+		return "", fmt.Errorf("%s is not an address: %w", Env, err)
 	}
-	execute := func(text string) error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		conn, err := pgx.Connect(ctx, address)
-		if err != nil {
-			return err
-		}
-		defer conn.Close(ctx)
-		_, err = conn.Exec(ctx, text)
+	if err := execute(address, "CREATE DATABASE "+name); err != nil {
+		return "", fmt.Errorf("making a database for the test: %w", err)
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}
+
+func execute(address, text string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
 		return err
 	}
-	if err := execute("CREATE DATABASE " + name); err != nil {
-		t.Fatalf("making a database for the test: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := execute("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Logf("the test's database %s stays: %v", name, err)
-		}
-	})
-	u.Path = "/" + name
-	return u.String()
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, text)
+	return err
 }
