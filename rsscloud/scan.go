@@ -45,8 +45,7 @@ func scanCloud(s string, use func(attr map[string]string) bool) {
 		}
 		switch local := strings.ToLower(name[strings.LastIndexByte(name, ':')+1:]); local {
 		case "item", "entry":
-			attr, after, empty := tagAttrs(rest)
-			_ = attr
+			_, after, empty := tagAttrs(rest)
 			inItem, rest = !closing && !empty, after
 		case "channel":
 			inItem = false
@@ -109,7 +108,11 @@ func skipDoctype(s string) string {
 
 // tagName is the name of the tag that s begins with, and what follows it.
 func tagName(s string) (name, rest string) {
-	s = strings.TrimPrefix(s[1:], "/")
+	return cutName(strings.TrimPrefix(s[1:], "/"))
+}
+
+// cutName is the name at the start of s, and what follows it.
+func cutName(s string) (name, rest string) {
 	n := strings.IndexFunc(s, func(r rune) bool {
 		return r <= ' ' || r == '/' || r == '>' || r == '<' || r == '=' || r == '"' || r == '\''
 	})
@@ -135,7 +138,7 @@ func tagAttrs(s string) (attr map[string]string, rest string, empty bool) {
 			s = s[1:]
 			continue
 		}
-		name, after := tagName("<" + s)
+		name, after := cutName(s)
 		if name == "" { // a stray quote or equals sign
 			s = s[1:]
 			continue
