@@ -150,7 +150,6 @@ type Backup struct {
 type ImportResult struct {
 	Lines    int `json:"lines"`    // not counting empty ones
 	Imported int `json:"imported"` // now in the store
-	Added    int `json:"added"`    // of them new
 	Expired  int `json:"expired"`  // left out: they had run out
 	Bad      int `json:"bad"`      // left out: they could not be read (SkipBad)
 	// BadLines describes the first of the bad ones.

@@ -33,8 +33,8 @@ type Hub interface {
 	// Remove ends subscriptions and returns those that existed.
 	Remove(ctx context.Context, keys []hub.Key, door string) ([]hub.Subscription, error)
 	// Import adds or renews subscriptions as they are given, without asking the
-	// callbacks, and says how many are new.
-	Import(ctx context.Context, subs []hub.SubscriptionInfo) (added int, err error)
+	// callbacks.
+	Import(ctx context.Context, subs []hub.SubscriptionInfo) (done int, err error)
 	// SweepNow runs the hourly sweep.
 	SweepNow(ctx context.Context) (dropped, expired int, err error)
 	// Counts counts; it may answer from a moment ago.
@@ -77,7 +77,8 @@ type Options struct {
 // Server is the API. Make it with [New].
 type Server struct {
 	Options
-	build client.Version
+	build     client.Version
+	batchSize int // of an import
 }
 
 // New makes the API.
@@ -94,7 +95,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Server{Options: o, build: Build(o.Version)}
+	return &Server{Options: o, build: Build(o.Version), batchSize: importBatch}
 }
 
 // Build says what this binary is.

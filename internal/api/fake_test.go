@@ -189,7 +189,9 @@ func serve(t *testing.T, w *world) (*client.Client, *httptest.Server) {
 func serveWith(t *testing.T, o Options) (*client.Client, *httptest.Server) {
 	t.Helper()
 	o.Now, o.Temp, o.Log = start, t.TempDir(), slog.New(slog.NewTextHandler(t.Output(), nil))
-	srv := httptest.NewServer(New(o).Handler())
+	api := New(o)
+	api.batchSize = 500
+	srv := httptest.NewServer(api.Handler())
 	t.Cleanup(srv.Close)
 	return &client.Client{Base: srv.URL, HTTP: srv.Client()}, srv
 }

@@ -19,12 +19,14 @@ import (
 )
 
 const (
-	maxURL       = 2048     // bytes of a feed's URL
-	maxCallback  = 4096     // bytes of a callback's URL
-	maxLine      = 64 << 10 // bytes of a line of an import
-	maxImport    = 8 << 30  // bytes of an import
-	importBatch  = 500      // subscriptions in one transaction
-	mostBadLines = 20       // that are described one by one
+	maxURL      = 2048     // bytes of a feed's URL
+	maxCallback = 4096     // bytes of a callback's URL
+	maxLine     = 64 << 10 // bytes of a line of an import
+	maxImport   = 8 << 30  // bytes of an import
+	// importBatch is how many subscriptions the hub gets at a time: enough for it to
+	// see that a topic is large, and to cut it into parts before its first change.
+	importBatch  = 20_000
+	mostBadLines = 20 // that are described one by one
 	// uploadPause is how long an upload may stand still.
 	uploadPause = 30 * time.Second
 )
@@ -281,10 +283,9 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, 
 	total, done := res.Imported, 0
 	lines := bufio.NewReaderSize(spool, maxLine)
 	for done < total {
-		batch, err := s.batch(lines, min(importBatch, total-done))
-		added := 0
+		batch, err := s.batch(lines, min(s.batchSize, total-done))
 		if err == nil {
-			added, err = s.Hub.Import(r.Context(), batch)
+			_, err = s.Hub.Import(r.Context(), batch)
 		}
 		if err != nil {
 			s.Log.Error("an import stopped", "imported", done, "of", total, "err", err)
@@ -293,7 +294,6 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, 
 			return
 		}
 		done += len(batch)
-		res.Added += added
 		if err := tell(map[string]int{"imported": done, "total": total}); err != nil {
 			_ = s.broken(r, err)
 			return

@@ -139,17 +139,19 @@ func flags(b *strings.Builder, c *cobra.Command) {
 
 // paragraphs writes text: blank lines part paragraphs, indented lines stay as they are.
 func paragraphs(b *strings.Builder, text string) {
-	verbatim := false
+	verbatim, parted := false, false
 	for line := range strings.SplitSeq(text, "\n") {
 		indented := strings.HasPrefix(line, "  ")
 		switch {
+		case indented && !verbatim && parted:
+			b.WriteString(".nf\n")
 		case indented && !verbatim:
 			b.WriteString(".PP\n.nf\n")
 		case !indented && verbatim:
 			b.WriteString(".fi\n")
 		}
-		verbatim = indented
-		if line == "" {
+		verbatim, parted = indented, line == ""
+		if parted {
 			b.WriteString(".PP\n")
 			continue
 		}
@@ -162,7 +164,7 @@ func paragraphs(b *strings.Builder, text string) {
 
 // roff escapes what roff would take for its own.
 func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...").Replace(text)
 	rows := strings.Split(text, "\n")
 	for i, row := range rows {
 		if strings.HasPrefix(row, ".") || strings.HasPrefix(row, "'") {

@@ -88,8 +88,11 @@ func (p *Program) pingOne(ctx context.Context, feed, hub, via string, asJSON boo
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		out.Msg = sentence(hubError(door, err))
+	case out.Success && out.Msg == "":
+		out.Msg = "The hub took the ping." // over xml-rpc and soap it only says true
 	}
 	switch {
 	case asJSON:

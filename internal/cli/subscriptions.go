@@ -198,7 +198,7 @@ A file with a bad line is refused whole, with the number of the line, unless
 		},
 	})
 	c.Flags().BoolVar(&o.SkipBad, "skip-bad", false, "leave bad lines out instead of refusing the file")
-	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object: lines, imported, added, expired, bad, bad_lines")
+	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object: lines, imported, expired, bad, bad_lines")
 	return c
 }
 
@@ -217,7 +217,7 @@ func (p *Program) printImport(res client.ImportResult, asJSON bool) error {
 	if asJSON {
 		return lines(p.Out).Encode(res)
 	}
-	fmt.Fprintf(p.Out, "Imported %s, of which %d new.", plural(res.Imported, "subscription"), res.Added)
+	fmt.Fprintf(p.Out, "Imported %s.", plural(res.Imported, "subscription"))
 	if res.Expired > 0 {
 		fmt.Fprintf(p.Out, " Left out %d that had run out.", res.Expired)
 	}
