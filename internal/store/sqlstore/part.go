@@ -88,9 +88,10 @@ func (s *Store) ClaimParts(ctx context.Context, node int64, now, until time.Time
 	})
 }
 
-// pageText is the hottest statement there is: it must walk the primary key. The
-// "+ 0" keeps a planner that knows no figures yet from the index on expires_at.
-const pageText = `SELECT ` + subscriptionColumns + ` FROM subscription AS s
+// PageText is the statement of Page, for tests of its plan. It is the hottest one
+// there is and must walk the primary key; the "+ 0" keeps a planner that knows no
+// figures yet from the index on expires_at.
+const PageText = `SELECT ` + subscriptionColumns + ` FROM subscription AS s
 	WHERE s.topic_id = $1 AND (s.bucket, s.id) > ($2, $3) AND s.bucket <= $4 AND s.expires_at + 0 > $5
 	ORDER BY s.topic_id, s.bucket, s.id LIMIT $6`
 
@@ -101,7 +102,7 @@ func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time
 		bucket, after = int64(p.Lo), 0
 	}
 	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
-		return collect(ctx, c, scanSubscription, pageText, p.TopicID, bucket, after, int64(p.Hi), ms(now), max(limit, 0))
+		return collect(ctx, c, scanSubscription, PageText, p.TopicID, bucket, after, int64(p.Hi), ms(now), max(limit, 0))
 	})
 }
 

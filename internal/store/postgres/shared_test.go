@@ -1,0 +1,283 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/storetest"
+)
+
+func TestTwoProcessesNeverClaimTheSame(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.Claims(t, open(t, url), open(t, url))
+}
+
+func TestManyProcessesMayStartAtOnceOnAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			s, err := Open(t.Context(), Options{URL: url})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Ping(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestRecoverTakesNothingFromOtherProcesses(t *testing.T) {
+	t.Parallel()
+	s := open(t, storetest.Postgres(t))
+	now := time.UnixMilli(1_790_000_000_000)
+	if err := s.RecordPing(t.Context(), "http://127.0.0.1/feed", now, now, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ClaimChecks(t.Context(), now, now.Add(time.Minute), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Recover(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := s.NextDue(t.Context()); err != nil || !next.Equal(now.Add(time.Minute)) {
+		t.Errorf("due at %v (%v), want the end of the lease", next, err)
+	}
+}
+
+func TestANewerSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	s := open(t, url)
+	if _, err := s.db.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), Options{URL: url})
+	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "9999") {
+		t.Fatalf("got %v, want a refusal that names schema 9999", err)
+	}
+}
+
+func TestAServerThatCannotBeUsedIsNamedWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	good := storetest.Postgres(t)
+	missing := good[:strings.LastIndex(good, "/")] + "/no_such_database"
+	for url, code := range map[string]fault.Code{
+		"postgres://me:geheim@127.0.0.1:1/x":            fault.Unavailable,
+		"postgres://127.0.0.1:1/x?password=geheim":      fault.Unavailable,
+		"postgres://me:geheim@127.0.0.1:notaport/x":     fault.Invalid,
+		"host=127.0.0.1 port=1 user=me password=geheim": fault.Unavailable,
+		missing: fault.NotFound,
+	} {
+		_, err := Open(t.Context(), Options{URL: url})
+		if fault.CodeOf(err) != code {
+			t.Errorf("%s: got %v, want %s", url, err, code)
+		}
+		if err != nil && strings.Contains(fault.Message(err), "geheim") {
+			t.Errorf("the password is in %q", fault.Message(err))
+		}
+	}
+}
+
+func TestAHintReachesTheOthersOnly(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	a, b := open(t, url), open(t, url)
+	ctx, cancel := context.WithCancel(t.Context())
+	mine, theirs := a.Hints(ctx), b.Hints(ctx)
+	hear(t, mine) // the first one says: now you listen
+	hear(t, theirs)
+	for range 1000 {
+		a.Hint()
+	}
+	hear(t, theirs)
+	b.Hint()
+	hear(t, mine) // notices keep their order: had our own come back, there would be another
+	select {
+	case <-mine:
+		t.Error("a process hears its own hints")
+	default:
+	}
+	cancel()
+	for range mine { // ends because the channel is closed
+	}
+	for range theirs {
+	}
+}
+
+// hear waits for one hint.
+func hear(t *testing.T, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(20 * time.Second):
+		t.Fatal("no hint came")
+	}
+}
+
+func TestHintsAreFewHoweverOftenTheyAreGiven(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	a, b := open(t, url), open(t, url)
+	c := b.Hints(t.Context())
+	hear(t, c)
+	end := time.After(500 * time.Millisecond)
+	heard := 0
+	for open := true; open; {
+		a.Hint()
+		select {
+		case <-c:
+			heard++
+		case <-end:
+			open = false
+		default:
+		}
+	}
+	if heard == 0 || heard > 11 { // 20 a second, and the one at once
+		t.Errorf("%d hints within half a second, want 1 to 11", heard)
+	}
+}
+
+// fill stores n subscriptions of a feed and returns its only part.
+func fill(t testing.TB, s *Store, feed string, n int) hub.Part {
+	t.Helper()
+	now := time.UnixMilli(1_790_000_000_000)
+	id := hub.TopicID(feed)
+	for from := 0; from < n; from += 5000 {
+		subs := make([]hub.Subscription, min(5000, n-from))
+		for i := range subs {
+			subs[i] = hub.Subscription{TopicID: id, Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://127.0.0.1/callback/%d", from+i),
+				CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(25 * time.Hour)}
+		}
+		if err := s.Subscribe(t.Context(), []string{feed}, subs, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hub.Part{TopicID: id, Hi: hub.Buckets - 1}
+}
+
+// page goes through the whole part and returns how many rows it saw.
+func page(t testing.TB, s *Store, p hub.Part) int {
+	t.Helper()
+	total, after := 0, int64(0)
+	for {
+		rows, err := s.Page(t.Context(), p, after, time.UnixMilli(1_790_000_000_000), 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			return total
+		}
+		total += len(rows)
+		after = rows[len(rows)-1].ID
+	}
+}
+
+// TestAPageWalksTheKey: with other settings, or a plan made when the table was
+// small, PostgreSQL gathers and sorts a whole topic for each page.
+func TestAPageWalksTheKey(t *testing.T) {
+	t.Parallel()
+	s := open(t, storetest.Postgres(t))
+	p := fill(t, s, "http://127.0.0.1/small", 3)
+	for range 10 { // long enough for a plan to be kept
+		page(t, s, p)
+	}
+	explain(t, s, p)
+	p = fill(t, s, "http://127.0.0.1/large", 100_000)
+	explain(t, s, p)
+	if got := page(t, s, p); got != 100_000 {
+		t.Fatalf("%d rows in all pages, want 100,000", got)
+	}
+	if _, err := s.db.ExecContext(t.Context(), `ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+	explain(t, s, p)
+}
+
+// explain checks the plan of a page in the middle, both as planned for its values
+// and as planned for any.
+func explain(t *testing.T, s *Store, p hub.Part) {
+	t.Helper()
+	conn, err := s.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	text, err := sqlstore.Postgres().Text(sqlstore.PageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		if _, err := conn.ExecContext(t.Context(), `SELECT set_config('plan_cache_mode', $1, false)`, mode); err != nil {
+			t.Fatal(err)
+		}
+		var raw []byte
+		err := conn.QueryRowContext(t.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) `+text.SQL,
+			p.TopicID, int64(hub.Buckets/2), int64(1)<<62, int64(p.Hi), int64(1_790_000_000_000), 500).Scan(&raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var nodes []string
+		var plans []struct{ Plan planNode }
+		if err := json.Unmarshal(raw, &plans); err != nil {
+			t.Fatal(err)
+		}
+		plans[0].Plan.walk(func(n planNode) { nodes = append(nodes, strings.TrimSpace(n.Type+" "+n.Index)) })
+		if got, want := strings.Join(nodes, ", "), "Limit, Index Scan subscription_pkey"; got != want {
+			t.Errorf("%s: the plan is %q, want %q\n%s", mode, got, want, raw)
+		}
+		if read := plans[0].Plan.Plans[0].Rows; read > 500 {
+			t.Errorf("%s: a page of 500 reads %v rows", mode, read)
+		}
+	}
+	if _, err := conn.ExecContext(t.Context(), `RESET plan_cache_mode`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type planNode struct {
+	Type  string     `json:"Node Type"`
+	Index string     `json:"Index Name"`
+	Rows  float64    `json:"Actual Rows"`
+	Plans []planNode `json:"Plans"`
+}
+
+func (n planNode) walk(visit func(planNode)) {
+	visit(n)
+	for _, p := range n.Plans {
+		p.walk(visit)
+	}
+}
+
+func BenchmarkPage100k(b *testing.B) {
+	s := open(b, storetest.Postgres(b))
+	p := fill(b, s, "http://127.0.0.1/feed", 100_000)
+	b.ResetTimer()
+	rows := 0
+	for b.Loop() {
+		rows += page(b, s, p)
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/100k")
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}
+
+func BenchmarkUpserts256(b *testing.B) {
+	s := open(b, storetest.Postgres(b))
+	storetest.Upserts(b, s, 256)
+}

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/storetest"
+)
+
+func BenchmarkUpserts256(b *testing.B) { storetest.Upserts(b, open(b, Options{}), 256) }
+
+func BenchmarkUpsertAlone(b *testing.B) { storetest.Upserts(b, open(b, Options{}), 1) }
+
+func BenchmarkPage100k(b *testing.B) {
+	s := open(b, Options{})
+	p := fill(b, s, 100_000)
+	b.ResetTimer()
+	rows := 0
+	for b.Loop() {
+		rows += page(b, s, p)
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/100k")
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}
+
+const feed = "http://127.0.0.1/feed.xml"
+
+func moment() time.Time { return time.UnixMilli(1_790_000_000_000).UTC() }
+
+// subscription is the nth live subscription of feed.
+func subscription(n int) hub.Subscription {
+	return hub.Subscription{TopicID: hub.TopicID(feed), ID: hub.SubscriptionID(hub.HTTPPost, fmt.Sprint("http://127.0.0.1/", n)),
+		Protocol: hub.HTTPPost, Callback: fmt.Sprint("http://127.0.0.1/", n),
+		CreatedAt: moment(), RenewedAt: moment(), ExpiresAt: moment().Add(25 * time.Hour)}
+}
+
+// fill stores n subscriptions of feed and returns its only part.
+func fill(t testing.TB, s *Store, n int) hub.Part {
+	t.Helper()
+	for from := 0; from < n; from += 5000 {
+		subs := make([]hub.Subscription, min(5000, n-from))
+		for i := range subs {
+			subs[i] = subscription(from + i)
+		}
+		if err := s.Subscribe(t.Context(), []string{feed}, subs, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hub.Part{TopicID: hub.TopicID(feed), Hi: hub.Buckets - 1}
+}
+
+// page goes through the whole part and returns how many rows it saw.
+func page(t testing.TB, s *Store, p hub.Part) int {
+	t.Helper()
+	total, after := 0, int64(0)
+	for {
+		rows, err := s.Page(t.Context(), p, after, moment(), 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == 0 {
+			return total
+		}
+		total += len(rows)
+		after = rows[len(rows)-1].ID
+	}
+}
