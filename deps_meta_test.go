@@ -15,7 +15,7 @@ func small() (fstest.MapFS, ruleset) {
 		"cloth/cloth.go":     source("cloth"),
 		"core/core.go":       source("core", "context", "net/http"),
 		"core/core_test.go":  source("core_test", "testing", "m/core", "m/disk/disktest", "m/disk/one", "x.org/cmp/opts"),
-		"disk/disktest/d.go": source("disktest", "testing", "m/core"),
+		"disk/disktest/d.go": source("disktest", "testing", "m/core", "x.org/cmp"),
 		"disk/one/one.go":    source("one", "m/core", "x.org/db"),
 		"gate/gate.go":       source("gate", "m/core", "m/wire"),
 		"gate/gate_test.go":  source("gate", "m/disk/one", "x.org/cmp"),
@@ -105,6 +105,8 @@ func TestTheRuleCatches(t *testing.T) {
 			add: fstest.MapFS{"gate/more.go": source("gate", "x.org/cmp")}, want: "gate/more.go imports x.org/cmp: no grant"},
 		"a module without grant in a test": {
 			add: fstest.MapFS{"gate/more_test.go": source("gate", "x.org/db")}, want: "gate/more_test.go imports x.org/db: no grant"},
+		"a module of production in a test package": {
+			add: fstest.MapFS{"disk/disktest/more.go": source("disktest", "x.org/db")}, want: "disk/disktest/more.go imports x.org/db: no grant"},
 		"a grant that nobody uses": {
 			add: fstest.MapFS{"disk/one/one.go": source("one", "m/core")}, want: "the grant of x.org/db to disk/one is not used"},
 		"a required module that nobody imports": {

@@ -127,7 +127,7 @@ func (r ruleset) checkImport(i imported, used map[string]bool, usedGrants map[gr
 			usedGrants[g] = true
 		}
 		// A test may import what its package may, and what tests may.
-		granted = granted || ours || i.test && (g.pkg == "" || isTestPackage(i.from))
+		granted = granted || ours || g.pkg == "" && (i.test || isTestPackage(i.from))
 	}
 	if !granted {
 		return "no grant lets " + i.from + " import this module"

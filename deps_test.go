@@ -71,6 +71,7 @@ func rules() ruleset {
 		},
 		testGrants: []grant{
 			{"github.com/google/go-cmp", "", "differences that a person can read"},
+			{"golang.org/x/net", "", "reading pages as browsers do (html)"},
 			{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
 		},
 		// Tests that need a later package, from a package of their own (p_test).

@@ -179,7 +179,7 @@ func (a *App) where() string {
 
 // CloudElement is what a publisher puts into a feed to advertise the hub at public.
 //
-// spec:rsscloud-2009#cloud-element
+// spec:rsscloud-2003#cloud-attributes
 func CloudElement(public string) string {
 	u, err := url.Parse(public)
 	if err != nil {

@@ -180,6 +180,7 @@ func (v logView) Several() string {
 	return list(v.Query.Kinds)
 }
 
+// spec:rsscloud-2009#log
 func (s *site) logPage(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
 	v := logView{view: s.view("Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
