@@ -110,10 +110,20 @@ func wait(took, bucket time.Duration) time.Duration {
 
 // exhausted reports an error that is this machine's want of something, not the peer's doing.
 func exhausted(err error) bool {
-	for _, e := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
+	for _, e := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, e) {
 			return true
 		}
+	}
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		// No local port is left; but on a machine without IPv6 this is how an
+		// IPv6 host answers, and that will not pass.
+		op, ok := errors.AsType[*net.OpError](err)
+		if !ok {
+			return false
+		}
+		to, ok := op.Addr.(*net.TCPAddr)
+		return ok && to.IP.To4() != nil
 	}
 	// The resolver keeps only the text of what its own socket said.
 	if d, ok := errors.AsType[*net.DNSError](err); ok {

@@ -23,7 +23,7 @@ import (
 // tunnels that carry an IPv4 address inside (6to4, Teredo, NAT64, IPv4-compatible)
 // and the machine-facing address of one cloud, 168.63.129.16. An IPv4-mapped
 // address counts as the IPv4 address, a zone does not count at all, and what
-// cannot be understood is refused.
+// cannot be understood is refused. A URL may not carry a zone at all.
 type Guard struct {
 	// Allow are prefixes that may be reached although they are special.
 	Allow []netip.Prefix

@@ -368,3 +368,64 @@ func TestManySendingsAtOnce(t *testing.T) {
 		t.Errorf("%d idle, %d turns taken", s.Idle(), len(s.turns))
 	}
 }
+
+func TestALackOfPortsIsOursAndALackOfIPv6IsNot(t *testing.T) {
+	t.Parallel()
+	for to, ours := range map[string]bool{"192.0.2.1": true, "::ffff:192.0.2.1": true, "2001:db8::1": false} {
+		err := &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.ParseIP(to), Port: 80}, Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}
+		if exhausted(err) != ours {
+			t.Errorf("%v: ours is %v", err, !ours)
+		}
+	}
+	if exhausted(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)) {
+		t.Error("an unknown address")
+	}
+}
+
+// deaf is an address on which connecting neither succeeds nor fails: a listener
+// whose queue is full.
+func deaf(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	sa, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", sa.(*syscall.SockaddrInet4).Port)
+	for range 64 {
+		c, err := net.DialTimeout("tcp", address, 100*time.Millisecond)
+		if err != nil {
+			return address
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	t.Skip("this system's queues are never full")
+	return ""
+}
+
+func TestConnectingHasItsLimitAndCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	address := deaf(t)
+	s := newTestSender(t, SenderOptions{Timeout: 50 * time.Millisecond, Resolver: nameServer(t, testNames)})
+	_, port, _ := net.SplitHostPort(address)
+	for _, url := range []string{"http://" + address, "https://" + address, "http://localhost:" + port} {
+		if r := s.Send(t.Context(), &Message{URL: url}); !r.Timeout || r.NotTried || !r.Dialled {
+			t.Errorf("%s: %+v", url, r)
+		}
+	}
+	patient := newTestSender(t, SenderOptions{Timeout: time.Hour})
+	for _, url := range []string{"http://" + address, "https://" + address} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		if r := patient.Send(ctx, &Message{URL: url}); !r.NotTried || r.Timeout {
+			t.Errorf("%s cancelled: %+v", url, r)
+		}
+	}
+}
