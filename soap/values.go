@@ -19,6 +19,10 @@ const maxDepth = 100
 type valueReader struct {
 	ids    map[string]*xmlsafe.Node
 	values int
+	// text counts the bytes of simple values, once for each time that they
+	// are read; written counts those that the message holds. A long text may
+	// be shared, but not thousands of times: each one costs to be converted.
+	text, written int
 	// path holds the elements that are being read, from the outside in.
 	path []*xmlsafe.Node
 }
@@ -63,6 +67,7 @@ func saysEncoded(n *xmlsafe.Node) bool {
 // scan finds the elements that can be referred to, and whether anything
 // inside n carries a type.
 func (r *valueReader) scan(n *xmlsafe.Node, typed *bool) error {
+	r.written += len(n.Text)
 	for _, c := range n.Nodes {
 		if id := idOf(c); id != "" {
 			if r.ids[id] != nil {
@@ -156,6 +161,9 @@ func (r *valueReader) content(n *xmlsafe.Node, outer string) (v any, typ string,
 	case len(n.Nodes) > 0 || isStruct(n, typ):
 		v, err = r.structure(n)
 		return v, typ, err
+	}
+	if r.text += len(n.Text); r.text > 4*r.written+64<<10 {
+		return nil, "", &SyntaxError{Line: n.Line, Err: ErrTooComplex, Msg: "long values are shared too often"}
 	}
 	v, err = scalar(n, typ)
 	return v, typ, err
