@@ -191,6 +191,10 @@ func (v Value) wrong(err error) error {
 	return fmt.Errorf("%s is %q: %w", where, v.Text, err)
 }
 
+// testPrefix begins variables for the tests of this program, which start it with
+// the environment that they have.
+const testPrefix = envPrefix + "TEST_"
+
 // readEnv takes the program's own variables and refuses the ones it does not know.
 func readEnv(environ []string) (map[string]string, error) {
 	known := []string{envName(configFlag)}
@@ -203,7 +207,7 @@ func readEnv(environ []string) (map[string]string, error) {
 	env := map[string]string{}
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, envPrefix) || orchestrated(name) {
+		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, testPrefix) || orchestrated(name) {
 			continue
 		}
 		if !slices.Contains(known, name) {

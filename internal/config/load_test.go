@@ -304,6 +304,13 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 	}
 }
 
+func TestVariablesOfTheTestsAreNotSettings(t *testing.T) {
+	t.Parallel()
+	if _, err := load(t, nil, []string{"CLOUDBURST_TEST_POSTGRES=postgres://127.0.0.1/x"}, nil); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+}
+
 func TestVariablesOfAnOrchestratorAreNoMistake(t *testing.T) {
 	t.Parallel()
 	_, err := load(t, nil, []string{"CLOUDBURST_SERVICE_HOST=10.0.0.1", "CLOUDBURST_SERVICE_PORT=80", "CLOUDBURST_SERVICE_PORT_HTTP=80",
