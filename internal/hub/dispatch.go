@@ -25,6 +25,15 @@ const (
 	originForgets = 10 * time.Minute
 )
 
+// A delivery is fresh at first. Only so many are fresh at once: what keeps those
+// is mostly our own processor, and more of them would wait for it all the same,
+// each on a new connection, in more memory. One that is not answered after
+// freshFor waits for the network, and makes room for the next.
+const (
+	freshMost = 256
+	freshFor  = 20 * time.Millisecond
+)
+
 // delivery is one notification on its way. finish is called once, by a worker or
 // by stop, and must not block.
 type delivery struct {
@@ -36,6 +45,10 @@ type delivery struct {
 	finish func(*delivery, Reply)
 	origin *origin
 	page   *page
+
+	// Guarded by dispatcher.mu.
+	fresh bool
+	begun time.Time // when it was taken
 
 	// Guarded by page.mu.
 	state     deliveryState
@@ -75,7 +88,10 @@ type dispatcher struct {
 	ready    []*origin // quick ones first come first served, each one delivery a turn
 	readySlw []*origin
 	inFlight int
-	slow     int // of them to slow origins
+	slow     int         // of them to slow origins
+	fresh    int         // of them not yet under way for long
+	young    []*delivery // in the order they were taken, those that are fresh among them
+	aging    bool        // a timer will look at young
 	queued   int
 	workers  int
 	stopped  bool
@@ -209,15 +225,21 @@ func (d *dispatcher) list(o *origin) {
 // one more when there is more than it can take.
 func (d *dispatcher) spawn() {
 	free := d.workers - d.inFlight // about to look for work
-	for n := min(d.queued-free, d.max-d.workers); n > 0; n-- {
+	for n := min(d.queued-free, d.max-d.workers, freshMost-d.fresh-free); n > 0; n-- {
 		d.workers++
 		go d.work()
 	}
+	d.ageLater()
 }
 
 // startable reports whether take would find something.
 func (d *dispatcher) startable() bool {
-	return d.inFlight < d.max && (len(d.ready) > 0 || len(d.readySlw) > 0 && d.slowRoom())
+	return d.inFlight < d.max && d.fresh < freshMost && d.willing()
+}
+
+// willing reports whether an origin could have another delivery, if there is a slot.
+func (d *dispatcher) willing() bool {
+	return len(d.ready) > 0 || len(d.readySlw) > 0 && d.slowRoom()
 }
 
 // slowRoom reports whether a slow origin may have another slot. What quick ones
@@ -227,6 +249,10 @@ func (d *dispatcher) slowRoom() bool { return float64(d.slow) < slowShare*float6
 // take returns the next delivery to start, or nil.
 func (d *dispatcher) take() *delivery {
 	if d.inFlight >= d.max {
+		return nil
+	}
+	if d.grow(); d.fresh >= freshMost {
+		d.ageLater()
 		return nil
 	}
 	list := &d.ready
@@ -245,12 +271,53 @@ func (d *dispatcher) take() *delivery {
 	o.queue = o.queue[1:]
 	d.queued--
 	d.inFlight++
+	d.fresh++
+	v.fresh, v.begun = true, d.now()
+	d.young = append(d.young, v)
 	o.inFlight++
 	if o.slow {
 		d.slow++
 	}
 	d.list(o)
+	d.ageLater()
 	return v
+}
+
+// grow counts as fresh no more what is under way for long, and forgets what ended.
+func (d *dispatcher) grow() {
+	if len(d.young) == 0 {
+		return
+	}
+	old := d.now().Add(-freshFor)
+	n := 0
+	for ; n < len(d.young); n++ {
+		if v := d.young[n]; v.fresh {
+			if v.begun.After(old) {
+				break
+			}
+			v.fresh = false
+			d.fresh--
+		}
+		d.young[n] = nil
+	}
+	d.young = d.young[n:]
+}
+
+// age makes room when nothing ends by itself.
+func (d *dispatcher) age() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.aging = false
+	d.grow()
+	d.spawn()
+}
+
+// ageLater has age look when somebody waits for it.
+func (d *dispatcher) ageLater() {
+	if !d.aging && d.fresh >= freshMost && d.willing() {
+		d.aging = true
+		time.AfterFunc(freshFor/4, d.age)
+	}
 }
 
 func (d *dispatcher) work() {
@@ -295,6 +362,10 @@ func (d *dispatcher) done(v *delivery, r Reply) {
 	d.mu.Lock()
 	o := v.origin
 	d.inFlight--
+	if v.fresh {
+		v.fresh = false
+		d.fresh--
+	}
 	o.inFlight--
 	if o.slow {
 		d.slow--
@@ -354,12 +425,12 @@ func (d *dispatcher) late(open []*delivery) {
 	}
 }
 
-// room reports whether slots are free: then what still waits waits for its own
-// origin, and it is the window of its part that holds the others up.
+// room reports whether slots are free and nobody wants them: then what still waits
+// waits for its own origin, and it is the window of its part that holds the others up.
 func (d *dispatcher) room() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.inFlight < d.max*9/10
+	return d.inFlight < d.max*9/10 && !d.willing()
 }
 
 // load is how many are in memory, and how many of them under way.
