@@ -17,7 +17,7 @@ func python(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3 here to talk to")
+		t.Fatal("there is no python3 here to talk to: install the package python3")
 	}
 	return path
 }
