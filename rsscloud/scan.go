@@ -146,7 +146,7 @@ func tagAttrs(s string) (attr map[string]string, rest string, empty bool) {
 		value, after, ok := attrValue(after)
 		name = strings.ToLower(name)
 		if _, twice := attr[name]; ok && !twice && len(attr) < maxAttrs && len(value) <= maxAttrValue {
-			attr[name] = strings.TrimSpace(unescape(strings.ToValidUTF8(value, "\uFFFD")))
+			attr[name] = strings.TrimSpace(strings.Map(printable, unescape(strings.ToValidUTF8(value, "\uFFFD"))))
 		}
 		s = after
 	}
@@ -180,6 +180,15 @@ func attrValue(s string) (value, rest string, ok bool) {
 		i-- // domain=example.com/>
 	}
 	return s[:i], s[i:], true
+}
+
+// printable replaces what no XML document can hold, so that an element that was
+// read can be written.
+func printable(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // unescape replaces XML's own entities and character references. The stdlib's

@@ -182,7 +182,9 @@ func TestErrorsHaveTheirStatus(t *testing.T) {
 		{errors.New("secret"), 500, "", "Something went wrong"},
 	} {
 		b := friendly()
-		b.ping = func(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) { return rsscloud.Result{Success: true}, c.err }
+		b.ping = func(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) {
+			return rsscloud.Result{Success: true}, c.err
+		}
 		r := ask(t, b, "POST", "/ping", pingBody)
 		got := bodyOf(t, r)
 		if r.StatusCode != c.status || r.Header.Get("Retry-After") != c.retry || !strings.Contains(got, c.msg) || !strings.Contains(got, `success="false"`) || strings.Contains(got, "secret") {

@@ -22,30 +22,17 @@ func soapHandler(c *RSSCloud, publicURL string) http.Handler {
 		Help:    "Tells a cloud that a feed changed, and asks it for notifications.",
 		Methods: c.soapMethods(),
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := service
-		s.Location = location(r, publicURL)
-		(&soap.Handler{Service: s, FaultOf: c.soapFault, Log: c.Log}).ServeHTTP(w, r)
-	})
-}
-
-// location is where this door is, as strangers reach it.
-func location(r *http.Request, publicURL string) string {
 	if publicURL != "" {
-		return strings.TrimRight(publicURL, "/") + r.URL.Path
+		service.Location = strings.TrimRight(publicURL, "/") + "/soap"
 	}
-	scheme := "http://"
-	if r.TLS != nil {
-		scheme = "https://"
-	}
-	return scheme + r.Host + r.URL.Path
+	return &soap.Handler{Service: service, FaultOf: c.soapFault, Log: c.Log}
 }
 
 func (c *RSSCloud) soapMethods() []soap.Method {
 	names := rsscloud.ParamNames()
 	please := []soap.Def{
 		{Name: names[0], Type: "string"}, {Name: names[1], Type: "int"}, {Name: names[2], Type: "string"},
-		{Name: names[3], Type: "string"}, {Name: names[4], Type: "string[]"}, {Name: names[5], Type: "string"},
+		{Name: names[3], Type: "string"}, {Name: names[4], Type: "string[]"}, {Name: names[5], Type: "string", Optional: true},
 	}
 	result := soap.Def{Name: "result", Type: "boolean"}
 	return []soap.Method{

@@ -1,0 +1,139 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/hub"
+)
+
+// fakeHub remembers what it was asked and answers what its functions say; without
+// them it accepts everything.
+type fakeHub struct {
+	ping     func(hub.Ping) (hub.PingResult, error)
+	register func(hub.Registration) (hub.Registered, error)
+	cancel   func(hub.Registration) (hub.Registered, error)
+
+	mu            sync.Mutex
+	pings         []hub.Ping
+	registrations []hub.Registration
+	cancels       []hub.Registration
+}
+
+func expires() time.Time { return time.Date(2009, 10, 17, 12, 47, 0, 0, time.UTC) }
+
+func (h *fakeHub) Ping(_ context.Context, p hub.Ping) (hub.PingResult, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pings = append(h.pings, p)
+	if h.ping == nil {
+		return hub.PingResult{Known: true, Checked: true, Changed: true}, nil
+	}
+	return h.ping(p)
+}
+
+func (h *fakeHub) Register(_ context.Context, r hub.Registration) (hub.Registered, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.registrations = append(h.registrations, r)
+	if h.register == nil {
+		return hub.Registered{Accepted: r.Feeds, Expires: expires()}, nil
+	}
+	return h.register(r)
+}
+
+func (h *fakeHub) Cancel(_ context.Context, r hub.Registration) (hub.Registered, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cancels = append(h.cancels, r)
+	if h.cancel == nil {
+		return hub.Registered{Accepted: r.Feeds}, nil
+	}
+	return h.cancel(r)
+}
+
+// lastRegistration is what the hub was asked last; the test ends without one.
+func (h *fakeHub) lastRegistration(t *testing.T) hub.Registration {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.registrations) == 0 {
+		t.Fatal("the hub was not asked")
+	}
+	return h.registrations[len(h.registrations)-1]
+}
+
+func logTo(t *testing.T) *slog.Logger {
+	t.Helper()
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
+}
+
+// serve mounts all doors over h on a real server; every loopback caller is behind
+// a trusted proxy if it says so.
+func serve(t *testing.T, h Hub) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	(&Gateway{Hub: h, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Mount(mux)
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func TestOwnDoorsAreKnownUnderEveryOrigin(t *testing.T) {
+	t.Parallel()
+	origins := []string{"http://hub.example:80/", "https://hub.example", "http://192.0.2.7:5337", "http://[2001:db8::7]:5337"}
+	for callback, want := range map[string]bool{
+		"http://hub.example/ping":                   true,
+		"http://HUB.example:80/rsscloud/ping?x=1":   true,
+		"https://hub.example:443/RPC2":              true,
+		"https://hub.example/":                      true,
+		"https://hub.example":                       true,
+		"https://hub.example?x":                     true,
+		"http://192.0.2.7:5337/soap":                true,
+		"http://[2001:db8::7]:5337/PleaseNotify/":   true,
+		"http://192.0.2.7:5338/soap":                false,
+		"http://other.example/ping":                 false,
+		"http://hub.example/my/callback":            false,
+		"http://hub.example.other.example/ping":     false,
+		"hub.example/ping":                          false,
+		"http://other.example/http://hub.example/a": false,
+	} {
+		if got := Own(callback, origins...); got != want {
+			t.Errorf("%s: %t", callback, got)
+		}
+	}
+}
+
+func TestUserAgentNamesProgramVersionAndPage(t *testing.T) {
+	t.Parallel()
+	if got := UserAgent("1.2.3", "http://hub.example/docs"); got != "Cloudburst/1.2.3 (+http://hub.example/docs)" {
+		t.Error(got)
+	}
+	if got := UserAgent("v1 (dev)\r\nX: y", ""); got != "Cloudburst/v1--dev---X--y" {
+		t.Error(got)
+	}
+}
+
+func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	(&Gateway{Hub: &fakeHub{}}).Mount(mux)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	for _, c := range []struct {
+		method, path string
+		want         int
+	}{{"GET", "/", 418}, {"HEAD", "/", 418}, {"POST", "/", 415}, {"GET", "/RPC2", 405}, {"OPTIONS", "/RPC2", 204}, {"OPTIONS", "/soap", 204}, {"GET", "/nothing", 404}, {"POST", "/soap", 500}} {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		if w.Code != c.want {
+			t.Errorf("%s %s: %d", c.method, c.path, w.Code)
+		}
+	}
+}
