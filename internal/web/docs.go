@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bufio"
 	"bytes"
 	"embed"
 	"encoding/xml"
@@ -11,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 //go:embed examples
@@ -39,7 +39,10 @@ type Place struct {
 	Path   string // {PATH}: its path; also {PATH_FORM}
 	// Challenge is {CHALLENGE}, the random text that a subscriber sends back.
 	Challenge string
-	Agent     string // {AGENT}: User-Agent of this program
+	// Caller is {CALLER}, the address that a registration without a domain comes from.
+	Caller string
+	// Expires is {EXPIRES}, when a registration ends. Comparing takes any text there.
+	Expires string
 }
 
 // Examples are all exchanges of the documentation, in order of their IDs. They are
@@ -85,7 +88,7 @@ func (p Place) Fill(text string) string {
 	text = strings.NewReplacer(
 		"{HOST}", p.Host, "{FEED}", p.Feed, "{FEED_FORM}", url.QueryEscape(p.Feed), "{FEED_XML}", escaped.String(),
 		"{DOMAIN}", p.Domain, "{PORT}", strconv.Itoa(p.Port), "{PATH}", p.Path, "{PATH_FORM}", url.QueryEscape(p.Path),
-		"{CHALLENGE}", p.Challenge, "{AGENT}", p.Agent,
+		"{CHALLENGE}", p.Challenge, "{CALLER}", p.Caller, "{EXPIRES}", p.Expires,
 	).Replace(text)
 	head, body, _ := strings.Cut(text, "\n\n")
 	return strings.Replace(head, "{LENGTH}", strconv.Itoa(len(body)), 1) + "\n\n" + body
@@ -101,22 +104,50 @@ func (p Place) Wire(text string) []byte {
 // came: the status, each header field that the documentation shows, the body but
 // for spaces at its end.
 func (e Example) Compare(p Place, status int, header http.Header, body []byte) error {
-	head, want, _ := strings.Cut(p.Fill(e.Answer), "\n\n")
-	lines := bufio.NewScanner(strings.NewReader(head))
-	lines.Scan()
-	if code := strconv.Itoa(status); !strings.Contains(lines.Text()+" ", " "+code+" ") {
-		return fmt.Errorf("example %s: status %s, documented is %q; body:\n%s", e.ID, code, lines.Text(), body)
+	return e.compare(p, e.Answer, func(line string) bool {
+		return strings.Contains(line+" ", " "+strconv.Itoa(status)+" ")
+	}, header, body)
+}
+
+// CompareRequest does the same for a request that came to the subscriber. The
+// Host field of r counts as one of its header's.
+func (e Example) CompareRequest(p Place, r *http.Request, body []byte) error {
+	header := r.Header.Clone()
+	header.Set("Host", r.Host)
+	return e.compare(p, e.Request, func(line string) bool {
+		return line == r.Method+" "+r.RequestURI+" "+r.Proto
+	}, header, body)
+}
+
+func (e Example) compare(p Place, text string, first func(line string) bool, header http.Header, body []byte) error {
+	p.Expires = anything
+	head, want, _ := strings.Cut(p.Fill(text), "\n\n")
+	lines := strings.Split(head, "\n")
+	if !first(lines[0]) {
+		return fmt.Errorf("example %s: documented is %q, which it is not; the body:\n%s", e.ID, lines[0], body)
 	}
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ":")
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ":")
 		if got := header.Get(name); got != strings.TrimSpace(value) {
 			return fmt.Errorf("example %s: %s is %q, documented is %q", e.ID, name, got, strings.TrimSpace(value))
 		}
 	}
-	if got := strings.TrimRight(string(body), " \r\n"); got != strings.TrimRight(want, " \r\n") {
+	if got := strings.TrimRight(string(body), " \r\n"); !alike(got, strings.TrimRight(want, " \r\n")) {
 		return fmt.Errorf("example %s: the body is\n%s\ndocumented is\n%s", e.ID, got, want)
 	}
 	return nil
+}
+
+// anything stands in a text for whatever may be there.
+const anything = "\x00"
+
+// alike compares a text with one that has anything in it at most once.
+func alike(got, want string) bool {
+	before, after, wild := strings.Cut(want, anything)
+	if !wild {
+		return got == want
+	}
+	return len(got) >= len(before)+len(after) && strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
 }
 
 type docsView struct {
@@ -146,7 +177,8 @@ func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	}
 	v.place = Place{
 		Host: v.Host, Feed: "https://author.example/rss.xml", Domain: "reader.example", Port: 5337, Path: "/feedupdated",
-		Challenge: "4f1d0c7a9be2835644d0a1f86c3b9e72", Agent: "Cloudburst/" + s.Version,
+		Challenge: "4f1d0c7a9be2835644d0a1f86c3b9e72", Caller: "203.0.113.7",
+		Expires: v.Now.Add(25 * time.Hour).UTC().Format("15:04 MST on 2 January 2006"),
 	}
 	all, err := Examples()
 	if err != nil {

@@ -46,9 +46,6 @@ func (s *site) stream(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l := &live{site: s, q: q, out: rw, rc: http.NewResponseController(rw), html: r.URL.Query().Get("as") == "html"}
-	// The deadline for reading the request still ticks while it is answered, and
-	// would end the stream.
-	_ = l.rc.SetReadDeadline(time.Time{})
 	if err := l.run(r.Context(), r); err != nil && r.Context().Err() == nil {
 		s.log().Debug("a live reader was let go", "err", err)
 	}

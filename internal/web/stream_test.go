@@ -277,8 +277,6 @@ type stuckWriter struct {
 	deadline time.Time
 }
 
-func (s *stuckWriter) SetReadDeadline(time.Time) error { return nil }
-
 func (s *stuckWriter) SetWriteDeadline(d time.Time) error { s.deadline = d; return nil }
 
 func (s *stuckWriter) Write([]byte) (int, error) {
