@@ -84,6 +84,10 @@ func (d *Dialect) translate(text string) (Text, error) {
 	if d.Arrays && cols != nil {
 		source = d.unnest(cols, types)
 	}
+	if cols != nil && !d.Arrays {
+		// SQLite keeps a journal for each INSERT … SELECT, which a single row needs not have.
+		text = regexp.MustCompile(`(?s)SELECT ([^{]*)\{FROM ROWS\} WHERE true`).ReplaceAllString(text, "VALUES ($1)")
+	}
 	var bad error
 	token := func(s string) string {
 		name := s[1 : len(s)-1]

@@ -1,0 +1,453 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// holdFolder makes the test binary a second process: it holds the folder until
+// its input ends.
+const holdFolder = "CLOUDBURST_TEST_HOLD_FOLDER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holdFolder); dir != "" {
+		os.Exit(hold(dir))
+	}
+	os.Exit(m.Run())
+}
+
+func hold(dir string) int {
+	s, err := Open(context.Background(), Options{Dir: dir})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	if err := s.RecordPing(context.Background(), feed, moment(), moment(), nil); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("held")
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until the other end closes it, or we are killed
+	return 0
+}
+
+// second starts the second process and waits until it holds the folder.
+func second(t *testing.T, dir string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), holdFolder+"="+dir)
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait() // a killed one has ended already
+	})
+	said := make([]byte, 4096)
+	n, _ := out.Read(said)
+	if got := string(said[:n]); got != "held\n" {
+		t.Fatalf("the second process says %q", got)
+	}
+	return cmd
+}
+
+func TestASecondProcessOnTheFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	second(t, dir)
+	_, err := Open(t.Context(), Options{Dir: dir})
+	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(fault.Message(err), dir) {
+		t.Fatalf("got %v, want a refusal that names %s", err, dir)
+	}
+}
+
+func TestASecondOpenInTheSameProcessIsRefused(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{})
+	_, err := Open(t.Context(), Options{Dir: filepath.Dir(s.file)})
+	if fault.CodeOf(err) != fault.Conflict {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestWhatAKilledProcessAcknowledgedIsThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := second(t, dir)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed, as it says
+	s := open(t, Options{Dir: dir})
+	topic, err := s.Topic(t.Context(), hub.TopicID(feed))
+	if err != nil || !topic.PingedAt.Equal(moment()) {
+		t.Fatalf("after the crash: %+v, %v", topic, err)
+	}
+}
+
+func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	now, until := moment(), moment().Add(time.Hour)
+	s := open(t, Options{Dir: dir})
+	owing := subscription(1)
+	owing.NextAt = now
+	retried := hub.TopicID(feed)
+	steps := []error{
+		s.Subscribe(t.Context(), []string{feed}, []hub.Subscription{owing}, nil),
+		s.RecordPing(t.Context(), feed+"2", now, now, nil),
+		s.RecordPing(t.Context(), feed+"3", now, until, nil), // held by nobody: it just waits
+	}
+	_, err1 := s.CommitCheck(t.Context(), hub.Check{TopicID: retried, URL: feed, StartedAt: now, Now: now, Changed: true, Node: 1, ClaimParts: 1, ClaimUntil: until})
+	_, err2 := s.ClaimRetries(t.Context(), now, until, 10, 5)
+	checks, err3 := s.ClaimChecks(t.Context(), now, until, 10)
+	if err := errors.Join(append(steps, err1, err2, err3, s.Close())...); err != nil || len(checks) != 1 {
+		t.Fatal(err, checks)
+	}
+	s = open(t, Options{Dir: dir})
+	if parts, err := s.ClaimParts(t.Context(), 2, now, until, 10); err != nil || len(parts) != 0 {
+		t.Fatalf("before Recover: %v, %v", parts, err)
+	}
+	if err := s.Recover(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	parts, err1 := s.ClaimParts(t.Context(), 2, now, until, 10)
+	retries, err2 := s.ClaimRetries(t.Context(), now, until, 10, 6)
+	checks, err3 = s.ClaimChecks(t.Context(), now, until, 10)
+	if err := errors.Join(err1, err2, err3); err != nil || len(parts) != 1 || len(retries) != 1 || len(checks) != 1 {
+		t.Fatalf("due after Recover: %d parts, %d retries, %d checks (%v), want one each", len(parts), len(retries), len(checks), err)
+	}
+	if parts[0].Epoch != 2 {
+		t.Errorf("the new owner has epoch %d, want 2", parts[0].Epoch)
+	}
+}
+
+// room writes subscriptions until there is no room, and returns how many were acknowledged.
+func room(t *testing.T, s *Store, from int) int {
+	t.Helper()
+	for n := from; n < from+1_000_000; n += 50 {
+		subs := make([]hub.Subscription, 50)
+		for i := range subs {
+			subs[i] = subscription(n + i)
+		}
+		err := s.Subscribe(t.Context(), []string{feed}, subs, nil)
+		if err == nil {
+			continue
+		}
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "no room") {
+			t.Fatalf("a full disk is answered with %v", err)
+		}
+		if fault.RetryAfter(err) <= 0 {
+			t.Error("a full disk is answered without a time to try again")
+		}
+		return n
+	}
+	t.Fatal("the disk is never full")
+	return 0
+}
+
+// stored counts the live subscriptions.
+func stored(t *testing.T, s *Store) int {
+	t.Helper()
+	counts, err := s.Counts(t.Context(), moment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(counts.Subscriptions)
+}
+
+func TestAFullDatabaseIsAnsweredAndRecoversByItself(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{MaxPages: 400})
+	n := room(t, s, 0)
+	if got := stored(t, s); got != n {
+		t.Fatalf("%d are stored, %d were acknowledged", got, n)
+	}
+	if _, err := s.writer.conn.ExecContext(t.Context(), "PRAGMA max_page_count = 1000"); err != nil {
+		t.Fatal(err)
+	}
+	more := room(t, s, n)
+	if got := stored(t, s); got != more || more == n {
+		t.Fatalf("%d are stored, %d were acknowledged, %d before there was more room", got, more, n)
+	}
+}
+
+func TestOneThatFindsNoRoomDoesNotTakeTheOthersWithIt(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{MaxPages: 400})
+	n := room(t, s, 0)
+	var group sync.WaitGroup
+	for i := range 64 {
+		group.Go(func() {
+			if i%2 == 0 { // no room for these
+				subs := make([]hub.Subscription, 500)
+				for j := range subs {
+					subs[j] = subscription(10_000_000 + i*1000 + j)
+				}
+				if err := s.Subscribe(t.Context(), []string{feed}, subs, nil); fault.CodeOf(err) != fault.Unavailable {
+					t.Errorf("adding 500 to a full database: %v", err)
+				}
+				return
+			}
+			if _, err := s.Unsubscribe(t.Context(), []hub.Key{subscription(i).Key()}, nil); err != nil {
+				t.Errorf("removing one from a full database: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	if got := stored(t, s); got != n-32 {
+		t.Errorf("%d are stored, want %d", got, n-32)
+	}
+}
+
+// tmpfs mounts a small file system of its own; only root can.
+func tmpfs(t *testing.T, size string) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Log("mounting needs root: the full file system is tried with PRAGMA max_page_count only")
+		return ""
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Logf("mounting is not possible here (%v): the full file system is tried with PRAGMA max_page_count only", err)
+		return ""
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func TestAFullFileSystemIsAnsweredAndRecoversByItself(t *testing.T) {
+	t.Parallel()
+	dir := tmpfs(t, "4m")
+	if dir == "" {
+		return
+	}
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Options{Dir: dir})
+	n := room(t, s, 0)
+	if got := stored(t, s); got != n {
+		t.Fatalf("%d are stored, %d were acknowledged", got, n)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatalf("Ping when there is room again: %v", err)
+	}
+	more := room(t, s, n)
+	if more == n {
+		t.Fatal("nothing could be stored when there was room again")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := stored(t, open(t, Options{Dir: dir})); got != more {
+		t.Errorf("%d are stored after a restart, %d were acknowledged", got, more)
+	}
+}
+
+func TestNoRoomAtTheStartIsSaidSo(t *testing.T) {
+	t.Parallel()
+	dir := tmpfs(t, "64k")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 60<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), Options{Dir: dir})
+	if fault.CodeOf(err) != fault.Unavailable {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAReadOnlyFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if os.Getuid() == 0 { // whom file modes do not stop
+		if dir = tmpfs(t, "4m"); dir == "" {
+			t.Fatal("root cannot try a read-only folder without mounting; run the tests as another user or with CAP_SYS_ADMIN")
+		}
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{dir, filepath.Join(dir, "below")} {
+		_, err := Open(t.Context(), Options{Dir: d})
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), d) {
+			t.Errorf("got %v, want a refusal that names %s", err, d)
+		}
+	}
+}
+
+// closed makes a store with some rows and returns its folder and the file's bytes.
+func closed(t *testing.T, n int) (dir string, content []byte) {
+	t.Helper()
+	dir = t.TempDir()
+	s := open(t, Options{Dir: dir})
+	fill(t, s, n)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(dir, File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, content
+}
+
+func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	dir, good := closed(t, 3000)
+	rng := rand.New(rand.NewPCG(1, 2))
+	flip := func(from, to, n int) []byte {
+		bad := bytes.Clone(good)
+		for range n {
+			bad[from+rng.IntN(to-from)] ^= 1 << rng.IntN(8)
+		}
+		return bad
+	}
+	for name, bad := range map[string][]byte{
+		"empty":                  {},
+		"cut within the header":  good[:60],
+		"cut to a page":          good[:4096],
+		"cut in the middle":      good[:len(good)/2],
+		"cut in a page":          good[:len(good)-1000],
+		"another file":           bytes.Repeat([]byte("not a database\n"), 1000),
+		"header flipped":         flip(0, 16, 3),
+		"pages flipped":          flip(4096, len(good), len(good)/20),
+		"zeroes from the middle": append(bytes.Clone(good[:len(good)/2]), make([]byte, len(good)/2)...),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, File), bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), Options{Dir: dir})
+		if err == nil {
+			s.Close()
+			t.Errorf("%s: it was opened", name)
+			continue
+		}
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "damaged") || !strings.Contains(fault.Message(err), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, err := os.ReadFile(filepath.Join(dir, File)); err != nil || !bytes.Equal(after, bad) {
+			t.Errorf("%s: the file was changed (%v)", name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, File), good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := stored(t, open(t, Options{Dir: dir})); got != 3000 {
+		t.Errorf("%d are stored after the good file was put back", got)
+	}
+}
+
+func TestAJournalWithoutItsDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	wal := filepath.Join(dir, File+"-wal")
+	if err := os.WriteFile(wal, []byte("something"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), Options{Dir: dir})
+	if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), wal) {
+		t.Fatalf("got %v", err)
+	}
+	if after, err := os.ReadFile(wal); err != nil || string(after) != "something" {
+		t.Errorf("the journal was changed: %q, %v", after, err)
+	}
+}
+
+func TestANewerSchemaIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, Options{Dir: dir})
+	if _, err := s.writer.conn.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err1 := os.ReadFile(s.file)
+	_, err := Open(t.Context(), Options{Dir: dir})
+	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(fault.Message(err), "9999") {
+		t.Fatalf("got %v, want a refusal that names schema 9999", err)
+	}
+	after, err2 := os.ReadFile(s.file)
+	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed (%v)", err)
+	}
+}
+
+func TestTheFolderAndItsFilesAreTheOwnersOnly(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	s := open(t, Options{Dir: dir})
+	fill(t, s, 1)
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("folder: %v, %v", info.Mode(), err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < 3 {
+		t.Fatalf("files: %v, %v", files, err)
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", f.Name(), info.Mode(), err)
+		}
+	}
+}
+
+func TestABackupIsAStore(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{})
+	fill(t, s, 1000)
+	dir := t.TempDir()
+	if err := s.Backup(t.Context(), filepath.Join(dir, File)); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, s, 2000)
+	if got := stored(t, open(t, Options{Dir: dir})); got != 1000 {
+		t.Errorf("the copy has %d subscriptions, want 1000", got)
+	}
+}
+
+func TestLogsNothingInAHealthyLife(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, s, 10)
+	if err := s.Close(); err != nil || log.Len() > 0 {
+		t.Errorf("%v, %s", err, log.String())
+	}
+}
