@@ -24,6 +24,7 @@ import (
 
 	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
+	"cloudburst/rsscloud"
 )
 
 // Exit codes.
@@ -46,6 +47,7 @@ type Program struct {
 	Out, Err io.Writer
 	Environ  []string
 	Version  string
+	HTTP     rsscloud.HTTPClient // reads feeds and calls hubs; nil: the network
 	// Open makes the program from its configuration, without serving yet. What the
 	// server has to say to people at its start goes to out.
 	Open func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) (App, error)

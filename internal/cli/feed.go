@@ -44,7 +44,10 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 	}
 	req.Header.Set("User-Agent", p.agent())
 	req.Header.Set("Cache-Control", "no-cache")
-	h := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	h := p.HTTP
+	if h == nil {
+		h = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	}
 	res, err := h.Do(req)
 	if err != nil {
 		return document{}, fmt.Errorf("%s cannot be read: %w", feed, plainNetError(err))
@@ -60,7 +63,10 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 	if len(body) > maxFeed {
 		return document{}, fmt.Errorf("%s is larger than %d MiB", feed, maxFeed>>20)
 	}
-	d := document{URL: feed, Final: res.Request.URL.String(), Body: body}
+	d := document{URL: feed, Final: feed, Body: body}
+	if res.Request != nil {
+		d.Final = res.Request.URL.String()
+	}
 	if t, err := http.ParseTime(res.Header.Get("Last-Modified")); err == nil {
 		d.Modified = t
 	}

@@ -105,7 +105,7 @@ func (l *listener) run(ctx context.Context, urls []string) error {
 		}
 		l.feeds[u] = &followed{url: u}
 	}
-	l.client.UserAgent = l.p.agent()
+	l.client = rsscloud.Client{HTTP: l.p.HTTP, UserAgent: l.p.agent()}
 	l.notices = make(chan notice, noticeRoom)
 	l.reading = make(chan struct{}, readAtOnce)
 	stop, err := l.serve(ctx)
@@ -139,6 +139,8 @@ func (l *listener) run(ctx context.Context, urls []string) error {
 }
 
 // serve starts the callback.
+//
+// spec:rsscloud-2009#listener-needs-a-server
 func (l *listener) serve(ctx context.Context) (stop func(), err error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", l.addr)
@@ -237,6 +239,8 @@ func (l *listener) print(ctx context.Context) {
 }
 
 // tell prints one notification, as soon as its delay is known, and then what is new.
+//
+// spec:rsscloud-2009#aggregator-reads-feed
 func (l *listener) tell(ctx context.Context, n notice) {
 	r := record{At: n.At, Event: "changed", Feed: n.URL}
 	if !n.changedAt.IsZero() {

@@ -80,7 +80,7 @@ func (p *Program) pingOne(ctx context.Context, feed, hub, via string, asJSON boo
 		out.Door = door
 		var res rsscloud.Result
 		begun := time.Now()
-		cloud := rsscloud.Client{UserAgent: p.agent()}
+		cloud := rsscloud.Client{HTTP: p.HTTP, UserAgent: p.agent()}
 		res, err = cloud.Ping(ctx, protocol, door, feed)
 		out.TookMS = float64(time.Since(begun).Microseconds()) / 1000
 		out.Success, out.Msg = res.Success, res.Msg

@@ -17,8 +17,10 @@ type errRefused struct{ msg string }
 
 func (e errRefused) Error() string { return e.msg }
 
-// follow keeps one feed registered until ctx ends. Its error, when it gives the
-// feed up, has been printed.
+// follow keeps one feed registered until ctx ends, from the start of the program
+// on. Its error, when it gives the feed up, has been printed.
+//
+// spec:rsscloud-2003#reregister-at-start
 func (l *listener) follow(ctx context.Context, f *followed) error {
 	pause := backoff{least: 2 * time.Second, most: 10 * time.Minute}
 	for {
@@ -28,6 +30,8 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		}
 		if err == nil {
 			pause.reset()
+			// spec:rsscloud-2003#renew-24h
+			// spec:rsscloud-2009#renew-24h
 			// A machine that sleeps must renew when it wakes, so the wall clock counts.
 			due := time.Now().Round(0).Add(renewAfter - rand.N(renewJitter))
 			for time.Now().Round(0).Before(due) {

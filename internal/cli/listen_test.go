@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/rsscloud"
+)
+
+// cloudWorld is a feed and its hub without a network.
+type cloudWorld struct {
+	mu        sync.Mutex
+	down      bool
+	refuse    bool
+	registers []time.Time
+	cancels   int
+}
+
+const worldFeed = `<rss version="2.0"><channel><cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/></channel></rss>`
+
+func (c *cloudWorld) Do(r *http.Request) (*http.Response, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.Host == "feed.example" || r.URL.Host == "feed.example" {
+		return answer(worldFeed), nil
+	}
+	if c.down {
+		return nil, errors.New("connection refused")
+	}
+	if strings.HasSuffix(r.URL.Path, "cancel") {
+		c.cancels++
+		return answer(`<notifyResult success="true" msg="Cancelled."/>`), nil
+	}
+	c.registers = append(c.registers, time.Now())
+	if c.refuse {
+		return answer(`<notifyResult success="false" msg="No room."/>`), nil
+	}
+	return answer(`<notifyResult success="true" msg="Registered."/>`), nil
+}
+
+func answer(body string) *http.Response {
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+func (c *cloudWorld) set(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+}
+
+func (c *cloudWorld) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.registers)
+}
+
+// locked is a writer that two goroutines may use.
+type locked struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func listenerIn(w *cloudWorld) (*listener, *followed, *locked) {
+	out := &locked{}
+	p := &Program{Out: out, Err: out, HTTP: w, Version: "test"}
+	f := &followed{url: "http://feed.example/rss.xml"}
+	return &listener{p: p, json: true, via: rsscloud.HTTPPost, port: 5339, path: "/notify", feeds: map[string]*followed{f.url: f},
+		client: rsscloud.Client{HTTP: w}}, f, out
+}
+
+func TestListenRenewsBeforeEach24HoursAreOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &cloudWorld{}
+		l, f, _ := listenerIn(w)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- l.follow(ctx, f) }()
+		<-time.After(10*24*time.Hour + 4*time.Hour)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if n := len(w.registers); n != 11 {
+			t.Errorf("registered %d times in ten days", n)
+		}
+		for i := 1; i < len(w.registers); i++ {
+			if gap := w.registers[i].Sub(w.registers[i-1]); gap > 24*time.Hour+time.Minute || gap < 23*time.Hour {
+				t.Errorf("renewed after %s", gap)
+			}
+		}
+		l.cancelAll()
+		if w.cancels != 1 {
+			t.Errorf("%d cancellations", w.cancels)
+		}
+	})
+}
+
+func TestListenRegistersAgainAfterAnOutageWithBackOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &cloudWorld{}
+		l, f, out := listenerIn(w)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- l.follow(ctx, f) }()
+		<-time.After(time.Hour)
+		w.set(func() { w.down = true })
+		<-time.After(47 * time.Hour)
+		if n := strings.Count(out.String(), "trying again"); n < 50 || n > 250 {
+			t.Errorf("%d attempts in a day", n)
+		}
+		w.set(func() { w.down = false })
+		<-time.After(15 * time.Minute)
+		if n := w.count(); n != 2 {
+			t.Errorf("registered %d times", n)
+		}
+		// A refusal later does not end it either: the hub may be full for a while.
+		w.set(func() { w.refuse = true })
+		<-time.After(25 * time.Hour)
+		w.set(func() { w.refuse = false })
+		<-time.After(15 * time.Minute)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(out.String(), `"event":"renewed"`); n != 2 {
+			t.Errorf("renewed %d times:\n%s", n, out.String())
+		}
+	})
+}
+
+func TestARefusalAtTheBeginningIsFinal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &cloudWorld{refuse: true}
+		l, f, out := listenerIn(w)
+		if err := l.follow(t.Context(), f); err == nil || !strings.Contains(out.String(), "refuses http://feed.example/rss.xml: No room.") {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+	})
+}
+
+func TestAHubThatIsDownAtTheBeginningIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &cloudWorld{down: true}
+		l, f, _ := listenerIn(w)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- l.follow(ctx, f) }()
+		<-time.After(time.Minute)
+		w.set(func() { w.down = false })
+		<-time.After(15 * time.Minute)
+		cancel()
+		if err := <-done; err != nil || w.count() != 1 {
+			t.Error(err, w.count())
+		}
+	})
+}
+
+func TestTheDelayCountsFromTheHubsWordElseFromTheFeeds(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 3, 2, 1, int(5*time.Millisecond), time.UTC)
+	for _, tt := range []struct {
+		header   string
+		modified string
+		after    float64
+		since    string
+	}{
+		{"2026-05-04T03:02:01.0018Z", "", 3.2, "ping"},
+		{"1777863721001", "Mon, 04 May 2026 03:02:00 GMT", 4, "ping"},
+		{"nonsense", "Mon, 04 May 2026 03:02:00 GMT", 1005, "modified"},
+		{"", "", 61005, "date"},
+	} {
+		out := &locked{}
+		res := answer(`<rss><channel><item><title>A &lt;b&gt;title&lt;/b&gt;</title><pubDate>Mon, 04 May 2026 03:01:00 GMT</pubDate></item></channel></rss>`)
+		res.Header.Set("Last-Modified", tt.modified)
+		l := &listener{p: &Program{Out: out, Err: out, HTTP: always{res}}, json: true}
+		l.tell(t.Context(), notice{Notice: rsscloud.Notice{URL: "http://feed.example/", At: at}, changedAt: parseChangedAt(tt.header)})
+		var r record
+		if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
+			t.Fatalf("%v in %s", err, out.String())
+		}
+		if r.AfterMS == nil || *r.AfterMS != tt.after || r.Since != tt.since {
+			t.Errorf("%q: %s", tt.header, out.String())
+		}
+	}
+}
+
+type always struct{ res *http.Response }
+
+func (a always) Do(*http.Request) (*http.Response, error) { return a.res, nil }
+
+func TestForPeopleTheFirstLineDoesNotWaitForTheFeed(t *testing.T) {
+	t.Parallel()
+	out := &locked{}
+	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
+	l := &listener{p: &Program{Out: out, Err: out, HTTP: always{answer(`<feed><entry><title>New</title></entry></feed>`)}}}
+	l.tell(t.Context(), notice{Notice: rsscloud.Notice{URL: "http://feed.example/\x1b[2J", At: at}, changedAt: at.Add(-3200 * time.Microsecond)})
+	want := "03:02:01.000  changed     http://feed.example/[2J  told after 3.2 ms\n"
+	if got := out.String(); !strings.HasPrefix(got, want) {
+		t.Errorf("%q\n%q", got, want)
+	}
+}
