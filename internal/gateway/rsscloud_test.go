@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -277,11 +278,27 @@ func TestXMLRPCDoor(t *testing.T) {
 func TestAFurtherFamilyAddsItsMethods(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	(&Gateway{Hub: &fakeHub{}, Methods: []xmlrpc.Method{{Name: "weather.now", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Invalid, "No.") }}}}).Mount(mux)
-	h := &xmlrpc.Handler{Methods: []xmlrpc.Method{{Name: "weather.now", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Invalid, "No.") }}}, FaultOf: FaultOf}
-	_, err := h.Call(t.Context(), xmlrpc.Call{Method: "weather.now"})
-	if f, ok := errors.AsType[*xmlrpc.Fault](err); !ok || f.Code != xmlrpc.CodeParams || f.String != "No." {
-		t.Errorf("%v", err)
+	(&Gateway{Hub: &fakeHub{}, Log: logTo(t), Methods: []xmlrpc.Method{
+		{Name: "weather.now", Do: func(context.Context, []any) (any, error) { return "rain", nil }},
+		{Name: "weather.bad", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Invalid, "No.") }},
+		{Name: "weather.gone", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Gone, "Gone.") }},
+		{Name: "weather.broken", Do: func(context.Context, []any) (any, error) { return nil, errors.New("secret") }},
+	}}).Mount(mux)
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	rpc := &xmlrpc.Client{URL: srv.URL + "/RPC2"}
+	if v, err := rpc.Call(t.Context(), "weather.now"); err != nil || v != "rain" {
+		t.Errorf("%v, %v", v, err)
+	}
+	for method, want := range map[string]xmlrpc.Fault{"bad": {Code: xmlrpc.CodeParams, String: "No."}, "gone": {Code: xmlrpc.CodeApp, String: "Gone."}} {
+		_, err := rpc.Call(t.Context(), "weather."+method)
+		if f, ok := errors.AsType[*xmlrpc.Fault](err); !ok || *f != want {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	_, err := rpc.Call(t.Context(), "weather.broken")
+	if f, ok := errors.AsType[*xmlrpc.Fault](err); !ok || strings.Contains(f.String, "secret") {
+		t.Errorf("broken: %v", err)
 	}
 }
 

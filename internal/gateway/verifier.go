@@ -29,11 +29,16 @@ func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, feed string
 	}
 	x, status, err := v.challenge(ctx, sub, feed)
 	rpc := sub.Protocol == hub.XMLRPC || sub.Protocol == hub.SOAP
-	if rpc && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
+	if rpc && noGet(status) {
 		// spec:cloudburst#challenge-fallback
 		return v.testCall(ctx, sub, feed, true)
 	}
 	return x, err
+}
+
+// noGet reports what servers without a handler for GET answer; 501 is Python's.
+func noGet(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
 // testCall is one real notification. Anyone can name a machine that answers every

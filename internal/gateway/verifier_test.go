@@ -134,6 +134,7 @@ func TestChallenge(t *testing.T) {
 		{"xml-rpc 403", "xml-rpc", status(403), fine, "403", 1},
 		{"xml-rpc 405, then a call", "xml-rpc", status(405), fine, "", 2},
 		{"xml-rpc 404, then a call", "xml-rpc", status(404), fine, "", 2},
+		{"xml-rpc 501, then a call", "xml-rpc", status(501), fine, "", 2},
 		{"xml-rpc 405, then nothing", "xml-rpc", status(405), no, "no usable answer", 2},
 		{"xml-rpc 405, then a page", "xml-rpc", status(405), page, "not that of the procedure", 2},
 		{"xml-rpc 405, then no such procedure", "xml-rpc", status(405), failed, "not that of the procedure", 2},
