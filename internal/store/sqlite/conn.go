@@ -69,15 +69,19 @@ func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
 	if c.purpose == checking {
 		return nil
 	}
-	// A file system or a build that does not do what it was told must not be
-	// found out by a power cut.
-	for name, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1"} {
-		have, err := pragma(ctx, conn, name)
+	return verify(ctx, conn)
+}
+
+// verify refuses a connection that does not keep what we promise: a file system or
+// a build that does not do what it was told must not be found out by a power cut.
+func verify(ctx context.Context, conn driver.Conn) error {
+	for _, p := range [][2]string{{"synchronous", "2"}, {"journal_mode", "wal"}, {"foreign_keys", "1"}} {
+		have, err := pragma(ctx, conn, p[0])
 		if err != nil {
-			return fmt.Errorf("PRAGMA %s: %w", name, err)
+			return fmt.Errorf("PRAGMA %s: %w", p[0], err)
 		}
-		if have != want {
-			return fmt.Errorf("the database refuses to work safely here: PRAGMA %s reads %q after it was set to %q", name, have, want)
+		if have != p[1] {
+			return fmt.Errorf("the database cannot work safely here: PRAGMA %s reads %q and must read %q", p[0], have, p[1])
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pressly/goose/v3"
 
@@ -38,6 +39,10 @@ type Options struct {
 
 	// MaxPages limits the size of the file, in pages of 4 KiB [no limit].
 	MaxPages int64
+
+	// CheckWhole is the size, in bytes, up to which a file is checked before it is
+	// used; a larger one is checked while it is in use already [64 MiB].
+	CheckWhole int64
 }
 
 // Store is a hub.Store in a folder of its own. Use [Open].
@@ -50,7 +55,8 @@ type Store struct {
 	wdb    *sql.DB
 	rdb    *sql.DB
 
-	checked chan struct{} // closed when the look at a large file is over
+	checked chan struct{}         // closed when the look at a large file is over
+	damage  atomic.Pointer[error] // what it found
 	stop    context.CancelFunc
 	close   sync.Once
 	closed  error
@@ -69,6 +75,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if o.Readers <= 0 {
 		o.Readers = 4
 	}
+	if o.CheckWhole <= 0 {
+		o.CheckWhole = 64 << 20
+	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, folderFault(err, o.Dir)
 	}
@@ -86,7 +95,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 			err = openFault(err, o.Dir)
 		}
 	}()
-	large, err := inspect(ctx, file)
+	large, err := inspect(ctx, file, o.CheckWhole)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +123,17 @@ func (s *Store) lookOver(ctx context.Context, large bool) {
 		return
 	}
 	if err := quickCheck(ctx, s.file); err != nil && ctx.Err() == nil {
+		s.damage.Store(&err)
 		s.log.Error("the database is damaged; stop the server and restore a backup", "file", s.file, "error", err)
 	}
+}
+
+// Ping is hub.Store.Ping. A file that was found damaged counts as away.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.damage.Load(); err != nil {
+		return openFault(*err, filepath.Dir(s.file))
+	}
+	return s.Store.Ping(ctx)
 }
 
 // Close ends what is under way, and gives the folder free.
@@ -176,12 +194,9 @@ func syncFile(f *os.File, dir string) error {
 	return d.Sync()
 }
 
-// checkWhole is the size up to which a file is checked before it is used.
-const checkWhole = 64 << 20
-
 // inspect looks at the file without changing it. large says that it is too large
 // to be checked whole before the start.
-func inspect(ctx context.Context, file string) (large bool, err error) {
+func inspect(ctx context.Context, file string, checkWhole int64) (large bool, err error) {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if wal, err := os.Stat(file + "-wal"); err == nil && wal.Size() > 0 {

@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqlstore"
+)
+
+func TestEveryConnectionSyncsEveryCommit(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{Readers: 3})
+	var conns []*sql.Conn
+	for range 3 {
+		c, err := s.rdb.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		conns = append(conns, c)
+	}
+	for _, c := range append(conns, s.writer.conn) {
+		for name, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1", "busy_timeout": "5000"} {
+			var got string
+			if err := c.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&got); err != nil || got != want {
+				t.Errorf("PRAGMA %s reads %q (%v), want %q", name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestAConnectionThatDoesNotSyncIsRefused(t *testing.T) {
+	t.Parallel()
+	for spoilt, settings := range map[string][]string{
+		"journal_mode": {"journal_mode = DELETE", "synchronous = FULL", "foreign_keys = ON"},
+		"synchronous":  {"journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"},
+		"foreign_keys": {"journal_mode = WAL", "synchronous = FULL", "foreign_keys = OFF"},
+		"":             {"journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"},
+	} {
+		conn, err := (&sqlite.Driver{}).Open(filepath.Join(t.TempDir(), File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		for _, s := range settings {
+			if err := execute(t.Context(), conn, "PRAGMA "+s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err = verify(t.Context(), conn)
+		if spoilt == "" && err != nil {
+			t.Error(err)
+		}
+		if spoilt != "" && (err == nil || !strings.Contains(err.Error(), spoilt)) {
+			t.Errorf("%s: got %v", settings, err)
+		}
+	}
+}
+
+func TestReadersCannotWrite(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{})
+	if _, err := s.rdb.ExecContext(t.Context(), `DELETE FROM topic`); err == nil {
+		t.Error("a reader may write")
+	}
+}
+
+func TestALargeFileIsCheckedWhileItIsInUse(t *testing.T) {
+	t.Parallel()
+	dir, good := closed(t, 3000)
+	rng := rand.New(rand.NewPCG(3, 4))
+	bad := bytes.Clone(good)
+	for range len(good) / 50 { // the second half holds subscriptions, which opening does not read
+		bad[len(good)/2+rng.IntN(len(good)/2)] ^= 0xff
+	}
+	if err := os.WriteFile(filepath.Join(dir, File), bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Options{Dir: dir, CheckWhole: 1})
+	<-s.checked
+	if err := s.Ping(t.Context()); fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "damaged") {
+		t.Errorf("Ping on a damaged file: %v", err)
+	}
+}
+
+func TestALargeGoodFileIsFine(t *testing.T) {
+	t.Parallel()
+	dir, _ := closed(t, 100)
+	s := open(t, Options{Dir: dir, CheckWhole: 1})
+	<-s.checked
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEveryStatementGoesByAnIndex looks at the plan of each statement that was
+// prepared in the course of a day; only listings and counts may go through a table.
+func TestEveryStatementGoesByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{})
+	day(t, s)
+	placeholders := regexp.MustCompile(`\$\d+`)
+	checked := 0
+	for _, stmts := range []*statements{s.reader(), s.writer.stmts} {
+		for text := range stmts.known {
+			if strings.Contains(text, "COUNT(*)") || strings.Contains(text, "INSERT INTO") && !strings.Contains(text, "FROM (SELECT") {
+				continue
+			}
+			translated, err := stmts.dialect.Text(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := placeholders.FindAllString(translated.SQL, -1)
+			slices.Sort(names)
+			args := make([]any, len(slices.Compact(names)))
+			rows, err := s.rdb.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+translated.SQL, args...)
+			if err != nil {
+				t.Fatalf("%v: %s", err, translated.SQL)
+			}
+			for rows.Next() {
+				var id, parent, unused int
+				var detail string
+				if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+					t.Fatal(err)
+				}
+				whole := strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "USING") && detail != "SCAN CONSTANT ROW" && detail != "SCAN l"
+				if whole || strings.Contains(detail, "TEMP B-TREE") {
+					t.Errorf("%s\n\t%s", detail, translated.SQL)
+				}
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+			checked++
+		}
+	}
+	if checked < 30 {
+		t.Errorf("only %d statements were looked at", checked)
+	}
+}
+
+// day calls every method that matters.
+func day(t *testing.T, s *Store) {
+	t.Helper()
+	ctx, now := t.Context(), moment()
+	until := now.Add(time.Minute)
+	p := fill(t, s, 10)
+	ev := []event.Event{{Node: 1, Seq: 1, At: now, Kind: event.KindPing}}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(s.RecordPing(ctx, feed, now, now, ev))
+	_, err := s.ClaimChecks(ctx, now, until, 10)
+	do(err)
+	_, err = s.CommitCheck(ctx, hub.Check{TopicID: p.TopicID, URL: feed, StartedAt: now, Now: now, Changed: true})
+	do(err)
+	parts, err := s.ClaimParts(ctx, 1, now, until, 10)
+	do(err)
+	page(t, s, parts[0])
+	var results []hub.Result
+	for o := hub.Delivered; o <= hub.Raised; o++ {
+		results = append(results, hub.Result{Key: subscription(int(o)).Key(), Version: 1, Outcome: o, NextAt: now})
+	}
+	_, err = s.Checkpoint(ctx, hub.Checkpoint{Part: parts[0], Now: now, Pos: 1, Until: until, Results: results})
+	do(err)
+	do(s.ReleaseParts(ctx, now, parts))
+	parts, err = s.ClaimParts(ctx, 1, now, until, 10)
+	do(err)
+	_, err = s.Checkpoint(ctx, hub.Checkpoint{Part: parts[0], Now: now, Finish: true})
+	do(err)
+	do(s.Split(ctx, p.TopicID, 2))
+	_, err = s.ClaimRetries(ctx, now, until, 10, 1)
+	do(err)
+	_, err = s.Unsubscribe(ctx, []hub.Key{subscription(8).Key()}, ev)
+	do(err)
+	_, err = s.Sweep(ctx, now.Add(26*time.Hour), 3, 5, now, nil)
+	do(err)
+	_, err = s.Sweep(ctx, now.Add(26*time.Hour), 3, 100, now.Add(100*time.Hour), nil)
+	do(err)
+	_, err = s.Followed(ctx, p.TopicID, now)
+	do(err)
+	_, err = s.NextDue(ctx)
+	do(err)
+	_, err = s.Events(ctx, hub.EventQuery{Before: event.Cursor{At: 5}})
+	do(err)
+	_, err = s.Events(ctx, hub.EventQuery{TopicID: p.TopicID, After: event.Cursor{At: 5}, Forward: true})
+	do(err)
+	_, err = s.TrimEvents(ctx, now, 10)
+	do(err)
+	_, err = s.ClaimTask(ctx, "x", now, now, until)
+	do(err)
+	do(s.SaveMinute(ctx, hub.Minute{At: now}))
+	_, err = s.Minutes(ctx, now)
+	do(err)
+	do(s.Recover(ctx, now))
+	_, err = s.Topics(ctx, hub.TopicQuery{After: "a"})
+	do(err)
+	_, err = s.Subscriptions(ctx, hub.SubscriptionQuery{TopicID: p.TopicID, After: hub.Key{TopicID: 1, ID: 1}})
+	do(err)
+	_, _ = s.Topic(ctx, 1)
+	_, _ = s.Subscription(ctx, hub.Key{})
+	do(s.Ping(ctx))
+}
+
+func (s *Store) reader() *statements { return s.Engine.(*engine).reader }
+
+func TestOneBadOperationInABatchIsAloneWithItsError(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{})
+	// The writer is kept busy while a batch gathers, so that all of it is one transaction.
+	entered, leave := make(chan struct{}), make(chan struct{})
+	errs := make(chan error, 100)
+	go func() { errs <- s.Write(t.Context(), blocker(entered, leave)) }()
+	<-entered
+	answers := make([]chan error, 99)
+	for i := range answers {
+		answers[i] = make(chan error, 1)
+		go func() { answers[i] <- s.Write(t.Context(), insertTask(fmt.Sprint(i), i%10 == 3)) }()
+	}
+	for len(s.writer.operations) < len(answers) {
+		runtime.Gosched()
+	}
+	close(leave)
+	if err := <-errs; err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range answers {
+		if err := <-c; (err != nil) != (i%10 == 3) {
+			t.Errorf("operation %d: %v", i, err)
+		}
+	}
+	var n int
+	if err := s.rdb.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM task`).Scan(&n); err != nil || n != 89 {
+		t.Errorf("%d rows (%v), want 89", n, err)
+	}
+}
+
+// blocker holds the writer until leave is closed.
+func blocker(entered, leave chan struct{}) func(context.Context, sqlstore.Conn) error {
+	return func(context.Context, sqlstore.Conn) error {
+		close(entered)
+		<-leave
+		return nil
+	}
+}
+
+// insertTask writes a row, and then fails if it is bad.
+func insertTask(name string, bad bool) func(context.Context, sqlstore.Conn) error {
+	return func(ctx context.Context, c sqlstore.Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO task (name, due_at) VALUES ($1, 1)`, name)
+		if err == nil && bad {
+			err = errors.New("bad")
+		}
+		return err
+	}
+}
