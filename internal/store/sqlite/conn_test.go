@@ -130,6 +130,7 @@ func TestEveryStatementGoesByAnIndex(t *testing.T) {
 			names := placeholders.FindAllString(translated.SQL, -1)
 			slices.Sort(names)
 			args := make([]any, len(slices.Compact(names)))
+			var plan []string
 			rows, err := s.rdb.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+translated.SQL, args...)
 			if err != nil {
 				t.Fatalf("%v: %s", err, translated.SQL)
@@ -140,6 +141,7 @@ func TestEveryStatementGoesByAnIndex(t *testing.T) {
 				if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
 					t.Fatal(err)
 				}
+				plan = append(plan, detail)
 				whole := strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "USING") && detail != "SCAN CONSTANT ROW" && detail != "SCAN l"
 				if whole || strings.Contains(detail, "TEMP B-TREE") {
 					t.Errorf("%s\n\t%s", detail, translated.SQL)
@@ -149,6 +151,12 @@ func TestEveryStatementGoesByAnIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			checked++
+			for condition, index := range map[string]string{"e.topic_id =": "event_topic", "s.next_at <=": "subscription_next",
+				"s.expires_at <=": "subscription_expires", "s.failures >=": "subscription_failing", "t.used_at <": "topic_used", "e.at <": "event_at"} {
+				if strings.Contains(translated.SQL, condition) && strings.HasPrefix(translated.SQL, "SELECT") && !strings.Contains(strings.Join(plan, "\n"), index) {
+					t.Errorf("%q does not use %s: %s", condition, index, plan)
+				}
+			}
 		}
 	}
 	if checked < 30 {
@@ -235,7 +243,7 @@ func TestOneBadOperationInABatchIsAloneWithItsError(t *testing.T) {
 	answers := make([]chan error, 99)
 	for i := range answers {
 		answers[i] = make(chan error, 1)
-		go func() { answers[i] <- s.Write(t.Context(), insertTask(fmt.Sprint(i), i%10 == 3)) }()
+		go func() { answers[i] <- s.Write(t.Context(), insertTask(fmt.Sprint(i), i%20 == 3, i%20 == 13)) }()
 	}
 	for len(s.writer.operations) < len(answers) {
 		runtime.Gosched()
@@ -264,10 +272,16 @@ func blocker(entered, leave chan struct{}) func(context.Context, sqlstore.Conn) 
 	}
 }
 
-// insertTask writes a row, and then fails if it is bad.
-func insertTask(name string, bad bool) func(context.Context, sqlstore.Conn) error {
+// insertTask writes a row, and then fails if it is bad or worse: worse writes by a
+// statement that returns rows.
+func insertTask(name string, bad, worse bool) func(context.Context, sqlstore.Conn) error {
 	return func(ctx context.Context, c sqlstore.Conn) error {
-		_, err := c.Exec(ctx, `INSERT INTO task (name, due_at) VALUES ($1, 1)`, name)
+		const text = `INSERT INTO task (name, due_at) VALUES ($1, 1)`
+		if worse {
+			err := c.Query(ctx, text+` RETURNING name`, func(*sql.Rows) error { return nil }, name)
+			return errors.Join(err, errors.New("worse"))
+		}
+		_, err := c.Exec(ctx, text, name)
 		if err == nil && bad {
 			err = errors.New("bad")
 		}

@@ -45,6 +45,13 @@ func checkTests() map[string]func(*testing.T, *env) {
 			e.check(t, hub.Check{StartedAt: e.now, Err: "no answer"})
 			e.pending(t, e.in(time.Second), e.in(2*time.Second))
 		},
+		"ARetryDoesNotPutOffAPingDuringTheCheck": func(t *testing.T, e *env) {
+			must(t, e.RecordPing(e.ctx, feed, e.in(time.Second), e.in(2*time.Second), nil))
+			e.check(t, hub.Check{StartedAt: e.now, Err: "no answer", Retry: e.in(time.Minute)})
+			e.pending(t, e.in(time.Second), e.in(2*time.Second))
+			e.check(t, hub.Check{StartedAt: e.now, Err: "no answer", Retry: e.in(time.Millisecond)})
+			e.pending(t, e.in(time.Second), e.in(time.Millisecond))
+		},
 		"AnErrorWithoutAPingMakesNothingDue": func(t *testing.T, e *env) {
 			e.check(t, hub.Check{StartedAt: e.now, Err: "no answer", Retry: e.in(time.Minute)})
 			e.pending(t, time.Time{}, time.Time{})
