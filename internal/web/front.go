@@ -31,20 +31,16 @@ type frontView struct {
 	Counted  bool
 }
 
+// front is the first page. With url= the form to ping is filled in.
 func (s *site) front(rw http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	ping := pingForm{URL: clean(q.Get("url"), 2048)}
-	s.showFront(rw, r, http.StatusOK, ping, blankRegistration())
-}
-
-func (s *site) showFront(rw http.ResponseWriter, r *http.Request, status int, p pingForm, reg registerForm) {
-	v := frontView{view: s.view("Cloudburst", "/"), Base: s.base(r), Ping: p, Register: reg}
+	v := frontView{view: s.view("Cloudburst", "/"), Base: s.base(r), Register: blankRegistration()}
+	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Your feed changes, and its readers know at once"
 	v.Cloud = cloudElement(v.Base)
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil
-	s.render(rw, r, status, "front", v)
+	s.render(rw, r, http.StatusOK, "front", v)
 }
 
 // base is the public URL without a slash at its end; without one configured, what
@@ -129,8 +125,8 @@ func (s *site) doPing(rw http.ResponseWriter, r *http.Request) {
 	}
 	feed, err := form.PingURL()
 	if err != nil {
-		given, _, _ := form.Get("url")
-		s.showFront(rw, r, http.StatusBadRequest, pingForm{URL: clean(given, 2048), URLError: fieldWords(err)}, blankRegistration())
+		given, _, _ := form.Get("url") // what is wrong with it, err says
+		s.mistaken(rw, r, outcomeView{Ping: &pingForm{URL: clean(given, 2048), URLError: fieldWords(err)}})
 		return
 	}
 	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Door: "web", Source: s.clientAddr(r)})
@@ -140,6 +136,13 @@ func (s *site) doPing(rw http.ResponseWriter, r *http.Request) {
 	}
 	v := outcomeView{view: s.view("Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(topicLink(feed)), Ping: &pingForm{URL: feed}}
 	s.render(rw, r, http.StatusOK, "outcome", v)
+}
+
+// mistaken gives a form back with what is wrong beside its fields.
+func (s *site) mistaken(rw http.ResponseWriter, r *http.Request, v outcomeView) {
+	v.view = s.view("Something in the form is not right", "")
+	v.Lines = []string{"Nothing was done. What is wrong stands below the field; mend it and send the form again."}
+	s.render(rw, r, http.StatusBadRequest, "outcome", v)
 }
 
 // notDone is an outcome page for a fault: what the hub said, and the form again.

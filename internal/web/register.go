@@ -53,7 +53,7 @@ func (s *site) doRegister(rw http.ResponseWriter, r *http.Request) {
 	}
 	f, reg, ok := registration(form, s.clientAddr(r))
 	if !ok {
-		s.showFront(rw, r, http.StatusBadRequest, pingForm{}, f)
+		s.mistaken(rw, r, outcomeView{Register: &f})
 		return
 	}
 	f.Caller = addrText(reg.Source)

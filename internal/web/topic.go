@@ -152,7 +152,9 @@ func (s *site) topic(rw http.ResponseWriter, r *http.Request) {
 	v.URL, v.Open = clean(address, 2048), webAddress(address)
 	v.Title, v.Heading = short(address), short(address)
 	for _, e := range events {
-		v.Rows = append(v.Rows, newRow(e, v.Now))
+		line := newRow(e, v.Now)
+		line.Topic = "" // it is the page's heading
+		v.Rows = append(v.Rows, line)
 	}
 	if err := s.fillTopic(ctx, &v, events); err != nil {
 		s.fail(rw, r, err)

@@ -89,7 +89,10 @@ func relative(now, t time.Time) string {
 		if -d < time.Second {
 			return "now"
 		}
-		return "in " + lasting((-d).Truncate(time.Second))
+		if d = -d; d >= time.Hour {
+			d += 30 * time.Minute // the nearest hour: what ends in 24 h 59 min does not end in 24 h
+		}
+		return "in " + lasting(d.Truncate(time.Second))
 	}
 	switch {
 	case d < time.Second:

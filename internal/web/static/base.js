@@ -20,7 +20,7 @@ function lasting(seconds) {
 // The same words as the server's.
 function relative(then, now) {
   const seconds = (now - then) / 1000;
-  if (seconds < 0) return seconds > -1 ? "now" : `in ${lasting(-seconds)}`;
+  if (seconds < 0) return seconds > -1 ? "now" : `in ${lasting(-seconds + (seconds <= -3600 ? 1800 : 0))}`;
   if (seconds < 1) return "now";
   if (seconds < 604800) return `${lasting(seconds)} ago`;
   return null;
