@@ -73,6 +73,11 @@ const ThanksForThePing = "Thanks for the ping."
 // that gets a notification and passes it on as a ping of its own adds one.
 const HopsHeader = "X-Hub-Hops"
 
+// ChangedAtHeader tells, in a notification, when the cloud heard of the change: RFC
+// 3339 in UTC, with fractions of a second. A test call has none. No guide names
+// it; aggregators may show with it how long the news took.
+const ChangedAtHeader = "X-Hub-Changed-At"
+
 // MaxHops is the largest count with which a ping is still taken.
 const MaxHops = 3
 

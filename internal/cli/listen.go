@@ -88,7 +88,6 @@ type notice struct {
 const (
 	noticeRoom  = 1024 // notifications that may wait to be printed
 	readAtOnce  = 4
-	changedAt   = "X-Hub-Changed-At"
 	cancelTime  = 3 * time.Second
 	renewAfter  = 24 * time.Hour
 	renewJitter = 20 * time.Minute
@@ -188,7 +187,7 @@ func (l *listener) wants(feed string) bool {
 func (l *listener) heard(ctx context.Context, n rsscloud.Notice) {
 	note := notice{Notice: n}
 	if r := rsscloud.RequestFrom(ctx); r != nil {
-		note.changedAt = parseChangedAt(r.Header.Get(changedAt))
+		note.changedAt = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))
 	}
 	l.mu.Lock()
 	f := l.feeds[n.URL]

@@ -36,6 +36,7 @@ type Notifier struct {
 type encoded struct {
 	protocol, procedure, feed string
 	hops                      int
+	changed                   time.Time
 
 	contentType string
 	header      []string
@@ -45,7 +46,7 @@ type encoded struct {
 // Notify tells sub that topic changed. A success allocates the message and
 // nothing else here.
 func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
-	e, err := n.encode(sub.Protocol, sub.Procedure, topic.ID, topic.URL, hops)
+	e, err := n.encode(sub.Protocol, sub.Procedure, topic, hops)
 	if err != nil {
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
 	}
@@ -68,34 +69,39 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 	}
 }
 
-func (n *Notifier) encode(protocol, procedure string, topic int64, feed string, hops int) (*encoded, error) {
-	h := uint64(topic) ^ uint64(len(protocol))<<3
+func (n *Notifier) encode(protocol, procedure string, topic hub.Topic, hops int) (*encoded, error) {
+	h := uint64(topic.ID) ^ uint64(len(protocol))<<3
 	for i := range len(procedure) {
 		h = h*31 + uint64(procedure[i])
 	}
 	slot := &n.encoded[h%uint64(len(n.encoded))]
-	if e := slot.Load(); e != nil && e.feed == feed && e.protocol == protocol && e.procedure == procedure && e.hops == hops {
+	if e := slot.Load(); e != nil && e.feed == topic.URL && e.protocol == protocol && e.procedure == procedure && e.hops == hops && e.changed.Equal(topic.ChangedAt) {
 		return e, nil
 	}
-	e, err := encode(protocol, procedure, feed, hops)
+	e, err := encode(protocol, procedure, topic.URL, hops, topic.ChangedAt)
 	if err == nil {
 		slot.Store(e)
 	}
 	return e, err
 }
 
-func encode(protocol, procedure, feed string, hops int) (*encoded, error) {
+// encode makes the message. changed is when the hub heard of the change; zero for
+// a test call.
+func encode(protocol, procedure, feed string, hops int, changed time.Time) (*encoded, error) {
 	msg, err := rsscloud.EncodeNotification(protocol, procedure, feed)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "A notification cannot be written for this subscription: %s", message(err))
 	}
 	// spec:cloudburst#hops
 	header := []string{rsscloud.HopsHeader, strconv.Itoa(hops + 1)}
+	if !changed.IsZero() {
+		header = append(header, rsscloud.ChangedAtHeader, changed.UTC().Format(time.RFC3339Nano))
+	}
 	if msg.SOAPAction != "" {
 		header = append(header, "SOAPAction", msg.SOAPAction)
 	}
 	return &encoded{
-		protocol: protocol, procedure: procedure, feed: feed, hops: hops,
+		protocol: protocol, procedure: procedure, feed: feed, hops: hops, changed: changed,
 		contentType: msg.ContentType, header: header, body: msg.Body,
 	}, nil
 }

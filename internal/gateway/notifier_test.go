@@ -64,6 +64,24 @@ func TestNotificationOfEachProtocolIsWhatTheWireSays(t *testing.T) {
 	}
 }
 
+func TestANotificationTellsWhenTheHubHeardOfTheChange(t *testing.T) {
+	t.Parallel()
+	s := answering(fetch.Reply{Status: 200})
+	n := &Notifier{Sender: s}
+	changed := time.Date(2009, 10, 16, 14, 0, 0, 1500, time.FixedZone("", 7200))
+	for range 2 { // the second change of the same feed must not carry the time of the first
+		to := topic(feed)
+		to.ChangedAt = changed
+		n.Notify(t.Context(), subscription("http-post"), to, 0)
+		changed = changed.Add(time.Minute)
+	}
+	for i, want := range []string{"2009-10-16T12:00:00.0000015Z", "2009-10-16T12:01:00.0000015Z"} {
+		if d := cmp.Diff([]string{"X-Hub-Hops", "1", "X-Hub-Changed-At", want}, s.sent[i].Header); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
 func TestWhatBecameOfANotification(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2009, 10, 16, 12, 0, 0, 0, time.UTC)
@@ -164,7 +182,7 @@ func (quietSender) Send(context.Context, *fetch.Message) fetch.Reply {
 }
 
 // TestTopicsThatShareASlotGetTheirOwnMessages notifies of many more topics than
-// the table has slots, at the same time.
+// the table has slots, at the same time; Aa and BB have the same hash.
 func TestTopicsThatShareASlotGetTheirOwnMessages(t *testing.T) {
 	t.Parallel()
 	n := &Notifier{}
@@ -173,8 +191,8 @@ func TestTopicsThatShareASlotGetTheirOwnMessages(t *testing.T) {
 		wg.Go(func() {
 			for i := range 2000 {
 				url := "http://feeds.example/" + strings.Repeat("a", i%50) + string(rune('a'+w))
-				for _, procedure := range []string{"x.y", "y.x"} {
-					e, err := n.encode("xml-rpc", procedure, hub.TopicID(url), url, i%3)
+				for _, procedure := range []string{"x.Aa", "x.BB"} {
+					e, err := n.encode("xml-rpc", procedure, topic(url), i%3)
 					if err != nil || !strings.Contains(string(e.body), url+"<") || !strings.Contains(string(e.body), procedure) || e.header[1] != string(rune('1'+i%3)) {
 						t.Errorf("%s %s: %+v, %v", procedure, url, e, err)
 						return

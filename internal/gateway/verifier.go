@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
@@ -47,7 +48,7 @@ func noGet(status int) bool {
 //
 // spec:rsscloud-2009#test-call
 func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed string, strict bool) (event.Exchange, error) {
-	e, err := encode(sub.Protocol, sub.Procedure, feed, 0)
+	e, err := encode(sub.Protocol, sub.Procedure, feed, 0, time.Time{})
 	if err != nil {
 		return event.Exchange{Callback: sub.Callback, Error: err.Error()}, err
 	}
