@@ -139,7 +139,7 @@ func TestTheAnswersFormFollowsAccept(t *testing.T) {
 			}
 			continue
 		}
-		if got := r.Header.Get("Content-Type"); got != want || r.StatusCode != 200 || !done {
+		if got := r.Header.Get("Content-Type"); got != want || r.StatusCode != 200 || !done || r.Header.Get("Vary") != "Accept" {
 			t.Errorf("%q: %d %s", accept, r.StatusCode, got)
 		}
 		if (want[0] == 'a') != strings.HasPrefix(bodyOf(t, r), "{") {
@@ -205,8 +205,8 @@ func TestBodiesThatAreNotRead(t *testing.T) {
 		{[]string{"Content-Encoding", "gzip"}, pingBody, 415},
 	} {
 		r := ask(t, friendly(), "POST", "/ping", c.body, c.header...)
-		if got := bodyOf(t, r); r.StatusCode != c.status || !strings.Contains(got, `<result success="false"`) {
-			t.Errorf("%v: %d %s", c.header, r.StatusCode, got)
+		if got := bodyOf(t, r); r.StatusCode != c.status || !strings.Contains(got, `<result success="false"`) || (r.Header.Get("Connection") == "close") != (c.status == 413) {
+			t.Errorf("%v: %d %s %s", c.header, r.StatusCode, r.Header, got)
 		}
 	}
 }

@@ -135,5 +135,8 @@ func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
 		if w.Code != c.want {
 			t.Errorf("%s %s: %d", c.method, c.path, w.Code)
 		}
+		if door := c.path == "/RPC2" || c.path == "/soap"; door && w.Header().Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s %s: no web page may read the answer: %s", c.method, c.path, w.Header())
+		}
 	}
 }
