@@ -50,34 +50,44 @@ func rules() ruleset {
 		seenBy: map[string][]string{
 			"internal/config": {"internal/app", "internal/cli"},
 		},
-		grants: []grant{
-			{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
-			{"github.com/jackc/pgx/v5", "internal/store/postgres", "the PostgreSQL driver"},
-			{"github.com/jackc/pgx/v5", "internal/store/storetest", "a database for each test"},
-			{"github.com/pressly/goose/v3", "internal/store/sqlstore", "migrations with the same numbers in both databases"},
-			{"github.com/pressly/goose/v3", "internal/store/sqlite", "its dialect of the migrations"},
-			{"github.com/pressly/goose/v3", "internal/store/postgres", "its dialect of the migrations, and their lock"},
-			{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that no stranger may make us dial"},
-			{"golang.org/x/net", "internal/fetch", "names in other scripts (idna)"},
-			{"golang.org/x/net", "rsscloud", "domains in other scripts (idna)"},
-			{"golang.org/x/text", "rsscloud", "feeds in other encodings than UTF-8"},
-			{"github.com/spf13/pflag", "internal/config", "flags as cobra has them"},
-			{"github.com/spf13/cobra", "internal/cli", "commands, completion, man page"},
-			{"github.com/spf13/cobra", "internal/bench", "its commands, which cli takes in"},
-			{"github.com/BurntSushi/toml", "internal/config", "the configuration file"},
-			{"github.com/spf13/pflag", "internal/cli", "what cobra's flags are made of"},
-			{"golang.org/x/term", "internal/cli", "is the output a terminal, and how wide?"},
-			{"github.com/prometheus/client_golang", "internal/api", "metrics"},
-		},
-		testGrants: []grant{
-			{"github.com/google/go-cmp", "", "differences that a person can read"},
-			{"golang.org/x/net", "", "reading pages as browsers do (html)"},
-			{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
-		},
+		grants:     grants(),
+		testGrants: testGrants(),
 		// Tests that need a later package, from a package of their own (p_test).
 		testsSee: map[string][]string{
 			"internal/hub": {"internal/store", "internal/store/sqlite"}, // the engine on the store that people run
 		},
+	}
+}
+
+// Who may import which outside module in the program itself, and why.
+func grants() []grant {
+	return []grant{
+		{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
+		{"github.com/jackc/pgx/v5", "internal/store/postgres", "the PostgreSQL driver"},
+		{"github.com/jackc/pgx/v5", "internal/store/storetest", "a database for each test"},
+		{"github.com/pressly/goose/v3", "internal/store/sqlstore", "migrations with the same numbers in both databases"},
+		{"github.com/pressly/goose/v3", "internal/store/sqlite", "its dialect of the migrations"},
+		{"github.com/pressly/goose/v3", "internal/store/postgres", "its dialect of the migrations, and their lock"},
+		{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that no stranger may make us dial"},
+		{"golang.org/x/net", "internal/fetch", "names in other scripts (idna)"},
+		{"golang.org/x/net", "rsscloud", "domains in other scripts (idna)"},
+		{"golang.org/x/text", "rsscloud", "feeds in other encodings than UTF-8"},
+		{"github.com/spf13/pflag", "internal/config", "flags as cobra has them"},
+		{"github.com/spf13/cobra", "internal/cli", "commands, completion, man page"},
+		{"github.com/spf13/cobra", "internal/bench", "its commands, which cli takes in"},
+		{"github.com/BurntSushi/toml", "internal/config", "the configuration file"},
+		{"github.com/spf13/pflag", "internal/cli", "what cobra's flags are made of"},
+		{"golang.org/x/term", "internal/cli", "is the output a terminal, and how wide?"},
+		{"github.com/prometheus/client_golang", "internal/api", "metrics"},
+	}
+}
+
+// What any test may import, and why.
+func testGrants() []grant {
+	return []grant{
+		{"github.com/google/go-cmp", "", "differences that a person can read"},
+		{"golang.org/x/net", "", "reading pages as browsers do (html)"},
+		{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
 	}
 }
 
