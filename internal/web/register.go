@@ -30,8 +30,8 @@ type choice struct{ Value, Label string }
 // Protocols are the choices of the form.
 func (registerForm) Protocols() []choice {
 	return []choice{
-		{rsscloud.HTTPPost, "http-post: a form with the feed's address"},
-		{rsscloud.HTTPSPost, "https-post: the same over TLS"},
+		{rsscloud.HTTPPost, "http-post: a form"},
+		{rsscloud.HTTPSPost, "https-post: a form, over TLS"},
 		{rsscloud.XMLRPC, "xml-rpc: a procedure call"},
 		{rsscloud.SOAP, "soap: a SOAP call"},
 	}
@@ -123,10 +123,16 @@ func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Regist
 	if err := rsscloud.CheckProcedure(f.Protocol, f.Procedure); err != nil && f.ProcedureError == "" {
 		f.ProcedureError = fieldWords(err)
 	}
-	if f.ok() {
-		reg.Callback, err = rsscloud.Registration{Port: port, Path: f.Path, Protocol: f.Protocol, Domain: f.Domain}.Callback(from)
-		f.place(err)
+	ask := rsscloud.Registration{Port: port, Path: f.Path, Protocol: f.Protocol, Domain: f.Domain}
+	// What is wrong already is not said twice.
+	if f.PortError != "" {
+		ask.Port = 80
 	}
+	if f.ProtocolError != "" {
+		ask.Protocol = rsscloud.HTTPPost
+	}
+	reg.Callback, err = ask.Callback(from)
+	f.place(err)
 	return f, reg, f.ok()
 }
 

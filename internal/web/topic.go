@@ -258,11 +258,11 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v view) (rows []hostRow, 
 		h := hostRow{Host: hostOf(sub.Callback), Protocol: clean(sub.Protocol, 20), Since: v.When(sub.CreatedAt), Expires: v.When(sub.ExpiresAt), State: "well"}
 		if sub.Failures > 0 {
 			h.Bad = true
-			h.State = "failed " + timesWord(sub.Failures) + " in a row"
+			h.State = timesWord(sub.Failures)
 			if why := clean(sub.LastError, 160); why != "" {
 				h.State += ": " + why
 			}
-			if !sub.NextAt.IsZero() {
+			if sub.NextAt.After(v.Now) {
 				h.NextTry = v.When(sub.NextAt)
 			}
 		}
@@ -274,11 +274,11 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v view) (rows []hostRow, 
 func timesWord(n int) string {
 	switch n {
 	case 1:
-		return "once"
+		return "failed the last time"
 	case 2:
-		return "twice"
+		return "failed twice in a row"
 	}
-	return count(n) + " times"
+	return "failed " + count(n) + " times in a row"
 }
 
 func dueFacts(t hub.Topic, n tally, v view) []fact {

@@ -310,13 +310,13 @@ func TestRegisterFormShowsEveryMistakeAtItsFieldAndKeepsTheValues(t *testing.T) 
 		return hub.Registered{}, nil
 	}
 	h := w.Routes()
-	rec := post(t, h, "/do/register", url.Values{"url1": {"ftp://x/y"}, "port": {"99999"}, "path": {""}, "protocol": {"xml-rpc"}, "notifyProcedure": {"rssCloud.ping"}, "domain": {"keep.example"}})
+	rec := post(t, h, "/do/register", url.Values{"url1": {"ftp://x/y"}, "port": {"99999"}, "path": {""}, "protocol": {"xml-rpc"}, "notifyProcedure": {"rssCloud.ping"}, "domain": {"keep example"}})
 	check(t, rec)
 	body := html.UnescapeString(rec.Body.String())
-	if rec.Code != 400 || strings.Count(body, `aria-invalid="true"`) != 4 {
-		t.Errorf("status %d, %d fields marked, want 400 and 4", rec.Code, strings.Count(body, `aria-invalid="true"`))
+	if rec.Code != 400 || strings.Count(body, `aria-invalid="true"`) != 5 {
+		t.Errorf("status %d, %d fields marked, want 400 and 5", rec.Code, strings.Count(body, `aria-invalid="true"`))
 	}
-	for _, want := range []string{"ftp://x/y", "99999", "keep.example", "rssCloud.ping", "1 to 65535"} {
+	for _, want := range []string{"ftp://x/y", "99999", "keep example", "rssCloud.ping", "1 to 65535"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not hold %q", want)
 		}
