@@ -104,7 +104,7 @@ type tally struct {
 	Live      int64
 	Partial   bool // there are more than were looked at
 	Protocols []protocolCount
-	Failing   int // cannot be told of the current version yet
+	Failing   int // have not been told of the current version, and will be
 	NextTry   time.Time
 }
 
@@ -233,7 +233,7 @@ func tallyOf(subs []hub.SubscriptionInfo, t hub.Topic) tally {
 	n := map[string]int{}
 	for _, sub := range subs {
 		n[sub.Protocol]++
-		if sub.Failures > 0 && sub.Owed > sub.Sent {
+		if !sub.NextAt.IsZero() && sub.Owed > sub.Sent {
 			out.Failing++
 		}
 		if !sub.NextAt.IsZero() && (out.NextTry.IsZero() || sub.NextAt.Before(out.NextTry)) {

@@ -112,9 +112,11 @@ func toldWords(t hub.Topic, n tally, changes []change, now time.Time) string {
 		return "It last changed " + ago + "; " + some(n.Live, "subscriber is", "subscribers are") + " being told or need not be."
 	}
 	c := changes[0]
-	failed := max(c.Failed, 0)
-	if n.Failing < failed {
-		failed = n.Failing // the others were told since, or are gone
+	// What the subscriptions say now is truer than what the log said then: some
+	// were told since, and who failed before is not part of the round.
+	failed := n.Failing
+	if n.Partial {
+		failed = max(failed, c.Failed)
 	}
 	all := c.Told + failed
 	switch {

@@ -38,6 +38,7 @@ func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
 		{"one", changed, tally{Live: 1}, []event.Event{told(1, 0), check}, "The one subscriber was told in 0.3 s", false},
 		{"some not", changed, tally{Live: 1204, Failing: 3}, []event.Event{told(1201, 3), check}, "1,201 of 1,204 subscribers were told in 0.3 s, 1 min ago; 3 could not be, and they are tried again.", true},
 		{"told by a repeat", changed, tally{Live: 5}, []event.Event{retried, told(4, 1), check}, "All 5 subscribers were told in 0.3 s", false},
+		{"one that failed before is not in the round", changed, tally{Live: 4, Failing: 1}, []event.Event{told(3, 0), check}, "3 of 4 subscribers were told in 0.3 s, 1 min ago; 1 could not be, and it is tried again.", true},
 		{"none", changed, tally{Live: 2, Failing: 2}, []event.Event{told(0, 2), check}, "None of the 2 subscribers could be told", true},
 		{"nobody there", changed, tally{}, []event.Event{check}, "It last changed 1 min ago, and nobody is subscribed.", false},
 		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, told(5, 0), check}, "The last ping did nothing: the feed was the same as before, byte for byte. All 5 subscribers", false},
