@@ -176,9 +176,14 @@ func (h *hints) receiveOn() (began bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if n.Payload != h.self {
-			h.deliver()
-		}
+		h.heard(n.Payload)
+	}
+}
+
+// heard passes a notice on unless it is our own.
+func (h *hints) heard(payload string) {
+	if payload != h.self {
+		h.deliver()
 	}
 }
 

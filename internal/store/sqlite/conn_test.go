@@ -199,7 +199,21 @@ func day(t *testing.T, s *Store) {
 	do(s.Split(ctx, p.TopicID, 2))
 	_, err = s.ClaimRetries(ctx, now, until, 10, 1)
 	do(err)
-	_, err = s.Unsubscribe(ctx, []hub.Key{subscription(8).Key()}, ev)
+	evening(t, s, p)
+}
+
+// evening is the rest of the day.
+func evening(t *testing.T, s *Store, p hub.Part) {
+	t.Helper()
+	ctx, now := t.Context(), moment()
+	until := now.Add(time.Minute)
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.Unsubscribe(ctx, []hub.Key{subscription(8).Key()}, nil)
 	do(err)
 	_, err = s.Sweep(ctx, now.Add(26*time.Hour), 3, 5, now, nil)
 	do(err)

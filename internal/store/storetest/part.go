@@ -204,7 +204,11 @@ func livePages(t *testing.T, e *env) {
 	var got []int64
 	for _, s := range page {
 		got = append(got, s.ID)
-		same(t, "row", s, e.get(t, s.Key()))
+		whole := e.get(t, s.Key())
+		same(t, "row", s, hub.Subscription{
+			TopicID: whole.TopicID, ID: whole.ID, Protocol: whole.Protocol, Callback: whole.Callback, Procedure: whole.Procedure,
+			Failures: whole.Failures, Tries: whole.Tries, NextAt: whole.NextAt, Counted: whole.Counted, Sent: whole.Sent,
+		})
 	}
 	same(t, "ids", got, want)
 	page, err = e.Page(e.ctx, p, want[1], e.in(4*time.Second), 2)

@@ -1,0 +1,59 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store"
+	"cloudburst/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+
+func TestOpensWhatTheOptionsName(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	url := storetest.Postgres(t)
+	for name, o := range map[string]store.Options{
+		"a folder":                    {Dir: dir},
+		"a database":                  {DatabaseURL: url},
+		"both, the database counting": {Dir: filepath.Join(t.TempDir(), "unused"), DatabaseURL: url},
+	} {
+		s, err := store.Open(t.Context(), o)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, hints := s.(store.Hinter); hints != (o.DatabaseURL != "") {
+			t.Errorf("%s: carries hints: %v", name, hints)
+		}
+		if err := s.Ping(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if o.DatabaseURL != "" && o.Dir != "" {
+			if _, err := os.Stat(o.Dir); !os.IsNotExist(err) {
+				t.Errorf("%s: the folder was made (%v)", name, err)
+			}
+		}
+	}
+}
+
+func TestAStoreThatDoesNotOpenIsNil(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]store.Options{
+		"nothing":          {},
+		"a file as folder": {Dir: os.Args[0]},
+		"nobody's address": {DatabaseURL: "postgres://127.0.0.1:1/x"},
+		"not an address":   {DatabaseURL: "postgres://127.0.0.1:x/x"},
+	} {
+		s, err := store.Open(t.Context(), o)
+		if err == nil || s != hub.Store(nil) || fault.CodeOf(err) == fault.Internal {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
+	}
+}
