@@ -119,13 +119,14 @@ func (t *telling) submit(subs []Subscription) *page {
 	h, version := t.hub, t.part.Want
 	p := &page{last: subs[len(subs)-1].ID, begun: h.now(), done: make(chan struct{})}
 	p.list = make([]*delivery, 0, len(subs))
+	hops := h.hopsOf(t.part.TopicID)
 	for _, s := range subs {
 		switch {
 		case s.Sent >= version:
 		case !s.NextAt.IsZero():
 			p.results = append(p.results, Result{Key: s.Key(), Version: version, Outcome: Raised, NextAt: p.begun})
 		default:
-			p.list = append(p.list, &delivery{sub: s, topic: t.part.Topic, hops: h.hopsOf(t.part.TopicID), finish: h.finishPaged, page: p})
+			p.list = append(p.list, &delivery{sub: s, topic: &t.part.Topic, hops: hops, finish: h.finishPaged, page: p})
 		}
 	}
 	p.open = len(p.list)
@@ -147,7 +148,8 @@ func (h *Hub) finishPaged(d *delivery, r Reply) {
 	}
 	if d.state == parked {
 		// Its row says so only once the checkpoint is committed: settle passes it on.
-		d.reply, d.replied = r, true
+		kept := r
+		d.reply = &kept
 		claim := d.claim
 		p.mu.Unlock()
 		if claim != 0 {
@@ -178,8 +180,7 @@ func (h *Hub) finishPaged(d *delivery, r Reply) {
 func (h *Hub) note(d *delivery, r Reply) {
 	switch {
 	case r.OK:
-		h.stats.notified.Add(1)
-		h.stats.latency.add(h.now().Sub(d.topic.ChangedAt))
+		h.stats.told(h.now().Sub(d.topic.ChangedAt))
 	case !r.NotTried:
 		h.stats.failed.Add(1)
 	}
@@ -390,13 +391,13 @@ func (t *telling) release() {
 func (h *Hub) unpark(p *page) {
 	for _, d := range p.list {
 		p.mu.Lock()
-		pass := d.state == parked && d.replied
+		pass := d.state == parked && d.reply != nil
 		if d.state == parked {
 			d.claim = d.parkClaim
 		}
 		p.mu.Unlock()
 		if pass {
-			h.finishRetry(d, d.reply)
+			h.finishRetry(d, *d.reply)
 		}
 	}
 }

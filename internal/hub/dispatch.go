@@ -32,13 +32,14 @@ const (
 const (
 	freshMost = 256
 	freshFor  = 20 * time.Millisecond
+	freshEver = 250 * time.Millisecond // however busy the processor is
 )
 
 // delivery is one notification on its way. finish is called once, by a worker or
 // by stop, and must not block.
 type delivery struct {
 	sub    Subscription
-	topic  Topic
+	topic  *Topic // shared by many, never changed
 	hops   int
 	claim  int64     // of the retry path; 0 from a page. Guarded by page.mu where there is one
 	until  time.Time // a claimed delivery must start early enough to end by then
@@ -53,8 +54,7 @@ type delivery struct {
 	// Guarded by page.mu.
 	state     deliveryState
 	parkClaim int64
-	reply     Reply // kept until the parking is committed
-	replied   bool
+	reply     *Reply // kept until the parking is committed
 }
 
 // origin is what is known of one callback origin. All fields are guarded by
@@ -82,6 +82,7 @@ type dispatcher struct {
 	now     func() time.Time
 	send    func(*delivery) Reply
 	stats   *counters
+	busy    func() bool // see Hub.Busy
 
 	mu       sync.Mutex
 	origins  map[string]*origin
@@ -122,7 +123,7 @@ func hostOf(raw string) string {
 	return ""
 }
 
-func (d *dispatcher) originOf(callback string) *origin {
+func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 	key := originKey(callback)
 	o := d.origins[key]
 	if o == nil {
@@ -132,7 +133,7 @@ func (d *dispatcher) originOf(callback string) *origin {
 		o = &origin{key: key, limit: originStart}
 		d.origins[key] = o
 	}
-	o.seen = d.now()
+	o.seen = now
 	return o
 }
 
@@ -153,14 +154,18 @@ func (d *dispatcher) forget() {
 // submit queues deliveries. One that cannot be tried for a while (breaker open,
 // its origin's queue full) comes back at once with NotTried and a RetryAfter.
 func (d *dispatcher) submit(batch []*delivery) {
-	var back []*delivery
+	type refusal struct {
+		v    *delivery
+		wait time.Duration
+	}
+	var back []refusal
 	d.mu.Lock()
+	now := d.now()
 	for _, v := range batch {
-		o := d.originOf(v.sub.Callback)
+		o := d.originOf(v.sub.Callback, now)
 		v.origin = o
-		if wait, ok := d.admit(o); !ok || d.stopped {
-			v.reply = Reply{NotTried: true, RetryAfter: wait, Text: "not tried yet"}
-			back = append(back, v)
+		if wait, ok := d.admit(o, now); !ok || d.stopped {
+			back = append(back, refusal{v, wait})
 			continue
 		}
 		o.queue = append(o.queue, v)
@@ -170,14 +175,13 @@ func (d *dispatcher) submit(batch []*delivery) {
 	d.stats.sawQueue(int64(d.queued + d.inFlight))
 	d.spawn()
 	d.mu.Unlock()
-	for _, v := range back {
-		v.finish(v, v.reply)
+	for _, r := range back {
+		r.v.finish(r.v, Reply{NotTried: true, RetryAfter: r.wait, Text: "not tried yet"})
 	}
 }
 
 // admit says whether o takes another delivery into memory, else how long to wait.
-func (d *dispatcher) admit(o *origin) (time.Duration, bool) {
-	now := d.now()
+func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
 	if now.Before(o.openTill) {
 		return o.openTill.Sub(now), false
 	}
@@ -251,7 +255,7 @@ func (d *dispatcher) take() *delivery {
 	if d.inFlight >= d.max {
 		return nil
 	}
-	if d.grow(); d.fresh >= freshMost {
+	if d.fresh >= freshMost {
 		d.ageLater()
 		return nil
 	}
@@ -272,8 +276,7 @@ func (d *dispatcher) take() *delivery {
 	d.queued--
 	d.inFlight++
 	d.fresh++
-	v.fresh, v.begun = true, d.now()
-	d.young = append(d.young, v)
+	d.keepYoung(v)
 	o.inFlight++
 	if o.slow {
 		d.slow++
@@ -283,12 +286,28 @@ func (d *dispatcher) take() *delivery {
 	return v
 }
 
-// grow counts as fresh no more what is under way for long, and forgets what ended.
-func (d *dispatcher) grow() {
-	if len(d.young) == 0 {
-		return
+// keepYoung adds v to those that are fresh, and forgets what ended among the first.
+func (d *dispatcher) keepYoung(v *delivery) {
+	n := 0
+	for n < len(d.young) && !d.young[n].fresh {
+		d.young[n] = nil
+		n++
 	}
+	v.fresh, v.begun = true, d.now()
+	d.young = append(d.young[n:], v)
+}
+
+// age counts as fresh no more what is under way for long. While the processor is
+// what everything waits for, that is not for the network to answer for.
+func (d *dispatcher) age() {
+	crowded := d.busy != nil && d.busy()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.aging = false
 	old := d.now().Add(-freshFor)
+	if crowded {
+		old = old.Add(freshFor - freshEver)
+	}
 	n := 0
 	for ; n < len(d.young); n++ {
 		if v := d.young[n]; v.fresh {
@@ -301,14 +320,6 @@ func (d *dispatcher) grow() {
 		d.young[n] = nil
 	}
 	d.young = d.young[n:]
-}
-
-// age makes room when nothing ends by itself.
-func (d *dispatcher) age() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.aging = false
-	d.grow()
 	d.spawn()
 }
 

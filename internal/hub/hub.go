@@ -138,6 +138,9 @@ type Hub struct {
 	Now     func() time.Time // the program's steady clock; nil: time.Now
 	// Hints carries "something is due" between nodes: Wake sends it. Nil for one node.
 	Hint func()
+	// Busy reports that much in this process waits for a processor, so that more at
+	// once would only take longer each. It is asked often. Nil: never.
+	Busy func() bool
 
 	state
 }

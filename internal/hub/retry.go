@@ -48,9 +48,10 @@ func (h *Hub) retryLoop(ctx context.Context) {
 
 func (h *Hub) retries(batch []Retry, claim int64, until time.Time) []*delivery {
 	list := make([]*delivery, 0, len(batch))
-	for _, r := range batch {
+	for i := range batch {
+		r := &batch[i]
 		list = append(list, &delivery{
-			sub: r.Subscription, topic: r.Topic, hops: h.hopsOf(r.TopicID),
+			sub: r.Subscription, topic: &r.Topic, hops: h.hopsOf(r.TopicID),
 			claim: claim, until: until, finish: h.finishClaimed,
 		})
 	}

@@ -35,6 +35,15 @@ func (h *histogram) drain() (counts [histBuckets]int64, n int64) {
 	return counts, n
 }
 
+// copied is the histogram as it is.
+func (h *histogram) copied() (counts [histBuckets]int64, n int64) {
+	for i := range h.buckets {
+		counts[i] = h.buckets[i].Load()
+		n += counts[i]
+	}
+	return counts, n
+}
+
 // quantile is the upper edge of the bucket that holds the q-th, in milliseconds.
 func quantile(counts [histBuckets]int64, n int64, q float64) float64 {
 	if n == 0 {
@@ -53,11 +62,21 @@ func quantile(counts [histBuckets]int64, n int64, q float64) float64 {
 type counters struct {
 	pings, checks, changes, notified, failed, registers, writes atomic.Int64
 	queue                                                       atomic.Int64 // high-water mark of the minute
-	latency                                                     histogram
+	latency                                                     histogram // of the minute
+	latencies                                                   histogram // of all
+}
+
+// told keeps the time from the news to a delivery.
+func (c *counters) told(d time.Duration) {
+	c.notified.Add(1)
+	c.latency.add(d)
+	c.latencies.add(d)
 }
 
 func (c *counters) totals() Minute {
+	counts, n := c.latencies.copied()
 	return Minute{
+		P50: quantile(counts, n, 0.50), P99: quantile(counts, n, 0.99),
 		Pings: c.pings.Load(), Checks: c.checks.Load(), Changes: c.changes.Load(),
 		Notified: c.notified.Load(), Failed: c.failed.Load(), Registers: c.registers.Load(),
 		Writes: c.writes.Load(),

@@ -53,7 +53,8 @@ type Store interface {
 	// due at until.
 	ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]Part, error)
 	// Page returns up to limit subscriptions of the part with id > after, in
-	// order of id, that are live at now. It does not write.
+	// order of id, that are live at now. It does not write. Of each only the key,
+	// Protocol, Callback, Procedure, Failures, Tries, NextAt, Counted and Sent are set.
 	Page(ctx context.Context, p Part, after int64, now time.Time, limit int) ([]Subscription, error)
 	// Checkpoint writes what a page came to; see [Checkpoint]. ErrLost: nothing written.
 	Checkpoint(ctx context.Context, c Checkpoint) (again bool, err error)
