@@ -62,8 +62,8 @@ func quantile(counts [histBuckets]int64, n int64, q float64) float64 {
 type counters struct {
 	pings, checks, changes, notified, failed, registers, writes atomic.Int64
 	queue                                                       atomic.Int64 // high-water mark of the minute
-	latency                                                     histogram // of the minute
-	latencies                                                   histogram // of all
+	latency                                                     histogram    // of the minute
+	latencies                                                   histogram    // of all
 }
 
 // told keeps the time from the news to a delivery.
