@@ -52,6 +52,9 @@ func (f figure) SVG() template.HTML {
 	b.WriteString(`<title id="` + f.ID + `-t">` + html.EscapeString(f.Title) + `</title>`)
 	b.WriteString(`<desc id="` + f.ID + `-d">` + html.EscapeString(f.Desc) + `</desc>`)
 	top := niceMax(f.highest())
+	if f.Unit == "" && top < 10 {
+		top = 2 * math.Ceil(top/2) // what is counted has no halves
+	}
 	for i := range 3 {
 		v := top * float64(i) / 2
 		y := chartBottom - (chartBottom-chartTop)*float64(i)/2

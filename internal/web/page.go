@@ -179,7 +179,8 @@ func sentence(s string) string {
 	if s == "" {
 		return ""
 	}
-	if c := s[0]; c >= 'a' && c <= 'z' && !strings.HasPrefix(s, "http") {
+	word, _, _ := strings.Cut(s, " ")
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.TrimRight(word, ".:,"), ".:/-") { // a name or an address stays as it is
 		s = string(c-'a'+'A') + s[1:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") && !strings.HasSuffix(s, "…") {

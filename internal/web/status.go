@@ -163,6 +163,8 @@ func statusWords(v statusView, points []bucket) (lead, then string, bad bool) {
 		lead = in + some(sum.Notified, "subscriber was told", "subscribers were told") + ", half of them within " + sum.P50Text() + " of the ping."
 	case sum.Pings > 0:
 		lead = in + some(sum.Pings, "ping came", "pings came") + ", and nobody had to be told."
+	case v.Live.Totals.Notified > 0: // the running minute is in no row yet
+		lead = "Since its start " + relative(v.Now, v.Live.Started) + " this server has told " + some(v.Live.Totals.Notified, "subscriber", "subscribers") + "."
 	default:
 		lead = in + "nothing happened here."
 	}
@@ -220,7 +222,10 @@ func statusCharts(points []bucket, sp span) []figure {
 		c := &charts[i]
 		c.Ticks = sp.Ticks
 		c.Desc = describe(c.Series, when, c.Unit, minutes)
-		c.Now = "highest " + highestText(c.Series[len(c.Series)-1].Values, c.Unit)
+		c.Now = "nothing yet"
+		if c.highest() > 0 {
+			c.Now = "highest " + highestText(c.Series[len(c.Series)-1].Values, c.Unit)
+		}
 	}
 	return charts
 }
