@@ -79,6 +79,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	db.SetMaxOpenConns(o.Conns)
 	db.SetMaxIdleConns(o.Conns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
+	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
 	s.Shared = true
 	s.Engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
@@ -43,6 +45,9 @@ func scanEvent(rows *sql.Rows, e *event.Event) error {
 	return err
 }
 
+// maxKinds is more than there are kinds of event.
+const maxKinds = 32
+
 // Events is hub.Store.Events.
 func (s *Store) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error) {
 	var w where
@@ -50,8 +55,15 @@ func (s *Store) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, er
 		w.add("e.topic_id = ?", q.TopicID)
 	}
 	if len(q.Kinds) > 0 {
+		// Each number of kinds is another statement to keep prepared.
+		wanted := slices.Clone(q.Kinds)
+		slices.Sort(wanted)
+		wanted = slices.Compact(wanted)
+		if len(wanted) > maxKinds {
+			return nil, fault.New(fault.Invalid, "%d kinds of event were asked for; there are not that many.", len(wanted))
+		}
 		var kinds []string
-		for _, k := range q.Kinds {
+		for _, k := range wanted {
 			kinds = append(kinds, w.arg(clean(k)))
 		}
 		w.conds = append(w.conds, "e.kind IN ("+strings.Join(kinds, ", ")+")")

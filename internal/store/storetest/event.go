@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
@@ -33,6 +34,14 @@ func eventTests() map[string]func(*testing.T, *env) {
 			must(t, e.AppendEvents(e.ctx, []event.Event{ev, e.event(event.KindSystem, "more")}))
 			same(t, "log", e.log(t), []string{"once", "more"})
 			must(t, e.AppendEvents(e.ctx, nil))
+		},
+		"TooManyKindsAreRefused": func(t *testing.T, e *env) {
+			var kinds []string
+			for i := range 1000 {
+				kinds = append(kinds, fmt.Sprint(i))
+			}
+			_, err := e.Events(e.ctx, hub.EventQuery{Kinds: kinds})
+			faulty(t, err, fault.Invalid)
 		},
 		"CursorsGoBothWays":    eventCursors,
 		"FiltersSelect":        eventFilters,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,13 +15,14 @@ import (
 
 func troubleTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ManyAtOnceEachGetTheirOwnAnswer":      manyAtOnce,
-		"OneThatFailsDoesNotDisturbTheOthers":  oneFails,
-		"ChecksOfOneTopicAtOnceMakeOneVersion": checksAtOnce,
-		"ClaimsAtOnceTakeEachThingOnce":        func(t *testing.T, e *env) { Claims(t, e.Store, e.Store) },
-		"ACancelledCallWritesNothing":          cancelled,
-		"WhoeverReadsSeesWholeTransactions":    wholeTransactions,
-		"AClosedStoreAnswersSo":                closedStore,
+		"ManyAtOnceEachGetTheirOwnAnswer":        manyAtOnce,
+		"OneThatFailsDoesNotDisturbTheOthers":    oneFails,
+		"ChecksOfOneTopicAtOnceMakeOneVersion":   checksAtOnce,
+		"ClaimsAtOnceTakeEachThingOnce":          func(t *testing.T, e *env) { Claims(t, e.Store, e.Store) },
+		"ACancelledCallWritesNothing":            cancelled,
+		"WhoeverReadsSeesWholeTransactions":      wholeTransactions,
+		"TheSweepTakesNoTopicFromANewSubscriber": sweepRace,
+		"AClosedStoreAnswersSo":                  closedStore,
 	}
 }
 
@@ -212,4 +214,66 @@ func closedStore(t *testing.T, e *env) {
 	if _, err := e.Topics(e.ctx, hub.TopicQuery{}); err == nil {
 		t.Error("a closed store lists topics")
 	}
+}
+
+// sweepRace has topics swept as soon as nobody follows them, while subscribers come
+// and go: whoever was accepted must be told of the next change.
+func sweepRace(t *testing.T, e *env) {
+	var group sync.WaitGroup
+	var done atomic.Bool
+	for c := range 4 {
+		group.Go(func() {
+			feed := fmt.Sprint(feed, c%2, "/", c)
+			s := e.sub(feed, "http://127.0.0.1/1")
+			for range 40 {
+				if err := followedOnce(e, feed, s); err != nil {
+					t.Errorf("%s: %v", feed, err)
+					return
+				}
+			}
+		})
+	}
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() {
+		for !done.Load() {
+			if _, err := e.Sweep(e.ctx, e.now, 3, 100, e.in(time.Hour), nil); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	group.Wait()
+	done.Store(true)
+	sweeper.Wait()
+}
+
+// followedOnce subscribes, changes the feed, tells the part and unsubscribes.
+func followedOnce(e *env, feed string, s hub.Subscription) error {
+	if err := e.Subscribe(e.ctx, []string{feed}, []hub.Subscription{s}, nil); err != nil {
+		return err
+	}
+	topic, err := e.Topic(e.ctx, s.TopicID)
+	if err != nil {
+		return fmt.Errorf("the topic of a subscription: %w", err)
+	}
+	checked, err := e.CommitCheck(e.ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.now, Now: e.now,
+		Changed: true, Node: node, ClaimParts: 1, ClaimUntil: e.in(lease)})
+	if err != nil {
+		return err
+	}
+	if checked.Raced || len(checked.Claimed) != 1 {
+		return fmt.Errorf("a change of a followed topic came to %+v", checked)
+	}
+	page, err := e.Page(e.ctx, checked.Claimed[0], 0, e.now, 10)
+	if err != nil || len(page) != 1 {
+		return fmt.Errorf("a page of %d, want the subscription (%w)", len(page), err)
+	}
+	if _, err := e.Checkpoint(e.ctx, hub.Checkpoint{Part: checked.Claimed[0], Now: e.now, Finish: true}); err != nil {
+		return err
+	}
+	gone, err := e.Unsubscribe(e.ctx, []hub.Key{s.Key()}, nil)
+	if err == nil && len(gone) != 1 {
+		err = errors.New("the subscription had gone by itself")
+	}
+	return err
 }
