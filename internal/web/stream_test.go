@@ -28,10 +28,7 @@ type frame struct{ id, name, data, comment string }
 
 func serveWeb(t *testing.T, w *Web) *httptest.Server {
 	t.Helper()
-	server := httptest.NewUnstartedServer(w.Routes())
-	server.Config.ReadTimeout = 200 * time.Millisecond // shorter than the streams of the tests live
-	server.Config.WriteTimeout = 200 * time.Millisecond
-	server.Start()
+	server := httptest.NewServer(w.Routes())
 	t.Cleanup(server.Close)
 	return server
 }
@@ -191,9 +188,14 @@ func TestStreamOutlivesTheServersTimeoutsAndShowsThatItLives(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
-	w.Heartbeat = 70 * time.Millisecond
-	r := watch(t, serveWeb(t, w), "", "")
-	for range 8 { // the server's own timeouts are over long before
+	w.Heartbeat = 100 * time.Millisecond
+	server := httptest.NewUnstartedServer(w.Routes())
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 600*time.Millisecond, 600*time.Millisecond
+	server.Start()
+	defer server.Close()
+	r := watch(t, server, "", "")
+	defer r.stop()
+	for range 12 { // by then the server's own timeouts are over
 		if got := r.next(true); got.comment != "still here" {
 			t.Fatalf("got %+v, want a sign of life", got)
 		}
@@ -243,7 +245,9 @@ func TestStreamsAreBoundedAndLeaveNothingBehind(t *testing.T) {
 	for bus.Listeners() > 1 {
 		runtime.Gosched() // the server notices by itself; the test's own time limit ends a leak
 	}
-	watch(t, server, "", "")
+	for watch(t, server, "", "").res.StatusCode != 200 {
+		runtime.Gosched() // its place is free a moment after its listener is
+	}
 	close(done)
 	if _, err := second.in.ReadString('\n'); err == nil {
 		t.Error("a stream goes on after the program's end")

@@ -66,6 +66,7 @@ if (list?.dataset.stream && "EventSource" in window) {
   source.addEventListener("message", (event) => {
     if (seen.has(event.lastEventId)) return;
     seen.add(event.lastEventId);
+    if (seen.size > 2000) seen.delete(seen.values().next().value);
     waiting.push(event.data);
     if (waiting.length > 2 * keep) waiting.splice(0, waiting.length - keep);
     if (!due) {
