@@ -94,6 +94,26 @@ func newCloud(attr map[string]string, feedURL string) (Cloud, error) {
 	return c, err
 }
 
+// CloudAt is the element for a cloud of ours whose public URL is base, asked by
+// http-post (by https-post when base is https). A base that is no URL gives the
+// zero Cloud.
+//
+// spec:rsscloud-2003#cloud-attributes
+func CloudAt(base string) Cloud {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return Cloud{}
+	}
+	c := Cloud{Domain: u.Hostname(), Port: 80, Path: strings.TrimRight(u.EscapedPath(), "/") + "/rsscloud/pleaseNotify", Protocol: HTTPPost}
+	if u.Scheme == "https" {
+		c.Port, c.Protocol = 443, HTTPSPost
+	}
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		c.Port = port
+	}
+	return c
+}
+
 // String is the element as it stands in a feed.
 func (c Cloud) String() string {
 	var b strings.Builder

@@ -63,7 +63,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	a.hub = &hub.Hub{
 		Store: a.store, Bus: bus, Log: log, Now: a.clock.Now,
-		Fetch: &gateway.Fetcher{Client: a.client}, Options: a.hubOptions(),
+		Fetch: &gateway.Fetcher{Client: a.client}, Options: a.hubOptions(), Busy: busy,
 	}
 	a.hub.Notify = &gateway.Notifier{Sender: a.sender}
 	a.hub.Verify = &gateway.Verifier{Sender: a.sender}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,6 +14,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store"
+	"cloudburst/rsscloud"
 )
 
 const (
@@ -160,7 +159,7 @@ func (a *App) banner(public, admin string) {
 		return
 	}
 	fmt.Fprintf(a.Out, "Cloudburst %s\n\n  Look      %s/\n  Operate   http://%s/v1/ (this machine only, unless you changed admin.listen)\n  Store     %s\n\n", Version, public, admin, a.where())
-	fmt.Fprintf(a.Out, "Put this into your feed's <channel>, and ping after each change:\n\n  %s\n  cloudburst ping --hub %s FEED\n\n", CloudElement(public), public)
+	fmt.Fprintf(a.Out, "Put this into your feed's <channel>, and ping after each change:\n\n  %s\n  cloudburst ping --hub %s FEED\n\n", rsscloud.CloudAt(public), public)
 	for _, w := range a.warnings() {
 		fmt.Fprintf(a.Out, "Warning: %s\n", w)
 	}
@@ -175,23 +174,4 @@ func (a *App) where() string {
 		dir = a.cfg.Data
 	}
 	return "SQLite in " + dir
-}
-
-// CloudElement is what a publisher puts into a feed to advertise the hub at public.
-//
-// spec:rsscloud-2003#cloud-attributes
-func CloudElement(public string) string {
-	u, err := url.Parse(public)
-	if err != nil {
-		u = &url.URL{Scheme: "http", Host: public}
-	}
-	port, protocol := u.Port(), "http-post"
-	if u.Scheme == "https" {
-		protocol = "https-post"
-	}
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return fmt.Sprintf(`<cloud domain="%s" port="%s" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="%s" />`,
-		html.EscapeString(u.Hostname()), port, protocol)
 }

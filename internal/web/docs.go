@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/rsscloud"
 )
 
 //go:embed examples
@@ -170,7 +172,7 @@ func (v docsView) Example(id string) (Example, error) {
 func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	v := docsView{view: s.view("Docs", "/docs"), Base: s.base(r), examples: map[string]Example{}}
 	v.Heading = "How to talk to this server"
-	v.Cloud = cloudElement(v.Base)
+	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	v.Host = v.Base
 	if u, err := url.Parse(v.Base); err == nil && u.Host != "" {
 		v.Host = u.Host

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func (s *site) front(rw http.ResponseWriter, r *http.Request) {
 	v := frontView{view: s.view("Cloudburst", "/"), Base: s.base(r), Register: blankRegistration()}
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Your feed changes, and its readers know at once"
-	v.Cloud = cloudElement(v.Base)
+	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil
@@ -54,24 +53,6 @@ func (s *site) base(r *http.Request) string {
 		scheme = "https"
 	}
 	return scheme + "://" + clean(r.Host, 255)
-}
-
-// cloudElement is what an author puts into his feed.
-//
-// spec:rsscloud-2003#cloud-attributes
-func cloudElement(base string) string {
-	u, err := url.Parse(base)
-	if err != nil {
-		return ""
-	}
-	c := rsscloud.Cloud{Domain: u.Hostname(), Port: 80, Path: u.EscapedPath() + "/rsscloud/pleaseNotify", Protocol: rsscloud.HTTPPost}
-	if u.Scheme == "https" {
-		c.Port, c.Protocol = 443, rsscloud.HTTPSPost
-	}
-	if port, err := strconv.Atoi(u.Port()); err == nil {
-		c.Port = port
-	}
-	return c.String()
 }
 
 // readForm reads a posted form whole, or not at all.

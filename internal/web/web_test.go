@@ -19,6 +19,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/rsscloud"
 
 	"golang.org/x/net/html"
 )
@@ -384,7 +385,7 @@ func TestCloudElementComesFromThePublicURL(t *testing.T) {
 			t.Errorf("%s: the front page does not hold %s", public, want)
 		}
 		var e struct{}
-		if err := xml.Unmarshal([]byte(cloudElement(strings.TrimRight(public, "/"))), &e); err != nil {
+		if err := xml.Unmarshal([]byte(rsscloud.CloudAt(public).String()), &e); err != nil {
 			t.Error(err)
 		}
 	}
