@@ -69,15 +69,24 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// short rounds a duration for people.
-func short(d time.Duration) time.Duration {
+// short is a duration for people.
+func short(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
-		return d.Round(time.Second)
+		return d.Round(time.Second).String()
 	case d >= time.Second:
-		return d.Round(100 * time.Millisecond)
+		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d >= 10*time.Millisecond:
-		return d.Round(time.Millisecond)
+		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
-	return d.Round(10 * time.Microsecond)
+	return fmt.Sprintf("%.2g ms", float64(d.Microseconds())/1000)
+}
+
+// bytesOf is a size for people.
+func bytesOf(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " bytes"
 }

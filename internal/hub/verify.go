@@ -142,9 +142,9 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 		c.Hash, c.Size = got.Hash, int64(len(got.Body))
 		c.ETag, c.LastModified, c.ContentType = got.ETag, got.LastModified, got.ContentType
 		e.Version = t.Version + 1
-		e.Text = fmt.Sprintf("Changed: version %d, %d bytes. Its subscribers are being told.", e.Version, c.Size)
+		e.Text = fmt.Sprintf("Changed: version %d, %s.", e.Version, bytesOf(c.Size))
 		if t.Hash == nil {
-			e.Text = fmt.Sprintf("Read for the first time: version %d, %d bytes. Its subscribers are being told.", e.Version, c.Size)
+			e.Text = fmt.Sprintf("Read for the first time, which counts as a change: version %d, %s.", e.Version, bytesOf(c.Size))
 		}
 		h.stats.changes.Add(1)
 	}
@@ -153,6 +153,9 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 	h.mu.Unlock()
 	for _, p := range pings {
 		p.Text, p.OK, p.Version = e.Text, e.OK, e.Version
+		if c.Changed {
+			p.Text = "It had changed; its subscribers are being told."
+		}
 		p.Took = now.Sub(p.At)
 		c.Events = append(c.Events, p)
 	}
