@@ -108,7 +108,7 @@ func apply(t *topicState, check hub.Check) {
 	t.ETag, t.LastModified, t.ContentType, t.Size = check.ETag, check.LastModified, check.ContentType, check.Size
 	if check.Changed {
 		t.Version++
-		t.ChangedAt = check.ChangedAt.UTC()
+		t.ChangedAt = time.UnixMilli(ms(check.ChangedAt)).UTC()
 		if check.ChangedAt.IsZero() {
 			t.ChangedAt = now
 		}

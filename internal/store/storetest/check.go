@@ -56,6 +56,13 @@ func checkTests() map[string]func(*testing.T, *env) {
 			e.check(t, hub.Check{StartedAt: e.now, Err: "no answer", Retry: e.in(time.Minute)})
 			e.pending(t, time.Time{}, time.Time{})
 		},
+		"AChangeIsDatedWhenTheNewsArrived": func(t *testing.T, e *env) {
+			came := e.in(-time.Second)
+			topic := e.check(t, hub.Check{StartedAt: e.now, Changed: true, ChangedAt: came.Add(999 * time.Microsecond)}).Topic
+			same(t, "changed, checked", []time.Time{topic.ChangedAt, topic.CheckedAt}, []time.Time{came, e.now})
+			topic = e.check(t, hub.Check{StartedAt: e.now, ChangedAt: e.in(time.Hour)}).Topic
+			same(t, "changed, after a check that found no change", topic.ChangedAt, came)
+		},
 		"AnErrorKeepsWhatIsKnown":        errorKeeps,
 		"AnUnchangedFeedKeepsItsVersion": unchanged,
 		"AChangeRaisesEveryPart":         raises,
