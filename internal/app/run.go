@@ -45,6 +45,9 @@ func (a *App) Run(ctx context.Context) error {
 		return err
 	}
 	defer adm.Close()
+	if err := a.hub.Recover(ctx); err != nil {
+		return err
+	}
 	a.own.Store(addrPorts(pub, adm))
 	tidy, err := a.tellWhere(pub, adm)
 	if err != nil {

@@ -14,7 +14,7 @@ const drainWithin = 8 * time.Second
 // within 8 s, gives the rest back to the store, and returns.
 func (h *Hub) Run(ctx context.Context) error {
 	h.Init()
-	if err := h.Store.Recover(ctx, h.now()); err != nil && ctx.Err() == nil {
+	if err := h.Recover(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	h.say(ctx, "Started.")
@@ -38,6 +38,26 @@ func (h *Hub) Run(ctx context.Context) error {
 	defer cancel()
 	h.cutMinute(last, h.now().Truncate(time.Minute).Add(time.Minute))
 	h.say(last, "Stopped.")
+	return nil
+}
+
+// Recover takes over what an earlier run of this program left in the middle. It
+// must come before the first ping: what this run has begun by itself is not left
+// over. Run does it if nobody has.
+func (h *Hub) Recover(ctx context.Context) error {
+	h.Init()
+	h.mu.Lock()
+	done := h.recovered
+	h.mu.Unlock()
+	if done {
+		return nil
+	}
+	if err := h.Store.Recover(ctx, h.now()); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.recovered = true
+	h.mu.Unlock()
 	return nil
 }
 

@@ -24,14 +24,15 @@ type state struct {
 
 	sourceLimit, hostLimit, strangeLimit, consentLimit *limiter
 
-	mu      sync.Mutex
-	closing bool
-	checks  map[int64]*checking
-	hops    map[int64]int
-	reads   map[string]*reading
-	counts  Counts
-	recount time.Time // when counts may be counted again
-	minute  Minute    // totals when the last minute was cut
+	mu        sync.Mutex
+	closing   bool
+	recovered bool
+	checks    map[int64]*checking
+	hops      map[int64]int
+	reads     map[string]*reading
+	counts    Counts
+	recount   time.Time // when counts may be counted again
+	minute    Minute    // totals when the last minute was cut
 
 	fetching   chan struct{} // one for each feed being read
 	dispatch   *dispatcher

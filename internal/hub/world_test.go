@@ -75,7 +75,9 @@ func (w *world) start(options hub.Options) {
 	h := &hub.Hub{Store: st, Fetch: w, Notify: w, Verify: w, Bus: event.NewBus(w.nodes), Log: log, Options: options}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	h.Init()
+	if err := h.Recover(ctx); err != nil {
+		w.t.Fatal(err)
+	}
 	go func() { ended <- h.Run(ctx) }()
 	w.store, w.hub = st, h
 	w.stop = sync.OnceFunc(func() {
