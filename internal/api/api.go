@@ -46,6 +46,7 @@ type Hub interface {
 // Store is what the API reads; every hub.Store is one.
 type Store interface {
 	Topic(ctx context.Context, id int64) (hub.Topic, error)
+	Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error)
 	Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error)
 	Subscription(ctx context.Context, key hub.Key) (hub.Subscription, error)
 	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)

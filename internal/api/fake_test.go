@@ -63,6 +63,16 @@ func (w *world) Topic(_ context.Context, id int64) (hub.Topic, error) {
 	return hub.Topic{}, fault.New(fault.NotFound, "There is no topic %d.", id)
 }
 
+func (w *world) Subscribers(_ context.Context, id int64, _ time.Time) (map[string]int64, error) {
+	counts := map[string]int64{}
+	for k, s := range w.subs {
+		if k.TopicID == id {
+			counts[s.Protocol]++
+		}
+	}
+	return counts, w.broken
+}
+
 func (w *world) Topics(_ context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
 	var list []hub.TopicInfo
 	for _, t := range w.topics {

@@ -70,27 +70,11 @@ func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url str
 	return ok(w, topicOf(t, n))
 }
 
-// mostMatches bounds how many topics whose URL contains that of another are
-// looked through for it.
-const mostMatches = 20 * maxLimit
-
-// subscribers counts by way of the list, which is ordered by URL and has the count.
-func (s *Server) subscribers(r *http.Request, t hub.Topic) (int64, error) {
-	q := hub.TopicQuery{Match: t.URL, Limit: maxLimit, Now: s.Now()}
-	for range mostMatches / maxLimit {
-		rows, err := s.Store.Topics(r.Context(), q)
-		if err != nil {
-			return 0, err
-		}
-		for _, row := range rows {
-			if row.ID == t.ID {
-				return row.Subscribers, nil
-			}
-		}
-		if len(rows) < maxLimit {
-			break
-		}
-		q.After = rows[len(rows)-1].URL
+// subscribers counts the live subscriptions of a topic.
+func (s *Server) subscribers(r *http.Request, t hub.Topic) (n int64, err error) {
+	counts, err := s.Store.Subscribers(r.Context(), t.ID, s.Now())
+	for _, c := range counts {
+		n += c
 	}
-	return 0, nil
+	return n, err
 }

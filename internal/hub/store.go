@@ -22,6 +22,8 @@ var ErrLost = errors.New("hub: the claim was lost")
 type Store interface {
 	// Topic returns one topic, or a fault.NotFound.
 	Topic(ctx context.Context, id int64) (Topic, error)
+	// Subscribers counts the live subscriptions of a topic by protocol.
+	Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error)
 	// Topics lists topics in order of URL.
 	Topics(ctx context.Context, q TopicQuery) ([]TopicInfo, error)
 	// Followed reports whether any live subscription of the topic exists.

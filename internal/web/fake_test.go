@@ -48,6 +48,18 @@ func (f *fake) Topic(_ context.Context, id int64) (hub.Topic, error) {
 	return hub.Topic{}, cmp.Or(f.err, error(fault.New(fault.NotFound, "There is no such topic.")))
 }
 
+func (f *fake) Subscribers(_ context.Context, id int64, now time.Time) (map[string]int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	counts := map[string]int64{}
+	for _, s := range f.subs {
+		if s.TopicID == id && s.ExpiresAt.After(now) {
+			counts[s.Protocol]++
+		}
+	}
+	return counts, f.err
+}
+
 func (f *fake) Topics(_ context.Context, q hub.TopicQuery) (out []hub.TopicInfo, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

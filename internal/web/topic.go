@@ -102,7 +102,7 @@ type topicView struct {
 // tally is what a topic's live subscriptions come to.
 type tally struct {
 	Live      int64
-	Partial   bool // there are more than were looked at
+	Partial   bool // trouble was looked for among the first topicCounted only
 	Protocols []protocolCount
 	Failing   int // have not been told of the current version, and will be
 	NextTry   time.Time
@@ -173,11 +173,12 @@ func (s *site) fillTopic(ctx context.Context, v *topicView, events []event.Event
 	if err != nil {
 		return err
 	}
-	v.Tally = tallyOf(subs, v.Topic)
-	if more {
-		v.Tally.Partial = true
-		v.Tally.Live = max(v.Tally.Live, s.subscribers(ctx, v.Topic, v.Now))
+	counts, err := s.Store.Subscribers(ctx, v.Topic.ID, v.Now)
+	if err != nil {
+		return err
 	}
+	v.Tally = tallyOf(subs, counts)
+	v.Tally.Partial = more
 	v.Hosts, v.HostsLeft = hostRows(subs, v.Tally.Live, v.view)
 	notified, err := s.Store.Events(ctx, hub.EventQuery{TopicID: v.Topic.ID, Kinds: []string{event.KindNotify, event.KindCheck}, Limit: topicNotified})
 	if err != nil {
@@ -212,27 +213,9 @@ func (s *site) liveSubscriptions(ctx context.Context, topicID int64, now time.Ti
 	return live, true, nil
 }
 
-// subscribers is the count that the list of topics gives; 0 if it is not found there.
-func (s *site) subscribers(ctx context.Context, t hub.Topic, now time.Time) int64 {
-	// The page of the list that starts just before this URL has it first, in any
-	// order of characters that puts a beginning before the whole.
-	found, err := s.Store.Topics(ctx, hub.TopicQuery{Match: t.URL, After: t.URL[:max(len(t.URL)-1, 0)], Limit: 10, Now: now})
-	if err != nil {
-		return 0
-	}
-	for _, info := range found {
-		if info.ID == t.ID {
-			return info.Subscribers
-		}
-	}
-	return 0
-}
-
-func tallyOf(subs []hub.SubscriptionInfo, t hub.Topic) tally {
-	out := tally{Live: int64(len(subs))}
-	n := map[string]int{}
+// tallyOf counts all by protocol, and trouble among those that were looked at.
+func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
 	for _, sub := range subs {
-		n[sub.Protocol]++
 		if !sub.NextAt.IsZero() && sub.Owed > sub.Sent {
 			out.Failing++
 		}
@@ -240,8 +223,9 @@ func tallyOf(subs []hub.SubscriptionInfo, t hub.Topic) tally {
 			out.NextTry = sub.NextAt
 		}
 	}
-	for protocol, count := range n {
-		out.Protocols = append(out.Protocols, protocolCount{clean(protocol, 20), count})
+	for protocol, n := range counts {
+		out.Live += n
+		out.Protocols = append(out.Protocols, protocolCount{clean(protocol, 20), int(n)})
 	}
 	slices.SortFunc(out.Protocols, func(a, b protocolCount) int {
 		return cmp.Or(b.N-a.N, strings.Compare(a.Protocol, b.Protocol))

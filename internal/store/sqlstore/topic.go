@@ -65,6 +65,22 @@ func (s *Store) Followed(ctx context.Context, topicID int64, now time.Time) (boo
 	})
 }
 
+// Subscribers is hub.Store.Subscribers.
+func (s *Store) Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (map[string]int64, error) {
+		counts := map[string]int64{}
+		err := c.Query(ctx, `SELECT s.protocol, COUNT(*) FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at + 0 > $2 GROUP BY s.protocol`,
+			func(rows *sql.Rows) error {
+				var protocol string
+				var n int64
+				err := rows.Scan(&protocol, &n)
+				counts[protocol] = n
+				return err
+			}, topicID, ms(now))
+		return counts, err
+	})
+}
+
 // RecordPing is hub.Store.RecordPing. A ping that waits already keeps its due
 // time when that is earlier, or a feed that is pinged all the time would never be read.
 func (s *Store) RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error {

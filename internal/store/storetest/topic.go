@@ -51,11 +51,12 @@ func topicTests() map[string]func(*testing.T, *env) {
 			must(t, err)
 			same(t, "URLs", urls(topics), []string{feed + "2", feed + "1", feed + "0"})
 		},
-		"ListsInOrderOfURLPageByPage":     topicsByPage,
-		"CountsOnlyLiveSubscribers":       liveSubscribers,
-		"SearchTakesEveryCharacterAsItIs": topicSearch,
-		"UnicodeAndQuotesComeBackTheSame": topicUnicode,
-		"FollowedMeansALiveSubscription":  followed,
+		"ListsInOrderOfURLPageByPage":       topicsByPage,
+		"CountsOnlyLiveSubscribers":         liveSubscribers,
+		"SearchTakesEveryCharacterAsItIs":   topicSearch,
+		"UnicodeAndQuotesComeBackTheSame":   topicUnicode,
+		"FollowedMeansALiveSubscription":    followed,
+		"SubscribersCountTheLiveByProtocol": countedSubscribers,
 		"ATooLongSearchIsRefused": func(t *testing.T, e *env) {
 			_, err := e.Topics(e.ctx, hub.TopicQuery{Match: string(make([]byte, 100_000))})
 			faulty(t, err, fault.Invalid)
@@ -156,6 +157,25 @@ func topicUnicode(t *testing.T, e *env) {
 	same(t, "topic", topic, hub.Topic{ID: hub.TopicID(u), URL: u, Version: 1, Hash: []byte{0, 1, 255}, ETag: "\"\xe4\x00'\"",
 		LastModified: "gestern ☂", ContentType: "text/xml; charset=\xff", Size: 1 << 40, CheckedAt: e.now, ChangedAt: e.now})
 	same(t, "topic of the check", done.Topic, topic)
+}
+
+func countedSubscribers(t *testing.T, e *env) {
+	counted := func(at time.Time, want map[string]int64) {
+		t.Helper()
+		got, err := e.Subscribers(e.ctx, hub.TopicID(feed), at)
+		must(t, err)
+		same(t, "subscribers", got, want)
+	}
+	counted(e.now, map[string]int64{})
+	a, b, c := e.sub(feed, "http://127.0.0.1/1"), e.sub(feed, "http://127.0.0.1/2"), e.sub(feed, "http://127.0.0.1/3")
+	b.Protocol = hub.XMLRPC
+	b.ID = hub.SubscriptionID(b.Protocol, b.Callback)
+	c.ExpiresAt = c.ExpiresAt.Add(time.Hour)
+	for _, s := range []hub.Subscription{a, b, c} {
+		e.follow(t, feed, s)
+	}
+	counted(e.now, map[string]int64{a.Protocol: 2, hub.XMLRPC: 1})
+	counted(a.ExpiresAt, map[string]int64{a.Protocol: 1})
 }
 
 func followed(t *testing.T, e *env) {
