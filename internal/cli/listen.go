@@ -48,6 +48,7 @@ link, text, changed_at.`,
 	}
 	c.Flags().StringVar(&l.addr, "addr", ":0", "`address` to listen on, host:port; port 0 takes any free one")
 	c.Flags().StringVar(&l.domain, "domain", "", "`name` or address by which the hub reaches this machine")
+	c.Flags().StringVar(&l.hub, "hub", "", "`URL` of the hub to ask, for feeds without a <cloud> (default: each feed's own)")
 	choose(c, &l.via, "via", "how to be told (default http-post)", rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP)
 	c.Flags().BoolVar(&l.json, "json", false, "one JSON object a line")
 	return c
@@ -57,6 +58,7 @@ link, text, changed_at.`,
 type listener struct {
 	p                 *Program
 	addr, domain, via string
+	hub               string // asked instead of the feed's own, unless empty
 	json              bool
 
 	port    int
@@ -96,6 +98,9 @@ const (
 func (l *listener) run(ctx context.Context, urls []string) error {
 	if l.via == "" {
 		l.via = rsscloud.HTTPPost
+	}
+	if l.hub != "" && rsscloud.CheckFeedURL(l.hub) != nil {
+		return usagef("--hub is %q: it needs http:// or https:// and a host", l.hub)
 	}
 	l.feeds = map[string]*followed{}
 	for _, u := range urls {

@@ -72,7 +72,7 @@ func (l *listener) register(ctx context.Context, f *followed) error {
 	if err != nil {
 		return err
 	}
-	cloud, err := doc.cloud()
+	cloud, err := l.cloudOf(doc)
 	if err != nil {
 		return err
 	}
@@ -105,6 +105,18 @@ func (l *listener) register(ctx context.Context, f *followed) error {
 	}
 	l.say(record{Event: what, Feed: f.url, Hub: hub, Message: "at " + hub + ": " + res.Msg})
 	return nil
+}
+
+// cloudOf is the hub to ask: the one that was named, else the feed's own.
+func (l *listener) cloudOf(doc document) (rsscloud.Cloud, error) {
+	if l.hub != "" {
+		return rsscloud.CloudAt(l.hub), nil
+	}
+	cloud, err := doc.cloud()
+	if err != nil {
+		return cloud, fmt.Errorf("%w: name a hub with --hub", err)
+	}
+	return cloud, nil
 }
 
 func (l *listener) registration(feed string) rsscloud.Registration {
