@@ -93,7 +93,7 @@ func TestTheHabitsCatch(t *testing.T) {
 		"nothing in a good tree": {fstest.MapFS{
 			"p/p.go": file(body(longestFunction)), "p/p_test.go": file(body(longestFunction + 1)),
 			"p/ptest/p.go": file(body(longestFunction + 1)),
-			"p/f_test.go": file("package p\nfunc FuzzF() {}\n"), "p/testdata/fuzz/FuzzF/a": file("go test fuzz v1\n")}, ""},
+			"p/f_test.go":  file("package p\nfunc FuzzF() {}\n"), "p/testdata/fuzz/FuzzF/a": file("go test fuzz v1\n")}, ""},
 		"a long function": {fstest.MapFS{"p/p.go": file(body(longestFunction + 1))}, "p/p.go:2:1: f has 61 lines"},
 		"a long file": {fstest.MapFS{"p/p_test.go": file("package p\n" + strings.Repeat("\n", longestFile))},
 			"p/p_test.go has 501 lines"},
