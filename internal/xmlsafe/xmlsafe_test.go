@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -436,6 +437,9 @@ func standard(t *testing.T, doc []byte) string {
 		if err != nil {
 			if strings.Contains(err.Error(), "unsupported version") {
 				t.Skip("it wants version 1.0")
+			}
+			if _, name, ok := strings.Cut(err.Error(), "invalid XML name: "); ok && strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+				t.Skip("it knows the names of the fourth edition only")
 			}
 			t.Fatalf("encoding/xml refuses it: %v", err)
 		}
