@@ -8,10 +8,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"cloudburst/internal/store/storetest"
 )
 
-// cyclesFlag makes a long run of it: go test ./internal/crashtest -crash.cycles 5000 -timeout 3h
-var cyclesFlag = flag.Int("crash.cycles", 50, "how often the program is killed")
+var (
+	// A long run: go test ./internal/crashtest -crash.cycles 5000 -timeout 12h
+	cyclesFlag = flag.Int("crash.cycles", 0, "how often the program is killed (0: 50 on SQLite, 15 on PostgreSQL)")
+	seedFlag   = flag.Uint64("crash.seed", 0, "what is random here is chosen by this (0: by the clock)")
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
 // build makes the program, with or without planted bugs.
 func build(t *testing.T, tags string) string {
@@ -25,20 +32,39 @@ func build(t *testing.T, tags string) string {
 	return bin
 }
 
+// run is Run with what every test wants. A failing one says how to run it again.
 func run(t *testing.T, o Options) Report {
 	t.Helper()
 	o.Dir = t.TempDir()
 	o.Log = func(s string) { t.Log(s) }
+	if o.Seed = *seedFlag; o.Seed == 0 {
+		o.Seed = uint64(time.Now().UnixNano())
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the same choices again (the machine's own timing is never the same): go test ./internal/crashtest -run '^%s$' -crash.seed=%d -crash.cycles=%d",
+				strings.ReplaceAll(t.Name(), "/", "$/^"), o.Seed, o.Cycles)
+		}
+	})
+	began := time.Now()
 	r, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(r)
+	t.Logf("%s, in %s", r, time.Since(began).Round(time.Second))
 	return r
 }
 
-func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
-	r := run(t, Options{Binary: build(t, ""), Cycles: *cyclesFlag, Seed: uint64(time.Now().UnixNano())})
+func cycles(def int) int {
+	if *cyclesFlag > 0 {
+		return *cyclesFlag
+	}
+	return def
+}
+
+// kept fails the test for each broken promise, and when too little happened.
+func kept(t *testing.T, r Report) {
+	t.Helper()
 	for i, b := range r.Broken {
 		if i == 20 {
 			t.Errorf("… and %d more", len(r.Broken)-i)
@@ -46,22 +72,45 @@ func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
 		}
 		t.Error(b)
 	}
-	if r.Registered < r.Deaths || r.Pings < r.Deaths || r.Live == 0 || r.Notifications == 0 {
-		t.Errorf("too little happened to prove anything: %s", r)
+	for what, n := range map[string]int{
+		"registrations": r.Registered - r.Deaths, "pings": r.Pings - r.Deaths, "cancels": r.Cancelled, "pings acknowledged as pending": r.Pending,
+		"subscriptions live": r.Live, "notifications": r.Notifications, "refused notifications": r.Refused, "slow notifications": r.Slow,
+	} {
+		if n <= 0 {
+			t.Errorf("too few %s to prove anything: %s", what, r)
+		}
 	}
 }
 
+func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
+	t.Parallel()
+	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(50)}))
+}
+
+// On PostgreSQL nobody knows that the other died: its work waits for leases.
+func TestNothingAcknowledgedIsLostOnPostgreSQLEither(t *testing.T) {
+	t.Parallel()
+	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(15), Args: []string{"--database", storetest.Postgres(t)}}))
+}
+
 func TestThePlantedBugsAreCaught(t *testing.T) {
+	t.Parallel()
 	bin := build(t, "plantedbugs")
-	for bug, want := range map[string][]string{
+	for bug, signs := range map[string][]string{
 		"ack-before-commit": {"registration lost", "cancel undone"},
 		"forget-failures":   {"ping lost"},
+		"forget-parked":     {"ping lost"},
+		"forget-arrivals":   {"told too often"},
+		"finish-first":      {"ping lost"},
+		"ack-slow-pings":    {"ping lost"},
 	} {
 		t.Run(bug, func(t *testing.T) {
-			r := run(t, Options{Binary: bin, Cycles: 15, Seed: 3, Env: []string{"CLOUDBURSTBUG=" + bug}})
-			for _, w := range want {
+			t.Parallel()
+			r := run(t, Options{Binary: bin, Cycles: cycles(12), Ordeal: 3, Env: []string{"CLOUDBURSTBUG=" + bug}})
+			for _, sign := range signs {
 				for _, b := range r.Broken {
-					if strings.HasPrefix(b, w) {
+					if strings.HasPrefix(b, sign) {
+						t.Log(b)
 						return
 					}
 				}

@@ -2,7 +2,6 @@ package crashtest
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -17,10 +16,32 @@ type call struct {
 	unsure   bool // the answer never came
 }
 
+// done is the latest moment at which the call can have had its effect. A database
+// of its own may still do what a program asked for that has died since.
+func (c call) done() time.Time {
+	if c.unsure {
+		return c.to.Add(afterlife)
+	}
+	return c.to
+}
+
 // published is one version of a feed and the ping that told of it.
 type published struct {
 	at   time.Time // when readers could see it first
 	ping call
+}
+
+// receipt is one notification as the callback saw it.
+type receipt struct {
+	at      time.Time
+	refused bool // the callback answered 500, or lost its caller before it answered
+	slow    bool
+}
+
+// life is one process.
+type life struct {
+	begun, ready time.Time
+	died         time.Time // zero: it lives
 }
 
 // history is all that was seen from outside.
@@ -30,17 +51,16 @@ type history struct {
 	cancels   map[pair][]call
 	versions  map[string][]published
 	received  map[pair][]receipt
-	deaths    []time.Time
-}
-
-// receipt is one notification as the callback saw it.
-type receipt struct {
-	at      time.Time
-	refused bool // the callback answered 500
+	open      map[pair]time.Time // calls that have not ended, by when they came
+	overlaps  []string
+	lives     []life
+	pending   int       // pings that were acknowledged before the feed had answered
+	quiet     time.Time // nothing was left to do from here on
 }
 
 func newHistory() *history {
-	return &history{registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{}, received: map[pair][]receipt{}}
+	return &history{registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
+		received: map[pair][]receipt{}, open: map[pair]time.Time{}}
 }
 
 func (h *history) do(f func()) {
@@ -49,117 +69,73 @@ func (h *history) do(f func()) {
 	f()
 }
 
-// lastRegister is when the latest acknowledged registration of p was answered, if
-// nothing that came later puts it in doubt.
-func (h *history) liveSince(p pair) (time.Time, bool) {
-	var since time.Time
-	for _, c := range h.registers[p] {
-		if c.ok && c.to.After(since) {
-			since = c.to
+// begin notes a notification that has come; what is returned notes how it ended.
+func (h *history) begin(p pair) (end func(refused, slow bool)) {
+	at := time.Now()
+	h.do(func() {
+		// One that a dead process left behind is no fault of the living one.
+		if other, busy := h.open[p]; busy && len(h.lives) > 0 && other.After(h.lives[len(h.lives)-1].begun) {
+			h.overlaps = append(h.overlaps, fmt.Sprintf("two at once: %s was told of %s at %s and again at %s, while the first was under way",
+				p.callback, p.feed, other.Format(clock), at.Format(clock)))
+		}
+		h.open[p] = at
+	})
+	return func(refused, slow bool) {
+		h.do(func() {
+			if h.open[p].Equal(at) {
+				delete(h.open, p)
+			}
+			h.received[p] = append(h.received[p], receipt{at, refused, slow})
+		})
+	}
+}
+
+func (h *history) born() {
+	h.do(func() { h.lives = append(h.lives, life{begun: time.Now()}) })
+}
+
+// now notes the moment in the life of the present process.
+func (h *history) now(set func(*life, time.Time)) {
+	h.do(func() { set(&h.lives[len(h.lives)-1], time.Now()) })
+}
+
+func (h *history) deaths() (n int) {
+	for _, l := range h.lives {
+		if !l.died.IsZero() {
+			n++
 		}
 	}
-	if since.IsZero() {
-		return since, false
-	}
-	// The registration from which on it was live without a break: the first
-	// acknowledged one after the last cancel of any outcome.
+	return n
+}
+
+// liveSince is since when p was live without a break, as far as anybody outside can
+// be sure: the first acknowledged registration after the last cancel of any outcome.
+func (h *history) liveSince(p pair) (since time.Time, found bool) {
 	var cut time.Time
 	for _, c := range h.cancels[p] {
-		if c.to.After(cut) {
-			cut = c.to
+		if c.done().After(cut) {
+			cut = c.done()
 		}
 	}
-	first, found := time.Time{}, false
 	for _, c := range h.registers[p] {
-		if c.ok && c.from.After(cut) && (!found || c.to.Before(first)) {
-			first, found = c.to, true
+		if c.ok && c.from.After(cut) && (!found || c.to.Before(since)) {
+			since, found = c.to, true
 		}
 	}
-	return first, found
+	return since, found
 }
 
-// endedFor reports that the last word on p was an acknowledged cancel.
-func (h *history) endedFor(p pair) bool {
-	var last time.Time
-	ended := false
+// ended is the last acknowledged cancel of p, if no registration can have come after it.
+func (h *history) ended(p pair) (last call, ended bool) {
 	for _, c := range h.cancels[p] {
-		if c.ok && c.to.After(last) {
-			last, ended = c.from, true
+		if c.ok && c.to.After(last.to) {
+			last, ended = c, true
 		}
 	}
 	for _, c := range h.registers[p] {
-		if c.to.After(last) || c.unsure && c.from.Add(patience).After(last) {
-			return false
+		if c.done().After(last.from) {
+			return call{}, false
 		}
 	}
-	return ended
-}
-
-// check compares what was promised with what happened. stored is what the program
-// itself lists at the end.
-func (h *history) check(stored map[pair]bool) (broken []string, r Report) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	pairs := make([]pair, 0, len(h.registers))
-	for p := range h.registers {
-		pairs = append(pairs, p)
-	}
-	slices.SortFunc(pairs, func(a, b pair) int { return slices.Compare([]string{a.feed, a.callback}, []string{b.feed, b.callback}) })
-	for _, p := range pairs {
-		if h.endedFor(p) && stored[p] {
-			broken = append(broken, fmt.Sprintf("cancel undone: %s is still subscribed to %s", p.callback, p.feed))
-		}
-		since, live := h.liveSince(p)
-		if !live {
-			continue
-		}
-		r.Live++
-		if !stored[p] {
-			broken = append(broken, fmt.Sprintf("registration lost: %s to %s, acknowledged at %s", p.callback, p.feed, since.Format(clock)))
-			continue
-		}
-		broken = append(broken, h.checkNews(p, since, &r)...)
-	}
-	for _, list := range h.versions {
-		for _, v := range list {
-			if v.ping.ok {
-				r.Pings++
-			}
-		}
-	}
-	r.Deaths = len(h.deaths)
-	return broken, r
-}
-
-const clock = "15:04:05.000"
-
-// checkNews looks for acknowledged changes that p was never told of, and for more
-// notifications than there can be reasons for.
-func (h *history) checkNews(p pair, since time.Time, r *Report) (broken []string) {
-	got := h.received[p]
-	good := 0
-	for _, g := range got {
-		if !g.refused {
-			good++
-		}
-	}
-	r.Notifications += len(got)
-	for _, v := range h.versions[p.feed] {
-		if !v.ping.ok || !v.ping.from.After(since) {
-			continue
-		}
-		told := slices.ContainsFunc(got, func(g receipt) bool { return !g.refused && g.at.After(v.at) })
-		if !told {
-			broken = append(broken, fmt.Sprintf("ping lost: %s was never told of the change of %s at %s, acknowledged at %s",
-				p.callback, p.feed, v.at.Format(clock), v.ping.to.Format(clock)))
-		}
-	}
-	// One for each change, one more for each death (what was sent just before is
-	// not known to have arrived), and the attempts that were refused.
-	if most := len(h.versions[p.feed]) + len(h.deaths); good > most {
-		broken = append(broken, fmt.Sprintf("told too often: %s got %d notifications of %d changes of %s with %d deaths",
-			p.callback, good, len(h.versions[p.feed]), p.feed, len(h.deaths)))
-	}
-	r.Duplicates += max(0, good-len(h.versions[p.feed]))
-	return broken
+	return last, ended
 }

@@ -20,8 +20,9 @@ import (
 
 const (
 	patience  = 10 * time.Second
-	startsIn  = 30 * time.Second
-	settlesIn = 60 * time.Second
+	startsIn  = 60 * time.Second
+	settlesIn = 3 * time.Minute
+	afterlife = time.Second
 )
 
 // Options of a run. Zero fields mean the default in brackets.
@@ -37,6 +38,7 @@ type Options struct {
 	Clients   int           // at once [6]
 	Log       func(string)  // nil: silent
 	Life      time.Duration // longest life of a process [400 ms]
+	Ordeal    int           // every so many lives one dies at a chosen moment [5]
 }
 
 // Report is what a run came to. Broken is empty when every promise was kept.
@@ -46,14 +48,17 @@ type Report struct {
 	Registered    int // acknowledged registrations
 	Cancelled     int
 	Pings         int // acknowledged pings of changes
+	Pending       int // of them acknowledged before the feed had answered
 	Live          int // subscriptions that were certainly live at the end
 	Notifications int
+	Refused       int // of them refused at once
+	Slow          int // of them answered late or never, for the process died
 	Duplicates    int
 }
 
 func (r Report) String() string {
-	return fmt.Sprintf("%d deaths, %d registrations, %d cancels and %d pings acknowledged, %d subscriptions live, %d notifications, %d duplicates, %d promises broken",
-		r.Deaths, r.Registered, r.Cancelled, r.Pings, r.Live, r.Notifications, r.Duplicates, len(r.Broken))
+	return fmt.Sprintf("%d deaths, %d registrations, %d cancels and %d pings (%d pending) acknowledged, %d subscriptions live, %d notifications (%d refused, %d slow), %d duplicates, %d promises broken",
+		r.Deaths, r.Registered, r.Cancelled, r.Pings, r.Pending, r.Live, r.Notifications, r.Refused, r.Slow, r.Duplicates, len(r.Broken))
 }
 
 type runner struct {
@@ -82,6 +87,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	def(&o.Feeds, 8)
 	def(&o.Callbacks, 12)
 	def(&o.Clients, 6)
+	def(&o.Ordeal, 5)
 	if o.Life == 0 {
 		o.Life = 400 * time.Millisecond
 	}
@@ -120,22 +126,35 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		if err != nil {
 			return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 		}
-		time.Sleep(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20) // a real process lives in real time
-		r.gone()
-		p.kill()
-		r.history.do(func() { r.history.deaths = append(r.history.deaths, time.Now()) })
+		if over := func() {}; i%r.Ordeal == r.Ordeal-1 {
+			over = r.ordeal(i / r.Ordeal)
+			r.die(p)
+			over()
+		} else {
+			time.Sleep(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20) // a real process lives in real time
+			r.die(p)
+		}
 		r.Log(fmt.Sprintf("cycle %d of %d: killed", i+1, r.Cycles))
 	}
 	p, err := r.start(ctx)
 	if err != nil {
 		return r.report, err
 	}
-	defer p.kill()
+	defer func() { p.kill() }()
 	time.Sleep(r.Life)
 	stop()
 	group.Wait()
 	for _, s := range r.subs {
 		s.calm.Store(true)
+	}
+	if err := r.settle(ctx); err != nil {
+		return r.report, err
+	}
+	// A death with nothing under way repeats nothing.
+	r.history.do(func() { r.history.quiet = time.Now() })
+	r.die(p)
+	if p, err = r.start(ctx); err != nil {
+		return r.report, err
 	}
 	if err := r.settle(ctx); err != nil {
 		return r.report, err
@@ -147,6 +166,51 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	broken, counted := r.history.check(stored)
 	counted.Broken, counted.Registered, counted.Cancelled = broken, r.report.Registered, r.report.Cancelled
 	return counted, nil
+}
+
+func (r *runner) die(p *process) {
+	r.gone()
+	p.kill()
+	r.history.now(func(l *life, at time.Time) { l.died = at })
+}
+
+// ordeal brings the program to a moment at which it is easily forgotten what is
+// owed, and returns there: right after a ping was acknowledged whose feed has not
+// answered yet, or while a callback takes longer than a part waits for it. The feeds
+// are its own and are never pinged again, so that no later news hides a loss. What is
+// returned makes everybody quick again.
+func (r *runner) ordeal(n int) (over func()) {
+	base, s := r.where(), r.subs[n%len(r.subs)]
+	feeds := make([]string, 3)
+	for i := range feeds {
+		feeds[i] = fmt.Sprintf("%s/ordeal%d-%d.xml", r.feeds.base, n, i)
+		for c := range feeds {
+			r.subscribe(base, feeds[i], s, fmt.Sprintf("/ordeal%d-%d", n, c), "pleaseNotify", r.history.registers, &r.report.Registered)
+		}
+	}
+	if n%2 == 1 {
+		path := fmt.Sprintf("/ordeal%d-0", n)
+		called := s.setSlow(path, true)
+		r.ping(base, feeds[0])
+		select {
+		case <-called:
+			time.Sleep(callTakes*7/10 + time.Duration(r.rng.IntN(int(callTakes/4)))) // it is told, and has not answered
+		case <-time.After(patience):
+		}
+		return func() { s.setSlow(path, false) }
+	}
+	var group sync.WaitGroup
+	for _, feed := range feeds {
+		r.feeds.setSlow(feed, true)
+		group.Go(func() { r.ping(base, feed) })
+	}
+	group.Wait()
+	time.Sleep(time.Duration(r.rng.IntN(int(feedTakes / 8))))
+	return func() {
+		for _, feed := range feeds {
+			r.feeds.setSlow(feed, false)
+		}
+	}
 }
 
 // process is one life of the program.
@@ -166,6 +230,7 @@ func (r *runner) start(ctx context.Context) (*process, error) {
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
 		"--public-url", "http://hub.invalid", "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
 		"--hub.retry", "100ms,200ms,400ms", "--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
+		"--hub.callback-timeout", "6s",
 		"--hub.source-rate", "0", "--hub.host-rate", "0", "--log.level", "error"}, r.Args...)
 	for _, name := range []string{"admin.addr", "listen.addr"} {
 		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -180,6 +245,7 @@ func (r *runner) start(ctx context.Context) (*process, error) {
 	cmd := exec.CommandContext(ctx, r.Binary, args...)
 	cmd.Env = append(os.Environ(), r.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
+	r.history.born()
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -197,6 +263,7 @@ func (r *runner) start(ctx context.Context) (*process, error) {
 			r.mu.Lock()
 			r.base, r.admin = base, admin
 			r.mu.Unlock()
+			r.history.now(func(l *life, at time.Time) { l.ready = at })
 			return p, nil
 		}
 		if time.Now().After(end) {
@@ -270,14 +337,23 @@ func (r *runner) ping(base, feed string) {
 	defer r.free(pair{feed: feed})
 	v := published{at: r.feeds.raise(feed)}
 	v.ping = r.post(base+"/rsscloud/ping", url.Values{"url": {feed}})
-	r.history.do(func() { r.history.versions[feed] = append(r.history.versions[feed], v) })
+	pending := v.ping.ok && r.feeds.asking(feed)
+	r.history.do(func() {
+		r.history.versions[feed] = append(r.history.versions[feed], v)
+		if pending {
+			r.history.pending++
+		}
+	})
 }
 
-// subscription registers or cancels, with a domain: the consent is a GET, so that
-// every POST a callback sees is a notification.
+// subscription registers or cancels some callback.
 func (r *runner) subscription(base, feed, door string, to map[pair][]call, count *int) {
-	s := r.subs[r.rng.IntN(len(r.subs))]
-	path := fmt.Sprintf("/cb%d", r.rng.IntN(r.Callbacks))
+	r.subscribe(base, feed, r.subs[r.rng.IntN(len(r.subs))], fmt.Sprintf("/cb%d", r.rng.IntN(r.Callbacks)), door, to, count)
+}
+
+// subscribe registers or cancels, with a domain: the consent is a GET, so that every
+// POST a callback sees is a notification.
+func (r *runner) subscribe(base, feed string, s *subscribers, path, door string, to map[pair][]call, count *int) {
 	p := pair{feed, s.base + path}
 	if !r.hold(p) {
 		return

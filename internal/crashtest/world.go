@@ -12,6 +12,12 @@ import (
 	"time"
 )
 
+const (
+	feedTakes = 3200 * time.Millisecond // a slow feed: longer than a ping waits for its answer
+	callTakes = 3 * time.Second         // a slow callback: longer than a part waits for it
+	slowOneIn = 60                      // so many calls of ordinary callbacks have a slow one among them
+)
+
 // feedServer serves feeds whose version the harness raises.
 type feedServer struct {
 	base string
@@ -19,6 +25,8 @@ type feedServer struct {
 
 	mu       sync.Mutex
 	versions map[string]int
+	slow     map[string]bool // these take their time
+	asked    map[string]int  // requests that a slow one has not answered yet
 }
 
 func serve(host string, h http.Handler) (*http.Server, string, error) {
@@ -32,16 +40,29 @@ func serve(host string, h http.Handler) (*http.Server, string, error) {
 }
 
 func newFeeds() (*feedServer, error) {
-	f := &feedServer{versions: map[string]int{}}
+	f := &feedServer{versions: map[string]int{}, slow: map[string]bool{}, asked: map[string]int{}}
 	var err error
 	f.srv, f.base, err = serve("127.0.0.1", f)
 	return f, err
 }
 
 func (f *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	url := f.base + r.URL.Path
 	f.mu.Lock()
-	v := f.versions[f.base+r.URL.Path]
+	v, slow := f.versions[url], f.slow[url]
+	if slow {
+		f.asked[url]++
+	}
 	f.mu.Unlock()
+	if slow {
+		select {
+		case <-time.After(feedTakes):
+		case <-r.Context().Done():
+		}
+		f.mu.Lock()
+		f.asked[url]--
+		f.mu.Unlock()
+	}
 	tag := fmt.Sprintf(`"v%d"`, v)
 	w.Header().Set("ETag", tag)
 	if r.Header.Get("If-None-Match") == tag {
@@ -60,6 +81,20 @@ func (f *feedServer) raise(url string) time.Time {
 	return time.Now()
 }
 
+// setSlow makes a feed answer later than a ping is answered, or quickly again.
+func (f *feedServer) setSlow(url string, slow bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.slow[url] = slow
+}
+
+// asking reports that somebody reads the feed and has no answer yet.
+func (f *feedServer) asking(url string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked[url] > 0
+}
+
 // subscribers receive notifications; some refuse now and then, some are slow.
 type subscribers struct {
 	history *history
@@ -67,12 +102,15 @@ type subscribers struct {
 	port    string
 	base    string
 	srv     *http.Server
-	calm    atomic.Bool // nobody refuses any more
-	refuse  func() bool
+	calm    atomic.Bool // nobody refuses any more, nor takes long
+	rng     *locked
+
+	mu   sync.Mutex
+	slow map[string]chan struct{} // by path: takes long; told when it is called
 }
 
 func newSubscribers(host string, h *history, rng *locked) (*subscribers, error) {
-	s := &subscribers{history: h, refuse: func() bool { return rng.IntN(10) < 2 }}
+	s := &subscribers{history: h, rng: rng, slow: map[string]chan struct{}{}}
 	var err error
 	if s.srv, s.base, err = serve(host, s); err != nil {
 		return nil, err
@@ -81,17 +119,56 @@ func newSubscribers(host string, h *history, rng *locked) (*subscribers, error) 
 	return s, err
 }
 
+// setSlow makes one callback take long. What is returned hears of each call of it.
+func (s *subscribers) setSlow(path string, slow bool) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slow {
+		delete(s.slow, path)
+		return nil
+	}
+	s.slow[path] = make(chan struct{}, 1)
+	return s.slow[path]
+}
+
+// takes is how long this call lasts, and whether it is refused in the end.
+func (s *subscribers) takes(path string) (time.Duration, bool) {
+	s.mu.Lock()
+	called := s.slow[path]
+	s.mu.Unlock()
+	switch {
+	case called != nil:
+		select {
+		case called <- struct{}{}:
+		default:
+		}
+		return callTakes, false
+	case s.calm.Load():
+		return 0, false
+	case s.rng.IntN(slowOneIn) == 0:
+		return callTakes/3 + time.Duration(s.rng.IntN(int(callTakes*2/3))), s.rng.IntN(2) == 0
+	}
+	return 0, s.rng.IntN(10) < 2
+}
+
 func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	at := time.Now()
 	if c := r.URL.Query().Get("challenge"); r.Method == http.MethodGet && c != "" {
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = io.WriteString(w, c) // whoever asked may be dead
 		return
 	}
-	url := r.PostFormValue("url")
-	refused := !s.calm.Load() && s.refuse()
-	p := pair{feed: url, callback: s.base + r.URL.Path}
-	s.history.do(func() { s.history.received[p] = append(s.history.received[p], receipt{at, refused}) })
+	p := pair{feed: r.PostFormValue("url"), callback: s.base + r.URL.Path}
+	end := s.history.begin(p)
+	wait, refused := s.takes(r.URL.Path)
+	if wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-r.Context().Done(): // the caller is gone before it was accepted: not told
+			end(true, true)
+			return
+		}
+	}
+	end(refused, wait > 0)
 	if refused {
 		w.WriteHeader(http.StatusInternalServerError)
 	}

@@ -1,0 +1,159 @@
+package crashtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	clock = "15:04:05.000"
+
+	// carried is how many notifications a process may send to one callback beside
+	// those of changes that happened in its life: what was owed from before, what had
+	// arrived without its being known, and what a dead process had left in a socket.
+	carried = 3
+)
+
+// check compares what was promised with what happened. stored is what the program
+// itself lists at the end.
+func (h *history) check(stored map[pair]bool) (broken []string, r Report) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	broken = append(broken, h.overlaps...)
+	for _, p := range h.pairs() {
+		broken = append(broken, h.checkEnded(p, stored[p])...)
+		broken = append(broken, h.checkOften(p, &r)...)
+		since, live := h.liveSince(p)
+		if !live {
+			continue
+		}
+		r.Live++
+		if !stored[p] {
+			broken = append(broken, fmt.Sprintf("registration lost: %s to %s, acknowledged at %s", p.callback, p.feed, since.Format(clock)))
+			continue
+		}
+		broken = append(broken, h.checkTold(p, since)...)
+	}
+	for p := range stored {
+		if len(h.registers[p]) == 0 {
+			broken = append(broken, fmt.Sprintf("from nowhere: %s is subscribed to %s, and nobody asked for it", p.callback, p.feed))
+		}
+	}
+	for _, list := range h.versions {
+		for _, v := range list {
+			if v.ping.ok {
+				r.Pings++
+			}
+		}
+	}
+	r.Deaths, r.Pending = h.deaths(), h.pending
+	return broken, r
+}
+
+// pairs are all of which anything is known, in order.
+func (h *history) pairs() []pair {
+	var all []pair
+	for p := range h.registers {
+		all = append(all, p)
+	}
+	for p := range h.received {
+		if len(h.registers[p]) == 0 {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b pair) int { return strings.Compare(a.feed+" "+a.callback, b.feed+" "+b.callback) })
+	return all
+}
+
+// checkEnded looks for subscriptions that are there, or are told of changes, though
+// they were ended.
+func (h *history) checkEnded(p pair, stored bool) (broken []string) {
+	last, ended := h.ended(p)
+	if !ended {
+		return nil
+	}
+	if stored {
+		broken = append(broken, fmt.Sprintf("cancel undone: %s is still subscribed to %s", p.callback, p.feed))
+	}
+	// What was under way when it was ended may arrive, but not from a later process.
+	i := slices.IndexFunc(h.lives, func(l life) bool { return l.begun.After(last.to) })
+	if i < 0 {
+		return broken
+	}
+	for _, g := range h.received[p] {
+		if g.at.After(h.lives[i].ready) {
+			broken = append(broken, fmt.Sprintf("cancel undone: %s was told of %s at %s, though it had ended that by %s",
+				p.callback, p.feed, g.at.Format(clock), last.to.Format(clock)))
+		}
+	}
+	return broken
+}
+
+// checkTold looks for acknowledged changes that p was never told of.
+func (h *history) checkTold(p pair, since time.Time) (broken []string) {
+	for _, v := range h.versions[p.feed] {
+		if !v.ping.ok || !v.ping.from.After(since) {
+			continue
+		}
+		told := slices.ContainsFunc(h.received[p], func(g receipt) bool { return !g.refused && g.at.After(v.at) })
+		if !told {
+			broken = append(broken, fmt.Sprintf("ping lost: %s was never told of the change of %s at %s, acknowledged at %s",
+				p.callback, p.feed, v.at.Format(clock), v.ping.to.Format(clock)))
+		}
+	}
+	return broken
+}
+
+// checkOften looks for more notifications than there can be reasons for: in each
+// life, in all, and at the end when nothing was left to do.
+func (h *history) checkOften(p pair, r *Report) (broken []string) {
+	good, late := 0, 0
+	perLife := make([]int, len(h.lives))
+	for _, g := range h.received[p] {
+		switch {
+		case g.slow:
+			r.Slow++
+		case g.refused:
+			r.Refused++
+		}
+		if !h.quiet.IsZero() && g.at.After(h.quiet) {
+			late++
+		}
+		if !g.refused {
+			good++
+			perLife[h.lifeAt(g.at)]++
+		}
+	}
+	r.Notifications += len(h.received[p])
+	changes := make([]int, len(h.lives))
+	for _, v := range h.versions[p.feed] {
+		changes[h.lifeAt(v.at)]++
+	}
+	for i, n := range perLife {
+		if n > changes[i]+carried {
+			broken = append(broken, fmt.Sprintf("told too often: %s got %d notifications of %s in life %d, with %d changes", p.callback, n, p.feed, i+1, changes[i]))
+		}
+	}
+	all := len(h.versions[p.feed])
+	if most := all + h.deaths(); good > most {
+		broken = append(broken, fmt.Sprintf("told too often: %s got %d notifications of %d changes of %s with %d deaths", p.callback, good, all, p.feed, h.deaths()))
+	}
+	if late > 0 {
+		broken = append(broken, fmt.Sprintf("told too often: %s got %d notifications of %s after a restart with nothing left to do", p.callback, late, p.feed))
+	}
+	r.Duplicates += max(0, good-all)
+	return broken
+}
+
+// lifeAt is the life that began last before t.
+func (h *history) lifeAt(t time.Time) int {
+	n := 0
+	for i, l := range h.lives {
+		if !l.begun.After(t) {
+			n = i
+		}
+	}
+	return n
+}
