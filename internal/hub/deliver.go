@@ -279,7 +279,7 @@ func (t *telling) parkable(p *page) bool {
 	return t.hub.now().Sub(p.begun) >= limit && t.hub.dispatch.room()
 }
 
-// park takes what is still open out of a page: what has started goes on under a
+// park takes what is still open out of a page: what has a slot goes on under a
 // claim of its own, what has not is owed and comes back when its origin has room.
 func (t *telling) park(p *page, stopping bool) {
 	h, now := t.hub, t.hub.now()
@@ -293,14 +293,17 @@ func (t *telling) park(p *page, stopping bool) {
 		switch {
 		case stopping:
 			d.state = withdrawn
-		case d.state == started:
+		default:
+			turn, taken := h.dispatch.turnOf(d)
+			if !taken {
+				d.state, res.NextAt = withdrawn, now.Add(turn)
+				break
+			}
 			d.state, d.parkClaim = parked, newClaim()
 			late = append(late, d)
 			res.Outcome, res.NewClaim = Parked, d.parkClaim
 			res.NextAt = now.Add(h.Options.CallbackTimeout + leaseMargin)
-		default:
-			d.state = withdrawn
-			res.NextAt = now.Add(h.dispatch.turnOf(d.origin))
+			d.until = res.NextAt
 		}
 		p.results = append(p.results, res)
 	}
@@ -335,7 +338,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 	for _, p := range pages {
 		h.unpark(p)
 	}
-	if owesNow(c.Results) {
+	if owes(c.Results) {
 		h.wake(h.wakeRetry)
 	}
 	if finish {
@@ -402,9 +405,10 @@ func (h *Hub) unpark(p *page) {
 	}
 }
 
-func owesNow(results []Result) bool {
+// owes reports whether the retry loop has something new to wait for.
+func owes(results []Result) bool {
 	for _, r := range results {
-		if r.Outcome == Raised || r.Outcome == Postponed {
+		if r.Outcome != Delivered && r.Outcome != Gone {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ const (
 	originMax     = 256
 	originMin     = 2
 	slowAfter     = 300 * time.Millisecond // an answer later than this makes an origin slow
+	lateAfter     = 40 * time.Millisecond  // what is parked after it makes its origin slow
 	slowShare     = 0.6                    // of all slots, for slow origins together
 	breakerTrips  = 8                      // time-outs in a row that open the breaker
 	breakerFirst  = 30 * time.Second
@@ -31,7 +32,7 @@ const (
 // freshFor waits for the network, and makes room for the next.
 const (
 	freshMost = 256
-	freshFor  = 20 * time.Millisecond
+	freshFor  = 10 * time.Millisecond
 	freshEver = 250 * time.Millisecond // however busy the processor is
 )
 
@@ -42,7 +43,7 @@ type delivery struct {
 	topic  *Topic // shared by many, never changed
 	hops   int
 	claim  int64     // of the retry path; 0 from a page. Guarded by page.mu where there is one
-	until  time.Time // a claimed delivery must start early enough to end by then
+	until  time.Time // a claimed delivery must start early enough to end by then. Guarded by page.mu where there is one
 	finish func(*delivery, Reply)
 	origin *origin
 	page   *page
@@ -206,10 +207,14 @@ func (d *dispatcher) turn(o *origin) time.Duration {
 	return max(o.turn.Sub(now), 500*time.Millisecond)
 }
 
-func (d *dispatcher) turnOf(o *origin) time.Duration {
+// turnOf says when v's turn would be, unless it has one already.
+func (d *dispatcher) turnOf(v *delivery) (wait time.Duration, taken bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.turn(o)
+	if !v.begun.IsZero() {
+		return 0, true
+	}
+	return d.turn(v.origin), false
 }
 
 // list puts o into its ready list when it can start something.
@@ -347,25 +352,30 @@ func (d *dispatcher) work() {
 }
 
 func (d *dispatcher) deliver(v *delivery) {
-	now := d.now()
-	if !v.until.IsZero() && v.until.Sub(now) < d.timeout {
+	until, withdrawn := v.begin()
+	switch {
+	case withdrawn:
+		d.done(v, Reply{NotTried: true})
+	case !until.IsZero() && until.Sub(d.now()) < d.timeout:
 		// It waited so long that its lease could end before it does.
 		d.done(v, Reply{NotTried: true, RetryAfter: time.Millisecond})
-		return
+	default:
+		d.done(v, d.send(v))
 	}
-	if v.page != nil {
-		v.page.mu.Lock()
-		begin := v.state == waiting
-		if begin {
-			v.state = started
-		}
-		v.page.mu.Unlock()
-		if !begin {
-			d.done(v, Reply{NotTried: true})
-			return
-		}
+}
+
+// begin is called when v is about to be sent. It says until when it is claimed, or
+// that it is not wanted any more.
+func (v *delivery) begin() (until time.Time, gone bool) {
+	if v.page == nil {
+		return v.until, false
 	}
-	d.done(v, d.send(v))
+	v.page.mu.Lock()
+	defer v.page.mu.Unlock()
+	if v.state == waiting {
+		v.state = started
+	}
+	return v.until, v.state == withdrawn
 }
 
 // done gives the slot back, learns from the answer and passes it on.
@@ -428,8 +438,9 @@ func (d *dispatcher) setSlow(o *origin, slow bool) {
 func (d *dispatcher) late(open []*delivery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	old := d.now().Add(-lateAfter)
 	for _, v := range open {
-		if o := v.origin; !o.slow {
+		if o := v.origin; !o.slow && !v.begun.After(old) {
 			o.took = max(o.took, 2*slowAfter)
 			d.setSlow(o, true)
 		}
