@@ -18,7 +18,8 @@ const (
 	pagesOpen    = 2
 	partLease    = 15 * time.Second
 	partsAtOnce  = 16
-	parkBlocked  = 50 * time.Millisecond // when the window is full and slots are free
+	parkBlocked  = 50 * time.Millisecond // when the window is full and slots are free; and what is known to take longer gets that
+	parkLook     = 10 * time.Millisecond
 	parkAnyway   = 2 * time.Second
 	splitAbove   = 15_000 // subscribers of a part that make it worth splitting
 	splitTarget  = 10_000
@@ -225,11 +226,11 @@ func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
 // wait returns when the first page is done, or has held things up long enough.
 func (t *telling) wait(ctx context.Context) {
 	front := t.window[0]
-	limit := parkAnyway
+	pause := max(front.begun.Add(parkAnyway).Sub(t.hub.now()), parkBlocked/2)
 	if len(t.window) == pagesOpen && !t.eof {
-		limit = parkBlocked
+		pause = parkLook
 	}
-	timer := time.NewTimer(max(front.begun.Add(limit).Sub(t.hub.now()), parkBlocked/2))
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-front.done:
@@ -268,15 +269,31 @@ func (t *telling) settle(stopping bool) {
 	t.commit(ready, t.eof && len(t.window) == 0 && !stopping)
 }
 
-// parkable: in the way of others while there is room to go on, or so old that
-// nothing of it is worth waiting for. When no slot is free, pages wait: reading on
-// would only turn the whole topic into rows that are owed.
+// parkable: so old that nothing of it is worth waiting for, or in the way of others
+// while there is room to go on and nobody in it will answer soon. When no slot is
+// free, pages wait: reading on would only turn the whole topic into rows that are owed.
 func (t *telling) parkable(p *page) bool {
-	limit := parkAnyway
-	if !t.eof {
-		limit = parkBlocked
+	d := t.hub.dispatch
+	if !d.room() {
+		return false
 	}
-	return t.hub.now().Sub(p.begun) >= limit && t.hub.dispatch.room()
+	if t.hub.now().Sub(p.begun) >= parkAnyway {
+		return true
+	}
+	return !t.eof && !d.soon(p.waitedFor())
+}
+
+// waitedFor are the deliveries that are still open.
+func (p *page) waitedFor() []*delivery {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var open []*delivery
+	for _, d := range p.list {
+		if d.state == waiting || d.state == started {
+			open = append(open, d)
+		}
+	}
+	return open
 }
 
 // park takes what is still open out of a page: what has a slot goes on under a

@@ -447,6 +447,20 @@ func (d *dispatcher) late(open []*delivery) {
 	}
 }
 
+// soon reports whether one of these can be expected to be answered shortly, going
+// by what its origin took before. One that waits for its origin's turn cannot.
+func (d *dispatcher) soon(open []*delivery) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	for _, v := range open {
+		if o := v.origin; !o.slow && !v.begun.IsZero() && now.Sub(v.begun) < parkBlocked+2*o.took {
+			return true
+		}
+	}
+	return false
+}
+
 // room reports whether slots are free and nobody wants them: then what still waits
 // waits for its own origin, and it is the window of its part that holds the others up.
 func (d *dispatcher) room() bool {

@@ -90,6 +90,7 @@ func (h *Hub) await(ctx context.Context, r *round, p Ping, came time.Time) (Ping
 	if err := h.Store.RecordPing(ctx, p.URL, came, h.now().Add(checkLease), nil); err != nil {
 		return PingResult{}, err
 	}
+	h.wake(h.wakeChecks)
 	select { // it may have ended while the row was written
 	case <-r.done:
 		return r.result, r.err

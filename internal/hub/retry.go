@@ -11,9 +11,27 @@ const (
 	retryBatch  = 200
 	settleEvery = 100 * time.Millisecond
 	settleMost  = 500
-	lookEvery   = time.Second // a hint that was lost is made good by then
-	lookSoon    = 250 * time.Millisecond
+	lookEvery   = time.Second            // where other nodes share the store: a hint that was lost is made good by then
+	lookSoon    = 250 * time.Millisecond // for retries
+	lookIdle    = 10 * time.Second       // where nobody else writes to the store
+	lookLeast   = 20 * time.Millisecond
 )
+
+// look is when to look into the store next, if nothing wakes us before: often
+// where other nodes write to it, else when something is due.
+func (h *Hub) look(ctx context.Context, often time.Duration) time.Duration {
+	if h.Hint != nil {
+		return often
+	}
+	next, err := h.Store.NextDue(ctx)
+	if err != nil {
+		return often
+	}
+	if next.IsZero() {
+		return lookIdle
+	}
+	return min(max(next.Sub(h.now()), lookLeast), lookIdle)
+}
 
 // settled is the outcome of one delivery outside a page.
 type settled struct {
@@ -23,7 +41,7 @@ type settled struct {
 
 // retryLoop claims what is owed and due, while there is room in memory for it.
 func (h *Hub) retryLoop(ctx context.Context) {
-	for h.sleep(ctx, h.wakeRetry, lookSoon) {
+	for h.sleep(ctx, h.wakeRetry, h.look(ctx, lookSoon)) {
 		for ctx.Err() == nil && h.retrying.Load() < int64(max(h.Options.MaxInFlight, 2*retryBatch)) {
 			now := h.now()
 			until := now.Add(2*h.Options.CallbackTimeout + leaseMargin)
@@ -107,10 +125,8 @@ func (h *Hub) settle(ctx context.Context) {
 		n := min(len(batch), settleMost)
 		results := make([]Result, 0, n)
 		var events []event.Event
-		owed := false
 		for _, s := range batch[:n] {
 			results = append(results, s.result)
-			owed = owed || s.result.Outcome == Postponed
 			if s.event != nil {
 				events = append(events, *s.event)
 			}
@@ -126,6 +142,9 @@ func (h *Hub) settle(ctx context.Context) {
 		}
 		h.stats.writes.Add(1)
 		h.publish(events...)
+		if owes(results) {
+			h.wake(h.wakeRetry)
+		}
 		batch = batch[n:]
 	}
 }

@@ -81,7 +81,7 @@ func (h *Hub) drain() {
 
 // partLoop claims parts that are due, for as many as there is room.
 func (h *Hub) partLoop(ctx context.Context) {
-	for h.sleep(ctx, h.wakeParts, lookEvery) {
+	for h.sleep(ctx, h.wakeParts, h.look(ctx, lookEvery)) {
 		room := partsAtOnce - int(h.tellings.Load())
 		if room <= 0 {
 			continue

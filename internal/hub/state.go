@@ -43,7 +43,7 @@ type state struct {
 	settleMu sync.Mutex
 	settling []settled
 
-	wakeParts, wakeRetry, wakeSettle, wakeTail chan struct{}
+	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeTail chan struct{}
 
 	stats counters
 }
@@ -67,7 +67,7 @@ func (h *Hub) setUp() {
 	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
 	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
-	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeSettle, &h.wakeTail} {
+	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeTail} {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
@@ -134,6 +134,7 @@ func (h *Hub) Wake() {
 	h.Init()
 	h.wake(h.wakeParts)
 	h.wake(h.wakeRetry)
+	h.wake(h.wakeChecks)
 	h.wake(h.wakeTail)
 }
 

@@ -92,6 +92,7 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 		}
 		h.publish(out.Events...)
 		if failed != nil {
+			h.wake(h.wakeChecks)
 			return PingResult{Known: true}, failed
 		}
 		if out.Changed {
@@ -193,7 +194,7 @@ func (h *Hub) changed(id int64, hops int, done Checked) {
 
 // checkLoop takes up pings that were acknowledged before they were checked.
 func (h *Hub) checkLoop(ctx context.Context) {
-	for h.sleep(ctx, nil, lookEvery) {
+	for h.sleep(ctx, h.wakeChecks, h.look(ctx, lookEvery)) {
 		now := h.now()
 		topics, err := h.Store.ClaimChecks(ctx, now, now.Add(checkLonger+leaseMargin), checkBatch)
 		if err != nil {
