@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -63,7 +64,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	a.hub = &hub.Hub{
 		Store: a.store, Bus: bus, Log: log, Now: a.clock.Now,
-		Fetch: &gateway.Fetcher{Client: a.client}, Options: a.hubOptions(), Busy: busy,
+		Fetch: ownFeeds{&gateway.Fetcher{Client: a.client}, a}, Options: a.hubOptions(), Busy: busy,
 	}
 	a.hub.Notify = &gateway.Notifier{Sender: a.sender}
 	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
@@ -141,7 +142,9 @@ func originsOf(public string, l netip.AddrPort) []string {
 	port := strconv.Itoa(int(l.Port()))
 	out := []string{public}
 	for _, host := range []string{"localhost", "127.0.0.1", "::1", l.Addr().Unmap().String()} {
-		out = append(out, "http://"+net.JoinHostPort(host, port))
+		if o := "http://" + net.JoinHostPort(host, port); !slices.Contains(out, o) {
+			out = append(out, o)
+		}
 	}
 	return out
 }

@@ -277,6 +277,34 @@ func TestAnOwnDoorIsNoCallback(t *testing.T) {
 	}
 }
 
+func TestTheTestFeedCanBeFollowedByAnyNameOfTheServer(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	u, err := url.Parse(r.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		s := newSubscriber(t)
+		feed := "http://" + net.JoinHostPort(host, u.Port()) + "/test/rss.xml"
+		if code, body := get(t, feed); code != 200 || !strings.Contains(body, "<cloud ") {
+			t.Fatalf("%s: %d %s", feed, code, body)
+		}
+		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
+			t.Fatalf("pleaseNotify for %s: %d %s", feed, code, body)
+		}
+		if code, body := post(t, r.base+"/rsscloud/ping", url.Values{"url": {feed}}); code != 200 || !strings.Contains(body, `success="true"`) {
+			t.Fatalf("ping of %s: %d %s", feed, code, body)
+		}
+		if got := s.wait(t, "the first look counts as a change"); got != feed {
+			t.Errorf("told of %q", got)
+		}
+	}
+	if code, body := get(t, r.base+"/"); code != 200 || !strings.Contains(body, "/test/rss.xml") {
+		t.Errorf("the front page does not name the test feed: %d", code)
+	}
+}
+
 func TestASecondProcessOnTheFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())

@@ -19,10 +19,11 @@ func (a *App) publicRoutes(public string) http.Handler {
 	gate := &gateway.Gateway{Hub: a.hub, Trusted: a.cfg.TrustedProxies, PublicURL: public, Log: a.log}
 	gate.Mount(mux)
 	pages := &web.Web{
-		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, Version: Version, Warnings: a.warnings,
+		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done,
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	}
+	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
 	mux.Handle("/", pages.Routes())
 	return within(writeTimeout, mux)
 }

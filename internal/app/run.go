@@ -64,6 +64,7 @@ func (a *App) Run(ctx context.Context) error {
 	failed := make(chan error, 3)
 	var group sync.WaitGroup
 	group.Go(func() { failed <- a.hub.Run(hubCtx) })
+	group.Go(func() { eachQuarter(hubCtx, a.clock.Now, func() { a.tellTestFeed(hubCtx) }) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}

@@ -24,6 +24,7 @@ type frontView struct {
 	view
 	Cloud    string // the element to put into a feed
 	Base     string // public URL without a slash at the end
+	TestFeed string // URL of a feed to try with; "": none
 	Ping     pingForm
 	Register registerForm
 	Counts   hub.Counts
@@ -36,6 +37,7 @@ func (s *site) front(rw http.ResponseWriter, r *http.Request) {
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Your feed changes, and its readers know at once"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
+	v.TestFeed = s.TestFeed
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil

@@ -51,6 +51,7 @@ type Web struct {
 	Bus   *event.Bus
 
 	PublicURL string           // where strangers reach this server; "": as the request says
+	TestFeed  string           // URL of a feed that changes by itself; "": none
 	Version   string           // of the program
 	Warnings  func() []string  // sentences for the status page; nil: none
 	Now       func() time.Time // nil: time.Now

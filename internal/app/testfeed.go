@@ -1,0 +1,135 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/hub"
+	"cloudburst/rsscloud"
+)
+
+// The test feed changes every quarter of an hour by itself, so that whoever writes
+// an aggregator has something to register for. It is made from the time alone:
+// every node serves the same bytes, and nothing is stored.
+const (
+	testFeedPath  = "/test/rss.xml"
+	testFeedEvery = 15 * time.Minute
+	testFeedItems = 8
+	testFeedLate  = 100 * time.Millisecond // after the quarter, for clocks that differ a little
+)
+
+// testFeed is the feed as it stands at now, and when it changed.
+//
+// spec:rsscloud-2009#test-feed
+func testFeed(public string, now time.Time) (body []byte, changed time.Time) {
+	changed = now.UTC().Truncate(testFeedEvery)
+	var b bytes.Buffer
+	text := func(s string) string {
+		var e strings.Builder
+		_ = xml.EscapeText(&e, []byte(s)) // a strings.Builder takes everything
+		return e.String()
+	}
+	self := public + testFeedPath
+	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+<channel>
+<title>Cloudburst test feed</title>
+<link>%s/</link>
+<description>A new item every 15 minutes, to test programs that want to be told of changes.</description>
+<language>en</language>
+<lastBuildDate>%s</lastBuildDate>
+<ttl>15</ttl>
+%s
+<atom:link rel="self" type="application/rss+xml" href="%s"/>
+`, text(public), changed.Format(time.RFC1123Z), rsscloud.CloudAt(public), text(self))
+	for i := range testFeedItems {
+		at := changed.Add(-time.Duration(i) * testFeedEvery)
+		fmt.Fprintf(&b, "<item>\n<description>It is %s in Greenwich: quarter %d of the day.</description>\n<pubDate>%s</pubDate>\n<guid isPermaLink=\"false\">%s</guid>\n</item>\n",
+			at.Format("15:04 on 2 January 2006"), at.Hour()*4+at.Minute()/15+1, at.Format(time.RFC1123Z), text(self+"?at="+at.Format("200601021504")))
+	}
+	b.WriteString("</channel>\n</rss>\n")
+	return b.Bytes(), changed
+}
+
+// serveTestFeed answers conditional requests too.
+func (a *App) serveTestFeed(public string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, changed := testFeed(public, a.clock.Now())
+		h := w.Header()
+		h.Set("Content-Type", "application/rss+xml; charset=utf-8")
+		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("ETag", fmt.Sprintf(`"%d"`, changed.Unix()))
+		http.ServeContent(w, r, "", changed, bytes.NewReader(body))
+	})
+}
+
+// ownFeeds reads the test feed without the network, which would be refused: the
+// program does not connect to itself. Everything else goes out.
+type ownFeeds struct {
+	hub.Fetcher
+	app *App
+}
+
+// Fetch reads f.
+func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
+	public, own := strings.CutSuffix(f.URL, testFeedPath)
+	if !own || !slices.Contains(o.app.ownOrigins(), public) {
+		return o.Fetcher.Fetch(ctx, f)
+	}
+	now := o.app.clock.Now()
+	body, changed := testFeed(o.app.ownOrigins()[0], now)
+	sum := sha256.Sum256(body)
+	got := hub.Fetched{
+		Hash: sum[:], Body: body, ETag: fmt.Sprintf(`"%d"`, changed.Unix()),
+		ContentType: "application/rss+xml; charset=utf-8", URL: f.URL, SentAt: now,
+	}
+	if f.ETag == got.ETag {
+		got.NotModified, got.Hash, got.Body = true, nil, nil
+	}
+	return got, nil
+}
+
+func (a *App) ownOrigins() []string {
+	if p := a.origins.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// eachQuarter calls do a moment after every quarter of an hour until ctx ends.
+func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
+	for {
+		at := now()
+		timer := time.NewTimer(at.Truncate(testFeedEvery).Add(testFeedEvery + testFeedLate).Sub(at))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+			do()
+		}
+	}
+}
+
+// tellTestFeed pings the test feed by each name under which somebody follows it.
+func (a *App) tellTestFeed(ctx context.Context) {
+	for _, origin := range a.ownOrigins() {
+		url := origin + testFeedPath
+		followed, err := a.store.Followed(ctx, hub.TopicID(url), a.clock.Now())
+		if err == nil && followed {
+			_, err = a.hub.Ping(ctx, hub.Ping{URL: url, Door: "test"})
+		}
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn("tell of the test feed", "url", url, "err", err)
+		}
+	}
+}
