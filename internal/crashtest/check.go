@@ -21,7 +21,9 @@ const (
 func (h *history) check(stored map[pair]bool) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	broken = append(broken, h.overlaps...)
+	for _, o := range h.overlaps {
+		broken = append(broken, h.checkOverlap(o)...)
+	}
 	for _, p := range h.pairs() {
 		broken = append(broken, h.checkEnded(p, stored[p])...)
 		broken = append(broken, h.checkOften(p, &r)...)
@@ -65,6 +67,18 @@ func (h *history) pairs() []pair {
 	}
 	slices.SortFunc(all, func(a, b pair) int { return strings.Compare(a.feed+" "+a.callback, b.feed+" "+b.callback) })
 	return all
+}
+
+// checkOverlap looks for a second delivery to one subscription. One that was ended
+// and made again meanwhile is another subscription.
+func (h *history) checkOverlap(o overlap) []string {
+	for _, c := range h.cancels[o.pair] {
+		if c.done().After(o.first.Add(-patience)) && c.from.Before(o.second) {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("two at once: %s was told of %s at %s and again at %s, while the first was under way",
+		o.callback, o.feed, o.first.Format(clock), o.second.Format(clock))}
 }
 
 // checkEnded looks for subscriptions that are there, or are told of changes, though

@@ -9,8 +9,12 @@
 //
 // Checked: an acknowledged registration is there; an acknowledged cancel is not
 // undone; an acknowledged ping of a change reaches every subscription that was
-// live all the while; nobody is told more often than changes, deaths and refused
-// attempts explain.
+// live all the while; nobody is told more often than changes and deaths explain, nor
+// of two things at once, nor anything at all after a death with nothing to do.
+//
+// Most deaths are at random moments. Some are at chosen ones, on feeds to which
+// nothing happens later that could hide a loss: after a ping was acknowledged whose
+// feed is slow, while a callback takes long, right after a cancel.
 //
 // A harness that cannot fail proves nothing: the program can be built with
 // planted bugs (build tag plantedbugs), and the tests show that each is caught.

@@ -1,7 +1,6 @@
 package crashtest
 
 import (
-	"fmt"
 	"sync"
 	"time"
 )
@@ -38,6 +37,12 @@ type receipt struct {
 	slow    bool
 }
 
+// overlap is a notification that came while another was under way.
+type overlap struct {
+	pair
+	first, second time.Time
+}
+
 // life is one process.
 type life struct {
 	begun, ready time.Time
@@ -52,7 +57,7 @@ type history struct {
 	versions  map[string][]published
 	received  map[pair][]receipt
 	open      map[pair]time.Time // calls that have not ended, by when they came
-	overlaps  []string
+	overlaps  []overlap
 	lives     []life
 	pending   int       // pings that were acknowledged before the feed had answered
 	quiet     time.Time // nothing was left to do from here on
@@ -75,8 +80,7 @@ func (h *history) begin(p pair) (end func(refused, slow bool)) {
 	h.do(func() {
 		// One that a dead process left behind is no fault of the living one.
 		if other, busy := h.open[p]; busy && len(h.lives) > 0 && other.After(h.lives[len(h.lives)-1].begun) {
-			h.overlaps = append(h.overlaps, fmt.Sprintf("two at once: %s was told of %s at %s and again at %s, while the first was under way",
-				p.callback, p.feed, other.Format(clock), at.Format(clock)))
+			h.overlaps = append(h.overlaps, overlap{p, other, at})
 		}
 		h.open[p] = at
 	})

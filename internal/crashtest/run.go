@@ -1,18 +1,12 @@
 package crashtest
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +15,6 @@ import (
 const (
 	patience  = 10 * time.Second
 	startsIn  = 60 * time.Second
-	settlesIn = 3 * time.Minute
 	afterlife = time.Second
 )
 
@@ -39,6 +32,7 @@ type Options struct {
 	Log       func(string)  // nil: silent
 	Life      time.Duration // longest life of a process [400 ms]
 	Ordeal    int           // every so many lives one dies at a chosen moment [5]
+	Settle    time.Duration // the last work is done by then [3 min]
 }
 
 // Report is what a run came to. Broken is empty when every promise was kept.
@@ -91,6 +85,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Life == 0 {
 		o.Life = 400 * time.Millisecond
 	}
+	if o.Settle == 0 {
+		o.Settle = 3 * time.Minute
+	}
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
@@ -136,37 +133,58 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		}
 		r.Log(fmt.Sprintf("cycle %d of %d: killed", i+1, r.Cycles))
 	}
-	p, err := r.start(ctx)
-	if err != nil {
-		return r.report, err
-	}
-	defer func() { p.kill() }()
-	time.Sleep(r.Life)
-	stop()
-	group.Wait()
-	for _, s := range r.subs {
-		s.calm.Store(true)
-	}
-	if err := r.settle(ctx); err != nil {
-		return r.report, err
-	}
-	// A death with nothing under way repeats nothing.
-	r.history.do(func() { r.history.quiet = time.Now() })
-	r.die(p)
-	if p, err = r.start(ctx); err != nil {
-		return r.report, err
-	}
-	if err := r.settle(ctx); err != nil {
-		return r.report, err
-	}
-	stored, err := r.export(ctx)
+	stored, endless, err := r.end(ctx, func() { stop(); group.Wait() })
 	if err != nil {
 		return r.report, err
 	}
 	broken, counted := r.history.check(stored)
-	counted.Broken, counted.Registered, counted.Cancelled = broken, r.report.Registered, r.report.Cancelled
+	counted.Broken, counted.Registered, counted.Cancelled = append(broken, endless...), r.report.Registered, r.report.Cancelled
 	return counted, nil
 }
+
+// end lets one more process do what is left to do, and another one that has nothing
+// to do. It returns what the program says it has; stop ends the clients.
+func (r *runner) end(ctx context.Context, stop func()) (stored map[pair]bool, endless []string, err error) {
+	p, err := r.start(ctx)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	defer func() { p.kill() }()
+	time.Sleep(r.Life)
+	stop()
+	for i := range r.Feeds { // the last news of all, while some still refuse
+		r.ping(r.where(), r.feed(i))
+	}
+	if _, err := r.until(ctx, func(l left) bool { return l.PartsDue == 0 }); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range r.subs {
+		s.calm.Store(true)
+	}
+	settled, err := r.settle(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if settled {
+		// A death with nothing under way repeats nothing.
+		r.history.do(func() { r.history.quiet = time.Now() })
+		r.die(p)
+		if p, err = r.start(ctx); err != nil {
+			return nil, nil, err
+		}
+		if settled, err = r.settle(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !settled {
+		endless = []string{fmt.Sprintf("no end: there was still work after %s, with everybody well", r.Settle)}
+	}
+	stored, err = r.export(ctx)
+	return stored, endless, err
+}
+
+func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feeds.base, n) }
 
 func (r *runner) die(p *process) {
 	r.gone()
@@ -175,30 +193,31 @@ func (r *runner) die(p *process) {
 }
 
 // ordeal brings the program to a moment at which it is easily forgotten what is
-// owed, and returns there: right after a ping was acknowledged whose feed has not
-// answered yet, or while a callback takes longer than a part waits for it. The feeds
-// are its own and are never pinged again, so that no later news hides a loss. What is
-// returned makes everybody quick again.
+// owed, and returns there. The feeds are its own and nothing happens to them later
+// that could hide a loss. What is returned makes everybody quick again.
 func (r *runner) ordeal(n int) (over func()) {
 	base, s := r.where(), r.subs[n%len(r.subs)]
-	feeds := make([]string, 3)
+	feeds, paths := make([]string, 3), make([]string, 3)
 	for i := range feeds {
-		feeds[i] = fmt.Sprintf("%s/ordeal%d-%d.xml", r.feeds.base, n, i)
-		for c := range feeds {
-			r.subscribe(base, feeds[i], s, fmt.Sprintf("/ordeal%d-%d", n, c), "pleaseNotify", r.history.registers, &r.report.Registered)
+		feeds[i], paths[i] = fmt.Sprintf("%s/ordeal%d-%d.xml", r.feeds.base, n, i), fmt.Sprintf("/ordeal%d-%d", n, i)
+	}
+	for _, feed := range feeds {
+		for _, path := range paths {
+			r.register(base, feed, s, path)
 		}
 	}
-	if n%2 == 1 {
-		path := fmt.Sprintf("/ordeal%d-0", n)
-		called := s.setSlow(path, true)
-		r.ping(base, feeds[0])
-		select {
-		case <-called:
-			time.Sleep(callTakes*7/10 + time.Duration(r.rng.IntN(int(callTakes/4)))) // it is told, and has not answered
-		case <-time.After(patience):
-		}
-		return func() { s.setSlow(path, false) }
+	switch n % 3 {
+	case 1:
+		return r.slowCallbacks(base, feeds, s, paths)
+	case 2:
+		r.cancel(base, feeds[0], s, paths[0]) // and dies right after it was acknowledged
+		return func() {}
 	}
+	return r.slowFeeds(base, feeds)
+}
+
+// slowFeeds pings feeds that answer late, and returns when the pings were acknowledged.
+func (r *runner) slowFeeds(base string, feeds []string) (over func()) {
 	var group sync.WaitGroup
 	for _, feed := range feeds {
 		r.feeds.setSlow(feed, true)
@@ -213,99 +232,24 @@ func (r *runner) ordeal(n int) (over func()) {
 	}
 }
 
-// process is one life of the program.
-type process struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-}
-
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended by itself: start says so
-	<-p.done
-}
-
-// start starts the program and waits until it is ready.
-func (r *runner) start(ctx context.Context) (*process, error) {
-	data := filepath.Join(r.Dir, "data")
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
-		"--public-url", "http://hub.invalid", "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
-		"--hub.retry", "100ms,200ms,400ms", "--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
-		"--hub.callback-timeout", "6s",
-		"--hub.source-rate", "0", "--hub.host-rate", "0", "--log.level", "error"}, r.Args...)
-	for _, name := range []string{"admin.addr", "listen.addr"} {
-		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+// slowCallbacks pings, and returns while one callback of each feed takes longer than
+// a part waits for it.
+func (r *runner) slowCallbacks(base string, feeds []string, s *subscribers, paths []string) (over func()) {
+	var called <-chan struct{}
+	for i, path := range paths {
+		called = s.setSlow(path, true)
+		r.ping(base, feeds[i])
+	}
+	select {
+	case <-called:
+		time.Sleep(callTakes*7/10 + time.Duration(r.rng.IntN(int(callTakes/4))))
+	case <-time.After(patience):
+	}
+	return func() {
+		for _, path := range paths {
+			s.setSlow(path, false)
 		}
 	}
-	log, err := os.OpenFile(filepath.Join(r.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	cmd := exec.CommandContext(ctx, r.Binary, args...)
-	cmd.Env = append(os.Environ(), r.Env...)
-	cmd.Stdout, cmd.Stderr = log, log
-	r.history.born()
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	p := &process{cmd: cmd, done: make(chan struct{})}
-	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
-	for end := time.Now().Add(startsIn); ; {
-		select {
-		case <-p.done:
-			text, _ := os.ReadFile(filepath.Join(r.Dir, "log"))
-			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text)))
-		case <-time.After(5 * time.Millisecond):
-		}
-		base, admin := readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
-		if base != "" && admin != "" && r.status(ctx, base+"/readyz") == http.StatusOK {
-			r.mu.Lock()
-			r.base, r.admin = base, admin
-			r.mu.Unlock()
-			r.history.now(func(l *life, at time.Time) { l.ready = at })
-			return p, nil
-		}
-		if time.Now().After(end) {
-			p.kill()
-			return nil, fmt.Errorf("not ready within %s", startsIn)
-		}
-	}
-}
-
-func tail(s string) string { return s[max(0, len(s)-2000):] }
-
-func readAddr(data, name string) string {
-	b, err := os.ReadFile(filepath.Join(data, name))
-	if err != nil || !strings.HasSuffix(string(b), "\n") {
-		return ""
-	}
-	return "http://" + strings.TrimSpace(string(b))
-}
-
-func (r *runner) gone() {
-	r.mu.Lock()
-	r.base, r.admin = "", ""
-	r.mu.Unlock()
-}
-
-func (r *runner) where() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.base
-}
-
-func (r *runner) status(ctx context.Context, url string) int {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0
-	}
-	res, err := r.client.Do(req)
-	if err != nil {
-		return 0
-	}
-	res.Body.Close()
-	return res.StatusCode
 }
 
 // clientLoop is one client that does this and that until ctx ends.
@@ -316,14 +260,15 @@ func (r *runner) clientLoop(ctx context.Context) {
 			time.Sleep(2 * time.Millisecond) // no process lives: nobody is there to talk to
 			continue
 		}
-		feed := fmt.Sprintf("%s/feed%d.xml", r.feeds.base, r.rng.IntN(r.Feeds))
+		feed := r.feed(r.rng.IntN(r.Feeds))
+		s, path := r.subs[r.rng.IntN(len(r.subs))], fmt.Sprintf("/cb%d", r.rng.IntN(r.Callbacks))
 		switch n := r.rng.IntN(10); {
 		case n < 4:
 			r.ping(base, feed)
 		case n < 8:
-			r.subscription(base, feed, "pleaseNotify", r.history.registers, &r.report.Registered)
+			r.register(base, feed, s, path)
 		default:
-			r.subscription(base, feed, "cancel", r.history.cancels, &r.report.Cancelled)
+			r.cancel(base, feed, s, path)
 		}
 	}
 }
@@ -346,14 +291,17 @@ func (r *runner) ping(base, feed string) {
 	})
 }
 
-// subscription registers or cancels some callback.
-func (r *runner) subscription(base, feed, door string, to map[pair][]call, count *int) {
-	r.subscribe(base, feed, r.subs[r.rng.IntN(len(r.subs))], fmt.Sprintf("/cb%d", r.rng.IntN(r.Callbacks)), door, to, count)
+func (r *runner) register(base, feed string, s *subscribers, path string) {
+	r.subscription(base, feed, s, path, "pleaseNotify", r.history.registers, &r.report.Registered)
 }
 
-// subscribe registers or cancels, with a domain: the consent is a GET, so that every
-// POST a callback sees is a notification.
-func (r *runner) subscribe(base, feed string, s *subscribers, path, door string, to map[pair][]call, count *int) {
+func (r *runner) cancel(base, feed string, s *subscribers, path string) {
+	r.subscription(base, feed, s, path, "cancel", r.history.cancels, &r.report.Cancelled)
+}
+
+// subscription registers or cancels, with a domain: the consent is a GET, so that
+// every POST a callback sees is a notification.
+func (r *runner) subscription(base, feed string, s *subscribers, path, door string, to map[pair][]call, count *int) {
 	p := pair{feed, s.base + path}
 	if !r.hold(p) {
 		return
@@ -399,66 +347,3 @@ func (r *runner) post(to string, form url.Values) call {
 	return c
 }
 
-// settle waits until the program has nothing left to do.
-func (r *runner) settle(ctx context.Context) error {
-	calm := 0
-	for end := time.Now().Add(settlesIn); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		var counts struct {
-			Owed      int64 `json:"owed"`
-			PartsDue  int64 `json:"parts_due"`
-			ChecksDue int64 `json:"checks_due"`
-		}
-		if err := r.rest(ctx, &counts); err != nil {
-			return err
-		}
-		if counts.Owed+counts.PartsDue+counts.ChecksDue > 0 {
-			calm = 0
-		} else if calm++; calm >= 5 {
-			return nil
-		}
-	}
-	return fmt.Errorf("the program still had work after %s", settlesIn)
-}
-
-// rest reads what is left to do from the store's own numbers.
-func (r *runner) rest(ctx context.Context, to any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/status", nil)
-	if err != nil {
-		return err
-	}
-	res, err := r.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	var status struct {
-		Counts json.RawMessage `json:"counts"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&status); err != nil {
-		return err
-	}
-	return json.Unmarshal(status.Counts, to)
-}
-
-// export is what the program says it has.
-func (r *runner) export(ctx context.Context) (map[pair]bool, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/subscriptions/export", nil)
-	if err != nil {
-		return nil, err
-	}
-	res, err := r.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	stored := map[pair]bool{}
-	lines := bufio.NewScanner(res.Body)
-	for lines.Scan() {
-		var s struct{ Topic, Callback string }
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-			return nil, err
-		}
-		stored[pair{s.Topic, s.Callback}] = true
-	}
-	return stored, lines.Err()
-}

@@ -1,0 +1,185 @@
+package crashtest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// process is one life of the program.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended by itself: start says so
+	<-p.done
+}
+
+// start starts the program and waits until it is ready.
+func (r *runner) start(ctx context.Context) (*process, error) {
+	data := filepath.Join(r.Dir, "data")
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
+		"--public-url", "http://hub.invalid", "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
+		"--hub.retry", "100ms,200ms,400ms", "--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
+		"--hub.callback-timeout", "6s",
+		"--hub.source-rate", "0", "--hub.host-rate", "0", "--log.level", "error"}, r.Args...)
+	for _, name := range []string{"admin.addr", "listen.addr"} {
+		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	log, err := os.OpenFile(filepath.Join(r.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.CommandContext(ctx, r.Binary, args...)
+	cmd.Env = append(os.Environ(), r.Env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	r.history.born()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
+	for end := time.Now().Add(startsIn); ; {
+		select {
+		case <-p.done:
+			text, _ := os.ReadFile(filepath.Join(r.Dir, "log"))
+			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text)))
+		case <-time.After(5 * time.Millisecond):
+		}
+		base, admin := readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
+		if base != "" && admin != "" && r.status(ctx, base+"/readyz") == http.StatusOK {
+			r.mu.Lock()
+			r.base, r.admin = base, admin
+			r.mu.Unlock()
+			r.history.now(func(l *life, at time.Time) { l.ready = at })
+			return p, nil
+		}
+		if time.Now().After(end) {
+			p.kill()
+			return nil, fmt.Errorf("not ready within %s", startsIn)
+		}
+	}
+}
+
+func tail(s string) string { return s[max(0, len(s)-2000):] }
+
+func readAddr(data, name string) string {
+	b, err := os.ReadFile(filepath.Join(data, name))
+	if err != nil || !strings.HasSuffix(string(b), "\n") {
+		return ""
+	}
+	return "http://" + strings.TrimSpace(string(b))
+}
+
+func (r *runner) gone() {
+	r.mu.Lock()
+	r.base, r.admin = "", ""
+	r.mu.Unlock()
+}
+
+func (r *runner) where() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.base
+}
+
+func (r *runner) status(ctx context.Context, url string) int {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return 0
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// left is the program's own count of what it has still to do.
+type left struct {
+	Owed      int64 `json:"owed"`
+	PartsDue  int64 `json:"parts_due"`
+	ChecksDue int64 `json:"checks_due"`
+}
+
+// settle waits until the program has nothing left to do; false: it always had.
+func (r *runner) settle(ctx context.Context) (bool, error) {
+	return r.until(ctx, func(l left) bool { return l == left{} })
+}
+
+// until waits until done says so, for a while on end.
+func (r *runner) until(ctx context.Context, done func(left) bool) (bool, error) {
+	calm, began, last := 0, time.Now(), left{-1, -1, -1}
+	for end := began.Add(r.Settle); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		var now left
+		if err := r.rest(ctx, &now); err != nil {
+			return false, err
+		}
+		if now != last {
+			r.Log(fmt.Sprintf("after %s there is left: %+v", time.Since(began).Round(time.Millisecond), now))
+		}
+		if last = now; !done(now) {
+			calm = 0
+		} else if calm++; calm >= 5 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// rest reads what is left to do from the store's own numbers.
+func (r *runner) rest(ctx context.Context, to any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/status", nil)
+	if err != nil {
+		return err
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	var status struct {
+		Counts json.RawMessage `json:"counts"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&status); err != nil {
+		return err
+	}
+	return json.Unmarshal(status.Counts, to)
+}
+
+// export is what the program says it has.
+func (r *runner) export(ctx context.Context) (map[pair]bool, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/subscriptions/export", nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	stored := map[pair]bool{}
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		var s struct{ Topic, Callback string }
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return nil, err
+		}
+		stored[pair{s.Topic, s.Callback}] = true
+	}
+	return stored, lines.Err()
+}
