@@ -113,12 +113,14 @@ func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
 	steps := []error{
 		s.Subscribe(t.Context(), []string{feed}, []hub.Subscription{owing}, nil),
 		s.RecordPing(t.Context(), feed+"2", now, now, nil),
-		s.RecordPing(t.Context(), feed+"3", now, until, nil), // held by nobody: it just waits
+		s.RecordPing(t.Context(), feed+"3", now, until, nil), // left to a check that went on in that run
+		s.RecordPing(t.Context(), feed+"4", now, until, nil), // not readable: it waits for its own sake
 	}
 	_, err1 := s.CommitCheck(t.Context(), hub.Check{TopicID: retried, URL: feed, StartedAt: now, Now: now, Changed: true, Node: 1, ClaimParts: 1, ClaimUntil: until})
+	_, err4 := s.CommitCheck(t.Context(), hub.Check{TopicID: hub.TopicID(feed + "4"), URL: feed + "4", StartedAt: now, Now: now, Err: "gone", Retry: until})
 	_, err2 := s.ClaimRetries(t.Context(), now, until, 10, 5)
 	checks, err3 := s.ClaimChecks(t.Context(), now, until, 10)
-	if err := errors.Join(append(steps, err1, err2, err3, s.Close())...); err != nil || len(checks) != 1 {
+	if err := errors.Join(append(steps, err1, err2, err3, err4, s.Close())...); err != nil || len(checks) != 1 {
 		t.Fatal(err, checks)
 	}
 	s = open(t, Options{Dir: dir})
@@ -131,8 +133,8 @@ func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
 	parts, err1 := s.ClaimParts(t.Context(), 2, now, until, 10)
 	retries, err2 := s.ClaimRetries(t.Context(), now, until, 10, 6)
 	checks, err3 = s.ClaimChecks(t.Context(), now, until, 10)
-	if err := errors.Join(err1, err2, err3); err != nil || len(parts) != 1 || len(retries) != 1 || len(checks) != 1 {
-		t.Fatalf("due after Recover: %d parts, %d retries, %d checks (%v), want one each", len(parts), len(retries), len(checks), err)
+	if err := errors.Join(err1, err2, err3); err != nil || len(parts) != 1 || len(retries) != 1 || len(checks) != 2 {
+		t.Fatalf("due after Recover: %d parts, %d retries, %d checks (%v), want 1, 1 and 2", len(parts), len(retries), len(checks), err)
 	}
 	if parts[0].Epoch != 2 {
 		t.Errorf("the new owner has epoch %d, want 2", parts[0].Epoch)

@@ -104,7 +104,9 @@ func (s *Store) Recover(ctx context.Context, now time.Time) error {
 		for _, text := range []string{
 			`UPDATE part SET owner = NULL, due_at = $1 WHERE due_at IS NOT NULL AND owner IS NOT NULL`,
 			`UPDATE subscription SET next_at = $1, claim = 0 WHERE next_at IS NOT NULL AND claim <> 0`,
-			`UPDATE topic SET held = 0, due_at = $1 WHERE due_at > $1 AND held <> 0`,
+			// A ping that was written down while its check went on waits for that one;
+			// only what could not be read waits for its own sake.
+			`UPDATE topic SET held = 0, due_at = $1 WHERE due_at > $1 AND (held <> 0 OR failures = 0)`,
 		} {
 			if _, err := c.Exec(ctx, text, ms(now)); err != nil {
 				return err
