@@ -15,6 +15,7 @@ import (
 // two; a page whose slow deliveries hold up the rest is settled without them.
 const (
 	pageSize     = 500
+	firstPage    = 50 // of a pass: the sooner the first ones are told
 	pagesOpen    = 2
 	partLease    = 15 * time.Second
 	partsAtOnce  = 16
@@ -97,11 +98,15 @@ func (h *Hub) tell(ctx context.Context, p Part) {
 // fill reads and submits pages until the window is full or the part ends.
 func (t *telling) fill(ctx context.Context) error {
 	for len(t.window) < pagesOpen && !t.eof && ctx.Err() == nil {
-		subs, err := t.hub.Store.Page(ctx, t.part, t.after, t.hub.now(), pageSize)
+		size := pageSize
+		if t.seen == 0 {
+			size = firstPage
+		}
+		subs, err := t.hub.Store.Page(ctx, t.part, t.after, t.hub.now(), size)
 		if err != nil {
 			return err
 		}
-		t.eof = len(subs) < pageSize
+		t.eof = len(subs) < size
 		if len(subs) == 0 {
 			return nil
 		}
