@@ -241,9 +241,13 @@ func (t *telling) wait(ctx context.Context) {
 	case <-front.done:
 	case <-timer.C:
 	case <-ctx.Done():
-		select { // the dispatcher gives back what waits and lets the rest end
-		case <-front.done:
-		case <-t.hub.drained:
+		// The dispatcher gives back what waits and lets the rest end: all of it, for
+		// what is under way in a later page may not be taken for owed.
+		for _, p := range t.window {
+			select {
+			case <-p.done:
+			case <-t.hub.drained:
+			}
 		}
 	}
 }

@@ -2,8 +2,6 @@ package hub
 
 import (
 	"context"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
@@ -58,23 +56,6 @@ type delivery struct {
 	reply     *Reply // kept until the parking is committed
 }
 
-// origin is what is known of one callback origin. All fields are guarded by
-// dispatcher.mu.
-type origin struct {
-	key      string
-	queue    []*delivery
-	inFlight int
-	limit    int
-	listed   bool // in a ready list
-	slow     bool
-	took     time.Duration // smoothed time of an answer
-	timeouts int           // in a row
-	opens    int           // times in a row that the breaker opened
-	openTill time.Time
-	turn     time.Time // when the last postponed delivery was told to come back
-	seen     time.Time
-}
-
 // dispatcher hands deliveries to workers: at most max at once, at most limit per
 // origin, origins in turn, so that a dead or slow one never delays another.
 type dispatcher struct {
@@ -101,55 +82,6 @@ type dispatcher struct {
 
 func newDispatcher(max int, timeout time.Duration, now func() time.Time, stats *counters, send func(*delivery) Reply) *dispatcher {
 	return &dispatcher{max: max, timeout: timeout, now: now, send: send, stats: stats, origins: map[string]*origin{}}
-}
-
-// originKey is scheme, host and port of a callback. It parses no more than it must.
-func originKey(callback string) string {
-	i := strings.Index(callback, "://")
-	if i < 0 {
-		return callback
-	}
-	rest := callback[i+3:]
-	if j := strings.IndexAny(rest, "/?#"); j >= 0 {
-		return callback[:i+3+j]
-	}
-	return callback
-}
-
-// hostOf is the host of a callback or feed, for the public log.
-func hostOf(raw string) string {
-	if u, err := url.Parse(raw); err == nil {
-		return u.Host
-	}
-	return ""
-}
-
-func (d *dispatcher) originOf(callback string, now time.Time) *origin {
-	key := originKey(callback)
-	o := d.origins[key]
-	if o == nil {
-		if len(d.origins) >= originsKept {
-			d.forget()
-		}
-		o = &origin{key: key, limit: originStart}
-		d.origins[key] = o
-	}
-	o.seen = now
-	return o
-}
-
-// forget drops origins that are at rest; those in use stay, whatever the number.
-func (d *dispatcher) forget() {
-	old := d.now().Add(-originForgets)
-	rest := 0
-	for key, o := range d.origins {
-		if o.inFlight > 0 || len(o.queue) > 0 {
-			continue
-		}
-		if rest++; o.seen.Before(old) || rest%2 == 0 {
-			delete(d.origins, key)
-		}
-	}
 }
 
 // submit queues deliveries. One that cannot be tried for a while (breaker open,
@@ -397,40 +329,6 @@ func (d *dispatcher) done(v *delivery, r Reply) {
 	d.list(o)
 	d.mu.Unlock()
 	v.finish(v, r)
-}
-
-// learn keeps an origin's speed, limit and breaker.
-func (d *dispatcher) learn(o *origin, r Reply) {
-	if o.took == 0 {
-		o.took = r.Took
-	}
-	o.took = (o.took*3 + r.Took) / 4
-	d.setSlow(o, o.took > slowAfter)
-	if !r.Timeout {
-		o.timeouts, o.opens = 0, 0
-		if r.OK && o.limit < originMax {
-			o.limit++
-		}
-		return
-	}
-	o.limit = max(o.limit/2, originMin)
-	if o.timeouts++; o.timeouts >= breakerTrips {
-		o.openTill = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
-		o.opens++
-	}
-}
-
-// setSlow moves an origin between the classes, with what it has under way.
-func (d *dispatcher) setSlow(o *origin, slow bool) {
-	if o.slow == slow {
-		return
-	}
-	o.slow = slow
-	if slow {
-		d.slow += o.inFlight
-	} else {
-		d.slow -= o.inFlight
-	}
 }
 
 // late tells that these have been under way for a while without an answer: their

@@ -1,0 +1,130 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/app"
+	"cloudburst/internal/bench"
+	"cloudburst/internal/config"
+)
+
+// TestMain lets the test binary stand in for the program, which the measurements
+// start as server, sink and loop.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != "bench" && os.Args[1] != "serve" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := program(ctx, os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func program(ctx context.Context, name string, args []string) error {
+	if name == "bench" {
+		root := &cobra.Command{Use: "bench", SilenceUsage: true}
+		root.AddCommand(bench.Commands()...)
+		root.SetArgs(args)
+		return root.ExecuteContext(ctx)
+	}
+	var environ []string
+	for i := 0; i+1 < len(args); i += 2 {
+		key := strings.NewReplacer(".", "_", "-", "_").Replace(strings.TrimPrefix(args[i], "--"))
+		environ = append(environ, "CLOUDBURST_"+strings.ToUpper(key)+"="+args[i+1])
+	}
+	e, err := config.Load(config.Options{Environ: environ})
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(ctx, e.Config, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return a.Run(ctx)
+}
+
+// figures are those of a report that must be there, and 0.
+func check(t *testing.T, r *bench.Report, err error, zero ...string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(t.Output(), false); err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]float64{}
+	for _, f := range r.Figures {
+		have[f.Name] = f.Value
+	}
+	for _, name := range zero {
+		if v, ok := have[name]; !ok || v != 0 {
+			t.Errorf("%s is %g (there: %v), want 0", name, v, ok)
+		}
+	}
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func small(t *testing.T) bench.Common {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	return bench.Common{Hosts: 5, Rounds: 1, Concurrent: 8, Progress: t.Output(), NoFile: 1024}
+}
+
+func TestFanoutTellsEverybodyOnceAtTheDoor(t *testing.T) {
+	r, err := bench.Fanout{Common: small(t), Subscribers: 60, Register: bench.ByDoor, Latency: 3}.Run(t.Context())
+	check(t, r, err, "duplicates", "false errors")
+}
+
+func TestFanoutTellsEverybodyOnceAfterAnImportBesideSlowOnes(t *testing.T) {
+	r, err := bench.Fanout{Common: small(t), Subscribers: 700, Register: bench.ByImport, Latency: -1,
+		NewConnections: true, SlowShare: 0.1, Slow: 20_000_000}.Run(t.Context())
+	check(t, r, err, "duplicates", "false errors")
+}
+
+func TestPingTellsExactlyTheChanges(t *testing.T) {
+	r, err := bench.Ping{Common: small(t), Feeds: 40, Changed: 0.5, Clients: 4}.Run(t.Context())
+	check(t, r, err, "changes not told", "told without a change, or twice")
+}
+
+func TestSlowOnesAreNotTakenForDead(t *testing.T) {
+	r, err := bench.Slow{Common: small(t), Quick: 20, Slow: 50, SlowHosts: 5, Delay: 400_000_000}.Run(t.Context())
+	check(t, r, err, "duplicates", "false errors")
+}
+
+func TestManySubscriptionsSurviveARestart(t *testing.T) {
+	r, err := bench.Million{Common: small(t), Subscriptions: 500, Feeds: 10, Pings: 5}.Run(t.Context())
+	check(t, r, err, "duplicates", "missing")
+}
+
+func TestWhatCannotBeMeasuredIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]func(context.Context) (*bench.Report, error){
+		"a share above 1":        bench.Fanout{SlowShare: 2}.Run,
+		"an unknown way":         bench.Fanout{Register: "post"}.Run,
+		"no clients":             bench.Ping{Clients: -1}.Run,
+		"no slow ones":           bench.Slow{Slow: -1}.Run,
+		"more feeds than people": bench.Million{Subscriptions: 5}.Run,
+		"a program that is gone": bench.Fanout{Common: bench.Common{Exe: "/nonexistent/cloudburst"}}.Run,
+	} {
+		if _, err := run(t.Context()); err == nil {
+			t.Errorf("%s was measured", name)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package hub
+
+import (
+	"net/url"
+	"strings"
+	"time"
+)
+
+// origin is what is known of one callback origin. All fields are guarded by
+// dispatcher.mu.
+type origin struct {
+	key      string
+	queue    []*delivery
+	inFlight int
+	limit    int
+	listed   bool // in a ready list
+	slow     bool
+	took     time.Duration // smoothed time of an answer
+	timeouts int           // in a row
+	opens    int           // times in a row that the breaker opened
+	openTill time.Time
+	turn     time.Time // when the last postponed delivery was told to come back
+	seen     time.Time
+}
+
+// originKey is scheme, host and port of a callback. It parses no more than it must.
+func originKey(callback string) string {
+	i := strings.Index(callback, "://")
+	if i < 0 {
+		return callback
+	}
+	rest := callback[i+3:]
+	if j := strings.IndexAny(rest, "/?#"); j >= 0 {
+		return callback[:i+3+j]
+	}
+	return callback
+}
+
+// hostOf is the host of a callback or feed, for the public log.
+func hostOf(raw string) string {
+	if u, err := url.Parse(raw); err == nil {
+		return u.Host
+	}
+	return ""
+}
+
+func (d *dispatcher) originOf(callback string, now time.Time) *origin {
+	key := originKey(callback)
+	o := d.origins[key]
+	if o == nil {
+		if len(d.origins) >= originsKept {
+			d.forget()
+		}
+		o = &origin{key: key, limit: originStart}
+		d.origins[key] = o
+	}
+	o.seen = now
+	return o
+}
+
+// forget drops origins that are at rest; those in use stay, whatever the number.
+func (d *dispatcher) forget() {
+	old := d.now().Add(-originForgets)
+	rest := 0
+	for key, o := range d.origins {
+		if o.inFlight > 0 || len(o.queue) > 0 {
+			continue
+		}
+		if rest++; o.seen.Before(old) || rest%2 == 0 {
+			delete(d.origins, key)
+		}
+	}
+}
+
+// learn keeps an origin's speed, limit and breaker.
+func (d *dispatcher) learn(o *origin, r Reply) {
+	if o.took == 0 {
+		o.took = r.Took
+	}
+	o.took = (o.took*3 + r.Took) / 4
+	d.setSlow(o, o.took > slowAfter)
+	if !r.Timeout {
+		o.timeouts, o.opens = 0, 0
+		if r.OK && o.limit < originMax {
+			o.limit++
+		}
+		return
+	}
+	o.limit = max(o.limit/2, originMin)
+	if o.timeouts++; o.timeouts >= breakerTrips {
+		o.openTill = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
+		o.opens++
+	}
+}
+
+// setSlow moves an origin between the classes, with what it has under way.
+func (d *dispatcher) setSlow(o *origin, slow bool) {
+	if o.slow == slow {
+		return
+	}
+	o.slow = slow
+	if slow {
+		d.slow += o.inFlight
+	} else {
+		d.slow -= o.inFlight
+	}
+}
