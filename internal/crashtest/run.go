@@ -346,4 +346,3 @@ func (r *runner) post(to string, form url.Values) call {
 	c.to = time.Now()
 	return c
 }
-

@@ -1,0 +1,272 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"cloudburst/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	code := storetest.Main(m)
+	os.RemoveAll(binary.dir)
+	os.Exit(code)
+}
+
+// binary is the real program, built once for all tests of the package.
+var binary struct {
+	sync.Once
+	dir, file string
+	err       error
+}
+
+func program(t *testing.T) string {
+	t.Helper()
+	binary.Do(func() {
+		if binary.dir, binary.err = os.MkdirTemp("", "cloudburst-test-"); binary.err != nil {
+			return
+		}
+		binary.file = filepath.Join(binary.dir, "cloudburst")
+		cmd := exec.Command("go", "build", "-o", binary.file, "cloudburst/cmd/cloudburst")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			binary.err = fmt.Errorf("build: %w\n%s", err, out)
+		}
+	})
+	if binary.err != nil {
+		t.Fatal(binary.err)
+	}
+	return binary.file
+}
+
+// command is the program with these arguments, on port 0, and without the settings
+// of whoever runs the tests.
+func command(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	loop := "127.0.0.0/8"
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", dir,
+		"--egress.allow-fetch", loop, "--egress.allow-callback", loop, "--hub.ping-interval", "10ms", "--log.level", "warn"}, args...)
+	cmd := exec.Command(program(t), args...)
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "CLOUDBURST_") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	return cmd
+}
+
+// process is the program as a process of its own.
+type process struct {
+	running
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// spawn starts the program on dir and waits until it is ready.
+func spawn(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	_ = os.Remove(filepath.Join(dir, "listen.addr")) // what a killed one left
+	_ = os.Remove(filepath.Join(dir, "admin.addr"))
+	p := &process{cmd: command(t, dir, args...), ended: make(chan struct{})}
+	p.t = t
+	p.cmd.Stderr = t.Output()
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.ended) }() // how it ended is in ProcessState
+	t.Cleanup(p.kill)
+	p.base, p.admin = p.addr(dir, "listen.addr"), p.addr(dir, "admin.addr")
+	wait(t, "the program is ready", func() bool { code, _ := tryGet(p.base + "/readyz"); return code == http.StatusOK })
+	return p
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+}
+
+func (p *process) signal(s os.Signal) {
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Error(err)
+	}
+}
+
+// exit waits for the end and returns the exit status, or minus the signal that killed it.
+func (p *process) exit() int {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(20 * time.Second):
+		p.t.Fatal("it does not end")
+	}
+	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return -int(s.Signal())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// wait waits until done says so; a minute means that something is broken.
+func wait(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+// tryGet is get for servers that may be gone: then the status is 0.
+func tryGet(url string) (int, string) {
+	res, err := http.Get(url)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return res.StatusCode, string(body)
+}
+
+// remains is what the program has still to do, by its own count.
+func (r *running) remains() (owed, parts, checks int64) {
+	r.t.Helper()
+	code, body := get(r.t, r.admin+"/v1/status")
+	var status struct {
+		Counts struct {
+			Owed      int64 `json:"owed"`
+			PartsDue  int64 `json:"parts_due"`
+			ChecksDue int64 `json:"checks_due"`
+		} `json:"counts"`
+	}
+	if err := json.Unmarshal([]byte(body), &status); err != nil || code != http.StatusOK {
+		r.t.Fatalf("status: %d %s", code, body)
+	}
+	return status.Counts.Owed, status.Counts.PartsDue, status.Counts.ChecksDue
+}
+
+func (r *running) idle() bool {
+	owed, parts, checks := r.remains()
+	return owed+parts+checks == 0
+}
+
+// crowd are many callbacks on a few addresses, which count how often each was told.
+type crowd struct {
+	bases []string
+	// answer may take its time; n counts the calls of this callback from 1.
+	answer func(r *http.Request, path string, n int)
+
+	mu   sync.Mutex
+	came map[string]int // calls
+	told map[string]int // calls that were answered to somebody
+}
+
+func newCrowd(t *testing.T, addresses int, answer func(r *http.Request, path string, n int)) *crowd {
+	t.Helper()
+	c := &crowd{answer: answer, came: map[string]int{}, told: map[string]int{}}
+	for i := range addresses {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.1.%d:0", i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := &http.Server{Handler: c, ReadHeaderTimeout: time.Minute}
+		go func() {
+			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		}()
+		t.Cleanup(func() { srv.Close() })
+		c.bases = append(c.bases, "http://"+l.Addr().String())
+	}
+	return c
+}
+
+func (c *crowd) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	c.mu.Lock()
+	c.came[r.URL.Path]++
+	n := c.came[r.URL.Path]
+	c.mu.Unlock()
+	c.answer(r, r.URL.Path, n)
+	if r.Context().Err() == nil {
+		c.mu.Lock()
+		c.told[r.URL.Path]++
+		c.mu.Unlock()
+	}
+}
+
+// follow registers n callbacks at once, as an operator who moves from another hub does.
+func (c *crowd) follow(t *testing.T, r *running, feed string, n int) {
+	t.Helper()
+	var list bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&list, `{"topic":%q,"protocol":"http-post","callback":"%s/%d","expires_at":%q}`+"\n",
+			feed, c.bases[i%len(c.bases)], i, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	}
+	res, err := http.Post(r.admin+"/v1/subscriptions/import", "application/x-ndjson", &list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("import: %d %s %v", res.StatusCode, body, err)
+	}
+}
+
+// count is how many callbacks were told, and how often the most told one.
+func (c *crowd) count() (callbacks, calls, most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range c.told {
+		callbacks++
+		calls += n
+		most = max(most, n)
+	}
+	return callbacks, calls, most
+}
+
+// often are the callbacks that were told more than once, in order.
+func (c *crowd) often() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for path, n := range c.told {
+		if n > 1 {
+			all = append(all, path)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// accepted pings and reports whether that was acknowledged.
+func accepted(base, feed string) bool {
+	res, err := http.PostForm(base+"/rsscloud/ping", map[string][]string{"url": {feed}})
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return err == nil && res.StatusCode == http.StatusOK && strings.Contains(string(body), `success="true"`)
+}
