@@ -1,0 +1,381 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"cloudburst/internal/app"
+	"cloudburst/internal/store/storetest"
+)
+
+// tmpfs mounts a small file system on a folder of its own.
+func tmpfs(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Fatalf("a small file system is needed for this and cannot be mounted (%v): run the tests as root", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill writes a file until there is no room left.
+func fill(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 64 << 10; size > 0; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// door is one way to say something to the hub, and how a refusal looks there.
+type door struct {
+	path, contentType, body string
+	status                  int
+	accepted, refused       string // in the answer's body
+}
+
+// doors are the ways to ping feed and to register s for it.
+func doors(feed string, s *subscriber) map[string]door {
+	const form, xml = "application/x-www-form-urlencoded", "text/xml"
+	u, _ := url.Parse(s.URL) // httptest made it
+	ping := url.Values{"url": {feed}}.Encode()
+	register := func(path string) string {
+		f := s.form(feed, "yes")
+		f.Set("path", path)
+		return f.Encode()
+	}
+	soap := func(call string) string {
+		return `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>` + call + `</e:Body></e:Envelope>`
+	}
+	return map[string]door{
+		"a ping over REST":         {"/rsscloud/ping", form, ping, 503, `success="true"`, `success="false"`},
+		"a ping over XML-RPC":      {"/RPC2", xml, `<methodCall><methodName>rssCloud.ping</methodName><params><param><value>` + feed + `</value></param></params></methodCall>`, 200, "<boolean>1<", "<int>4<"},
+		"a ping over SOAP":         {"/soap", xml, soap(`<ping xmlns="http://rsscloud.org/"><url>` + feed + `</url></ping>`), 500, ">true<", ":Server<"},
+		"a registration over REST": {"/rsscloud/pleaseNotify", form, register("/rest"), 503, `success="true"`, `success="false"`},
+		"a registration over XML-RPC": {"/RPC2", xml, `<methodCall><methodName>rssCloud.pleaseNotify</methodName><params><param><value></value></param><param><value><int>` + u.Port() +
+			`</int></value></param><param><value>/rpc</value></param><param><value>http-post</value></param><param><value><array><data><value>` + feed +
+			`</value></data></array></value></param><param><value>` + u.Hostname() + `</value></param></params></methodCall>`, 200, "<boolean>1<", "<int>4<"},
+		"a cancel over REST": {"/rsscloud/cancel", form, register("/notify"), 503, `success="true"`, `success="false"`},
+	}
+}
+
+// knock sends d once.
+func (d door) knock(t *testing.T, base string) (ok bool, answer string) {
+	t.Helper()
+	res, err := http.Post(base+d.path, d.contentType, strings.NewReader(d.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer = fmt.Sprintf("%d %s", res.StatusCode, body)
+	if strings.Contains(answer, d.accepted) {
+		return true, answer
+	}
+	if res.StatusCode != d.status || !strings.Contains(answer, d.refused) {
+		t.Errorf("refused as %s; want status %d and %q", answer, d.status, d.refused)
+	}
+	return false, answer
+}
+
+// refusing wants every door to refuse, in its own form and without harm.
+func refusing(t *testing.T, r *running, list map[string]door) {
+	t.Helper()
+	for name, d := range list {
+		if ok, answer := d.knock(t, r.base); ok {
+			t.Errorf("%s was accepted: %s", name, answer)
+		}
+	}
+	if code, body := get(t, r.base+"/readyz"); code != http.StatusServiceUnavailable {
+		t.Errorf("readyz says %d %s", code, body)
+	}
+	if code, body := get(t, r.base+"/healthz"); code != http.StatusOK {
+		t.Errorf("healthz says %d %s", code, body)
+	}
+}
+
+func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
+	t.Parallel()
+	dir := tmpfs(t, "8m")
+	cfg := conf(t, dir)
+	cfg.Hub.PingInterval = time.Millisecond
+	r := start(t, cfg)
+	f, s := newFeed(t), newSubscriber(t)
+	feed := f.URL + "/rss.xml"
+	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
+		t.Fatalf("pleaseNotify: %d %s", code, body)
+	}
+	if !accepted(r.base, feed) {
+		t.Fatal("the first ping was refused")
+	}
+	s.wait(t, "the first change")
+	ballast := filepath.Join(dir, "ballast")
+	fill(t, ballast)
+	// What the database has in its own files already it may still use up.
+	wait(t, "there is no room for a ping, nor to say that it is ready", func() bool {
+		if accepted(r.base, feed) {
+			return false
+		}
+		code, _ := tryGet(r.base + "/readyz")
+		return code == http.StatusServiceUnavailable
+	})
+	before, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
+	if err != nil {
+		t.Fatalf("a full disk can still be read: %v", err)
+	}
+	f.set("<rss><channel><title>two</title></channel></rss>")
+	refusing(t, r, doors(feed, s))
+	after, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
+	if err != nil || after != before {
+		t.Errorf("something was half applied: %+v became %+v, %v", before, after, err)
+	}
+	if n := len(s.heard); n != 0 {
+		t.Errorf("it was told %d times of a change that is not on disk", n)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "it is ready again", func() bool { code, _ := tryGet(r.base + "/readyz"); return code == http.StatusOK })
+	if !accepted(r.base, feed) {
+		t.Error("a ping is refused when there is room again")
+	}
+	if got := s.wait(t, "the change, when there is room again"); got != feed {
+		t.Errorf("told of %q", got)
+	}
+	for name, d := range doors(feed, s) {
+		if ok, answer := d.knock(t, r.base); !ok {
+			t.Errorf("%s when there is room again: %s", name, answer)
+		}
+	}
+}
+
+// edit changes the database in dir by SQL, with other hands than the program's own.
+func edit(t *testing.T, dir, text string) {
+	t.Helper()
+	out, err := exec.Command("python3", "-c", "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit(); c.close()",
+		filepath.Join(dir, "cloudburst.db"), text).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python3: %v\n%s", err, out)
+	}
+}
+
+// made is a folder that the program has used and left.
+func made(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	a, err := app.Open(t.Context(), conf(t, dir), slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = a.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestAStartThatCannotBeIsRefusedWithOneSentence(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(t *testing.T, dir string) (use string, args, want []string){
+		"read-only folder": func(t *testing.T, _ string) (string, []string, []string) {
+			dir := tmpfs(t, "4m")
+			if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+				t.Fatal(err)
+			}
+			return dir, nil, []string{dir, "--data"}
+		},
+		"full disk": func(t *testing.T, _ string) (string, []string, []string) {
+			dir := tmpfs(t, "64k")
+			fill(t, filepath.Join(dir, "ballast"))
+			return dir, nil, []string{dir, "no room", "--data"}
+		},
+		"folder that is a file": func(t *testing.T, dir string) (string, []string, []string) {
+			file := filepath.Join(dir, "file")
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return file, nil, []string{file, "--data"}
+		},
+		"second process": func(t *testing.T, dir string) (string, []string, []string) {
+			spawn(t, dir)
+			return dir, nil, []string{dir, "Another cloudburst", "Stop it"}
+		},
+		"newer schema": func(t *testing.T, dir string) (string, []string, []string) {
+			edit(t, dir, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
+			return dir, nil, []string{dir, "9999", "newer"}
+		},
+		"damaged file": func(t *testing.T, dir string) (string, []string, []string) {
+			file := filepath.Join(dir, "cloudburst.db")
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, content[:len(content)/2], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return dir, nil, []string{file, "damaged", "backup"}
+		},
+		"emptied file": func(t *testing.T, dir string) (string, []string, []string) {
+			file := filepath.Join(dir, "cloudburst.db")
+			if err := os.Truncate(file, 0); err != nil {
+				t.Fatal(err)
+			}
+			return dir, nil, []string{file, "damaged", "backup"}
+		},
+		"database away": func(_ *testing.T, dir string) (string, []string, []string) {
+			return dir, []string{"--database", "postgres://me:secret@127.0.0.1:9/cloud"}, []string{"127.0.0.1:9/cloud", "check that the server runs"}
+		},
+		"address in use": func(t *testing.T, dir string) (string, []string, []string) {
+			other := httptest.NewServer(http.NotFoundHandler())
+			t.Cleanup(other.Close)
+			addr := other.Listener.Addr().String()
+			return dir, []string{"--listen", addr}, []string{addr, "another server"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, args, want := prepare(t, made(t))
+			cmd := command(t, dir, args...)
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			err := cmd.Run()
+			exit, _ := errors.AsType[*exec.ExitError](err)
+			if exit == nil || exit.ExitCode() != 1 {
+				t.Fatalf("ended with %v; want exit status 1. It said: %s", err, &said)
+			}
+			for _, w := range want {
+				if !strings.Contains(said.String(), w) {
+					t.Errorf("%q is missing in: %s", w, &said)
+				}
+			}
+			if strings.Count(said.String(), "\n") != 1 || strings.Contains(said.String(), "secret") {
+				t.Errorf("want one line without secrets, got: %s", &said)
+			}
+			t.Log(said.String())
+		})
+	}
+}
+
+// numbered is a feed whose content is its number.
+type numbered struct {
+	*feed
+	n int
+}
+
+func (f *numbered) raise() {
+	f.n++
+	f.set(fmt.Sprintf("<rss><channel><title>%d</title></channel></rss>", f.n))
+}
+
+// TestADatabaseThatComesAndGoes crashes the database server under load, twice.
+func TestADatabaseThatComesAndGoes(t *testing.T) {
+	t.Parallel()
+	cluster, err := storetest.StartCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	cfg := conf(t, t.TempDir())
+	if cfg.Database, err = cluster.Database("away"); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Hub.PingInterval, cfg.Hub.CallbackTimeout = time.Millisecond, 5*time.Second
+	r := start(t, cfg)
+	s := newSubscriber(t)
+	var last sync.Map // of each feed: told of its last acknowledged change
+	var mu sync.Mutex
+	var good, bad int
+	ctx, stop := context.WithCancel(t.Context())
+	var authors sync.WaitGroup
+	go func() {
+		for url := range s.heard {
+			last.Store(url, time.Now())
+		}
+	}()
+	changed := map[string]time.Time{} // the last acknowledged one
+	var feeds []*numbered
+	for range 4 {
+		f := &numbered{feed: newFeed(t)}
+		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(f.URL+"/rss.xml", "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
+			t.Fatalf("pleaseNotify: %d %s", code, body)
+		}
+		feeds = append(feeds, f)
+	}
+	for _, f := range feeds {
+		authors.Go(func() {
+			for ctx.Err() == nil {
+				f.raise()
+				at := time.Now()
+				ok := accepted(r.base, f.URL+"/rss.xml")
+				mu.Lock()
+				if ok {
+					good++
+					changed[f.URL+"/rss.xml"] = at
+				} else {
+					bad++
+				}
+				mu.Unlock()
+				if !ok {
+					<-time.After(20 * time.Millisecond) // refusals cost nothing, and all of them the processor
+				}
+			}
+		})
+	}
+	counted := func(n *int, more int) func() bool {
+		mu.Lock()
+		until := *n + more
+		mu.Unlock()
+		return func() bool { mu.Lock(); defer mu.Unlock(); return *n >= until }
+	}
+	for range 2 {
+		wait(t, "pings are acknowledged", counted(&good, 50))
+		cluster.Crash()
+		wait(t, "pings are refused", counted(&bad, 20))
+		refusing(t, r, doors(feeds[0].URL+"/rss.xml", s))
+		if err := cluster.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, "it is ready again", func() bool { code, _ := tryGet(r.base + "/readyz"); return code == http.StatusOK })
+	}
+	wait(t, "pings are acknowledged again", counted(&good, 50))
+	stop()
+	authors.Wait()
+	for url, at := range changed {
+		wait(t, "each feed's last acknowledged change is told", func() bool {
+			when, ok := last.Load(url)
+			return ok && when.(time.Time).After(at)
+		})
+	}
+	wait(t, "nothing is left to do", r.idle)
+	t.Logf("%d pings acknowledged, %d refused", good, bad)
+}
