@@ -101,7 +101,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	dialect := sqlstore.SQLite()
 	s.wdb = pool(file, writing, 1, o.MaxPages)
-	if err := sqlstore.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); err != nil {
+	if err := sqlstore.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); fault.CodeOf(err) == fault.Conflict {
+		return nil, fault.New(fault.Conflict, "%s It is the file %s.", fault.Message(err), file)
+	} else if err != nil {
 		return nil, err
 	}
 	if err := lock.mark(); err != nil {
@@ -263,7 +265,7 @@ func openFault(err error, dir string) error {
 	case codeCorrupt, codeNotADB:
 		return damaged(filepath.Join(dir, File), err)
 	case codeFull:
-		return translate(err, dir)
+		return fault.Wrap(fault.Unavailable, err, "There is no room left on the disk of the data folder %s: make some, or give another folder with --data.", dir)
 	}
 	return folderFault(fmt.Errorf("opening the database: %w", err), dir)
 }

@@ -1,0 +1,282 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestAStopInTheMiddleOfTellingRepeatsNothing stops the program while it tells 2,000
+// callbacks. Those that take 3 s are waited for; those that take longer than the stop
+// may are told again, and nobody else is.
+func TestAStopInTheMiddleOfTellingRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	const all, some = 2000, 300
+	dir := t.TempDir()
+	p := spawn(t, dir)
+	var calls, hanging atomic.Int64
+	var again atomic.Bool
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
+	c := newCrowd(t, 8, func(r *http.Request, path string, _ int) {
+		if calls.Add(1) >= some && hanging.Load() > 0 {
+			begin()
+		}
+		id, _ := strconv.Atoi(strings.TrimPrefix(path, "/"))
+		takes := 40 * time.Millisecond
+		switch {
+		case id%397 == 5:
+			takes = 3 * time.Second
+		case hung(id) && !again.Load():
+			hanging.Add(1)
+			takes = time.Minute
+		}
+		select {
+		case <-time.After(takes):
+		case <-r.Context().Done():
+		}
+	})
+	f := newFeed(t)
+	feed := f.URL + "/rss.xml"
+	c.follow(t, &p.running, feed, all)
+	if !accepted(p.base, feed) {
+		t.Fatal("the ping was refused")
+	}
+	select {
+	case <-begun:
+	case <-time.After(time.Minute):
+		t.Fatal("it does not begin")
+	}
+	began := time.Now()
+	p.signal(syscall.SIGTERM)
+	if code := p.exit(); code != 0 {
+		t.Errorf("stopped with exit status %d", code)
+	}
+	told, _, _ := c.count()
+	t.Logf("stopped within %s, %d told by then", time.Since(began).Round(10*time.Millisecond), told)
+	if told == all {
+		t.Fatal("everybody had been told before the stop: this proves nothing")
+	}
+	again.Store(true)
+	p = spawn(t, dir)
+	since := time.Now()
+	wait(t, "everybody is told", func() bool { told, _, _ := c.count(); return told == all })
+	t.Logf("the others were told within %s of the new start", time.Since(since).Round(10*time.Millisecond))
+	wait(t, "nothing is left to do", p.idle)
+	told, sent, most := c.count()
+	if told != all || sent != all || most != 1 {
+		t.Errorf("%d callbacks were told %d times, one of them %d times; twice: %v", told, sent, most, c.often())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path, n := range c.came {
+		if id, _ := strconv.Atoi(strings.TrimPrefix(path, "/")); n > 1 && !hung(id) {
+			t.Errorf("%s was called %d times", path, n)
+		}
+	}
+}
+
+// hung are callbacks that do not answer within any stop.
+func hung(id int) bool { return id%50 == 7 }
+
+func TestASecondSignalEndsItAtOnceAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	const all = 50
+	dir := t.TempDir()
+	p := spawn(t, dir)
+	first := make(chan struct{}, all)
+	var calm atomic.Bool
+	c := newCrowd(t, 2, func(r *http.Request, _ string, _ int) {
+		if !calm.Load() {
+			first <- struct{}{}
+			<-r.Context().Done()
+		}
+	})
+	f := newFeed(t)
+	c.follow(t, &p.running, f.URL+"/rss.xml", all)
+	if !accepted(p.base, f.URL+"/rss.xml") {
+		t.Fatal("the ping was refused")
+	}
+	<-first
+	p.signal(syscall.SIGTERM)
+	wait(t, "it takes nothing new", func() bool { code, _ := tryGet(p.base + "/readyz"); return code != http.StatusOK })
+	p.signal(syscall.SIGTERM)
+	if code := p.exit(); code == 0 {
+		t.Error("a stop that was cut short ended with exit status 0")
+	}
+	calm.Store(true)
+	p = spawn(t, dir)
+	wait(t, "everybody is told", func() bool { told, _, _ := c.count(); return told == all })
+	p.signal(syscall.SIGTERM)
+	if code := p.exit(); code != 0 {
+		t.Errorf("stopped with exit status %d", code)
+	}
+}
+
+// silence are callbacks that take a connection and never say anything.
+func silence(t *testing.T, n int) (bases []string) {
+	t.Helper()
+	for i := range n {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.2.%d:0", i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer conn.Close()
+					_, _ = io.Copy(io.Discard, conn) // until the other side gives up
+				}()
+			}
+		}()
+		t.Cleanup(func() { l.Close() })
+		bases = append(bases, "http://"+l.Addr().String())
+	}
+	return bases
+}
+
+// leave ends what follow began.
+func (c *crowd) leave(t *testing.T, r *running, feed string, n int) {
+	t.Helper()
+	for i := range n {
+		callback := fmt.Sprintf("%s/%d", c.bases[i%len(c.bases)], i)
+		req, err := http.NewRequest(http.MethodDelete, r.admin+"/v1/subscriptions?"+url.Values{"topic": {feed}, "callback": {callback}}.Encode(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d", callback, res.StatusCode)
+		}
+	}
+}
+
+// metric is one value of the program's own.
+func (r *running) metric(name string) float64 {
+	r.t.Helper()
+	_, body := get(r.t, r.admin+"/metrics")
+	for line := range strings.Lines(body) {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			return v
+		}
+	}
+	r.t.Fatalf("there is no %s in:\n%s", name, body)
+	return 0
+}
+
+// TestTheDeadDoNotHarmTheLiving: of 1,200 callbacks a third answers, a third refuses
+// the connection, a third takes it and is silent.
+func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
+	t.Parallel()
+	const each, rounds = 400, 4
+	p := spawn(t, t.TempDir(), "--hub.callback-timeout", "1s", "--hub.retry", "1s,2s", "--hub.max-errors", "1000")
+	c := newCrowd(t, 20, func(*http.Request, string, int) {})
+	dead := &crowd{}
+	for range 20 {
+		l, err := net.Listen("tcp", "127.0.3.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead.bases = append(dead.bases, "http://"+l.Addr().String())
+		l.Close()
+	}
+	mute := &crowd{bases: silence(t, 20)}
+	f := &numbered{feed: newFeed(t)}
+	feed := f.URL + "/rss.xml"
+	for _, group := range []*crowd{mute, dead, c} {
+		group.follow(t, &p.running, feed, each)
+	}
+	quiet := p.metric("go_goroutines")
+	var busiest, memory float64
+	for n := range rounds {
+		f.raise()
+		if !accepted(p.base, feed) {
+			t.Fatal("the ping was refused")
+		}
+		wait(t, "the living are told", func() bool {
+			busiest, memory = max(busiest, p.metric("go_goroutines")), max(memory, p.metric("process_resident_memory_bytes"))
+			told, sent, _ := c.count()
+			return told == each && sent >= each*(n+1)
+		})
+	}
+	if _, sent, most := c.count(); sent != each*rounds || most != rounds {
+		t.Errorf("the living were told %d times, one of them %d times; want %d and %d", sent, most, each*rounds, rounds)
+	}
+	wait(t, "the dead count as failing, and some of the silent", func() bool {
+		failing := p.failing()
+		return dead.among(failing) == each && mute.among(failing) > 0
+	})
+	failing := p.failing()
+	if n := c.among(failing); n > 0 {
+		t.Errorf("%d who answer count as failing", n)
+	}
+	t.Logf("goroutines: %.0f before, at most %.0f; memory at most %.0f MiB; %d dead and %d silent ones count as failing",
+		quiet, busiest, memory/(1<<20), dead.among(failing), mute.among(failing))
+	if busiest > 3000 || memory > 256<<20 {
+		t.Errorf("%.0f goroutines and %.0f MiB are too many", busiest, memory/(1<<20))
+	}
+	for _, group := range []*crowd{mute, dead} {
+		group.leave(t, &p.running, feed, each)
+	}
+	wait(t, "the storm leaves nothing behind", func() bool { return p.idle() && p.metric("go_goroutines") < quiet+50 })
+}
+
+// failing are the callbacks whose last change did not arrive.
+func (r *running) failing() (callbacks []string) {
+	r.t.Helper()
+	for after := ""; ; {
+		_, body := get(r.t, r.admin+"/v1/subscriptions?"+url.Values{"limit": {"1000"}, "after": {after}}.Encode())
+		var page struct {
+			Subscriptions []struct {
+				Callback string
+				Failures int
+			}
+			Next string
+		}
+		if err := json.Unmarshal([]byte(body), &page); err != nil {
+			r.t.Fatalf("%v: %.500s", err, body)
+		}
+		for _, s := range page.Subscriptions {
+			if s.Failures > 0 {
+				callbacks = append(callbacks, s.Callback)
+			}
+		}
+		if after = page.Next; after == "" {
+			return callbacks
+		}
+	}
+}
+
+// among counts the callbacks that are of this crowd.
+func (c *crowd) among(callbacks []string) (n int) {
+	for _, callback := range callbacks {
+		for _, base := range c.bases {
+			if strings.HasPrefix(callback, base+"/") {
+				n++
+			}
+		}
+	}
+	return n
+}
