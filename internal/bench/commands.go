@@ -21,7 +21,7 @@ func common(c *cobra.Command, o *Common, hosts, rounds int) *bool {
 	f.IntVar(&o.Rounds, "runs", rounds, "the same as --rounds")
 	f.IntVar(&o.Concurrent, "concurrent", 256, "requests under way at once in the loops that the server is compared with")
 	f.StringVar(&o.Database, "database", "", "an empty PostgreSQL database made for this (postgres://…), in place of SQLite in a temporary folder")
-	f.IntVar(&o.NoFile, "nofile", 0, "the server's limit of open files (0: as it is)")
+	f.IntVar(&o.NoFile, "nofile", 0, "limit of open files of the server and the loops (0: as it is)")
 	f.StringVar(&o.Profile, "cpuprofile", "", "write a CPU profile of the server during the first measured round to this file")
 	f.StringVar(&o.MemProfile, "memprofile", "", "write a heap profile of the server at the end to this file (fanout)")
 	f.StringArrayVar(&o.ServerFlags, "server-flag", nil, "a further flag for the server, such as --server-flag=--hub.max-in-flight=512; may be repeated")

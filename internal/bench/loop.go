@@ -33,6 +33,7 @@ type Job struct {
 	Port       uint16 `json:"port"`
 	From, To   int    // callbacks From ≤ i < To, in an order of no meaning
 	Concurrent int    `json:"concurrent"`
+	Idle       int    `json:"idle"` // connections kept open
 	Feed       string `json:"feed"`
 }
 
@@ -57,21 +58,21 @@ func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8)}
 }
 
-func newLoop(concurrent int) *loop {
+func newLoop(concurrent, idle int) *loop {
 	dialer := &net.Dialer{KeepAlive: -1}
 	return &loop{
 		sender: fetch.NewSender(fetch.SenderOptions{
 			Guard:     &fetch.Guard{Allow: loopback(), Callback: true},
 			UserAgent: agent,
 			MaxConns:  concurrent + 64,
-			IdleTotal: idleKept,
+			IdleTotal: idle,
 		}),
 		web: &http.Client{
 			Timeout:       15 * time.Second,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{
 				DialContext:         dialer.DialContext,
-				MaxIdleConns:        idleKept,
+				MaxIdleConns:        idle,
 				MaxIdleConnsPerHost: 4,
 				IdleConnTimeout:     30 * time.Second,
 				DisableCompression:  true,
@@ -83,9 +84,14 @@ func newLoop(concurrent int) *loop {
 	}
 }
 
-// idleKept is how many connections the loops keep: as many as the server does
-// with the usual limit of files of these measurements.
-const idleKept = 4096
+// idleKept is how many connections a loop keeps: as many as the server does with
+// that limit of open files; 0 is a limit that does not matter.
+func idleKept(noFile int) int {
+	if noFile == 0 {
+		return 4096
+	}
+	return min(max(noFile*3/8, 64), 8192) / 2
+}
 
 func onlyHTTP1() *http.Protocols {
 	p := new(http.Protocols)
@@ -182,7 +188,7 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 				return nil, err
 			}
 			if l == nil {
-				l = newLoop(j.Concurrent)
+				l = newLoop(j.Concurrent, j.Idle)
 			}
 			return l.run(ctx, j)
 		case "door":
@@ -190,7 +196,7 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 			if err != nil {
 				return nil, err
 			}
-			l = newLoop(1024)
+			l = newLoop(1024, idleKept(0))
 			l.door, err = openDoor(ctx, p, l.sender)
 			if err != nil {
 				return nil, err
@@ -207,8 +213,8 @@ type loopProcess struct {
 	caller
 }
 
-func startLoop(exe, dir, name string) (*loopProcess, error) {
-	proc, err := start(dir, name, 0, exe, "bench", "loop")
+func startLoop(exe, dir, name string, noFile int) (*loopProcess, error) {
+	proc, err := start(dir, name, noFile, exe, "bench", "loop")
 	if err != nil {
 		return nil, err
 	}

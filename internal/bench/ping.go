@@ -68,7 +68,7 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 		}
 		wait := func() error { _, err := s.server.settle(ctx); return err }
 		if s.Profile != "" && n == 1 {
-			profiled := s.server.profile(ctx, s.Profile, max(1, b.Feeds/5000))
+			profiled := s.server.profile(ctx, s.Profile, max(1, b.Feeds/3000))
 			wait = func() error { return profiled() }
 		}
 		x, err := b.round(ctx, s, ours, s.server.process, 0, share)

@@ -144,10 +144,10 @@ func TestTooManyHostsAreRefused(t *testing.T) {
 func TestLoopsReachEveryCallbackOnce(t *testing.T) {
 	t.Parallel()
 	s := openTestSink(t, Plan{Hosts: 7})
-	l := newLoop(8)
+	l := newLoop(8, 64)
 	for _, kind := range []string{LoopSender, LoopNetHTTP} {
 		s.Reset(200)
-		ran, err := l.run(t.Context(), Job{Kind: kind, Hosts: 7, Port: s.Port, From: 50, To: 200, Concurrent: 8, Feed: "http://127.0.0.1/f"})
+		ran, err := l.run(t.Context(), Job{Kind: kind, Hosts: 7, Port: s.Port, From: 50, To: 200, Concurrent: 8, Idle: 64, Feed: "http://127.0.0.1/f"})
 		if err != nil || ran.Sent != 150 || ran.Failed != 0 {
 			t.Fatalf("%s: %+v, %v", kind, ran, err)
 		}

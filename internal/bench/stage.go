@@ -17,7 +17,7 @@ type Common struct {
 	Concurrent  int    // requests under way at once in a loop [256]
 	Rounds      int    // [5]
 	Database    string // postgres://…, an empty database made for it [SQLite in the temporary folder]
-	NoFile      int    // the server's limit of open files [as it is]
+	NoFile      int    // limit of open files of the server and of the loops [as it is]
 	Profile     string // file for a CPU profile of the server's first round
 	MemProfile  string // file for a heap profile of the server at the end
 	ServerFlags []string
@@ -119,7 +119,7 @@ func (s *stage) loop(kind string) (*loopProcess, error) {
 	if l := s.loops[kind]; l != nil {
 		return l, nil
 	}
-	l, err := startLoop(s.Exe, s.dir, fmt.Sprintf("loop%d", len(s.loops)))
+	l, err := startLoop(s.Exe, s.dir, fmt.Sprintf("loop%d", len(s.loops)), s.NoFile)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *stage) run(kind string, from, to int, feed string) (a Arrivals, rate, c
 	s.tell.step(fmt.Sprintf("loop (%s)", kind), 0, to-from)
 	before := l.usage().cpu
 	var ran Ran
-	j := Job{Kind: kind, Hosts: s.Hosts, Port: s.sink.port, From: from, To: to, Concurrent: s.Concurrent, Feed: feed}
+	j := Job{Kind: kind, Hosts: s.Hosts, Port: s.sink.port, From: from, To: to, Concurrent: s.Concurrent, Idle: idleKept(s.NoFile), Feed: feed}
 	if err := l.call("run", j, &ran); err != nil {
 		return a, 0, 0, err
 	}
