@@ -391,7 +391,7 @@ func (d *dispatcher) known() (all, slow, open int) {
 }
 
 // stop starts nothing more: what waits comes back as NotTried. It returns when
-// nothing is under way any more or ctx ends.
+// nothing is under way any more, and every answer was passed on, or ctx ends.
 func (d *dispatcher) stop(ctx context.Context) {
 	d.mu.Lock()
 	d.stopped = true
@@ -409,7 +409,10 @@ func (d *dispatcher) stop(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, n := d.load(); n == 0 {
+		d.mu.Lock()
+		working := d.workers // those in flight, and those that are passing on an answer
+		d.mu.Unlock()
+		if working == 0 {
 			return
 		}
 		select {

@@ -36,6 +36,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	<-settling
 	last, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
+	h.settle(last) // what was broken off, or passed on by the last checkpoints
 	h.cutMinute(last, h.now().Truncate(time.Minute).Add(time.Minute))
 	h.say(last, "Stopped.")
 	return nil
