@@ -13,7 +13,8 @@ func (p *Program) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Start the server",
 		Long: `Starts the server and runs until it is told to stop (SIGINT or SIGTERM), then
-lets what is under way end, for at most 10 seconds.
+lets what is under way end, for at most 10 seconds. A second signal ends it at
+once; what was under way is then repeated at the next start.
 
 At its start it prints where its pages are and the <cloud> element that a feed
 needs. The operator's listener (--admin.listen) has the JSON API, metrics and
