@@ -123,8 +123,8 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		if err != nil {
 			return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 		}
-		if over := func() {}; i%r.Ordeal == r.Ordeal-1 {
-			over = r.ordeal(i / r.Ordeal)
+		if i%r.Ordeal == r.Ordeal-1 {
+			over := r.ordeal(i / r.Ordeal)
 			r.die(p)
 			over()
 		} else {
