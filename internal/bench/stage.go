@@ -143,7 +143,13 @@ func (s *stage) run(kind string, from, to int, feed string) (a Arrivals, rate, c
 	if err := l.call("run", j, &ran); err != nil {
 		return a, 0, 0, err
 	}
-	if ran.Failed > 0 {
+	most := 0
+	if kind == LoopNetHTTP {
+		// With few idle connections net/http now and then loses an answer to its own
+		// tidying ("too many idle connections").
+		most = ran.Sent / 100
+	}
+	if ran.Failed > most {
 		return a, 0, 0, fmt.Errorf("the loop %s failed to send %d of %d: %s", kind, ran.Failed, ran.Sent, ran.Error)
 	}
 	cpu = float64((l.usage().cpu - before).Microseconds()) / float64(to-from)
