@@ -74,15 +74,17 @@ type telling struct {
 func (h *Hub) tell(ctx context.Context, p Part) {
 	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease)}
 	for !t.lost {
-		if err := t.fill(ctx); err != nil {
+		if err := t.fill(ctx); err != nil && ctx.Err() == nil {
 			h.Log.Error("read a page of subscriptions", "topic", p.Topic.URL, "part", p.N, "err", err)
-			if !h.pause(ctx, storeRetry) {
-				t.release()
-				return
-			}
+			h.pause(ctx, storeRetry)
 			continue
 		}
-		if len(t.window) == 0 {
+		switch {
+		case len(t.window) > 0: // also when it stops: what is under way is waited for
+		case ctx.Err() != nil: // nothing was read, which does not mean that nobody is there
+			t.release()
+			return
+		default:
 			t.finish()
 			return
 		}
