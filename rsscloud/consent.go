@@ -57,6 +57,7 @@ func CheckConsent(status int, contentType string, body []byte, challenge string)
 // answer text/plain.
 func visible(page string) string {
 	var b strings.Builder
+	lower := lowerASCII(page) // as long as page, byte for byte, unlike what strings.ToLower makes
 	for {
 		i := strings.IndexByte(page, '<')
 		if i < 0 {
@@ -64,9 +65,8 @@ func visible(page string) string {
 			return html.UnescapeString(b.String())
 		}
 		b.WriteString(page[:i])
-		page = page[i:]
+		page, lower = page[i:], lower[i:]
 		end := ">"
-		lower := strings.ToLower(page[:min(len(page), 9)])
 		switch {
 		case strings.HasPrefix(lower, "<!--"):
 			end = "-->"
@@ -79,12 +79,22 @@ func visible(page string) string {
 		case strings.HasPrefix(lower, "<textarea"):
 			end = "</textarea>"
 		}
-		j := strings.Index(strings.ToLower(page), end)
+		j := strings.Index(lower, end)
 		if j < 0 {
 			return html.UnescapeString(b.String())
 		}
-		page = page[j+len(end):]
+		page, lower = page[j+len(end):], lower[j+len(end):]
 	}
+}
+
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 // standsAlone reports whether text has the challenge anywhere but behind
