@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -23,6 +24,22 @@ type process struct {
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself: start says so
 	<-p.done
+}
+
+// stop asks it to end and waits until it did.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+	case <-time.After(stopsIn):
+		return fmt.Errorf("asked to end, it goes on after %s", stopsIn)
+	}
+	if !p.cmd.ProcessState.Success() {
+		return fmt.Errorf("asked to end, it ended with %s", p.cmd.ProcessState)
+	}
+	return nil
 }
 
 // start starts the program and waits until it is ready.

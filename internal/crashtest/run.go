@@ -15,6 +15,7 @@ import (
 const (
 	patience  = 10 * time.Second
 	startsIn  = 60 * time.Second
+	stopsIn   = 20 * time.Second
 	afterlife = time.Second
 )
 
@@ -127,6 +128,11 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 			over := r.ordeal(i / r.Ordeal)
 			r.die(p)
 			over()
+		} else if i%10 == 7 {
+			time.Sleep(r.Life)
+			if err := r.stop(p); err != nil {
+				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
+			}
 		} else {
 			time.Sleep(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20) // a real process lives in real time
 			r.die(p)
@@ -185,6 +191,18 @@ func (r *runner) end(ctx context.Context, stop func()) (stored map[pair]bool, en
 }
 
 func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feeds.base, n) }
+
+// stop asks a process to end, which may take it a while: for what is acknowledged it
+// is no different from a death.
+func (r *runner) stop(p *process) error {
+	r.gone()
+	defer func() { r.history.now(func(l *life, at time.Time) { l.died = at }) }()
+	if err := p.stop(); err != nil {
+		p.kill()
+		return err
+	}
+	return nil
+}
 
 func (r *runner) die(p *process) {
 	r.gone()
