@@ -57,6 +57,7 @@ func (h *Hub) setUp() {
 	if h.Now == nil {
 		h.Now = time.Now
 	}
+	h.Fetch, h.Notify, h.Verify = guardedFetcher{h.Fetch, h.Log}, guardedNotifier{h.Notify, h.Log}, guardedVerifier{h.Verify, h.Log}
 	h.begun = h.now()
 	h.work, h.stopWork = context.WithCancel(context.Background())
 	h.tellCtx, h.stopTell = context.WithCancel(h.work)

@@ -153,3 +153,26 @@ func TestACancelWithADomainNeedsTheChallenge(t *testing.T) {
 		}
 	})
 }
+
+func TestAPanicBehindADoorEndsOnlyItsOwnRequest(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		cb := w.subscribers(1)[0]
+		w.consent = func(hub.Subscription, string, bool) error { panic("bad letters") }
+		got, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Challenge: true, Feeds: []string{feedURL}})
+		if err != nil || len(got.Refused) != 1 {
+			t.Errorf("register: %+v, %v", got, err)
+		}
+		w.answers(func(_ string, n int) hub.Reply {
+			if n == 0 {
+				panic("bad answer")
+			}
+			return hub.Reply{OK: true}
+		})
+		w.change("two")
+		w.settle(2 * time.Minute)
+		if s, ok := w.subscription(cb); !ok || s.Failures != 0 || w.count(cb) != 2 {
+			t.Errorf("after a panic of ours: there %v, %d failures, told %d times; want it tried again", ok, s.Failures, w.count(cb))
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// What strangers send is decoded behind these three. They run in goroutines of the
+// hub's own, where a panic would end the process and with it everybody's news; so
+// one ends the request it came with, and is logged with its place.
+
+type guardedFetcher struct {
+	Fetcher
+	log *slog.Logger
+}
+
+func (g guardedFetcher) Fetch(ctx context.Context, f Fetch) (got Fetched, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = caught(g.log, "fetch", f.URL, p)
+		}
+	}()
+	return g.Fetcher.Fetch(ctx, f)
+}
+
+type guardedVerifier struct {
+	Verifier
+	log *slog.Logger
+}
+
+func (g guardedVerifier) Verify(ctx context.Context, sub Subscription, feed string, challenge bool) (x event.Exchange, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = caught(g.log, "verify", sub.Callback, p)
+		}
+	}()
+	return g.Verifier.Verify(ctx, sub, feed, challenge)
+}
+
+type guardedNotifier struct {
+	Notifier
+	log *slog.Logger
+}
+
+func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Topic, hops int) (r Reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			_ = caught(g.log, "notify", sub.Callback, p) // our fault, so not the subscriber's error
+			r = Reply{NotTried: true, RetryAfter: time.Minute}
+		}
+	}()
+	return g.Notifier.Notify(ctx, sub, topic, hops)
+}
+
+func caught(log *slog.Logger, doing, url string, p any) error {
+	log.Error("a panic was caught", "doing", doing, "url", url, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	return fault.New(fault.Internal, "a panic: %v", p)
+}
