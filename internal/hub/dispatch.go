@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -29,7 +30,7 @@ const (
 // each on a new connection, in more memory. One that is not answered after
 // freshFor waits for the network, and makes room for the next.
 const (
-	freshMost = 256
+	freshEach = 128 // for each processor
 	freshFor  = 10 * time.Millisecond
 	freshEver = 250 * time.Millisecond // however busy the processor is
 )
@@ -59,12 +60,13 @@ type delivery struct {
 // dispatcher hands deliveries to workers: at most max at once, at most limit per
 // origin, origins in turn, so that a dead or slow one never delays another.
 type dispatcher struct {
-	max     int
-	timeout time.Duration
-	now     func() time.Time
-	send    func(*delivery) Reply
-	stats   *counters
-	busy    func() bool // see Hub.Busy
+	max       int
+	timeout   time.Duration
+	freshMost int
+	now       func() time.Time
+	send      func(*delivery) Reply
+	stats     *counters
+	busy      func() bool // see Hub.Busy
 
 	mu       sync.Mutex
 	origins  map[string]*origin
@@ -81,7 +83,7 @@ type dispatcher struct {
 }
 
 func newDispatcher(max int, timeout time.Duration, now func() time.Time, stats *counters, send func(*delivery) Reply) *dispatcher {
-	return &dispatcher{max: max, timeout: timeout, now: now, send: send, stats: stats, origins: map[string]*origin{}}
+	return &dispatcher{max: max, timeout: timeout, freshMost: freshEach * runtime.GOMAXPROCS(0), now: now, send: send, stats: stats, origins: map[string]*origin{}}
 }
 
 // submit queues deliveries. One that cannot be tried for a while (breaker open,
@@ -166,7 +168,7 @@ func (d *dispatcher) list(o *origin) {
 // one more when there is more than it can take.
 func (d *dispatcher) spawn() {
 	free := d.workers - d.inFlight // about to look for work
-	for n := min(d.queued-free, d.max-d.workers, freshMost-d.fresh-free); n > 0; n-- {
+	for n := min(d.queued-free, d.max-d.workers, d.freshMost-d.fresh-free); n > 0; n-- {
 		d.workers++
 		go d.work()
 	}
@@ -175,7 +177,7 @@ func (d *dispatcher) spawn() {
 
 // startable reports whether take would find something.
 func (d *dispatcher) startable() bool {
-	return d.inFlight < d.max && d.fresh < freshMost && d.willing()
+	return d.inFlight < d.max && d.fresh < d.freshMost && d.willing()
 }
 
 // willing reports whether an origin could have another delivery, if there is a slot.
@@ -192,7 +194,7 @@ func (d *dispatcher) take() *delivery {
 	if d.inFlight >= d.max {
 		return nil
 	}
-	if d.fresh >= freshMost {
+	if d.fresh >= d.freshMost {
 		d.ageLater()
 		return nil
 	}
@@ -262,7 +264,7 @@ func (d *dispatcher) age() {
 
 // ageLater has age look when somebody waits for it.
 func (d *dispatcher) ageLater() {
-	if !d.aging && d.fresh >= freshMost && d.willing() {
+	if !d.aging && d.fresh >= d.freshMost && d.willing() {
 		d.aging = true
 		time.AfterFunc(freshFor/4, d.age)
 	}
