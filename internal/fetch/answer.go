@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	bufSize  = 4 << 10
+	bufSize  = 2 << 10  // a header line that is longer costs the connection, not the answer
 	maxHead  = 64 << 10 // status line, headers and all 1xx answers before
 	maxReply = 4 << 10  // body that is read; spec:cloudburst#callback-answer-limit
 	maxRaw   = 16 << 10 // body bytes on the wire, chunk sizes included

@@ -196,12 +196,13 @@ func (h *Hub) note(d *delivery, r Reply) {
 
 // resultOf turns an answer into what the store must write; false: nothing.
 func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
-	now := h.now()
 	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Claim: d.claim}
-	switch {
-	case r.OK:
+	if r.OK {
 		res.Outcome = Delivered
 		return res, d.claim != 0 || d.sub.Failures > 0
+	}
+	now := h.now()
+	switch {
 	case r.Gone:
 		res.Outcome = Gone
 	case r.NotTried:

@@ -160,7 +160,9 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 		p.Took = now.Sub(p.At)
 		c.Events = append(c.Events, p)
 	}
-	c.Events = append(c.Events, e)
+	if failed != nil || c.Changed || len(pings) == 0 {
+		c.Events = append(c.Events, e) // else the pings have said it
+	}
 	h.stamp(c.Events)
 	return c
 }
