@@ -16,7 +16,9 @@ const (
 	feedsMost    = 50 // feeds in one registration
 	consentRate  = 20 // test calls and challenges a second to one callback host
 	consentBurst = 400
-	workersMost  = 4 // feeds or challenges at once for one registration
+	workersMost  = 4                // feeds or challenges at once for one registration
+	readsWithin  = 30 * time.Second // all of the feeds: whoever asks waits no longer than a minute
+	asksWithin   = 25 * time.Second // all of the challenges
 	importBatch  = 1000
 )
 
@@ -123,6 +125,8 @@ func checkCallback(raw string) error {
 //
 // spec:cloudburst#register-reads-once
 func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]error) {
+	ctx, cancel := context.WithTimeout(ctx, readsWithin)
+	defer cancel()
 	var mu sync.Mutex
 	each(feeds, func(feed string) {
 		err := checkURL(feed)
@@ -139,6 +143,9 @@ func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]e
 
 // readOnce reads a feed, sharing the read with whoever asks at the same time.
 func (h *Hub) readOnce(ctx context.Context, feed string) error {
+	if ctx.Err() != nil {
+		return givenUp(ctx, feed)
+	}
 	h.mu.Lock()
 	rd := h.reads[feed]
 	if rd == nil {
@@ -164,8 +171,12 @@ func (h *Hub) readOnce(ctx context.Context, feed string) error {
 	case <-rd.done:
 		return rd.err
 	case <-ctx.Done():
-		return fault.Wrap(fault.Unavailable, ctx.Err(), "The registration was given up before the feed %s was read.", clip(feed))
+		return givenUp(ctx, feed)
 	}
+}
+
+func givenUp(ctx context.Context, feed string) error {
+	return fault.Wrap(fault.Unavailable, ctx.Err(), "There was no time left to read the feed %s; register for it by itself, or for fewer at once.", clip(feed))
 }
 
 // consent asks the callback: once with the first feed that can be read, or by a
@@ -183,6 +194,8 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, refus
 	if len(ask) == 0 {
 		return event.Exchange{Callback: r.Callback}
 	}
+	ctx, cancel := context.WithTimeout(ctx, asksWithin)
+	defer cancel()
 	if !r.Challenge {
 		x, err := h.verify(ctx, r, ask[0])
 		for _, f := range ask {

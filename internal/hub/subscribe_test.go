@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -173,6 +174,27 @@ func TestAPanicBehindADoorEndsOnlyItsOwnRequest(t *testing.T) {
 		w.settle(2 * time.Minute)
 		if s, ok := w.subscription(cb); !ok || s.Failures != 0 || w.count(cb) != 2 {
 			t.Errorf("after a panic of ours: there %v, %d failures, told %d times; want it tried again", ok, s.Failures, w.count(cb))
+		}
+	})
+}
+
+func TestARegistrationForManySlowFeedsAnswersWithinAMinute(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		var feeds []string
+		for i := range 12 {
+			feed := fmt.Sprintf("http://feeds.test/%d.xml", i)
+			w.feeds[feed] = "x"
+			feeds = append(feeds, feed)
+		}
+		w.slow = 14 * time.Second // four at once: the third four do not make it
+		begun := time.Now()
+		got, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: feeds})
+		if err != nil || len(got.Accepted) != 8 || len(got.Refused) != 4 {
+			t.Errorf("%d accepted, %d refused, %v; want 8 and 4", len(got.Accepted), len(got.Refused), err)
+		}
+		if took := time.Since(begun); took >= time.Minute {
+			t.Errorf("answered after %s; nobody waits so long", took)
 		}
 	})
 }
