@@ -99,19 +99,24 @@ const PageText = `SELECT ` + pageColumns + ` FROM subscription AS s
 	WHERE s.topic_id = $1 AND (s.bucket, s.id) > ($2, $3) AND s.bucket <= $4 AND s.expires_at + 0 > $5
 	ORDER BY s.topic_id, s.bucket, s.id LIMIT $6`
 
-// Page is hub.Store.Page.
-func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+// PageArgs are the arguments of PageText.
+func PageArgs(p hub.Part, after int64, now time.Time, limit int) []any {
 	bucket := int64(hub.Bucket(after))
 	if bucket < int64(p.Lo) {
 		bucket, after = int64(p.Lo), 0
 	}
+	return []any{p.TopicID, bucket, after, int64(p.Hi), ms(now), int64(max(limit, 0))}
+}
+
+// Page is hub.Store.Page.
+func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	scan := func(rows *sql.Rows, s *hub.Subscription) error {
 		s.TopicID = p.TopicID
 		return rows.Scan(&s.ID, &s.Protocol, &s.Callback, &s.Procedure,
 			(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Counted, &s.Sent)
 	}
 	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
-		return collect(ctx, c, scan, PageText, p.TopicID, bucket, after, int64(p.Hi), ms(now), max(limit, 0))
+		return collect(ctx, c, scan, PageText, PageArgs(p, after, now, limit)...)
 	})
 }
 

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqlstore"
+)
+
+// pageColumns is how many columns sqlstore.PageText has.
+const pageColumns = 9
+
+// Page is hub.Store.Page, spoken to the driver itself: on this path database/sql
+// costs as much again as the database.
+func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+	args := sqlstore.PageArgs(p, after, now, limit)
+	named := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	subs := make([]hub.Subscription, 0, min(max(limit, 0), 500))
+	conn, err := s.rdb.Conn(ctx)
+	if err != nil {
+		return nil, translate(err, filepath.Dir(s.file))
+	}
+	defer conn.Close()
+	err = conn.Raw(func(dc any) error {
+		rows, err := dc.(driver.QueryerContext).QueryContext(ctx, sqlstore.PageText, named)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		row := make([]driver.Value, pageColumns)
+		for {
+			if err := rows.Next(row); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			sub := hub.Subscription{TopicID: p.TopicID}
+			if err := scanPage(&sub, row); err != nil {
+				return err
+			}
+			subs = append(subs, sub)
+		}
+	})
+	if err != nil {
+		return nil, translate(err, filepath.Dir(s.file))
+	}
+	return subs, nil
+}
+
+// scanPage reads the columns of sqlstore.PageText.
+func scanPage(s *hub.Subscription, row []driver.Value) error {
+	ok := true
+	number := func(i int) int64 {
+		v, is := row[i].(int64)
+		ok = ok && is
+		return v
+	}
+	text := func(i int) string {
+		v, is := row[i].(string)
+		ok = ok && is
+		return v
+	}
+	s.ID, s.Protocol, s.Callback, s.Procedure = number(0), text(1), text(2), text(3)
+	s.Failures, s.Tries = int(number(4)), int(number(5))
+	if row[6] != nil {
+		s.NextAt = time.UnixMilli(number(6)).UTC()
+	}
+	s.Counted, s.Sent = number(7), number(8)
+	if !ok {
+		return fmt.Errorf("a subscription's row has other types than it should: %T", row)
+	}
+	return nil
+}
