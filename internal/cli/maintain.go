@@ -114,12 +114,13 @@ func (p *Program) printStatus(s *connection, st client.Status) {
 		fmt.Fprintf(p.Out, "The database cannot be used: %s\n", clean(st.Store))
 	}
 	if c := st.Counts; c != nil {
-		fmt.Fprintf(p.Out, "%d feeds, %d subscriptions (%d failing), %d notifications owed, %d checks due.\n",
-			c.Topics, c.Subscriptions, c.Failing, c.Owed, c.ChecksDue)
+		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due.\n", plural(int(c.Topics), "feed"),
+			plural(int(c.Subscriptions), "subscription"), c.Failing, plural(int(c.Owed), "notification"), plural(int(c.ChecksDue), "check"))
 	}
 	if s.Running {
-		fmt.Fprintf(p.Out, "%d notifications under way, %d in the queue. Since the start: %d pings, %d changes, %d told, %d not.\n",
-			st.Live.InFlight, st.Live.Queue, st.Totals.Pings, st.Totals.Changes, st.Totals.Notified, st.Totals.Failed)
+		t := st.Totals
+		fmt.Fprintf(p.Out, "%s under way, %d in the queue. Since the start: %s, %s, %d told, %d not.\n",
+			plural(int(st.Live.InFlight), "notification"), st.Live.Queue, plural(int(t.Pings), "ping"), plural(int(t.Changes), "change"), t.Notified, t.Failed)
 	}
 	for _, w := range st.Warnings {
 		fmt.Fprintf(p.Out, "Warning: %s\n", clean(w))
