@@ -67,13 +67,13 @@ type telling struct {
 	told   int
 	failed int
 	lease  time.Time
-	lost   bool
+	over   bool // finished, or somebody else's
 }
 
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
 func (h *Hub) tell(ctx context.Context, p Part) {
 	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease)}
-	for !t.lost {
+	for !t.over {
 		if err := t.fill(ctx); err != nil && ctx.Err() == nil {
 			h.Log.Error("read a page of subscriptions", "topic", p.Topic.URL, "part", p.N, "err", err)
 			h.pause(ctx, storeRetry)
@@ -259,16 +259,7 @@ func (t *telling) wait(ctx context.Context) {
 func (t *telling) settle(stopping bool) {
 	var ready []*page
 	for _, p := range t.window {
-		select {
-		case <-p.done:
-		default:
-			if !stopping && !t.parkable(p) {
-				p = nil
-			} else {
-				t.park(p, stopping)
-			}
-		}
-		if p == nil {
+		if !t.closed(p, stopping) {
 			break
 		}
 		ready = append(ready, p)
@@ -279,6 +270,21 @@ func (t *telling) settle(stopping bool) {
 	}
 	t.window = t.window[len(ready):]
 	t.commit(ready, t.eof && len(t.window) == 0 && !stopping)
+}
+
+// closed reports whether all of a page is decided, and parks what can be parked so
+// that it is.
+func (t *telling) closed(p *page, stopping bool) bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+	}
+	if !stopping && !t.parkable(p) {
+		return false
+	}
+	t.park(p, stopping)
+	return true
 }
 
 // parkable: so old that nothing of it is worth waiting for, or in the way of others
@@ -311,33 +317,39 @@ func (p *page) waitedFor() []*delivery {
 // park takes what is still open out of a page: what has a slot goes on under a
 // claim of its own, what has not is owed and comes back when its origin has room.
 func (t *telling) park(p *page, stopping bool) {
-	h, now := t.hub, t.hub.now()
 	var late []*delivery
+	now := t.hub.now()
 	p.mu.Lock()
 	for _, d := range p.list {
 		if d.state != started && d.state != waiting {
 			continue
 		}
-		res := Result{Key: d.sub.Key(), Version: d.topic.Version, Outcome: Postponed, NextAt: now}
-		switch {
-		case stopping:
-			d.state = withdrawn
-		default:
-			turn, taken := h.dispatch.turnOf(d)
-			if !taken {
-				d.state, res.NextAt = withdrawn, now.Add(turn)
-				break
-			}
-			d.state, d.parkClaim = parked, newClaim()
+		res := t.hub.setAside(d, now, stopping)
+		if res.Outcome == Parked {
 			late = append(late, d)
-			res.Outcome, res.NewClaim = Parked, d.parkClaim
-			res.NextAt = now.Add(h.Options.CallbackTimeout + leaseMargin)
-			d.until = res.NextAt
 		}
 		p.results = append(p.results, res)
 	}
 	p.mu.Unlock()
-	h.dispatch.late(late)
+	t.hub.dispatch.late(late)
+}
+
+// setAside takes one open delivery out of its page, whose lock is held.
+func (h *Hub) setAside(d *delivery, now time.Time, stopping bool) Result {
+	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Outcome: Postponed, NextAt: now}
+	if stopping {
+		d.state = withdrawn
+		return res
+	}
+	turn, taken := h.dispatch.turnOf(d)
+	if !taken {
+		d.state, res.NextAt = withdrawn, now.Add(turn)
+		return res
+	}
+	d.state, d.parkClaim = parked, newClaim()
+	d.until = now.Add(h.Options.CallbackTimeout + leaseMargin)
+	res.Outcome, res.NewClaim, res.NextAt = Parked, d.parkClaim, d.until
+	return res
 }
 
 // commit writes a checkpoint until it is on disk or the part is somebody else's.
@@ -359,7 +371,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 	h.stamp(c.Events)
 	again, err := t.checkpoint(&c)
 	if err != nil {
-		t.lost = true
+		t.over = true
 		return
 	}
 	t.pos, t.lease = c.Pos, c.Until
@@ -371,7 +383,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 		h.wake(h.wakeRetry)
 	}
 	if finish {
-		t.lost = true // the pass is over and the part is nobody's
+		t.over = true
 		h.passEnded(t, again)
 	}
 }

@@ -147,15 +147,14 @@ type Hub struct {
 
 // Live is what the hub is doing at this moment.
 type Live struct {
-	Node     int64         `json:"node,string"`
-	Started  time.Time     `json:"started"`
-	InFlight int           `json:"in_flight"` // notifications under way
-	Queue    int           `json:"queue"`     // notifications in memory, under way or waiting
-	Origins  int           `json:"origins"`   // callback origins known
-	Slow     int           `json:"slow"`      // of them known to be slow
-	Open     int           `json:"open"`      // of them not tried for a while (breaker)
-	Checks   int           `json:"checks"`    // feed checks under way
-	Writes   int64         `json:"writes"`    // write transactions of deliveries since the start
-	Totals   Minute        `json:"totals"`    // since the start
-	Latency  time.Duration `json:"-"`
+	Node     int64     `json:"node,string"`
+	Started  time.Time `json:"started"`
+	InFlight int       `json:"in_flight"` // notifications under way
+	Queue    int       `json:"queue"`     // notifications in memory, under way or waiting
+	Origins  int       `json:"origins"`   // callback origins known
+	Slow     int       `json:"slow"`      // of them known to be slow
+	Open     int       `json:"open"`      // of them not tried for a while (breaker)
+	Checks   int       `json:"checks"`    // feed checks under way
+	Writes   int64     `json:"writes"`    // write transactions of deliveries since the start
+	Totals   Minute    `json:"totals"`    // since the start
 }

@@ -146,32 +146,37 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
 	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
 		Text: "Nobody here is subscribed to this feed; there is nobody to tell."}
-	var result PingResult
-	var failed error
-	if _, ok := h.strangeLimit.take(sourceKey(p.Source), came); ok {
-		if _, ok := h.hostLimit.take(hostOf(p.URL), came); ok {
-			ctx, cancel := context.WithTimeout(ctx, h.Options.AckWithin)
-			if failed = h.fetchSlot(ctx); failed == nil {
-				_, failed = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
-				<-h.fetching
-			}
-			slow := ctx.Err() != nil
-			cancel()
-			if failed != nil && !slow {
-				e.OK, e.Text = false, fault.Message(failed)
-			}
-			if slow {
-				failed = nil
-			}
-			result.Checked = failed == nil && !slow
-			h.stats.checks.Add(1)
-		}
+	read, failed := h.readStranger(ctx, p, came)
+	if failed != nil {
+		e.OK, e.Text = false, fault.Message(failed)
 	}
 	e.Took = h.now().Sub(came)
 	if err := h.record(ctx, e); err != nil {
 		return PingResult{}, err
 	}
-	return result, failed
+	return PingResult{Checked: read}, failed
+}
+
+// readStranger reads a feed that nobody follows, if its turn has come. One that
+// takes longer than the ping can wait is neither read nor failed.
+func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, err error) {
+	if _, ok := h.strangeLimit.take(sourceKey(p.Source), came); !ok {
+		return false, nil
+	}
+	if _, ok := h.hostLimit.take(hostOf(p.URL), came); !ok {
+		return false, nil
+	}
+	h.stats.checks.Add(1)
+	ctx, cancel := context.WithTimeout(ctx, h.Options.AckWithin)
+	defer cancel()
+	if err = h.fetchSlot(ctx); err == nil {
+		_, err = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
+		<-h.fetching
+	}
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func peerOf(p Ping) string {

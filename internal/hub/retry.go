@@ -137,7 +137,6 @@ func (h *Hub) settle(ctx context.Context) {
 			h.settleMu.Lock() // they stay claimed in the store until they are written
 			h.settling = append(batch, h.settling...)
 			h.settleMu.Unlock()
-			h.pause(ctx, storeRetry)
 			return
 		}
 		h.stats.writes.Add(1)
