@@ -1,0 +1,176 @@
+package feed
+
+// Media is what Media RSS 1.5.1 says about a feed or an item: the files themselves
+// and, in MediaInfo, what holds for all of them.
+type Media struct {
+	MediaInfo
+	Groups   []MediaGroup   `json:"groups,omitempty"`
+	Contents []MediaContent `json:"contents,omitempty"`
+}
+
+// MediaGroup is the same thing in several files.
+type MediaGroup struct {
+	MediaInfo
+	Contents []MediaContent `json:"contents,omitempty"`
+}
+
+// MediaContent is one file. Numbers are as written.
+type MediaContent struct {
+	MediaInfo
+	URL          string `json:"url,omitempty"`
+	FileSize     string `json:"fileSize,omitempty"` // bytes
+	Type         string `json:"type,omitempty"`
+	Medium       string `json:"medium,omitempty"` // image, audio, video, document, executable
+	IsDefault    string `json:"isDefault,omitempty"`
+	Expression   string `json:"expression,omitempty"` // full, sample, nonstop
+	Bitrate      string `json:"bitrate,omitempty"`    // kilobits per second
+	Framerate    string `json:"framerate,omitempty"`
+	SamplingRate string `json:"samplingrate,omitempty"`
+	Channels     string `json:"channels,omitempty"`
+	Duration     string `json:"duration,omitempty"` // seconds
+	Height       string `json:"height,omitempty"`
+	Width        string `json:"width,omitempty"`
+	Lang         string `json:"lang,omitempty"`
+}
+
+// MediaInfo are the elements that may stand in a feed, an item, a group or a content.
+type MediaInfo struct {
+	Title        Text               `json:"title,omitzero"`
+	Description  Text               `json:"description,omitzero"`
+	Keywords     []string           `json:"keywords,omitempty"`
+	Thumbnails   []MediaThumbnail   `json:"thumbnails,omitempty"`
+	Categories   []Category         `json:"categories,omitempty"`
+	Hashes       []MediaHash        `json:"hashes,omitempty"`
+	Players      []MediaPlayer      `json:"players,omitempty"`
+	Credits      []MediaCredit      `json:"credits,omitempty"`
+	Copyright    *MediaCopyright    `json:"copyright,omitempty"`
+	Texts        []MediaText        `json:"texts,omitempty"`
+	Restrictions []MediaRestriction `json:"restrictions,omitempty"`
+	Ratings      []MediaRating      `json:"ratings,omitempty"`
+	Community    *MediaCommunity    `json:"community,omitempty"`
+	Comments     []string           `json:"comments,omitempty"`
+	Responses    []string           `json:"responses,omitempty"`
+	BackLinks    []string           `json:"backLinks,omitempty"`
+	Embed        *MediaEmbed        `json:"embed,omitempty"`
+	Status       *MediaStatus       `json:"status,omitempty"`
+	Prices       []MediaPrice       `json:"prices,omitempty"`
+	Licenses     []Link             `json:"licenses,omitempty"`
+	SubTitles    []Link             `json:"subTitles,omitempty"`
+	PeerLinks    []Link             `json:"peerLinks,omitempty"`
+	Locations    []MediaLocation    `json:"locations,omitempty"`
+	Rights       string             `json:"rights,omitempty"` // userCreated, official
+	Scenes       []MediaScene       `json:"scenes,omitempty"`
+	Other        []Node             `json:"other,omitempty"`
+}
+
+// MediaThumbnail is a small picture of the file.
+type MediaThumbnail struct {
+	URL    string `json:"url"`
+	Width  string `json:"width,omitempty"`
+	Height string `json:"height,omitempty"`
+	Time   string `json:"time,omitempty"` // offset, NTP
+}
+
+// MediaHash is a check sum of the file.
+type MediaHash struct {
+	Algo  string `json:"algo,omitempty"`
+	Value string `json:"value"`
+}
+
+// MediaPlayer is a page that plays the file.
+type MediaPlayer struct {
+	URL     string `json:"url,omitempty"`
+	Width   string `json:"width,omitempty"`
+	Height  string `json:"height,omitempty"`
+	Content string `json:"content,omitempty"`
+}
+
+// MediaCredit names who made the file.
+type MediaCredit struct {
+	Role   string `json:"role,omitempty"`
+	Scheme string `json:"scheme,omitempty"`
+	Name   string `json:"name"`
+}
+
+// MediaCopyright is whose the file is.
+type MediaCopyright struct {
+	URL   string `json:"url,omitempty"`
+	Value string `json:"value"`
+}
+
+// MediaText is what is said in the file.
+type MediaText struct {
+	Type  string `json:"type,omitempty"` // plain, html
+	Lang  string `json:"lang,omitempty"`
+	Start string `json:"start,omitempty"`
+	End   string `json:"end,omitempty"`
+	Value string `json:"value"`
+}
+
+// MediaRestriction says where the file may be used.
+type MediaRestriction struct {
+	Relationship string `json:"relationship,omitempty"` // allow, deny
+	Type         string `json:"type,omitempty"`         // country, uri, sharing
+	Value        string `json:"value"`
+}
+
+// MediaRating says whom the file is for.
+type MediaRating struct {
+	Scheme string `json:"scheme,omitempty"`
+	Value  string `json:"value"`
+}
+
+// MediaCommunity is what viewers made of the file.
+type MediaCommunity struct {
+	StarCount   string     `json:"starCount,omitempty"`
+	StarAverage string     `json:"starAverage,omitempty"`
+	StarMin     string     `json:"starMin,omitempty"`
+	StarMax     string     `json:"starMax,omitempty"`
+	Views       string     `json:"views,omitempty"`
+	Favorites   string     `json:"favorites,omitempty"`
+	Tags        []MediaTag `json:"tags,omitempty"`
+}
+
+// MediaTag is a word and how often it was given.
+type MediaTag struct {
+	Name   string `json:"name"`
+	Weight string `json:"weight,omitempty"`
+}
+
+// MediaEmbed is how to put the player into a page.
+type MediaEmbed struct {
+	URL    string `json:"url,omitempty"`
+	Width  string `json:"width,omitempty"`
+	Height string `json:"height,omitempty"`
+	Params []Attr `json:"params,omitempty"`
+}
+
+// MediaStatus says whether the file is still there.
+type MediaStatus struct {
+	State  string `json:"state,omitempty"` // active, blocked, deleted
+	Reason string `json:"reason,omitempty"`
+}
+
+// MediaPrice is what the file costs.
+type MediaPrice struct {
+	Type     string `json:"type,omitempty"`
+	Info     string `json:"info,omitempty"`
+	Price    string `json:"price,omitempty"`
+	Currency string `json:"currency,omitempty"`
+}
+
+// MediaLocation is where the file was made.
+type MediaLocation struct {
+	Description string     `json:"description,omitempty"`
+	Start       string     `json:"start,omitempty"`
+	End         string     `json:"end,omitempty"`
+	Where       []Geometry `json:"where,omitempty"`
+}
+
+// MediaScene is a part of the file.
+type MediaScene struct {
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Start       string `json:"start,omitempty"`
+	End         string `json:"end,omitempty"`
+}

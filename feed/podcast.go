@@ -1,0 +1,87 @@
+package feed
+
+// ITunes is Apple's podcast namespace, of a feed or an item.
+type ITunes struct {
+	Title      string     `json:"title,omitempty"`
+	Subtitle   string     `json:"subtitle,omitempty"`
+	Summary    Text       `json:"summary,omitzero"`
+	Author     string     `json:"author,omitempty"`
+	Owner      *Person    `json:"owner,omitempty"`
+	Image      string     `json:"image,omitempty"`
+	Categories []Category `json:"categories,omitempty"` // a subcategory has its parent as Scheme
+	Keywords   []string   `json:"keywords,omitempty"`
+	Explicit   string     `json:"explicit,omitempty"` // as written
+	Block      string     `json:"block,omitempty"`
+	Duration   string     `json:"duration,omitempty"` // as written
+	Seconds    int        `json:"seconds,omitempty"`  // Duration
+	Order      string     `json:"order,omitempty"`
+	Episode    string     `json:"episode,omitempty"`
+	Season     string     `json:"season,omitempty"`
+	Type       string     `json:"type,omitempty"` // episodic, serial; full, trailer, bonus
+	NewFeedURL string     `json:"newFeedURL,omitempty"`
+	Complete   string     `json:"complete,omitempty"`
+	Captioned  string     `json:"isClosedCaptioned,omitempty"`
+}
+
+// Podcast is the Podcasting 2.0 namespace, of a feed or an item. What has no
+// field of its own (value, podroll, liveItem, …) is kept whole in Other.
+type Podcast struct {
+	GUID         string            `json:"guid,omitempty"`
+	Locked       string            `json:"locked,omitempty"`
+	LockedOwner  string            `json:"lockedOwner,omitempty"`
+	Medium       string            `json:"medium,omitempty"`
+	Season       string            `json:"season,omitempty"`
+	SeasonName   string            `json:"seasonName,omitempty"`
+	Episode      string            `json:"episode,omitempty"`
+	EpisodeLabel string            `json:"episodeLabel,omitempty"`
+	Funding      []Link            `json:"funding,omitempty"` // Title: the words
+	People       []PodcastPerson   `json:"people,omitempty"`
+	Locations    []PodcastLocation `json:"locations,omitempty"`
+	Chapters     *Link             `json:"chapters,omitempty"`
+	Transcripts  []Link            `json:"transcripts,omitempty"`
+	Soundbites   []Soundbite       `json:"soundbites,omitempty"`
+	Trailers     []Trailer         `json:"trailers,omitempty"`
+	License      *Link             `json:"license,omitempty"` // Title: its name
+	Txt          []PodcastTxt      `json:"txt,omitempty"`
+	Other        []Node            `json:"other,omitempty"`
+}
+
+// PodcastPerson is somebody who is heard or helped.
+type PodcastPerson struct {
+	Name  string `json:"name"`
+	Role  string `json:"role,omitempty"`
+	Group string `json:"group,omitempty"`
+	Image string `json:"image,omitempty"`
+	URL   string `json:"url,omitempty"`
+}
+
+// PodcastLocation is what an episode is about or where it was made.
+type PodcastLocation struct {
+	Name string `json:"name"`
+	Geo  string `json:"geo,omitempty"`
+	OSM  string `json:"osm,omitempty"`
+	Rel  string `json:"rel,omitempty"`
+}
+
+// Soundbite is a piece worth hearing by itself; both times are seconds.
+type Soundbite struct {
+	Title    string `json:"title,omitempty"`
+	Start    string `json:"start"`
+	Duration string `json:"duration"`
+}
+
+// Trailer announces a podcast or a season.
+type Trailer struct {
+	Title     string `json:"title,omitempty"`
+	URL       string `json:"url"`
+	Published Date   `json:"published,omitzero"`
+	Length    string `json:"length,omitempty"`
+	Type      string `json:"type,omitempty"`
+	Season    string `json:"season,omitempty"`
+}
+
+// PodcastTxt is free text with a purpose.
+type PodcastTxt struct {
+	Purpose string `json:"purpose,omitempty"`
+	Value   string `json:"value"`
+}
