@@ -107,6 +107,7 @@ changed, and it tells every subscriber at once.
   cloudburst serve            starts the server
   cloudburst ping FEED        says that a feed changed
   cloudburst listen FEED      waits for changes of a feed and prints them
+  cloudburst parse FEED       prints what a feed of any format says, as JSON
 
 Settings are flags, environment variables (--admin.listen is
 CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"
@@ -120,7 +121,7 @@ explains each and prints what is in force.`)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{config.UnknownFlag(err, c.Flags())}
 	})
-	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.subscriptions(), p.topics(), p.log(),
+	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.subscriptions(), p.topics(), p.log(),
 		p.sweep(), p.backup(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
 	root.AddCommand(benchCommands()...)
 	return root
