@@ -1,0 +1,255 @@
+package scan
+
+import (
+	"html"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Limits of the entities that a document may declare for itself.
+const (
+	maxEntities      = 1000
+	maxEntity        = 4096    // bytes of one value
+	maxExpanded      = 1 << 20 // bytes that may come out of them in one document
+	longestReference = 40      // bytes between & and ;
+)
+
+// Decode replaces the references in raw text. It gives raw itself where there are
+// none. A & that begins none is kept as it is, and told.
+func (r *Reader) Decode(raw string) string {
+	i := strings.IndexByte(raw, '&')
+	if i < 0 {
+		return r.newlines(raw)
+	}
+	buf := r.room(len(raw))
+	for {
+		buf = append(buf, raw[:i]...)
+		raw = raw[i:]
+		n := 0
+		if buf, n = r.reference(buf, raw); n == 0 {
+			buf, n = append(buf, '&'), 1
+			r.problem(Entity, r.tok, "A & stands by itself: "+sample(raw)+". It is kept; write &amp; instead.")
+		}
+		raw = raw[n:]
+		if i = strings.IndexByte(raw, '&'); i < 0 {
+			break
+		}
+	}
+	return r.newlines(r.keep(append(buf, raw...)))
+}
+
+// reference appends what the reference at the beginning of raw stands for, and gives
+// its length; 0 means that it is none.
+func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
+	switch { // those of XML are nearly all
+	case strings.HasPrefix(raw, "&lt;"):
+		return append(buf, '<'), 4
+	case strings.HasPrefix(raw, "&gt;"):
+		return append(buf, '>'), 4
+	case strings.HasPrefix(raw, "&amp;"):
+		return append(buf, '&'), 5
+	case strings.HasPrefix(raw, "&quot;"):
+		return append(buf, '"'), 6
+	case strings.HasPrefix(raw, "&apos;"):
+		return append(buf, '\''), 6
+	case strings.HasPrefix(raw, "&#"):
+		return numeric(buf, raw)
+	}
+	head := raw[:min(len(raw), longestReference)]
+	end := strings.IndexByte(head, ';')
+	if end < 2 {
+		return buf, 0
+	}
+	if value, ok := r.entities[raw[1:end]]; ok {
+		if r.expanded += len(value); r.expanded > maxExpanded {
+			r.problem(Limit, r.tok, "The document's own entities make too much of it; "+raw[:end+1]+" is kept as it is.")
+			return append(buf, raw[:end+1]...), end + 1
+		}
+		return append(buf, value...), end + 1
+	}
+	for k := 1; k < end; k++ {
+		if c := raw[k] | 0x20; (c < 'a' || c > 'z') && (raw[k] < '0' || raw[k] > '9') {
+			return buf, 0
+		}
+	}
+	value := html.UnescapeString(raw[:end+1])
+	if strings.HasSuffix(value, ";") && raw[1:end] != "semi" || len(value) > end {
+		return buf, 0 // unknown, or only its beginning is known
+	}
+	r.problem(Entity, r.tok, "&"+raw[1:end]+"; is an entity of HTML, not of XML; it is read as one all the same.")
+	return append(buf, value...), end + 1
+}
+
+// numeric appends the character of &#…; or &#x…;.
+func numeric(buf []byte, raw string) ([]byte, int) {
+	i, hex := 2, false
+	if len(raw) > 2 && raw[2]|0x20 == 'x' {
+		i, hex = 3, true
+	}
+	begin, n := i, 0
+	for ; i < len(raw) && i < begin+10; i++ {
+		d := int(raw[i])
+		switch {
+		case '0' <= d && d <= '9':
+			d -= '0'
+		case hex && 'a' <= d|0x20 && d|0x20 <= 'f':
+			d = d | 0x20 - 'a' + 10
+		default:
+			d = -1
+		}
+		if d < 0 {
+			break
+		}
+		if hex {
+			n = n<<4 | d
+		} else {
+			n = n*10 + d
+		}
+	}
+	if i == begin || n > 1<<30 {
+		return buf, 0
+	}
+	if i < len(raw) && raw[i] == ';' {
+		i++
+	} else if hex {
+		return buf, 0
+	}
+	return utf8.AppendRune(buf, character(n)), i
+}
+
+// character is the one that a number means: those between 128 and 159 are meant as
+// Windows has them.
+func character(n int) rune {
+	const windows = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
+	switch {
+	case n >= 0x80 && n <= 0x9f:
+		for _, c := range windows {
+			if n == 0x80 {
+				return c
+			}
+			n--
+		}
+	case n == 0 || n > utf8.MaxRune || n >= 0xd800 && n <= 0xdfff || n == 0xfffe || n == 0xffff:
+		return utf8.RuneError
+	case n < 0x20 && n != '\t' && n != '\n' && n != '\r':
+		return utf8.RuneError
+	}
+	return rune(n)
+}
+
+// newlines makes one kind of line end, as XML wants it.
+func (r *Reader) newlines(s string) string {
+	if !r.cr {
+		return s
+	}
+	i := strings.IndexByte(s, '\r')
+	if i < 0 {
+		return s
+	}
+	buf := r.room(len(s))
+	for i >= 0 {
+		buf = append(append(buf, s[:i]...), '\n')
+		if s = s[i+1:]; s != "" && s[0] == '\n' {
+			s = s[1:]
+		}
+		i = strings.IndexByte(s, '\r')
+	}
+	return r.keep(append(buf, s...))
+}
+
+// room gives an empty slice with capacity for n bytes at the end of the arena.
+func (r *Reader) room(n int) []byte {
+	if cap(r.arena)-len(r.arena) < n {
+		left := len(r.doc) - r.pos
+		r.arena = make([]byte, 0, max(n, min(left/2, 64<<10), 256))
+	}
+	return r.arena[len(r.arena):]
+}
+
+// keep makes a string of what was appended to room's slice.
+func (r *Reader) keep(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if n := len(r.arena); cap(b) == cap(r.arena)-n && n+len(b) <= cap(r.arena) {
+		r.arena = r.arena[:n+len(b)]
+	}
+	return unsafe.String(unsafe.SliceData(b), len(b)) // never written to again: room begins after it
+}
+
+func sample(s string) string {
+	s = s[:min(len(s), 20)]
+	for len(s) > 0 && !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return `"` + s + `"`
+}
+
+// doctype passes over <!DOCTYPE …[…]>, and learns the entities that it declares.
+// Nothing outside the document is ever read.
+func (r *Reader) doctype() {
+	doc, i, depth := r.doc, r.pos+len("<!DOCTYPE"), 0
+	for i < len(doc) {
+		switch c := doc[i]; {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == '>' && depth <= 0:
+			r.pos = i + 1
+			return
+		case (c == '"' || c == '\''):
+			if n := strings.IndexByte(doc[i+1:], c); n >= 0 && n < maxEntity {
+				i += n + 1
+			}
+		case c == '<' && depth > 0 && strings.HasPrefix(doc[i:], "<!--"):
+			if n := r.find("-->", i+4); n >= 0 {
+				i = n + 2
+			}
+		case c == '<' && depth > 0 && strings.HasPrefix(doc[i:], "<!ENTITY"):
+			i = r.declare(i+len("<!ENTITY")) - 1
+		case c == '<' && depth <= 0: // the > was forgotten
+			r.problem(Markup, r.pos, "The document type does not end.")
+			r.pos = i
+			return
+		}
+		i++
+	}
+	r.problem(Markup, r.pos, "The document type does not end; the document is read as if there were none.")
+	r.pos += len("<!DOCTYPE")
+	if n := r.find(">", r.pos); n >= 0 {
+		r.pos = n + 1
+	}
+}
+
+// declare learns one entity from behind "<!ENTITY", and gives the offset after it.
+func (r *Reader) declare(i int) int {
+	doc := r.doc
+	for i < len(doc) && space(doc[i]) {
+		i++
+	}
+	begin := i
+	for i < len(doc) && !space(doc[i]) && doc[i] != '>' && doc[i] != '"' && doc[i] != '\'' {
+		i++
+	}
+	name := doc[begin:i]
+	for i < len(doc) && space(doc[i]) {
+		i++
+	}
+	if name == "" || name == "%" || i >= len(doc) || doc[i] != '"' && doc[i] != '\'' {
+		return i
+	}
+	n := strings.IndexByte(doc[i+1:min(len(doc), i+2+maxEntity)], doc[i])
+	if n < 0 || len(r.entities) >= maxEntities {
+		return i + 1
+	}
+	if r.entities == nil {
+		r.entities = make(map[string]string)
+	}
+	value := doc[i+1 : i+1+n]
+	if _, ok := r.entities[name]; !ok {
+		r.entities[name] = strings.Clone(r.Decode(value)) // entities in it that are known by now
+	}
+	return i + 1 + n + 1
+}

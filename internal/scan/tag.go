@@ -1,0 +1,366 @@
+package scan
+
+import "strings"
+
+// startTag takes <name …>. It is false for an element beyond the depth limit.
+func (r *Reader) startTag() (Kind, bool) {
+	begin := r.pos
+	i := nameEnd(r.doc, begin+1)
+	name := r.doc[begin+1 : i]
+	local, prefix := r.split(name)
+	if name == r.sibling && len(r.stack) > r.within {
+		r.closeFor(name)
+		return r.pop(), true
+	}
+	r.Name, r.Local, r.Base = name, local, ""
+	mark := len(r.bindings)
+	lang := r.Lang()
+	closed := false
+	r.Attrs = r.Attrs[:0]
+	if i < len(r.doc) && r.doc[i] == '>' {
+		r.pos = i + 1
+	} else {
+		closed = r.attributes(i)
+		lang = r.special(lang)
+	}
+	if len(r.stack) >= r.opt.Depth {
+		r.bindings = r.bindings[:mark]
+		r.copied = true
+		if r.over == 0 {
+			r.problem(Limit, begin, "Elements are nested deeper than the limit; those below <"+r.stack[len(r.stack)-1].name+"> are passed over, their text is kept.")
+		}
+		if !closed {
+			r.over++
+		}
+		return EOF, false
+	}
+	if len(r.stack) == 0 && r.rooted {
+		r.problem(Junk, begin, "There is <"+name+"> after the end of the document.")
+	}
+	r.rooted = true
+	r.Space = r.lookup(prefix)
+	r.stack = append(r.stack, frame{name: name, local: local, space: r.Space, bindings: mark, at: begin, lang: lang})
+	r.empty = closed
+	return Start, true
+}
+
+// closeFor closes everything below the place where a sibling may stand; the caller
+// pops the first and the rest follow before the tag is read again.
+func (r *Reader) closeFor(name string) {
+	top := r.stack[len(r.stack)-1]
+	r.problem(Unclosed, r.pos, "<"+top.name+"> was not closed before the next <"+name+">; it is taken to end here.")
+	r.quiet = r.pos + 1
+	r.ends = len(r.stack) - r.within - 1
+	r.over = 0
+}
+
+// endTag takes </name>. An end that fits an element further out closes those within.
+func (r *Reader) endTag() (Kind, bool) {
+	begin := r.pos
+	n := len(r.stack)
+	if n > 0 && r.over == 0 { // nearly always it is the top that ends
+		top := r.stack[n-1].name
+		if rest := r.doc[begin+2:]; len(rest) > len(top) && rest[:len(top)] == top && rest[len(top)] == '>' {
+			r.pos = begin + 2 + len(top) + 1
+			return r.pop(), true
+		}
+	}
+	i := nameEnd(r.doc, begin+2)
+	name := r.doc[begin+2 : i]
+	r.endOfTag(i, name)
+	if r.over > 0 {
+		r.over--
+		return EOF, false
+	}
+	for k := n - 1; k >= 0; k-- {
+		if r.stack[k].name == name || strings.EqualFold(r.stack[k].name, name) {
+			if k < n-1 {
+				r.problem(Unclosed, begin, "</"+name+"> comes while <"+r.stack[n-1].name+"> is open, which is taken to end here.")
+			}
+			r.ends = n - 1 - k
+			return r.pop(), true
+		}
+	}
+	r.problem(StrayEnd, begin, "</"+name+"> ends nothing; it is passed over.")
+	return EOF, false
+}
+
+// endOfTag finds the > of an end tag.
+func (r *Reader) endOfTag(i int, name string) {
+	for i < len(r.doc) && space(r.doc[i]) {
+		i++
+	}
+	if i < len(r.doc) && r.doc[i] == '>' {
+		r.pos = i + 1
+		return
+	}
+	r.problem(Markup, r.pos, "The end tag of "+name+" does not end as it should.")
+	for i < len(r.doc) && r.doc[i] != '>' && r.doc[i] != '<' {
+		i++
+	}
+	if i < len(r.doc) && r.doc[i] == '>' {
+		i++
+	}
+	r.pos = i
+}
+
+func nameEnd(s string, i int) int {
+	for i < len(s) {
+		switch s[i] {
+		case '>', '/', ' ', '\n', '\t', '\r', '=', '<', '"', '\'':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// attributes takes what stands between the name and the > of a start tag, and
+// reports whether the element ends with it.
+func (r *Reader) attributes(i int) (closed bool) {
+	doc := r.doc
+	for {
+		for i < len(doc) && space(doc[i]) {
+			i++
+		}
+		if i >= len(doc) {
+			r.problem(Truncated, r.tok, "The document ends in a tag.")
+			r.pos = i
+			return false
+		}
+		switch doc[i] {
+		case '>':
+			r.pos = i + 1
+			return false
+		case '/':
+			if i+1 < len(doc) && doc[i+1] == '>' {
+				r.pos = i + 2
+				return true
+			}
+			i++
+		case '<':
+			r.problem(Markup, i, "A tag begins before the one before it ended.")
+			r.pos = i
+			return false
+		case '"', '\'', '=':
+			r.problem(Attribute, i, "There is a "+doc[i:i+1]+" too many in a tag.")
+			i++
+		default:
+			i = r.attribute(i)
+		}
+	}
+}
+
+// attribute takes one, and gives the offset after it.
+func (r *Reader) attribute(i int) int {
+	doc := r.doc
+	begin := i
+	i = nameEnd(doc, i)
+	name := doc[begin:i]
+	j := i
+	for j < len(doc) && space(doc[j]) {
+		j++
+	}
+	if j >= len(doc) || doc[j] != '=' {
+		r.problem(Attribute, begin, "The attribute "+name+" has no value.")
+		r.add(name, "", begin)
+		return i
+	}
+	for j++; j < len(doc) && space(doc[j]); {
+		j++
+	}
+	if j >= len(doc) {
+		return j
+	}
+	if q := doc[j]; q == '"' || q == '\'' {
+		if end := r.quoted(j+1, q); end >= 0 {
+			r.add(name, doc[j+1:end], begin)
+			return end + 1
+		}
+		r.problem(Attribute, begin, "The value of the attribute "+name+" has no closing quote; it is taken to end with the tag.")
+		j++
+		end := unquotedEnd(doc, j, ">")
+		r.add(name, doc[j:end], begin)
+		return end
+	}
+	end := unquotedEnd(doc, j, " \n\t\r>")
+	if end > j && end < len(doc) && doc[end] == '>' && doc[end-1] == '/' {
+		end-- // <a b=c/> is empty
+	}
+	r.problem(Attribute, begin, "The value of the attribute "+name+" stands without quotes.")
+	r.add(name, doc[j:end], begin)
+	return end
+}
+
+// quoted finds the closing quote. One that comes only after another tag has begun
+// belongs to that tag, and this value has none.
+func (r *Reader) quoted(from int, q byte) int {
+	i := strings.IndexByte(r.doc[from:], q)
+	if i < 0 {
+		return -1
+	}
+	value := r.doc[from : from+i]
+	if lt := strings.IndexByte(value, '<'); lt > 0 && strings.IndexByte(value[:lt], '>') >= 0 {
+		return -1
+	}
+	return from + i
+}
+
+func unquotedEnd(s string, i int, stop string) int {
+	for i < len(s) && strings.IndexByte(stop, s[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// add keeps an attribute: of two with one name the first.
+func (r *Reader) add(name, raw string, at int) {
+	if len(r.Attrs) >= r.opt.Attributes {
+		if len(r.Attrs) == r.opt.Attributes && r.quiet <= at {
+			r.problem(Limit, at, "An element has more attributes than the limit; the rest is passed over.")
+			r.quiet = max(r.quiet, at+1)
+			r.Attrs = append(r.Attrs, Attr{})
+		}
+		return
+	}
+	for k := range r.Attrs {
+		if r.Attrs[k].Name == name {
+			r.problem(Attribute, at, "The attribute "+name+" stands twice; the first counts.")
+			return
+		}
+	}
+	r.Attrs = append(r.Attrs, Attr{Name: name, Raw: raw})
+}
+
+// special looks for namespace declarations and the attributes of XML itself. It
+// gives the language of the element.
+func (r *Reader) special(lang string) string {
+	if n := len(r.Attrs); n > r.opt.Attributes {
+		r.Attrs = r.Attrs[:r.opt.Attributes]
+	}
+	for k := range r.Attrs {
+		a := &r.Attrs[k]
+		if len(a.Name) < 5 || a.Name[0] != 'x' && a.Name[0] != 'X' {
+			continue
+		}
+		switch {
+		case a.Name == "xmlns":
+			r.bind("", a.Raw)
+		case strings.HasPrefix(a.Name, "xmlns:"):
+			r.bind(a.Name[len("xmlns:"):], a.Raw)
+		case strings.EqualFold(a.Name, "xml:lang"):
+			lang = strings.TrimSpace(r.Decode(a.Raw))
+		case strings.EqualFold(a.Name, "xml:base"):
+			r.Base = strings.TrimSpace(r.Decode(a.Raw))
+		}
+	}
+	return lang
+}
+
+func (r *Reader) bind(prefix, raw string) {
+	uri := strings.TrimSpace(r.Decode(raw))
+	b := binding{prefix: prefix, uri: uri}
+	if r.opt.Space != nil {
+		b.space = r.opt.Space(prefix, uri, len(r.stack)+1)
+	}
+	r.bindings = append(r.bindings, b)
+}
+
+// lookup gives the number of a prefix's namespace.
+func (r *Reader) lookup(prefix string) int {
+	for k := len(r.bindings) - 1; k >= 0; k-- {
+		if r.bindings[k].prefix == prefix {
+			return r.bindings[k].space
+		}
+	}
+	if prefix == "" || r.opt.Space == nil {
+		return 0
+	}
+	for k := range r.loose {
+		if r.loose[k].prefix == prefix {
+			return r.loose[k].space
+		}
+	}
+	n := r.opt.Space(prefix, "", len(r.stack)+1)
+	if len(r.loose) < 64 {
+		r.loose = append(r.loose, binding{prefix: prefix, space: n})
+	}
+	return n
+}
+
+// URI is the namespace of a prefix at the current element; "" where it has none.
+func (r *Reader) URI(prefix string) string {
+	if prefix == "xml" {
+		return "http://www.w3.org/XML/1998/namespace"
+	}
+	for k := len(r.bindings) - 1; k >= 0; k-- {
+		if r.bindings[k].prefix == prefix {
+			return r.bindings[k].uri
+		}
+	}
+	return ""
+}
+
+// SpaceOf is what Options.Space made of a prefix at the current element.
+func (r *Reader) SpaceOf(prefix string) int { return r.lookup(prefix) }
+
+// Prefix is the part of a qualified name before the colon; "" without.
+func Prefix(name string) string {
+	if i := strings.IndexByte(name, ':'); i > 0 {
+		return name[:i]
+	}
+	return ""
+}
+
+// split parts a name into its local part in lower case and its prefix.
+func (r *Reader) split(name string) (local, prefix string) {
+	if i := strings.IndexByte(name, ':'); i >= 0 {
+		prefix, name = name[:i], name[i+1:]
+	}
+	for i := range len(name) {
+		if c := name[i]; 'A' <= c && c <= 'Z' {
+			return r.lowered(name), prefix
+		}
+	}
+	return name, prefix
+}
+
+// lowered gives a name in lower case; the same names come again and again.
+func (r *Reader) lowered(name string) string {
+	if l, ok := r.lower[name]; ok {
+		return l
+	}
+	l := strings.ToLower(name)
+	if r.lower == nil {
+		r.lower = make(map[string]string, 16)
+	}
+	if len(r.lower) < 1000 {
+		r.lower[name] = l
+	}
+	return l
+}
+
+// Attr gives the decoded value of the attribute with this name, whose case does not
+// matter; a prefix is part of the name.
+func (r *Reader) Attr(name string) (string, bool) {
+	for k := range r.Attrs {
+		if a := &r.Attrs[k]; len(a.Name) == len(name) && (a.Name == name || strings.EqualFold(a.Name, name)) {
+			return r.Decode(a.Raw), true
+		}
+	}
+	return "", false
+}
+
+// AttrLocal is Attr that looks at names without their prefix.
+func (r *Reader) AttrLocal(local string) (string, bool) {
+	for k := range r.Attrs {
+		name := r.Attrs[k].Name
+		if i := strings.IndexByte(name, ':'); i >= 0 {
+			name = name[i+1:]
+		}
+		if len(name) == len(local) && strings.EqualFold(name, local) && !strings.HasPrefix(r.Attrs[k].Name, "xmlns") {
+			return r.Decode(r.Attrs[k].Raw), true
+		}
+	}
+	return "", false
+}
