@@ -1,0 +1,131 @@
+package discover
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// parseURL reads an address as browsers do, stands it on base (which may be nil) and
+// brings it into one spelling, so that equal addresses are equal strings. It refuses
+// what is neither http nor https.
+func parseURL(base *url.URL, ref string) (*url.URL, bool) {
+	ref = clean(ref)
+	if len(ref) > maxURL {
+		return nil, false
+	}
+	ref = withoutPseudoScheme(base, ref)
+	u, err := url.Parse(ref)
+	if err != nil {
+		return nil, false
+	}
+	if base != nil {
+		u = base.ResolveReference(u)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	if u.Scheme == "" && u.Host == "" && base == nil {
+		return u, u.Path != "" || u.RawQuery != ""
+	}
+	if u.Scheme == "" { // //host/path of a page whose own URL is not known
+		u.Scheme = "http"
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, false
+	}
+	u.Host = strings.ToLower(u.Host)
+	if port := u.Port(); port == "80" && u.Scheme == "http" || port == "443" && u.Scheme == "https" || strings.HasSuffix(u.Host, ":") {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u, true
+}
+
+// clean takes out of an address what browsers take out, and repairs what package
+// url would refuse: spaces, backslashes, a percent sign by itself.
+func clean(ref string) string {
+	ref = strings.TrimFunc(ref, func(r rune) bool { return r <= ' ' })
+	plain := true
+	for i := 0; i < len(ref) && plain; i++ {
+		c := ref[i]
+		plain = c > ' ' && c != '\\' && c != '%' && c != 0x7f
+	}
+	if plain {
+		return ref
+	}
+	var b strings.Builder
+	query := false
+	for i := 0; i < len(ref); i++ {
+		switch c := ref[i]; {
+		case c == '\t' || c == '\n' || c == '\r':
+		case c == ' ':
+			b.WriteString("%20")
+		case c < ' ' || c == 0x7f:
+			const hex = "0123456789ABCDEF"
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		case c == '\\' && !query:
+			b.WriteByte('/')
+		case c == '%' && !(i+2 < len(ref) && isHex(ref[i+1]) && isHex(ref[i+2])):
+			b.WriteString("%25")
+		default:
+			query = query || c == '?' || c == '#'
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+// pseudoSchemes are those that only say "open this with a feed reader".
+func isPseudoScheme(scheme string) bool {
+	switch strings.ToLower(scheme) {
+	case "feed", "feeds", "rss", "pcast", "itpc", "podcast":
+		return true
+	}
+	return false
+}
+
+// withoutPseudoScheme turns feed://host/path and feed:https://host/path into what
+// can be fetched. On the page's own host its scheme holds, elsewhere http.
+func withoutPseudoScheme(base *url.URL, ref string) string {
+	scheme, rest, ok := strings.Cut(ref, ":")
+	if !ok || !isPseudoScheme(scheme) {
+		return ref
+	}
+	if !strings.HasPrefix(rest, "//") {
+		return rest
+	}
+	if base != nil {
+		if u, err := url.Parse(base.Scheme + ":" + rest); err == nil && strings.EqualFold(u.Host, base.Host) {
+			return u.String()
+		}
+	}
+	return "http:" + rest
+}
+
+// tidy makes one line of a title: no control characters, no runs of space, not
+// endless.
+func tidy(s string) string {
+	if len(s) > 8*maxTitle {
+		s = s[:8*maxTitle]
+	}
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, s)
+	if n := 0; len(s) > maxTitle {
+		for i := range s {
+			if n++; n > maxTitle {
+				return s[:i]
+			}
+		}
+	}
+	return s
+}

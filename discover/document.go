@@ -1,0 +1,249 @@
+package discover
+
+import (
+	"encoding/json"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"cloudburst/internal/charset"
+)
+
+// sniffed is how far into a document its root element is looked for.
+const sniffed = 16 << 10
+
+// Sniff tells from the beginning of a document, without parsing it, which format of
+// feed it is; "" when it is none. The first 16 KiB are enough of it.
+func Sniff(doc []byte, contentType string) Format {
+	return sniff(charset.Decode(doc[:min(len(doc), 4*sniffed)], contentType).Text)
+}
+
+func isJSON(text string) bool { return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") }
+
+func sniff(text string) Format {
+	head := strings.TrimLeft(text[:min(len(text), sniffed)], " \t\r\n\x00")
+	if isJSON(head) {
+		return sniffJSON(head)
+	}
+	for n := 0; n < 64; n++ {
+		i := strings.IndexByte(head, '<')
+		if i < 0 || i+1 >= len(head) {
+			return ""
+		}
+		head = head[i:]
+		skip := ""
+		switch {
+		case strings.HasPrefix(head, "<!--"):
+			skip = "-->"
+		case strings.HasPrefix(head, "<?"):
+			skip = "?>"
+		case strings.HasPrefix(head, "<!"):
+			skip = ">"
+			// An internal subset has declarations with > of their own.
+			if open, end := strings.IndexByte(head, '['), strings.IndexByte(head, '>'); open >= 0 && open < end {
+				skip = "]>"
+			}
+		default:
+			format, isRoot := rootElement(head)
+			if isRoot || format != "" {
+				return format
+			}
+			skip = ">" // a warning that the server's program printed in front
+		}
+		end := strings.Index(head, skip)
+		if end < 0 {
+			return ""
+		}
+		head = head[end+len(skip):]
+	}
+	return ""
+}
+
+// rootElement judges the element that head begins with. What is neither a feed nor
+// the beginning of a page may be noise before the feed.
+func rootElement(head string) (f Format, isRoot bool) {
+	end := 1
+	for end < len(head) && !strings.ContainsRune((" \t\r\n/>"), rune(head[end])) {
+		end++
+	}
+	name := strings.ToLower(head[1:end])
+	if _, local, ok := strings.Cut(name, ":"); ok {
+		name = local
+	}
+	tag := head
+	if i := strings.IndexByte(head, '>'); i >= 0 {
+		tag = head[:i]
+	}
+	switch name {
+	case "rss":
+		return RSS, true
+	case "feed":
+		return Atom, true
+	case "rdf":
+		// Other RDF has no channel: the description of a person, of a program.
+		if strings.Contains(tag, "purl.org/rss/") || strings.Contains(tag, "netscape.com/rdf/") || strings.Contains(tag, "purl.org/net/rss") ||
+			strings.Contains(head, "<channel") || strings.Contains(head, ":channel") {
+			return RDF, true
+		}
+		return "", true
+	case "channel":
+		return CDF, true
+	case "scriptingnews":
+		return ScriptingNews, true
+	case "redirect":
+		return Redirect, true
+	case "opml":
+		return OPML, true
+	case "html", "head", "body", "title", "meta", "link", "script", "svg", "urlset", "sitemapindex", "service", "entry", "error":
+		return "", true
+	}
+	return "", false
+}
+
+// sniffJSON looks for the version that makes JSON a feed.
+func sniffJSON(head string) Format {
+	plain := strings.ReplaceAll(head, (`\/`), `/`)
+	if strings.Contains(plain, `"version"`) && strings.Contains(plain, `jsonfeed.org/version/`) {
+		return JSON
+	}
+	return ""
+}
+
+// document takes in a document that is a feed itself.
+func (c *collector) document(text string, format Format) {
+	c.res.Format = format
+	headers := len(c.self)
+	f := found{Link: Link{Format: format, From: FromDocument}, ref: c.res.URL}
+	if format == JSON {
+		f.Title = c.jsonFeed(text)
+	} else {
+		f.Title = c.xmlFeed(text)
+	}
+	f.Title = tidy(f.Title)
+	// A file has the address that it says it has.
+	if c.own == nil && len(c.self) > headers {
+		f.ref = c.self[headers].ref
+	}
+	c.found = append([]found{f}, c.found...)
+}
+
+func (c *collector) jsonFeed(text string) (title string) {
+	var doc struct {
+		Title string `json:"title"`
+		Self  string `json:"feed_url"`
+		Hubs  []struct {
+			Type string `json:"type"`
+			URL  string `json:"url"`
+		} `json:"hubs"`
+	}
+	// What is of another type than it should be is left out, the rest is read.
+	if err := json.Unmarshal([]byte(text), &doc); err != nil && doc.Title == "" && doc.Self == "" {
+		return ""
+	}
+	if doc.Self != "" {
+		c.self = append(c.self, found{ref: doc.Self})
+	}
+	for _, h := range doc.Hubs {
+		if strings.EqualFold(h.Type, "WebSub") || strings.EqualFold(h.Type, "PubSubHubbub") {
+			c.addHub(h.URL, false)
+		}
+	}
+	return doc.Title
+}
+
+// xmlFeed reads what the feed says about itself, not what its items say.
+func (c *collector) xmlFeed(text string) (title string) {
+	z := html.NewTokenizer(strings.NewReader(text))
+	z.AllowCDATA(true)
+	inside, inTitle := "", false
+	p := pageReader{c: c, z: z}
+	for {
+		tt := z.Next()
+		if tt == html.ErrorToken {
+			return title
+		}
+		switch tt {
+		case html.TextToken:
+			if inTitle && len(title) < 8*maxTitle {
+				title += string(z.Text())
+			}
+		case html.EndTagToken:
+			tag, _ := z.TagName()
+			if inTitle = false; string(tag) == inside {
+				inside = ""
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			tag, more := z.TagName()
+			name := string(tag)
+			a := attrs{}
+			if inside == "" {
+				switch local := local(name); {
+				case isPart(local) && tt == html.StartTagToken:
+					inside = name
+				case local == "link":
+					a = p.attrs(more)
+					c.feedLink(a)
+				case local == "cloud" && c.res.Cloud == nil:
+					c.res.Cloud = cloudOf(z, more)
+				case (name == "title" || name == "atom:title") && tt == html.StartTagToken:
+					inTitle = title == ""
+				}
+			}
+			z.NextIsNotRawText()
+		}
+	}
+}
+
+func local(name string) string {
+	if _, l, ok := strings.Cut(name, ":"); ok {
+		return l
+	}
+	return name
+}
+
+// isPart reports elements of a feed that have titles and links of their own.
+func isPart(local string) bool {
+	switch local {
+	case "item", "entry", "image", "textinput", "source", "outline":
+		return true
+	}
+	return false
+}
+
+// feedLink takes a link element of a feed, mostly Atom's.
+func (c *collector) feedLink(a attrs) {
+	for rel := range strings.FieldsSeq(strings.ToLower(a.rel)) {
+		switch rel {
+		case "hub":
+			c.addHub(a.href, false)
+		case "self":
+			if len(c.self) < maxHubs {
+				c.self = append(c.self, found{ref: a.href})
+			}
+		}
+	}
+}
+
+func cloudOf(z *html.Tokenizer, more bool) *Cloud {
+	c := &Cloud{}
+	for n := 0; more && n < maxAttrs; n++ {
+		var key, val []byte
+		key, val, more = z.TagAttr()
+		if len(val) > maxURL {
+			continue
+		}
+		switch string(key) {
+		case "domain":
+			c.Domain = string(val)
+		case "port":
+			c.Port = string(val)
+		case "path":
+			c.Path = string(val)
+		case "registerprocedure":
+			c.RegisterProcedure = string(val)
+		case "protocol":
+			c.Protocol = string(val)
+		}
+	}
+	return c
+}

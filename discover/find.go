@@ -1,0 +1,185 @@
+package discover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// HTTPClient sends requests; [*http.Client] is one. It should follow redirects: a
+// program that fetches what strangers name gives one that refuses private addresses.
+type HTTPClient interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
+// ErrURL is the error of an address that is not http or https, or has no host.
+var ErrURL = errors.New("discover: not a URL that can be fetched")
+
+// StatusError is an answer with another status than 200.
+type StatusError struct {
+	URL    string
+	Status int
+}
+
+// Error gives the address and the status.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("discover: %s answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
+}
+
+// Finder finds feeds by asking servers. Its zero value works.
+type Finder struct {
+	HTTP      HTTPClient    // nil: a client with a time limit
+	UserAgent string        // empty: Go's own
+	MaxBytes  int64         // of the page [5 MiB]
+	MaxProbes int           // requests besides that for the page [12]; negative: none
+	Timeout   time.Duration // of one request [20 s]
+}
+
+// Find reads a page, or a feed, and finds its feeds: see [Finder.Find].
+func Find(ctx context.Context, client HTTPClient, address string) (Result, error) {
+	f := Finder{HTTP: client}
+	return f.Find(ctx, address)
+}
+
+// Find fetches address and looks at its header and content, as [HTML] does. Where
+// neither calls anything a feed, it asks for the links that look like one, and drops
+// those that are none; then for the addresses of [WellKnown], one after the other,
+// until one is a feed. The error is ErrURL, a [*StatusError] or that of the client,
+// and about the page itself only.
+func (f *Finder) Find(ctx context.Context, address string) (Result, error) {
+	u, ok := parseURL(nil, address)
+	if !ok || u.Host == "" {
+		return Result{}, fmt.Errorf("%w: %.200q needs http:// or https:// and a host", ErrURL, address)
+	}
+	most := f.MaxBytes
+	if most <= 0 {
+		most = 5 << 20
+	}
+	page, err := f.get(ctx, u.String(), most)
+	if err != nil {
+		return Result{}, err
+	}
+	if page.status != http.StatusOK {
+		return Result{}, &StatusError{URL: page.url, Status: page.status}
+	}
+	r := HTML(page.body, page.url, page.header)
+	if !r.Sure() {
+		f.probe(ctx, &r)
+	}
+	return r, ctx.Err()
+}
+
+// probe asks for the guesses of a result, and for the well-known addresses when none
+// of them is a feed.
+func (f *Finder) probe(ctx context.Context, r *Result) {
+	left := f.MaxProbes
+	if left == 0 {
+		left = 12
+	}
+	guesses := r.Links
+	asked := map[string]bool{r.URL: true}
+	r.Links = nil
+	for i, g := range guesses {
+		// Half of the requests are kept for the well-known addresses.
+		if i >= left/2 || ctx.Err() != nil {
+			break
+		}
+		asked[g.URL] = true
+		if l, ok := f.ask(ctx, g); ok {
+			r.Links = append(r.Links, l)
+		}
+	}
+	if len(r.Links) > 0 {
+		return
+	}
+	left -= len(asked) - 1
+	for _, address := range WellKnown(r.URL) {
+		if asked[address] {
+			continue
+		}
+		if left--; left < 0 || ctx.Err() != nil {
+			return
+		}
+		if l, ok := f.ask(ctx, Link{URL: address, Kind: Main, From: FromWellKnown}); ok {
+			r.Links = append(r.Links, l)
+			return
+		}
+	}
+}
+
+// ask fetches the beginning of what a link names and says whether it is a feed. HEAD
+// would be cheaper, but few servers give the same type to it, and a type alone is
+// too often wrong.
+func (f *Finder) ask(ctx context.Context, l Link) (Link, bool) {
+	a, err := f.get(ctx, l.URL, sniffed)
+	if err != nil || a.status != http.StatusOK {
+		return l, false
+	}
+	format := Sniff(a.body, a.header.Get("Content-Type"))
+	if format == "" || format == Redirect {
+		return l, false
+	}
+	l.URL, l.Format, l.Guess = a.url, format, false
+	l.Type, _ = mediaType(a.header.Get("Content-Type"))
+	if l.Title == "" {
+		if own := HTML(a.body, a.url, nil); len(own.Links) > 0 {
+			l.Title = own.Links[0].Title
+		}
+	}
+	if format == OPML {
+		l.Kind = Outline
+	}
+	return l, true
+}
+
+// answer is what a server gave.
+type answer struct {
+	url    string // where redirects ended
+	status int
+	header http.Header
+	body   []byte // cut
+}
+
+func (f *Finder) get(ctx context.Context, address string, most int64) (answer, error) {
+	limit := f.Timeout
+	if limit <= 0 {
+		limit = 20 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return answer{}, fmt.Errorf("%w: %w", ErrURL, err)
+	}
+	req.Header.Set("Accept", "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5")
+	if f.UserAgent != "" {
+		req.Header.Set("User-Agent", f.UserAgent)
+	}
+	client := f.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		return answer{}, fmt.Errorf("discover: %s cannot be read: %w", address, err)
+	}
+	defer res.Body.Close()
+	a := answer{url: address, status: res.StatusCode, header: res.Header}
+	if res.Request != nil && res.Request.URL != nil {
+		a.url = res.Request.URL.String()
+	}
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(io.LimitReader(res.Body, most)); err != nil && b.Len() == 0 {
+		return answer{}, fmt.Errorf("discover: %s cannot be read: %w", address, err)
+	}
+	a.body = b.Bytes()
+	return a, nil
+}

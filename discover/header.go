@@ -1,0 +1,245 @@
+package discover
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// headerLink is one link of a Link header.
+type headerLink struct {
+	target                     string
+	rel, typ, title, lang      string
+	anchor                     string
+	hasRel, hasTitle, extTitle bool
+}
+
+// header takes in what the Link headers say.
+func (c *collector) header(h http.Header) {
+	room := maxValues
+	for _, line := range h.Values("Link") {
+		for len(line) > 0 && room > 0 {
+			var l headerLink
+			var ok bool
+			if l, line, ok = nextLink(line); ok {
+				c.headerLink(l)
+				room--
+			}
+		}
+		if strings.TrimSpace(line) != "" {
+			c.res.Cut = true
+		}
+	}
+}
+
+func (c *collector) headerLink(l headerLink) {
+	// spec:weblinking-rfc8288#anchor
+	if l.anchor != "" && !c.isOwn(l.anchor) {
+		return
+	}
+	rels := strings.Fields(strings.ToLower(l.rel))
+	for _, rel := range rels {
+		switch rel {
+		case "hub":
+			c.addHub(l.target, false)
+		case "self":
+			c.self = append(c.self, found{ref: l.target})
+		}
+	}
+	f, ok := declared(rels, l.typ)
+	if !ok {
+		return
+	}
+	f.ref, f.From, f.Title, f.Language = l.target, FromHeader, l.title, l.lang
+	c.add(f)
+}
+
+// isOwn reports whether an address is the document's.
+func (c *collector) isOwn(ref string) bool {
+	if c.own == nil {
+		return strings.HasPrefix(ref, "#")
+	}
+	u, ok := parseURL(c.own, ref)
+	return ok && u.String() == c.own.String()
+}
+
+// declared judges a link by its relations and its type, be it of a header or of an
+// element.
+func declared(rels []string, typ string) (f found, ok bool) {
+	var alternate, feed, outline bool
+	for _, rel := range rels {
+		switch rel {
+		case "alternate":
+			alternate = true
+		case "feed", "rss", "atom", "service.feed":
+			feed = true
+		case "outline", "blogroll", "subscriptions":
+			outline = true
+		case "stylesheet", "hub", "self", "icon", "shortcut", "meta", "edit", "license", "replies":
+			return f, false // an alternate stylesheet is no feed
+		}
+	}
+	if !alternate && !feed && !outline {
+		return f, false
+	}
+	name, format, class := classOf(typ)
+	f.Type, f.Format = name, format
+	switch {
+	case class == noFeed:
+		return f, false // also rel=feed to a page of entries
+	case outline && !feed && !alternate:
+		f.Kind, f.Format = Outline, OPML
+		return f, class != maybeFeed
+	case class == surelyFeed, feed:
+		return f, true
+	case class == someXML:
+		f.xml = true
+	default:
+		f.weak, f.Guess = true, true
+	}
+	return f, true
+}
+
+// nextLink reads one link off a Link header. Broken ones end at the next comma that
+// is in no quotes.
+//
+// spec:weblinking-rfc8288#header
+func nextLink(s string) (l headerLink, rest string, ok bool) {
+	s = strings.TrimLeft(s, " \t,")
+	if s == "" {
+		return l, "", false
+	}
+	if s[0] != '<' {
+		_, rest = parameters(s, nil)
+		return l, rest, false
+	}
+	end := strings.IndexByte(s, '>')
+	if end < 0 {
+		return l, "", false
+	}
+	l.target = strings.TrimSpace(s[1:end])
+	_, rest = parameters(s[end+1:], l.set)
+	return l, rest, true
+}
+
+// parameters calls set for each ;name=value up to the comma that ends the link, and
+// gives what stands behind that.
+func parameters(s string, set func(name, value string)) (n int, rest string) {
+	for {
+		s = strings.TrimLeft(s, " \t;")
+		if s == "" {
+			return n, ""
+		}
+		if s[0] == ',' {
+			return n, s[1:]
+		}
+		end := strings.IndexAny(s, "=;,")
+		if end < 0 {
+			return n, ""
+		}
+		name := strings.ToLower(strings.TrimSpace(s[:end]))
+		if s[end] != '=' {
+			s = s[end:]
+			continue
+		}
+		var value string
+		value, s = parameterValue(strings.TrimLeft(s[end+1:], " \t"))
+		if set != nil {
+			set(name, value)
+		}
+		n++
+	}
+}
+
+// parameterValue reads a token or a quoted string. A quote that is never closed
+// goes to the end.
+func parameterValue(s string) (value, rest string) {
+	if s == "" || s[0] != '"' {
+		end := strings.IndexAny(s, ";,")
+		if end < 0 {
+			end = len(s)
+		}
+		return strings.TrimSpace(s[:end]), s[end:]
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			rest = s[i+1:]
+			if end := strings.IndexAny(rest, ";,"); end >= 0 {
+				return b.String(), rest[end:]
+			}
+			return b.String(), ""
+		case '\\':
+			if i++; i < len(s) {
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), ""
+}
+
+// set takes a parameter. Of rel, type, title and hreflang the first counts; a title
+// that says its encoding wins over one that does not.
+func (l *headerLink) set(name, value string) {
+	switch name {
+	case "rel", "rel*":
+		// spec:weblinking-rfc8288#rel-once
+		if !l.hasRel {
+			l.rel, l.hasRel = plainOrExtended(name, value), true
+		}
+	case "type":
+		if l.typ == "" {
+			l.typ = value
+		}
+	case "title":
+		if !l.hasTitle && !l.extTitle {
+			l.title, l.hasTitle = value, true
+		}
+	case "title*":
+		// spec:weblinking-rfc8288#title-star
+		if v := plainOrExtended(name, value); !l.extTitle && v != "" {
+			l.title, l.extTitle = v, true
+		}
+	case "hreflang":
+		if l.lang == "" {
+			l.lang = value
+		}
+	case "anchor":
+		if l.anchor == "" {
+			l.anchor = value
+		}
+	}
+}
+
+// plainOrExtended decodes UTF-8'en'caf%C3%A9, the form of names that end in *.
+func plainOrExtended(name, value string) string {
+	if !strings.HasSuffix(name, "*") {
+		return value
+	}
+	set, rest, ok := strings.Cut(value, "'")
+	_, text, ok2 := strings.Cut(rest, "'")
+	if !ok || !ok2 {
+		return ""
+	}
+	text, err := url.PathUnescape(text)
+	if err != nil {
+		return ""
+	}
+	switch strings.ToLower(set) {
+	case "utf-8":
+		if utf8.ValidString(text) {
+			return text
+		}
+	case "iso-8859-1":
+		r := make([]rune, 0, len(text))
+		for _, c := range []byte(text) {
+			r = append(r, rune(c))
+		}
+		return string(r)
+	}
+	return ""
+}
