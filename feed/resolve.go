@@ -24,7 +24,7 @@ type base struct {
 // newBase takes u apart. Nothing can stand on an empty u, one that is too long, or
 // one like mailto: that has no parts: for these it is nil.
 func newBase(u string) *base {
-	u = trimReference(u)
+	u = fewerSlashes(trimReference(u))
 	if u == "" || len(u) > longestBase || badHost(u) {
 		return nil
 	}
@@ -48,8 +48,9 @@ func newBase(u string) *base {
 		if i := strings.IndexByte(rest[2:], '/'); i >= 0 {
 			start = n + 2 + i
 		}
-	} else if b.scheme != "" && !strings.HasPrefix(rest, "/") {
-		return nil
+	}
+	if b.scheme != "" && (start == n || start == n+len("//") && b.scheme != "file") {
+		return nil // no host
 	}
 	b.root = u[:start]
 	if path := u[start:b.pathEnd]; path != "" {
@@ -81,25 +82,36 @@ func (b *base) resolve(ref string) string {
 	}
 	ref = trimReference(ref)
 	if b == nil {
-		return ref
+		return fewerSlashes(ref)
 	}
 	if ref == "" {
 		return b.url
 	}
 	if n := schemeLength(ref); n > 0 {
 		rest := ref[n+1:]
-		switch {
-		case strings.HasPrefix(rest, "///") && !strings.EqualFold(ref[:n], "file"):
-			if host := strings.TrimLeft(rest, "/"); host != "" {
-				return ref[:n] + "://" + host
-			}
-			return ref
-		case strings.HasPrefix(rest, "//"), !strings.EqualFold(ref[:n], b.scheme), rest == "":
-			return ref
+		if rest == "" || strings.HasPrefix(rest, "//") || !strings.EqualFold(ref[:n], b.scheme) {
+			return fewerSlashes(ref)
 		}
 		ref = rest
 	}
 	return b.join(ref)
+}
+
+// fewerSlashes is u with two slashes before its host where it has more. Files have
+// no host: they have three slashes, or one.
+func fewerSlashes(u string) string {
+	n := schemeLength(u)
+	if n > 0 && strings.EqualFold(u[:n], "file") && strings.HasPrefix(u[n+1:], "/") && !strings.HasPrefix(u[n+1:], "//") {
+		return u[:n] + "://" + u[n+1:]
+	}
+	if n == 0 || !strings.HasPrefix(u[n+1:], "///") || strings.EqualFold(u[:n], "file") {
+		return u
+	}
+	host := strings.TrimLeft(u[n+1:], "/")
+	if host == "" {
+		return u
+	}
+	return u[:n] + "://" + host
 }
 
 // join is resolve for a reference without a scheme.
@@ -246,7 +258,7 @@ func joinPath(dir, ref string) string {
 		switch seg := ref[at:next]; seg {
 		case ".":
 		case "..":
-			out = parent(out)
+			out = parentPath(out)
 		default:
 			out = append(out, seg...)
 			if slash {
@@ -258,9 +270,9 @@ func joinPath(dir, ref string) string {
 	return string(append(out, ref[end:]...))
 }
 
-// parent is the directory above path, which ends at a slash: the root is above
+// parentPath is the directory above path, which ends at a slash: the root is above
 // itself.
-func parent(path []byte) []byte {
+func parentPath(path []byte) []byte {
 	n := len(path) - 1
 	for n > 0 && path[n-1] != '/' {
 		n--

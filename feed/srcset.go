@@ -1,0 +1,76 @@
+package feed
+
+import "strings"
+
+// resolveSet resolves the addresses of a srcset: addresses with what they are for,
+// between commas. An address ends at white space; a comma may be in it. A set that
+// would become longer than limit stays as it is.
+func (b *base) resolveSet(set string, limit int) string {
+	var out strings.Builder
+	done, i := 0, 0
+	for {
+		for i < len(set) && (isHTMLSpace(set[i]) || set[i] == ',') {
+			i++
+		}
+		if i >= len(set) {
+			break
+		}
+		start := i
+		for i < len(set) && !isHTMLSpace(set[i]) {
+			i++
+		}
+		ref := strings.TrimRight(set[start:i], ",")
+		if abs := b.resolve(ref); abs != ref {
+			if out.Len()+len(abs) > limit {
+				return set
+			}
+			out.WriteString(set[done:start])
+			writeSpaceless(&out, abs)
+			done = start + len(ref)
+		}
+		if start+len(ref) == i {
+			i = afterDescriptors(set, i)
+		}
+	}
+	if done == 0 {
+		return set
+	}
+	out.WriteString(set[done:])
+	return out.String()
+}
+
+// writeSpaceless writes an address without the white space that would end it; the
+// base can have some.
+func writeSpaceless(out *strings.Builder, u string) {
+	for {
+		i := strings.IndexAny(u, " \f")
+		if i < 0 {
+			out.WriteString(u)
+			return
+		}
+		out.WriteString(u[:i])
+		out.WriteString("%20")
+		u = u[i+1:]
+	}
+}
+
+// afterDescriptors is the place of the comma that ends what is said of an address:
+// one in parentheses does not.
+func afterDescriptors(set string, i int) int {
+	open := false
+	for ; i < len(set); i++ {
+		switch c := set[i]; {
+		case c == '(':
+			open = true
+		case c == ')':
+			open = false
+		case c == ',' && !open:
+			return i
+		}
+	}
+	return i
+}
+
+func isHTMLSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
+}
