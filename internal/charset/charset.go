@@ -2,7 +2,11 @@
 // Decode.
 package charset
 
-import "unsafe"
+import (
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+)
 
 // Result is a document as text, and how it was read.
 type Result struct {
@@ -30,7 +34,224 @@ type Problem struct {
 }
 
 // Decode makes text of a document. contentType is the Content-Type header or "".
-// The text may share memory with doc: do not change doc afterwards.
+// The text may share memory with doc, and does when nothing has to change: do not
+// change doc afterwards.
+//
+// A byte order mark counts first, then the charset of the header, then what the
+// document declares, then UTF-8 if it is that and windows-1252 if not. What is said
+// is not believed when the bytes refute it. No bytes are lost without a problem
+// that tells where the first was.
 func Decode(doc []byte, contentType string) Result {
-	return Result{Text: unsafe.String(unsafe.SliceData(doc), len(doc)), Name: "utf-8", From: "default"}
+	r := reading{httpLabel: httpLabel(contentType)}
+	r.http = lookup(r.httpLabel)
+	mark, size := byteOrderMark(doc)
+	doc = doc[size:]
+	var text []byte
+	switch wide := zeroPattern(doc); {
+	case mark != "" && mark != "utf-8":
+		text = r.whole(doc, byName(mark), "bom")
+	case mark == "" && wide != "":
+		text = r.whole(doc, byName(wide), "sniffed")
+	case mark == "" && strings.HasPrefix(view(doc), "\x4C\x6F\xA7\x94"): // <?xm
+		text = r.whole(doc, byName("ibm037"), "sniffed")
+	default:
+		text = r.narrow(doc, mark)
+	}
+	return r.finish(text)
+}
+
+// view is bytes as a string that shares their memory.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// reading is what is known about a document while it is decoded.
+type reading struct {
+	httpLabel, declared string
+	http, own           *charset // what the labels name; nil is nothing or unknown
+	used                *charset
+	from                string
+	latin               bool // windows-1252 (or used.superset) is what used really is
+	problems            []Problem
+
+	// What survey would tell about the text that is returned, when known.
+	surveyed      bool
+	high, control int
+}
+
+func (r *reading) use(c *charset, from string) {
+	r.used, r.from = c, from
+}
+
+func (r *reading) declares(text []byte) {
+	r.declared = declaration(view(text))
+	r.own = lookup(r.declared)
+}
+
+// whole decodes a document whose bytes have told the encoding, or its family.
+func (r *reading) whole(doc []byte, c *charset, from string) []byte {
+	r.use(c, from)
+	if c.family == familyWide {
+		text, bad := appendWide(make([]byte, 0, len(doc)+len(doc)/8), doc, c.name)
+		r.declares(text)
+		if from == "sniffed" && agree(r.http, c) {
+			r.from = "http"
+		}
+		r.lost(text, bad)
+		return text
+	}
+	if c.family == familyEBCDIC {
+		head, _ := decodeSingle(doc[:min(len(doc), xmlReach)], c)
+		r.declares(head)
+		// The declaration has its own words from memory to be changed: keep it.
+		r.declared = strings.Clone(r.declared)
+		switch {
+		case r.http != nil && r.http.family == familyEBCDIC:
+			r.use(r.http, "http")
+		case r.own != nil && r.own.family == familyEBCDIC:
+			r.use(r.own, "declaration")
+		}
+	}
+	text, bad := decodeLegacy(doc, r.used)
+	if c.family != familyEBCDIC {
+		r.declares(text)
+	}
+	r.lost(text, bad)
+	return text
+}
+
+// narrow decodes a document in which ASCII bytes may mean themselves.
+func (r *reading) narrow(doc []byte, mark string) []byte {
+	r.declares(doc)
+	usable := func(c *charset) bool {
+		return c != nil && c.family != familyWide && c.family != familyEBCDIC
+	}
+	switch {
+	case mark != "":
+		r.use(byName(mark), "bom")
+	case usable(r.http):
+		r.use(r.http, "http")
+	case usable(r.own):
+		r.use(r.own, "declaration")
+	default:
+		r.use(byName("utf-8"), "default")
+	}
+	r.high, r.control = survey(doc)
+	r.surveyed = true
+	if r.high < 0 && plain(doc, r.used) {
+		return doc
+	}
+	valid := r.high >= 0 && utf8.Valid(doc[wordStart(doc, r.high):])
+	if r.used.family == familyUTF8 {
+		if valid {
+			return doc
+		}
+		return r.broken(doc)
+	}
+	if valid && r.refuted(doc) {
+		r.sniffed()
+		return doc
+	}
+	return r.legacy(doc)
+}
+
+// wordStart is a position at or before i at which no character of a valid document
+// has begun already.
+func wordStart(doc []byte, i int) int {
+	for i > 0 && doc[i-1] >= utf8.RuneSelf {
+		i--
+	}
+	return i
+}
+
+// sniffed makes UTF-8 of what was chosen from labels that are wrong.
+func (r *reading) sniffed() {
+	from := "sniffed"
+	if r.own != nil && r.own.family == familyUTF8 {
+		from = "declaration"
+	}
+	r.use(byName("utf-8"), from)
+}
+
+// refuted reports whether a document that is valid UTF-8 is just that, although it
+// is said to be in the encoding that was chosen: whether it is too unlikely that
+// the bytes of that encoding look like this. Servers say iso-8859-1 of everything.
+func (r *reading) refuted(doc []byte) bool {
+	_, _, score := weigh(doc)
+	enough := 1
+	switch r.used.family {
+	case familySingle:
+		enough = 3
+	case familyMulti:
+		enough = 8
+	}
+	if score >= enough || looksJSON(view(doc)) {
+		return true
+	}
+	_, bad := decodeLegacy(doc, r.used)
+	return bad.count > 0
+}
+
+// legacy decodes a document in the encoding that was chosen, unless it does not
+// fit at all and another does.
+func (r *reading) legacy(doc []byte) []byte {
+	text, bad := decodeLegacy(doc, r.used)
+	if bad.count > 0 && r.from == "http" && r.own != nil && !agree(r.own, r.used) && r.own.family >= familyLatin && r.own.family != familyEBCDIC {
+		if other, wrong := decodeLegacy(doc, r.own); wrong.count == 0 {
+			r.use(r.own, "declaration")
+			text, bad = other, wrong
+		}
+	}
+	if bad.count*4 > room(doc)-64-len(doc) {
+		r.sniffed()
+		return r.broken(doc)
+	}
+	r.surveyed = false
+	r.latin = r.used.superset != "" && beyond(doc, r.used)
+	r.lost(text, bad)
+	return text
+}
+
+// beyond reports whether a document has bytes that only the superset of c has.
+func beyond(doc []byte, c *charset) bool {
+	below := byte(0xA0)
+	if c.name == "us-ascii" {
+		below = 0xFF
+	}
+	for _, b := range doc {
+		if b >= 0x80 && b < below || b == 0xFF && below == 0xFF {
+			return true
+		}
+	}
+	return false
+}
+
+// broken decodes what should be UTF-8 and is not.
+func (r *reading) broken(doc []byte) []byte {
+	characters, bad, _ := weigh(doc)
+	if n := severed(doc); bad == n && (characters > 0 || n > 1) {
+		text := doc[:len(doc)-n]
+		r.character(text, len(text), "the document ends in the middle of a character")
+		return text
+	}
+	if bad > characters && r.from == "http" && r.own != nil && r.own.family >= familyLatin && r.own.family != familyEBCDIC {
+		r.use(r.own, "declaration")
+		return r.legacy(doc)
+	}
+	r.surveyed = false
+	if characters < (bad+7)/8 {
+		from := "sniffed"
+		if r.from == "default" {
+			from = "default"
+		}
+		r.use(byName("windows-1252"), from)
+		text, _ := decodeSingle(doc, r.used) // no byte is none of its characters
+		return text
+	}
+	text, mended, lost := repair(doc, len(doc)+2*bad)
+	if mended.count > 0 {
+		r.character(doc, mended.first, plural(mended.count, "byte was", "bytes were")+" not UTF-8 and read as windows-1252")
+	}
+	if lost.count > 0 {
+		r.character(doc, lost.first, plural(lost.count, "character was", "characters were")+" incomplete and became U+FFFD")
+	}
+	return text
 }

@@ -1,0 +1,126 @@
+package charset
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"golang.org/x/text/transform"
+)
+
+// decodeLegacy makes text of a document in an encoding that is neither UTF-8 nor
+// UTF-16 or 32. bad counts what is no character in it, which became U+FFFD; its
+// position is that in the text.
+func decodeLegacy(doc []byte, c *charset) (text []byte, bad finding) {
+	switch {
+	case c.name == "utf-7":
+		return appendUTF7(make([]byte, 0, len(doc)+len(doc)/8), doc)
+	case c.name == "iso-2022-kr":
+		return decodeMulti(shifted(doc), c)
+	case c.enc != nil:
+		return decodeMulti(doc, c)
+	default:
+		return decodeSingle(doc, c)
+	}
+}
+
+// decodeSingle decodes bytes that are a character each.
+func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
+	var chars [256]rune
+	switch {
+	case c.table != nil:
+		for i := range chars {
+			chars[i] = c.table.DecodeByte(byte(i))
+		}
+	case c.family == familyEBCDIC:
+		copy(chars[:], []rune(c.chars))
+	default:
+		for i := range utf8.RuneSelf {
+			chars[i] = rune(i)
+		}
+		copy(chars[utf8.RuneSelf:], []rune(c.chars))
+	}
+	if c.family == familyEBCDIC {
+		chars[0x15] = '\n' // NEL, which ends lines there
+	}
+	out := make([]byte, 0, room(doc))
+	for _, b := range doc {
+		r := chars[b]
+		if r < utf8.RuneSelf {
+			out = append(out, byte(r))
+			continue
+		}
+		if r == utf8.RuneError {
+			bad.at(len(out))
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out, bad
+}
+
+// room is about how long a document gets as UTF-8.
+func room(doc []byte) int {
+	high := 0
+	for _, c := range doc {
+		high += int(c >> 7)
+	}
+	return len(doc) + high + 64
+}
+
+// decodeMulti decodes with x/text, which puts U+FFFD where it is at a loss.
+func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
+	out, _, err := transform.Append(c.enc.NewDecoder(), make([]byte, 0, room(doc)), doc)
+	if err != nil { // not one of these decoders gives one, but nothing promises it
+		bad.at(len(out))
+		out = utf8.AppendRune(out, utf8.RuneError)
+	}
+	for i := 0; ; {
+		n := bytes.Index(out[i:], []byte("\uFFFD"))
+		if n < 0 {
+			break
+		}
+		bad.at(i + n)
+		i += n + len("\uFFFD")
+	}
+	return out, bad
+}
+
+// shifted makes EUC-KR of ISO-2022-KR: bytes between SO and SI get their highest
+// bit, the escape sequence that announces this goes.
+func shifted(doc []byte) []byte {
+	out := make([]byte, 0, len(doc))
+	var bit byte
+	for i := 0; i < len(doc); i++ {
+		switch c := doc[i]; {
+		case c == 0x0E:
+			bit = 0x80
+		case c == 0x0F:
+			bit = 0
+		case c == 0x1B && bytes.HasPrefix(doc[i:], []byte("\x1B$)C")):
+			i += 3
+		case c == '\n':
+			bit = 0 // a line begins in ASCII
+			out = append(out, c)
+		case c > ' ':
+			out = append(out, c|bit)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// plain reports whether a document of ASCII bytes means itself, in an encoding of
+// ASCII bytes with escapes too.
+func plain(doc []byte, c *charset) bool {
+	if c.family != familySeven {
+		return c.asciiTransparent()
+	}
+	escapes := "\x1B\x0E"
+	switch c.name {
+	case "utf-7":
+		escapes = "+"
+	case "hz-gb-2312":
+		escapes = "~"
+	}
+	return !bytes.ContainsAny(doc, escapes)
+}

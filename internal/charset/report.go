@@ -1,0 +1,118 @@
+package charset
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// finish cleans the text and says what is to be said.
+func (r *reading) finish(text []byte) Result {
+	if !r.surveyed {
+		r.high, r.control = survey(text)
+	}
+	clean, dropped, latin := clean(text, r.high, r.control)
+	if dropped.count > 0 {
+		r.character(text, dropped.first, plural(dropped.count, "character", "characters")+
+			" that XML forbids, the first "+name(text[dropped.first])+", dropped")
+	}
+	if latin.count > 0 {
+		r.character(text, latin.first, plural(latin.count, "control character was", "control characters were")+" read as windows-1252")
+	}
+	res := Result{
+		Text:     strings.TrimLeft(view(clean), "\uFEFF"),
+		Name:     r.used.name,
+		From:     r.from,
+		Declared: r.declared,
+	}
+	if r.latin {
+		res.Name = r.used.superset
+	}
+	r.disagreements(res.Name)
+	res.Problems = r.problems
+	return res
+}
+
+// name is what a control character is called; c is its first byte in UTF-8.
+func name(c byte) string {
+	if c >= 0x80 {
+		return "U+FFFE or U+FFFF"
+	}
+	return fmt.Sprintf("U+%04X", c)
+}
+
+// disagreements compares what is said about the encoding with what it was.
+func (r *reading) disagreements(used string) {
+	say := func(format string, args ...any) {
+		r.problems = append(r.problems, Problem{Kind: "encoding", Message: fmt.Sprintf(format, args...)})
+	}
+	really := r.used
+	if r.latin {
+		really = byName(used)
+	}
+	switch {
+	case r.httpLabel == "":
+	case r.http == nil:
+		say("the Content-Type header names an encoding that is not known, %s: read as %s", quote(r.httpLabel), used)
+	case !agree(r.http, really):
+		say("the Content-Type header says %s, but the document is %s", r.http.name, used)
+	}
+	switch {
+	case r.declared == "":
+		if r.from == "default" && r.used.family != familyUTF8 {
+			say("the document is not UTF-8 and declares no encoding: read as %s", used)
+		}
+	case r.own == nil:
+		say("the document declares an encoding that is not known, %s: read as %s", quote(r.declared), used)
+	case agree(r.own, really):
+	case r.from == "http":
+		say("the document declares %s, but the Content-Type header says %s, which counts", r.own.name, r.http.name)
+	default:
+		say("the document declares %s, but is %s", r.own.name, used)
+	}
+}
+
+// agree reports whether what says one encoding may mean another: they are the same,
+// or one is the other without its byte order.
+func agree(a, b *charset) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	if a.family == familyWide && b.family == familyWide {
+		short, long := a.name, b.name
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		return strings.HasPrefix(long, short)
+	}
+	return a == b || a.enc != nil && a.enc == b.enc && a.family == b.family && a.name != "iso-2022-kr"
+}
+
+// lost reports characters that became U+FFFD.
+func (r *reading) lost(text []byte, bad finding) {
+	if bad.count > 0 {
+		r.character(text, bad.first, plural(bad.count, "character is", "characters are")+" not in "+r.used.name+" and became U+FFFD")
+	}
+}
+
+// character reports a problem at a position of text.
+func (r *reading) character(text []byte, at int, message string) {
+	line := 1 + bytes.Count(text[:at], []byte{'\n'})
+	r.problems = append(r.problems, Problem{Kind: "character", Line: line, Message: message})
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// quote is a label in a message: not longer than a person wants to read.
+func quote(label string) string {
+	if len(label) > maxLabel {
+		label = label[:maxLabel] + "…"
+	}
+	return strconv.Quote(label)
+}
