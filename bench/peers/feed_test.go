@@ -1,0 +1,138 @@
+package peers_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+	"golang.org/x/net/html/charset"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedtest"
+)
+
+// engine is one way to read a feed, and what it took so far.
+type engine struct {
+	name  string
+	parse func(d feedtest.Document) error
+
+	took   time.Duration
+	allocs uint64
+	memory uint64 // bytes allocated
+}
+
+// engines are ours over bytes and over a reader, the peer, and the tokens of the
+// standard library by themselves, which is less than any parser has to do.
+func engines() []*engine {
+	peer := gofeed.NewParser()
+	return []*engine{
+		{name: "ours", parse: func(d feedtest.Document) error {
+			_, err := feed.ParseBytes(d.Body, &feed.Options{URL: d.URL})
+			return err
+		}},
+		{name: "reader", parse: func(d feedtest.Document) error {
+			_, err := feed.Parse(bytes.NewReader(d.Body), &feed.Options{URL: d.URL})
+			return err
+		}},
+		{name: "gofeed", parse: func(d feedtest.Document) error {
+			_, err := peer.Parse(bytes.NewReader(d.Body))
+			return err
+		}},
+		{name: "tokens", parse: tokens},
+	}
+}
+
+func tokens(d feedtest.Document) error {
+	next := func() error { return nil }
+	if d.Kind == feedtest.JSON {
+		dec := json.NewDecoder(bytes.NewReader(d.Body))
+		next = func() error { _, err := dec.Token(); return err }
+	} else {
+		dec := xml.NewDecoder(bytes.NewReader(d.Body))
+		dec.CharsetReader = charset.NewReaderLabel
+		next = func() error { _, err := dec.RawToken(); return err }
+	}
+	for {
+		if err := next(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// pass lets an engine read all documents once, with no garbage of others around.
+func (e *engine) pass(docs []feedtest.Document) error {
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	for _, d := range docs {
+		if err := e.parse(d); err != nil {
+			return fmt.Errorf("%s: %s: %w", e.name, d.Name, err)
+		}
+	}
+	e.took += time.Since(begin)
+	runtime.ReadMemStats(&after)
+	e.allocs += after.Mallocs - before.Mallocs
+	e.memory += after.TotalAlloc - before.TotalAlloc
+	return nil
+}
+
+// BenchmarkFeedParse reads a generated corpus with everything in turn, on one
+// processor, so that collecting the garbage counts for whoever makes it. Its table
+// is in the form of docs/performance.md.
+func BenchmarkFeedParse(b *testing.B) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	all := feedtest.Corpus(1)
+	sets := map[feedtest.Kind][]feedtest.Document{"all": all}
+	for _, d := range all {
+		sets[d.Kind] = append(sets[d.Kind], d)
+	}
+	table := "| documents | MB | MB/s | gofeed | × | tokens alone | allocations / kB | gofeed | 1/× | memory / input | over a reader | gofeed |\n" +
+		"| --- " + strings.Repeat("| ---: ", 11) + "|\n"
+	for _, kind := range append(feedtest.Kinds(), "all") {
+		b.Run(string(kind), func(b *testing.B) { table += compare(b, kind, sets[kind]) })
+	}
+	b.Log("\n" + table)
+}
+
+// compare measures and gives a row of the table.
+func compare(b *testing.B, kind feedtest.Kind, docs []feedtest.Document) string {
+	list := engines()
+	size, rounds := 0, 0
+	for _, d := range docs {
+		size += len(d.Body)
+	}
+	b.SetBytes(int64(size * len(list)))
+	for b.Loop() {
+		rounds++
+		for _, e := range list {
+			if err := e.pass(docs); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	bytes := float64(size) * float64(rounds)
+	speed := func(e *engine) float64 { return bytes / 1e6 / e.took.Seconds() }
+	ours, reader, peer, tokens := list[0], list[1], list[2], list[3]
+	for _, e := range list {
+		b.ReportMetric(speed(e), "MB/s/"+e.name)
+		b.ReportMetric(float64(e.allocs)/float64(rounds), "allocs/"+e.name)
+		b.ReportMetric(float64(e.memory)/bytes, "memory/input/"+e.name)
+	}
+	b.ReportMetric(float64(peer.took)/float64(ours.took), "x/gofeed")
+	b.ReportMetric(float64(peer.allocs)/float64(ours.allocs), "fewer-allocs")
+	perKB := func(e *engine) float64 { return float64(e.allocs) / bytes * 1e3 }
+	memory := func(e *engine) float64 { return float64(e.memory) / bytes }
+	return fmt.Sprintf("| %s | %.1f | %.0f | %.0f | %.1f | %.0f | %.2f | %.1f | %.0f | %.2f | %.2f | %.1f |\n",
+		kind, float64(size)/1e6, speed(ours), speed(peer), float64(peer.took)/float64(ours.took), speed(tokens),
+		perKB(ours), perKB(peer), float64(peer.allocs)/float64(ours.allocs), memory(ours), memory(reader), memory(peer))
+}
