@@ -1,17 +1,305 @@
 package feed
 
 import (
-	"errors"
 	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/charset"
+	"cloudburst/internal/scan"
 )
 
-// Parse reads one document of any format.
+// The limits that a document has unless Options say otherwise.
+const (
+	defaultBytes    = 5 << 20
+	defaultItems    = 1000
+	defaultUnknown  = 20_000
+	defaultProblems = 100
+)
+
+// Parse reads one document of any format. What is readable of it comes back, with
+// what had to be repaired in Feed.Problems; the error is a [*NotFeedError] when it is
+// no feed at all, or that of r.
 func Parse(r io.Reader, o *Options) (*Feed, error) {
-	return nil, errors.New("feed: being built")
+	limit := defaultBytes
+	if o != nil && o.Limits.Bytes != 0 {
+		limit = o.Limits.Bytes
+	}
+	doc, err := readAll(r, 4*limit+4) // UTF-32 is four times as long
+	if err != nil {
+		return nil, err
+	}
+	return ParseBytes(doc, o)
 }
 
-// ParseBytes is Parse of a document that is in memory. It keeps doc: do not change
-// it afterwards.
+// readAll reads at most limit bytes, into one piece where r knows its length.
+func readAll(r io.Reader, limit int) ([]byte, error) {
+	if sized, ok := r.(interface{ Len() int }); ok && (limit < 0 || sized.Len() <= limit) {
+		doc := make([]byte, sized.Len())
+		n, err := io.ReadFull(r, doc)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = nil
+		}
+		return doc[:n], err
+	}
+	if limit >= 0 {
+		r = io.LimitReader(r, int64(limit))
+	}
+	return io.ReadAll(r)
+}
+
+// ParseBytes is Parse of a document that is in memory. The feed keeps parts of doc:
+// do not change it afterwards. [Feed.Clone] makes a copy that keeps nothing.
 func ParseBytes(doc []byte, o *Options) (*Feed, error) {
-	return nil, errors.New("feed: being built")
+	p := &parser{f: &Feed{Items: []Item{}}}
+	if o != nil {
+		p.o = *o
+	}
+	p.limits()
+	text := charset.Decode(doc, p.header("Content-Type"))
+	p.f.Encoding = text.Name
+	for _, w := range text.Problems {
+		p.problemAt(w.Kind, w.Line, "", w.Message)
+	}
+	if err := p.document(text.Text); err != nil {
+		return nil, err
+	}
+	p.finish()
+	return p.f, nil
+}
+
+func (p *parser) limits() {
+	l := &p.o.Limits
+	l.Bytes = limitOr(l.Bytes, defaultBytes)
+	l.Items = limitOr(l.Items, defaultItems)
+	l.Unknown = limitOr(l.Unknown, defaultUnknown)
+	l.Problems = limitOr(l.Problems, defaultProblems)
+}
+
+// limitOr is n, a default for 0, and as good as none for less.
+func limitOr(n, other int) int {
+	switch {
+	case n == 0:
+		return other
+	case n < 0:
+		return int(^uint(0) >> 1)
+	}
+	return n
+}
+
+// parser reads one document.
+type parser struct {
+	r *scan.Reader
+	o Options
+	f *Feed
+
+	atom     bool // Atom 0.3 or 1.0: texts say what they are
+	ns       string
+	bases    []openBase
+	root     *base
+	item     *Item // the one being read
+	nested   int   // how many items are around it
+	unknown  int
+	untold   int // problems beyond the limit
+	stopped  bool
+	limited  bool
+	links    slab[Link]
+	people   slab[Person]
+	subjects slab[Category]
+	files    slab[Enclosure]
+	texts    slab[Text]
+}
+
+// openBase is the base in force within an element at a depth.
+type openBase struct {
+	depth int
+	base  *base
+}
+
+func (p *parser) header(name string) string {
+	if p.o.Header == nil {
+		return ""
+	}
+	return p.o.Header.Get(name)
+}
+
+// document reads the text of one.
+func (p *parser) document(text string) error {
+	if len(text) > p.o.Limits.Bytes {
+		p.problem(ProblemLimit, 0, "The document is longer than "+strconv.Itoa(p.o.Limits.Bytes)+" bytes; only its beginning is read.")
+		text = text[:cut(text, p.o.Limits.Bytes)]
+	}
+	p.root = newBase(p.o.URL)
+	if where := p.header("Content-Location"); where != "" {
+		p.root = p.root.child(where)
+	}
+	if looksLikeJSON(text) {
+		return p.json(text)
+	}
+	return p.xml(text)
+}
+
+// cut is the last beginning of a character at or before n.
+func cut(s string, n int) int {
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return n
+}
+
+// xml finds the root element and hands over to its format.
+func (p *parser) xml(text string) error {
+	p.r = scan.New(text, scan.Options{
+		Depth: p.o.Limits.Depth, Attributes: p.o.Limits.Attributes,
+		Space: p.space, Problem: p.problem,
+	})
+	if lang := p.header("Content-Language"); lang != "" && !strings.Contains(lang, ",") {
+		p.f.Language = strings.ReplaceAll(strings.TrimSpace(lang), "_", "-")
+		p.r.SetDefaultLang(p.f.Language)
+	}
+	for {
+		switch p.next() {
+		case scan.Start:
+			if read := p.format(); read != nil {
+				if lang := p.r.Lang(); lang != "" {
+					p.f.Language = strings.ReplaceAll(lang, "_", "-")
+				}
+				p.f.Base = p.base().String()
+				read()
+				return nil
+			}
+			if p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Local) {
+				return p.notFeed(text, p.r.Local)
+			}
+		case scan.EOF:
+			return p.notFeed(text, "")
+		}
+	}
+}
+
+// next goes on, with the bases of the elements.
+func (p *parser) next() scan.Kind {
+	k := p.r.Next()
+	if k != scan.Start {
+		return k
+	}
+	depth := p.r.Depth()
+	for n := len(p.bases); n > 0 && p.bases[n-1].depth >= depth; n-- {
+		p.bases = p.bases[:n-1]
+	}
+	if p.r.Base != "" {
+		p.bases = append(p.bases, openBase{depth, p.base().child(p.r.Base)})
+	}
+	return k
+}
+
+// base is what relative references in the current element stand on.
+func (p *parser) base() *base {
+	if n := len(p.bases); n > 0 {
+		return p.bases[n-1].base
+	}
+	return p.root
+}
+
+// each calls use for every element right within the current one.
+func (p *parser) each(use func()) {
+	depth := p.r.Depth()
+	for !p.stopped {
+		switch p.next() {
+		case scan.Start:
+			use()
+			for p.r.Depth() > depth && !p.stopped { // what use left unread
+				p.r.SkipTo(depth)
+			}
+		case scan.End:
+			if p.r.Depth() < depth {
+				return
+			}
+		case scan.EOF:
+			return
+		}
+	}
+}
+
+// leaf is the text of the current element, without markup; elements in it count for
+// their text only.
+func (p *parser) leaf() string {
+	text, markup := p.r.Leaf()
+	if !markup {
+		return text
+	}
+	return p.r.InnerText()
+}
+
+// attr is an attribute of the current element, "" without.
+func (p *parser) attr(name string) string {
+	v, _ := p.r.Attr(name)
+	return v
+}
+
+// url resolves a reference of the current element.
+func (p *parser) url(ref string) string {
+	if p.o.KeepRelative || ref == "" {
+		return ref
+	}
+	return p.base().resolve(ref)
+}
+
+// problem tells of one at an offset of the document.
+func (p *parser) problem(kind string, offset int, message string) {
+	if len(p.f.Problems) >= p.o.Limits.Problems {
+		p.untold++
+		return
+	}
+	if p.r == nil {
+		p.problemAt(kind, 0, "", message)
+		return
+	}
+	p.problemAt(kind, p.r.Line(offset), p.path(), message)
+}
+
+func (p *parser) problemAt(kind string, line int, path, message string) {
+	if len(p.f.Problems) >= p.o.Limits.Problems {
+		p.untold++
+		return
+	}
+	p.f.Problems = append(p.f.Problems, Problem{Kind: kind, Line: line, Path: path, Message: message})
+}
+
+// path is where the reader stands: rss/channel/item[3]/title.
+func (p *parser) path() string {
+	var b strings.Builder
+	for d := 1; d <= p.r.Depth(); d++ {
+		if d > 1 {
+			b.WriteByte('/')
+		}
+		name := p.r.Open(d)
+		b.WriteString(name)
+		if l := p.r.OpenLocal(d); p.nested == 0 && (l == "item" || l == "entry") {
+			n := len(p.f.Items)
+			if p.item == nil {
+				n++
+			}
+			b.WriteString("[" + strconv.Itoa(n) + "]")
+		}
+	}
+	return b.String()
+}
+
+// finish is what can be said at the end only.
+func (p *parser) finish() {
+	if p.f.Base == "" {
+		p.f.Base = p.root.String()
+	}
+	p.headerLinks(p.o.Header)
+	p.duplicates()
+	if p.untold > 0 {
+		p.f.Problems = append(p.f.Problems, Problem{Kind: ProblemMore, Message: "There are " + strconv.Itoa(p.untold) + " more problems of these kinds."})
+	}
+}
+
+// headerLinks takes hubs and the feed's own address from the answer's Link headers.
+func (p *parser) headerLinks(h http.Header) {
+	_ = h
 }

@@ -197,6 +197,7 @@ func (r *Reader) doctype() {
 		case c == ']':
 			depth--
 		case c == '>' && depth <= 0:
+			r.docType = doc[r.pos:i]
 			r.pos = i + 1
 			return
 		case (c == '"' || c == '\''):
@@ -222,6 +223,10 @@ func (r *Reader) doctype() {
 		r.pos = n + 1
 	}
 }
+
+// DocType is the document type declaration as written, without its last bracket; ""
+// without any.
+func (r *Reader) DocType() string { return r.docType }
 
 // declare learns one entity from behind "<!ENTITY", and gives the offset after it.
 func (r *Reader) declare(i int) int {

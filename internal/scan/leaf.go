@@ -226,3 +226,24 @@ func escape(b *strings.Builder, s string, attr bool) {
 		}
 	}
 }
+
+// SkipTo passes over what is open below a depth.
+func (r *Reader) SkipTo(depth int) {
+	for len(r.stack) > depth {
+		if r.Next() == EOF {
+			return
+		}
+	}
+}
+
+// InnerText reads the element that the reader stands on to its end and gives all the
+// text in it.
+func (r *Reader) InnerText() string {
+	var parts []string
+	for depth := len(r.stack); len(r.stack) >= depth; {
+		if r.Next() == Text {
+			parts = append(parts, r.Chars())
+		}
+	}
+	return r.join(parts)
+}

@@ -100,6 +100,8 @@ type Reader struct {
 	copied   bool // something of the element being read is not in the source as it is
 	quiet    int  // problems before this offset have been told
 	lines    lineCount
+	lang     string // of the document
+	docType  string
 	sibling  string
 	within   int
 	gone     [4]int // where closers do not occur any more: see find
@@ -126,18 +128,13 @@ func (r *Reader) Offset() int { return r.tok }
 // Lang is the xml:lang that the current element has or inherits; "" without.
 func (r *Reader) Lang() string {
 	if len(r.stack) == 0 {
-		return ""
+		return r.lang
 	}
 	return r.stack[len(r.stack)-1].lang
 }
 
-// SetLang changes the language of the open element at a depth (from 1), for formats
-// that have an element for it.
-func (r *Reader) SetLang(depth int, lang string) {
-	if depth >= 1 && depth <= len(r.stack) {
-		r.stack[depth-1].lang = lang
-	}
-}
+// SetDefaultLang is the language of a document that does not say it.
+func (r *Reader) SetDefaultLang(lang string) { r.lang = lang }
 
 // Open gives the name, as written, of the open element at a depth, from 1.
 func (r *Reader) Open(depth int) string { return r.stack[depth-1].name }

@@ -364,3 +364,6 @@ func (r *Reader) AttrLocal(local string) (string, bool) {
 	}
 	return "", false
 }
+
+// Local is the part of a qualified name after the colon.
+func Local(name string) string { return name[strings.IndexByte(name, ':')+1:] }

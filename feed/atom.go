@@ -1,0 +1,34 @@
+package feed
+
+import "strings"
+
+// atomFeed reads Atom 1.0 and 0.3 and what was between them.
+//
+// spec:atom-rfc4287#feed
+func (p *parser) atomFeed() {
+	p.f.Format = Atom
+	switch version := strings.TrimSpace(p.attr("version")); {
+	case strings.HasSuffix(p.ns, "w3.org/2005/atom"):
+		p.f.Version, p.atom = "1.0", true
+	case version != "":
+		p.f.Version, p.atom = version, true
+	case p.ns == "purl.org/atom/ns":
+		p.f.Version, p.atom = "0.3", true
+	default:
+		p.atom = true
+		p.problem(ProblemVersion, p.r.Offset(), "The feed does not declare the namespace http://www.w3.org/2005/Atom; it is read as Atom 1.0 would be.")
+	}
+	if p.r.Local == "entry" { // a document may be a single entry
+		p.readItem()
+		return
+	}
+	p.r.Siblings(p.entryName(), p.r.Depth())
+	s := feedSlots(p.f)
+	p.each(func() { p.channelElement(s) })
+}
+
+// entryName is how this document writes entry.
+func (p *parser) entryName() string {
+	name := p.r.Name
+	return name[:len(name)-len("feed")] + "entry"
+}

@@ -1,0 +1,58 @@
+package feed
+
+import "strings"
+
+// format gives the reader of the document whose root the parser stands on; nil for a
+// root that no format has. A format is a file of its own and a line here.
+func (p *parser) format() func() {
+	switch p.r.Local {
+	case "rss":
+		return p.rss
+	case "rdf":
+		return p.rdf
+	case "feed", "entry":
+		if p.r.Space == nsCore {
+			return p.atomFeed
+		}
+	case "channel":
+		if p.looksLikeCDF() {
+			return p.cdf
+		}
+		return p.rssChannelAsRoot
+	case "item":
+		return p.rssItemAsRoot
+	case "scriptingnews":
+		return p.scriptingNews
+	case "xml-mcf", "mcf":
+		return p.mcf
+	case "redirect", "newlocation":
+		return p.redirect
+	}
+	return nil
+}
+
+// looksLikeHTMLRoot reports roots after which there is no point in looking further.
+func looksLikeHTMLRoot(local string) bool {
+	switch local {
+	case "html", "head", "body", "opml", "svg", "urlset", "sitemapindex":
+		return true
+	}
+	return false
+}
+
+// version notes what a namespace says about the format. The first one that says
+// something counts.
+func (p *parser) version(prefix, uri string) {
+	if p.ns != "" {
+		return
+	}
+	u := strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(uri), "https://"), "http://"), "/#")
+	switch u {
+	case "purl.org/rss/1.0", "www.w3.org/2005/atom", "w3.org/2005/atom", "purl.org/atom/ns", "purl.org/net/rss1.1":
+		p.ns = u
+	case "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9":
+		if prefix == "" {
+			p.ns = u
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package feed
+
+import (
+	"hash/fnv"
+	"strconv"
+	"strings"
+)
+
+// readItem reads the current element into a new item of the feed.
+func (p *parser) readItem() {
+	if len(p.f.Items) >= p.o.Limits.Items {
+		if !p.limited {
+			p.limited = true
+			p.problem(ProblemLimit, p.r.Offset(), "There are more than "+strconv.Itoa(p.o.Limits.Items)+" items; the rest is not read.")
+		}
+		p.r.Skip()
+		return
+	}
+	p.f.Items = append(p.f.Items, Item{})
+	p.item = &p.f.Items[len(p.f.Items)-1]
+	p.itemBody()
+	it := p.item
+	p.item = nil
+	if p.o.Item != nil && !p.o.Item(it) {
+		p.stopped = true
+	}
+}
+
+// itemBody reads the elements of the current item.
+func (p *parser) itemBody() {
+	s := itemSlots(p.item)
+	if len(p.r.Attrs) > 0 {
+		if about, ok := p.r.Attr("rdf:about"); ok && about != "" {
+			p.item.ID, p.item.IDFrom = about, FromID
+		}
+		p.cdfAttributes(s)
+	}
+	p.each(func() { p.element(s) })
+	p.itemDone()
+}
+
+// nestedItem reads an item within an item.
+//
+// spec:rsscloud-2009#item-nested
+func (p *parser) nestedItem() {
+	outer := p.item
+	p.nested++
+	p.item = new(Item)
+	p.itemBody()
+	outer.Items = append(outer.Items, *p.item)
+	p.nested--
+	p.item = outer
+}
+
+// itemDone fills what follows from the rest.
+func (p *parser) itemDone() {
+	it := p.item
+	if it.Link == "" {
+		switch {
+		case it.PermaLink && isWeb(it.ID):
+			it.Link = it.ID
+		case p.atom && isWeb(it.ID) && len(it.Links) == 0:
+			it.Link = it.ID
+		}
+	}
+	identify(it)
+}
+
+// identify gives an item an ID that stays the same from one reading to the next.
+func identify(it *Item) {
+	switch {
+	case it.ID != "":
+		it.IDFrom = FromID
+	case it.Link != "":
+		it.ID, it.IDFrom = steadyLink(it.Link), FromLink
+	case len(it.Enclosures) > 0:
+		it.ID, it.IDFrom = it.Enclosures[0].URL, FromEnclosure
+	case it.Title.Value != "" && it.Published.Raw != "":
+		it.ID, it.IDFrom = digest(it.Title.Value, it.Published.Raw), FromTitleDate
+	case it.Title.Value != "" && it.Updated.Raw != "":
+		it.ID, it.IDFrom = digest(it.Title.Value, it.Updated.Raw), FromTitleDate
+	default:
+		parts := []string{it.Title.Value, it.Summary.Value}
+		for _, c := range it.Content {
+			parts = append(parts, c.Value)
+		}
+		for _, n := range it.Items {
+			parts = append(parts, n.ID)
+		}
+		it.ID, it.IDFrom = digest(parts...), FromContent
+	}
+}
+
+// digest is a short name for texts.
+func digest(parts ...string) string {
+	h := fnv.New128a()
+	for _, s := range parts {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	const hex = "0123456789abcdef"
+	var b [32]byte
+	for i, c := range h.Sum(nil) {
+		b[2*i], b[2*i+1] = hex[c>>4], hex[c&15]
+	}
+	return "hash:" + string(b[:])
+}
+
+// steadyLink is a link without the parts of its query that differ from one visit to
+// another: campaigns, sessions.
+func steadyLink(link string) string {
+	i := strings.IndexByte(link, '?')
+	if i < 0 {
+		return link
+	}
+	query, fragment, _ := strings.Cut(link[i+1:], "#")
+	var kept []string
+	for _, pair := range strings.Split(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if !volatile(strings.ToLower(name)) {
+			kept = append(kept, pair)
+		}
+	}
+	steady := link[:i]
+	if len(kept) > 0 {
+		steady += "?" + strings.Join(kept, "&")
+	}
+	if fragment != "" {
+		steady += "#" + fragment
+	}
+	return steady
+}
+
+// volatile reports a parameter that says how a reader came, not what is read.
+func volatile(name string) bool {
+	if strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "at_") && len(name) > 5 {
+		return true
+	}
+	switch name {
+	case "fbclid", "gclid", "dclid", "msclkid", "mc_cid", "mc_eid", "igshid", "yclid", "_hsenc", "_hsmi",
+		"phpsessid", "jsessionid", "sessionid", "session_id", "sid", "cmpid", "cid", "ns_mchannel", "ns_campaign", "ns_source",
+		"xtor", "partner", "ref", "ref_src", "feature", "_ga", "rss":
+		return true
+	}
+	return false
+}
+
+// duplicates tells of items with one ID.
+func (p *parser) duplicates() {
+	if len(p.f.Items) < 2 {
+		return
+	}
+	seen := make(map[string]struct{}, len(p.f.Items))
+	told := 0
+	for i := range p.f.Items {
+		id := p.f.Items[i].ID
+		if _, ok := seen[id]; ok && told < 10 {
+			told++
+			p.problemAt(ProblemDuplicate, 0, "item["+strconv.Itoa(i+1)+"]", "Another item has the same id: "+quote(id)+". Readers will show one of them only.")
+		}
+		seen[id] = struct{}{}
+	}
+}

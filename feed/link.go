@@ -1,0 +1,240 @@
+package feed
+
+import (
+	"strconv"
+	"strings"
+)
+
+// linkElement reads <link>, with an address in it or in an attribute.
+func (p *parser) linkElement(s *slots) {
+	at := p.r.Offset()
+	var l Link
+	if len(p.r.Attrs) > 0 {
+		l = Link{
+			Rel: strings.ToLower(strings.TrimSpace(p.attr("rel"))), Type: strings.ToLower(strings.TrimSpace(p.attr("type"))), Title: p.attr("title"),
+			Language: p.attr("hreflang"), Length: p.attr("length"),
+		}
+		l.Href = p.hrefAttr()
+		for _, a := range p.r.Attrs {
+			if strings.HasPrefix(a.Name, "thr:") {
+				l.Count, l.Updated = p.attr("thr:count"), p.attr("thr:updated")+p.attr("thr:when")
+				break
+			}
+		}
+	}
+	if l.Href == "" {
+		l.Href = unampersand(p.leaf())
+	} else {
+		p.r.Skip()
+	}
+	if l.Rel == "" {
+		l.Rel = "alternate"
+	}
+	if l.Href = strings.TrimSpace(l.Href); l.Href == "" {
+		return
+	}
+	if strings.IndexByte(l.Href, '\n') >= 0 {
+		l.Href = unfolded(l.Href)
+	}
+	l.Href = p.url(l.Href)
+	_ = at
+	p.addLink(s, l)
+}
+
+// addLink sorts a link by what it is for.
+func (p *parser) addLink(s *slots, l Link) {
+	s.linked = true
+	switch l.Rel {
+	case "enclosure":
+		if s.level == ofItem {
+			size, _ := strconv.ParseInt(l.Length, 10, 64)
+			p.addEnclosure(Enclosure{URL: l.Href, Type: l.Type, Length: max(size, 0), Title: l.Title})
+			return
+		}
+	case "alternate":
+		if l.Type == "" || l.Type == htmlText || l.Type == xhtmlText || *s.link == "" && l.Type == plainText {
+			*s.link = l.Href
+		}
+	case "replies":
+		if s.level == ofItem {
+			p.replies(l)
+		}
+	case "self", "hub", "next", "license":
+		p.feedLink(s, l)
+	}
+	*s.links = p.links.add(*s.links, l)
+}
+
+// feedLink keeps links that a program looks for by name.
+func (p *parser) feedLink(s *slots, l Link) {
+	switch {
+	case l.Rel == "license" && s.level == ofItem:
+		p.more().Licenses = append(p.more().Licenses, l.Href)
+	case s.level != ofFeed:
+		if l.Rel == "self" && s.level == ofSource {
+			p.item.Source.URL = l.Href
+		}
+	case l.Rel == "license":
+		p.f.Licenses = append(p.f.Licenses, l.Href)
+	case l.Rel == "self":
+		p.f.Self = l.Href
+	case l.Rel == "next":
+		p.f.Next = l.Href
+	case l.Rel == "hub":
+		p.hub("WebSub", l.Href)
+	}
+}
+
+// hub adds one, once.
+func (p *parser) hub(kind, url string) {
+	h := Hub{Type: kind, URL: url}
+	for _, have := range p.f.Hubs {
+		if have == h {
+			return
+		}
+	}
+	p.f.Hubs = append(p.f.Hubs, h)
+}
+
+func (p *parser) replies(l Link) {
+	m := p.more()
+	if n, err := strconv.Atoi(l.Count); err == nil && m.CommentCount == nil {
+		m.CommentCount = &n
+	}
+	switch {
+	case l.Type == "" || l.Type == htmlText:
+		if m.Comments == "" {
+			m.Comments = l.Href
+		}
+	case m.CommentsFeed == "":
+		m.CommentsFeed = l.Href
+	}
+}
+
+// hrefAttr is the address in the current element's attributes, by any of its names.
+func (p *parser) hrefAttr() string {
+	for _, name := range [...]string{"href", "url", "uri", "rdf:resource"} {
+		if v := p.attr(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// unampersand undoes &amp; that was written twice, as in many a link.
+func unampersand(s string) string {
+	if strings.IndexByte(s, '&') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, "&amp;", "&")
+}
+
+// unfolded puts an address together that was broken over lines.
+func unfolded(s string) string {
+	var b strings.Builder
+	for _, line := range strings.Split(s, "\n") {
+		b.WriteString(strings.TrimSpace(line))
+	}
+	return b.String()
+}
+
+// guid reads an item's guid or Atom's id. A guid is the item's address too, unless it
+// says that it is not.
+func (p *parser) guid(s *slots) {
+	perma, given := p.r.Attr("ispermalink")
+	isLink := !given || strings.EqualFold(strings.TrimSpace(perma), "true")
+	guid := p.r.Local == "guid"
+	v := p.leaf()
+	if strings.IndexByte(v, '\n') >= 0 {
+		v = unfolded(v)
+	}
+	if v == "" {
+		return
+	}
+	if isLink {
+		v = p.url(v)
+	}
+	*s.id = v
+	if s.level == ofItem {
+		p.item.IDFrom = FromID
+		p.item.PermaLink = guid && isLink && (given || isWeb(v))
+	}
+}
+
+func isWeb(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// enclosure reads RSS's.
+func (p *parser) enclosure() {
+	at := p.r.Offset()
+	e := Enclosure{URL: p.hrefAttr(), Type: strings.TrimSpace(p.attr("type")), Title: p.attr("title")}
+	size := p.attr("length")
+	if size == "" {
+		size = p.attr("size")
+	}
+	text := p.leaf()
+	if e.URL == "" {
+		e.URL = text
+	}
+	if e.URL = strings.TrimSpace(e.URL); e.URL == "" {
+		p.problem(ProblemMissing, at, "An enclosure has no url.")
+		return
+	}
+	e.URL = p.url(e.URL)
+	e.Length = p.count(size, at, "length")
+	p.addEnclosure(e)
+}
+
+func (p *parser) addEnclosure(e Enclosure) {
+	p.item.Enclosures = p.files.add(p.item.Enclosures, e)
+}
+
+// count reads a number that cannot be negative; 0 where there is none.
+func (p *parser) count(s string, at int, what string) int64 {
+	if s = strings.TrimSpace(s); s == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.NewReplacer(",", "", ".", "", " ", "").Replace(s), 10, 64)
+	if err != nil || n < 0 {
+		p.problem(ProblemValue, at, "This "+what+" is no number: "+quote(s)+".")
+		return 0
+	}
+	return n
+}
+
+// category reads one: an attribute or the text is the term.
+func (p *parser) category(s *slots, scheme string) {
+	c := Category{Scheme: scheme}
+	if len(p.r.Attrs) > 0 {
+		c.Term, c.Label = p.attr("term"), p.attr("label")
+		if v := p.attr("scheme"); v != "" {
+			c.Scheme = v
+		} else if v := p.attr("domain"); v != "" {
+			c.Scheme = v
+		}
+	}
+	text := p.leaf()
+	if c.Term == "" {
+		c.Term, text = text, ""
+	}
+	if c.Term != "" || c.Scheme != scheme || c.Label != "" {
+		p.tag(s, c)
+	}
+	if text != "" {
+		p.tag(s, Category{Term: text})
+	}
+}
+
+// tag adds a category, once.
+func (p *parser) tag(s *slots, c Category) {
+	if s.categories == nil || c == (Category{}) || len(*s.categories) >= 1000 {
+		return
+	}
+	for _, have := range *s.categories {
+		if have == c {
+			return
+		}
+	}
+	*s.categories = p.subjects.add(*s.categories, c)
+}

@@ -1,0 +1,74 @@
+package feed
+
+import (
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// keep reads the current element whole, for there is no field for it.
+func (p *parser) keep(to *[]Node) {
+	if to == nil {
+		p.r.Skip()
+		return
+	}
+	if n, ok := p.node(); ok {
+		*to = append(*to, n)
+	}
+}
+
+// node reads the current element as a tree. It is false where the limit was reached.
+func (p *parser) node() (Node, bool) {
+	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
+	if p.unknown++; p.unknown > p.o.Limits.Unknown {
+		if p.unknown == p.o.Limits.Unknown+1 {
+			p.problem(ProblemLimit, p.r.Offset(), "There are more unknown elements than the limit; the rest is left out.")
+		}
+		p.r.Skip()
+		return n, false
+	}
+	n.Space = p.r.URI(n.Prefix)
+	for i := range p.r.Attrs {
+		a := &p.r.Attrs[i]
+		if a.Name == "xmlns" || strings.HasPrefix(a.Name, "xmlns:") {
+			continue
+		}
+		p.unknown++
+		attr := Attr{Name: a.Name, Value: p.r.Decode(a.Raw)}
+		if prefix := scan.Prefix(a.Name); prefix != "" {
+			attr.Space = p.r.URI(prefix)
+		}
+		n.Attrs = append(n.Attrs, attr)
+	}
+	text, markup := p.r.Leaf()
+	if !markup {
+		n.Text = text
+		return n, true
+	}
+	p.children(&n)
+	return n, true
+}
+
+// children reads what is in the current element, text between elements included.
+func (p *parser) children(n *Node) {
+	depth := p.r.Depth()
+	for {
+		switch p.next() {
+		case scan.Start:
+			if child, ok := p.node(); ok {
+				n.Children = append(n.Children, child)
+			}
+		case scan.Text:
+			if !p.r.Blank() && p.unknown < p.o.Limits.Unknown {
+				p.unknown++
+				n.Children = append(n.Children, Node{Text: p.r.Chars()})
+			}
+		case scan.End:
+			if p.r.Depth() < depth {
+				return
+			}
+		case scan.EOF:
+			return
+		}
+	}
+}

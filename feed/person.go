@@ -1,0 +1,101 @@
+package feed
+
+import "strings"
+
+// person reads who it was: elements as Atom has them, or one line as RSS has it.
+func (p *parser) person() Person {
+	text, markup := p.r.Leaf()
+	if !markup {
+		return splitPerson(text)
+	}
+	var who Person
+	p.each(func() {
+		switch p.r.Local {
+		case "name":
+			who.Name = p.leaf()
+		case "email":
+			who.Email = strings.TrimPrefix(p.leaf(), "mailto:")
+		case "uri", "url", "homepage":
+			who.URL = p.url(p.leaf())
+		case "image", "avatar":
+			who.Avatar = p.url(p.leaf())
+		default:
+			p.r.Skip()
+		}
+	})
+	return who
+}
+
+func (p *parser) addPerson(to *[]Person, who Person) {
+	if to == nil || who == (Person{}) || len(*to) >= 1000 {
+		return
+	}
+	*to = p.people.add(*to, who)
+}
+
+// splitPerson takes a line apart: "mail (name)", "name <mail>", "mail", "name". What
+// was written is kept in Raw when it was more than one of them.
+func splitPerson(s string) Person {
+	begin, end := findEmail(s)
+	if begin < 0 {
+		if s == "" {
+			return Person{}
+		}
+		return Person{Name: s}
+	}
+	who := Person{Email: s[begin:end]}
+	if begin == 0 && end == len(s) {
+		return who
+	}
+	who.Raw = s
+	name := strings.TrimSuffix(s[:begin], "mailto:") + s[end:]
+	for _, empty := range [...]string{"()", "<>", "&lt;&gt;", "[]"} {
+		name = strings.ReplaceAll(name, empty, "")
+	}
+	name = strings.TrimSpace(name)
+	name = strings.TrimPrefix(name, "(")
+	name = strings.TrimSuffix(name, ")")
+	who.Name = strings.TrimSpace(name)
+	return who
+}
+
+// findEmail gives where an e-mail address is in s, −1 for nowhere.
+func findEmail(s string) (begin, end int) {
+	for at := strings.IndexByte(s, '@'); at >= 0; {
+		begin, end = at, at+1
+		for begin > 0 && mailByte(s[begin-1]) {
+			begin--
+		}
+		for end < len(s) && hostByte(s[end]) {
+			end++
+		}
+		for end > at+1 && (s[end-1] == '.' || s[end-1] == '-') {
+			end--
+		}
+		host := s[at+1 : end]
+		if begin < at && strings.IndexByte(host, '.') > 0 && host[len(host)-1] != '.' {
+			if rest := s[end:]; strings.HasPrefix(rest, "?subject=") {
+				n := strings.IndexAny(rest, " \t\n")
+				if n < 0 {
+					n = len(rest)
+				}
+				end += n
+			}
+			return begin, end
+		}
+		next := strings.IndexByte(s[at+1:], '@')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return -1, -1
+}
+
+func mailByte(c byte) bool {
+	return hostByte(c) || c == '_' || c == '+'
+}
+
+func hostByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.'
+}

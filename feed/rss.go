@@ -1,0 +1,106 @@
+package feed
+
+import (
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// rss reads RSS 0.91 to 0.94 and 2.0.
+//
+// spec:rss20-2003#rss-element
+func (p *parser) rss() {
+	p.f.Format = RSS
+	p.f.Version = strings.TrimSpace(p.attr("version"))
+	p.rssVersion(p.r.Offset())
+	s := feedSlots(p.f)
+	p.each(func() { p.rssTop(s) })
+}
+
+// rssTop reads an element right within the root. All but channel belong into it; many
+// an author puts items behind it all the same.
+func (p *parser) rssTop(s *slots) {
+	if p.r.Local == "channel" && p.r.Space == nsCore {
+		p.channel(s)
+		return
+	}
+	p.channelElement(s)
+}
+
+// channel reads <channel>.
+func (p *parser) channel(s *slots) {
+	if lang := p.r.Lang(); lang != "" && p.f.Language == "" {
+		p.f.Language = dashed(lang)
+	}
+	p.f.Base = p.base().String()
+	p.r.Siblings("item", p.r.Depth())
+	p.cdfAttributes(s)
+	if about := p.attr("rdf:about"); about != "" && p.f.ID == "" {
+		p.f.ID = about
+	}
+	p.each(func() { p.channelElement(s) })
+}
+
+// channelElement reads an item, or an element of the feed.
+func (p *parser) channelElement(s *slots) {
+	switch {
+	case p.r.Space != nsCore:
+		p.element(s)
+	case p.r.Local == "item" || p.r.Local == "entry":
+		p.readItem()
+	case p.r.Local == "items": // RDF's table of contents; a wrapper in some feeds
+		p.each(func() {
+			if p.r.Space == nsCore && p.r.Local == "item" {
+				p.readItem()
+			}
+		})
+	default:
+		p.element(s)
+	}
+}
+
+// rssVersion checks the version and finds out which of the two 0.91 it is.
+func (p *parser) rssVersion(at int) {
+	f := p.f
+	switch f.Version {
+	case "0.91":
+		f.Variant = "userland"
+		if strings.Contains(strings.ToLower(p.r.DocType()), "netscape") {
+			f.Variant = "netscape"
+		}
+	case "0.90", "0.92", "0.93", "0.94", "2.0":
+	case "":
+		p.problem(ProblemVersion, at, "The rss element has no version attribute; it is read as 2.0 would be.")
+	default:
+		p.problem(ProblemVersion, at, "There is no RSS "+f.Version+"; it is read as 2.0 would be.")
+	}
+}
+
+// rssChannelAsRoot reads a feed whose author left out <rss>.
+func (p *parser) rssChannelAsRoot() {
+	p.f.Format = RSS
+	p.problem(ProblemVersion, p.r.Offset(), "The rss element around the channel is missing.")
+	p.channel(feedSlots(p.f))
+	p.rest(func() { p.rssTop(feedSlots(p.f)) })
+}
+
+// rssItemAsRoot reads items without anything around them.
+func (p *parser) rssItemAsRoot() {
+	p.f.Format = RSS
+	p.problem(ProblemVersion, p.r.Offset(), "There is an item without the rss and channel elements around it.")
+	p.readItem()
+	p.rest(func() { p.rssTop(feedSlots(p.f)) })
+}
+
+// rest reads further elements at the top of a document that has several.
+func (p *parser) rest(use func()) {
+	for !p.stopped {
+		switch p.next() {
+		case scan.Start:
+			use()
+			p.r.SkipTo(0)
+		case scan.EOF:
+			return
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package feed
+
+// slots are where the elements of a feed, an item or a source go: many mean the same
+// wherever they stand.
+type slots struct {
+	level        level
+	id           *string
+	title        *Text
+	titleDepth   int // of the element that the title is from; 0 for none
+	summary      *Text
+	summaryDepth int
+	content      *[]Text // nil where there is none
+	rights       *Text
+	link         *string
+	links        *[]Link
+	published    *Date
+	updated      *Date
+	authors      *[]Person
+	contributors *[]Person
+	publisher    **Person
+	categories   *[]Category
+	generator    **Generator
+	media        **Media
+	itunes       **ITunes
+	podcast      **Podcast
+	unknown      *[]Node
+	linked       bool // a link has been seen
+}
+
+type level uint8
+
+const (
+	ofFeed level = iota
+	ofItem
+	ofSource
+)
+
+func feedSlots(f *Feed) *slots {
+	return &slots{
+		level: ofFeed, id: &f.ID, title: &f.Title, summary: &f.Subtitle, rights: &f.Rights,
+		link: &f.Link, links: &f.Links, published: &f.Published, updated: &f.Updated,
+		authors: &f.Authors, contributors: &f.Contributors, publisher: &f.Publisher,
+		categories: &f.Categories, generator: &f.Generator,
+		media: &f.Media, itunes: &f.ITunes, podcast: &f.Podcast, unknown: &f.Unknown,
+	}
+}
+
+func itemSlots(it *Item) *slots {
+	return &slots{
+		level: ofItem, id: &it.ID, title: &it.Title, summary: &it.Summary, content: &it.Content,
+		link: &it.Link, links: &it.Links, published: &it.Published, updated: &it.Updated,
+		authors: &it.Authors, contributors: &it.Contributors, categories: &it.Categories,
+		media: &it.Media, itunes: &it.ITunes, podcast: &it.Podcast, unknown: &it.Unknown,
+	}
+}
+
+func sourceSlots(s *Source) *slots {
+	return &slots{
+		level: ofSource, id: &s.ID, title: &s.Title, summary: &s.Subtitle, rights: &s.Rights,
+		link: &s.Link, links: &s.Links, updated: &s.Updated, published: new(Date),
+		authors: &s.Authors, contributors: &s.Contributors, categories: &s.Categories, generator: &s.Generator,
+	}
+}
+
+// more is the rare part of the item being read.
+func (p *parser) more() *More {
+	if p.item.More == nil {
+		p.item.More = new(More)
+	}
+	return p.item.More
+}
+
+func orNew[T any](p **T) *T {
+	if *p == nil {
+		*p = new(T)
+	}
+	return *p
+}

@@ -1,0 +1,212 @@
+package feed
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+)
+
+// Media types of texts.
+const (
+	plainText = "text/plain"
+	htmlText  = "text/html"
+	xhtmlText = "application/xhtml+xml"
+)
+
+// construct reads a text of a feed: an element with or without a type, with text,
+// escaped HTML or markup in it. kind is its type where the author gives none.
+func (p *parser) construct(kind string) Text {
+	t := Text{Type: kind, Language: dashed(p.r.Lang()), Base: p.base().String()}
+	mode := ""
+	if len(p.r.Attrs) > 0 {
+		if typ, ok := p.r.Attr("type"); ok {
+			t.Type = mediaType(typ)
+		}
+		mode = strings.ToLower(p.attr("mode"))
+		if src := p.attr("src"); src != "" {
+			t.Src = p.url(src)
+		}
+	}
+	if strings.HasSuffix(t.Type, "xml") && mode != "escaped" && mode != "base64" {
+		t.Value = p.r.Inner()
+		if t.Type == xhtmlText && p.atom {
+			t.Value = unwrap(t.Value)
+		}
+	} else if text, markup := p.r.Leaf(); !markup {
+		t.Value = text
+	} else {
+		t.Value = p.inline(&t)
+	}
+	if mode == "base64" || t.Src == "" && binary(t.Type) {
+		t.Value = unbase64(t.Value)
+	}
+	p.guess(&t)
+	if t.Type == htmlText || t.Type == xhtmlText {
+		p.markup(&t)
+	}
+	return t
+}
+
+// inline reads markup that an author forgot to escape. It is XHTML now, whatever was
+// said; a <div> around it is of no use.
+func (p *parser) inline(t *Text) string {
+	v := p.r.Inner()
+	inner := unwrap(v)
+	if len(inner) < len(v) && strings.IndexByte(inner, '<') < 0 {
+		return inner
+	}
+	t.Type = xhtmlText
+	return inner
+}
+
+// guess looks whether a text without a type, in a format that has none, is HTML.
+func (p *parser) guess(t *Text) {
+	if !p.atom && t.Type == plainText && looksLikeHTML(t.Value) {
+		t.Type = htmlText
+	}
+}
+
+// markup resolves the references in HTML and makes it safe, as asked for.
+func (p *parser) markup(t *Text) {
+	if !p.o.KeepRelative {
+		t.Value = resolveHTML(t.Value, p.base())
+	}
+	if p.o.Sanitize != nil {
+		t.Value = p.o.Sanitize(t.Value)
+	}
+}
+
+// mediaType gives the full name of a text's type.
+func mediaType(s string) string {
+	switch s = strings.ToLower(strings.TrimSpace(s)); s {
+	case "text", "plain":
+		return plainText
+	case "html":
+		return htmlText
+	case "xhtml":
+		return xhtmlText
+	}
+	return s
+}
+
+// binary reports a type whose text must be base64.
+func binary(t string) bool {
+	return !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "+xml") && !strings.HasSuffix(t, "/xml")
+}
+
+// unbase64 decodes text that is base64, and leaves what is not.
+func unbase64(s string) string {
+	compact := strings.Map(func(c rune) rune {
+		if c == ' ' || c == '\n' || c == '\t' || c == '\r' {
+			return -1
+		}
+		return c
+	}, s)
+	decoded, err := base64.StdEncoding.DecodeString(compact)
+	if err != nil {
+		decoded, err = base64.RawStdEncoding.DecodeString(compact)
+	}
+	if err != nil || !utf8.Valid(decoded) {
+		return s
+	}
+	return string(decoded)
+}
+
+// unwrap takes away a <div> that is around everything, as Atom's XHTML has one.
+func unwrap(s string) string {
+	if len(s) < 5 || !strings.EqualFold(s[:4], "<div") || s[4] != '>' && s[4] != ' ' && s[4] != '\n' && s[4] != '\t' && s[4] != '\r' && s[4] != '/' {
+		return s
+	}
+	depth, rest := 0, s
+	for {
+		i := strings.IndexByte(rest, '<')
+		if i < 0 {
+			return s
+		}
+		rest = rest[i:]
+		end := tagEnd(rest)
+		switch {
+		case hasTag(rest, "</div"):
+			if depth--; depth == 0 {
+				if strings.TrimSpace(rest[end:]) != "" {
+					return s
+				}
+				begin := tagEnd(s)
+				return strings.TrimSpace(s[begin : len(s)-len(rest)])
+			}
+		case hasTag(rest, "<div") && rest[end-2] != '/':
+			depth++
+		case hasTag(rest, "<div") && depth == 0: // <div/>
+			if strings.TrimSpace(rest[end:]) != "" {
+				return s
+			}
+			return ""
+		}
+		rest = rest[end:]
+	}
+}
+
+// hasTag reports a tag that begins like this and whose name ends there.
+func hasTag(s, tag string) bool {
+	if len(s) <= len(tag) || !strings.EqualFold(s[:len(tag)], tag) {
+		return false
+	}
+	switch s[len(tag)] {
+	case '>', ' ', '\n', '\t', '\r', '/':
+		return true
+	}
+	return false
+}
+
+// tagEnd is the length of the tag that s begins with; quotes may hold a >.
+func tagEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '>':
+			return i + 1
+		case '"', '\'':
+			n := strings.IndexByte(s[i+1:], s[i])
+			if n < 0 {
+				return len(s)
+			}
+			i += n + 1
+		}
+	}
+	return len(s)
+}
+
+func dashed(lang string) string {
+	if strings.IndexByte(lang, '_') < 0 {
+		return lang
+	}
+	return strings.ReplaceAll(lang, "_", "-")
+}
+
+// date reads one. The last that can be read counts.
+func (p *parser) date(to *Date) {
+	at := p.r.Offset()
+	p.setDate(to, p.leaf(), at)
+}
+
+func (p *parser) setDate(to *Date, raw string, at int) {
+	if raw == "" {
+		return
+	}
+	t, ok := ParseDate(raw)
+	if !ok {
+		p.problem(ProblemDate, at, "This date cannot be read: "+quote(raw)+". Write it like \"Fri, 20 Nov 2026 08:30:00 GMT\" or \"2026-11-20T08:30:00Z\".")
+		if !to.UTC.IsZero() {
+			return
+		}
+	}
+	*to = Date{Raw: raw, UTC: t}
+}
+
+// quote shows a value in a message, shortened.
+func quote(s string) string {
+	const most = 60
+	if len(s) > most {
+		s = s[:cut(s, most)] + "…"
+	}
+	return "“" + s + "”"
+}
