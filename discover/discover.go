@@ -159,14 +159,13 @@ type found struct {
 
 // collector gathers what one document says.
 type collector struct {
-	own    *url.URL // the document's; nil: not known
-	res    Result
-	found  []found
-	guess  int
-	hubs   []found
-	self   []found
-	base   string // href of the base element
-	isFeed bool
+	own   *url.URL // the document's; nil: not known
+	res   Result
+	found []found
+	guess int
+	hubs  []found
+	self  []found
+	base  string // href of the base element
 }
 
 func newCollector(address string) *collector {
@@ -212,6 +211,7 @@ func (c *collector) result() Result {
 			c.res.Base = ""
 		}
 	}
+	c.res.Links = []Link{} // an empty list in JSON, not null
 	seen := map[string]int{}
 	for _, f := range c.found {
 		f.URL = c.resolve(base, f)
@@ -297,7 +297,7 @@ func (f *found) classify() {
 
 // merge adds what a second mention of the same address says more.
 func (l *Link) merge(more Link) {
-	if l.Title == "" {
+	if l.Title == "" || l.Guess && !more.Guess && more.Title != "" {
 		l.Title = more.Title
 	}
 	if l.Type == "" {

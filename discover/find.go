@@ -83,7 +83,7 @@ func (f *Finder) probe(ctx context.Context, r *Result) {
 	}
 	guesses := r.Links
 	asked := map[string]bool{r.URL: true}
-	r.Links = nil
+	r.Links = []Link{}
 	for i, g := range guesses {
 		// Half of the requests are kept for the well-known addresses.
 		if i >= left/2 || ctx.Err() != nil {

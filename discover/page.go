@@ -10,13 +10,17 @@ import (
 // page reads an HTML page, token by token.
 func (c *collector) page(text string) {
 	p := pageReader{c: c, z: html.NewTokenizer(strings.NewReader(text)), head: true}
+	xml := strings.HasPrefix(text, "<?xml")
 	for {
-		switch p.z.Next() {
+		switch tt := p.z.Next(); tt {
 		case html.ErrorToken:
 			p.endAnchor()
 			return
 		case html.StartTagToken, html.SelfClosingTagToken:
 			p.start()
+			if xml && tt == html.SelfClosingTagToken {
+				p.z.NextIsNotRawText() // <title/> is whole in XHTML
+			}
 		case html.EndTagToken:
 			p.end()
 		case html.TextToken:
