@@ -1,0 +1,379 @@
+package feed
+
+import "strings"
+
+// json reads JSON Feed 1.0 and 1.1. The members of the feed itself are read before
+// its items, wherever those stand: the items can rely on them.
+//
+// What the format does not know (extensions, which begin with an underscore, and
+// whatever else) is kept in Unknown, of the feed or of the item. A member becomes a
+// node of its name:
+//
+//   - a string is the node's text; a number, true, false or null too, with an
+//     attribute "type" of number, boolean or null
+//   - an object is a node whose children are its members; an empty one has
+//     type="object" instead
+//   - an array is its elements, one node each, all of the array's name. One of fewer
+//     than two elements, or within an array, is a node with type="array" whose
+//     children are the elements, or nobody could tell it from one value
+//
+// Such members of an author, hub or attachment are the children of a node that has
+// the name of the list ("authors", "hubs", "attachments") and an attribute "index",
+// from 0.
+func (p *parser) json(text string) error {
+	r := &jsonReader{parser: p, into: &p.f.Unknown, lines: lineCount{line: 1}}
+	r.s.doc, r.s.frames, r.s.tell = text, make([]jsonFrame, 0, 8), r.tell
+	r.s.depth = limitOr(p.o.Limits.Depth, defaultJSONDepth)
+	at, odd := jsonStart(text)
+	if at < 0 {
+		return p.notFeed(text, "")
+	}
+	if odd != "" {
+		r.tell(ProblemJunk, 0, odd)
+	}
+	r.s.pos = at
+	if text[at] == '[' {
+		n := strings.IndexByte(text[at:min(len(text), at+64)], '{')
+		if n < 0 {
+			return r.noFeed("a list, where a feed is an object")
+		}
+		r.tell(ProblemSyntax, at, "The feed stands in a list; the first of the list is read.")
+		r.s.pos += n
+	}
+	if lang := p.header("Content-Language"); lang != "" && !strings.Contains(lang, ",") {
+		p.f.Language = dashed(strings.TrimSpace(lang))
+	}
+	r.s.open(false)
+	return r.read()
+}
+
+// defaultJSONDepth is how many objects and arrays may stand in one another.
+const defaultJSONDepth = 100
+
+// jsonReader makes a feed of what jsonScan reads.
+type jsonReader struct {
+	*parser
+	s     jsonScan
+	lines lineCount
+
+	into  *[]Node // what is not known goes here
+	full  bool    // no more of it is kept
+	attrs slab[Attr]
+
+	version string   // as written
+	keys    []string // the first names of the feed, for the error
+	list    int      // offset of the value of "items"; 0: none yet
+	after   int      // offset after it
+	cut     bool     // the document ends in the items
+	inline  bool     // items are to be read where they stand
+	most    bool     // there are more items than are read
+	author  []Person // 1.0's member, of what is being read
+}
+
+// lineCount is the line that an offset is in.
+type lineCount struct{ offset, line int }
+
+// tell takes a problem at an offset of the document, in the value being read.
+func (r *jsonReader) tell(kind string, offset int, message string) {
+	if len(r.f.Problems) >= r.o.Limits.Problems {
+		r.untold++
+		return
+	}
+	offset = min(offset, len(r.s.doc))
+	if l := &r.lines; offset >= l.offset {
+		l.line += strings.Count(r.s.doc[l.offset:offset], "\n")
+	} else {
+		l.line -= strings.Count(r.s.doc[offset:l.offset], "\n")
+	}
+	r.lines.offset = offset
+	r.problemAt(kind, r.lines.line, r.s.path(), message)
+}
+
+func (r *jsonReader) noFeed(detail string) error {
+	return &NotFeedError{Looks: "json", Detail: detail, Encoding: r.f.Encoding, Text: r.s.doc}
+}
+
+// jsonStart gives the offset of the bracket that the data of doc begin with, −1 when
+// doc is nothing like JSON. What stands before it, if anything, is told: a call, for
+// pages that load data as a script, or an assignment.
+func jsonStart(doc string) (at int, odd string) {
+	s := jsonScan{doc: doc, tell: func(string, int, string) {}}
+	if !s.space() {
+		return -1, ""
+	}
+	if guard := `)]}'`; strings.HasPrefix(doc[s.pos:], guard) {
+		s.pos += len(guard)
+		s.space()
+		odd = "The document begins with what keeps pages from loading it as a script."
+	} else if c := doc[s.pos]; c != '{' && c != '[' {
+		i := s.pos
+		for i < len(doc) && i < s.pos+200 && isScriptName(doc[i]) {
+			i++
+		}
+		if i == s.pos || i >= len(doc) || doc[i] != '(' && doc[i] != '=' {
+			return -1, ""
+		}
+		odd = "The document is a script with the feed in it (JSON-P); what is around the feed is passed over."
+		s.pos = i + 1
+		s.space()
+	}
+	if s.pos < len(doc) && (doc[s.pos] == '{' || doc[s.pos] == '[') {
+		return s.pos, odd
+	}
+	return -1, ""
+}
+
+func isScriptName(c byte) bool {
+	return isJSONPlain(c) || c == '$' || c == ' '
+}
+
+// read reads the feed whose bracket was opened.
+func (r *jsonReader) read() error {
+	r.members()
+	end := r.s.pos
+	if err := r.known(); err != nil {
+		return err
+	}
+	r.finish()
+	if r.list > 0 {
+		r.s.frames, r.s.arrays = append(r.s.frames[:0], jsonFrame{begun: true, key: "items"}), 0
+		r.s.pos, r.inline = r.list, true
+		r.items()
+		switch {
+		case r.stopped:
+			return nil
+		case r.cut || r.s.pos != r.after: // brackets alone said where the items end
+			r.members()
+			r.finish()
+		default:
+			r.s.pos = end
+		}
+	}
+	if !r.s.ended {
+		r.trailer()
+	}
+	return nil
+}
+
+// trailer looks at what follows the feed.
+func (r *jsonReader) trailer() {
+	r.s.frames = r.s.frames[:0]
+	for r.s.space() {
+		switch r.s.doc[r.s.pos] {
+		case ')', ';', ']': // of what jsonStart told
+			r.s.pos++
+			continue
+		}
+		r.tell(ProblemJunk, r.s.pos, "Something follows the end of the feed; it is passed over.")
+		return
+	}
+}
+
+// known decides whether this is a feed at all.
+func (r *jsonReader) known() error {
+	version, exact := jsonVersion(r.version)
+	r.f.Format, r.f.Version = JSONFeed, version
+	if version != "" && exact {
+		return nil
+	}
+	sure := strings.Contains(strings.ToLower(r.version), "jsonfeed") || r.likely()
+	switch {
+	case r.version == "" && !(r.cut && sure):
+		return r.noFeed("no version" + r.names())
+	case r.version == "":
+		r.tell(ProblemVersion, 0, "The document ends before it says its version; by its names it is a JSON Feed.")
+	case !sure:
+		return r.noFeed("no version of JSON Feed but " + quote(r.version) + r.names())
+	case version == "":
+		r.tell(ProblemVersion, 0, "There is no version "+quote(r.version)+" of JSON Feed; it is read as 1.1.")
+	default:
+		r.tell(ProblemVersion, 0, "The version is "+quote(r.version)+" where it should be https://jsonfeed.org/version/"+strings.TrimSuffix(version, ".0")+".")
+	}
+	return nil
+}
+
+// names lists the feed's first names.
+func (r *jsonReader) names() string {
+	if len(r.keys) == 0 {
+		return ", and nothing else"
+	}
+	return "; it has " + strings.Join(r.keys, ", ")
+}
+
+// likely reports whether names that hardly anything but JSON Feed has stand where the
+// document begins.
+func (r *jsonReader) likely() bool {
+	start := r.s.doc[:min(len(r.s.doc), 1<<16)]
+	for _, name := range [...]string{`"content_html"`, `"content_text"`, `"date_published"`, `"home_page_url"`, `"feed_url"`} {
+		if strings.Contains(start, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// jsonVersion gives the number in a version, "" when there is none, and whether the
+// version is written to the letter.
+func jsonVersion(raw string) (number string, exact bool) {
+	switch raw {
+	case "https://jsonfeed.org/version/1.1":
+		return "1.1", true
+	case "https://jsonfeed.org/version/1":
+		return "1.0", true
+	}
+	s := strings.TrimRight(strings.ToLower(raw), "/#? ")
+	s = s[strings.LastIndexAny(s, "/ ")+1:]
+	switch s = strings.TrimPrefix(s, "v"); s {
+	case "1", "1.0":
+		return "1.0", false
+	case "1.1":
+		return "1.1", false
+	}
+	if strings.Contains(strings.ToLower(raw), "jsonfeed") && len(s) <= 8 && digits(s) > 0 {
+		return s, false
+	}
+	return "", false
+}
+
+// members reads the members of the feed that is open.
+func (r *jsonReader) members() {
+	var seen jsonNames
+	for {
+		key, ok := r.s.key()
+		if !ok {
+			return
+		}
+		if len(r.keys) < 6 {
+			r.keys = append(r.keys, jsonSample(key))
+		}
+		n := r.name(key, feedNames, &seen)
+		if n == nameItems {
+			if !r.mark() {
+				return
+			}
+			continue
+		}
+		r.member(n, key)
+	}
+}
+
+// mark remembers where the items are, to read them when the rest of the feed is
+// known. It is false when nothing follows them.
+func (r *jsonReader) mark() bool {
+	if r.inline {
+		r.items()
+		return !r.stopped
+	}
+	if !r.s.space() {
+		return true // key tells
+	}
+	if c := r.s.doc[r.s.pos]; c != '[' && c != '{' {
+		if v := r.s.value(); v.kind != jsonNull {
+			r.tell(ProblemValue, v.at, "The items are no list.")
+		}
+		return true
+	}
+	r.list = r.s.pos
+	ok := r.s.skip()
+	r.after, r.cut = r.s.pos, !ok
+	return ok
+}
+
+// member reads the value of one member of the feed.
+func (r *jsonReader) member(n jsonName, key string) {
+	f := r.f
+	switch n {
+	case nameVersion:
+		r.version = r.text()
+	case nameTitle:
+		f.Title = r.plainText()
+	case nameDescription:
+		f.Subtitle = r.plainText()
+	case nameUserComment:
+		f.Info = r.plainText()
+	case nameHomePageURL:
+		f.Link = r.text()
+	case nameFeedURL:
+		f.Self = r.text()
+	case nameNextURL:
+		f.Next = r.text()
+	case nameIcon:
+		f.Image = nil
+		if u := r.text(); u != "" {
+			f.Image = &Image{URL: u}
+		}
+	case nameFavicon:
+		f.Icon = r.text()
+	case nameAuthor:
+		r.author = r.persons(key)
+	case nameAuthors:
+		f.Authors = r.persons(key)
+	case nameLanguage:
+		if lang := r.text(); lang != "" {
+			f.Language = dashed(lang)
+		}
+	case nameExpired:
+		f.Hints.Expired = r.boolean()
+	case nameHubs:
+		f.Hubs = r.hubs(key)
+	default:
+		f.Unknown = r.tree(key, r.s.value(), f.Unknown)
+	}
+}
+
+// finish does what needs all members of the feed.
+func (r *jsonReader) finish() {
+	f := r.f
+	if r.root == nil { // the feed's own word is better than nothing
+		r.root = newBase(f.Self)
+	}
+	f.ID = f.Self // spec:jsonfeed11-2020#feed-url
+	for _, u := range [...]*string{&f.Link, &f.Self, &f.Next, &f.Icon} {
+		*u = r.url(*u)
+	}
+	if f.Image != nil {
+		f.Image.URL = r.url(f.Image.URL)
+	}
+	f.Links = f.Links[:0]
+	for _, l := range [...]Link{{Rel: "alternate", Href: f.Link}, {Rel: "self", Href: f.Self}, {Rel: "next", Href: f.Next}} {
+		if l.Href != "" {
+			f.Links = append(f.Links, l)
+		}
+	}
+	f.Authors = bothAuthors(f.Authors, r.author)
+	r.author = nil
+	for _, t := range [...]*Text{&f.Title, &f.Subtitle, &f.Info} {
+		r.dress(t, f.Language)
+	}
+	if r.inline {
+		return // told
+	}
+	if f.Title.Value == "" {
+		r.tell(ProblemMissing, 0, "The feed has no title.")
+	}
+	if r.list == 0 {
+		r.tell(ProblemMissing, 0, "The feed has no items, not even an empty list of them.")
+	}
+}
+
+// bothAuthors puts 1.0's author behind 1.1's authors, unless they have it already.
+// spec:jsonfeed11-2020#authors
+func bothAuthors(authors, old []Person) []Person {
+	for _, p := range old {
+		have := false
+		for _, q := range authors {
+			have = have || q == p || q.Name == p.Name && p.Name != "" || q.URL == p.URL && p.URL != "" && p.Name == ""
+		}
+		if !have {
+			authors = append(authors, p)
+		}
+	}
+	return authors
+}
+
+// dress gives a text what it inherits.
+func (r *jsonReader) dress(t *Text, lang string) {
+	if t.Value != "" {
+		t.Language, t.Base = lang, r.root.String()
+	}
+}

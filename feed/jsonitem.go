@@ -1,0 +1,422 @@
+package feed
+
+import (
+	"strconv"
+	"strings"
+)
+
+// items reads the value of "items", which is where the reader is.
+func (r *jsonReader) items() {
+	v := r.s.value()
+	if v.kind != jsonArray && v.kind != jsonObject {
+		r.tell(ProblemValue, v.at, "The items are no list.")
+		return
+	}
+	if v.kind == jsonObject {
+		r.tell(ProblemValue, v.at, "An object stands where the list of items is due; it is taken as the only item.")
+		r.oneItem(v)
+		return
+	}
+	for r.s.element() {
+		if !r.oneItem(r.s.value()) {
+			r.stopped = true
+			return
+		}
+	}
+}
+
+// oneItem reads an item and hands it on. It is false when no more are wanted.
+func (r *jsonReader) oneItem(v jsonValue) bool {
+	if v.kind != jsonObject {
+		r.tell(ProblemValue, v.at, "An item is no object; it is passed over.")
+		r.s.pass(v)
+		return true
+	}
+	if len(r.f.Items) >= r.o.Limits.Items {
+		r.tell(ProblemLimit, v.at, "There are more than "+strconv.Itoa(r.o.Limits.Items)+" items; the rest is not read.")
+		return false
+	}
+	r.f.Items = append(r.f.Items, Item{})
+	it := &r.f.Items[len(r.f.Items)-1]
+	if !r.readItem(it, v) {
+		r.tell(ProblemValue, v.at, "An item is empty; it is passed over.")
+		r.f.Items = r.f.Items[:len(r.f.Items)-1]
+		return true
+	}
+	return r.o.Item == nil || r.o.Item(it)
+}
+
+// jsonBody is what of an item has to wait for its end.
+type jsonBody struct {
+	html, text string
+	lang       string
+}
+
+// readItem reads the members of the item that was opened. It is false when there are
+// none.
+func (r *jsonReader) readItem(it *Item, v jsonValue) (any bool) {
+	var seen jsonNames
+	var b jsonBody
+	r.into, r.author = &it.Unknown, nil
+	for {
+		key, ok := r.s.key()
+		if !ok {
+			break
+		}
+		any = true
+		r.itemMember(it, &b, r.name(key, itemNames, &seen), key)
+	}
+	r.into = &r.f.Unknown
+	if any {
+		r.complete(it, &b, v)
+	}
+	return any
+}
+
+func (r *jsonReader) itemMember(it *Item, b *jsonBody, n jsonName, key string) {
+	switch n {
+	case nameID:
+		it.ID = r.id()
+	case nameURL:
+		it.Link = r.url(r.text())
+	case nameTitle:
+		it.Title = r.plainText()
+	case nameContentHTML:
+		b.html = r.words()
+	case nameContentText:
+		b.text = r.words()
+	case nameSummary:
+		it.Summary = r.plainText()
+	case nameDatePublished:
+		it.Published = r.date()
+	case nameDateModified:
+		it.Updated = r.date()
+	case nameAuthor:
+		r.author = r.persons(key)
+	case nameAuthors:
+		it.Authors = r.persons(key)
+	case nameTags:
+		it.Categories = r.tags(key)
+	case nameAttachments:
+		it.Enclosures = r.attachments(key)
+	case nameExternalURL:
+		if u := r.text(); u != "" {
+			jsonMore(it).ExternalLink = r.url(u)
+		}
+	case nameImage:
+		if u := r.text(); u != "" {
+			jsonMore(it).Image = &Image{URL: r.url(u)}
+		}
+	case nameBannerImage:
+		if u := r.text(); u != "" {
+			jsonMore(it).BannerImage = r.url(u)
+		}
+	case nameLanguage:
+		if b.lang = dashed(r.text()); b.lang != "" {
+			jsonMore(it).Language = b.lang
+		}
+	default:
+		it.Unknown = r.tree(key, r.s.value(), it.Unknown)
+	}
+}
+
+func jsonMore(it *Item) *More {
+	if it.More == nil {
+		it.More = &More{}
+	}
+	return it.More
+}
+
+// id reads the id of an item. A number is one as it is written.
+// spec:jsonfeed11-2020#item-id
+func (r *jsonReader) id() string {
+	v := r.s.value()
+	switch v.kind {
+	case jsonString:
+		return strings.TrimSpace(v.text)
+	case jsonNumber:
+		r.tell(ProblemValue, v.at, "The id is a number; it is taken as text.")
+		return v.text
+	}
+	return strings.TrimSpace(r.other(v, "an id"))
+}
+
+// complete does what needs all members of an item.
+func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
+	if it.ID == "" {
+		r.tell(ProblemMissing, v.at, "An item has no id.")
+	}
+	if it.Link == "" && isWeb(it.ID) && (it.More == nil || it.More.ExternalLink == "") {
+		it.Link = it.ID // spec:jsonfeed11-2020#item-id
+	}
+	if it.Link != "" {
+		it.Links = r.links.add(nil, Link{Rel: "alternate", Href: it.Link})
+		it.PermaLink = it.ID == it.Link
+	}
+	it.Authors = bothAuthors(it.Authors, r.author)
+	lang := b.lang
+	if lang == "" {
+		lang = r.f.Language
+	}
+	r.dress(&it.Title, lang)
+	r.dress(&it.Summary, lang)
+	if b.html != "" {
+		t := Text{Value: b.html, Type: htmlText}
+		r.dress(&t, lang)
+		r.markup(&t)
+		it.Content = r.texts.add(it.Content, t)
+	}
+	if b.text != "" {
+		t := Text{Value: b.text, Type: plainText}
+		r.dress(&t, lang)
+		it.Content = r.texts.add(it.Content, t)
+	}
+	if it.Content == nil && !r.s.ended {
+		r.tell(ProblemMissing, v.at, "An item has neither content_html nor content_text.")
+	}
+	identify(it)
+}
+
+// persons reads a list of authors, or the one author that 1.0 has.
+func (r *jsonReader) persons(key string) []Person {
+	var out []Person
+	v := r.s.value()
+	one := func(v jsonValue) {
+		if p, ok := r.person(key, len(out), v); ok {
+			out = r.people.add(out, p)
+		}
+	}
+	switch {
+	case key != "author":
+		r.each(v, one)
+	case v.kind == jsonArray:
+		r.tell(ProblemValue, v.at, "A list stands where one author is due; write authors.")
+		r.each(v, one)
+	default:
+		one(v)
+	}
+	return out
+}
+
+func jsonPerson(s string) Person {
+	if isWeb(s) {
+		return Person{URL: s}
+	}
+	return splitPerson(s)
+}
+
+func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok bool) {
+	if v.kind == jsonString {
+		r.tell(ProblemValue, v.at, "An author is a text where an object is due; it is taken as the name or address.")
+		p = jsonPerson(strings.TrimSpace(v.text))
+		return p, p != Person{}
+	}
+	if v.kind != jsonObject {
+		p = jsonPerson(strings.TrimSpace(r.other(v, "an author")))
+		return p, p != Person{}
+	}
+	var seen jsonNames
+	var rest []Node
+	outer := r.into
+	r.into = &rest
+	for {
+		key, more := r.s.key()
+		if !more {
+			break
+		}
+		switch r.name(key, personNames, &seen) {
+		case nameName:
+			p.Name = r.text()
+		case nameURL:
+			p.URL = r.url(r.text())
+		case nameAvatar:
+			p.Avatar = r.url(r.text())
+		case nameEmail:
+			p.Email = r.text()
+		default:
+			rest = r.tree(key, r.s.value(), rest)
+		}
+	}
+	r.into = outer
+	if mail, ok := strings.CutPrefix(p.URL, "mailto:"); ok && p.Email == "" {
+		p.Email, _, _ = strings.Cut(mail, "?")
+	}
+	r.extra(list, index, rest)
+	if p == (Person{}) {
+		r.tell(ProblemMissing, v.at, "An author has neither name nor url nor avatar.")
+	}
+	return p, p != Person{}
+}
+
+// tags reads the subjects of an item. A text with commas is several.
+func (r *jsonReader) tags(key string) []Category {
+	var out []Category
+	v := r.s.value()
+	if v.kind == jsonString {
+		r.tell(ProblemValue, v.at, "The tags are one text where a list is due; commas part them.")
+		for t := range strings.SplitSeq(v.text, ",") {
+			if t = strings.TrimSpace(t); t != "" {
+				out = r.subjects.add(out, Category{Term: t})
+			}
+		}
+		return out
+	}
+	r.each(v, func(v jsonValue) {
+		var c Category
+		switch v.kind {
+		case jsonString:
+			c.Term = strings.TrimSpace(v.text)
+		case jsonNumber, jsonBool:
+			r.tell(ProblemValue, v.at, "A tag is a "+v.kind.String()+"; it is taken as text.")
+			c.Term = v.text
+		case jsonObject:
+			r.tell(ProblemValue, v.at, "A tag is an object where a text is due.")
+			c = r.tag(key, len(out))
+		default:
+			c.Term = strings.TrimSpace(r.other(v, "a tag"))
+		}
+		if c.Term != "" {
+			out = r.subjects.add(out, c)
+		}
+	})
+	return out
+}
+
+// tag reads a tag with members of its own, as other formats' categories have them.
+func (r *jsonReader) tag(list string, index int) (c Category) {
+	var seen jsonNames
+	var rest []Node
+	var name string
+	outer := r.into
+	r.into = &rest
+	for {
+		key, more := r.s.key()
+		if !more {
+			break
+		}
+		switch r.name(key, tagNames, &seen) {
+		case nameTerm:
+			c.Term = r.text()
+		case nameName, nameTitle:
+			name = r.text()
+		case nameLabel:
+			c.Label = r.text()
+		case nameScheme:
+			c.Scheme = r.text()
+		default:
+			rest = r.tree(key, r.s.value(), rest)
+		}
+	}
+	r.into = outer
+	r.extra(list, index, rest)
+	if c.Term == "" {
+		c.Term = name
+	}
+	if c.Term == "" {
+		c.Term = c.Label
+	}
+	return c
+}
+
+// attachments reads the files of an item.
+func (r *jsonReader) attachments(key string) []Enclosure {
+	var out []Enclosure
+	r.each(r.s.value(), func(v jsonValue) {
+		var e Enclosure
+		switch v.kind {
+		case jsonObject:
+			e = r.attachment(key, len(out))
+		case jsonString:
+			r.tell(ProblemValue, v.at, "An attachment is a text where an object is due; it is taken as the url.")
+			e.URL = r.url(strings.TrimSpace(v.text))
+		default:
+			e.URL = r.url(r.other(v, "an attachment"))
+		}
+		switch {
+		case e.URL != "":
+			out = r.files.add(out, e)
+		case v.kind == jsonObject:
+			r.tell(ProblemMissing, v.at, "An attachment has no url; it is left out.")
+		}
+	})
+	return out
+}
+
+func (r *jsonReader) attachment(list string, index int) (e Enclosure) {
+	var seen jsonNames
+	var rest []Node
+	outer := r.into
+	r.into = &rest
+	for {
+		key, more := r.s.key()
+		if !more {
+			break
+		}
+		switch r.name(key, attachmentNames, &seen) {
+		case nameURL:
+			e.URL = r.url(r.text())
+		case nameMimeType:
+			e.Type = r.text()
+		case nameTitle:
+			e.Title = r.text()
+		case nameSizeInBytes:
+			e.Length = r.bytes()
+		case nameDurationInSeconds:
+			e.Duration = r.number("a number of seconds")
+		default:
+			rest = r.tree(key, r.s.value(), rest)
+		}
+	}
+	r.into = outer
+	r.extra(list, index, rest)
+	return e
+}
+
+// hubs reads where a feed's changes can be subscribed to.
+func (r *jsonReader) hubs(key string) []Hub {
+	var out []Hub
+	r.each(r.s.value(), func(v jsonValue) {
+		var h Hub
+		switch v.kind {
+		case jsonObject:
+			h = r.hub(key, len(out))
+		case jsonString:
+			r.tell(ProblemValue, v.at, "A hub is a text where an object is due; it is taken as the url of a WebSub hub.")
+			h = Hub{Type: "WebSub", URL: r.url(strings.TrimSpace(v.text))}
+		default:
+			r.other(v, "a hub")
+		}
+		if h.URL != "" {
+			out = append(out, h)
+		}
+	})
+	return out
+}
+
+func (r *jsonReader) hub(list string, index int) (h Hub) {
+	var seen jsonNames
+	var rest []Node
+	outer := r.into
+	r.into = &rest
+	at := r.s.pos
+	for {
+		key, more := r.s.key()
+		if !more {
+			break
+		}
+		switch r.name(key, hubNames, &seen) {
+		case nameType:
+			h.Type = r.text()
+		case nameURL:
+			h.URL = r.url(r.text())
+		default:
+			rest = r.tree(key, r.s.value(), rest)
+		}
+	}
+	r.into = outer
+	r.extra(list, index, rest)
+	if h.Type == "" || h.URL == "" {
+		r.tell(ProblemMissing, at, "A hub has no type or no url.")
+	}
+	return h
+}

@@ -1,0 +1,308 @@
+package feed
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// text reads a value that is one line of text. What is none is told, and taken for
+// what it says if it says anything.
+func (r *jsonReader) text() string {
+	return strings.TrimSpace(r.words())
+}
+
+// words reads a value that is text, as it is.
+func (r *jsonReader) words() string {
+	v := r.s.value()
+	switch v.kind {
+	case jsonString:
+		return v.text
+	case jsonNumber, jsonBool:
+		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where a text is due; it is taken as one.")
+		return v.text
+	}
+	return r.other(v, "a text")
+}
+
+// other reads a value of a kind that is not due: null is nothing, and what is within
+// an object or array is kept as unknown, but for the first text in it that may be
+// meant, which is the value.
+func (r *jsonReader) other(v jsonValue, due string) string {
+	switch v.kind {
+	case jsonNone:
+		return ""
+	case jsonNull:
+		r.tell(ProblemValue, v.at, "null stands where "+due+" is due; what is not there is left out of JSON Feed.")
+		return ""
+	}
+	if v.kind != jsonObject && v.kind != jsonArray {
+		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where "+due+" is due.")
+		return ""
+	}
+	key := r.s.frames[len(r.s.frames)-2].key
+	r.tell(ProblemValue, v.at, "An "+v.kind.String()+" stands where "+due+" is due; the first value in it that may be meant is taken.")
+	n := len(*r.into)
+	*r.into = r.tree(key, v, *r.into)
+	return meant((*r.into)[n:])
+}
+
+// meant finds the text in a tree that stands where a text is due.
+func meant(nodes []Node) string {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Text != "" {
+			return n.Text
+		}
+		for _, name := range [...]string{n.Name, "url", "href", "src", "value", "name", "term", "title", "text", "html", "content", "rendered"} {
+			for j := range n.Children {
+				if c := &n.Children[j]; c.Name == name && c.Text != "" {
+					return c.Text
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// String is the kind in words.
+func (k jsonKind) String() string {
+	return [...]string{"nothing", "null", "boolean", "number", "text", "object", "array"}[k]
+}
+
+// plainText reads a value that is text without markup. Markup in it is told and kept
+// as the letters that it is.
+func (r *jsonReader) plainText() Text {
+	at := r.s.pos
+	text := r.text()
+	if text == "" {
+		return Text{}
+	}
+	if strings.IndexByte(text, '<') >= 0 && looksLikeHTML(text) {
+		r.tell(ProblemValue, at, "HTML stands in what is plain text; its tags will be seen.")
+	}
+	return Text{Value: text, Type: plainText}
+}
+
+// date reads a date. A number is taken as the seconds, or milliseconds, since 1970.
+// spec:jsonfeed11-2020#dates
+func (r *jsonReader) date() Date {
+	v := r.s.value()
+	var d Date
+	switch v.kind {
+	case jsonString:
+		d.Raw = strings.TrimSpace(v.text)
+	case jsonNumber:
+		return r.epoch(v)
+	default:
+		d.Raw = strings.TrimSpace(r.other(v, "a date"))
+	}
+	if d.Raw == "" {
+		return Date{}
+	}
+	t, ok := ParseDate(d.Raw)
+	switch {
+	case !ok:
+		r.tell(ProblemDate, v.at, "The date "+quote(d.Raw)+" cannot be read; write it like 2020-12-31T23:59:59Z.")
+		return d
+	case !isRFC3339(d.Raw):
+		r.tell(ProblemDate, v.at, "The date "+quote(d.Raw)+" is not written as RFC 3339 has it, like 2020-12-31T23:59:59Z.")
+	}
+	d.UTC = t.UTC()
+	return d
+}
+
+func (r *jsonReader) epoch(v jsonValue) Date {
+	d := Date{Raw: v.text}
+	n, err := strconv.ParseFloat(v.text, 64)
+	if err != nil || math.Abs(n) > 1e14 || math.IsNaN(n) {
+		r.tell(ProblemDate, v.at, "The number "+quote(v.text)+" stands where a date is due, and is none.")
+		return d
+	}
+	r.tell(ProblemDate, v.at, "A number stands where a date is due; it is taken as the time since 1970.")
+	ms := n * 1000
+	if math.Abs(n) >= 1e11 { // seconds until the year 5138
+		ms = n
+	}
+	d.UTC = time.UnixMilli(int64(ms)).UTC()
+	return d
+}
+
+// isRFC3339 reports whether s has the form of a date in RFC 3339.
+func isRFC3339(s string) bool {
+	const form = "0000-00-00T00:00:00"
+	if len(s) < len(form)+1 {
+		return false
+	}
+	for i := range len(form) {
+		c := s[i]
+		if form[i] == '0' && (c < '0' || c > '9') || form[i] != '0' && c|0x20 != form[i]|0x20 {
+			return false
+		}
+	}
+	s = s[len(form):]
+	if s[0] == '.' {
+		s = s[1+digits(s[1:]):]
+	}
+	return s == "Z" || s == "z" || len(s) == 6 && (s[0] == '+' || s[0] == '-') && s[3] == ':' && digits(s[1:]) == 2 && digits(s[4:]) == 2
+}
+
+// boolean reads a value that is true or false.
+func (r *jsonReader) boolean() bool {
+	v := r.s.value()
+	if v.kind == jsonBool {
+		return v.text == "true"
+	}
+	text := v.text
+	if v.kind == jsonString || v.kind == jsonNumber {
+		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where true or false is due.")
+	} else {
+		text = r.other(v, "true or false")
+	}
+	switch strings.ToLower(strings.TrimSpace(text[:min(len(text), 16)])) {
+	case "true", "yes", "1":
+		return true
+	}
+	return false
+}
+
+// number reads a value that is a number of something, not below 0.
+func (r *jsonReader) number(what string) float64 {
+	v := r.s.value()
+	text := v.text
+	switch v.kind {
+	case jsonNumber:
+	case jsonString:
+		r.tell(ProblemValue, v.at, "A text stands where "+what+" is due.")
+	default:
+		text = r.other(v, what)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return 0
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		n, err = clock(text)
+	}
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n < 0 {
+		r.tell(ProblemValue, v.at, quote(text)+" is not "+what+"; it is left out.")
+		return 0
+	}
+	return n
+}
+
+// bytes reads a value that is a size.
+func (r *jsonReader) bytes() int64 {
+	at := r.s.pos
+	n := r.number("a number of bytes")
+	if n >= 1<<53 { // beyond this, numbers of JSON are not exact
+		r.tell(ProblemValue, at, "No file has so many bytes; the size is left out.")
+		return 0
+	}
+	return int64(n)
+}
+
+// clock reads hours, minutes and seconds with colons.
+func clock(text string) (float64, error) {
+	sum := 0.0
+	for part := range strings.SplitSeq(text[:min(len(text), 32)], ":") {
+		n, err := strconv.ParseFloat(part, 64)
+		if err != nil || n < 0 {
+			return 0, strconv.ErrSyntax
+		}
+		sum = sum*60 + n
+	}
+	return sum, nil
+}
+
+// each calls one for every element of the array v. Anything else is told and taken
+// as the only element.
+func (r *jsonReader) each(v jsonValue, one func(v jsonValue)) {
+	switch v.kind {
+	case jsonArray:
+		for r.s.element() {
+			one(r.s.value())
+		}
+	case jsonNull:
+		r.other(v, "a list")
+	case jsonNone:
+	default:
+		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where a list is due; it is taken as the only one of it.")
+		one(v)
+	}
+}
+
+// tree keeps the value v under a name: see parseJSONFeed.
+func (r *jsonReader) tree(name string, v jsonValue, out []Node) []Node {
+	if v.kind == jsonNone || !r.room(v) {
+		return out
+	}
+	switch v.kind {
+	case jsonArray:
+		list, n := r.elements(name)
+		if n >= 2 {
+			return append(out, list...)
+		}
+		return append(out, Node{Name: name, Attrs: r.typed("array"), Children: list})
+	case jsonObject:
+		node := Node{Name: name}
+		for {
+			key, ok := r.s.key()
+			if !ok {
+				break
+			}
+			node.Children = r.tree(key, r.s.value(), node.Children)
+		}
+		if node.Children == nil {
+			node.Attrs = r.typed("object")
+		}
+		return append(out, node)
+	case jsonString:
+		return append(out, Node{Name: name, Text: v.text})
+	}
+	return append(out, Node{Name: name, Text: v.text, Attrs: r.typed(v.kind.String())})
+}
+
+// elements reads the elements of the array that is open, n of them.
+func (r *jsonReader) elements(name string) (list []Node, n int) {
+	for ; r.s.element(); n++ {
+		v := r.s.value()
+		if v.kind != jsonArray {
+			list = r.tree(name, v, list)
+			continue
+		}
+		if r.room(v) {
+			inner, _ := r.elements(name)
+			list = append(list, Node{Name: name, Attrs: r.typed("array"), Children: inner})
+		}
+	}
+	return list, n
+}
+
+// room says whether one more unknown value may be kept; if not, it is passed over.
+func (r *jsonReader) room(v jsonValue) bool {
+	r.unknown++
+	if r.unknown <= r.o.Limits.Unknown {
+		return true
+	}
+	if !r.full {
+		r.full = true
+		r.tell(ProblemLimit, v.at, "There are too many values that a feed does not have; from here on they are left out.")
+	}
+	r.s.pass(v)
+	return false
+}
+
+func (r *jsonReader) typed(kind string) []Attr {
+	r.unknown++
+	return r.attrs.add(nil, Attr{Name: "type", Value: kind})
+}
+
+// extra keeps what an element of a list has beyond the format.
+func (r *jsonReader) extra(list string, index int, nodes []Node) {
+	if len(nodes) == 0 {
+		return
+	}
+	*r.into = append(*r.into, Node{Name: list, Attrs: r.attrs.add(nil, Attr{Name: "index", Value: strconv.Itoa(index)}), Children: nodes})
+}
