@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"cloudburst/discover"
 	"cloudburst/feed"
 )
 
@@ -25,8 +26,9 @@ type failureLine struct {
 
 // inputError says why there is no feed.
 type inputError struct {
-	Looks   string `json:"looks,omitempty"` // what the document is instead; none when it could not be read
-	Message string `json:"message"`
+	Looks   string          `json:"looks,omitempty"` // what the document is instead; none when it could not be read
+	Message string          `json:"message"`
+	Feeds   []discover.Link `json:"feeds,omitempty"` // that an HTML page names, the best first
 }
 
 // printFeed adds a line to w, or nothing with an error.
@@ -56,7 +58,33 @@ func notFeed(name string, o *feed.Options, err error) inputError {
 		subject = "standard input"
 	}
 	out.Message = subject + " is no feed: it " + looks(e)
+	if e.Looks == "html" {
+		out.Feeds = discover.HTML([]byte(e.Text), o.URL, o.Header).Links
+		out.Message += feedsOf(out.Feeds)
+	}
 	return out
+}
+
+// feedsOf is the rest of a sentence about a page: where its feeds are.
+func feedsOf(links []discover.Link) string {
+	const most = 3
+	if len(links) == 0 {
+		return ", and it names no feed"
+	}
+	said := ", and its feed is "
+	if len(links) > 1 {
+		said = fmt.Sprintf(", and its %d feeds are ", len(links))
+	}
+	for i, l := range links[:min(len(links), most)] {
+		if i > 0 {
+			said += ", "
+		}
+		said += short(l.URL, 200)
+	}
+	if len(links) > most {
+		said += " …"
+	}
+	return said
 }
 
 // looks is the end of a sentence about a document that is no feed.
