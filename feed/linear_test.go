@@ -1,0 +1,257 @@
+package feed_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+)
+
+// hostile is a document that grows with n in a way that makes careless parsers look
+// at the same bytes again and again.
+type hostile struct {
+	name string
+	n    int // to begin with
+	doc  func(n int) string
+}
+
+// many is a document of one piece n times between two ends.
+func many(before, piece, after string) func(n int) string {
+	return func(n int) string { return before + strings.Repeat(piece, n) + after }
+}
+
+// each is many with a piece that has the number of its turn in it.
+func each(before, format, after string) func(n int) string {
+	return func(n int) string {
+		var b strings.Builder
+		b.WriteString(before)
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String() + after
+	}
+}
+
+const (
+	inRSS   = `<rss version="2.0"><channel><title>T</title>`
+	inItem  = inRSS + `<item><title>I</title>`
+	inHTML  = inItem + `<description><![CDATA[`
+	endHTML = `]]></description></item></channel></rss>`
+	inXHTML = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">`
+	inJSON  = `{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[`
+)
+
+func hostileMarkup() []hostile {
+	return []hostile{
+		{"deep nesting of unknown elements", 300_000, many(inItem, "<a>", "")},
+		{"deep nesting with ends", 200_000, func(n int) string { return inItem + strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }},
+		{"deep nesting in XHTML", 300_000, many(inXHTML, "<b>", "")},
+		{"deep nesting in a title", 300_000, many(inItem+"<title>", "<b>", "")},
+		{"deep nesting of what is known", 150_000, many("", "<rss><channel><item>", "")},
+		{"ends of nothing", 300_000, many(inItem, "</b>", "")},
+		{"ends that close others", 150_000, many(inItem, "<a><b></a>", "")},
+		{"attributes of one element", 300_000, each(inItem+"<x ", `a%d="v" `, "/></item>")},
+		{"attributes of the root", 300_000, each("<rss ", `a%d="v" `, "><channel><item><title>T</title>")},
+		{"one attribute again and again", 300_000, many(inItem+"<link ", `href="v" `, "/></item>")},
+		{"attributes without value", 300_000, many(inItem+"<x ", "a ", "/></item>")},
+		{"attributes without blanks", 300_000, many(inItem+"<x ", `a="b"`, "/></item>")},
+		{"empty elements in a channel", 1_250_000, many(inRSS, "<a/>", "")},
+		{"empty elements in an item", 1_250_000, many(inItem, "<a/>", "")},
+		{"empty elements in XHTML", 600_000, many(inXHTML, "<a/>", "")},
+		{"empty elements in front", 600_000, many("", "<a/>", "<rss><channel/></rss>")},
+		{"unterminated quotes", 300_000, many(inItem, `<a b="`, "")},
+		{"unterminated quotes of two kinds", 300_000, many(inItem, `<a b="c d='`, "")},
+		{"one long unterminated quote", 4_000_000, many(inItem+`<a b="`, "x", "")},
+		{"unterminated CDATA", 300_000, many(inItem, "<![CDATA[", "")},
+		{"unterminated CDATA in elements", 200_000, many(inItem, "<title><![CDATA[", "")},
+		{"brackets in CDATA", 3_000_000, many(inItem+"<title><![CDATA[", "]", "")},
+		{"ends of CDATA without a begin", 1_000_000, many(inItem+"<title>", "]]>", "")},
+		{"unterminated comments", 600_000, many(inItem, "<!--", "")},
+		{"comments that almost end", 600_000, many(inItem, "<!-- --", "")},
+		{"short comments", 400_000, many(inItem+"<title>", "<!-->", "")},
+		{"unterminated doctypes", 300_000, many("", "<!DOCTYPE ", "<rss><channel>")},
+		{"doctypes with a subset", 300_000, many("", "<!DOCTYPE a [", "]><rss><channel>")},
+		{"entity definitions", 150_000, each("<!DOCTYPE rss [", `<!ENTITY e%d "v">`, "]><rss><channel><title>&e1;</title>")},
+		{"entities that grow", 20_000, func(n int) string {
+			return `<!DOCTYPE rss [<!ENTITY a "` + strings.Repeat("x", n) + `"><!ENTITY b "` + strings.Repeat("&a;", n) +
+				`">]><rss><channel><title>` + strings.Repeat("&b;", n) + "</title>"
+		}},
+		{"unterminated instructions", 1_000_000, many(inItem, "<?", "")},
+		{"unterminated declarations", 1_000_000, many("", "<?xml ", inItem)},
+		{"less-than signs", 3_000_000, many(inItem+"<title>", "<", "")},
+		{"beginnings of ends", 1_500_000, many(inItem+"<title>", "</", "")},
+		{"ends that do not end", 800_000, many(inItem+"<title>", "</a", "")},
+		{"beginnings of declarations", 1_500_000, many(inItem+"<title>", "<!", "")},
+		{"tags that do not end", 800_000, many(inItem+"<title>", "<a ", "")},
+		{"a long name", 3_000_000, many(inItem+"<", "a", "")},
+		{"namespaces of one element", 150_000, each(inItem+"<x ", `xmlns:p%d="u:v" `, "/></item>")},
+		{"namespaces, one in another", 100_000, each(inItem, `<p%[1]d:x xmlns:p%[1]d="u:v">`, "")},
+		{"namespaces, one after another", 100_000, each(inItem, `<p%[1]d:x xmlns:p%[1]d="u:%[1]d"/>`, "")},
+		{"prefixes of nobody", 300_000, each(inItem, `<p%d:x/>`, "")},
+	}
+}
+
+func hostileText() []hostile {
+	return []hostile{
+		{"ampersands", 3_000_000, many(inItem+"<title>", "&", "</title>")},
+		{"ampersands in attributes", 3_000_000, many(inItem+`<link href="`, "&", `"/>`)},
+		{"beginnings of references", 1_500_000, many(inItem+"<title>", "&#", "</title>")},
+		{"references without semicolon", 800_000, many(inItem+"<title>", "&amp", "</title>")},
+		{"a reference with a long name", 3_000_000, many(inItem+"<title>&", "a", "</title>")},
+		{"a reference with a long number", 3_000_000, many(inItem+"<title>&#x", "0", ";</title>")},
+		{"bytes that are not UTF-8", 2_000_000, many(inItem+"<title>", "\xff", "</title>")},
+		{"zero bytes", 2_000_000, many(inItem+"<title>", "\x00", "</title>")},
+		{"carriage returns", 3_000_000, many(inItem+"<title>", "\r", "</title>")},
+		{"blanks in front", 4_000_000, many("", " ", inItem)},
+		{"blanks in a title", 4_000_000, many(inItem+"<title>", " ", "x</title>")},
+		{"a long date", 2_000_000, many(inItem+"<pubDate>", "1 ", "</pubDate>")},
+		{"a long path", 800_000, many(inItem+"<link>", "../", "</link>")},
+		{"a person with many addresses", 800_000, many(inItem+"<author>", "(<a@", "</author>")},
+		{"a duration of many colons", 1_500_000, many(inItem+`<itunes:duration xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd">`, "1:", "</itunes:duration>")},
+		{"links in HTML", 200_000, many(inHTML, `<a href="x">`, endHTML)},
+		{"tags in HTML that do not end", 800_000, many(inHTML, "<a ", endHTML)},
+		{"quotes in HTML that do not end", 400_000, many(inHTML, `<a href="`, endHTML)},
+		{"comments in HTML that do not end", 800_000, many(inHTML, "<!--", endHTML)},
+		{"scripts in HTML that do not end", 400_000, many(inHTML, "<script>", endHTML)},
+		{"text areas in HTML that do not end", 300_000, many(inHTML, "<textarea><title>", endHTML)},
+		{"candidates of one image", 500_000, many(inHTML+`<img srcset="`, "a 1x,", `">`+endHTML)},
+		{"escaped tags", 200_000, many(inItem+"<description>", "&lt;b a='", "</description>")},
+	}
+}
+
+func hostileLists() []hostile {
+	var out []hostile
+	for _, l := range []struct {
+		name   string
+		n      int
+		format string
+	}{
+		{"categories", 80_000, "<category>c%d</category>"},
+		{"subjects", 80_000, `<dc:subject xmlns:dc="http://purl.org/dc/elements/1.1/">c%d</dc:subject>`},
+		{"authors", 60_000, "<author>a%d@b.example (A)</author>"},
+		{"links", 80_000, "<link>http://a.example/%d</link>"},
+		{"identifiers", 80_000, "<guid>%d</guid>"},
+		{"titles", 80_000, "<title>%d</title>"},
+		{"dates", 80_000, "<pubDate>%d Mar 2024 10:00:00 GMT</pubDate>"},
+		{"descriptions", 80_000, "<description>d%d</description>"},
+		{"contents", 50_000, `<content:encoded xmlns:content="http://purl.org/rss/1.0/modules/content/">d%d</content:encoded>`},
+		{"enclosures", 50_000, `<enclosure url="http://a.example/%d" length="1" type="t"/>`},
+		{"media", 40_000, `<media:content xmlns:media="http://search.yahoo.com/mrss/" url="http://a.example/%d"/>`},
+		{"groups of media", 40_000, `<media:group xmlns:media="http://search.yahoo.com/mrss/"><media:thumbnail url="%d"/>`},
+		{"sources", 60_000, `<source url="u">%d</source>`},
+		{"outlines", 40_000, `<source:outline xmlns:source="http://source.scripting.com/" text="%d">`},
+		{"nested items", 60_000, `<rssCloud:item xmlns:rssCloud="u"><title>%d</title>`},
+		{"places", 40_000, `<georss:point xmlns:georss="http://www.georss.org/georss">%d 2</georss:point>`},
+	} {
+		out = append(out, hostile{l.name + " of an item", l.n, each(inItem, l.format, "</item>")})
+	}
+	return append(out,
+		hostile{"unclosed items", 500_000, many(inRSS, "<item>", "")},
+		hostile{"unclosed entries", 300_000, many(`<feed xmlns="http://www.w3.org/2005/Atom">`, "<entry>", "")},
+		hostile{"unclosed titles in unclosed items", 100_000, many(inRSS, "<item><title>x", "")},
+		hostile{"items with one identifier", 50_000, many(inRSS, "<item><guid>x</guid></item>", "")},
+		hostile{"items with many identifiers", 50_000, each(inRSS, "<item><guid>x%d</guid></item>", "")},
+		hostile{"items of nothing", 200_000, many(inRSS, "<item/>", "")},
+		hostile{"clouds", 100_000, each(inRSS, `<cloud domain="a%d"/>`, "")},
+		hostile{"hubs", 50_000, each(inRSS, `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://a.example/%d"/>`, "")},
+		hostile{"hours to skip", 100_000, many(inRSS+"<skipHours>", "<hour>1</hour>", "")},
+		hostile{"places in RDF", 50_000, each(`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel><items><rdf:Seq>`, `<rdf:li resource="%d"/>`, "")},
+		hostile{"channels", 100_000, many("<rss>", "<channel><title>x</title>", "")},
+		hostile{"roots", 150_000, many("", "<rss></rss>", "")},
+	)
+}
+
+func hostileJSON() []hostile {
+	return []hostile{
+		{"JSON: deep arrays", 1_500_000, many(inJSON, "[", "")},
+		{"JSON: deep objects", 400_000, many(inJSON, `{"a":`, "")},
+		{"JSON: deep with ends", 700_000, func(n int) string { return inJSON + `{"_x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}]}" }},
+		{"JSON: unterminated strings", 800_000, many(inJSON, `{"a`, "")},
+		{"JSON: one long unterminated string", 4_000_000, many(inJSON+`{"title":"`, "x", "")},
+		{"JSON: escapes", 1_500_000, many(inJSON+`{"title":"`, `\n`, "")},
+		{"JSON: half surrogates", 500_000, many(inJSON+`{"title":"`, `\ud83d`, "")},
+		{"JSON: broken escapes", 1_000_000, many(inJSON+`{"title":"`, `\u`, "")},
+		{"JSON: empty items", 600_000, many(inJSON, "{},", "")},
+		{"JSON: keys of one item", 200_000, each(inJSON+"{", `"k%d":1,`, "}]}")},
+		{"JSON: one key again and again", 200_000, many(inJSON+"{", `"title":"a",`, "}]}")},
+		{"JSON: tags", 300_000, each(inJSON+`{"tags":[`, `"t%d",`, "]}]}")},
+		{"JSON: attachments", 100_000, each(inJSON+`{"attachments":[`, `{"url":"u%d"},`, "]}]}")},
+		{"JSON: authors", 100_000, each(inJSON+`{"authors":[`, `{"name":"u%d"},`, "]}]}")},
+		{"JSON: commas", 3_000_000, many(inJSON, ",", "")},
+		{"JSON: ends of nothing", 3_000_000, many(inJSON, "]}", "")},
+		{"JSON: a long number", 3_000_000, many(inJSON+`{"id":`, "1", "}]}")},
+		{"JSON: comments", 1_000_000, many(inJSON, "/*", "")},
+	}
+}
+
+// TestTheTimeIsLinearInTheSize compares a document of n with one of 2n. Both are
+// read in turn and the best time of each counts; a ratio that is too large gets
+// further tries, so that a busy machine does not decide. Quadratic time gives 4.
+func TestTheTimeIsLinearInTheSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long documents take their time")
+	}
+	shapes := hostileMarkup()
+	shapes = append(shapes, hostileText()...)
+	shapes = append(shapes, hostileLists()...)
+	shapes = append(shapes, hostileJSON()...)
+	for _, limits := range []struct {
+		name string
+		feed.Limits
+	}{
+		{"with limits", feed.Limits{Bytes: -1}},
+		{"without limits", feed.Limits{Bytes: -1, Items: -1, Depth: 5000, Attributes: math.MaxInt, Unknown: math.MaxInt, Problems: 1000}},
+	} {
+		for _, s := range shapes {
+			t.Run(limits.name+"/"+s.name, func(t *testing.T) {
+				if ratio := growth(s, &feed.Options{URL: "http://h.example/a/b", Limits: limits.Limits}); ratio >= 2.5 {
+					t.Errorf("time(2n)/time(n) = %.1f", ratio)
+				}
+			})
+		}
+	}
+}
+
+const (
+	runs     = 5
+	tries    = 4
+	fewTicks = 4 * time.Millisecond // shorter times say nothing
+	mostText = 40 << 20
+)
+
+// growth is time(2n)/time(n).
+func growth(s hostile, o *feed.Options) float64 {
+	n := s.n / 8
+	small := s.doc(n)
+	for read(small, o) < fewTicks && len(small) < mostText {
+		n *= 2
+		small = s.doc(n)
+	}
+	large := s.doc(2 * n)
+	shortest, longest := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	for range tries {
+		for range runs {
+			shortest = min(shortest, read(small, o))
+			longest = min(longest, read(large, o))
+		}
+		if float64(longest)/float64(shortest) < 2.5 {
+			break
+		}
+	}
+	if longest < fewTicks {
+		return 1 // a limit ended it long before the end
+	}
+	return float64(longest) / float64(shortest)
+}
+
+// read is how long it took.
+func read(doc string, o *feed.Options) time.Duration {
+	body := []byte(doc)
+	begin := time.Now()
+	// Some of the documents are no feeds, and that has to be known quickly too.
+	_, _ = feed.ParseBytes(body, o)
+	return time.Since(begin)
+}
