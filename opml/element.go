@@ -1,0 +1,342 @@
+package opml
+
+import (
+	"fmt"
+	"strings"
+
+	"cloudburst/internal/scan"
+	"cloudburst/internal/xmlsafe"
+)
+
+// undeclared and a prefix make the URI that the writer declares for a prefix
+// that nobody declared, so that other readers take the document; the reader takes
+// it for none.
+const undeclared = "undeclared:"
+
+// sourceURI is the namespace that lists use more than any other, at times without
+// declaring it.
+const sourceURI = "http://source.scripting.com/"
+
+// The two namespaces that no document may declare.
+const (
+	xmlURI   = "http://www.w3.org/XML/1998/namespace"
+	xmlnsURI = "http://www.w3.org/2000/xmlns/"
+)
+
+// value is what an attribute means: its line ends and tabs are spaces, except for
+// those that are written as references.
+func (b *builder) value(raw string) string {
+	if strings.IndexByte(raw, '\n') >= 0 || strings.IndexByte(raw, '\t') >= 0 || strings.IndexByte(raw, '\r') >= 0 {
+		raw = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(raw)
+	}
+	return b.Decode(raw)
+}
+
+// outlineAttrs takes the attributes of an outline.
+func (b *builder) outlineAttrs(o *Outline) {
+	order, seen, loose := b.order[:0], 0, false
+	for i := range b.Attrs {
+		f, exact := fieldOf(b.Attrs[i].Name)
+		if exact {
+			seen |= 1 << f
+		} else if f != other {
+			loose = true
+		}
+		order = append(order, f)
+	}
+	if loose {
+		b.inOtherLetters(order, seen)
+	}
+	kept := order[:0] // xmlns and what is beyond a limit falls out
+	for i := range b.Attrs {
+		switch f := order[i]; {
+		case f == other:
+			if n := len(o.Attrs); !isXMLNS(b.Attrs[i].Name) {
+				if o.Attrs = b.attr(o.Attrs, b.Attrs[i]); len(o.Attrs) > n {
+					kept = append(kept, other)
+				}
+			}
+		case b.known(o, f, b.Attrs[i].Raw):
+			kept = append(kept, f)
+		default: // a value that the field cannot hold
+			o.Attrs = b.attr(o.Attrs, b.Attrs[i])
+			kept = append(kept, other)
+		}
+	}
+	b.order = b.fill(o, kept)
+	if !o.plain(b.order) {
+		if b.last != string(b.order) { // most outlines of a list are alike
+			b.last = string(b.order)
+		}
+		o.order = b.last
+	}
+}
+
+// inOtherLetters looks at names that are known but for their letters: they count
+// where the right name is missing.
+func (b *builder) inOtherLetters(order []field, seen int) {
+	for i, f := range order {
+		name := b.Attrs[i].Name
+		if f == other || name == f.String() {
+			continue
+		}
+		if seen&(1<<f) != 0 {
+			order[i] = other
+			continue
+		}
+		seen |= 1 << f
+		b.problem(ProblemAttribute, fmt.Sprintf("The attribute %.40s is written %s.", name, f))
+	}
+}
+
+// known keeps the value of a known attribute, if it is one.
+func (b *builder) known(o *Outline, f field, raw string) bool {
+	v := b.value(raw)
+	switch f {
+	case fieldXMLURL, fieldHTMLURL, fieldURL, fieldType:
+		if t := strings.TrimSpace(v); len(t) < len(v) {
+			b.problem(ProblemValue, fmt.Sprintf("There is white space around the value of %s.", f))
+			v = t
+		}
+	case fieldCreated:
+		if _, ok := Date(v).Time(); !ok && v != "" {
+			b.problem(ProblemDate, fmt.Sprintf("The date %.40q cannot be read.", v))
+		}
+	}
+	if o.set(f, v) {
+		return true
+	}
+	b.problem(ProblemValue, fmt.Sprintf("The value of %s is %.40q, neither true nor false.", f, v))
+	return false
+}
+
+// fill adds what has to be there and can be known.
+//
+// spec:opml20-2007#text-required
+func (b *builder) fill(o *Outline, order []field) []field {
+	if o.Text == "" && !has(order, fieldText) {
+		order = insert(order, fieldText)
+		if o.Title != "" {
+			o.Text = o.Title
+			b.problem(ProblemMissing, "The outline has no text; its title is taken.")
+		} else {
+			b.problem(ProblemMissing, "The outline has no text.")
+		}
+	}
+	if o.Type == "" && o.XMLURL != "" {
+		o.Type = "rss"
+		if !has(order, fieldType) {
+			order = insert(order, fieldType)
+		}
+		b.problem(ProblemMissing, "The outline has an xmlUrl but no type; it is taken for a subscription (rss).")
+	}
+	if o.XMLURL == "" && o.isFeedType() {
+		b.problem(ProblemMissing, fmt.Sprintf("The outline has the type %s but no xmlUrl.", o.Type))
+	}
+	return order
+}
+
+func has(order []field, f field) bool {
+	for _, g := range order {
+		if g == f {
+			return true
+		}
+	}
+	return false
+}
+
+// insert puts a field before those that come later by themselves.
+func insert(order []field, f field) []field {
+	i := 0
+	for i < len(order) && order[i] != other && order[i] < f {
+		i++
+	}
+	order = append(order, f)
+	copy(order[i+1:], order[i:])
+	order[i] = f
+	return order
+}
+
+func isXMLNS(name string) bool { return name == "xmlns" || strings.HasPrefix(name, "xmlns:") }
+
+// attrs keeps attributes that have no field, behind others.
+//
+// spec:opml20-2007#namespaces
+func (b *builder) attrs(to []Attr, list []scan.Attr) []Attr {
+	for _, a := range list {
+		if !isXMLNS(a.Name) {
+			to = b.attr(to, a)
+		}
+	}
+	return to
+}
+
+// attr keeps one, unless it is there already.
+func (b *builder) attr(to []Attr, a scan.Attr) []Attr {
+	out := Attr{Name: a.Name}
+	if strings.IndexByte(a.Name, ':') >= 0 || !simpleName(a.Name) {
+		prefix, local := b.name(a.Name)
+		if out.Name = local; prefix != "" {
+			out.Name, out.Space = prefix+":"+local, b.uri(prefix)
+		}
+	}
+	if repeated(to, out) || !b.mayKeep(1) {
+		return to
+	}
+	out.Value = b.value(a.Raw)
+	return append(to, out)
+}
+
+// repeated reports an attribute with the same name, or with a prefix that means
+// the same.
+func repeated(list []Attr, a Attr) bool {
+	for i := range list {
+		if list[i].Name == a.Name || a.Space != "" && list[i].Space == a.Space && local(list[i].Name) == local(a.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+func local(name string) string { return name[strings.IndexByte(name, ':')+1:] }
+
+// uri is the namespace of a prefix where the reader stands.
+func (b *builder) uri(prefix string) string {
+	uri := b.URI(prefix)
+	switch {
+	case prefix == "" && uri == b.space, isNone(prefix, uri):
+		return ""
+	case uri != "" || prefix == "":
+		return uri
+	}
+	for _, p := range b.loose {
+		if p == prefix {
+			return ""
+		}
+	}
+	if prefix == "source" {
+		uri = sourceURI
+	}
+	if len(b.loose) < 64 && uri == "" {
+		b.loose = append(b.loose, prefix)
+		b.problem(ProblemNamespace, fmt.Sprintf("The prefix %.40s is not declared.", prefix))
+	}
+	return uri
+}
+
+// isNone reports a declaration that says nothing, or may not be.
+func isNone(prefix, uri string) bool {
+	if rest, ok := strings.CutPrefix(uri, undeclared); ok && rest == prefix {
+		return true
+	}
+	return uri == xmlURI && prefix != "xml" || uri == xmlnsURI
+}
+
+// name parts a qualified name. What cannot stand in one becomes an underscore.
+func (b *builder) name(qualified string) (prefix, local string) {
+	if i := strings.IndexByte(qualified, ':'); i > 0 && i < len(qualified)-1 {
+		prefix, local = qualified[:i], qualified[i+1:]
+	} else {
+		local = qualified
+	}
+	if prefix == "xmlns" {
+		prefix = "xmlns_"
+	}
+	if simpleName(local) && (prefix == "" || simpleName(prefix)) {
+		return prefix, local
+	}
+	if clean := cleanName(local); clean != local {
+		b.problem(ProblemMarkup, fmt.Sprintf("%.40q is no name; it is read as %.40s.", local, clean))
+		local = clean
+	}
+	return cleanName(prefix), local
+}
+
+// simpleName reports names that need no further look.
+func simpleName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if l := c | 0x20; l >= 'a' && l <= 'z' || c == '_' || i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.') {
+			continue
+		}
+		return false
+	}
+	return s != ""
+}
+
+// cleanName makes a name of s.
+func cleanName(s string) string {
+	if s == "" || simpleName(s) || xmlsafe.IsName(s) {
+		return s
+	}
+	var out strings.Builder
+	for _, r := range s {
+		if c := string(r); xmlsafe.IsName(c) || out.Len() > 0 && xmlsafe.IsName("a"+c) {
+			out.WriteString(c)
+		} else {
+			out.WriteByte('_')
+		}
+	}
+	return out.String()
+}
+
+// node takes the element that has begun, whole.
+func (b *builder) node(to []Node) []Node {
+	if !b.mayKeep(1) {
+		b.skip()
+		return to
+	}
+	var n Node
+	if n.Prefix, n.Name = b.name(b.Name); n.Prefix != "" && n.Prefix == b.prefix {
+		n.Prefix = "" // the root's, which is written without one
+	} else {
+		n.Space = b.uri(n.Prefix)
+	}
+	n.Attrs = b.attrs(nil, b.Attrs)
+	var text []string
+	blank := true
+	flush := func() {
+		if len(text) > 0 {
+			n.Children = append(n.Children, Node{Text: strings.Join(text, "")})
+			text = text[:0]
+		}
+	}
+	elements := 0
+	for depth := len(b.steps); len(b.steps) >= depth; {
+		switch b.next() {
+		case scan.Text:
+			blank = blank && b.Blank()
+			text = append(text, b.Chars())
+		case scan.Start:
+			flush()
+			before := len(n.Children)
+			n.Children = b.node(n.Children)
+			elements += len(n.Children) - before
+		}
+	}
+	flush()
+	return append(to, tidy(n, elements, blank))
+}
+
+// tidy takes out white space between elements, and makes a leaf of what has none.
+func tidy(n Node, elements int, blank bool) Node {
+	switch {
+	case blank && elements == 0:
+		n.Children = nil
+	case blank:
+		kept := n.Children[:0]
+		for _, c := range n.Children {
+			if c.Name != "" {
+				kept = append(kept, c)
+			}
+		}
+		n.Children = kept
+	case elements == 0:
+		var s strings.Builder
+		for _, c := range n.Children {
+			s.WriteString(c.Text)
+		}
+		n.Text, n.Children = s.String(), nil
+	}
+	return n
+}

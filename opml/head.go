@@ -1,0 +1,144 @@
+package opml
+
+import (
+	"fmt"
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// headName is an element of the head by its place.
+type headName int
+
+const headNames headName = 13
+
+// String is the element's name.
+func (n headName) String() string {
+	return [headNames]string{"title", "dateCreated", "dateModified", "ownerName", "ownerEmail", "ownerId", "docs",
+		"expansionState", "vertScrollState", "windowTop", "windowLeft", "windowBottom", "windowRight"}[n]
+}
+
+// at is where an element is kept.
+func (h *Head) at(n headName) *string {
+	return [headNames]*string{&h.Title, (*string)(&h.DateCreated), (*string)(&h.DateModified), &h.OwnerName, &h.OwnerEmail,
+		&h.OwnerID, &h.Docs, &h.ExpansionState, &h.VertScrollState, &h.WindowTop, &h.WindowLeft, &h.WindowBottom, &h.WindowRight}[n]
+}
+
+// field is where the element with this name, in any letters, is kept; nil for
+// others.
+func (h *Head) field(name string) *string {
+	for n := range headNames {
+		if strings.EqualFold(n.String(), name) {
+			return h.at(n)
+		}
+	}
+	return nil
+}
+
+// head reads what is in <head>.
+func (b *builder) head() {
+	var text words
+	for depth := len(b.steps); len(b.steps) >= depth; {
+		switch b.next() {
+		case scan.Text:
+			text.add(b.Chars())
+		case scan.Start:
+			b.inHead()
+		}
+	}
+	b.d.Head.Unknown = text.node(b.d.Head.Unknown)
+}
+
+// inHead takes one element of the head, which may be one that belongs elsewhere.
+func (b *builder) inHead() {
+	ours := b.ours()
+	switch {
+	case ours && (b.Local == "outline" || b.Local == "body" || b.Local == "head"):
+		b.child()
+	case ours && b.d.Head.field(b.Local) != nil:
+		b.headElement()
+	default:
+		b.d.Head.Unknown = b.node(b.d.Head.Unknown)
+	}
+}
+
+// headElement takes an element that has a field. What follows an end tag that was
+// forgotten is not lost: it is found inside and read as it would be outside.
+//
+// spec:opml20-2007#head
+func (b *builder) headElement() {
+	name, at := b.Name, b.d.Head.field(b.Local)
+	n := Node{Name: local(name), Attrs: b.attrs(nil, b.Attrs)}
+	var text []string
+	for depth := len(b.steps); len(b.steps) >= depth; {
+		switch b.next() {
+		case scan.Text:
+			text = append(text, b.Chars())
+		case scan.Start:
+			if ours := b.ours(); ours && (b.d.Head.field(b.Local) != nil || b.Local == "outline" || b.Local == "body" || b.Local == "head") {
+				b.inHead()
+				continue
+			}
+			if s := strings.Join(text, ""); strings.TrimSpace(s) != "" {
+				n.Children = append(n.Children, Node{Text: s})
+			}
+			text = text[:0]
+			n.Children = b.node(n.Children)
+		}
+	}
+	rest := strings.Join(text, "")
+	if len(n.Children) > 0 && strings.TrimSpace(rest) != "" {
+		n.Children = append(n.Children, Node{Text: rest})
+	} else {
+		n.Text = strings.TrimSpace(rest)
+	}
+	b.keepHead(n, at)
+}
+
+// keepHead puts an element into its field, and into Unknown where the field cannot
+// hold all of it.
+func (b *builder) keepHead(n Node, at *string) {
+	text := strings.TrimSpace(n.words())
+	switch again := *at != ""; {
+	case again:
+		b.problem(ProblemDuplicate, fmt.Sprintf("<%s> stands in the head a second time.", n.Name))
+		if *at != text || n.rich() {
+			b.d.Head.Unknown = append(b.d.Head.Unknown, n)
+		}
+		return
+	case n.rich():
+		b.d.Head.Unknown = append(b.d.Head.Unknown, n)
+	}
+	*at = text
+	if strings.HasPrefix(strings.ToLower(n.Name), "date") && text != "" {
+		if _, ok := Date(text).Time(); !ok {
+			b.problem(ProblemDate, fmt.Sprintf("The date %.40q cannot be read.", text))
+		}
+	}
+}
+
+// rich reports that the element is more than its text.
+func (n *Node) rich() bool { return len(n.Attrs) > 0 || len(n.Children) > 0 }
+
+// words is all text in the element.
+func (n *Node) words() string {
+	if len(n.Children) == 0 {
+		return n.Text
+	}
+	var s strings.Builder
+	for i := range n.Children {
+		s.WriteString(n.Children[i].words())
+	}
+	return s.String()
+}
+
+// stands reports that an element of Unknown says what the field of this name does,
+// and more: it is written instead.
+func (h *Head) stands(name headName, text string) bool {
+	for i := range h.Unknown {
+		if n := &h.Unknown[i]; n.Prefix == "" && n.Space == "" && strings.EqualFold(n.Name, name.String()) {
+			return n.rich() && strings.TrimSpace(n.words()) == text
+		}
+	}
+	return false
+}

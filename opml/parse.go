@@ -1,0 +1,156 @@
+package opml
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"cloudburst/internal/charset"
+	"cloudburst/internal/scan"
+)
+
+// Options change how a document is read. The zero value, and nil, mean the
+// defaults.
+type Options struct {
+	// ContentType is the header of the answer that the document came in, for its
+	// charset; "" when there is none.
+	ContentType string
+	// Limits of a document; zero fields mean the defaults.
+	Limits Limits
+}
+
+// Limits bound what one document may make a reader do. What is beyond them is
+// left out, and the document has a problem that names the limit.
+type Limits struct {
+	Bytes      int // of the document as it comes [16 MiB]; negative: none
+	Outlines   int // [100,000]; negative: none
+	Depth      int // of elements within one another [100]
+	Attributes int // of one element [256]
+	Unknown    int // elements and attributes that have no field [200,000]; negative: none
+	Problems   int // told one by one; the rest are counted [100]
+}
+
+const noLimit = int(^uint(0) >> 1)
+
+func (l Limits) orDefaults() Limits {
+	for _, v := range []struct {
+		value    *int
+		standard int
+		endless  bool
+	}{
+		{&l.Bytes, 16 << 20, true}, {&l.Outlines, 100_000, true}, {&l.Depth, 100, false},
+		{&l.Attributes, 256, false}, {&l.Unknown, 200_000, true}, {&l.Problems, 100, false},
+	} {
+		switch {
+		case *v.value < 0 && v.endless:
+			*v.value = noLimit
+		case *v.value <= 0:
+			*v.value = v.standard
+		}
+	}
+	return l
+}
+
+// Parse reads a document. The error is r's own, or a [*NotOPMLError] when what it
+// gives is no OPML; anything else that is wrong is in the document's Problems.
+func Parse(r io.Reader, o *Options) (*Document, error) {
+	var limits Limits
+	if o != nil {
+		limits = o.Limits
+	}
+	if most := int64(limits.orDefaults().Bytes); most < int64(noLimit) {
+		r = io.LimitReader(r, most+1)
+	}
+	doc, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("opml: the document cannot be read: %w", err)
+	}
+	return ParseBytes(doc, o)
+}
+
+// ParseBytes is Parse of a document that is in memory. The result keeps doc: do not
+// change it afterwards.
+func ParseBytes(doc []byte, o *Options) (*Document, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	limits := o.Limits.orDefaults()
+	cut := len(doc) > limits.Bytes
+	if cut {
+		doc = doc[:limits.Bytes]
+	}
+	in := charset.Decode(doc, o.ContentType)
+	text, skipped, err := root(doc, in.Text)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(text, limits)
+	b.lines = strings.Count(in.Text[:skipped], "\n")
+	b.encoding(in)
+	if skipped > 0 {
+		b.tell(ProblemJunk, 1, "There is something else before <opml>; it is passed over.")
+	}
+	b.read()
+	if b.open > 0 || b.atEnd > 1 {
+		// Now that the whole is known: tags that were never closed have drawn what
+		// follows them into themselves.
+		if mended, n := closeLeaves(text); n > 0 {
+			again := newBuilder(mended, limits)
+			again.lines = b.lines
+			again.encoding(in)
+			again.tell(ProblemUnclosed, 0, fmt.Sprintf("Outlines are not closed, %d of them; each is taken to end where it begins.", n))
+			again.read()
+			b = again
+		}
+	}
+	if cut {
+		b.tell(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", limits.Bytes))
+	}
+	d := b.finish()
+	d.Encoding = in.Name
+	return d, nil
+}
+
+// farthest is how far into other things <opml> is looked for.
+const farthest = 64 << 10
+
+// root finds where the outline begins in text, the decoded doc.
+func root(doc []byte, text string) (from string, skipped int, err error) {
+	r := scan.New(text, scan.Options{Depth: 1})
+	kind := r.Next()
+	for kind != scan.Start && kind != scan.EOF {
+		kind = r.Next()
+	}
+	if kind == scan.EOF {
+		return "", 0, looks(doc, text)
+	}
+	switch r.Local {
+	case "opml", "outline":
+		return text, 0, nil
+	case "body":
+		if strings.Contains(text, "<outline") {
+			return text, 0, nil
+		}
+		return "", 0, &NotOPMLError{Looks: "html"}
+	case "html", "head":
+		return "", 0, &NotOPMLError{Looks: "html"}
+	case "rss", "feed", "rdf", "channel", "scriptingnews":
+		return "", 0, &NotOPMLError{Looks: "feed", Detail: r.Name}
+	}
+	// What a server said before: a warning of its own, a banner.
+	head := text[:min(len(text), farthest)]
+	for at := r.Offset(); ; at++ {
+		i := strings.Index(head[at:], "<opml")
+		if i < 0 {
+			break
+		}
+		at += i
+		if rest := text[at+len("<opml"):]; rest != "" && strings.IndexByte(" \t\r\n>", rest[0]) >= 0 {
+			return text[at:], at, nil
+		}
+	}
+	if looks := looks(doc, text); looks.Looks != "xml" {
+		return "", 0, looks
+	}
+	return "", 0, &NotOPMLError{Looks: "xml", Detail: r.Name}
+}

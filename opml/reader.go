@@ -1,0 +1,201 @@
+package opml
+
+import (
+	"fmt"
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// read reads the whole text.
+func (b *builder) read() {
+	for first := true; ; first = false {
+		// Each element is read to its end below, so that only starts come here.
+		switch kind := b.next(); {
+		case kind == scan.EOF:
+			return
+		case first || b.Local == "opml":
+			b.root(first)
+		case b.ours() && (b.Local == "outline" || b.Local == "head" || b.Local == "body"):
+			b.child() // after the root, which the scanner tells
+		default:
+			b.skip()
+		}
+	}
+}
+
+// root takes <opml>, or what a document without it begins with.
+//
+// spec:opml20-2007#root
+func (b *builder) root(first bool) {
+	if first {
+		b.prefix, b.space = scan.Prefix(b.Name), b.URI("")
+	}
+	if b.Local != "opml" {
+		b.problem(ProblemMissing, "There is no <opml> around the document.")
+		b.child()
+		return
+	}
+	if first {
+		b.rootAttrs()
+	}
+	b.content()
+}
+
+// rootAttrs takes the attributes of <opml>.
+func (b *builder) rootAttrs() {
+	var rest []scan.Attr
+	for _, a := range b.Attrs {
+		switch {
+		case b.d.Version == "" && strings.EqualFold(a.Name, "version"):
+			b.d.Version = strings.TrimSpace(b.value(a.Raw))
+		case strings.HasPrefix(a.Name, "xmlns:"):
+			b.declared(a.Name[len("xmlns:"):])
+		default:
+			rest = append(rest, a)
+		}
+	}
+	b.d.Attrs = b.attrs(nil, rest)
+	switch b.d.Version {
+	case "1.0", "1.1", "2.0":
+	case "":
+		b.problem(ProblemVersion, "The document does not say its version.")
+	default:
+		b.problem(ProblemVersion, fmt.Sprintf("There is no version %.20q of OPML; it is read as 2.0.", b.d.Version))
+	}
+}
+
+// declared keeps a namespace of the root.
+func (b *builder) declared(prefix string) {
+	uri := b.URI(prefix)
+	if uri == "" || isNone(prefix, uri) || prefix == "xml" || prefix == "xmlns" || prefix == "" || cleanName(prefix) != prefix {
+		return
+	}
+	b.d.Namespaces = append(b.d.Namespaces, Namespace{prefix, uri})
+}
+
+// content reads what is in <opml>, or in a body within it.
+func (b *builder) content() {
+	for depth := len(b.steps); len(b.steps) >= depth; {
+		switch b.next() {
+		case scan.EOF:
+			return
+		case scan.Text:
+			b.words.add(b.Chars())
+		case scan.Start:
+			b.child()
+		}
+	}
+}
+
+// child takes an element of <opml> or <body>.
+func (b *builder) child() {
+	in := ""
+	if n := len(b.steps); n > 1 {
+		in = strings.ToLower(b.steps[n-2].name)
+		in = in[strings.IndexByte(in, ':')+1:]
+	}
+	switch ours := b.ours(); {
+	case ours && b.Local == "outline":
+		if in != "body" && in != "" && !b.outside {
+			b.outside = true
+			b.problem(ProblemStructure, "An outline stands outside of <body>; it is taken into it, as are others.")
+		}
+		b.outline()
+	case ours && b.Local == "body":
+		if b.hasBody {
+			b.problem(ProblemStructure, "There is a second <body>; its outlines follow those of the first.")
+		}
+		b.hasBody = true
+		b.d.BodyAttrs = b.attrs(b.d.BodyAttrs, b.Attrs)
+		b.content()
+	case ours && b.Local == "head":
+		if b.hasHead || in == "body" || in == "outline" {
+			b.problem(ProblemStructure, "This <head> stands where it does not belong; it is read all the same.")
+		}
+		b.hasHead = true
+		b.d.Head.Attrs = b.attrs(b.d.Head.Attrs, b.Attrs)
+		b.head()
+	case ours && in == "opml" && b.d.Head.field(b.Local) != nil:
+		b.problem(ProblemStructure, "<"+b.Name+"> stands outside of <head>; it is taken into it.")
+		b.headElement()
+	default:
+		b.d.Unknown = b.node(b.d.Unknown)
+	}
+}
+
+// outline takes an outline with all below it. Those that are finished wait on the
+// stack, behind the one they belong to, so that each list is made once, as long as
+// it is.
+func (b *builder) outline() {
+	if !b.mayBegin() {
+		return
+	}
+	at, begin, depth := len(b.stack), b.Offset(), len(b.steps)
+	b.stack = append(b.stack, Outline{})
+	b.outlineAttrs(&b.stack[at])
+	var text words
+	var unknown []Node
+	for len(b.steps) >= depth {
+		switch b.next() {
+		case scan.Text:
+			if !b.Blank() {
+				text.add(b.Chars())
+			}
+		case scan.Start:
+			switch ours := b.ours(); {
+			case ours && b.Local == "outline":
+				b.outline()
+			case ours && (b.Local == "body" || b.Local == "head"):
+				b.child()
+			default:
+				unknown = b.node(unknown)
+			}
+		}
+	}
+	b.ended(begin)
+	o := &b.stack[at] // the stack may have moved
+	if below := b.stack[at+1:]; len(below) > 0 {
+		o.Outlines = append(make([]Outline, 0, len(below)), below...)
+		clear(below)
+		b.stack = b.stack[:at+1]
+	}
+	if len(text) > 0 && o.Text == "" {
+		b.problem(ProblemMissing, "The outline has no text; what stands in it is taken instead.")
+		o.Text, text = strings.Join(text, " "), nil
+	}
+	o.Unknown = text.node(unknown)
+}
+
+// ended looks at what ended the outline that began at an offset.
+func (b *builder) ended(begin int) {
+	const end = "</outline"
+	at := b.Offset()
+	switch {
+	case at == begin: // <outline …/>
+	case at >= len(b.text):
+		b.atEnd++
+	case len(b.text)-at < len(end) || !strings.EqualFold(b.text[at:at+len(end)], end):
+		if b.prefix == "" {
+			b.open++
+		}
+	}
+}
+
+// finish completes the document.
+func (b *builder) finish() *Document {
+	d := &b.d
+	d.Outlines = b.stack
+	d.Unknown = b.words.node(d.Unknown)
+	if !b.hasHead {
+		b.tell(ProblemMissing, 0, "There is no <head>.")
+	}
+	if !b.hasBody {
+		b.tell(ProblemMissing, 0, "There is no <body>.")
+	}
+	b.settle()
+	if b.more > 0 {
+		d.Problems = append(d.Problems, Problem{Kind: ProblemMore, Message: fmt.Sprintf("There are %d problems more.", b.more)})
+	}
+	return d
+}
