@@ -104,6 +104,7 @@ type parser struct {
 	untold   int // problems beyond the limit
 	stopped  bool
 	limited  bool
+	half     halfPoint
 	links    slab[Link]
 	people   slab[Person]
 	subjects slab[Category]

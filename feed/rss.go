@@ -11,7 +11,8 @@ import (
 // spec:rss20-2003#rss-element
 func (p *parser) rss() {
 	p.f.Format = RSS
-	p.f.Version = strings.TrimSpace(p.attr("version"))
+	version, _ := p.r.AttrLocal("version")
+	p.f.Version = strings.TrimSpace(version)
 	p.rssVersion(p.r.Offset())
 	s := feedSlots(p.f)
 	p.each(func() { p.rssTop(s) })

@@ -1,0 +1,179 @@
+package feed
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Most points of one geometry that are kept.
+const maxPoints = 10_000
+
+// geo reads a place, in any of the three vocabularies.
+func (p *parser) geo(to *[]Geometry) bool {
+	g := Geometry{
+		FeatureName: p.attr("featurename"), FeatureType: p.attr("featuretypetag"), Relation: p.attr("relationshiptag"),
+		Elevation: p.attr("elev"), Floor: p.attr("floor"),
+	}
+	switch p.r.Local {
+	case "point":
+		if p.r.Space == nsGeo { // <geo:Point><geo:lat/><geo:long/></geo:Point>
+			p.each(func() { p.geo(to) })
+			return true
+		}
+		p.gmlShape(&g, "Point")
+	case "line", "linestring":
+		p.gmlShape(&g, "LineString")
+	case "polygon":
+		p.gmlShape(&g, "Polygon")
+	case "box", "envelope":
+		p.gmlShape(&g, "Box")
+	case "circle":
+		p.circle(&g)
+	case "where":
+		p.each(func() { p.geo(to) })
+		return true
+	case "lat", "long", "lon":
+		p.latLong(to)
+		return true
+	default:
+		return p.geoNote(to)
+	}
+	if len(g.Coordinates) > 0 && len(*to) < 100 {
+		*to = append(*to, g)
+	}
+	return true
+}
+
+// geoNote reads what GeoRSS says beside a geometry, in elements of their own.
+func (p *parser) geoNote(to *[]Geometry) bool {
+	if len(*to) == 0 || p.r.Space != nsGeoRSS {
+		return false
+	}
+	g := &(*to)[len(*to)-1]
+	switch p.r.Local {
+	case "featurename":
+		g.FeatureName = p.leaf()
+	case "featuretypetag":
+		g.FeatureType = p.leaf()
+	case "relationshiptag":
+		g.Relation = p.leaf()
+	case "elev":
+		g.Elevation = p.leaf()
+	case "floor":
+		g.Floor = p.leaf()
+	case "radius":
+		g.Radius, _ = strconv.ParseFloat(p.leaf(), 64)
+	default:
+		return false
+	}
+	return true
+}
+
+// gmlShape reads the coordinates of a shape: its text, or that of gml:pos, posList,
+// coordinates within.
+func (p *parser) gmlShape(g *Geometry, kind string) {
+	at := p.r.Offset()
+	g.Type, g.SRS = kind, p.attr("srsname")
+	size := 2
+	if p.attr("srsdimension") == "3" {
+		size = 3
+	}
+	raw := p.positions(&size)
+	if points, ok := pairs(raw, size, swapped(g.SRS)); ok {
+		g.Coordinates = points
+	} else if raw != "" {
+		p.problem(ProblemValue, at, "These coordinates cannot be read: "+quote(raw)+".")
+	}
+}
+
+// positions is all the text in a shape.
+func (p *parser) positions(size *int) string {
+	text, markup := p.r.Leaf()
+	if !markup {
+		return text
+	}
+	var all []string
+	p.each(func() {
+		if p.attr("srsdimension") == "3" {
+			*size = 3
+		}
+		all = append(all, p.positions(size))
+	})
+	return strings.Join(all, " ")
+}
+
+// swapped reports a reference system whose first coordinate is the longitude already.
+func swapped(srs string) bool { return strings.Contains(srs, "CRS84") }
+
+// pairs reads numbers as points; latitude comes first as GeoRSS has it, and last as
+// GeoJSON wants it.
+func pairs(s string, size int, lonFirst bool) ([][]float64, bool) {
+	words := strings.FieldsFunc(s, func(c rune) bool { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' })
+	if len(words) == 0 || len(words)%size != 0 || len(words) > maxPoints*size {
+		return nil, false
+	}
+	flat := make([]float64, len(words))
+	points := make([][]float64, 0, len(words)/size)
+	for i, w := range words {
+		n, err := strconv.ParseFloat(w, 64)
+		if err != nil || n != n || n > 1e12 || n < -1e12 {
+			return nil, false
+		}
+		flat[i] = n
+	}
+	for i := 0; i < len(flat); i += size {
+		point := flat[i : i+size : i+size]
+		if !lonFirst {
+			point[0], point[1] = point[1], point[0]
+		}
+		points = append(points, point)
+	}
+	return points, true
+}
+
+// circle reads "lat lon radius".
+func (p *parser) circle(g *Geometry) {
+	at := p.r.Offset()
+	raw := p.leaf()
+	points, ok := pairs(raw, 3, false)
+	if !ok || len(points) != 1 {
+		p.problem(ProblemValue, at, "This circle cannot be read: "+quote(raw)+".")
+		return
+	}
+	g.Type, g.Radius = "Circle", points[0][2]
+	g.Coordinates = [][]float64{points[0][:2]}
+}
+
+// halfPoint is what is known of a point whose two coordinates come in elements of
+// their own.
+type halfPoint struct {
+	to              *[]Geometry
+	lat, long       float64
+	hasLat, hasLong bool
+}
+
+// latLong reads W3C's two elements; the second completes the point.
+func (p *parser) latLong(to *[]Geometry) {
+	at, name := p.r.Offset(), p.r.Local
+	raw := p.leaf()
+	n, err := strconv.ParseFloat(raw, 64)
+	if err != nil || n != n || n > 1e12 || n < -1e12 {
+		p.problem(ProblemValue, at, "This is no latitude or longitude: "+quote(raw)+".")
+		return
+	}
+	h := &p.half
+	if h.to != to {
+		*h = halfPoint{to: to}
+	}
+	if name == "lat" {
+		h.lat, h.hasLat = n, true
+	} else {
+		h.long, h.hasLong = n, true
+	}
+	if h.hasLat && h.hasLong {
+		if len(*to) < 100 {
+			*to = append(*to, Geometry{Type: "Point", Coordinates: [][]float64{{h.long, h.lat}}})
+		}
+		*h = halfPoint{}
+	}
+}

@@ -1,0 +1,246 @@
+package feed
+
+import "strings"
+
+// mediaScheme is that of a media:category without one.
+const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
+
+// media reads Media RSS of a feed or an item.
+//
+// spec:mediarss-2009#elements
+func (p *parser) media(s *slots) bool {
+	if s.media == nil {
+		return false
+	}
+	m := orNew(s.media)
+	switch p.r.Local {
+	case "group":
+		var g MediaGroup
+		p.each(func() {
+			if p.r.Space == nsMedia && p.r.Local == "content" {
+				g.Contents = append(g.Contents, p.mediaContent(s))
+			} else {
+				p.mediaElement(&g.MediaInfo, s)
+			}
+		})
+		m.Groups = append(m.Groups, g)
+	case "content":
+		m.Contents = append(m.Contents, p.mediaContent(s))
+	default:
+		p.mediaElement(&m.MediaInfo, s)
+	}
+	return true
+}
+
+func (p *parser) mediaContent(s *slots) MediaContent {
+	c := MediaContent{
+		URL: p.url(strings.TrimSpace(p.attr("url"))), FileSize: p.attr("filesize"), Type: p.attr("type"), Medium: p.attr("medium"),
+		IsDefault: p.attr("isdefault"), Expression: p.attr("expression"), Bitrate: p.attr("bitrate"),
+		Framerate: p.attr("framerate"), SamplingRate: p.attr("samplingrate"), Channels: p.attr("channels"),
+		Duration: p.attr("duration"), Height: p.attr("height"), Width: p.attr("width"), Lang: p.attr("lang"),
+	}
+	p.each(func() { p.mediaElement(&c.MediaInfo, s) })
+	return c
+}
+
+// mediaElement reads an element that may stand in an item, a group or a content.
+func (p *parser) mediaElement(m *MediaInfo, s *slots) {
+	if p.r.Space != nsMedia && p.r.Space != nsGeoRSS {
+		p.element(s)
+		return
+	}
+	if !p.mediaWords(m, s) && !p.mediaFile(m) && !p.mediaPeople(m) && !p.mediaRest(m) {
+		p.keep(&m.Other)
+	}
+}
+
+// mediaWords reads what says what the file is; items without words of their own get
+// these.
+func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
+	switch p.r.Local {
+	case "title":
+		if m.Title = p.construct(plainText); s.title.Value == "" {
+			*s.title, s.titleDepth = m.Title, p.r.Depth()+100 // any other title counts more
+		}
+	case "description":
+		if m.Description = p.construct(htmlText); s.summary.Value == "" {
+			*s.summary, s.summaryDepth = m.Description, p.r.Depth()+100
+		}
+	case "keywords":
+		for _, word := range strings.Split(p.leaf(), ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				m.Keywords = append(m.Keywords, word)
+				p.tag(s, Category{Term: word})
+			}
+		}
+	case "category":
+		c := Category{Scheme: p.attr("scheme"), Label: p.attr("label")}
+		c.Term = p.leaf()
+		if c == (Category{}) {
+			return true
+		}
+		m.Categories = append(m.Categories, c)
+		if c.Scheme == "" {
+			c.Scheme = mediaScheme
+		}
+		p.tag(s, c)
+	case "rights":
+		m.Rights = p.attr("status")
+		p.r.Skip()
+	case "text":
+		t := MediaText{Type: p.attr("type"), Lang: p.attr("lang"), Start: p.attr("start"), End: p.attr("end")}
+		t.Value = p.leaf()
+		m.Texts = append(m.Texts, t)
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) mediaFile(m *MediaInfo) bool {
+	switch p.r.Local {
+	case "thumbnail":
+		t := MediaThumbnail{URL: p.url(p.attr("url")), Width: p.attr("width"), Height: p.attr("height"), Time: p.attr("time")}
+		if text := p.leaf(); t.URL == "" {
+			t.URL = p.url(text)
+		}
+		m.Thumbnails = append(m.Thumbnails, t)
+	case "hash":
+		h := MediaHash{Algo: p.attr("algo")}
+		h.Value = p.leaf()
+		m.Hashes = append(m.Hashes, h)
+	case "player":
+		l := MediaPlayer{URL: p.url(p.attr("url")), Width: p.attr("width"), Height: p.attr("height")}
+		l.Content = p.leaf()
+		m.Players = append(m.Players, l)
+	case "embed":
+		p.mediaEmbed(m)
+	case "license":
+		m.Licenses = append(m.Licenses, p.mediaLink())
+	case "subtitle":
+		m.SubTitles = append(m.SubTitles, p.mediaLink())
+	case "peerlink":
+		m.PeerLinks = append(m.PeerLinks, p.mediaLink())
+	case "backlinks":
+		p.mediaList(&m.BackLinks)
+	case "comments":
+		p.mediaList(&m.Comments)
+	case "responses":
+		p.mediaList(&m.Responses)
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) mediaLink() Link {
+	l := Link{Href: p.url(p.hrefAttr()), Type: p.attr("type"), Language: p.attr("lang")}
+	if l.Title = p.leaf(); l.Href == "" {
+		l.Href, l.Title = p.url(l.Title), ""
+	}
+	return l
+}
+
+func (p *parser) mediaList(to *[]string) {
+	p.each(func() {
+		if v := p.leaf(); v != "" && len(*to) < 1000 {
+			*to = append(*to, v)
+		}
+	})
+}
+
+func (p *parser) mediaEmbed(m *MediaInfo) {
+	e := &MediaEmbed{URL: p.url(p.attr("url")), Width: p.attr("width"), Height: p.attr("height")}
+	p.each(func() {
+		name := p.attr("name")
+		if v := p.leaf(); name != "" && len(e.Params) < 100 {
+			e.Params = append(e.Params, Attr{Name: name, Value: v})
+		}
+	})
+	m.Embed = e
+}
+
+func (p *parser) mediaPeople(m *MediaInfo) bool {
+	switch p.r.Local {
+	case "credit":
+		c := MediaCredit{Role: p.attr("role"), Scheme: p.attr("scheme")}
+		c.Name = p.leaf()
+		m.Credits = append(m.Credits, c)
+	case "copyright":
+		c := MediaCopyright{URL: p.url(p.attr("url"))}
+		c.Value = p.leaf()
+		m.Copyright = &c
+	case "rating":
+		r := MediaRating{Scheme: p.attr("scheme")}
+		r.Value = p.leaf()
+		m.Ratings = append(m.Ratings, r)
+	case "adult": // what there was before media:rating
+		m.Ratings = append(m.Ratings, MediaRating{Scheme: "urn:simple", Value: map[bool]string{true: "adult", false: "nonadult"}[strings.EqualFold(p.leaf(), "true")]})
+	case "restriction":
+		r := MediaRestriction{Relationship: p.attr("relationship"), Type: p.attr("type")}
+		r.Value = p.leaf()
+		m.Restrictions = append(m.Restrictions, r)
+	case "community":
+		p.mediaCommunity(orNew(&m.Community))
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) mediaCommunity(c *MediaCommunity) {
+	p.each(func() {
+		switch p.r.Local {
+		case "starrating":
+			c.StarAverage, c.StarCount, c.StarMin, c.StarMax = p.attr("average"), p.attr("count"), p.attr("min"), p.attr("max")
+			p.r.Skip()
+		case "statistics":
+			c.Views, c.Favorites = p.attr("views"), p.attr("favorites")
+			p.r.Skip()
+		case "tags":
+			for _, tag := range strings.Split(p.leaf(), ",") {
+				name, weight, _ := strings.Cut(tag, ":")
+				if name = strings.TrimSpace(name); name != "" && len(c.Tags) < 1000 {
+					c.Tags = append(c.Tags, MediaTag{Name: name, Weight: strings.TrimSpace(weight)})
+				}
+			}
+		}
+	})
+}
+
+func (p *parser) mediaRest(m *MediaInfo) bool {
+	switch p.r.Local {
+	case "status":
+		m.Status = &MediaStatus{State: p.attr("state"), Reason: p.attr("reason")}
+		p.r.Skip()
+	case "price":
+		m.Prices = append(m.Prices, MediaPrice{Type: p.attr("type"), Info: p.attr("info"), Price: p.attr("price"), Currency: p.attr("currency")})
+		p.r.Skip()
+	case "location":
+		l := MediaLocation{Description: p.attr("description"), Start: p.attr("start"), End: p.attr("end")}
+		p.each(func() { p.geo(&l.Where) })
+		m.Locations = append(m.Locations, l)
+	case "scenes":
+		p.each(func() { m.Scenes = append(m.Scenes, p.mediaScene()) })
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) mediaScene() MediaScene {
+	var sc MediaScene
+	p.each(func() {
+		switch v := p.leaf(); strings.TrimPrefix(p.r.Local, "scene") {
+		case "title":
+			sc.Title = v
+		case "description":
+			sc.Description = v
+		case "starttime":
+			sc.Start = v
+		case "endtime":
+			sc.End = v
+		}
+	})
+	return sc
+}

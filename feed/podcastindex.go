@@ -1,0 +1,91 @@
+package feed
+
+// podcast reads the elements of Podcasting 2.0.
+//
+// spec:podcast20-2020#elements
+func (p *parser) podcast(s *slots) bool {
+	if s.podcast == nil {
+		return false
+	}
+	c := orNew(s.podcast)
+	if !p.podcastValue(c) && !p.podcastLinks(c) && !p.podcastParts(c) {
+		p.keep(&c.Other)
+	}
+	return true
+}
+
+func (p *parser) podcastValue(c *Podcast) bool {
+	switch p.r.Local {
+	case "guid":
+		c.GUID = p.leaf()
+	case "locked":
+		c.LockedOwner = p.attr("owner")
+		c.Locked = p.leaf()
+	case "medium":
+		c.Medium = p.leaf()
+	case "season":
+		c.SeasonName = p.attr("name")
+		c.Season = p.leaf()
+	case "episode":
+		c.EpisodeLabel = p.attr("display")
+		c.Episode = p.leaf()
+	case "txt":
+		t := PodcastTxt{Purpose: p.attr("purpose")}
+		t.Value = p.leaf()
+		c.Txt = append(c.Txt, t)
+	case "updatefrequency":
+		p.f.Hints.PodcastUpdates = p.attr("rrule")
+		if text := p.leaf(); p.f.Hints.PodcastUpdates == "" {
+			p.f.Hints.PodcastUpdates = text
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) podcastLinks(c *Podcast) bool {
+	l := Link{Href: p.url(p.hrefAttr()), Type: p.attr("type"), Language: p.attr("language"), Rel: p.attr("rel")}
+	switch p.r.Local {
+	case "funding":
+		l.Title = p.leaf()
+		c.Funding = append(c.Funding, l)
+	case "chapters":
+		p.r.Skip()
+		c.Chapters = &l
+	case "transcript":
+		p.r.Skip()
+		c.Transcripts = append(c.Transcripts, l)
+	case "license":
+		l.Title = p.leaf()
+		c.License = &l
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) podcastParts(c *Podcast) bool {
+	switch p.r.Local {
+	case "person":
+		who := PodcastPerson{Role: p.attr("role"), Group: p.attr("group"), Image: p.url(p.attr("img")), URL: p.url(p.attr("href"))}
+		who.Name = p.leaf()
+		c.People = append(c.People, who)
+	case "location":
+		l := PodcastLocation{Geo: p.attr("geo"), OSM: p.attr("osm"), Rel: p.attr("rel")}
+		l.Name = p.leaf()
+		c.Locations = append(c.Locations, l)
+	case "soundbite":
+		b := Soundbite{Start: p.attr("starttime"), Duration: p.attr("duration")}
+		b.Title = p.leaf()
+		c.Soundbites = append(c.Soundbites, b)
+	case "trailer":
+		t := Trailer{URL: p.url(p.attr("url")), Length: p.attr("length"), Type: p.attr("type"), Season: p.attr("season")}
+		p.setDate(&t.Published, p.attr("pubdate"), p.r.Offset())
+		t.Title = p.leaf()
+		c.Trailers = append(c.Trailers, t)
+	default:
+		return false
+	}
+	return true
+}
