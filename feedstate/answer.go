@@ -1,0 +1,311 @@
+package feedstate
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+)
+
+// Cause is what a check was made for.
+type Cause string
+
+// The causes of a check.
+const (
+	Poll      Cause = ""          // it was due
+	Pushed    Cause = "push"      // a hub said that the feed changed
+	Delivered Cause = "delivered" // a hub brought the content itself: nothing was asked of the feed's server
+	ByHand    Cause = "by-hand"   // a user asked for it
+)
+
+// ErrorKind says why there was no usable answer.
+type ErrorKind string
+
+// The kinds of errors. Those up to ErrOurs are for the caller to tell; the rest is
+// found out here.
+const (
+	ErrDNS         ErrorKind = "dns"         // the name does not exist, or its servers are silent
+	ErrUnreachable ErrorKind = "unreachable" // nobody there, or the connection was lost
+	ErrTimeout     ErrorKind = "timed-out"
+	ErrTLS         ErrorKind = "tls"
+	ErrMalformed   ErrorKind = "malformed" // no HTTP, or a body that cannot be decoded
+	ErrTooLarge    ErrorKind = "too-large"
+	ErrRedirects   ErrorKind = "too-many-redirects"
+	ErrBadURL      ErrorKind = "bad-url"
+	ErrRefused     ErrorKind = "refused" // by our own guard
+	ErrOurs        ErrorKind = "ours"    // cancelled, or this machine is short of something: not the feed's failure
+
+	ErrStatus   ErrorKind = "status"       // an error status
+	ErrNotFeed  ErrorKind = "not-feed"     // a page, or anything else that is no feed
+	ErrValidity ErrorKind = "unasked-304"  // 304 to a request without validators
+	ErrLimited  ErrorKind = "limited"      // 429, or 503 with Retry-After: patience, no failure
+	ErrRedirect ErrorKind = "bad-redirect" // a redirect document that leads nowhere
+)
+
+// Hop is one redirect that was followed.
+type Hop struct {
+	Status   int // 301, 302, 303, 307, 308; 301 for a redirect document
+	From, To string
+	Document bool // an XML <redirect>, not HTTP
+}
+
+// Answer is what a check brought.
+type Answer struct {
+	Cause  Cause
+	Status int         // of the last answer; 0: none came
+	Header http.Header // of the last answer
+	URL    string      // where the redirects ended; "": the feed's own
+	Hops   []Hop       // in order
+
+	Error  ErrorKind // why there is no answer; "" when there is one
+	Detail string    // of an error, for people: one clause
+
+	Hash string // of the decoded body; "" when there is none
+	// Hints are those of the document. Nil means that it was not read as a feed: it
+	// is one nevertheless when its hash is that of the last one.
+	Hints *feed.Hints
+	Moved *feed.Moved
+	Dates []time.Time // of the items, in any order
+	Looks string      // what a document looks like that is no feed
+}
+
+// Read takes over what reading the body gave. It has the form of feed.Parse's
+// results.
+func (a *Answer) Read(f *feed.Feed, err error) {
+	if err != nil || f == nil {
+		a.Looks = "something else"
+		if not, ok := errors.AsType[*feed.NotFeedError](err); ok {
+			a.Looks = not.Looks
+		}
+		return
+	}
+	a.Hints, a.Moved = &f.Hints, f.Moved
+	for i := range f.Items {
+		at := f.Items[i].Published.UTC
+		if at.IsZero() {
+			at = f.Items[i].Updated.UTC
+		}
+		if !at.IsZero() {
+			a.Dates = append(a.Dates, at)
+		}
+	}
+}
+
+// Follow gives the address that a redirect document sends the reader to, if that is
+// what a is. Read it as part of the same check, with a hop for the document added
+// to the answer's hops, as an HTTP client does with status 301.
+func (a Answer) Follow(s State) (hop Hop, ok bool) {
+	if a.Moved == nil || a.Moved.From != "redirect" || a.Moved.Gone || len(a.Hops) >= MostRedirects {
+		return Hop{}, false
+	}
+	from := a.from(s)
+	to := resolve(from, a.Moved.To)
+	if to == "" || sameURL(to, from) {
+		return Hop{}, false
+	}
+	return Hop{Status: http.StatusMovedPermanently, From: from, To: to, Document: true}, true
+}
+
+// from is the URL that gave the answer.
+func (a Answer) from(s State) string {
+	switch {
+	case a.URL != "":
+		return a.URL
+	case len(a.Hops) > 0:
+		return a.Hops[len(a.Hops)-1].To
+	}
+	return s.URL
+}
+
+// Same says that the body is the one of last time: there is no need to parse it, and
+// no item may be touched.
+func (a Answer) Same(s State) bool { return a.Hash != "" && a.Hash == s.Hash }
+
+// verdict is what an answer comes to.
+type verdict struct {
+	outcome Outcome
+	kind    ErrorKind
+	text    string
+}
+
+func failed(kind ErrorKind, format string, args ...any) verdict {
+	return verdict{Failed, kind, fmt.Sprintf(format, args...)}
+}
+
+func (a Answer) verdict(s State) verdict {
+	switch {
+	case a.Error == ErrOurs:
+		return verdict{Postponed, ErrOurs, orElse(a.Detail, "this program could not ask")}
+	case a.Error != "":
+		return failed(a.Error, "%s", orElse(a.Detail, a.Error.text()))
+	case len(a.Hops) > MostRedirects:
+		return failed(ErrRedirects, "more than %d redirects", MostRedirects)
+	case a.Status == http.StatusGone:
+		return a.gone("410 Gone")
+	case a.Status == http.StatusNotModified:
+		return a.notModified(s)
+	case a.Status == http.StatusTooManyRequests,
+		a.Status == http.StatusServiceUnavailable && retryAfter(a.Header, s.CheckedAt) != nil:
+		return verdict{Failed, ErrLimited, statusText(a.Status, a.Detail)}
+	case a.Status < 200 || a.Status > 299:
+		return failed(ErrStatus, "%s", statusText(a.Status, a.Detail))
+	case a.Status == http.StatusNoContent, a.Status == http.StatusResetContent, a.Status == http.StatusPartialContent:
+		return failed(ErrStatus, "%s, which is not a whole feed", statusText(a.Status, ""))
+	case a.Moved != nil && a.Moved.From == "redirect":
+		return a.document(s)
+	case a.Same(s):
+		return verdict{outcome: Unchanged}
+	case a.Hints != nil:
+		return verdict{outcome: Changed}
+	}
+	// A page for people in the feed's place is a maintenance page or a lost domain,
+	// and neither is a reason to lose anything.
+	return failed(ErrNotFeed, "%s", notFeedText(a.Looks))
+}
+
+// gone is an answer that says that there will be no other. Behind a temporary
+// redirect it only holds for where that led this time.
+func (a Answer) gone(what string) verdict {
+	if _, all := permanent(a.Hops); !all {
+		return failed(ErrStatus, "%s, where a temporary redirect led", what)
+	}
+	return verdict{outcome: IsGone, text: what}
+}
+
+func (a Answer) notModified(s State) verdict {
+	switch v := s.Validators; {
+	case v.Empty():
+		return failed(ErrValidity, "304 Not Modified, although nothing was said that could be unmodified")
+	case !sameURL(a.from(s), v.URL):
+		// Two servers may well have the same validator for different feeds.
+		return verdict{outcome: Doubtful, text: "304 from " + a.from(s) + ", which did not give the validators"}
+	}
+	return verdict{outcome: Unchanged}
+}
+
+// document is an XML redirect in place of a feed.
+func (a Answer) document(s State) verdict {
+	// spec:feedstate-2007#gone-xml
+	if a.Moved.Gone {
+		return a.gone("an empty <redirect>")
+	}
+	hop, ok := a.Follow(s)
+	switch {
+	case ok:
+		return verdict{outcome: Redirected, text: hop.To}
+	case len(a.Hops) >= MostRedirects:
+		return failed(ErrRedirects, "more than %d redirects", MostRedirects)
+	}
+	return failed(ErrRedirect, "a redirect to %q, which leads nowhere", short(a.Moved.To))
+}
+
+func (k ErrorKind) text() string {
+	switch k {
+	case ErrDNS:
+		return "its host's name cannot be found"
+	case ErrUnreachable:
+		return "its server cannot be reached"
+	case ErrTimeout:
+		return "its server took too long"
+	case ErrTLS:
+		return "its certificate or encryption is wrong"
+	case ErrMalformed:
+		return "its answer cannot be understood"
+	case ErrTooLarge:
+		return "it is too large"
+	case ErrRedirects:
+		return "it leads from redirect to redirect"
+	case ErrBadURL:
+		return "its address is wrong"
+	case ErrRefused:
+		return "its address may not be read from here"
+	}
+	return "it could not be read"
+}
+
+func statusText(status int, detail string) string {
+	s := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+	if status == 0 {
+		s = "no answer"
+	}
+	if detail = short(detail); detail != "" {
+		s += ": " + detail
+	}
+	return s
+}
+
+func notFeedText(looks string) string {
+	switch looks {
+	case "":
+		return "an answer that is no feed"
+	case "html":
+		return "an HTML page, not a feed"
+	case "empty":
+		return "an empty answer, not a feed"
+	}
+	return short(looks) + ", not a feed"
+}
+
+// short is a stranger's text that may go into a sentence.
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 200 {
+		s = string(r[:199]) + "…"
+	}
+	return s
+}
+
+func orElse(s, other string) string {
+	if s = short(s); s != "" {
+		return s
+	}
+	return other
+}
+
+// resolve gives to as seen from base, or "" when that is nothing to read.
+func resolve(base, to string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	u, err := b.Parse(strings.TrimSpace(to))
+	if err != nil || strings.TrimSpace(to) == "" || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u.String()
+}
+
+// sameURL compares addresses without what is not sent: user name, fragment.
+func sameURL(a, b string) bool { return a == b || bare(a) == bare(b) }
+
+func bare(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	if u.Path == "" && u.Host != "" {
+		u.Path = "/"
+	}
+	u.Host = strings.ToLower(u.Host)
+	return u.String()
+}
+
+// newest gives the dates that count for the rhythm of posts: none that lies ahead,
+// the latest first, at most most of them.
+func newest(dates []time.Time, now time.Time, most int) []time.Time {
+	var out []time.Time
+	for _, d := range dates {
+		if !d.IsZero() && !d.After(now) && d.Year() > 1990 {
+			out = append(out, stamp(d))
+		}
+	}
+	slices.SortFunc(out, func(a, b time.Time) int { return b.Compare(a) })
+	return out[:min(len(out), most)]
+}

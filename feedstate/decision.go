@@ -1,0 +1,241 @@
+package feedstate
+
+import (
+	"net/http"
+	"time"
+)
+
+// Outcome is what a check came to.
+type Outcome string
+
+// The outcomes of a check.
+const (
+	Changed    Outcome = "changed"    // store the items
+	Unchanged  Outcome = "unchanged"  // touch no item
+	Redirected Outcome = "redirected" // a redirect document that was not followed: see Answer.Follow
+	Doubtful   Outcome = "doubtful"   // a 304 that may be about another document: ask again without validators
+	Failed     Outcome = "failed"
+	Postponed  Outcome = "postponed" // this program could not ask; nothing is held against the feed
+	IsGone     Outcome = "gone"      // there will be no further check
+)
+
+// Decision is what comes of a check.
+type Decision struct {
+	Outcome Outcome   `json:"outcome"`
+	At      time.Time `json:"at,omitzero"`      // of the next check; zero: none, the feed is gone
+	Reason  string    `json:"reason,omitempty"` // of At or, when gone, of that; for people, times in the zone of now
+	// Considered is everything that had a say, the decisive first.
+	Considered []Consideration `json:"considered,omitempty"`
+	Failure    string          `json:"failure,omitempty"` // what went wrong, for people
+	MovedTo    string          `json:"movedTo,omitempty"` // State.URL is now this
+	Gone       bool            `json:"gone,omitempty"`
+	Warnings   []string        `json:"warnings,omitempty"` // for people
+	Wait       *Wait           `json:"wait,omitempty"`     // a Retry-After of this answer, for Host.Add
+	// HostWait is until when the whole host is to be left alone, because this answer
+	// and those in Options.Host agree.
+	HostWait time.Time `json:"hostWait,omitzero"`
+}
+
+func (d *Decision) warn(text string) { d.Warnings = append(d.Warnings, text) }
+
+// String is the sentence for people: "next check 14:20: max-age 12 h seen 02:20; ttl
+// 60 and skipHours considered". Times are in the zone of at.
+func (d Decision) String() string { return d.Sentence(d.At) }
+
+// Sentence is String as seen at now: a day is named when it is not the same.
+func (d Decision) Sentence(now time.Time) string {
+	if d.At.IsZero() {
+		return "no further check: " + d.Reason
+	}
+	return "next check " + clock(d.At, now) + ": " + d.Reason
+}
+
+// Options of a decision. The zero value means no jitter and an unknown host.
+type Options struct {
+	// Jitter is a random fraction from 0 to 1 that spreads checks: by up to a tenth of
+	// the wait.
+	Jitter float64
+	// Host is what other feeds of the same host were told.
+	Host Host
+}
+
+// Next takes in what a check brought at now, and decides. It does not change s.
+func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
+	before := s
+	s = s.own()
+	d := Decision{}
+	v := a.verdict(s)
+	if a.Cause == Delivered {
+		v = verdict{outcome: Changed}
+	}
+	if v.outcome == IsGone && s.unproven() {
+		v = failed(ErrStatus, "%s", v.text)
+	}
+	d.Outcome = v.outcome
+	if v.outcome != Postponed && a.Cause != Delivered {
+		s.CheckedAt = stamp(now)
+		if a.Cause != Pushed {
+			s.PolledAt = s.CheckedAt
+		}
+	}
+	if Downgraded(a.Hops) {
+		d.warn("a redirect leads from https to http")
+	}
+	s.take(v, a, before, now, &d)
+	if v.outcome != Postponed && a.Cause != Delivered {
+		s.patience(a, now, &d, o)
+	}
+	p := newPlan(s, now, now, o)
+	p.outcome = v
+	p.decide()
+	if keep(before, a, v, now) {
+		p.keep(before.NextAt, before.Reason)
+	}
+	d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
+	d.Gone = s.Gone != nil
+	s.NextAt, s.Reason = stamp(d.At), d.Reason
+	if d.Gone {
+		s.NextAt = time.Time{}
+	}
+	return s, d
+}
+
+// take changes s by what the answer came to.
+func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decision) {
+	switch v.outcome {
+	case Changed, Unchanged:
+		if a.Cause != Delivered {
+			s.accept(v, a, now)
+			s.follow(a, now, d)
+		}
+		if !before.ReadAt.IsZero() {
+			s.Push.count(a.Cause, v.outcome == Changed, before.CheckedAt, now)
+		}
+		if v.outcome == Changed {
+			s.ChangedAt = stamp(now)
+		}
+	case Redirected:
+		// Its validators are not taken: a 304 would say that there is still a redirect
+		// document, and not where it leads.
+		s.heal(now)
+		s.follow(a, now, d)
+	case Doubtful:
+		s.heal(now)
+		s.Validators = Validators{}
+		d.warn(v.text)
+	case Failed:
+		s.fail(v, a, now)
+		d.Failure = v.text
+	case IsGone:
+		// spec:feedstate-2007#gone-410
+		s.Failures, s.Limited, s.Failure, s.Since, s.Candidate = 0, 0, nil, time.Time{}, nil
+		s.Gone = &Gone{At: stamp(now), Reason: v.text}
+		d.Failure = v.text
+	}
+}
+
+// accept takes over everything from a feed that was read or confirmed.
+func (s *State) accept(v verdict, a Answer, now time.Time) {
+	s.heal(now)
+	s.HintsAt = stamp(now)
+	fresh, told := cacheOf(a.Header, now)
+	if a.Status == http.StatusNotModified {
+		// spec:rfc9111#freshening
+		s.Validators = s.Validators.confirm(a.Header)
+		switch {
+		case told:
+			s.Cache = fresh
+		case s.Cache.From == "max-age":
+			s.Cache.Seen = stamp(now) // an Expires stays where it is
+		}
+		return
+	}
+	s.Cache = Cache{}
+	if told {
+		s.Cache = fresh
+	}
+	// spec:feedstate-2007#validators-kept
+	s.Validators = validatorsOf(a.Header, a.from(*s))
+	if a.Hints != nil {
+		s.Hints = *a.Hints
+	}
+	if v.outcome == Changed {
+		s.Hash = a.Hash
+		s.observe(a.Dates, now)
+	}
+	if len(a.Hops) == 0 {
+		s.prove()
+	}
+}
+
+// patience takes over a Retry-After, which any answer may have.
+func (s *State) patience(a Answer, now time.Time, d *Decision, o Options) {
+	if w := retryAfter(a.Header, now); w != nil {
+		w.URL, w.Status = s.URL, a.Status
+		s.Wait = w
+		d.Wait = w
+	} else if s.Failure == nil || s.Wait != nil && !s.Wait.Until.After(now) {
+		s.Wait = nil
+	}
+	if s.Gone != nil {
+		s.Wait = nil
+	}
+	d.HostWait = o.Host.Add(d.Wait, now).Until(now)
+}
+
+// base is where waits are counted from: the last check.
+func (s State) base(now time.Time) time.Time {
+	if s.CheckedAt.IsZero() || s.CheckedAt.After(now) {
+		return now
+	}
+	return s.CheckedAt
+}
+
+// keep says that a check that a hub asked for leaves the schedule as it was.
+// Otherwise a feed that is announced every few minutes would never be polled, and
+// nobody would find out what its hub forgets to tell.
+func keep(before State, a Answer, v verdict, now time.Time) bool {
+	if before.Gone != nil || before.NextAt.IsZero() || before.NextAt.Sub(now) > before.furthest() {
+		return false
+	}
+	switch v.outcome {
+	case Changed, Unchanged, Redirected:
+		return a.Cause == Delivered || a.Cause == Pushed && before.Failure == nil && !before.CheckedAt.IsZero()
+	}
+	return false
+}
+
+// Plan decides again without an answer, after something else has changed: the user's
+// interval, a subscription with a hub, the host. Waits count from the last check.
+func Plan(s State, now time.Time, o Options) (State, Decision) {
+	s = s.own()
+	d := Explain(s, now, o)
+	if d.Gone {
+		return s, d
+	}
+	if d.At.Before(now) {
+		d.At = now
+	}
+	s.NextAt, s.Reason = stamp(d.At), d.Reason
+	return s, d
+}
+
+// Explain says what Plan would decide, and why. Next's own decision is kept as
+// State.NextAt and State.Reason.
+func Explain(s State, now time.Time, o Options) Decision {
+	d := Decision{Outcome: Unchanged, Gone: s.Gone != nil}
+	if s.Failure != nil {
+		d.Outcome, d.Failure = Failed, s.Failure.Text
+	}
+	if d.Gone {
+		d.Outcome, d.Failure = IsGone, s.Gone.Reason
+	}
+	if s.CheckedAt.IsZero() && !d.Gone {
+		d.At, d.Reason = now, "it has never been read"
+		return d
+	}
+	p := newPlan(s, s.base(now), now, o)
+	p.decide()
+	d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
+	return d
+}

@@ -1,0 +1,312 @@
+package feedstate
+
+import (
+	"slices"
+	"time"
+)
+
+// Rule names what had a say in a decision.
+type Rule string
+
+// The rules.
+const (
+	RuleTTL         Rule = "ttl"
+	RuleSkip        Rule = "skipHours" // and skipDays
+	RuleSyndication Rule = "sy:updatePeriod"
+	RuleSchedule    Rule = "schedule"
+	RulePodcast     Rule = "podcast:updateFrequency"
+	RuleMaxAge      Rule = "max-age"
+	RuleExpires     Rule = "expires"
+	RuleCache       Rule = "cache-control" // no-cache, no-store: stale at once
+	RuleRetryAfter  Rule = "retry-after"
+	RuleHost        Rule = "host"
+	RuleBackOff     Rule = "back-off"
+	RuleOwn         Rule = "own-interval"
+	RulePush        Rule = "push"
+	RuleFinished    Rule = "finished" // expired, complete, archive
+	RuleDefault     Rule = "default"
+	RuleAgain       Rule = "again" // a doubtful answer, or a check that we could not make
+	RuleShortest    Rule = "shortest"
+	RuleLongest     Rule = "longest"
+)
+
+// Effect is what came of a consideration.
+type Effect string
+
+// The effects.
+const (
+	Decides  Effect = "decides"  // it is the latest
+	Allows   Effect = "allows"   // it would have allowed an earlier check
+	Moves    Effect = "moves"    // it put off what another decided
+	Bounds   Effect = "bounds"   // it cut what another decided
+	Ignored  Effect = "ignored"  // it means nothing: see Note
+	Overrode Effect = "overrode" // something stronger stood above it
+)
+
+// Consideration is one thing that had a say.
+type Consideration struct {
+	Rule   Rule      `json:"rule"`
+	Value  string    `json:"value,omitempty"` // as given
+	Text   string    `json:"text"`            // for people
+	Until  time.Time `json:"until,omitzero"`  // not before
+	Effect Effect    `json:"effect"`
+	Note   string    `json:"note,omitempty"` // what was wrong with the value
+	firm   bool      // a promise to somebody: jitter may not undercut it
+}
+
+// plan is one decision in the making.
+type plan struct {
+	s       State
+	base    time.Time // waits count from here
+	now     time.Time
+	o       Options
+	outcome verdict
+	skip    Skip
+
+	at      time.Time
+	limit   time.Duration // after base
+	aligned time.Duration // where many feeds would be due at the same moment: spread over this at least
+	kept    string        // the reason of a schedule that stays as it was
+	list    []Consideration
+}
+
+func newPlan(s State, base, now time.Time, o Options) *plan {
+	return &plan{s: s, base: base, now: now, o: o, limit: Longest}
+}
+
+func (p *plan) add(c Consideration) {
+	if c.Effect == "" {
+		c.Effect = Allows
+	}
+	p.list = append(p.list, c)
+}
+
+// after adds a wait that counts from the last check.
+func (p *plan) after(rule Rule, d time.Duration, value, text string, firm bool) {
+	p.add(Consideration{Rule: rule, Value: value, Text: text, Until: stamp(p.base.Add(d)), firm: firm})
+}
+
+func (p *plan) ignore(rule Rule, value, text, note string) {
+	p.add(Consideration{Rule: rule, Value: value, Text: text, Effect: Ignored, Note: note})
+}
+
+// decide fills in at and list.
+func (p *plan) decide() {
+	switch {
+	case p.s.Gone != nil:
+		return
+	case p.s.Interval > 0:
+		p.own()
+		return
+	case p.outcome.outcome == Postponed:
+		p.after(RuleAgain, 0, "", p.outcome.text, false)
+	case p.outcome.outcome == Doubtful:
+		p.after(RuleAgain, 0, "", "once more without validators", false)
+	case p.s.Failure != nil:
+		p.backOff(0)
+	default:
+		p.hints()
+	}
+	p.readSkip()
+	first := p.latest()
+	if first == nil || p.at.Before(p.base.Add(Shortest)) {
+		p.raise(p.base.Add(Shortest))
+	}
+	p.cut(p.base.Add(Longest))
+	p.waits()
+	p.skipOver()
+	p.spread()
+	p.order()
+}
+
+// own is the user's interval: above all hints and bounds, below what a server that
+// fails or asks for patience can expect.
+func (p *plan) own() {
+	d := ownInterval(p.s.Interval)
+	if p.s.Failure != nil {
+		p.backOff(d)
+	} else {
+		p.hints()
+		p.readSkip()
+		for i := range p.list {
+			if p.list[i].Effect == Allows {
+				p.list[i].Effect = Overrode
+			}
+		}
+	}
+	p.after(RuleOwn, d, "", "the user's own interval of "+span(d), true)
+	if p.s.Failure == nil && (p.outcome.outcome == Postponed || p.outcome.outcome == Doubtful) {
+		p.list[len(p.list)-1].Until = stamp(p.base.Add(min(d, Shortest)))
+	}
+	p.latest()
+	p.waits()
+	p.order()
+}
+
+func ownInterval(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return min(max(d, ShortestOwn), LongestOwn)
+}
+
+// latest makes the latest consideration the one that decides.
+func (p *plan) latest() *Consideration {
+	at := -1
+	for i, c := range p.list {
+		if c.Effect == Decides {
+			p.list[i].Effect = Allows
+		}
+		if (c.Effect == Allows || c.Effect == Decides) && !c.Until.IsZero() && (at < 0 || c.Until.After(p.list[at].Until)) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	c := &p.list[at]
+	c.Effect = Decides
+	p.at = c.Until
+	return c
+}
+
+func (p *plan) raise(t time.Time) {
+	p.at = stamp(t)
+	p.add(Consideration{Rule: RuleShortest, Text: span(Shortest) + " is the shortest wait", Until: p.at, Effect: Bounds})
+}
+
+func (p *plan) cut(t time.Time) {
+	if !p.at.After(t) {
+		return
+	}
+	p.at = stamp(t)
+	p.add(Consideration{Rule: RuleLongest, Text: span(t.Sub(p.base)) + " is the longest wait", Until: p.at, Effect: Bounds})
+}
+
+// waits are what a server asked for outright. They reach further than hints.
+func (p *plan) waits() {
+	if w := p.s.Wait; w != nil && w.Until.After(p.base) {
+		c := Consideration{Rule: RuleRetryAfter, Value: w.Value, Text: "Retry-After " + w.Value, Until: earlier(w.Until, p.base.Add(LongestRetry)), firm: true}
+		if w.Status != 200 && w.Status != 0 {
+			c.Text += " with " + statusText(w.Status, "")
+		}
+		p.overtake(c)
+	}
+	if at := p.o.Host.Add(p.s.Wait, p.base).Until(p.base); !at.IsZero() {
+		p.overtake(Consideration{Rule: RuleHost, Text: "its host asked several feeds to wait", Until: earlier(at, p.base.Add(LongestRetry)), firm: true})
+	}
+}
+
+// overtake adds c, which decides if it is later than what was decided before.
+func (p *plan) overtake(c Consideration) {
+	c.Until = stamp(c.Until)
+	c.Effect = Allows
+	if c.Until.After(p.at) {
+		for i := range p.list {
+			if e := &p.list[i].Effect; *e == Decides {
+				*e = Allows
+			}
+		}
+		p.list = slices.DeleteFunc(p.list, func(c Consideration) bool { return c.Effect == Bounds })
+		p.at, p.limit, c.Effect = c.Until, LongestRetry, Decides
+	}
+	p.list = append(p.list, c)
+}
+
+// skipOver moves a check out of the hours and days that are not wanted.
+func (p *plan) skipOver() {
+	if p.skip.Empty() || !p.skip.Within(p.at) {
+		return
+	}
+	c := p.find(RuleSkip)
+	end := p.base.Add(p.limit)
+	at := p.skip.After(p.at)
+	c.Effect, c.Until = Moves, stamp(at)
+	if !at.After(end) {
+		p.at, p.aligned = stamp(at), max(p.aligned, 10*time.Minute)
+		return
+	}
+	// The bound is stronger. Rather a little early than at an unwanted hour; but a
+	// whole day, or two, can only be got through with one check in it.
+	p.at = stamp(end)
+	if at, ok := p.skip.before(end, p.base.Add(p.limit/2)); ok {
+		p.at, c.Until = stamp(at), stamp(at)
+		return
+	}
+	c.Note = "but " + span(p.limit) + " is the longest wait"
+}
+
+// spread puts the check off by jitter. It never undercuts a hint and does not reach
+// into hours that are not wanted.
+func (p *plan) spread() {
+	wait, end := p.at.Sub(p.base), p.base.Add(p.limit)
+	room := max(wait/10, p.aligned)
+	if c := p.decider(); c != nil && !c.firm && p.at.Add(room).After(end) {
+		// Nobody was promised this moment: it may as well be a little earlier.
+		at := end.Add(-room)
+		if !p.skip.Within(at) && at.After(p.base.Add(Shortest)) && at.Before(p.at) {
+			p.at = at
+		}
+	}
+	room = min(room, end.Sub(p.at))
+	if !p.skip.Empty() {
+		room = min(room, p.skip.freeUntil(p.at, room)-time.Second)
+	}
+	if room > 0 {
+		p.at = stamp(p.at.Add(scale(room, p.o.Jitter)))
+	}
+}
+
+// keep leaves the schedule as it was, unless a server asked for more.
+func (p *plan) keep(at time.Time, reason string) {
+	p.at, p.kept = at, reason
+	for i := range p.list {
+		if c := &p.list[i]; c.Effect == Decides && (c.Rule == RuleRetryAfter || c.Rule == RuleHost) && c.Until.After(at) {
+			p.at, p.kept = c.Until, ""
+		}
+	}
+}
+
+func (p *plan) decider() *Consideration {
+	for i := range p.list {
+		if p.list[i].Effect == Decides {
+			return &p.list[i]
+		}
+	}
+	return nil
+}
+
+func (p *plan) find(r Rule) *Consideration {
+	for i := range p.list {
+		if p.list[i].Rule == r {
+			return &p.list[i]
+		}
+	}
+	return nil
+}
+
+// order puts the decisive first.
+func (p *plan) order() {
+	slices.SortStableFunc(p.list, func(a, b Consideration) int { return rank(a.Effect) - rank(b.Effect) })
+}
+
+func rank(e Effect) int {
+	switch e {
+	case Decides:
+		return 0
+	case Moves, Bounds:
+		return 1
+	case Allows:
+		return 2
+	case Overrode:
+		return 3
+	}
+	return 4
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

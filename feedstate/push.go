@@ -1,0 +1,50 @@
+package feedstate
+
+import "time"
+
+// Push is what is known of the hubs that tell of a feed's changes. Its owner sets
+// Since and Until when a hub has confirmed a subscription; the rest is counted by
+// Next.
+type Push struct {
+	Since     time.Time `json:"since,omitzero"` // subscribed; zero: not
+	Until     time.Time `json:"until,omitzero"` // end of the lease; zero: none
+	At        time.Time `json:"at,omitzero"`    // the last announcement
+	Announced int       `json:"announced,omitempty"`
+	Missed    int       `json:"missed,omitempty"` // changes that a poll found first
+	MissedAt  time.Time `json:"missedAt,omitzero"`
+}
+
+// trusted is the part of the changes that a hub must have announced, in percent.
+const trusted = 90
+
+// Live says that changes are really told: a subscription is in force, something has
+// come of it, and what it did not tell is at most a tenth.
+func (p Push) Live(now time.Time) bool {
+	if p.Since.IsZero() || p.Since.After(now) || !p.Until.IsZero() && !p.Until.After(now) {
+		return false
+	}
+	return p.Announced > 0 && p.Announced*100 >= (p.Announced+p.Missed)*trusted
+}
+
+// count takes in one check: it was made for cause, the one before it was at last, and
+// it found a change or not.
+func (p *Push) count(cause Cause, changed bool, last, now time.Time) {
+	switch {
+	case cause == Delivered, cause == Pushed && changed:
+		p.Announced++
+	case cause == Pushed && !p.MissedAt.IsZero() && now.Sub(p.MissedAt) < forgetsTooLate && p.Missed > 0:
+		// The poll was only a little quicker.
+		p.Missed--
+		p.Announced++
+		p.MissedAt = time.Time{}
+	case cause != Pushed && changed && !p.Since.IsZero() && p.Since.Before(last) && !p.At.After(last):
+		p.Missed++
+		p.MissedAt = stamp(now)
+	}
+	if cause == Pushed || cause == Delivered {
+		p.At = stamp(now)
+	}
+	if p.Announced+p.Missed > 100 { // what was long ago counts less
+		p.Announced, p.Missed = p.Announced/2, p.Missed/2
+	}
+}

@@ -1,0 +1,190 @@
+package feedstate
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Candidate is a permanent redirect that has not been seen often enough to be
+// believed: servers under repair, hotels' networks and typing errors make them too.
+type Candidate struct {
+	To    string    `json:"to"`
+	From  string    `json:"from"` // what said so: "301", "redirect", "itunes:new-feed-url"
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	Seen  int       `json:"seen"` // checks
+}
+
+// Move is an address that the feed had before.
+type Move struct {
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	At     time.Time `json:"at"`
+	Why    string    `json:"why"`              // as Candidate.From
+	Proven bool      `json:"proven,omitempty"` // a feed was read there
+}
+
+// permanent is the address at the end of the permanent redirects that the chain
+// begins with, "" when there are none, and whether that is the whole chain: behind a
+// temporary hop nothing is for good.
+func permanent(hops []Hop) (last Hop, all bool) {
+	for _, h := range hops {
+		// spec:feedstate-2007#redirect-302
+		if h.Status != http.StatusMovedPermanently && h.Status != http.StatusPermanentRedirect {
+			return last, false
+		}
+		last = h
+	}
+	return last, true
+}
+
+// Downgraded says that a redirect led from https to http.
+func Downgraded(hops []Hop) bool {
+	for _, h := range hops {
+		if scheme(h.From) == "https" && scheme(h.To) == "http" {
+			return true
+		}
+	}
+	return false
+}
+
+func scheme(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme
+}
+
+// sighting is what one check says about the feed's address.
+type sighting struct {
+	to, from string // where it is for good, and what said so
+	proven   bool   // a feed was read there
+}
+
+// sighting looks at an answer that was a feed, or a 304, or a redirect document.
+func (a Answer) sighting(s State) sighting {
+	last, _ := permanent(a.Hops)
+	out := sighting{to: last.To, from: "301", proven: true}
+	switch {
+	case last.Document:
+		out.from = "redirect"
+	case last.Status == http.StatusPermanentRedirect:
+		out.from = "308"
+	case last.To != "":
+	case a.Moved != nil:
+		out = sighting{to: resolve(a.from(s), a.Moved.To), from: a.Moved.From}
+	case a.Hints == nil && s.Candidate != nil && s.Candidate.From == newFeedURL:
+		// Not read again because it is the same: what it said still holds.
+		out = sighting{to: s.Candidate.To, from: newFeedURL}
+	}
+	if last.To != "" && a.Moved != nil && a.Moved.From == "redirect" {
+		out.proven = false // nothing but a further redirect was read there
+	}
+	if out.to == "" || sameURL(out.to, s.URL) {
+		return sighting{}
+	}
+	return out
+}
+
+// newFeedURL is what feed.Moved.From says of a podcast's <itunes:new-feed-url>.
+const newFeedURL = "itunes:new-feed-url"
+
+// follow counts a sighting and moves the feed when there are enough of them.
+func (s *State) follow(a Answer, now time.Time, d *Decision) {
+	if a.Cause == Delivered {
+		return // a hub's request says nothing about the address of the feed
+	}
+	seen := a.sighting(*s)
+	switch {
+	case seen.to == "", seen.to == s.Refused:
+		s.Candidate = nil
+		return
+	case scheme(s.URL) == "https" && scheme(seen.to) == "http":
+		// Followed while it lasts, but nobody is sent from https to http for good.
+		s.Candidate = nil
+		d.warn("it is redirected for good to " + seen.to + ", which is http: the https address is kept")
+		return
+	}
+	if c := s.Candidate; c == nil || !sameURL(c.To, seen.to) || c.First.After(now) {
+		s.Candidate = &Candidate{To: seen.to, From: seen.from, First: stamp(now)}
+	}
+	c := s.Candidate
+	c.Seen++
+	c.Last = stamp(now)
+	// spec:feedstate-2007#redirect-301
+	// spec:feedstate-2007#redirect-xml
+	if c.Seen >= MoveSightings && c.Last.Sub(c.First) >= MoveSeenFor {
+		s.move(c.To, c.From, now, seen.proven)
+		d.MovedTo = s.URL
+	}
+}
+
+// move gives the feed another address. Its validators stay only if that address is
+// the one they come from.
+func (s *State) move(to, why string, now time.Time, proven bool) {
+	to = withUser(to, s.URL)
+	s.Moves = append(s.Moves, Move{From: s.URL, To: to, At: stamp(now), Why: why, Proven: proven})
+	if n := len(s.Moves); n > keptMoves {
+		s.Moves = append(s.Moves[:0:0], s.Moves[n-keptMoves:]...)
+	}
+	s.URL, s.Candidate = to, nil
+	if !sameURL(s.Validators.URL, to) {
+		s.Validators = Validators{}
+	}
+}
+
+// withUser carries the user name and password of old over to a new address of the
+// same host, unless they would be sent in the clear.
+func withUser(to, old string) string {
+	o, err := url.Parse(old)
+	if err != nil || o.User == nil {
+		return to
+	}
+	u, err := url.Parse(to)
+	if err != nil || u.User != nil || u.Host != o.Host && u.Hostname() != o.Hostname() || u.Scheme != o.Scheme && u.Scheme != "https" {
+		return to
+	}
+	u.User = o.User
+	return u.String()
+}
+
+// unproven says that the feed was moved to an address where it has not been read yet.
+func (s State) unproven() bool {
+	n := len(s.Moves)
+	return n > 0 && !s.Moves[n-1].Proven && s.Moves[n-1].To == s.URL
+}
+
+func (s *State) prove() {
+	if s.unproven() {
+		s.Moves[len(s.Moves)-1].Proven = true
+	}
+}
+
+// Undo takes the last move back, for a user who knows better. The feed is due at
+// once at its old address and is not moved to the other one again by itself. ok is
+// false when there is no move.
+func Undo(s State, now time.Time) (_ State, ok bool) {
+	s = s.own()
+	refused := s.URL
+	if !s.back() {
+		return s, false
+	}
+	s.Refused = refused
+	s.NextAt, s.Reason = stamp(now), "it was moved back by hand"
+	return s, true
+}
+
+// back returns to the last address.
+func (s *State) back() bool {
+	n := len(s.Moves)
+	if n == 0 {
+		return false
+	}
+	s.URL, s.Moves, s.Candidate = s.Moves[n-1].From, s.Moves[:n-1], nil
+	if !sameURL(s.Validators.URL, s.URL) {
+		s.Validators = Validators{}
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package feedstate
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Wait is a Retry-After.
+type Wait struct {
+	URL    string    `json:"url"`
+	Status int       `json:"status"`
+	Value  string    `json:"value"` // as given
+	Seen   time.Time `json:"seen"`
+	Until  time.Time `json:"until"` // at most LongestRetry after Seen
+}
+
+// retryAfter reads Retry-After, nil when there is none that means anything: no
+// number of seconds and no date ahead.
+func retryAfter(h http.Header, now time.Time) *Wait {
+	raw := strings.TrimSpace(h.Get("Retry-After"))
+	if raw == "" || len(raw) > 64 {
+		return nil
+	}
+	d, ok := seconds(raw)
+	if !ok {
+		at, err := http.ParseTime(raw)
+		if err != nil {
+			return nil
+		}
+		// By the server's clock, if it tells: ours may be another.
+		base := now
+		if date, err := http.ParseTime(h.Get("Date")); err == nil {
+			base = date
+		}
+		d = at.Sub(base)
+	}
+	if d <= 0 {
+		return nil
+	}
+	return &Wait{Value: raw, Seen: stamp(now), Until: stamp(now.Add(min(d, LongestRetry)))}
+}
+
+// HostAgrees is how many feeds of one host must have been told to wait at the same
+// time before the wait counts for the whole host.
+const HostAgrees = 3
+
+// keptWaits of one host are enough to see that they agree.
+const keptWaits = 8
+
+// Host is what the feeds of one host were told. One feed's Retry-After is that
+// feed's; when several agree, it is the server that wants to be left alone. The zero
+// Host knows nothing. Like State it is plain data and never changed in place.
+type Host struct {
+	Waits []Wait `json:"waits,omitempty"` // the longest first, one a URL
+}
+
+// Add takes in the wait of a decision: Decision.Wait, which may be nil. Waits of an
+// answer that worked are the feed's own affair and not taken.
+func (h Host) Add(w *Wait, now time.Time) Host {
+	waits := slices.DeleteFunc(slices.Clone(h.Waits), func(o Wait) bool {
+		return !o.Until.After(now) || o.Until.Sub(now) > LongestRetry || w != nil && o.URL == w.URL
+	})
+	if w != nil && (w.Status == http.StatusTooManyRequests || w.Status == http.StatusServiceUnavailable) {
+		waits = append(waits, *w)
+	}
+	slices.SortStableFunc(waits, func(a, b Wait) int { return b.Until.Compare(a.Until) })
+	return Host{Waits: waits[:min(len(waits), keptWaits)]}
+}
+
+// Until is when the host may be asked again, for as long as HostAgrees of its feeds
+// are waiting; the zero time when it may be asked now.
+func (h Host) Until(now time.Time) time.Time {
+	h = h.Add(nil, now)
+	if len(h.Waits) < HostAgrees {
+		return time.Time{}
+	}
+	return h.Waits[HostAgrees-1].Until
+}
+
+// HostOf is the name under which the Host of a URL is kept: host and port, in small
+// letters.
+func HostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host)
+}

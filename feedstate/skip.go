@@ -1,0 +1,180 @@
+package feedstate
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Skip is when a feed does not want to be asked, in GMT.
+type Skip struct {
+	hours uint32 // bit 0: midnight to 1
+	days  uint8  // bit 0: Sunday
+}
+
+// ParseSkip reads skipHours and skipDays. Hours are 0 to 24, where 24 is 0; days are
+// English names in any case, also cut short. Entries that are neither are left out.
+// Hours that are all 24, and days that are all seven, would silence the feed and
+// count as none; problem says so.
+func ParseSkip(hours, days []string) (s Skip, problem string) {
+	var wrong []string
+	for _, list := range hours {
+		for word := range words(list) {
+			// spec:feedstate-2007#skip-hours
+			if n, ok := hourOf(word); ok {
+				s.hours |= 1 << (n % 24)
+			} else {
+				wrong = append(wrong, short(word))
+			}
+		}
+	}
+	for _, list := range days {
+		for word := range words(list) {
+			// spec:feedstate-2007#skip-days
+			if n, ok := dayOf(word); ok {
+				s.days |= 1 << n
+			} else {
+				wrong = append(wrong, short(word))
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		problem = "without " + short(strings.Join(wrong, ", "))
+	}
+	if s.hours == 1<<24-1 {
+		s.hours, problem = 0, "all 24 hours cannot be meant"
+	}
+	if s.days == 1<<7-1 {
+		s.days, problem = 0, "all seven days cannot be meant"
+	}
+	return s, problem
+}
+
+func words(list string) func(yield func(string) bool) {
+	return strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ';' || unicode.IsSpace(r) })
+}
+
+func hourOf(word string) (uint, bool) {
+	word = strings.TrimSuffix(word, ":00") // 06:00
+	n, err := strconv.ParseUint(word, 10, 8)
+	if err != nil || n > 24 {
+		return 0, false
+	}
+	return uint(n), true
+}
+
+func dayOf(word string) (time.Weekday, bool) {
+	word = strings.ToLower(strings.TrimSuffix(word, "."))
+	if len(word) < 2 {
+		return 0, false
+	}
+	if word == "weds" {
+		return time.Wednesday, true
+	}
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if strings.HasPrefix(strings.ToLower(d.String()), word) {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+// Empty says that there is nothing to skip.
+func (s Skip) Empty() bool { return s == Skip{} }
+
+// Hours are those that are skipped, 0 to 23.
+func (s Skip) Hours() []int {
+	var out []int
+	for h := range 24 {
+		if s.hours>>h&1 == 1 {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Days are those that are skipped.
+func (s Skip) Days() []time.Weekday {
+	var out []time.Weekday
+	for d := range time.Weekday(7) {
+		if s.days>>d&1 == 1 {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Within says that t is skipped.
+func (s Skip) Within(t time.Time) bool {
+	t = t.UTC()
+	return s.hours>>t.Hour()&1 == 1 || s.days>>t.Weekday()&1 == 1
+}
+
+// After is the first moment from t on that is not skipped: t itself or the top of an
+// hour.
+func (s Skip) After(t time.Time) time.Time {
+	for range 7 * 24 { // one of them is free, or the hours or days would be all
+		if !s.Within(t) {
+			return t
+		}
+		t = t.UTC().Truncate(time.Hour).Add(time.Hour)
+	}
+	return t
+}
+
+// freeUntil is how long from t on nothing is skipped, at most most.
+func (s Skip) freeUntil(t time.Time, most time.Duration) time.Duration {
+	for at := t; ; {
+		if s.Within(at) {
+			return at.Sub(t)
+		}
+		if at = at.UTC().Truncate(time.Hour).Add(time.Hour); at.Sub(t) >= most {
+			return most
+		}
+	}
+}
+
+// before is the last moment up to t that is not skipped, and not before least; ok is
+// false when there is none.
+func (s Skip) before(t, least time.Time) (_ time.Time, ok bool) {
+	for range 24 {
+		top := t.UTC().Truncate(time.Hour)
+		if !s.Within(t) {
+			return t, true
+		}
+		if t = top.Add(-time.Second); t.Before(least) {
+			return t, false
+		}
+	}
+	return t, false
+}
+
+// String is for people: "6–11 h, Sunday".
+func (s Skip) String() string {
+	var b strings.Builder
+	hours := s.Hours()
+	for i := 0; i < len(hours); i++ {
+		from := hours[i]
+		for i+1 < len(hours) && hours[i+1] == hours[i]+1 {
+			i++
+		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Itoa(from))
+		if hours[i] > from {
+			b.WriteString("–" + strconv.Itoa(hours[i]))
+		}
+	}
+	if len(hours) > 0 {
+		b.WriteString(" h")
+	}
+	for _, d := range s.Days() {
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.String())
+	}
+	return b.String()
+}
