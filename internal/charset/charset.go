@@ -46,6 +46,9 @@ func Decode(doc []byte, contentType string) Result {
 	r.http = lookup(r.httpLabel)
 	mark, size := byteOrderMark(doc)
 	doc = doc[size:]
+	if mark == "" && size > 0 {
+		r.problems = append(r.problems, Problem{Kind: "encoding", Message: "a byte order mark of UTF-16 or UTF-32 stands before a document that is neither: passed over"})
+	}
 	var text []byte
 	switch wide := zeroPattern(doc); {
 	case mark != "" && mark != "utf-8":
@@ -101,8 +104,6 @@ func (r *reading) whole(doc []byte, c *charset, from string) []byte {
 	if c.family == familyEBCDIC {
 		head, _ := decodeSingle(doc[:min(len(doc), xmlReach)], c)
 		r.declares(head)
-		// The declaration has its own words from memory to be changed: keep it.
-		r.declared = strings.Clone(r.declared)
 		switch {
 		case r.http != nil && r.http.family == familyEBCDIC:
 			r.use(r.http, "http")
@@ -111,9 +112,7 @@ func (r *reading) whole(doc []byte, c *charset, from string) []byte {
 		}
 	}
 	text, bad := decodeLegacy(doc, r.used)
-	if c.family != familyEBCDIC {
-		r.declares(text)
-	}
+	r.declares(text)
 	r.lost(text, bad)
 	return text
 }
@@ -121,15 +120,12 @@ func (r *reading) whole(doc []byte, c *charset, from string) []byte {
 // narrow decodes a document in which ASCII bytes may mean themselves.
 func (r *reading) narrow(doc []byte, mark string) []byte {
 	r.declares(doc)
-	usable := func(c *charset) bool {
-		return c != nil && c.family != familyWide && c.family != familyEBCDIC
-	}
 	switch {
 	case mark != "":
 		r.use(byName(mark), "bom")
-	case usable(r.http):
+	case r.http.narrow():
 		r.use(r.http, "http")
-	case usable(r.own):
+	case r.own.narrow():
 		r.use(r.own, "declaration")
 	default:
 		r.use(byName("utf-8"), "default")
@@ -194,30 +190,44 @@ func (r *reading) refuted(doc []byte) bool {
 // fit at all and another does.
 func (r *reading) legacy(doc []byte) []byte {
 	text, bad := decodeLegacy(doc, r.used)
-	if bad.count > 0 && r.from == "http" && r.own != nil && !agree(r.own, r.used) && r.own.family >= familyLatin && r.own.family != familyEBCDIC {
+	if bad.count > 0 && r.from == "http" && r.ownLegacy() && !agree(r.own, r.used) {
 		if other, wrong := decodeLegacy(doc, r.own); wrong.count == 0 {
 			r.use(r.own, "declaration")
 			text, bad = other, wrong
 		}
 	}
-	if bad.count*4 > room(doc)-64-len(doc) {
+	if bad.count*4 > beyondASCII(text) {
 		r.sniffed()
 		return r.broken(doc)
 	}
 	r.surveyed = false
-	r.latin = r.used.superset != "" && beyond(doc, r.used)
+	r.latin = r.used.superset != "" && needsSuperset(doc, r.used)
 	r.lost(text, bad)
 	return text
 }
 
-// beyond reports whether a document has bytes that only the superset of c has.
-func beyond(doc []byte, c *charset) bool {
-	below := byte(0xA0)
-	if c.name == "us-ascii" {
-		below = 0xFF
+// ownLegacy reports whether the document declares an older encoding, which may be
+// right where the header is not.
+func (r *reading) ownLegacy() bool {
+	return r.own.narrow() && r.own.family != familyUTF8
+}
+
+// beyondASCII counts the characters of a text that are not ASCII.
+func beyondASCII(text []byte) int {
+	n := 0
+	for _, b := range text {
+		if b >= 0xC0 {
+			n++
+		}
 	}
+	return n
+}
+
+// needsSuperset reports whether a document has bytes that only the superset of c
+// has.
+func needsSuperset(doc []byte, c *charset) bool {
 	for _, b := range doc {
-		if b >= 0x80 && b < below || b == 0xFF && below == 0xFF {
+		if b >= 0x80 && (b < 0xA0 || c.name == "us-ascii") {
 			return true
 		}
 	}
@@ -232,7 +242,7 @@ func (r *reading) broken(doc []byte) []byte {
 		r.character(text, len(text), "the document ends in the middle of a character")
 		return text
 	}
-	if bad > characters && r.from == "http" && r.own != nil && r.own.family >= familyLatin && r.own.family != familyEBCDIC {
+	if bad > characters && r.from == "http" && r.ownLegacy() {
 		r.use(r.own, "declaration")
 		return r.legacy(doc)
 	}

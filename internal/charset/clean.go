@@ -78,10 +78,13 @@ func indexLatin(text []byte, i int) int {
 		if n < 0 {
 			return -1
 		}
-		if i += n; meant(text[i+1]) != utf8.RuneError {
-			return i
+		i += n
+		// Where there is one there are often more.
+		for near := min(i+32, len(text)); i < near; i++ {
+			if text[i] == 0xC2 && meant(text[i+1]) != utf8.RuneError {
+				return i
+			}
 		}
-		i += 2
 	}
 }
 
@@ -89,11 +92,11 @@ func indexLatin(text []byte, i int) int {
 // U+FFFD when it is none. A program that took windows-1252 for Latin 1 has made a
 // control character of it, which nobody means in a feed, whatever its encoding.
 func meant(c byte) rune {
-	switch c {
-	case 0x81, 0x8D, 0x8F, 0x90, 0x9D:
+	if c < 0x80 || c > 0x9F {
 		return utf8.RuneError
 	}
-	if c < 0x80 || c > 0x9F {
+	switch c {
+	case 0x81, 0x8D, 0x8F, 0x90, 0x9D:
 		return utf8.RuneError
 	}
 	return charmap.Windows1252.DecodeByte(c)
@@ -134,7 +137,15 @@ func clean(text []byte, high, control int) (out []byte, dropped, latin finding) 
 	}
 	out = make([]byte, start, len(text)+len(text)/16)
 	copy(out, text)
-	for i := start; i < len(text); i++ {
+	for i := start; i < len(text); {
+		run := i
+		for i < len(text) && text[i] >= 0x20 && text[i] != 0xC2 && text[i] != 0xEF {
+			i++
+		}
+		out = append(out, text[run:i]...)
+		if i == len(text) {
+			break
+		}
 		switch c := text[i]; {
 		case forbidden(c):
 			dropped.at(i)
@@ -148,6 +159,19 @@ func clean(text []byte, high, control int) (out []byte, dropped, latin finding) 
 		default:
 			out = append(out, c)
 		}
+		i++
 	}
 	return out, dropped, latin
+}
+
+// ascii gives the length of the run of ASCII bytes that b begins with.
+func ascii(b []byte) int {
+	i := 0
+	for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&highBits == 0 {
+		i += 8
+	}
+	for i < len(b) && b[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
 }

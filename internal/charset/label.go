@@ -42,6 +42,11 @@ func (c *charset) asciiTransparent() bool {
 	return c.family != familyWide && c.family != familyEBCDIC && c.family != familySeven
 }
 
+// narrow reports whether a document that begins with ASCII bytes can be in it.
+func (c *charset) narrow() bool {
+	return c != nil && c.family != familyWide && c.family != familyEBCDIC
+}
+
 // charsets are all encodings that are read, the frequent ones first. The labels are
 // those of the WHATWG Encoding Standard, of the IANA registry, of Python and Java,
 // and what feeds were seen with.

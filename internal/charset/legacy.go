@@ -2,6 +2,7 @@ package charset
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/transform"
@@ -43,8 +44,15 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 		chars[0x15] = '\n' // NEL, which ends lines there
 	}
 	out := make([]byte, 0, room(doc))
-	for _, b := range doc {
-		r := chars[b]
+	for i := 0; i < len(doc); i++ {
+		if c.family != familyEBCDIC {
+			n := ascii(doc[i:])
+			out = append(out, doc[i:i+n]...)
+			if i += n; i == len(doc) {
+				break
+			}
+		}
+		r := chars[doc[i]]
 		if r < utf8.RuneSelf {
 			out = append(out, byte(r))
 			continue
@@ -68,10 +76,11 @@ func room(doc []byte) int {
 
 // decodeMulti decodes with x/text, which puts U+FFFD where it is at a loss.
 func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
-	out, _, err := transform.Append(c.enc.NewDecoder(), make([]byte, 0, room(doc)), doc)
-	if err != nil { // not one of these decoders gives one, but nothing promises it
-		bad.at(len(out))
-		out = utf8.AppendRune(out, utf8.RuneError)
+	out := make([]byte, 0, room(doc))
+	if c.family == familyMulti {
+		out = appendStretches(out, doc, c.enc.NewDecoder())
+	} else {
+		out = appendDecoded(out, doc, c.enc.NewDecoder())
 	}
 	for i := 0; ; {
 		n := bytes.Index(out[i:], []byte("\uFFFD"))
@@ -82,6 +91,38 @@ func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
 		i += n + len("\uFFFD")
 	}
 	return out, bad
+}
+
+// appendStretches leaves to the decoder what is not ASCII, for markup is most of a
+// feed.
+func appendStretches(out, doc []byte, decoder transform.Transformer) []byte {
+	for len(doc) > 0 {
+		n := ascii(doc)
+		out = append(out, doc[:n]...)
+		doc = doc[n:]
+		// Digits and bytes from 0x40 are second bytes in some of these encodings;
+		// the others below 0x80 never are.
+		for n = 0; n < len(doc) && (doc[n] >= 0x40 || doc[n] >= '0' && doc[n] <= '9'); n++ {
+		}
+		out = appendDecoded(out, doc[:n], decoder)
+		doc = doc[n:]
+	}
+	return out
+}
+
+func appendDecoded(out, doc []byte, decoder transform.Transformer) []byte {
+	decoder.Reset()
+	for {
+		out = slices.Grow(out, 2*len(doc)+utf8.UTFMax)
+		written, read, err := decoder.Transform(out[len(out):cap(out)], doc, true)
+		out, doc = out[:len(out)+written], doc[read:]
+		if err == nil {
+			return out
+		}
+		if err != transform.ErrShortDst { // none of these gives one, but nothing promises it
+			return utf8.AppendRune(out, utf8.RuneError)
+		}
+	}
 }
 
 // shifted makes EUC-KR of ISO-2022-KR: bytes between SO and SI get their highest

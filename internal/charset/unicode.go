@@ -106,7 +106,7 @@ func appendWide(out, doc []byte, name string) (text []byte, bad finding) {
 func weigh(doc []byte) (characters, bad, score int) {
 	for i := 0; i < len(doc); {
 		if doc[i] < utf8.RuneSelf {
-			i++
+			i += ascii(doc[i:])
 			continue
 		}
 		r, n := utf8.DecodeRune(doc[i:])
@@ -131,21 +131,19 @@ func weigh(doc []byte) (characters, bad, score int) {
 // characters that cannot be told, which become U+FFFD; positions are those in doc.
 func repair(doc []byte, room int) (out []byte, mended, lost finding) {
 	out = make([]byte, 0, room)
+	good := 0 // what comes before is in out
 	for i := 0; i < len(doc); {
-		start := i
-		for i < len(doc) && doc[i] < utf8.RuneSelf {
-			i++
+		if doc[i] < utf8.RuneSelf {
+			i += ascii(doc[i:])
+			continue
 		}
-		out = append(out, doc[start:i]...)
-		if i == len(doc) {
-			break
-		}
-		if r, n := utf8.DecodeRune(doc[i:]); r != utf8.RuneError || n > 1 {
-			out = append(out, doc[i:i+n]...)
+		r, n := utf8.DecodeRune(doc[i:])
+		if r != utf8.RuneError || n > 1 {
 			i += n
 			continue
 		}
-		r, n := guess(doc[i:])
+		out = append(out, doc[good:i]...)
+		r, n = guess(doc[i:])
 		if r == utf8.RuneError {
 			lost.at(i)
 		} else {
@@ -155,8 +153,9 @@ func repair(doc []byte, room int) (out []byte, mended, lost finding) {
 			out = utf8.AppendRune(out, r)
 		}
 		i += n
+		good = i
 	}
-	return out, mended, lost
+	return append(out, doc[good:]...), mended, lost
 }
 
 // guess gives the character that the invalid bytes which b begins with are, and how
