@@ -202,6 +202,8 @@ func TestRepairsCharacters(t *testing.T) {
 		{"byte that is nothing", "é\né a\x81b", "", "é\né a\uFFFDb", 2, "1 character was incomplete"},
 		{"end cut off", "<a>é\n日\xe6\x9c", "", "<a>é\n日", 2, "ends in the middle of a character"},
 		{"not in the encoding", "<a>\n\xe1\xe2\xe3\xe4\xaa", "text/xml; charset=windows-1253", "<a>\nαβγδ\uFFFD", 2, "1 character is not in windows-1253"},
+		{"windows-1252 in another encoding", "<?xml version='1.0' encoding='iso-8859-2'?>\n<a>\x93\xb9\x94</a>", "", "<?xml version='1.0' encoding='iso-8859-2'?>\n<a>“š”</a>", 2, "2 control characters were read as windows-1252"},
+		{"byte that windows-1252 does not have", "<a>\x81</a>", "text/xml; charset=windows-1252", "<a>\u0081</a>", 0, ""},
 		{"half a pair", "<a>\n\x93\xfa\x96\x7b\x8c\xea\x81</a>", "text/xml; charset=shift_jis", "<a>\n日本語\uFFFD</a>", 2, "1 character is not in shift_jis"},
 		{"half a surrogate", wide("<a>\n") + "\x3d\xd8" + wide("</a>"), "", "<a>\n\uFFFD</a>", 2, "1 character is not in utf-16le"},
 		{"odd byte", wide("<a/>") + "\n", "", "<a/>\uFFFD", 1, "1 character is not in utf-16le"},

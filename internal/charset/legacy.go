@@ -3,6 +3,7 @@ package charset
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/transform"
@@ -29,8 +30,12 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 	var chars [256]rune
 	switch {
 	case c.table != nil:
+		controls := strings.HasPrefix(c.name, "iso-") || strings.HasPrefix(c.name, "windows-") || c.name == "us-ascii" || c.name == "tis-620"
 		for i := range chars {
 			chars[i] = c.table.DecodeByte(byte(i))
+			if controls && chars[i] == utf8.RuneError && i < 0xA0 {
+				chars[i] = rune(i) // a control character, of which clean makes what was meant
+			}
 		}
 	case c.family == familyEBCDIC:
 		copy(chars[:], []rune(c.chars))
