@@ -1,6 +1,9 @@
 package feed
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // json reads JSON Feed 1.0 and 1.1. The members of the feed itself are read before
 // its items, wherever those stand: the items can rely on them.
@@ -44,7 +47,9 @@ func (p *parser) json(text string) error {
 		p.f.Language = dashed(strings.TrimSpace(lang))
 	}
 	r.s.open(false)
-	return r.read()
+	err := r.read()
+	slices.SortStableFunc(p.f.Problems, func(a, b Problem) int { return a.Line - b.Line })
+	return err
 }
 
 // defaultJSONDepth is how many objects and arrays may stand in one another.
@@ -67,6 +72,7 @@ type jsonReader struct {
 	cut     bool     // the document ends in the items
 	inline  bool     // items are to be read where they stand
 	most    bool     // there are more items than are read
+	lang    string   // of the feed, when its items are read
 	author  []Person // 1.0's member, of what is being read
 }
 
@@ -134,22 +140,18 @@ func (r *jsonReader) read() error {
 	if err := r.known(); err != nil {
 		return err
 	}
-	r.finish()
-	if r.list > 0 {
+	if r.list > 0 && !r.inline {
 		r.s.frames, r.s.arrays = append(r.s.frames[:0], jsonFrame{begun: true, key: "items"}), 0
-		r.s.pos, r.inline = r.list, true
+		r.s.pos = r.list
 		r.items()
-		switch {
-		case r.stopped:
-			return nil
-		case r.cut || r.s.pos != r.after: // brackets alone said where the items end
-			r.members()
-			r.finish()
-		default:
+		if r.s.pos == r.after && !r.cut {
 			r.s.pos = end
+		} else { // brackets alone said where the items end
+			r.members()
 		}
 	}
-	if !r.s.ended {
+	r.finish()
+	if !r.s.ended && !r.stopped {
 		r.trailer()
 	}
 	return nil
@@ -257,10 +259,12 @@ func (r *jsonReader) members() {
 	}
 }
 
-// mark remembers where the items are, to read them when the rest of the feed is
-// known. It is false when nothing follows them.
+// mark reads the items if all that they need is known, and remembers where they are
+// to read them later if not. It is false when nothing follows them.
 func (r *jsonReader) mark() bool {
-	if r.inline {
+	if r.inline || r.ready() {
+		r.inline = true
+		r.list = r.s.pos
 		r.items()
 		return !r.stopped
 	}
@@ -277,6 +281,17 @@ func (r *jsonReader) mark() bool {
 	ok := r.s.skip()
 	r.after, r.cut = r.s.pos, !ok
 	return ok
+}
+
+// ready reports whether the version, the base and the language are known, or will
+// not come any more because the document ends with a list.
+func (r *jsonReader) ready() bool {
+	_, exact := jsonVersion(r.version)
+	if !exact || r.root == nil && r.f.Self == "" {
+		return false
+	}
+	end, ok := strings.CutSuffix(strings.TrimRight(r.s.doc, " \n\r\t"), "}")
+	return r.f.Language != "" || ok && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
 }
 
 // member reads the value of one member of the feed.
@@ -324,9 +339,6 @@ func (r *jsonReader) member(n jsonName, key string) {
 // finish does what needs all members of the feed.
 func (r *jsonReader) finish() {
 	f := r.f
-	if r.root == nil { // the feed's own word is better than nothing
-		r.root = newBase(f.Self)
-	}
 	f.ID = f.Self // spec:jsonfeed11-2020#feed-url
 	for _, u := range [...]*string{&f.Link, &f.Self, &f.Next, &f.Icon} {
 		*u = r.url(*u)
@@ -334,25 +346,40 @@ func (r *jsonReader) finish() {
 	if f.Image != nil {
 		f.Image.URL = r.url(f.Image.URL)
 	}
-	f.Links = f.Links[:0]
 	for _, l := range [...]Link{{Rel: "alternate", Href: f.Link}, {Rel: "self", Href: f.Self}, {Rel: "next", Href: f.Next}} {
 		if l.Href != "" {
 			f.Links = append(f.Links, l)
 		}
 	}
 	f.Authors = bothAuthors(f.Authors, r.author)
-	r.author = nil
 	for _, t := range [...]*Text{&f.Title, &f.Subtitle, &f.Info} {
 		r.dress(t, f.Language)
 	}
-	if r.inline {
-		return // told
+	if f.Language != r.lang && r.list > 0 { // it stood behind the items after all
+		for i := range f.Items {
+			r.speak(&f.Items[i])
+		}
+	}
+	if r.stopped || r.s.ended {
+		return
 	}
 	if f.Title.Value == "" {
 		r.tell(ProblemMissing, 0, "The feed has no title.")
 	}
 	if r.list == 0 {
 		r.tell(ProblemMissing, 0, "The feed has no items, not even an empty list of them.")
+	}
+}
+
+// speak gives an item's texts the language of the feed, unless it has its own.
+func (r *jsonReader) speak(it *Item) {
+	if it.More != nil && it.More.Language != "" {
+		return
+	}
+	r.dress(&it.Title, r.f.Language)
+	r.dress(&it.Summary, r.f.Language)
+	for i := range it.Content {
+		it.Content[i].Language = r.f.Language
 	}
 }
 

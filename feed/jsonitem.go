@@ -1,12 +1,19 @@
 package feed
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // items reads the value of "items", which is where the reader is.
 func (r *jsonReader) items() {
+	if r.root == nil { // the feed's own word is better than nothing
+		r.root = newBase(r.f.Self)
+	}
+	feedAuthor := r.author
+	defer func() { r.into, r.author = &r.f.Unknown, feedAuthor }()
+	r.lang = r.f.Language
 	v := r.s.value()
 	if v.kind != jsonArray && v.kind != jsonObject {
 		r.tell(ProblemValue, v.at, "The items are no list.")
@@ -35,6 +42,11 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 	if len(r.f.Items) >= r.o.Limits.Items {
 		r.tell(ProblemLimit, v.at, "There are more than "+strconv.Itoa(r.o.Limits.Items)+" items; the rest is not read.")
 		return false
+	}
+	if n := len(r.f.Items); n == cap(r.f.Items) { // as many as there seem to be
+		left := len(r.s.doc) - v.at
+		size := max((v.at-r.list)/max(n, 1), 1)
+		r.f.Items = slices.Grow(r.f.Items, min(left/size+1, 4*n+4))
 	}
 	r.f.Items = append(r.f.Items, Item{})
 	it := &r.f.Items[len(r.f.Items)-1]
@@ -66,7 +78,6 @@ func (r *jsonReader) readItem(it *Item, v jsonValue) (any bool) {
 		any = true
 		r.itemMember(it, &b, r.name(key, itemNames, &seen), key)
 	}
-	r.into = &r.f.Unknown
 	if any {
 		r.complete(it, &b, v)
 	}
@@ -156,7 +167,7 @@ func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	it.Authors = bothAuthors(it.Authors, r.author)
 	lang := b.lang
 	if lang == "" {
-		lang = r.f.Language
+		lang = r.lang
 	}
 	r.dress(&it.Title, lang)
 	r.dress(&it.Summary, lang)

@@ -46,10 +46,10 @@ type jsonScan struct {
 	pos    int
 	depth  int // how many objects and arrays may be open
 	frames []jsonFrame
-	arrays int // how many of the frames are arrays
-	arena  strings.Builder
-	ended  bool // the document ended in the middle
-	sure   int  // before this offset no quotes are forgotten to be escaped: see unescaped
+	arrays int    // how many of the frames are arrays
+	arena  []byte // room for decoded texts
+	ended  bool   // the document ended in the middle
+	sure   int    // before this offset no quotes are forgotten to be escaped: see unescaped
 	tell   func(kind string, offset int, message string)
 }
 
@@ -171,7 +171,7 @@ func (s *jsonScan) next(closer byte) bool {
 				s.commas()
 				continue
 			}
-			f.comma = true
+			f.comma, f.key = true, ""
 			s.pos++
 		case closer:
 			if f.comma {

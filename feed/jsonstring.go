@@ -1,11 +1,13 @@
 package feed
 
 import (
+	endian "encoding/binary"
 	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Eight bytes are looked at together: repeated is a byte in all eight places.
@@ -46,20 +48,21 @@ func jsonRun(doc string, i int) int {
 
 // afterJSONString gives the offset after the string that begins at i.
 func afterJSONString(doc string, i int) int {
-	i++
-	for i < len(doc) {
-		i = jsonRun(doc, i)
-		switch {
-		case i >= len(doc):
-		case doc[i] == '"':
+	begin := i
+	for {
+		n := strings.IndexByte(doc[i+1:], '"')
+		if n < 0 {
+			return len(doc)
+		}
+		i += 1 + n
+		back := i
+		for back > begin+1 && doc[back-1] == '\\' {
+			back--
+		}
+		if (i-back)%2 == 0 {
 			return i + 1
-		case doc[i] == '\\':
-			i += 2
-		default:
-			i++
 		}
 	}
-	return len(doc)
 }
 
 // quoted reads the string whose opening quote is at pos.
@@ -70,94 +73,125 @@ func (s *jsonScan) quoted() string {
 		s.pos = i + 1
 		return s.doc[start:i]
 	}
-	return s.decode(start, i)
+	return s.decode(start, i, '"')
 }
 
-// decode reads the string that begins at start, has something to decode at i and
-// nothing before. What it makes is put one behind the other into the arena.
-func (s *jsonScan) decode(start, i int) string {
-	doc, run := s.doc, start
-	from := s.arena.Len()
-	for {
-		from = s.room(from, i-run)
-		s.arena.WriteString(doc[run:i])
-		if i >= len(doc) {
-			s.end()
-			s.pos = len(doc)
-			break
+// wrongQuotes reads a string in quotes that JSON does not have.
+func (s *jsonScan) wrongQuotes(q byte) string {
+	s.tell(ProblemSyntax, s.pos, "A text is in quotes that JSON does not have.")
+	return s.decode(s.pos+1, s.pos+1, q)
+}
+
+// jsonChunk is how much room for decoded text is made at once, where it takes so much.
+const jsonChunk = 1 << 18
+
+// decode reads the string that begins at start, has nothing to decode before i, and
+// ends at a quote, or with the document. What it makes stands in the arena, one text
+// behind the other; nothing is written there twice.
+func (s *jsonScan) decode(start, i int, quote byte) string {
+	doc, buf := s.doc, s.arena
+	n := i - start
+	if len(buf) < n+16 {
+		buf = make([]byte, max(min(len(doc)-start, jsonChunk), n)+16)
+	}
+	copy(buf, doc[start:i])
+	for i < len(doc) {
+		if n+16 > len(buf) { // decoded text is never longer than it was
+			more := make([]byte, min(len(doc)-i, max(2*n, jsonChunk))+n+16)
+			copy(more, buf[:n])
+			buf = more
+		}
+		if quote == '"' && i+8 <= len(doc) {
+			w := word(doc, i)
+			endian.LittleEndian.PutUint64(buf[n:], w)
+			m := endsRun(w)
+			if m == 0 {
+				i, n = i+8, n+8
+				continue
+			}
+			k := bits.TrailingZeros64(m) >> 3
+			i, n = i+k, n+k
 		}
 		switch c := doc[i]; {
-		case c == '"':
+		case c == quote:
 			s.pos = i + 1
-			return s.arena.String()[from:]
+			return s.keep(buf, n)
 		case c == '\\':
-			run = s.escape(i)
-		case c == '\n' || c == '\t' || c == '\r':
-			s.tell(ProblemCharacter, i, "A line end or tab stands in a text as it is; JSON writes \\n, \\r and \\t.")
-			s.arena.WriteByte(c)
-			run = i + 1
+			i, n = s.escape(i, buf, n)
+		case c >= ' ':
+			buf[n] = c
+			i, n = i+1, n+1
 		default:
-			s.tell(ProblemCharacter, i, "A control character stands in a text; it is left out.")
-			run = i + 1
+			i, n = s.control(i, buf, n)
 		}
-		i = jsonRun(doc, run)
 	}
-	return s.arena.String()[from:]
+	s.pos = len(doc)
+	if quote != 0 {
+		s.end()
+	}
+	return s.keep(buf, n)
 }
 
-// longestJSONEscape is more than one escape can become: see escape.
-const longestJSONEscape = 16
-
-// room sees to it that the arena takes n bytes and an escape more without moving. The
-// string being made begins at from, and at what is returned afterwards. The strings
-// before stay where they are: their chunk lives as long as they do.
-func (s *jsonScan) room(from, n int) int {
-	if s.arena.Cap()-s.arena.Len() >= n+longestJSONEscape {
-		return from
+// keep gives the first n bytes of buf as a string; what follows is the arena now.
+func (s *jsonScan) keep(buf []byte, n int) string {
+	s.arena = buf[n:]
+	if n == 0 {
+		return ""
 	}
-	part := s.arena.String()[from:]
-	// Decoded text is never longer than it was, so no chunk need be larger than what
-	// is left of the document, unless it is a long text that did not fit.
-	size := min(max(2*len(part), 1<<18), len(s.doc)-s.pos)
-	s.arena = strings.Builder{}
-	s.arena.Grow(max(size, len(part)+n) + longestJSONEscape)
-	s.arena.WriteString(part)
-	return 0
+	return unsafe.String(&buf[0], n) // nobody writes to them again
 }
 
-// escape decodes the escape at i and gives the offset after it.
-func (s *jsonScan) escape(i int) int {
+// control takes the control character at i of a text.
+func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
+	switch c := s.doc[i]; c {
+	case '\n', '\t', '\r':
+		s.tell(ProblemCharacter, i, "A line end or tab stands in a text as it is; JSON writes \\n, \\r and \\t.")
+		buf[n] = c
+		return i + 1, n + 1
+	}
+	s.tell(ProblemCharacter, i, "A control character stands in a text; it is left out.")
+	return i + 1, n
+}
+
+// escape decodes the escape at i to n in buf, where there is room for 16 bytes, and
+// gives the offsets after both.
+func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 	if i+1 >= len(s.doc) {
-		return len(s.doc) // decode tells that the document ends
+		return len(s.doc), n // decode tells that the document ends
 	}
-	switch c := s.doc[i+1]; c {
+	c := s.doc[i+1]
+	switch c {
 	case '"', '\\', '/':
-		s.arena.WriteByte(c)
 	case 'n':
-		s.arena.WriteByte('\n')
+		c = '\n'
 	case 't':
-		s.arena.WriteByte('\t')
+		c = '\t'
 	case 'r':
-		s.arena.WriteByte('\r')
+		c = '\r'
 	case 'b':
-		s.arena.WriteByte('\b')
+		c = '\b'
 	case 'f':
-		s.arena.WriteByte('\f')
+		c = '\f'
 	case 'u':
-		return s.codeUnit(i)
+		i, r := s.codeUnit(i)
+		if r < 0 {
+			return i, n + copy(buf[n:], `\u`)
+		}
+		return i, n + utf8.EncodeRune(buf[n:], r)
 	default:
-		return s.oddEscape(i, c)
+		return s.oddEscape(i, buf, n)
 	}
-	return i + 2
+	buf[n] = c
+	return i + 2, n + 1
 }
 
-// codeUnit decodes \uXXXX at i, with the other half of a pair.
-func (s *jsonScan) codeUnit(i int) int {
+// codeUnit decodes \uXXXX at i, with the other half of a pair. The character is −1
+// when there is none.
+func (s *jsonScan) codeUnit(i int) (int, rune) {
 	r, ok := hex4(s.doc, i+2)
 	if !ok {
 		s.tell(ProblemSyntax, i, "After \\u there are no four hexadecimal digits; it is kept as written.")
-		s.arena.WriteString(`\u`)
-		return i + 2
+		return i + 2, -1
 	}
 	i += 6
 	switch {
@@ -168,16 +202,14 @@ func (s *jsonScan) codeUnit(i int) int {
 		if i+1 < len(s.doc) && s.doc[i] == '\\' && s.doc[i+1] == 'u' {
 			if low, ok := hex4(s.doc, i+2); ok {
 				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-					s.arena.WriteRune(pair)
-					return i + 6
+					return i + 6, pair
 				}
 			}
 		}
 		s.tell(ProblemCharacter, i-6, "Half of a surrogate pair stands alone; it becomes U+FFFD.")
 		r = utf8.RuneError
 	}
-	s.arena.WriteRune(r)
-	return i
+	return i, r
 }
 
 // hex4 reads four hexadecimal digits.
@@ -209,27 +241,26 @@ func hexDigit(c byte) (rune, bool) {
 
 // oddEscape decodes what JavaScript has and JSON has not. Any other backslash was
 // hardly meant as one: it is kept.
-func (s *jsonScan) oddEscape(i int, c byte) int {
-	s.tell(ProblemSyntax, i, "JSON has no escape \\"+quote(s.doc[i+1:min(i+5, len(s.doc))])+".")
-	switch c {
+func (s *jsonScan) oddEscape(i int, buf []byte, n int) (int, int) {
+	s.tell(ProblemSyntax, i, "JSON has no escape "+quote(s.doc[i:min(i+4, len(s.doc))])+".")
+	switch c := s.doc[i+1]; c {
 	case '\'', '`':
-		s.arena.WriteByte(c)
+		buf[n] = c
+		return i + 2, n + 1
 	case 'v':
-		s.arena.WriteByte('\v')
+		buf[n] = '\v'
+		return i + 2, n + 1
 	case '\n':
+		return i + 2, n
 	case 'x':
 		high, ok1 := hexAt(s.doc, i+2)
 		low, ok2 := hexAt(s.doc, i+3)
 		if ok1 && ok2 && high|low != 0 {
-			s.arena.WriteRune(high<<4 | low)
-			return i + 4
+			return i + 4, n + utf8.EncodeRune(buf[n:], high<<4|low)
 		}
-		s.arena.WriteString(`\x`)
-	default:
-		s.arena.WriteByte('\\')
-		return i + 1
 	}
-	return i + 2
+	buf[n] = '\\'
+	return i + 1, n + 1
 }
 
 func hexAt(s string, i int) (rune, bool) {
@@ -237,35 +268,6 @@ func hexAt(s string, i int) (rune, bool) {
 		return 0, false
 	}
 	return hexDigit(s[i])
-}
-
-// wrongQuotes reads a string in quotes that JSON does not have.
-func (s *jsonScan) wrongQuotes(q byte) string {
-	s.tell(ProblemSyntax, s.pos, "A text is in quotes that JSON does not have.")
-	doc, run := s.doc, s.pos+1
-	from := s.arena.Len()
-	for i := run; ; i++ {
-		if i < len(doc) && doc[i] != q && doc[i] != '\\' && doc[i] != 0 {
-			continue
-		}
-		from = s.room(from, i-run)
-		s.arena.WriteString(doc[run:i])
-		if i >= len(doc) {
-			s.end()
-			s.pos = len(doc)
-			break
-		}
-		if doc[i] == q {
-			s.pos = i + 1
-			break
-		}
-		run = i + 1
-		if doc[i] == '\\' {
-			run = s.escape(i)
-		}
-		i = run - 1
-	}
-	return s.arena.String()[from:]
 }
 
 // unescaped looks whether the string just read, text, which began at start, ended at
@@ -309,22 +311,9 @@ func afterBlanks(doc string, i int) int {
 func (s *jsonScan) again(start, end int) string {
 	whole := s.doc
 	s.doc = whole[:end]
-	from := s.room(s.arena.Len(), end-start)
-	for i := start; i < end; {
-		j := jsonRun(s.doc, i)
-		s.arena.WriteString(s.doc[i:j])
-		switch {
-		case j >= end:
-			i = end
-		case s.doc[j] == '\\':
-			i = s.escape(j)
-		default:
-			s.arena.WriteByte(s.doc[j])
-			i = j + 1
-		}
-	}
+	text := s.decode(start, start, 0)
 	s.doc, s.pos = whole, end+1
-	return s.arena.String()[from:]
+	return text
 }
 
 // isJSONNumber reports whether text is a number as JSON writes it.
