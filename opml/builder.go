@@ -91,18 +91,28 @@ func (b *builder) room() bool {
 
 // tell has a problem with the document as a whole, or with a place outside of it.
 func (b *builder) tell(kind string, line int, message string) {
-	if b.room() {
-		b.settle()
-		b.d.Problems = append(b.d.Problems, Problem{Kind: kind, Line: line, Message: message})
-		b.pending = len(b.d.Problems)
-	}
+	b.problemAt(place{line: line}, kind, message)
 }
 
 // problem has one with the open element.
 func (b *builder) problem(kind, message string) {
+	b.problemAt(b.here(), kind, message)
+}
+
+// place is where a problem is.
+type place struct {
+	line int
+	path string
+}
+
+// here is the open element.
+func (b *builder) here() place { return place{b.line(b.Offset()), b.path()} }
+
+// problemAt has one with an element that may have ended meanwhile.
+func (b *builder) problemAt(at place, kind, message string) {
 	if b.room() {
 		b.settle()
-		b.d.Problems = append(b.d.Problems, Problem{Kind: kind, Line: b.line(b.Offset()), Path: b.path(), Message: message})
+		b.d.Problems = append(b.d.Problems, Problem{Kind: kind, Line: at.line, Path: at.path, Message: message})
 		b.pending = len(b.d.Problems)
 	}
 }

@@ -26,10 +26,34 @@ const (
 // value is what an attribute means: its line ends and tabs are spaces, except for
 // those that are written as references.
 func (b *builder) value(raw string) string {
-	if strings.IndexByte(raw, '\n') >= 0 || strings.IndexByte(raw, '\t') >= 0 || strings.IndexByte(raw, '\r') >= 0 {
+	if literal(raw) {
+		return raw
+	}
+	if strings.ContainsAny(raw, "\t\r\n") {
 		raw = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(raw)
 	}
 	return b.Decode(raw)
+}
+
+// literal reports that a value means what it says: no reference and no control
+// character is in it. It looks at eight bytes at once.
+func literal(s string) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for len(s) >= 8 {
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		amp := x ^ '&'*ones
+		if ((x-' '*ones)&^x|(amp-ones)&^amp)&tops != 0 {
+			return false
+		}
+		s = s[8:]
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] == '&' {
+			return false
+		}
+	}
+	return true
 }
 
 // outlineAttrs takes the attributes of an outline.
@@ -94,9 +118,9 @@ func (b *builder) known(o *Outline, f field, raw string) bool {
 	v := b.value(raw)
 	switch f {
 	case fieldXMLURL, fieldHTMLURL, fieldURL, fieldType:
-		if t := strings.TrimSpace(v); len(t) < len(v) {
+		if v != "" && (v[0] <= ' ' || v[len(v)-1] <= ' ') {
 			b.problem(ProblemValue, fmt.Sprintf("There is white space around the value of %s.", f))
-			v = t
+			v = strings.TrimSpace(v)
 		}
 	case fieldCreated:
 		if _, ok := Date(v).Time(); !ok && v != "" {
@@ -120,7 +144,7 @@ func (b *builder) fill(o *Outline, order []field) []field {
 			o.Text = o.Title
 			b.problem(ProblemMissing, "The outline has no text; its title is taken.")
 		} else {
-			b.problem(ProblemMissing, "The outline has no text.")
+			b.problem(ProblemMissing, "The outline has no text; what stands in it is taken, if anything does.")
 		}
 	}
 	if o.Type == "" && o.XMLURL != "" {

@@ -67,8 +67,8 @@ func (b *builder) inHead() {
 //
 // spec:opml20-2007#head
 func (b *builder) headElement() {
-	name, at := b.Name, b.d.Head.field(b.Local)
-	n := Node{Name: local(name), Attrs: b.attrs(nil, b.Attrs)}
+	field, where := b.d.Head.field(b.Local), b.here()
+	n := Node{Name: local(b.Name), Attrs: b.attrs(nil, b.Attrs)}
 	var text []string
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		switch b.next() {
@@ -92,16 +92,16 @@ func (b *builder) headElement() {
 	} else {
 		n.Text = strings.TrimSpace(rest)
 	}
-	b.keepHead(n, at)
+	b.keepHead(n, field, where)
 }
 
 // keepHead puts an element into its field, and into Unknown where the field cannot
 // hold all of it.
-func (b *builder) keepHead(n Node, at *string) {
+func (b *builder) keepHead(n Node, at *string, where place) {
 	text := strings.TrimSpace(n.words())
 	switch again := *at != ""; {
 	case again:
-		b.problem(ProblemDuplicate, fmt.Sprintf("<%s> stands in the head a second time.", n.Name))
+		b.problemAt(where, ProblemDuplicate, fmt.Sprintf("<%s> stands in the head a second time.", n.Name))
 		if *at != text || n.rich() {
 			b.d.Head.Unknown = append(b.d.Head.Unknown, n)
 		}
@@ -112,7 +112,7 @@ func (b *builder) keepHead(n Node, at *string) {
 	*at = text
 	if strings.HasPrefix(strings.ToLower(n.Name), "date") && text != "" {
 		if _, ok := Date(text).Time(); !ok {
-			b.problem(ProblemDate, fmt.Sprintf("The date %.40q cannot be read.", text))
+			b.problemAt(where, ProblemDate, fmt.Sprintf("The date %.40q cannot be read.", text))
 		}
 	}
 }

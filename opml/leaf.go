@@ -3,26 +3,29 @@ package opml
 import "strings"
 
 // closeLeaves gives doc with the subscriptions closed that are not, and how many
-// those are. Where not a single outline is closed, all are leaves. An outline that
-// holds others is told from one that was not closed by its xmlUrl only: this is for
-// documents that are known to be broken.
+// those are. Where not a single outline is closed, all are leaves. This is for
+// documents that are known to be broken: a subscription with others in it is told
+// from one that was not closed by nothing.
 func closeLeaves(doc string) (string, int) {
-	all := !strings.Contains(doc, "</outline")
-	if all {
-		for tag := range tags(doc) {
-			if tag.closed {
-				all = false
-				break
-			}
+	all, folders := true, 0
+	for tag := range tags(doc) {
+		if tag.closed {
+			all = false
+		} else if !hasURL(doc[tag.begin:tag.end]) {
+			folders++
 		}
 	}
+	ends := strings.Count(doc, "</outline")
+	all = all && ends == 0
 	var b strings.Builder
 	n, done := 0, 0
 	for tag := range tags(doc) {
 		if tag.closed || !all && !hasURL(doc[tag.begin:tag.end]) {
 			continue
 		}
-		if after := strings.TrimLeft(doc[tag.end:min(len(doc), tag.end+200)], " \t\r\n"); strings.HasPrefix(after, "</outline") {
+		// An end right behind it is its own, unless the folders need them all.
+		after := strings.TrimLeft(doc[tag.end:min(len(doc), tag.end+200)], " \t\r\n")
+		if ends > folders && strings.HasPrefix(after, "</outline") {
 			continue
 		}
 		b.WriteString(doc[done : tag.end-1])

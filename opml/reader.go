@@ -161,7 +161,6 @@ func (b *builder) outline() {
 		b.stack = b.stack[:at+1]
 	}
 	if len(text) > 0 && o.Text == "" {
-		b.problem(ProblemMissing, "The outline has no text; what stands in it is taken instead.")
 		o.Text, text = strings.Join(text, " "), nil
 	}
 	o.Unknown = text.node(unknown)

@@ -70,14 +70,14 @@ func (w *writer) document(d *Document) {
 			w.s("</" + n.String() + ">\n")
 		}
 	}
-	w.nodes(d.Head.Unknown, "    ")
+	w.nodes(d.Head.Unknown, 2)
 	w.scope = w.scope[:inner]
 	w.s("  </head>\n  <body")
 	w.begin()
 	w.attrs(d.BodyAttrs)
 	w.s(">\n")
 	w.outlines(d.Outlines, 2)
-	w.nodes(d.Unknown, "    ")
+	w.nodes(d.Unknown, 2)
 	w.s("  </body>\n</opml>\n")
 }
 
@@ -104,7 +104,7 @@ func (w *writer) outlines(list []Outline, depth int) {
 		} else {
 			w.s(">\n")
 			w.outlines(o.Outlines, depth+1)
-			w.nodes(o.Unknown, "")
+			w.nodes(o.Unknown, depth+1)
 			w.indent(depth)
 			w.s("</outline>\n")
 		}
@@ -250,9 +250,9 @@ func (w *writer) bound(prefix, uri string, element bool) string {
 	switch {
 	case prefix == "" && !element:
 		prefix = w.other(uri) // an attribute without a prefix has no namespace
-	case now == uri, uri == "" && prefix != "" && now != "":
-	case uri == "" && prefix != "":
-		w.declare(prefix, undeclared+prefix)
+	case uri == "" && prefix != "" && now == "":
+		w.declare(prefix, undeclared+prefix) // or readers that mind refuse the whole
+	case now == uri, uri == "" && prefix != "":
 	case prefix == "xml", slices.Contains(w.used, prefix):
 		prefix = w.other(uri)
 	default:
@@ -278,9 +278,9 @@ func (w *writer) other(uri string) string {
 	return prefix
 }
 
-func (w *writer) nodes(list []Node, indent string) {
+func (w *writer) nodes(list []Node, depth int) {
 	for i := range list {
-		w.s(indent)
+		w.indent(depth)
 		w.node(&list[i])
 		w.s("\n")
 	}
