@@ -1,0 +1,186 @@
+package sanitize
+
+import (
+	"bytes"
+	"strings"
+)
+
+// nature is how the value of an attribute is looked at.
+type nature uint8
+
+const (
+	never  nature = iota
+	words         // any text
+	linked        // an address to go to
+	shown         // an address that is fetched without asking
+	shownSet
+	styled
+	toward  // target
+	related // rel
+)
+
+// attribute is one that is allowed.
+type attribute struct {
+	name   string // as it is written
+	nature nature
+	on     trait // the element has one of these; 0: any
+	seen   uint8 // a number of its own among those of its namespace
+}
+
+// attributes are the allowed ones by their names in lower case, of HTML, SVG and
+// MathML.
+//
+// Not here are id and name, which scripts of a page take for their own, and what
+// moves the focus, takes keys, submits, or is fetched.
+type attributeTable struct{ html, svg, math map[string]attribute }
+
+var attributes = attributeTable{htmlAttributes(), svgAttributes(), mathAttributes()}
+
+// of is the table for an element.
+func (t *attributeTable) of(e *element) map[string]attribute {
+	switch {
+	case e.is(svg):
+		return t.svg
+	case e.is(math):
+		return t.math
+	}
+	return t.html
+}
+
+func addAttributes(m map[string]attribute, n nature, on trait, names string) {
+	for name := range strings.FieldsSeq(names) {
+		m[strings.ToLower(name)] = attribute{name, n, on, uint8(len(m))}
+	}
+}
+
+func htmlAttributes() map[string]attribute {
+	m := make(map[string]attribute)
+	addAttributes(m, words, 0, `abbr align alt axis bgcolor border bordercolor bordercolordark
+		bordercolorlight cellpadding cellspacing ch char charoff charset choff class clear color cols
+		colspan compact controls coords datetime default dir disabled end face frame headers height
+		hidden high hreflang hspace ismap kind label lang loop loopcount loopend loopstart low max media
+		min muted nohref noshade nowrap open optimum point-size preload rev reversed rowspan rules scope
+		shape size sizes span srclang start summary title type valign value volume vspace width wrap
+		xml:lang`)
+	addAttributes(m, linked, 0, "cite longdesc")
+	addAttributes(m, linked, link, "href")
+	addAttributes(m, shown, media|image, "src")
+	addAttributes(m, shown, media, "poster")
+	addAttributes(m, shown, cell, "background")
+	addAttributes(m, shownSet, image, "srcset")
+	addAttributes(m, styled, 0, "style")
+	addAttributes(m, toward, link, "target")
+	addAttributes(m, related, link, "rel")
+	return m
+}
+
+func svgAttributes() map[string]attribute {
+	m := make(map[string]attribute)
+	addAttributes(m, words, 0, `baseProfile class color color-rendering cx cy d direction display dx dy
+		fill fill-opacity fill-rule font-family font-size font-stretch font-style font-variant
+		font-weight fx fy gradientTransform gradientUnits height lang letter-spacing markerHeight
+		markerUnits markerWidth offset opacity orient pathLength points preserveAspectRatio r refX refY
+		rotate rx ry spreadMethod stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset
+		stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor
+		textLength transform version viewBox visibility width x x1 x2 y y1 y2 zoomAndPan`)
+	addAttributes(m, styled, 0, "style")
+	return m
+}
+
+func mathAttributes() map[string]attribute {
+	m := make(map[string]attribute)
+	addAttributes(m, words, 0, `accent accentunder align alttext bevelled class close columnalign
+		columnlines columnspacing columnspan columnwidth denomalign depth dir display displaystyle
+		encoding equalcolumns equalrows fence fontstyle fontweight form frame framespacing height
+		largeop linebreak linethickness lquote lspace mathbackground mathcolor mathsize mathvariant
+		maxsize minsize movablelimits notation numalign open rowalign rowlines rowspacing rowspan rquote
+		rspace scriptlevel scriptminsize scriptsizemultiplier separator separators stretchy
+		subscriptshift superscriptshift symmetric voffset width`)
+	return m
+}
+
+// seenSet are the attributes that a tag had: the first of a name counts.
+type seenSet [4]uint64
+
+func (s *seenSet) add(n uint8) (was bool) {
+	bit := uint64(1) << (n % 64)
+	was = s[n/64]&bit != 0
+	s[n/64] |= bit
+	return was
+}
+
+// appendAttribute appends what is allowed of an attribute, with a space before it.
+func (z *Sanitizer) appendAttribute(out []byte, e *element, seen *seenSet, key, value string) []byte {
+	a, ok := attributes.of(e)[key]
+	if !ok || a.on != 0 && !e.is(a.on) || seen.add(a.seen) {
+		return out
+	}
+	switch a.nature {
+	case linked:
+		value, ok = safeLink(value)
+	case shown:
+		value, ok = safeShown(value, e.name == "img" && a.name == "src")
+	case shownSet:
+		value, ok = safeSet(value)
+	case styled:
+		value = safeStyle(value, e.is(svg))
+		ok = value != "" && !z.o.NoStyles
+	case toward:
+		// Other names are windows that someone else may have open. A new one does not
+		// know who opened it, unless rel says so.
+		ok = strings.EqualFold(value, "_blank") && z.o.LinkRel == ""
+		value = "_blank"
+	case related:
+		value = strings.Join(strings.Fields(strings.ToLower(value)), " ")
+		ok = z.o.LinkRel == ""
+	case words:
+		ok = a.name != "class" || !z.o.NoClasses
+		if e.is(foreign) {
+			ok = ok && !mentionsAddress(value)
+		}
+	}
+	if !ok {
+		return out
+	}
+	out = append(out, ' ')
+	out = append(out, a.name...)
+	out = append(out, `="`...)
+	return append(appendValue(out, value), '"')
+}
+
+// mentionsAddress says whether the value of an attribute that draws refers to
+// something, as url(...) does.
+func mentionsAddress(v string) bool {
+	return strings.ContainsAny(v, `\:`) || strings.Contains(strings.ToLower(v), "url")
+}
+
+// appendTag appends the start tag of e. next gives its attributes one by one.
+func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value string, more bool)) []byte {
+	out = append(append(out, '<'), e.name...)
+	switch {
+	case e.name == "svg":
+		out = append(out, ` xmlns="http://www.w3.org/2000/svg"`...)
+	case e.name == "math":
+		out = append(out, ` xmlns="http://www.w3.org/1998/Math/MathML"`...)
+	}
+	var seen seenSet
+	start := len(out)
+	for {
+		key, value, more := next()
+		if key == "" && !more {
+			break
+		}
+		out = z.appendAttribute(out, e, &seen, key, value)
+		if !more {
+			break
+		}
+	}
+	if z.o.LinkRel != "" && e.is(link) && bytes.Contains(out[start:], []byte(` href="`)) {
+		out = append(out, ` rel="`...)
+		out = append(appendValue(out, z.o.LinkRel), '"')
+	}
+	if e.is(void) {
+		return append(out, "/>"...)
+	}
+	return append(out, '>')
+}

@@ -1,0 +1,105 @@
+package sanitize
+
+import "strings"
+
+// trait is what matters of an element to nesting and to attributes.
+type trait uint32
+
+const (
+	void       trait = 1 << iota // has no content and no end tag
+	block                        // ends a paragraph
+	special                      // an end tag of something around it does not end it
+	formatting                   // goes on after an element that ends around it
+	heading
+	boundary // no end tag reaches out of it, but those of tables
+	part     // of a table: nothing outside of one
+	inList   // li, dt, dd: ends the one before
+	svg
+	math
+	leaf // of SVG or MathML, with nothing but text inside
+	hidden
+	link  // has href
+	media // has src
+	image // has src and srcset
+	cell  // has background
+)
+
+const (
+	foreign = svg | math
+	blocky  = block | special
+)
+
+// element is one that is allowed.
+type element struct {
+	name   string // as it is written
+	traits trait
+}
+
+func (e *element) is(t trait) bool { return e.traits&t != 0 }
+
+// elements are the allowed ones by their names in lower case; those of SVG and
+// MathML have their namespace before theirs, as "svg path".
+//
+// Not here are form and its controls, with which a text could ask for passwords in
+// the name of the page that shows it; dialog, which lies over the page; noscript,
+// which is other things to other readers: their content stays.
+var elements = makeElements()
+
+func makeElements() map[string]*element {
+	m := make(map[string]*element)
+	add := func(t trait, names string) {
+		for name := range strings.FieldsSeq(names) {
+			prefix := ""
+			switch {
+			case t&svg != 0:
+				prefix = "svg "
+			case t&math != 0:
+				prefix = "math "
+			}
+			m[prefix+strings.ToLower(name)] = &element{name, t}
+		}
+	}
+	add(blocky, `address article aside center details dir div dl fieldset figcaption figure footer
+		header hgroup main menu nav ol pre section summary ul p blockquote`)
+	add(blocky|heading, "h1 h2 h3 h4 h5 h6")
+	add(blocky|void, "hr")
+	add(blocky|inList, "li dd dt")
+	add(formatting, "b big code em font i s small strike strong tt u")
+	add(formatting|link, "a")
+	add(0, `abbr acronym bdi bdo canvas cite datagrid del dfn event-source ins kbd label legend m
+		map mark meter multicol output picture progress q rp rt ruby samp sound spacer span sub sup
+		time var command datalist nextid`)
+	add(media, "audio video")
+	add(void|special, "br wbr")
+	add(void|special|link, "area")
+	add(void|special|image, "img source")
+	add(void|special|media, "track")
+	add(blocky|boundary|cell, "table")
+	add(special|part|boundary, "caption")
+	add(special|part|boundary|cell, "td th")
+	add(special|part|cell, "tr tbody thead tfoot")
+	add(special|part, "colgroup")
+	add(special|part|void, "col")
+
+	add(svg, `svg circle defs ellipse g line linearGradient marker path polygon polyline
+		radialGradient rect stop switch text tspan`)
+	add(svg|hidden, "title desc metadata foreignObject")
+	add(math, `math menclose merror mfenced mfrac mmultiscripts mover mpadded mphantom mprescripts
+		mroot mrow mspace msqrt mstyle msub msubsup msup mtable mtd mtr munder munderover none
+		semantics`)
+	add(math|leaf, "mi mn mo ms mtext annotation")
+	add(math|hidden, "annotation-xml")
+	return m
+}
+
+// isBreakout says whether an HTML element ends the drawing or formula that it is
+// in, as browsers have it; others would become part of it.
+func isBreakout(name string) bool {
+	switch name {
+	case "b", "big", "blockquote", "br", "center", "code", "dd", "div", "dl", "dt", "em",
+		"h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "menu", "ol", "p", "pre", "ruby",
+		"s", "small", "span", "strong", "strike", "sub", "sup", "table", "tt", "u", "ul", "var":
+		return true
+	}
+	return false
+}

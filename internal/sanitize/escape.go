@@ -1,0 +1,45 @@
+package sanitize
+
+import "unicode/utf8"
+
+// appendText appends s as text of an element.
+func appendText(out []byte, s string) []byte { return appendEscaped(out, s, false) }
+
+// appendValue appends s as an attribute's value between double quotes. A "<" is
+// escaped there too: whatever the value ends up in, it begins no tag.
+func appendValue(out []byte, s string) []byte { return appendEscaped(out, s, true) }
+
+func appendEscaped(out []byte, s string, value bool) []byte {
+	done := 0
+	for i := 0; i < len(s); {
+		c, size := s[i], 1
+		with := ""
+		switch {
+		case c == '&':
+			with = "&amp;"
+		case c == '<':
+			with = "&lt;"
+		case c == '>':
+			with = "&gt;"
+		case c == '"' && value:
+			with = "&#34;"
+		case c == '\r':
+			with = "&#13;"
+		case c < ' ' && c != '\n' && c != '\t':
+			out = append(out, s[done:i]...) // gone
+			done = i + 1
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			size = n
+			if r == utf8.RuneError && n == 1 || !isXML(r) {
+				with = "\uFFFD"
+			}
+		}
+		if with != "" {
+			out = append(append(out, s[done:i]...), with...)
+			done = i + size
+		}
+		i += size
+	}
+	return append(out, s[done:]...)
+}

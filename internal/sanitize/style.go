@@ -1,0 +1,181 @@
+package sanitize
+
+import "strings"
+
+// safeStyle gives the declarations of a style attribute that only change how the
+// text looks where it is. Anything in it that could be more than names, numbers,
+// colours and quoted words makes it unsafe as a whole: there are too many ways to
+// write an address.
+func safeStyle(style string, drawing bool) string {
+	style = withoutURLs(style)
+	if !isTameStyle(style) {
+		return ""
+	}
+	var clean strings.Builder
+	for part := range strings.SplitSeq(style, ";") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(part, ":")
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+		if !ok || !isPropertyName(name) || strings.Contains(value, ":") {
+			return ""
+		}
+		if value == "" || !isSafeProperty(name, value, drawing) {
+			continue
+		}
+		if clean.Len() > 0 {
+			clean.WriteByte(' ')
+		}
+		clean.WriteString(name + ": " + value + ";")
+	}
+	return clean.String()
+}
+
+// withoutURLs is style with a space for every url(...) without white space in it.
+func withoutURLs(style string) string {
+	var out strings.Builder
+	for {
+		i := indexURL(style)
+		if i < 0 {
+			out.WriteString(style)
+			return out.String()
+		}
+		end := strings.IndexByte(style[i:], ')')
+		if end < 0 {
+			out.WriteString(style)
+			return out.String()
+		}
+		out.WriteString(style[:i] + " ")
+		style = style[i+end+1:]
+	}
+}
+
+// indexURL is where "url(" begins in style, -1 for nowhere.
+func indexURL(style string) int {
+	for at := 0; ; {
+		i := strings.IndexByte(style[at:], '(')
+		if i < 0 {
+			return -1
+		}
+		at += i
+		if name := strings.TrimRight(style[:at], " \t\n"); strings.HasSuffix(name, "url") {
+			return len(name) - len("url")
+		}
+		at++
+	}
+}
+
+// isTameStyle says whether style has nothing but what safeStyle understands.
+func isTameStyle(style string) bool {
+	for i := 0; i < len(style); i++ {
+		switch c := style[i]; {
+		case isWord(c), strings.IndexByte(" \t\n\r\f:,;#%.!", c) >= 0:
+		case c == '-':
+			if i == 0 || i+1 == len(style) || !isWord(style[i-1]) || !isWord(style[i+1]) {
+				return false
+			}
+		case c == '"' || c == '\'':
+			n := strings.IndexByte(style[i+1:], c)
+			if n <= 0 || !only(style[i+1:i+1+n], func(c byte) bool { return isWord(c) || c == ' ' || c == '-' }) {
+				return false
+			}
+			i += n + 1
+		case c == '(':
+			n := strings.IndexByte(style[i:], ')')
+			if n <= 1 || !only(style[i+1:i+n], func(c byte) bool { return '0' <= c && c <= '9' || strings.IndexByte(" ,.%", c) >= 0 }) {
+				return false
+			}
+			i += n
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func only(s string, ok func(byte) bool) bool {
+	for i := 0; i < len(s); i++ {
+		if !ok(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
+}
+
+func isPropertyName(name string) bool {
+	return name != "" && only(name, func(c byte) bool { return isWord(c) || c == '-' })
+}
+
+// isSafeProperty says whether a declaration may stay.
+func isSafeProperty(name, value string, drawing bool) bool {
+	switch name {
+	case "azimuth", "background-color", "border-bottom-color", "border-collapse", "border-color",
+		"border-left-color", "border-right-color", "border-top-color", "clear", "color", "cursor",
+		"direction", "display", "elevation", "float", "font", "font-family", "font-size", "font-style",
+		"font-variant", "font-weight", "height", "letter-spacing", "line-height", "overflow", "pause",
+		"pause-after", "pause-before", "pitch", "pitch-range", "richness", "speak", "speak-header",
+		"speak-numeral", "speak-punctuation", "speech-rate", "stress", "text-align",
+		"text-decoration", "text-indent", "unicode-bidi", "vertical-align", "voice-family", "volume",
+		"white-space", "width":
+		return true
+	case "fill", "fill-opacity", "fill-rule", "stroke", "stroke-linecap", "stroke-linejoin",
+		"stroke-opacity", "stroke-width":
+		return drawing
+	}
+	family, _, _ := strings.Cut(name, "-")
+	switch family {
+	case "background", "border", "margin", "padding":
+		for word := range strings.FieldsSeq(value) {
+			if !isSafeKeyword(word) && !isSafeMeasure(word) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func isSafeKeyword(word string) bool {
+	switch word {
+	case "!important", "aqua", "auto", "black", "block", "blue", "bold", "both", "bottom", "brown",
+		"center", "collapse", "dashed", "dotted", "fuchsia", "gray", "green", "italic", "left", "lime",
+		"maroon", "medium", "navy", "none", "normal", "nowrap", "olive", "pointer", "purple", "red",
+		"right", "silver", "solid", "teal", "top", "transparent", "underline", "white", "yellow":
+		return true
+	}
+	return false
+}
+
+// isSafeMeasure says whether word is a colour in figures or a length of at most two
+// digits before and after its point: a border can be wide, not as wide as a page.
+func isSafeMeasure(word string) bool {
+	if rest, ok := strings.CutPrefix(word, "#"); ok {
+		return rest != "" && only(rest, func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' })
+	}
+	if rest, ok := strings.CutPrefix(word, "rgb("); ok {
+		rest = strings.TrimSuffix(rest, ")")
+		return rest != "" && only(rest, func(c byte) bool { return '0' <= c && c <= '9' || c == ',' || c == '%' })
+	}
+	rest := word
+	for range 2 {
+		if rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+			rest = rest[1:]
+		}
+	}
+	rest = strings.TrimPrefix(rest, ".")
+	for range 2 {
+		if rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+			rest = rest[1:]
+		}
+	}
+	switch rest {
+	case "", "cm", "em", "ex", "in", "mm", "pc", "pt", "px", "%", ",", ")":
+		return true
+	}
+	return false
+}

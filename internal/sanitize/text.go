@@ -1,0 +1,77 @@
+package sanitize
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Text gives the words of s, which is HTML: tags gone, character references read,
+// runs of white space one space. Where one block ends and the next begins is a
+// space too.
+func Text(s string) string {
+	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
+		return collapse(s)
+	}
+	if len(s) > longestText {
+		s = s[:longestText]
+	}
+	var out strings.Builder
+	t := html.NewTokenizer(strings.NewReader(s))
+	silent := ""
+	for {
+		switch kind := t.Next(); kind {
+		case html.ErrorToken:
+			return collapse(out.String())
+		case html.TextToken:
+			if silent == "" {
+				out.Write(t.Text())
+			}
+		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
+			raw, _ := t.TagName()
+			name := string(raw)
+			switch name {
+			case "script", "style", "applet", "template":
+				switch {
+				case kind == html.EndTagToken && silent == name:
+					silent = ""
+				case kind == html.StartTagToken && silent == "":
+					silent = name
+				case kind == html.SelfClosingTagToken:
+					t.NextIsNotRawText()
+				}
+			case "iframe", "noembed", "noframes", "noscript":
+				t.NextIsNotRawText()
+			}
+			if !isInline(name) {
+				out.WriteByte(' ')
+			}
+		}
+	}
+}
+
+// isInline says whether an element can begin and end inside of a word.
+func isInline(name string) bool {
+	e := elements[name]
+	return e != nil && !e.is(block|special) || name == "wbr"
+}
+
+// collapse is s with one space for every run of white space, and none around it.
+func collapse(s string) string {
+	if !needsCollapse(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func needsCollapse(s string) bool {
+	space := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x80 || c < ' ' || c == ' ' && space {
+			return true
+		}
+		space = c == ' '
+	}
+	return space && s != ""
+}

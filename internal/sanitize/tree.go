@@ -1,0 +1,95 @@
+package sanitize
+
+import (
+	"strings"
+
+	"github.com/microcosm-cc/bluemonday"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// policy is the list once more, for bluemonday, by names alone.
+func policy() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	spaces := map[trait]map[string]attribute{0: attributes.html, svg: attributes.svg, math: attributes.math}
+	for _, e := range elements {
+		if e.is(hidden) {
+			continue
+		}
+		name := strings.ToLower(e.name)
+		p.AllowNoAttrs().OnElements(name)
+		for _, a := range spaces[e.traits&foreign] {
+			if a.on == 0 || e.is(a.on) {
+				p.AllowAttrs(strings.ToLower(a.name)).OnElements(name)
+			}
+		}
+		if e.is(foreign) {
+			p.AllowAttrs("xmlns").OnElements(name)
+		}
+		if e.is(link) {
+			p.AllowAttrs("rel").OnElements(name)
+		}
+	}
+	return p
+}
+
+// reread gives what bluemonday and then a browser make of clean, and whether they
+// could read it.
+func (z *Sanitizer) reread(clean string) (string, bool) {
+	safe := z.policy.Sanitize(clean)
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragment(strings.NewReader(safe), body)
+	if err != nil {
+		return safe, false
+	}
+	out := make([]byte, 0, len(clean)+16)
+	for _, n := range nodes {
+		out = z.appendNode(out, n)
+	}
+	return string(out), true
+}
+
+// appendNode writes what is allowed of n. The depth of a tree is bounded by the
+// parser.
+func (z *Sanitizer) appendNode(out []byte, n *html.Node) []byte {
+	switch n.Type {
+	case html.TextNode:
+		return appendText(out, n.Data)
+	case html.ElementNode:
+	default:
+		return out
+	}
+	e := elementOf(n)
+	if e != nil && !e.is(hidden) {
+		i := 0
+		out = z.appendTag(out, e, func() (string, string, bool) {
+			if i == len(n.Attr) {
+				return "", "", false
+			}
+			a := n.Attr[i]
+			i++
+			if a.Namespace != "" {
+				a.Key = a.Namespace + ":" + a.Key
+			}
+			return strings.ToLower(a.Key), a.Val, i < len(n.Attr)
+		})
+		if e.name == "pre" && n.FirstChild != nil && strings.HasPrefix(n.FirstChild.Data, "\n") {
+			out = append(out, '\n')
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		out = z.appendNode(out, c)
+	}
+	if e != nil && !e.is(hidden|void) {
+		out = append(append(append(out, "</"...), e.name...), '>')
+	}
+	return out
+}
+
+// elementOf is the allowed element that n is one of, nil for none.
+func elementOf(n *html.Node) *element {
+	if n.Namespace == "" {
+		return elements[n.Data]
+	}
+	return elements[n.Namespace+" "+strings.ToLower(n.Data)]
+}
