@@ -105,8 +105,13 @@ type place struct {
 	path string
 }
 
-// here is the open element.
-func (b *builder) here() place { return place{b.line(b.Offset()), b.path()} }
+// here is the open element, as long as anything is told.
+func (b *builder) here() place {
+	if len(b.d.Problems) >= b.limits.Problems {
+		return place{}
+	}
+	return place{b.line(b.Offset()), b.path()}
+}
 
 // problemAt has one with an element that may have ended meanwhile.
 func (b *builder) problemAt(at place, kind, message string) {
