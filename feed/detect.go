@@ -1,6 +1,10 @@
 package feed
 
-import "strings"
+import (
+	"strings"
+
+	"cloudburst/discover"
+)
 
 // looksLikeJSON reports a document whose first character, or that behind the name of
 // a JSON-P call, opens an object.
@@ -30,7 +34,7 @@ func looksLikeJSON(s string) bool {
 
 // notFeed says what a document is that is no feed.
 func (p *parser) notFeed(text, root string) error {
-	e := &NotFeedError{Encoding: p.f.Encoding, Text: text, Detail: root}
+	e := &NotFeedError{Encoding: p.f.Encoding, Detail: root}
 	head := strings.ToLower(text[:min(len(text), 1024)])
 	trimmed := strings.TrimLeft(head, " \t\r\n")
 	switch {
@@ -46,6 +50,9 @@ func (p *parser) notFeed(text, root string) error {
 		e.Looks = "xml"
 	default:
 		e.Looks = magic(trimmed)
+	}
+	if e.Looks == "html" {
+		e.Feeds = discover.HTML([]byte(text), p.o.URL, p.o.Header).Links
 	}
 	return e
 }

@@ -1,17 +1,64 @@
 package feed
 
+import (
+	"strings"
+
+	"cloudburst/discover"
+)
+
 // NotFeedError says that a document is no feed at all, and what it looks like.
 type NotFeedError struct {
 	// Looks is one of "empty", "html", "json", "opml", "image", "pdf", "zip", "gzip",
 	// "audio", "video", "text", "xml" and "binary".
 	Looks string
-	// Root is the root element of other XML, or a key that a JSON feed would have.
+	// Detail is the root element of other XML, or what a JSON document lacks.
 	Detail string
 	// Encoding that the document was read with.
 	Encoding string
-	// Text is the document in UTF-8, for a further look: autodiscovery in an HTML page.
-	Text string
+	// Feeds are what an HTML page names, the best first.
+	Feeds []discover.Link
 }
 
 // Error is a sentence for people.
-func (e *NotFeedError) Error() string { return "feed: this is no feed: it looks like " + e.Looks }
+func (e *NotFeedError) Error() string { return "feed: " + e.sentence() }
+
+func (e *NotFeedError) sentence() string {
+	switch e.Looks {
+	case "empty":
+		return "there is no feed: the document is empty"
+	case "html":
+		return e.page()
+	case "json":
+		if e.Detail != "" {
+			return "this is JSON, but no feed: " + e.Detail
+		}
+		return "this is JSON, but no feed: it has no version that names JSON Feed, and no items"
+	case "opml":
+		return "this is OPML, a list of feeds and not a feed: read it with “opml show”"
+	case "xml":
+		if e.Detail != "" {
+			return "this is XML, but no feed: its root element is <" + e.Detail + ">, where <rss>, <rdf:RDF> or <feed> is due"
+		}
+		return "this is XML, but no feed: it has no elements"
+	case "text":
+		return "this is plain text, not a feed"
+	case "binary":
+		return "these are bytes of no format that is known, not a feed"
+	}
+	return "this is no feed: it looks like " + e.Looks + " data"
+}
+
+func (e *NotFeedError) page() string {
+	if len(e.Feeds) == 0 {
+		return "this is a web page, not a feed, and it names no feed"
+	}
+	var urls []string
+	for _, l := range e.Feeds {
+		if len(urls) == 5 {
+			urls = append(urls, "…")
+			break
+		}
+		urls = append(urls, l.URL)
+	}
+	return "this is a web page, not a feed; it names " + strings.Join(urls, ", ")
+}

@@ -16,6 +16,9 @@ func (p *parser) readItem() {
 		p.r.Skip()
 		return
 	}
+	if len(p.f.Items) == 0 {
+		p.f.Items = make([]Item, 0, p.expected())
+	}
 	p.f.Items = append(p.f.Items, Item{})
 	p.item = &p.f.Items[len(p.f.Items)-1]
 	p.itemBody()
@@ -24,6 +27,13 @@ func (p *parser) readItem() {
 	if p.o.Item != nil && !p.o.Item(it) {
 		p.stopped = true
 	}
+}
+
+// expected is how many items there will be, from how often the tag of the first one,
+// at which the parser stands, comes again.
+func (p *parser) expected() int {
+	n := p.r.Ahead("<"+p.r.Name) + 1
+	return min(n, p.o.Limits.Items, 1+p.r.Left()/64)
 }
 
 // itemBody reads the elements of the current item.
@@ -59,7 +69,7 @@ func (p *parser) itemDone() {
 		switch {
 		case it.PermaLink && isWeb(it.ID):
 			it.Link = it.ID
-		case p.atom && isWeb(it.ID) && len(it.Links) == 0:
+		case p.atom && isWeb(it.ID):
 			it.Link = it.ID
 		}
 	}

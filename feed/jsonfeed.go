@@ -96,7 +96,7 @@ func (r *jsonReader) tell(kind string, offset int, message string) {
 }
 
 func (r *jsonReader) noFeed(detail string) error {
-	return &NotFeedError{Looks: "json", Detail: detail, Encoding: r.f.Encoding, Text: r.s.doc}
+	return &NotFeedError{Looks: "json", Detail: detail, Encoding: r.f.Encoding}
 }
 
 // jsonStart gives the offset of the bracket that the data of doc begin with, −1 when

@@ -166,7 +166,7 @@ func isWeb(s string) bool {
 }
 
 // enclosure reads RSS's.
-func (p *parser) enclosure() {
+func (p *parser) enclosure(s *slots) {
 	at := p.r.Offset()
 	e := Enclosure{URL: p.hrefAttr(), Type: strings.TrimSpace(p.attr("type")), Title: p.attr("title")}
 	size := p.attr("length")
@@ -182,6 +182,10 @@ func (p *parser) enclosure() {
 		return
 	}
 	e.URL = p.url(e.URL)
+	if s.level != ofItem { // of a whole feed: there are such
+		*s.links = p.links.add(*s.links, Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Title: e.Title, Length: size})
+		return
+	}
 	e.Length = p.count(size, at, "length")
 	p.addEnclosure(e)
 }
@@ -195,7 +199,10 @@ func (p *parser) count(s string, at int, what string) int64 {
 	if s = strings.TrimSpace(s); s == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(strings.NewReplacer(",", "", ".", "", " ", "").Replace(s), 10, 64)
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil { // with separators of thousands
+		n, err = strconv.ParseInt(strings.NewReplacer(",", "", ".", "", " ", "").Replace(s), 10, 64)
+	}
 	if err != nil || n < 0 {
 		p.problem(ProblemValue, at, "This "+what+" is no number: "+quote(s)+".")
 		return 0

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/discover"
 	"cloudburst/internal/charset"
 	"cloudburst/internal/scan"
 )
@@ -302,5 +303,14 @@ func (p *parser) finish() {
 
 // headerLinks takes hubs and the feed's own address from the answer's Link headers.
 func (p *parser) headerLinks(h http.Header) {
-	_ = h
+	if len(h["Link"]) == 0 {
+		return
+	}
+	found := discover.Header(h, p.o.URL)
+	for _, url := range found.Hubs {
+		p.hub("WebSub", url)
+	}
+	if p.f.Self == "" {
+		p.f.Self = found.Self
+	}
 }

@@ -59,7 +59,7 @@ func notFeed(name string, o *feed.Options, err error) inputError {
 	}
 	out.Message = subject + " is no feed: it " + looks(e)
 	if e.Looks == "html" {
-		out.Feeds = discover.HTML([]byte(e.Text), o.URL, o.Header).Links
+		out.Feeds = e.Feeds
 		out.Message += feedsOf(out.Feeds)
 	}
 	return out
