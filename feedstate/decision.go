@@ -157,7 +157,7 @@ func (s *State) accept(v verdict, a Answer, now time.Time) {
 	// spec:feedstate-2007#validators-kept
 	s.Validators = validatorsOf(a.Header, a.from(*s))
 	if a.Hints != nil {
-		s.Hints = *a.Hints
+		s.Hints = kept(*a.Hints)
 	}
 	if v.outcome == Changed {
 		s.Hash = a.Hash

@@ -4,7 +4,48 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"cloudburst/feed"
 )
+
+// Limits of what is stored of one feed's hints.
+const (
+	keptHint    = 64 // bytes of a hint
+	keptEntries = 48 // of a list
+)
+
+// kept is a copy of hints that is small and keeps nothing of the document.
+func kept(h feed.Hints) feed.Hints {
+	for _, s := range []*string{&h.TTL, &h.UpdatePeriod, &h.UpdateFrequency, &h.UpdateBase.Raw, &h.PodcastUpdates} {
+		*s = keptText(*s)
+	}
+	h.SkipHours, h.SkipDays = keptList(h.SkipHours), keptList(h.SkipDays)
+	h.UpdateBase.UTC = stamp(h.UpdateBase.UTC)
+	if h.Schedule != nil {
+		c := *h.Schedule
+		c.StartDate, c.StopDate = keptText(c.StartDate), keptText(c.StopDate)
+		for _, s := range []*feed.Span{&c.IntervalTime, &c.EarliestTime, &c.LatestTime} {
+			*s = feed.Span{Day: keptText(s.Day), Hour: keptText(s.Hour), Min: keptText(s.Min), Sec: keptText(s.Sec), Zone: keptText(s.Zone)}
+		}
+		h.Schedule = &c
+	}
+	return h
+}
+
+func keptText(s string) string {
+	if s = strings.TrimSpace(s); len(s) > keptHint {
+		s = strings.ToValidUTF8(s[:keptHint], "")
+	}
+	return strings.Clone(s)
+}
+
+func keptList(list []string) []string {
+	var out []string
+	for _, s := range list[:min(len(list), keptEntries)] {
+		out = append(out, keptText(s))
+	}
+	return out
+}
 
 // hints adds everything that the feed and HTTP say of when to read it again.
 func (p *plan) hints() {

@@ -66,6 +66,7 @@ type plan struct {
 	at      time.Time
 	limit   time.Duration // after base
 	aligned time.Duration // where many feeds would be due at the same moment: spread over this at least
+	asked   time.Time     // until when a server asked to be left alone
 	kept    string        // the reason of a schedule that stays as it was
 	list    []Consideration
 }
@@ -201,6 +202,9 @@ func (p *plan) waits() {
 func (p *plan) overtake(c Consideration) {
 	c.Until = stamp(c.Until)
 	c.Effect = Allows
+	if c.Until.After(p.asked) {
+		p.asked = c.Until
+	}
 	if c.Until.After(p.at) {
 		for i := range p.list {
 			if e := &p.list[i].Effect; *e == Decides {
@@ -228,8 +232,12 @@ func (p *plan) skipOver() {
 	}
 	// The bound is stronger. Rather a little early than at an unwanted hour; but a
 	// whole day, or two, can only be got through with one check in it.
+	least := p.base.Add(p.limit / 2)
+	if p.asked.After(least) {
+		least = p.asked
+	}
 	p.at = stamp(end)
-	if at, ok := p.skip.before(end, p.base.Add(p.limit/2)); ok {
+	if at, ok := p.skip.before(end, least); ok {
 		p.at, c.Until = stamp(at), stamp(at)
 		return
 	}
@@ -243,14 +251,15 @@ func (p *plan) spread() {
 	room := max(wait/10, p.aligned)
 	if c := p.decider(); c != nil && !c.firm && p.at.Add(room).After(end) {
 		// Nobody was promised this moment: it may as well be a little earlier.
-		at := end.Add(-room)
-		if !p.skip.Within(at) && at.After(p.base.Add(Shortest)) && at.Before(p.at) {
-			p.at = at
+		at := p.at.Add(-scale(room, p.o.Jitter))
+		if !p.skip.Within(at) && !at.Before(p.base.Add(Shortest)) && !at.Before(p.asked) {
+			p.at = stamp(at)
 		}
+		return
 	}
 	room = min(room, end.Sub(p.at))
-	if !p.skip.Empty() {
-		room = min(room, p.skip.freeUntil(p.at, room)-time.Second)
+	if free := p.skip.freeUntil(p.at, room+time.Second); free < room+time.Second {
+		room = free - time.Second
 	}
 	if room > 0 {
 		p.at = stamp(p.at.Add(scale(room, p.o.Jitter)))
