@@ -80,6 +80,7 @@ type Reader struct {
 	Base  string // xml:base of this very element, decoded; "" without
 
 	doc      string
+	kind     Kind
 	pos      int
 	tok      int // where the current token began
 	opt      Options
@@ -165,8 +166,16 @@ func (r *Reader) problem(kind string, offset int, message string) {
 	}
 }
 
+// Kind is that of the current event.
+func (r *Reader) Kind() Kind { return r.kind }
+
 // Next goes to the next event. After EOF it stays there.
 func (r *Reader) Next() Kind {
+	r.kind = r.next()
+	return r.kind
+}
+
+func (r *Reader) next() Kind {
 	if r.empty {
 		r.empty = false
 		return r.pop()
@@ -211,6 +220,7 @@ func (r *Reader) pop() Kind {
 	r.bindings = r.bindings[:f.bindings]
 	r.stack = r.stack[:len(r.stack)-1]
 	r.Attrs = r.Attrs[:0]
+	r.kind = End // also for callers that read a whole element
 	return End
 }
 

@@ -238,8 +238,18 @@ func (r *Reader) special(lang string) string {
 	if n := len(r.Attrs); n > r.opt.Attributes {
 		r.Attrs = r.Attrs[:r.opt.Attributes]
 	}
+	langed := false
 	for k := range r.Attrs {
 		a := &r.Attrs[k]
+		if len(a.Name) == 4 { // authors forget the prefix, and CDF has none
+			switch {
+			case strings.EqualFold(a.Name, "lang") && !langed:
+				lang = strings.TrimSpace(r.Decode(a.Raw))
+			case strings.EqualFold(a.Name, "base") && r.Base == "":
+				r.Base = strings.TrimSpace(r.Decode(a.Raw))
+			}
+			continue
+		}
 		if len(a.Name) < 5 || a.Name[0] != 'x' && a.Name[0] != 'X' {
 			continue
 		}
@@ -249,7 +259,7 @@ func (r *Reader) special(lang string) string {
 		case strings.HasPrefix(a.Name, "xmlns:"):
 			r.bind(a.Name[len("xmlns:"):], a.Raw)
 		case strings.EqualFold(a.Name, "xml:lang"):
-			lang = strings.TrimSpace(r.Decode(a.Raw))
+			lang, langed = strings.TrimSpace(r.Decode(a.Raw)), true
 		case strings.EqualFold(a.Name, "xml:base"):
 			r.Base = strings.TrimSpace(r.Decode(a.Raw))
 		}
