@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func (z *Sanitizer) balance(s string) string {
 func isClosed(raw []byte) bool {
 	if n := len(raw); n >= 3 {
 		c := raw[n-3]
-		return c <= ' ' || c == '"' || c == '\'' || !strings.ContainsAny(string(raw), "=")
+		return c <= ' ' || c == '"' || c == '\'' || bytes.IndexByte(raw, '=') < 0
 	}
 	return false
 }
@@ -164,18 +165,26 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 
 // openWith begins e where it is allowed, and ends it at once if it is closed.
 func (b *builder) openWith(e *element, next func() (string, string, bool), closed bool) {
-	if len(b.stack) >= deepest && !e.is(void) {
+	room := 1
+	if e.name == "table" {
+		room += 3 // its section, row and cell must find room too
+	}
+	if len(b.stack)+room > deepest && !e.is(void) {
 		return
 	}
-	if !e.is(block | special) {
-		b.reopen()
-	} else if e.name == "br" || e.name == "img" || e.name == "wbr" || e.name == "area" {
+	if !e.is(block | special) || e.is(void) && !e.is(part) {
 		b.reopen()
 	}
 	b.open(e, next)
 	if closed && !e.is(void) {
-		b.popTo(len(b.stack) - 1)
+		b.endTop()
 	}
+}
+
+// endTop ends the innermost element for good.
+func (b *builder) endTop() {
+	b.stack[len(b.stack)-1].ended = true
+	b.popTo(len(b.stack) - 1)
 }
 
 // open writes the start tag of e.
@@ -281,8 +290,7 @@ func (b *builder) endElement(e *element) {
 				at.ended = true
 				return
 			}
-			b.popTo(i + 1)
-			b.stack[i].ended = true
+			at.ended = true
 			b.popTo(i)
 			return
 		case at.e.is(boundary):

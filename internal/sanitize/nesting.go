@@ -16,8 +16,8 @@ func (b *builder) endOthers(e *element) {
 	if e.is(block) {
 		b.endParagraph()
 	}
-	if e.is(heading) && b.inside(heading) {
-		b.popTo(len(b.stack) - 1)
+	for e.is(heading) && b.inside(heading) {
+		b.popTo(len(b.stack) - 1) // and what this ends around it may be in a heading too
 	}
 }
 
@@ -51,7 +51,7 @@ func (b *builder) endRuby() {
 		if b.stack[i].e.name != "ruby" {
 			continue
 		}
-		for b.inside(inList) || b.top().name == "p" || b.top().name == "rt" || b.top().name == "rp" {
+		for top := b.top(); top != nil && (top.is(inList) || top.name == "p" || top.name == "rt" || top.name == "rp"); top = b.top() {
 			b.popTo(len(b.stack) - 1)
 		}
 		return
@@ -93,7 +93,7 @@ func (b *builder) lastTable() int {
 // says whether there is a table.
 func (b *builder) makeRoom(e *element) bool {
 	t := b.lastTable()
-	if t < 0 || len(b.stack) >= deepest-4 && t+3 >= deepest-4 {
+	if t < 0 {
 		return false
 	}
 	in := func(depth int, names string) bool {
@@ -155,7 +155,7 @@ func (b *builder) startForeign(name string, next func() (string, string, bool), 
 	}
 	e := elements[space+name]
 	switch {
-	case e == nil && isBreakout(name):
+	case e == nil && isBreakout(name) && (!b.inside(leaf) || elements[name].is(block)):
 		for b.inside(foreign) {
 			b.popTo(len(b.stack) - 1)
 		}

@@ -1,0 +1,147 @@
+package sanitize
+
+import (
+	"encoding/xml"
+	"io"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// unsafe says what is in a tree that a browser made that is not on the list: it
+// looks for what harms rather than for what is allowed.
+func unsafe(n *html.Node) (wrong []string) {
+	for d := range n.Descendants() {
+		switch d.Type {
+		case html.TextNode, html.DocumentNode:
+			continue
+		case html.ElementNode:
+		default:
+			wrong = append(wrong, "a comment or declaration: "+d.Data)
+			continue
+		}
+		if elements[strings.ToLower(d.Data)] == nil && elements["svg "+strings.ToLower(d.Data)] == nil &&
+			elements["math "+strings.ToLower(d.Data)] == nil {
+			wrong = append(wrong, "element "+d.Data)
+		}
+		for _, a := range d.Attr {
+			key := strings.ToLower(a.Key)
+			squeezed := strings.Map(func(r rune) rune {
+				if r <= ' ' || r == 0x7f {
+					return -1
+				}
+				return r
+			}, strings.ToLower(a.Val))
+			switch {
+			case strings.HasPrefix(key, "on"), key == "id", key == "name", key == "srcdoc", key == "action",
+				key == "formaction", key == "http-equiv", key == "is", key == "slot", key == "ping":
+				wrong = append(wrong, "attribute "+key)
+			case key == "href" || key == "src" || key == "poster" || key == "srcset" || key == "background" || key == "cite":
+				for _, bad := range []string{"javascript:", "vbscript:", "data:text", "data:image/svg", "livescript:", "mocha:"} {
+					if strings.Contains(squeezed, bad) && !strings.HasPrefix(squeezed, "http") && !strings.HasPrefix(squeezed, "/") {
+						wrong = append(wrong, key+"="+a.Val)
+					}
+				}
+			case key == "style":
+				for _, bad := range []string{"url(", "expression", "@", "\\", "behavior", "-moz-binding", "position", "javascript"} {
+					if strings.Contains(squeezed, bad) {
+						wrong = append(wrong, "style="+a.Val)
+					}
+				}
+			case key == "target" && a.Val != "_blank":
+				wrong = append(wrong, "target="+a.Val)
+			}
+			if a.Namespace != "" && a.Key != "xmlns" {
+				wrong = append(wrong, "attribute "+a.Namespace+":"+a.Key)
+			}
+		}
+	}
+	return wrong
+}
+
+// places are what a safe text may be put into, at %.
+func places() []string {
+	return []string{
+		"%", "<div>%</div>", "<p>%</p>", "<table>%</table>", "<table><tr>%</table>", "<table><tr><td>%</table>",
+		"<select>%</select>", "<svg>%</svg>", "<svg><desc>%</desc></svg>", "<math>%</math>",
+		"<math><mtext>%</mtext></math>", "<b><a>%</a></b>", "<ul><li>%</ul>", "<pre>%</pre>", "<ruby>%</ruby>",
+		"<h1>%</h1>", "<picture>%</picture>", "<textarea>%</textarea>", "<title>%</title>", "<noscript>%</noscript>",
+		"<iframe>%</iframe>", "<noembed>%</noembed>", "<xmp>%</xmp>", "<style>%</style>", "<script>%</script>",
+	}
+}
+
+// inPlace parses s in a place, and gives the first node of it that is not of the
+// place itself.
+func inPlace(t *testing.T, place, s string) (wrong []string) {
+	t.Helper()
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragment(strings.NewReader(strings.Replace(place, "%", s, 1)), body)
+	if err != nil {
+		t.Fatalf("in %s: %v\n%s", place, err, s)
+	}
+	for _, n := range nodes {
+		root := &html.Node{Type: html.DocumentNode}
+		root.AppendChild(n)
+		for _, w := range unsafe(root) {
+			if name, ok := strings.CutPrefix(w, "element "); ok && strings.Contains(place, "<"+name+">") {
+				continue
+			}
+			wrong = append(wrong, w)
+		}
+	}
+	return wrong
+}
+
+// check says that got, the safe form of s, has every property that is promised.
+func check(t *testing.T, s, got string) {
+	t.Helper()
+	if again := HTML(got); again != got {
+		t.Fatalf("%q\n once  %q\n twice %q", s, got, again)
+	}
+	for _, place := range places() {
+		if wrong := inPlace(t, place, got); wrong != nil {
+			t.Fatalf("%q\n became %q\n in %s: %s", s, got, place, wrong)
+		}
+	}
+	if strings.IndexByte(got, '<') < 0 && got == s {
+		return
+	}
+	d := xml.NewDecoder(strings.NewReader("<div>" + got + "</div>"))
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatalf("%q\n became %q\n which is no XML: %v", s, got, err)
+		}
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, s := range attacks(f) {
+		f.Add(s)
+	}
+	for in := range nested() {
+		f.Add(in)
+	}
+	page := New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})
+	f.Fuzz(func(t *testing.T, s string) {
+		got := HTML(s)
+		check(t, s, got)
+		if clean := standard().balance(s); !isPlain(s) {
+			// Nothing is left for the parser to repair: this keeps it quick.
+			if again, ok := standard().reread(clean); !ok || again != clean {
+				t.Fatalf("%q\n balanced %q\n is read as %q", s, clean, again)
+			}
+		}
+		if len(got) > 12*len(s)+8192 {
+			t.Fatalf("%d bytes became %d", len(s), len(got))
+		}
+		on := page.HTML(s)
+		if again := page.HTML(on); again != on {
+			t.Fatalf("%q\n on a page, once  %q\n twice %q", s, on, again)
+		}
+		Text(s)
+	})
+}
