@@ -34,8 +34,9 @@ type builder struct {
 	hasBody  bool
 	outside  bool  // an outline outside of the body was told
 	words    words // in opml and body
-	open     int   // outlines that something else than their own end tag closed
-	atEnd    int   // those that the end of the document closed
+	inHeads  words
+	open     int // outlines that something else than their own end tag closed
+	atEnd    int // those that the end of the document closed
 }
 
 // step is one of the open elements, for the paths of problems.

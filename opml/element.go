@@ -2,10 +2,10 @@ package opml
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cloudburst/internal/scan"
-	"cloudburst/internal/xmlsafe"
 )
 
 // undeclared and a prefix make the URI that the writer declares for a prefix
@@ -233,19 +233,23 @@ func (b *builder) uri(prefix string) string {
 	case uri != "" || prefix == "":
 		return uri
 	}
-	for _, p := range b.loose {
-		if p == prefix {
-			return ""
+	for _, n := range b.d.Namespaces {
+		if n.Prefix == prefix { // its declaration has ended too early
+			return n.URI
 		}
 	}
+	if slices.Contains(b.loose, prefix) {
+		return ""
+	}
+	b.problem(ProblemNamespace, fmt.Sprintf("The prefix %.40s is not declared.", prefix))
 	if prefix == "source" {
-		uri = sourceURI
+		b.d.Namespaces = append(b.d.Namespaces, Namespace{prefix, sourceURI})
+		return sourceURI
 	}
-	if len(b.loose) < 64 && uri == "" {
+	if len(b.loose) < 64 {
 		b.loose = append(b.loose, prefix)
-		b.problem(ProblemNamespace, fmt.Sprintf("The prefix %.40s is not declared.", prefix))
 	}
-	return uri
+	return ""
 }
 
 // isNone reports a declaration that says nothing, or may not be.
@@ -288,20 +292,36 @@ func simpleName(s string) bool {
 	return s != ""
 }
 
-// cleanName makes a name of s.
+// cleanName makes a name of s that every edition of XML allows: many parsers still
+// go by the fourth, which has far fewer letters than the fifth.
 func cleanName(s string) string {
-	if s == "" || simpleName(s) || xmlsafe.IsName(s) {
+	if s == "" || simpleName(s) {
 		return s
 	}
 	var out strings.Builder
 	for _, r := range s {
-		if c := string(r); xmlsafe.IsName(c) || out.Len() > 0 && xmlsafe.IsName("a"+c) {
-			out.WriteString(c)
+		if letter(r) || r == '_' || out.Len() > 0 && (r >= '0' && r <= '9' || r == '-' || r == '.') {
+			out.WriteRune(r)
 		} else {
 			out.WriteByte('_')
 		}
 	}
 	return out.String()
+}
+
+// letter reports the letters of the scripts that names are found in.
+func letter(r rune) bool {
+	switch {
+	case r < 0x80:
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	case r <= 0xFF:
+		return r >= 0xC0 && r != 0xD7 && r != 0xF7
+	}
+	return r >= 0x100 && r <= 0x131 || // Latin
+		r >= 0x391 && r <= 0x3A1 || r >= 0x3A3 && r <= 0x3CE || // Greek
+		r >= 0x410 && r <= 0x44F || // Cyrillic
+		r >= 0x3041 && r <= 0x3094 || r >= 0x30A1 && r <= 0x30FA || // Kana
+		r >= 0x4E00 && r <= 0x9FA5 || r >= 0xAC00 && r <= 0xD7A3 // Han, Hangul
 }
 
 // node takes the element that has begun, whole.

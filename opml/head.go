@@ -37,16 +37,14 @@ func (h *Head) field(name string) *string {
 
 // head reads what is in <head>.
 func (b *builder) head() {
-	var text words
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		switch b.next() {
 		case scan.Text:
-			text.add(b.Chars())
+			b.inHeads.add(b.Chars())
 		case scan.Start:
 			b.inHead()
 		}
 	}
-	b.d.Head.Unknown = text.node(b.d.Head.Unknown)
 }
 
 // inHead takes one element of the head, which may be one that belongs elsewhere.

@@ -186,6 +186,7 @@ func (b *builder) finish() *Document {
 	d := &b.d
 	d.Outlines = b.stack
 	d.Unknown = b.words.node(d.Unknown)
+	d.Head.Unknown = b.inHeads.node(d.Head.Unknown)
 	if !b.hasHead {
 		b.tell(ProblemMissing, 0, "There is no <head>.")
 	}
