@@ -1,0 +1,197 @@
+package feed
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/charset"
+	"cloudburst/internal/scan"
+)
+
+// docIndex knows where the elements of a document stand, and what reading does not
+// keep of them.
+type docIndex struct {
+	places   map[docKey]Place
+	linkGUID map[int]bool   // items whose guid does not say isPermaLink="false"
+	authors  map[int]string // RSS's <author> by item, whatever stands in it
+	editors  map[string]string
+	ascii    bool
+	known    bool
+}
+
+// docKey is the first element of a name in an item; item 0 is the feed itself, and
+// the name "" the item or feed itself. Names have their usual prefix.
+type docKey struct {
+	item int
+	name string
+}
+
+// maxIndexed is how many elements are indexed; the rest is found by its item alone.
+const maxIndexed = 50_000
+
+func indexOf(f *Feed, d Delivery) docIndex {
+	x := docIndex{places: map[docKey]Place{}, linkGUID: map[int]bool{}, authors: map[int]string{}, editors: map[string]string{}}
+	if len(d.Document) == 0 {
+		return x
+	}
+	x.known = true
+	typ := ""
+	if d.Header != nil {
+		typ = d.Header.Get("Content-Type")
+	}
+	text := charset.Decode(d.Document, typ).Text
+	x.ascii = strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0
+	if f.Format == JSONFeed {
+		x.json(text)
+	} else {
+		x.xml(text)
+	}
+	return x
+}
+
+// put remembers the first element of its name.
+func (x *docIndex) put(k docKey, p Place) {
+	if _, ok := x.places[k]; !ok && len(x.places) < maxIndexed {
+		x.places[k] = p
+	}
+}
+
+func (x *docIndex) xml(text string) {
+	r := scan.New(text, scan.Options{Depth: 100, Attributes: 256})
+	items, inside := 0, 0 // depth of the item that is open
+	for {
+		switch r.Next() {
+		case scan.EOF:
+			return
+		case scan.End:
+			if r.Depth() < inside {
+				inside = 0
+			}
+		case scan.Start:
+			depth := r.Depth()
+			switch {
+			case inside == 0 && (r.Local == "item" || r.Local == "entry"):
+				items++
+				inside = depth
+				x.put(docKey{items, ""}, Place{r.Line(r.Offset()), pathOf(r, items), ""})
+				r.Siblings(r.Local, depth)
+			case inside > 0 && depth == inside+1:
+				x.element(r, items)
+			case inside == 0 && depth == 1:
+				x.put(docKey{0, ""}, Place{r.Line(r.Offset()), r.Name, ""})
+			case depth == 2 && r.Local == "channel":
+				x.places[docKey{0, ""}] = Place{r.Line(r.Offset()), pathOf(r, 0), ""}
+			case inside == 0 && depth <= 3:
+				x.element(r, 0)
+			}
+		}
+	}
+}
+
+// element remembers a child of an item (by its number) or of the feed (0).
+func (x *docIndex) element(r *scan.Reader, item int) {
+	k := docKey{item, strings.ToLower(r.Name)}
+	_, again := x.places[k]
+	x.put(k, Place{r.Line(r.Offset()), pathOf(r, item), ""})
+	if again {
+		return
+	}
+	switch k.name {
+	case "guid":
+		if v, _ := r.Attr("ispermalink"); !strings.EqualFold(strings.TrimSpace(v), "false") && item > 0 {
+			x.linkGUID[item-1] = true
+		}
+	case "author":
+		if text, markup := r.Leaf(); !markup && item > 0 {
+			x.authors[item-1] = text
+		}
+	case "managingeditor", "webmaster":
+		if text, markup := r.Leaf(); !markup && item == 0 {
+			x.editors[k.name] = text
+		}
+	}
+}
+
+// pathOf is where a reader stands; item is the number of the item around, 0 for none.
+func pathOf(r *scan.Reader, item int) string {
+	var b strings.Builder
+	for d := 1; d <= r.Depth(); d++ {
+		if d > 1 {
+			b.WriteByte('/')
+		}
+		b.WriteString(r.Open(d))
+		if l := r.OpenLocal(d); item > 0 && (l == "item" || l == "entry") {
+			b.WriteString("[" + strconv.Itoa(item) + "]")
+			item = 0
+		}
+	}
+	return b.String()
+}
+
+// json reads as far as the document is JSON by the rules.
+func (x *docIndex) json(text string) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	line, counted := 1, 0
+	here := func() int {
+		at := int(dec.InputOffset())
+		line += strings.Count(text[counted:at], "\n")
+		counted = at
+		return line
+	}
+	// Where the document is no JSON by the rules, the index ends.
+	_ = object(dec, func(name string) (bool, error) {
+		x.put(docKey{0, ""}, Place{Line: 1})
+		x.put(docKey{0, name}, Place{here(), name, ""})
+		if name != "items" {
+			return false, nil
+		}
+		if t, err := dec.Token(); err != nil || t != json.Delim('[') {
+			return true, err
+		}
+		for n := 1; dec.More(); n++ {
+			path := "items[" + strconv.Itoa(n-1) + "]" // as programs count
+			if err := object(dec, func(name string) (bool, error) {
+				x.put(docKey{n, ""}, Place{here(), path, ""})
+				x.put(docKey{n, name}, Place{here(), path + "." + name, ""})
+				return false, nil
+			}); err != nil {
+				return true, err
+			}
+		}
+		_, err := dec.Token()
+		return true, err
+	})
+}
+
+// errNoObject ends the index where an object is due and something else stands.
+var errNoObject = errors.New("feed: no object")
+
+// object calls member for each name of the object that comes next. The value is
+// passed over unless member says that it has read it.
+func object(dec *json.Decoder, member func(name string) (read bool, err error)) error {
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return cmp.Or(err, errNoObject)
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string) // names of objects are nothing else
+		read, err := member(name)
+		if err != nil {
+			return err
+		}
+		var skipped json.RawMessage
+		if !read {
+			if err := dec.Decode(&skipped); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := dec.Token()
+	return err
+}
