@@ -20,6 +20,6 @@ func (p *parser) cdfAttributes(s *slots) {
 		p.setDate(s.updated, v, p.r.Offset())
 	}
 	if v := p.attr("href"); v != "" {
-		*s.link = p.url(v)
+		p.addLink(s, Link{Rel: "alternate", Href: p.url(v)})
 	}
 }

@@ -45,6 +45,9 @@ func (p *parser) coreText(s *slots) bool {
 	case "abstract":
 		p.abstract(s)
 	case "subtitle", "tagline":
+		if s.level == ofItem {
+			return false
+		}
 		p.set(s.summary, p.construct(plainText))
 	case "rights", "copyright":
 		p.set(p.rights(s), p.construct(plainText))
@@ -73,10 +76,7 @@ func (p *parser) coreLink(s *slots) bool {
 	case "guid", "id":
 		p.guid(s)
 	case "enclosure":
-		if s.level != ofItem {
-			return false
-		}
-		p.enclosure()
+		p.enclosure(s)
 	default:
 		return false
 	}
@@ -179,6 +179,9 @@ func (p *parser) summary(s *slots, kind string) {
 		s.summaryDepth = depth
 	case t.Value == "" || t.Value == s.summary.Value:
 	case len(*s.content) == 0 && s.summaryDepth == depth:
+		if t.Type == htmlText && strings.IndexByte(t.Value, '<') < 0 && strings.IndexByte(t.Value, '&') < 0 {
+			t.Type = plainText
+		}
 		p.content(s, t)
 	case s.summaryDepth == depth:
 		p.set(s.summary, t)

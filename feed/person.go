@@ -1,6 +1,10 @@
 package feed
 
-import "strings"
+import (
+	"strings"
+
+	"cloudburst/internal/scan"
+)
 
 // person reads who it was: elements as Atom has them, or one line as RSS has it.
 func (p *parser) person() Person {
@@ -9,21 +13,41 @@ func (p *parser) person() Person {
 		return splitPerson(text)
 	}
 	var who Person
-	p.each(func() {
-		switch p.r.Local {
-		case "name":
-			who.Name = p.leaf()
-		case "email":
-			who.Email = strings.TrimPrefix(p.leaf(), "mailto:")
-		case "uri", "url", "homepage":
-			who.URL = p.url(p.leaf())
-		case "image", "avatar":
-			who.Avatar = p.url(p.leaf())
-		default:
-			p.r.Skip()
+	var line strings.Builder // what stands outside of the elements that persons have
+	for depth := p.r.Depth(); ; {
+		switch p.next() {
+		case scan.Start:
+			p.personElement(&who, &line)
+			continue
+		case scan.Text:
+			line.WriteString(p.r.Chars())
+			continue
+		case scan.End:
+			if p.r.Depth() >= depth {
+				continue
+			}
 		}
-	})
+		break
+	}
+	if who == (Person{}) {
+		return splitPerson(strings.TrimSpace(line.String()))
+	}
 	return who
+}
+
+func (p *parser) personElement(who *Person, line *strings.Builder) {
+	switch p.r.Local {
+	case "name":
+		who.Name = p.leaf()
+	case "email":
+		who.Email = strings.TrimPrefix(p.leaf(), "mailto:")
+	case "uri", "url", "homepage":
+		who.URL = p.url(p.leaf())
+	case "image", "avatar":
+		who.Avatar = p.url(p.leaf())
+	default:
+		line.WriteString(p.leaf())
+	}
 }
 
 func (p *parser) addPerson(to *[]Person, who Person) {

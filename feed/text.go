@@ -29,7 +29,7 @@ func (p *parser) construct(kind string) Text {
 	}
 	if strings.HasSuffix(t.Type, "xml") && mode != "escaped" && mode != "base64" {
 		t.Value = p.r.Inner()
-		if t.Type == xhtmlText && p.atom {
+		if t.Type == xhtmlText && p.atom && p.f.Version == "1.0" { // the <div> is no part of the text there
 			t.Value = unwrap(t.Value)
 		}
 	} else if text, markup := p.r.Leaf(); !markup {
@@ -51,12 +51,17 @@ func (p *parser) construct(kind string) Text {
 // said; a <div> around it is of no use.
 func (p *parser) inline(t *Text) string {
 	v := p.r.Inner()
-	inner := unwrap(v)
-	if len(inner) < len(v) && strings.IndexByte(inner, '<') < 0 {
-		return inner
+	for {
+		inner := unwrap(v)
+		if len(inner) == len(v) {
+			break
+		}
+		if v = inner; strings.IndexByte(v, '<') < 0 {
+			return v
+		}
 	}
 	t.Type = xhtmlText
-	return inner
+	return v
 }
 
 // guess looks whether a text without a type, in a format that has none, is HTML.

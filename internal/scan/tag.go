@@ -12,6 +12,13 @@ func (r *Reader) startTag() (Kind, bool) {
 		r.closeFor(name)
 		return r.pop(), true
 	}
+	if r.opt.Closes != nil && len(r.stack) > 0 && r.over == 0 {
+		if top := &r.stack[len(r.stack)-1]; r.opt.Closes(Prefix(top.name), top.local, prefix, local) {
+			r.problem(Unclosed, begin, "<"+top.name+"> was not closed before <"+name+">; it is taken to end here.")
+			r.quiet = max(r.quiet, begin+1)
+			return r.pop(), true
+		}
+	}
 	r.Name, r.Local, r.Base = name, local, ""
 	mark := len(r.bindings)
 	lang := r.Lang()
@@ -49,7 +56,7 @@ func (r *Reader) startTag() (Kind, bool) {
 func (r *Reader) closeFor(name string) {
 	top := r.stack[len(r.stack)-1]
 	r.problem(Unclosed, r.pos, "<"+top.name+"> was not closed before the next <"+name+">; it is taken to end here.")
-	r.quiet = r.pos + 1
+	r.quiet = max(r.quiet, r.pos+1)
 	r.ends = len(r.stack) - r.within - 1
 	r.over = 0
 }
