@@ -40,7 +40,10 @@ func safeLink(u string) (string, bool) {
 		return "", false
 	}
 	switch name {
-	case "", "http", "https", "mailto", "ftp", "ftps", "sftp", "feed", "news", "nntp", "snews", "irc",
+	case "feed": // of an address, or in front of a whole one
+		_, ok := safeLink(u[len("feed:"):])
+		return u, ok
+	case "", "http", "https", "mailto", "ftp", "ftps", "sftp", "news", "nntp", "snews", "irc",
 		"ircs", "irc6", "xmpp", "tel", "sms", "sip", "sips", "magnet", "rtsp", "rtspu", "mms", "git",
 		"svn", "svn+ssh", "cvs", "rsync", "ssh", "telnet", "gopher", "gemini", "wais", "hdl", "h323",
 		"imap", "prospero", "shttp", "webcal", "geo", "matrix", "aim", "callto", "facetime", "gtalk",

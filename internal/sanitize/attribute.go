@@ -1,7 +1,7 @@
 package sanitize
 
 import (
-	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -109,11 +109,14 @@ func (s *seenSet) add(n uint8) (was bool) {
 	return was
 }
 
-// appendAttribute appends what is allowed of an attribute, with a space before it.
-func (z *Sanitizer) appendAttribute(out []byte, e *element, seen *seenSet, key, value string) []byte {
+// kept is an attribute that stays, with what stays of its value.
+type kept struct{ name, value string }
+
+// keep gives what is allowed of an attribute.
+func (z *Sanitizer) keep(e *element, seen *seenSet, key, value string) (kept, bool) {
 	a, ok := attributes.of(e)[key]
 	if !ok || a.on != 0 && !e.is(a.on) || seen.add(a.seen) {
-		return out
+		return kept{}, false
 	}
 	switch a.nature {
 	case linked:
@@ -131,21 +134,23 @@ func (z *Sanitizer) appendAttribute(out []byte, e *element, seen *seenSet, key, 
 		ok = strings.EqualFold(value, "_blank") && z.o.LinkRel == ""
 		value = "_blank"
 	case related:
-		value = strings.Join(strings.Fields(strings.ToLower(value)), " ")
-		ok = z.o.LinkRel == ""
+		value, ok = safeRel(value)
+		ok = ok && z.o.LinkRel == ""
 	case words:
 		ok = a.name != "class" || !z.o.NoClasses
 		if e.is(foreign) {
 			ok = ok && !mentionsAddress(value)
 		}
 	}
-	if !ok {
-		return out
-	}
-	out = append(out, ' ')
-	out = append(out, a.name...)
-	out = append(out, `="`...)
-	return append(appendValue(out, value), '"')
+	return kept{a.name, value}, ok
+}
+
+// safeRel gives the words of rel without the one that lets a page that is opened
+// reach back.
+func safeRel(value string) (string, bool) {
+	all := strings.Fields(strings.ToLower(value))
+	all = slices.DeleteFunc(all, func(word string) bool { return word == "opener" })
+	return strings.Join(all, " "), len(all) > 0
 }
 
 // mentionsAddress says whether the value of an attribute that draws refers to
@@ -164,20 +169,26 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 		out = append(out, ` xmlns="http://www.w3.org/1998/Math/MathML"`...)
 	}
 	var seen seenSet
-	start := len(out)
-	for {
-		key, value, more := next()
-		if key == "" && !more {
-			break
-		}
-		out = z.appendAttribute(out, e, &seen, key, value)
-		if !more {
-			break
+	var room [12]kept
+	all := room[:0]
+	goes := false // somewhere
+	for more := true; more; {
+		var key, value string
+		key, value, more = next()
+		if k, ok := z.keep(e, &seen, key, value); ok {
+			all = append(all, k)
+			goes = goes || k.name == "href"
 		}
 	}
-	if z.o.LinkRel != "" && e.is(link) && bytes.Contains(out[start:], []byte(` href="`)) {
-		out = append(out, ` rel="`...)
-		out = append(appendValue(out, z.o.LinkRel), '"')
+	if goes && z.o.LinkRel != "" {
+		all = append(all, kept{"rel", z.o.LinkRel})
+	}
+	// The parser sorts some of them, so all are sorted.
+	slices.SortFunc(all, func(a, b kept) int { return strings.Compare(a.name, b.name) })
+	for _, k := range all {
+		out = append(append(out, ' '), k.name...)
+		out = append(out, `="`...)
+		out = append(appendValue(out, k.value), '"')
 	}
 	if e.is(void) {
 		return append(out, "/>"...)

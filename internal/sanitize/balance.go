@@ -172,7 +172,7 @@ func (b *builder) openWith(e *element, next func() (string, string, bool), close
 	if len(b.stack)+room > deepest && !e.is(void) {
 		return
 	}
-	if !e.is(block | special) || e.is(void) && !e.is(part) {
+	if !e.is(block|special) || e.is(void) && !e.is(part) {
 		b.reopen()
 	}
 	b.open(e, next)

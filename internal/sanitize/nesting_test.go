@@ -63,7 +63,7 @@ func nested() map[string]string {
 		"<div class='x' />a":                `<div class="x"></div>a`,
 		"<br/ ><img src='a'/>":              `<br/><img src="a"/>`,
 		// Drawings and formulas.
-		"<svg width=1 viewBox='0 0 1 1' onload=x><path d=M0/><PATH d='M1'/><title>t</title></svg>a":                `<svg xmlns="http://www.w3.org/2000/svg" width="1" viewBox="0 0 1 1"><path d="M0/"><path d="M1"></path></path></svg>a`,
+		"<svg width=1 viewBox='0 0 1 1' onload=x><path d=M0/><PATH d='M1'/><title>t</title></svg>a":                `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" width="1"><path d="M0/"><path d="M1"></path></path></svg>a`,
 		"<svg><lineargradient><a href=x><text>a</text></a><p>b":                                                    `<svg xmlns="http://www.w3.org/2000/svg"><linearGradient><text>a</text></linearGradient></svg><p>b</p>`,
 		"<svg><use href=x/><image href=x/><style>a</style><script>b</script></svg>":                                `<svg xmlns="http://www.w3.org/2000/svg"></svg>`,
 		"<svg><rect fill='url(#a)' style='fill:red;color:red' /></svg>":                                            `<svg xmlns="http://www.w3.org/2000/svg"><rect style="fill: red; color: red;"></rect></svg>`,

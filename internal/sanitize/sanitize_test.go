@@ -22,8 +22,7 @@ func unsafe(n *html.Node) (wrong []string) {
 			wrong = append(wrong, "a comment or declaration: "+d.Data)
 			continue
 		}
-		if elements[strings.ToLower(d.Data)] == nil && elements["svg "+strings.ToLower(d.Data)] == nil &&
-			elements["math "+strings.ToLower(d.Data)] == nil {
+		if !isListed(strings.ToLower(d.Data)) {
 			wrong = append(wrong, "element "+d.Data)
 		}
 		for _, a := range d.Attr {
@@ -59,6 +58,17 @@ func unsafe(n *html.Node) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// isListed says whether an element of this name is allowed in any namespace: a
+// place can give it another.
+func isListed(name string) bool {
+	for _, space := range []string{"", "svg ", "math "} {
+		if e := elements[space+name]; e != nil && !e.is(hidden) {
+			return true
+		}
+	}
+	return false
 }
 
 // places are what a safe text may be put into, at %.

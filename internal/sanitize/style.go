@@ -151,8 +151,8 @@ func isSafeKeyword(word string) bool {
 	return false
 }
 
-// isSafeMeasure says whether word is a colour in figures or a length of at most two
-// digits before and after its point: a border can be wide, not as wide as a page.
+// isSafeMeasure says whether word is a colour in figures or a length of at most four
+// digits, two of them before the point.
 func isSafeMeasure(word string) bool {
 	if rest, ok := strings.CutPrefix(word, "#"); ok {
 		return rest != "" && only(rest, func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' })
