@@ -253,7 +253,10 @@ func notFeedText(looks string) string {
 
 // short is a stranger's text that may go into a sentence.
 func short(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 4<<10 {
+		s = s[:4<<10]
+	}
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
 	if r := []rune(s); len(r) > 200 {
 		s = string(r[:199]) + "…"
 	}

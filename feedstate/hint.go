@@ -34,9 +34,9 @@ func kept(h feed.Hints) feed.Hints {
 
 func keptText(s string) string {
 	if s = strings.TrimSpace(s); len(s) > keptHint {
-		s = strings.ToValidUTF8(s[:keptHint], "")
+		s = s[:keptHint]
 	}
-	return strings.Clone(s)
+	return strings.Clone(strings.ToValidUTF8(s, ""))
 }
 
 func keptList(list []string) []string {

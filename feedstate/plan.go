@@ -252,7 +252,7 @@ func (p *plan) spread() {
 	if c := p.decider(); c != nil && !c.firm && p.at.Add(room).After(end) {
 		// Nobody was promised this moment: it may as well be a little earlier.
 		at := p.at.Add(-scale(room, p.o.Jitter))
-		if !p.skip.Within(at) && !at.Before(p.base.Add(Shortest)) && !at.Before(p.asked) {
+		if !p.skip.Within(at) && !at.Before(p.base.Add(Shortest)) && !at.Before(p.promised()) {
 			p.at = stamp(at)
 		}
 		return
@@ -264,6 +264,16 @@ func (p *plan) spread() {
 	if room > 0 {
 		p.at = stamp(p.at.Add(scale(room, p.o.Jitter)))
 	}
+}
+
+// promised is the latest moment of the considerations that jitter may not undercut.
+func (p *plan) promised() (t time.Time) {
+	for _, c := range p.list {
+		if c.firm && c.Effect == Allows && c.Until.After(t) {
+			t = c.Until
+		}
+	}
+	return t
 }
 
 // keep leaves the schedule as it was, unless a server asked for more.

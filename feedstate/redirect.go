@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+	"unicode/utf8"
 )
 
 // Candidate is a permanent redirect that has not been seen often enough to be
@@ -82,7 +83,7 @@ func (a Answer) sighting(s State) sighting {
 	if last.To != "" && a.Moved != nil && a.Moved.From == "redirect" {
 		out.proven = false // nothing but a further redirect was read there
 	}
-	if out.to == "" || sameURL(out.to, s.URL) {
+	if resolve(s.URL, out.to) == "" || !utf8.ValidString(out.to) || sameURL(out.to, s.URL) {
 		return sighting{}
 	}
 	return out

@@ -37,9 +37,11 @@
 package feedstate
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"cloudburst/feed"
 )
@@ -107,6 +109,39 @@ type Validators struct {
 	URL          string `json:"url,omitempty"` // that gave them, and the only one they go to
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"lastModified,omitempty"`
+}
+
+// storedValidators is the JSON of Validators. A header may hold any bytes; what is
+// not UTF-8 is written in base64, or it would not come back as it was.
+type storedValidators struct {
+	URL             string `json:"url,omitempty"`
+	ETag            string `json:"etag,omitempty"`
+	LastModified    string `json:"lastModified,omitempty"`
+	ETagRaw         []byte `json:"etagBase64,omitempty"`
+	LastModifiedRaw []byte `json:"lastModifiedBase64,omitempty"`
+}
+
+// MarshalJSON gives url, etag and lastModified; the latter two are etagBase64 and
+// lastModifiedBase64 when they are not UTF-8.
+func (v Validators) MarshalJSON() ([]byte, error) {
+	out := storedValidators{URL: v.URL, ETag: v.ETag, LastModified: v.LastModified}
+	if !utf8.ValidString(v.ETag) {
+		out.ETag, out.ETagRaw = "", []byte(v.ETag)
+	}
+	if !utf8.ValidString(v.LastModified) {
+		out.LastModified, out.LastModifiedRaw = "", []byte(v.LastModified)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (v *Validators) UnmarshalJSON(b []byte) error {
+	var in storedValidators
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*v = Validators{URL: in.URL, ETag: in.ETag + string(in.ETagRaw), LastModified: in.LastModified + string(in.LastModifiedRaw)}
+	return nil
 }
 
 // Empty says that there is nothing to ask by.
