@@ -245,6 +245,7 @@ func (r *Request) request(ctx context.Context, t *target, agent string, user *ur
 	if r.Accept == "" {
 		h["Accept"] = []string{"*/*"}
 	}
+	// spec:feedstate-2007#gzip
 	h["Accept-Encoding"] = []string{"gzip, deflate"}
 	if r.ETag != "" && isValue(r.ETag) {
 		h["If-None-Match"] = []string{r.ETag}
