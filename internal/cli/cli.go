@@ -121,7 +121,7 @@ explains each and prints what is in force.`)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{config.UnknownFlag(err, c.Flags())}
 	})
-	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.subscriptions(), p.topics(), p.log(),
+	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.validate(), p.subscriptions(), p.topics(), p.log(),
 		p.sweep(), p.backup(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
 	root.AddCommand(benchCommands()...)
 	return root

@@ -53,8 +53,8 @@ type discovery struct {
 
 // discovered is what --json prints of one input.
 type discovered struct {
-	Input string `json:"input"`
-	Error string `json:"error,omitempty"`
+	Input string      `json:"input"`
+	Error *inputError `json:"error,omitempty"`
 	discover.Result
 }
 
@@ -145,8 +145,8 @@ func (d *discovery) print(name string, r discover.Result, failure error) error {
 			out.Links = []discover.Link{}
 		}
 		if failure != nil {
-			out.Error = sentence(failure)
-			fmt.Fprintf(d.p.Err, "cloudburst: %s\n", out.Error)
+			out.Error = &inputError{Message: sentence(failure)}
+			fmt.Fprintf(d.p.Err, "cloudburst: %s\n", out.Error.Message)
 		}
 		return lines(d.p.Out).Encode(out)
 	}
