@@ -48,20 +48,32 @@ func (p *parser) construct(kind string) Text {
 }
 
 // inline reads markup that an author forgot to escape. It is XHTML now, whatever was
-// said; a <div> around it is of no use.
+// said; a <div> around it is of no use, and nothing but them is no markup at all.
 func (p *parser) inline(t *Text) string {
 	v := p.r.Inner()
-	for {
-		inner := unwrap(v)
-		if len(inner) == len(v) {
-			break
-		}
-		if v = inner; strings.IndexByte(v, '<') < 0 {
-			return v
-		}
+	if text, ok := withoutDivs(v); ok {
+		return p.r.Decode(text)
 	}
 	t.Type = xhtmlText
-	return v
+	return unwrap(v)
+}
+
+// withoutDivs is the text of markup that has no other tags than <div>.
+func withoutDivs(s string) (string, bool) {
+	var b strings.Builder
+	for rest := s; ; {
+		i := strings.IndexByte(rest, '<')
+		if i < 0 {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(rest[:i])
+		if rest = rest[i:]; !hasTag(rest, "<div") && !hasTag(rest, "</div") {
+			return "", false
+		}
+		rest = rest[tagEnd(rest):]
+	}
+	return strings.TrimSpace(b.String()), true
 }
 
 // guess looks whether a text without a type, in a format that has none, is HTML.
