@@ -1,0 +1,426 @@
+package feed
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// word reads a word and takes it for a month, a weekday, a zone, before or after
+// noon, or nothing.
+func (r *dateReader) word() {
+	start := r.i
+	for r.i < len(r.s) {
+		c := r.s[r.i]
+		if c < utf8.RuneSelf {
+			if c|0x20 < 'a' || c|0x20 > 'z' {
+				break
+			}
+			r.i++
+			continue
+		}
+		char, n := utf8.DecodeRuneInString(r.s[r.i:])
+		if char >= firstIdeograph || !unicode.IsLetter(char) && !unicode.IsMark(char) && char != 'º' && char != 'ª' {
+			break
+		}
+		r.i += n
+	}
+	if r.i == start {
+		r.ideograph()
+		return
+	}
+	var buf [maxName]byte
+	key := fold(&buf, r.s[start:r.i])
+	r.words++
+	switch {
+	case len(key) == 1 && key[0] == 't': // 2026-11-19T10:14
+	case isHour(string(key)):
+	case r.noon(key):
+	case r.zoneName(string(key)):
+	case r.monthName(string(key)):
+	case isWeekday(string(key)) || isFiller(string(key)):
+	case r.timed: // a zone that nobody knows
+	case r.words == 1 && r.waiting == 0 && !r.dated && (r.peek(0) == ',' || r.peek(0) == '.'):
+		// A weekday in a language that is not known here.
+	default:
+		r.failed = true
+	}
+}
+
+// noon takes am and pm, also with dots.
+func (r *dateReader) noon(key []byte) bool {
+	if !r.timed && !isDigit(r.after()) || len(key) == 0 {
+		return false
+	}
+	first := key[0]
+	switch string(key) {
+	case "am", "pm":
+	case "πμ":
+		first = 'a'
+	case "μμ":
+		first = 'p'
+	case "a", "p":
+		i := r.i
+		for i < len(r.s) && (r.s[i] == '.' || r.s[i] == ' ') {
+			i++
+		}
+		if i == r.i || i >= len(r.s) || r.s[i]|0x20 != 'm' || i+1 < len(r.s) && isLetter(r.s[i+1]) {
+			return false
+		}
+		r.i = i + 1
+	case "π", "μ":
+		if !strings.HasPrefix(r.s[r.i:], ".μ") {
+			return false
+		}
+		if string(key) == "π" {
+			first = 'a'
+		} else {
+			first = 'p'
+		}
+		r.i += len(".μ")
+	default:
+		return false
+	}
+	if !r.timed {
+		return true // am 19. November
+	}
+	r.afternoon = 1
+	if first == 'p' {
+		r.afternoon = 2
+	}
+	return true
+}
+
+// after gives the first byte of what follows spaces.
+func (r *dateReader) after() byte {
+	i := r.i
+	for i < len(r.s) && r.s[i] == ' ' {
+		i++
+	}
+	if i == len(r.s) {
+		return 0
+	}
+	return r.s[i]
+}
+
+// zoneName takes the name of a zone, which stands after the time or at the end.
+func (r *dateReader) zoneName(key string) bool {
+	if r.zoned {
+		return false
+	}
+	if !r.timed && ((!r.dated && r.waiting < 2) || len(key) < 3 && key != "z" && key != "ut") {
+		return false
+	}
+	minutes, ok := zoneOf(key)
+	if ok {
+		r.zone, r.zoned, r.named = minutes*60, true, true
+	}
+	return ok
+}
+
+// monthName takes the name of a month. A second one shows that the first was a
+// weekday: "mar, 19 nov".
+func (r *dateReader) monthName(key string) bool {
+	month := monthOf(key)
+	if month == 0 || r.dated {
+		return month != 0
+	}
+	ambiguous := isAlsoWeekday(key)
+	if r.month != 0 && !r.mardi {
+		r.failed = r.failed || !ambiguous
+		return true
+	}
+	r.month = month
+	r.mardi = ambiguous
+	return true
+}
+
+// isAlsoWeekday is true of months whose short names are those of weekdays in this
+// or that language.
+func isAlsoWeekday(key string) bool {
+	switch key {
+	case "mar", "paz", "sub", "lis":
+		return true
+	}
+	return false
+}
+
+// isHour is true of the words for o'clock, which are no zones.
+func isHour(key string) bool {
+	switch key {
+	case "h", "hs", "hr", "hrs", "uhr", "u", "uur", "uhrzeit", "godz", "hod", "ч":
+		return true
+	}
+	return false
+}
+
+const (
+	maxName        = 32
+	firstIdeograph = '\u2E80' // and Hangul
+)
+
+// fold makes a word small and plain: lower case, without accents. Letters that do
+// not fit are left out.
+func fold(buf *[maxName]byte, word string) []byte {
+	b := buf[:0]
+	for _, c := range word {
+		if len(b) > maxName-utf8.UTFMax {
+			break
+		}
+		if c < utf8.RuneSelf {
+			b = append(b, byte(c)|0x20)
+			continue
+		}
+		if c = plainLetter(unicode.ToLower(c)); c != 0 {
+			b = utf8.AppendRune(b, c)
+		}
+	}
+	return b
+}
+
+// plainLetter takes the accent from a letter in lower case. 0 is an accent alone.
+func plainLetter(c rune) rune {
+	switch c {
+	case 'à', 'á', 'â', 'ã', 'ä', 'å', 'ă', 'ą', 'ā', 'æ', 'ª':
+		return 'a'
+	case 'ç', 'ć', 'č':
+		return 'c'
+	case 'ď', 'đ':
+		return 'd'
+	case 'è', 'é', 'ê', 'ë', 'ę', 'ě', 'ė', 'ē':
+		return 'e'
+	case 'ğ', 'ģ':
+		return 'g'
+	case 'ì', 'í', 'î', 'ï', 'ı', 'ī', 'į':
+		return 'i'
+	case 'ł', 'ľ', 'ļ':
+		return 'l'
+	case 'ñ', 'ń', 'ň', 'ņ':
+		return 'n'
+	case 'ò', 'ó', 'ô', 'õ', 'ö', 'ő', 'ø', 'º':
+		return 'o'
+	case 'ř':
+		return 'r'
+	case 'ś', 'š', 'ş', 'ș':
+		return 's'
+	case 'ť', 'ţ', 'ț':
+		return 't'
+	case 'ù', 'ú', 'û', 'ü', 'ů', 'ű', 'ū', 'ų':
+		return 'u'
+	case 'ý':
+		return 'y'
+	case 'ź', 'ż', 'ž':
+		return 'z'
+	case 'ά':
+		return 'α'
+	case 'έ':
+		return 'ε'
+	case 'ή':
+		return 'η'
+	case 'ί', 'ϊ', 'ΐ':
+		return 'ι'
+	case 'ό':
+		return 'ο'
+	case 'ύ', 'ϋ', 'ΰ':
+		return 'υ'
+	case 'ώ':
+		return 'ω'
+	case 'ς':
+		return 'σ'
+	case 'µ': // the sign of micro
+		return 'μ'
+	case 'ё':
+		return 'е'
+	}
+	if unicode.IsMark(c) {
+		return 0
+	}
+	return c
+}
+
+// monthOf gives the number of the month of which key is the folded name, or its
+// beginning, in any of the languages; 0 is none. Three letters are enough in nearly
+// all of them, and those in which they are not come first.
+func monthOf(key string) int {
+	key = strings.TrimPrefix(key, "ב") // in, in Hebrew
+	letters, short := firstLetters(key)
+	if letters < 3 {
+		return 0
+	}
+	if letters > 3 {
+		if month, ok := longMonth(key); ok {
+			return month
+		}
+	}
+	if short[0] >= utf8.RuneSelf {
+		return otherMonth(short)
+	}
+	month := latinMonth(short)
+	if len(key) > 4 && (month == 0 || !strings.Contains(monthStems[month-1], key[:5])) {
+		return 0 // hello is not helmikuu
+	}
+	return month
+}
+
+// monthStems are the first five letters of the names of months, folded, by month.
+var monthStems = [12]string{
+	"janua janvi janei janne gener genna enero stycz leden ledna tammi ianua",
+	"febru febre fevri fever febbr luteg unora subat helmi",
+	"march marzo maret maart marco marts marec marca marze marti marci breze brezn maali",
+	"april avril abril kwiec kwiet duben dubna nisan huhti",
+	"maggi majus mauju mayis kvete kvetn touko",
+	"junio junho giugn czerw cerve cervn hazir kesak iunie juniu",
+	"julio julho lugli lipie lipca temmu heina iulie juliu",
+	"augus agost sierp srpen srpna agust eloku",
+	"septe septi setem sette wrzes wrzen eylul syysk",
+	"octob octub outub ottob oktob octom pazdz rijen rijna lokak",
+	"novem novie noiem listo kasim",
+	"decem dezem dicem dicie desem grudz grudn prosi arali joulu",
+}
+
+// firstLetters gives the first three letters of key, and how many there are, 4 for
+// more than three.
+func firstLetters(key string) (letters int, short string) {
+	for i := range key {
+		if letters++; letters == 4 {
+			return letters, key[:i]
+		}
+	}
+	return letters, key
+}
+
+// longMonth knows the names whose first three letters are also those of something
+// else. Croatian's listopad is October, Polish's and Czech's is November: they are
+// more.
+func longMonth(key string) (month int, ok bool) {
+	for _, name := range [...]struct {
+		prefix string
+		month  int
+	}{
+		{"juin", 6}, {"juil", 7}, {"szept", 9}, {"szer", 0}, {"maand", 0}, {"pazar", 0}, {"marras", 11}, {"martedi", 0}, {"martes", 0}, {"mardi", 0},
+		{"cervenec", 7}, {"cervence", 7}, {"srpanj", 7}, {"srpnj", 7}, {"lipanj", 6}, {"lipnj", 6}, {"setembre", 9}, {"juny", 6}, {"subota", 0},
+		{"ιουν", 6}, {"ιουλ", 7},
+	} {
+		if strings.HasPrefix(key, name.prefix) {
+			return name.month, true
+		}
+	}
+	return 0, false
+}
+
+// latinMonth knows English, German, French, Spanish, Italian, Portuguese, Dutch,
+// Polish, Czech, Slovak, Hungarian, Romanian, Turkish, Swedish, Danish, Norwegian,
+// Finnish, Catalan, Indonesian.
+func latinMonth(short string) int {
+	switch short {
+	case "jan", "ene", "gen", "jen", "sty", "led", "oca", "tam", "ian":
+		return 1
+	case "feb", "fev", "fov", "lut", "uno", "sub", "hel":
+		return 2
+	case "mar", "mrt", "mrz", "bre", "maa":
+		return 3
+	case "apr", "avr", "abr", "kwi", "dub", "nis", "huh":
+		return 4
+	case "may", "mai", "maj", "mau", "mei", "mag", "kve", "tou":
+		return 5
+	case "jun", "giu", "cze", "cer", "cvn", "haz", "kes", "iun":
+		return 6
+	case "jul", "lug", "lip", "cvc", "tem", "hei", "iul":
+		return 7
+	case "aug", "aou", "ago", "sie", "srp", "agu", "elo":
+		return 8
+	case "sep", "set", "wrz", "zar", "eyl", "syy":
+		return 9
+	case "oct", "okt", "ott", "out", "paz", "rij", "eki", "lok":
+		return 10
+	case "nov", "noi", "lis", "kas":
+		return 11
+	case "dec", "dez", "dic", "des", "gru", "pro", "ara", "jou":
+		return 12
+	}
+	return 0
+}
+
+// otherMonth knows Russian, Ukrainian, Bulgarian, Greek, Hebrew and Arabic.
+func otherMonth(short string) int {
+	switch short {
+	case "янв", "яну", "січ", "ιαν", "ינו", "ينا":
+		return 1
+	case "фев", "лют", "φεβ", "פבר", "فبر":
+		return 2
+	case "мар", "бер", "μαρ", "μαω", "מרץ", "مار":
+		return 3
+	case "апр", "кві", "απρ", "אפר", "أبر", "ابر":
+		return 4
+	case "мая", "май", "маи", "тра", "μαι", "μαϊ", "מאי", "ماي":
+		return 5
+	case "чер", "июн", "юни", "ιον", "יונ", "يون":
+		return 6
+	case "лип", "июл", "юли", "ιολ", "יול", "يول":
+		return 7
+	case "авг", "сер", "αυγ", "אוג", "أغس", "اغس":
+		return 8
+	case "сен", "сеп", "вер", "σεπ", "ספט", "سبت":
+		return 9
+	case "окт", "жов", "οκτ", "אוק", "أكت", "اكت":
+		return 10
+	case "ноя", "ное", "лис", "νοε", "נוב", "نوف":
+		return 11
+	case "дек", "гру", "δεκ", "דצמ", "ديس":
+		return 12
+	}
+	return 0
+}
+
+// isWeekday is true of the names of weekdays and their short forms, which tell
+// nothing that the date does not, and are wrong at times.
+func isWeekday(key string) bool {
+	_, short := firstLetters(key)
+	switch short {
+	case "mon", "tue", "wed", "thu", "fri", "sat", "sun": // English
+		return true
+	case "die", "mit", "don", "fre", "sam", "son", "mo", "di", "mi", "do", "fr", "sa", "so": // German
+		return true
+	case "lun", "mar", "mer", "jeu", "ven", "dim", "mie", "jue", "vie", "sab", "dom", "gio": // French, Spanish, Italian
+		return true
+	case "seg", "ter", "qua", "qui", "sex": // Portuguese
+		return true
+	case "maa", "din", "woe", "vri", "zat", "zon", "ma", "wo", "vr", "za", "zo": // Dutch
+		return true
+	case "man", "tis", "tir", "ons", "tor", "lor", "ti", "on", "to", "lo": // Scandinavian
+		return true
+	case "kes", "per", "lau", "tii", "ke", "pe", "la", "su": // Finnish
+		return true
+	case "pon", "wto", "sro", "czw", "pia", "sob", "nie", "pn", "wt", "sr", "pt", "sb", "nd": // Polish
+		return true
+	case "ute", "str", "ctv", "pat", "ned", "po", "ut", "st", "ct", "pa", "ne", "stv": // Czech, Slovak
+		return true
+	case "het", "ked", "sze", "csu", "pen", "szo", "vas", "cs": // Hungarian
+		return true
+	case "paz", "sal", "car", "cum", "pzt", "cmt": // Turkish
+		return true
+	case "joi", "vin", "sub", "dum": // Romanian
+		return true
+	}
+	switch short {
+	case "пон", "вто", "сре", "чет", "пят", "суб", "вос", "пн", "вт", "ср", "чт", "пт", "сб", "вс", "нд": // Russian
+		return true
+	case "вів", "віт", "сер", "пʼя", "нед", "сря", "пет", "съб": // Ukrainian, Bulgarian
+		return true
+	case "κυρ", "δευ", "τρι", "τετ", "πεμ", "παρ", "σαβ": // Greek
+		return true
+	}
+	return false
+}
+
+// isFiller is true of words that stand between the parts of a date.
+func isFiller(key string) bool {
+	switch key {
+	case "at", "on", "of", "the", "st", "nd", "rd", "th", "date", "published", "posted", "updated", "etc",
+		"um", "am", "den", "der", "vom", "le", "er", "a", "de", "del", "da", "el", "las", "los", "dia", "as",
+		"alle", "ore", "il", "dell", "om", "op", "kl", "klo", "o", "w", "dnia", "dne", "r", "feira", "i", "d",
+		"г", "года", "год", "в", "от", "του", "τησ", "στισ", "και", "g", "y", "e":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,169 @@
+package feed
+
+// sign reads what a plus or minus begins: the offset of a zone after a time, the
+// year of -03-12. Other hyphens only join words and numbers.
+func (r *dateReader) sign(minus bool, size int) {
+	start := r.i
+	r.i += size
+	if !isDigit(r.peek(0)) {
+		r.failed = r.failed || start == 0 && r.peek(0) == '-' // --12-31 of this year
+		return
+	}
+	switch {
+	case minus && !r.named && r.waiting == 1 && start > 0 && isLetter(r.s[start-1]): // 10:14 19-Nov-2026
+	case r.timed && (!r.zoned || r.named), r.named,
+		!r.timed && !r.zoned && r.placed(): // a date with its zone
+		r.offset(minus)
+	case start == 0 && minus:
+		r.centuryless()
+	}
+}
+
+// centuryless reads the -03-12, -0312 and -03 of ISO 8601 of 1988: a year without
+// its century, and a month.
+func (r *dateReader) centuryless() {
+	n := r.digits()
+	switch {
+	case n.digits == 4:
+		r.setDate(twoDigits(n.value/100), n.value%100, 1)
+	case n.digits == 2 && r.peek(0) == '-' && isDigit(r.peek(1)) && isDigit(r.peek(2)):
+		r.i++
+		r.setDate(twoDigits(n.value), r.digits().value, 1)
+	case n.digits == 2:
+		r.setDate(twoDigits(n.value), 1, 1)
+	default:
+		r.failed = true // the day of a year that is not named
+	}
+}
+
+// offset reads +01:00, +0100, +01, +1, +1:30, +130, +01:00:00.
+func (r *dateReader) offset(minus bool) {
+	n := r.digits()
+	hours, minutes := n.value, 0
+	switch {
+	case n.digits > 6:
+		hours = 99
+	case n.digits >= 5:
+		hours, minutes = n.value/10000, n.value/100%100
+	case n.digits >= 3:
+		hours, minutes = n.value/100, n.value%100
+	case (r.peek(0) == ':' || r.peek(0) == '.') && isDigit(r.peek(1)):
+		r.i++
+		minutes = r.digits().value
+		if r.peek(0) == ':' && isDigit(r.peek(1)) {
+			r.i++
+			r.digits()
+		}
+	}
+	r.zoned, r.named = true, false
+	if hours > 23 || minutes > 59 {
+		return // there is none: as if nothing were said
+	}
+	r.zone = hours*3600 + minutes*60
+	if minus {
+		r.zone = -r.zone
+	}
+}
+
+// zoneOf gives the offset that the name of a zone stands for, in minutes. Where one
+// name has several meanings it is that of the United States or else that of the
+// most people.
+func zoneOf(name string) (minutes int, ok bool) {
+	if len(name) == 1 {
+		return militaryZone(name[0])
+	}
+	switch name {
+	case "gmt", "utc", "ut", "wet", "uct", "utz", "zulu", "tuc", "greenwich", "universal":
+		return 0, true
+	case "est", "et", "cot", "pet", "ect":
+		return -5 * 60, true
+	case "edt", "ast", "at", "clt", "bot", "vet", "amt", "gyt":
+		return -4 * 60, true
+	case "cst", "ct", "mdt":
+		return -6 * 60, true
+	case "cdt":
+		return -5 * 60, true
+	case "mst", "mt", "pdt":
+		return -7 * 60, true
+	case "pst", "pt", "akdt":
+		return -8 * 60, true
+	case "akst":
+		return -9 * 60, true
+	case "hst", "hast":
+		return -10 * 60, true
+	case "adt", "brt", "art", "clst", "uyt", "gft":
+		return -3 * 60, true
+	case "nst":
+		return -(3*60 + 30), true
+	case "ndt":
+		return -(2*60 + 30), true
+	case "brst":
+		return -2 * 60, true
+	case "azot", "cvt":
+		return -1 * 60, true
+	}
+	return easternZone(name)
+}
+
+// easternZone are the zones east of Greenwich.
+func easternZone(name string) (minutes int, ok bool) {
+	switch name {
+	case "cet", "met", "mez", "bst", "west", "wat":
+		return 1 * 60, true
+	case "cest", "mest", "mesz", "eet", "sast", "cat", "hec":
+		return 2 * 60, true
+	case "eest", "msk", "trt", "eat", "idt":
+		return 3 * 60, true
+	case "msd", "gst", "samt", "azt", "get":
+		return 4 * 60, true
+	case "irst":
+		return 3*60 + 30, true
+	case "irdt", "aft":
+		return 4*60 + 30, true
+	case "pkt", "yekt", "uzt", "tmt", "tjt":
+		return 5 * 60, true
+	case "ist", "slst":
+		return 5*60 + 30, true
+	case "npt":
+		return 5*60 + 45, true
+	case "omst", "bdt", "btt", "kgt":
+		return 6 * 60, true
+	case "mmt":
+		return 6*60 + 30, true
+	case "ict", "wib", "novt", "krat":
+		return 7 * 60, true
+	case "sgt", "hkt", "pht", "phst", "myt", "awst", "wita", "irkt", "ulat":
+		return 8 * 60, true
+	case "jst", "kst", "wit", "yakt":
+		return 9 * 60, true
+	case "acst":
+		return 9*60 + 30, true
+	case "aest", "vlat", "chst":
+		return 10 * 60, true
+	case "acdt":
+		return 10*60 + 30, true
+	case "aedt", "magt", "sbt":
+		return 11 * 60, true
+	case "nzst", "fjt", "pett":
+		return 12 * 60, true
+	case "nzdt":
+		return 13 * 60, true
+	}
+	return 0, false
+}
+
+// militaryZone are the letters of RFC 822, which had their signs wrong. Its
+// successors say to take them all for UTC; readers follow it in these four.
+func militaryZone(c byte) (minutes int, ok bool) {
+	switch c {
+	case 'a':
+		return -1 * 60, true
+	case 'n':
+		return 1 * 60, true
+	case 'm':
+		return -12 * 60, true
+	case 'y':
+		return 12 * 60, true
+	}
+	return 0, c >= 'a' && c <= 'z' && c != 'j'
+}
