@@ -12,13 +12,10 @@ const longestPicture = 64 << 10
 // scheme in lower case. ok is false when there is a colon that a reader could take
 // for the end of a scheme, and nothing before it that is one.
 func scheme(u string) (clean, name string, ok bool) {
-	clean = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) {
-			return -1
-		}
-		return r
-	}, u)
-	clean = strings.TrimSpace(clean)
+	clean = u
+	if !only(u, func(c byte) bool { return c > ' ' && c < 0x7f }) {
+		clean = strings.TrimSpace(strings.Map(seen, u))
+	}
 	i := strings.IndexAny(clean, ":/?#")
 	if i < 0 || clean[i] != ':' {
 		return clean, "", true
@@ -31,6 +28,15 @@ func scheme(u string) (clean, name string, ok bool) {
 		}
 	}
 	return clean, name, name != ""
+}
+
+// seen drops the characters that browsers skip in addresses, and those that people
+// do not see in them.
+func seen(r rune) rune {
+	if r < ' ' || r == 0x7f || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) {
+		return -1
+	}
+	return r
 }
 
 // safeLink gives an address that people may follow.

@@ -37,9 +37,13 @@ func unsafe(n *html.Node) (wrong []string) {
 			case strings.HasPrefix(key, "on"), key == "id", key == "name", key == "srcdoc", key == "action",
 				key == "formaction", key == "http-equiv", key == "is", key == "slot", key == "ping":
 				wrong = append(wrong, "attribute "+key)
-			case key == "href" || key == "src" || key == "poster" || key == "srcset" || key == "background" || key == "cite":
-				for _, bad := range []string{"javascript:", "vbscript:", "data:text", "data:image/svg", "livescript:", "mocha:"} {
-					if strings.Contains(squeezed, bad) && !strings.HasPrefix(squeezed, "http") && !strings.HasPrefix(squeezed, "/") {
+			case key == "href" || key == "src" || key == "poster" || key == "background" || key == "cite":
+				if runs(squeezed) {
+					wrong = append(wrong, key+"="+a.Val)
+				}
+			case key == "srcset":
+				for _, u := range strings.FieldsFunc(a.Val, func(r rune) bool { return r == ',' || r == ' ' }) {
+					if runs(strings.ToLower(u)) {
 						wrong = append(wrong, key+"="+a.Val)
 					}
 				}
@@ -58,6 +62,18 @@ func unsafe(n *html.Node) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// runs says whether an address, without what browsers skip, is one that does
+// something in the page.
+func runs(u string) bool {
+	u = strings.TrimPrefix(u, "feed:")
+	for _, bad := range []string{"javascript:", "vbscript:", "livescript:", "mocha:", "data:text", "data:image/svg", "blob:", "filesystem:"} {
+		if strings.HasPrefix(u, bad) {
+			return true
+		}
+	}
+	return false
 }
 
 // isListed says whether an element of this name is allowed in any namespace: a

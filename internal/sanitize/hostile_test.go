@@ -1,0 +1,176 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// shapes are texts of about n bytes that make careless readers slow or deep.
+func shapes(n int) map[string]string {
+	fill := func(unit string) string { return strings.Repeat(unit, n/len(unit)+1) }
+	var distinct strings.Builder
+	for i := 0; distinct.Len() < n/2; i++ {
+		fmt.Fprintf(&distinct, "<font color=c%d><p>", i)
+	}
+	return map[string]string{
+		"deep":               fill("<div>"),
+		"deep formatting":    fill("<b>"),
+		"deep lists":         fill("<ul><li>"),
+		"deep tables":        fill("<table><tr><td>"),
+		"tables in tables":   fill("<table>"),
+		"links in links":     fill("<a href=x>a"),
+		"distinct fonts":     distinct.String() + strings.Repeat("<p>x", n/8),
+		"long fonts":         "<p>" + strings.Repeat("<font color="+strings.Repeat("c", 1000)+">", 8) + fill("<p>x"),
+		"formatting forever": fill("<b><i><u><s><p>x"),
+		"crossed":            fill("<b><i></b></i>x"),
+		"blocks in inlines":  fill("<b><div>x</b></div>"),
+		"ends only":          fill("x</b></p></div></td>"),
+		"ends of deep":       strings.Repeat("<div>", 500) + fill("x</span>"),
+		"stray cells":        fill("x<td>"),
+		"text in tables":     fill("<table>x<tr>y"),
+		"fonts in tables":    fill("<table><font><tr><td>x</table>"),
+		"one tag":            "<p " + fill("a ") + ">",
+		"attributes":         "<p " + fill(`title="x" `) + ">",
+		"one value":          `<p title="` + fill("&lt;") + `">`,
+		"one style":          `<p style="` + fill("color:red;") + `">`,
+		"parentheses":        `<p style="` + fill("url( (") + `">`,
+		"one srcset":         `<img srcset="` + fill("a 1x, ") + `">`,
+		"commas":             `<img srcset="` + fill(",") + `">`,
+		"quotes":             fill(`<p title="`),
+		"lesser":             fill("<"),
+		"ampersands":         fill("&"),
+		"references":         fill("&#x26;"),
+		"long reference":     "&" + fill("a") + ";",
+		"zeroes":             "&#" + fill("0") + "38;",
+		"comments":           fill("<!--"),
+		"dashes":             "<!" + fill("-"),
+		"declarations":       fill("<!x"),
+		"sections":           fill("<![CDATA["),
+		"scripts":            fill("<script>"),
+		"script ends":        "<script>" + fill("</scrip"),
+		"applets":            fill("<applet>x"),
+		"textareas":          fill("<textarea>"),
+		"titles":             fill("<title></title"),
+		"svg":                fill("<svg>"),
+		"deep svg":           "<svg>" + fill("<g>"),
+		"svg and back":       fill("<svg><p>"),
+		"math":               fill("<math><mi>x"),
+		"hidden":             "<svg>" + fill("<desc>"),
+		"pre":                fill("<pre>\n\n"),
+		"ruby":               fill("<ruby><rt>"),
+		"headings":           fill("<h1><a><h2>"),
+		"nul":                fill("\x00a"),
+		"not UTF-8":          fill("\xffa"),
+		"addresses":          fill("<a href='j\t\n:'>"),
+	}
+}
+
+func TestHostileShapesStayBounded(t *testing.T) {
+	t.Parallel()
+	for name, s := range shapes(1 << 15) {
+		got := HTML(s)
+		if limit := 12*len(s) + 8192; len(got) > limit {
+			t.Errorf("%s: %d bytes became %d", name, len(s), len(got))
+		}
+		if HTML(got) != got {
+			t.Errorf("%s: it is another text the second time", name)
+		}
+		depth, most := 0, 0
+		for i := range len(got) - 1 {
+			switch {
+			case got[i] == '<' && got[i+1] == '/':
+				depth--
+			case got[i] == '<':
+				depth++
+			case got[i] == '/' && got[i+1] == '>':
+				depth--
+			}
+			most = max(most, depth)
+		}
+		if most > deepest+1 || depth != 0 {
+			t.Errorf("%s: %d elements deep, %d left open", name, most, depth)
+		}
+	}
+}
+
+// A text eight times as long may take eight times as long; what is quadratic takes
+// 64 times. The machine may be busy with something else, so the bound is where each
+// doubling takes 2.9 times as long, and only what is slow every time counts.
+func TestTimeIsLinearInHostileShapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+	const n = 1 << 13
+	took := func(s string) time.Duration {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			HTML(s)
+			Text(s)
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	small, large := shapes(n), shapes(8*n)
+	for name := range small {
+		ratio := 0.0
+		for range 5 {
+			if ratio = float64(took(large[name])) / float64(took(small[name])+20*time.Microsecond); ratio < 24 {
+				break
+			}
+		}
+		if ratio >= 24 {
+			t.Errorf("%s: eight times the text takes %.1f times as long", name, ratio)
+		}
+	}
+}
+
+func TestMarkupBeyondTheLimitIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := "<p>" + strings.Repeat("é", longestText/2)
+	got := HTML(s)
+	if len(got) > longestText+64 || !strings.HasSuffix(got, "</p>") || HTML(got[:100]) == "" {
+		t.Errorf("%d bytes became %d, which end in %q", len(s), len(got), got[len(got)-10:])
+	}
+}
+
+func TestASanitizerServesManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const s = `<p><b>a<a href=x onclick=y>b<table><td>c`
+	want := HTML(s)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				if got := HTML(s); got != want {
+					t.Errorf("%q, want %q", got, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkHTML(b *testing.B) {
+	post := `<p>The bridge over the <a href="https://example.org/rivers/ems?lang=en&amp;map=1" title="A river">Ems</a> ` +
+		`is closed until the end of the week, says the <em>council</em>, and nobody knows what comes after that.</p>` +
+		`<p class="photo"><img src="https://img.example.org/bridge.jpg" alt="The bridge" width="1024" height="683" /></p>` +
+		`<ul><li>By car: take the road along the dyke.</li><li>On foot: wait for the ferry.</li></ul>`
+	for name, s := range map[string]string{
+		"plain":  strings.Repeat("Words without any markup, and that for long. ", 100),
+		"post":   strings.Repeat(post, 10),
+		"script": strings.Repeat("<script>"+strings.Repeat("x", 1000)+"</script>", 5),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			b.ReportAllocs()
+			for b.Loop() {
+				HTML(s)
+			}
+		})
+	}
+}
