@@ -109,7 +109,7 @@ func (b *builder) inOtherLetters(order []field, seen int) {
 			continue
 		}
 		seen |= 1 << f
-		b.problem(ProblemAttribute, fmt.Sprintf("The attribute %.40s is written %s.", name, f))
+		b.problem(ProblemAttribute, fmt.Sprintf("The attribute %.40s should be written %s; it is read as that.", name, f))
 	}
 }
 

@@ -98,7 +98,7 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 			again := newBuilder(mended, limits)
 			again.lines = b.lines
 			again.encoding(in)
-			again.tell(ProblemUnclosed, 0, fmt.Sprintf("Outlines are not closed, %d of them; each is taken to end where it begins.", n))
+			again.tell(ProblemUnclosed, 0, fmt.Sprintf("Outlines are not closed (%d of them); each is taken to end where it begins.", n))
 			again.read()
 			b = again
 		}

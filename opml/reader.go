@@ -184,7 +184,9 @@ func (b *builder) ended(begin int) {
 // finish completes the document.
 func (b *builder) finish() *Document {
 	d := &b.d
-	d.Outlines = b.stack
+	if d.Outlines = b.stack; d.Outlines == nil {
+		d.Outlines = []Outline{} // a list without any, not none
+	}
 	d.Unknown = b.words.node(d.Unknown)
 	d.Head.Unknown = b.inHeads.node(d.Head.Unknown)
 	if !b.hasHead {
