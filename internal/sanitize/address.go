@@ -14,7 +14,7 @@ const longestPicture = 64 << 10
 func scheme(u string) (clean, name string, ok bool) {
 	clean = u
 	if !only(u, func(c byte) bool { return c > ' ' && c < 0x7f }) {
-		clean = strings.TrimSpace(strings.Map(seen, u))
+		clean = strings.TrimSpace(strings.Map(withoutControls, u))
 	}
 	i := strings.IndexAny(clean, ":/?#")
 	if i < 0 || clean[i] != ':' {
@@ -30,10 +30,9 @@ func scheme(u string) (clean, name string, ok bool) {
 	return clean, name, name != ""
 }
 
-// seen drops the characters that browsers skip in addresses, and those that people
-// do not see in them.
-func seen(r rune) rune {
-	if r < ' ' || r == 0x7f || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) {
+// withoutControls drops the characters that browsers skip in addresses.
+func withoutControls(r rune) rune {
+	if unicode.Is(unicode.Cc, r) {
 		return -1
 	}
 	return r
@@ -135,10 +134,9 @@ func splitSet(set string) (all [][2]string) {
 			continue
 		}
 		what, set, _ = strings.Cut(set, ",")
-		if what = strings.TrimSpace(what); !isDescriptor(what) {
-			what = ""
+		if what = strings.TrimSpace(what); isDescriptor(what) { // browsers pass over others too
+			all = append(all, [2]string{u, what})
 		}
-		all = append(all, [2]string{u, what})
 	}
 }
 

@@ -100,18 +100,35 @@ func TestWhatIsSafeStays(t *testing.T) {
 		`<img src="data:image/png;base64,iVBORw0KGgo=">`:                                                                  `<img src="data:image/png;base64,iVBORw0KGgo="/>`,
 		`<img srcset="a.png, b.png 2x,c,d.png 3x" sizes="100vw">`:                                                         `<img sizes="100vw" srcset="a.png, b.png 2x, c,d.png 3x"/>`,
 		`<picture><source srcset="a.webp" type="image/webp" media="(min-width:1px)"><img src=b></picture>`:                `<picture><source media="(min-width:1px)" srcset="a.webp" type="image/webp"/><img src="b"/></picture>`,
-		`<video controls poster=p><source src=v type=video/mp4><track src=t kind=captions srclang=en></video>`:            `<video controls="" poster="p"><source src="v" type="video/mp4"/><track kind="captions" src="t" srclang="en"/></video>`,
+		`<video controls poster=p><source src=v type=video/mp4><track src=t kind=captions srclang=en></video>`:            `<video controls="controls" poster="p"><source src="v" type="video/mp4"/><track kind="captions" src="t" srclang="en"/></video>`,
 		`<p style="color: red; TEXT-ALIGN:center;position:fixed;margin:0 auto;font-family:'Times New Roman',serif">a</p>`: `<p style="color: red; text-align: center; margin: 0 auto; font-family: &#39;Times New Roman&#39;,serif;">a</p>`,
 		`<p style="background:url(x) #fff;padding:1.5em 10px">a</p>`:                                                      `<p style="background: #fff; padding: 1.5em 10px;">a</p>`,
 		`<p style="padding:10000px;border:1px solid rgb(1,2,3)">a</p>`:                                                    `<p style="border: 1px solid rgb(1,2,3);">a</p>`,
 		`<p dir=rtl lang=ar xml:lang=ar align=center>a</p>`:                                                               `<p align="center" dir="rtl" lang="ar" xml:lang="ar">a</p>`,
-		`<ol start=3 reversed type=a><li value=9>a</ol>`:                                                                  `<ol reversed="" start="3" type="a"><li value="9">a</li></ol>`,
+		`<ol start=3 reversed type=a><li value=9>a</ol>`:                                                                  `<ol reversed="reversed" start="3" type="a"><li value="9">a</li></ol>`,
 		`<blockquote cite="http://example.com/">a</blockquote>`:                                                           `<blockquote cite="http://example.com/">a</blockquote>`,
 		`<td colspan=2>a</td><table summary=s><tr><td colspan=2 background="b.png">a</table>`:                             `a<table summary="s"><tbody><tr><td background="b.png" colspan="2">a</td></tr></tbody></table>`,
 		`<p class=a class=b title="x&#13;y&#10;z">a</p>`:                                                                  "<p class=\"a\" title=\"x&#13;y\nz\">a</p>",
 		`<time datetime="2024-01-01">a</time><mark>b</mark><kbd>c</kbd><abbr title=d>e</abbr>`:                            `<time datetime="2024-01-01">a</time><mark>b</mark><kbd>c</kbd><abbr title="d">e</abbr>`,
 	} {
 		want = strings.ReplaceAll(want, "&#39;", "'")
+		if got := HTML(in); got != want {
+			t.Errorf("%s\n became %s\n want   %s", in, got, want)
+		}
+	}
+}
+
+func TestALinkThatIsNotSafeLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`<a href="javascript:x">a</a>`:                  `<a href="">a</a>`,
+		`<a href="feed:vbscript:x">a</a>`:               `<a href="">a</a>`,
+		`<a href="feed://example.com/">a</a>`:           `<a href="feed://example.com/">a</a>`,
+		`<img src="javascript:x">`:                      `<img/>`,
+		`<img srcset="a 1x, javascript:x 2x">`:          `<img/>`,
+		"<img srcset='a 1x, b\tjavascript:x 2x, c 3y'>": `<img srcset="a 1x"/>`,
+		`<q cite="data:text/html,x">a</q>`:              `<q>a</q>`,
+	} {
 		if got := HTML(in); got != want {
 			t.Errorf("%s\n became %s\n want   %s", in, got, want)
 		}

@@ -11,6 +11,7 @@ type nature uint8
 const (
 	never  nature = iota
 	words         // any text
+	flag          // says something by being there
 	linked        // an address to go to
 	shown         // an address that is fetched without asking
 	shownSet
@@ -57,11 +58,13 @@ func htmlAttributes() map[string]attribute {
 	m := make(map[string]attribute)
 	addAttributes(m, words, 0, `abbr align alt axis bgcolor border bordercolor bordercolordark
 		bordercolorlight cellpadding cellspacing ch char charoff charset choff class clear color cols
-		colspan compact controls coords datetime default dir disabled end face frame headers height
-		hidden high hreflang hspace ismap kind label lang loop loopcount loopend loopstart low max media
-		min muted nohref noshade nowrap open optimum point-size preload rev reversed rowspan rules scope
+		colspan coords datetime dir end face frame headers height
+		high hreflang hspace kind label lang loopcount loopend loopstart low max media
+		min optimum point-size preload rev rowspan rules scope
 		shape size sizes span srclang start summary title type valign value volume vspace width wrap
 		xml:lang`)
+	addAttributes(m, flag, 0, `compact controls default hidden ismap loop muted nohref noshade nowrap
+		open reversed`)
 	addAttributes(m, linked, 0, "cite longdesc")
 	addAttributes(m, linked, link, "href")
 	addAttributes(m, shown, media|image, "src")
@@ -120,7 +123,11 @@ func (z *Sanitizer) keep(e *element, seen *seenSet, key, value string) (kept, bo
 	}
 	switch a.nature {
 	case linked:
-		value, ok = safeLink(value)
+		if value, ok = safeLink(value); !ok && a.name == "href" {
+			value, ok = "", z.o.LinkRel == "" // it stays a link, to nowhere else
+		}
+	case flag:
+		value = a.name
 	case shown:
 		value, ok = safeShown(value, e.name == "img" && a.name == "src")
 	case shownSet:
