@@ -25,6 +25,9 @@ func (p *parser) atomFeed() {
 	p.r.Siblings(p.entryName(), p.r.Depth())
 	s := feedSlots(p.f)
 	p.each(func() { p.channelElement(s) })
+	if p.f.Link == "" && isWeb(p.f.ID) {
+		p.f.Link = p.f.ID
+	}
 }
 
 // entryName is how this document writes entry.

@@ -281,6 +281,13 @@ func (p *parser) itemOnly(s *slots) bool {
 		}
 	case "item":
 		p.nestedItem()
+	case "channel":
+		if p.f.Format != CDF {
+			return false
+		}
+		p.nestedItem()
+	case "where":
+		return p.geo(&p.more().Where)
 	default:
 		return false
 	}

@@ -102,8 +102,18 @@ func (p *parser) positions(size *int) string {
 	return strings.Join(all, " ")
 }
 
-// swapped reports a reference system whose first coordinate is the longitude already.
-func swapped(srs string) bool { return strings.Contains(srs, "CRS84") }
+// swapped reports a reference system whose first coordinate is not the latitude:
+// those of EPSG are in degrees only where their numbers are from 3819 to 4999.
+func swapped(srs string) bool {
+	if strings.Contains(srs, "CRS84") {
+		return true
+	}
+	if !strings.Contains(srs, "EPSG") {
+		return false
+	}
+	n, err := strconv.Atoi(srs[strings.LastIndexAny(srs, ":/")+1:])
+	return err == nil && (n < 3819 || n > 4999)
+}
 
 // pairs reads numbers as points; latitude comes first as GeoRSS has it, and last as
 // GeoJSON wants it.

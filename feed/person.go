@@ -10,7 +10,7 @@ import (
 func (p *parser) person() Person {
 	text, markup := p.r.Leaf()
 	if !markup {
-		return splitPerson(text)
+		return splitPerson(undoubled(text))
 	}
 	var who Person
 	var line strings.Builder // what stands outside of the elements that persons have

@@ -49,6 +49,8 @@ func (p *parser) channelElement(s *slots) {
 		p.element(s)
 	case p.r.Local == "item" || p.r.Local == "entry":
 		p.readItem()
+	case p.r.Local == "channel" && p.f.Format == CDF: // a part of it, with items of its own
+		p.readItem()
 	case p.r.Local == "items": // RDF's table of contents; a wrapper in some feeds
 		p.each(func() {
 			if p.r.Space == nsCore && p.r.Local == "item" {

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
+
+	"cloudburst/internal/charset"
 )
 
 // Media types of texts.
@@ -40,6 +42,7 @@ func (p *parser) construct(kind string) Text {
 	if mode == "base64" || t.Src == "" && binary(t.Type) {
 		t.Value = unbase64(t.Value)
 	}
+	t.Value = undoubled(t.Value)
 	p.guess(&t)
 	if t.Type == htmlText || t.Type == xhtmlText {
 		p.markup(&t)
@@ -91,6 +94,16 @@ func (p *parser) markup(t *Text) {
 	if p.o.Sanitize != nil {
 		t.Value = p.o.Sanitize(t.Value)
 	}
+}
+
+// undoubled is s without an encoding too many. Nearly every text shows at its first
+// accented letter that it is as it should be.
+func undoubled(s string) string {
+	i := strings.IndexByte(s, 0xC3)
+	if i < 0 || i+2 >= len(s) || s[i+2] < 0xC2 {
+		return s
+	}
+	return charset.Undouble(s)
 }
 
 // mediaType gives the full name of a text's type.
