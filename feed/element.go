@@ -41,6 +41,9 @@ func (p *parser) coreText(s *slots) bool {
 	case "description":
 		p.summary(s, htmlText)
 	case "summary":
+		if s.level == ofFeed && s.summary.Value != "" {
+			return false
+		}
 		p.summary(s, plainText)
 	case "abstract":
 		p.abstract(s)
@@ -52,11 +55,11 @@ func (p *parser) coreText(s *slots) bool {
 	case "rights", "copyright":
 		p.set(p.rights(s), p.construct(plainText))
 	case "content":
-		p.content(s, p.construct(plainText))
+		return p.content(s, plainText)
 	case "fullitem":
-		p.content(s, p.construct(htmlText))
+		return p.content(s, htmlText)
 	case "body":
-		p.content(s, p.construct(xhtmlText))
+		return p.content(s, xhtmlText)
 	case "category", "keywords":
 		p.category(s, "")
 	case "tags":
@@ -182,7 +185,7 @@ func (p *parser) summary(s *slots, kind string) {
 		if t.Type == htmlText && strings.IndexByte(t.Value, '<') < 0 && strings.IndexByte(t.Value, '&') < 0 {
 			t.Type = plainText
 		}
-		p.content(s, t)
+		p.addContent(s, t)
 	case s.summaryDepth == depth:
 		p.set(s.summary, t)
 	}
@@ -195,7 +198,16 @@ func (p *parser) abstract(s *slots) {
 	}
 }
 
-func (p *parser) content(s *slots, t Text) {
+// content reads one of the forms of an item.
+func (p *parser) content(s *slots, kind string) bool {
+	if s.content == nil {
+		return false
+	}
+	p.addContent(s, p.construct(kind))
+	return true
+}
+
+func (p *parser) addContent(s *slots, t Text) {
 	if s.content != nil && (t.Value != "" || t.Src != "") {
 		*s.content = p.texts.add(*s.content, t)
 	}

@@ -55,8 +55,9 @@ func (p *parser) itunesField(it *ITunes) *string {
 func (p *parser) itunesText(it *ITunes, s *slots) bool {
 	switch p.r.Local {
 	case "author":
-		it.Author = p.leaf()
-		p.addPerson(s.authors, splitPerson(it.Author))
+		who := p.person()
+		it.Author = who.line()
+		p.addPerson(s.authors, who)
 	case "subtitle":
 		t := p.construct(plainText)
 		it.Subtitle = t.Value
@@ -89,7 +90,7 @@ func (p *parser) itunesSummary(s *slots, t Text) {
 		*s.summary = t
 		s.summaryDepth = p.r.Depth() + 1
 	case s.level == ofItem && len(*s.content) == 0 && t.Value != s.summary.Value:
-		p.content(s, t)
+		p.addContent(s, t)
 	}
 }
 

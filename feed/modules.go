@@ -9,16 +9,11 @@ import (
 func (p *parser) contentModule(s *slots) bool {
 	switch p.r.Local {
 	case "encoded":
-		p.content(s, p.construct(htmlText))
+		return p.content(s, htmlText)
 	case "body", "div":
-		if s.level != ofItem {
-			return false
-		}
-		p.content(s, p.construct(xhtmlText))
-	default:
-		return false
+		return p.content(s, xhtmlText)
 	}
-	return true
+	return false
 }
 
 // module reads the smaller modules. What has no field is kept as it is.

@@ -50,6 +50,19 @@ func (p *parser) personElement(who *Person, line *strings.Builder) {
 	}
 }
 
+// line is who as one line has it.
+func (who *Person) line() string {
+	switch {
+	case who.Raw != "":
+		return who.Raw
+	case who.Email == "":
+		return who.Name
+	case who.Name == "":
+		return who.Email
+	}
+	return who.Name + " (" + who.Email + ")"
+}
+
 func (p *parser) addPerson(to *[]Person, who Person) {
 	if to == nil || who == (Person{}) || len(*to) >= 1000 {
 		return
