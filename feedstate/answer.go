@@ -84,6 +84,10 @@ func (a *Answer) Read(f *feed.Feed, err error) {
 		}
 		return
 	}
+	if f.Format == feed.Redirect && f.Moved == nil {
+		a.Looks = "a redirect to nowhere"
+		return
+	}
 	a.Hints, a.Moved = &f.Hints, f.Moved
 	for i := range f.Items {
 		at := f.Items[i].Published.UTC

@@ -1,6 +1,7 @@
 package feedstate_test
 
 import (
+	"io"
 	"testing"
 	"time"
 
@@ -136,6 +137,16 @@ func TestReadTellsFeedsFromOtherThings(t *testing.T) {
 	var a feedstate.Answer
 	a.Read(nil, &feed.NotFeedError{Looks: "image"})
 	if a.Looks != "image" || a.Hints != nil {
+		t.Errorf("%+v", a)
+	}
+	a = feedstate.Answer{}
+	a.Read(&feed.Feed{Format: feed.Redirect}, nil)
+	if a.Looks == "" || a.Hints != nil {
+		t.Errorf("%+v", a)
+	}
+	a = feedstate.Answer{}
+	a.Read(nil, io.ErrUnexpectedEOF)
+	if a.Looks == "" || a.Hints != nil {
 		t.Errorf("%+v", a)
 	}
 	a = feedstate.Answer{}

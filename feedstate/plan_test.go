@@ -229,7 +229,7 @@ func TestTheReasonSaysWhatDecidedAndWhatWasConsidered(t *testing.T) {
 		{"next check 02:25: ttl 1, 5 min is the shortest wait; max-age 1 min considered",
 			ok("1", feed.Hints{TTL: "1"}, "Cache-Control", "max-age=60"), time.UTC},
 		{"next check 08:20: 403 Forbidden: Bots are not welcome.", feedstate.Answer{Status: 403, Detail: "Bots are\nnot welcome."}, time.UTC},
-		{"next check 03:20: Retry-After 3600 with 429 Too Many Requests; 429 Too Many Requests considered", status(429, "Retry-After", "3600"), time.UTC},
+		{"next check 03:20: Retry-After 3600 with 429 Too Many Requests; a wait that grows with failures considered", status(429, "Retry-After", "3600"), time.UTC},
 		{"no further check: 410 Gone", status(410), time.UTC},
 	} {
 		l := born(t)

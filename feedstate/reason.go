@@ -49,6 +49,8 @@ func (c Consideration) brief() string {
 	case RuleSkip:
 		name, _, _ := strings.Cut(c.Text, " (")
 		return name
+	case RuleBackOff:
+		return "a wait that grows with failures"
 	case RuleMaxAge, RuleExpires:
 		text, _, _ := strings.Cut(c.Text, " seen ")
 		return text
