@@ -100,6 +100,16 @@ func (b *builder) problem(kind, message string) {
 	b.problemAt(b.here(), kind, message)
 }
 
+// problemf is problem with a message that is made only if it is told: a list may have
+// the same mistake ten thousand times.
+func (b *builder) problemf(kind, format string, args ...any) {
+	if len(b.d.Problems) >= b.limits.Problems {
+		b.more++
+		return
+	}
+	b.problem(kind, fmt.Sprintf(format, args...))
+}
+
 // place is where a problem is.
 type place struct {
 	line int
@@ -222,7 +232,7 @@ func (b *builder) mayBegin() bool {
 		return true
 	}
 	if b.outlines == b.limits.Outlines+1 {
-		b.problem(ProblemLimit, fmt.Sprintf("There are more than %d outlines; the rest is passed over.", b.limits.Outlines))
+		b.problemf(ProblemLimit, "There are more than %d outlines; the rest is passed over.", b.limits.Outlines)
 	}
 	b.skip()
 	return false
@@ -236,7 +246,7 @@ func (b *builder) mayKeep(n int) bool {
 	}
 	if b.unknown <= b.limits.Unknown {
 		b.unknown = b.limits.Unknown + 1
-		b.problem(ProblemLimit, fmt.Sprintf("There are more than %d elements and attributes that OPML does not have; the rest is left out.", b.limits.Unknown))
+		b.problemf(ProblemLimit, "There are more than %d elements and attributes that OPML does not have; the rest is left out.", b.limits.Unknown)
 	}
 	return false
 }

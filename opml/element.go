@@ -1,7 +1,6 @@
 package opml
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -109,7 +108,7 @@ func (b *builder) inOtherLetters(order []field, seen int) {
 			continue
 		}
 		seen |= 1 << f
-		b.problem(ProblemAttribute, fmt.Sprintf("The attribute %.40s should be written %s; it is read as that.", name, f))
+		b.problemf(ProblemAttribute, "The attribute %.40s should be written %s; it is read as that.", name, f)
 	}
 }
 
@@ -119,18 +118,18 @@ func (b *builder) known(o *Outline, f field, raw string) bool {
 	switch f {
 	case fieldXMLURL, fieldHTMLURL, fieldURL, fieldType:
 		if v != "" && (v[0] <= ' ' || v[len(v)-1] <= ' ') {
-			b.problem(ProblemValue, fmt.Sprintf("There is white space around the value of %s.", f))
+			b.problemf(ProblemValue, "There is white space around the value of %s.", f)
 			v = strings.TrimSpace(v)
 		}
 	case fieldCreated:
 		if _, ok := Date(v).Time(); !ok && v != "" {
-			b.problem(ProblemDate, fmt.Sprintf("The date %.40q cannot be read.", v))
+			b.problemf(ProblemDate, "The date %.40q cannot be read.", v)
 		}
 	}
 	if o.set(f, v) {
 		return true
 	}
-	b.problem(ProblemValue, fmt.Sprintf("The value of %s is %.40q, neither true nor false.", f, v))
+	b.problemf(ProblemValue, "The value of %s is %.40q, neither true nor false.", f, v)
 	return false
 }
 
@@ -155,7 +154,7 @@ func (b *builder) fill(o *Outline, order []field) []field {
 		b.problem(ProblemMissing, "The outline has an xmlUrl but no type; it is taken for a subscription (rss).")
 	}
 	if o.XMLURL == "" && o.isFeedType() {
-		b.problem(ProblemMissing, fmt.Sprintf("The outline has the type %s but no xmlUrl.", o.Type))
+		b.problemf(ProblemMissing, "The outline has the type %s but no xmlUrl.", o.Type)
 	}
 	return order
 }
@@ -241,7 +240,7 @@ func (b *builder) uri(prefix string) string {
 	if slices.Contains(b.loose, prefix) {
 		return ""
 	}
-	b.problem(ProblemNamespace, fmt.Sprintf("The prefix %.40s is not declared.", prefix))
+	b.problemf(ProblemNamespace, "The prefix %.40s is not declared.", prefix)
 	if prefix == "source" {
 		b.d.Namespaces = append(b.d.Namespaces, Namespace{prefix, sourceURI})
 		return sourceURI
@@ -274,7 +273,7 @@ func (b *builder) name(qualified string) (prefix, local string) {
 		return prefix, local
 	}
 	if clean := cleanName(local); clean != local {
-		b.problem(ProblemMarkup, fmt.Sprintf("%.40q is no name; it is read as %.40s.", local, clean))
+		b.problemf(ProblemMarkup, "%.40q is no name; it is read as %.40s.", local, clean)
 		local = clean
 	}
 	return cleanName(prefix), local

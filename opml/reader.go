@@ -61,7 +61,7 @@ func (b *builder) rootAttrs() {
 	case "":
 		b.problem(ProblemVersion, "The document does not say its version.")
 	default:
-		b.problem(ProblemVersion, fmt.Sprintf("There is no version %.20q of OPML; it is read as 2.0.", b.d.Version))
+		b.problemf(ProblemVersion, "There is no version %.20q of OPML; it is read as 2.0.", b.d.Version)
 	}
 }
 
