@@ -166,21 +166,6 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= utf8.
 // afterT reports whether the byte before position i is the T of ISO 8601.
 func (r *dateReader) afterT(i int) bool { return i > 0 && r.s[i-1]|0x20 == 't' }
 
-// twelve reports whether AM or PM comes next.
-func (r *dateReader) twelve() bool {
-	i := r.i
-	for i < len(r.s) && r.s[i] == ' ' {
-		i++
-	}
-	if i+1 >= len(r.s) || r.s[i]|0x20 != 'a' && r.s[i]|0x20 != 'p' {
-		return false
-	}
-	if r.s[i+1] == '.' {
-		i++
-	}
-	return i+1 < len(r.s) && r.s[i+1]|0x20 == 'm' && (i+2 == len(r.s) || !isLetter(r.s[i+2]))
-}
-
 // ordinal skips what makes 1st, 2nd and 1er of a number.
 func (r *dateReader) ordinal() {
 	switch r.peek(0) | 0x20 {
@@ -193,92 +178,6 @@ func (r *dateReader) ordinal() {
 			r.i += 2
 		}
 	}
-}
-
-// clock reads the time of which the hour was read, with minutes after the
-// separator, 0 for none.
-func (r *dateReader) clock(hour dateNumber, separator byte) {
-	r.timed = true
-	r.hour = hour.value
-	if separator == 0 {
-		return
-	}
-	r.i++
-	if !isDigit(r.peek(0)) {
-		return // 10h
-	}
-	minute := r.digits()
-	r.minute = minute.value
-	if r.fraction(60) || r.peek(0) != separator && r.peek(0) != ':' || !isDigit(r.peek(1)) {
-		r.failed = r.failed || minute.digits > 2
-		return
-	}
-	r.i++
-	second := r.digits()
-	r.second = second.value
-	r.failed = r.failed || minute.digits > 2 || second.digits > 2
-	if r.peek(0) == ':' && isDigit(r.peek(1)) { // 10:14:55:123
-		r.fractionAfter()
-		return
-	}
-	r.fraction(1)
-}
-
-// compactClock reads hhmmss, hhmm and hh.
-func (r *dateReader) compactClock(n dateNumber) {
-	r.timed = true
-	switch n.digits {
-	case 6:
-		r.hour, r.minute, r.second = n.value/10000, n.value/100%100, n.value%100
-		r.fraction(1)
-	case 4:
-		r.hour, r.minute = n.value/100, n.value%100
-		r.fraction(60)
-	default:
-		r.hour = n.value
-		r.fraction(3600)
-	}
-}
-
-// fraction reads the decimals of a unit of so many seconds.
-func (r *dateReader) fraction(unit int) bool {
-	if c := r.peek(0); c != '.' && c != ',' || !isDigit(r.peek(1)) {
-		return false
-	}
-	// The comma of "10:14, 31.12.2026" begins no decimals, for a space follows; in
-	// "10.14.55" seconds follow.
-	if unit == 60 && r.dotted() {
-		return false
-	}
-	nano := r.fractionAfter()
-	if unit == 1 {
-		return true
-	}
-	r.nano = 0
-	nano *= unit
-	r.second += nano / 1e9
-	r.nano = nano % 1e9
-	r.minute += r.second / 60
-	r.second %= 60
-	return true
-}
-
-// dotted reports whether the dot that comes next is the one before seconds.
-func (r *dateReader) dotted() bool {
-	return r.peek(0) == '.' && r.i >= 3 && r.s[r.i-3] == '.'
-}
-
-// fractionAfter reads decimals after one byte.
-func (r *dateReader) fractionAfter() int {
-	r.i++
-	nano, scale := 0, int(1e9)
-	for ; isDigit(r.peek(0)); r.i++ {
-		if scale /= 10; scale > 0 {
-			nano += int(r.s[r.i]-'0') * scale
-		}
-	}
-	r.nano = nano
-	return nano
 }
 
 // wholeDate reads a date of which n is the first number: one that consists of
@@ -510,7 +409,7 @@ func (r *dateReader) result() (time.Time, bool) {
 		r.zone = 9 * 3600
 	}
 	t := time.Date(r.era+r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second-r.zone, r.nano, time.UTC)
-	if t.Year() < 1 || t.Year() > 9999 {
+	if year := r.era + r.year; (year < 2 || year > 9998) && (t.Year() < 1 || t.Year() > 9999) {
 		return time.Time{}, false
 	}
 	return t, true

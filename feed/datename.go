@@ -25,13 +25,18 @@ func (r *dateReader) word() {
 		}
 		r.i += n
 	}
-	if r.i == start {
+	r.words++
+	switch r.i - start {
+	case 0:
 		r.ideograph()
 		return
+	case 3:
+		if r.englishWord(r.s[start], r.s[start+1], r.s[start+2]) {
+			return
+		}
 	}
 	var buf [maxName]byte
 	key := fold(&buf, r.s[start:r.i])
-	r.words++
 	switch {
 	case len(key) == 1 && key[0] == 't': // 2026-11-19T10:14
 	case isHour(string(key)):
@@ -45,6 +50,50 @@ func (r *dateReader) word() {
 	default:
 		r.failed = true
 	}
+}
+
+// englishWord is word for the three letters that nearly all dates are made of. It
+// is only quicker.
+func (r *dateReader) englishWord(a, b, c byte) bool {
+	month := 0
+	switch [3]byte{a | 0x20, b | 0x20, c | 0x20} {
+	case [3]byte{'m', 'o', 'n'}, [3]byte{'t', 'u', 'e'}, [3]byte{'w', 'e', 'd'}, [3]byte{'t', 'h', 'u'},
+		[3]byte{'f', 'r', 'i'}, [3]byte{'s', 'a', 't'}, [3]byte{'s', 'u', 'n'}:
+		return true
+	case [3]byte{'g', 'm', 't'}, [3]byte{'u', 't', 'c'}:
+		if !r.timed || r.zoned {
+			return false
+		}
+		r.zone, r.zoned, r.named = 0, true, true
+		return true
+	case [3]byte{'j', 'a', 'n'}:
+		month = 1
+	case [3]byte{'f', 'e', 'b'}:
+		month = 2
+	case [3]byte{'a', 'p', 'r'}:
+		month = 4
+	case [3]byte{'m', 'a', 'y'}:
+		month = 5
+	case [3]byte{'j', 'u', 'n'}:
+		month = 6
+	case [3]byte{'j', 'u', 'l'}:
+		month = 7
+	case [3]byte{'a', 'u', 'g'}:
+		month = 8
+	case [3]byte{'s', 'e', 'p'}:
+		month = 9
+	case [3]byte{'o', 'c', 't'}:
+		month = 10
+	case [3]byte{'n', 'o', 'v'}:
+		month = 11
+	case [3]byte{'d', 'e', 'c'}:
+		month = 12
+	}
+	if month == 0 || r.month != 0 || r.dated {
+		return false
+	}
+	r.month = month
+	return true
 }
 
 // noon takes am and pm, also with dots.

@@ -154,6 +154,8 @@ func easternZone(name string) (minutes int, ok bool) {
 
 // militaryZone are the letters of RFC 822, which had their signs wrong. Its
 // successors say to take them all for UTC; readers follow it in these four.
+//
+// spec:mail-rfc5322#letter-zones
 func militaryZone(c byte) (minutes int, ok bool) {
 	switch c {
 	case 'a':

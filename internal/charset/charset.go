@@ -120,6 +120,7 @@ func (r *reading) whole(doc []byte, c *charset, from string) []byte {
 // narrow decodes a document in which ASCII bytes may mean themselves.
 func (r *reading) narrow(doc []byte, mark string) []byte {
 	r.declares(doc)
+	// spec:xmltypes-rfc7303#charset
 	switch {
 	case mark != "":
 		r.use(byName(mark), "bom")

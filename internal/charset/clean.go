@@ -53,6 +53,8 @@ func equal(w uint64, c byte) uint64 {
 }
 
 // forbidden is true of the control characters that XML 1.0 has no way to write.
+//
+// spec:xml10-2008#characters
 func forbidden(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' }
 
 // indexNonchar gives the position of the first U+FFFE or U+FFFF from position i on
