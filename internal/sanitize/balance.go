@@ -213,6 +213,7 @@ func (b *builder) open(e *element, next func() (string, string, bool)) {
 
 // text takes in text between tags.
 func (b *builder) text(s string) {
+	s = withoutLost(s)
 	if b.fresh { // the line end after <pre> is not part of it
 		s = strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n")
 	}

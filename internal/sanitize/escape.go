@@ -1,6 +1,9 @@
 package sanitize
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // appendText appends s as text of an element.
 func appendText(out []byte, s string) []byte { return appendEscaped(out, s, false) }
@@ -25,7 +28,7 @@ func appendEscaped(out []byte, s string, value bool) []byte {
 			with = "&#34;"
 		case c == '\r':
 			with = "&#13;"
-		case c < ' ' && c != '\n' && c != '\t':
+		case isLost(c):
 			out = append(out, s[done:i]...) // gone
 			done = i + 1
 		case c >= utf8.RuneSelf:
@@ -42,4 +45,22 @@ func appendEscaped(out []byte, s string, value bool) []byte {
 		i += size
 	}
 	return append(out, s[done:]...)
+}
+
+// isLost says whether c is a control character that no markup can hold.
+func isLost(c byte) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }
+
+// withoutLost is s without control characters that are not written.
+func withoutLost(s string) string {
+	for i := 0; i < len(s); i++ {
+		if isLost(s[i]) {
+			return strings.Map(func(r rune) rune {
+				if r < ' ' && isLost(byte(r)) {
+					return -1
+				}
+				return r
+			}, s)
+		}
+	}
+	return s
 }

@@ -27,6 +27,7 @@ func nested() map[string]string {
 		"<p>a<hr>b":                                      "<p>a</p><hr/>b",
 		"<pre>\n\na</pre><pre>\nb</pre><pre>c</pre>":     "<pre>\n\na</pre><pre>b</pre><pre>c</pre>",
 		"<pre>\n<x>\na</pre>":                            "<pre>\n\na</pre>",
+		"<pre>\x1b\n0<table>\x01</table>":                "<pre>0<table></table></pre>",
 		// Tables.
 		"<table><tr><td>a<td>b<tr><th>c</table>d":                              "<table><tbody><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></tbody></table>d",
 		"<table><td>a</table>":                                                 "<table><tbody><tr><td>a</td></tr></tbody></table>",
