@@ -87,7 +87,7 @@ func TestWhatIsNoRelativeReferenceStaysByteForByte(t *testing.T) {
 		`<a name="c">`, `<p href="c">`, `<b src=c>`, `<div title="<a href='c'>">`, `<use href="#g"/>`, `<image xlink:href="#g"/>`,
 		`<a href="c`, `<a href='c">`, `<a href=c`, `<a href=`, `<a href`, `<a `, `<a`, `<`, `<!`, `<!--`, `<!-- <a href=c>`, `<?`,
 		`<script><a href=c>`, `<textarea><a href="c"></textarea>`, `<title><a href="c"></title>`, `<a href>`, `<img srcset="http://h/a 2x, https://h/b">`,
-		`&lt;a href="c"&gt;`, `<object classid="clsid:1">`, `<a data-href="c">`, `<superlongelementname href="c">`, `</a href="c">`,
+		`&lt;a href="c"&gt;`, `<object classid="clsid:1">`, `<a data-href="c">`, "<img srcset='c,\x13 2x'>", `<superlongelementname href="c">`, `</a href="c">`,
 	} {
 		if got := resolveHTML(s, b); got != s {
 			t.Errorf("%s\n became %s", s, got)

@@ -20,7 +20,8 @@ func (b *base) resolveSet(set string, limit int) string {
 			i++
 		}
 		ref := strings.TrimRight(set[start:i], ",")
-		if abs := b.resolve(ref); abs != ref {
+		// One that would end in a comma would be another address the next time.
+		if abs := b.resolve(ref); abs != ref && !strings.HasSuffix(abs, ",") {
 			if out.Len()+len(abs) > limit {
 				return set
 			}
