@@ -67,6 +67,8 @@ func TestTimeGrowsWithTheLengthOnly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // when it runs is chance
 	const size, most, tries = 1 << 19, 2.5, 8
 	for name, make := range hostile() {
@@ -93,11 +95,11 @@ func fastest(t *testing.T, doc []byte) time.Duration {
 	var best time.Duration
 	for range 4 {
 		runtime.GC()
-		begin := time.Now()
+		begin := clock()
 		if _, err := opml.ParseBytes(doc, nil); err != nil && !strings.HasPrefix(err.Error(), "opml: this is no OPML") {
 			t.Fatal(err)
 		}
-		if took := time.Since(begin); best == 0 || took < best {
+		if took := max(clock()-begin, 1); best == 0 || took < best {
 			best = took
 		}
 	}
