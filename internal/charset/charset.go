@@ -1,5 +1,15 @@
-// Package charset makes clean UTF-8 of a document in any encoding. Start with
-// Decode.
+// Package charset makes clean UTF-8 of a document in any encoding, by XML 1.0, the
+// rules for XML over HTTP (RFC 7303) and the labels of the WHATWG Encoding Standard.
+// Start with Decode; Undouble is for single texts.
+//
+// # Interoperability
+//
+// Names are believed as far as the bytes allow. iso-8859-1 and us-ascii are read as
+// windows-1252, which is what Result.Name says when bytes occur that only the latter
+// has; gb2312 is read as gb18030. The characters U+0080 to U+009F, in any encoding,
+// are what windows-1252 has in their place. Stray bytes of windows-1252 in UTF-8 are
+// repaired one by one. What is not detected is an older encoding that nobody names:
+// without any hint a document that is not UTF-8 is windows-1252.
 package charset
 
 import (
