@@ -73,7 +73,7 @@ func (b *base) String() string {
 }
 
 // resolve gives the address that ref means on b, as RFC 3986 section 5.2 has it
-// and browsers do: white space around ref does not count, "http:x" is relative to
+// and browsers do (spec:rfc3986-2005#resolve): white space around ref does not count, "http:x" is relative to
 // a base of the same scheme, "http:///x" is a host with slashes too many. A
 // reference that is no address, or stands on no base, comes back as it is.
 func (b *base) resolve(ref string) string {
