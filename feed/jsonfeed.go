@@ -109,7 +109,10 @@ func jsonStart(doc string) (at int, odd string) {
 	}
 	if guard := `)]}'`; strings.HasPrefix(doc[s.pos:], guard) {
 		s.pos += len(guard)
-		s.space()
+		if s.space() && doc[s.pos] == ',' {
+			s.pos++
+			s.space()
+		}
 		odd = "The document begins with what keeps pages from loading it as a script."
 	} else if c := doc[s.pos]; c != '{' && c != '[' {
 		i := s.pos
@@ -188,6 +191,8 @@ func (r *jsonReader) known() error {
 		return r.noFeed("no version of JSON Feed but " + quote(r.version) + r.names())
 	case version == "":
 		r.tell(ProblemVersion, 0, "There is no version "+quote(r.version)+" of JSON Feed; it is read as 1.1.")
+	case version != "1.0" && version != "1.1":
+		r.tell(ProblemVersion, 0, "Version "+quote(version)+" of JSON Feed is not known here; it is read as 1.1.")
 	default:
 		r.tell(ProblemVersion, 0, "The version is "+quote(r.version)+" where it should be https://jsonfeed.org/version/"+strings.TrimSuffix(version, ".0")+".")
 	}
@@ -307,18 +312,18 @@ func (r *jsonReader) member(n jsonName, key string) {
 	case nameUserComment:
 		f.Info = r.plainText()
 	case nameHomePageURL:
-		f.Link = r.text()
+		f.Link = r.address()
 	case nameFeedURL:
-		f.Self = r.text()
+		f.Self = r.address()
 	case nameNextURL:
-		f.Next = r.text()
+		f.Next = r.address()
 	case nameIcon:
 		f.Image = nil
-		if u := r.text(); u != "" {
+		if u := r.address(); u != "" {
 			f.Image = &Image{URL: u}
 		}
 	case nameFavicon:
-		f.Icon = r.text()
+		f.Icon = r.address()
 	case nameAuthor:
 		r.author = r.persons(key)
 	case nameAuthors:

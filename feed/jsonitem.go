@@ -89,7 +89,7 @@ func (r *jsonReader) itemMember(it *Item, b *jsonBody, n jsonName, key string) {
 	case nameID:
 		it.ID = r.id()
 	case nameURL:
-		it.Link = r.url(r.text())
+		it.Link = r.url(r.address())
 	case nameTitle:
 		it.Title = r.plainText()
 	case nameContentHTML:
@@ -111,15 +111,15 @@ func (r *jsonReader) itemMember(it *Item, b *jsonBody, n jsonName, key string) {
 	case nameAttachments:
 		it.Enclosures = r.attachments(key)
 	case nameExternalURL:
-		if u := r.text(); u != "" {
+		if u := r.address(); u != "" {
 			jsonMore(it).ExternalLink = r.url(u)
 		}
 	case nameImage:
-		if u := r.text(); u != "" {
+		if u := r.address(); u != "" {
 			jsonMore(it).Image = &Image{URL: r.url(u)}
 		}
 	case nameBannerImage:
-		if u := r.text(); u != "" {
+		if u := r.address(); u != "" {
 			jsonMore(it).BannerImage = r.url(u)
 		}
 	case nameLanguage:
@@ -239,9 +239,9 @@ func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok b
 		case nameName:
 			p.Name = r.text()
 		case nameURL:
-			p.URL = r.url(r.text())
+			p.URL = r.url(r.address())
 		case nameAvatar:
-			p.Avatar = r.url(r.text())
+			p.Avatar = r.url(r.address())
 		case nameEmail:
 			p.Email = r.text()
 		default:
@@ -278,7 +278,7 @@ func (r *jsonReader) tags(key string) []Category {
 		case jsonString:
 			c.Term = strings.TrimSpace(v.text)
 		case jsonNumber, jsonBool:
-			r.tell(ProblemValue, v.at, "A tag is a "+v.kind.String()+"; it is taken as text.")
+			r.tell(ProblemValue, v.at, "A tag is "+v.kind.String()+"; it is taken as text.")
 			c.Term = v.text
 		case jsonObject:
 			r.tell(ProblemValue, v.at, "A tag is an object where a text is due.")
@@ -365,7 +365,7 @@ func (r *jsonReader) attachment(list string, index int) (e Enclosure) {
 		}
 		switch r.name(key, attachmentNames, &seen) {
 		case nameURL:
-			e.URL = r.url(r.text())
+			e.URL = r.url(r.address())
 		case nameMimeType:
 			e.Type = r.text()
 		case nameTitle:
@@ -419,7 +419,7 @@ func (r *jsonReader) hub(list string, index int) (h Hub) {
 		case nameType:
 			h.Type = r.text()
 		case nameURL:
-			h.URL = r.url(r.text())
+			h.URL = r.url(r.address())
 		default:
 			rest = r.tree(key, r.s.value(), rest)
 		}

@@ -58,6 +58,7 @@ func (s *jsonScan) path() string {
 	var b strings.Builder
 	for _, f := range s.frames {
 		switch {
+		case f.array && !f.begun:
 		case f.array:
 			b.WriteByte('[')
 			b.WriteString(strconv.Itoa(f.index))
@@ -284,7 +285,7 @@ func (s *jsonScan) value() jsonValue {
 		switch c := s.doc[s.pos]; {
 		case c == '"':
 			text := s.quoted()
-			if s.pos < len(s.doc) && !endsJSONValue(s.doc[s.pos]) {
+			if !s.ends(s.pos) {
 				text = s.unescaped(at, text)
 			}
 			return jsonValue{jsonString, text, at}
@@ -313,9 +314,6 @@ func (s *jsonScan) value() jsonValue {
 	return jsonValue{jsonNone, "", s.pos}
 }
 
-// endsJSONValue reports whether c may follow a value without further thought.
-func endsJSONValue(c byte) bool { return c == ',' || c == '}' || c == ']' || c == '\n' || c == '\r' }
-
 // plain reads what has no quotes: a number, true, false, null, or words that somebody
 // forgot to quote.
 func (s *jsonScan) plain() jsonValue {
@@ -336,7 +334,11 @@ func (s *jsonScan) plain() jsonValue {
 		return jsonValue{jsonNumber, text, at}
 	}
 	if kind, means := oddJSONWord(text); kind != jsonNone {
-		s.tell(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is taken as "+means+".")
+		if means == text {
+			s.tell(ProblemSyntax, at, "JSON has no number "+quote(text)+".")
+		} else {
+			s.tell(ProblemSyntax, at, "JSON has no "+quote(text)+"; it is taken as "+means+".")
+		}
 		return jsonValue{kind, means, at}
 	}
 	s.pos = at

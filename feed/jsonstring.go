@@ -149,8 +149,14 @@ func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 		buf[n] = c
 		return i + 1, n + 1
 	}
-	s.tell(ProblemCharacter, i, "A control character stands in a text; it is left out.")
+	s.noControl(i)
 	return i + 1, n
+}
+
+// noControl tells of a control character. They mean nothing in a text, and no other
+// format could have them.
+func (s *jsonScan) noControl(i int) {
+	s.tell(ProblemCharacter, i, "A control character stands in a text; it is left out.")
 }
 
 // escape decodes the escape at i to n in buf, where there is room for 16 bytes, and
@@ -168,16 +174,21 @@ func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 		c = '\t'
 	case 'r':
 		c = '\r'
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
+	case 'b', 'f':
+		s.noControl(i)
+		return i + 2, n
 	case 'u':
-		i, r := s.codeUnit(i)
-		if r < 0 {
-			return i, n + copy(buf[n:], `\u`)
+		end, r := s.codeUnit(i)
+		switch {
+		case end == i+2: // as written
+			return end, n + copy(buf[n:], `\u`)
+		case r < 0:
+			return end, n
+		case r < ' ' && r != '\n' && r != '\t' && r != '\r':
+			s.noControl(i)
+			return end, n
 		}
-		return i, n + utf8.EncodeRune(buf[n:], r)
+		return end, n + utf8.EncodeRune(buf[n:], r)
 	default:
 		return s.oddEscape(i, buf, n)
 	}
@@ -186,19 +197,18 @@ func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 }
 
 // codeUnit decodes \uXXXX at i, with the other half of a pair. The character is −1
-// when there is none.
+// when there is none; then the offset is that after \u, or the end of the document.
 func (s *jsonScan) codeUnit(i int) (int, rune) {
 	r, ok := hex4(s.doc, i+2)
+	if !ok && i+6 > len(s.doc) {
+		return len(s.doc), -1 // the document ends; decode tells
+	}
 	if !ok {
 		s.tell(ProblemSyntax, i, "After \\u there are no four hexadecimal digits; it is kept as written.")
 		return i + 2, -1
 	}
 	i += 6
-	switch {
-	case r == 0:
-		s.tell(ProblemCharacter, i-6, "A text has the character 0; it becomes U+FFFD.")
-		r = utf8.RuneError
-	case utf16.IsSurrogate(r):
+	if utf16.IsSurrogate(r) {
 		if i+1 < len(s.doc) && s.doc[i] == '\\' && s.doc[i+1] == 'u' {
 			if low, ok := hex4(s.doc, i+2); ok {
 				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
@@ -242,15 +252,13 @@ func hexDigit(c byte) (rune, bool) {
 // oddEscape decodes what JavaScript has and JSON has not. Any other backslash was
 // hardly meant as one: it is kept.
 func (s *jsonScan) oddEscape(i int, buf []byte, n int) (int, int) {
-	s.tell(ProblemSyntax, i, "JSON has no escape "+quote(s.doc[i:min(i+4, len(s.doc))])+".")
+	_, size := utf8.DecodeRuneInString(s.doc[i+1:])
+	s.tell(ProblemSyntax, i, "JSON has no escape "+quote(s.doc[i:i+1+size])+".")
 	switch c := s.doc[i+1]; c {
 	case '\'', '`':
 		buf[n] = c
 		return i + 2, n + 1
-	case 'v':
-		buf[n] = '\v'
-		return i + 2, n + 1
-	case '\n':
+	case 'v', '\n':
 		return i + 2, n
 	case 'x':
 		high, ok1 := hexAt(s.doc, i+2)
@@ -276,7 +284,7 @@ func hexAt(s string, i int) (rune, bool) {
 // follows.
 func (s *jsonScan) unescaped(start int, text string) string {
 	i := afterBlanks(s.doc, s.pos)
-	if i >= len(s.doc) || endsJSONValue(s.doc[i]) || i < s.sure {
+	if i < s.sure {
 		return text
 	}
 	switch s.doc[i] {
@@ -288,16 +296,40 @@ func (s *jsonScan) unescaped(start int, text string) string {
 		if i++; c == '\n' {
 			break
 		}
-		if c != '"' || s.doc[i-2] == '\\' {
-			continue
-		}
-		if j := afterBlanks(s.doc, i); j >= len(s.doc) || endsJSONValue(s.doc[j]) {
+		if c == '"' && s.doc[i-2] != '\\' && s.ends(i) {
 			s.tell(ProblemSyntax, s.pos-1, "Quotes within a text are not escaped; it is taken to end at the last of them.")
 			return s.again(start+1, i-1)
 		}
 	}
 	s.sure = i
 	return text
+}
+
+// ends reports whether a string can have ended before i: a comma and another member
+// follow, or the end of an object or array, or of the line.
+func (s *jsonScan) ends(i int) bool {
+	doc := s.doc
+	if i = afterBlanks(doc, i); i >= len(doc) {
+		return true
+	}
+	switch doc[i] {
+	case '\n', '\r':
+		return true
+	case '}', ']':
+		i = afterBlanks(doc, i+1)
+		return i >= len(doc) || !isJSONPlain(doc[i])
+	case ',':
+	default:
+		return false
+	}
+	if i = afterBlanks(doc, i+1); i >= len(doc) || !isJSONPlain(doc[i]) || s.frames[len(s.frames)-1].array {
+		return true
+	}
+	for n := i + 40; i < n && i < len(doc) && isJSONPlain(doc[i]); { // a name without quotes
+		i++
+	}
+	i = afterBlanks(doc, i)
+	return i < len(doc) && doc[i] == ':'
 }
 
 func afterBlanks(doc string, i int) int {

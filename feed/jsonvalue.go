@@ -16,14 +16,23 @@ func (r *jsonReader) text() string {
 // words reads a value that is text, as it is.
 func (r *jsonReader) words() string {
 	v := r.s.value()
-	switch v.kind {
-	case jsonString:
+	switch {
+	case v.kind == jsonString:
 		return v.text
-	case jsonNumber, jsonBool:
-		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where a text is due; it is taken as one.")
+	case v.kind == jsonNumber, v.kind == jsonBool && v.text == "true":
+		r.tell(ProblemValue, v.at, v.kind.Upper()+" stands where a text is due; it is taken as one.")
 		return v.text
 	}
 	return r.other(v, "a text")
+}
+
+// address reads a value that is an address.
+func (r *jsonReader) address() string {
+	v := r.s.value()
+	if v.kind == jsonString {
+		return strings.TrimSpace(v.text)
+	}
+	return strings.TrimSpace(r.other(v, "an address"))
 }
 
 // other reads a value of a kind that is not due: null is nothing, and what is within
@@ -38,11 +47,14 @@ func (r *jsonReader) other(v jsonValue, due string) string {
 		return ""
 	}
 	if v.kind != jsonObject && v.kind != jsonArray {
-		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where "+due+" is due.")
+		r.tell(ProblemValue, v.at, v.kind.Upper()+" stands where "+due+" is due.")
 		return ""
 	}
-	key := r.s.frames[len(r.s.frames)-2].key
-	r.tell(ProblemValue, v.at, "An "+v.kind.String()+" stands where "+due+" is due; the first value in it that may be meant is taken.")
+	key := ""
+	for i := len(r.s.frames) - 2; i >= 0 && key == ""; i-- { // that of the array, for its elements
+		key = r.s.frames[i].key
+	}
+	r.tell(ProblemValue, v.at, v.kind.Upper()+" stands where "+due+" is due; the first value in it that may be meant is taken.")
 	n := len(*r.into)
 	*r.into = r.tree(key, v, *r.into)
 	return meant((*r.into)[n:])
@@ -62,13 +74,20 @@ func meant(nodes []Node) string {
 				}
 			}
 		}
+		if len(n.Children) == 1 && n.Children[0].Text != "" {
+			return n.Children[0].Text
+		}
 	}
 	return ""
 }
 
-// String is the kind in words.
+// String is the kind in words, Upper with a capital.
 func (k jsonKind) String() string {
-	return [...]string{"nothing", "null", "boolean", "number", "text", "object", "array"}[k]
+	return [...]string{"nothing", "null", "a boolean", "a number", "a text", "an object", "an array"}[k]
+}
+
+func (k jsonKind) Upper() string {
+	return [...]string{"Nothing", "null", "A boolean", "A number", "A text", "An object", "An array"}[k]
 }
 
 // plainText reads a value that is text without markup. Markup in it is told and kept
@@ -79,7 +98,7 @@ func (r *jsonReader) plainText() Text {
 	if text == "" {
 		return Text{}
 	}
-	if strings.IndexByte(text, '<') >= 0 && looksLikeHTML(text) {
+	if strings.IndexAny(text, "<&") >= 0 && looksLikeHTML(text) {
 		r.tell(ProblemValue, at, "HTML stands in what is plain text; its tags will be seen.")
 	}
 	return Text{Value: text, Type: plainText}
@@ -93,6 +112,9 @@ func (r *jsonReader) date() Date {
 	switch v.kind {
 	case jsonString:
 		d.Raw = strings.TrimSpace(v.text)
+		if n := len(d.Raw); n >= 9 && n <= 14 && digits(d.Raw) == n && d.Raw[0] != '2' {
+			return r.epoch(v) // 2… could be a year, a month, …
+		}
 	case jsonNumber:
 		return r.epoch(v)
 	default:
@@ -114,8 +136,8 @@ func (r *jsonReader) date() Date {
 }
 
 func (r *jsonReader) epoch(v jsonValue) Date {
-	d := Date{Raw: v.text}
-	n, err := strconv.ParseFloat(v.text, 64)
+	d := Date{Raw: strings.TrimSpace(v.text)}
+	n, err := strconv.ParseFloat(d.Raw, 64)
 	if err != nil || math.Abs(n) > 1e14 || math.IsNaN(n) {
 		r.tell(ProblemDate, v.at, "The number "+quote(v.text)+" stands where a date is due, and is none.")
 		return d
@@ -156,7 +178,7 @@ func (r *jsonReader) boolean() bool {
 	}
 	text := v.text
 	if v.kind == jsonString || v.kind == jsonNumber {
-		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where true or false is due.")
+		r.tell(ProblemValue, v.at, v.kind.Upper()+" stands where true or false is due.")
 	} else {
 		text = r.other(v, "true or false")
 	}
@@ -228,7 +250,7 @@ func (r *jsonReader) each(v jsonValue, one func(v jsonValue)) {
 		r.other(v, "a list")
 	case jsonNone:
 	default:
-		r.tell(ProblemValue, v.at, "A "+v.kind.String()+" stands where a list is due; it is taken as the only one of it.")
+		r.tell(ProblemValue, v.at, v.kind.Upper()+" stands where a list is due; it is taken as the only one of it.")
 		one(v)
 	}
 }
@@ -261,7 +283,7 @@ func (r *jsonReader) tree(name string, v jsonValue, out []Node) []Node {
 	case jsonString:
 		return append(out, Node{Name: name, Text: v.text})
 	}
-	return append(out, Node{Name: name, Text: v.text, Attrs: r.typed(v.kind.String())})
+	return append(out, Node{Name: name, Text: v.text, Attrs: r.typed(v.kind.name())})
 }
 
 // elements reads the elements of the array that is open, n of them.
@@ -292,6 +314,11 @@ func (r *jsonReader) room(v jsonValue) bool {
 	}
 	r.s.pass(v)
 	return false
+}
+
+// name is what the attribute "type" has.
+func (k jsonKind) name() string {
+	return [...]string{"", "null", "boolean", "number", "string", "object", "array"}[k]
 }
 
 func (r *jsonReader) typed(kind string) []Attr {
