@@ -128,12 +128,24 @@ func TestTimeIsLinearInHostileShapes(t *testing.T) {
 	}
 }
 
-func TestMarkupBeyondTheLimitIsCutOff(t *testing.T) {
+func TestWhatIsBeyondTheLimitIsCutOff(t *testing.T) {
 	t.Parallel()
-	s := "<p>" + strings.Repeat("é", longestText/2)
-	got := HTML(s)
-	if len(got) > longestText+64 || !strings.HasSuffix(got, "</p>") || HTML(got[:100]) == "" {
-		t.Errorf("%d bytes became %d, which end in %q", len(s), len(got), got[len(got)-10:])
+	z := New(Options{})
+	z.longest = 1 << 12
+	for name, s := range shapes(1 << 14) {
+		got := z.HTML(s)
+		if len(got) > z.longest {
+			t.Errorf("%s: %d bytes remain", name, len(got))
+		}
+		if again := z.HTML(got); again != got {
+			t.Errorf("%s: it is cut again the second time", name)
+		}
+	}
+	if got, want := z.HTML("<b>x</b>"+strings.Repeat("é", 1<<12)), "<b>x</b>"+strings.Repeat("é", 1<<11-4); got != want {
+		t.Errorf("%d bytes remain, ending in %q", len(got), got[len(got)-3:])
+	}
+	if got := z.HTML(strings.Repeat("words ", 1<<12)); len(got) != z.longest {
+		t.Errorf("of plain text %d bytes remain", len(got))
 	}
 }
 

@@ -30,7 +30,7 @@ import (
 
 // Limits of one text. Nothing that people write comes near them.
 const (
-	longestText = 8 << 20 // bytes read; what follows is cut off
+	longestText = 8 << 20 // bytes read and written; what follows is cut off
 	deepest     = 200     // elements inside each other; tags beyond it are left out
 	mostRounds  = 4
 )
@@ -50,10 +50,12 @@ type Options struct {
 type Sanitizer struct {
 	o      Options
 	policy *bluemonday.Policy
+
+	longest int // bytes of a text and of what it becomes
 }
 
 // New makes a Sanitizer. This takes much longer than a text does: keep it.
-func New(o Options) *Sanitizer { return &Sanitizer{o: o, policy: policy()} }
+func New(o Options) *Sanitizer { return &Sanitizer{o: o, policy: policy(), longest: longestText} }
 
 // standard is made when it is first needed.
 var standard = sync.OnceValue(func() *Sanitizer { return New(Options{}) })
@@ -61,7 +63,7 @@ var standard = sync.OnceValue(func() *Sanitizer { return New(Options{}) })
 // HTML gives the part of s that is safe to show, balanced, and well-formed as XML
 // too. HTML(HTML(s)) is HTML(s). Text without markup comes back as it is.
 func HTML(s string) string {
-	if isPlain(s) {
+	if len(s) <= longestText && isPlain(s) {
 		return s
 	}
 	return standard().HTML(s)
@@ -69,12 +71,20 @@ func HTML(s string) string {
 
 // HTML is as the function of that name, by the options of z.
 func (z *Sanitizer) HTML(s string) string {
-	if isPlain(s) {
+	if len(s) <= z.longest && isPlain(s) {
 		return s
 	}
-	if len(s) > longestText {
-		s = s[:longestText]
+	// What is cut must not become too long again: it would be cut again the next time.
+	for most := z.longest; ; most /= 2 {
+		s = cut(s, most)
+		if out := z.settle(s); len(out) <= z.longest {
+			return out
+		}
 	}
+}
+
+// settle cleans s until that changes nothing.
+func (z *Sanitizer) settle(s string) string {
 	for range mostRounds {
 		clean := z.balance(s)
 		again, ok := z.reread(clean)
@@ -86,9 +96,20 @@ func (z *Sanitizer) HTML(s string) string {
 	return string(appendText(nil, Text(s)))
 }
 
+// cut is s without what is beyond most bytes, and without half a character.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
 // isPlain says whether s has neither markup nor a character that XML knows not.
 func isPlain(s string) bool {
-	if len(s) > longestText || strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '&') >= 0 || strings.IndexByte(s, '>') >= 0 {
+	if strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '&') >= 0 || strings.IndexByte(s, '>') >= 0 {
 		return false
 	}
 	for i := 0; i < len(s); i++ {

@@ -13,9 +13,7 @@ func Text(s string) string {
 	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return collapse(s)
 	}
-	if len(s) > longestText {
-		s = s[:longestText]
-	}
+	s = cut(s, longestText)
 	var out strings.Builder
 	t := html.NewTokenizer(strings.NewReader(s))
 	silent := ""
