@@ -22,10 +22,13 @@ func (p *parser) linkElement(s *slots) {
 			}
 		}
 	}
-	if l.Href == "" {
-		l.Href = unampersand(p.leaf())
-	} else {
+	if l.Href != "" {
 		p.r.Skip()
+	} else if _, empty := p.r.Attr("href"); empty { // the document itself
+		p.r.Skip()
+		l.Href = p.base().String()
+	} else {
+		l.Href = unampersand(p.leaf())
 	}
 	if l.Rel == "" {
 		l.Rel = "alternate"

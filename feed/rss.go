@@ -51,6 +51,8 @@ func (p *parser) channelElement(s *slots) {
 		p.readItem()
 	case p.r.Local == "channel" && p.f.Format == CDF: // a part of it, with items of its own
 		p.readItem()
+	case p.r.Local == "channel" && p.f.Format == RSS: // written twice
+		p.each(func() { p.channelElement(s) })
 	case p.r.Local == "items": // RDF's table of contents; a wrapper in some feeds
 		p.each(func() {
 			if p.r.Space == nsCore && p.r.Local == "item" {

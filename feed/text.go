@@ -29,13 +29,15 @@ func (p *parser) construct(kind string) Text {
 			t.Src = p.url(src)
 		}
 	}
-	if strings.HasSuffix(t.Type, "xml") && mode != "escaped" && mode != "base64" {
+	if t.Type == xhtmlText && mode != "escaped" && mode != "base64" {
 		t.Value = p.r.Inner()
-		if t.Type == xhtmlText && p.atom && p.f.Version == "1.0" { // the <div> is no part of the text there
+		if p.atom && p.f.Version == "1.0" { // the <div> is no part of the text there
 			t.Value = unwrap(t.Value)
 		}
 	} else if text, markup := p.r.Leaf(); !markup {
 		t.Value = text
+	} else if strings.HasSuffix(t.Type, "xml") {
+		t.Value = p.r.Inner()
 	} else {
 		t.Value = p.inline(&t)
 	}

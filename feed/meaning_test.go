@@ -1,0 +1,115 @@
+package feed_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/feed"
+)
+
+// meaning is a document and one thing that it says.
+type meaning struct {
+	name string
+	doc  string
+	got  func(*feed.Feed) any
+	want any
+}
+
+func TestElementsMeanWhatTheirAuthorsMean(t *testing.T) {
+	t.Parallel()
+	for _, group := range [][]meaning{textMeanings(), linkMeanings(), personMeanings(), placeMeanings()} {
+		for _, m := range group {
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				f, err := feed.ParseBytes([]byte(m.doc), &feed.Options{URL: "http://h.example/d/feed"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(m.want, m.got(f)); diff != "" {
+					t.Errorf("-want +got\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func rssItem(item string) string {
+	return `<rss version="2.0"><channel><title>C</title><item>` + item + `</item></channel></rss>`
+}
+
+func atomEntry(entry string) string {
+	return `<feed xmlns="http://www.w3.org/2005/Atom"><entry>` + entry + `</entry></feed>`
+}
+
+func atom03Entry(entry string) string {
+	return `<feed version="0.3" xmlns="http://purl.org/atom/ns#"><entry>` + entry + `</entry></feed>`
+}
+
+func titleOf(f *feed.Feed) any   { return f.Items[0].Title.Value }
+func summaryOf(f *feed.Feed) any { return f.Items[0].Summary.Value }
+
+func textMeanings() []meaning {
+	const div = `<div xmlns="http://www.w3.org/1999/xhtml">`
+	contents := func(f *feed.Feed) any {
+		var all []string
+		for _, c := range f.Items[0].Content {
+			all = append(all, c.Type+" "+c.Value)
+		}
+		return all
+	}
+	return []meaning{
+		{"the div of Atom 1.0 is no part of its XHTML", atomEntry(`<title type="xhtml">` + div + `a <i>b</i></div></title>`), titleOf, "a <i>b</i>"},
+		{"the div of Atom 0.3 is", atom03Entry(`<title type="application/xhtml+xml">` + div + `a</div></title>`), titleOf, div + "a</div>"},
+		{"nothing but divs is no markup", rssItem(`<title><div>a &amp;amp; <div>b</div></div></title>`), titleOf, "a &amp; b"},
+		{"forgotten escapes make XHTML", rssItem(`<title>a <b>c</b></title>`), func(f *feed.Feed) any { return f.Items[0].Title.Type }, "application/xhtml+xml"},
+		{"escaped XML stays text", atomEntry(`<content type="text/xml">&lt;a/&gt;</content>`), contents, []string{"text/xml <a/>"}},
+		{"XML stays markup", atomEntry(`<content type="application/xml"><a xmlns="urn:a"><b/></a></content>`), contents, []string{`application/xml <a xmlns="urn:a"><b/></a>`}},
+		{"UTF-8 encoded twice is undone", rssItem("<title>caf\u00c3\u00a9</title>"), titleOf, "caf\u00e9"},
+		{"two accents in a row are no such thing", rssItem("<title>caf\u00e9\u00bb</title>"), titleOf, "caf\u00e9\u00bb"},
+		{"a second description is the content", rssItem(`<description>a</description><description>b</description>`), contents, []string{"text/plain b"}},
+		{"with markup it is HTML", rssItem(`<description>a</description><description>b&lt;br&gt;</description>`), contents, []string{"text/html b<br>"}},
+		{"a subtitle of an item is not its description", rssItem(`<description>a</description><subtitle>b</subtitle>`), summaryOf, "a"},
+		{"language without its prefix", rssItem(`<title lang="de_AT">a</title>`), func(f *feed.Feed) any { return f.Items[0].Title.Language }, "de-AT"},
+		{"the prefix counts more", rssItem(`<title xml:lang="fr" lang="de">a</title>`), func(f *feed.Feed) any { return f.Items[0].Title.Language }, "fr"},
+		{"content of a channel is kept", `<rss><channel><fullitem>a</fullitem></channel></rss>`, func(f *feed.Feed) any { return f.Unknown[0].Text }, "a"},
+		{"a channel that is written twice", `<rss><channel><channel><title>a</title></channel></channel></rss>`, func(f *feed.Feed) any { return f.Title.Value }, "a"},
+	}
+}
+
+func linkMeanings() []meaning {
+	link := func(f *feed.Feed) any { return f.Items[0].Link }
+	const cdf = `<CHANNEL HREF="http://c.example/" BASE="http://c.example/b/"><TITLE>C</TITLE>`
+	return []meaning{
+		{"base without its prefix", rssItem(`<description base="http://o.example/x/">&lt;img src="i"&gt;</description>`), summaryOf, `<img src="http://o.example/x/i">`},
+		{"an id of Atom that is an address is the link", atomEntry(`<id>http://o.example/1</id><link rel="self" href="s"/>`), link, "http://o.example/1"},
+		{"an empty reference is to the document", atomEntry(`<link href=""/>`), link, "http://h.example/d/feed"},
+		{"an enclosure of a channel is a link", `<rss><channel><enclosure url="e" type="a/b" length="3"/></channel></rss>`,
+			func(f *feed.Feed) any { return f.Links }, []feed.Link{{Rel: "enclosure", Href: "http://h.example/d/e", Type: "a/b", Length: "3"}}},
+		{"CDF has links in attributes", cdf + `<ITEM HREF="i"><TITLE>I</TITLE></ITEM></CHANNEL>`,
+			func(f *feed.Feed) any { return f.Items[0].Links }, []feed.Link{{Rel: "alternate", Href: "http://c.example/b/i"}}},
+		{"a channel in a channel of CDF has items in it", cdf + `<CHANNEL HREF="s"><TITLE>S</TITLE><ITEM HREF="i"/></CHANNEL></CHANNEL>`,
+			func(f *feed.Feed) any { return []string{f.Items[0].Title.Value, f.Items[0].Items[0].Link} }, []string{"S", "http://c.example/b/i"}},
+	}
+}
+
+func personMeanings() []meaning {
+	authors := func(f *feed.Feed) any { return f.Items[0].Authors }
+	return []meaning{
+		{"markup in a line", rssItem(`<author>a@b.example (<b>A</b> B)</author>`), authors, []feed.Person{{Name: "A B", Email: "a@b.example", Raw: "a@b.example (A B)"}}},
+		{"elements count more than the text around them", rssItem(`<author>x <name>N</name> y</author>`), authors, []feed.Person{{Name: "N"}}},
+		{"iTunes with elements", rssItem(`<itunes:author><name>N</name><email>n@b.example</email></itunes:author>`), func(f *feed.Feed) any { return f.Items[0].ITunes.Author }, "N (n@b.example)"},
+	}
+}
+
+func placeMeanings() []meaning {
+	where := func(f *feed.Feed) any { return f.Items[0].More.Where[0].Coordinates }
+	gml := func(srs string) string {
+		return rssItem(`<where><gml:Point srsName="` + srs + `"><gml:pos>1 2</gml:pos></gml:Point></where>`)
+	}
+	return []meaning{
+		{"a place without the prefix of GeoRSS", gml(""), where, [][]float64{{2, 1}}},
+		{"degrees have the latitude first", gml("urn:ogc:def:crs:EPSG::4326"), where, [][]float64{{2, 1}}},
+		{"metres have the easting first", gml("EPSG:26986"), where, [][]float64{{1, 2}}},
+	}
+}
