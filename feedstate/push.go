@@ -17,6 +17,10 @@ type Push struct {
 // trusted is the part of the changes that a hub must have announced, in percent.
 const trusted = 90
 
+// late is by how much an announcement may come after the poll that found the change,
+// and still be no miss.
+const late = 10 * time.Minute
+
 // Live says that changes are really told: a subscription is in force, something has
 // come of it, and what it did not tell is at most a tenth.
 func (p Push) Live(now time.Time) bool {
@@ -32,7 +36,7 @@ func (p *Push) count(cause Cause, changed bool, last, now time.Time) {
 	switch {
 	case cause == Delivered, cause == Pushed && changed:
 		p.Announced++
-	case cause == Pushed && !p.MissedAt.IsZero() && now.Sub(p.MissedAt) < forgetsTooLate && p.Missed > 0:
+	case cause == Pushed && !p.MissedAt.IsZero() && now.Sub(p.MissedAt) < late && p.Missed > 0:
 		// The poll was only a little quicker.
 		p.Missed--
 		p.Announced++

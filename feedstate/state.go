@@ -9,8 +9,8 @@
 // HTTP caching (RFC 9111) and of the formats themselves.
 //
 //	s := feedstate.New("https://example.org/rss.xml", now)
-//	cond := feedstate.Request(s, now)        // nothing yet: the one unconditional GET
-//	a := feedstate.Answer{Status: 200, …}    // what came
+//	v := feedstate.Request(s)                // nothing yet: the one unconditional GET
+//	a := feedstate.Answer{Status: 200, …}    // what came, asked by v.Header()
 //	a.Read(feed.ParseBytes(body, nil))
 //	s, d := feedstate.Next(s, a, now, feedstate.Options{Jitter: rand.Float64()})
 //
@@ -26,7 +26,8 @@
 // moment, at least [Shortest] and at most [Longest] away, [LongestRetry] for a
 // Retry-After, and then a little later by Options.Jitter, never earlier than a hint
 // allows. A user's own interval is stronger than all hints and than these bounds, but
-// not than a server that is failing or has asked to be left alone.
+// not than a server that is failing or has asked to be left alone. Where skipDays
+// last longer than Longest, there is one check in each Longest.
 //
 // # Interoperability
 //
@@ -52,18 +53,20 @@ const (
 	Longest      = 24 * time.Hour
 	LongestRetry = 48 * time.Hour // when Retry-After asks for it
 
-	ShortestOwn    = time.Minute // of a user's own interval
-	LongestOwn     = 30 * 24 * time.Hour
-	RefreshEvery   = time.Minute // by hand, at most
-	DefaultRhythm  = time.Hour   // of a feed that nothing is known of
-	MostRedirects  = 5           // that one check follows
-	MoveSightings  = 3           // checks that must see a permanent redirect
-	MoveSeenFor    = 24 * time.Hour
-	longestHeader  = 2 << 10  // bytes of a validator that is worth keeping
-	keptMoves      = 5        // old addresses
-	keptChanges    = 6        // moments when a feed without dates had changed
-	resumedWithin  = Shortest // overdue checks are spread over this after a restart
-	forgetsTooLate = 10 * time.Minute
+	ShortestOwn   = time.Minute // of a user's own interval
+	LongestOwn    = 30 * 24 * time.Hour
+	RefreshEvery  = time.Minute // by hand, at most
+	DefaultRhythm = time.Hour   // of a feed that nothing is known of
+	MostRedirects = 5           // that one check follows
+	MoveSightings = 3           // checks that must see a permanent redirect
+	MoveSeenFor   = 24 * time.Hour
+)
+
+const (
+	longestHeader = 2 << 10  // bytes of a validator that is worth keeping
+	keptMoves     = 5        // old addresses
+	keptChanges   = 6        // moments when a feed without dates had changed
+	resumedWithin = Shortest // overdue checks are spread over this after a restart
 )
 
 // State is everything that is remembered of one feed between checks. It is plain

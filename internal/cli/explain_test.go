@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -250,6 +252,27 @@ func TestCloudsOfAFeedAreExplained(t *testing.T) {
 	for _, want := range []string{"rssCloud by https-post at https://hub.example/a?b=1&c=2\n", "rssCloud by soap, which cannot be used: "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestTheDocumentHasEveryNameThatExplainPrints(t *testing.T) {
+	t.Parallel()
+	doc := described(t, "Explain")
+	for heading, typ := range map[string]reflect.Type{
+		"Explanation": reflect.TypeFor[explanation](), "Redirect": reflect.TypeFor[explainedRedirect](), "Validators": reflect.TypeFor[explainedValidators](),
+		"Cache": reflect.TypeFor[explainedCache](), "Next": reflect.TypeFor[feedstate.Decision](), "Consideration": reflect.TypeFor[feedstate.Consideration](),
+		"Wait": reflect.TypeFor[feedstate.Wait](), "Push": reflect.TypeFor[explainedPush](), "Kind": reflect.TypeFor[explainedProblem](),
+	} {
+		var want []string
+		for _, cell := range doc[heading] {
+			want = append(want, strings.Split(cell, "`, `")...) // names that share a row
+		}
+		got := printedNames(typ)
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: printed are %q, described are %q", heading, got, want)
 		}
 	}
 }
