@@ -56,3 +56,31 @@ func (p *parser) version(prefix, uri string) {
 		}
 	}
 }
+
+// closes says that an element never stands within the open one, a short text: so its
+// end tag was forgotten, and what follows is not lost in it.
+func closes(openPrefix, open, prefix, local string) bool {
+	if openPrefix != prefix && openPrefix != "" {
+		return false
+	}
+	long := false
+	switch open {
+	case "title", "link", "guid", "id", "pubdate", "updated", "published", "modified", "issued", "created", "comments",
+		"category", "language", "ttl", "docs", "lastbuilddate", "managingeditor", "webmaster", "rating":
+	case "description", "summary", "subtitle", "tagline", "copyright", "rights":
+		long = true
+	default:
+		return false
+	}
+	if prefix != openPrefix { // nothing of another vocabulary but markup stands in a text
+		return !long && spaceOfPrefix(prefix) != nsXHTML && spaceOfPrefix(prefix) != nsUnknown
+	}
+	switch local {
+	case "guid", "pubdate", "lastbuilddate", "enclosure", "skiphours", "skipdays", "textinput", "item", "entry", "managingeditor", "webmaster":
+		return true
+	case "title", "link", "description", "author", "category", "comments", "image", "updated", "published", "modified", "issued",
+		"summary", "content", "id", "ttl", "cloud", "generator", "copyright", "subtitle":
+		return !long
+	}
+	return false
+}

@@ -154,7 +154,7 @@ func cut(s string, n int) int {
 func (p *parser) xml(text string) error {
 	p.r = scan.New(text, scan.Options{
 		Depth: p.o.Limits.Depth, Attributes: p.o.Limits.Attributes,
-		Space: p.space, Problem: p.problem,
+		Space: p.space, Closes: closes, Problem: p.problem,
 	})
 	if lang := p.header("Content-Language"); lang != "" && !strings.Contains(lang, ",") {
 		p.f.Language = strings.ReplaceAll(strings.TrimSpace(lang), "_", "-")
@@ -228,10 +228,10 @@ func (p *parser) each(use func()) {
 // their text only.
 func (p *parser) leaf() string {
 	text, markup := p.r.Leaf()
-	if !markup {
-		return text
+	if markup {
+		text = p.r.InnerText()
 	}
-	return p.r.InnerText()
+	return undoubled(text)
 }
 
 // attr is an attribute of the current element, "" without.

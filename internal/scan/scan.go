@@ -45,6 +45,10 @@ type Options struct {
 	// depth is that of the element with the declaration, 1 for the root. Without it
 	// every number is 0.
 	Space func(prefix, uri string, depth int) int
+	// Closes reports whether an element cannot be within the open one, so that the end
+	// of that one must have been forgotten: local names in lower case, and the prefixes
+	// as written.
+	Closes func(openPrefix, open, prefix, local string) bool
 	// Problem is called for whatever had to be repaired, at a byte offset.
 	Problem func(kind string, offset int, message string)
 }
