@@ -18,7 +18,7 @@ func rules() ruleset {
 			{"early leaves", []string{"internal/xmlsafe", "internal/charset", "internal/scan", "feed/feedtest"}},
 			{"wire", []string{"xmlrpc", "soap", "opml", "discover"}},
 			{"wire on wire", []string{"rsscloud", "client", "feed"}},
-			{"wire on feeds", []string{"feedstate"}},
+			{"wire on feeds", []string{"feedstate", "internal/advice"}},
 			{"the error type", []string{"internal/fault"}},
 			{"leaves", []string{"internal/event", "internal/fetch", "internal/nettest", "internal/sanitize"}},
 			{"meaning", []string{"internal/hub"}},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/feed"
+	"cloudburst/internal/advice"
 	"cloudburst/rsscloud"
 )
 
@@ -52,20 +53,20 @@ type validation struct {
 
 // report is what --json prints of one input.
 type report struct {
-	Input    string        `json:"input"`
-	URL      string        `json:"url,omitempty"` // where redirects ended
-	Valid    bool          `json:"valid"`
-	Error    *inputError   `json:"error,omitempty"`
-	Format   feed.Format   `json:"format,omitempty"`
-	Version  string        `json:"version,omitempty"`
-	Variant  string        `json:"variant,omitempty"`
-	Encoding string        `json:"encoding,omitempty"`
-	Title    string        `json:"title,omitempty"`
-	Items    int           `json:"items"`
-	Errors   int           `json:"errors"` // findings of each level, not places
-	Warnings int           `json:"warnings"`
-	Advice   int           `json:"advice"`
-	Findings []feed.Advice `json:"findings"`
+	Input    string           `json:"input"`
+	URL      string           `json:"url,omitempty"` // where redirects ended
+	Valid    bool             `json:"valid"`
+	Error    *inputError      `json:"error,omitempty"`
+	Format   feed.Format      `json:"format,omitempty"`
+	Version  string           `json:"version,omitempty"`
+	Variant  string           `json:"variant,omitempty"`
+	Encoding string           `json:"encoding,omitempty"`
+	Title    string           `json:"title,omitempty"`
+	Items    int              `json:"items"`
+	Errors   int              `json:"errors"` // findings of each level, not places
+	Warnings int              `json:"warnings"`
+	Advice   int              `json:"advice"`
+	Findings []advice.Finding `json:"findings"`
 }
 
 func (v *validation) run(ctx context.Context, names []string) error {
@@ -88,7 +89,7 @@ func (v *validation) run(ctx context.Context, names []string) error {
 
 // check reads and judges one input. Only an interruption is an error.
 func (v *validation) check(ctx context.Context, name string) (*report, error) {
-	r := &report{Input: name, Findings: []feed.Advice{}}
+	r := &report{Input: name, Findings: []advice.Finding{}}
 	in := v.p.inputs()
 	wire := &observer{http: in.http}
 	in.http = wire
@@ -109,18 +110,18 @@ func (v *validation) check(ctx context.Context, name string) (*report, error) {
 		r.Error = &e
 		return r, nil
 	}
-	d := &feed.Delivery{Document: doc.Body, URL: doc.URL, Header: doc.Header, Now: time.Now()}
+	d := &advice.Delivery{Document: doc.Body, URL: doc.URL, Header: doc.Header, Now: time.Now()}
 	if doc.Header != nil {
 		d.Compressed = wire.compressed
 		d.Revalidated = wire.revalidate(ctx, v.p.agent(), doc)
 	}
 	r.Format, r.Version, r.Variant, r.Encoding = f.Format, f.Version, f.Variant, f.Encoding
 	r.Title, r.Items = tidyTitle(f.Title.Value), len(f.Items)
-	for _, a := range f.Advice(d) {
+	for _, a := range advice.On(f, d) {
 		switch a.Level {
-		case feed.LevelError:
+		case advice.LevelError:
 			r.Errors++
-		case feed.LevelWarning:
+		case advice.LevelWarning:
 			r.Warnings++
 		default:
 			if r.Advice++; v.quiet {
@@ -195,7 +196,7 @@ func (v *validation) print(r *report, further bool) error {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "%s: %s\n", clean(r.Input), r.what())
-	level := feed.Level("")
+	level := advice.Level("")
 	for _, a := range r.Findings {
 		if a.Level != level {
 			level = a.Level
@@ -238,17 +239,17 @@ func formatName(f feed.Format, version, variant string) string {
 	return name
 }
 
-func headingOf(l feed.Level) string {
+func headingOf(l advice.Level) string {
 	switch l {
-	case feed.LevelError:
+	case advice.LevelError:
 		return "ERRORS: some readers refuse the feed, or lose items"
-	case feed.LevelWarning:
+	case advice.LevelWarning:
 		return "WARNINGS: readers cope, each in its own way"
 	}
 	return "ADVICE: nothing is wrong, it could be better"
 }
 
-func writeFinding(b *strings.Builder, a feed.Advice) {
+func writeFinding(b *strings.Builder, a advice.Finding) {
 	times := ""
 	if a.Count > 1 {
 		times = fmt.Sprintf(" (%d times)", a.Count)

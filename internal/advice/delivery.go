@@ -1,10 +1,12 @@
-package feed
+package advice
 
 import (
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"cloudburst/feed"
 )
 
 // http looks at how the feed was served.
@@ -43,9 +45,9 @@ func (a *adviser) contentType() {
 		a.add(LevelWarning, "http-type", at, "The feed is served as a page.", "Some readers look for a feed in it instead of reading it; browsers show a mess.", "Serve it as "+a.rightType()+".")
 	case name == "text/plain" || name == "application/octet-stream" || strings.HasPrefix(name, "image/") || strings.HasPrefix(name, "audio/"):
 		a.add(LevelWarning, "http-type", at, "The feed is served as something else.", "Readers look into the document; some refuse it, browsers show its source or download it.", "Serve it as "+a.rightType()+".")
-	case strings.Contains(name, "json") != (a.f.Format == JSONFeed):
+	case strings.Contains(name, "json") != (a.f.Format == feed.JSONFeed):
 		a.add(LevelWarning, "http-type", at, "The Content-Type is that of another format.", "Readers that go by it cannot read the feed.", "Serve it as "+a.rightType()+".")
-	case name == "application/atom+xml" && a.f.Format != Atom, name == "application/rss+xml" && a.f.Format == Atom, name == "application/rdf+xml" && !a.isRDF():
+	case name == "application/atom+xml" && a.f.Format != feed.Atom, name == "application/rss+xml" && a.f.Format == feed.Atom, name == "application/rdf+xml" && !a.isRDF():
 		a.add(LevelAdvice, "http-type", at, "The Content-Type is that of another kind of feed.", "Readers look into the document.", "Serve it as "+a.rightType()+".")
 	}
 	// spec:xmltypes-rfc7303#text-xml
@@ -56,13 +58,13 @@ func (a *adviser) contentType() {
 
 func (a *adviser) rightType() string {
 	switch {
-	case a.f.Format == Atom:
+	case a.f.Format == feed.Atom:
 		return "application/atom+xml"
-	case a.f.Format == JSONFeed:
+	case a.f.Format == feed.JSONFeed:
 		return "application/feed+json"
-	case a.f.Format == CDF:
+	case a.f.Format == feed.CDF:
 		return "application/x-cdf"
-	case a.f.Format == RSS:
+	case a.f.Format == feed.RSS:
 		return "application/rss+xml"
 	}
 	return "application/xml"

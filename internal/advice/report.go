@@ -1,4 +1,6 @@
-package feed
+// Package advice says what the publisher of a feed should know: what is wrong with
+// it, what readers will do about that, and what to mend. Start with [On].
+package advice
 
 import (
 	"cmp"
@@ -8,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"cloudburst/feed"
 )
 
 // Level says how much a piece of advice matters.
@@ -20,9 +24,9 @@ const (
 	LevelAdvice  Level = "advice"  // nothing is wrong; it could be better
 )
 
-// Advice is something that the publisher of a feed can mend or improve, with all the
+// Finding is something that the publisher of a feed can mend or improve, with all the
 // places where it is so.
-type Advice struct {
+type Finding struct {
 	Level   Level   `json:"level"`
 	Rule    string  `json:"rule"`             // stable, for programs: "guid-missing"
 	Problem string  `json:"problem"`          // what is wrong
@@ -42,7 +46,7 @@ type Place struct {
 // maxPlaces is how many places one piece of advice tells.
 const maxPlaces = 5
 
-// Delivery is what else [Feed.Advice] may look at. Zero fields are not looked at.
+// Delivery is what else [On] may look at. Zero fields are not looked at.
 type Delivery struct {
 	Document   []byte      // as it came: for lines, and for what is lost in reading
 	URL        string      // where it came from
@@ -54,16 +58,16 @@ type Delivery struct {
 	Now         time.Time // dates later than it are in the future
 }
 
-// Advice says what the publisher of the feed should know: what was repaired in
+// On says what the publisher of the feed should know: what was repaired in
 // reading (Problems) and what its format, its readers and the web want besides. The
 // worst comes first. Parse with KeepRelative and without Sanitize, else what those
 // mend is not seen; d may be nil.
-func (f *Feed) Advice(d *Delivery) []Advice {
+func On(f *feed.Feed, d *Delivery) []Finding {
 	a := adviser{f: f, rules: map[string]int{}}
 	if d != nil {
 		a.d = *d
 	}
-	if f.Format == Redirect {
+	if f.Format == feed.Redirect {
 		return nil
 	}
 	a.index = indexOf(f, a.d)
@@ -79,7 +83,7 @@ func (f *Feed) Advice(d *Delivery) []Advice {
 		a.http()
 	}
 	a.size()
-	slices.SortStableFunc(a.list, func(x, y Advice) int {
+	slices.SortStableFunc(a.list, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(weight(x.Level), weight(y.Level)), cmp.Compare(firstLine(x), firstLine(y)))
 	})
 	return a.list
@@ -95,7 +99,7 @@ func weight(l Level) int {
 	return 2
 }
 
-func firstLine(a Advice) int {
+func firstLine(a Finding) int {
 	if len(a.Places) == 0 {
 		return 0
 	}
@@ -104,9 +108,9 @@ func firstLine(a Advice) int {
 
 // adviser gathers advice about one feed.
 type adviser struct {
-	f     *Feed
+	f     *feed.Feed
 	d     Delivery
-	list  []Advice
+	list  []Finding
 	rules map[string]int // rule to its place in list
 	index docIndex
 }
@@ -117,7 +121,7 @@ func (a *adviser) add(level Level, rule string, at Place, problem, effect, mend 
 	if !ok {
 		i = len(a.list)
 		a.rules[rule] = i
-		a.list = append(a.list, Advice{Level: level, Rule: rule, Problem: problem, Effect: effect, Mend: mend})
+		a.list = append(a.list, Finding{Level: level, Rule: rule, Problem: problem, Effect: effect, Mend: mend})
 	}
 	adv := &a.list[i]
 	adv.Count++
@@ -141,22 +145,22 @@ func sample(s string) string {
 }
 
 // isRSS reports RSS with a version number below 1.0, or 2.0.
-func (a *adviser) isRSS() bool { return a.f.Format == RSS && !a.isRDF() }
+func (a *adviser) isRSS() bool { return a.f.Format == feed.RSS && !a.isRDF() }
 
 // isRDF reports RSS 0.90 and 1.0.
 func (a *adviser) isRDF() bool {
-	return a.f.Format == RSS && (a.f.Version == "0.90" || a.f.Version == "1.0")
+	return a.f.Format == feed.RSS && (a.f.Version == "0.90" || a.f.Version == "1.0")
 }
 
 // old reports RSS 0.9x.
-func (a *adviser) old() bool { return a.f.Format == RSS && strings.HasPrefix(a.f.Version, "0.9") }
+func (a *adviser) old() bool { return a.f.Format == feed.RSS && strings.HasPrefix(a.f.Version, "0.9") }
 
 // called is the name of an element in this feed's format.
 func (a *adviser) called(rss, atom, json string) string {
 	switch a.f.Format {
-	case Atom:
+	case feed.Atom:
 		return atom
-	case JSONFeed:
+	case feed.JSONFeed:
 		return json
 	}
 	return rss
@@ -170,7 +174,7 @@ func (a *adviser) item(i int, element, text string) Place {
 			return p
 		}
 	}
-	if a.f.Format == JSONFeed {
+	if a.f.Format == feed.JSONFeed {
 		return Place{Path: "items[" + strconv.Itoa(i) + "]", Text: text} // as programs count
 	}
 	return Place{Path: "item[" + strconv.Itoa(i+1) + "]", Text: text}
@@ -205,41 +209,41 @@ func (a *adviser) problems() {
 func problemAdvice(kind string) (level Level, problem, effect, mend string) {
 	const broken = "Readers that go by the rules of XML stop here and show nothing, or nothing new."
 	switch kind {
-	case ProblemTruncated:
+	case feed.ProblemTruncated:
 		return LevelError, "The document ends in the middle.", broken + " The rest of the items is lost to all.", "Look for a limit of time or size in what writes or serves the feed."
-	case ProblemUnclosed, ProblemStrayEnd:
+	case feed.ProblemUnclosed, feed.ProblemStrayEnd:
 		return LevelError, "Start and end tags do not match.", broken, "Close each element where it should end. A program that writes XML does it by itself."
-	case ProblemMarkup:
+	case feed.ProblemMarkup:
 		return LevelError, "There is markup that is not XML.", broken, "Write < in texts as &lt;, or put the text into a CDATA section."
-	case ProblemAttribute:
+	case feed.ProblemAttribute:
 		return LevelError, "There are attributes that are not XML.", broken, "Give each attribute once, with its value in quotes."
-	case ProblemEntity:
+	case feed.ProblemEntity:
 		return LevelError, "There are ampersands or entities that XML does not have.", broken, "Write & as &amp; and letters as themselves; &nbsp; and its like belong to HTML."
-	case ProblemCharacter:
+	case feed.ProblemCharacter:
 		return LevelError, "There are bytes or characters that may not be in the document.", broken + " Others show replacement signs.", "Take control characters out, and save everything in the encoding that is declared, best UTF-8."
-	case ProblemEncoding:
+	case feed.ProblemEncoding:
 		return LevelError, "What is said about the encoding contradicts itself or is not known.", "Letters beyond English come out wrong in some readers.", "Use UTF-8, and say so in the XML declaration and in Content-Type, or nowhere."
-	case ProblemJunk:
+	case feed.ProblemJunk:
 		return LevelError, "There is something before or behind the document.", broken, "Let nothing be written in front of <?xml, not even an empty line, and nothing behind the last end tag."
-	case ProblemSyntax:
+	case feed.ProblemSyntax:
 		return LevelError, "The JSON is not quite JSON.", "Most readers refuse the whole feed.", "Let a program write the JSON."
-	case ProblemDuplicate:
+	case feed.ProblemDuplicate:
 		return LevelError, "Several items have one id.", "Readers show one of them and take the others for its repetition.", "Give each item an id of its own that never changes."
-	case ProblemNamespace:
+	case feed.ProblemNamespace:
 		return LevelWarning, "Namespaces are missing or unusual.", "Readers that go by namespaces pass over these elements.", "Declare each prefix with the URI that its specification gives."
-	case ProblemVersion:
+	case feed.ProblemVersion:
 		return LevelWarning, "The version is missing or does not exist.", "Readers guess what the elements mean.", "Say which version it is: <rss version=\"2.0\">, the namespace of Atom, the version of JSON Feed."
-	case ProblemDate:
+	case feed.ProblemDate:
 		return LevelWarning, "Dates cannot be read.", "Items get the time at which they were fetched, or sink to the end.", "Write dates as the format wants them: \"Mon, 04 May 2026 10:00:00 GMT\" in RSS, \"2026-05-04T10:00:00Z\" elsewhere."
-	case ProblemURL:
+	case feed.ProblemURL:
 		return LevelWarning, "Addresses cannot be read.", "Links lead nowhere.", "Give whole addresses, from https:// on, with spaces as %20."
-	case ProblemMissing:
+	case feed.ProblemMissing:
 		return LevelWarning, "Something that the format requires is missing.", "Readers leave out what depends on it.", "Add it."
-	case ProblemLimit:
+	case feed.ProblemLimit:
 		return LevelWarning, "The feed is beyond the limits of readers.", "What is beyond them is not read.", "Keep the feed to the newest items, and the old ones in an archive."
-	case ProblemType:
+	case feed.ProblemType:
 		return LevelWarning, "The Content-Type says that this is no feed.", "Browsers and some readers offer it as a page or a download.", "Serve it as application/rss+xml, application/atom+xml or application/feed+json."
-	case ProblemMore:
+	case feed.ProblemMore:
 		return LevelAdvice, "There are more problems than are told.", "See above.", "Mend those that are told first."
 	}
 	return LevelWarning, "Values cannot be read.", "Readers pass over them.", "Write them as the format wants them."

@@ -1,6 +1,10 @@
-package feed
+package advice
 
-import "strings"
+import (
+	"strings"
+
+	"cloudburst/feed"
+)
 
 // podcast looks for what podcast directories want, where the feed is a podcast.
 //
@@ -13,7 +17,7 @@ func (a *adviser) podcast() {
 	t := f.ITunes
 	if t == nil {
 		a.add(LevelWarning, "podcast-itunes", a.top("", ""), "The feed has sounds or films, and no iTunes elements.", "Podcast directories do not take it in.", "Add itunes:image, itunes:category, itunes:explicit, itunes:author and itunes:owner.")
-		t = &ITunes{}
+		t = &feed.ITunes{}
 	} else {
 		a.directory(t)
 	}
@@ -34,7 +38,7 @@ func (a *adviser) podcast() {
 }
 
 // directory looks for each element that directories want.
-func (a *adviser) directory(t *ITunes) {
+func (a *adviser) directory(t *feed.ITunes) {
 	want := func(there bool, level Level, element, effect string) {
 		if !there {
 			a.add(level, "podcast-"+element, a.top("", ""), "The podcast has no itunes:"+element+".", effect, "Add itunes:"+element+".")
@@ -49,7 +53,7 @@ func (a *adviser) directory(t *ITunes) {
 }
 
 // isPodcast reports a feed whose items mostly have something to hear or to see.
-func isPodcast(f *Feed) bool {
+func isPodcast(f *feed.Feed) bool {
 	n := 0
 	for i := range f.Items {
 		for _, e := range f.Items[i].Enclosures {

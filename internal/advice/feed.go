@@ -1,29 +1,31 @@
-package feed
+package advice
 
 import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"cloudburst/feed"
 )
 
 // feedLevel looks at what the feed says about itself.
 func (a *adviser) feedLevel() {
 	f := a.f
-	if f.Title.Value == "" && f.Format != JSONFeed { // whose reading has told it
+	if f.Title.Value == "" && f.Format != feed.JSONFeed { // whose reading has told it
 		a.add(LevelError, "title-missing", a.top("", ""), "The feed has no title.", "Readers list it under its address, or not at all.", "Add a title.")
 	}
 	if f.Link == "" {
 		level := LevelWarning
-		if f.Format == Atom || f.Format == JSONFeed {
+		if f.Format == feed.Atom || f.Format == feed.JSONFeed {
 			level = LevelAdvice
 		}
 		a.add(level, "link-missing", a.top("", ""), "The feed does not say which page it belongs to.", "Readers cannot show the way to the site.",
 			"Add "+a.called("<link>, the address of the site", `<link rel="alternate" href="…">`, "home_page_url")+".")
 	}
-	if f.Format == RSS && f.Subtitle.Value == "" {
+	if f.Format == feed.RSS && f.Subtitle.Value == "" {
 		a.add(LevelWarning, "description-missing", a.top("", ""), "The channel has no description, which RSS requires.", "Readers show nothing in its place.", "Add <description>, one sentence about the site.")
 	}
-	if f.Format == Atom {
+	if f.Format == feed.Atom {
 		a.atomFeed()
 	}
 	if len(f.Items) == 0 && f.Moved == nil {
@@ -37,7 +39,7 @@ func (a *adviser) feedLevel() {
 	case a.old():
 		a.add(LevelAdvice, "version-old", a.top("", ""), "RSS "+f.Version+" is the form of another time.", "Readers know it; it has no ids, and no dates in most versions, so that they guess what is new.", "Write RSS 2.0 or Atom 1.0.")
 		a.earlyLimits()
-	case f.Format == Atom && f.Version == "0.3":
+	case f.Format == feed.Atom && f.Version == "0.3":
 		a.add(LevelAdvice, "version-old", a.top("", ""), "Atom 0.3 was a draft.", "Some readers do not know it any more.", "Write Atom 1.0.")
 	}
 	if f.Encoding != "" && f.Encoding != "utf-8" && f.Encoding != "us-ascii" {
@@ -85,12 +87,12 @@ func (a *adviser) addresses() {
 	f := a.f
 	add := a.called(`<atom:link rel="self" type="application/rss+xml" href="…"/>`, `<link rel="self" href="…"/>`, "feed_url")
 	switch {
-	case f.Self == "" && (f.Format == RSS || f.Format == Atom || f.Format == JSONFeed):
+	case f.Self == "" && (f.Format == feed.RSS || f.Format == feed.Atom || f.Format == feed.JSONFeed):
 		a.add(LevelAdvice, "self-missing", a.top("", ""), "The feed does not say its own address.", "A copy of it cannot be followed back, and hubs cannot tell its addresses apart.", "Add "+add+".")
 	case f.Self != "" && a.d.URL != "" && !sameAddress(f.Self, a.d.URL):
 		a.add(LevelAdvice, "self-other", a.top(a.called("atom:link", "link", "feed_url"), f.Self), "The feed gives another address for itself than it came from, "+a.d.URL+".", "Readers may subscribe twice, and hubs know it by one of both only.", "Let self be the address that is public, and let others redirect to it.")
 	}
-	if f.Format != Atom && f.Link != "" && !hasScheme(f.Link) {
+	if f.Format != feed.Atom && f.Link != "" && !hasScheme(f.Link) {
 		a.relative(a.top(a.called("link", "link", "home_page_url"), f.Link))
 	}
 }
@@ -135,7 +137,7 @@ func hasScheme(s string) bool {
 // spec:rss20-2003#image
 func (a *adviser) image() {
 	f := a.f
-	if a.f.Format != RSS {
+	if a.f.Format != feed.RSS {
 		return
 	}
 	at := a.top("image", "")
@@ -156,12 +158,12 @@ func (a *adviser) image() {
 }
 
 // unknown tells of elements that are in no namespace and in no version of the format.
-func (a *adviser) unknown(nodes []Node, at func(name string) Place) {
-	if a.f.Format != RSS && a.f.Format != Atom {
+func (a *adviser) unknown(nodes []feed.Node, at func(name string) Place) {
+	if a.f.Format != feed.RSS && a.f.Format != feed.Atom {
 		return
 	}
 	for _, n := range nodes {
-		if n.Name == "" || n.Prefix != "" || a.f.Format == Atom && n.Space == "" {
+		if n.Name == "" || n.Prefix != "" || a.f.Format == feed.Atom && n.Space == "" {
 			continue
 		}
 		if n.Space != "" && !strings.Contains(n.Space, "purl.org/rss") && !strings.Contains(n.Space, "w3.org/2005/Atom") && !strings.Contains(n.Space, "netscape.com") {

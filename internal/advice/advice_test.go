@@ -1,4 +1,4 @@
-package feed_test
+package advice_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cloudburst/feed"
+	"cloudburst/internal/advice"
 )
 
 var updateAdvice = flag.Bool("update-advice", false, "write the advice into testdata")
@@ -24,7 +25,7 @@ var updateAdvice = flag.Bool("update-advice", false, "write the advice into test
 func TestPublishersAreAdvised(t *testing.T) {
 	t.Parallel()
 	var files []string
-	for _, pattern := range []string{"testdata/advice/*.xml", "testdata/advice/*.json"} {
+	for _, pattern := range []string{"testdata/feeds/*.xml", "testdata/feeds/*.json"} {
 		some, err := filepath.Glob(pattern)
 		if err != nil || len(some) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(some), err)
@@ -44,7 +45,7 @@ func TestPublishersAreAdvised(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got bytes.Buffer
-			for _, a := range f.Advice(&feed.Delivery{Document: doc, URL: address, Now: time.Date(2026, 6, 11, 12, 0, 0, 0, time.UTC)}) {
+			for _, a := range advice.On(f, &advice.Delivery{Document: doc, URL: address, Now: time.Date(2026, 6, 11, 12, 0, 0, 0, time.UTC)}) {
 				fmt.Fprintf(&got, "%s %s ×%d\n", a.Level, a.Rule, a.Count)
 				// How reading words its repairs is tested there.
 				repair := slices.ContainsFunc(f.Problems, func(p feed.Problem) bool { return p.Kind == a.Rule })
@@ -76,7 +77,7 @@ func TestPublishersAreAdvised(t *testing.T) {
 }
 
 // rules are the names of the advice that goes by http, size and items.
-func rules(list []feed.Advice) []string {
+func rules(list []advice.Finding) []string {
 	got := []string{}
 	for _, a := range list {
 		if strings.HasPrefix(a.Rule, "http-") || a.Rule == "size" || a.Rule == "items-many" || a.Rule == "self-other" {
@@ -99,42 +100,42 @@ func TestAdviceOnHowAFeedIsServed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		doc  string
-		d    feed.Delivery
+		d    advice.Delivery
 		want []string
 	}{
-		{"all is well", english, feed.Delivery{Header: good("application/rss+xml"), Revalidated: 304, URL: "https://a.example/"}, nil},
-		{"as XML", german, feed.Delivery{Header: good("application/xml")}, nil},
-		{"Atom", atom, feed.Delivery{Header: good("application/atom+xml; charset=utf-8")}, nil},
-		{"JSON", json, feed.Delivery{Header: good("application/feed+json")}, nil},
-		{"RDF as RSS", rdf, feed.Delivery{Header: good("application/rss+xml")}, nil},
-		{"RDF as RDF", rdf, feed.Delivery{Header: good("application/rdf+xml")}, nil},
-		{"a file", english, feed.Delivery{}, nil},
-		{"as a page", english, feed.Delivery{Header: good("text/html; charset=utf-8")}, []string{"warning http-type"}},
-		{"as plain text", english, feed.Delivery{Header: good("text/plain")}, []string{"warning http-type"}},
-		{"without a type", english, feed.Delivery{Header: http.Header{"Last-Modified": {"x"}}}, []string{"warning http-type"}},
-		{"JSON as XML", json, feed.Delivery{Header: good("application/xml")}, []string{"warning http-type"}},
-		{"XML as JSON", english, feed.Delivery{Header: good("application/json")}, []string{"warning http-type"}},
-		{"RSS as Atom", english, feed.Delivery{Header: good("application/atom+xml")}, []string{"advice http-type"}},
-		{"Atom as RSS", atom, feed.Delivery{Header: good("application/rss+xml")}, []string{"advice http-type"}},
-		{"text/xml without charset and beyond ASCII", german, feed.Delivery{Header: good("text/xml")}, []string{"warning http-charset"}},
-		{"text/xml with charset", german, feed.Delivery{Header: good("text/xml; charset=utf-8")}, nil},
-		{"text/xml within ASCII", english, feed.Delivery{Header: good("text/xml")}, nil},
-		{"no validators", english, feed.Delivery{Header: http.Header{"Content-Type": {"text/xml"}}}, []string{"warning http-validators"}},
-		{"validators that nobody looks at", english, feed.Delivery{Header: good("text/xml"), Revalidated: 200}, []string{"warning http-conditional"}},
-		{"no store", english, feed.Delivery{Header: http.Header{"Content-Type": {"text/xml"}, "Etag": {"x"}, "Cache-Control": {"No-Store"}}}, []string{"advice http-no-store"}},
-		{"over http", english, feed.Delivery{Header: good("text/xml"), URL: "http://a.example/"}, []string{"advice http-insecure"}},
-		{"not compressed", english + strings.Repeat(" ", 5<<10), feed.Delivery{Header: good("text/xml")}, []string{"advice http-compression"}},
-		{"compressed", english + strings.Repeat(" ", 5<<10), feed.Delivery{Header: good("text/xml"), Compressed: true}, nil},
-		{"large", english + strings.Repeat(" ", 600<<10), feed.Delivery{}, []string{"advice size"}},
-		{"very large", english + strings.Repeat(" ", 3<<20), feed.Delivery{}, []string{"warning size"}},
-		{"many items", `<rss version="2.0"><channel>` + strings.Repeat("<item><title>x</title></item>", 201) + "</channel></rss>", feed.Delivery{}, []string{"advice items-many"}},
+		{"all is well", english, advice.Delivery{Header: good("application/rss+xml"), Revalidated: 304, URL: "https://a.example/"}, nil},
+		{"as XML", german, advice.Delivery{Header: good("application/xml")}, nil},
+		{"Atom", atom, advice.Delivery{Header: good("application/atom+xml; charset=utf-8")}, nil},
+		{"JSON", json, advice.Delivery{Header: good("application/feed+json")}, nil},
+		{"RDF as RSS", rdf, advice.Delivery{Header: good("application/rss+xml")}, nil},
+		{"RDF as RDF", rdf, advice.Delivery{Header: good("application/rdf+xml")}, nil},
+		{"a file", english, advice.Delivery{}, nil},
+		{"as a page", english, advice.Delivery{Header: good("text/html; charset=utf-8")}, []string{"warning http-type"}},
+		{"as plain text", english, advice.Delivery{Header: good("text/plain")}, []string{"warning http-type"}},
+		{"without a type", english, advice.Delivery{Header: http.Header{"Last-Modified": {"x"}}}, []string{"warning http-type"}},
+		{"JSON as XML", json, advice.Delivery{Header: good("application/xml")}, []string{"warning http-type"}},
+		{"XML as JSON", english, advice.Delivery{Header: good("application/json")}, []string{"warning http-type"}},
+		{"RSS as Atom", english, advice.Delivery{Header: good("application/atom+xml")}, []string{"advice http-type"}},
+		{"Atom as RSS", atom, advice.Delivery{Header: good("application/rss+xml")}, []string{"advice http-type"}},
+		{"text/xml without charset and beyond ASCII", german, advice.Delivery{Header: good("text/xml")}, []string{"warning http-charset"}},
+		{"text/xml with charset", german, advice.Delivery{Header: good("text/xml; charset=utf-8")}, nil},
+		{"text/xml within ASCII", english, advice.Delivery{Header: good("text/xml")}, nil},
+		{"no validators", english, advice.Delivery{Header: http.Header{"Content-Type": {"text/xml"}}}, []string{"warning http-validators"}},
+		{"validators that nobody looks at", english, advice.Delivery{Header: good("text/xml"), Revalidated: 200}, []string{"warning http-conditional"}},
+		{"no store", english, advice.Delivery{Header: http.Header{"Content-Type": {"text/xml"}, "Etag": {"x"}, "Cache-Control": {"No-Store"}}}, []string{"advice http-no-store"}},
+		{"over http", english, advice.Delivery{Header: good("text/xml"), URL: "http://a.example/"}, []string{"advice http-insecure"}},
+		{"not compressed", english + strings.Repeat(" ", 5<<10), advice.Delivery{Header: good("text/xml")}, []string{"advice http-compression"}},
+		{"compressed", english + strings.Repeat(" ", 5<<10), advice.Delivery{Header: good("text/xml"), Compressed: true}, nil},
+		{"large", english + strings.Repeat(" ", 600<<10), advice.Delivery{}, []string{"advice size"}},
+		{"very large", english + strings.Repeat(" ", 3<<20), advice.Delivery{}, []string{"warning size"}},
+		{"many items", `<rss version="2.0"><channel>` + strings.Repeat("<item><title>x</title></item>", 201) + "</channel></rss>", advice.Delivery{}, []string{"advice items-many"}},
 	} {
 		f, err := feed.ParseBytes([]byte(tt.doc), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tt.d.Document = []byte(tt.doc)
-		if d := cmp.Diff(append([]string{}, tt.want...), rules(f.Advice(&tt.d))); d != "" {
+		if d := cmp.Diff(append([]string{}, tt.want...), rules(advice.On(f, &tt.d))); d != "" {
 			t.Errorf("%s\n%s", tt.name, d)
 		}
 	}
@@ -143,7 +144,7 @@ func TestAdviceOnHowAFeedIsServed(t *testing.T) {
 func TestAdviceNeedsNothingButTheFeed(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Format: feed.RSS, Version: "2.0", Items: []feed.Item{{ID: "x", IDFrom: feed.FromContent}}}
-	list := f.Advice(nil)
+	list := advice.On(f, nil)
 	var got []string
 	for _, a := range list {
 		got = append(got, a.Rule)
@@ -165,7 +166,7 @@ func TestAdviceTellsAFewPlacesAndCountsTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range f.Advice(&feed.Delivery{Document: doc}) {
+	for _, a := range advice.On(f, &advice.Delivery{Document: doc}) {
 		if a.Rule != "item-unidentified" {
 			continue
 		}
@@ -178,7 +179,7 @@ func TestAdviceTellsAFewPlacesAndCountsTheRest(t *testing.T) {
 }
 
 func FuzzAdvice(f *testing.F) {
-	files, err := filepath.Glob("testdata/advice/*.xml")
+	files, err := filepath.Glob("testdata/feeds/*.xml")
 	if err != nil || len(files) == 0 {
 		f.Fatal(err, files)
 	}
@@ -195,11 +196,11 @@ func FuzzAdvice(f *testing.F) {
 			return
 		}
 		last := 0
-		for _, a := range parsed.Advice(&feed.Delivery{Document: doc, URL: "https://a.example/", Header: http.Header{}}) {
+		for _, a := range advice.On(parsed, &advice.Delivery{Document: doc, URL: "https://a.example/", Header: http.Header{}}) {
 			if len(a.Places) > a.Count || a.Count == 0 || len(a.Places) > 5 {
 				t.Errorf("%+v", a)
 			}
-			level := slices.Index([]feed.Level{feed.LevelError, feed.LevelWarning, feed.LevelAdvice}, a.Level)
+			level := slices.Index([]advice.Level{advice.LevelError, advice.LevelWarning, advice.LevelAdvice}, a.Level)
 			if level < last {
 				t.Errorf("%s stands behind what matters less", a.Rule)
 			}

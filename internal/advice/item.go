@@ -1,12 +1,14 @@
-package feed
+package advice
 
 import (
 	"strings"
 	"time"
+
+	"cloudburst/feed"
 )
 
 // itemLevel looks at one item.
-func (a *adviser) itemLevel(i int, it *Item) {
+func (a *adviser) itemLevel(i int, it *feed.Item) {
 	a.says(i, it)
 	a.identity(i, it)
 	a.dates(i, it)
@@ -21,46 +23,46 @@ func (a *adviser) itemLevel(i int, it *Item) {
 }
 
 // says looks for what there is to show.
-func (a *adviser) says(i int, it *Item) {
+func (a *adviser) says(i int, it *feed.Item) {
 	empty := it.Title.Value == "" && it.Summary.Value == "" && len(it.Content) == 0 && len(it.Items) == 0 && it.More == nil
 	switch {
 	case empty && len(it.Enclosures) == 0:
 		a.add(LevelError, "item-empty", a.item(i, "", it.Link), "Items have neither a title nor a text.", "Readers show an empty line, or leave the item out.", "Give each item a title, a text, or both.")
-	case it.Title.Value == "" && a.f.Format == Atom:
+	case it.Title.Value == "" && a.f.Format == feed.Atom:
 		a.add(LevelWarning, "item-title-missing", a.item(i, "", ""), "Entries have no title, which Atom requires.", "Readers show the beginning of the text, the date, or “untitled”.", "Add <title>, even an empty one for notes without a title.")
-	case it.Title.Value == "" && a.f.Format == RSS && a.f.Version != "2.0" && a.f.Version != "" && a.f.Version != "0.92" && a.f.Version != "0.93" && a.f.Version != "0.94":
+	case it.Title.Value == "" && a.f.Format == feed.RSS && a.f.Version != "2.0" && a.f.Version != "" && a.f.Version != "0.92" && a.f.Version != "0.93" && a.f.Version != "0.94":
 		a.add(LevelWarning, "item-title-missing", a.item(i, "", ""), "Items have no title, which RSS "+a.f.Version+" requires.", "Readers show the beginning of the text.", "Add <title>, or write RSS 2.0, where a description is enough.")
 	}
-	if a.f.Format == Atom && it.Link == "" && len(it.Content) == 0 {
+	if a.f.Format == feed.Atom && it.Link == "" && len(it.Content) == 0 {
 		a.add(LevelWarning, "entry-content-missing", a.item(i, "", ""), "Entries have neither content nor a link to a page.", "Readers have nothing to open.", `Add <content> or <link rel="alternate" href="…"/>.`)
 	}
-	if a.f.Format == RSS && it.Link == "" && (a.isRDF() || a.f.Version == "0.91") {
+	if a.f.Format == feed.RSS && it.Link == "" && (a.isRDF() || a.f.Version == "0.91") {
 		a.add(LevelWarning, "item-link-missing", a.item(i, "", ""), "Items have no link, which RSS "+a.f.Version+" requires.", "Readers have nothing to open.", "Add <link>.")
 	}
 }
 
 // identity looks at how readers tell the item from others.
-func (a *adviser) identity(i int, it *Item) {
-	if it.IDFrom != FromID {
+func (a *adviser) identity(i int, it *feed.Item) {
+	if it.IDFrom != feed.FromID {
 		a.noID(i, it)
 		return
 	}
-	if a.f.Format == Atom && !hasScheme(it.ID) {
+	if a.f.Format == feed.Atom && !hasScheme(it.ID) {
 		a.add(LevelWarning, "id-not-uri", a.item(i, "id", it.ID), "The <id> is no URI.", "Readers that go by the rules make one of it, each another.", "Write a whole URI: https://…, tag:… or urn:uuid:….")
 	}
 	// spec:rss20-2003#guid-permalink
-	if a.f.Format == RSS && a.index.linkGUID[i] && !isWeb(it.ID) {
+	if a.f.Format == feed.RSS && a.index.linkGUID[i] && !isWeb(it.ID) {
 		a.add(LevelWarning, "guid-no-address", a.item(i, "guid", it.ID), "A guid is no address, and does not say that it is none.", "Readers that take a guid for the item's address open something that is not there.", `Write <guid isPermaLink="false">.`)
 	}
 }
 
-func (a *adviser) noID(i int, it *Item) {
+func (a *adviser) noID(i int, it *feed.Item) {
 	name := a.called("<guid>", "<id>", "id")
-	weak := it.IDFrom != FromLink && it.IDFrom != FromEnclosure
+	weak := it.IDFrom != feed.FromLink && it.IDFrom != feed.FromEnclosure
 	switch {
-	case a.f.Format == Atom:
+	case a.f.Format == feed.Atom:
 		a.add(LevelError, "entry-id-missing", a.item(i, "", it.Title.Value), "Entries have no <id>.", "Some readers refuse them; others show them again after each change.", "Add <id>, a URI that never changes.")
-	case a.f.Format == JSONFeed:
+	case a.f.Format == feed.JSONFeed:
 		// Reading has told it.
 	case a.f.Version == "1.0":
 		a.add(LevelAdvice, "about-missing", a.item(i, "", it.Link), "Items have no rdf:about.", "Readers tell them apart by their link.", "Add rdf:about with the link.")
@@ -74,19 +76,19 @@ func (a *adviser) noID(i int, it *Item) {
 }
 
 // dates looks at when.
-func (a *adviser) dates(i int, it *Item) {
+func (a *adviser) dates(i int, it *feed.Item) {
 	none := it.Published.Raw == "" && it.Updated.Raw == ""
 	switch {
-	case a.f.Format == Atom && it.Updated.Raw == "":
+	case a.f.Format == feed.Atom && it.Updated.Raw == "":
 		a.add(LevelError, "entry-updated-missing", a.item(i, "", it.Title.Value), "Entries do not say when they were updated.", "Some readers refuse them; others give them the time at which they were fetched.", "Add <updated>.")
-	case none && !a.old() && a.f.Format != CDF:
+	case none && !a.old() && a.f.Format != feed.CDF:
 		a.add(LevelWarning, "date-missing", a.item(i, "", it.Title.Value), "Items have no date.", "Readers give them the time at which they were fetched: on the first reading all are of today.", "Add "+a.called("<pubDate>", "<published>", "date_published")+".")
 	}
 	if a.d.Now.IsZero() {
 		return
 	}
 	for _, d := range []struct {
-		date    Date
+		date    feed.Date
 		element string
 	}{{it.Published, a.called("pubdate", "published", "date_published")}, {it.Updated, a.called("dc:date", "updated", "date_modified")}} {
 		// A day's grace: zones are often wrong.
@@ -117,8 +119,8 @@ func (a *adviser) person(i int) {
 }
 
 // links looks at addresses.
-func (a *adviser) links(i int, it *Item) {
-	if a.f.Format != Atom && it.Link != "" && !hasScheme(it.Link) {
+func (a *adviser) links(i int, it *feed.Item) {
+	if a.f.Format != feed.Atom && it.Link != "" && !hasScheme(it.Link) {
 		a.relative(a.item(i, a.called("link", "link", "url"), it.Link))
 	}
 	if a.secure() && strings.HasPrefix(it.Link, "http://") {
@@ -131,7 +133,7 @@ func (a *adviser) secure() bool { return strings.HasPrefix(a.d.URL, "https://") 
 // enclosures looks at files.
 //
 // spec:rss20-2003#enclosure
-func (a *adviser) enclosures(i int, it *Item) {
+func (a *adviser) enclosures(i int, it *feed.Item) {
 	for _, e := range it.Enclosures {
 		at := a.item(i, a.called("enclosure", "link", "attachments"), e.URL)
 		if e.Type == "" {
@@ -140,7 +142,7 @@ func (a *adviser) enclosures(i int, it *Item) {
 		if e.Length == 0 && a.isRSS() {
 			a.add(LevelWarning, "enclosure-length", at, "Enclosures have no length, or 0.", "Readers cannot show how long a download takes; some podcast directories refuse the feed.", "Add the length in bytes.")
 		}
-		if !hasScheme(e.URL) && a.f.Format != Atom {
+		if !hasScheme(e.URL) && a.f.Format != feed.Atom {
 			a.relative(at)
 		}
 		if a.secure() && strings.HasPrefix(e.URL, "http://") {
@@ -153,7 +155,7 @@ func (a *adviser) enclosures(i int, it *Item) {
 }
 
 // markup looks at HTML that readers take out or cannot show.
-func (a *adviser) markup(i int, element string, t Text) {
+func (a *adviser) markup(i int, element string, t feed.Text) {
 	if t.Value == "" || t.Type == "text/plain" || strings.IndexByte(t.Value, '<') < 0 {
 		return
 	}
@@ -162,7 +164,7 @@ func (a *adviser) markup(i int, element string, t Text) {
 	if at.Text = active; active != "" {
 		a.add(LevelWarning, "html-active", at, "Texts have scripts, frames or forms in them.", "Readers take them out; what they would show is missing.", "Leave them out of the feed, and put a link or an image in their place.")
 	}
-	if at.Text = relative; relative != "" && a.f.Format != Atom {
+	if at.Text = relative; relative != "" && a.f.Format != feed.Atom {
 		a.add(LevelWarning, "html-relative", at, "Texts have relative addresses in them.", "Readers do not agree on what they stand on: images and links are missing in some.", "Give whole addresses, from https:// on.")
 	}
 	if at.Text = insecure; insecure != "" && a.secure() {
@@ -237,4 +239,8 @@ func attrOf(s, name string) string {
 func isRelative(s string) bool {
 	s = strings.TrimSpace(s)
 	return s != "" && s[0] != '#' && !hasScheme(s)
+}
+
+func isWeb(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }

@@ -1,4 +1,4 @@
-package feed
+package advice
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/feed"
 	"cloudburst/internal/charset"
 	"cloudburst/internal/scan"
 )
@@ -32,7 +33,7 @@ type docKey struct {
 // maxIndexed is how many elements are indexed; the rest is found by its item alone.
 const maxIndexed = 50_000
 
-func indexOf(f *Feed, d Delivery) docIndex {
+func indexOf(f *feed.Feed, d Delivery) docIndex {
 	x := docIndex{places: map[docKey]Place{}, linkGUID: map[int]bool{}, authors: map[int]string{}, editors: map[string]string{}}
 	if len(d.Document) == 0 {
 		return x
@@ -44,7 +45,7 @@ func indexOf(f *Feed, d Delivery) docIndex {
 	}
 	text := charset.Decode(d.Document, typ).Text
 	x.ascii = strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0
-	if f.Format == JSONFeed {
+	if f.Format == feed.JSONFeed {
 		x.json(text)
 	} else {
 		x.xml(text)
