@@ -1,4 +1,4 @@
-package feed
+package date
 
 import (
 	"encoding/json"
@@ -53,7 +53,7 @@ func TestReadsDates(t *testing.T) {
 	t.Parallel()
 	dates := 0
 	for _, row := range dateRows(t) {
-		got, ok := ParseDate(row.text)
+		got, ok := Parse(row.text)
 		if row.instant == "-" {
 			if ok {
 				t.Errorf("%q is no date, read as %v", row.text, got)
@@ -114,7 +114,7 @@ func TestReadsMonthsOfManyLanguages(t *testing.T) {
 		for i, name := range strings.Fields(months) {
 			want := time.Date(2004, time.Month(i+1), 5, 0, 0, 0, 0, time.UTC)
 			for _, text := range []string{"5 " + name + " 2004", "5 " + strings.ToUpper(name) + " 2004", "5. " + name + ". 2004", "2004-" + name + "-05"} {
-				if got, ok := ParseDate(text); !ok || !got.Equal(want) {
+				if got, ok := Parse(text); !ok || !got.Equal(want) {
 					t.Errorf("%s: %q is %v %v, want %v", language, text, got, ok, want)
 				}
 			}
@@ -134,7 +134,7 @@ func TestPassesOverWeekdaysOfManyLanguages(t *testing.T) {
 		Pazartesi Salı Çarşamba Perşembe Cuma Cumartesi Pazar måndag tisdag onsdag tors fredag lördag söndag
 		mandag lørdag maanantaina tiistai keskiviikko to perjantai lauantaina su`) {
 		for _, text := range []string{day + " 5 Apr 2004 10:14", day + ", Apr 5, 2004 10:14"} {
-			if got, ok := ParseDate(text); !ok || !got.Equal(want) {
+			if got, ok := Parse(text); !ok || !got.Equal(want) {
 				t.Errorf("%q is %v %v, want %v", text, got, ok, want)
 			}
 		}
@@ -147,18 +147,18 @@ func TestDatesAreReadWithoutAllocations(t *testing.T) {
 		"Thu, 19 Nov 2026 10:14:55 GMT", "2026-11-19T10:14:55.123+01:00", "Thu Nov 19 02:14:55 PST 2026",
 		"le 19 décembre 2026 à 10h30", "19 ноября 2026 г. в 10:14", "2026년 11월 19일 오후 7:14", "hello world",
 	} {
-		if n := testing.AllocsPerRun(10, func() { ParseDate(text) }); n > 0 {
+		if n := testing.AllocsPerRun(10, func() { Parse(text) }); n > 0 {
 			t.Errorf("%q: %v allocations", text, n)
 		}
 	}
 }
 
-func FuzzParseDate(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, row := range dateRows(f) {
 		f.Add(row.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, ok := ParseDate(text)
+		got, ok := Parse(text)
 		if !ok {
 			if !got.IsZero() {
 				t.Fatalf("%q: a time without ok: %v", text, got)
@@ -177,14 +177,14 @@ func FuzzParseDate(f *testing.F) {
 			if layout == time.ANSIC {
 				want = got.Truncate(time.Second)
 			}
-			if again, ok := ParseDate(got.Format(layout)); !ok || !again.Equal(want) {
+			if again, ok := Parse(got.Format(layout)); !ok || !again.Equal(want) {
 				t.Fatalf("%q is %v, but %q is %v", text, got, got.Format(layout), again)
 			}
 		}
 	})
 }
 
-func BenchmarkParseDate(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	for _, text := range []string{
 		"Thu, 19 Nov 2026 10:14:55 GMT", "Thu, 19 Nov 2026 10:14:55 +0100", "2026-11-19T10:14:55Z", "2026-11-19T10:14:55.123+01:00",
 		"Donnerstag, den 19. November 2026 um 10.14 Uhr", "19 ноября 2026 г. в 10:14",
@@ -192,7 +192,7 @@ func BenchmarkParseDate(b *testing.B) {
 		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := ParseDate(text); !ok {
+				if _, ok := Parse(text); !ok {
 					b.Fatal("not read")
 				}
 			}

@@ -1,4 +1,4 @@
-package feed
+package date
 
 // twelve reports whether AM or PM comes next.
 func (r *dateReader) twelve() bool {

@@ -1,4 +1,4 @@
-package feed
+package date
 
 // sign reads what a plus or minus begins: the offset of a zone after a time, the
 // year of -03-12. Other hyphens only join words and numbers.

@@ -1,0 +1,445 @@
+// Package date reads dates as they are found in feeds. Start with [Parse].
+package date
+
+import (
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxDate is the longest text, in bytes, that is read as a date.
+const maxDate = 160
+
+// Parse reads a date in any of the forms that feeds use and gives it in UTC:
+// RFC 822 and its successors with every spelling of zones, W3CDTF and ISO 8601 with
+// week and ordinal dates, the forms of asctime and date, month names in some thirty
+// languages, 年月日, numbers where they can mean one day only, Unix seconds and
+// milliseconds. What is missing is the least that it can be: the first day, the
+// first second; without a zone it is UTC.
+//
+// ok is false when s is no date, when the date could be two (03/04/2026), when it
+// depends on today (12:30), or when its year in UTC is not from 1 to 9999.
+func Parse(s string) (t time.Time, ok bool) {
+	if len(s) > maxDate {
+		return time.Time{}, false
+	}
+	r := dateReader{s: s}
+	for r.i < len(r.s) && !r.failed && !r.complete() {
+		r.step()
+	}
+	return r.result()
+}
+
+// dateReader is the lexer and what it has found so far. The order hardly matters:
+// a number is what its neighbours make of it, a word what it means.
+type dateReader struct {
+	s      string
+	i      int
+	failed bool
+
+	year, month, day int // 0 is not known; a year 0 is refused
+	dated            bool
+	numbers          [2]dateNumber // that have no place yet
+	waiting          int
+
+	hour, minute, second, nano int
+	timed                      bool
+	afternoon                  int8 // 0 is not said, 1 is am, 2 is pm
+
+	zone   int // seconds east of Greenwich
+	zoned  bool
+	named  bool // zone is from a word such as GMT, which an offset may follow
+	korean bool // such texts are in Korean time
+	mardi  bool // month may be a weekday
+	words  int
+	era    int // added to the year
+}
+
+// dateNumber is a run of digits.
+type dateNumber struct{ value, digits int }
+
+// complete reports whether nothing that follows could change the result.
+func (r *dateReader) complete() bool {
+	return r.dated && r.timed && r.zoned && !r.named && r.afternoon == 0
+}
+
+// placed reports whether day, month and year are there: what comes now is the time.
+func (r *dateReader) placed() bool { return r.dated || r.waiting == 2 && r.month != 0 }
+
+// step reads one number, word or sign.
+func (r *dateReader) step() {
+	c := r.s[r.i]
+	switch {
+	case c >= '0' && c <= '9':
+		r.number()
+	case c == '+' || c == '-':
+		r.sign(c == '-', 1)
+	case c == '(' && r.zoned:
+		for r.i < len(r.s) && r.s[r.i] != ')' { // (Pacific Standard Time)
+			r.i++
+		}
+	case c|0x20 >= 'a' && c|0x20 <= 'z':
+		r.word()
+	case c < utf8.RuneSelf:
+		r.i++ // space, comma, quotation mark, bracket
+	default:
+		char, n := utf8.DecodeRuneInString(r.s[r.i:])
+		switch {
+		case char == '−' || char == '–':
+			r.sign(true, n)
+		case unicode.IsLetter(char):
+			r.word()
+		default:
+			r.i += n
+		}
+	}
+}
+
+// digits reads a run of digits, the value of which is right up to 18 of them.
+func (r *dateReader) digits() dateNumber {
+	var n dateNumber
+	for r.i < len(r.s) && r.s[r.i] >= '0' && r.s[r.i] <= '9' {
+		if n.digits < 18 {
+			n.value = n.value*10 + int(r.s[r.i]-'0')
+		}
+		n.digits++
+		r.i++
+	}
+	return n
+}
+
+// peek gives the byte that is n further on, 0 behind the end.
+func (r *dateReader) peek(n int) byte {
+	if r.i+n < len(r.s) {
+		return r.s[r.i+n]
+	}
+	return 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// skipSpace skips spaces and no more.
+func (r *dateReader) skipSpace() {
+	for r.peek(0) == ' ' {
+		r.i++
+	}
+}
+
+// number reads a number and finds out from what follows what it is.
+func (r *dateReader) number() {
+	start := r.i
+	r.named = false
+	n := r.digits()
+	switch c := r.peek(0); {
+	case n.digits > 18:
+		r.failed = true
+	case (c >= 0xE0 || c == ' ' && r.after() >= 0xE0) && r.unit(n):
+	case !r.timed && n.digits <= 2 && c == ':' && isDigit(r.peek(1)):
+		r.clock(n, ':')
+	case !r.timed && n.digits <= 2 && c|0x20 == 'h' && (isDigit(r.peek(1)) || !isLetter(r.peek(1))):
+		r.clock(n, c)
+	case r.placed() && !r.timed && n.digits <= 2 && c == '.' && isDigit(r.peek(1)) && isDigit(r.peek(2)):
+		r.clock(n, '.')
+	case r.dated && !r.timed && (n.digits == 6 || n.digits == 4 || n.digits == 2 && r.afterT(start)):
+		r.compactClock(n)
+	case !r.dated && r.waiting == 0 && r.month == 0 && r.wholeDate(n):
+	case r.dated:
+		if !r.timed && n.digits <= 2 && r.twelve() { // 10 pm
+			r.clock(n, 0)
+		}
+		// Otherwise it is an unnecessary number at the end.
+	case r.timed && r.waiting == 2: // a zone without its sign
+	case r.waiting == 2:
+		if r.month == 0 || n.digits > 2 || !r.twelve() {
+			r.failed = true
+			return
+		}
+		r.clock(n, 0)
+	default:
+		r.numbers[r.waiting] = n
+		r.waiting++
+		r.ordinal()
+	}
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= utf8.RuneSelf }
+
+// afterT reports whether the byte before position i is the T of ISO 8601.
+func (r *dateReader) afterT(i int) bool { return i > 0 && r.s[i-1]|0x20 == 't' }
+
+// ordinal skips what makes 1st, 2nd and 1er of a number.
+func (r *dateReader) ordinal() {
+	switch r.peek(0) | 0x20 {
+	case 's', 'n', 'r', 't', 'e':
+		if !isLetter(r.peek(0)) || !isLetter(r.peek(1)) || isLetter(r.peek(2)) {
+			return
+		}
+		switch string([]byte{r.peek(0) | 0x20, r.peek(1) | 0x20}) {
+		case "st", "nd", "rd", "th", "er":
+			r.i += 2
+		}
+	}
+}
+
+// wholeDate reads a date of which n is the first number: one that consists of
+// numbers, or begins with a year. It is false when n may be something else.
+func (r *dateReader) wholeDate(n dateNumber) bool {
+	c, next := r.peek(0), r.peek(1)
+	switch {
+	case n.digits >= 5:
+		r.compact(n)
+		return true
+	case n.digits == 4 && (c == 'W' || c == 'w') && isDigit(next):
+		r.i++
+		r.week(n.value, false)
+		return true
+	case n.digits == 4 && (c == '-' && next|0x20 == 'w' && isDigit(r.peek(2))):
+		r.i += 2
+		r.week(n.value, true)
+		return true
+	case (c == '-' || c == '/') && isDigit(next):
+		r.i++
+		return r.triple(n, c)
+	case c == '.' && (isDigit(next) || next == ' ' && isDigit(r.peek(2))):
+		return r.triple(n, c)
+	case n.digits == 4 && (c == 0 || c|0x20 == 't' && (isDigit(next) || next == 0) || c == 'Z' && next == 0):
+		r.setDate(n.value, 1, 1)
+		return true
+	}
+	return false
+}
+
+// compact reads dates without separators, and times in seconds.
+func (r *dateReader) compact(n dateNumber) {
+	v := n.value
+	switch n.digits {
+	case 5:
+		r.setDate(twoDigits(v/1000), 1, v%1000)
+	case 6:
+		r.setDate(twoDigits(v/10000), v/100%100, v%100)
+	case 7:
+		r.setDate(v/1000, 1, v%1000)
+	case 8:
+		r.setDate(v/10000, v/100%100, v%100)
+	case 12, 14:
+		if n.digits == 12 {
+			v *= 100
+		}
+		r.setDate(v/1e10, v/1e8%100, v/1e6%100)
+		r.hour, r.minute, r.second, r.timed = v/10000%100, v/100%100, v%100, true
+		r.fraction(1)
+	case 9, 10, 11:
+		r.unix(v, 1)
+	case 13:
+		r.unix(v, 1e3)
+	case 16:
+		r.unix(v, 1e6)
+	default:
+		r.failed = true
+	}
+}
+
+// unix takes a count of parts of seconds from 1970, which is a date alone only.
+func (r *dateReader) unix(v, perSecond int) {
+	t := time.Unix(int64(v/perSecond), int64(v%perSecond)*int64(1e9/perSecond)).UTC()
+	r.setDate(t.Year(), int(t.Month()), t.Day())
+	r.hour, r.minute, r.second = t.Clock()
+	r.nano = t.Nanosecond()
+	if perSecond == 1 {
+		r.fraction(1)
+	}
+	r.timed, r.zoned = true, true
+	for ; r.i < len(r.s); r.i++ {
+		if c := r.s[r.i]; c != ' ' && c != '"' && c != '\'' && c != '\n' && c != '\t' && c != '\r' {
+			r.failed = true
+		}
+	}
+}
+
+// week reads the rest of 2003-W01-1 and 2003W011.
+func (r *dateReader) week(year int, extended bool) {
+	n := r.digits()
+	weekday := 1
+	switch {
+	case n.digits == 3 && !extended:
+		n.value, weekday = n.value/10, n.value%10
+	case n.digits != 2:
+		r.failed = true
+	case r.peek(0) == '-' && isDigit(r.peek(1)) && !isDigit(r.peek(2)):
+		weekday = int(r.peek(1) - '0')
+		r.i += 2
+	}
+	if n.value < 1 || n.value > 53 || weekday < 1 || weekday > 7 {
+		r.failed = true
+		return
+	}
+	// Week 1 has the fourth of January in it.
+	fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC).Weekday()
+	monday := 4 - (int(fourth)+6)%7
+	t := time.Date(year, time.January, monday+(n.value-1)*7+weekday-1, 0, 0, 0, 0, time.UTC)
+	r.setDate(t.Year(), int(t.Month()), t.Day())
+}
+
+// triple reads the second and third number of a date, which the same separator
+// divides. Position is at the second, or at the dot before it.
+func (r *dateReader) triple(a dateNumber, separator byte) bool {
+	back := r.i
+	if separator == '.' {
+		r.i++
+		r.skipSpace()
+	}
+	b := r.digits()
+	var c dateNumber
+	if r.peek(0) == separator {
+		at := r.i
+		r.i++
+		if separator == '.' {
+			r.skipSpace()
+		}
+		if c = r.digits(); c.digits == 0 {
+			r.i = at
+		}
+	}
+	switch {
+	case c.digits > 0 && a.digits == 4:
+		r.setDate(a.value, b.value, c.value)
+	case c.digits > 0:
+		r.dayMonthYear(a, b, c, separator)
+	case a.digits == 4 && b.digits == 3 && separator == '-': // 2003-335
+		r.setDate(a.value, 1, b.value)
+	case a.digits == 4 && b.digits == 4 && separator == '-': // 2003-1231
+		r.setDate(a.value, b.value/100, b.value%100)
+	case a.digits == 4 && b.digits <= 2 && separator != '.':
+		if separator == '-' && isLetter(r.peek(1)) && r.peek(0) == '-' { // 2026-19-Nov
+			r.failed = true
+		}
+		r.setDate(a.value, b.value, 1)
+	case a.digits == 2 && b.digits == 3 && separator == '-': // 03-335
+		r.setDate(twoDigits(a.value), 1, b.value)
+	case separator == '.':
+		r.i = back
+		return false
+	default:
+		r.failed = true
+	}
+	return true
+}
+
+// dayMonthYear puts three numbers in order of which the first is no year of four
+// digits. Nobody knows whether 03/04/2026 is in March or in April.
+func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
+	short := c.digits <= 2
+	switch {
+	case a.digits > 2 || b.digits > 2 || c.digits > 4 || c.digits == 3:
+		r.failed = true
+	case separator == '.' && (c.digits == 1 || r.peek(0) == '.' && isDigit(r.peek(1))):
+		r.failed = true // a version, an address
+	case separator == '.': // only where the day comes first
+		r.setDate(r.fullYear(c), b.value, a.value)
+	case separator == '-' && short:
+		if a.digits != 2 || b.digits != 2 || c.digits != 2 {
+			r.failed = true
+			return
+		}
+		r.setDate(twoDigits(a.value), b.value, c.value) // ISO 8601 of 1988
+	case b.value > 12 && a.value <= 12:
+		r.setDate(r.fullYear(c), a.value, b.value)
+	case short: // 31/12/03 is of 2003 or of 2031
+		r.failed = true
+	case a.value > 12 && b.value <= 12 || a.value == b.value:
+		r.setDate(c.value, b.value, a.value)
+	default:
+		r.failed = true
+	}
+}
+
+// fullYear makes four digits of two, and of the three of programs that count from
+// 1900.
+func (r *dateReader) fullYear(n dateNumber) int {
+	switch {
+	case n.digits <= 2:
+		return twoDigits(n.value)
+	case n.digits == 3:
+		return 1900 + n.value
+	}
+	return n.value
+}
+
+// twoDigits is the year that two digits mean: feeds are younger than 1990, and the
+// dates in them not far in the future.
+func twoDigits(year int) int {
+	if year < 90 {
+		return 2000 + year
+	}
+	return 1900 + year
+}
+
+// setDate takes a date of numbers. The day may be that of the year, of January
+// then.
+func (r *dateReader) setDate(year, month, day int) {
+	limit := 31
+	if month == 1 {
+		limit = 366
+	}
+	if month < 1 || month > 12 || day < 1 || day > limit {
+		r.failed = true
+		return
+	}
+	r.year, r.month, r.day, r.dated = year, month, day, true
+}
+
+// result puts together what was found.
+func (r *dateReader) result() (time.Time, bool) {
+	if !r.failed && !r.dated {
+		r.place()
+	}
+	if r.failed || !r.dated || r.era == 0 && r.year == 0 {
+		return time.Time{}, false
+	}
+	switch {
+	case r.afternoon == 2 && r.hour < 12:
+		r.hour += 12
+	case r.afternoon == 1 && r.hour == 12:
+		r.hour = 0
+	}
+	// 24:00 is the next day, second 60 the next minute; time.Date sees to both.
+	if r.hour > 24 || r.hour == 24 && r.minute+r.second+r.nano > 0 || r.minute > 59 || r.second > 60 {
+		return time.Time{}, false
+	}
+	if r.korean && !r.zoned {
+		r.zone = 9 * 3600
+	}
+	t := time.Date(r.era+r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second-r.zone, r.nano, time.UTC)
+	if year := r.era + r.year; (year < 2 || year > 9998) && (t.Year() < 1 || t.Year() > 9999) {
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+// place finds out which of the waiting numbers is the day and which the year, when
+// a name or a unit has told the month.
+func (r *dateReader) place() {
+	a, b := r.numbers[0], r.numbers[1]
+	switch {
+	case r.month == 0 && r.timed && r.waiting == 1 && a.digits == 4: // 2026 10:14
+		r.year, r.month, r.day = a.value, 1, 1
+	case r.month == 0:
+		r.failed = true
+	case r.year != 0: // by its unit
+		if r.day == 0 {
+			r.day = 1
+		}
+	case r.waiting == 1 && a.digits == 4: // November 2026
+		r.year, r.day = a.value, 1
+	case r.waiting != 2:
+		r.failed = true
+	case a.digits > 2 && b.digits <= 2: // 2026 November 19
+		r.year, r.day = r.fullYear(a), b.value
+	default:
+		r.year, r.day = r.fullYear(b), a.value
+	}
+	if !r.failed && (r.day < 1 || r.day > 31) {
+		r.failed = true
+	}
+	r.dated = !r.failed
+}
