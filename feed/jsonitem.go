@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"cloudburst/internal/href"
 )
 
 // items reads the value of "items", which is where the reader is.
 func (r *jsonReader) items() {
 	if r.root == nil { // the feed's own word is better than nothing
-		r.root = newBase(r.f.Self)
+		r.root = href.New(r.f.Self)
 	}
 	feedAuthor := r.author
 	defer func() { r.into, r.author = &r.f.Unknown, feedAuthor }()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/href"
 )
 
 // text reads a value that is one line of text. What is none is told, and taken for
@@ -98,7 +100,7 @@ func (r *jsonReader) plainText() Text {
 	if text == "" {
 		return Text{}
 	}
-	if strings.IndexAny(text, "<&") >= 0 && looksLikeHTML(text) {
+	if strings.IndexAny(text, "<&") >= 0 && href.LooksLikeHTML(text) {
 		r.tell(ProblemValue, at, "HTML stands in what is plain text; its tags will be seen.")
 	}
 	return Text{Value: text, Type: plainText}

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/discover"
 	"cloudburst/internal/charset"
+	"cloudburst/internal/href"
 	"cloudburst/internal/scan"
 )
 
@@ -98,7 +99,7 @@ type parser struct {
 	atom     bool // Atom 0.3 or 1.0: texts say what they are
 	ns       string
 	bases    []openBase
-	root     *base
+	root     *href.Base
 	item     *Item // the one being read
 	nested   int   // how many items are around it
 	unknown  int
@@ -116,7 +117,7 @@ type parser struct {
 // openBase is the base in force within an element at a depth.
 type openBase struct {
 	depth int
-	base  *base
+	base  *href.Base
 }
 
 func (p *parser) header(name string) string {
@@ -132,9 +133,9 @@ func (p *parser) document(text string) error {
 		p.problem(ProblemLimit, 0, "The document is longer than "+strconv.Itoa(p.o.Limits.Bytes)+" bytes; only its beginning is read.")
 		text = text[:cut(text, p.o.Limits.Bytes)]
 	}
-	p.root = newBase(p.o.URL)
+	p.root = href.New(p.o.URL)
 	if where := p.header("Content-Location"); where != "" {
-		p.root = p.root.child(where)
+		p.root = p.root.Child(where)
 	}
 	if looksLikeJSON(text) {
 		return p.json(text)
@@ -191,13 +192,13 @@ func (p *parser) next() scan.Kind {
 		p.bases = p.bases[:n-1]
 	}
 	if p.r.Base != "" {
-		p.bases = append(p.bases, openBase{depth, p.base().child(p.r.Base)})
+		p.bases = append(p.bases, openBase{depth, p.base().Child(p.r.Base)})
 	}
 	return k
 }
 
 // base is what relative references in the current element stand on.
-func (p *parser) base() *base {
+func (p *parser) base() *href.Base {
 	if n := len(p.bases); n > 0 {
 		return p.bases[n-1].base
 	}
@@ -245,7 +246,7 @@ func (p *parser) url(ref string) string {
 	if p.o.KeepRelative || ref == "" {
 		return ref
 	}
-	return p.base().resolve(ref)
+	return p.base().Resolve(ref)
 }
 
 // problem tells of one at an offset of the document.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/charset"
+	"cloudburst/internal/href"
 )
 
 // Media types of texts.
@@ -83,7 +84,7 @@ func withoutDivs(s string) (string, bool) {
 
 // guess looks whether a text without a type, in a format that has none, is HTML.
 func (p *parser) guess(t *Text) {
-	if !p.atom && t.Type == plainText && looksLikeHTML(t.Value) {
+	if !p.atom && t.Type == plainText && href.LooksLikeHTML(t.Value) {
 		t.Type = htmlText
 	}
 }
@@ -91,7 +92,7 @@ func (p *parser) guess(t *Text) {
 // markup resolves the references in HTML and makes it safe, as asked for.
 func (p *parser) markup(t *Text) {
 	if !p.o.KeepRelative {
-		t.Value = resolveHTML(t.Value, p.base())
+		t.Value = href.HTML(t.Value, p.base())
 	}
 	if p.o.Sanitize != nil {
 		t.Value = p.o.Sanitize(t.Value)

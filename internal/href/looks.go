@@ -1,4 +1,4 @@
-package feed
+package href
 
 import (
 	"html"
@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// looksLikeHTML says whether s, a text of a format that does not say what it is, is
+// LooksLikeHTML says whether s, a text of a format that does not say what it is, is
 // HTML rather than plain text. It needs an end tag or a character reference for a
 // yes, and takes any tag or reference that is not of HTML for a no: to take text
 // for HTML loses what is between "<" and ">", to take HTML for text only looks bad.
-func looksLikeHTML(s string) bool {
+func LooksLikeHTML(s string) bool {
 	found := false
 	if strings.IndexByte(s, '<') >= 0 {
 		ends, ok := onlyTags(s)

@@ -1,4 +1,6 @@
-package feed
+// Package href makes relative references absolute, in addresses and in HTML. Start with
+// [New] and [HTML].
+package href
 
 import "strings"
 
@@ -11,8 +13,8 @@ import "strings"
 // references cannot become many times its size.
 const longestBase = 2048
 
-// base is an address that relative references stand on. Nil is no base.
-type base struct {
+// Base is an address that relative references stand on. Nil is no base.
+type Base struct {
 	url       string // as it was given, without white space around it
 	scheme    string // lower case, without the colon; "" when the base is relative itself
 	root      string // up to where the path begins: "http://host"
@@ -21,14 +23,14 @@ type base struct {
 	beforeTag int    // in url: path and query, no fragment
 }
 
-// newBase takes u apart. Nothing can stand on an empty u, one that is too long, or
+// New takes u apart. Nothing can stand on an empty u, one that is too long, or
 // one like mailto: that has no parts: for these it is nil.
-func newBase(u string) *base {
+func New(u string) *Base {
 	u = fewerSlashes(trimReference(u))
 	if u == "" || len(u) > longestBase || badHost(u) {
 		return nil
 	}
-	b := &base{url: u, beforeTag: len(u)}
+	b := &Base{url: u, beforeTag: len(u)}
 	if i := strings.IndexByte(u, '#'); i >= 0 {
 		b.beforeTag = i
 	}
@@ -61,22 +63,22 @@ func newBase(u string) *base {
 	return b
 }
 
-// absolute says whether what is resolved on b is a whole address.
-func (b *base) absolute() bool { return b != nil && b.scheme != "" }
+// Absolute says whether what is resolved on b is a whole address.
+func (b *Base) Absolute() bool { return b != nil && b.scheme != "" }
 
 // String is the address of the base, "" for none.
-func (b *base) String() string {
+func (b *Base) String() string {
 	if b == nil {
 		return ""
 	}
 	return b.url
 }
 
-// resolve gives the address that ref means on b, as RFC 3986 section 5.2 has it
+// Resolve gives the address that ref means on b, as RFC 3986 section 5.2 has it
 // and browsers do (spec:rfc3986-2005#resolve): white space around ref does not count, "http:x" is relative to
 // a base of the same scheme, "http:///x" is a host with slashes too many. A
 // reference that is no address, or stands on no base, comes back as it is.
-func (b *base) resolve(ref string) string {
+func (b *Base) Resolve(ref string) string {
 	if isPlainWeb(ref) {
 		return ref
 	}
@@ -115,7 +117,7 @@ func fewerSlashes(u string) string {
 }
 
 // join is resolve for a reference without a scheme.
-func (b *base) join(ref string) string {
+func (b *Base) join(ref string) string {
 	switch ref[0] {
 	case '#':
 		return b.url[:b.beforeTag] + ref
@@ -146,21 +148,21 @@ func (b *base) join(ref string) string {
 	return b.root + joinPath(b.dir, ref)
 }
 
-// child is the base that an xml:base of ref makes inside of b: b itself when ref
+// Child is the base that an xml:base of ref makes inside of b: b itself when ref
 // says nothing that can be stood on.
-func (b *base) child(ref string) *base {
+func (b *Base) Child(ref string) *Base {
 	ref = trimReference(ref)
 	if ref == "" {
 		return b
 	}
 	if b == nil {
-		return newBase(ref)
+		return New(ref)
 	}
-	u := b.resolve(ref)
+	u := b.Resolve(ref)
 	if u == b.url {
 		return b
 	}
-	if c := newBase(u); c != nil && (c.absolute() || !b.absolute()) {
+	if c := New(u); c != nil && (c.Absolute() || !b.Absolute()) {
 		return c
 	}
 	return b

@@ -1,4 +1,4 @@
-package feed
+package href
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func TestTextIsHTMLWhenItHasAnEndTagOrAReference(t *testing.T) {
 		"<h1>x</h1>": true, "<h7>x</h7>": false, "<blockquotes></b>": false, "<é></b>": false, "<“></b>": true,
 		"<mark>x</mark>": true, "a<3</b>": false, "x &lt;3": true, "R&D; more": false, "&amp": false,
 	} {
-		if got := looksLikeHTML(s); got != want {
+		if got := LooksLikeHTML(s); got != want {
 			t.Errorf("%q: HTML %v, want %v", s, got, want)
 		}
 	}
@@ -26,7 +26,7 @@ func TestTextIsHTMLWhenItHasAnEndTagOrAReference(t *testing.T) {
 
 func TestRelativeReferencesInMarkupBecomeAbsolute(t *testing.T) {
 	t.Parallel()
-	b := newBase("http://example.com/a/b?x=1&y=2")
+	b := New("http://example.com/a/b?x=1&y=2")
 	for s, want := range map[string]string{
 		`<a href="c">`:                   `<a href="http://example.com/a/c">`,
 		`<a href='c'>`:                   `<a href='http://example.com/a/c'>`,
@@ -72,7 +72,7 @@ func TestRelativeReferencesInMarkupBecomeAbsolute(t *testing.T) {
 		`<style>a<a href=c></style ><a href=c>`:               `<style>a<a href=c></style ><a href="http://example.com/a/c">`,
 		`<SCRIPT>'</scripts><a href=c>'</Script><a href=c>`:   `<SCRIPT>'</scripts><a href=c>'</Script><a href="http://example.com/a/c">`,
 	} {
-		if got := resolveHTML(s, b); got != want {
+		if got := HTML(s, b); got != want {
 			t.Errorf("%s\n became %s\n want   %s", s, got, want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestRelativeReferencesInMarkupBecomeAbsolute(t *testing.T) {
 
 func TestWhatIsNoRelativeReferenceStaysByteForByte(t *testing.T) {
 	t.Parallel()
-	b := newBase("http://example.com/a/b")
+	b := New("http://example.com/a/b")
 	for _, s := range []string{
 		"", "text", "a = b", `<a href="http://h/x y">`, `<a href='https://h/?a=1&b=2'>`, `<a href="HTTP://h">`,
 		`<a href="mailto:a@b">`, `<a href="javascript:x">`, `<a href="&#106;avascript:x">`, `<img src="data:image/png;base64,AA==">`,
@@ -89,35 +89,35 @@ func TestWhatIsNoRelativeReferenceStaysByteForByte(t *testing.T) {
 		`<script><a href=c>`, `<textarea><a href="c"></textarea>`, `<title><a href="c"></title>`, `<a href>`, `<img srcset="http://h/a 2x, https://h/b">`,
 		`&lt;a href="c"&gt;`, `<object classid="clsid:1">`, `<a data-href="c">`, "<img srcset='c,\x13 2x'>", `<superlongelementname href="c">`, `</a href="c">`,
 	} {
-		if got := resolveHTML(s, b); got != s {
+		if got := HTML(s, b); got != s {
 			t.Errorf("%s\n became %s", s, got)
 		}
-		if got := resolveHTML(s, nil); got != s {
+		if got := HTML(s, nil); got != s {
 			t.Errorf("without a base, %s\n became %s", s, got)
 		}
 	}
-	if got := resolveHTML(`<a href="c">`, newBase("/a/")); got != `<a href="c">` {
+	if got := HTML(`<a href="c">`, New("/a/")); got != `<a href="c">` {
 		t.Errorf("on a base that is no whole address: %s", got)
 	}
 }
 
 func TestMarkupWithoutRelativeReferencesIsNotCopied(t *testing.T) {
-	b := newBase("http://example.com/a/b")
+	b := New("http://example.com/a/b")
 	s := ordinaryHTML(1 << 14)
-	if n := testing.AllocsPerRun(10, func() { resolveHTML(s, b) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() { HTML(s, b) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 func TestReferencesCannotBlowATextUp(t *testing.T) {
 	t.Parallel()
-	b := newBase("http://example.com/" + strings.Repeat("x", longestBase-20) + "/")
+	b := New("http://example.com/" + strings.Repeat("x", longestBase-20) + "/")
 	for name, s := range map[string]string{
 		"many links":    strings.Repeat("<a href=c>", 1<<14),
 		"a long srcset": `<img srcset="` + strings.Repeat("a,b ", 1<<14) + `">`,
 		"many commas":   `<img srcset="` + strings.Repeat("a, ", 1<<14) + `">`,
 	} {
-		if got := resolveHTML(s, b); len(got) > 10*len(s)+1<<17 {
+		if got := HTML(s, b); len(got) > 10*len(s)+1<<17 {
 			t.Errorf("%s: %d bytes became %d", name, len(s), len(got))
 		}
 	}
@@ -135,7 +135,7 @@ func ordinaryHTML(n int) string {
 }
 
 func BenchmarkResolveHTML(b *testing.B) {
-	on := newBase("https://example.com/a/b")
+	on := New("https://example.com/a/b")
 	abs := ordinaryHTML(1 << 16)
 	for name, s := range map[string]string{
 		"absolute": abs,
@@ -146,23 +146,23 @@ func BenchmarkResolveHTML(b *testing.B) {
 			b.SetBytes(int64(len(s)))
 			b.ReportAllocs()
 			for b.Loop() {
-				resolveHTML(s, on)
+				HTML(s, on)
 			}
 		})
 	}
 }
 
-func FuzzResolveHTML(f *testing.F) {
+func FuzzHTML(f *testing.F) {
 	f.Add("http://example.com/a/b", `<a href="c"><img srcset="a 1x, b"><!-- x --><script>x</script>`)
 	f.Add("http://example.com/a, b/?\"'<&", `<img srcset=a,b><a href='"&amp;'>`)
 	f.Fuzz(func(t *testing.T, on, s string) {
-		b := newBase(on)
-		looksLikeHTML(s)
-		got := resolveHTML(s, b)
+		b := New(on)
+		LooksLikeHTML(s)
+		got := HTML(s, b)
 		if len(got) > 5*(9*len(s)+1<<16+longestBase) {
 			t.Fatalf("%d bytes became %d", len(s), len(got))
 		}
-		if again := resolveHTML(got, b); again != got {
+		if again := HTML(got, b); again != got {
 			t.Fatalf("%q on %q\n once  %q\n twice %q", s, on, got, again)
 		}
 	})

@@ -1,4 +1,4 @@
-package feed
+package href
 
 // reference is a set of the attributes that hold references.
 type reference uint32

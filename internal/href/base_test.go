@@ -1,4 +1,4 @@
-package feed
+package href
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 func TestReferencesResolveAsRFC3986Says(t *testing.T) {
 	t.Parallel()
 	const on = "http://a/b/c/d;p?q"
-	b := newBase(on)
+	b := New(on)
 	for ref, want := range map[string]string{
 		"g:h": "g:h", "g": "http://a/b/c/g", "./g": "http://a/b/c/g", "g/": "http://a/b/c/g/",
 		"/g": "http://a/g", "//g": "http://g", "?y": "http://a/b/c/d;p?y", "g?y": "http://a/b/c/g?y",
@@ -26,7 +26,7 @@ func TestReferencesResolveAsRFC3986Says(t *testing.T) {
 		"g#s/./x": "http://a/b/c/g#s/./x", "g#s/../x": "http://a/b/c/g#s/../x",
 		"http:g": "http://a/b/c/g",
 	} {
-		if got := b.resolve(ref); got != want {
+		if got := b.Resolve(ref); got != want {
 			t.Errorf("%q on %q is %q, want %q", ref, on, got, want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestReferencesOfFeedsResolveAsBrowsersDo(t *testing.T) {
 		{"d/e", "../../../a", "a"},
 		{"d", "//h/x", "//h/x"},
 	} {
-		if got := newBase(c.base).resolve(c.ref); got != c.want {
+		if got := New(c.base).Resolve(c.ref); got != c.want {
 			t.Errorf("%q on %q is %q, want %q", c.ref, c.base, got, c.want)
 		}
 	}
@@ -102,24 +102,24 @@ func TestBasesNest(t *testing.T) {
 		{[]string{"", ""}, ""},
 		{[]string{"http://a/", strings.Repeat("x/", longestBase)}, "http://a/"},
 	} {
-		b := newBase(c.bases[0])
+		b := New(c.bases[0])
 		for _, ref := range c.bases[1:] {
-			b = b.child(ref)
+			b = b.Child(ref)
 		}
 		if got := b.String(); got != c.want {
 			t.Errorf("%q: the base is %q, want %q", c.bases, got, c.want)
 		}
 	}
-	b := newBase("http://a/b")
-	if b.child("") != b || b.child("http://a/b") != b {
+	b := New("http://a/b")
+	if b.Child("") != b || b.Child("http://a/b") != b {
 		t.Error("a base that changes nothing is made anew")
 	}
 }
 
 func TestResolvingWhatIsAbsoluteAllocatesNothing(t *testing.T) {
-	b := newBase("http://example.com/a/b")
+	b := New("http://example.com/a/b")
 	for _, ref := range []string{"https://example.com/x?y#z", "http://a/", "mailto:a@b", "HTTP://x/y"} {
-		if n := testing.AllocsPerRun(10, func() { b.resolve(ref) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { b.Resolve(ref) }); n != 0 {
 			t.Errorf("%q: %v allocations", ref, n)
 		}
 	}
@@ -131,18 +131,18 @@ func FuzzResolve(f *testing.F) {
 		f.Add(s, "../x")
 	}
 	f.Fuzz(func(t *testing.T, on, ref string) {
-		b := newBase(on)
-		got := b.resolve(ref)
+		b := New(on)
+		got := b.Resolve(ref)
 		if len(got) > len(on)+len(ref)+len("://") {
 			t.Fatalf("%q on %q is %q: too long", ref, on, got)
 		}
-		if c := b.child(ref); b.absolute() && !c.absolute() {
+		if c := b.Child(ref); b.Absolute() && !c.Absolute() {
 			t.Fatalf("%q in %q loses the base", ref, on)
 		}
-		if !b.absolute() {
+		if !b.Absolute() {
 			return
 		}
-		if again := b.resolve(got); again != got {
+		if again := b.Resolve(got); again != got {
 			t.Fatalf("%q on %q is %q, and on the same base again %q", ref, on, got, again)
 		}
 	})

@@ -1,11 +1,11 @@
-package feed
+package href
 
 import "strings"
 
 // resolveSet resolves the addresses of a srcset: addresses with what they are for,
 // between commas. An address ends at white space; a comma may be in it. A set that
 // would become longer than limit stays as it is.
-func (b *base) resolveSet(set string, limit int) string {
+func (b *Base) resolveSet(set string, limit int) string {
 	var out strings.Builder
 	done, i := 0, 0
 	for {
@@ -21,7 +21,7 @@ func (b *base) resolveSet(set string, limit int) string {
 		}
 		ref := strings.TrimRight(set[start:i], ",")
 		// One that would end in a comma would be another address the next time.
-		if abs := b.resolve(ref); abs != ref && !strings.HasSuffix(abs, ",") {
+		if abs := b.Resolve(ref); abs != ref && !strings.HasSuffix(abs, ",") {
 			if out.Len()+len(abs) > limit {
 				return set
 			}

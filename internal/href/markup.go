@@ -1,4 +1,4 @@
-package feed
+package href
 
 import (
 	"html"
@@ -9,14 +9,14 @@ import (
 // apart: tags that hold no references are passed over, values are looked at where
 // they stand, and only when one has to change is anything copied.
 
-// resolveHTML gives s with the relative references in it made absolute on b: those
+// HTML gives s with the relative references in it made absolute on b: those
 // in the attributes of HTML that hold addresses, and of SVG's images. Everything else
 // stays byte for byte, and without a relative reference s is the result itself.
 // Comments, CDATA sections and the text of scripts and styles are not markup.
 //
 // When s would become more than eightfold, it is hostile, and stays as it is.
-func resolveHTML(s string, b *base) string {
-	if !b.absolute() || strings.IndexByte(s, '=') < 0 {
+func HTML(s string, b *Base) string {
+	if !b.Absolute() || strings.IndexByte(s, '=') < 0 {
 		return s
 	}
 	r := linkResolver{s: s, base: b, limit: 8*len(s) + 1<<16}
@@ -39,7 +39,7 @@ func resolveHTML(s string, b *base) string {
 // linkResolver is one run over a text.
 type linkResolver struct {
 	s       string
-	base    *base
+	base    *Base
 	out     strings.Builder
 	done    int  // up to here s is in out
 	limit   int  // of out
@@ -242,7 +242,7 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	case kind == inXlink && strings.HasPrefix(ref, "#"):
 		return // a part of the same drawing
 	default:
-		abs = r.base.resolve(ref)
+		abs = r.base.Resolve(ref)
 	}
 	if abs == ref {
 		return
