@@ -131,7 +131,7 @@ var charsets = []charset{
 	{name: "ibm866", labels: " 866 ", family: familySingle, table: charmap.CodePage866},
 	{name: "ibm869", labels: " 869 cpgr ", family: familySingle, chars: highCP869},
 	{name: "ibm1006", labels: " 1006 ", family: familySingle, chars: highCP1006},
-	{name: "ibm1125", labels: " 1125 866u ruscii ", family: familySingle, chars: highCP1125},
+	{name: "ibm1125", labels: " 1125 866u cp866u ruscii ", family: familySingle, chars: highCP1125},
 	{name: "hp-roman8", labels: " hproman8 roman8 r8 1051 ", family: familySingle, chars: highRoman8},
 	{name: "ptcp154", labels: " ptcp154 pt154 154 cyrillicasian ", family: familySingle, chars: highPTCP154},
 	{name: "kz-1048", labels: " kz1048 rk1048 strk10482002 ", family: familySingle, chars: highKZ1048},
@@ -170,6 +170,13 @@ func lookup(label string) *charset {
 	}
 	if c := find(squeezed); c != nil {
 		return c
+	}
+	if n := len(squeezed) - len("1987 "); n > len(" iso8859") && strings.HasPrefix(string(squeezed), " iso8859") {
+		year := []byte(string(squeezed)) // iso_8859_2_1987, for the colon is no letter of a name in Python
+		year[n] = ' '
+		if c := find(year[:n+1]); c != nil {
+			return c
+		}
 	}
 	// " cseuckr ", " xsjis ", " xxbig5 ": IANA's aliases for programs, and labels
 	// from before there was a standard.
