@@ -105,6 +105,7 @@ func TestCDFSchedulesAreRead(t *testing.T) {
 		{"from its start on", feed.Schedule{StartDate: "2026-05-04T12:30:00Z", IntervalTime: span("", "6", "")}, 10*time.Hour + 10*time.Minute},
 		{"steps count from the start", feed.Schedule{StartDate: "2026-05-03T00:30:00Z", IntervalTime: span("", "1", "")}, 10 * time.Minute},
 		{"in its zone", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: feed.Span{Hour: "5", Zone: "-0500"}}, 7*time.Hour + 40*time.Minute},
+		{"its start too is in its zone", feed.Schedule{StartDate: "2026-05-04", IntervalTime: span("1", "", ""), EarliestTime: feed.Span{Hour: "5", Zone: "-0500"}}, 7*time.Hour + 40*time.Minute},
 		{"over", feed.Schedule{StopDate: "2026-05-01", IntervalTime: span("", "6", "")}, 0},
 		{"no interval", feed.Schedule{EarliestTime: span("", "5", "")}, 0},
 		{"interval of nothing", feed.Schedule{IntervalTime: span("0", "0", "")}, 0},

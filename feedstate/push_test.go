@@ -66,6 +66,18 @@ func TestPushesNeverStarveTheBackupCheck(t *testing.T) {
 	l.check(ok("x", feed.Hints{})).wait(24 * time.Hour)
 }
 
+func TestTheBackupCheckCountsFromTheLastPoll(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	polled := l.now
+	l.after(10*time.Hour, pushed("2"))
+	for _, now := range []time.Time{l.now, l.now.Add(5 * time.Hour)} {
+		if _, d := feedstate.Plan(l.s, now, feedstate.Options{}); !d.At.Equal(polled.Add(24 * time.Hour)) {
+			t.Errorf("polled at %s, pushed at %s, planned for %s", polled, l.now, d.At)
+		}
+	}
+}
+
 func TestAPushDoesNotOutrunARetryAfter(t *testing.T) {
 	t.Parallel()
 	l := live(t)
@@ -137,7 +149,7 @@ func TestAPollThatWasALittleQuickerIsNoMiss(t *testing.T) {
 func TestContentThatAHubDeliversChangesNothingOfWhatTheFeedsServerSaid(t *testing.T) {
 	t.Parallel()
 	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=7200"))
-	l.s.Push.Since = l.now
+	l.s.Push.Since = l.now.Add(-time.Minute)
 	l.after(time.Minute, feedstate.Answer{Cause: feedstate.Delivered, Hash: "part", Hints: &feed.Hints{}, Header: header("ETag", `"hub"`)}).outcome(feedstate.Changed)
 	l.validators(`"a"`, "")
 	if l.s.Hash != "1" || l.s.Hints.TTL != "90" || l.s.Cache.From != "max-age" || l.s.Push.Announced != 1 {

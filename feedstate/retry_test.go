@@ -24,6 +24,9 @@ func TestRetryAfterIsReadInSecondsAndAsADateAndJunkIsIgnored(t *testing.T) {
 				t.Errorf("%q is a wait: %+v", raw, l.d.Wait)
 			}
 		}
+		if l.d.Wait != nil && l.d.Wait.Until.Sub(l.now) > feedstate.LongestRetry {
+			t.Errorf("%q: others hear of %s", raw, l.d.Wait.Until)
+		}
 		if got := l.d.At.Sub(l.now); got != want {
 			t.Errorf("%q: in %s, want %s (%s)", raw, got, want, l.d.Reason)
 		}
