@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/feed"
+	"cloudburst/internal/sanitize"
 )
 
 func (p *Program) parse() *cobra.Command {
@@ -175,10 +176,9 @@ func (r *parseRun) one(ctx context.Context, i int) (out parsed) {
 		fail(inputError{Message: err.Error()})
 		return out
 	}
-	o := r.options(in)
-	f, err := feed.ParseBytes(in.Body, o)
+	f, err := feed.ParseBytes(in.Body, r.options(in))
 	if err != nil {
-		fail(notFeed(name, o, err))
+		fail(notFeed(name, err))
 	} else if err := printFeed(out.line, name, f, r.flags.problems); err != nil {
 		fail(inputError{Message: fmt.Sprintf("%s cannot be written as JSON: %v", name, err)})
 	}
@@ -198,6 +198,9 @@ func (r *parseRun) options(in input) *feed.Options {
 		o.Header = http.Header{}
 		maps.Copy(o.Header, in.Header)
 		maps.Copy(o.Header, r.header)
+	}
+	if !r.flags.raw {
+		o.Sanitize = sanitize.HTML
 	}
 	return o
 }
