@@ -243,6 +243,8 @@ func (p *parser) feedOnly(s *slots) bool {
 		f.Rating = p.leaf()
 	case "errorreportsto":
 		f.ErrorReports = p.leaf()
+	case "where":
+		return p.geo(&f.Where)
 	default:
 		return p.hint()
 	}

@@ -280,6 +280,7 @@ func TestKnowsTheLabelsOfFeeds(t *testing.T) {
 		"Windows1252": "windows-1252", "win-1251": "windows-1251", "windows-cp1251": "windows-1251", "cp-1250": "windows-1250",
 		"ibm00858": "ibm00858", "cp037": "ibm037", "x-mac-ce": "x-mac-ce", "ANSI_X3.4-1968": "us-ascii", "646": "us-ascii",
 		"GB2312": "gb18030", "gb_2312-80": "gb18030", "cp936": "gbk", "x-x-big5": "big5", "csucs4": "utf-32",
+		"iso_8859_2_1987": "iso-8859-2", "iso8859": "iso-8859-1", "iso_8859_99_1987": "", "cp866u": "ibm1125",
 		"none": "", "": "", "-": "", "1": "", "xml": "", "utf-9": "", "windows-": "", "cp": "", "x": "", "cs": "",
 		strings.Repeat("utf-8", 40): "",
 	} {
