@@ -106,7 +106,7 @@ func (p *parser) itemModule(s *slots) bool {
 
 // syndication reads RSS 1.0's module of that name.
 //
-// spec:feedstate-2007#sy
+// spec:feedstate-2007#syndication
 func (p *parser) syndication() bool {
 	h := &p.f.Hints
 	switch p.r.Local {
