@@ -15,7 +15,7 @@ func rules() ruleset {
 	return ruleset{
 		module: "cloudburst",
 		layers: []layer{
-			{"early leaves", []string{"internal/xmlsafe", "internal/charset", "internal/date", "internal/href", "internal/scan"}},
+			{"early leaves", []string{"internal/xmlsafe", "internal/charset", "internal/date", "internal/href", "internal/scan", "feed/feedtest"}},
 			{"wire", []string{"xmlrpc", "soap", "opml", "discover"}},
 			{"wire on wire", []string{"rsscloud", "client", "feed"}},
 			{"wire on feeds", []string{"feedstate", "internal/advice"}},

@@ -4,7 +4,7 @@ import "strings"
 
 // atomFeed reads Atom 1.0 and 0.3 and what was between them.
 //
-// spec:atom-rfc4287#feed
+// spec:datafeeds-2006#atom
 func (p *parser) atomFeed() {
 	p.f.Format = Atom
 	switch version := strings.TrimSpace(p.attr("version")); {

@@ -82,7 +82,7 @@ func (p *parser) textInput(to **TextInput) {
 
 // cloud reads where to ask for notifications.
 //
-// spec:rsscloud-2003#cloud-element
+// spec:rsscloud-2003#cloud-attributes
 func (p *parser) cloud() {
 	c := Cloud{
 		Domain: p.attr("domain"), Port: p.attr("port"), Path: p.attr("path"),

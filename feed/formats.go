@@ -4,6 +4,8 @@ import "strings"
 
 // format gives the reader of the document whose root the parser stands on; nil for a
 // root that no format has. A format is a file of its own and a line here.
+//
+// spec:datafeeds-2006#other-formats
 func (p *parser) format() func() {
 	switch p.r.Local {
 	case "rss":

@@ -51,7 +51,7 @@ func (p *parser) itemBody() {
 
 // nestedItem reads an item within an item.
 //
-// spec:rsscloud-2009#item-nested
+// spec:rsscloud-2009#item-namespace
 func (p *parser) nestedItem() {
 	outer := p.item
 	p.nested++

@@ -168,7 +168,10 @@ func isWeb(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// enclosure reads RSS's.
+// enclosure reads RSS's. Its bytes are in length, and in size where authors learnt it
+// so.
+//
+// spec:datafeeds-2006#enclosure
 func (p *parser) enclosure(s *slots) {
 	at := p.r.Offset()
 	e := Enclosure{URL: p.hrefAttr(), Type: strings.TrimSpace(p.attr("type")), Title: p.attr("title")}

@@ -7,7 +7,7 @@ const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
 
 // media reads Media RSS of a feed or an item.
 //
-// spec:mediarss-2009#elements
+// spec:datafeeds-2006#media-rss
 func (p *parser) media(s *slots) bool {
 	if s.media == nil {
 		return false

@@ -1,8 +1,6 @@
 package feed
 
 // podcast reads the elements of Podcasting 2.0.
-//
-// spec:podcast20-2020#elements
 func (p *parser) podcast(s *slots) bool {
 	if s.podcast == nil {
 		return false

@@ -2,7 +2,7 @@ package feed
 
 // rdf reads RSS 0.90 and 1.0, in which the items stand beside the channel.
 //
-// spec:rss10-2000#structure
+// spec:datafeeds-2006#rdf
 func (p *parser) rdf() {
 	p.f.Format = RSS
 	switch p.ns {

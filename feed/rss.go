@@ -8,7 +8,7 @@ import (
 
 // rss reads RSS 0.91 to 0.94 and 2.0.
 //
-// spec:rss20-2003#rss-element
+// spec:datafeeds-2006#rss-versions
 func (p *parser) rss() {
 	p.f.Format = RSS
 	version, _ := p.r.AttrLocal("version")

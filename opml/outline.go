@@ -78,6 +78,8 @@ func (d *Document) All() iter.Seq2[[]string, *Outline] {
 // that are commented out, and all below them, are left out.
 //
 //	for folders, feed := range list.Feeds() { … }
+//
+// spec:datafeeds-2006#opml
 func (d *Document) Feeds() iter.Seq2[[]string, *Outline] {
 	return d.some((*Outline).FeedURL)
 }
