@@ -147,6 +147,7 @@ func (p *pageReader) element(name string, a attrs) {
 			}
 		}
 	}
+	// spec:datafeeds-2006#autodiscovery
 	f, ok := declared(rels, a.typ)
 	if !ok {
 		return
