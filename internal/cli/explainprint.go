@@ -171,7 +171,7 @@ func (e *explanation) printPush(row printer) {
 		}
 		name = ""
 	}
-	if e.Format != "" && len(e.Push) == 0 {
+	if e.Next.Outcome == feedstate.Changed && len(e.Push) == 0 {
 		row(name, "neither <cloud> nor hub: nobody can be asked to tell of changes")
 	}
 }
