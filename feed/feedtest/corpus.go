@@ -103,7 +103,7 @@ type writer struct {
 	size    int
 	lang    language
 	english []string // words, for addresses
-	site    string // http://… without a slash at its end
+	site    string   // http://… without a slash at its end
 	now     time.Time
 	items   int
 	crlf    bool
