@@ -125,6 +125,12 @@ func (r *Reader) Inner() string {
 		r.Next()
 		return ""
 	}
+	if end, ok := r.clean(); ok {
+		inner := trim(r.doc[r.pos:end])
+		r.tok, r.pos = end, end+len(r.stack[len(r.stack)-1].name)+3
+		r.pop()
+		return r.newlines(inner)
+	}
 	m := r.mark()
 	depth, end := len(r.stack), 0
 	r.copied = false
