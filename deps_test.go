@@ -73,7 +73,7 @@ func grants() []grant {
 		{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that no stranger may make us dial"},
 		{"golang.org/x/net", "internal/fetch", "names in other scripts (idna)"},
 		{"golang.org/x/net", "rsscloud", "domains in other scripts (idna)"},
-		{"golang.org/x/text", "rsscloud", "feeds in other encodings than UTF-8"},
+		{"golang.org/x/text", "rsscloud", "answers of hubs in other encodings than UTF-8"},
 		{"golang.org/x/text", "internal/charset", "documents in other encodings than UTF-8"},
 		{"golang.org/x/net", "discover", "pages as browsers read them (html)"},
 		{"golang.org/x/net", "internal/sanitize", "balanced HTML: parsed and written again (html)"},

@@ -30,7 +30,7 @@ func FindCloud(feed []byte, feedURL string) (Cloud, error) {
 	// spec:rsscloud-2003#cloud-in-channel
 	var found Cloud
 	var bad error
-	scanCloud(decode(feed), func(attr map[string]string) bool {
+	scanCloud(feed, func(attr map[string]string) bool {
 		c, err := newCloud(attr, feedURL)
 		if err != nil {
 			if bad == nil {

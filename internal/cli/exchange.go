@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"cloudburst/feedstate"
+	"cloudburst/internal/sanitize"
 	"cloudburst/rsscloud"
 )
 
@@ -167,7 +168,7 @@ func pageTitle(body []byte) string {
 	if i := bytes.Index(low, []byte("<title")); i >= 0 {
 		_, rest, _ := bytes.Cut(body[i:], []byte(">"))
 		text, _, _ := bytes.Cut(rest, []byte("<"))
-		return withoutTags(string(text))
+		return sanitize.Text(string(text))
 	}
 	if bytes.IndexByte(body, '<') >= 0 || bytes.IndexByte(body, '{') == 0 {
 		return ""

@@ -1,19 +1,16 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
-	"unicode/utf8"
 
+	"cloudburst/feed"
+	"cloudburst/internal/sanitize"
 	"cloudburst/rsscloud"
 )
 
@@ -110,183 +107,41 @@ func (i item) String() string {
 	return short(clean(text), 100)
 }
 
-// newestItem looks for the newest item of RSS, RDF or Atom, and for the newest
-// date that the feed gives for itself. A broken feed gives what stands before the
-// break.
+// newestItem looks for the newest item, and for the newest date that the feed gives
+// for itself. What is no feed has neither.
 func (d document) newestItem() (newest item, changed time.Time) {
-	dec := xml.NewDecoder(bytes.NewReader(d.Body))
-	dec.Strict = false
-	dec.Entity = xml.HTMLEntity
-	dec.CharsetReader = westernReader
-	var now *item
-	found := false
-	for {
-		t, err := dec.Token()
-		if err != nil {
-			return newest, changed
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			switch name := t.Name.Local; {
-			case now == nil && (name == "item" || name == "entry"):
-				now = &item{}
-			case isText(name):
-				value := textOf(dec)
-				if at := parseDate(value); !at.IsZero() && at.After(changed) && isDate(name) {
-					changed = at
-				}
-				if now != nil {
-					now.set(name, value)
-				}
-			case now != nil && name == "link":
-				now.Link = atomLink(now.Link, t)
-			}
-		case xml.EndElement:
-			if now != nil && (t.Name.Local == "item" || t.Name.Local == "entry") {
-				if !found || now.At.After(newest.At) {
-					newest, found = *now, true
-				}
-				now = nil
-			}
-		}
+	f, err := feed.ParseBytes(d.Body, &feed.Options{URL: d.Final})
+	if err != nil {
+		return item{}, time.Time{}
 	}
+	changed = latest(f.Published.UTC, f.Updated.UTC)
+	for k := range f.Items {
+		it := newItem(&f.Items[k])
+		if k == 0 || it.At.After(newest.At) {
+			newest = it
+		}
+		changed = latest(changed, it.At)
+	}
+	return newest, changed
 }
 
-func isDate(name string) bool {
-	switch name {
-	case "pubDate", "lastBuildDate", "updated", "published", "date":
-		return true
+// newItem is what one line can show of an item.
+func newItem(it *feed.Item) item {
+	out := item{Title: sanitize.Text(it.Title.Value), Link: it.Link, Text: sanitize.Text(it.Summary.Value), At: latest(it.Published.UTC, it.Updated.UTC)}
+	if it.Title.Type == "text/plain" {
+		out.Title = it.Title.Value
 	}
-	return false
+	for _, c := range it.Content {
+		if out.Text == "" {
+			out.Text = sanitize.Text(c.Value)
+		}
+	}
+	return out
 }
 
-func isText(name string) bool {
-	switch name {
-	case "title", "description", "summary", "content", "encoded", "guid":
-		return true
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
 	}
-	return isDate(name)
-}
-
-func (i *item) set(name, value string) {
-	switch {
-	case isDate(name):
-		if at := parseDate(value); at.After(i.At) {
-			i.At = at
-		}
-	case name == "title" && i.Title == "":
-		i.Title = value
-	case name == "guid" && i.Link == "" && strings.HasPrefix(value, "http"):
-		i.Link = value
-	case name != "title" && name != "guid" && i.Text == "":
-		i.Text = value
-	}
-}
-
-func atomLink(have string, t xml.StartElement) string {
-	href, rel := "", ""
-	for _, a := range t.Attr {
-		switch a.Name.Local {
-		case "href":
-			href = a.Value
-		case "rel":
-			rel = a.Value
-		}
-	}
-	if href != "" && (rel == "" || rel == "alternate") {
-		return href
-	}
-	return have
-}
-
-// textOf reads up to the end of the element that has just begun, without markup.
-func textOf(dec *xml.Decoder) string {
-	var b strings.Builder
-	for depth := 1; depth > 0; {
-		t, err := dec.Token()
-		if err != nil {
-			break
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			depth++
-		case xml.EndElement:
-			depth--
-		case xml.CharData:
-			if b.Len() < 4096 {
-				b.Write(t)
-			}
-		}
-	}
-	return withoutTags(b.String())
-}
-
-// withoutTags makes one line of text of a piece of HTML. It is for reading on a
-// terminal: nothing of it is ever shown as HTML.
-func withoutTags(s string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(s, "<")
-		b.WriteString(before)
-		if !ok {
-			break
-		}
-		_, after, ok := strings.Cut(rest, ">")
-		if !ok {
-			b.WriteString("<" + rest)
-			break
-		}
-		b.WriteByte(' ')
-		s = after
-	}
-	return strings.Join(strings.Fields(html.UnescapeString(b.String())), " ")
-}
-
-// parseDate reads the dates that feeds have; the zero time when it cannot.
-func parseDate(text string) time.Time {
-	text = strings.TrimSpace(text)
-	for _, layout := range []string{time.RFC1123Z, time.RFC1123, time.RFC3339, "Mon, 2 Jan 2006 15:04:05 -0700", "Mon, 2 Jan 2006 15:04:05 MST",
-		"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 MST", time.RFC822Z, time.RFC822} {
-		t, err := time.Parse(layout, text)
-		if err != nil {
-			continue
-		}
-		// Go takes a zone's name that it does not know for UTC; then the date is a guess.
-		if name, offset := t.Zone(); offset == 0 && name != "" && name != "UTC" && name != "GMT" && name != "Z" {
-			return time.Time{}
-		}
-		return t
-	}
-	return time.Time{}
-}
-
-// westernReader reads the one-byte encodings of Western Europe, and lets others
-// pass as they are: a title with a few wrong letters is better than none.
-func westernReader(name string, r io.Reader) (io.Reader, error) {
-	switch strings.ToLower(name) {
-	case "iso-8859-1", "latin1", "windows-1252", "us-ascii":
-		return &latin1{r: r}, nil
-	}
-	return r, nil
-}
-
-type latin1 struct {
-	r    io.Reader
-	rest []byte
-}
-
-func (l *latin1) Read(p []byte) (int, error) {
-	if len(l.rest) == 0 {
-		var in [1024]byte
-		n, err := l.r.Read(in[:])
-		for _, b := range in[:n] {
-			l.rest = utf8.AppendRune(l.rest, rune(b))
-		}
-		if n == 0 {
-			return 0, err
-		}
-	}
-	n := copy(p, l.rest)
-	l.rest = l.rest[n:]
-	return n, nil
+	return a
 }

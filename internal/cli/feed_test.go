@@ -29,7 +29,7 @@ func TestTheNewestItemIsFoundInEveryFormat(t *testing.T) {
 		{"broken behind", `<rss><channel><item><title>Whole</title></item><item><title>Half`, "Whole", "", time.Time{}},
 		{"named entities", `<rss><channel><item><title>caf&eacute;</title></item></channel></rss>`, "café", "", time.Time{}},
 		{"Latin-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss><channel><item><title>caf\xe9</title></item></channel></rss>", "café", "", time.Time{}},
-		{"terminal tricks", "<rss><channel><item><title>a\u202eb&#x9b;c</title></item></channel></rss>", "abc", "", time.Time{}},
+		{"terminal tricks", "<rss><channel><item><title>a\u202eb&#x9b;c</title></item></channel></rss>", "ab›c", "", time.Time{}},
 		{"no feed", `hello`, "", "", time.Time{}},
 	} {
 		newest, changed := document{Body: []byte(tt.feed)}.newestItem()

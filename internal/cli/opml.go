@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cloudburst/internal/sanitize"
 	"cloudburst/opml"
 )
 
@@ -171,7 +172,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 
 // outlineTitle is the first line: what it is called and what is in it.
 func outlineTitle(name string, d *opml.Document) string {
-	title := short(clean(withoutTags(d.Head.Title)), 200)
+	title := short(clean(sanitize.Text(d.Head.Title)), 200)
 	if title == "" {
 		title = clean(name)
 	}
@@ -211,7 +212,7 @@ func ownerOf(h *opml.Head) string {
 
 // outlineText is one outline on one line.
 func outlineText(o *opml.Outline) string {
-	text := short(clean(withoutTags(o.Text)), 200)
+	text := short(clean(sanitize.Text(o.Text)), 200)
 	if text == "" {
 		text = "(no text)"
 	}
