@@ -36,7 +36,6 @@ func looksLikeJSON(s string) bool {
 func (p *parser) notFeed(text, root string) error {
 	e := &NotFeedError{Encoding: p.f.Encoding, Detail: root}
 	head := strings.ToLower(text[:min(len(text), 1024)])
-	trimmed := strings.TrimLeft(head, " \t\r\n")
 	switch {
 	case strings.TrimSpace(head) == "" && strings.TrimSpace(text) == "":
 		e.Looks = "empty"
@@ -46,10 +45,12 @@ func (p *parser) notFeed(text, root string) error {
 		e.Looks = "html"
 	case root == "svg":
 		e.Looks = "image"
-	case root != "":
+	case strings.Count(head, "\ufffd") > 2:
+		e.Looks, e.Detail = "binary", ""
+	case root != "" || strings.HasPrefix(strings.TrimSpace(head), "<?xml"):
 		e.Looks = "xml"
 	default:
-		e.Looks = magic(trimmed)
+		e.Looks = "text"
 	}
 	if e.Looks == "html" {
 		e.Feeds = discover.HTML([]byte(text), p.o.URL, p.o.Header).Links
@@ -57,19 +58,29 @@ func (p *parser) notFeed(text, root string) error {
 	return e
 }
 
-// magic tells files by their first bytes. They have been through the decoding of
-// characters, so only ASCII is looked at.
-func magic(s string) string {
+// magic tells files that are no text by their first bytes; "" for all others.
+func magic(doc []byte) string {
+	head := string(doc[:min(len(doc), 16)])
 	for _, m := range [...]struct{ sign, looks string }{
-		{"png\r", "image"}, {"gif8", "image"}, {"jfif", "image"}, {"exif", "image"}, {"webpvp", "image"}, {"%pdf", "pdf"}, {"pk\x03", "zip"},
-		{"id3", "audio"}, {"oggs", "audio"}, {"ftyp", "video"}, {"<?xml", "xml"}, {"<", "html"},
+		{"\x89PNG\r\n", "image"}, {"GIF87a", "image"}, {"GIF89a", "image"}, {"\xff\xd8\xff", "image"}, {"BM\x00", "image"},
+		{"\x00\x00\x01\x00", "image"}, {"II*\x00", "image"}, {"MM\x00*", "image"}, {"%PDF-", "pdf"}, {"PK\x03\x04", "zip"},
+		{"\x1f\x8b\x08", "gzip"}, {"BZh9", "binary"}, {"\xfd7zXZ\x00", "binary"}, {"\x28\xb5\x2f\xfd", "binary"}, {"7z\xbc\xaf", "binary"},
+		{"ID3", "audio"}, {"OggS", "audio"}, {"fLaC", "audio"}, {"\xff\xfb", "audio"}, {"\x1aE\xdf\xa3", "video"},
+		{"\x7fELF", "binary"}, {"MZ\x90\x00", "binary"}, {"SQLite format 3", "binary"}, {"\x00asm", "binary"},
 	} {
-		if i := strings.Index(s[:min(len(s), 16)], m.sign); i >= 0 && (m.sign != "<" || i == 0) {
+		if strings.HasPrefix(head, m.sign) {
 			return m.looks
 		}
 	}
-	if strings.ContainsRune(s, 0xfffd) {
-		return "binary"
+	switch {
+	case len(head) >= 12 && head[:4] == "RIFF" && head[8:] >= "WEBP" && head[8:12] == "WEBP":
+		return "image"
+	case len(head) >= 12 && head[:4] == "RIFF":
+		return "audio"
+	case len(head) >= 12 && (head[4:12] == "ftypavif" || head[4:12] == "ftypheic"):
+		return "image"
+	case len(head) >= 8 && head[4:8] == "ftyp":
+		return "video"
 	}
-	return "text"
+	return ""
 }

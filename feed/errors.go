@@ -40,6 +40,12 @@ func (e *NotFeedError) sentence() string {
 			return "this is XML, but no feed: its root element is <" + e.Detail + ">, where <rss>, <rdf:RDF> or <feed> is due"
 		}
 		return "this is XML, but no feed: it has no elements"
+	case "image":
+		return "this is a picture, not a feed"
+	case "audio", "video":
+		return "this is a recording (" + e.Looks + "), not a feed"
+	case "gzip", "zip":
+		return "this is a packed file (" + e.Looks + "), not a feed: unpack it first"
 	case "text":
 		return "this is plain text, not a feed"
 	case "binary":

@@ -59,6 +59,9 @@ func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 		p.o = *o
 	}
 	p.limits()
+	if looks := magic(doc); looks != "" {
+		return nil, &NotFeedError{Looks: looks}
+	}
 	text := charset.Decode(doc, p.header("Content-Type"))
 	p.f.Encoding = text.Name
 	for _, w := range text.Problems {
@@ -161,22 +164,28 @@ func (p *parser) xml(text string) error {
 		p.f.Language = strings.ReplaceAll(strings.TrimSpace(lang), "_", "-")
 		p.r.SetDefaultLang(p.f.Language)
 	}
+	root := ""
 	for {
 		switch p.next() {
 		case scan.Start:
+			if root == "" {
+				root = p.r.Local
+			}
 			if read := p.format(); read != nil {
 				if lang := p.r.Lang(); lang != "" {
 					p.f.Language = strings.ReplaceAll(lang, "_", "-")
 				}
 				p.f.Base = p.base().String()
 				read()
+				for !p.stopped && p.r.Next() != scan.EOF { // what is behind the end is told
+				}
 				return nil
 			}
 			if p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Local) {
-				return p.notFeed(text, p.r.Local)
+				return p.notFeed(text, root)
 			}
 		case scan.EOF:
-			return p.notFeed(text, "")
+			return p.notFeed(text, root)
 		}
 	}
 }

@@ -1,0 +1,46 @@
+package feed
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, doc, looks, says string }{
+		{"nothing", "", "empty", "is empty"},
+		{"white space", " \r\n\t ", "empty", "is empty"},
+		{"a BOM", "\ufeff", "empty", "is empty"},
+		{"a page", "<!DOCTYPE html><html><head><title>x</title></head></html>", "html", "a web page"},
+		{"a page without a head", "<p>Hello <b>world</b></p><body>", "html", "a web page"},
+		{"a page with a feed", `<html><head><link rel="alternate" type="application/rss+xml" href="http://a.example/rss"></head></html>`, "html", "it names http://a.example/rss"},
+		{"JSON", `{"name":"x"}`, "json", "JSON"},
+		{"a JSON list", `[1,2]`, "json", "JSON"},
+		{"OPML", `<opml version="2.0"><body/></opml>`, "opml", "list of feeds"},
+		{"other XML", `<?xml version="1.0"?><note><to>you</to></note>`, "xml", "<note>"},
+		{"a sitemap", `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url/></urlset>`, "xml", "<urlset>"},
+		{"only a declaration", `<?xml version="1.0"?>`, "xml", "no elements"},
+		{"text", "hello", "text", "plain text"},
+		{"a drawing", `<svg xmlns="http://www.w3.org/2000/svg"/>`, "image", "picture"},
+		{"PNG", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image", "picture"},
+		{"JPEG", "\xff\xd8\xff\xe0\x00\x10JFIF", "image", "picture"},
+		{"WebP", "RIFF\x00\x00\x00\x00WEBPVP8 ", "image", "picture"},
+		{"PDF", "%PDF-1.7\n", "pdf", "pdf"},
+		{"gzip", "\x1f\x8b\x08\x00\x00\x00", "gzip", "unpack"},
+		{"zip", "PK\x03\x04\x14\x00", "zip", "unpack"},
+		{"MP3", "ID3\x03\x00", "audio", "recording"},
+		{"MP4", "\x00\x00\x00\x18ftypmp42", "video", "recording"},
+		{"a program", "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "<a>", "binary", "no format"},
+	} {
+		f, err := ParseBytes([]byte(c.doc), nil)
+		e, ok := errors.AsType[*NotFeedError](err)
+		if !ok {
+			t.Errorf("%s: %v, %v", c.name, f, err)
+			continue
+		}
+		if e.Looks != c.looks || !strings.Contains(e.Error(), c.says) {
+			t.Errorf("%s: looks %q, says %q", c.name, e.Looks, e)
+		}
+	}
+}
