@@ -74,6 +74,9 @@ func closes(openPrefix, open, prefix, local string) bool {
 	default:
 		return false
 	}
+	if open == "category" && local == open && prefix != "" { // iTunes has categories in categories
+		return false
+	}
 	if prefix != openPrefix { // nothing of another vocabulary but markup stands in a text
 		return !long && spaceOfPrefix(prefix) != nsXHTML && spaceOfPrefix(prefix) != nsUnknown
 	}

@@ -54,7 +54,11 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	case strings.HasPrefix(raw, "&apos;"):
 		return append(buf, '\''), 6
 	case strings.HasPrefix(raw, "&#"):
-		return numeric(buf, raw)
+		out, n := numeric(buf, raw)
+		if c, _ := utf8.DecodeLastRune(out); n > 0 && c == utf8.RuneError {
+			r.problem(Character, r.tok, "There is no character "+raw[:n]+" in XML; it became U+FFFD.")
+		}
+		return out, n
 	}
 	head := raw[:min(len(raw), longestReference)]
 	end := strings.IndexByte(head, ';')
@@ -79,6 +83,22 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	}
 	r.problem(Entity, r.tok, "&"+raw[1:end]+"; is an entity of HTML, not of XML; it is read as one all the same.")
 	return append(buf, value...), end + 1
+}
+
+// foreign tells of a reference that XML does not have, in markup that is taken as it
+// stands.
+func (r *Reader) foreign(markup string) {
+	for i := strings.IndexByte(markup, '&'); i >= 0; i = strings.IndexByte(markup, '&') {
+		markup = markup[i:]
+		switch {
+		case strings.HasPrefix(markup, "&amp;"), strings.HasPrefix(markup, "&lt;"), strings.HasPrefix(markup, "&gt;"),
+			strings.HasPrefix(markup, "&quot;"), strings.HasPrefix(markup, "&apos;"), strings.HasPrefix(markup, "&#"):
+		default:
+			r.problem(Entity, r.tok, "There is a reference in markup that XML does not have: "+sample(markup)+". It is kept.")
+			return
+		}
+		markup = markup[1:]
+	}
 }
 
 // numeric appends the character of &#…; or &#x…;.

@@ -127,6 +127,7 @@ func (r *Reader) Inner() string {
 	}
 	if end, ok := r.clean(); ok {
 		inner := trim(r.doc[r.pos:end])
+		r.foreign(inner)
 		r.tok, r.pos = end, end+len(r.stack[len(r.stack)-1].name)+3
 		r.pop()
 		return r.newlines(inner)
@@ -144,7 +145,9 @@ func (r *Reader) Inner() string {
 		end = r.tok
 	}
 	if !r.copied {
-		return r.newlines(trim(r.doc[m.pos:end]))
+		inner := trim(r.doc[m.pos:end])
+		r.foreign(inner)
+		return r.newlines(inner)
 	}
 	after := r.mark()
 	name, local, space, ends := r.Name, r.Local, r.Space, r.ends

@@ -32,6 +32,7 @@ const (
 	Markup    = "markup"
 	Attribute = "attribute"
 	Entity    = "entity"
+	Character = "character"
 	Junk      = "junk"
 	Limit     = "limit"
 )
@@ -287,6 +288,9 @@ func (r *Reader) markup() (Kind, bool) {
 	case nameStart(c):
 		return r.startTag()
 	case c == '?':
+		if r.pos > 0 && len(rest) > 5 && strings.EqualFold(rest[:5], "<?xml") && space(rest[5]) {
+			r.problem(Junk, r.pos, "The XML declaration has to be the very beginning of a document.")
+		}
 		r.skipTo("?>", 2, "A processing instruction does not end.")
 		return EOF, false
 	case c == '!':

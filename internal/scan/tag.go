@@ -81,6 +81,9 @@ func (r *Reader) endTag() (Kind, bool) {
 	}
 	for k := n - 1; k >= 0; k-- {
 		if r.stack[k].name == name || strings.EqualFold(r.stack[k].name, name) {
+			if r.stack[k].name != name {
+				r.problem(Markup, begin, "</"+name+"> is to end <"+r.stack[k].name+">; capitals matter in XML.")
+			}
 			if k < n-1 {
 				r.problem(Unclosed, begin, "</"+name+"> comes while <"+r.stack[n-1].name+"> is open, which is taken to end here.")
 			}
