@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+func TestResultsComeInOrderWhateverIsDoneFirst(t *testing.T) {
+	t.Parallel()
+	const n = 500
+	// Each waits for the one behind it, as far as the workers reach.
+	done := make([]chan struct{}, n+1)
+	for i := range done {
+		done[i] = make(chan struct{})
+	}
+	close(done[n])
+	var got, taken []int
+	err := inOrder[int]{
+		n: n, workers: 4,
+		work: func(_ context.Context, i int) int {
+			if i%4 != 3 {
+				<-done[i+1]
+			}
+			close(done[i])
+			return i * i
+		},
+		take: func(i, result int) error {
+			taken = append(taken, i)
+			got = append(got, result)
+			return nil
+		},
+	}.run(t.Context())
+	if err != nil || len(got) != n || !slices.IsSorted(taken) || !slices.IsSorted(got) {
+		t.Errorf("%d results, %v", len(got), err)
+	}
+}
+
+func TestFewResultsWaitForASlowOne(t *testing.T) {
+	t.Parallel()
+	const workers = 3
+	slow := make(chan struct{})
+	var begun atomic.Int32
+	idle := 0
+	err := inOrder[int]{
+		n: 1000, workers: workers,
+		work: func(_ context.Context, i int) int {
+			begun.Add(1)
+			if i == 0 {
+				<-slow
+			}
+			return i
+		},
+		take: func(int, int) error { return nil },
+		idle: func(taken int) {
+			if idle++; idle == 2 {
+				if n := begun.Load(); taken != 0 || n > (aheadPerWorker+1)*workers+2 {
+					t.Errorf("%d begun while the first is not done", n)
+				}
+				close(slow)
+			}
+		},
+	}.run(t.Context())
+	if err != nil || begun.Load() != 1000 {
+		t.Errorf("%d, %v", begun.Load(), err)
+	}
+}
+
+func TestWorkEndsWithTheFirstErrorAndTheContext(t *testing.T) {
+	t.Parallel()
+	full := errors.New("the disk is full")
+	o := inOrder[int]{
+		n: 1 << 30, workers: 2,
+		work: func(_ context.Context, i int) int { return i },
+		take: func(i, _ int) error {
+			if i == 10 {
+				return full
+			}
+			return nil
+		},
+	}
+	if err := o.run(t.Context()); !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.work = func(ctx context.Context, _ int) int { <-ctx.Done(); return 0 }
+	o.idle = func(int) { cancel() }
+	if err := o.run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if err := (inOrder[int]{}).run(t.Context()); err != nil {
+		t.Errorf("nothing to do: %v", err)
+	}
+}
