@@ -14,7 +14,6 @@ package charset
 
 import (
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 )
 
@@ -86,8 +85,8 @@ type reading struct {
 	problems            []Problem
 
 	// What survey would tell about the text that is returned, when known.
-	surveyed      bool
-	high, control int
+	surveyed bool
+	found    findings
 }
 
 func (r *reading) use(c *charset, from string) {
@@ -141,12 +140,11 @@ func (r *reading) narrow(doc []byte, mark string) []byte {
 	default:
 		r.use(byName("utf-8"), "default")
 	}
-	r.high, r.control = survey(doc)
-	r.surveyed = true
-	if r.high < 0 && plain(doc, r.used) {
+	r.found, r.surveyed = survey(doc), true
+	if r.found.high < 0 && plain(doc, r.used) {
 		return doc
 	}
-	valid := r.high >= 0 && utf8.Valid(doc[wordStart(doc, r.high):])
+	valid := r.found.high >= 0 && r.found.valid
 	if r.used.family == familyUTF8 {
 		if valid {
 			return doc
@@ -158,15 +156,6 @@ func (r *reading) narrow(doc []byte, mark string) []byte {
 		return doc
 	}
 	return r.legacy(doc)
-}
-
-// wordStart is a position at or before i at which no character of a valid document
-// has begun already.
-func wordStart(doc []byte, i int) int {
-	for i > 0 && doc[i-1] >= utf8.RuneSelf {
-		i--
-	}
-	return i
 }
 
 // sniffed makes UTF-8 of what was chosen from labels that are wrong.

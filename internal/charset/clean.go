@@ -1,9 +1,7 @@
 package charset
 
 import (
-	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -12,83 +10,92 @@ import (
 // Of all eight bytes of a word:
 const (
 	highBits = 0x8080808080808080
-	lowBits  = 0x7F7F7F7F7F7F7F7F
 	ones     = 0x0101010101010101
 )
 
-// survey passes over a document once. high is the position of about the first byte
-// that is not ASCII, control that of the first control character which XML
-// forbids; -1 is none.
-func survey(doc []byte) (high, control int) {
-	high, control = -1, -1
-	i := 0
-	for ; i+8 <= len(doc); i += 8 {
-		w := binary.LittleEndian.Uint64(doc[i:])
-		if w&highBits != 0 && high < 0 {
-			high = i
-		}
-		// Nothing carries from byte to byte here, for no byte is above 0x7F when
-		// 0x60 is added.
-		if below := ^((w & lowBits) + 0x60*ones | w) & highBits; below != 0 && control < 0 {
-			if bad := below &^ (equal(w, '\t') | equal(w, '\n') | equal(w, '\r')); bad != 0 {
-				control = i + bits.TrailingZeros64(bad)/8
-			}
-		}
-	}
-	for ; i < len(doc); i++ {
-		if doc[i] >= utf8.RuneSelf && high < 0 {
-			high = i
-		}
-		if forbidden(doc[i]) && control < 0 {
-			control = i
-		}
-	}
-	return high, control
+// findings are what one pass over a document tells. Positions are −1 for nothing.
+type findings struct {
+	high    int  // the first byte that is not ASCII
+	control int  // the first control character of one byte that XML forbids
+	odd     int  // the first character that clean changes and is beyond ASCII; of valid documents only
+	valid   bool // it is UTF-8
 }
 
-// equal marks the bytes of w that are c, which is below 0x80, by their highest bit.
-func equal(w uint64, c byte) uint64 {
-	x := w ^ ones*uint64(c)
-	return ^((x & lowBits) + lowBits | x) & highBits
+// survey passes over a document once, eight bytes at a time where they are ASCII.
+func survey(doc []byte) findings {
+	f := findings{high: -1, control: -1, odd: -1, valid: true}
+	for i := 0; i < len(doc); {
+		for i+8 <= len(doc) {
+			w := binary.LittleEndian.Uint64(doc[i:])
+			if w&highBits != 0 {
+				break
+			}
+			// Without high bits nothing is borrowed from byte to byte but where one
+			// is below 0x20, which is then looked at by itself.
+			if (w-0x20*ones)&highBits != 0 && f.control < 0 {
+				f.controlIn(doc, i, i+8)
+			}
+			i += 8
+		}
+		for i < len(doc) && doc[i] < utf8.RuneSelf {
+			if forbidden(doc[i]) && f.control < 0 {
+				f.control = i
+			}
+			i++
+		}
+		if i < len(doc) && f.high < 0 {
+			f.high = i
+		}
+		for i < len(doc) && doc[i] >= utf8.RuneSelf {
+			i += f.character(doc, i)
+		}
+	}
+	return f
 }
+
+func (f *findings) controlIn(doc []byte, i, end int) {
+	for ; i < end; i++ {
+		if forbidden(doc[i]) {
+			f.control = i
+			return
+		}
+	}
+}
+
+// character looks at the one beyond ASCII at i, and gives its length; 1 where there is
+// none.
+func (f *findings) character(doc []byte, i int) int {
+	c := doc[i]
+	switch {
+	case c >= 0xC2 && c <= 0xDF:
+		if i+1 < len(doc) && follows(doc[i+1]) {
+			if c == 0xC2 && doc[i+1] < 0xA0 && f.odd < 0 && meant(doc[i+1]) != utf8.RuneError {
+				f.odd = i
+			}
+			return 2
+		}
+	case c >= 0xE0 && c <= 0xEF:
+		if i+2 < len(doc) && follows(doc[i+1]) && follows(doc[i+2]) && (c != 0xE0 || doc[i+1] >= 0xA0) && (c != 0xED || doc[i+1] < 0xA0) {
+			if c == 0xEF && doc[i+1] == 0xBF && doc[i+2] >= 0xBE && f.odd < 0 {
+				f.odd = i
+			}
+			return 3
+		}
+	case c >= 0xF0 && c <= 0xF4:
+		if i+3 < len(doc) && follows(doc[i+1]) && follows(doc[i+2]) && follows(doc[i+3]) && (c != 0xF0 || doc[i+1] >= 0x90) && (c != 0xF4 || doc[i+1] < 0x90) {
+			return 4
+		}
+	}
+	f.valid = false
+	return 1
+}
+
+func follows(c byte) bool { return c&0xC0 == 0x80 }
 
 // forbidden is true of the control characters that XML 1.0 has no way to write.
 //
 // spec:xml10-2008#characters
 func forbidden(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' }
-
-// indexNonchar gives the position of the first U+FFFE or U+FFFF from position i on
-// in valid UTF-8, or -1.
-func indexNonchar(text []byte, i int) int {
-	for {
-		n := bytes.Index(text[i:], []byte("\xEF\xBF"))
-		if n < 0 {
-			return -1
-		}
-		if i += n; text[i+2] >= 0xBE {
-			return i
-		}
-		i += 3
-	}
-}
-
-// indexLatin gives the position of the first character from U+0080 to U+009F that
-// is one of windows-1252, from position i on in valid UTF-8, or -1.
-func indexLatin(text []byte, i int) int {
-	for {
-		n := bytes.IndexByte(text[i:], 0xC2)
-		if n < 0 {
-			return -1
-		}
-		i += n
-		// Where there is one there are often more.
-		for near := min(i+32, len(text)); i < near; i++ {
-			if text[i] == 0xC2 && meant(text[i+1]) != utf8.RuneError {
-				return i
-			}
-		}
-	}
-}
 
 // meant gives the character that the byte c from 0x80 to 0x9F is in windows-1252,
 // U+FFFD when it is none. A program that took windows-1252 for Latin 1 has made a
@@ -104,17 +111,6 @@ func meant(c byte) rune {
 	return charmap.Windows1252.DecodeByte(c)
 }
 
-// firstOf is the smallest of the positions, of which -1 is none.
-func firstOf(positions ...int) int {
-	first := -1
-	for _, p := range positions {
-		if p >= 0 && (first < 0 || p < first) {
-			first = p
-		}
-	}
-	return first
-}
-
 // finding counts what was found and where it was first.
 type finding struct{ first, count int }
 
@@ -126,13 +122,12 @@ func (f *finding) at(i int) {
 }
 
 // clean drops the characters that XML forbids from valid UTF-8 and puts those of
-// windows-1252 right. high and control are what survey told about text. A text
-// that is clean comes back as it is.
-func clean(text []byte, high, control int) (out []byte, dropped, latin finding) {
-	start := control
-	if high >= 0 {
-		// A word of survey may begin inside a character: search from before it.
-		start = firstOf(control, indexNonchar(text, high), indexLatin(text, high))
+// windows-1252 right. f is what survey told about text. A text that is clean comes
+// back as it is.
+func clean(text []byte, f findings) (out []byte, dropped, latin finding) {
+	start := f.control
+	if f.odd >= 0 && (start < 0 || f.odd < start) {
+		start = f.odd
 	}
 	if start < 0 {
 		return text, dropped, latin

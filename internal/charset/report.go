@@ -10,9 +10,9 @@ import (
 // finish cleans the text and says what is to be said.
 func (r *reading) finish(text []byte) Result {
 	if !r.surveyed {
-		r.high, r.control = survey(text)
+		r.found = survey(text)
 	}
-	clean, dropped, latin := clean(text, r.high, r.control)
+	clean, dropped, latin := clean(text, r.found)
 	if dropped.count > 0 {
 		r.character(text, dropped.first, plural(dropped.count, "character", "characters")+
 			" that XML forbids, the first "+name(text[dropped.first])+", dropped")

@@ -1,6 +1,7 @@
 package charset
 
 import (
+	"bytes"
 	"encoding/base64"
 	"os"
 	"strings"
@@ -40,15 +41,49 @@ func TestSurveyFindsEveryControlCharacter(t *testing.T) {
 				if b < 0x20 && b != '\t' && b != '\n' && b != '\r' {
 					wantControl = at
 				}
-				high, control := survey(doc)
-				if control != wantControl {
-					t.Fatalf("byte %#x at %d of %#x: found at %d", b, at, around, control)
+				f := survey(doc)
+				if f.control != wantControl {
+					t.Fatalf("byte %#x at %d of %#x: found at %d", b, at, around, f.control)
 				}
-				if b < 0x80 && around < 0x80 && high >= 0 || b >= 0x80 && (high < 0 || high > at) {
-					t.Fatalf("byte %#x at %d of %#x: high at %d", b, at, around, high)
+				if high := bytes.IndexFunc(doc, func(r rune) bool { return r >= 0x80 }); f.high != high || f.valid != utf8.Valid(doc) {
+					t.Fatalf("byte %#x at %d of %#x: %+v, but high is at %d", b, at, around, f, high)
 				}
 			}
 		}
+	}
+}
+
+func TestSurveyKnowsUTF8(t *testing.T) {
+	t.Parallel()
+	leads := []byte{0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF}
+	next := []byte{0x20, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBD, 0xBE, 0xBF, 0xC0, 0xC2, 0xFF}
+	check := func(doc []byte) {
+		f := survey(doc)
+		if f.valid != utf8.Valid(doc) {
+			t.Fatalf("% x: valid is %v", doc, f.valid)
+		}
+		if !f.valid {
+			return
+		}
+		odd := strings.IndexFunc(string(doc), func(r rune) bool {
+			return r == 0xFFFE || r == 0xFFFF || r >= 0x80 && r < 0xA0 && meant(byte(r)) != utf8.RuneError
+		})
+		if f.odd != odd {
+			t.Fatalf("% x: odd is %d, not %d", doc, f.odd, odd)
+		}
+	}
+	for _, a := range leads {
+		for _, b := range next {
+			for _, c := range next {
+				for _, d := range next {
+					check([]byte{a, b, c, d})
+					check([]byte{'x', a, b, c, d, 'y', 'z', a, b, c})
+				}
+				check([]byte{a, b, c})
+			}
+			check([]byte{a, b})
+		}
+		check([]byte{a})
 	}
 }
 
