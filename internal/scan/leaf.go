@@ -92,16 +92,16 @@ func trim(s string) string {
 }
 
 // mark is a place in the document to go back to.
-type mark struct{ pos, depth, bindings, quiet int }
+type mark struct{ pos, depth, bindings, unprefixed, quiet int }
 
 func (r *Reader) mark() mark {
-	return mark{pos: r.pos, depth: len(r.stack), bindings: len(r.bindings), quiet: r.quiet}
+	return mark{pos: r.pos, depth: len(r.stack), bindings: len(r.bindings), unprefixed: r.unprefixed, quiet: r.quiet}
 }
 
 // back returns to a mark whose elements are all still open.
 func (r *Reader) back(m mark) {
 	r.quiet = max(r.quiet, r.pos)
-	r.pos, r.stack, r.bindings = m.pos, r.stack[:m.depth], r.bindings[:m.bindings]
+	r.pos, r.stack, r.bindings, r.unprefixed = m.pos, r.stack[:m.depth], r.bindings[:m.bindings], m.unprefixed
 	r.empty, r.ends, r.over = false, 0, 0
 	top := &r.stack[m.depth-1]
 	r.Name, r.Local, r.Space = top.name, top.local, top.space
@@ -154,6 +154,7 @@ func (r *Reader) Inner() string {
 	r.rewind(m, depth)
 	s := r.serialize(depth)
 	r.pos, r.stack, r.bindings, r.ends = after.pos, r.stack[:after.depth], r.bindings[:after.bindings], ends
+	r.unprefixed = after.unprefixed
 	r.Name, r.Local, r.Space = name, local, space
 	return s
 }

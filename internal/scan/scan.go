@@ -63,10 +63,11 @@ type Attr struct {
 // frame is an open element.
 type frame struct {
 	name     string // as written
+	prefix   string
 	local    string // without prefix, in lower case
 	space    int
 	bindings int // how many were in force outside it
-	at       int // offset of its start tag
+	outer    int // the namespace of names without a prefix outside it
 	lang     string
 }
 
@@ -91,26 +92,28 @@ type Reader struct {
 	opt      Options
 	stack    []frame
 	bindings []binding
-	loose    []binding // prefixes used without a declaration
-	lower    map[string]string
-	entities map[string]string
-	expanded int // bytes that came out of the document's own entities
-	arena    []byte
-	empty    bool // the current Start has no content: its End follows
-	ends     int  // elements to close before going on
-	over     int  // open elements beyond the depth limit
-	rooted   bool // the root has begun
-	chars    string
-	cdata    bool
-	cr       bool // there are carriage returns
-	copied   bool // something of the element being read is not in the source as it is
-	quiet    int  // problems before this offset have been told
-	lines    lineCount
-	lang     string // of the document
-	docType  string
-	sibling  string
-	within   int
-	gone     [4]int // where closers do not occur any more: see find
+	// unprefixed is the namespace in force for names without a prefix.
+	unprefixed int
+	loose      []binding // prefixes used without a declaration
+	lower      map[string]string
+	entities   map[string]string
+	expanded   int // bytes that came out of the document's own entities
+	arena      []byte
+	empty      bool // the current Start has no content: its End follows
+	ends       int  // elements to close before going on
+	over       int  // open elements beyond the depth limit
+	rooted     bool // the root has begun
+	chars      string
+	cdata      bool
+	cr         bool // there are carriage returns
+	copied     bool // something of the element being read is not in the source as it is
+	quiet      int  // problems before this offset have been told
+	lines      lineCount
+	lang       string // of the document
+	docType    string
+	sibling    string
+	within     int
+	gone       [4]int // where closers do not occur any more: see find
 }
 
 // New starts reading a document in UTF-8.
@@ -222,7 +225,7 @@ func (r *Reader) finish() Kind {
 func (r *Reader) pop() Kind {
 	f := &r.stack[len(r.stack)-1]
 	r.Name, r.Local, r.Space = f.name, f.local, f.space
-	r.bindings = r.bindings[:f.bindings]
+	r.bindings, r.unprefixed = r.bindings[:f.bindings], f.outer
 	r.stack = r.stack[:len(r.stack)-1]
 	r.Attrs = r.Attrs[:0]
 	r.kind = End // also for callers that read a whole element

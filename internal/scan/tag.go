@@ -5,15 +5,21 @@ import "strings"
 // startTag takes <name …>. It is false for an element beyond the depth limit.
 func (r *Reader) startTag() (Kind, bool) {
 	begin := r.pos
-	i := nameEnd(r.doc, begin+1)
+	i, colon, upper := nameParts(r.doc, begin+1)
 	name := r.doc[begin+1 : i]
-	local, prefix := r.split(name)
+	prefix, local := "", name
+	if colon >= 0 {
+		prefix, local = r.doc[begin+1:colon], r.doc[colon+1:i]
+	}
+	if upper {
+		local = r.lowered(local)
+	}
 	if name == r.sibling && len(r.stack) > r.within {
 		r.closeFor(name)
 		return r.pop(), true
 	}
 	if r.opt.Closes != nil && len(r.stack) > 0 && r.over == 0 {
-		if top := &r.stack[len(r.stack)-1]; r.opt.Closes(Prefix(top.name), top.local, prefix, local) {
+		if top := &r.stack[len(r.stack)-1]; r.opt.Closes(top.prefix, top.local, prefix, local) {
 			r.problem(Unclosed, begin, "<"+top.name+"> was not closed before <"+name+">; it is taken to end here.")
 			r.quiet = max(r.quiet, begin+1)
 			return r.pop(), true
@@ -21,7 +27,7 @@ func (r *Reader) startTag() (Kind, bool) {
 	}
 	r.Name, r.Local, r.Base = name, local, ""
 	mark := len(r.bindings)
-	lang := r.Lang()
+	lang, outer := r.Lang(), r.unprefixed
 	closed := false
 	r.Attrs = r.Attrs[:0]
 	if i < len(r.doc) && r.doc[i] == '>' {
@@ -31,7 +37,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		lang = r.special(lang)
 	}
 	if len(r.stack) >= r.opt.Depth {
-		r.bindings = r.bindings[:mark]
+		r.bindings, r.unprefixed = r.bindings[:mark], outer
 		r.copied = true
 		if r.over == 0 {
 			r.problem(Limit, begin, "Elements are nested deeper than the limit; those below <"+r.stack[len(r.stack)-1].name+"> are passed over, their text is kept.")
@@ -46,7 +52,7 @@ func (r *Reader) startTag() (Kind, bool) {
 	}
 	r.rooted = true
 	r.Space = r.lookup(prefix)
-	r.stack = append(r.stack, frame{name: name, local: local, space: r.Space, bindings: mark, at: begin, lang: lang})
+	r.stack = append(r.stack, frame{name: name, prefix: prefix, local: local, space: r.Space, bindings: mark, outer: outer, lang: lang})
 	r.empty = closed
 	return Start, true
 }
@@ -112,6 +118,26 @@ func (r *Reader) endOfTag(i int, name string) {
 		i++
 	}
 	r.pos = i
+}
+
+// nameParts finds the end of the name that begins at i, its colon (−1 without), and
+// whether there are capitals in it.
+func nameParts(s string, i int) (end, colon int, upper bool) {
+	colon = -1
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z':
+		case 'A' <= c && c <= 'Z':
+			upper = true
+		case c == ':':
+			if colon < 0 {
+				colon = i
+			}
+		case c == '>' || c == '/' || c <= ' ' && space(c) || c == '=' || c == '<' || c == '"' || c == '\'':
+			return i, colon, upper
+		}
+	}
+	return i, colon, upper
 }
 
 func nameEnd(s string, i int) int {
@@ -283,17 +309,23 @@ func (r *Reader) bind(prefix, raw string) {
 	if r.opt.Space != nil {
 		b.space = r.opt.Space(prefix, uri, len(r.stack)+1)
 	}
+	if prefix == "" {
+		r.unprefixed = b.space
+	}
 	r.bindings = append(r.bindings, b)
 }
 
 // lookup gives the number of a prefix's namespace.
 func (r *Reader) lookup(prefix string) int {
+	if prefix == "" {
+		return r.unprefixed
+	}
 	for k := len(r.bindings) - 1; k >= 0; k-- {
 		if r.bindings[k].prefix == prefix {
 			return r.bindings[k].space
 		}
 	}
-	if prefix == "" || r.opt.Space == nil {
+	if r.opt.Space == nil {
 		return 0
 	}
 	for k := range r.loose {
@@ -330,19 +362,6 @@ func Prefix(name string) string {
 		return name[:i]
 	}
 	return ""
-}
-
-// split parts a name into its local part in lower case and its prefix.
-func (r *Reader) split(name string) (local, prefix string) {
-	if i := strings.IndexByte(name, ':'); i >= 0 {
-		prefix, name = name[:i], name[i+1:]
-	}
-	for i := range len(name) {
-		if c := name[i]; 'A' <= c && c <= 'Z' {
-			return r.lowered(name), prefix
-		}
-	}
-	return name, prefix
 }
 
 // lowered gives a name in lower case; the same names come again and again.
