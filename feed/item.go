@@ -16,8 +16,8 @@ func (p *parser) readItem() {
 		p.r.Skip()
 		return
 	}
-	if len(p.f.Items) == 0 {
-		p.f.Items = make([]Item, 0, p.expected())
+	if len(p.f.Items) == cap(p.f.Items) {
+		p.grow()
 	}
 	p.f.Items = append(p.f.Items, Item{})
 	p.item = &p.f.Items[len(p.f.Items)-1]
@@ -29,11 +29,19 @@ func (p *parser) readItem() {
 	}
 }
 
-// expected is how many items there will be, from how often the tag of the first one,
-// at which the parser stands, comes again.
-func (p *parser) expected() int {
-	n := p.r.Ahead("<"+p.r.Name) + 1
-	return min(n, p.o.Limits.Items, 1+p.r.Left()/64)
+// grow makes room for more items: for as many as there will be if those to come are as
+// long as those before.
+func (p *parser) grow() {
+	n := len(p.f.Items)
+	more := 4
+	if n == 0 {
+		p.from = p.r.Offset()
+	} else {
+		each := max((p.r.Offset()-p.from)/n, 32)
+		more = p.r.Left()/each*9/8 + 4
+	}
+	more = max(min(more, p.o.Limits.Items-n), 1)
+	p.f.Items = append(make([]Item, 0, n+more), p.f.Items...)
 }
 
 // itemBody reads the elements of the current item.

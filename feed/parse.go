@@ -109,6 +109,7 @@ type parser struct {
 	untold   int // problems beyond the limit
 	stopped  bool
 	limited  bool
+	from     int // offset of the first item
 	half     halfPoint
 	links    slab[Link]
 	people   slab[Person]

@@ -2,6 +2,7 @@ package charset
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -27,15 +28,18 @@ func survey(doc []byte) findings {
 	for i := 0; i < len(doc); {
 		for i+8 <= len(doc) {
 			w := binary.LittleEndian.Uint64(doc[i:])
-			if w&highBits != 0 {
+			n := 8
+			if high := w & highBits; high != 0 {
+				n = bits.TrailingZeros64(high) / 8
+			}
+			// What is below 0x20 is marked, and now and then a byte behind one that is,
+			// or one beyond ASCII: these few are looked at by themselves.
+			if marked := (w - 0x20*ones) &^ w & highBits; marked != 0 && f.control < 0 {
+				f.controlIn(doc[i:i+n], i, marked)
+			}
+			if i += n; n < 8 {
 				break
 			}
-			// Without high bits nothing is borrowed from byte to byte but where one
-			// is below 0x20, which is then looked at by itself.
-			if (w-0x20*ones)&highBits != 0 && f.control < 0 {
-				f.controlIn(doc, i, i+8)
-			}
-			i += 8
 		}
 		for i < len(doc) && doc[i] < utf8.RuneSelf {
 			if forbidden(doc[i]) && f.control < 0 {
@@ -53,10 +57,11 @@ func survey(doc []byte) findings {
 	return f
 }
 
-func (f *findings) controlIn(doc []byte, i, end int) {
-	for ; i < end; i++ {
-		if forbidden(doc[i]) {
-			f.control = i
+// controlIn looks at the marked bytes of a word, which is at i of the document.
+func (f *findings) controlIn(word []byte, i int, marked uint64) {
+	for ; marked != 0; marked &= marked - 1 {
+		if k := bits.TrailingZeros64(marked) / 8; k < len(word) && forbidden(word[k]) {
+			f.control = i + k
 			return
 		}
 	}

@@ -17,8 +17,5 @@ func (r *Reader) Line(offset int) int {
 	return r.lines.line + 1
 }
 
-// Ahead counts how often s occurs in the rest of the document.
-func (r *Reader) Ahead(s string) int { return strings.Count(r.doc[r.pos:], s) }
-
 // Left is how many bytes of the document are not read yet.
 func (r *Reader) Left() int { return len(r.doc) - r.pos }
