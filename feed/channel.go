@@ -32,7 +32,7 @@ func (p *parser) imageInto(img *Image) {
 		at := p.r.Offset()
 		switch p.r.Local {
 		case "url", "href":
-			img.URL = p.url(p.leaf())
+			img.URL = p.imageURL(img.URL)
 		case "title":
 			img.Title = p.leaf()
 		case "link":
@@ -52,6 +52,18 @@ func (p *parser) imageInto(img *Image) {
 			p.r.Skip()
 		}
 	})
+}
+
+// imageURL is the address in an element of an image, or the one known already.
+func (p *parser) imageURL(known string) string {
+	v := p.hrefAttr()
+	if text := p.leaf(); text != "" {
+		v = text
+	}
+	if v == "" {
+		return known
+	}
+	return p.url(v)
 }
 
 func (p *parser) textInput(to **TextInput) {

@@ -43,6 +43,8 @@ func (p *parser) notFeed(text, root string) error {
 		e.Looks = "opml"
 	case looksLikeHTMLRoot(root) && root != "svg" && root != "urlset" && root != "sitemapindex", strings.Contains(head, "<!doctype html"), strings.Contains(head, "<html"), strings.Contains(head, "<body"):
 		e.Looks = "html"
+	case root == "rdf:RDF":
+		e.Looks = "rdf"
 	case root == "svg":
 		e.Looks = "image"
 	case strings.Count(head, "\ufffd") > 2:

@@ -10,12 +10,15 @@ func (p *parser) dublinCore(s *slots) bool {
 	case "description", "abstract":
 		p.summary(s, htmlText)
 	case "creator", "author":
-		p.addPerson(s.authors, p.person())
+		p.addPerson(s.authors, p.dcPerson())
 	case "contributor":
-		p.addPerson(s.contributors, p.person())
+		p.addPerson(s.contributors, p.dcPerson())
 	case "publisher":
 		return p.publisher(s)
 	case "subject":
+		if v := p.rdfAttr("resource"); v != "" {
+			p.tag(s, Category{Term: v})
+		}
 		p.category(s, "")
 	case "rights":
 		p.set(p.rights(s), p.construct(plainText))
@@ -39,9 +42,10 @@ func (p *parser) dublinCore(s *slots) bool {
 	case "valid":
 		return p.valid(s)
 	case "identifier":
-		if v := p.leaf(); *s.id == "" && v != "" {
-			*s.id = v
+		if *s.id != "" {
+			return false
 		}
+		*s.id = p.leaf()
 	case "source":
 		return s.level == ofItem && p.dcSource()
 	default:
@@ -50,9 +54,19 @@ func (p *parser) dublinCore(s *slots) bool {
 	return true
 }
 
+// dcPerson is somebody by name, or by an address in RDF.
+func (p *parser) dcPerson() Person {
+	url := p.url(p.rdfAttr("resource"))
+	who := p.person()
+	if who.URL == "" {
+		who.URL = url
+	}
+	return who
+}
+
 // resourceOrLeaf is what an element refers to by rdf:resource, or its text.
 func (p *parser) resourceOrLeaf() string {
-	v := p.attr("rdf:resource")
+	v := p.rdfAttr("resource")
 	if text := p.leaf(); v == "" {
 		v = text
 	}

@@ -258,22 +258,31 @@ func (p *parser) hint() bool {
 	case "ttl":
 		h.TTL = p.leaf()
 	case "skiphours":
-		p.skips(&h.SkipHours, "hour")
+		p.skips(&h.SkipHours)
 	case "skipdays":
-		p.skips(&h.SkipDays, "day")
+		p.skips(&h.SkipDays)
 	default:
 		return false
 	}
 	return true
 }
 
-func (p *parser) skips(to *[]string, name string) {
+// skips reads hours or days: an element each, or all in one text.
+func (p *parser) skips(to *[]string) {
+	text, markup := p.r.Leaf()
+	if !markup {
+		for _, v := range strings.FieldsFunc(text, func(c rune) bool { return c <= ' ' || c == ',' || c == ';' }) {
+			if len(*to) < 100 {
+				*to = append(*to, v)
+			}
+		}
+		return
+	}
 	p.each(func() {
 		if v := p.leaf(); v != "" && len(*to) < 100 {
 			*to = append(*to, v)
 		}
 	})
-	_ = name
 }
 
 // itemOnly reads what only an item has.

@@ -8,7 +8,7 @@ import (
 
 // NotFeedError says that a document is no feed at all, and what it looks like.
 type NotFeedError struct {
-	// Looks is one of "empty", "html", "json", "opml", "image", "pdf", "zip", "gzip",
+	// Looks is one of "empty", "html", "json", "opml", "rdf", "image", "pdf", "zip", "gzip",
 	// "audio", "video", "text", "xml" and "binary".
 	Looks string
 	// Detail is the root element of other XML, or what a JSON document lacks.
@@ -35,6 +35,8 @@ func (e *NotFeedError) sentence() string {
 		return "this is JSON, but no feed: it has no version that names JSON Feed, and no items"
 	case "opml":
 		return "this is OPML, a list of feeds and not a feed: read it with “opml show”"
+	case "rdf":
+		return "this is RDF, but no feed: it has neither a channel nor items"
 	case "xml":
 		if e.Detail != "" {
 			return "this is XML, but no feed: its root element is <" + e.Detail + ">, where <rss>, <rdf:RDF> or <feed> is due"

@@ -1,6 +1,10 @@
 package feed
 
-import "strings"
+import (
+	"strings"
+
+	"cloudburst/internal/scan"
+)
 
 // format gives the reader of the document whose root the parser stands on; nil for a
 // root that no format has. A format is a file of its own and a line here.
@@ -17,8 +21,11 @@ func (p *parser) format() func() {
 			return p.atomFeed
 		}
 	case "channel":
-		if p.looksLikeCDF() {
+		switch {
+		case p.looksLikeCDF():
 			return p.cdf
+		case rdfVersion(p.r.URI(scan.Prefix(p.r.Name))) == "1.1":
+			return p.rss11
 		}
 		return p.rssChannelAsRoot
 	case "item":
@@ -48,8 +55,7 @@ func (p *parser) version(prefix, uri string) {
 	if p.ns != "" {
 		return
 	}
-	u := strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(uri), "https://"), "http://"), "/#")
-	switch u {
+	switch u := bareURI(uri); u {
 	case "purl.org/rss/1.0", "www.w3.org/2005/atom", "w3.org/2005/atom", "purl.org/atom/ns", "purl.org/net/rss1.1":
 		p.ns = u
 	case "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9":
@@ -57,6 +63,11 @@ func (p *parser) version(prefix, uri string) {
 			p.ns = u
 		}
 	}
+}
+
+// bareURI is a namespace without what authors spell in many ways.
+func bareURI(uri string) string {
+	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(uri), "https://"), "http://"), "/#")
 }
 
 // closes says that an element never stands within the open one, a short text: so its

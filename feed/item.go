@@ -48,7 +48,7 @@ func (p *parser) grow() {
 func (p *parser) itemBody() {
 	s := itemSlots(p.item)
 	if len(p.r.Attrs) > 0 {
-		if about, ok := p.r.Attr("rdf:about"); ok && about != "" {
+		if about := p.rdfAttr("about"); about != "" {
 			p.item.ID, p.item.IDFrom = about, FromID
 		}
 		p.cdfAttributes(s)

@@ -116,12 +116,15 @@ func (p *parser) replies(l Link) {
 
 // hrefAttr is the address in the current element's attributes, by any of its names.
 func (p *parser) hrefAttr() string {
-	for _, name := range [...]string{"href", "url", "uri", "rdf:resource"} {
+	if len(p.r.Attrs) == 0 {
+		return ""
+	}
+	for _, name := range [...]string{"href", "url", "uri"} {
 		if v := p.attr(name); v != "" {
 			return v
 		}
 	}
-	return ""
+	return p.rdfAttr("resource")
 }
 
 // unampersand undoes &amp; that was written twice, as in many a link.

@@ -73,6 +73,11 @@ func textMeanings() []meaning {
 		{"language without its prefix", rssItem(`<title lang="de_AT">a</title>`), func(f *feed.Feed) any { return f.Items[0].Title.Language }, "de-AT"},
 		{"the prefix counts more", rssItem(`<title xml:lang="fr" lang="de">a</title>`), func(f *feed.Feed) any { return f.Items[0].Title.Language }, "fr"},
 		{"content of a channel is kept", `<rss><channel><fullitem>a</fullitem></channel></rss>`, func(f *feed.Feed) any { return f.Unknown[0].Text }, "a"},
+		{"a channel in an element that is none of RSS", `<rss><all><channel><title>a</title></channel></all></rss>`, func(f *feed.Feed) any { return f.Title.Value }, "a"},
+		{"an element that is none of RSS is kept", `<rss><all>b</all><channel/></rss>`, func(f *feed.Feed) any { return f.Unknown }, []feed.Node{{Name: "all", Text: "b"}}},
+		{"a feed in an envelope", `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><rss><channel><title>a</title></channel></rss></s:Body></s:Envelope>`, func(f *feed.Feed) any { return f.Title.Value }, "a"},
+		{"a namespace of an item that nobody knows", `<rss><channel><item xmlns="urn:a"><title>a</title></item></channel></rss>`, titleOf, "a"},
+		{"one of an element in it", rssItem(`<title xmlns="urn:a">b</title>`), titleOf, ""},
 		{"a channel that is written twice", `<rss><channel><channel><title>a</title></channel></channel></rss>`, func(f *feed.Feed) any { return f.Title.Value }, "a"},
 	}
 }

@@ -187,9 +187,7 @@ func (p *parser) slash() bool {
 	m := p.more()
 	switch p.r.Local {
 	case "comments":
-		if n, ok := atoi(p.leaf()); ok {
-			m.CommentCount = &n
-		}
+		p.commentCount(m)
 	case "section":
 		m.Section = p.leaf()
 	case "department":
@@ -204,6 +202,16 @@ func (p *parser) slash() bool {
 		return false
 	}
 	return true
+}
+
+func (p *parser) commentCount(m *More) {
+	at := p.r.Offset()
+	text := p.leaf()
+	if n, ok := atoi(text); ok {
+		m.CommentCount = &n
+	} else if text != "" {
+		p.problem(ProblemValue, at, "This number of comments is no number: "+quote(text)+".")
+	}
 }
 
 func (p *parser) commentAPI() bool {
@@ -228,9 +236,7 @@ func (p *parser) threading() bool {
 			m.InReplyTo = append(m.InReplyTo, r)
 		}
 	case "total":
-		if n, ok := atoi(p.leaf()); ok {
-			m.CommentCount = &n
-		}
+		p.commentCount(m)
 	default:
 		return false
 	}

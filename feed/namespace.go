@@ -191,8 +191,9 @@ func spaceOfPrefix(prefix string) int {
 	return nsUnknown
 }
 
-// space is spaceOf as the reader asks it. An unknown default namespace on the root is
-// the author's idea of the format's; further in it is somebody else's vocabulary.
+// space is spaceOf as the reader asks it. An unknown default namespace on the root, a
+// channel or an item is the author's idea of the format's; elsewhere it is somebody
+// else's vocabulary.
 func (p *parser) space(prefix, uri string, depth int) int {
 	p.version(prefix, uri)
 	n := spaceOf(prefix, uri)
@@ -201,8 +202,17 @@ func (p *parser) space(prefix, uri string, depth int) int {
 		return nsCore
 	case uri == "":
 		p.problem(ProblemNamespace, p.r.Offset(), "The prefix "+prefix+" is not declared"+map[bool]string{true: "; its elements are kept as they are.", false: "; it is taken for what it usually means."}[n == nsUnknown])
-	case n == nsUnknown && prefix == "" && depth == 1:
+	case n == nsUnknown && prefix == "" && (depth == 1 || p.structural()):
 		return nsCore
 	}
 	return n
+}
+
+// structural reports the elements that are nothing else in another vocabulary.
+func (p *parser) structural() bool {
+	switch p.r.Local {
+	case "channel", "item", "entry", "feed", "rss":
+		return true
+	}
+	return false
 }

@@ -100,6 +100,10 @@ type parser struct {
 	f *Feed
 
 	atom     bool // Atom 0.3 or 1.0: texts say what they are
+	inRDF    bool // RSS 0.90, 1.0 and 1.1
+	foreign  bool // it turned out to be no feed
+	channels int
+	outside  int // offset of the first item outside of the channel; 0 for none
 	ns       string
 	bases    []openBase
 	root     *href.Base
@@ -178,6 +182,9 @@ func (p *parser) xml(text string) error {
 				}
 				p.f.Base = p.base().String()
 				read()
+				if p.foreign {
+					return p.notFeed(text, "rdf:RDF")
+				}
 				for !p.stopped && p.r.Next() != scan.EOF { // what is behind the end is told
 				}
 				return nil

@@ -1,31 +1,37 @@
 package feed
 
+import (
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
 // rdf reads RSS 0.90 and 1.0, in which the items stand beside the channel.
 //
 // spec:datafeeds-2006#rdf
 func (p *parser) rdf() {
-	p.f.Format = RSS
-	switch p.ns {
-	case "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9":
-		p.f.Version = "0.90"
-	case "purl.org/rss/1.0":
-		p.f.Version = "1.0"
-	case "purl.org/net/rss1.1":
-		p.f.Version = "1.1"
-	default:
-		p.problem(ProblemVersion, p.r.Offset(), "The document does not declare the namespace of RSS 1.0 or 0.90.")
-	}
-	p.r.Siblings("item", 2)
+	p.f.Format, p.inRDF = RSS, true
+	at, root := p.r.Offset(), p.r.Name
+	p.f.Version = rdfVersion(p.r.URI(""))
+	p.r.Siblings("item", 1)
 	s := feedSlots(p.f)
 	p.each(func() { p.rdfTop(s) })
+	if p.f.Version != "" {
+		return
+	}
+	if p.channels == 0 && len(p.f.Items) == 0 { // RDF is used for much else
+		p.foreign = true
+		return
+	}
+	p.problemAt(ProblemVersion, p.r.Line(at), root, "The document does not declare the namespace of RSS 1.0 or 0.90.")
 }
 
 // rdfTop reads an element right within rdf:RDF.
 func (p *parser) rdfTop(s *slots) {
+	if p.f.Version == "" {
+		p.f.Version = rdfVersion(p.r.URI(scan.Prefix(p.r.Name)))
+	}
 	if p.r.Space == nsCore && p.r.Local == "channel" {
-		if p.ns == "" { // declared further in
-			p.version("", p.r.URI(""))
-		}
 		p.channel(s)
 		return
 	}
@@ -34,4 +40,41 @@ func (p *parser) rdfTop(s *slots) {
 		return
 	}
 	p.channelElement(s)
+}
+
+// rss11 reads RSS 1.1, whose root is the channel.
+func (p *parser) rss11() {
+	p.f.Format, p.f.Version, p.inRDF = RSS, "1.1", true
+	p.channel(feedSlots(p.f))
+}
+
+// rdfVersion is the one that a namespace stands for; "" for others.
+func rdfVersion(uri string) string {
+	switch bareURI(uri) {
+	case "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9":
+		return "0.90"
+	case "purl.org/rss/1.0":
+		return "1.0"
+	case "purl.org/net/rss1.1":
+		return "1.1"
+	}
+	return ""
+}
+
+// rdfAttr is an attribute of RDF, about or resource. Its prefix is not always rdf, and
+// in RDF documents it is often forgotten.
+func (p *parser) rdfAttr(local string) string {
+	for k := range p.r.Attrs {
+		a := &p.r.Attrs[k]
+		if len(a.Name) < len(local) || !strings.EqualFold(a.Name[len(a.Name)-len(local):], local) {
+			continue
+		}
+		switch prefix := scan.Prefix(a.Name); {
+		case len(a.Name) == len(local) && !p.inRDF, prefix != "" && len(prefix)+1+len(local) != len(a.Name):
+		case prefix == "" && len(a.Name) != len(local):
+		case prefix == "" || strings.EqualFold(prefix, "rdf") || p.r.SpaceOf(prefix) == nsRDF:
+			return p.r.Decode(a.Raw)
+		}
+	}
+	return ""
 }

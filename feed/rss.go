@@ -13,17 +13,33 @@ func (p *parser) rss() {
 	p.f.Format = RSS
 	version, _ := p.r.AttrLocal("version")
 	p.f.Version = strings.TrimSpace(version)
-	p.rssVersion(p.r.Offset())
+	at, root := p.r.Offset(), p.r.Name
+	p.rssVersion(at)
+	p.r.Siblings("item", 1)
 	s := feedSlots(p.f)
 	p.each(func() { p.rssTop(s) })
+	switch {
+	case p.stopped:
+	case p.channels == 0:
+		p.problemAt(ProblemMissing, p.r.Line(at), root, "There is no channel element; what is in <"+root+"> is read as if it were in one.")
+	case p.outside > 0:
+		p.problemAt(ProblemMarkup, p.r.Line(p.outside), root+"/item", "There are items outside of the channel, in which they belong; they are read all the same.")
+	}
 }
 
 // rssTop reads an element right within the root. All but channel belong into it; many
 // an author puts items behind it all the same.
 func (p *parser) rssTop(s *slots) {
 	if p.r.Local == "channel" && p.r.Space == nsCore {
+		if p.channels > 0 {
+			p.problem(ProblemMarkup, p.r.Offset(), "There is more than one channel; the items of all are read.")
+			s.titleDepth = 1 << 20 // the last one names the feed, as with all its other elements
+		}
 		p.channel(s)
 		return
+	}
+	if p.outside == 0 && p.r.Local == "item" && p.r.Space == nsCore {
+		p.outside = p.r.Offset()
 	}
 	p.channelElement(s)
 }
@@ -33,13 +49,30 @@ func (p *parser) channel(s *slots) {
 	if lang := p.r.Lang(); lang != "" && p.f.Language == "" {
 		p.f.Language = dashed(lang)
 	}
+	p.channels++
 	p.f.Base = p.base().String()
 	p.r.Siblings("item", p.r.Depth())
 	p.cdfAttributes(s)
-	if about := p.attr("rdf:about"); about != "" && p.f.ID == "" {
+	if about := p.rdfAttr("about"); about != "" && p.f.ID == "" {
 		p.f.ID = about
 	}
 	p.each(func() { p.channelElement(s) })
+	p.r.Siblings("item", p.r.Depth())
+}
+
+// listed reads what is in <items>. In RSS 1.0 it is a list of places, in 1.1 there are
+// the items themselves; some authors of other formats wrap theirs so, too.
+func (p *parser) listed() {
+	p.r.Siblings("item", p.r.Depth())
+	p.each(func() {
+		switch {
+		case p.r.Space == nsCore && p.r.Local == "item":
+			p.readItem()
+		case p.r.Space == nsRDF:
+			p.listed()
+			p.r.Siblings("item", p.r.Depth())
+		}
+	})
 }
 
 // channelElement reads an item, or an element of the feed.
@@ -54,11 +87,8 @@ func (p *parser) channelElement(s *slots) {
 	case p.r.Local == "channel" && p.f.Format == RSS: // written twice
 		p.each(func() { p.channelElement(s) })
 	case p.r.Local == "items": // RDF's table of contents; a wrapper in some feeds
-		p.each(func() {
-			if p.r.Space == nsCore && p.r.Local == "item" {
-				p.readItem()
-			}
-		})
+		p.listed()
+		p.r.Siblings("item", p.r.Depth())
 	default:
 		p.element(s)
 	}
@@ -73,7 +103,7 @@ func (p *parser) rssVersion(at int) {
 		if strings.Contains(strings.ToLower(p.r.DocType()), "netscape") {
 			f.Variant = "netscape"
 		}
-	case "0.90", "0.92", "0.93", "0.94", "2.0":
+	case "0.90", "0.92", "0.93", "0.94", "2.0", "2.01", "2.0.1":
 	case "":
 		p.problem(ProblemVersion, at, "The rss element has no version attribute; it is read as 2.0 would be.")
 	default:
