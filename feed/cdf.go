@@ -1,25 +1,300 @@
 package feed
 
-// cdf reads the Channel Definition Format.
+import (
+	"math"
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// cdf reads the Channel Definition Format of 1997, that of the submission to the W3C
+// and what Internet Explorer made of it. What both share with RSS is read as there; a
+// channel within the channel is an item that has its items in it.
 func (p *parser) cdf() {
 	p.f.Format = CDF
-	p.channel(feedSlots(p.f))
+	s := feedSlots(p.f)
+	p.cdfAttributes(s)
+	p.siblings(p.r.Depth())
+	p.each(func() { p.channelElement(s) })
+}
+
+// siblings says that items do not stand in one another within the channel at a depth:
+// many an <ITEM> has no end.
+func (p *parser) siblings(depth int) {
+	name := "item"
+	switch p.r.Open(depth) {
+	case "CHANNEL":
+		name = "ITEM"
+	case "Channel":
+		name = "Item"
+	}
+	p.r.Siblings(name, depth)
+}
+
+// cdfPart reads a channel within another.
+func (p *parser) cdfPart(read func()) {
+	depth := p.r.Depth()
+	p.siblings(depth)
+	read()
+	if p.r.Depth() >= depth-1 {
+		p.siblings(depth - 1)
+	}
 }
 
 // looksLikeCDF tells CDF's <CHANNEL> from RSS's without <rss>.
 func (p *parser) looksLikeCDF() bool {
-	return p.r.Name == "CHANNEL" || p.attr("href") != "" || p.attr("base") != ""
+	if p.r.Name == "CHANNEL" || strings.Contains(strings.ToLower(p.r.DocType()), "channel.dtd") {
+		return true
+	}
+	for _, name := range [...]string{"href", "base", "lastmod", "level", "precache", "self", "isclonable"} {
+		if _, ok := p.r.Attr(name); ok {
+			return true
+		}
+	}
+	return false
 }
 
-// cdfAttributes reads HREF and LASTMOD, which CDF has as attributes.
+// cdfAttributes reads BASE, HREF and LASTMOD, which CDF has as attributes. The
+// others of CDF are kept as a node of the element's name.
+//
+// spec:cdf-1997#attributes
 func (p *parser) cdfAttributes(s *slots) {
 	if len(p.r.Attrs) == 0 {
 		return
 	}
+	at := p.r.Offset()
+	if v := p.attr("base"); v != "" {
+		p.bases = append(p.bases, openBase{p.r.Depth(), p.base().Child(v)})
+		if s.level == ofFeed {
+			p.f.Base = p.base().String()
+		}
+	}
 	if v := p.attr("lastmod"); v != "" {
-		p.setDate(s.updated, v, p.r.Offset())
+		p.setDate(s.updated, v, at)
 	}
 	if v := p.attr("href"); v != "" {
 		p.addLink(s, Link{Rel: "alternate", Href: p.url(v)})
 	}
+	if p.f.Format != CDF {
+		return
+	}
+	var rest []Attr
+	for i := range p.r.Attrs {
+		switch a := &p.r.Attrs[i]; strings.ToLower(a.Name) {
+		case "base", "lastmod", "href", "xml:base", "xml:lang":
+		case "self":
+			if s.level == ofFeed {
+				p.addLink(s, Link{Rel: "self", Href: p.url(p.r.Decode(a.Raw))})
+			}
+		default:
+			if !strings.HasPrefix(a.Name, "xmlns") && p.unknown < p.o.Limits.Unknown {
+				p.unknown++
+				rest = append(rest, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
+			}
+		}
+	}
+	if rest != nil {
+		*s.unknown = append(*s.unknown, Node{Name: scan.Local(p.r.Name), Attrs: rest})
+	}
+}
+
+// cdfElement reads what only CDF has, or has in its own way. It is false for the rest.
+func (p *parser) cdfElement(s *slots) bool {
+	switch p.r.Local {
+	case "channel":
+		if s.level != ofItem {
+			return false
+		}
+		p.cdfPart(p.nestedItem)
+	case "schedule":
+		if s.level != ofFeed || p.f.Hints.Schedule != nil {
+			return false
+		}
+		p.schedule()
+	case "logo":
+		return p.cdfLogo(s)
+	case "a":
+		p.cdfAnchor(s)
+	case "keywords":
+		p.cdfKeywords(s)
+	case "introuri":
+		p.cdfLink(s, "related")
+	default:
+		return p.cdfValue(s)
+	}
+	return true
+}
+
+// cdfAnchor reads <A>, which is the address where HREF is not, and by its words the
+// title where there is none.
+func (p *parser) cdfAnchor(s *slots) {
+	href := p.attr("href")
+	t := Text{Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
+	t.Value = p.leaf()
+	if href = strings.TrimSpace(href); href != "" {
+		rel := "alternate"
+		if *s.link != "" {
+			rel = "related"
+		}
+		p.addLink(s, Link{Rel: rel, Href: p.url(href), Title: t.Value})
+	}
+	if t.Value != "" && s.title.Value == "" {
+		*s.title, s.titleDepth = t, math.MaxInt // <TITLE> will take its place
+	}
+}
+
+func (p *parser) cdfKeywords(s *slots) {
+	for word := range strings.SplitSeq(p.valueOrLeaf(), ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			p.tag(s, Category{Term: word})
+		}
+	}
+}
+
+func (p *parser) cdfLink(s *slots, rel string) {
+	href := p.hrefAttr()
+	if v := p.valueOrLeaf(); href == "" {
+		href = v
+	}
+	if href != "" {
+		p.addLink(s, Link{Rel: rel, Href: p.url(href)})
+	}
+}
+
+// valueOrLeaf reads an element that has its text in the attribute VALUE, as in the
+// submission, or between its tags.
+func (p *parser) valueOrLeaf() string {
+	v := strings.TrimSpace(p.attr("value"))
+	if text := p.leaf(); text != "" {
+		return text
+	}
+	return v
+}
+
+// cdfValue reads the elements that the submission has with an attribute VALUE. They
+// are the business of others where they have none.
+//
+// spec:cdf-1997#value
+func (p *parser) cdfValue(s *slots) bool {
+	v, at := strings.TrimSpace(p.attr("value")), p.r.Offset()
+	if p.r.Local == "ratings" || p.r.Local == "rating" {
+		v = p.attr("pics-label") + v
+	}
+	if v == "" {
+		return false
+	}
+	text := Text{Value: v, Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
+	switch p.r.Local {
+	case "title":
+		*s.title, s.titleDepth = text, p.r.Depth()
+	case "abstract":
+		*s.summary = text
+	case "author":
+		p.addPerson(s.authors, splitPerson(v))
+	case "publisher":
+		p.cdfPublisher(s, splitPerson(v))
+	case "copyright":
+		*p.rights(s) = text
+	case "publicationdate":
+		p.setDate(s.published, v, at)
+	case "lastmod":
+		p.setDate(s.updated, v, at)
+	case "category":
+		p.tag(s, Category{Term: v})
+	case "ratings", "rating":
+		if s.level != ofFeed {
+			return false
+		}
+		p.f.Rating = v
+	default:
+		return false
+	}
+	p.r.Skip()
+	return true
+}
+
+func (p *parser) cdfPublisher(s *slots, who Person) {
+	if s.level == ofItem {
+		p.more().Publisher = &who
+	} else if s.publisher != nil {
+		*s.publisher = &who
+	}
+}
+
+// cdfLogo reads one of up to three pictures: a small one, one beside a list and a wide
+// one. A second one for the same place is kept as unknown.
+//
+// spec:cdf-1997#logo
+func (p *parser) cdfLogo(s *slots) bool {
+	u := p.hrefAttr()
+	if u == "" {
+		u = p.attr("value")
+	}
+	if u = strings.TrimSpace(u); u == "" {
+		return false // the address may be between the tags, as in Atom
+	}
+	style := strings.ToLower(p.attr("style") + p.attr("type"))
+	small := style == "icon" || style == "small"
+	wide := style == "image-wide" || style == "big"
+	switch {
+	case s.level == ofItem:
+		if m := p.more(); m.Image == nil {
+			m.Image = &Image{URL: p.url(u)}
+		} else {
+			p.keep(s.unknown)
+			return true
+		}
+	case small && p.f.Icon == "":
+		p.f.Icon = p.url(u)
+	case !small && !wide && p.f.Image == nil:
+		p.f.Image = &Image{URL: p.url(u)}
+	default:
+		p.keep(s.unknown)
+		return true
+	}
+	p.r.Skip()
+	return true
+}
+
+// schedule reads when a channel is worth reading.
+//
+// spec:cdf-1997#schedule
+func (p *parser) schedule() {
+	c := new(Schedule)
+	c.StartDate = p.attr("startdate")
+	if c.StopDate = p.attr("stopdate"); c.StopDate == "" {
+		c.StopDate = p.attr("enddate")
+	}
+	zone := p.attr("timezone")
+	p.each(func() {
+		switch p.r.Local {
+		case "intervaltime":
+			c.IntervalTime = p.span()
+		case "earliesttime":
+			c.EarliestTime = p.span()
+		case "latesttime":
+			c.LatestTime = p.span()
+		case "startdate":
+			c.StartDate = p.valueOrLeaf()
+		case "stopdate", "enddate":
+			c.StopDate = p.valueOrLeaf()
+		default:
+			p.keep(&p.f.Unknown)
+		}
+	})
+	if c.EarliestTime.Zone == "" {
+		c.EarliestTime.Zone = zone
+	}
+	if c.LatestTime != (Span{}) && c.LatestTime.Zone == "" {
+		c.LatestTime.Zone = zone
+	}
+	if *c != (Schedule{}) {
+		p.f.Hints.Schedule = c
+	}
+}
+
+func (p *parser) span() Span {
+	t := Span{Day: p.attr("day"), Hour: p.attr("hour"), Min: p.attr("min"), Sec: p.attr("sec"), Zone: p.attr("timezone")}
+	p.r.Skip()
+	return t
 }

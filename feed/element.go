@@ -29,7 +29,7 @@ func (p *parser) element(s *slots) {
 
 // core reads the elements of RSS and Atom themselves.
 func (p *parser) core(s *slots) bool {
-	return p.coreText(s) || p.coreLink(s) || p.coreDate(s) || p.corePerson(s) ||
+	return p.f.Format == CDF && p.cdfElement(s) || p.coreText(s) || p.coreLink(s) || p.coreDate(s) || p.corePerson(s) ||
 		s.level == ofFeed && p.feedOnly(s) || s.level == ofItem && p.itemOnly(s) ||
 		s.level == ofSource && p.sourceOnly(s)
 }

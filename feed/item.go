@@ -7,7 +7,11 @@ import (
 )
 
 // readItem reads the current element into a new item of the feed.
-func (p *parser) readItem() {
+func (p *parser) readItem() { p.readItemAs(p.itemBody) }
+
+// readItemAs is readItem for formats that have items of their own kind: body reads
+// the current element into the current item.
+func (p *parser) readItemAs(body func()) {
 	if len(p.f.Items) >= p.o.Limits.Items {
 		if !p.limited {
 			p.limited = true
@@ -21,7 +25,7 @@ func (p *parser) readItem() {
 	}
 	p.f.Items = append(p.f.Items, Item{})
 	p.item = &p.f.Items[len(p.f.Items)-1]
-	p.itemBody()
+	body()
 	it := p.item
 	p.item = nil
 	if p.o.Item != nil && !p.o.Item(it) {

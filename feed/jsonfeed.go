@@ -85,14 +85,7 @@ func (r *jsonReader) tell(kind string, offset int, message string) {
 		r.untold++
 		return
 	}
-	offset = min(offset, len(r.s.doc))
-	if l := &r.lines; offset >= l.offset {
-		l.line += strings.Count(r.s.doc[l.offset:offset], "\n")
-	} else {
-		l.line -= strings.Count(r.s.doc[offset:l.offset], "\n")
-	}
-	r.lines.offset = offset
-	r.problemAt(kind, r.lines.line, r.s.path(), message)
+	r.problemAt(kind, r.lines.at(r.s.doc, offset), r.s.path(), message)
 }
 
 func (r *jsonReader) noFeed(detail string) error {

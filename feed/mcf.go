@@ -1,4 +1,326 @@
 package feed
 
-// mcf reads the Meta Content Framework in XML.
-func (p *parser) mcf() { p.f.Format = MCF; p.r.Skip() }
+import (
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// The Meta Content Framework describes units, of any kind, by properties whose values
+// are texts or other units. A unit with an address and a name is an item here; the
+// first one that is a WebSite is the feed itself; what else units refer to (authors,
+// subjects) is looked up; all others are kept in the feed's Unknown.
+
+// mcfUnit is one thing that is described.
+type mcfUnit struct {
+	id    string
+	kind  string // its category: Page, Person, …
+	at    int    // offset
+	lang  string
+	props []mcfProperty
+	used  bool // referred to where its name is what matters
+}
+
+// mcfProperty is one value of a unit.
+type mcfProperty struct {
+	name  string // as written
+	value string
+	unit  bool // the value is the id of a unit
+	at    int
+}
+
+// get gives the first value of a property by any of its names, in lower case.
+func (u *mcfUnit) get(names ...string) string {
+	for _, name := range names {
+		for i := range u.props {
+			if strings.EqualFold(u.props[i].name, name) && u.props[i].value != "" {
+				return u.props[i].value
+			}
+		}
+	}
+	return ""
+}
+
+// address is where the unit itself is: its url, or an id that is one.
+func (u *mcfUnit) address() string {
+	if v := u.get("url", "location"); v != "" {
+		return v
+	}
+	if isWeb(u.id) || strings.HasPrefix(u.id, "ftp://") {
+		return u.id
+	}
+	return ""
+}
+
+// mcf reads MCF in XML, of June 1997: each element in the root is a unit, and each
+// element in that a property.
+//
+// spec:mcf-1997#syntax
+func (p *parser) mcf() {
+	p.f.Format = MCF
+	p.f.Version = p.attr("version")
+	m := mcfReader{parser: p}
+	p.each(func() {
+		if p.unknown >= p.o.Limits.Unknown {
+			p.r.Skip()
+			return
+		}
+		m.units = append(m.units, m.element())
+	})
+	m.finish()
+}
+
+// mcfReader makes a feed of units.
+type mcfReader struct {
+	*parser
+	units  []mcfUnit
+	byID   map[string]int
+	header *mcfUnit // of the form without XML
+	tell   func(kind string, offset int, message string)
+}
+
+// element reads the unit that the current element is.
+func (m *mcfReader) element() mcfUnit {
+	p := m.parser
+	u := mcfUnit{kind: scan.Local(p.r.Name), at: p.r.Offset(), lang: dashed(p.r.Lang())}
+	for i := range p.r.Attrs {
+		a := &p.r.Attrs[i]
+		switch name := scan.Local(a.Name); {
+		case strings.HasPrefix(a.Name, "xml"):
+		case u.id == "" && (strings.EqualFold(name, "id") || strings.EqualFold(name, "unit") || strings.EqualFold(name, "about")):
+			u.id = strings.TrimSpace(p.r.Decode(a.Raw))
+		default:
+			u.props = append(u.props, mcfProperty{name: name, value: strings.TrimSpace(p.r.Decode(a.Raw)), at: u.at})
+		}
+	}
+	p.unknown++
+	p.each(func() {
+		p.unknown++
+		v := mcfProperty{name: scan.Local(p.r.Name), at: p.r.Offset()}
+		ref := p.attr("unit")
+		if ref == "" {
+			ref = p.attr("value")
+		} else {
+			v.unit = true
+		}
+		if v.value = p.leaf(); v.value == "" {
+			v.value = strings.TrimSpace(ref)
+		} else {
+			v.unit = false
+		}
+		u.props = append(u.props, v)
+	})
+	return u
+}
+
+// finish makes the feed when all units are there.
+func (m *mcfReader) finish() {
+	if m.tell == nil {
+		m.tell = m.problem
+	}
+	m.bases = nil // those of the document's elements
+	m.byID = make(map[string]int, len(m.units))
+	for i := range m.units {
+		if id := m.units[i].id; id != "" {
+			if _, twice := m.byID[id]; !twice {
+				m.byID[id] = i
+			}
+		}
+	}
+	site := -1
+	if m.header != nil {
+		m.site(m.header)
+	}
+	for i := range m.units {
+		if m.header == nil && strings.EqualFold(m.units[i].kind, "WebSite") {
+			site = i
+			m.site(&m.units[i])
+			break
+		}
+	}
+	for i := range m.units {
+		u := &m.units[i]
+		if i != site && u.address() != "" && u.get("name", "title") != "" && !m.one(u) {
+			return
+		}
+	}
+	for i := range m.units {
+		if u := &m.units[i]; i != site && !u.used && (u.address() == "" || u.get("name", "title") == "") {
+			m.f.Unknown = append(m.f.Unknown, m.whole(u))
+		}
+	}
+}
+
+// one makes an item of a unit. It is false when no more are wanted.
+func (m *mcfReader) one(u *mcfUnit) bool {
+	if len(m.f.Items) >= m.o.Limits.Items {
+		m.tell(ProblemLimit, u.at, "There are more than "+strconv.Itoa(m.o.Limits.Items)+" units with an address; the rest is left out.")
+		return false
+	}
+	m.f.Items = append(m.f.Items, Item{ID: u.id, IDFrom: FromID})
+	m.item = &m.f.Items[len(m.f.Items)-1]
+	s := itemSlots(m.item)
+	if u.kind != "" && !strings.EqualFold(u.kind, "unit") {
+		m.item.Unknown = append(m.item.Unknown, Node{Name: "typeOf", Text: u.kind})
+	}
+	m.fill(s, u)
+	it := m.item
+	m.item = nil
+	identify(it)
+	return m.o.Item == nil || m.o.Item(it)
+}
+
+// site makes the feed itself of a unit.
+func (m *mcfReader) site(u *mcfUnit) {
+	if u.id != "" {
+		m.f.ID = u.id
+	}
+	m.fill(feedSlots(m.f), u)
+}
+
+// fill sorts the properties of a unit.
+//
+// spec:mcf-1997#vocabulary
+func (m *mcfReader) fill(s *slots, u *mcfUnit) {
+	for i := range u.props {
+		if v := &u.props[i]; v.value != "" && !m.property(s, u, v) {
+			*s.unknown = append(*s.unknown, valueNode(v))
+		}
+	}
+	if href := u.address(); href != "" && *s.link == "" {
+		m.addLink(s, Link{Rel: "alternate", Href: m.address(href)})
+	}
+}
+
+func (m *mcfReader) address(ref string) string {
+	if m.o.KeepRelative {
+		return ref
+	}
+	return m.root.Resolve(ref)
+}
+
+func (m *mcfReader) property(s *slots, u *mcfUnit, v *mcfProperty) bool {
+	switch strings.ToLower(v.name) {
+	case "name", "title":
+		if s.title.Value != "" {
+			return false
+		}
+		*s.title = m.words(u, v)
+	case "description":
+		if s.summary.Value != "" {
+			return false
+		}
+		*s.summary = m.words(u, v)
+	case "copyright":
+		if s.level == ofFeed {
+			m.f.Rights = m.words(u, v)
+		} else {
+			m.more().Rights = m.words(u, v)
+		}
+	case "url", "location", "tocof":
+		m.addLink(s, Link{Rel: "alternate", Href: m.address(v.value)})
+	case "author", "authorindividual", "authororganization", "authororganisation", "editor":
+		m.addPerson(s.authors, m.agent(v))
+	case "publisher", "contactagent":
+		m.cdfPublisher(s, m.agent(v))
+	case "subject", "keyword", "keywords", "category":
+		m.tag(s, Category{Term: m.nameOf(v)})
+	case "language", "naturallanguage":
+		if s.level == ofFeed {
+			m.f.Language = dashed(m.nameOf(v))
+		} else {
+			m.more().Language = dashed(m.nameOf(v))
+		}
+	case "publicationdate", "publishdate":
+		m.when(s.published, v)
+	case "lastrevisiondate", "lastmodifieddate", "lastmodified", "lastmod":
+		m.when(s.updated, v)
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *mcfReader) words(u *mcfUnit, v *mcfProperty) Text {
+	lang := u.lang
+	if lang == "" {
+		lang = m.f.Language
+	}
+	t := Text{Value: v.value, Type: plainText, Language: lang, Base: m.root.String()}
+	m.guess(&t)
+	if t.Type != plainText {
+		m.markup(&t)
+	}
+	return t
+}
+
+func (m *mcfReader) when(to *Date, v *mcfProperty) {
+	t, ok := ParseDate(v.value)
+	if !ok {
+		m.tell(ProblemDate, v.at, "This date cannot be read: "+quote(v.value)+".")
+	}
+	*to = Date{Raw: v.value, UTC: t}
+}
+
+// unit gives the unit that a value refers to, nil for none.
+func (m *mcfReader) unit(v *mcfProperty) *mcfUnit {
+	if i, ok := m.byID[v.value]; ok && v.unit {
+		return &m.units[i]
+	}
+	if i, ok := m.byID[strings.TrimPrefix(v.value, "#")]; ok && v.unit {
+		return &m.units[i]
+	}
+	return nil
+}
+
+func (m *mcfReader) nameOf(v *mcfProperty) string {
+	if u := m.unit(v); u != nil {
+		if name := u.get("name", "title"); name != "" {
+			u.used = true
+			return name
+		}
+	}
+	return v.value
+}
+
+func (m *mcfReader) agent(v *mcfProperty) Person {
+	u := m.unit(v)
+	switch {
+	case u == nil && v.unit:
+		return Person{Name: v.value}
+	case u == nil:
+		return splitPerson(v.value)
+	}
+	u.used = true
+	who := Person{Name: u.get("name", "title"), Email: strings.TrimPrefix(u.get("mailbox", "email", "emailAddress"), "mailto:")}
+	if home := u.get("homePage", "url"); home != "" {
+		who.URL = m.address(home)
+	}
+	if who == (Person{}) {
+		who.Name = v.value
+	}
+	return who
+}
+
+// whole keeps a unit that is no item.
+func (m *mcfReader) whole(u *mcfUnit) Node {
+	n := Node{Name: u.kind, Language: u.lang}
+	if n.Name == "" {
+		n.Name = "unit"
+	}
+	if u.id != "" {
+		n.Attrs = []Attr{{Name: "id", Value: u.id}}
+	}
+	for i := range u.props {
+		n.Children = append(n.Children, valueNode(&u.props[i]))
+	}
+	return n
+}
+
+func valueNode(v *mcfProperty) Node {
+	if v.unit {
+		return Node{Name: v.name, Attrs: []Attr{{Name: "unit", Value: v.value}}}
+	}
+	return Node{Name: v.name, Text: v.value}
+}

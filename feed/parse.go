@@ -148,6 +148,9 @@ func (p *parser) document(text string) error {
 	if looksLikeJSON(text) {
 		return p.json(text)
 	}
+	if looksLikeMCF(text) {
+		return p.mcfText(text)
+	}
 	return p.xml(text)
 }
 

@@ -1,4 +1,83 @@
 package feed
 
-// redirect reads a document that says where the feed went.
-func (p *parser) redirect() { p.f.Format = Redirect; p.r.Skip() }
+import (
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// redirect reads a document that says where the feed went: to the address in
+// <newLocation>, or nowhere when that is empty.
+//
+// spec:feedstate-2007#redirect-xml
+func (p *parser) redirect() {
+	p.f.Format = Redirect
+	at := p.r.Offset()
+	m := &Moved{From: "redirect"}
+	said, end := false, 0
+	if p.r.Local == "newlocation" {
+		said, end = true, p.newLocation(m)
+	} else {
+		if v := p.attr("newlocation"); v != "" {
+			said, m.To = true, v
+		}
+		p.each(func() {
+			if p.r.Local != "newlocation" || m.To != "" {
+				p.keep(&p.f.Unknown)
+				return
+			}
+			said, end = true, p.newLocation(m)
+		})
+	}
+	for p.next() != scan.EOF { // its offset is that of the end
+	}
+	switch {
+	case !said:
+		p.problem(ProblemMissing, at, "There is no newLocation in the redirect; nothing is concluded from it.")
+	case end == p.r.Offset():
+		p.problem(ProblemMissing, at, "The document ends before the new address does; nothing is concluded from it.")
+	default:
+		p.moved(m, at)
+	}
+}
+
+// newLocation reads the current element into m, and gives the offset of its end. That
+// of the document means that it has none: half an address is no address, and none
+// where one was to follow does not mean that the feed is gone. One that a second
+// <newLocation> is to end, for want of a slash, ends with the element around it.
+//
+// spec:feedstate-2007#redirect-xml
+func (p *parser) newLocation(m *Moved) (end int) {
+	m.To = p.hrefAttr()
+	depth := p.r.Depth()
+	for {
+		switch p.next() {
+		case scan.Text:
+			if m.To == "" {
+				m.To = strings.TrimSpace(p.r.Chars())
+			}
+		case scan.End:
+			if p.r.Depth() < depth {
+				return p.r.Offset()
+			}
+		case scan.EOF:
+			return p.r.Offset()
+		}
+	}
+}
+
+// moved decides what an address, or none, means.
+func (p *parser) moved(m *Moved, at int) {
+	m.To = unampersand(unfolded(m.To))
+	switch {
+	case m.To == "":
+		m.Gone = true // spec:feedstate-2007#gone-xml
+	default:
+		m.To = p.url(m.To)
+		if i := strings.IndexAny(m.To, ":/?#"); i > 0 && m.To[i] == ':' && !isWeb(strings.ToLower(m.To[:min(i+3, len(m.To))])) {
+			p.problem(ProblemURL, at, "A feed cannot go to "+quote(m.To)+"; it stays where it is.")
+			return
+		}
+	}
+	p.f.Moved = m
+}

@@ -83,7 +83,7 @@ func (p *parser) channelElement(s *slots) {
 	case p.r.Local == "item" || p.r.Local == "entry":
 		p.readItem()
 	case p.r.Local == "channel" && p.f.Format == CDF: // a part of it, with items of its own
-		p.readItem()
+		p.cdfPart(p.readItem)
 	case p.r.Local == "channel" && p.f.Format == RSS: // written twice
 		p.each(func() { p.channelElement(s) })
 	case p.r.Local == "items": // RDF's table of contents; a wrapper in some feeds

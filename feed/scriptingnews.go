@@ -1,4 +1,300 @@
 package feed
 
-// scriptingNews reads the scriptingNews format.
-func (p *parser) scriptingNews() { p.f.Format = ScriptingNews; p.r.Skip() }
+import (
+	"html"
+	"strings"
+)
+
+// scriptingNews reads the format that UserLand's Scripting News had from December
+// 1997 on (1.0a2), and its version 2.0b1 of 1999. A header stands before the items,
+// and each item is a text with the words in it that are links.
+func (p *parser) scriptingNews() {
+	p.f.Format = ScriptingNews
+	if v := p.attr("version"); v != "" {
+		p.f.Version = v
+	}
+	s := feedSlots(p.f)
+	p.r.Siblings("item", p.r.Depth())
+	at := p.r.Offset()
+	p.each(func() {
+		switch p.r.Local {
+		case "header":
+			p.each(func() { p.newsHeader(s) })
+		case "item":
+			p.readItemAs(p.newsItem)
+		default:
+			p.newsHeader(s)
+		}
+	})
+	switch p.f.Version {
+	case "1.0a2", "2.0b1":
+	case "":
+		p.problem(ProblemVersion, at, "There is no scriptingNewsVersion; it is read as 2.0b1 would be.")
+	default:
+		p.problem(ProblemVersion, at, "There is no version "+quote(p.f.Version)+" of scriptingNews; it is read as 2.0b1 would be.")
+	}
+}
+
+// newsHeader reads an element of the header. Many are those of RSS 0.91, which got
+// them from here.
+//
+// spec:scriptingnews2-1999#header
+func (p *parser) newsHeader(s *slots) {
+	f := p.f
+	switch p.r.Local {
+	case "scriptingnewsversion":
+		f.Version = p.leaf()
+	case "whichchannel":
+		f.ID = p.leaf()
+	case "channeltitle":
+		p.title(s)
+	case "channeldescription":
+		p.set(s.summary, p.construct(htmlText))
+	case "channellink":
+		if v := unampersand(p.leaf()); v != "" {
+			p.addLink(s, Link{Rel: "alternate", Href: p.url(v)})
+		}
+	default:
+		if !p.newsImage() {
+			p.element(s)
+		}
+	}
+}
+
+// newsImage reads one of the six elements of the picture.
+func (p *parser) newsImage() bool {
+	at := p.r.Offset()
+	switch p.r.Local {
+	case "imageurl", "imagetitle", "imagelink", "imagecaption", "imagewidth", "imageheight":
+	default:
+		return false
+	}
+	name, v := p.r.Local, p.leaf()
+	if v == "" {
+		return true
+	}
+	img := orNew(&p.f.Image)
+	switch name {
+	case "imageurl":
+		img.URL = p.url(v)
+	case "imagetitle":
+		img.Title = v
+	case "imagelink":
+		img.Link = p.url(v)
+	case "imagecaption":
+		img.Description = v
+	case "imagewidth":
+		img.Width = int(p.count(v, at, "width"))
+	case "imageheight":
+		img.Height = int(p.count(v, at, "height"))
+	}
+	return true
+}
+
+// newsLink is what a text has a link on.
+type newsLink struct{ url, words string }
+
+// newsItem reads an item.
+//
+// spec:scriptingnews2-1999#item
+func (p *parser) newsItem() {
+	s := itemSlots(p.item)
+	var text Text
+	var links []newsLink
+	at := p.r.Offset()
+	p.each(func() {
+		switch p.r.Local {
+		case "text":
+			if t := p.construct(plainText); t.Value != "" {
+				if text.Value != "" {
+					t.Value = text.Value + "\n\n" + t.Value
+				}
+				text = t
+			}
+		case "link":
+			if l := p.newsLink(); l != (newsLink{}) {
+				links = append(links, l)
+			}
+		case "url": // without its <link>
+			links = append(links, newsLink{url: p.url(unampersand(p.leaf()))})
+		default:
+			p.element(s)
+		}
+	})
+	if text.Value == "" && len(links) == 0 && p.item.Title.Value == "" {
+		p.problem(ProblemMissing, at, "An item has no text.")
+	}
+	for i, l := range links {
+		if l.url == "" {
+			continue
+		}
+		rel := "related"
+		if i == 0 {
+			rel = "alternate"
+		}
+		p.addLink(s, Link{Rel: rel, Href: l.url, Title: l.words})
+	}
+	if t := p.linked(text, links); t.Value != "" {
+		p.addContent(s, t)
+	}
+	p.itemDone()
+}
+
+// newsLink reads an address and the words that it belongs to.
+func (p *parser) newsLink() (l newsLink) {
+	l.url = p.hrefAttr()
+	text, markup := p.r.Leaf()
+	if !markup {
+		if l.url == "" {
+			l.url = text // as RSS has it
+		} else {
+			l.words = text
+		}
+	} else {
+		p.each(func() {
+			switch p.r.Local {
+			case "url":
+				l.url = unampersand(p.leaf())
+			case "linetext":
+				l.words = oneLine(p.leaf())
+			default:
+				p.keep(&p.item.Unknown)
+			}
+		})
+	}
+	l.url = p.url(l.url)
+	return l
+}
+
+// linked makes HTML of a text with its links: the first occurrence of each link's
+// words becomes the link. What cannot be found stands behind the text.
+//
+// spec:scriptingnews2-1999#linetext
+func (p *parser) linked(t Text, links []newsLink) Text {
+	if t.Value == "" && len(links) == 0 {
+		return t
+	}
+	if t.Type == "" {
+		t = Text{Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
+	}
+	markup := t.Type != plainText
+	if len(links) == 0 {
+		return t
+	}
+	var out strings.Builder
+	rest, missing := t.Value, links[:0:0]
+	write := func(s string) {
+		if markup {
+			out.WriteString(s)
+		} else {
+			out.WriteString(html.EscapeString(s))
+		}
+	}
+	sought := 64*len(t.Value) + 1<<16 // bytes: many links that are not there end the search
+	for _, l := range links {
+		i := -1
+		if l.words != "" && l.url != "" && sought > 0 {
+			i = findWords(rest, l.words, markup)
+			sought -= len(rest)
+		}
+		if i < 0 {
+			missing = append(missing, l)
+			continue
+		}
+		n := wordsEnd(rest[i:], l.words)
+		write(rest[:i])
+		out.WriteString(`<a href="` + html.EscapeString(l.url) + `">`)
+		write(rest[i : i+n])
+		out.WriteString("</a>")
+		rest = rest[i+n:]
+	}
+	write(rest)
+	for _, l := range missing {
+		if l.url == "" || l.words == "" && out.Len() > 0 {
+			continue // an address without words is among the links of the item
+		}
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		words := l.words
+		if words == "" {
+			words = l.url
+		}
+		out.WriteString(`<a href="` + html.EscapeString(l.url) + `">` + html.EscapeString(words) + "</a>")
+	}
+	t.Value, t.Type = out.String(), htmlText
+	if p.o.Sanitize != nil {
+		t.Value = p.o.Sanitize(t.Value)
+	}
+	return t
+}
+
+// oneLine puts words together that stand on several lines.
+func oneLine(s string) string {
+	if strings.IndexByte(s, '\n') < 0 {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// findWords gives where words are in text, −1 for nowhere: not within a tag, where
+// there is markup, and whole if they can be. A blank in words is any white space.
+func findWords(text, words string, markup bool) int {
+	first, _, _ := strings.Cut(words, " ")
+	whole, part := -1, -1
+	for i := 0; i < len(text); i++ {
+		n := strings.Index(text[i:], first)
+		if n < 0 {
+			break
+		}
+		if markup {
+			if tag := strings.IndexByte(text[i:i+n+1], '<'); tag >= 0 {
+				end := strings.IndexByte(text[i+tag:], '>')
+				if end < 0 {
+					break
+				}
+				i += tag + end
+				continue
+			}
+		}
+		i += n
+		n = wordsEnd(text[i:], words)
+		switch {
+		case n == 0:
+		case (i == 0 || !isLetterOrDigit(text[i-1])) && (i+n == len(text) || !isLetterOrDigit(text[i+n])):
+			whole = i
+		case part < 0:
+			part = i
+		}
+		if whole >= 0 {
+			return whole
+		}
+	}
+	return part
+}
+
+// wordsEnd gives the length of words where text begins with them, 0 where it does not.
+func wordsEnd(text, words string) int {
+	i := 0
+	for k := 0; k < len(words); k++ {
+		switch {
+		case i >= len(text):
+			return 0
+		case words[k] == ' ' && isBlank(text[i]):
+			for i < len(text) && isBlank(text[i]) {
+				i++
+			}
+		case words[k] != text[i]:
+			return 0
+		default:
+			i++
+		}
+	}
+	return i
+}
+
+func isLetterOrDigit(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c >= 0x80
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

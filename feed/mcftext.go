@@ -1,0 +1,213 @@
+package feed
+
+import "strings"
+
+// looksLikeMCF reports a document in the form of MCF that was before the one in XML:
+// it begins with its headers, or with a unit.
+func looksLikeMCF(text string) bool {
+	s := mcfScan{doc: text}
+	name, ok := s.slot()
+	if !ok {
+		return false
+	}
+	switch strings.ToLower(name) {
+	case "begin-headers", "mcfversion":
+		return true
+	case "unit":
+		v, ok := s.value()
+		return ok && v.value != ""
+	}
+	return false
+}
+
+// mcfText reads MCF in the form that HotSauce had in 1996. Slots and their values
+// follow one another, and white space parts them:
+//
+//	begin-headers:
+//	MCFVersion: 0.95
+//	end-headers:
+//	unit: "http://example.org/"
+//	name: "An example"
+//	parent: #"start" #"news"
+//
+// spec:mcf-1996#syntax
+func (p *parser) mcfText(text string) error {
+	p.f.Format = MCF
+	m := mcfReader{parser: p, header: &mcfUnit{}}
+	lines := lineCount{line: 1}
+	m.tell = func(kind string, offset int, message string) {
+		p.problemAt(kind, lines.at(text, offset), "", message)
+	}
+	s := mcfScan{doc: text, tell: m.tell}
+	m.slots(&s)
+	if s.cut {
+		m.tell(ProblemTruncated, len(text), "The document ends in a text; what there is of it is kept.")
+	}
+	for i := range m.units {
+		m.units[i].kind = m.units[i].get("typeOf")
+	}
+	m.finish()
+	return nil
+}
+
+// slots reads units and their slots.
+func (m *mcfReader) slots(s *mcfScan) {
+	u, slot := m.header, ""
+	for s.more() {
+		if m.unknown > m.o.Limits.Unknown {
+			m.tell(ProblemLimit, s.pos, "There are more units and slots than are read; the rest is left out.")
+			return
+		}
+		if name, ok := s.slot(); ok {
+			slot = name
+			switch strings.ToLower(name) {
+			case "begin-headers", "end-headers":
+				slot = ""
+			case "unit", "node":
+				slot = ""
+				v, _ := s.value()
+				m.unknown++
+				m.units = append(m.units, mcfUnit{id: v.value, at: v.at})
+				u = &m.units[len(m.units)-1]
+			}
+			continue
+		}
+		v, ok := s.value()
+		switch {
+		case !ok:
+		case slot == "":
+			m.tell(ProblemMarkup, v.at, "A value stands without the name of a slot; it is passed over.")
+		case u == m.header && strings.EqualFold(slot, "MCFVersion"):
+			m.f.Version = v.value
+		default:
+			m.unknown++
+			v.name = slot
+			u.props = append(u.props, v)
+		}
+	}
+}
+
+// at gives the line of an offset in doc.
+func (l *lineCount) at(doc string, offset int) int {
+	offset = min(offset, len(doc))
+	if offset >= l.offset {
+		l.line += strings.Count(doc[l.offset:offset], "\n")
+	} else {
+		l.line -= strings.Count(doc[offset:l.offset], "\n")
+	}
+	l.offset = offset
+	return l.line
+}
+
+// mcfScan takes the text apart.
+type mcfScan struct {
+	doc  string
+	pos  int
+	cut  bool // the document ended in a text
+	tell func(kind string, offset int, message string)
+}
+
+// more passes over white space, commas and comments, and reports whether anything
+// follows.
+func (s *mcfScan) more() bool {
+	for s.pos < len(s.doc) {
+		switch c := s.doc[s.pos]; {
+		case c == ';':
+			n := strings.IndexByte(s.doc[s.pos:], '\n')
+			if n < 0 {
+				s.pos = len(s.doc)
+				return false
+			}
+			s.pos += n
+		case c <= ' ' || c == ',' || c == 0x7f:
+			s.pos++
+		case strings.HasPrefix(s.doc[s.pos:], "\ufeff"):
+			s.pos += len("\ufeff")
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// slot reads the name of a slot with its colon, if one stands here.
+func (s *mcfScan) slot() (string, bool) {
+	if !s.more() {
+		return "", false
+	}
+	i := s.pos
+	for i < len(s.doc) && (isLetterOrDigit(s.doc[i]) || s.doc[i] == '_' || s.doc[i] == '-' || s.doc[i] == '.') {
+		i++
+	}
+	if i == s.pos || i >= len(s.doc) || s.doc[i] != ':' {
+		return "", false
+	}
+	if i+1 < len(s.doc) && s.doc[i+1] > ' ' && s.doc[i+1] != '"' && s.doc[i+1] != '#' {
+		return "", false // http://…
+	}
+	name := s.doc[s.pos:i]
+	s.pos = i + 1
+	return name, true
+}
+
+// value reads a text in quotes, a word, or the id of a unit: a text behind #. It is
+// false at the end, and where a slot begins instead.
+func (s *mcfScan) value() (mcfProperty, bool) {
+	if !s.more() {
+		return mcfProperty{}, false
+	}
+	begin := s.pos
+	if _, ok := s.slot(); ok {
+		s.pos = begin
+		return mcfProperty{}, false
+	}
+	v := mcfProperty{at: begin}
+	i := begin
+	for i < len(s.doc) && s.doc[i] > ' ' && s.doc[i] != '"' && s.doc[i] != ',' {
+		i++
+	}
+	v.value = s.doc[begin:i]
+	s.pos = i
+	if i >= len(s.doc) || s.doc[i] != '"' {
+		if v.unit = strings.HasPrefix(v.value, "#"); v.unit {
+			v.value = v.value[1:]
+		}
+		return v, true
+	}
+	switch text := s.quoted(); v.value {
+	case "":
+		v.value = text
+	case "#":
+		v.value, v.unit = text, true
+	default: // a unit of another document
+		v.value += text
+		v.unit = strings.Contains(v.value, "#")
+	}
+	return v, true
+}
+
+// quoted reads the text whose opening quote is at pos.
+func (s *mcfScan) quoted() string {
+	i := s.pos + 1
+	var b strings.Builder
+	for run := i; ; i++ {
+		switch {
+		case i >= len(s.doc):
+			s.cut = true
+			s.pos = i
+			b.WriteString(s.doc[run:])
+			return strings.TrimSpace(b.String())
+		case s.doc[i] == '"':
+			s.pos = i + 1
+			if b.Len() == 0 {
+				return strings.TrimSpace(s.doc[run:i])
+			}
+			b.WriteString(s.doc[run:i])
+			return strings.TrimSpace(b.String())
+		case s.doc[i] == '\\' && i+1 < len(s.doc) && (s.doc[i+1] == '"' || s.doc[i+1] == '\\'):
+			b.WriteString(s.doc[run:i])
+			i++
+			run = i
+		}
+	}
+}
