@@ -41,8 +41,8 @@ func (p *parser) format() func() {
 }
 
 // looksLikeHTMLRoot reports roots after which there is no point in looking further.
-func looksLikeHTMLRoot(local string) bool {
-	switch local {
+func looksLikeHTMLRoot(name string) bool {
+	switch strings.ToLower(name) {
 	case "html", "head", "body", "opml", "svg", "urlset", "sitemapindex":
 		return true
 	}

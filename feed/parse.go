@@ -192,7 +192,7 @@ func (p *parser) xml(text string) error {
 				}
 				return nil
 			}
-			if p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Local) {
+			if p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Name) { // soap:Body is another body
 				return p.notFeed(text, root)
 			}
 		case scan.EOF:

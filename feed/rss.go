@@ -30,18 +30,42 @@ func (p *parser) rss() {
 // rssTop reads an element right within the root. All but channel belong into it; many
 // an author puts items behind it all the same.
 func (p *parser) rssTop(s *slots) {
-	if p.r.Local == "channel" && p.r.Space == nsCore {
+	switch {
+	case p.r.Space != nsCore:
+		p.channelElement(s)
+	case p.r.Local == "channel":
 		if p.channels > 0 {
 			p.problem(ProblemMarkup, p.r.Offset(), "There is more than one channel; the items of all are read.")
 			s.titleDepth = 1 << 20 // the last one names the feed, as with all its other elements
 		}
 		p.channel(s)
+	case p.r.Local == "item" || p.r.Local == "entry" || p.r.Local == "items":
+		if p.outside == 0 {
+			p.outside = p.r.Offset()
+		}
+		p.channelElement(s)
+	case !p.core(s):
+		p.wrapper(s)
+	}
+}
+
+// wrapper reads an element that should not be there for the feed that may be in it.
+func (p *parser) wrapper(s *slots) {
+	if len(p.r.Attrs) > 0 {
+		p.keep(s.unknown)
 		return
 	}
-	if p.outside == 0 && p.r.Local == "item" && p.r.Space == nsCore {
-		p.outside = p.r.Offset()
+	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
+	n.Space = p.r.URI(n.Prefix)
+	text, markup := p.r.Leaf()
+	if markup {
+		p.each(func() { p.rssTop(s) })
+		return
 	}
-	p.channelElement(s)
+	if p.unknown++; p.unknown <= p.o.Limits.Unknown {
+		n.Text = text
+		*s.unknown = append(*s.unknown, n)
+	}
 }
 
 // channel reads <channel>.
