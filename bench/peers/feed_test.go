@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -23,9 +24,9 @@ type engine struct {
 	name  string
 	parse func(d feedtest.Document) error
 
-	took   time.Duration
-	allocs uint64
-	memory uint64 // bytes allocated
+	best   time.Duration // of one pass
+	allocs uint64        // of one pass
+	memory uint64        // bytes allocated in one pass
 }
 
 // engines are ours over bytes and over a reader, the peer, and the tokens of the
@@ -79,16 +80,18 @@ func (e *engine) pass(docs []feedtest.Document) error {
 			return fmt.Errorf("%s: %s: %w", e.name, d.Name, err)
 		}
 	}
-	e.took += time.Since(begin)
+	if took := time.Since(begin); e.best == 0 || took < e.best {
+		e.best = took
+	}
 	runtime.ReadMemStats(&after)
-	e.allocs += after.Mallocs - before.Mallocs
-	e.memory += after.TotalAlloc - before.TotalAlloc
+	e.allocs, e.memory = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	return nil
 }
 
 // BenchmarkFeedParse reads a generated corpus with everything in turn, on one
-// processor, so that collecting the garbage counts for whoever makes it. Its table
-// is in the form of docs/performance.md.
+// processor, so that collecting the garbage counts for whoever makes it. The best
+// pass of each counts: other programs disturb all of them. It ends with a table in the
+// form of docs/performance.md.
 func BenchmarkFeedParse(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	all := feedtest.Corpus(1)
@@ -96,43 +99,42 @@ func BenchmarkFeedParse(b *testing.B) {
 	for _, d := range all {
 		sets[d.Kind] = append(sets[d.Kind], d)
 	}
-	table := "| documents | MB | MB/s | gofeed | × | tokens alone | allocations / kB | gofeed | 1/× | memory / input | over a reader | gofeed |\n" +
+	table := "| documents | MB | MB/s | gofeed | times faster | encoding/xml, tokens alone | allocations/kB | gofeed | times fewer | memory/input | over a reader | gofeed |\n" +
 		"| --- " + strings.Repeat("| ---: ", 11) + "|\n"
 	for _, kind := range append(feedtest.Kinds(), "all") {
 		b.Run(string(kind), func(b *testing.B) { table += compare(b, kind, sets[kind]) })
 	}
-	b.Log("\n" + table)
+	fmt.Fprint(os.Stderr, table)
 }
 
 // compare measures and gives a row of the table.
 func compare(b *testing.B, kind feedtest.Kind, docs []feedtest.Document) string {
 	list := engines()
-	size, rounds := 0, 0
+	size := 0
 	for _, d := range docs {
 		size += len(d.Body)
 	}
 	b.SetBytes(int64(size * len(list)))
 	for b.Loop() {
-		rounds++
 		for _, e := range list {
 			if err := e.pass(docs); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
-	bytes := float64(size) * float64(rounds)
-	speed := func(e *engine) float64 { return bytes / 1e6 / e.took.Seconds() }
+	bytes := float64(size)
+	speed := func(e *engine) float64 { return bytes / 1e6 / e.best.Seconds() }
+	memory := func(e *engine) float64 { return float64(e.memory) / bytes }
+	perKB := func(e *engine) float64 { return float64(e.allocs) / bytes * 1e3 }
 	ours, reader, peer, tokens := list[0], list[1], list[2], list[3]
 	for _, e := range list {
 		b.ReportMetric(speed(e), "MB/s/"+e.name)
-		b.ReportMetric(float64(e.allocs)/float64(rounds), "allocs/"+e.name)
-		b.ReportMetric(float64(e.memory)/bytes, "memory/input/"+e.name)
+		b.ReportMetric(float64(e.allocs), "allocs/"+e.name)
+		b.ReportMetric(memory(e), "memory/input/"+e.name)
 	}
-	b.ReportMetric(float64(peer.took)/float64(ours.took), "x/gofeed")
-	b.ReportMetric(float64(peer.allocs)/float64(ours.allocs), "fewer-allocs")
-	perKB := func(e *engine) float64 { return float64(e.allocs) / bytes * 1e3 }
-	memory := func(e *engine) float64 { return float64(e.memory) / bytes }
+	faster, fewer := float64(peer.best)/float64(ours.best), float64(peer.allocs)/float64(ours.allocs)
+	b.ReportMetric(faster, "x/gofeed")
+	b.ReportMetric(fewer, "fewer-allocs")
 	return fmt.Sprintf("| %s | %.1f | %.0f | %.0f | %.1f | %.0f | %.2f | %.1f | %.0f | %.2f | %.2f | %.1f |\n",
-		kind, float64(size)/1e6, speed(ours), speed(peer), float64(peer.took)/float64(ours.took), speed(tokens),
-		perKB(ours), perKB(peer), float64(peer.allocs)/float64(ours.allocs), memory(ours), memory(reader), memory(peer))
+		kind, bytes/1e6, speed(ours), speed(peer), faster, speed(tokens), perKB(ours), perKB(peer), fewer, memory(ours), memory(reader), memory(peer))
 }
