@@ -166,7 +166,7 @@ func cut(s string, n int) int {
 func (p *parser) xml(text string) error {
 	p.r = scan.New(text, scan.Options{
 		Depth: p.o.Limits.Depth, Attributes: p.o.Limits.Attributes,
-		Space: p.space, Closes: closes, Problem: p.problem,
+		Space: p.space, Closes: closes, Problem: p.scanned,
 	})
 	if lang := p.header("Content-Language"); lang != "" && !strings.Contains(lang, ",") {
 		p.f.Language = strings.ReplaceAll(strings.TrimSpace(lang), "_", "-")
@@ -282,6 +282,12 @@ func (p *parser) problem(kind string, offset int, message string) {
 	p.problemAt(kind, p.r.Line(offset), p.path(), message)
 }
 
+// scanned takes a problem of the reader, which goes on counting when no more are told.
+func (p *parser) scanned(kind string, offset int, message string) (more bool) {
+	p.problem(kind, offset, message)
+	return len(p.f.Problems) < p.o.Limits.Problems
+}
+
 func (p *parser) problemAt(kind string, line int, path, message string) {
 	if len(p.f.Problems) >= p.o.Limits.Problems {
 		p.untold++
@@ -317,6 +323,9 @@ func (p *parser) finish() {
 	}
 	p.headerLinks(p.o.Header)
 	p.duplicates()
+	if p.r != nil {
+		p.untold += p.r.Untold()
+	}
 	if p.untold > 0 {
 		p.f.Problems = append(p.f.Problems, Problem{Kind: ProblemMore, Message: "There are " + strconv.Itoa(p.untold) + " more problems of these kinds."})
 	}

@@ -71,12 +71,13 @@ func newBuilder(text string, l Limits) *builder {
 
 // scanned takes a problem of the scanner. An element that is just beginning belongs
 // to its path, but is not open yet.
-func (b *builder) scanned(kind string, offset int, message string) {
+func (b *builder) scanned(kind string, offset int, message string) (more bool) {
 	if !b.room() {
-		return
+		return false
 	}
 	b.d.Problems = append(b.d.Problems, Problem{Kind: kind, Line: b.line(offset), Message: message})
 	b.offset = append(b.offset, offset)
+	return true
 }
 
 func (b *builder) line(offset int) int { return b.lines + b.Line(offset) }

@@ -28,8 +28,13 @@ func (r *Reader) Decode(raw string) string {
 		raw = raw[i:]
 		n := 0
 		if buf, n = r.reference(buf, raw); n == 0 {
-			buf, n = append(buf, '&'), 1
-			r.problem(Entity, r.tok, "A & stands by itself: "+sample(raw)+". It is kept; write &amp; instead.")
+			n = 1
+			for r.mute && n+1 < len(raw) && raw[n] == '&' && raw[n+1] == '&' { // many of them, at once
+				n++
+				r.problem(Entity, r.tok)
+			}
+			buf = append(buf, raw[:n]...)
+			r.problem(Entity, r.tok, "A & stands by itself: \"", sample(raw), "\". It is kept; write &amp; instead.")
 		}
 		raw = raw[n:]
 		if i = strings.IndexByte(raw, '&'); i < 0 {
@@ -42,21 +47,26 @@ func (r *Reader) Decode(raw string) string {
 // reference appends what the reference at the beginning of raw stands for, and gives
 // its length; 0 means that it is none.
 func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
-	switch { // those of XML are nearly all
-	case strings.HasPrefix(raw, "&lt;"):
+	if len(raw) < 3 {
+		return buf, 0
+	}
+	switch c := raw[1]; { // those of XML are nearly all
+	case c == 'l' && strings.HasPrefix(raw, "&lt;"):
 		return append(buf, '<'), 4
-	case strings.HasPrefix(raw, "&gt;"):
+	case c == 'g' && strings.HasPrefix(raw, "&gt;"):
 		return append(buf, '>'), 4
-	case strings.HasPrefix(raw, "&amp;"):
+	case c == 'a' && strings.HasPrefix(raw, "&amp;"):
 		return append(buf, '&'), 5
-	case strings.HasPrefix(raw, "&quot;"):
+	case c == 'q' && strings.HasPrefix(raw, "&quot;"):
 		return append(buf, '"'), 6
-	case strings.HasPrefix(raw, "&apos;"):
+	case c == 'a' && strings.HasPrefix(raw, "&apos;"):
 		return append(buf, '\''), 6
-	case strings.HasPrefix(raw, "&#"):
+	case c <= ' ' || c == '&':
+		return buf, 0
+	case c == '#':
 		out, n := numeric(buf, raw)
 		if c, _ := utf8.DecodeLastRune(out); n > 0 && c == utf8.RuneError {
-			r.problem(Character, r.tok, "There is no character "+raw[:n]+" in XML; it became U+FFFD.")
+			r.problem(Character, r.tok, "There is no character ", raw[:n], " in XML; it became U+FFFD.")
 		}
 		return out, n
 	}
@@ -67,7 +77,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	}
 	if value, ok := r.entities[raw[1:end]]; ok {
 		if r.expanded += len(value); r.expanded > maxExpanded {
-			r.problem(Limit, r.tok, "The document's own entities make too much of it; "+raw[:end+1]+" is kept as it is.")
+			r.problem(Limit, r.tok, "The document's own entities make too much of it; ", raw[:end+1], " is kept as it is.")
 			return append(buf, raw[:end+1]...), end + 1
 		}
 		return append(buf, value...), end + 1
@@ -81,7 +91,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	if strings.HasSuffix(value, ";") && raw[1:end] != "semi" || len(value) > end {
 		return buf, 0 // unknown, or only its beginning is known
 	}
-	r.problem(Entity, r.tok, "&"+raw[1:end]+"; is an entity of HTML, not of XML; it is read as one all the same.")
+	r.problem(Entity, r.tok, "&", raw[1:end], "; is an entity of HTML, not of XML; it is read as one all the same.")
 	return append(buf, value...), end + 1
 }
 
@@ -94,7 +104,7 @@ func (r *Reader) foreign(markup string) {
 		case strings.HasPrefix(markup, "&amp;"), strings.HasPrefix(markup, "&lt;"), strings.HasPrefix(markup, "&gt;"),
 			strings.HasPrefix(markup, "&quot;"), strings.HasPrefix(markup, "&apos;"), strings.HasPrefix(markup, "&#"):
 		default:
-			r.problem(Entity, r.tok, "There is a reference in markup that XML does not have: "+sample(markup)+". It is kept.")
+			r.problem(Entity, r.tok, "There is a reference in markup that XML does not have: \"", sample(markup), "\". It is kept.")
 			return
 		}
 		markup = markup[1:]
@@ -198,12 +208,13 @@ func (r *Reader) keep(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) // never written to again: room begins after it
 }
 
+// sample is the beginning of s, to be shown.
 func sample(s string) string {
 	s = s[:min(len(s), 20)]
 	for len(s) > 0 && !utf8.ValidString(s) {
 		s = s[:len(s)-1]
 	}
-	return `"` + s + `"`
+	return s
 }
 
 // doctype passes over <!DOCTYPE …[…]>, and learns the entities that it declares.

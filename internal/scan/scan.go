@@ -50,8 +50,9 @@ type Options struct {
 	// of that one must have been forgotten: local names in lower case, and the prefixes
 	// as written.
 	Closes func(openPrefix, open, prefix, local string) bool
-	// Problem is called for whatever had to be repaired, at a byte offset.
-	Problem func(kind string, offset int, message string)
+	// Problem is called for whatever had to be repaired, at a byte offset. Once it is
+	// false no more are told but some of the kind Limit: they are counted.
+	Problem func(kind string, offset int, message string) (more bool)
 }
 
 // Attr is an attribute of the current element, as written.
@@ -94,7 +95,8 @@ type Reader struct {
 	bindings []binding
 	// unprefixed is the namespace in force for names without a prefix.
 	unprefixed int
-	loose      []binding // prefixes used without a declaration
+	names      map[string]struct{} // of the attributes, where there are many
+	loose      []binding           // prefixes used without a declaration
 	lower      map[string]string
 	entities   map[string]string
 	expanded   int // bytes that came out of the document's own entities
@@ -108,6 +110,9 @@ type Reader struct {
 	cr         bool // there are carriage returns
 	copied     bool // something of the element being read is not in the source as it is
 	quiet      int  // problems before this offset have been told
+	mute       bool // nobody wants to know of more
+	untold     int  // how many there were since then
+	limits     int  // of these, those of the kind Limit that were told all the same
 	lines      lineCount
 	lang       string // of the document
 	docType    string
@@ -124,7 +129,11 @@ func New(doc string, o Options) *Reader {
 	if o.Attributes <= 0 {
 		o.Attributes = 256
 	}
-	return &Reader{doc: doc, opt: o, stack: make([]frame, 0, 16), Attrs: make([]Attr, 0, 8), cr: strings.IndexByte(doc, '\r') >= 0}
+	r := &Reader{doc: doc, opt: o, stack: make([]frame, 0, 16), Attrs: make([]Attr, 0, 8), cr: strings.IndexByte(doc, '\r') >= 0}
+	if o.Problem == nil {
+		r.mute, r.limits = true, mostLimits
+	}
+	return r
 }
 
 // Depth is the number of open elements, the current one included at its Start and
@@ -167,12 +176,45 @@ func (r *Reader) Chars() string {
 // Blank reports a Text event of white space only.
 func (r *Reader) Blank() bool { return blank(r.chars) }
 
-// problem tells of one, unless it was told when the same place was read before.
-func (r *Reader) problem(kind string, offset int, message string) {
-	if r.opt.Problem != nil && offset >= r.quiet {
-		r.opt.Problem(kind, offset, message)
+// problem tells of one, unless it was told when the same place was read before. The
+// message is put together only when somebody wants it: words of ours and words of the
+// document by turns, of which the latter may be long.
+func (r *Reader) problem(kind string, offset int, message ...string) {
+	switch {
+	case offset < r.quiet:
+	case r.mute && (kind != Limit || r.limits >= mostLimits):
+		r.untold++
+	default:
+		r.tell(kind, offset, message)
 	}
 }
+
+// mostLimits is how many problems of the kind Limit are told to one who wants no more.
+const mostLimits = 3
+
+func (r *Reader) tell(kind string, offset int, message []string) {
+	if r.mute {
+		r.limits++
+	}
+	const longest = 60
+	var b strings.Builder
+	for i, s := range message {
+		if i%2 == 1 && len(s) > longest {
+			n := longest
+			for s[n]&0xc0 == 0x80 && n > 0 {
+				n--
+			}
+			s = s[:n] + "…"
+		}
+		b.WriteString(s)
+	}
+	if !r.opt.Problem(kind, offset, b.String()) {
+		r.mute = true
+	}
+}
+
+// Untold is how many problems there were after Options.Problem wanted no more.
+func (r *Reader) Untold() int { return r.untold }
 
 // Kind is that of the current event.
 func (r *Reader) Kind() Kind { return r.kind }
@@ -216,7 +258,7 @@ func (r *Reader) finish() Kind {
 		return EOF
 	}
 	if top := &r.stack[len(r.stack)-1]; r.quiet <= len(r.doc) {
-		r.problem(Truncated, len(r.doc), "The document ends within <"+top.name+">; what there is of it is kept.")
+		r.problem(Truncated, len(r.doc), "The document ends within <", top.name, ">; what there is of it is kept.")
 		r.quiet = len(r.doc) + 1
 	}
 	return r.pop()
@@ -257,7 +299,7 @@ func (r *Reader) text() bool {
 		if r.rooted {
 			where = "after the end of the document"
 		}
-		r.problem(Junk, begin, "There is text "+where+"; it is passed over.")
+		r.problem(Junk, begin, "There is text ", where, "; it is passed over.")
 	}
 	return false
 }
@@ -348,7 +390,7 @@ func (r *Reader) skipTo(closer string, opener int, message string) {
 		r.pos = i + len(closer)
 		return
 	}
-	r.problem(Markup, begin, message+" It is taken to end at the next >.")
+	r.problem(Markup, begin, message, "", " It is taken to end at the next >.")
 	if i := r.find(">", r.pos+opener); i >= 0 {
 		r.pos = i + 1
 	} else {

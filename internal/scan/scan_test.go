@@ -11,7 +11,10 @@ import (
 // events writes a document's events as one line: <a>, text, </a>.
 func events(doc string, o Options) (line string, problems []string) {
 	var b strings.Builder
-	o.Problem = func(kind string, at int, _ string) { problems = append(problems, fmt.Sprint(kind, "@", at)) }
+	o.Problem = func(kind string, at int, _ string) bool {
+		problems = append(problems, fmt.Sprint(kind, "@", at))
+		return true
+	}
 	r := New(doc, o)
 	for {
 		switch r.Next() {
@@ -242,7 +245,7 @@ func TestInnerIsTheSourceOrAsGood(t *testing.T) {
 func TestAProblemIsToldOnceThoughTheMarkupIsReadTwice(t *testing.T) {
 	t.Parallel()
 	n := 0
-	r := New(`<r><a><b c=1/><!-- --></a><z/></r>`, Options{Problem: func(string, int, string) { n++ }})
+	r := New(`<r><a><b c=1/><!-- --></a><z/></r>`, Options{Problem: func(string, int, string) bool { n++; return true }})
 	at(t, r, "a")
 	if _, markup := r.Leaf(); !markup {
 		t.Fatal("there is markup")

@@ -20,7 +20,7 @@ func (r *Reader) startTag() (Kind, bool) {
 	}
 	if r.opt.Closes != nil && len(r.stack) > 0 && r.over == 0 {
 		if top := &r.stack[len(r.stack)-1]; r.opt.Closes(top.prefix, top.local, prefix, local) {
-			r.problem(Unclosed, begin, "<"+top.name+"> was not closed before <"+name+">; it is taken to end here.")
+			r.problem(Unclosed, begin, "<", top.name, "> was not closed before <", name, ">; it is taken to end here.")
 			r.quiet = max(r.quiet, begin+1)
 			return r.pop(), true
 		}
@@ -40,7 +40,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		r.bindings, r.unprefixed = r.bindings[:mark], outer
 		r.copied = true
 		if r.over == 0 {
-			r.problem(Limit, begin, "Elements are nested deeper than the limit; those below <"+r.stack[len(r.stack)-1].name+"> are passed over, their text is kept.")
+			r.problem(Limit, begin, "Elements are nested deeper than the limit; those below <", r.stack[len(r.stack)-1].name, "> are passed over, their text is kept.")
 		}
 		if !closed {
 			r.over++
@@ -48,7 +48,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		return EOF, false
 	}
 	if len(r.stack) == 0 && r.rooted {
-		r.problem(Junk, begin, "There is <"+name+"> after the end of the document.")
+		r.problem(Junk, begin, "There is <", name, "> after the end of the document.")
 	}
 	r.rooted = true
 	r.Space = r.lookup(prefix)
@@ -61,7 +61,7 @@ func (r *Reader) startTag() (Kind, bool) {
 // pops the first and the rest follow before the tag is read again.
 func (r *Reader) closeFor(name string) {
 	top := r.stack[len(r.stack)-1]
-	r.problem(Unclosed, r.pos, "<"+top.name+"> was not closed before the next <"+name+">; it is taken to end here.")
+	r.problem(Unclosed, r.pos, "<", top.name, "> was not closed before the next <", name, ">; it is taken to end here.")
 	r.quiet = max(r.quiet, r.pos+1)
 	r.ends = len(r.stack) - r.within - 1
 	r.over = 0
@@ -86,18 +86,18 @@ func (r *Reader) endTag() (Kind, bool) {
 		return EOF, false
 	}
 	for k := n - 1; k >= 0; k-- {
-		if r.stack[k].name == name || strings.EqualFold(r.stack[k].name, name) {
+		if r.stack[k].name == name || len(name) <= longestFold && strings.EqualFold(r.stack[k].name, name) {
 			if r.stack[k].name != name {
-				r.problem(Markup, begin, "</"+name+"> is to end <"+r.stack[k].name+">; capitals matter in XML.")
+				r.problem(Markup, begin, "</", name, "> is to end <", r.stack[k].name, ">; capitals matter in XML.")
 			}
 			if k < n-1 {
-				r.problem(Unclosed, begin, "</"+name+"> comes while <"+r.stack[n-1].name+"> is open, which is taken to end here.")
+				r.problem(Unclosed, begin, "</", name, "> comes while <", r.stack[n-1].name, "> is open, which is taken to end here.")
 			}
 			r.ends = n - 1 - k
 			return r.pop(), true
 		}
 	}
-	r.problem(StrayEnd, begin, "</"+name+"> ends nothing; it is passed over.")
+	r.problem(StrayEnd, begin, "</", name, "> ends nothing; it is passed over.")
 	return EOF, false
 }
 
@@ -110,7 +110,7 @@ func (r *Reader) endOfTag(i int, name string) {
 		r.pos = i + 1
 		return
 	}
-	r.problem(Markup, r.pos, "The end tag of "+name+" does not end as it should.")
+	r.problem(Markup, r.pos, "The end tag of ", name, " does not end as it should.")
 	for i < len(r.doc) && r.doc[i] != '>' && r.doc[i] != '<' {
 		i++
 	}
@@ -140,6 +140,10 @@ func nameParts(s string, i int) (end, colon int, upper bool) {
 	return i, colon, upper
 }
 
+// longestFold is how long a name may be for its capitals not to matter: comparing with
+// all that is open takes its time.
+const longestFold = 256
+
 func nameEnd(s string, i int) int {
 	for i < len(s) {
 		switch s[i] {
@@ -155,6 +159,7 @@ func nameEnd(s string, i int) int {
 // reports whether the element ends with it.
 func (r *Reader) attributes(i int) (closed bool) {
 	doc := r.doc
+	r.names = nil
 	for {
 		for i < len(doc) && space(doc[i]) {
 			i++
@@ -179,7 +184,7 @@ func (r *Reader) attributes(i int) (closed bool) {
 			r.pos = i
 			return false
 		case '"', '\'', '=':
-			r.problem(Attribute, i, "There is a "+doc[i:i+1]+" too many in a tag.")
+			r.problem(Attribute, i, "There is a ", doc[i:i+1], " too many in a tag.")
 			i++
 		default:
 			i = r.attribute(i)
@@ -198,7 +203,7 @@ func (r *Reader) attribute(i int) int {
 		j++
 	}
 	if j >= len(doc) || doc[j] != '=' {
-		r.problem(Attribute, begin, "The attribute "+name+" has no value.")
+		r.problem(Attribute, begin, "The attribute ", name, " has no value.")
 		r.add(name, "", begin)
 		return i
 	}
@@ -213,7 +218,7 @@ func (r *Reader) attribute(i int) int {
 			r.add(name, doc[j+1:end], begin)
 			return end + 1
 		}
-		r.problem(Attribute, begin, "The value of the attribute "+name+" has no closing quote; it is taken to end with the tag.")
+		r.problem(Attribute, begin, "The value of the attribute ", name, " has no closing quote; it is taken to end with the tag.")
 		j++
 		end := unquotedEnd(doc, j, ">")
 		r.add(name, doc[j:end], begin)
@@ -223,7 +228,7 @@ func (r *Reader) attribute(i int) int {
 	if end > j && end < len(doc) && doc[end] == '>' && doc[end-1] == '/' {
 		end-- // <a b=c/> is empty
 	}
-	r.problem(Attribute, begin, "The value of the attribute "+name+" stands without quotes.")
+	r.problem(Attribute, begin, "The value of the attribute ", name, " stands without quotes.")
 	r.add(name, doc[j:end], begin)
 	return end
 }
@@ -259,13 +264,34 @@ func (r *Reader) add(name, raw string, at int) {
 		}
 		return
 	}
-	for k := range r.Attrs {
-		if r.Attrs[k].Name == name {
-			r.problem(Attribute, at, "The attribute "+name+" stands twice; the first counts.")
-			return
-		}
+	if r.has(name) {
+		r.problem(Attribute, at, "The attribute ", name, " stands twice; the first counts.")
+		return
 	}
 	r.Attrs = append(r.Attrs, Attr{Name: name, Raw: raw})
+}
+
+// has reports whether the current element has an attribute of this name already. Few
+// are compared with each other, many are looked up.
+func (r *Reader) has(name string) bool {
+	const few = 64
+	if len(r.Attrs) < few {
+		for k := range r.Attrs {
+			if r.Attrs[k].Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	if r.names == nil {
+		r.names = make(map[string]struct{}, 2*few)
+		for k := range r.Attrs {
+			r.names[r.Attrs[k].Name] = struct{}{}
+		}
+	}
+	n := len(r.names)
+	r.names[name] = struct{}{}
+	return len(r.names) == n
 }
 
 // special looks for namespace declarations and the attributes of XML itself. It
@@ -280,7 +306,7 @@ func (r *Reader) special(lang string) string {
 		if len(a.Name) == 4 { // authors forget the prefix, and CDF has none
 			switch {
 			case strings.EqualFold(a.Name, "lang") && !langed:
-				lang = strings.TrimSpace(r.Decode(a.Raw))
+				lang = r.language(a.Raw, lang)
 			case strings.EqualFold(a.Name, "base") && r.Base == "":
 				r.Base = strings.TrimSpace(r.Decode(a.Raw))
 			}
@@ -295,7 +321,7 @@ func (r *Reader) special(lang string) string {
 		case strings.HasPrefix(a.Name, "xmlns:"):
 			r.bind(a.Name[len("xmlns:"):], a.Raw)
 		case strings.EqualFold(a.Name, "xml:lang"):
-			lang, langed = strings.TrimSpace(r.Decode(a.Raw)), true
+			lang, langed = r.language(a.Raw, lang), true
 		case strings.EqualFold(a.Name, "xml:base"):
 			r.Base = strings.TrimSpace(r.Decode(a.Raw))
 		}
@@ -303,8 +329,33 @@ func (r *Reader) special(lang string) string {
 	return lang
 }
 
+// language is the tag of one as written, or the one around it: every text below gets
+// it, so it cannot be a novel.
+func (r *Reader) language(raw, outer string) string {
+	const longest = 100
+	if len(raw) > longest {
+		return outer
+	}
+	return strings.TrimSpace(r.Decode(raw))
+}
+
+// Limits of namespaces: every name with a prefix is looked up among those in force,
+// and every unknown element is kept with the address of its own.
+const (
+	mostBindings = 256
+	longestURI   = 2048
+)
+
 func (r *Reader) bind(prefix, raw string) {
+	if len(r.bindings) >= mostBindings {
+		r.problem(Limit, r.tok, "More namespaces are declared than the limit; ", prefix, " is passed over.")
+		return
+	}
 	uri := strings.TrimSpace(r.Decode(raw))
+	if len(uri) > longestURI {
+		r.problem(Limit, r.tok, "The address of the namespace ", prefix, " is longer than the limit; it is passed over.")
+		uri = ""
+	}
 	b := binding{prefix: prefix, uri: uri}
 	if r.opt.Space != nil {
 		b.space = r.opt.Space(prefix, uri, len(r.stack)+1)
