@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -88,15 +89,15 @@ func (p *parser) feedLink(s *slots, l Link) {
 	}
 }
 
+// maxHubs is how many hubs of a feed are kept; nobody subscribes to more.
+const maxHubs = 100
+
 // hub adds one, once.
 func (p *parser) hub(kind, url string) {
 	h := Hub{Type: kind, URL: url}
-	for _, have := range p.f.Hubs {
-		if have == h {
-			return
-		}
+	if len(p.f.Hubs) < maxHubs && !slices.Contains(p.f.Hubs, h) {
+		p.f.Hubs = append(p.f.Hubs, h)
 	}
-	p.f.Hubs = append(p.f.Hubs, h)
 }
 
 func (p *parser) replies(l Link) {
