@@ -65,6 +65,9 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 		return buf, 0
 	case c == '#':
 		out, n := numeric(buf, raw)
+		if n > 0 && raw[n-1] != ';' {
+			r.problem(Entity, r.tok, "The reference ", raw[:n], " has no ; at its end; it is read all the same.")
+		}
 		if c, _ := utf8.DecodeLastRune(out); n > 0 && c == utf8.RuneError {
 			r.problem(Character, r.tok, "There is no character ", raw[:n], " in XML; it became U+FFFD.")
 		}

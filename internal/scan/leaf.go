@@ -177,7 +177,7 @@ func (r *Reader) serialize(depth int) string {
 			b.WriteString(name)
 			for k := range r.Attrs {
 				a := &r.Attrs[k]
-				if a.Name == "xmlns" || strings.HasPrefix(a.Name, "xmlns:") {
+				if a.Name == "xmlns" || strings.HasPrefix(a.Name, "xmlns:") || a.Name == "" || !nameStart(a.Name[0]) {
 					continue
 				}
 				b.WriteByte(' ')
@@ -186,10 +186,13 @@ func (r *Reader) serialize(depth int) string {
 				escape(&b, r.Decode(a.Raw), true)
 				b.WriteByte('"')
 			}
-			if r.empty {
+			switch {
+			case r.empty:
 				r.Next()
 				b.WriteString(" />")
-			} else {
+			case void(r.Local):
+				b.WriteString(" />")
+			default:
 				b.WriteByte('>')
 			}
 		case Text:

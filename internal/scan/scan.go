@@ -180,6 +180,7 @@ func (r *Reader) Blank() bool { return blank(r.chars) }
 // message is put together only when somebody wants it: words of ours and words of the
 // document by turns, of which the latter may be long.
 func (r *Reader) problem(kind string, offset int, message ...string) {
+	r.copied = r.copied || kind != Entity && kind != Character
 	switch {
 	case offset < r.quiet:
 	case r.mute && (kind != Limit || r.limits >= mostLimits):

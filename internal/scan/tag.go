@@ -215,6 +215,11 @@ func (r *Reader) attribute(i int) int {
 	}
 	if q := doc[j]; q == '"' || q == '\'' {
 		if end := r.quoted(j+1, q); end >= 0 {
+			if cut := swallowed(doc, j+1, end); cut >= 0 {
+				r.problem(Attribute, begin, "The value of the attribute ", name, " has no closing quote; it is taken to end before the next attribute.")
+				r.add(name, doc[j+1:cut], begin)
+				return cut
+			}
 			r.add(name, doc[j+1:end], begin)
 			return end + 1
 		}
@@ -245,6 +250,33 @@ func (r *Reader) quoted(from int, q byte) int {
 		return -1
 	}
 	return from + i
+}
+
+// swallowed gives where a value ends whose closing quote is in truth the opening one of
+// the next attribute: a="1 b="2". It is −1 for all others.
+func swallowed(doc string, from, quote int) int {
+	if quote+1 >= len(doc) || space(doc[quote+1]) || doc[quote+1] == '/' || doc[quote+1] == '>' || doc[quote+1] == '?' || doc[quote-1] != '=' {
+		return -1
+	}
+	i := quote - 1
+	for i > from && nameByte(doc[i-1]) {
+		i--
+	}
+	if i == quote-1 || i == from || !space(doc[i-1]) {
+		return -1
+	}
+	next := quote + 1
+	for next < len(doc) && nameByte(doc[next]) {
+		next++
+	}
+	if next < len(doc) && doc[next] == '=' { // a="1 b="c="2": the next one begins behind the quote
+		return -1
+	}
+	return i - 1
+}
+
+func nameByte(c byte) bool {
+	return nameStart(c) || '0' <= c && c <= '9' || c == '-' || c == '.'
 }
 
 func unquotedEnd(s string, i int, stop string) int {
