@@ -174,7 +174,8 @@ type Enclosure struct {
 	Duration float64 `json:"duration,omitempty"` // seconds (JSON Feed)
 }
 
-// Category is a subject. Term is never empty, except where only a label was given.
+// Category is a subject. Term is empty only where nothing but a scheme or a label was
+// given.
 type Category struct {
 	Term   string `json:"term"`
 	Scheme string `json:"scheme,omitempty"` // RSS: domain

@@ -92,10 +92,10 @@ func closes(openPrefix, open, prefix, local string) bool {
 		return !long && spaceOfPrefix(prefix) != nsXHTML && spaceOfPrefix(prefix) != nsUnknown
 	}
 	switch local {
-	case "guid", "pubdate", "lastbuilddate", "enclosure", "skiphours", "skipdays", "textinput", "item", "entry", "managingeditor", "webmaster":
-		return true
-	case "title", "link", "description", "author", "category", "comments", "image", "updated", "published", "modified", "issued",
-		"summary", "content", "id", "ttl", "cloud", "generator", "copyright", "subtitle":
+	case "guid", "pubdate", "lastbuilddate", "enclosure", "skiphours", "skipdays", "textinput", "item", "entry", "managingeditor", "webmaster",
+		"author", "category", "comments", "language", "ttl", "docs", "cloud", "generator", "copyright", "rating":
+		return true // none of them is an element of HTML
+	case "title", "link", "description", "image", "updated", "published", "modified", "issued", "summary", "content", "id", "subtitle":
 		return !long
 	}
 	return false

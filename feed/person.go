@@ -2,6 +2,8 @@ package feed
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"cloudburst/internal/scan"
 )
@@ -103,6 +105,9 @@ func findEmail(s string) (begin, end int) {
 		for begin > 0 && mailByte(s[begin-1]) {
 			begin--
 		}
+		if begin > 0 && s[begin-1] >= utf8.RuneSelf {
+			begin = latinStart(s[:begin], begin)
+		}
 		for end < len(s) && hostByte(s[end]) {
 			end++
 		}
@@ -127,6 +132,19 @@ func findEmail(s string) (begin, end int) {
 		at += 1 + next
 	}
 	return -1, -1
+}
+
+// latinStart goes back over letters that Latin has beyond ASCII, as in müller@…; those
+// of other scripts stand before an address without a space.
+func latinStart(s string, begin int) int {
+	for begin > 0 {
+		c, n := utf8.DecodeLastRuneInString(s[:begin])
+		if c < utf8.RuneSelf && !mailByte(byte(c)) || c >= utf8.RuneSelf && !unicode.Is(unicode.Latin, c) {
+			break
+		}
+		begin -= n
+	}
+	return begin
 }
 
 func mailByte(c byte) bool {
