@@ -15,7 +15,8 @@ const pieces = 17
 
 // TestWhatIsBeforeACutIsNeverLost holds for all golden documents in XML: the longer
 // the beginning of a document is, the more items are read, and all but the last of
-// them are what they are in the whole. JSON may say at its end what its items are.
+// them are what they are in the whole. JSON may say at its end what its items are, and
+// items of MCF refer to people who come later.
 func TestWhatIsBeforeACutIsNeverLost(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
@@ -37,7 +38,7 @@ func TestWhatIsBeforeACutIsNeverLost(t *testing.T) {
 					if before > len(whole) {
 						t.Fatalf("%d bytes have %d items, the whole has %d", at, before, len(whole))
 					}
-					for i := range max(before-1, 0) {
+					for i := 0; i < before-1 && folder != "mcf"; i++ {
 						if diff := cmp.Diff(whole[i], got[i]); diff != "" {
 							t.Errorf("item %d of %d bytes (-whole +cut):\n%s", i+1, at, diff)
 						}
