@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"reflect"
 	"slices"
@@ -9,19 +10,25 @@ import (
 	"time"
 )
 
-// described reads a section of docs/json.md: the names in the tables below each of
-// its headings.
-func described(t *testing.T, section string) map[string][]string {
+// sectionOf is a section of docs/json.md.
+func sectionOf(t *testing.T, name string) string {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/json.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(string(doc), "\n## "+section+"\n")
+	_, text, _ := strings.Cut(string(doc), "\n## "+name+"\n")
 	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// described reads a section of docs/json.md: the names in the tables below each of
+// its headings.
+func described(t *testing.T, section string) map[string][]string {
+	t.Helper()
 	out := map[string][]string{}
 	heading, names := "", false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(sectionOf(t, section)) {
 		line = strings.TrimSpace(line)
 		if title, ok := strings.CutPrefix(line, "#"); ok {
 			heading, names = strings.TrimLeft(title, "# "), false
@@ -99,5 +106,28 @@ func TestTheDocumentAndTheTypesHaveTheSameNames(t *testing.T) {
 	}
 	if len(want) < 40 {
 		t.Errorf("only %d types are printed", len(want))
+	}
+}
+
+func TestTheDocumentsExamplesAreLinesOfTheseTypes(t *testing.T) {
+	t.Parallel()
+	lines := 0
+	for line := range strings.Lines(sectionOf(t, "Parse")) {
+		if !strings.HasPrefix(line, `{"input":`) {
+			continue
+		}
+		lines++
+		into := any(new(feedLine))
+		if strings.Contains(line, `","error":{`) {
+			into = new(failureLine)
+		}
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(into); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if lines < 3 {
+		t.Errorf("only %d examples", lines)
 	}
 }
