@@ -64,7 +64,7 @@ func (p *parser) cdfAttributes(s *slots) {
 	}
 	at := p.r.Offset()
 	if v := p.attr("base"); v != "" {
-		p.bases = append(p.bases, openBase{p.r.Depth(), p.base().Child(v)})
+		p.standOn(v)
 		if s.level == ofFeed {
 			p.f.Base = p.base().String()
 		}
@@ -87,8 +87,7 @@ func (p *parser) cdfAttributes(s *slots) {
 				p.addLink(s, Link{Rel: "self", Href: p.url(p.r.Decode(a.Raw))})
 			}
 		default:
-			if !strings.HasPrefix(a.Name, "xmlns") && p.unknown < p.o.Limits.Unknown {
-				p.unknown++
+			if !strings.HasPrefix(a.Name, "xmlns") && p.strange(0) {
 				rest = append(rest, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
 			}
 		}

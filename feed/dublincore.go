@@ -79,7 +79,7 @@ func (p *parser) valid(s *slots) bool {
 		return false
 	}
 	at := p.r.Offset()
-	for _, part := range strings.Split(p.leaf(), ";") {
+	for part := range strings.SplitSeq(p.leaf(), ";") {
 		if name, value, ok := strings.Cut(part, "="); ok && strings.TrimSpace(name) == "end" {
 			p.setDate(&p.more().Expires, strings.TrimSpace(value), at)
 		}
@@ -104,8 +104,8 @@ func (p *parser) license(s *slots, url string) {
 	switch url = p.url(url); {
 	case url == "":
 	case s.level == ofItem:
-		p.more().Licenses = append(p.more().Licenses, url)
+		p.more().Licenses = kept(&p.budget, p.more().Licenses, url)
 	case s.level == ofFeed:
-		p.f.Licenses = append(p.f.Licenses, url)
+		p.f.Licenses = kept(&p.budget, p.f.Licenses, url)
 	}
 }

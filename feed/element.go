@@ -63,7 +63,7 @@ func (p *parser) coreText(s *slots) bool {
 	case "category", "keywords":
 		p.category(s, "")
 	case "tags":
-		for _, term := range strings.Split(p.leaf(), ",") {
+		for term := range strings.SplitSeq(p.leaf(), ",") {
 			p.tag(s, Category{Term: strings.TrimSpace(term)})
 		}
 	default:

@@ -3,6 +3,7 @@ package feed
 import (
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // Most points of one geometry that are kept.
@@ -38,8 +39,8 @@ func (p *parser) geo(to *[]Geometry) bool {
 	default:
 		return p.geoNote(to)
 	}
-	if len(g.Coordinates) > 0 && len(*to) < 100 {
-		*to = append(*to, g)
+	if len(g.Coordinates) > 0 && len(*to) < 100 && p.budget.take(len(g.Coordinates)*int(unsafe.Sizeof([]float64{})+2*unsafe.Sizeof(float64(0)))) {
+		*to = kept(&p.budget, *to, g)
 	}
 	return true
 }
@@ -118,19 +119,21 @@ func swapped(srs string) bool {
 // pairs reads numbers as points; latitude comes first as GeoRSS has it, and last as
 // GeoJSON wants it.
 func pairs(s string, size int, lonFirst bool) ([][]float64, bool) {
-	words := strings.FieldsFunc(s, func(c rune) bool { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' })
-	if len(words) == 0 || len(words)%size != 0 || len(words) > maxPoints*size {
-		return nil, false
-	}
-	flat := make([]float64, len(words))
-	points := make([][]float64, 0, len(words)/size)
-	for i, w := range words {
-		n, err := strconv.ParseFloat(w, 64)
-		if err != nil || n != n || n > 1e12 || n < -1e12 {
+	var flat []float64
+	for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' }) {
+		n, err := strconv.ParseFloat(word, 64)
+		if err != nil || n != n || n > 1e12 || n < -1e12 || len(flat) >= maxPoints*size {
 			return nil, false
 		}
-		flat[i] = n
+		if flat == nil {
+			flat = make([]float64, 0, min(len(s)/2+1, 2*size))
+		}
+		flat = append(flat, n)
 	}
+	if len(flat) == 0 || len(flat)%size != 0 {
+		return nil, false
+	}
+	points := make([][]float64, 0, len(flat)/size)
 	for i := 0; i < len(flat); i += size {
 		point := flat[i : i+size : i+size]
 		if !lonFirst {
@@ -182,7 +185,7 @@ func (p *parser) latLong(to *[]Geometry) {
 	}
 	if h.hasLat && h.hasLong {
 		if len(*to) < 100 {
-			*to = append(*to, Geometry{Type: "Point", Coordinates: [][]float64{{h.long, h.lat}}})
+			*to = kept(&p.budget, *to, Geometry{Type: "Point", Coordinates: [][]float64{{h.long, h.lat}}})
 		}
 		*h = halfPoint{}
 	}

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // readItem reads the current element into a new item of the feed.
@@ -65,6 +66,10 @@ func (p *parser) itemBody() {
 //
 // spec:rsscloud-2009#item-namespace
 func (p *parser) nestedItem() {
+	if !p.budget.take(int(unsafe.Sizeof(Item{}))) {
+		p.r.Skip()
+		return
+	}
 	outer := p.item
 	p.nested++
 	p.item = new(Item)
@@ -136,22 +141,22 @@ func steadyLink(link string) string {
 		return link
 	}
 	query, fragment, _ := strings.Cut(link[i+1:], "#")
-	var kept []string
-	for _, pair := range strings.Split(query, "&") {
+	steady, sep := append(make([]byte, 0, len(link)), link[:i]...), byte('?')
+	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
-		if !volatile(strings.ToLower(name)) {
-			kept = append(kept, pair)
+		if !volatile(strings.ToLower(name[:min(len(name), longestVolatile)])) {
+			steady = append(append(steady, sep), pair...)
+			sep = '&'
 		}
 	}
-	steady := link[:i]
-	if len(kept) > 0 {
-		steady += "?" + strings.Join(kept, "&")
-	}
 	if fragment != "" {
-		steady += "#" + fragment
+		steady = append(append(steady, '#'), fragment...)
 	}
-	return steady
+	return string(steady)
 }
+
+// longestVolatile is longer than the name of any such parameter.
+const longestVolatile = 40
 
 // volatile reports a parameter that says how a reader came, not what is read.
 func volatile(name string) bool {

@@ -69,9 +69,9 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 		it.Summary = t
 		p.itunesSummary(s, t)
 	case "keywords":
-		for _, word := range strings.Split(p.leaf(), ",") {
+		for word := range strings.SplitSeq(p.leaf(), ",") {
 			if word = strings.TrimSpace(word); word != "" {
-				it.Keywords = append(it.Keywords, word)
+				it.Keywords = kept(&p.budget, it.Keywords, word)
 				p.tag(s, Category{Term: word, Scheme: itunesScheme})
 			}
 		}
@@ -143,13 +143,13 @@ func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 		if parent != itunesScheme {
 			c.Scheme = parent
 		}
-		it.Categories = append(it.Categories, c)
+		it.Categories = kept(&p.budget, it.Categories, c)
 		p.tag(s, Category{Term: name, Scheme: itunesScheme})
 	}
 	text, markup := p.r.Leaf()
 	if !markup {
 		if name == "" && text != "" {
-			it.Categories = append(it.Categories, Category{Term: text})
+			it.Categories = kept(&p.budget, it.Categories, Category{Term: text})
 			p.tag(s, Category{Term: text, Scheme: itunesScheme})
 		}
 		return

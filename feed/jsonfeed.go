@@ -26,7 +26,7 @@ import (
 func (p *parser) json(text string) error {
 	r := &jsonReader{parser: p, into: &p.f.Unknown, lines: lineCount{line: 1}}
 	r.s.doc, r.s.frames, r.s.tell = text, make([]jsonFrame, 0, 8), r.tell
-	r.s.depth = limitOr(p.o.Limits.Depth, defaultJSONDepth)
+	r.s.depth = p.o.Limits.Depth
 	at, odd := jsonStart(text)
 	if at < 0 {
 		return p.notFeed(text, "")
@@ -51,9 +51,6 @@ func (p *parser) json(text string) error {
 	slices.SortStableFunc(p.f.Problems, func(a, b Problem) int { return a.Line - b.Line })
 	return err
 }
-
-// defaultJSONDepth is how many objects and arrays may stand in one another.
-const defaultJSONDepth = 100
 
 // jsonReader makes a feed of what jsonScan reads.
 type jsonReader struct {
@@ -81,7 +78,7 @@ type lineCount struct{ offset, line int }
 
 // tell takes a problem at an offset of the document, in the value being read.
 func (r *jsonReader) tell(kind string, offset int, message string) {
-	if len(r.f.Problems) >= r.o.Limits.Problems {
+	if !r.wanted(kind) {
 		r.untold++
 		return
 	}

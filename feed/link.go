@@ -73,13 +73,13 @@ func (p *parser) addLink(s *slots, l Link) {
 func (p *parser) feedLink(s *slots, l Link) {
 	switch {
 	case l.Rel == "license" && s.level == ofItem:
-		p.more().Licenses = append(p.more().Licenses, l.Href)
+		p.more().Licenses = kept(&p.budget, p.more().Licenses, l.Href)
 	case s.level != ofFeed:
 		if l.Rel == "self" && s.level == ofSource {
 			p.item.Source.URL = l.Href
 		}
 	case l.Rel == "license":
-		p.f.Licenses = append(p.f.Licenses, l.Href)
+		p.f.Licenses = kept(&p.budget, p.f.Licenses, l.Href)
 	case l.Rel == "self":
 		p.f.Self = l.Href
 	case l.Rel == "next":
@@ -139,7 +139,7 @@ func unampersand(s string) string {
 // unfolded puts an address together that was broken over lines.
 func unfolded(s string) string {
 	var b strings.Builder
-	for _, line := range strings.Split(s, "\n") {
+	for line := range strings.SplitSeq(s, "\n") {
 		b.WriteString(strings.TrimSpace(line))
 	}
 	return b.String()
@@ -248,10 +248,25 @@ func (p *parser) tag(s *slots, c Category) {
 	if s.categories == nil || c == (Category{}) || len(*s.categories) >= 1000 {
 		return
 	}
-	for _, have := range *s.categories {
-		if have == c {
-			return
+	if !p.tagged(s.categories, c) {
+		*s.categories = p.subjects.add(*s.categories, c)
+	}
+}
+
+// tagged reports whether a list has a category already. Few are compared with each
+// other, many are looked up.
+func (p *parser) tagged(list *[]Category, c Category) bool {
+	const few = 32
+	if len(*list) < few {
+		return slices.Contains(*list, c)
+	}
+	if p.tagsOf != list {
+		p.tagsOf, p.tags = list, make(map[Category]struct{}, 2*few)
+		for _, have := range *list {
+			p.tags[have] = struct{}{}
 		}
 	}
-	*s.categories = p.subjects.add(*s.categories, c)
+	n := len(p.tags)
+	p.tags[c] = struct{}{}
+	return len(p.tags) == n
 }

@@ -18,14 +18,14 @@ func (p *parser) media(s *slots) bool {
 		var g MediaGroup
 		p.each(func() {
 			if p.r.Space == nsMedia && p.r.Local == "content" {
-				g.Contents = append(g.Contents, p.mediaContent(s))
+				g.Contents = kept(&p.budget, g.Contents, p.mediaContent(s))
 			} else {
 				p.mediaElement(&g.MediaInfo, s)
 			}
 		})
-		m.Groups = append(m.Groups, g)
+		m.Groups = kept(&p.budget, m.Groups, g)
 	case "content":
-		m.Contents = append(m.Contents, p.mediaContent(s))
+		m.Contents = kept(&p.budget, m.Contents, p.mediaContent(s))
 	default:
 		p.mediaElement(&m.MediaInfo, s)
 	}
@@ -67,9 +67,9 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 			*s.summary, s.summaryDepth = m.Description, p.r.Depth()+100
 		}
 	case "keywords":
-		for _, word := range strings.Split(p.leaf(), ",") {
+		for word := range strings.SplitSeq(p.leaf(), ",") {
 			if word = strings.TrimSpace(word); word != "" {
-				m.Keywords = append(m.Keywords, word)
+				m.Keywords = kept(&p.budget, m.Keywords, word)
 				p.tag(s, Category{Term: word})
 			}
 		}
@@ -79,7 +79,7 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 		if c == (Category{}) {
 			return true
 		}
-		m.Categories = append(m.Categories, c)
+		m.Categories = kept(&p.budget, m.Categories, c)
 		if c.Scheme == "" {
 			c.Scheme = mediaScheme
 		}
@@ -90,7 +90,7 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 	case "text":
 		t := MediaText{Type: p.attr("type"), Lang: p.attr("lang"), Start: p.attr("start"), End: p.attr("end")}
 		t.Value = p.leaf()
-		m.Texts = append(m.Texts, t)
+		m.Texts = kept(&p.budget, m.Texts, t)
 	default:
 		return false
 	}
@@ -104,23 +104,23 @@ func (p *parser) mediaFile(m *MediaInfo) bool {
 		if text := p.leaf(); t.URL == "" {
 			t.URL = p.url(text)
 		}
-		m.Thumbnails = append(m.Thumbnails, t)
+		m.Thumbnails = kept(&p.budget, m.Thumbnails, t)
 	case "hash":
 		h := MediaHash{Algo: p.attr("algo")}
 		h.Value = p.leaf()
-		m.Hashes = append(m.Hashes, h)
+		m.Hashes = kept(&p.budget, m.Hashes, h)
 	case "player":
 		l := MediaPlayer{URL: p.url(p.attr("url")), Width: p.attr("width"), Height: p.attr("height")}
 		l.Content = p.leaf()
-		m.Players = append(m.Players, l)
+		m.Players = kept(&p.budget, m.Players, l)
 	case "embed":
 		p.mediaEmbed(m)
 	case "license":
-		m.Licenses = append(m.Licenses, p.mediaLink())
+		m.Licenses = kept(&p.budget, m.Licenses, p.mediaLink())
 	case "subtitle":
-		m.SubTitles = append(m.SubTitles, p.mediaLink())
+		m.SubTitles = kept(&p.budget, m.SubTitles, p.mediaLink())
 	case "peerlink":
-		m.PeerLinks = append(m.PeerLinks, p.mediaLink())
+		m.PeerLinks = kept(&p.budget, m.PeerLinks, p.mediaLink())
 	case "backlinks":
 		p.mediaList(&m.BackLinks)
 	case "comments":
@@ -144,7 +144,7 @@ func (p *parser) mediaLink() Link {
 func (p *parser) mediaList(to *[]string) {
 	p.each(func() {
 		if v := p.leaf(); v != "" && len(*to) < 1000 {
-			*to = append(*to, v)
+			*to = kept(&p.budget, *to, v)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func (p *parser) mediaEmbed(m *MediaInfo) {
 	p.each(func() {
 		name := p.attr("name")
 		if v := p.leaf(); name != "" && len(e.Params) < 100 {
-			e.Params = append(e.Params, Attr{Name: name, Value: v})
+			e.Params = kept(&p.budget, e.Params, Attr{Name: name, Value: v})
 		}
 	})
 	m.Embed = e
@@ -165,7 +165,7 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 	case "credit":
 		c := MediaCredit{Role: p.attr("role"), Scheme: p.attr("scheme")}
 		c.Name = p.leaf()
-		m.Credits = append(m.Credits, c)
+		m.Credits = kept(&p.budget, m.Credits, c)
 	case "copyright":
 		c := MediaCopyright{URL: p.url(p.attr("url"))}
 		c.Value = p.leaf()
@@ -173,13 +173,13 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 	case "rating":
 		r := MediaRating{Scheme: p.attr("scheme")}
 		r.Value = p.leaf()
-		m.Ratings = append(m.Ratings, r)
+		m.Ratings = kept(&p.budget, m.Ratings, r)
 	case "adult": // what there was before media:rating
-		m.Ratings = append(m.Ratings, MediaRating{Scheme: "urn:simple", Value: map[bool]string{true: "adult", false: "nonadult"}[strings.EqualFold(p.leaf(), "true")]})
+		m.Ratings = kept(&p.budget, m.Ratings, MediaRating{Scheme: "urn:simple", Value: map[bool]string{true: "adult", false: "nonadult"}[strings.EqualFold(p.leaf(), "true")]})
 	case "restriction":
 		r := MediaRestriction{Relationship: p.attr("relationship"), Type: p.attr("type")}
 		r.Value = p.leaf()
-		m.Restrictions = append(m.Restrictions, r)
+		m.Restrictions = kept(&p.budget, m.Restrictions, r)
 	case "community":
 		p.mediaCommunity(orNew(&m.Community))
 	default:
@@ -198,10 +198,10 @@ func (p *parser) mediaCommunity(c *MediaCommunity) {
 			c.Views, c.Favorites = p.attr("views"), p.attr("favorites")
 			p.r.Skip()
 		case "tags":
-			for _, tag := range strings.Split(p.leaf(), ",") {
+			for tag := range strings.SplitSeq(p.leaf(), ",") {
 				name, weight, _ := strings.Cut(tag, ":")
 				if name = strings.TrimSpace(name); name != "" && len(c.Tags) < 1000 {
-					c.Tags = append(c.Tags, MediaTag{Name: name, Weight: strings.TrimSpace(weight)})
+					c.Tags = kept(&p.budget, c.Tags, MediaTag{Name: name, Weight: strings.TrimSpace(weight)})
 				}
 			}
 		}
@@ -214,14 +214,14 @@ func (p *parser) mediaRest(m *MediaInfo) bool {
 		m.Status = &MediaStatus{State: p.attr("state"), Reason: p.attr("reason")}
 		p.r.Skip()
 	case "price":
-		m.Prices = append(m.Prices, MediaPrice{Type: p.attr("type"), Info: p.attr("info"), Price: p.attr("price"), Currency: p.attr("currency")})
+		m.Prices = kept(&p.budget, m.Prices, MediaPrice{Type: p.attr("type"), Info: p.attr("info"), Price: p.attr("price"), Currency: p.attr("currency")})
 		p.r.Skip()
 	case "location":
 		l := MediaLocation{Description: p.attr("description"), Start: p.attr("start"), End: p.attr("end")}
 		p.each(func() { p.geo(&l.Where) })
-		m.Locations = append(m.Locations, l)
+		m.Locations = kept(&p.budget, m.Locations, l)
 	case "scenes":
-		p.each(func() { m.Scenes = append(m.Scenes, p.mediaScene()) })
+		p.each(func() { m.Scenes = kept(&p.budget, m.Scenes, p.mediaScene()) })
 	default:
 		return false
 	}

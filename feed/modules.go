@@ -193,9 +193,9 @@ func (p *parser) slash() bool {
 	case "department":
 		m.Department = p.leaf()
 	case "hit_parade", "hitparade":
-		for _, v := range strings.Split(p.leaf(), ",") {
+		for v := range strings.SplitSeq(p.leaf(), ",") {
 			if n, ok := atoi(v); ok && len(m.HitParade) < 100 {
-				m.HitParade = append(m.HitParade, n)
+				m.HitParade = kept(&p.budget, m.HitParade, n)
 			}
 		}
 	default:
@@ -233,7 +233,7 @@ func (p *parser) threading() bool {
 		r := InReplyTo{Ref: p.attr("ref"), Href: p.url(p.attr("href")), Type: p.attr("type"), Source: p.url(p.attr("source"))}
 		p.r.Skip()
 		if r != (InReplyTo{}) && len(m.InReplyTo) < 100 {
-			m.InReplyTo = append(m.InReplyTo, r)
+			m.InReplyTo = kept(&p.budget, m.InReplyTo, r)
 		}
 	case "total":
 		p.commentCount(m)
@@ -250,7 +250,7 @@ func (p *parser) chapters() bool {
 	m := p.more()
 	p.each(func() {
 		if p.r.Local == "chapter" && len(m.Chapters) < 1000 {
-			m.Chapters = append(m.Chapters, Chapter{
+			m.Chapters = kept(&p.budget, m.Chapters, Chapter{
 				Start: p.attr("start"), Title: p.attr("title"), Link: p.url(p.attr("href")), Image: p.url(p.attr("image")),
 			})
 		}
@@ -262,7 +262,7 @@ func (p *parser) chapters() bool {
 func (p *parser) sourceOfFeed() bool {
 	switch p.r.Local {
 	case "account":
-		p.f.Accounts = append(p.f.Accounts, p.account())
+		p.f.Accounts = kept(&p.budget, p.f.Accounts, p.account())
 	case "self":
 		v := p.url(p.leaf())
 		if p.f.Self == "" {
@@ -282,16 +282,16 @@ func (p *parser) sourceOfItem() bool {
 	m := p.more()
 	switch p.r.Local {
 	case "account":
-		m.Accounts = append(m.Accounts, p.account())
+		m.Accounts = kept(&p.budget, m.Accounts, p.account())
 	case "markdown":
 		m.Markdown = p.leaf()
 	case "localtime":
 		m.LocalTime = p.leaf()
 	case "outline":
-		m.Outlines = append(m.Outlines, p.outline())
+		m.Outlines = kept(&p.budget, m.Outlines, p.outline())
 	case "inreplyto":
 		if v := p.leaf(); v != "" {
-			m.InReplyTo = append(m.InReplyTo, InReplyTo{Ref: v})
+			m.InReplyTo = kept(&p.budget, m.InReplyTo, InReplyTo{Ref: v})
 		}
 	default:
 		return false
@@ -311,12 +311,12 @@ func (p *parser) outline() Outline {
 	for i := range p.r.Attrs {
 		a := &p.r.Attrs[i]
 		if !strings.HasPrefix(a.Name, "xmlns") {
-			o.Attrs = append(o.Attrs, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
+			o.Attrs = kept(&p.budget, o.Attrs, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
 		}
 	}
 	p.each(func() {
-		if p.unknown++; p.unknown <= p.o.Limits.Unknown && p.r.Local == "outline" {
-			o.Outlines = append(o.Outlines, p.outline())
+		if p.r.Local == "outline" && p.strange(0) {
+			o.Outlines = kept(&p.budget, o.Outlines, p.outline())
 		}
 	})
 	return o
@@ -354,7 +354,7 @@ func (p *parser) publishing() bool {
 // seconds reads a duration: seconds, MM:SS or HH:MM:SS; 0 for anything else.
 func seconds(s string) int {
 	total := 0
-	for _, part := range strings.Split(strings.TrimSpace(s), ":") {
+	for part := range strings.SplitSeq(strings.TrimSpace(s), ":") {
 		n, err := strconv.ParseFloat(part, 64)
 		if err != nil || n < 0 || n > 1e7 {
 			return 0

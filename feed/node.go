@@ -2,6 +2,7 @@ package feed
 
 import (
 	"strings"
+	"unsafe"
 
 	"cloudburst/internal/scan"
 )
@@ -20,23 +21,22 @@ func (p *parser) keep(to *[]Node) {
 // node reads the current element as a tree. It is false where the limit was reached.
 func (p *parser) node() (Node, bool) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
-	if p.unknown++; p.unknown > p.o.Limits.Unknown {
-		if p.unknown == p.o.Limits.Unknown+1 {
-			p.problem(ProblemLimit, p.r.Offset(), "There are more unknown elements than the limit; the rest is left out.")
-		}
+	n.Space = p.r.URI(n.Prefix)
+	if !p.strange(len(n.Space)) {
 		p.r.Skip()
 		return n, false
 	}
-	n.Space = p.r.URI(n.Prefix)
 	for i := range p.r.Attrs {
 		a := &p.r.Attrs[i]
 		if a.Name == "xmlns" || strings.HasPrefix(a.Name, "xmlns:") {
 			continue
 		}
-		p.unknown++
 		attr := Attr{Name: a.Name, Value: p.r.Decode(a.Raw)}
 		if prefix := scan.Prefix(a.Name); prefix != "" {
 			attr.Space = p.r.URI(prefix)
+		}
+		if !p.strange(len(attr.Space)) {
+			break
 		}
 		n.Attrs = append(n.Attrs, attr)
 	}
@@ -49,6 +49,20 @@ func (p *parser) node() (Node, bool) {
 	return n, true
 }
 
+// strange counts something that no field is for, with n bytes that it shares with
+// others, and reports whether it is kept.
+func (p *parser) strange(n int) bool {
+	if p.unknown >= p.o.Limits.Unknown {
+		if !p.crowded {
+			p.crowded = true
+			p.problem(ProblemLimit, p.r.Offset(), "There are more unknown elements than the limit; the rest is left out.")
+		}
+		return false
+	}
+	p.unknown++
+	return p.budget.take(n + int(unsafe.Sizeof(Node{})))
+}
+
 // children reads what is in the current element, text between elements included.
 func (p *parser) children(n *Node) {
 	depth := p.r.Depth()
@@ -59,8 +73,7 @@ func (p *parser) children(n *Node) {
 				n.Children = append(n.Children, child)
 			}
 		case scan.Text:
-			if !p.r.Blank() && p.unknown < p.o.Limits.Unknown {
-				p.unknown++
+			if !p.r.Blank() && p.strange(0) {
 				n.Children = append(n.Children, Node{Text: p.r.Chars()})
 			}
 		case scan.End:

@@ -24,12 +24,14 @@ type Options struct {
 }
 
 // Limits bound what one document may make a reader do. What is beyond them is
-// left out, and the feed has a problem that names the limit.
+// left out, and the feed has a problem that names the limit. Zero is the default in
+// brackets, negative is no limit. There is one more that cannot be changed: what is
+// kept, without the words themselves, is not more than 8 times the document and 1 MiB.
 type Limits struct {
-	Bytes      int // of the document in UTF-8 [5 MiB]; negative: none
-	Items      int // [1,000]; negative: none
-	Depth      int // of elements [100]
+	Bytes      int // of the document in UTF-8 [5 MiB]
+	Items      int // [1,000]; those within others are not counted
+	Depth      int // of elements [100]; never more than 4,000
 	Attributes int // of one element [256]
 	Unknown    int // elements and attributes kept in Unknown trees [20,000]
-	Problems   int // told one by one; the rest are counted [100]
+	Problems   int // told one by one [100]; the rest are counted, but limits are told
 }

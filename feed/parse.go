@@ -14,11 +14,17 @@ import (
 
 // The limits that a document has unless Options say otherwise.
 const (
-	defaultBytes    = 5 << 20
-	defaultItems    = 1000
-	defaultUnknown  = 20_000
-	defaultProblems = 100
+	defaultBytes      = 5 << 20
+	defaultItems      = 1000
+	defaultDepth      = 100
+	defaultAttributes = 256
+	defaultUnknown    = 20_000
+	defaultProblems   = 100
 )
+
+// mostDepth is the depth that no Limits can exceed: trees are read, and printed as JSON
+// and read back, by functions that call themselves.
+const mostDepth = 4000
 
 // Parse reads one document of any format. What is readable of it comes back, with
 // what had to be repaired in Feed.Problems; the error is a [*NotFeedError] when it is
@@ -28,11 +34,20 @@ func Parse(r io.Reader, o *Options) (*Feed, error) {
 	if o != nil && o.Limits.Bytes != 0 {
 		limit = o.Limits.Bytes
 	}
-	doc, err := readAll(r, 4*limit+4) // UTF-32 is four times as long
+	doc, err := readAll(r, encoded(limit))
 	if err != nil {
 		return nil, err
 	}
 	return ParseBytes(doc, o)
+}
+
+// encoded is how many bytes of any encoding limit bytes of UTF-8 may come from, −1 for
+// no limit: UTF-32 is four times as long.
+func encoded(limit int) int {
+	if limit < 0 || limit > 1<<40 {
+		return -1
+	}
+	return 4*limit + 4
 }
 
 // readAll reads at most limit bytes, into one piece where r knows its length.
@@ -59,6 +74,9 @@ func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 		p.o = *o
 	}
 	p.limits()
+	if n := encoded(p.o.Limits.Bytes); n >= 0 && len(doc) > n {
+		doc = doc[:n]
+	}
 	if looks := magic(doc); looks != "" {
 		return nil, &NotFeedError{Looks: looks}
 	}
@@ -77,6 +95,8 @@ func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 func (p *parser) limits() {
 	l := &p.o.Limits
 	l.Bytes = limitOr(l.Bytes, defaultBytes)
+	l.Depth = min(limitOr(l.Depth, defaultDepth), mostDepth)
+	l.Attributes = limitOr(l.Attributes, defaultAttributes)
 	l.Items = limitOr(l.Items, defaultItems)
 	l.Unknown = limitOr(l.Unknown, defaultUnknown)
 	l.Problems = limitOr(l.Problems, defaultProblems)
@@ -109,12 +129,17 @@ type parser struct {
 	root     *href.Base
 	item     *Item // the one being read
 	nested   int   // how many items are around it
-	unknown  int
-	untold   int // problems beyond the limit
+	unknown  int   // how many elements and attributes are kept in trees
+	crowded  bool  // there were more
+	untold   int   // problems beyond the limit
 	stopped  bool
 	limited  bool
 	from     int // offset of the first item
 	half     halfPoint
+	beyond   int // of these, those of limits that were told all the same
+	budget   budget
+	tagsOf   *[]Category // the list that tags are of
+	tags     map[Category]struct{}
 	links    slab[Link]
 	people   slab[Person]
 	subjects slab[Category]
@@ -141,6 +166,7 @@ func (p *parser) document(text string) error {
 		p.problem(ProblemLimit, 0, "The document is longer than "+strconv.Itoa(p.o.Limits.Bytes)+" bytes; only its beginning is read.")
 		text = text[:cut(text, p.o.Limits.Bytes)]
 	}
+	p.within(len(text))
 	p.root = href.New(p.o.URL)
 	if where := p.header("Content-Location"); where != "" {
 		p.root = p.root.Child(where)
@@ -212,9 +238,19 @@ func (p *parser) next() scan.Kind {
 		p.bases = p.bases[:n-1]
 	}
 	if p.r.Base != "" {
-		p.bases = append(p.bases, openBase{depth, p.base().Child(p.r.Base)})
+		p.standOn(p.r.Base)
 	}
 	return k
+}
+
+// standOn makes ref the base of the current element.
+func (p *parser) standOn(ref string) {
+	if p.budget.over {
+		return
+	}
+	if b := p.base().Child(ref); p.budget.take(len(b.String())) {
+		p.bases = append(p.bases, openBase{p.r.Depth(), b})
+	}
 }
 
 // base is what relative references in the current element stand on.
@@ -263,15 +299,24 @@ func (p *parser) attr(name string) string {
 
 // url resolves a reference of the current element.
 func (p *parser) url(ref string) string {
-	if p.o.KeepRelative || ref == "" {
+	if p.o.KeepRelative || ref == "" || p.budget.over {
 		return ref
 	}
-	return p.base().Resolve(ref)
+	if u := p.base().Resolve(ref); p.budget.take(len(u) - len(ref)) {
+		return u
+	}
+	return ref
+}
+
+// wanted reports whether one more problem is told. That something is left out because
+// of a limit is always, but for a document that is nothing else.
+func (p *parser) wanted(kind string) bool {
+	return len(p.f.Problems) < p.o.Limits.Problems || kind == ProblemLimit && p.beyond < 10
 }
 
 // problem tells of one at an offset of the document.
 func (p *parser) problem(kind string, offset int, message string) {
-	if len(p.f.Problems) >= p.o.Limits.Problems {
+	if !p.wanted(kind) {
 		p.untold++
 		return
 	}
@@ -289,9 +334,12 @@ func (p *parser) scanned(kind string, offset int, message string) (more bool) {
 }
 
 func (p *parser) problemAt(kind string, line int, path, message string) {
-	if len(p.f.Problems) >= p.o.Limits.Problems {
+	if !p.wanted(kind) {
 		p.untold++
 		return
+	}
+	if len(p.f.Problems) >= p.o.Limits.Problems {
+		p.beyond++
 	}
 	p.f.Problems = append(p.f.Problems, Problem{Kind: kind, Line: line, Path: path, Message: message})
 }
@@ -299,12 +347,17 @@ func (p *parser) problemAt(kind string, line int, path, message string) {
 // path is where the reader stands: rss/channel/item[3]/title.
 func (p *parser) path() string {
 	var b strings.Builder
+	const levels = 20 // that a person wants to read
 	for d := 1; d <= p.r.Depth(); d++ {
 		if d > 1 {
 			b.WriteByte('/')
 		}
+		if hidden := p.r.Depth() - levels; d == levels && hidden > 0 {
+			b.WriteString("…/")
+			d += hidden
+		}
 		name := p.r.Open(d)
-		b.WriteString(name)
+		b.WriteString(short(name))
 		if l := p.r.OpenLocal(d); p.nested == 0 && (l == "item" || l == "entry") {
 			n := len(p.f.Items)
 			if p.item == nil {
@@ -323,6 +376,7 @@ func (p *parser) finish() {
 	}
 	p.headerLinks(p.o.Header)
 	p.duplicates()
+	p.overBudget()
 	if p.r != nil {
 		p.untold += p.r.Untold()
 	}

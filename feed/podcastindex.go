@@ -30,7 +30,7 @@ func (p *parser) podcastValue(c *Podcast) bool {
 	case "txt":
 		t := PodcastTxt{Purpose: p.attr("purpose")}
 		t.Value = p.leaf()
-		c.Txt = append(c.Txt, t)
+		c.Txt = kept(&p.budget, c.Txt, t)
 	case "updatefrequency":
 		p.f.Hints.PodcastUpdates = p.attr("rrule")
 		if text := p.leaf(); p.f.Hints.PodcastUpdates == "" {
@@ -47,13 +47,13 @@ func (p *parser) podcastLinks(c *Podcast) bool {
 	switch p.r.Local {
 	case "funding":
 		l.Title = p.leaf()
-		c.Funding = append(c.Funding, l)
+		c.Funding = kept(&p.budget, c.Funding, l)
 	case "chapters":
 		p.r.Skip()
 		c.Chapters = &l
 	case "transcript":
 		p.r.Skip()
-		c.Transcripts = append(c.Transcripts, l)
+		c.Transcripts = kept(&p.budget, c.Transcripts, l)
 	case "license":
 		l.Title = p.leaf()
 		c.License = &l
@@ -68,20 +68,20 @@ func (p *parser) podcastParts(c *Podcast) bool {
 	case "person":
 		who := PodcastPerson{Role: p.attr("role"), Group: p.attr("group"), Image: p.url(p.attr("img")), URL: p.url(p.attr("href"))}
 		who.Name = p.leaf()
-		c.People = append(c.People, who)
+		c.People = kept(&p.budget, c.People, who)
 	case "location":
 		l := PodcastLocation{Geo: p.attr("geo"), OSM: p.attr("osm"), Rel: p.attr("rel")}
 		l.Name = p.leaf()
-		c.Locations = append(c.Locations, l)
+		c.Locations = kept(&p.budget, c.Locations, l)
 	case "soundbite":
 		b := Soundbite{Start: p.attr("starttime"), Duration: p.attr("duration")}
 		b.Title = p.leaf()
-		c.Soundbites = append(c.Soundbites, b)
+		c.Soundbites = kept(&p.budget, c.Soundbites, b)
 	case "trailer":
 		t := Trailer{URL: p.url(p.attr("url")), Length: p.attr("length"), Type: p.attr("type"), Season: p.attr("season")}
 		p.setDate(&t.Published, p.attr("pubdate"), p.r.Offset())
 		t.Title = p.leaf()
-		c.Trailers = append(c.Trailers, t)
+		c.Trailers = kept(&p.budget, c.Trailers, t)
 	default:
 		return false
 	}

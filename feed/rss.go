@@ -131,7 +131,7 @@ func (p *parser) rssVersion(at int) {
 	case "":
 		p.problem(ProblemVersion, at, "The rss element has no version attribute; it is read as 2.0 would be.")
 	default:
-		p.problem(ProblemVersion, at, "There is no RSS "+f.Version+"; it is read as 2.0 would be.")
+		p.problem(ProblemVersion, at, "There is no RSS "+short(f.Version)+"; it is read as 2.0 would be.")
 	}
 }
 

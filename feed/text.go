@@ -20,6 +20,9 @@ const (
 // escaped HTML or markup in it. kind is its type where the author gives none.
 func (p *parser) construct(kind string) Text {
 	t := Text{Type: kind, Language: dashed(p.r.Lang()), Base: p.base().String()}
+	if !p.budget.take(len(t.Language) + len(t.Base)) {
+		t.Base = ""
+	}
 	mode := ""
 	if len(p.r.Attrs) > 0 {
 		if typ, ok := p.r.Attr("type"); ok {
@@ -91,8 +94,10 @@ func (p *parser) guess(t *Text) {
 
 // markup resolves the references in HTML and makes it safe, as asked for.
 func (p *parser) markup(t *Text) {
-	if !p.o.KeepRelative {
-		t.Value = href.HTML(t.Value, p.base())
+	if !p.o.KeepRelative && !p.budget.over {
+		if v := href.HTML(t.Value, p.base()); p.budget.take(len(v) - len(t.Value)) {
+			t.Value = v
+		}
 	}
 	if p.o.Sanitize != nil {
 		t.Value = p.o.Sanitize(t.Value)
@@ -237,9 +242,13 @@ func (p *parser) setDate(to *Date, raw string, at int) {
 
 // quote shows a value in a message, shortened.
 func quote(s string) string {
+	return "“" + short(s) + "”"
+}
+
+func short(s string) string {
 	const most = 60
 	if len(s) > most {
 		s = s[:cut(s, most)] + "…"
 	}
-	return "“" + s + "”"
+	return s
 }

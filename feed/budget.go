@@ -1,0 +1,55 @@
+package feed
+
+import (
+	"strconv"
+	"unsafe"
+)
+
+// A few bytes of a document can mean many in memory: an empty element is a struct, a
+// relative reference gets the base in front of it, every text has the language of the
+// whole. So what a feed may become is bounded by what it was. Real feeds take less than
+// their own length.
+const (
+	budgetFactor = 8
+	budgetBase   = 1 << 20
+)
+
+// budget is how many bytes the lists, bases and addresses of a feed may still take.
+type budget struct {
+	left int
+	over bool
+}
+
+// take is false when there is not enough left; then there is nothing left.
+func (b *budget) take(n int) bool {
+	if b.over || n > b.left {
+		b.over = true
+		return false
+	}
+	b.left -= max(n, 0)
+	return true
+}
+
+// kept is append for a list that a document can make as long as it likes.
+func kept[T any](b *budget, list []T, v T) []T {
+	if !b.take(int(unsafe.Sizeof(v))) {
+		return list
+	}
+	return append(list, v)
+}
+
+// within sets the budget of a document of n bytes.
+func (p *parser) within(n int) {
+	p.budget = budget{left: budgetFactor*n + budgetBase}
+	for _, b := range [...]**budget{&p.links.budget, &p.people.budget, &p.subjects.budget, &p.files.budget, &p.texts.budget} {
+		*b = &p.budget
+	}
+}
+
+// overBudget tells when something is left out for it.
+func (p *parser) overBudget() {
+	if p.budget.over {
+		p.problemAt(ProblemLimit, 0, "", "What stands in the document would become more than "+strconv.Itoa(budgetFactor)+
+			" times as long as it is: some lists are cut short, some addresses are as they were written.")
+	}
+}
