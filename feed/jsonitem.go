@@ -46,9 +46,12 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 		return false
 	}
 	if n := len(r.f.Items); n == cap(r.f.Items) { // as many as there seem to be
-		left := len(r.s.doc) - v.at
-		size := max((v.at-r.list)/max(n, 1), 1)
-		r.f.Items = slices.Grow(r.f.Items, min(left/size+1, 4*n+4))
+		more := 4
+		if n > 0 {
+			each := max((v.at-r.list)/n, 32)
+			more = (len(r.s.doc)-v.at)/each*9/8 + 4
+		}
+		r.f.Items = slices.Grow(r.f.Items, max(min(more, r.o.Limits.Items-n), 1))
 	}
 	r.f.Items = append(r.f.Items, Item{})
 	it := &r.f.Items[len(r.f.Items)-1]

@@ -248,7 +248,7 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 		return
 	}
 	if r.done == 0 {
-		r.out.Grow(len(r.s) + len(r.s)/4 + len(abs))
+		r.out.Grow(len(r.s) + len(r.s)/16 + 2*len(abs) + 64)
 	}
 	r.out.WriteString(r.s[r.done:start])
 	if quote == 0 {

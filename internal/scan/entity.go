@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"html"
 	"strings"
 	"unicode/utf8"
@@ -41,7 +42,11 @@ func (r *Reader) Decode(raw string) string {
 			break
 		}
 	}
-	return r.newlines(r.keep(append(buf, raw...)))
+	buf = append(buf, raw...)
+	if r.cr {
+		buf = oneNewline(buf)
+	}
+	return r.keep(buf)
 }
 
 // reference appends what the reference at the beginning of raw stands for, and gives
@@ -173,29 +178,35 @@ func character(n int) rune {
 
 // newlines makes one kind of line end, as XML wants it.
 func (r *Reader) newlines(s string) string {
-	if !r.cr {
+	if !r.cr || strings.IndexByte(s, '\r') < 0 {
 		return s
 	}
-	i := strings.IndexByte(s, '\r')
-	if i < 0 {
-		return s
-	}
-	buf := r.room(len(s))
-	for i >= 0 {
-		buf = append(append(buf, s[:i]...), '\n')
-		if s = s[i+1:]; s != "" && s[0] == '\n' {
-			s = s[1:]
-		}
-		i = strings.IndexByte(s, '\r')
-	}
-	return r.keep(append(buf, s...))
+	return r.keep(oneNewline(append(r.room(len(s)), s...)))
 }
 
-// room gives an empty slice with capacity for n bytes at the end of the arena.
+// oneNewline is newlines of bytes that are nobody else's.
+func oneNewline(b []byte) []byte {
+	n := 0
+	for i := 0; i < len(b); n++ {
+		k := bytes.IndexByte(b[i:], '\r')
+		if k < 0 {
+			return b[:n+copy(b[n:], b[i:])]
+		}
+		n += copy(b[n:], b[i:i+k])
+		b[n] = '\n'
+		if i += k + 1; i < len(b) && b[i] == '\n' {
+			i++
+		}
+	}
+	return b[:n]
+}
+
+// room gives an empty slice with capacity for n bytes at the end of the arena. A new
+// piece of it is a quarter of what is left to read, so that few are needed and little
+// is left over.
 func (r *Reader) room(n int) []byte {
 	if cap(r.arena)-len(r.arena) < n {
-		left := len(r.doc) - r.pos
-		r.arena = make([]byte, 0, max(n, min(left/2, 64<<10), 256))
+		r.arena = make([]byte, 0, max(n, (len(r.doc)-r.pos)/4, 256))
 	}
 	return r.arena[len(r.arena):]
 }
