@@ -36,7 +36,7 @@ func (p *parser) rdfTop(s *slots) {
 		return
 	}
 	if p.r.Space == nsCC {
-		p.r.Skip() // the text of a licence; the channel names it
+		p.keep(s.unknown) // the text of a licence; the channel names it
 		return
 	}
 	p.channelElement(s)

@@ -30,6 +30,10 @@ func (r *reading) finish(text []byte) Result {
 		res.Name = r.used.superset
 	}
 	r.disagreements(res.Name)
+	for i := range r.problems {
+		m := r.problems[i].Message
+		r.problems[i].Message = strings.ToUpper(m[:1]) + m[1:] + "."
+	}
 	res.Problems = r.problems
 	return res
 }
