@@ -161,7 +161,7 @@ func (m *mcfReader) one(u *mcfUnit) bool {
 	m.f.Items = append(m.f.Items, Item{ID: u.id, IDFrom: FromID})
 	m.item = &m.f.Items[len(m.f.Items)-1]
 	s := itemSlots(m.item)
-	if u.kind != "" && !strings.EqualFold(u.kind, "unit") {
+	if u.kind != "" && !strings.EqualFold(u.kind, "unit") && u.get("typeOf") == "" {
 		m.item.Unknown = append(m.item.Unknown, Node{Name: "typeOf", Text: u.kind})
 	}
 	m.fill(s, u)
@@ -183,6 +183,11 @@ func (m *mcfReader) site(u *mcfUnit) {
 //
 // spec:mcf-1997#vocabulary
 func (m *mcfReader) fill(s *slots, u *mcfUnit) {
+	for i := range u.props { // texts need it
+		if v := &u.props[i]; strings.EqualFold(v.name, "language") || strings.EqualFold(v.name, "naturalLanguage") {
+			u.lang = dashed(m.nameOf(v))
+		}
+	}
 	for i := range u.props {
 		if v := &u.props[i]; v.value != "" && !m.property(s, u, v) {
 			*s.unknown = append(*s.unknown, valueNode(v))
@@ -228,9 +233,9 @@ func (m *mcfReader) property(s *slots, u *mcfUnit, v *mcfProperty) bool {
 		m.tag(s, Category{Term: m.nameOf(v)})
 	case "language", "naturallanguage":
 		if s.level == ofFeed {
-			m.f.Language = dashed(m.nameOf(v))
+			m.f.Language = u.lang
 		} else {
-			m.more().Language = dashed(m.nameOf(v))
+			m.more().Language = u.lang
 		}
 	case "publicationdate", "publishdate":
 		m.when(s.published, v)

@@ -13,9 +13,8 @@ func looksLikeMCF(text string) bool {
 	switch strings.ToLower(name) {
 	case "begin-headers", "mcfversion":
 		return true
-	case "unit":
-		v, ok := s.value()
-		return ok && v.value != ""
+	case "unit": // not of measure
+		return s.more() && (s.doc[s.pos] == '"' || s.doc[s.pos] == '#' || isWeb(s.doc[s.pos:]))
 	}
 	return false
 }

@@ -41,17 +41,24 @@ func (p *parser) redirect() {
 	}
 }
 
-// newLocation reads the current element into m, and gives the offset of its end. That
-// of the document means that it has none: half an address is no address, and none
-// where one was to follow does not mean that the feed is gone. One that a second
-// <newLocation> is to end, for want of a slash, ends with the element around it.
+// newLocation reads the current element into m, and gives the offset of what follows
+// the address. That of the document's end means that the address may be cut: half an
+// address is no address, and none where one was to follow does not mean that the feed
+// is gone. One that a second <newLocation> is to end, for want of a slash, ends with
+// the element around it.
 //
 // spec:feedstate-2007#redirect-xml
 func (p *parser) newLocation(m *Moved) (end int) {
 	m.To = p.hrefAttr()
 	depth := p.r.Depth()
 	for {
-		switch p.next() {
+		kind := p.next()
+		if m.To != "" && kind != scan.Text {
+			end = p.r.Offset()
+			p.r.SkipTo(depth - 1)
+			return end
+		}
+		switch kind {
 		case scan.Text:
 			if m.To == "" {
 				m.To = strings.TrimSpace(p.r.Chars())

@@ -1,7 +1,9 @@
 package feed
 
 import (
+	"cmp"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -166,67 +168,100 @@ func (p *parser) newsLink() (l newsLink) {
 	return l
 }
 
-// linked makes HTML of a text with its links: the first occurrence of each link's
-// words becomes the link. What cannot be found stands behind the text.
+// linked makes HTML of a text with its links: the words of each become a link where
+// they stand, one after the other as far as possible. What cannot be found stands
+// behind the text. A text without such links stays what it is.
 //
 // spec:scriptingnews2-1999#linetext
 func (p *parser) linked(t Text, links []newsLink) Text {
-	if t.Value == "" && len(links) == 0 {
-		return t
-	}
 	if t.Type == "" {
 		t = Text{Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
 	}
 	markup := t.Type != plainText
-	if len(links) == 0 {
+	places, missing := placesOf(t.Value, links, markup)
+	if len(places) == 0 && (len(missing) == 0 || t.Value != "" && missing[0].words == "") {
 		return t
 	}
+	write := func(out *strings.Builder, s string) {
+		if !markup {
+			s = strings.ReplaceAll(html.EscapeString(s), "\n\n", "<br>\n<br>\n")
+		}
+		out.WriteString(s)
+	}
 	var out strings.Builder
-	rest, missing := t.Value, links[:0:0]
-	write := func(s string) {
-		if markup {
-			out.WriteString(s)
-		} else {
-			out.WriteString(html.EscapeString(s))
-		}
-	}
-	sought := 64*len(t.Value) + 1<<16 // bytes: many links that are not there end the search
-	for _, l := range links {
-		i := -1
-		if l.words != "" && l.url != "" && sought > 0 {
-			i = findWords(rest, l.words, markup)
-			sought -= len(rest)
-		}
-		if i < 0 {
-			missing = append(missing, l)
-			continue
-		}
-		n := wordsEnd(rest[i:], l.words)
-		write(rest[:i])
-		out.WriteString(`<a href="` + html.EscapeString(l.url) + `">`)
-		write(rest[i : i+n])
+	from := 0
+	for _, at := range places {
+		write(&out, t.Value[from:at.begin])
+		out.WriteString(`<a href="` + html.EscapeString(at.url) + `">`)
+		write(&out, t.Value[at.begin:at.end])
 		out.WriteString("</a>")
-		rest = rest[i+n:]
+		from = at.end
 	}
-	write(rest)
+	write(&out, t.Value[from:])
 	for _, l := range missing {
-		if l.url == "" || l.words == "" && out.Len() > 0 {
+		if l.words == "" && out.Len() > 0 {
 			continue // an address without words is among the links of the item
 		}
 		if out.Len() > 0 {
 			out.WriteByte(' ')
 		}
-		words := l.words
-		if words == "" {
-			words = l.url
-		}
-		out.WriteString(`<a href="` + html.EscapeString(l.url) + `">` + html.EscapeString(words) + "</a>")
+		out.WriteString(`<a href="` + html.EscapeString(l.url) + `">` + html.EscapeString(cmp.Or(l.words, l.url)) + "</a>")
 	}
 	t.Value, t.Type = out.String(), htmlText
 	if p.o.Sanitize != nil {
 		t.Value = p.o.Sanitize(t.Value)
 	}
 	return t
+}
+
+// newsPlace is where in a text a link is.
+type newsPlace struct {
+	begin, end int
+	url        string
+}
+
+// placesOf finds the words of links in a text, in order of the text. Those that are
+// not there, the ones with words first, are missing.
+func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, missing []newsLink) {
+	const most = 200 // of links in a text, and the bound on what looking for them costs
+	next := 0
+	for n, l := range links {
+		if l.url == "" {
+			continue
+		}
+		i := -1
+		if l.words != "" && n < most {
+			for _, from := range [...]int{next, 0} {
+				if i = findWords(text[from:], l.words, markup); i >= 0 {
+					i += from
+					break
+				}
+			}
+		}
+		at := newsPlace{begin: i, url: l.url}
+		if i >= 0 {
+			at.end = i + wordsEnd(text[i:], l.words)
+		}
+		k, taken := slices.BinarySearchFunc(places, at, func(a, b newsPlace) int {
+			switch {
+			case a.end <= b.begin:
+				return -1
+			case b.end <= a.begin:
+				return 1
+			}
+			return 0
+		})
+		if i < 0 || taken {
+			missing = append(missing, l)
+			continue
+		}
+		places = slices.Insert(places, k, at)
+		next = max(next, at.end)
+	}
+	slices.SortStableFunc(missing, func(a, b newsLink) int {
+		return cmp.Compare(min(len(b.words), 1), min(len(a.words), 1))
+	})
+	return places, missing
 }
 
 // oneLine puts words together that stand on several lines.
