@@ -65,36 +65,14 @@ const (
 // jsonNameOf finds the name that key is.
 func jsonNameOf(key string) jsonName {
 	switch key {
-	case "version":
-		return nameVersion
 	case "title":
 		return nameTitle
-	case "home_page_url":
-		return nameHomePageURL
-	case "feed_url":
-		return nameFeedURL
-	case "description":
-		return nameDescription
-	case "user_comment":
-		return nameUserComment
-	case "next_url":
-		return nameNextURL
-	case "icon":
-		return nameIcon
-	case "favicon":
-		return nameFavicon
 	case "author":
 		return nameAuthor
 	case "authors":
 		return nameAuthors
 	case "language":
 		return nameLanguage
-	case "expired":
-		return nameExpired
-	case "hubs":
-		return nameHubs
-	case "items":
-		return nameItems
 	case "id":
 		return nameID
 	case "url":
@@ -129,6 +107,35 @@ func jsonNameOf(key string) jsonName {
 		return nameName
 	case "avatar":
 		return nameAvatar
+	}
+	return rareJSONName(key)
+}
+
+// rareJSONName finds those that are seldom or never in an item.
+func rareJSONName(key string) jsonName {
+	switch key {
+	case "version":
+		return nameVersion
+	case "home_page_url":
+		return nameHomePageURL
+	case "feed_url":
+		return nameFeedURL
+	case "description":
+		return nameDescription
+	case "user_comment":
+		return nameUserComment
+	case "next_url":
+		return nameNextURL
+	case "icon":
+		return nameIcon
+	case "favicon":
+		return nameFavicon
+	case "expired":
+		return nameExpired
+	case "hubs":
+		return nameHubs
+	case "items":
+		return nameItems
 	case "email":
 		return nameEmail
 	case "type":
