@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
@@ -144,10 +145,15 @@ func unbase64(s string) string {
 	if err != nil {
 		decoded, err = base64.RawStdEncoding.DecodeString(compact)
 	}
-	if err != nil || !utf8.Valid(decoded) {
+	if err != nil || !utf8.Valid(decoded) || bytes.ContainsFunc(decoded, forbidden) {
 		return s
 	}
 	return string(decoded)
+}
+
+// forbidden reports the characters that no text has.
+func forbidden(c rune) bool {
+	return c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0xfffe || c == 0xffff
 }
 
 // unwrap takes away a <div> that is around everything, as Atom's XHTML has one.
