@@ -123,6 +123,16 @@ func goldenCases(t testing.TB, folder string) []goldenCase {
 	return out
 }
 
+func TestEveryFormatHasEnoughDocuments(t *testing.T) {
+	t.Parallel()
+	const enough = 25
+	for _, folder := range []string{"rss", "rdf", "atom", "atom03", "json", "cdf", "scriptingnews", "mcf", "redirect", "namespaces"} {
+		if n := len(goldenCases(t, folder)); n < enough {
+			t.Errorf("testdata/%s has %d documents, want %d", folder, n, enough)
+		}
+	}
+}
+
 // goldenOf is a feed, or why there is none, for a person to read.
 func goldenOf(t *testing.T, f *feed.Feed, err error) string {
 	t.Helper()
