@@ -68,7 +68,6 @@ type jsonReader struct {
 	after   int      // offset after it
 	cut     bool     // the document ends in the items
 	inline  bool     // items are to be read where they stand
-	most    bool     // there are more items than are read
 	lang    string   // of the feed, when its items are read
 	author  []Person // 1.0's member, of what is being read
 }
@@ -381,12 +380,12 @@ func (r *jsonReader) speak(it *Item) {
 // bothAuthors puts 1.0's author behind 1.1's authors, unless they have it already.
 // spec:jsonfeed11-2020#authors
 func bothAuthors(authors, old []Person) []Person {
-	for _, p := range old {
-		have := false
-		for _, q := range authors {
-			have = have || q == p || q.Name == p.Name && p.Name != "" || q.URL == p.URL && p.URL != "" && p.Name == ""
+	const few = 20 // 1.0 has one; a long list is not compared with another
+	for i, p := range old {
+		same := func(q Person) bool {
+			return q == p || q.Name == p.Name && p.Name != "" || q.URL == p.URL && p.URL != "" && p.Name == ""
 		}
-		if !have {
+		if i >= few || !slices.ContainsFunc(authors, same) {
 			authors = append(authors, p)
 		}
 	}

@@ -402,7 +402,7 @@ func (r *jsonReader) hubs(key string) []Hub {
 		default:
 			r.other(v, "a hub")
 		}
-		if h.URL != "" {
+		if h.URL != "" && len(out) < maxHubs {
 			out = append(out, h)
 		}
 	})

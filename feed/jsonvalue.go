@@ -100,7 +100,7 @@ func (r *jsonReader) plainText() Text {
 	if text == "" {
 		return Text{}
 	}
-	if strings.IndexAny(text, "<&") >= 0 && href.LooksLikeHTML(text) {
+	if strings.ContainsAny(text, "<&") && href.LooksLikeHTML(text) {
 		r.tell(ProblemValue, at, "HTML stands in what is plain text; its tags will be seen.")
 	}
 	return Text{Value: text, Type: plainText}
