@@ -113,7 +113,10 @@ func (s *seenSet) add(n uint8) (was bool) {
 }
 
 // kept is an attribute that stays, with what stays of its value.
-type kept struct{ name, value string }
+type kept struct {
+	name, value string
+	nature      nature
+}
 
 // keep gives what is allowed of an attribute.
 func (z *Sanitizer) keep(e *element, seen *seenSet, key, value string) (kept, bool) {
@@ -149,7 +152,7 @@ func (z *Sanitizer) keep(e *element, seen *seenSet, key, value string) (kept, bo
 			ok = ok && !mentionsAddress(value)
 		}
 	}
-	return kept{a.name, value}, ok
+	return kept{a.name, value, a.nature}, ok
 }
 
 // safeRel gives the words of rel without the one that lets a page that is opened
@@ -168,13 +171,6 @@ func mentionsAddress(v string) bool {
 
 // appendTag appends the start tag of e. next gives its attributes one by one.
 func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value string, more bool)) []byte {
-	out = append(append(out, '<'), e.name...)
-	switch {
-	case e.name == "svg":
-		out = append(out, ` xmlns="http://www.w3.org/2000/svg"`...)
-	case e.name == "math":
-		out = append(out, ` xmlns="http://www.w3.org/1998/Math/MathML"`...)
-	}
 	var seen seenSet
 	var room [12]kept
 	all := room[:0]
@@ -187,8 +183,20 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 			goes = goes || k.name == "href"
 		}
 	}
+	return z.appendKept(out, e, all, goes)
+}
+
+// appendKept appends the start tag of e with the attributes that stay.
+func (z *Sanitizer) appendKept(out []byte, e *element, all []kept, goes bool) []byte {
+	out = append(append(out, '<'), e.name...)
+	switch {
+	case e.name == "svg":
+		out = append(out, ` xmlns="http://www.w3.org/2000/svg"`...)
+	case e.name == "math":
+		out = append(out, ` xmlns="http://www.w3.org/1998/Math/MathML"`...)
+	}
 	if goes && z.o.LinkRel != "" {
-		all = append(all, kept{"rel", z.o.LinkRel})
+		all = append(all, kept{"rel", z.o.LinkRel, related})
 	}
 	// The parser sorts some of them, so all are sorted.
 	slices.SortFunc(all, func(a, b kept) int { return strings.Compare(a.name, b.name) })

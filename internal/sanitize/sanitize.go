@@ -74,6 +74,14 @@ func (z *Sanitizer) HTML(s string) string {
 	if len(s) <= z.longest && isPlain(s) {
 		return s
 	}
+	if out, ok := z.quickly(s); ok {
+		return out
+	}
+	return z.carefully(s)
+}
+
+// carefully is HTML for texts that anything may be in.
+func (z *Sanitizer) carefully(s string) string {
 	// What is cut must not become too long again: it would be cut again the next time.
 	for most := z.longest; ; most /= 2 {
 		s = cut(s, most)

@@ -1,0 +1,240 @@
+package sanitize
+
+import (
+	"encoding/binary"
+	"strings"
+	"unicode/utf8"
+)
+
+// Most of what people publish is ordinary: it is well-formed, harmless, and every
+// reader makes the same of it. The quick reader takes that, and nothing else, in one
+// pass, and writes what the careful one would write. Whatever it is not sure of it
+// leaves alone, and the careful reader begins anew: names in capitals, elements that
+// are not closed or not where they belong, addresses that are more than they seem,
+// anything that might be a script. It decides nothing by itself: what may stay of an
+// attribute is decided by the same rules.
+
+// deepestOrdinary is how many elements are inside each other in ordinary markup.
+const deepestOrdinary = 48
+
+// quick is one run over a text.
+type quick struct {
+	z     *Sanitizer
+	s     string
+	out   []byte
+	done  int // s[:done] is in out
+	depth int
+	stack [deepestOrdinary]place
+	link  bool // the place is in a link
+	table bool // it is in a table
+	fresh bool // it is right behind <pre>
+	attrs attrList
+}
+
+// place is an element that has begun.
+type place struct {
+	is      *ordinary
+	in      content
+	implied bool // it has no tags of its own
+}
+
+// quickly gives what the careful reader would make of s, if s is ordinary.
+func (z *Sanitizer) quickly(s string) (string, bool) {
+	if len(s) > z.longest || !isText(s) {
+		return "", false
+	}
+	q := quick{z: z, s: s}
+	q.stack[0].in = flow
+	for i := 0; i < len(s); {
+		next := 0
+		switch {
+		case s[i] != '<':
+			next = q.text(i)
+		case i+1 == len(s):
+			return "", false
+		case s[i+1] == '/':
+			next = q.endTag(i)
+		case s[i+1] == '!':
+			next = q.comment(i)
+		default:
+			next = q.startTag(i)
+		}
+		if next <= i {
+			return "", false
+		}
+		i = next
+	}
+	if q.depth > 0 {
+		return "", false
+	}
+	if q.done == 0 {
+		return s, true
+	}
+	q.replace(len(s), len(s), "")
+	return string(q.out), len(q.out) <= z.longest
+}
+
+// isText says whether s is UTF-8 without characters that XML knows not; those of
+// ASCII are looked at later.
+func isText(s string) bool {
+	if strings.Contains(s, "\xef\xbf") && (strings.Contains(s, "\ufffe") || strings.Contains(s, "\uffff")) {
+		return false
+	}
+	return utf8.ValidString(s)
+}
+
+// replace writes what stands before from as it is, and then with for s[from:to].
+func (q *quick) replace(from, to int, with string) {
+	if q.out == nil {
+		q.out = make([]byte, 0, len(q.s)+len(q.s)/16+64)
+	}
+	q.out = append(append(q.out, q.s[q.done:from]...), with...)
+	q.done = to
+}
+
+// text reads on to the next tag. It gives where that is, 0 if the text is not
+// ordinary; so do the others.
+func (q *quick) text(i int) int {
+	s := q.s
+	if c := s[i]; q.fresh && (c == '\n' || c == '\r') {
+		return 0 // browsers skip it
+	}
+	q.fresh = false
+	if q.stack[q.depth].in&(flow|phrasing) == 0 {
+		return q.space(i)
+	}
+	for {
+		i = skipPlain(s, i)
+		if i == len(s) {
+			return i
+		}
+		switch c := s[i]; c {
+		case '<':
+			return i
+		case '>':
+			q.replace(i, i+1, "&gt;")
+		case '&':
+			is, n, ok := reference(s[i:], false)
+			if !ok {
+				return 0
+			}
+			if is = escaped(is); s[i:i+n] != is {
+				q.replace(i, i+n, is)
+			}
+			i += n - 1
+		case '\r':
+			if i+1 < len(s) && s[i+1] == '\n' {
+				q.replace(i, i+1, "")
+			} else {
+				q.replace(i, i+1, "\n")
+			}
+		default:
+			return 0
+		}
+		i++
+	}
+}
+
+// escaped is a character, or two, as it stands in text.
+func escaped(is string) string {
+	switch is {
+	case "&":
+		return "&amp;"
+	case "<":
+		return "&lt;"
+	case ">":
+		return "&gt;"
+	}
+	return is
+}
+
+// space reads white space where no words may be.
+func (q *quick) space(i int) int {
+	for ; i < len(q.s); i++ {
+		switch q.s[i] {
+		case ' ', '\t', '\n':
+		case '<':
+			return i
+		default:
+			return 0
+		}
+	}
+	return i
+}
+
+// skipPlain is where the first character is, from i on, that text does not simply
+// hold.
+func skipPlain(s string, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for i < len(s) {
+		for i+8 <= len(s) {
+			w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+			angle := (w | 0x02*ones) ^ '>'*ones
+			and := w ^ '&'*ones
+			// A byte of zero, or one below a blank; what it sees beyond the first is
+			// looked at again.
+			if ((w-0x20*ones)&^w|(angle-ones)&^angle|(and-ones)&^and)&highs != 0 {
+				break
+			}
+			i += 8
+		}
+		for end := min(i+8, len(s)); i < end; i++ {
+			switch c := s[i]; {
+			case c == '<', c == '>', c == '&', c < ' ' && c != '\n' && c != '\t':
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// comment reads a comment that every reader takes for one.
+func (q *quick) comment(i int) int {
+	const begin, end = "<!--", "-->"
+	if q.fresh || !strings.HasPrefix(q.s[i:], begin) {
+		return 0
+	}
+	body := q.s[i+len(begin):]
+	n := strings.IndexByte(body, '>') + 1
+	if n <= len(end) || body[0] == '-' {
+		return 0
+	}
+	within := body[:n-len(end)]
+	if body[n-len(end):n] != end || strings.Contains(within, "--") || strings.HasSuffix(within, "-") || !isHarmless(within) {
+		return 0
+	}
+	next := i + len(begin) + n
+	q.replace(i, next, "")
+	return next
+}
+
+// isHarmless says whether s, which will be left out, has nothing in it that could
+// begin anything, and no control characters.
+func isHarmless(s string) bool {
+	return only(s, func(c byte) bool { return c != '<' && (c >= ' ' || c == '\n' || c == '\t') })
+}
+
+// endTag reads the end of the element that is open innermost.
+func (q *quick) endTag(i int) int {
+	rest := q.s[i+len("</"):]
+	if q.stack[q.depth].implied && strings.HasPrefix(rest, "table>") {
+		q.replace(i, i, "</tbody>")
+		q.depth--
+	}
+	if q.depth == 0 {
+		return 0
+	}
+	name := q.stack[q.depth].is.e.name
+	if len(rest) <= len(name) || rest[:len(name)] != name || rest[len(name)] != '>' {
+		return 0
+	}
+	q.depth--
+	q.fresh = false
+	switch name {
+	case "a":
+		q.link = false
+	case "table":
+		q.table = false
+	}
+	return i + len("</") + len(name) + len(">")
+}

@@ -1,0 +1,289 @@
+package sanitize
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"cloudburst/feed/feedtest"
+)
+
+// author writes posts at random: mostly as people's programs do.
+type author struct {
+	*rand.Rand
+	b     strings.Builder
+	depth int
+}
+
+func (w *author) say(s ...string)         { w.b.WriteString(s[w.IntN(len(s))]) }
+func (w *author) chance(percent int) bool { return w.IntN(100) < percent }
+func (w *author) some(most int, write func()) {
+	for range w.IntN(most + 1) {
+		write()
+	}
+}
+func (w *author) around(name string, f func()) { w.tag(name); f(); w.say("</" + name + ">") }
+
+// tag writes a start tag.
+func (w *author) tag(name string) {
+	w.say("<" + name)
+	w.some(3, w.attribute)
+	w.say(">", ">", ">", ">", " >", "\n>")
+}
+
+func (w *author) void(name string) {
+	w.say("<" + name)
+	w.some(4, w.attribute)
+	w.say(">", "/>", " />", "\n/>")
+}
+
+func (w *author) attribute() {
+	w.say(" ", " ", " ", " ", "\n", "  ")
+	w.say(`class="a b"`, `title="x &amp; y"`, `title='x "y"'`, `href="https://example.org/a?b=1&amp;c=2"`,
+		`href="https://example.org/a?b=1&utm_source=x"`, `src="https://example.org/i.png"`, `src="../i.png"`,
+		`alt="Ünï > x"`, `alt=""`, `width="10"`, `width=10`, `height=50%`, `style="font-size: small;"`,
+		`style="text-align:center"`, `style="position:fixed"`, `target="_blank"`, `rel="noopener NoFollow"`, `rel="a b"`,
+		`id="x"`, `data-x="1"`, `loading="lazy"`, `srcset="a.png 1x, b.png 2x"`, `srcset="a.png 1x,b.png 2x"`,
+		`sizes="(max-width: 9px) 1px"`, `controls`, `allowfullscreen`, `reversed=""`, `hidden="hidden"`, `lang="de"`,
+		`xml:lang="de"`, `dir="rtl"`, `align="left"`, `border=0`, `cite="http://example.org/"`, `colspan="2"`, `datetime="2024-01-01"`,
+		`href="mailto:a@example.org"`, `href="#x"`, `href=""`, `href="javascript:x"`, `href=" x"`, `title="&eacute;&#8217;&quot;&lt;&gt;"`,
+		`title="a&b"`, `title="a & b"`, `title="&copy=1"`, `title="&copy_1"`, "title=\"a\nb\"", `poster="p"`, `background="b"`, `type="a"`, `media="print"`)
+}
+
+func (w *author) words() {
+	w.say("words", " ", "\n", "é", "日本。", "a &amp; b", "&nbsp;", "&#8217;", "&#x201D;", "&hellip;", "a > b", "\"q\"", "it's",
+		"&lt;b&gt;", "R&D", "a & b", "&eacute;", "\r\n", "\r", "\t", "&#39;", "&quot;", "&notit;", "&amp", "<!-- c -->", "&#160;",
+		"\u2028", "\ufeff", "\u0085", "&NotEqualTilde;", "&apos;", "x &x")
+}
+
+func (w *author) inline() {
+	if w.depth++; w.depth > 7 {
+		w.depth--
+		w.words()
+		return
+	}
+	defer func() { w.depth-- }()
+	names := []string{"a", "b", "em", "strong", "i", "code", "span", "small", "font", "sub", "abbr", "del", "ins", "q", "time", "u", "tt"}
+	switch w.IntN(12) {
+	case 0, 1, 2:
+		w.around(names[w.IntN(len(names))], func() { w.some(3, w.inline) })
+	case 3:
+		w.void([]string{"br", "img", "img", "wbr"}[w.IntN(4)])
+	case 4:
+		if w.chance(20) {
+			w.around("picture", func() { w.some(2, func() { w.void("source") }); w.void("img") })
+		} else if w.chance(20) {
+			w.around([]string{"video", "audio"}[w.IntN(2)], func() { w.void("source"); w.some(2, w.words); w.void("track") })
+		} else if w.chance(20) {
+			w.around("iframe", func() {})
+		}
+	default:
+		w.words()
+	}
+}
+
+func (w *author) block() {
+	if w.depth++; w.depth > 6 {
+		w.depth--
+		w.words()
+		return
+	}
+	defer func() { w.depth-- }()
+	line := func() { w.say("", "\n", "\n", "\n  ") }
+	switch w.IntN(14) {
+	case 0, 1, 2:
+		w.around([]string{"p", "p", "h1", "h2", "h3", "pre", "summary"}[w.IntN(7)], func() { w.some(5, w.inline) })
+	case 3, 4:
+		w.around([]string{"div", "blockquote", "figure", "section", "figcaption", "center", "details"}[w.IntN(7)], func() { w.some(4, w.block) })
+	case 5, 6:
+		w.around([]string{"ul", "ol"}[w.IntN(2)], func() {
+			w.some(3, func() { line(); w.around("li", func() { w.some(3, w.block) }) })
+			line()
+		})
+	case 7:
+		w.around("dl", func() {
+			w.some(3, func() { line(); w.around([]string{"dt", "dd"}[w.IntN(2)], func() { w.some(3, w.block) }) })
+		})
+	case 8:
+		w.table(line)
+	case 9:
+		w.void("hr")
+	case 10:
+		w.around([]string{"a", "b", "span", "font", "strong", "em", "del"}[w.IntN(7)], func() { w.some(3, w.block) })
+	default:
+		w.inline()
+	}
+	line()
+}
+
+func (w *author) table(line func()) {
+	row := func() {
+		line()
+		w.around("tr", func() {
+			w.some(3, func() { line(); w.around([]string{"td", "th"}[w.IntN(2)], func() { w.some(2, w.block) }) })
+			line()
+		})
+	}
+	w.around("table", func() {
+		line()
+		if w.chance(20) {
+			w.around("caption", func() { w.some(2, w.inline) })
+		}
+		if w.chance(50) {
+			w.some(3, row)
+		} else {
+			w.some(3, func() {
+				line()
+				w.around([]string{"thead", "tbody", "tfoot"}[w.IntN(3)], func() { w.some(2, row); line() })
+			})
+		}
+		line()
+	})
+}
+
+// post is a text of a few blocks.
+func post(r *rand.Rand) string {
+	w := author{Rand: r}
+	for range 1 + w.IntN(4) {
+		w.block()
+	}
+	return w.b.String()
+}
+
+// mutated is s with something done to it that authors and their enemies do.
+func mutated(r *rand.Rand, s string) string {
+	bits := []string{"<", ">", "/", "\"", "'", "&", "=", " ", "\n", "<p>", "</p>", "<b>", "</b>", "</a>", "<a href=x>", "<li>", "<table>",
+		"<td>", "<tr>", "<!--", "-->", "<![CDATA[", "]]>", "<script>", "</script>", "<svg>", "<br/>", "</br>", "\x00", "\xff", "\uffff", "\r", ";",
+		"<pre>", "<ul>", "</ul>", "<P>", " onclick=x", "javascript:", "<div/>", "<select>", "<title>", "</table>", "<tbody>", "<col>", "<caption>"}
+	for range 1 + r.IntN(3) {
+		i := r.IntN(len(s) + 1)
+		j := min(len(s), i+r.IntN(12))
+		switch r.IntN(4) {
+		case 0:
+			s = s[:i] + s[j:]
+		case 1:
+			s = s[:j] + s[i:]
+		case 2:
+			s = s[:i] + bits[r.IntN(len(bits))] + s[i:]
+		default:
+			s = s[:i] + bits[r.IntN(len(bits))] + s[j:]
+		}
+	}
+	return s
+}
+
+// sameAsCarefully says that where the quick reader takes s, it makes of it what the
+// careful one does, and so it does of the outcome.
+func sameAsCarefully(t *testing.T, z *Sanitizer, s string) (taken bool) {
+	t.Helper()
+	got, ok := z.quickly(s)
+	if !ok {
+		return false
+	}
+	if want := z.carefully(s); got != want {
+		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
+	}
+	if again, ok := z.quickly(got); !ok || again != got {
+		t.Fatalf("%q\n once  %q\n twice %q, %v", s, got, again, ok)
+	}
+	return true
+}
+
+const posts = 4000
+
+func TestTheQuickReaderWritesWhatTheCarefulOneDoes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	page := New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})
+	taken, odd := 0, 0
+	for range posts {
+		s := post(r)
+		if sameAsCarefully(t, standard(), s) {
+			taken++
+		}
+		sameAsCarefully(t, page, s)
+		if sameAsCarefully(t, standard(), mutated(r, s)) {
+			odd++
+		}
+	}
+	t.Logf("of %d posts it took %d, and %d after they were changed", posts, taken, odd)
+	if taken < posts/4 || odd < posts/20 {
+		t.Errorf("the quick reader took %d of %d posts, and %d that were changed: it is hardly tested", taken, posts, odd)
+	}
+}
+
+func FuzzFast(f *testing.F) {
+	for _, s := range attacks(f) {
+		f.Add(s)
+	}
+	for in, out := range nested() {
+		f.Add(in)
+		f.Add(out)
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		f.Add(post(r))
+	}
+	page := New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})
+	f.Fuzz(func(t *testing.T, s string) {
+		sameAsCarefully(t, standard(), s)
+		sameAsCarefully(t, page, s)
+	})
+}
+
+// texts are the texts of a document that are HTML, and those with markup.
+func texts(t *testing.T, d feedtest.Document) (all []string) {
+	t.Helper()
+	if d.Latin1 || d.Kind == feedtest.AtomXHTML {
+		return nil
+	}
+	if d.Kind == feedtest.JSON {
+		var doc struct {
+			Items []struct {
+				HTML string `json:"content_html"`
+			}
+		}
+		if err := json.Unmarshal(d.Body, &doc); err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range doc.Items {
+			all = append(all, item.HTML)
+		}
+		return all
+	}
+	for dec := xml.NewDecoder(strings.NewReader(string(d.Body))); ; {
+		token, err := dec.Token()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, ok := token.(xml.CharData); ok && strings.Contains(string(text), "</p>") {
+			all = append(all, string(text))
+		}
+	}
+}
+
+func TestWhatFeedsHaveIsOrdinary(t *testing.T) {
+	t.Parallel()
+	whole, taken := 0, 0
+	for _, kind := range feedtest.Kinds() {
+		for seed := range uint64(6) {
+			for _, s := range texts(t, feedtest.Make(kind, 40e3, seed)) {
+				whole += len(s)
+				if sameAsCarefully(t, standard(), s) {
+					taken += len(s)
+				} else if testing.Verbose() {
+					t.Logf("%.300q", s)
+				}
+			}
+		}
+	}
+	if whole < 500e3 || taken < whole/10*9 {
+		t.Errorf("the quick reader takes %d of %d bytes", taken, whole)
+	}
+}
