@@ -69,6 +69,7 @@ type jsonReader struct {
 	cut     bool     // the document ends in the items
 	inline  bool     // items are to be read where they stand
 	lang    string   // of the feed, when its items are read
+	spoken  bool     // the feed itself has said its language
 	author  []Person // 1.0's member, of what is being read
 }
 
@@ -285,7 +286,7 @@ func (r *jsonReader) ready() bool {
 		return false
 	}
 	end, ok := strings.CutSuffix(strings.TrimRight(r.s.doc, " \n\r\t"), "}")
-	return r.f.Language != "" || ok && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
+	return r.spoken || ok && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
 }
 
 // member reads the value of one member of the feed.
@@ -319,7 +320,7 @@ func (r *jsonReader) member(n jsonName, key string) {
 		f.Authors = r.persons(key)
 	case nameLanguage:
 		if lang := r.text(); lang != "" {
-			f.Language = dashed(lang)
+			f.Language, r.spoken = dashed(lang), true
 		}
 	case nameExpired:
 		f.Hints.Expired = r.boolean()

@@ -57,6 +57,7 @@ func TestDocumentsComeOutBalancedAndRepaired(t *testing.T) {
 		{"an end of nothing", "<a>1</b>2</a>", "<a>12</a>", []string{"stray-end@4"}},
 		{"an end in another case", "<a><B>1</b></a>", "<a><B>1</B></a>", []string{"markup@7"}},
 		{"the end cut off", "<a><b>t", "<a><b>t</b></a>", []string{"truncated@7"}},
+		{"cut off in a name", `<a><b`, `<a></a>`, []string{"truncated@3", "truncated@5"}},
 		{"cut off in a tag", `<a><b x="`, "<a><b x=></b></a>", []string{"attribute@6", "truncated@3", "truncated@9"}},
 		{"attributes without quotes", "<a b=c d=e/f g/>", "<a b=c d=e/f g=></a>", []string{"attribute@3", "attribute@7", "attribute@13"}},
 		{"an attribute twice", `<a b="1" b="2"/>`, "<a b=1></a>", []string{"attribute@9"}},

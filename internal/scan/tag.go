@@ -14,6 +14,11 @@ func (r *Reader) startTag() (Kind, bool) {
 	if upper {
 		local = r.lowered(local)
 	}
+	if i == len(r.doc) { // who knows what it was to be
+		r.problem(Truncated, begin, "The document ends in a tag.")
+		r.pos = i
+		return EOF, false
+	}
 	if name == r.sibling && len(r.stack) > r.within {
 		r.closeFor(name)
 		return r.pop(), true
