@@ -12,8 +12,12 @@ const longestPicture = 64 << 10
 // scheme in lower case. ok is false when there is a colon that a reader could take
 // for the end of a scheme, and nothing before it that is one.
 func scheme(u string) (clean, name string, ok bool) {
+	visible := isVisible(u)
+	if visible && isOfWeb(u) {
+		return u, "https", true // or http, which is as good
+	}
 	clean = u
-	if !only(u, func(c byte) bool { return c > ' ' && c < 0x7f }) {
+	if !visible {
 		clean = strings.TrimSpace(strings.Map(withoutControls, u))
 	}
 	i := strings.IndexAny(clean, ":/?#")
@@ -28,6 +32,21 @@ func scheme(u string) (clean, name string, ok bool) {
 		}
 	}
 	return clean, name, name != ""
+}
+
+// isOfWeb says whether u begins as addresses of the web do.
+func isOfWeb(u string) bool {
+	return strings.HasPrefix(u, "https://") || strings.HasPrefix(u, "http://")
+}
+
+// isVisible says whether s is of ASCII characters that leave ink.
+func isVisible(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // withoutControls drops the characters that browsers skip in addresses.

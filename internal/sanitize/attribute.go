@@ -28,17 +28,17 @@ type attribute struct {
 	seen   uint8 // a number of its own among those of its namespace
 }
 
-// attributes are the allowed ones by their names in lower case, of HTML, SVG and
+// attributeTable are the allowed ones by their names in lower case, of HTML, SVG and
 // MathML.
 //
 // Not here are id and name, which scripts of a page take for their own, and what
 // moves the focus, takes keys, submits, or is fetched.
-type attributeTable struct{ html, svg, math map[string]attribute }
+type attributeTable struct{ html, svg, math *nameTable[attribute] }
 
 var attributes = attributeTable{htmlAttributes(), svgAttributes(), mathAttributes()}
 
 // of is the table for an element.
-func (t *attributeTable) of(e *element) map[string]attribute {
+func (t *attributeTable) of(e *element) *nameTable[attribute] {
 	switch {
 	case e.is(svg):
 		return t.svg
@@ -48,14 +48,14 @@ func (t *attributeTable) of(e *element) map[string]attribute {
 	return t.html
 }
 
-func addAttributes(m map[string]attribute, n nature, on trait, names string) {
+func addAttributes(m *nameTable[attribute], n nature, on trait, names string) {
 	for name := range strings.FieldsSeq(names) {
-		m[strings.ToLower(name)] = attribute{name, n, on, uint8(len(m))}
+		m.add(strings.ToLower(name), attribute{name, n, on, uint8(m.n)})
 	}
 }
 
-func htmlAttributes() map[string]attribute {
-	m := make(map[string]attribute)
+func htmlAttributes() *nameTable[attribute] {
+	m := new(nameTable[attribute])
 	addAttributes(m, words, 0, `abbr align alt axis bgcolor border bordercolor bordercolordark
 		bordercolorlight cellpadding cellspacing ch char charoff charset choff class clear color cols
 		colspan coords datetime dir end face frame headers height
@@ -77,8 +77,8 @@ func htmlAttributes() map[string]attribute {
 	return m
 }
 
-func svgAttributes() map[string]attribute {
-	m := make(map[string]attribute)
+func svgAttributes() *nameTable[attribute] {
+	m := new(nameTable[attribute])
 	addAttributes(m, words, 0, `baseProfile class color color-rendering cx cy d direction display dx dy
 		fill fill-opacity fill-rule font-family font-size font-stretch font-style font-variant
 		font-weight fx fy gradientTransform gradientUnits height lang letter-spacing markerHeight
@@ -90,8 +90,8 @@ func svgAttributes() map[string]attribute {
 	return m
 }
 
-func mathAttributes() map[string]attribute {
-	m := make(map[string]attribute)
+func mathAttributes() *nameTable[attribute] {
+	m := new(nameTable[attribute])
 	addAttributes(m, words, 0, `accent accentunder align alttext bevelled class close columnalign
 		columnlines columnspacing columnspan columnwidth denomalign depth dir display displaystyle
 		encoding equalcolumns equalrows fence fontstyle fontweight form frame framespacing height
@@ -116,14 +116,22 @@ func (s *seenSet) add(n uint8) (was bool) {
 type kept struct {
 	name, value string
 	nature      nature
+	written     bool // the value has its references already
 }
 
-// keep gives what is allowed of an attribute.
-func (z *Sanitizer) keep(e *element, seen *seenSet, key, value string) (kept, bool) {
-	a, ok := attributes.of(e)[key]
-	if !ok || a.on != 0 && !e.is(a.on) || seen.add(a.seen) {
-		return kept{}, false
+// listed gives the attribute that key is of e, nil for one that is not allowed, or
+// was there before.
+func listed(e *element, seen *seenSet, key string) *attribute {
+	a := attributes.of(e).of(key)
+	if a == nil || a.on != 0 && !e.is(a.on) || seen.add(a.seen) {
+		return nil
 	}
+	return a
+}
+
+// keep gives what is allowed of an attribute of e.
+func (z *Sanitizer) keep(e *element, a *attribute, value string) (kept, bool) {
+	ok := true
 	switch a.nature {
 	case linked:
 		if value, ok = safeLink(value); !ok && a.name == "href" {
@@ -152,15 +160,30 @@ func (z *Sanitizer) keep(e *element, seen *seenSet, key, value string) (kept, bo
 			ok = ok && !mentionsAddress(value)
 		}
 	}
-	return kept{a.name, value, a.nature}, ok
+	return kept{a.name, value, a.nature, false}, ok
 }
 
 // safeRel gives the words of rel without the one that lets a page that is opened
 // reach back.
 func safeRel(value string) (string, bool) {
+	if isTidyRel(value) {
+		return value, true
+	}
 	all := strings.Fields(strings.ToLower(value))
 	all = slices.DeleteFunc(all, func(word string) bool { return word == "opener" })
 	return strings.Join(all, " "), len(all) > 0
+}
+
+// isTidyRel says whether value is words that stay, one blank between them.
+func isTidyRel(value string) bool {
+	for rest, more := value, true; more; {
+		var one string
+		one, rest, more = strings.Cut(rest, " ")
+		if one == "" || one == "opener" || !only(one, func(c byte) bool { return 'a' <= c && c <= 'z' || c == '-' }) {
+			return false
+		}
+	}
+	return true
 }
 
 // mentionsAddress says whether the value of an attribute that draws refers to
@@ -178,7 +201,11 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 	for more := true; more; {
 		var key, value string
 		key, value, more = next()
-		if k, ok := z.keep(e, &seen, key, value); ok {
+		a := listed(e, &seen, key)
+		if a == nil {
+			continue
+		}
+		if k, ok := z.keep(e, a, value); ok {
 			all = append(all, k)
 			goes = goes || k.name == "href"
 		}
@@ -196,14 +223,19 @@ func (z *Sanitizer) appendKept(out []byte, e *element, all []kept, goes bool) []
 		out = append(out, ` xmlns="http://www.w3.org/1998/Math/MathML"`...)
 	}
 	if goes && z.o.LinkRel != "" {
-		all = append(all, kept{"rel", z.o.LinkRel, related})
+		all = append(all, kept{"rel", z.o.LinkRel, related, false})
 	}
 	// The parser sorts some of them, so all are sorted.
 	slices.SortFunc(all, func(a, b kept) int { return strings.Compare(a.name, b.name) })
-	for _, k := range all {
-		out = append(append(out, ' '), k.name...)
-		out = append(out, `="`...)
-		out = append(appendValue(out, k.value), '"')
+	for i := range all {
+		k := &all[i]
+		out = append(append(append(out, ' '), k.name...), `="`...)
+		if k.written {
+			out = append(out, k.value...)
+		} else {
+			out = appendValue(out, k.value)
+		}
+		out = append(out, '"')
 	}
 	if e.is(void) {
 		return append(out, "/>"...)

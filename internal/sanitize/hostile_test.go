@@ -166,23 +166,3 @@ func TestASanitizerServesManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
-
-func BenchmarkHTML(b *testing.B) {
-	post := `<p>The bridge over the <a href="https://example.org/rivers/ems?lang=en&amp;map=1" title="A river">Ems</a> ` +
-		`is closed until the end of the week, says the <em>council</em>, and nobody knows what comes after that.</p>` +
-		`<p class="photo"><img src="https://img.example.org/bridge.jpg" alt="The bridge" width="1024" height="683" /></p>` +
-		`<ul><li>By car: take the road along the dyke.</li><li>On foot: wait for the ferry.</li></ul>`
-	for name, s := range map[string]string{
-		"plain":  strings.Repeat("Words without any markup, and that for long. ", 100),
-		"post":   strings.Repeat(post, 10),
-		"script": strings.Repeat("<script>"+strings.Repeat("x", 1000)+"</script>", 5),
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(s)))
-			b.ReportAllocs()
-			for b.Loop() {
-				HTML(s)
-			}
-		})
-	}
-}

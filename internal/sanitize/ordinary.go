@@ -1,9 +1,7 @@
 package sanitize
 
 import (
-	"encoding/binary"
 	"strings"
-	"unicode/utf8"
 )
 
 // Most of what people publish is ordinary: it is well-formed, harmless, and every
@@ -22,7 +20,8 @@ type quick struct {
 	z     *Sanitizer
 	s     string
 	out   []byte
-	done  int // s[:done] is in out
+	room  *buffer // of out; nil while s is as it would be written
+	done  int     // s[:done] is in out
 	depth int
 	stack [deepestOrdinary]place
 	link  bool // the place is in a link
@@ -44,6 +43,22 @@ func (z *Sanitizer) quickly(s string) (string, bool) {
 		return "", false
 	}
 	q := quick{z: z, s: s}
+	ok := q.read() && q.depth == 0
+	if q.room == nil {
+		return s, ok
+	}
+	if ok = ok && len(q.out)+len(s)-q.done <= z.longest; ok {
+		q.out = append(q.out, s[q.done:]...)
+		s = string(q.out)
+	}
+	q.room.b = q.out
+	z.giveBack(q.room)
+	return s, ok
+}
+
+// read reads the text, and says whether it is ordinary.
+func (q *quick) read() bool {
+	s := q.s
 	q.stack[0].in = flow
 	for i := 0; i < len(s); {
 		next := 0
@@ -51,7 +66,7 @@ func (z *Sanitizer) quickly(s string) (string, bool) {
 		case s[i] != '<':
 			next = q.text(i)
 		case i+1 == len(s):
-			return "", false
+			return false
 		case s[i+1] == '/':
 			next = q.endTag(i)
 		case s[i+1] == '!':
@@ -60,33 +75,18 @@ func (z *Sanitizer) quickly(s string) (string, bool) {
 			next = q.startTag(i)
 		}
 		if next <= i {
-			return "", false
+			return false
 		}
 		i = next
 	}
-	if q.depth > 0 {
-		return "", false
-	}
-	if q.done == 0 {
-		return s, true
-	}
-	q.replace(len(s), len(s), "")
-	return string(q.out), len(q.out) <= z.longest
-}
-
-// isText says whether s is UTF-8 without characters that XML knows not; those of
-// ASCII are looked at later.
-func isText(s string) bool {
-	if strings.Contains(s, "\xef\xbf") && (strings.Contains(s, "\ufffe") || strings.Contains(s, "\uffff")) {
-		return false
-	}
-	return utf8.ValidString(s)
+	return true
 }
 
 // replace writes what stands before from as it is, and then with for s[from:to].
 func (q *quick) replace(from, to int, with string) {
-	if q.out == nil {
-		q.out = make([]byte, 0, len(q.s)+len(q.s)/16+64)
+	if q.room == nil {
+		q.room = q.z.borrow(len(q.s) + len(q.s)/16 + 64)
+		q.out = q.room.b
 	}
 	q.out = append(append(q.out, q.s[q.done:from]...), with...)
 	q.done = to
@@ -162,50 +162,33 @@ func (q *quick) space(i int) int {
 	return i
 }
 
-// skipPlain is where the first character is, from i on, that text does not simply
-// hold.
-func skipPlain(s string, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for i < len(s) {
-		for i+8 <= len(s) {
-			w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
-			angle := (w | 0x02*ones) ^ '>'*ones
-			and := w ^ '&'*ones
-			// A byte of zero, or one below a blank; what it sees beyond the first is
-			// looked at again.
-			if ((w-0x20*ones)&^w|(angle-ones)&^angle|(and-ones)&^and)&highs != 0 {
-				break
-			}
-			i += 8
-		}
-		for end := min(i+8, len(s)); i < end; i++ {
-			switch c := s[i]; {
-			case c == '<', c == '>', c == '&', c < ' ' && c != '\n' && c != '\t':
-				return i
-			}
-		}
-	}
-	return i
-}
-
-// comment reads a comment that every reader takes for one.
+// comment reads a comment, which is left out.
 func (q *quick) comment(i int) int {
-	const begin, end = "<!--", "-->"
-	if q.fresh || !strings.HasPrefix(q.s[i:], begin) {
+	n := commentLength(q.s[i:])
+	if q.fresh || n == 0 {
 		return 0
 	}
-	body := q.s[i+len(begin):]
+	q.replace(i, i+n, "")
+	return i + n
+}
+
+// commentLength is how long the comment is that s begins with, if every reader takes
+// it for one; otherwise 0.
+func commentLength(s string) int {
+	const begin, end = "<!--", "-->"
+	if !strings.HasPrefix(s, begin) {
+		return 0
+	}
+	body := s[len(begin):]
 	n := strings.IndexByte(body, '>') + 1
-	if n <= len(end) || body[0] == '-' {
+	if n <= len(end) || body[0] == '-' || body[n-len(end):n] != end {
 		return 0
 	}
 	within := body[:n-len(end)]
-	if body[n-len(end):n] != end || strings.Contains(within, "--") || strings.HasSuffix(within, "-") || !isHarmless(within) {
+	if strings.Contains(within, "--") || strings.HasSuffix(within, "-") || !isHarmless(within) {
 		return 0
 	}
-	next := i + len(begin) + n
-	q.replace(i, next, "")
-	return next
+	return len(begin) + n
 }
 
 // isHarmless says whether s, which will be left out, has nothing in it that could

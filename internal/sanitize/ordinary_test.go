@@ -235,7 +235,7 @@ func FuzzFast(f *testing.F) {
 }
 
 // texts are the texts of a document that are HTML, and those with markup.
-func texts(t *testing.T, d feedtest.Document) (all []string) {
+func texts(t testing.TB, d feedtest.Document) (all []string) {
 	t.Helper()
 	if d.Latin1 || d.Kind == feedtest.AtomXHTML {
 		return nil

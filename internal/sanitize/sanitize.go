@@ -21,7 +21,7 @@
 package sanitize
 
 import (
-	"strings"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -52,6 +52,7 @@ type Sanitizer struct {
 	policy *bluemonday.Policy
 
 	longest int // bytes of a text and of what it becomes
+	room    sync.Pool
 }
 
 // New makes a Sanitizer. This takes much longer than a text does: keep it.
@@ -67,6 +68,28 @@ func HTML(s string) string {
 		return s
 	}
 	return standard().HTML(s)
+}
+
+// buffer is room to write a text to.
+type buffer struct{ b []byte }
+
+// mostRoom is how large a buffer may be that is kept.
+const mostRoom = 1 << 20
+
+// borrow gives a buffer with room for n bytes. It goes back to where it is from.
+func (z *Sanitizer) borrow(n int) *buffer {
+	buf, ok := z.room.Get().(*buffer)
+	if !ok {
+		buf = new(buffer)
+	}
+	buf.b = slices.Grow(buf.b[:0], n)
+	return buf
+}
+
+func (z *Sanitizer) giveBack(buf *buffer) {
+	if cap(buf.b) <= mostRoom {
+		z.room.Put(buf)
+	}
 }
 
 // HTML is as the function of that name, by the options of z.
@@ -113,34 +136,4 @@ func cut(s string, most int) string {
 		most--
 	}
 	return s[:most]
-}
-
-// isPlain says whether s has neither markup nor a character that XML knows not.
-func isPlain(s string) bool {
-	if strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '&') >= 0 || strings.IndexByte(s, '>') >= 0 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
-			return allXML(s[i:])
-		}
-	}
-	return true
-}
-
-func allXML(s string) bool {
-	if !utf8.ValidString(s) {
-		return false
-	}
-	for _, r := range s {
-		if !isXML(r) || r == '\r' {
-			return false
-		}
-	}
-	return true
-}
-
-// isXML says whether r may be in an XML document.
-func isXML(r rune) bool {
-	return r >= ' ' && r != 0xfffe && r != 0xffff || r == '\n' || r == '\t' || r == '\r'
 }

@@ -153,7 +153,7 @@ func (q *quick) attribute(e *element, n int) int {
 	if strings.HasPrefix(key, "on") || len(key) > 32 {
 		return 0
 	}
-	v := value{same: true}
+	v, ok := value{}, true
 	if s[n] == '=' {
 		if n++; s[n] == '"' || s[n] == '\'' {
 			quote := s[n]
@@ -161,7 +161,7 @@ func (q *quick) attribute(e *element, n int) int {
 			if size < 0 {
 				return 0
 			}
-			v = readValue(s[n+1 : n+1+size])
+			v, ok = readValue(s[n+1 : n+1+size])
 			v.same = v.same && quote == '"'
 			n += size + 2
 		} else {
@@ -169,16 +169,12 @@ func (q *quick) attribute(e *element, n int) int {
 			for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '%' || s[n] == '-' || s[n] == '_') {
 				n++
 			}
-			if n == start || n == len(s) || s[n] == '/' { // the slash would be of the value
-				return 0
-			}
-			v = value{text: s[start:n], tame: true}
+			ok = n > start && n < len(s) && s[n] != '/' // the slash would be of the value
+			v.raw = s[start:n]
 		}
-		if v.wild {
-			return 0
-		}
-	} else {
-		v.same = false
+	}
+	if !ok {
+		return 0
 	}
 	if e != nil && !q.keep(e, key, v) {
 		return 0
@@ -188,51 +184,87 @@ func (q *quick) attribute(e *element, n int) int {
 
 // value is that of an attribute.
 type value struct {
-	text string // references read
+	raw  string // as it stands
 	same bool   // it stands as it would be written
 	tame bool   // it is of visible ASCII characters only
-	wild bool   // it is not ordinary
+	refs bool   // it has character references
 }
 
-// readValue reads what is between quotes.
-func readValue(raw string) value {
-	v := value{text: raw, same: true, tame: true}
-	refers := false
+// readValue reads what is between quotes, and says whether it is ordinary.
+func readValue(raw string) (v value, ok bool) {
+	v = value{raw: raw, same: true, tame: true}
 	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c > '>' && c < 0x7f:
-		case c == '&':
-			refers = true
-		case c == '"' || c == '>':
-			v.same = false
-		case c == '<', c < ' ' && c != '\n' && c != '\t':
-			return value{wild: true}
-		case c <= ' ' || c >= 0x7f:
+		switch valueClass(raw[i]) {
+		case inkClass:
+		case blankClass:
 			v.tame = false
+		case escapedClass:
+			v.same = false
+		case referenceClass:
+			v.refs = true
+			if strings.HasPrefix(raw[i:], "&amp;") {
+				i += len("amp;")
+				continue
+			}
+			is, n, ok := reference(raw[i:], true)
+			if !ok {
+				return v, false
+			}
+			v.same = v.same && raw[i:i+n] == escapedInValue(is)
+			v.tame = v.tame && is[0] < 0x80
+			i += n - 1
+		default:
+			return v, false
 		}
 	}
-	if !refers {
-		return v
+	return v, true
+}
+
+// text is the value with its references read.
+func (v *value) text() string {
+	if !v.refs {
+		return v.raw
 	}
 	text := make([]byte, 0, 128)
-	done := 0
+	raw := v.raw
 	for {
-		i := strings.IndexByte(raw[done:], '&')
+		i := strings.IndexByte(raw, '&')
 		if i < 0 {
-			break
+			return string(append(text, raw...))
 		}
-		i += done
-		is, n, ok := reference(raw[i:], true)
-		if !ok {
-			return value{wild: true}
-		}
-		v.same = v.same && raw[i:i+n] == escapedInValue(is)
-		v.tame = v.tame && is[0] < 0x80
-		text = append(append(text, raw[done:i]...), is...)
-		done = i + n
+		is, n, _ := reference(raw[i:], true)
+		text = append(append(text, raw[:i]...), is...)
+		raw = raw[i+n:]
 	}
-	v.text = string(append(text, raw[done:]...))
-	return v
+}
+
+// Classes of characters in values.
+const (
+	otherClass     = iota // not ordinary
+	inkClass              // visible
+	blankClass            // white space, and what is beyond ASCII
+	escapedClass          // quotes and such
+	referenceClass        // the beginning of a reference
+)
+
+func valueClass(c byte) uint8 { return valueClasses[c] }
+
+var valueClasses = makeValueClasses()
+
+func makeValueClasses() (classes [256]uint8) {
+	for c := range classes {
+		switch {
+		case c == '&':
+			classes[c] = referenceClass
+		case c == '"' || c == '>':
+			classes[c] = escapedClass
+		case c == ' ' || c == '\n' || c == '\t' || c >= 0x7f:
+			classes[c] = blankClass
+		case c > ' ' && c != '<':
+			classes[c] = inkClass
+		}
+	}
+	return classes
 }
 
 // escapedInValue is a character, or two, as it stands between quotes.
@@ -245,31 +277,48 @@ func escapedInValue(is string) string {
 
 // keep notes what stays of an attribute. It says whether that is certain.
 func (q *quick) keep(e *element, key string, v value) bool {
-	a := &q.attrs
-	k, ok := q.z.keep(e, &a.seen, key, v.text)
-	address := k.nature == linked || k.nature == shown || k.nature == shownSet
-	switch {
-	case address && (!ok || k.value != v.text):
-		return false // it was meant as something else
-	case !ok:
-		a.same = false
+	list := &q.attrs
+	a := listed(e, &list.seen, key)
+	if a == nil {
+		list.same = false
 		return true
-	case k.value != v.text:
+	}
+	address := a.nature == linked || a.nature == shown
+	if address && v.tame && v.same && isOfWeb(v.raw) {
+		// Nothing else would come of it by all that follows.
+		return list.add(kept{a.name, v.raw, a.nature, true}, true)
+	}
+	text := v.text()
+	k, ok := q.z.keep(e, a, text)
+	if k.value != text || !ok {
+		if address || a.nature == shownSet {
+			return false // it was meant as something else
+		}
+		v.same = false
+		if !ok {
+			list.same = false
+			return true
+		}
 		// What the careful reader writes, it reads once more.
-		var seen seenSet
-		again, ok := q.z.keep(e, &seen, key, k.value)
-		if !ok || again.value != k.value {
+		if again, ok := q.z.keep(e, a, k.value); !ok || again.value != k.value {
 			return false
 		}
-		a.same = false
 	}
-	if a.n == len(a.all)-1 { // one may be added
+	if v.same {
+		k.value, k.written = v.raw, true
+	}
+	return list.add(k, v.same)
+}
+
+// add notes an attribute that stays. It says whether there is room.
+func (l *attrList) add(k kept, same bool) bool {
+	if l.n == len(l.all)-1 { // one may be added
 		return false
 	}
-	a.same = a.same && v.same && (a.n == 0 || a.all[a.n-1].name < k.name)
-	a.all[a.n] = k
-	a.n++
-	a.goes = a.goes || k.name == "href"
+	l.same = l.same && same && (l.n == 0 || l.all[l.n-1].name < k.name)
+	l.all[l.n] = k
+	l.n++
+	l.goes = l.goes || k.name == "href"
 	return true
 }
 

@@ -11,14 +11,14 @@ import (
 // policy is the list once more, for bluemonday, by names alone.
 func policy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	spaces := map[trait]map[string]attribute{0: attributes.html, svg: attributes.svg, math: attributes.math}
+	spaces := map[trait]*nameTable[attribute]{0: attributes.html, svg: attributes.svg, math: attributes.math}
 	for _, e := range elements {
 		if e.is(hidden) {
 			continue
 		}
 		name := strings.ToLower(e.name)
 		p.AllowNoAttrs().OnElements(name)
-		for _, a := range spaces[e.traits&foreign] {
+		for _, a := range spaces[e.traits&foreign].all {
 			if a.on == 0 || e.is(a.on) {
 				p.AllowAttrs(strings.ToLower(a.name)).OnElements(name)
 			}

@@ -1,0 +1,58 @@
+package sanitize
+
+import (
+	"strings"
+	"testing"
+
+	"cloudburst/feed/feedtest"
+)
+
+// material are texts to measure with, by what they are.
+func material(b *testing.B) map[string][]string {
+	b.Helper()
+	all := map[string][]string{
+		"plain":   {strings.Repeat("Words without any markup, and that for long. ", 100)},
+		"script":  {strings.Repeat("<script>"+strings.Repeat("x", 1000)+"</script>", 5)},
+		"attacks": attacks(b),
+	}
+	for _, kind := range []feedtest.Kind{feedtest.RSSContent, feedtest.RSSEscaped} {
+		for seed := range uint64(8) {
+			all["posts"] = append(all["posts"], texts(b, feedtest.Make(kind, 30e3, seed))...)
+		}
+	}
+	for _, s := range all["posts"] {
+		all["clean"] = append(all["clean"], HTML(s))
+		all["broken"] = append(all["broken"], s+"<p>") // for the careful reader
+	}
+	return all
+}
+
+func measure(b *testing.B, all []string, f func(string) string) {
+	b.Helper()
+	size := 0
+	for _, s := range all {
+		size += len(s)
+	}
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, s := range all {
+			f(s)
+		}
+	}
+}
+
+func BenchmarkHTML(b *testing.B) {
+	all := material(b)
+	for _, name := range []string{"plain", "clean", "posts", "broken", "script", "attacks"} {
+		b.Run(name, func(b *testing.B) { measure(b, all[name], HTML) })
+	}
+	b.Run("posts carefully", func(b *testing.B) { measure(b, all["posts"], standard().carefully) })
+}
+
+func BenchmarkText(b *testing.B) {
+	all := material(b)
+	for _, name := range []string{"plain", "posts", "attacks"} {
+		b.Run(name, func(b *testing.B) { measure(b, all[name], Text) })
+	}
+}

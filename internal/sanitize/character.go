@@ -1,0 +1,90 @@
+package sanitize
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Of all eight bytes of a word:
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// word is the eight bytes of s from i on.
+func word(s string, i int) uint64 { return binary.LittleEndian.Uint64([]byte(s[i : i+8])) }
+
+// isPlain says whether s has neither markup nor a character that XML knows not.
+func isPlain(s string) bool { return skipPlain(s, 0) == len(s) && isText(s) }
+
+// skipPlain is where the first character is, from i on, that text does not simply
+// hold: markup, and control characters.
+func skipPlain(s string, i int) int {
+	for i < len(s) {
+		for i+8 <= len(s) {
+			w := word(s, i)
+			angle, and := (w|0x02*ones)^'>'*ones, w^'&'*ones
+			// A byte of zero, or one below a blank, sets its highest bit, and so may one
+			// behind it: the eight are looked at again.
+			if ((w-0x20*ones)&^w|(angle-ones)&^angle|(and-ones)&^and)&highs != 0 {
+				break
+			}
+			i += 8
+		}
+		for end := min(i+8, len(s)); i < end; i++ {
+			switch c := s[i]; {
+			case c == '<', c == '>', c == '&', c < ' ' && c != '\n' && c != '\t':
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// isText says whether s is UTF-8 without characters that XML knows not; those of
+// ASCII are looked at elsewhere.
+func isText(s string) bool {
+	for i := 0; i < len(s); {
+		for i+8 <= len(s) {
+			if high := word(s, i) & highs; high != 0 {
+				i += bits.TrailingZeros64(high) / 8
+				break
+			}
+			i += 8
+		}
+		for i < len(s) && s[i] < utf8.RuneSelf {
+			i++
+		}
+		for i < len(s) && s[i] >= utf8.RuneSelf {
+			n := beyondASCII(s, i)
+			if n == 0 {
+				return false
+			}
+			i += n
+		}
+	}
+	return true
+}
+
+// beyondASCII gives the length of the character at i, 0 for one that is none.
+func beyondASCII(s string, i int) int {
+	if i+4 <= len(s) {
+		w := binary.LittleEndian.Uint32([]byte(s[i : i+4]))
+		switch {
+		case w&0xc0e0 == 0x80c0 && w&0x1e != 0:
+			return 2
+		case w&0xc0c0f0 == 0x8080e0 && w&0x200f != 0 && w&0x200f != 0x200d && w&0xfeffff != 0xbebfef:
+			return 3
+		}
+	}
+	if r, n := utf8.DecodeRuneInString(s[i:]); n > 1 && isXML(r) {
+		return n
+	}
+	return 0
+}
+
+// isXML says whether r may be in an XML document.
+func isXML(r rune) bool {
+	return r >= ' ' && r != 0xfffe && r != 0xffff || r == '\n' || r == '\t' || r == '\r'
+}
