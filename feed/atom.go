@@ -12,6 +12,9 @@ func (p *parser) atomFeed() {
 		p.f.Version, p.atom = "1.0", true
 	case version != "":
 		p.f.Version, p.atom = version, true
+		if version != "0.1" && version != "0.2" && version != "0.3" {
+			p.problem(ProblemVersion, p.r.Offset(), "There is no Atom "+quote(version)+"; it is read as 0.3 would be.")
+		}
 	case p.ns == "purl.org/atom/ns":
 		p.f.Version, p.atom = "0.3", true
 	default:

@@ -23,69 +23,68 @@ func (p *parser) imageInto(img *Image) {
 	}
 	text, markup := p.r.Leaf()
 	if !markup {
-		if text != "" && img.URL == "" {
-			img.URL = p.url(text)
-		}
+		p.put(&img.URL, p.url(text))
 		return
 	}
 	p.each(func() {
-		at := p.r.Offset()
 		switch p.r.Local {
 		case "url", "href":
-			img.URL = p.imageURL(img.URL)
+			p.put(&img.URL, p.address())
 		case "title":
-			img.Title = p.leaf()
+			p.put(&img.Title, p.leaf())
 		case "link":
-			if v := p.hrefAttr(); v != "" {
-				img.Link = p.url(v)
-				p.r.Skip()
-			} else {
-				img.Link = p.url(p.leaf())
-			}
+			p.put(&img.Link, p.address())
 		case "description":
-			img.Description = p.leaf()
+			p.put(&img.Description, p.leaf())
 		case "width":
-			img.Width = int(p.count(p.leaf(), at, "width"))
+			p.pixels(&img.Width, "width")
 		case "height":
-			img.Height = int(p.count(p.leaf(), at, "height"))
+			p.pixels(&img.Height, "height")
 		default:
-			p.r.Skip()
+			p.keep(p.others())
 		}
 	})
 }
 
-// imageURL is the address in an element of an image, or the one known already.
-func (p *parser) imageURL(known string) string {
+// address is that in an element, as its text or in an attribute.
+func (p *parser) address() string {
 	v := p.hrefAttr()
 	if text := p.leaf(); text != "" {
 		v = text
 	}
-	if v == "" {
-		return known
-	}
 	return p.url(v)
+}
+
+func (p *parser) pixels(to *int, what string) {
+	at := p.r.Offset()
+	text := p.leaf()
+	n := int(p.count(text, at, what))
+	if n == 0 || *to != 0 {
+		p.remains(p.r.Name, strings.TrimLeft(text, "0"))
+		return
+	}
+	*to = n
 }
 
 func (p *parser) textInput(to **TextInput) {
 	var in TextInput
-	p.each(func() {
+	if *to != nil {
+		in = **to
+	}
+	p.inside(func() bool {
 		switch p.r.Local {
 		case "title":
-			in.Title = p.leaf()
+			p.put(&in.Title, p.leaf())
 		case "description":
-			in.Description = p.leaf()
+			p.put(&in.Description, p.leaf())
 		case "name":
-			in.Name = p.leaf()
+			p.put(&in.Name, p.leaf())
 		case "link":
-			if v := p.hrefAttr(); v != "" {
-				in.Link = p.url(v)
-				p.r.Skip()
-			} else {
-				in.Link = p.url(p.leaf())
-			}
+			p.put(&in.Link, p.address())
 		default:
-			p.r.Skip()
+			return false
 		}
+		return true
 	})
 	if in != (TextInput{}) {
 		*to = &in
@@ -100,7 +99,7 @@ func (p *parser) cloud() {
 		Domain: p.attr("domain"), Port: p.attr("port"), Path: p.attr("path"),
 		RegisterProcedure: p.attr("registerprocedure"), Protocol: p.attr("protocol"),
 	}
-	p.r.Skip()
+	p.empty()
 	if c == (Cloud{}) || len(p.f.Clouds) >= 10 {
 		return
 	}
@@ -110,31 +109,42 @@ func (p *parser) cloud() {
 
 func (p *parser) generator(s *slots) {
 	g := Generator{URL: p.url(p.hrefAttr()), Version: p.attr("version")}
-	if g.Name = p.leaf(); s.generator != nil && g != (Generator{}) {
+	g.Name = p.leaf()
+	switch {
+	case s.generator == nil:
+		p.remains(p.r.Name, g.Name)
+	case g != (Generator{}):
+		if old := *s.generator; old != nil && *old != g {
+			p.displaced(old.Name, "uri", old.URL, "version", old.Version)
+		}
 		*s.generator = &g
 	}
 }
 
 // source reads where an item is from: a line with an address in RSS, a feed without
 // items in Atom.
-func (p *parser) source() {
+func (p *parser) source() bool {
 	src := orNew(&p.item.Source)
-	if v := p.hrefAttr(); v != "" {
-		src.URL = p.url(v)
+	if src.Title.Value != "" && (src.URL != "" || src.ID != "") {
+		return false // the first one counts
 	}
+	p.put(&src.URL, p.url(p.hrefAttr()))
 	text, markup := p.r.Leaf()
 	if !markup {
 		if text != "" {
-			src.Title = Text{Value: text, Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
+			p.set(&src.Title, Text{Value: text, Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()})
 		}
-		return
+		return true
 	}
 	s := sourceSlots(src)
 	s.unknown = &p.item.Unknown
 	p.each(func() { p.element(s) })
 	if src.Updated.Raw == "" {
 		src.Updated = *s.published
+	} else {
+		p.remains(s.names.published, s.published.Raw)
 	}
+	return true
 }
 
 func atoi(s string) (int, bool) {

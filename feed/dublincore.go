@@ -7,8 +7,10 @@ func (p *parser) dublinCore(s *slots) bool {
 	switch p.r.Local {
 	case "title":
 		p.title(s)
-	case "description", "abstract":
+	case "description":
 		p.summary(s, htmlText)
+	case "abstract":
+		return p.dcAbstract(s)
 	case "creator", "author":
 		p.addPerson(s.authors, p.dcPerson())
 	case "contributor":
@@ -25,18 +27,18 @@ func (p *parser) dublinCore(s *slots) bool {
 	case "license":
 		p.license(s, p.resourceOrLeaf())
 	case "language":
-		v := strings.ReplaceAll(p.leaf(), "_", "-")
-		switch {
-		case v == "":
-		case s.level == ofFeed:
-			p.f.Language = v
-		case s.level == ofItem:
-			p.more().Language = v
+		switch s.level {
+		case ofFeed:
+			p.language(s, &p.f.Language)
+		case ofItem:
+			p.language(s, &p.more().Language)
+		default:
+			return false
 		}
 	case "date", "modified":
-		p.date(s.updated)
+		p.date(s.updated, &s.names.updated)
 	case "issued", "available":
-		p.date(s.published)
+		p.date(s.published, &s.names.published)
 	case "created":
 		return p.otherDate(s, func(m *More) *Date { return &m.Created }, &p.f.Created)
 	case "valid":
@@ -45,7 +47,7 @@ func (p *parser) dublinCore(s *slots) bool {
 		if *s.id != "" {
 			return false
 		}
-		*s.id = p.leaf()
+		*s.id, s.names.id = p.leaf(), p.r.Name
 	case "source":
 		return s.level == ofItem && p.dcSource()
 	default:
@@ -79,10 +81,19 @@ func (p *parser) valid(s *slots) bool {
 		return false
 	}
 	at := p.r.Offset()
-	for part := range strings.SplitSeq(p.leaf(), ";") {
-		if name, value, ok := strings.Cut(part, "="); ok && strings.TrimSpace(name) == "end" {
+	text := p.leaf()
+	whole := true
+	for part := range strings.SplitSeq(text, ";") {
+		switch name, value, _ := strings.Cut(part, "="); strings.TrimSpace(name) {
+		case "end":
 			p.setDate(&p.more().Expires, strings.TrimSpace(value), at)
+		case "", "scheme":
+		default: // there is no field for the beginning
+			whole = false
 		}
+	}
+	if !whole {
+		p.remains(p.r.Name, text)
 	}
 	return true
 }
@@ -94,8 +105,20 @@ func (p *parser) dcSource() bool {
 	case isWeb(v) && src.URL == "":
 		src.URL = v
 	case src.Title.Value == "":
-		src.Title = Text{Value: v, Type: plainText}
+		src.Title = Text{Value: v, Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
+	default:
+		p.remains(p.r.Name, v)
 	}
+	return true
+}
+
+// dcAbstract is the summary of what has no other.
+func (p *parser) dcAbstract(s *slots) bool {
+	if s.summary.Value != "" {
+		return false
+	}
+	depth := p.r.Depth()
+	p.setSummary(s, p.construct(htmlText), depth+1)
 	return true
 }
 

@@ -51,7 +51,8 @@ func (p *parser) coreText(s *slots) bool {
 		if s.level == ofItem {
 			return false
 		}
-		p.set(s.summary, p.construct(plainText))
+		depth := p.r.Depth()
+		p.setSummary(s, p.construct(plainText), depth)
 	case "rights", "copyright":
 		p.set(p.rights(s), p.construct(plainText))
 	case "content":
@@ -89,9 +90,9 @@ func (p *parser) coreLink(s *slots) bool {
 func (p *parser) coreDate(s *slots) bool {
 	switch p.r.Local {
 	case "pubdate", "published", "issued":
-		p.date(s.published)
+		p.date(s.published, &s.names.published)
 	case "updated", "modified", "lastbuilddate", "lastmod":
-		p.date(s.updated)
+		p.date(s.updated, &s.names.updated)
 	case "created":
 		return p.otherDate(s, func(m *More) *Date { return &m.Created }, &p.f.Created)
 	case "expirationdate":
@@ -106,9 +107,9 @@ func (p *parser) coreDate(s *slots) bool {
 func (p *parser) otherDate(s *slots, of func(*More) *Date, atFeed *Date) bool {
 	switch {
 	case s.level == ofItem:
-		p.date(of(p.more()))
+		p.date(of(p.more()), nil)
 	case s.level == ofFeed && atFeed != nil:
-		p.date(atFeed)
+		p.date(atFeed, nil)
 	default:
 		return false
 	}
@@ -138,6 +139,9 @@ func (p *parser) publisher(s *slots) bool {
 		return false
 	}
 	if who := p.person(); who != (Person{}) {
+		if *to != nil && **to != who {
+			p.displaced((*to).line(), "url", (*to).URL, "image", (*to).Avatar)
+		}
 		*to = &who
 	}
 	return true
@@ -150,20 +154,20 @@ func (p *parser) rights(s *slots) *Text {
 	return s.rights
 }
 
-// set stores a text, unless it is empty and there is one already.
-func (p *parser) set(to *Text, t Text) {
-	if t.Value != "" || to.Value == "" {
-		*to = t
-	}
-}
-
 // title keeps the first one that is not empty; one further out counts more than one
 // in a group of its own.
 func (p *parser) title(s *slots) {
 	depth := p.r.Depth()
 	t := p.construct(plainText)
-	if s.title.Value != "" && s.titleDepth <= depth {
+	switch same := s.title.Value == t.Value; {
+	case s.title.Value == "":
+	case s.titleDepth <= depth:
+		if !same {
+			p.remains(p.r.Name, t.Value)
+		}
 		return
+	case s.titleDepth < borrowed && !same:
+		p.remains(p.r.Name, s.title.Value)
 	}
 	*s.title = t
 	if s.titleDepth = 0; t.Value != "" {
@@ -178,8 +182,7 @@ func (p *parser) summary(s *slots, kind string) {
 	t := p.construct(kind)
 	switch {
 	case s.level != ofItem || s.summary.Value == "" || s.summaryDepth > depth:
-		p.set(s.summary, t)
-		s.summaryDepth = depth
+		p.setSummary(s, t, depth)
 	case t.Value == "" || t.Value == s.summary.Value:
 	case len(*s.content) == 0 && s.summaryDepth == depth:
 		if t.Type == htmlText && strings.IndexByte(t.Value, '<') < 0 && strings.IndexByte(t.Value, '&') < 0 {
@@ -187,14 +190,30 @@ func (p *parser) summary(s *slots, kind string) {
 		}
 		p.addContent(s, t)
 	case s.summaryDepth == depth:
-		p.set(s.summary, t)
+		p.setSummary(s, t, depth)
+	default:
+		p.remains(p.r.Name, t.Value)
 	}
 }
 
+// setSummary stores the summary that the current element gave, which has been read.
+func (p *parser) setSummary(s *slots, t Text, depth int) {
+	if t.Value == "" && s.summary.Value != "" {
+		return
+	}
+	if t.Value != s.summary.Value && s.summaryDepth < borrowed {
+		p.remains(s.names.summary, s.summary.Value)
+	}
+	*s.summary, s.summaryDepth, s.names.summary = t, depth, p.r.Name
+}
+
 func (p *parser) abstract(s *slots) {
+	depth := p.r.Depth()
 	t := p.construct(plainText)
 	if s.level != ofFeed || s.summary.Value == "" {
-		p.set(s.summary, t)
+		p.setSummary(s, t, depth)
+	} else if t.Value != s.summary.Value {
+		p.remains(p.r.Name, t.Value)
 	}
 }
 
@@ -202,6 +221,10 @@ func (p *parser) abstract(s *slots) {
 func (p *parser) content(s *slots, kind string) bool {
 	if s.content == nil {
 		return false
+	}
+	if strings.HasPrefix(p.attr("type"), "multipart/") { // of Atom 0.3: the same in several types
+		p.inside(func() bool { return p.r.Space == nsCore && p.r.Local == "content" && p.content(s, kind) })
+		return true
 	}
 	p.addContent(s, p.construct(kind))
 	return true
@@ -218,17 +241,17 @@ func (p *parser) feedOnly(s *slots) bool {
 	f := p.f
 	switch p.r.Local {
 	case "language":
-		if v := p.leaf(); v != "" {
-			f.Language = strings.ReplaceAll(v, "_", "-")
-		}
+		p.language(s, &f.Language)
 	case "image":
 		p.image()
 	case "logo":
 		if v := p.url(p.leaf()); v != "" && (f.Image == nil || f.Image.URL == "") {
 			orNew(&f.Image).URL = v
+		} else if v != "" && v != f.Image.URL {
+			p.remains(p.r.Name, v)
 		}
 	case "icon":
-		f.Icon = p.url(p.leaf())
+		p.put(&f.Icon, p.url(p.leaf()))
 	case "textinput":
 		p.textInput(&f.TextInput)
 	case "cloud":
@@ -236,13 +259,13 @@ func (p *parser) feedOnly(s *slots) bool {
 	case "generator":
 		p.generator(s)
 	case "info":
-		f.Info = p.construct(plainText)
+		p.set(&f.Info, p.construct(plainText))
 	case "docs":
-		f.Docs = p.url(p.leaf())
+		p.put(&f.Docs, p.url(p.leaf()))
 	case "rating":
-		f.Rating = p.leaf()
+		p.put(&f.Rating, p.leaf())
 	case "errorreportsto":
-		f.ErrorReports = p.leaf()
+		p.put(&f.ErrorReports, p.leaf())
 	case "where":
 		return p.geo(&f.Where)
 	default:
@@ -256,7 +279,7 @@ func (p *parser) hint() bool {
 	h := &p.f.Hints
 	switch p.r.Local {
 	case "ttl":
-		h.TTL = p.leaf()
+		p.put(&h.TTL, p.leaf())
 	case "skiphours":
 		p.skips(&h.SkipHours)
 	case "skipdays":
@@ -289,19 +312,15 @@ func (p *parser) skips(to *[]string) {
 func (p *parser) itemOnly(s *slots) bool {
 	switch p.r.Local {
 	case "source":
-		p.source()
+		return p.source()
 	case "comments":
-		p.more().Comments = p.url(p.leaf())
+		p.put(&p.more().Comments, p.url(p.leaf()))
 	case "language":
-		p.more().Language = strings.ReplaceAll(p.leaf(), "_", "-")
+		p.language(s, &p.more().Language)
 	case "textinput":
 		p.textInput(&p.more().TextInput)
 	case "image":
-		img := new(Image)
-		p.imageInto(img)
-		if *img != (Image{}) {
-			p.more().Image = img
-		}
+		return p.itemImage()
 	case "item":
 		p.nestedItem()
 	case "channel":
@@ -314,8 +333,36 @@ func (p *parser) itemOnly(s *slots) bool {
 	default:
 		return false
 	}
-	_ = s
 	return true
+}
+
+// itemImage reads the picture of an item; the first one counts.
+func (p *parser) itemImage() bool {
+	img := new(Image)
+	if have := p.more().Image; have != nil {
+		if have.URL != "" {
+			return false
+		}
+		*img = *have
+	}
+	if p.imageInto(img); *img != (Image{}) {
+		p.more().Image = img
+	}
+	return true
+}
+
+// language reads one; a feed's may be known from the document or its header.
+func (p *parser) language(s *slots, to *string) {
+	v := dashed(p.leaf())
+	switch {
+	case v == "":
+		return
+	case s.level == ofFeed && s.language == "":
+		*to = v
+	default:
+		p.put(to, v)
+	}
+	s.language = v
 }
 
 func (p *parser) sourceOnly(s *slots) bool {
@@ -324,9 +371,9 @@ func (p *parser) sourceOnly(s *slots) bool {
 	case "generator":
 		p.generator(s)
 	case "icon":
-		src.Icon = p.url(p.leaf())
+		p.put(&src.Icon, p.url(p.leaf()))
 	case "logo":
-		src.Logo = p.url(p.leaf())
+		p.put(&src.Logo, p.url(p.leaf()))
 	default:
 		return false
 	}

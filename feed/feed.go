@@ -284,7 +284,7 @@ type Hints struct {
 	Schedule        *Schedule `json:"schedule,omitempty"`
 	Expired         bool      `json:"expired,omitempty"`  // JSON Feed: nothing will ever come
 	Complete        bool      `json:"complete,omitempty"` // itunes:complete
-	Archive         bool      `json:"archive,omitempty"`  // RFC 5005 fh:archive, fh:complete
+	Archive         bool      `json:"archive,omitempty"`  // RFC 5005 fh:archive
 	PodcastUpdates  string    `json:"podcastUpdates,omitempty"`
 }
 
@@ -324,15 +324,16 @@ type BlogChannel struct {
 // Geometry is a place (GeoRSS, GML, W3C geo) in the words of GeoJSON. Coordinates
 // are longitude, latitude and, if given, height, one point after another.
 type Geometry struct {
-	Type        string      `json:"type"` // Point, LineString, Polygon, Box, Circle
-	Coordinates [][]float64 `json:"coordinates"`
-	Radius      float64     `json:"radius,omitempty"` // metres, of a Circle
-	SRS         string      `json:"srs,omitempty"`
-	FeatureName string      `json:"featureName,omitempty"`
-	FeatureType string      `json:"featureType,omitempty"`
-	Relation    string      `json:"relation,omitempty"`
-	Elevation   string      `json:"elevation,omitempty"`
-	Floor       string      `json:"floor,omitempty"`
+	Type        string        `json:"type"` // Point, LineString, Polygon, Box, Circle
+	Coordinates [][]float64   `json:"coordinates"`
+	Holes       [][][]float64 `json:"holes,omitempty"`  // in a Polygon
+	Radius      float64       `json:"radius,omitempty"` // metres, of a Circle
+	SRS         string        `json:"srs,omitempty"`
+	FeatureName string        `json:"featureName,omitempty"`
+	FeatureType string        `json:"featureType,omitempty"`
+	Relation    string        `json:"relation,omitempty"`
+	Elevation   string        `json:"elevation,omitempty"`
+	Floor       string        `json:"floor,omitempty"`
 }
 
 // Chapter is a mark within a recording.

@@ -1,9 +1,12 @@
 package feed
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unsafe"
+
+	"cloudburst/internal/scan"
 )
 
 // Most points of one geometry that are kept.
@@ -18,7 +21,7 @@ func (p *parser) geo(to *[]Geometry) bool {
 	switch p.r.Local {
 	case "point":
 		if p.r.Space == nsGeo { // <geo:Point><geo:lat/><geo:long/></geo:Point>
-			p.each(func() { p.geo(to) })
+			p.inside(func() bool { return p.geo(to) })
 			return true
 		}
 		p.gmlShape(&g, "Point")
@@ -30,8 +33,9 @@ func (p *parser) geo(to *[]Geometry) bool {
 		p.gmlShape(&g, "Box")
 	case "circle":
 		p.circle(&g)
-	case "where":
-		p.each(func() { p.geo(to) })
+	case "where", "multipoint", "multilinestring", "multicurve", "multipolygon", "multisurface", "multigeometry",
+		"pointmember", "pointmembers", "linestringmember", "curvemember", "polygonmember", "surfacemember", "geometrymember":
+		p.inside(func() bool { return p.geo(to) })
 		return true
 	case "lat", "long", "lon":
 		p.latLong(to)
@@ -63,7 +67,12 @@ func (p *parser) geoNote(to *[]Geometry) bool {
 	case "floor":
 		g.Floor = p.leaf()
 	case "radius":
-		g.Radius, _ = strconv.ParseFloat(p.leaf(), 64)
+		raw := p.leaf()
+		var err error
+		if g.Radius, err = strconv.ParseFloat(raw, 64); err != nil || math.IsNaN(g.Radius) || math.IsInf(g.Radius, 0) {
+			g.Radius = 0
+			p.remains(p.r.Name, raw)
+		}
 	default:
 		return false
 	}
@@ -79,16 +88,27 @@ func (p *parser) gmlShape(g *Geometry, kind string) {
 	if p.attr("srsdimension") == "3" {
 		size = 3
 	}
-	raw := p.positions(&size)
-	if points, ok := pairs(raw, size, swapped(g.SRS)); ok {
+	var holes []string
+	name := p.r.Name
+	raw := p.positions(&size, &holes)
+	first := swapped(g.SRS)
+	if points, ok := pairs(raw, size, first); ok {
 		g.Coordinates = points
 	} else if raw != "" {
 		p.problem(ProblemValue, at, "These coordinates cannot be read: "+quote(raw)+".")
+		p.remains(name, raw)
+	}
+	for _, raw := range holes {
+		if points, ok := pairs(raw, size, first); ok && g.Coordinates != nil {
+			g.Holes = kept(&p.budget, g.Holes, points)
+		} else {
+			p.remains(name, raw)
+		}
 	}
 }
 
-// positions is all the text in a shape.
-func (p *parser) positions(size *int) string {
+// positions is all the text in a shape but that of its holes.
+func (p *parser) positions(size *int, holes *[]string) string {
 	text, markup := p.r.Leaf()
 	if !markup {
 		return text
@@ -98,7 +118,11 @@ func (p *parser) positions(size *int) string {
 		if p.attr("srsdimension") == "3" {
 			*size = 3
 		}
-		all = append(all, p.positions(size))
+		if p.r.Local == "interior" || p.r.Local == "innerboundaryis" {
+			*holes = append(*holes, p.positions(size, holes))
+			return
+		}
+		all = kept(&p.budget, all, p.positions(size, holes))
 	})
 	return strings.Join(all, " ")
 }
@@ -151,6 +175,7 @@ func (p *parser) circle(g *Geometry) {
 	points, ok := pairs(raw, 3, false)
 	if !ok || len(points) != 1 {
 		p.problem(ProblemValue, at, "This circle cannot be read: "+quote(raw)+".")
+		p.remains(p.r.Name, raw)
 		return
 	}
 	g.Type, g.Radius = "Circle", points[0][2]
@@ -163,6 +188,18 @@ type halfPoint struct {
 	to              *[]Geometry
 	lat, long       float64
 	hasLat, hasLong bool
+	first           Node // the element of the one that there is
+	rest            *[]Node
+}
+
+// halved keeps a half that the other one never came to.
+func (p *parser) halved() {
+	if h := &p.half; h.rest != nil {
+		if p.strange(len(h.first.Space)) {
+			*h.rest = append(*h.rest, h.first)
+		}
+		*h = halfPoint{}
+	}
 }
 
 // latLong reads W3C's two elements; the second completes the point.
@@ -171,11 +208,15 @@ func (p *parser) latLong(to *[]Geometry) {
 	raw := p.leaf()
 	n, err := strconv.ParseFloat(raw, 64)
 	if err != nil || n != n || n > 1e12 || n < -1e12 {
-		p.problem(ProblemValue, at, "This is no latitude or longitude: "+quote(raw)+".")
+		if raw != "" {
+			p.problem(ProblemValue, at, "This is no latitude or longitude: "+quote(raw)+".")
+			p.remains(p.r.Name, raw)
+		}
 		return
 	}
 	h := &p.half
-	if h.to != to {
+	if h.to != to || name == "lat" && h.hasLat || name != "lat" && h.hasLong {
+		p.halved()
 		*h = halfPoint{to: to}
 	}
 	if name == "lat" {
@@ -188,5 +229,9 @@ func (p *parser) latLong(to *[]Geometry) {
 			*to = kept(&p.budget, *to, Geometry{Type: "Point", Coordinates: [][]float64{{h.long, h.lat}}})
 		}
 		*h = halfPoint{}
+		return
 	}
+	h.rest = p.others()
+	h.first = Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name), Text: raw}
+	h.first.Space = p.r.URI(h.first.Prefix)
 }

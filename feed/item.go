@@ -54,7 +54,7 @@ func (p *parser) itemBody() {
 	s := itemSlots(p.item)
 	if len(p.r.Attrs) > 0 {
 		if about := p.rdfAttr("about"); about != "" {
-			p.item.ID, p.item.IDFrom = about, FromID
+			p.item.ID, p.item.IDFrom, s.names.id = about, FromID, "rdf:about"
 		}
 		p.cdfAttributes(s)
 	}
@@ -82,6 +82,7 @@ func (p *parser) nestedItem() {
 // itemDone fills what follows from the rest.
 func (p *parser) itemDone() {
 	it := p.item
+	p.halved()
 	if it.Link == "" {
 		switch {
 		case it.PermaLink && isWeb(it.ID):
@@ -90,7 +91,20 @@ func (p *parser) itemDone() {
 			it.Link = it.ID
 		}
 	}
+	if it.More != nil && it.More.empty() {
+		it.More = nil
+	}
 	identify(it)
+}
+
+// empty reports that there is nothing in it after all.
+func (m *More) empty() bool {
+	return m.Created.Raw == "" && m.Expires.Raw == "" && m.Edited.Raw == "" && !m.Draft && m.Rights == (Text{}) &&
+		m.Publisher == nil && m.Language == "" && m.Image == nil && m.BannerImage == "" && m.ExternalLink == "" &&
+		m.Comments == "" && m.CommentAPI == "" && m.CommentsFeed == "" && m.CommentCount == nil &&
+		m.Section == "" && m.Department == "" && m.HitParade == nil && m.InReplyTo == nil && m.Licenses == nil &&
+		m.OriginalLink == "" && m.OriginalMedia == "" && m.Where == nil && m.Chapters == nil && m.Markdown == "" &&
+		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil
 }
 
 // identify gives an item an ID that stays the same from one reading to the next.

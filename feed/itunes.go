@@ -11,16 +11,19 @@ func (p *parser) itunes(s *slots) bool {
 	if s.itunes == nil {
 		return false
 	}
+	fresh := *s.itunes == nil
 	it := orNew(s.itunes)
 	if p.itunesText(it, s) || p.itunesOther(it, s) {
 		return true
 	}
-	switch to := p.itunesField(it); to {
-	case nil:
+	to := p.itunesField(it)
+	if to == nil {
+		if fresh {
+			*s.itunes = nil
+		}
 		return false
-	default:
-		*to = p.leaf()
 	}
+	p.put(to, p.leaf())
 	if p.r.Local == "duration" {
 		it.Seconds = seconds(it.Duration)
 	}
@@ -59,15 +62,17 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 		it.Author = who.line()
 		p.addPerson(s.authors, who)
 	case "subtitle":
+		depth := p.r.Depth()
 		t := p.construct(plainText)
-		it.Subtitle = t.Value
+		p.put(&it.Subtitle, t.Value)
 		if s.level == ofFeed && s.summary.Value == "" {
-			*s.summary = t
+			*s.summary, s.summaryDepth = t, depth+borrowed
 		}
 	case "summary":
+		depth := p.r.Depth()
 		t := p.construct(plainText)
-		it.Summary = t
-		p.itunesSummary(s, t)
+		p.set(&it.Summary, t)
+		p.itunesSummary(s, t, depth)
 	case "keywords":
 		for word := range strings.SplitSeq(p.leaf(), ",") {
 			if word = strings.TrimSpace(word); word != "" {
@@ -83,12 +88,11 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 
 // itunesSummary gives an item without a description this one, and one with a
 // description but without content this content, if it says something else.
-func (p *parser) itunesSummary(s *slots, t Text) {
+func (p *parser) itunesSummary(s *slots, t Text, depth int) {
 	switch {
 	case t.Value == "" || s.level == ofFeed && s.summary.Value != "":
 	case s.summary.Value == "":
-		*s.summary = t
-		s.summaryDepth = p.r.Depth() + 1
+		*s.summary, s.summaryDepth = t, depth+borrowed
 	case s.level == ofItem && len(*s.content) == 0 && t.Value != s.summary.Value:
 		p.addContent(s, t)
 	}
@@ -97,26 +101,32 @@ func (p *parser) itunesSummary(s *slots, t Text) {
 func (p *parser) itunesOther(it *ITunes, s *slots) bool {
 	switch p.r.Local {
 	case "image", "link":
-		it.Image = p.url(p.hrefAttr())
-		if text := p.leaf(); it.Image == "" {
-			it.Image = p.url(text)
+		v := p.url(p.hrefAttr())
+		if v != "" {
+			p.empty()
+		} else {
+			v = p.url(p.leaf())
 		}
-		p.itunesImage(it.Image, s)
+		p.put(&it.Image, v)
+		p.itunesImage(v, s)
 	case "category":
 		p.itunesCategory(it, s, itunesScheme)
 	case "owner":
 		who := p.person()
+		if it.Owner != nil && *it.Owner != who {
+			p.displaced(it.Owner.line(), "url", it.Owner.URL, "image", it.Owner.Avatar)
+		}
 		it.Owner = &who
 		if s.publisher != nil && *s.publisher == nil && who != (Person{}) {
 			*s.publisher = &who
 		}
 	case "new-feed-url":
-		it.NewFeedURL = p.url(p.leaf())
+		p.put(&it.NewFeedURL, p.url(p.leaf()))
 		if s.level == ofFeed && it.NewFeedURL != "" {
 			p.f.Moved = &Moved{To: it.NewFeedURL, From: "itunes:new-feed-url"}
 		}
 	case "complete":
-		it.Complete = p.leaf()
+		p.put(&it.Complete, p.leaf())
 		p.f.Hints.Complete = strings.EqualFold(it.Complete, "yes") || strings.EqualFold(it.Complete, "true")
 	default:
 		return false
@@ -151,12 +161,16 @@ func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 		if name == "" && text != "" {
 			it.Categories = kept(&p.budget, it.Categories, Category{Term: text})
 			p.tag(s, Category{Term: text, Scheme: itunesScheme})
+		} else {
+			p.remains(p.r.Name, text)
 		}
 		return
 	}
-	p.each(func() {
-		if p.r.Local == "category" {
-			p.itunesCategory(it, s, name)
+	p.inside(func() bool {
+		if p.r.Local != "category" {
+			return false
 		}
+		p.itunesCategory(it, s, name)
+		return true
 	})
 }

@@ -41,7 +41,11 @@ func (p *parser) linkElement(s *slots) {
 		l.Href = unfolded(l.Href)
 	}
 	l.Href = p.url(l.Href)
-	_ = at
+	if l.Rel == "enclosure" && s.level == ofItem {
+		p.addEnclosure(Enclosure{URL: l.Href, Type: l.Type, Length: p.count(l.Length, at, "length"), Title: l.Title})
+		s.linked = true
+		return
+	}
 	p.addLink(s, l)
 }
 
@@ -49,12 +53,6 @@ func (p *parser) linkElement(s *slots) {
 func (p *parser) addLink(s *slots, l Link) {
 	s.linked = true
 	switch l.Rel {
-	case "enclosure":
-		if s.level == ofItem {
-			size, _ := strconv.ParseInt(l.Length, 10, 64)
-			p.addEnclosure(Enclosure{URL: l.Href, Type: l.Type, Length: max(size, 0), Title: l.Title})
-			return
-		}
 	case "alternate":
 		if l.Type == "" || l.Type == htmlText || l.Type == xhtmlText || *s.link == "" && l.Type == plainText {
 			*s.link = l.Href
@@ -161,7 +159,10 @@ func (p *parser) guid(s *slots) {
 	if isLink {
 		v = p.url(v)
 	}
-	*s.id = v
+	if *s.id != v {
+		p.remains(s.names.id, *s.id)
+	}
+	*s.id, s.names.id = v, p.r.Name
 	if s.level == ofItem {
 		p.item.IDFrom = FromID
 		p.item.PermaLink = guid && isLink && (given || isWeb(v))
@@ -183,12 +184,14 @@ func (p *parser) enclosure(s *slots) {
 	if size == "" {
 		size = p.attr("size")
 	}
-	text := p.leaf()
-	if e.URL == "" {
-		e.URL = text
-	}
-	if e.URL = strings.TrimSpace(e.URL); e.URL == "" {
-		p.problem(ProblemMissing, at, "An enclosure has no url.")
+	if e.URL = strings.TrimSpace(e.URL); e.URL != "" {
+		p.empty()
+	} else if n, ok := p.node(); n.Text != "" {
+		e.URL = n.Text
+	} else if p.problem(ProblemMissing, at, "An enclosure has no url."); ok {
+		*s.unknown = append(*s.unknown, n)
+		return
+	} else {
 		return
 	}
 	e.URL = p.url(e.URL)

@@ -16,12 +16,13 @@ func (p *parser) media(s *slots) bool {
 	switch p.r.Local {
 	case "group":
 		var g MediaGroup
-		p.each(func() {
+		p.inside(func() bool {
 			if p.r.Space == nsMedia && p.r.Local == "content" {
 				g.Contents = kept(&p.budget, g.Contents, p.mediaContent(s))
 			} else {
 				p.mediaElement(&g.MediaInfo, s)
 			}
+			return true
 		})
 		m.Groups = kept(&p.budget, m.Groups, g)
 	case "content":
@@ -39,7 +40,7 @@ func (p *parser) mediaContent(s *slots) MediaContent {
 		Framerate: p.attr("framerate"), SamplingRate: p.attr("samplingrate"), Channels: p.attr("channels"),
 		Duration: p.attr("duration"), Height: p.attr("height"), Width: p.attr("width"), Lang: p.attr("lang"),
 	}
-	p.each(func() { p.mediaElement(&c.MediaInfo, s) })
+	p.inside(func() bool { p.mediaElement(&c.MediaInfo, s); return true })
 	return c
 }
 
@@ -59,12 +60,12 @@ func (p *parser) mediaElement(m *MediaInfo, s *slots) {
 func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 	switch p.r.Local {
 	case "title":
-		if m.Title = p.construct(plainText); s.title.Value == "" {
-			*s.title, s.titleDepth = m.Title, p.r.Depth()+100 // any other title counts more
+		if p.set(&m.Title, p.construct(plainText)); s.title.Value == "" {
+			*s.title, s.titleDepth = m.Title, p.r.Depth()+borrowed
 		}
 	case "description":
-		if m.Description = p.construct(htmlText); s.summary.Value == "" {
-			*s.summary, s.summaryDepth = m.Description, p.r.Depth()+100
+		if p.set(&m.Description, p.construct(htmlText)); s.summary.Value == "" {
+			*s.summary, s.summaryDepth = m.Description, p.r.Depth()+borrowed
 		}
 	case "keywords":
 		for word := range strings.SplitSeq(p.leaf(), ",") {
@@ -85,8 +86,9 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 		}
 		p.tag(s, c)
 	case "rights":
-		m.Rights = p.attr("status")
-		p.r.Skip()
+		v := p.attr("status")
+		p.empty()
+		p.put(&m.Rights, v)
 	case "text":
 		t := MediaText{Type: p.attr("type"), Lang: p.attr("lang"), Start: p.attr("start"), End: p.attr("end")}
 		t.Value = p.leaf()
@@ -103,8 +105,12 @@ func (p *parser) mediaFile(m *MediaInfo) bool {
 		t := MediaThumbnail{URL: p.url(p.attr("url")), Width: p.attr("width"), Height: p.attr("height"), Time: p.attr("time")}
 		if text := p.leaf(); t.URL == "" {
 			t.URL = p.url(text)
+		} else {
+			p.remains(p.r.Name, text)
 		}
-		m.Thumbnails = kept(&p.budget, m.Thumbnails, t)
+		if t != (MediaThumbnail{}) {
+			m.Thumbnails = kept(&p.budget, m.Thumbnails, t)
+		}
 	case "hash":
 		h := MediaHash{Algo: p.attr("algo")}
 		h.Value = p.leaf()
@@ -114,6 +120,9 @@ func (p *parser) mediaFile(m *MediaInfo) bool {
 		l.Content = p.leaf()
 		m.Players = kept(&p.budget, m.Players, l)
 	case "embed":
+		if m.Embed != nil {
+			return false
+		}
 		p.mediaEmbed(m)
 	case "license":
 		m.Licenses = kept(&p.budget, m.Licenses, p.mediaLink())
@@ -142,20 +151,26 @@ func (p *parser) mediaLink() Link {
 }
 
 func (p *parser) mediaList(to *[]string) {
-	p.each(func() {
-		if v := p.leaf(); v != "" && len(*to) < 1000 {
+	p.inside(func() bool {
+		if p.r.Space != nsMedia && p.r.Space != nsCore || len(p.r.Attrs) > 0 || len(*to) >= 1000 {
+			return false
+		}
+		if v := p.leaf(); v != "" {
 			*to = kept(&p.budget, *to, v)
 		}
+		return true
 	})
 }
 
 func (p *parser) mediaEmbed(m *MediaInfo) {
 	e := &MediaEmbed{URL: p.url(p.attr("url")), Width: p.attr("width"), Height: p.attr("height")}
-	p.each(func() {
+	p.inside(func() bool {
 		name := p.attr("name")
-		if v := p.leaf(); name != "" && len(e.Params) < 100 {
-			e.Params = kept(&p.budget, e.Params, Attr{Name: name, Value: v})
+		if name == "" || len(e.Params) >= 100 {
+			return false
 		}
+		e.Params = kept(&p.budget, e.Params, Attr{Name: name, Value: p.leaf()})
+		return true
 	})
 	m.Embed = e
 }
@@ -167,6 +182,9 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 		c.Name = p.leaf()
 		m.Credits = kept(&p.budget, m.Credits, c)
 	case "copyright":
+		if m.Copyright != nil {
+			return false
+		}
 		c := MediaCopyright{URL: p.url(p.attr("url"))}
 		c.Value = p.leaf()
 		m.Copyright = &c
@@ -189,14 +207,14 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 }
 
 func (p *parser) mediaCommunity(c *MediaCommunity) {
-	p.each(func() {
+	p.inside(func() bool {
 		switch p.r.Local {
 		case "starrating":
 			c.StarAverage, c.StarCount, c.StarMin, c.StarMax = p.attr("average"), p.attr("count"), p.attr("min"), p.attr("max")
-			p.r.Skip()
+			p.empty()
 		case "statistics":
 			c.Views, c.Favorites = p.attr("views"), p.attr("favorites")
-			p.r.Skip()
+			p.empty()
 		case "tags":
 			for tag := range strings.SplitSeq(p.leaf(), ",") {
 				name, weight, _ := strings.Cut(tag, ":")
@@ -204,24 +222,42 @@ func (p *parser) mediaCommunity(c *MediaCommunity) {
 					c.Tags = kept(&p.budget, c.Tags, MediaTag{Name: name, Weight: strings.TrimSpace(weight)})
 				}
 			}
+		default:
+			return false
 		}
+		return true
 	})
 }
 
 func (p *parser) mediaRest(m *MediaInfo) bool {
 	switch p.r.Local {
 	case "status":
+		if m.Status != nil {
+			return false
+		}
 		m.Status = &MediaStatus{State: p.attr("state"), Reason: p.attr("reason")}
-		p.r.Skip()
+		p.empty()
 	case "price":
-		m.Prices = kept(&p.budget, m.Prices, MediaPrice{Type: p.attr("type"), Info: p.attr("info"), Price: p.attr("price"), Currency: p.attr("currency")})
-		p.r.Skip()
+		if c := (MediaPrice{Type: p.attr("type"), Info: p.attr("info"), Price: p.attr("price"), Currency: p.attr("currency")}); c != (MediaPrice{}) {
+			m.Prices = kept(&p.budget, m.Prices, c)
+		}
+		p.empty()
 	case "location":
 		l := MediaLocation{Description: p.attr("description"), Start: p.attr("start"), End: p.attr("end")}
-		p.each(func() { p.geo(&l.Where) })
-		m.Locations = kept(&p.budget, m.Locations, l)
+		p.inside(func() bool { return p.geo(&l.Where) })
+		if l.Description != "" || l.Start != "" || l.End != "" || l.Where != nil {
+			m.Locations = kept(&p.budget, m.Locations, l)
+		}
 	case "scenes":
-		p.each(func() { m.Scenes = kept(&p.budget, m.Scenes, p.mediaScene()) })
+		p.inside(func() bool {
+			if p.r.Local != "scene" {
+				return false
+			}
+			if sc := p.mediaScene(); sc != (MediaScene{}) {
+				m.Scenes = kept(&p.budget, m.Scenes, sc)
+			}
+			return true
+		})
 	default:
 		return false
 	}
@@ -230,17 +266,20 @@ func (p *parser) mediaRest(m *MediaInfo) bool {
 
 func (p *parser) mediaScene() MediaScene {
 	var sc MediaScene
-	p.each(func() {
-		switch v := p.leaf(); strings.TrimPrefix(p.r.Local, "scene") {
+	p.inside(func() bool {
+		switch strings.TrimPrefix(p.r.Local, "scene") {
 		case "title":
-			sc.Title = v
+			p.put(&sc.Title, p.leaf())
 		case "description":
-			sc.Description = v
+			p.put(&sc.Description, p.leaf())
 		case "starttime":
-			sc.Start = v
+			p.put(&sc.Start, p.leaf())
 		case "endtime":
-			sc.End = v
+			p.put(&sc.End, p.leaf())
+		default:
+			return false
 		}
+		return true
 	})
 	return sc
 }

@@ -60,16 +60,16 @@ func (p *parser) feedModule(s *slots) bool {
 	case nsSource:
 		return p.sourceOfFeed()
 	case nsHistory:
-		if p.r.Local != "complete" && p.r.Local != "archive" {
+		if p.r.Local != "archive" { // one that is complete goes on changing
 			return false
 		}
 		f.Hints.Archive = true
-		p.r.Skip()
+		p.empty()
 	case nsFeedburner:
 		if p.r.Local != "browserfriendly" {
 			return false
 		}
-		f.Info = p.construct(plainText)
+		p.set(&f.Info, p.construct(plainText))
 	default:
 		return false
 	}
@@ -111,11 +111,11 @@ func (p *parser) syndication() bool {
 	h := &p.f.Hints
 	switch p.r.Local {
 	case "updateperiod":
-		h.UpdatePeriod = p.leaf()
+		p.put(&h.UpdatePeriod, p.leaf())
 	case "updatefrequency":
-		h.UpdateFrequency = p.leaf()
+		p.put(&h.UpdateFrequency, p.leaf())
 	case "updatebase":
-		p.date(&h.UpdateBase)
+		p.date(&h.UpdateBase, nil)
 	default:
 		return false
 	}
@@ -125,11 +125,12 @@ func (p *parser) syndication() bool {
 func (p *parser) admin(s *slots) bool {
 	switch p.r.Local {
 	case "generatoragent":
-		if v := p.resourceOrLeaf(); v != "" && *s.generator == nil {
-			*s.generator = &Generator{URL: v}
+		p.put(&orNew(s.generator).URL, p.resourceOrLeaf())
+		if **s.generator == (Generator{}) {
+			*s.generator = nil
 		}
 	case "errorreportsto":
-		p.f.ErrorReports = p.resourceOrLeaf()
+		p.put(&p.f.ErrorReports, p.resourceOrLeaf())
 	default:
 		return false
 	}
@@ -149,11 +150,11 @@ func (p *parser) search() bool {
 	o := orNew(&p.f.Search)
 	switch p.r.Local {
 	case "totalresults":
-		o.TotalResults = p.leaf()
+		p.put(&o.TotalResults, p.leaf())
 	case "startindex":
-		o.StartIndex = p.leaf()
+		p.put(&o.StartIndex, p.leaf())
 	case "itemsperpage":
-		o.ItemsPerPage = p.leaf()
+		p.put(&o.ItemsPerPage, p.leaf())
 	default:
 		if *o == (Search{}) {
 			p.f.Search = nil
@@ -167,13 +168,13 @@ func (p *parser) blogChannel() bool {
 	b := orNew(&p.f.BlogChannel)
 	switch p.r.Local {
 	case "blogroll":
-		b.BlogRoll = p.url(p.leaf())
+		p.put(&b.BlogRoll, p.url(p.leaf()))
 	case "mysubscriptions":
-		b.MySubscriptions = p.url(p.leaf())
+		p.put(&b.MySubscriptions, p.url(p.leaf()))
 	case "blink":
-		b.Blink = p.url(p.leaf())
+		p.put(&b.Blink, p.url(p.leaf()))
 	case "changes":
-		b.Changes = p.url(p.leaf())
+		p.put(&b.Changes, p.url(p.leaf()))
 	default:
 		if *b == (BlogChannel{}) {
 			p.f.BlogChannel = nil
@@ -189,37 +190,64 @@ func (p *parser) slash() bool {
 	case "comments":
 		p.commentCount(m)
 	case "section":
-		m.Section = p.leaf()
+		p.put(&m.Section, p.leaf())
 	case "department":
-		m.Department = p.leaf()
+		p.put(&m.Department, p.leaf())
 	case "hit_parade", "hitparade":
-		for v := range strings.SplitSeq(p.leaf(), ",") {
-			if n, ok := atoi(v); ok && len(m.HitParade) < 100 {
-				m.HitParade = kept(&p.budget, m.HitParade, n)
-			}
-		}
+		p.hitParade(m)
 	default:
 		return false
 	}
 	return true
 }
 
+func (p *parser) hitParade(m *More) {
+	text := p.leaf()
+	whole := true
+	for v := range strings.SplitSeq(text, ",") {
+		if n, ok := atoi(v); ok && len(m.HitParade) < 100 {
+			m.HitParade = kept(&p.budget, m.HitParade, n)
+		} else {
+			whole = false
+		}
+	}
+	if !whole {
+		p.remains(p.r.Name, text)
+	}
+}
+
 func (p *parser) commentCount(m *More) {
 	at := p.r.Offset()
 	text := p.leaf()
-	if n, ok := atoi(text); ok {
-		m.CommentCount = &n
-	} else if text != "" {
+	n, ok := atoi(text)
+	switch {
+	case !ok && text != "":
 		p.problem(ProblemValue, at, "This number of comments is no number: "+quote(text)+".")
+		p.remains(p.r.Name, text)
+	case ok:
+		if m.CommentCount != nil && *m.CommentCount != n && !p.counted(*m.CommentCount) {
+			p.remains(p.r.Name, strconv.Itoa(*m.CommentCount))
+		}
+		m.CommentCount = &n
 	}
+}
+
+// counted reports a number of comments that a link has as well.
+func (p *parser) counted(n int) bool {
+	for i := range p.item.Links {
+		if p.item.Links[i].Count == strconv.Itoa(n) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *parser) commentAPI() bool {
 	switch p.r.Local {
 	case "comment":
-		p.more().CommentAPI = p.url(p.leaf())
+		p.put(&p.more().CommentAPI, p.url(p.leaf()))
 	case "commentrss", "commentsrss":
-		p.more().CommentsFeed = p.url(p.leaf())
+		p.put(&p.more().CommentsFeed, p.url(p.leaf()))
 	default:
 		return false
 	}
@@ -231,7 +259,7 @@ func (p *parser) threading() bool {
 	switch p.r.Local {
 	case "in-reply-to":
 		r := InReplyTo{Ref: p.attr("ref"), Href: p.url(p.attr("href")), Type: p.attr("type"), Source: p.url(p.attr("source"))}
-		p.r.Skip()
+		p.empty()
 		if r != (InReplyTo{}) && len(m.InReplyTo) < 100 {
 			m.InReplyTo = kept(&p.budget, m.InReplyTo, r)
 		}
@@ -248,13 +276,18 @@ func (p *parser) chapters() bool {
 		return false
 	}
 	m := p.more()
-	p.each(func() {
-		if p.r.Local == "chapter" && len(m.Chapters) < 1000 {
-			m.Chapters = kept(&p.budget, m.Chapters, Chapter{
-				Start: p.attr("start"), Title: p.attr("title"), Link: p.url(p.attr("href")), Image: p.url(p.attr("image")),
-			})
+	p.inside(func() bool {
+		if p.r.Local != "chapter" || len(m.Chapters) >= 1000 {
+			return false
 		}
-		p.r.Skip()
+		c := Chapter{Start: p.attr("start"), Title: p.attr("title"), Link: p.url(p.attr("href")), Image: p.url(p.attr("image"))}
+		if text := p.leaf(); c.Title == "" {
+			c.Title = text
+		} else {
+			p.remains(p.r.Name, text)
+		}
+		m.Chapters = kept(&p.budget, m.Chapters, c)
+		return true
 	})
 	return true
 }
@@ -262,16 +295,18 @@ func (p *parser) chapters() bool {
 func (p *parser) sourceOfFeed() bool {
 	switch p.r.Local {
 	case "account":
-		p.f.Accounts = kept(&p.budget, p.f.Accounts, p.account())
+		p.account(&p.f.Accounts)
 	case "self":
 		v := p.url(p.leaf())
 		if p.f.Self == "" {
 			p.f.Self = v
+		} else if p.f.Self != v {
+			p.remains(p.r.Name, v)
 		}
 	case "cloud":
-		p.hub("rssCloud", p.url(p.leaf()))
-	case "localtime":
-		return false
+		if v := p.url(p.leaf()); v != "" {
+			p.hub("rssCloud", v)
+		}
 	default:
 		return false
 	}
@@ -282,11 +317,11 @@ func (p *parser) sourceOfItem() bool {
 	m := p.more()
 	switch p.r.Local {
 	case "account":
-		m.Accounts = kept(&p.budget, m.Accounts, p.account())
+		p.account(&m.Accounts)
 	case "markdown":
-		m.Markdown = p.leaf()
+		p.put(&m.Markdown, p.leaf())
 	case "localtime":
-		m.LocalTime = p.leaf()
+		p.put(&m.LocalTime, p.leaf())
 	case "outline":
 		m.Outlines = kept(&p.budget, m.Outlines, p.outline())
 	case "inreplyto":
@@ -299,10 +334,11 @@ func (p *parser) sourceOfItem() bool {
 	return true
 }
 
-func (p *parser) account() Account {
+func (p *parser) account(to *[]Account) {
 	a := Account{Service: p.attr("service")}
-	a.Name = p.leaf()
-	return a
+	if a.Name = p.leaf(); a != (Account{}) && len(*to) < 100 {
+		*to = kept(&p.budget, *to, a)
+	}
 }
 
 // outline reads a headline and those under it.
@@ -314,10 +350,14 @@ func (p *parser) outline() Outline {
 			o.Attrs = kept(&p.budget, o.Attrs, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
 		}
 	}
-	p.each(func() {
-		if p.r.Local == "outline" && p.strange(0) {
+	p.inside(func() bool {
+		if p.r.Local != "outline" {
+			return false
+		}
+		if p.strange(0) {
 			o.Outlines = kept(&p.budget, o.Outlines, p.outline())
 		}
+		return true
 	})
 	return o
 }
@@ -325,9 +365,9 @@ func (p *parser) outline() Outline {
 func (p *parser) feedburner() bool {
 	switch p.r.Local {
 	case "origlink":
-		p.more().OriginalLink = p.url(p.leaf())
+		p.put(&p.more().OriginalLink, p.url(p.leaf()))
 	case "origenclosurelink":
-		p.more().OriginalMedia = p.url(p.leaf())
+		p.put(&p.more().OriginalMedia, p.url(p.leaf()))
 	default:
 		return false
 	}
@@ -338,12 +378,19 @@ func (p *parser) feedburner() bool {
 func (p *parser) publishing() bool {
 	switch p.r.Local {
 	case "edited":
-		p.date(&p.more().Edited)
+		p.date(&p.more().Edited, nil)
 	case "control":
-		p.each(func() {
-			if p.r.Local == "draft" {
-				p.more().Draft = strings.EqualFold(p.leaf(), "yes")
+		p.inside(func() bool {
+			if p.r.Local != "draft" {
+				return false
 			}
+			switch v := p.leaf(); {
+			case strings.EqualFold(v, "yes"):
+				p.more().Draft = true
+			case !strings.EqualFold(v, "no"):
+				p.remains(p.r.Name, v)
+			}
+			return true
 		})
 	default:
 		return false

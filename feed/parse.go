@@ -374,6 +374,7 @@ func (p *parser) finish() {
 	if p.f.Base == "" {
 		p.f.Base = p.root.String()
 	}
+	p.halved()
 	p.headerLinks(p.o.Header)
 	p.duplicates()
 	p.overBudget()

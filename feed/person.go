@@ -16,10 +16,16 @@ func (p *parser) person() Person {
 	}
 	var who Person
 	var line strings.Builder // what stands outside of the elements that persons have
+	var others [][2]string   // names and texts of other elements
 	for depth := p.r.Depth(); ; {
 		switch p.next() {
 		case scan.Start:
-			p.personElement(&who, &line)
+			if len(p.r.Attrs) > 0 && !personal(p.r.Local) {
+				line.WriteString(p.keepWords())
+			} else if text := p.personElement(&who); text != "" {
+				line.WriteString(text)
+				others = append(others, [2]string{p.r.Name, text})
+			}
 			continue
 		case scan.Text:
 			line.WriteString(p.r.Chars())
@@ -34,22 +40,48 @@ func (p *parser) person() Person {
 	if who == (Person{}) {
 		return splitPerson(strings.TrimSpace(line.String()))
 	}
+	for _, e := range others {
+		p.remains(e[0], e[1])
+	}
 	return who
 }
 
-func (p *parser) personElement(who *Person, line *strings.Builder) {
+// personal reports the elements that personElement knows.
+func personal(local string) bool {
+	switch local {
+	case "name", "email", "uri", "url", "homepage", "image", "avatar":
+		return true
+	}
+	return false
+}
+
+// personElement reads what persons have; it gives the text of any other element. One of
+// another vocabulary, like foaf:name, counts where there is nothing else.
+func (p *parser) personElement(who *Person) (text string) {
+	to, reference := &who.Name, false
 	switch p.r.Local {
 	case "name":
-		who.Name = p.leaf()
 	case "email":
-		who.Email = strings.TrimPrefix(p.leaf(), "mailto:")
+		to = &who.Email
 	case "uri", "url", "homepage":
-		who.URL = p.url(p.leaf())
+		to, reference = &who.URL, true
 	case "image", "avatar":
-		who.Avatar = p.url(p.leaf())
+		to, reference = &who.Avatar, true
 	default:
-		line.WriteString(p.leaf())
+		return p.leaf()
 	}
+	foreign := p.r.Space != nsCore && p.r.Space != nsITunes
+	v := p.leaf()
+	if reference {
+		v = p.url(v)
+	} else if to == &who.Email {
+		v = strings.TrimPrefix(v, "mailto:")
+	}
+	if foreign && *to != "" {
+		return v
+	}
+	p.put(to, v)
+	return ""
 }
 
 // line is who as one line has it.

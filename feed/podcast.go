@@ -57,10 +57,11 @@ type PodcastPerson struct {
 
 // PodcastLocation is what an episode is about or where it was made.
 type PodcastLocation struct {
-	Name string `json:"name"`
-	Geo  string `json:"geo,omitempty"`
-	OSM  string `json:"osm,omitempty"`
-	Rel  string `json:"rel,omitempty"`
+	Name    string `json:"name"`
+	Geo     string `json:"geo,omitempty"`
+	OSM     string `json:"osm,omitempty"`
+	Rel     string `json:"rel,omitempty"`
+	Country string `json:"country,omitempty"` // ISO 3166
 }
 
 // Soundbite is a piece worth hearing by itself; both times are seconds.

@@ -1,6 +1,7 @@
 package feed
 
-// podcast reads the elements of Podcasting 2.0.
+// podcast reads the elements of Podcasting 2.0. Of those that there is one of, the first
+// counts; the rest are kept whole.
 func (p *parser) podcast(s *slots) bool {
 	if s.podcast == nil {
 		return false
@@ -15,16 +16,25 @@ func (p *parser) podcast(s *slots) bool {
 func (p *parser) podcastValue(c *Podcast) bool {
 	switch p.r.Local {
 	case "guid":
-		c.GUID = p.leaf()
+		p.put(&c.GUID, p.leaf())
 	case "locked":
+		if c.Locked != "" {
+			return false
+		}
 		c.LockedOwner = p.attr("owner")
 		c.Locked = p.leaf()
 	case "medium":
-		c.Medium = p.leaf()
+		p.put(&c.Medium, p.leaf())
 	case "season":
+		if c.Season != "" {
+			return false
+		}
 		c.SeasonName = p.attr("name")
 		c.Season = p.leaf()
 	case "episode":
+		if c.Episode != "" {
+			return false
+		}
 		c.EpisodeLabel = p.attr("display")
 		c.Episode = p.leaf()
 	case "txt":
@@ -32,10 +42,11 @@ func (p *parser) podcastValue(c *Podcast) bool {
 		t.Value = p.leaf()
 		c.Txt = kept(&p.budget, c.Txt, t)
 	case "updatefrequency":
-		p.f.Hints.PodcastUpdates = p.attr("rrule")
-		if text := p.leaf(); p.f.Hints.PodcastUpdates == "" {
-			p.f.Hints.PodcastUpdates = text
+		if rule := p.attr("rrule"); rule != "" {
+			p.f.Hints.PodcastUpdates = rule
+			return false // there is more to it, which is kept
 		}
+		p.put(&p.f.Hints.PodcastUpdates, p.leaf())
 	default:
 		return false
 	}
@@ -49,12 +60,18 @@ func (p *parser) podcastLinks(c *Podcast) bool {
 		l.Title = p.leaf()
 		c.Funding = kept(&p.budget, c.Funding, l)
 	case "chapters":
-		p.r.Skip()
+		if c.Chapters != nil {
+			return false
+		}
+		p.empty()
 		c.Chapters = &l
 	case "transcript":
-		p.r.Skip()
+		p.empty()
 		c.Transcripts = kept(&p.budget, c.Transcripts, l)
 	case "license":
+		if c.License != nil {
+			return false
+		}
 		l.Title = p.leaf()
 		c.License = &l
 	default:
@@ -70,7 +87,7 @@ func (p *parser) podcastParts(c *Podcast) bool {
 		who.Name = p.leaf()
 		c.People = kept(&p.budget, c.People, who)
 	case "location":
-		l := PodcastLocation{Geo: p.attr("geo"), OSM: p.attr("osm"), Rel: p.attr("rel")}
+		l := PodcastLocation{Geo: p.attr("geo"), OSM: p.attr("osm"), Rel: p.attr("rel"), Country: p.attr("country")}
 		l.Name = p.leaf()
 		c.Locations = kept(&p.budget, c.Locations, l)
 	case "soundbite":

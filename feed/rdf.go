@@ -36,7 +36,7 @@ func (p *parser) rdfTop(s *slots) {
 		return
 	}
 	if p.r.Space == nsCC {
-		p.keep(s.unknown) // the text of a licence; the channel names it
+		p.keep(&p.f.Unknown) // the text of a licence; the channel names it
 		return
 	}
 	p.channelElement(s)

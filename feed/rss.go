@@ -78,7 +78,7 @@ func (p *parser) channel(s *slots) {
 	p.r.Siblings("item", p.r.Depth())
 	p.cdfAttributes(s)
 	if about := p.rdfAttr("about"); about != "" && p.f.ID == "" {
-		p.f.ID = about
+		p.f.ID, s.names.id = about, "rdf:about"
 	}
 	p.each(func() { p.channelElement(s) })
 	p.r.Siblings("item", p.r.Depth())

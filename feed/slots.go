@@ -9,6 +9,7 @@ type slots struct {
 	titleDepth   int // of the element that the title is from; 0 for none
 	summary      *Text
 	summaryDepth int
+	names        names
 	content      *[]Text // nil where there is none
 	rights       *Text
 	link         *string
@@ -24,8 +25,16 @@ type slots struct {
 	itunes       **ITunes
 	podcast      **Podcast
 	unknown      *[]Node
-	linked       bool // a link has been seen
+	linked       bool   // a link has been seen
+	language     string // the last element of that name
 }
+
+// names are the elements that values are from which several elements may give.
+type names struct{ id, summary, published, updated string }
+
+// borrowed is added to the depth of a title or summary that has a field of its own as
+// well: any other counts more.
+const borrowed = 1 << 20
 
 type level uint8
 

@@ -39,15 +39,15 @@ func (p *parser) construct(kind string) Text {
 		if p.atom && p.f.Version == "1.0" { // the <div> is no part of the text there
 			t.Value = unwrap(t.Value)
 		}
+	} else if isXML(t.Type) {
+		t.Value = p.xmlContent()
 	} else if text, markup := p.r.Leaf(); !markup {
 		t.Value = text
-	} else if strings.HasSuffix(t.Type, "xml") {
-		t.Value = p.r.Inner()
 	} else {
 		t.Value = p.inline(&t)
 	}
 	if mode == "base64" || t.Src == "" && binary(t.Type) {
-		t.Value = unbase64(t.Value)
+		t.Value = strings.TrimSpace(unbase64(t.Value))
 	}
 	t.Value = undoubled(t.Value)
 	p.guess(&t)
@@ -55,6 +55,21 @@ func (p *parser) construct(kind string) Text {
 		p.markup(&t)
 	}
 	return t
+}
+
+// isXML reports types of XML, XHTML included.
+func isXML(t string) bool { return strings.HasSuffix(t, "+xml") || strings.HasSuffix(t, "/xml") }
+
+// xmlContent reads XML of another kind, escaped or not. Entries and items in it are
+// its own.
+func (p *parser) xmlContent() string {
+	name, depth := p.r.Siblings("", 0)
+	defer p.r.Siblings(name, depth)
+	text, markup := p.r.Leaf()
+	if !markup {
+		return text
+	}
+	return p.xmlText()
 }
 
 // inline reads markup that an author forgot to escape. It is XHTML now, whatever was
@@ -130,7 +145,7 @@ func mediaType(s string) string {
 
 // binary reports a type whose text must be base64.
 func binary(t string) bool {
-	return !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "+xml") && !strings.HasSuffix(t, "/xml")
+	return !strings.HasPrefix(t, "text/") && !isXML(t)
 }
 
 // unbase64 decodes text that is base64, and leaves what is not.
@@ -164,8 +179,8 @@ func unwrap(s string) string {
 	depth, rest := 0, s
 	for {
 		i := strings.IndexByte(rest, '<')
-		if i < 0 {
-			return s
+		if i < 0 { // the end of the <div> is missing, like all that came behind it
+			return strings.TrimSpace(s[tagEnd(s):])
 		}
 		rest = rest[i:]
 		end := tagEnd(rest)
@@ -227,9 +242,22 @@ func dashed(lang string) string {
 }
 
 // date reads one. The last that can be read counts.
-func (p *parser) date(to *Date) {
-	at := p.r.Offset()
-	p.setDate(to, p.leaf(), at)
+// name is the element that the one known is from; nil when no other element gives it.
+func (p *parser) date(to *Date, name *string) {
+	at, old := p.r.Offset(), to.Raw
+	if name == nil {
+		name = new(string)
+		*name = p.r.Name
+	}
+	raw := p.leaf()
+	p.setDate(to, raw, at)
+	switch {
+	case to.Raw != old:
+		p.remains(*name, old)
+		*name = p.r.Name
+	case raw != old: // it cannot be read
+		p.remains(p.r.Name, raw)
+	}
 }
 
 func (p *parser) setDate(to *Date, raw string, at int) {

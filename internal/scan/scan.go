@@ -162,8 +162,13 @@ func (r *Reader) OpenLocal(depth int) string { return r.stack[depth-1].local }
 
 // Siblings says that elements of this name, as written, never stand within one
 // another nor in anything else below depth: one that does closes what is open there.
-// An author who forgot an end tag loses one element by it and not all that follow.
-func (r *Reader) Siblings(name string, depth int) { r.sibling, r.within = name, depth }
+// An author who forgot an end tag loses one element by it and not all that follow. It
+// gives what was said before; an empty name says nothing of any element.
+func (r *Reader) Siblings(name string, depth int) (before string, within int) {
+	before, within = r.sibling, r.within
+	r.sibling, r.within = name, depth
+	return before, within
+}
 
 // Chars is the decoded text of a Text event.
 func (r *Reader) Chars() string {

@@ -1,0 +1,32 @@
+package feed
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestMoreIsNotEmptyWithAnyOfItsFields(t *testing.T) {
+	t.Parallel()
+	if !new(More).empty() {
+		t.Error("nothing in it, and not empty")
+	}
+	for i := range reflect.TypeFor[More]().NumField() {
+		m := new(More)
+		v := reflect.ValueOf(m).Elem()
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString("a")
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		default: // a date or a text, by its first field
+			f.Field(0).SetString("a")
+		}
+		if m.empty() {
+			t.Errorf("it has %s and is empty", v.Type().Field(i).Name)
+		}
+	}
+}
