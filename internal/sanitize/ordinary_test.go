@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"cloudburst/feed/feedtest"
 )
@@ -285,5 +287,30 @@ func TestWhatFeedsHaveIsOrdinary(t *testing.T) {
 	}
 	if whole < 500e3 || taken < whole/10*9 {
 		t.Errorf("the quick reader takes %d of %d bytes", taken, whole)
+	}
+}
+
+func TestTextIsTakenAsXMLKnowsIt(t *testing.T) {
+	t.Parallel()
+	careful := func(s string) bool {
+		return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 && !isXML(r) })
+	}
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		for _, s := range []string{string(r), string(r) + "abcdefgh"} {
+			if got, want := isText(s), careful(s); got != want {
+				t.Fatalf("%q: %v, want %v", s, got, want)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(11, 12))
+	bytes := []byte("a\x7f\x80\x8f\x90\x9f\xa0\xbe\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff")
+	for range 300000 {
+		b := make([]byte, r.IntN(20))
+		for i := range b {
+			b[i] = bytes[r.IntN(len(bytes))]
+		}
+		if got, want := isText(string(b)), careful(string(b)); got != want {
+			t.Fatalf("%q: %v, want %v", b, got, want)
+		}
 	}
 }

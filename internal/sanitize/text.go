@@ -13,6 +13,14 @@ func Text(s string) string {
 	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return collapse(s)
 	}
+	if out, ok := textQuickly(s); ok {
+		return out
+	}
+	return textCarefully(s)
+}
+
+// textCarefully is Text for texts that anything may be in.
+func textCarefully(s string) string {
 	s = cut(s, longestText)
 	var out strings.Builder
 	t := html.NewTokenizer(strings.NewReader(s))
@@ -52,24 +60,4 @@ func Text(s string) string {
 func isInline(name string) bool {
 	e := elements[name]
 	return e != nil && !e.is(block|special) || name == "wbr"
-}
-
-// collapse is s with one space for every run of white space, and none around it.
-func collapse(s string) string {
-	if !needsCollapse(s) {
-		return s
-	}
-	return strings.Join(strings.Fields(s), " ")
-}
-
-func needsCollapse(s string) bool {
-	space := true
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x80 || c < ' ' || c == ' ' && space {
-			return true
-		}
-		space = c == ' '
-	}
-	return space && s != ""
 }

@@ -1,6 +1,11 @@
 package sanitize
 
-import "testing"
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+)
 
 func TestTextIsTheWordsAlone(t *testing.T) {
 	t.Parallel()
@@ -26,4 +31,57 @@ func TestTextIsTheWordsAlone(t *testing.T) {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
+}
+
+// sameText says that the quick reader of words finds what the careful one does.
+func sameText(t *testing.T, s string) (taken bool) {
+	t.Helper()
+	got, ok := textQuickly(s)
+	if want := textCarefully(s); ok && got != want {
+		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
+	}
+	if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
+		t.Fatalf("%q\n collapsed %q\n want      %q", s, got, want)
+	}
+	return ok
+}
+
+func TestTheQuickReaderFindsTheWordsThatTheCarefulOneDoes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 8))
+	taken := 0
+	for range posts {
+		s := post(r)
+		if sameText(t, s) {
+			taken++
+		}
+		sameText(t, mutated(r, s))
+	}
+	if taken < posts/4 {
+		t.Errorf("it took %d of %d posts: it is hardly tested", taken, posts)
+	}
+}
+
+func TestEveryWhiteSpaceOfUnicodePartsWords(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		s := "a" + string(r) + "b"
+		if got, want := collapse(s) == "a b", unicode.IsSpace(r); got != want {
+			t.Errorf("U+%04X: %v, want %v", r, got, want)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range attacks(f) {
+		f.Add(s)
+	}
+	for in := range nested() {
+		f.Add(in)
+	}
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 100 {
+		f.Add(post(r))
+	}
+	f.Fuzz(func(t *testing.T, s string) { sameText(t, s) })
 }

@@ -1,0 +1,226 @@
+package sanitize
+
+import "strings"
+
+// collapse is s with one blank for every run of white space, and none around it.
+func collapse(s string) string {
+	if isTidy(s) {
+		return s
+	}
+	w := gatherer{out: make([]byte, 0, len(s))}
+	w.add(s)
+	return string(w.out)
+}
+
+// isTidy says whether s has no white space but blanks, and those between words.
+func isTidy(s string) bool {
+	return s == "" || spaceAt(s, 0) == 0 && wordsEnd(s, 0) == len(s)
+}
+
+// wordsEnd is where the words end, with single blanks between them, of which the
+// first begins at i.
+func wordsEnd(s string, i int) int {
+	for i < len(s) {
+		for i+8 <= len(s) {
+			w := word(s, i)
+			blanks := ((w ^ ' '*ones) - ones) &^ (w ^ ' '*ones) & highs // and some "!"
+			if ((w-0x20*ones)&^w|w)&highs|blanks&(blanks<<8) != 0 || s[i] == ' ' && s[i-1] == ' ' {
+				break
+			}
+			i += 8
+		}
+		for end := min(i+8, len(s)); i < end; i++ {
+			c := s[i]
+			if c > ' ' && c < 0x80 || c > 0xe3 || c == ' ' && s[i-1] != ' ' || spaceAt(s, i) == 0 {
+				continue
+			}
+			if s[i-1] == ' ' {
+				i--
+			}
+			return i
+		}
+	}
+	if s[i-1] == ' ' {
+		i--
+	}
+	return i
+}
+
+// gatherer is text being written, with one blank between words.
+type gatherer struct {
+	out []byte
+	gap bool // there was white space behind what is written
+}
+
+// add appends s.
+func (w *gatherer) add(s string) {
+	for i := 0; i < len(s); {
+		if n := spaceAt(s, i); n > 0 {
+			w.gap = true
+			i += n
+			continue
+		}
+		end := wordsEnd(s, i)
+		w.put(s[i:end])
+		i = end
+	}
+}
+
+// put appends words with single blanks between them.
+func (w *gatherer) put(s string) {
+	if w.gap && len(w.out) > 0 {
+		w.out = append(w.out, ' ')
+	}
+	w.gap = false
+	w.out = append(w.out, s...)
+}
+
+// spaceAt is how long the white space character is that is at i; 0 for another.
+func spaceAt(s string, i int) int {
+	switch c := s[i]; {
+	case c > ' ' && c < 0xc2:
+	case c == ' ' || '\t' <= c && c <= '\r':
+		return 1
+	case c == 0xc2:
+		if i+1 < len(s) && (s[i+1] == 0x85 || s[i+1] == 0xa0) {
+			return 2
+		}
+	case c >= 0xe1 && c <= 0xe3 && i+2 < len(s):
+		switch s[i : i+3] {
+		case "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
+			"\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000":
+			return 3
+		}
+	}
+	return 0
+}
+
+// textQuickly gives what textCarefully does, if the tags of s are ordinary.
+func textQuickly(s string) (string, bool) {
+	if len(s) > longestText {
+		return "", false
+	}
+	w := gatherer{out: make([]byte, 0, len(s))}
+	for i := 0; i < len(s); {
+		n := textEnd(s[i:])
+		w.add(s[i : i+n])
+		if i += n; i == len(s) {
+			break
+		}
+		switch s[i] {
+		case '&':
+			is, n, ok := reference(s[i:], false)
+			if !ok {
+				return "", false
+			}
+			w.add(is)
+			i += n
+		case '<':
+			n, apart := tagLength(s[i:])
+			if n == 0 {
+				return "", false
+			}
+			w.gap = w.gap || apart
+			i += n
+		default: // NUL
+			return "", false
+		}
+	}
+	return string(w.out), true
+}
+
+// textEnd is where the first tag or reference begins in s, or a NUL is.
+func textEnd(s string) int {
+	for i := 0; i < len(s); {
+		i = skipPlain(s, i)
+		if i == len(s) || s[i] == '<' || s[i] == '&' || s[i] == 0 {
+			return i
+		}
+		i++
+	}
+	return len(s)
+}
+
+// tagLength is how long the tag or comment is that s begins with, if every reader
+// agrees about that and it has no other rules for what follows; otherwise 0. apart is
+// true of tags that words cannot go on over.
+func tagLength(s string) (n int, apart bool) {
+	if strings.HasPrefix(s, "<!") {
+		return commentLength(s), false
+	}
+	n = 1
+	if strings.HasPrefix(s, "</") {
+		n = 2
+	}
+	from := n
+	for n < len(s) && ('a' <= s[n] && s[n] <= 'z' || from < n && '0' <= s[n] && s[n] <= '9') {
+		n++
+	}
+	name := s[from:n]
+	switch name {
+	case "", "script", "style", "applet", "template", "title", "textarea", "iframe", "noembed", "noframes", "noscript", "xmp", "plaintext":
+		return 0, false
+	}
+	if o := ordinaries.of(name); o != nil {
+		apart = o.e.is(block|special) && name != "wbr"
+	} else {
+		apart = !isInline(name)
+	}
+	return tagEnd(s, n), apart
+}
+
+// tagEnd is where the tag ends of which the name ends at n.
+func tagEnd(s string, n int) int {
+	for n < len(s) {
+		switch s[n] {
+		case '>':
+			return n + 1
+		case '/':
+			if n+1 < len(s) && s[n+1] == '>' {
+				return n + 2
+			}
+			return 0
+		case ' ', '\n', '\t', '\r':
+			n++
+			continue
+		}
+		if !isBlank(s[n-1]) {
+			return 0
+		}
+		if n = attributeEnd(s, n); n == 0 {
+			return 0
+		}
+	}
+	return 0
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// attributeEnd is where the attribute ends that begins at n.
+func attributeEnd(s string, n int) int {
+	from := n
+	for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '-' || s[n] == ':' || s[n] == '_' || s[n] == '.') {
+		n++
+	}
+	if n == from || n+1 >= len(s) {
+		return 0
+	}
+	if s[n] != '=' {
+		return n
+	}
+	if n++; s[n] != '"' && s[n] != '\'' {
+		from = n
+		for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '%' || s[n] == '-' || s[n] == '_') {
+			n++
+		}
+		if n == from || n == len(s) || s[n] == '/' {
+			return 0
+		}
+		return n
+	}
+	size := strings.IndexByte(s[n+1:], s[n])
+	if size < 0 {
+		return 0
+	}
+	return n + size + 2
+}
