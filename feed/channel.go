@@ -125,8 +125,12 @@ func (p *parser) generator(s *slots) {
 // items in Atom.
 func (p *parser) source() bool {
 	src := orNew(&p.item.Source)
-	if src.Title.Value != "" && (src.URL != "" || src.ID != "") {
-		return false // the first one counts
+	switch {
+	case src.ID != "" || src.Links != nil || src.Authors != nil:
+		return false // what Atom has counts more than a line
+	case src.Title.Value != "" && src.URL != "": // the last line counts
+		p.displaced(src.Title.Value, "url", src.URL)
+		*src = Source{}
 	}
 	p.put(&src.URL, p.url(p.hrefAttr()))
 	text, markup := p.r.Leaf()

@@ -92,7 +92,7 @@ func (p *parser) itunesSummary(s *slots, t Text, depth int) {
 	switch {
 	case t.Value == "" || s.level == ofFeed && s.summary.Value != "":
 	case s.summary.Value == "":
-		*s.summary, s.summaryDepth = t, depth+borrowed
+		p.setSummary(s, t, depth)
 	case s.level == ofItem && len(*s.content) == 0 && t.Value != s.summary.Value:
 		p.addContent(s, t)
 	}

@@ -163,7 +163,7 @@ func (a *adviser) unknown(nodes []feed.Node, at func(name string) Place) {
 		return
 	}
 	for _, n := range nodes {
-		if n.Name == "" || n.Prefix != "" || a.f.Format == feed.Atom && n.Space == "" {
+		if n.Name == "" || n.Prefix != "" || a.f.Format == feed.Atom && n.Space == "" || hasElement(n.Name) {
 			continue
 		}
 		if n.Space != "" && !strings.Contains(n.Space, "purl.org/rss") && !strings.Contains(n.Space, "w3.org/2005/Atom") && !strings.Contains(n.Space, "netscape.com") {
@@ -173,6 +173,18 @@ func (a *adviser) unknown(nodes []feed.Node, at func(name string) Place) {
 		p.Text = "<" + n.Name + ">"
 		a.add(LevelWarning, "element-unknown", p, "There are elements that the format does not have.", "Readers pass over them.", "Look for a misspelt name, or put what is your own into a namespace.")
 	}
+}
+
+// hasElement reports elements that feeds have. One that is unknown all the same had to
+// make room for another, or its text says nothing.
+func hasElement(name string) bool {
+	switch strings.ToLower(name) {
+	case "title", "link", "description", "language", "copyright", "managingeditor", "webmaster", "pubdate", "lastbuilddate",
+		"category", "generator", "docs", "ttl", "image", "rating", "textinput", "author", "comments", "enclosure", "guid", "source",
+		"id", "subtitle", "tagline", "summary", "rights", "updated", "modified", "published", "issued", "created", "logo", "icon", "info":
+		return true
+	}
+	return false
 }
 
 // earlyLimits are those of RSS 0.90 and 0.91, which readers of their time kept to.
