@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strconv"
 	"unsafe"
 )
@@ -34,6 +35,9 @@ func (b *budget) take(n int) bool {
 func kept[T any](b *budget, list []T, v T) []T {
 	if !b.take(int(unsafe.Sizeof(v))) {
 		return list
+	}
+	if n := len(list); n == cap(list) && n > 100 { // append itself moves long lists more often
+		list = slices.Grow(list, n)
 	}
 	return append(list, v)
 }

@@ -81,12 +81,24 @@ func FuzzParse(f *testing.F) {
 		}
 		if stop > 0 {
 			few, err := feed.ParseBytes(doc, stopping(*o, stop))
+			if got.Format == feed.JSONFeed && err == nil && len(got.Problems) > 0 {
+				bare(got) // what broken brackets hide is found too late for the items
+				bare(few)
+			}
 			if want := got.Items[:min(stop, len(got.Items))]; err != nil || !cmp.Equal(want, few.Items) {
 				t.Fatalf("stopped after %d items: %v\n%s", stop, err, cmp.Diff(want, few.Items))
 			}
 		}
 		independent(t, got, own)
 	})
+}
+
+// bare takes from items what they have from the feed around them.
+func bare(f *feed.Feed) {
+	for i := range f.Items {
+		it := &f.Items[i]
+		*it = feed.Item{Title: feed.Text{Value: it.Title.Value}, Published: it.Published}
+	}
 }
 
 // noFeed checks an error.

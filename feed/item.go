@@ -4,7 +4,6 @@ import (
 	"hash/fnv"
 	"strconv"
 	"strings"
-	"unsafe"
 )
 
 // readItem reads the current element into a new item of the feed.
@@ -66,7 +65,7 @@ func (p *parser) itemBody() {
 //
 // spec:rsscloud-2009#item-namespace
 func (p *parser) nestedItem() {
-	if !p.budget.take(int(unsafe.Sizeof(Item{}))) {
+	if p.budget.over {
 		p.r.Skip()
 		return
 	}
@@ -74,7 +73,7 @@ func (p *parser) nestedItem() {
 	p.nested++
 	p.item = new(Item)
 	p.itemBody()
-	outer.Items = append(outer.Items, *p.item)
+	outer.Items = kept(&p.budget, outer.Items, *p.item)
 	p.nested--
 	p.item = outer
 }

@@ -238,6 +238,10 @@ func (r *Reader) doctype() {
 	for i < len(doc) {
 		switch c := doc[i]; {
 		case c == '[':
+			if r.endless { // one more that goes on to the end of the document
+				i = len(doc)
+				continue
+			}
 			depth++
 		case c == ']':
 			depth--
@@ -262,6 +266,7 @@ func (r *Reader) doctype() {
 		}
 		i++
 	}
+	r.endless = true
 	r.problem(Markup, r.pos, "The document type does not end; the document is read as if there were none.")
 	r.pos += len("<!DOCTYPE")
 	if n := r.find(">", r.pos); n >= 0 {

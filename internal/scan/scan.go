@@ -105,6 +105,7 @@ type Reader struct {
 	ends       int  // elements to close before going on
 	over       int  // open elements beyond the depth limit
 	rooted     bool // the root has begun
+	endless    bool // a document type with a bracket has no end
 	chars      string
 	cdata      bool
 	cr         bool // there are carriage returns
