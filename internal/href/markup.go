@@ -2,7 +2,9 @@ package href
 
 import (
 	"html"
+	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // Most references in feeds are absolute. So the markup is read without being taken
@@ -238,7 +240,11 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	abs := ""
 	switch {
 	case kind == inSrcset:
-		abs = r.base.resolveSet(ref, r.limit)
+		var fits bool
+		if abs, fits = r.base.resolveSet(ref, r.limit-r.out.Len()); !fits {
+			r.limit = -1
+			return
+		}
 	case kind == inXlink && strings.HasPrefix(ref, "#"):
 		return // a part of the same drawing
 	default:
@@ -249,6 +255,8 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	}
 	if r.done == 0 {
 		r.out.Grow(len(r.s) + len(r.s)/16 + 2*len(abs) + 64)
+	} else {
+		makeRoom(&r.out, start-r.done+len(abs)+len(`""`))
 	}
 	r.out.WriteString(r.s[r.done:start])
 	if quote == 0 {
@@ -259,6 +267,14 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 		r.out.WriteByte('"')
 	}
 	r.done = end
+}
+
+// makeRoom doubles a text that n bytes do not fit into. By itself it would grow in
+// smaller steps, and leave more behind.
+func makeRoom(out *strings.Builder, n int) {
+	if out.Cap()-out.Len() < n {
+		out.Grow(n)
+	}
 }
 
 // writeValue writes an attribute's value so that it reads the same in HTML and XML.
@@ -288,6 +304,16 @@ func writeValue(out *strings.Builder, v string, quote byte) {
 	}
 }
 
+// printable is the text of a reference as an address has it: characters that no text
+// may have are written as browsers ask for them.
+func printable(s string) string {
+	c, _ := utf8.DecodeRuneInString(s)
+	if c >= ' ' && c != 0xfffe && c != 0xffff || c == '\t' || c == '\n' || c == '\r' {
+		return s
+	}
+	return url.PathEscape(s)
+}
+
 // decodeValue is the text of an attribute's value. A name without its semicolon is
 // no reference here: "?a=1&copy=2" has no © in it.
 func decodeValue(raw string) string {
@@ -308,7 +334,7 @@ func decodeValue(raw string) string {
 		}
 		if n < len(raw) && raw[n] == ';' {
 			n++
-			out.WriteString(html.UnescapeString(raw[:n]))
+			out.WriteString(printable(html.UnescapeString(raw[:n])))
 		} else {
 			out.WriteString(raw[:n])
 		}

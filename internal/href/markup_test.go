@@ -42,6 +42,7 @@ func TestRelativeReferencesInMarkupBecomeAbsolute(t *testing.T) {
 		`<a href="#f">`:                  `<a href="http://example.com/a/b?x=1&amp;y=2#f">`,
 		`<a href=" c&amp;d&copy=e ">`:    `<a href="http://example.com/a/c&amp;d&amp;copy=e">`,
 		`<a href="&#47;c&quot;">`:        `<a href="http://example.com/c&#34;">`,
+		`<a href="c&#1;d&#xFFFE;">`:      `<a href="http://example.com/a/c%01d%EF%BF%BE">`,
 		`<a href='c"&#39;'>`:             `<a href='http://example.com/a/c"&#39;'>`,
 		`<a href="//h/c">`:               `<a href="http://h/c">`,
 		`<a href="http:///h/c">`:         `<a href="http://h/c">`,

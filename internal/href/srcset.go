@@ -4,8 +4,8 @@ import "strings"
 
 // resolveSet resolves the addresses of a srcset: addresses with what they are for,
 // between commas. An address ends at white space; a comma may be in it. A set that
-// would become longer than limit stays as it is.
-func (b *Base) resolveSet(set string, limit int) string {
+// would become longer than limit does not fit.
+func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 	var out strings.Builder
 	done, i := 0, 0
 	for {
@@ -23,8 +23,9 @@ func (b *Base) resolveSet(set string, limit int) string {
 		// One that would end in a comma would be another address the next time.
 		if abs := b.Resolve(ref); abs != ref && !strings.HasSuffix(abs, ",") {
 			if out.Len()+len(abs) > limit {
-				return set
+				return set, false
 			}
+			makeRoom(&out, start-done+len(abs))
 			out.WriteString(set[done:start])
 			writeSpaceless(&out, abs)
 			done = start + len(ref)
@@ -34,10 +35,10 @@ func (b *Base) resolveSet(set string, limit int) string {
 		}
 	}
 	if done == 0 {
-		return set
+		return set, true
 	}
 	out.WriteString(set[done:])
-	return out.String()
+	return out.String(), true
 }
 
 // writeSpaceless writes an address without the white space that would end it; the
