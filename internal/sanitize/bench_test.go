@@ -47,7 +47,10 @@ func BenchmarkHTML(b *testing.B) {
 	for _, name := range []string{"plain", "clean", "posts", "broken", "script", "attacks"} {
 		b.Run(name, func(b *testing.B) { measure(b, all[name], HTML) })
 	}
-	b.Run("posts carefully", func(b *testing.B) { measure(b, all["posts"], standard().carefully) })
+	thorough := newPair(Options{}).thorough
+	for _, name := range []string{"posts", "attacks"} {
+		b.Run(name+" thoroughly", func(b *testing.B) { measure(b, all[name], thorough.carefully) })
+	}
 }
 
 func BenchmarkText(b *testing.B) {

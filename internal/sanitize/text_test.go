@@ -49,6 +49,7 @@ func sameText(t *testing.T, s string) (taken bool) {
 func TestTheQuickReaderFindsTheWordsThatTheCarefulOneDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
+	sameText(t, "<b>a\xe2</b>\x80\xa8b") // a line separator in two pieces
 	taken := 0
 	for range posts {
 		s := post(r)

@@ -97,7 +97,7 @@ func spaceAt(s string, i int) int {
 
 // textQuickly gives what textCarefully does, if the tags of s are ordinary.
 func textQuickly(s string) (string, bool) {
-	if len(s) > longestText {
+	if len(s) > longestText || !isText(s) { // a character could be in pieces, with tags between
 		return "", false
 	}
 	w := gatherer{out: make([]byte, 0, len(s))}
