@@ -50,7 +50,7 @@ func (w *xmlWriter) start() {
 		a := &r.Attrs[i]
 		value := r.Decode(a.Raw)
 		if a.Name == "xmlns" || strings.HasPrefix(a.Name, "xmlns:") {
-			w.scope = append(w.scope, declaration{strings.TrimPrefix(a.Name[len("xmlns"):], ":"), value})
+			w.enter(strings.TrimPrefix(a.Name[len("xmlns"):], ":"), value)
 		}
 		w.attribute(a.Name, value)
 	}
@@ -69,11 +69,20 @@ func (w *xmlWriter) declare(prefix string) {
 	if prefix == "xml" || uri == w.known(prefix) || !w.p.budget.take(len(uri)) {
 		return
 	}
-	w.scope = append(w.scope, declaration{prefix, uri})
+	w.enter(prefix, uri)
 	if prefix != "" {
 		prefix = ":" + prefix
 	}
 	w.attribute("xmlns"+prefix, uri)
+}
+
+// enter notes what a prefix stands for within the open element. All of them are looked
+// through for every name, so there are not many.
+func (w *xmlWriter) enter(prefix, uri string) {
+	const most = 256
+	if len(w.scope) < most {
+		w.scope = append(w.scope, declaration{prefix, uri})
+	}
 }
 
 func (w *xmlWriter) known(prefix string) string {
