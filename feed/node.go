@@ -2,7 +2,6 @@ package feed
 
 import (
 	"strings"
-	"unsafe"
 
 	"cloudburst/internal/scan"
 )
@@ -60,7 +59,7 @@ func (p *parser) strange(n int) bool {
 		return false
 	}
 	p.unknown++
-	return p.budget.take(n + int(unsafe.Sizeof(Node{})))
+	return p.budget.take(n)
 }
 
 // children reads what is in the current element, text between elements included.
