@@ -378,8 +378,9 @@ type Attr struct {
 
 // Problem is something that had to be repaired or left out.
 type Problem struct {
-	Kind    string `json:"kind"`           // stable, for programs: see the Problem constants
-	Line    int    `json:"line,omitempty"` // from 1; 0: the document as a whole
-	Path    string `json:"path,omitempty"` // element path: rss/channel/item[3]/title
-	Message string `json:"message"`        // for people
+	Kind    string `json:"kind"`            // stable, for programs: see the Problem constants
+	Line    int    `json:"line,omitempty"`  // from 1; 0: the document as a whole
+	Path    string `json:"path,omitempty"`  // element path: rss/channel/item[3]/title
+	Message string `json:"message"`         // for people
+	Count   int    `json:"count,omitempty"` // of ProblemMore: how many
 }

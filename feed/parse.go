@@ -382,7 +382,7 @@ func (p *parser) finish() {
 		p.untold += p.r.Untold()
 	}
 	if p.untold > 0 {
-		p.f.Problems = append(p.f.Problems, Problem{Kind: ProblemMore, Message: "There are " + strconv.Itoa(p.untold) + " more problems of these kinds."})
+		p.f.Problems = append(p.f.Problems, Problem{Kind: ProblemMore, Count: p.untold, Message: "There are " + strconv.Itoa(p.untold) + " more problems of these kinds."})
 	}
 }
 

@@ -227,3 +227,16 @@ func TestWhatIsPrintedReadsBackEqual(t *testing.T) {
 		}
 	}
 }
+
+func TestProblemsThatAreNotListedAreCounted(t *testing.T) {
+	t.Parallel()
+	const n = 500
+	doc := `<rss version="2.0"><channel><title>T</title><link>http://a.example/</link><description>D</description>` +
+		strings.Repeat("<item><guid isPermaLink=\"false\">x</guid><pubDate>soon</pubDate></item>", n)
+	for _, args := range [][]string{nil, {"--problems"}} {
+		rows, _, _ := parseLines(t, doc, args...)
+		if got, _ := at(rows[0], "problemCount").(float64); got < n {
+			t.Errorf("%q: %v problems, and there are %d bad dates", args, got, n)
+		}
+	}
+}

@@ -33,6 +33,9 @@ type inputError struct {
 // printFeed adds a line to w, or nothing with an error.
 func printFeed(w *bytes.Buffer, name string, f *feed.Feed, problems bool) error {
 	line := feedLine{Input: name, Feed: f, ProblemCount: len(f.Problems)}
+	if n := len(f.Problems); n > 0 && f.Problems[n-1].Kind == feed.ProblemMore {
+		line.ProblemCount += f.Problems[n-1].Count - 1
+	}
 	if problems {
 		line.Problems = append([]feed.Problem{}, f.Problems...)
 	}
