@@ -40,7 +40,12 @@ func (z *Sanitizer) balance(s string) string {
 	// Readers that know CDATA show what is in it; to a browser it is a comment as far
 	// as the first ">". The words decide.
 	s = strings.ReplaceAll(s, "<![CDATA[", "&lt;![CDATA[")
-	b := builder{z: z, out: make([]byte, 0, len(s)+len(s)/8), credit: len(s) + 4096, preAt: -1}
+	room := z.borrow(len(s) + len(s)/8)
+	b := builder{z: z, out: room.b, credit: len(s) + 4096, preAt: -1}
+	defer func() {
+		room.b = b.out
+		z.giveBack(room)
+	}()
 	t := html.NewTokenizer(strings.NewReader(s))
 	for {
 		switch t.Next() {

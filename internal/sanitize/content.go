@@ -37,7 +37,7 @@ func makeOrdinaries() *nameTable[ordinary] {
 	}
 	text := flow | phrasing | versions
 	add(flow, flow, "div", "blockquote", "section", "article", "aside", "header", "footer", "main",
-		"nav", "figure", "figcaption", "center", "details")
+		"nav", "figure", "figcaption", "center", "details", "address")
 	add(flow, phrasing, "p", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "summary")
 	add(flow, 0, "hr")
 	add(flow, items, "ul", "ol")
@@ -50,9 +50,9 @@ func makeOrdinaries() *nameTable[ordinary] {
 	add(groups|rows, cells, "tr")
 	add(cells, flow, "td", "th")
 	// What is in these may be whatever may be around them.
-	add(text, 0, "a", "abbr", "b", "big", "cite", "code", "del", "em", "font", "i", "ins", "kbd",
-		"mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
-		"var", "br", "img", "wbr")
+	add(text, 0, "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em",
+		"font", "i", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike",
+		"strong", "sub", "sup", "time", "tt", "u", "var", "br", "img", "wbr")
 	add(text, versions, "picture", "video", "audio")
 	add(versions, 0, "source", "track")
 	return t

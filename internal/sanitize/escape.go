@@ -13,6 +13,9 @@ func appendText(out []byte, s string) []byte { return appendEscaped(out, s, fals
 func appendValue(out []byte, s string) []byte { return appendEscaped(out, s, true) }
 
 func appendEscaped(out []byte, s string, value bool) []byte {
+	if !value && isPlain(s) {
+		return append(out, s...)
+	}
 	done := 0
 	for i := 0; i < len(s); {
 		c, size := s[i], 1

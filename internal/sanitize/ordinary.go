@@ -7,10 +7,10 @@ import (
 // Most of what people publish is ordinary: it is well-formed, harmless, and every
 // reader makes the same of it. The quick reader takes that, and nothing else, in one
 // pass, and writes what the careful one would write. Whatever it is not sure of it
-// leaves alone, and the careful reader begins anew: names in capitals, elements that
-// are not closed or not where they belong, addresses that are more than they seem,
-// anything that might be a script. It decides nothing by itself: what may stay of an
-// attribute is decided by the same rules.
+// leaves alone, and the careful reader begins anew: elements in capitals, elements
+// that are not closed or not where they belong, addresses that are more than they
+// seem, scripts with anything in them. It decides nothing by itself: what may stay of
+// an attribute is decided by the same rules.
 
 // deepestOrdinary is how many elements are inside each other in ordinary markup.
 const deepestOrdinary = 48
@@ -223,11 +223,11 @@ func (q *quick) endTag(i int) int {
 		q.depth--
 	}
 	if q.depth == 0 {
-		return 0
+		return q.leaveOutEnd(i)
 	}
 	name := q.stack[q.depth].is.e.name
 	if len(rest) <= len(name) || rest[:len(name)] != name || rest[len(name)] != '>' {
-		return 0
+		return q.leaveOutEnd(i)
 	}
 	q.depth--
 	q.fresh = false
@@ -238,4 +238,14 @@ func (q *quick) endTag(i int) int {
 		q.table = false
 	}
 	return i + len("</") + len(name) + len(">")
+}
+
+// leaveOutEnd reads the end tag of an element of which nothing stays.
+func (q *quick) leaveOutEnd(i int) int {
+	n := strings.IndexByte(q.s[i:], '>') + 1
+	if q.fresh || n < len("</a>") || !isLeftOut(q.s[i+len("</"):i+n-len(">")]) {
+		return 0
+	}
+	q.replace(i, i+n, "")
+	return i + n
 }

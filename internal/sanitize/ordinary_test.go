@@ -52,7 +52,7 @@ func (w *author) attribute() {
 		`sizes="(max-width: 9px) 1px"`, `controls`, `allowfullscreen`, `reversed=""`, `hidden="hidden"`, `lang="de"`,
 		`xml:lang="de"`, `dir="rtl"`, `align="left"`, `border=0`, `cite="http://example.org/"`, `colspan="2"`, `datetime="2024-01-01"`,
 		`href="mailto:a@example.org"`, `href="#x"`, `href=""`, `href="javascript:x"`, `href=" x"`, `title="&eacute;&#8217;&quot;&lt;&gt;"`,
-		`title="a&b"`, `title="a & b"`, `title="&copy=1"`, `title="&copy_1"`, "title=\"a\nb\"", `poster="p"`, `background="b"`, `type="a"`, `media="print"`)
+		`title="a&b"`, `title="a & b"`, `title="&copy=1"`, `title="&copy_1"`, "title=\"a\nb\"", `poster="p"`, `data-Json='{"a":"b"}'`, `srcSet="a 1x"`, `Title="x"`, `onclick="x"`, `class`, `background="b"`, `type="a"`, `media="print"`)
 }
 
 func (w *author) words() {
@@ -80,7 +80,11 @@ func (w *author) inline() {
 		} else if w.chance(20) {
 			w.around([]string{"video", "audio"}[w.IntN(2)], func() { w.void("source"); w.some(2, w.words); w.void("track") })
 		} else if w.chance(20) {
-			w.around("iframe", func() {})
+			w.around([]string{"iframe", "script", "noscript", "form", "button", "nobr"}[w.IntN(6)], func() {
+				if w.chance(20) {
+					w.inline()
+				}
+			})
 		}
 	default:
 		w.words()
@@ -159,7 +163,8 @@ func post(r *rand.Rand) string {
 func mutated(r *rand.Rand, s string) string {
 	bits := []string{"<", ">", "/", "\"", "'", "&", "=", " ", "\n", "<p>", "</p>", "<b>", "</b>", "</a>", "<a href=x>", "<li>", "<table>",
 		"<td>", "<tr>", "<!--", "-->", "<![CDATA[", "]]>", "<script>", "</script>", "<svg>", "<br/>", "</br>", "\x00", "\xff", "\uffff", "\r", ";",
-		"<pre>", "<ul>", "</ul>", "<P>", " onclick=x", "javascript:", "<div/>", "<select>", "<title>", "</table>", "<tbody>", "<col>", "<caption>"}
+		"<pre>", "<ul>", "</ul>", "<P>", " onclick=x", "javascript:", "<div/>", "<select>", "<title>", "</table>", "<tbody>", "<col>", "<caption>",
+		"</>", "</ >", "<>", "</form>", "<noscript>", "<script/>", "<iframe>", "&#", "--", "\u2028"}
 	for range 1 + r.IntN(3) {
 		i := r.IntN(len(s) + 1)
 		j := min(len(s), i+r.IntN(12))
@@ -222,6 +227,12 @@ func TestTheQuickReaderWritesWhatTheCarefulOneDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	both := pairs()
+	for _, s := range []string{"<", "</", "</>", "<>", "<!", "<!-->", "<!--->", "<p", "<p ", "<p a", "<p a=", "<p a=\"", "<br", "<br/", "</p>", "&", "&#", "&#x"} {
+		both[0].agree(t, s)
+		both[0].agree(t, "<div>"+s)
+		both[0].agree(t, "<table><tr>"+s)
+		both[0].agree(t, s+"</div>")
+	}
 	taken, odd := 0, 0
 	for range posts {
 		s := post(r)

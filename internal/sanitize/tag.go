@@ -22,11 +22,11 @@ func (q *quick) startTag(i int) int {
 		return 0
 	}
 	name := s[i+1 : n]
-	if name == "iframe" {
-		return q.frame(i, n)
-	}
 	o := ordinaries.of(name)
-	if o == nil || !q.makeRoom(i, o) {
+	if o == nil {
+		return q.leaveOut(i, n)
+	}
+	if !q.makeRoom(i, o) {
 		return 0
 	}
 	end := n + 1
@@ -91,18 +91,36 @@ func (q *quick) open(o *ordinary, end int) int {
 	return end
 }
 
-// frame reads an empty iframe, which is left out.
-func (q *quick) frame(i, n int) int {
-	if q.fresh || q.stack[q.depth].in&(flow|phrasing) == 0 {
+// leaveOut reads a tag of which nothing stays, and with frames and scripts that their
+// content is nothing either.
+func (q *quick) leaveOut(i, n int) int {
+	name := q.s[i+1 : n]
+	empty := ""
+	switch {
+	case q.fresh:
+		return 0
+	case name == "iframe":
+		empty = "</iframe>"
+	case name == "script":
+		empty = "</script>"
+	case !isLeftOut(name):
 		return 0
 	}
 	end := q.attributes(nil, n)
-	const empty = "</iframe>"
-	if end == 0 || q.s[end-2] == '/' || !strings.HasPrefix(q.s[end:], empty) {
+	if end == 0 || empty != "" && (q.s[end-2] == '/' || !strings.HasPrefix(q.s[end:], empty)) {
 		return 0
 	}
 	q.replace(i, end+len(empty), "")
 	return end + len(empty)
+}
+
+// isLeftOut says whether the tags of an element go, one by one, and all else stays.
+func isLeftOut(name string) bool {
+	switch name {
+	case "button", "embed", "form", "input", "nobr", "noscript", "object", "param":
+		return true
+	}
+	return false
 }
 
 // attributes reads those of e, nil for an element that is left out, from n on. It
@@ -143,43 +161,68 @@ func (q *quick) attributes(e *element, n int) int {
 func (q *quick) attribute(e *element, n int) int {
 	s := q.s
 	from := n
-	for n < len(s) && ('a' <= s[n] && s[n] <= 'z' || s[n] == '-' || s[n] == ':' || '0' <= s[n] && s[n] <= '9') {
-		n++
+	capitals := false
+	for ; n < len(s); n++ {
+		c := s[n]
+		if !isAlphanumeric(c) && c != '-' && c != ':' && c != '_' && c != '.' {
+			break
+		}
+		capitals = capitals || 'A' <= c && c <= 'Z'
 	}
 	if n == from || n+1 >= len(s) {
 		return 0
 	}
 	key := s[from:n]
-	if strings.HasPrefix(key, "on") || len(key) > 32 {
+	if capitals {
+		key = strings.ToLower(key)
+		q.attrs.same = false
+	}
+	if strings.HasPrefix(key, "on") {
 		return 0
 	}
-	v, ok := value{}, true
+	raw, quote := "", byte(0)
 	if s[n] == '=' {
-		if n++; s[n] == '"' || s[n] == '\'' {
-			quote := s[n]
-			size := strings.IndexByte(s[n+1:], quote)
-			if size < 0 {
-				return 0
-			}
-			v, ok = readValue(s[n+1 : n+1+size])
-			v.same = v.same && quote == '"'
-			n += size + 2
-		} else {
-			start := n
-			for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '%' || s[n] == '-' || s[n] == '_') {
-				n++
-			}
-			ok = n > start && n < len(s) && s[n] != '/' // the slash would be of the value
-			v.raw = s[start:n]
+		if raw, quote, n = rawValue(s, n+1); n == 0 {
+			return 0
 		}
 	}
-	if !ok {
-		return 0
+	var a *attribute
+	if e != nil {
+		a = listed(e, &q.attrs.seen, key)
 	}
-	if e != nil && !q.keep(e, key, v) {
+	if a == nil {
+		q.attrs.same = false
+		if !isHarmless(raw) {
+			return 0
+		}
+		return n
+	}
+	v, ok := readValue(raw)
+	v.same = v.same && quote == '"'
+	if !ok || !q.keep(e, a, v) {
 		return 0
 	}
 	return n
+}
+
+// rawValue reads a value that begins at n: what is between quotes, or a simple word.
+// Its end is 0 where it is not that.
+func rawValue(s string, n int) (raw string, quote byte, end int) {
+	if quote = s[n]; quote == '"' || quote == '\'' {
+		size := strings.IndexByte(s[n+1:], quote)
+		if size < 0 {
+			return "", 0, 0
+		}
+		return s[n+1 : n+1+size], quote, n + size + 2
+	}
+	from := n
+	for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '%' || s[n] == '-' || s[n] == '_') {
+		n++
+	}
+	if n == from || n == len(s) || s[n] == '/' { // the slash would be of the value
+		return "", 0, 0
+	}
+	return s[from:n], 0, n
 }
 
 // value is that of an attribute.
@@ -276,13 +319,8 @@ func escapedInValue(is string) string {
 }
 
 // keep notes what stays of an attribute. It says whether that is certain.
-func (q *quick) keep(e *element, key string, v value) bool {
+func (q *quick) keep(e *element, a *attribute, v value) bool {
 	list := &q.attrs
-	a := listed(e, &list.seen, key)
-	if a == nil {
-		list.same = false
-		return true
-	}
 	address := a.nature == linked || a.nature == shown
 	if address && v.tame && v.same && isOfWeb(v.raw) {
 		// Nothing else would come of it by all that follows.
@@ -291,7 +329,7 @@ func (q *quick) keep(e *element, key string, v value) bool {
 	text := v.text()
 	k, ok := q.z.keep(e, a, text)
 	if k.value != text || !ok {
-		if address || a.nature == shownSet {
+		if address || a.nature == shownSet && !ok {
 			return false // it was meant as something else
 		}
 		v.same = false

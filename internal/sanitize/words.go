@@ -208,19 +208,6 @@ func attributeEnd(s string, n int) int {
 	if s[n] != '=' {
 		return n
 	}
-	if n++; s[n] != '"' && s[n] != '\'' {
-		from = n
-		for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '%' || s[n] == '-' || s[n] == '_') {
-			n++
-		}
-		if n == from || n == len(s) || s[n] == '/' {
-			return 0
-		}
-		return n
-	}
-	size := strings.IndexByte(s[n+1:], s[n])
-	if size < 0 {
-		return 0
-	}
-	return n + size + 2
+	_, _, n = rawValue(s, n+1)
+	return n
 }
