@@ -47,7 +47,7 @@ func (p *parser) notFeed(text, root string) error {
 		e.Looks = "rdf"
 	case root == "svg":
 		e.Looks = "image"
-	case strings.Count(head, "\ufffd") > 2:
+	case p.binary || strings.Count(head, "\ufffd") > 2:
 		e.Looks, e.Detail = "binary", ""
 	case root != "" || strings.HasPrefix(strings.TrimSpace(head), "<?xml"):
 		e.Looks = "xml"
@@ -85,4 +85,16 @@ func magic(doc []byte) string {
 		return "video"
 	}
 	return ""
+}
+
+// looksBinary reports bytes that no text in an encoding of one byte has at its
+// beginning.
+func looksBinary(doc []byte) bool {
+	n := 0
+	for _, c := range doc[:min(len(doc), 1024)] {
+		if c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b {
+			n++
+		}
+	}
+	return n > 8
 }

@@ -31,6 +31,7 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 		{"zip", "PK\x03\x04\x14\x00", "zip", "unpack"},
 		{"MP3", "ID3\x03\x00", "audio", "recording"},
 		{"MP4", "\x00\x00\x00\x18ftypmp42", "video", "recording"},
+		{"noise", "\x9c\x01\x03<\xe9\x8c\x05\x06\x07\x11\x12\xff\x14\x15\x16\x17\x18\x80\xfe<a b>", "binary", "no format"},
 		{"a program", "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "<a>", "binary", "no format"},
 	} {
 		f, err := ParseBytes([]byte(c.doc), nil)

@@ -82,6 +82,7 @@ func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 	}
 	text := charset.Decode(doc, p.header("Content-Type"))
 	p.f.Encoding = text.Name
+	p.binary = !strings.HasPrefix(text.Name, "utf-") && looksBinary(doc)
 	for _, w := range text.Problems {
 		p.problemAt(w.Kind, w.Line, "", w.Message)
 	}
@@ -134,7 +135,8 @@ type parser struct {
 	untold   int   // problems beyond the limit
 	stopped  bool
 	limited  bool
-	from     int // offset of the first item
+	binary   bool // the bytes look like no text
+	from     int  // offset of the first item
 	half     halfPoint
 	beyond   int // of these, those of limits that were told all the same
 	budget   budget
