@@ -91,7 +91,11 @@ func (p *parser) mediaWords(m *MediaInfo, s *slots) bool {
 		p.put(&m.Rights, v)
 	case "text":
 		t := MediaText{Type: p.attr("type"), Lang: p.attr("lang"), Start: p.attr("start"), End: p.attr("end")}
-		t.Value = p.leaf()
+		if t.Value = p.leaf(); mediaType(t.Type) == htmlText {
+			v := Text{Value: t.Value}
+			p.markup(&v)
+			t.Value = v.Value
+		}
 		m.Texts = kept(&p.budget, m.Texts, t)
 	default:
 		return false
