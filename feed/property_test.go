@@ -89,7 +89,7 @@ func anyway(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
 func TestACutTakesNoItemThatWasWhole(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, w wholeDocument) {
-		step, most := max(1, len(w.doc)/300), 0
+		step, most := max(1, len(w.doc)/100), 0
 		for n := w.root; n < len(w.doc); n += step {
 			f := anyway(t, w.doc[:n:n], "cut after %d bytes", n)
 			if len(f.Items) < most {
@@ -108,7 +108,7 @@ func TestFlippedBitsLeaveAFeed(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, w wholeDocument) {
 		random := rand.New(rand.NewPCG(3, uint64(len(w.doc))))
-		for range 200 {
+		for range 60 {
 			doc := bytes.Clone(w.doc)
 			for range 1 + random.IntN(8) {
 				if rest := len(doc) - w.root; rest > 0 {
@@ -128,7 +128,7 @@ func TestAPieceThatIsMissingOrTwiceLeavesAFeed(t *testing.T) {
 		if len(tail) == 0 {
 			return
 		}
-		for range 200 {
+		for range 60 {
 			a, b, to := random.IntN(len(tail)), random.IntN(len(tail)), random.IntN(len(tail))
 			piece := tail[min(a, b):max(a, b)]
 			doc := bytes.Join([][]byte{w.doc[:w.root], tail[:to], piece, tail[to:]}, nil)
