@@ -1,8 +1,6 @@
 package sanitize
 
-import (
-	"strings"
-)
+import "strings"
 
 // Most of what people publish is ordinary: it is well-formed, harmless, and every
 // reader makes the same of it. The quick reader takes that, and nothing else, in one
