@@ -22,45 +22,66 @@ type findings struct {
 	valid   bool // it is UTF-8
 }
 
-// survey passes over a document once, eight bytes at a time where they are ASCII.
+// survey passes over a document once, sixteen bytes at a time where they are ASCII.
 func survey(doc []byte) findings {
 	f := findings{high: -1, control: -1, odd: -1, valid: true}
 	for i := 0; i < len(doc); {
-		for i+8 <= len(doc) {
-			w := binary.LittleEndian.Uint64(doc[i:])
-			n := 8
-			if high := w & highBits; high != 0 {
-				n = bits.TrailingZeros64(high) / 8
-			}
-			// What is below 0x20 is marked, and now and then a byte behind one that is,
-			// or one beyond ASCII: these few are looked at by themselves.
-			if marked := (w - 0x20*ones) &^ w & highBits; marked != 0 && f.control < 0 {
-				f.controlIn(doc[i:i+n], i, marked)
-			}
-			if i += n; n < 8 {
+		for i+16 <= len(doc) {
+			a, b := binary.LittleEndian.Uint64(doc[i:]), binary.LittleEndian.Uint64(doc[i+8:])
+			if (a|b)&highBits != 0 {
 				break
 			}
-		}
-		for i < len(doc) && doc[i] < utf8.RuneSelf {
-			if forbidden(doc[i]) && f.control < 0 {
-				f.control = i
+			// What is below 0x20 is marked, and now and then a byte behind one that is:
+			// these few are looked at by themselves.
+			if ((a-0x20*ones)|(b-0x20*ones))&highBits != 0 && f.control < 0 {
+				f.controlIn(doc[i:i+8], i, (a-0x20*ones)&highBits)
+				f.controlIn(doc[i+8:i+16], i+8, (b-0x20*ones)&highBits)
 			}
-			i++
+			i += 16
 		}
+		i = f.ascii(doc, i)
 		if i < len(doc) && f.high < 0 {
 			f.high = i
 		}
 		for i < len(doc) && doc[i] >= utf8.RuneSelf {
+			if c := doc[i]; c > 0xC2 && c < 0xE0 && i+1 < len(doc) && follows(doc[i+1]) {
+				i += 2 // most of what is not ASCII in Latin, Greek and Cyrillic texts
+				continue
+			}
 			i += f.character(doc, i)
 		}
 	}
 	return f
 }
 
+// ascii looks at ASCII from i on and gives where the next other byte is.
+func (f *findings) ascii(doc []byte, i int) int {
+	for i+8 <= len(doc) {
+		w := binary.LittleEndian.Uint64(doc[i:])
+		n := 8
+		if high := w & highBits; high != 0 {
+			n = bits.TrailingZeros64(high) / 8
+		}
+		if marked := (w - 0x20*ones) &^ w & highBits; marked != 0 && f.control < 0 {
+			f.controlIn(doc[i:i+n], i, marked)
+		}
+		if i += n; n < 8 {
+			return i
+		}
+	}
+	for i < len(doc) && doc[i] < utf8.RuneSelf {
+		if forbidden(doc[i]) && f.control < 0 {
+			f.control = i
+		}
+		i++
+	}
+	return i
+}
+
 // controlIn looks at the marked bytes of a word, which is at i of the document.
 func (f *findings) controlIn(word []byte, i int, marked uint64) {
 	for ; marked != 0; marked &= marked - 1 {
-		if k := bits.TrailingZeros64(marked) / 8; k < len(word) && forbidden(word[k]) {
+		if k := bits.TrailingZeros64(marked) / 8; k < len(word) && forbidden(word[k]) && f.control < 0 {
 			f.control = i + k
 			return
 		}
