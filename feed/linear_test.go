@@ -82,6 +82,19 @@ func hostileMarkup() []hostile {
 			return `<!DOCTYPE rss [<!ENTITY a "` + strings.Repeat("x", n) + `"><!ENTITY b "` + strings.Repeat("&a;", n) +
 				`">]><rss><channel><title>` + strings.Repeat("&b;", n) + "</title>"
 		}},
+		{"doctypes with a bracket that has no end", 150_000, many("", "<!DOCTYPE a [>", "<rss><channel>")},
+		{"a long name beyond the depth", 150_000, func(n int) string {
+			return strings.Repeat("<a>", 99) + "<" + strings.Repeat("n", n) + ">" + strings.Repeat("<a></a>", n/7)
+		}},
+		{"a long name in problems", 400_000, func(n int) string {
+			return "<rss><" + strings.Repeat("n", n) + ">" + strings.Repeat("</x>", n/4)
+		}},
+		{"a long language with underscores", 400_000, func(n int) string {
+			return `<rss xml:lang="` + strings.Repeat("a_", n) + `"><channel><item>` + strings.Repeat("<body>a</body>", n/14)
+		}},
+		{"many namespaces and elements", 100_000, func(n int) string {
+			return "<rss " + each("", `xmlns:n%d="u" `, ">")(n/10) + strings.Repeat("<a/>", n)
+		}},
 		{"unterminated instructions", 1_000_000, many(inItem, "<?", "")},
 		{"unterminated declarations", 1_000_000, many("", "<?xml ", inItem)},
 		{"less-than signs", 3_000_000, many(inItem+"<title>", "<", "")},
@@ -152,6 +165,9 @@ func hostileLists() []hostile {
 		out = append(out, hostile{l.name + " of an item", l.n, each(inItem, l.format, "</item>")})
 	}
 	return append(out,
+		hostile{"one category after many", 100_000, func(n int) string {
+			return each(inItem, "<category>c%d</category>", "")(999) + strings.Repeat("<category>c998</category>", n)
+		}},
 		hostile{"unclosed items", 2_000_000, many(inRSS, "<item>", "")},
 		hostile{"unclosed entries", 1_600_000, many(`<feed xmlns="http://www.w3.org/2005/Atom">`, "<entry>", "")},
 		hostile{"unclosed titles in unclosed items", 800_000, many(inRSS, "<item><title>x", "")},
