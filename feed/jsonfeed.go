@@ -286,7 +286,8 @@ func (r *jsonReader) ready() bool {
 		return false
 	}
 	end, ok := strings.CutSuffix(strings.TrimRight(r.s.doc, " \n\r\t"), "}")
-	return r.spoken || ok && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
+	tail := r.s.doc[max(0, len(r.s.doc)-2048):] // another list may be the last
+	return r.spoken || ok && !strings.Contains(tail, `"language"`) && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
 }
 
 // member reads the value of one member of the feed.

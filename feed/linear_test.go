@@ -82,19 +82,6 @@ func hostileMarkup() []hostile {
 			return `<!DOCTYPE rss [<!ENTITY a "` + strings.Repeat("x", n) + `"><!ENTITY b "` + strings.Repeat("&a;", n) +
 				`">]><rss><channel><title>` + strings.Repeat("&b;", n) + "</title>"
 		}},
-		{"doctypes with a bracket that has no end", 150_000, many("", "<!DOCTYPE a [>", "<rss><channel>")},
-		{"a long name beyond the depth", 150_000, func(n int) string {
-			return strings.Repeat("<a>", 99) + "<" + strings.Repeat("n", n) + ">" + strings.Repeat("<a></a>", n/7)
-		}},
-		{"a long name in problems", 400_000, func(n int) string {
-			return "<rss><" + strings.Repeat("n", n) + ">" + strings.Repeat("</x>", n/4)
-		}},
-		{"a long language with underscores", 400_000, func(n int) string {
-			return `<rss xml:lang="` + strings.Repeat("a_", n) + `"><channel><item>` + strings.Repeat("<body>a</body>", n/14)
-		}},
-		{"many namespaces and elements", 100_000, func(n int) string {
-			return "<rss " + each("", `xmlns:n%d="u" `, ">")(n/10) + strings.Repeat("<a/>", n)
-		}},
 		{"unterminated instructions", 1_000_000, many(inItem, "<?", "")},
 		{"unterminated declarations", 1_000_000, many("", "<?xml ", inItem)},
 		{"less-than signs", 3_000_000, many(inItem+"<title>", "<", "")},
@@ -183,6 +170,37 @@ func hostileLists() []hostile {
 	)
 }
 
+// hostileNames are about names that are long or many, and formats that few use.
+func hostileNames() []hostile {
+	return []hostile{
+		{"doctypes with a bracket that has no end", 150_000, many("", "<!DOCTYPE a [>", "<rss><channel>")},
+		{"a long name beyond the depth", 150_000, func(n int) string {
+			return strings.Repeat("<a>", 99) + "<" + strings.Repeat("n", n) + ">" + strings.Repeat("<a></a>", n/7)
+		}},
+		{"a long name in problems", 400_000, func(n int) string {
+			return "<rss><" + strings.Repeat("n", n) + ">" + strings.Repeat("</x>", n/4)
+		}},
+		{"a long language with underscores", 400_000, func(n int) string {
+			return `<rss xml:lang="` + strings.Repeat("a_", n) + `"><channel><item>` + strings.Repeat("<body>a</body>", n/14)
+		}},
+		{"many namespaces and elements", 100_000, func(n int) string {
+			return "<rss " + each("", `xmlns:n%d="u" `, ">")(n/10) + strings.Repeat("<a/>", n)
+		}},
+		{"properties in MCF", 400_000, many("<xml-mcf><unit>", "<a/>", "")},
+		{"references in MCF", 100_000, func(n int) string {
+			return `<xml-mcf><Person id="p">` + strings.Repeat("<a>b</a>", n) + `</Person><Page id="u"><url>u</url><name>n</name>` + strings.Repeat(`<author unit="p"/><subject unit="p"/>`, n/4)
+		}},
+		{"slots in MCF", 300_000, many("begin-headers:\nend-headers:\nunit: \"a\"\n", "b: \"c\"\n", "")},
+		{"texts in scriptingNews", 150_000, many("<scriptingNews><item>", "<text>a</text>", "")},
+		{"links in scriptingNews", 50_000, func(n int) string {
+			return "<scriptingNews><item><text>" + strings.Repeat("a ", 10*n) + "</text>" + strings.Repeat("<link><linetext>b</linetext><url>u</url></link>", n)
+		}},
+		{"long links in scriptingNews", 300_000, func(n int) string {
+			return "<scriptingNews><item><text>" + strings.Repeat("a ", n) + "</text>" + strings.Repeat("<link><linetext>"+strings.Repeat("a ", n/200)+"b</linetext><url>u</url></link>", 100)
+		}},
+	}
+}
+
 func hostileJSON() []hostile {
 	return []hostile{
 		{"JSON: deep arrays", 1_500_000, many(inJSON, "[", "")},
@@ -217,7 +235,7 @@ func TestTheTimeIsLinearInTheSize(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	shapes := slices.Concat(hostileMarkup(), hostileText(), hostileLists(), hostileJSON())
+	shapes := slices.Concat(hostileMarkup(), hostileText(), hostileLists(), hostileNames(), hostileJSON())
 	for name, limits := range map[string]feed.Limits{
 		"with limits":    {Bytes: -1},
 		"without limits": {Bytes: -1, Items: -1, Depth: 1000, Attributes: math.MaxInt, Unknown: math.MaxInt, Problems: 1000},

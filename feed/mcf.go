@@ -20,6 +20,10 @@ type mcfUnit struct {
 	lang  string
 	props []mcfProperty
 	used  bool // referred to where its name is what matters
+
+	label  string // its name, once somebody has asked
+	asked  bool
+	person *Person // likewise
 }
 
 // mcfProperty is one value of a unit.
@@ -42,6 +46,14 @@ func (u *mcfUnit) get(names ...string) string {
 	return ""
 }
 
+// name is that of the unit. Many others may refer to one.
+func (u *mcfUnit) name() string {
+	if !u.asked {
+		u.label, u.asked = u.get("name", "title"), true
+	}
+	return u.label
+}
+
 // address is where the unit itself is: its url, or an id that is one.
 func (u *mcfUnit) address() string {
 	if v := u.get("url", "location"); v != "" {
@@ -62,7 +74,7 @@ func (p *parser) mcf() {
 	p.f.Version = p.attr("version")
 	m := mcfReader{parser: p}
 	p.each(func() {
-		if p.unknown >= p.o.Limits.Unknown {
+		if !p.strange(0) {
 			p.r.Skip()
 			return
 		}
@@ -90,13 +102,15 @@ func (m *mcfReader) element() mcfUnit {
 		case strings.HasPrefix(a.Name, "xml"):
 		case u.id == "" && (strings.EqualFold(name, "id") || strings.EqualFold(name, "unit") || strings.EqualFold(name, "about")):
 			u.id = strings.TrimSpace(p.r.Decode(a.Raw))
-		default:
+		case p.strange(0):
 			u.props = append(u.props, mcfProperty{name: name, value: strings.TrimSpace(p.r.Decode(a.Raw)), at: u.at})
 		}
 	}
-	p.unknown++
 	p.each(func() {
-		p.unknown++
+		if !p.strange(0) {
+			p.r.Skip()
+			return
+		}
 		v := mcfProperty{name: scan.Local(p.r.Name), at: p.r.Offset()}
 		ref := p.attr("unit")
 		if ref == "" {
@@ -194,15 +208,8 @@ func (m *mcfReader) fill(s *slots, u *mcfUnit) {
 		}
 	}
 	if href := u.address(); href != "" && *s.link == "" {
-		m.addLink(s, Link{Rel: "alternate", Href: m.address(href)})
+		m.addLink(s, Link{Rel: "alternate", Href: m.url(href)})
 	}
-}
-
-func (m *mcfReader) address(ref string) string {
-	if m.o.KeepRelative {
-		return ref
-	}
-	return m.root.Resolve(ref)
 }
 
 func (m *mcfReader) property(s *slots, u *mcfUnit, v *mcfProperty) bool {
@@ -224,7 +231,7 @@ func (m *mcfReader) property(s *slots, u *mcfUnit, v *mcfProperty) bool {
 			m.more().Rights = m.words(u, v)
 		}
 	case "url", "location", "tocof":
-		m.addLink(s, Link{Rel: "alternate", Href: m.address(v.value)})
+		m.addLink(s, Link{Rel: "alternate", Href: m.url(v.value)})
 	case "author", "authorindividual", "authororganization", "authororganisation", "editor":
 		m.addPerson(s.authors, m.agent(v))
 	case "publisher", "contactagent":
@@ -281,7 +288,7 @@ func (m *mcfReader) unit(v *mcfProperty) *mcfUnit {
 
 func (m *mcfReader) nameOf(v *mcfProperty) string {
 	if u := m.unit(v); u != nil {
-		if name := u.get("name", "title"); name != "" {
+		if name := u.name(); name != "" {
 			u.used = true
 			return name
 		}
@@ -298,13 +305,17 @@ func (m *mcfReader) agent(v *mcfProperty) Person {
 		return splitPerson(v.value)
 	}
 	u.used = true
-	who := Person{Name: u.get("name", "title"), Email: strings.TrimPrefix(u.get("mailbox", "email", "emailAddress"), "mailto:")}
+	if u.person != nil {
+		return *u.person
+	}
+	who := Person{Name: u.name(), Email: strings.TrimPrefix(u.get("mailbox", "email", "emailAddress"), "mailto:")}
 	if home := u.get("homePage", "url"); home != "" {
-		who.URL = m.address(home)
+		who.URL = m.url(home)
 	}
 	if who == (Person{}) {
 		who.Name = v.value
 	}
+	u.person = &who
 	return who
 }
 

@@ -95,7 +95,7 @@ func TestMemoryIsBoundedByTheDocument(t *testing.T) {
 	}
 	const length = 5 << 20
 	o := &feed.Options{URL: "https://h.example/" + strings.Repeat("long/", 400)}
-	for _, h := range slices.Concat(greedy(), hostileMarkup(), hostileText(), hostileLists(), hostileJSON()) {
+	for _, h := range slices.Concat(greedy(), hostileMarkup(), hostileText(), hostileLists(), hostileNames(), hostileJSON()) {
 		doc := filled(h, length)
 		doc = doc[:min(len(doc), length):length]
 		var before, after, kept runtime.MemStats

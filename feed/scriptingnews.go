@@ -102,6 +102,7 @@ type newsLink struct{ url, words string }
 func (p *parser) newsItem() {
 	s := itemSlots(p.item)
 	var text Text
+	var more strings.Builder // of several texts
 	var links []newsLink
 	at := p.r.Offset()
 	p.each(func() {
@@ -109,16 +110,21 @@ func (p *parser) newsItem() {
 		case "text":
 			if t := p.construct(plainText); t.Value != "" {
 				if text.Value != "" {
-					t.Value = text.Value + "\n\n" + t.Value
+					if more.Len() == 0 {
+						more.WriteString(text.Value)
+					}
+					more.WriteString("\n\n")
+					more.WriteString(t.Value)
+					t.Value = more.String()
 				}
 				text = t
 			}
 		case "link":
 			if l := p.newsLink(); l != (newsLink{}) {
-				links = append(links, l)
+				links = kept(&p.budget, links, l)
 			}
 		case "url": // without its <link>
-			links = append(links, newsLink{url: p.url(unampersand(p.leaf()))})
+			links = kept(&p.budget, links, newsLink{url: p.url(unampersand(p.leaf()))})
 		default:
 			p.element(s)
 		}
@@ -188,7 +194,15 @@ func (p *parser) linked(t Text, links []newsLink) Text {
 		}
 		out.WriteString(s)
 	}
+	n := len(t.Value)
+	for _, l := range links {
+		n += len(`<a href=""></a> `) + len(l.url) + len(l.words)
+	}
+	if !p.budget.take(n) {
+		return t
+	}
 	var out strings.Builder
+	out.Grow(n)
 	from := 0
 	for _, at := range places {
 		write(&out, t.Value[from:at.begin])
@@ -223,8 +237,8 @@ type newsPlace struct {
 // placesOf finds the words of links in a text, in order of the text. Those that are
 // not there, the ones with words first, are missing.
 func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, missing []newsLink) {
-	const most = 200 // of links in a text, and the bound on what looking for them costs
-	next := 0
+	const most = 200                     // of links in a text
+	next, work := 0, 64*len(text)+10_000 // what looking for them may cost
 	for n, l := range links {
 		if l.url == "" {
 			continue
@@ -232,7 +246,7 @@ func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, m
 		i := -1
 		if l.words != "" && n < most {
 			for _, from := range [...]int{next, 0} {
-				if i = findWords(text[from:], l.words, markup); i >= 0 {
+				if i = findWords(text[from:], l.words, markup, &work); i >= 0 {
 					i += from
 					break
 				}
@@ -240,7 +254,7 @@ func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, m
 		}
 		at := newsPlace{begin: i, url: l.url}
 		if i >= 0 {
-			at.end = i + wordsEnd(text[i:], l.words)
+			at.end = i + wordsEnd(text[i:], l.words, &work)
 		}
 		k, taken := slices.BinarySearchFunc(places, at, func(a, b newsPlace) int {
 			switch {
@@ -274,14 +288,16 @@ func oneLine(s string) string {
 
 // findWords gives where words are in text, −1 for nowhere: not within a tag, where
 // there is markup, and whole if they can be. A blank in words is any white space.
-func findWords(text, words string, markup bool) int {
+func findWords(text, words string, markup bool, work *int) int {
 	first, _, _ := strings.Cut(words, " ")
 	whole, part := -1, -1
-	for i := 0; i < len(text); i++ {
+	for i := 0; i < len(text) && *work > 0; i++ {
 		n := strings.Index(text[i:], first)
 		if n < 0 {
+			*work -= len(text) - i
 			break
 		}
+		*work -= n + 1
 		if markup {
 			if tag := strings.IndexByte(text[i:i+n+1], '<'); tag >= 0 {
 				end := strings.IndexByte(text[i+tag:], '>')
@@ -293,7 +309,7 @@ func findWords(text, words string, markup bool) int {
 			}
 		}
 		i += n
-		n = wordsEnd(text[i:], words)
+		n = wordsEnd(text[i:], words, work)
 		switch {
 		case n == 0:
 		case (i == 0 || !isLetterOrDigit(text[i-1])) && (i+n == len(text) || !isLetterOrDigit(text[i+n])):
@@ -309,8 +325,9 @@ func findWords(text, words string, markup bool) int {
 }
 
 // wordsEnd gives the length of words where text begins with them, 0 where it does not.
-func wordsEnd(text, words string) int {
+func wordsEnd(text, words string, work *int) int {
 	i := 0
+	defer func() { *work -= i }()
 	for k := 0; k < len(words); k++ {
 		switch {
 		case i >= len(text):
