@@ -23,7 +23,7 @@ func (p *parser) readItemAs(body func()) {
 	if len(p.f.Items) == cap(p.f.Items) {
 		p.grow()
 	}
-	p.f.Items = append(p.f.Items, Item{})
+	p.f.Items = p.f.Items[:len(p.f.Items)+1] // zero: nothing was there before
 	p.item = &p.f.Items[len(p.f.Items)-1]
 	body()
 	it := p.item

@@ -13,7 +13,7 @@ func (r *Reader) clean() (end int, ok bool) {
 	if r.entities != nil || r.over > 0 || r.ends > 0 || len(r.stack)+deepestClean > r.opt.Depth {
 		return 0, false
 	}
-	doc, pos, top := r.doc, r.pos, r.stack[len(r.stack)-1]
+	doc, pos, top := r.doc, r.pos, &r.stack[len(r.stack)-1]
 	var open [deepestClean]string
 	n := 0
 	for {
@@ -43,7 +43,7 @@ func (r *Reader) clean() (end int, ok bool) {
 			return 0, false
 		}
 		name := doc[pos+1 : nameAt]
-		if name == r.sibling || n == 0 && r.opt.Closes != nil && r.opt.Closes(Prefix(top.name), top.local, "", name) {
+		if name == r.sibling || n == 0 && r.opt.Closes != nil && r.opt.Closes(top.prefix(), r.local(top), "", name) {
 			return 0, false
 		}
 		if pos = after; !closed {

@@ -104,7 +104,7 @@ func (r *Reader) back(m mark) {
 	r.pos, r.stack, r.bindings, r.unprefixed = m.pos, r.stack[:m.depth], r.bindings[:m.bindings], m.unprefixed
 	r.empty, r.ends, r.over = false, 0, 0
 	top := &r.stack[m.depth-1]
-	r.Name, r.Local, r.Space = top.name, top.local, top.space
+	r.Name, r.Local, r.Space = top.name, r.local(top), int(top.space)
 }
 
 // Skip passes over the element that the reader stands on, with all that is in it.

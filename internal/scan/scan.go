@@ -64,12 +64,12 @@ type Attr struct {
 // frame is an open element.
 type frame struct {
 	name     string // as written
-	prefix   string
-	local    string // without prefix, in lower case
-	space    int
-	bindings int // how many were in force outside it
-	outer    int // the namespace of names without a prefix outside it
 	lang     string
+	colon    int32 // where it is in name; −1 for no prefix
+	upper    bool  // there are capitals in name
+	space    int32
+	bindings int32 // how many were in force outside it
+	outer    int32 // the namespace of names without a prefix outside it
 }
 
 type binding struct {
@@ -159,7 +159,19 @@ func (r *Reader) SetDefaultLang(lang string) { r.lang = lang }
 func (r *Reader) Open(depth int) string { return r.stack[depth-1].name }
 
 // OpenLocal gives the local name, in lower case, of the open element at a depth.
-func (r *Reader) OpenLocal(depth int) string { return r.stack[depth-1].local }
+func (r *Reader) OpenLocal(depth int) string { return r.local(&r.stack[depth-1]) }
+
+// local is the name of an open element without its prefix, in lower case.
+func (r *Reader) local(f *frame) string {
+	name := f.name[f.colon+1:]
+	if f.upper {
+		return r.lowered(name)
+	}
+	return name
+}
+
+// prefix is that of an open element; "" without.
+func (f *frame) prefix() string { return f.name[:max(f.colon, 0)] }
 
 // Siblings says that elements of this name, as written, never stand within one
 // another nor in anything else below depth: one that does closes what is open there.
@@ -273,8 +285,8 @@ func (r *Reader) finish() Kind {
 
 func (r *Reader) pop() Kind {
 	f := &r.stack[len(r.stack)-1]
-	r.Name, r.Local, r.Space = f.name, f.local, f.space
-	r.bindings, r.unprefixed = r.bindings[:f.bindings], f.outer
+	r.Name, r.Local, r.Space = f.name, r.local(f), int(f.space)
+	r.bindings, r.unprefixed = r.bindings[:f.bindings], int(f.outer)
 	r.stack = r.stack[:len(r.stack)-1]
 	r.Attrs = r.Attrs[:0]
 	r.kind = End // also for callers that read a whole element

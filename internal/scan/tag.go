@@ -24,7 +24,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		return r.pop(), true
 	}
 	if r.opt.Closes != nil && len(r.stack) > 0 && r.over == 0 {
-		if top := &r.stack[len(r.stack)-1]; r.opt.Closes(top.prefix, top.local, prefix, local) {
+		if top := &r.stack[len(r.stack)-1]; r.opt.Closes(top.prefix(), r.local(top), prefix, local) {
 			r.problem(Unclosed, begin, "<", top.name, "> was not closed before <", name, ">; it is taken to end here.")
 			r.quiet = max(r.quiet, begin+1)
 			return r.pop(), true
@@ -57,7 +57,7 @@ func (r *Reader) startTag() (Kind, bool) {
 	}
 	r.rooted = true
 	r.Space = r.lookup(prefix)
-	r.stack = append(r.stack, frame{name: name, prefix: prefix, local: local, space: r.Space, bindings: mark, outer: outer, lang: lang})
+	r.stack = append(r.stack, frame{name: name, lang: lang, colon: int32(max(colon-begin-1, -1)), upper: upper, space: int32(r.Space), bindings: int32(mark), outer: int32(outer)})
 	r.empty = closed
 	return Start, true
 }
