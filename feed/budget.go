@@ -36,7 +36,12 @@ func kept[T any](b *budget, list []T, v T) []T {
 	if !b.take(int(unsafe.Sizeof(v))) {
 		return list
 	}
-	if n := len(list); n == cap(list) && n > 100 { // append itself moves long lists more often
+	return grown(list, v)
+}
+
+// grown is append that moves long lists less often.
+func grown[T any](list []T, v T) []T {
+	if n := len(list); n == cap(list) && n > 100 {
 		list = slices.Grow(list, n)
 	}
 	return append(list, v)

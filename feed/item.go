@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // readItem reads the current element into a new item of the feed.
@@ -65,7 +66,7 @@ func (p *parser) itemBody() {
 //
 // spec:rsscloud-2009#item-namespace
 func (p *parser) nestedItem() {
-	if p.budget.over {
+	if !p.budget.take(int(unsafe.Sizeof(Item{}))) { // before those within it
 		p.r.Skip()
 		return
 	}
@@ -73,7 +74,7 @@ func (p *parser) nestedItem() {
 	p.nested++
 	p.item = new(Item)
 	p.itemBody()
-	outer.Items = kept(&p.budget, outer.Items, *p.item)
+	outer.Items = grown(outer.Items, *p.item)
 	p.nested--
 	p.item = outer
 }

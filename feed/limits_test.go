@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -228,4 +229,34 @@ func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += n
 	return n, err
+}
+
+// TestTheDeepestTreeSurvivesJSON holds for all that can be in itself: encoding/json
+// refuses to read what is deeper than 10,000.
+func TestTheDeepestTreeSurvivesJSON(t *testing.T) {
+	t.Parallel()
+	for name, doc := range map[string]string{
+		"elements":  inRSS + strings.Repeat("<zz>", 10_000),
+		"items":     inRSS + `<item xmlns:rssCloud="http://rsscloud.org">` + strings.Repeat("<rssCloud:item>", 10_000),
+		"headlines": inRSS + `<item xmlns:source="http://source.scripting.com/">` + strings.Repeat("<source:outline>", 10_000),
+		"channels":  "<CHANNEL HREF='a'>" + strings.Repeat("<CHANNEL>", 10_000),
+		"arrays":    inJSON + `{"_a":` + strings.Repeat("[", 10_000),
+		"objects":   inJSON + strings.Repeat(`{"_a":`, 10_000),
+	} {
+		f, err := feed.ParseBytes([]byte(doc), &feed.Options{Limits: feed.Limits{Depth: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := new(feed.Feed)
+		if err := json.Unmarshal(text, back); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if again, err := json.Marshal(back); err != nil || !bytes.Equal(text, again) || len(text) < 4000*10 {
+			t.Errorf("%s: %d bytes of JSON become %d, %v", name, len(text), len(again), err)
+		}
+	}
 }
