@@ -63,6 +63,10 @@ func htmlAttributes() *nameTable[attribute] {
 		min optimum point-size preload rev rowspan rules scope
 		shape size sizes span srclang start summary title type valign value volume vspace width wrap
 		xml:lang`)
+	// Of old readers; nobody takes notice of them any more.
+	addAttributes(m, words, 0, `balance bgproperties bottompadding challenge datapagesize delay galleryimg
+		gutter keytype leftspacing pqg prompt repeat-max repeat-min replace rightspacing rows step suppress
+		template toppadding unselectable urn variable vrml`)
 	addAttributes(m, flag, 0, `compact controls default hidden ismap loop muted nohref noshade nowrap
 		open reversed`)
 	addAttributes(m, linked, 0, "cite longdesc")

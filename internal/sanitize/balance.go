@@ -40,6 +40,9 @@ func (z *Sanitizer) balance(s string) string {
 	// Readers that know CDATA show what is in it; to a browser it is a comment as far
 	// as the first ">". The words decide.
 	s = strings.ReplaceAll(s, "<![CDATA[", "&lt;![CDATA[")
+	if i := comparison(s); i >= 0 {
+		s = s[:i] + "&lt;" + s[i+1:]
+	}
 	room := z.borrow(len(s) + len(s)/8)
 	b := builder{z: z, out: room.b, credit: len(s) + 4096, preAt: -1}
 	defer func() {
@@ -67,6 +70,17 @@ func (z *Sanitizer) balance(s string) string {
 			b.end(string(name))
 		}
 	}
+}
+
+// comparison is where the last "<" of s is, if it begins no tag though a name follows:
+// nothing ends it, and there are no attributes that were cut off with it, as in "a<b".
+// It is −1 for none.
+func comparison(s string) int {
+	i := strings.LastIndexByte(s, '<')
+	if i < 0 || i+1 == len(s) || s[i+1]|0x20 < 'a' || s[i+1]|0x20 > 'z' || strings.ContainsAny(s[i:], ">=\"") {
+		return -1
+	}
+	return i
 }
 
 // isClosed says whether a tag that ends in "/>" is meant to be an element without

@@ -28,6 +28,8 @@ func nested() map[string]string {
 		"<pre>\n\na</pre><pre>\nb</pre><pre>c</pre>":     "<pre>\n\na</pre><pre>b</pre><pre>c</pre>",
 		"<pre>\n<x>\na</pre>":                            "<pre>\n\na</pre>",
 		"<pre>\x1b\n0<table>\x01</table>":                "<pre>0<table></table></pre>",
+		"a<b":                                            "a&lt;b", "a<b c": "a&lt;b c", "x<y": "x&lt;y",
+		"a<b c=d": "a", "a<b \"c": "a", "a</b": "a", "a<!-- <b": "a", "<script>a<b": "",
 		// Tables.
 		"<table><tr><td>a<td>b<tr><th>c</table>d":                              "<table><tbody><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></tbody></table>d",
 		"<table><td>a</table>":                                                 "<table><tbody><tr><td>a</td></tr></tbody></table>",
