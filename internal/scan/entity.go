@@ -81,7 +81,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	head := raw[:min(len(raw), longestReference)]
 	end := strings.IndexByte(head, ';')
 	if end < 2 {
-		return buf, 0
+		return r.unended(buf, head)
 	}
 	if value, ok := r.entities[raw[1:end]]; ok {
 		if r.expanded += len(value); r.expanded > maxExpanded {
@@ -91,8 +91,8 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 		return append(buf, value...), end + 1
 	}
 	for k := 1; k < end; k++ {
-		if c := raw[k] | 0x20; (c < 'a' || c > 'z') && (raw[k] < '0' || raw[k] > '9') {
-			return buf, 0
+		if !isAlnum(raw[k]) {
+			return r.unended(buf, head)
 		}
 	}
 	value := html.UnescapeString(raw[:end+1])
@@ -101,6 +101,42 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	}
 	r.problem(Entity, r.tok, "&", raw[1:end], "; is an entity of HTML, not of XML; it is read as one all the same.")
 	return append(buf, value...), end + 1
+}
+
+// unended appends what a reference without ; stands for, where white space ends it and
+// its name is one that people write for its character: "&copy 2004", "&nbsp ".
+func (r *Reader) unended(buf []byte, raw string) ([]byte, int) {
+	n := 1
+	for n < len(raw) && isAlnum(raw[n]) {
+		n++
+	}
+	if n < 3 || n == len(raw) || raw[n] != ' ' && raw[n] != '\n' && raw[n] != '\t' && raw[n] != '\r' {
+		return buf, 0
+	}
+	name := raw[:n]
+	value := html.UnescapeString(name) // browsers read those of HTML 2 so
+	if value == name && isTypographic(raw[1:n]) {
+		value = html.UnescapeString(name + ";")
+	}
+	if len(value) >= n || value[0] == '&' && name != "&amp" && name != "&AMP" || utf8.RuneCountInString(value) != 1 {
+		return buf, 0 // unknown, or only its beginning is known
+	}
+	r.problem(Entity, r.tok, "The reference ", name, " has no ; at its end; it is read all the same.")
+	return append(buf, value...), n
+}
+
+func isAlnum(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+}
+
+// isTypographic reports the names beyond HTML 2 that are no words of any text.
+func isTypographic(name string) bool {
+	switch name {
+	case "apos", "bdquo", "bull", "euro", "hellip", "ldquo", "lsaquo", "lsquo", "mdash", "ndash", "oelig", "OElig",
+		"rdquo", "rsaquo", "rsquo", "sbquo", "trade":
+		return true
+	}
+	return false
 }
 
 // foreign tells of a reference that XML does not have, in markup that is taken as it

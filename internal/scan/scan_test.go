@@ -45,6 +45,8 @@ func TestDocumentsComeOutBalancedAndRepaired(t *testing.T) {
 		{"numbers that Windows means", "<a>&#150;&#x80;</a>", "<a>–€</a>", nil},
 		{"numbers of no character", "<a>&#0;&#xD800;&#x110000;</a>", "<a>\ufffd\ufffd\ufffd</a>", []string{"character@3", "character@3", "character@3"}},
 		{"HTML's entities", "<a>&eacute;&nbsp;</a>", "<a>é\u00a0</a>", []string{"entity@3", "entity@3"}},
+		{"entities without ; before a space", "<a b='x&copy y'>&copy 2004 &mdash x &amp\ny &quot z</a>", "<a b=x© y>© 2004 — x &\ny \" z</a>", []string{"entity@0", "entity@16", "entity@16", "entity@16", "entity@16"}},
+		{"words behind a &", "<a>rock &and roll &copying &copy=2 R&D &c &copy</a>", "<a>rock &and roll &copying &copy=2 R&D &c &copy</a>", []string{"entity@3", "entity@3", "entity@3", "entity@3", "entity@3", "entity@3"}},
 		{"an entity that is only known at its beginning", "<a>&notit;</a>", "<a>&notit;</a>", []string{"entity@3"}},
 		{"a bare &", "<a>AT&T & x&y; &;</a>", "<a>AT&T & x&y; &;</a>", []string{"entity@3", "entity@3", "entity@3", "entity@3"}},
 		{"the document's own entities", `<!DOCTYPE a [<!ENTITY x "y&#33;"><!ENTITY % p "q"> ]><a b="&x;">&x;</a>`, "<a b=y!>y!</a>", nil},
