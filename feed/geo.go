@@ -92,9 +92,9 @@ func (p *parser) gmlShape(g *Geometry, kind string) {
 	name := p.r.Name
 	raw := p.positions(&size, &holes)
 	first := swapped(g.SRS)
-	if points, ok := pairs(raw, size, first); ok {
-		g.Coordinates = points
-	} else if raw != "" {
+	points, whole := pairs(raw, size, first)
+	g.Coordinates = points
+	if !whole && raw != "" {
 		p.problem(ProblemValue, at, "These coordinates cannot be read: "+quote(raw)+".")
 		p.remains(name, raw)
 	}
@@ -127,8 +127,7 @@ func (p *parser) positions(size *int, holes *[]string) string {
 	return strings.Join(all, " ")
 }
 
-// swapped reports a reference system whose first coordinate is not the latitude:
-// those of EPSG are in degrees only where their numbers are from 3819 to 4999.
+// swapped reports a reference system whose first coordinate is not the latitude.
 func swapped(srs string) bool {
 	if strings.Contains(srs, "CRS84") {
 		return true
@@ -137,12 +136,26 @@ func swapped(srs string) bool {
 		return false
 	}
 	n, err := strconv.Atoi(srs[strings.LastIndexAny(srs, ":/")+1:])
-	return err == nil && (n < 3819 || n > 4999)
+	return err == nil && !inDegrees(n)
+}
+
+// inDegrees reports the numbers of EPSG whose systems have latitude and longitude.
+func inDegrees(n int) bool {
+	switch {
+	case n >= 4001 && n <= 4047, n >= 4052 && n <= 4055, n >= 4120 && n <= 4326, n >= 4600 && n <= 4904:
+		return true
+	}
+	switch n {
+	case 3819, 3821, 3824, 3889, 3906, 4075, 4081, 4463, 4470, 4475, 4483, 4490, 4555, 4558, 4979:
+		return true
+	}
+	return false
 }
 
 // pairs reads numbers as points; latitude comes first as GeoRSS has it, and last as
-// GeoJSON wants it.
-func pairs(s string, size int, lonFirst bool) ([][]float64, bool) {
+// GeoJSON wants it. Numbers that are too few for one more point are left out: that is
+// not the whole.
+func pairs(s string, size int, lonFirst bool) (points [][]float64, whole bool) {
 	var flat []float64
 	for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' }) {
 		n, err := strconv.ParseFloat(word, 64)
@@ -154,18 +167,19 @@ func pairs(s string, size int, lonFirst bool) ([][]float64, bool) {
 		}
 		flat = append(flat, n)
 	}
-	if len(flat) == 0 || len(flat)%size != 0 {
+	n := len(flat) / size
+	if n == 0 {
 		return nil, false
 	}
-	points := make([][]float64, 0, len(flat)/size)
-	for i := 0; i < len(flat); i += size {
+	points = make([][]float64, 0, n)
+	for i := 0; i < n*size; i += size {
 		point := flat[i : i+size : i+size]
 		if !lonFirst {
 			point[0], point[1] = point[1], point[0]
 		}
 		points = append(points, point)
 	}
-	return points, true
+	return points, n*size == len(flat)
 }
 
 // circle reads "lat lon radius".

@@ -54,7 +54,7 @@ func (p *parser) addLink(s *slots, l Link) {
 	s.linked = true
 	switch l.Rel {
 	case "alternate":
-		if l.Type == "" || l.Type == htmlText || l.Type == xhtmlText || *s.link == "" && l.Type == plainText {
+		if isPage(l.Type) || *s.link == "" && (l.Type == plainText || strings.HasPrefix(l.Type, htmlText)) {
 			*s.link = l.Href
 		}
 	case "replies":
@@ -65,6 +65,15 @@ func (p *parser) addLink(s *slots, l Link) {
 		p.feedLink(s, l)
 	}
 	*s.links = p.links.add(*s.links, l)
+}
+
+// isPage reports the types of pages, also as Atom writes them elsewhere.
+func isPage(mediaType string) bool {
+	switch mediaType {
+	case "", htmlText, xhtmlText, "html", "xhtml":
+		return true
+	}
+	return false
 }
 
 // feedLink keeps links that a program looks for by name.
@@ -148,7 +157,7 @@ func unfolded(s string) string {
 func (p *parser) guid(s *slots) {
 	perma, given := p.r.Attr("ispermalink")
 	isLink := !given || strings.EqualFold(strings.TrimSpace(perma), "true")
-	guid := p.r.Local == "guid"
+	guid := p.r.Local == "guid" || p.r.Local == "id" && !p.atom
 	v := p.leaf()
 	if strings.IndexByte(v, '\n') >= 0 {
 		v = unfolded(v)
@@ -179,7 +188,10 @@ func isWeb(s string) bool {
 // spec:datafeeds-2006#enclosure
 func (p *parser) enclosure(s *slots) {
 	at := p.r.Offset()
-	e := Enclosure{URL: p.hrefAttr(), Type: strings.TrimSpace(p.attr("type")), Title: p.attr("title")}
+	e := Enclosure{URL: p.attr("url"), Type: strings.TrimSpace(p.attr("type")), Title: p.attr("title")}
+	if e.URL == "" {
+		e.URL = p.hrefAttr()
+	}
 	size := p.attr("length")
 	if size == "" {
 		size = p.attr("size")

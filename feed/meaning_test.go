@@ -88,6 +88,12 @@ func linkMeanings() []meaning {
 	return []meaning{
 		{"base without its prefix", rssItem(`<description base="http://o.example/x/">&lt;img src="i"&gt;</description>`), summaryOf, `<img src="http://o.example/x/i">`},
 		{"an id of Atom that is an address is the link", atomEntry(`<id>http://o.example/1</id><link rel="self" href="s"/>`), link, "http://o.example/1"},
+		{"an id of RSS, too", rssItem(`<id>http://o.example/1</id>`), link, "http://o.example/1"},
+		{"a page by Atom's word for its type", rssItem(`<link href="p" type="html"/>`), link, "http://h.example/d/p"},
+		{"a page whose type has a charset, where there is no other", atomEntry(`<link href="p" type="text/html; charset=utf-8"/><id>http://o.example/1</id>`), link, "http://h.example/d/p"},
+		{"an enclosure has its address in url", rssItem(`<enclosure href="h" url="u"/>`), func(f *feed.Feed) any { return f.Items[0].Enclosures[0].URL }, "http://h.example/d/u"},
+		{"the first list of chapters counts", rssItem(`<psc:chapters><psc:chapter start="0:00" title="a"/></psc:chapters><psc:chapters><psc:chapter start="0:01"/></psc:chapters>`),
+			func(f *feed.Feed) any { return f.Items[0].More.Chapters }, []feed.Chapter{{Start: "0:00", Title: "a"}}},
 		{"an empty reference is to the document", atomEntry(`<link href=""/>`), link, "http://h.example/d/feed"},
 		{"an enclosure of a channel is a link", `<rss><channel><enclosure url="e" type="a/b" length="3"/></channel></rss>`,
 			func(f *feed.Feed) any { return f.Links }, []feed.Link{{Rel: "enclosure", Href: "http://h.example/d/e", Type: "a/b", Length: "3"}}},
@@ -102,6 +108,8 @@ func personMeanings() []meaning {
 	authors := func(f *feed.Feed) any { return f.Items[0].Authors }
 	return []meaning{
 		{"markup in a line", rssItem(`<author>a@b.example (<b>A</b> B)</author>`), authors, []feed.Person{{Name: "A B", Email: "a@b.example", Raw: "a@b.example (A B)"}}},
+		{"a host that is a number", rssItem(`<author>a@[192.0.2.1] (A)</author>`), authors, []feed.Person{{Name: "A", Email: "a@[192.0.2.1]", Raw: "a@[192.0.2.1] (A)"}}},
+		{"brackets around an address", rssItem(`<author>A [a@b.example]</author>`), authors, []feed.Person{{Name: "A", Email: "a@b.example", Raw: "A [a@b.example]"}}},
 		{"elements count more than the text around them", rssItem(`<author>x <name>N</name> y</author>`), authors, []feed.Person{{Name: "N"}}},
 		{"iTunes with elements", rssItem(`<itunes:author><name>N</name><email>n@b.example</email></itunes:author>`), func(f *feed.Feed) any { return f.Items[0].ITunes.Author }, "N (n@b.example)"},
 	}
@@ -114,6 +122,8 @@ func placeMeanings() []meaning {
 	}
 	return []meaning{
 		{"a place without the prefix of GeoRSS", gml(""), where, [][]float64{{2, 1}}},
+		{"a number too many", rssItem(`<georss:line>1 2 3 4 5</georss:line>`), where, [][]float64{{2, 1}, {4, 3}}},
+		{"metres of the Web's maps", gml("urn:ogc:def:crs:EPSG::3857"), where, [][]float64{{1, 2}}},
 		{"degrees have the latitude first", gml("urn:ogc:def:crs:EPSG::4326"), where, [][]float64{{2, 1}}},
 		{"metres have the easting first", gml("EPSG:26986"), where, [][]float64{{1, 2}}},
 	}

@@ -276,6 +276,9 @@ func (p *parser) chapters() bool {
 		return false
 	}
 	m := p.more()
+	if len(m.Chapters) > 0 { // another list of them
+		return false
+	}
 	p.inside(func() bool {
 		if p.r.Local != "chapter" || len(m.Chapters) >= 1000 {
 			return false

@@ -147,7 +147,9 @@ func findEmail(s string) (begin, end int) {
 			end--
 		}
 		host := s[at+1 : end]
-		if begin < at && strings.IndexByte(host, '.') > 0 && host[len(host)-1] != '.' {
+		literal := addressLiteral(s[at+1:])
+		end += literal
+		if begin < at && (literal > 0 || strings.IndexByte(host, '.') > 0 && host[len(host)-1] != '.') {
 			if rest := s[end:]; strings.HasPrefix(rest, "?subject=") {
 				n := strings.IndexAny(rest, " \t\n")
 				if n < 0 {
@@ -164,6 +166,19 @@ func findEmail(s string) (begin, end int) {
 		at += 1 + next
 	}
 	return -1, -1
+}
+
+// addressLiteral is the length of a host that is a number in brackets, 0 of any other.
+func addressLiteral(s string) int {
+	const longest = len("[255.255.255.255]")
+	if s == "" || s[0] != '[' {
+		return 0
+	}
+	n := strings.IndexByte(s[:min(len(s), longest)], ']')
+	if n < 0 || strings.Count(s[:n], ".") != 3 || strings.Trim(s[1:n], ".0123456789") != "" {
+		return 0
+	}
+	return n + 1
 }
 
 // latinStart goes back over letters that Latin has beyond ASCII, as in müller@…; those
