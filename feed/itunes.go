@@ -65,7 +65,7 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 		depth := p.r.Depth()
 		t := p.construct(plainText)
 		p.put(&it.Subtitle, t.Value)
-		if s.level == ofFeed && s.summary.Value == "" {
+		if s.level == ofFeed && (s.summary.Value == "" || *s.summary == it.Summary) {
 			*s.summary, s.summaryDepth = t, depth+borrowed
 		}
 	case "summary":

@@ -179,7 +179,9 @@ func (p *parser) guid(s *slots) {
 }
 
 func isWeb(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+	const plain, safe = "http://", "https://"
+	return strings.HasPrefix(s, plain) || strings.HasPrefix(s, safe) ||
+		len(s) > len(safe) && s[0] == 'H' && (strings.EqualFold(s[:len(plain)], plain) || strings.EqualFold(s[:len(safe)], safe))
 }
 
 // enclosure reads RSS's. Its bytes are in length, and in size where authors learnt it
