@@ -60,6 +60,21 @@ func (p *parser) notFeed(text, root string) error {
 	return e
 }
 
+// mediaType tells of a Content-Type that says the document is no feed.
+func (p *parser) mediaType() {
+	typ, _, _ := strings.Cut(p.header("Content-Type"), ";")
+	typ = strings.ToLower(strings.TrimSpace(typ))
+	if typ == "" || p.f.Format == MCF {
+		return // MCF was plain text
+	}
+	for _, word := range [...]string{"xml", "json", "rss", "atom", "rdf", "cdf"} {
+		if strings.Contains(typ, word) && typ != "application/xhtml+xml" && typ != "image/svg+xml" {
+			return
+		}
+	}
+	p.problemAt(ProblemType, 0, "", "The Content-Type header says "+quote(typ)+", which is not the type of a feed.")
+}
+
 // magic tells files that are no text by their first bytes; "" for all others.
 func magic(doc []byte) string {
 	head := string(doc[:min(len(doc), 16)])
@@ -87,8 +102,8 @@ func magic(doc []byte) string {
 	return ""
 }
 
-// looksBinary reports bytes that no text in an encoding of one byte has at its
-// beginning.
+// looksBinary reports bytes that no text in UTF-8, or in an encoding of one byte, has
+// at its beginning.
 func looksBinary(doc []byte) bool {
 	n := 0
 	for _, c := range doc[:min(len(doc), 1024)] {

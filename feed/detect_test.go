@@ -15,7 +15,7 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 		{"a page", "<!DOCTYPE html><html><head><title>x</title></head></html>", "html", "a web page"},
 		{"a page without a head", "<p>Hello <b>world</b></p><body>", "html", "a web page"},
 		{"a page with a feed", `<html><head><link rel="alternate" type="application/rss+xml" href="http://a.example/rss"></head></html>`, "html", "it names http://a.example/rss"},
-		{"JSON", `{"name":"x"}`, "json", "JSON"},
+		{"JSON", `{"name":"x"}`, "json", "it has no version; its names are name"},
 		{"a JSON list", `[1,2]`, "json", "JSON"},
 		{"OPML", `<opml version="2.0"><body/></opml>`, "opml", "list of feeds"},
 		{"other XML", `<?xml version="1.0"?><note><to>you</to></note>`, "xml", "<note>"},
@@ -32,6 +32,7 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 		{"MP3", "ID3\x03\x00", "audio", "recording"},
 		{"MP4", "\x00\x00\x00\x18ftypmp42", "video", "recording"},
 		{"noise", "\x9c\x01\x03<\xe9\x8c\x05\x06\x07\x11\x12\xff\x14\x15\x16\x17\x18\x80\xfe<a b>", "binary", "no format"},
+		{"noise without bytes that windows-1252 lacks", "\xf0\xe8\x02\xeb<\xfa \xe1\x03\x04>\x05\x06\x07\x0e\x0f\x11\x12\x14\xc3\xa9", "binary", "no format"},
 		{"a program", "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "<a>", "binary", "no format"},
 	} {
 		f, err := ParseBytes([]byte(c.doc), nil)
@@ -42,6 +43,28 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 		}
 		if e.Looks != c.looks || !strings.Contains(e.Error(), c.says) {
 			t.Errorf("%s: looks %q, says %q", c.name, e.Looks, e)
+		}
+	}
+}
+
+func TestATypeThatIsNoFeedsIsTold(t *testing.T) {
+	t.Parallel()
+	for typ, want := range map[string]bool{
+		"text/html": true, "Text/HTML; charset=utf-8": true, "application/xhtml+xml": true, "text/plain": true,
+		"image/png": true, "image/svg+xml": true, "application/octet-stream": true, "nonsense": true,
+		"": false, "application/rss+xml": false, "TEXT/XML; charset=utf-8": false, "application/x-rss": false,
+		"application/feed+json": false, "application/json": false, "application/x-cdf": false, "application/rdf+xml": false,
+	} {
+		f, err := ParseBytes([]byte(`<rss version="2.0"><channel><title>T</title></channel></rss>`), &Options{Header: map[string][]string{"Content-Type": {typ}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := false
+		for _, p := range f.Problems {
+			told = told || p.Kind == ProblemType
+		}
+		if told != want {
+			t.Errorf("%q: %v", typ, f.Problems)
 		}
 	}
 }

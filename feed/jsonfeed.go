@@ -38,7 +38,7 @@ func (p *parser) json(text string) error {
 	if text[at] == '[' {
 		n := strings.IndexByte(text[at:min(len(text), at+64)], '{')
 		if n < 0 {
-			return r.noFeed("a list, where a feed is an object")
+			return r.noFeed("it is a list, and a feed is an object")
 		}
 		r.tell(ProblemSyntax, at, "The feed stands in a list; the first of the list is read.")
 		r.s.pos += n
@@ -174,11 +174,11 @@ func (r *jsonReader) known() error {
 	sure := strings.Contains(strings.ToLower(r.version), "jsonfeed") || r.likely()
 	switch {
 	case r.version == "" && !(r.cut && sure):
-		return r.noFeed("no version" + r.names())
+		return r.noFeed("it has no version" + r.names())
 	case r.version == "":
 		r.tell(ProblemVersion, 0, "The document ends before it says its version; by its names it is a JSON Feed.")
 	case !sure:
-		return r.noFeed("no version of JSON Feed but " + quote(r.version) + r.names())
+		return r.noFeed("its version is none of JSON Feed but " + quote(r.version) + r.names())
 	case version == "":
 		r.tell(ProblemVersion, 0, "There is no version "+quote(r.version)+" of JSON Feed; it is read as 1.1.")
 	case version != "1.0" && version != "1.1":
@@ -192,9 +192,9 @@ func (r *jsonReader) known() error {
 // names lists the feed's first names.
 func (r *jsonReader) names() string {
 	if len(r.keys) == 0 {
-		return ", and nothing else"
+		return ", nor anything else"
 	}
-	return "; it has " + strings.Join(r.keys, ", ")
+	return "; its names are " + strings.Join(r.keys, ", ")
 }
 
 // likely reports whether names that hardly anything but JSON Feed has stand where the

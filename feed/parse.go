@@ -82,7 +82,7 @@ func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 	}
 	text := charset.Decode(doc, p.header("Content-Type"))
 	p.f.Encoding = text.Name
-	p.binary = !strings.HasPrefix(text.Name, "utf-") && looksBinary(doc)
+	p.binary = (text.Name == "utf-8" || !strings.HasPrefix(text.Name, "utf-")) && looksBinary(doc)
 	for _, w := range text.Problems {
 		p.problemAt(w.Kind, w.Line, "", w.Message)
 	}
@@ -378,6 +378,7 @@ func (p *parser) finish() {
 	}
 	p.halved()
 	p.headerLinks(p.o.Header)
+	p.mediaType()
 	p.duplicates()
 	p.overBudget()
 	if p.r != nil {

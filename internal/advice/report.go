@@ -194,6 +194,9 @@ func (a *adviser) top(element, text string) Place {
 // problems turns what reading had to repair into advice.
 func (a *adviser) problems() {
 	for _, p := range a.f.Problems {
+		if p.Kind == feed.ProblemType {
+			continue // http says what it should be
+		}
 		level, problem, effect, mend := problemAdvice(p.Kind)
 		at := Place{p.Line, p.Path, p.Message}
 		if n, ok := strings.CutPrefix(p.Path, "item["); ok && p.Line == 0 {

@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -75,6 +77,9 @@ var errSilent = errors.New("failed")
 // Run runs one command line, without the program's name in front.
 func (p *Program) Run(ctx context.Context, args []string) int {
 	root := p.root()
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	switch {
@@ -85,6 +90,9 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(p.Err, "cloudburst: interrupted")
 		return exitFailure
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op == "write" && e.Path == os.Stdout.Name() {
+		err = fmt.Errorf("the output cannot be written: %w", e.Err)
 	}
 	fmt.Fprintf(p.Err, "cloudburst: %s\n", sentence(err))
 	if _, ok := errors.AsType[usageError](err); ok {

@@ -62,6 +62,9 @@ func (d *discovery) run(ctx context.Context, names []string) error {
 	if d.base != "" && !isURL(d.base) {
 		return usagef("--base is %q: it needs http:// or https:// and a host", d.base)
 	}
+	if err := readOnce(names); err != nil {
+		return err
+	}
 	d.inputs, d.many = d.p.inputs(), len(names) > 1
 	heading := []string{"#", "KIND", "FORMAT", "TITLE", "URL", "FROM"}
 	if d.many {
@@ -101,8 +104,11 @@ func (d *discovery) find(ctx context.Context, name string) (discover.Result, err
 		if e, ok := errors.AsType[*discover.StatusError](err); ok {
 			return r, fmt.Errorf("%s cannot be read: its server answers %d %s", name, e.Status, http.StatusText(e.Status))
 		}
-		if errors.Is(err, discover.ErrURL) {
-			return r, fmt.Errorf("%q is not a URL that can be read: it needs http:// or https:// and a host", name)
+		if bad := checkURL(name); bad != nil && errors.Is(err, discover.ErrURL) {
+			return r, bad
+		}
+		if inner := errors.Unwrap(err); inner != nil {
+			return r, fmt.Errorf("%s cannot be read: %w", name, plainNetError(inner))
 		}
 		if err != nil {
 			return r, errors.New(strings.TrimPrefix(err.Error(), "discover: "))

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -117,7 +115,8 @@ func (e *exchange) take(res *http.Response) {
 	a := &e.answer
 	a.Status, a.Header, e.protocol = res.StatusCode, res.Header, res.Proto
 	counted := &counter{r: res.Body}
-	plain, err := e.decoder(counted, res.Header.Get("Content-Encoding"))
+	e.coding = plainCoding(res.Header.Get("Content-Encoding"))
+	plain, err := decoder(counted, e.coding)
 	if err == nil {
 		e.body, err = readSome(plain, nil)
 	}
@@ -132,21 +131,6 @@ func (e *exchange) take(res *http.Response) {
 	default:
 		a.Hash = hashOf(e.body)
 	}
-}
-
-func (e *exchange) decoder(r io.Reader, coding string) (io.Reader, error) {
-	switch e.coding = strings.ToLower(strings.TrimSpace(coding)); e.coding {
-	case "", "identity":
-		e.coding = ""
-		return r, nil
-	case "gzip", "x-gzip":
-		b := bufio.NewReader(r)
-		if _, err := b.Peek(1); err == io.EOF {
-			return b, nil
-		}
-		return gzip.NewReader(b)
-	}
-	return nil, fmt.Errorf("it is coded as %q, which was not asked for", short(coding, 40))
 }
 
 // counter counts what is read through it.

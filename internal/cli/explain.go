@@ -38,8 +38,8 @@ then is said all the same.`,
 		Args:    between(1, -1, "the URL of at least one feed"),
 		RunE: func(c *cobra.Command, urls []string) error {
 			for _, u := range urls {
-				if err := rsscloud.CheckFeedURL(u); err != nil {
-					return usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", u)
+				if err := checkURL(u); err != nil {
+					return usageError{err}
 				}
 			}
 			failed := false

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"cloudburst/feed"
@@ -55,7 +54,7 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxFeed+1))
 	if err != nil {
-		return document{}, fmt.Errorf("%s cannot be read to its end: %w", feed, err)
+		return document{}, fmt.Errorf("%s cannot be read to its end: %w", feed, plainNetError(err))
 	}
 	if len(body) > maxFeed {
 		return document{}, fmt.Errorf("%s is larger than %d MiB", feed, maxFeed>>20)
@@ -71,14 +70,6 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 }
 
 func (p *Program) agent() string { return "Cloudburst/" + p.Version + " (command line)" }
-
-// plainNetError leaves out the method and the URL, which the sentence has already.
-func plainNetError(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
-}
 
 // cloud finds the feed's <cloud> element.
 func (d document) cloud() (rsscloud.Cloud, error) {

@@ -70,7 +70,7 @@ func (o inOrder[T]) next(ctx context.Context, queue <-chan chan T, tick <-chan t
 		case done = <-queue:
 			queue = nil
 		case result = <-done:
-			return result, nil
+			return result, ctx.Err() // work that was interrupted has no result
 		case <-tick:
 			if o.idle != nil {
 				o.idle(i)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"cloudburst/rsscloud"
@@ -39,7 +40,15 @@ func (p *Program) inputs() *inputs {
 		// Two connections to a host are what one reader may have.
 		h = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: 2}}
 	}
-	return &inputs{p, h}
+	return &inputs{p, decoding{h}}
+}
+
+// readOnce finds standard input named twice.
+func readOnce(names []string) error {
+	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
+		return usagef("standard input (-) can be read only once")
+	}
+	return nil
 }
 
 // isURL reports a name that is not a file's.
@@ -52,28 +61,62 @@ func isURL(name string) bool {
 // Errors are sentences that name the input.
 func (r *inputs) read(ctx context.Context, name string, room []byte) (input, error) {
 	switch {
-	case name == "-":
-		body, err := readSome(r.p.In, room)
-		if err != nil {
-			return input{Name: name}, fmt.Errorf("standard input cannot be read: %w", err)
-		}
-		return input{Name: name, Body: body}, nil
+	case name == "":
+		return input{}, errors.New("an input has an empty name: give a file, a URL, or - for standard input")
 	case isURL(name):
 		return r.get(ctx, name, room)
 	}
-	return readFile(name, room)
+	type result struct {
+		in  input
+		err error
+	}
+	done := make(chan result, 1)
+	// A terminal or a pipe may say nothing for ever, and nothing ends such a wait: who
+	// interrupts the program does not wait for it.
+	go func() {
+		in, err := r.local(name, room)
+		done <- result{in, err}
+	}()
+	select {
+	case r := <-done:
+		return r.in, r.err
+	case <-ctx.Done():
+		return input{Name: name}, ctx.Err()
+	}
+}
+
+// local reads a file or standard input.
+func (r *inputs) local(name string, room []byte) (input, error) {
+	if name != "-" {
+		return readFile(name, room)
+	}
+	body, err := readSome(r.p.In, room)
+	if err != nil {
+		return input{Name: name}, fmt.Errorf("standard input cannot be read: %w", err)
+	}
+	return input{Name: name, Body: body}, nil
+}
+
+// unfound says that there is no such file, and what it may be instead.
+func unfound(name string) error {
+	const no = "%s cannot be read: there is no such file"
+	scheme, _, ok := strings.Cut(name, "://")
+	host, _, deep := strings.Cut(name, "/")
+	switch {
+	case ok:
+		return fmt.Errorf("%s cannot be read: a URL needs http:// or https://, not %s://, and there is no such file", name, scheme)
+	case deep && strings.Contains(strings.Trim(host, "."), "."), strings.HasPrefix(host, "localhost:"):
+		return fmt.Errorf(no+"; a URL begins with http:// or https://", name)
+	}
+	return fmt.Errorf(no, name)
 }
 
 func readFile(name string, room []byte) (input, error) {
 	in := input{Name: name}
 	f, err := os.Open(name)
 	if err != nil {
-		scheme, _, ok := strings.Cut(name, "://")
-		switch {
-		case ok && errors.Is(err, fs.ErrNotExist):
-			return in, fmt.Errorf("%s cannot be read: a URL needs http:// or https://, not %s://, and there is no such file", name, scheme)
-		case errors.Is(err, fs.ErrNotExist):
-			return in, fmt.Errorf("%s cannot be read: there is no such file", name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return in, unfound(name)
 		}
 		return in, fmt.Errorf("%s cannot be read: %w", name, plainPathError(err))
 	}
@@ -111,8 +154,8 @@ func readSome(r io.Reader, room []byte) ([]byte, error) {
 // get fetches a URL.
 func (r *inputs) get(ctx context.Context, name string, room []byte) (input, error) {
 	in := input{Name: name}
-	if err := rsscloud.CheckFeedURL(name); err != nil {
-		return in, fmt.Errorf("%q is not a URL that can be read: it needs http:// or https:// and a host", name)
+	if err := checkURL(name); err != nil {
+		return in, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, feedTime)
 	defer cancel()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,8 +36,8 @@ after all other inputs.`,
   cloudburst opml show --json https://example.org/list.opml | jq -r '.. | .xmlUrl? // empty'`,
 		Args: between(1, -1, "at least one FILE or URL, or - for standard input"),
 		RunE: func(c *cobra.Command, names []string) error {
-			if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
-				return usagef("standard input (-) can be read only once")
+			if err := readOnce(names); err != nil {
+				return err
 			}
 			return s.run(c.Context(), names)
 		},

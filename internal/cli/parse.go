@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -85,8 +86,11 @@ func (p *Program) parseRun(f parseFlags, names []string) (*parseRun, error) {
 	if len(names) == 0 {
 		r.names = []string{"-"}
 	}
-	if i := slices.Index(r.names, "-"); i >= 0 && slices.Contains(r.names[i+1:], "-") {
-		return nil, usagef("standard input (-) can be read only once")
+	if err := readOnce(r.names); err != nil {
+		return nil, err
+	}
+	if u, err := url.Parse(f.base); err != nil || f.base != "" && !u.IsAbs() {
+		return nil, usagef("--base is %q: it needs a whole URL, such as http://example.org/rss.xml", f.base)
 	}
 	for _, field := range f.header {
 		name, value, ok := strings.Cut(field, ":")

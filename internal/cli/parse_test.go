@@ -91,6 +91,8 @@ func site(t *testing.T) *httptest.Server {
 		io.WriteString(w, `<html><head><link rel=alternate type=application/rss+xml href=a/feed></head><body></body></html>`)
 	})
 	say("/gone", func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) })
+	mux.Handle("/round", http.RedirectHandler("/round", http.StatusFound))
+	mux.Handle("/elsewhere", http.RedirectHandler("ftp://a.example/x", http.StatusFound))
 	say("/broken-off", func(w http.ResponseWriter) {
 		w.Header().Set("Content-Length", "9999")
 		io.WriteString(w, rss)

@@ -70,6 +70,9 @@ type report struct {
 }
 
 func (v *validation) run(ctx context.Context, names []string) error {
+	if err := readOnce(names); err != nil {
+		return err
+	}
 	failed := false
 	for i, name := range names {
 		r, err := v.check(ctx, name)
