@@ -150,7 +150,7 @@ func (r *dateReader) number() {
 		// Otherwise it is an unnecessary number at the end.
 	case r.timed && r.waiting == 2: // a zone without its sign
 	case r.waiting == 2:
-		if r.month == 0 || n.digits > 2 || !r.twelve() {
+		if r.month == 0 || n.digits > 2 || r.numbers[1].digits != 4 && !r.twelve() {
 			r.failed = true
 			return
 		}
