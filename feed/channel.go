@@ -59,9 +59,12 @@ func (p *parser) pixels(to *int, what string) {
 	at := p.r.Offset()
 	text := p.leaf()
 	n := int(p.count(text, at, what))
-	if n == 0 || *to != 0 {
+	if n == 0 {
 		p.remains(p.r.Name, strings.TrimLeft(text, "0"))
 		return
+	}
+	if *to != 0 && *to != n { // of another image, the address of which went as well
+		p.remains(p.r.Name, strconv.Itoa(*to))
 	}
 	*to = n
 }

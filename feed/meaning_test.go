@@ -98,6 +98,8 @@ func linkMeanings() []meaning {
 		{"the first list of chapters counts", rssItem(`<psc:chapters><psc:chapter start="0:00" title="a"/></psc:chapters><psc:chapters><psc:chapter start="0:01"/></psc:chapters>`),
 			func(f *feed.Feed) any { return f.Items[0].More.Chapters }, []feed.Chapter{{Start: "0:00", Title: "a"}}},
 		{"an empty reference is to the document", atomEntry(`<link href=""/>`), link, "http://h.example/d/feed"},
+		{"the last image has its own size", `<rss><channel><image><url>a</url><width>1</width></image><image><url>b</url><width>2</width></image></channel></rss>`,
+			func(f *feed.Feed) any { return *f.Image }, feed.Image{URL: "http://h.example/d/b", Width: 2}},
 		{"an enclosure of a channel is a link", `<rss><channel><enclosure url="e" type="a/b" length="3"/></channel></rss>`,
 			func(f *feed.Feed) any { return f.Links }, []feed.Link{{Rel: "enclosure", Href: "http://h.example/d/e", Type: "a/b", Length: "3"}}},
 		{"CDF has links in attributes", cdf + `<ITEM HREF="i"><TITLE>I</TITLE></ITEM></CHANNEL>`,
