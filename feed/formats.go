@@ -88,6 +88,9 @@ func closes(openPrefix, open, prefix, local string) bool {
 	if open == "category" && local == open && prefix != "" { // iTunes has categories in categories
 		return false
 	}
+	if personal(local) && local != "image" && (open == "managingeditor" || open == "webmaster") {
+		return false
+	}
 	if prefix != openPrefix { // nothing of another vocabulary but markup stands in a text
 		return !long && spaceOfPrefix(prefix) != nsXHTML && spaceOfPrefix(prefix) != nsUnknown
 	}

@@ -114,6 +114,7 @@ func personMeanings() []meaning {
 	return []meaning{
 		{"markup in a line", rssItem(`<author>a@b.example (<b>A</b> B)</author>`), authors, []feed.Person{{Name: "A B", Email: "a@b.example", Raw: "a@b.example (A B)"}}},
 		{"a host that is a number", rssItem(`<author>a@[192.0.2.1] (A)</author>`), authors, []feed.Person{{Name: "A", Email: "a@[192.0.2.1]", Raw: "a@[192.0.2.1] (A)"}}},
+		{"elements of Atom in one of RSS", rssItem(`<managingEditor><atom:name>N</atom:name><atom:email>n@b.example</atom:email></managingEditor>`), authors, []feed.Person{{Name: "N", Email: "n@b.example"}}},
 		{"brackets around an address", rssItem(`<author>A [a@b.example]</author>`), authors, []feed.Person{{Name: "A", Email: "a@b.example", Raw: "A [a@b.example]"}}},
 		{"elements count more than the text around them", rssItem(`<author>x <name>N</name> y</author>`), authors, []feed.Person{{Name: "N"}}},
 		{"iTunes with elements", rssItem(`<itunes:author><name>N</name><email>n@b.example</email></itunes:author>`), func(f *feed.Feed) any { return f.Items[0].ITunes.Author }, "N (n@b.example)"},
