@@ -348,6 +348,12 @@ func (r *jsonReader) finish() {
 		}
 	}
 	f.Authors = bothAuthors(f.Authors, r.author)
+	for i := range f.Authors { // read before it was known where the feed is
+		f.Authors[i].URL, f.Authors[i].Avatar = r.url(f.Authors[i].URL), r.url(f.Authors[i].Avatar)
+	}
+	for i := range f.Hubs {
+		f.Hubs[i].URL = r.url(f.Hubs[i].URL)
+	}
 	for _, t := range [...]*Text{&f.Title, &f.Subtitle, &f.Info} {
 		r.dress(t, f.Language)
 	}

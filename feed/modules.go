@@ -224,11 +224,10 @@ func (p *parser) commentCount(m *More) {
 	case !ok && text != "":
 		p.problem(ProblemValue, at, "This number of comments is no number: "+quote(text)+".")
 		p.remains(p.r.Name, text)
-	case ok:
-		if m.CommentCount != nil && *m.CommentCount != n && !p.counted(*m.CommentCount) {
-			p.remains(p.r.Name, strconv.Itoa(*m.CommentCount))
-		}
+	case ok && (m.CommentCount == nil || p.counted(*m.CommentCount)):
 		m.CommentCount = &n
+	case ok && *m.CommentCount != n:
+		p.remains(p.r.Name, text)
 	}
 }
 
