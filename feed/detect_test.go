@@ -26,7 +26,7 @@ func TestWhatIsNoFeedSaysWhatItIs(t *testing.T) {
 		{"PNG", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image", "picture"},
 		{"JPEG", "\xff\xd8\xff\xe0\x00\x10JFIF", "image", "picture"},
 		{"WebP", "RIFF\x00\x00\x00\x00WEBPVP8 ", "image", "picture"},
-		{"PDF", "%PDF-1.7\n", "pdf", "pdf"},
+		{"PDF", "%PDF-1.7\n", "pdf", "PDF document"},
 		{"gzip", "\x1f\x8b\x08\x00\x00\x00", "gzip", "unpack"},
 		{"zip", "PK\x03\x04\x14\x00", "zip", "unpack"},
 		{"MP3", "ID3\x03\x00", "audio", "recording"},

@@ -46,6 +46,8 @@ func (e *NotFeedError) sentence() string {
 		return "this is a picture, not a feed"
 	case "audio", "video":
 		return "this is a recording (" + e.Looks + "), not a feed"
+	case "pdf":
+		return "this is a PDF document, not a feed"
 	case "gzip", "zip":
 		return "this is a packed file (" + e.Looks + "), not a feed: unpack it first"
 	case "text":
