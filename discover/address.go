@@ -20,10 +20,14 @@ func parseURL(base *url.URL, ref string) (*url.URL, bool) {
 		return nil, false
 	}
 	if base != nil {
+		rooted := strings.HasPrefix(u.Path, "/") || u.Host != "" || u.Scheme != ""
 		u = base.ResolveReference(u)
+		if base.Host == "" && !rooted && !strings.HasPrefix(base.Path, "/") { // package url makes every path one from the root
+			u.Path, u.RawPath = strings.TrimPrefix(u.Path, "/"), strings.TrimPrefix(u.RawPath, "/")
+		}
 	}
 	u.Fragment, u.RawFragment = "", ""
-	if u.Scheme == "" && u.Host == "" && base == nil {
+	if u.Scheme == "" && u.Host == "" && (base == nil || base.Host == "") {
 		return u, u.Path != "" || u.RawQuery != ""
 	}
 	if u.Scheme == "" { // //host/path of a page whose own URL is not known

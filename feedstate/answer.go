@@ -65,7 +65,9 @@ type Answer struct {
 	Error  ErrorKind // why there is no answer; "" when there is one
 	Detail string    // of an error, for people: one clause
 
-	Hash string // of the decoded body; "" when there is none
+	// Hash of the decoded body, by any function that stays the same; "" when there is
+	// none. Without it, an answer with the same document again counts as changed.
+	Hash string
 	// Hints are those of the document. Nil means that it was not read as a feed: it
 	// is one nevertheless when its hash is that of the last one.
 	Hints *feed.Hints

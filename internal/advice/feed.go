@@ -36,6 +36,9 @@ func (a *adviser) feedLevel() {
 	a.image()
 	a.unknown(f.Unknown, func(name string) Place { return a.top(name, "") })
 	switch {
+	case a.old() && f.Format != feed.RSS:
+		name := map[feed.Format]string{feed.CDF: "CDF", feed.ScriptingNews: "scriptingNews", feed.MCF: "MCF"}[f.Format]
+		a.add(LevelAdvice, "version-old", a.top("", ""), name+" is the form of another time.", "Few readers know it; its items have no ids, so that readers guess what is new.", "Write RSS 2.0 or Atom 1.0.")
 	case a.old():
 		a.add(LevelAdvice, "version-old", a.top("", ""), "RSS "+f.Version+" is the form of another time.", "Readers know it; it has no ids, and no dates in most versions, so that they guess what is new.", "Write RSS 2.0 or Atom 1.0.")
 		a.earlyLimits()

@@ -81,7 +81,7 @@ func (a *adviser) dates(i int, it *feed.Item) {
 	switch {
 	case a.f.Format == feed.Atom && it.Updated.Raw == "":
 		a.add(LevelError, "entry-updated-missing", a.item(i, "", it.Title.Value), "Entries do not say when they were updated.", "Some readers refuse them; others give them the time at which they were fetched.", "Add <updated>.")
-	case none && !a.old() && a.f.Format != feed.CDF:
+	case none && !a.old():
 		a.add(LevelWarning, "date-missing", a.item(i, "", it.Title.Value), "Items have no date.", "Readers give them the time at which they were fetched: on the first reading all are of today.", "Add "+a.called("<pubDate>", "<published>", "date_published")+".")
 	}
 	if a.d.Now.IsZero() {

@@ -67,11 +67,11 @@ func On(f *feed.Feed, d *Delivery) []Finding {
 	if d != nil {
 		a.d = *d
 	}
-	if f.Format == feed.Redirect {
-		return nil
-	}
 	a.index = indexOf(f, a.d)
 	a.problems()
+	if f.Format == feed.Redirect {
+		return a.list
+	}
 	a.feedLevel()
 	a.hints()
 	for i := range f.Items {
@@ -152,8 +152,16 @@ func (a *adviser) isRDF() bool {
 	return a.f.Format == feed.RSS && (a.f.Version == "0.90" || a.f.Version == "1.0")
 }
 
-// old reports RSS 0.9x.
-func (a *adviser) old() bool { return a.f.Format == feed.RSS && strings.HasPrefix(a.f.Version, "0.9") }
+// old reports formats in which items have no ids, and mostly no dates.
+func (a *adviser) old() bool {
+	switch a.f.Format {
+	case feed.RSS:
+		return strings.HasPrefix(a.f.Version, "0.9")
+	case feed.CDF, feed.ScriptingNews, feed.MCF:
+		return true
+	}
+	return false
+}
 
 // called is the name of an element in this feed's format.
 func (a *adviser) called(rss, atom, json string) string {
