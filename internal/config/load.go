@@ -245,9 +245,9 @@ func UnknownFlag(err error, fs *pflag.FlagSet) error {
 		return fmt.Errorf("the flag -%s is not known", name)
 	}
 	var known []string
-	fs.VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-	if near := Nearest("--"+name, known); near != "" {
-		return fmt.Errorf("the flag --%s is not known: did you mean %s?", name, near)
+	fs.VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := Nearest(name, known); near != "" {
+		return fmt.Errorf("the flag --%s is not known: did you mean --%s?", name, near)
 	}
 	return fmt.Errorf("the flag --%s is not known", name)
 }

@@ -131,6 +131,7 @@ func TestWhatIsWrongIsSaidInOneSentence(t *testing.T) {
 	}{
 		{name: "flag", args: []string{"--admin.lisen", ":1"}, want: "the flag --admin.lisen is not known: did you mean --admin.listen?"},
 		{name: "far flag", args: []string{"--zzzzzzzzzzzzzzzzzzzzzzz"}, want: "the flag --zzzzzzzzzzzzzzzzzzzzzzz is not known"},
+		{name: "flag like no other", args: []string{"--bird", ":1"}, want: "the flag --bird is not known"},
 		{name: "variable", env: []string{"CLOUDBURST_HUB_EXPIRE=1h"}, want: "the environment variable CLOUDBURST_HUB_EXPIRE is not known: did you mean CLOUDBURST_HUB_EXPIRY?"},
 		{name: "key", file: "[hub]\nmaxerrors = 3\n", want: "the key hub.maxerrors in c.toml is not known: did you mean hub.max-errors?"},
 		{name: "top key", file: "lsiten = ':80'\n", want: "the key lsiten in c.toml is not known: did you mean listen?"},
