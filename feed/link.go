@@ -43,7 +43,6 @@ func (p *parser) linkElement(s *slots) {
 	l.Href = p.url(l.Href)
 	if l.Rel == "enclosure" && s.level == ofItem {
 		p.addEnclosure(Enclosure{URL: l.Href, Type: l.Type, Length: p.count(l.Length, at, "length"), Title: l.Title})
-		s.linked = true
 		return
 	}
 	p.addLink(s, l)
@@ -51,7 +50,6 @@ func (p *parser) linkElement(s *slots) {
 
 // addLink sorts a link by what it is for.
 func (p *parser) addLink(s *slots, l Link) {
-	s.linked = true
 	switch l.Rel {
 	case "alternate":
 		if isPage(l.Type) || *s.link == "" && (l.Type == plainText || strings.HasPrefix(l.Type, htmlText)) {

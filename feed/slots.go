@@ -25,7 +25,6 @@ type slots struct {
 	itunes       **ITunes
 	podcast      **Podcast
 	unknown      *[]Node
-	linked       bool   // a link has been seen
 	language     string // the last element of that name
 }
 
