@@ -196,12 +196,15 @@ func (r *reading) legacy(doc []byte) []byte {
 			text, bad = other, wrong
 		}
 	}
-	if bad.count*4 > beyondASCII(text) {
+	if bad.count > 0 && bad.count*4 > beyondASCII(text) {
 		r.sniffed()
 		return r.broken(doc)
 	}
-	r.surveyed = false
 	r.latin = r.used.superset != "" && needsSuperset(doc, r.used)
+	// Bytes of one-byte encodings below 0x80 are themselves, so that there are no more
+	// control characters in the text than in the document.
+	r.surveyed = r.used.superset != "" && !r.latin && r.found.control < 0 && bad.count == 0
+	r.found.valid, r.found.odd = true, -1
 	r.lost(text, bad)
 	return text
 }
@@ -226,8 +229,8 @@ func beyondASCII(text []byte) int {
 // needsSuperset reports whether a document has bytes that only the superset of c
 // has.
 func needsSuperset(doc []byte, c *charset) bool {
-	for _, b := range doc {
-		if b >= 0x80 && (b < 0xA0 || c.name == "us-ascii") {
+	for i := 0; i < len(doc); i++ {
+		if i += ascii(doc[i:]); i < len(doc) && (doc[i] < 0xA0 || c.name == "us-ascii") {
 			return true
 		}
 	}
