@@ -176,6 +176,9 @@ func unwrap(s string) string {
 	if len(s) < 5 || !strings.EqualFold(s[:4], "<div") || s[4] != '>' && s[4] != ' ' && s[4] != '\n' && s[4] != '\t' && s[4] != '\r' && s[4] != '/' {
 		return s
 	}
+	if begin, end := tagEnd(s), len(s)-len("</div>"); begin <= end && s[end:] == "</div>" && s[begin-2] != '/' && onlyDiv(s[begin:end]) {
+		return strings.TrimSpace(s[begin:end])
+	}
 	depth, rest := 0, s
 	for {
 		i := strings.IndexByte(rest, '<')
@@ -203,6 +206,16 @@ func unwrap(s string) string {
 		}
 		rest = rest[end:]
 	}
+}
+
+// onlyDiv reports markup without a <div> in it.
+func onlyDiv(s string) bool {
+	for _, name := range [...]string{"div", "DIV", "Div"} {
+		if strings.Contains(s, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // hasTag reports a tag that begins like this and whose name ends there.
