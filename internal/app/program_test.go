@@ -119,12 +119,13 @@ func (p *process) exit() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// wait waits until done says so; a minute means that something is broken.
+// wait waits until done says so; five minutes mean that something is broken, however
+// busy the machine and its disk are.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.NewTimer(time.Minute)
+	deadline := time.NewTimer(5 * time.Minute)
 	defer deadline.Stop()
 	for !done() {
 		select {
