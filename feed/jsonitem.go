@@ -231,16 +231,8 @@ func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok b
 		p = jsonPerson(strings.TrimSpace(r.other(v, "an author")))
 		return p, p != Person{}
 	}
-	var seen jsonNames
-	var rest []Node
-	outer := r.into
-	r.into = &rest
-	for {
-		key, more := r.s.key()
-		if !more {
-			break
-		}
-		switch r.name(key, personNames, &seen) {
+	r.part(list, index, personNames, func(name jsonName) bool {
+		switch name {
 		case nameName:
 			p.Name = r.text()
 		case nameURL:
@@ -250,14 +242,13 @@ func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok b
 		case nameEmail:
 			p.Email = r.text()
 		default:
-			rest = r.tree(key, r.s.value(), rest)
+			return false
 		}
-	}
-	r.into = outer
+		return true
+	})
 	if mail, ok := strings.CutPrefix(p.URL, "mailto:"); ok && p.Email == "" {
 		p.Email, _, _ = strings.Cut(mail, "?")
 	}
-	r.extra(list, index, rest)
 	if p == (Person{}) {
 		r.tell(ProblemMissing, v.at, "An author has neither name nor url nor avatar.")
 	}
@@ -300,33 +291,24 @@ func (r *jsonReader) tags(key string) []Category {
 
 // tag reads a tag with members of its own, as other formats' categories have them.
 func (r *jsonReader) tag(list string, index int) (c Category) {
-	var seen jsonNames
-	var rest []Node
-	var name string
-	outer := r.into
-	r.into = &rest
-	for {
-		key, more := r.s.key()
-		if !more {
-			break
-		}
-		switch r.name(key, tagNames, &seen) {
+	var other string
+	r.part(list, index, tagNames, func(name jsonName) bool {
+		switch name {
 		case nameTerm:
 			c.Term = r.text()
 		case nameName, nameTitle:
-			name = r.text()
+			other = r.text()
 		case nameLabel:
 			c.Label = r.text()
 		case nameScheme:
 			c.Scheme = r.text()
 		default:
-			rest = r.tree(key, r.s.value(), rest)
+			return false
 		}
-	}
-	r.into = outer
-	r.extra(list, index, rest)
+		return true
+	})
 	if c.Term == "" {
-		c.Term = name
+		c.Term = other
 	}
 	if c.Term == "" {
 		c.Term = c.Label
@@ -359,16 +341,8 @@ func (r *jsonReader) attachments(key string) []Enclosure {
 }
 
 func (r *jsonReader) attachment(list string, index int) (e Enclosure) {
-	var seen jsonNames
-	var rest []Node
-	outer := r.into
-	r.into = &rest
-	for {
-		key, more := r.s.key()
-		if !more {
-			break
-		}
-		switch r.name(key, attachmentNames, &seen) {
+	r.part(list, index, attachmentNames, func(name jsonName) bool {
+		switch name {
 		case nameURL:
 			e.URL = r.url(r.address())
 		case nameMimeType:
@@ -380,11 +354,10 @@ func (r *jsonReader) attachment(list string, index int) (e Enclosure) {
 		case nameDurationInSeconds:
 			e.Duration = r.number("a number of seconds")
 		default:
-			rest = r.tree(key, r.s.value(), rest)
+			return false
 		}
-	}
-	r.into = outer
-	r.extra(list, index, rest)
+		return true
+	})
 	return e
 }
 
@@ -410,27 +383,18 @@ func (r *jsonReader) hubs(key string) []Hub {
 }
 
 func (r *jsonReader) hub(list string, index int) (h Hub) {
-	var seen jsonNames
-	var rest []Node
-	outer := r.into
-	r.into = &rest
 	at := r.s.pos
-	for {
-		key, more := r.s.key()
-		if !more {
-			break
-		}
-		switch r.name(key, hubNames, &seen) {
+	r.part(list, index, hubNames, func(name jsonName) bool {
+		switch name {
 		case nameType:
 			h.Type = r.text()
 		case nameURL:
 			h.URL = r.url(r.address())
 		default:
-			rest = r.tree(key, r.s.value(), rest)
+			return false
 		}
-	}
-	r.into = outer
-	r.extra(list, index, rest)
+		return true
+	})
 	if h.Type == "" || h.URL == "" {
 		r.tell(ProblemMissing, at, "A hub has no type or no url.")
 	}

@@ -328,6 +328,26 @@ func (r *jsonReader) typed(kind string) []Attr {
 	return r.attrs.add(nil, Attr{Name: "type", Value: kind})
 }
 
+// part reads an object of a list that may have these names. use reads the value of one,
+// and is false for one that it has no place for, as it is for 0; those are kept as a tree.
+func (r *jsonReader) part(list string, index int, names jsonNames, use func(jsonName) bool) {
+	var seen jsonNames
+	var rest []Node
+	outer := r.into
+	r.into = &rest
+	for {
+		key, more := r.s.key()
+		if !more {
+			break
+		}
+		if !use(r.name(key, names, &seen)) {
+			rest = r.tree(key, r.s.value(), rest)
+		}
+	}
+	r.into = outer
+	r.extra(list, index, rest)
+}
+
 // extra keeps what an element of a list has beyond the format.
 func (r *jsonReader) extra(list string, index int, nodes []Node) {
 	if len(nodes) == 0 {
