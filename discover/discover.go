@@ -129,9 +129,13 @@ func (r *Result) Sure() bool {
 // A document that is no page but a feed is the first link of the result itself. It
 // never fails: a document that names nothing gives a Result without links.
 func HTML(doc []byte, address string, header http.Header) Result {
+	return Text(charset.Decode(doc, header.Get("Content-Type")).Text, address, header)
+}
+
+// Text is [HTML] of a document that has been decoded; of the header, Link counts.
+func Text(text string, address string, header http.Header) Result {
 	c := newCollector(address)
 	c.header(header)
-	text := charset.Decode(doc, header.Get("Content-Type")).Text
 	if format := sniff(text); format != "" {
 		c.document(text, format)
 	} else if !isJSON(text) {

@@ -55,7 +55,7 @@ func (p *parser) notFeed(text, root string) error {
 		e.Looks = "text"
 	}
 	if e.Looks == "html" {
-		e.Feeds = discover.HTML([]byte(text), p.o.URL, p.o.Header).Links
+		e.Feeds = discover.Text(text, p.o.URL, p.o.Header).Links
 	}
 	return e
 }

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -66,5 +67,15 @@ func TestATypeThatIsNoFeedsIsTold(t *testing.T) {
 		if told != want {
 			t.Errorf("%q: %v", typ, f.Problems)
 		}
+	}
+}
+
+func TestThePageOfAnotherEncodingIsDecodedOnce(t *testing.T) {
+	t.Parallel()
+	page := "<html><head><link rel=\"alternate\" type=\"application/rss+xml\" href=\"/rss\" title=\"\x93\xfa\x96{\"></head></html>"
+	_, err := ParseBytes([]byte(page), &Options{URL: "http://a.example/", Header: http.Header{"Content-Type": {"text/html; charset=shift_jis"}}})
+	e, ok := errors.AsType[*NotFeedError](err)
+	if !ok || len(e.Feeds) != 1 || e.Feeds[0].Title != "日本" {
+		t.Errorf("%+v", err)
 	}
 }
