@@ -148,21 +148,21 @@ func TestPythonsStandardLibraryAsCallback(t *testing.T) {
 		}
 	}
 	v := &Verifier{Sender: sender}
-	if _, err := v.Verify(t.Context(), sub, feed+"?test", false); err != nil {
+	if _, err := v.Verify(t.Context(), sub, hub.Topic{URL: feed + "?test"}, false); err != nil {
 		t.Errorf("test call: %v", err)
 	}
 	told(feed + "?test")
-	if x, err := v.Verify(t.Context(), sub, feed+"?challenge", true); err != nil {
+	if x, err := v.Verify(t.Context(), sub, hub.Topic{URL: feed + "?challenge"}, true); err != nil {
 		t.Errorf("challenge: %v\n%+v", err, x)
 	} else {
 		told(feed + "?challenge")
 	}
-	if r := (&Notifier{Sender: sender}).Notify(t.Context(), sub, topic(feed+"?a=1&b=<ü>"), 0); !r.OK {
+	if r := (&Notifier{Sender: sender}).Notify(t.Context(), sub, topic(feed+"?a=1&b=<ü>"), nil, 0); !r.OK {
 		t.Errorf("%+v", r)
 	}
 	told(feed + "?a=1&b=<ü>")
 	sub.Procedure = "no.such"
-	if _, err := v.Verify(t.Context(), sub, feed, true); err == nil {
+	if _, err := v.Verify(t.Context(), sub, hub.Topic{URL: feed}, true); err == nil {
 		t.Error("a procedure that does not exist consented on behalf of a named machine")
 	}
 }

@@ -25,6 +25,8 @@ type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	Register(ctx context.Context, r hub.Registration) (hub.Registered, error)
 	Cancel(ctx context.Context, r hub.Registration) (hub.Registered, error)
+	Request(ctx context.Context, in hub.Intent, source netip.Addr) error
+	Announce(ctx context.Context, a hub.Announcement) (hub.Announced, error)
 }
 
 // Getter reads one URL; *fetch.Client is one.
@@ -43,6 +45,7 @@ type Gateway struct {
 	Trusted   []netip.Prefix  // proxies whose word about the caller's address counts
 	PublicURL string          // where strangers reach this server, for the WSDL; "": as the request names it
 	Methods   []xmlrpc.Method // XML-RPC methods of further families
+	Changes   ChangeList      // what changes.xml is made of; nil: it is not served
 	Log       *slog.Logger    // nil is silent
 }
 
@@ -56,12 +59,15 @@ type Route struct {
 func (g *Gateway) Routes() []Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log}
-	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, g.Methods))
+	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...)))
 	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.PublicURL))
 	var routes []Route
 	for _, path := range rsscloud.Doors() {
 		routes = append(routes, Route{path, rest})
 	}
+	routes = append(routes, g.websubRoutes()...)
+	routes = append(routes, g.cnwsRoutes()...)
+	routes = append(routes, g.weblogsRoutes()...)
 	return append(routes,
 		// spec:rsscloud-2009#door-rpc2
 		Route{"/RPC2", rpc},
@@ -100,13 +106,19 @@ func Own(callback string, origins ...string) bool {
 		if canonicalOrigin(o) != origin {
 			continue
 		}
-		for _, own := range append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap") {
+		for _, own := range ownDoors() {
 			if strings.EqualFold(path, own) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// ownDoors are the paths at which this server takes requests of other programs.
+func ownDoors() []string {
+	return append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap",
+		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
 }
 
 // canonicalOrigin is an origin in lower case without the port that its scheme implies.

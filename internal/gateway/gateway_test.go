@@ -24,6 +24,31 @@ type fakeHub struct {
 	pings         []hub.Ping
 	registrations []hub.Registration
 	cancels       []hub.Registration
+
+	request   func(hub.Intent) error
+	announce  func(hub.Announcement) (hub.Announced, error)
+	intents   []hub.Intent
+	announced []hub.Announcement
+}
+
+func (f *fakeHub) Request(_ context.Context, in hub.Intent, _ netip.Addr) error {
+	f.mu.Lock()
+	f.intents = append(f.intents, in)
+	f.mu.Unlock()
+	if f.request == nil {
+		return nil
+	}
+	return f.request(in)
+}
+
+func (f *fakeHub) Announce(_ context.Context, a hub.Announcement) (hub.Announced, error) {
+	f.mu.Lock()
+	f.announced = append(f.announced, a)
+	f.mu.Unlock()
+	if f.announce == nil {
+		return hub.Announced{}, nil
+	}
+	return f.announce(a)
 }
 
 func expires() time.Time { return time.Date(2009, 10, 17, 12, 47, 0, 0, time.UTC) }

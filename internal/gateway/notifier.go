@@ -26,6 +26,12 @@ const unanswered = "The callback gave no usable answer."
 type Notifier struct {
 	Sender Sender
 	Now    func() time.Time // nil: time.Now
+	// HubURL is the WebSub door as strangers reach it, for the Link header of
+	// deliveries. It is asked for each of them.
+	HubURL func() string
+	// Signature is the method that WebSub deliveries are signed with: sha1, sha256,
+	// sha384 or sha512 [sha256].
+	Signature string
 
 	// A table of what was encoded last, each slot shared by the keys that fall
 	// into it. A miss costs an encoding, nothing more; so there is no lock.
@@ -45,7 +51,13 @@ type encoded struct {
 
 // Notify tells sub that topic changed. A success allocates the message and
 // nothing else here.
-func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
+func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+	switch sub.Protocol {
+	case hub.WebSub:
+		return n.notifyWebSub(ctx, sub, topic, content, hops)
+	case hub.CNWS:
+		return n.notifyCNWS(ctx, sub, topic, hops)
+	}
 	e, err := n.encode(sub.Protocol, sub.Procedure, topic, hops)
 	if err != nil {
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
@@ -56,6 +68,26 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 		// spec:rsscloud-2009#notify-value-ignored
 		return hub.Reply{OK: true, Took: r.Took}
 	}
+	return n.failed(m, &r)
+}
+
+// notifyWebSub delivers content. No redirect of any kind is followed.
+//
+// spec:websub-2018#delivery-redirect
+func (n *Notifier) notifyWebSub(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+	m, err := n.websubMessage(sub, topic, content, hops)
+	if err != nil {
+		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
+	}
+	r := n.Sender.Send(ctx, m)
+	if r.OK() {
+		return hub.Reply{OK: true, Took: r.Took}
+	}
+	return n.failed(m, &r)
+}
+
+// failed is the reply of a notification that was not answered with a success.
+func (n *Notifier) failed(m *fetch.Message, r *fetch.Reply) hub.Reply {
 	now := time.Now
 	if n.Now != nil {
 		now = n.Now
@@ -65,7 +97,7 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 		Gone: r.Status == http.StatusGone, NotTried: r.NotTried, Timeout: r.Timeout,
 		// spec:cloudburst#retry-after
 		RetryAfter: fetch.RetryAfter(r.RetryAfter, now()), Took: r.Took,
-		Text: why(&r), Exchange: exchange(m, &r),
+		Text: why(r), Exchange: exchange(m, r),
 	}
 }
 

@@ -45,7 +45,7 @@ func TestNotificationOfEachProtocolIsWhatTheWireSays(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"http-post", "https-post", "xml-rpc", "soap"} {
 		s := answering(fetch.Reply{Status: 204, Took: 7})
-		r := (&Notifier{Sender: s}).Notify(t.Context(), subscription(protocol), topic(feed), 1)
+		r := (&Notifier{Sender: s}).Notify(t.Context(), subscription(protocol), topic(feed), nil, 1)
 		if d := cmp.Diff(hub.Reply{OK: true, Took: 7}, r); d != "" {
 			t.Errorf("%s\n%s", protocol, d)
 		}
@@ -72,7 +72,7 @@ func TestANotificationTellsWhenTheHubHeardOfTheChange(t *testing.T) {
 	for range 2 { // the second change of the same feed must not carry the time of the first
 		to := topic(feed)
 		to.ChangedAt = changed
-		n.Notify(t.Context(), subscription("http-post"), to, 0)
+		n.Notify(t.Context(), subscription("http-post"), to, nil, 0)
 		changed = changed.Add(time.Minute)
 	}
 	for i, want := range []string{"2009-10-16T12:00:00.0000015Z", "2009-10-16T12:01:00.0000015Z"} {
@@ -104,7 +104,7 @@ func TestWhatBecameOfANotification(t *testing.T) {
 		{"ours", fetch.Reply{Err: broken, NotTried: true}, hub.Reply{NotTried: true, Text: "The notification could not be sent now, for a reason of this server's own."}},
 	} {
 		n := &Notifier{Sender: answering(c.reply), Now: func() time.Time { return now }}
-		got := n.Notify(t.Context(), subscription("http-post"), topic(feed), 0)
+		got := n.Notify(t.Context(), subscription("http-post"), topic(feed), nil, 0)
 		x := got.Exchange
 		got.Exchange.Callback, got.Exchange.Request, got.Exchange.Answer, got.Exchange.Error = "", "", "", ""
 		if d := cmp.Diff(c.want, got); d != "" {
@@ -150,7 +150,7 @@ func TestOnlyOneRedirectToTheSameHostOverHTTPSIsFollowed(t *testing.T) {
 		s.answer = func(*fetch.Message) fetch.Reply { return fetch.Reply{Status: c.status, Location: c.location} }
 		sub := subscription("http-post")
 		sub.Callback = c.callback
-		if r := (&Notifier{Sender: s}).Notify(t.Context(), sub, topic(feed), 0); r.OK {
+		if r := (&Notifier{Sender: s}).Notify(t.Context(), sub, topic(feed), nil, 0); r.OK {
 			t.Errorf("%s → %s: a redirect was taken for a success", c.callback, c.location)
 		}
 		var got []string
@@ -170,7 +170,7 @@ func TestASuccessAllocatesNoMoreThanItsMessage(t *testing.T) {
 	n := &Notifier{Sender: quietSender{}}
 	sub, top := subscription("xml-rpc"), topic(feed)
 	ctx := context.Background()
-	if got := testing.AllocsPerRun(1000, func() { n.Notify(ctx, sub, top, 0) }); got > 1 {
+	if got := testing.AllocsPerRun(1000, func() { n.Notify(ctx, sub, top, nil, 0) }); got > 1 {
 		t.Errorf("%.1f allocations", got)
 	}
 }
@@ -207,7 +207,7 @@ func TestTopicsThatShareASlotGetTheirOwnMessages(t *testing.T) {
 func TestASubscriptionThatCannotBeToldIsAFailure(t *testing.T) {
 	t.Parallel()
 	sub := subscription("gopher")
-	r := (&Notifier{Sender: answering(fetch.Reply{Status: 200})}).Notify(t.Context(), sub, topic(feed), 0)
+	r := (&Notifier{Sender: answering(fetch.Reply{Status: 200})}).Notify(t.Context(), sub, topic(feed), nil, 0)
 	if r.OK || r.Text == "" || r.NotTried {
 		t.Errorf("%+v", r)
 	}
@@ -218,6 +218,6 @@ func BenchmarkNotify(b *testing.B) {
 	sub, top := subscription("http-post"), topic(feed)
 	b.ReportAllocs()
 	for b.Loop() {
-		n.Notify(context.Background(), sub, top, 0)
+		n.Notify(context.Background(), sub, top, nil, 0)
 	}
 }

@@ -24,7 +24,11 @@ type Verifier struct {
 }
 
 // Verify asks sub's callback whether it wants to hear of feed.
-func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, feed string, challenge bool) (event.Exchange, error) {
+func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, challenge bool) (event.Exchange, error) {
+	if sub.Protocol == hub.CNWS {
+		return v.verifyCNWS(ctx, sub, topic)
+	}
+	feed := topic.URL
 	if !challenge {
 		return v.testCall(ctx, sub, feed, false)
 	}

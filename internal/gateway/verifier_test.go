@@ -65,7 +65,7 @@ func TestTestCall(t *testing.T) {
 		{"another hub's door in JSON", "http-post", fetch.Reply{Status: 200, Body: []byte(`{"success":true,"msg":"Thanks for the ping."}`)}, false, fault.Refused, "loop"},
 	} {
 		s := answering(c.reply)
-		x, err := (&Verifier{Sender: s}).Verify(t.Context(), subscription(c.protocol), feed, false)
+		x, err := (&Verifier{Sender: s}).Verify(t.Context(), subscription(c.protocol), hub.Topic{URL: feed}, false)
 		if (err == nil) != c.ok || err != nil && (fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.msg)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -142,7 +142,7 @@ func TestChallenge(t *testing.T) {
 		{"soap 405, then xml-rpc", "soap", status(405), fine, "not that of the procedure", 2},
 	} {
 		s := challenged(t, c.get, c.post)
-		_, err := (&Verifier{Sender: s}).Verify(t.Context(), subscription(c.protocol), feed, true)
+		_, err := (&Verifier{Sender: s}).Verify(t.Context(), subscription(c.protocol), hub.Topic{URL: feed}, true)
 		if (err == nil) != (c.msg == "") || err != nil && !strings.Contains(fault.Message(err), c.msg) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -172,14 +172,14 @@ func TestRealSenderAtARealSubscriber(t *testing.T) {
 	for _, protocol := range []string{"http-post", "xml-rpc", "soap"} {
 		s := hub.Subscription{Protocol: protocol, Callback: srv.URL + "/cb?x=1", Procedure: "river.updated"}
 		for _, challenge := range []bool{false, true} {
-			if x, err := v.Verify(t.Context(), s, feed, challenge); err != nil {
+			if x, err := v.Verify(t.Context(), s, hub.Topic{URL: feed}, challenge); err != nil {
 				t.Errorf("%s, challenge %t: %v %+v", protocol, challenge, err, x)
 			}
-			if _, err := v.Verify(t.Context(), s, "http://unwanted.example/", challenge); err == nil {
+			if _, err := v.Verify(t.Context(), s, hub.Topic{URL: "http://unwanted.example/"}, challenge); err == nil {
 				t.Errorf("%s, challenge %t: consent for an unwanted feed", protocol, challenge)
 			}
 		}
-		if r := n.Notify(t.Context(), s, topic(feed), 1); !r.OK {
+		if r := n.Notify(t.Context(), s, topic(feed), nil, 1); !r.OK {
 			t.Errorf("%s: %+v", protocol, r)
 		}
 		for _, hops := range []int{1, 2} { // the test call, the notification
@@ -190,13 +190,13 @@ func TestRealSenderAtARealSubscriber(t *testing.T) {
 				t.Errorf("%s: User-Agent %q", protocol, got)
 			}
 		}
-		if r := n.Notify(t.Context(), s, topic("http://unwanted.example/"), 0); !r.Gone || r.OK {
+		if r := n.Notify(t.Context(), s, topic("http://unwanted.example/"), nil, 0); !r.Gone || r.OK {
 			t.Errorf("%s: %+v", protocol, r)
 		}
 	}
 	forbidden := fetch.NewSender(fetch.SenderOptions{Bucket: -1})
 	t.Cleanup(forbidden.Close)
-	_, err := (&Verifier{Sender: forbidden}).Verify(t.Context(), hub.Subscription{Protocol: "http-post", Callback: srv.URL}, feed, false)
+	_, err := (&Verifier{Sender: forbidden}).Verify(t.Context(), hub.Subscription{Protocol: "http-post", Callback: srv.URL}, hub.Topic{URL: feed}, false)
 	if err == nil || !strings.Contains(fault.Message(err), unanswered) {
 		t.Errorf("an address that may not be reached: %v", err)
 	}

@@ -34,13 +34,13 @@ type guardedVerifier struct {
 	log *slog.Logger
 }
 
-func (g guardedVerifier) Verify(ctx context.Context, sub Subscription, feed string, challenge bool) (x event.Exchange, err error) {
+func (g guardedVerifier) Verify(ctx context.Context, sub Subscription, topic Topic, challenge bool) (x event.Exchange, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = caught(g.log, "verify", sub.Callback, p)
 		}
 	}()
-	return g.Verifier.Verify(ctx, sub, feed, challenge)
+	return g.Verifier.Verify(ctx, sub, topic, challenge)
 }
 
 type guardedNotifier struct {
@@ -48,14 +48,14 @@ type guardedNotifier struct {
 	log *slog.Logger
 }
 
-func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Topic, hops int) (r Reply) {
+func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) (r Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			_ = caught(g.log, "notify", sub.Callback, p) // our fault, so not the subscriber's error
 			r = Reply{NotTried: true, RetryAfter: time.Minute}
 		}
 	}()
-	return g.Notifier.Notify(ctx, sub, topic, hops)
+	return g.Notifier.Notify(ctx, sub, topic, content, hops)
 }
 
 func caught(log *slog.Logger, doing, url string, p any) error {

@@ -40,22 +40,27 @@ type Fetched struct {
 	Hash                            []byte // SHA-256 of Body
 	Body                            []byte
 	ETag, LastModified, ContentType string
-	URL                             string    // where the redirects ended
-	SentAt                          time.Time // when the request left, for pings that come meanwhile
+	URL                             string // where the redirects ended
+	// About reads the body for what it says of itself; nil: nothing is known. It is
+	// called only when it is needed, and may take as long as parsing takes.
+	About  func() About
+	SentAt time.Time // when the request left, for pings that come meanwhile
 }
 
 // Notifier sends one notification and waits for its end.
 type Notifier interface {
-	// Notify tells sub that topic changed. The timer starts when the connection
-	// is dialled. It never returns an error of ours as the subscriber's: when the
+	// Notify tells sub that topic changed. content is what to deliver to a WebSub
+	// subscriber, nil for all others. The timer starts when the connection is
+	// dialled. It never returns an error of ours as the subscriber's: when the
 	// request could not be tried at all, Reply.NotTried is set.
-	Notify(ctx context.Context, sub Subscription, topic Topic, hops int) Reply
+	Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) Reply
 }
 
 // Reply is what became of one notification.
 type Reply struct {
 	OK         bool
-	Gone       bool          // the subscriber wants no more (410)
+	Gone       bool          // the subscriber wants no more: 410, or as its protocol says it
+	Skipped    bool          // there is nothing to send (a content that is too large): nothing was sent, and nothing is owed
 	NotTried   bool          // nothing was sent, for a reason of ours (draining, no sockets)
 	Timeout    bool          // it was not OK because time ran out
 	RetryAfter time.Duration // what the subscriber asked for; 0: nothing
@@ -67,9 +72,9 @@ type Reply struct {
 // Verifier asks a callback for its consent.
 type Verifier interface {
 	// Verify makes the test call (challenge false) or the challenge request, with
-	// feed as the changed URL. nil is consent; a fault.Refused or
-	// fault.Unreadable says why not, fit for strangers.
-	Verify(ctx context.Context, sub Subscription, feed string, challenge bool) (event.Exchange, error)
+	// topic as what changed; only its URL and About are set. nil is consent; a
+	// fault.Refused or fault.Unreadable says why not, fit for strangers.
+	Verify(ctx context.Context, sub Subscription, topic Topic, challenge bool) (event.Exchange, error)
 }
 
 // Ping says that a feed changed.
@@ -105,6 +110,7 @@ type Registered struct {
 	Accepted []string
 	Refused  []Refusal
 	Expires  time.Time
+	About    About // of the first feed that was accepted
 }
 
 // Refusal is a feed that was not accepted, and why, in one sentence for the asker.
@@ -122,16 +128,33 @@ type Options struct {
 	SourceRate      float64                    // pings per second and source (/24, /56) [200]; negative: no limit
 	HostRate        float64                    // checks per second and feed host [100]; negative: no limit
 	KeepEvents      time.Duration              // log rows older than this go [720 h]
+	KeepChanges     time.Duration              // lines of the list of changes older than this go [720 h]
+	Ageing          time.Duration              // how long an unreachable CNWS subscriber is tried [24 h, which is also the least]
+	MaxContent      int64                      // bytes; a larger topic is not delivered to WebSub subscribers [1 MiB]
+	Thin            bool                       // it is announced to them without its content instead
+	MinLease        time.Duration              // least life of a WebSub subscription [5 min]
+	MaxLease        time.Duration              // most, and what is granted when nothing is asked for [240 h]
+	Topics          string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
+	OwnTopic        func(url string) bool      // reports a topic that is served by this program; nil: none
 	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
 }
 
-// Hub is the engine. Store, Fetch, Notify, Verify and Bus must be set before Run;
+// Which topics may be asked for over WebSub.
+const (
+	TopicsOpen  = "open"  // any that can be read
+	TopicsKnown = "known" // those that somebody follows already, or that are our own
+	TopicsOwn   = "own"   // those that this program serves
+)
+
+// Hub is the engine. Store, Fetch, Notify, Verify, Ask and Bus must be set before Run;
 // the rest may be zero.
 type Hub struct {
 	Store   Store
 	Fetch   Fetcher
 	Notify  Notifier
 	Verify  Verifier
+	Ask     Asker
+	Find    Discoverer // nil: pages are not looked at for feeds
 	Bus     *event.Bus
 	Log     *slog.Logger
 	Options Options

@@ -73,7 +73,7 @@ func (h *Hub) setUp() {
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
 	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, func(d *delivery) Reply {
-		return h.Notify.Notify(h.work, d.sub, *d.topic, d.hops)
+		return h.Notify.Notify(h.work, d.sub, *d.topic, nil, d.hops)
 	})
 	h.dispatch.busy = h.Busy
 }

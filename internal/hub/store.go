@@ -28,11 +28,22 @@ type Store interface {
 	Topics(ctx context.Context, q TopicQuery) ([]TopicInfo, error)
 	// Followed reports whether any live subscription of the topic exists.
 	Followed(ctx context.Context, topicID int64, now time.Time) (bool, error)
+	// Following returns the topics with live subscriptions that any of the URLs
+	// means: those with that URL first, in the order of urls, then up to limit in
+	// all whose About.Self or About.Home it is. A URL with and without a slash at
+	// the end of its path is the same as Self and Home.
+	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]Topic, error)
+	// SetAbout replaces what the topic says of itself, if the topic exists.
+	SetAbout(ctx context.Context, topicID int64, about About) error
+	// Content is the newest version of a topic whose bytes are kept, or a
+	// fault.NotFound.
+	Content(ctx context.Context, topicID int64) (Content, error)
 
 	// Subscribe adds or renews. A topic that is new gets its row and one part
 	// over all buckets. A renewal (same topic, protocol and callback) replaces
-	// Procedure, RenewedAt and ExpiresAt, sets Failures and Tries to 0, and
-	// keeps CreatedAt and everything that is owed.
+	// Procedure, Secret, RenewedAt and ExpiresAt, sets Failures and Tries to 0 and
+	// FailingSince to the zero time, and keeps CreatedAt and everything that is
+	// owed. One by WebSub makes its topic Full.
 	Subscribe(ctx context.Context, topics []string, subs []Subscription, events []event.Event) error
 	// Unsubscribe removes those of the keys that exist and returns them as they were.
 	Unsubscribe(ctx context.Context, keys []Key, events []event.Event) ([]Subscription, error)
@@ -40,6 +51,29 @@ type Store interface {
 	Subscription(ctx context.Context, key Key) (Subscription, error)
 	// Subscriptions lists in order of (TopicID, ID).
 	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]SubscriptionInfo, error)
+
+	// Request keeps intents to be decided, each due at its DueAt. One that is there
+	// already for the same topic and callback is replaced, and whoever was deciding
+	// it finds his Claim gone. The topic's row is not made by it.
+	Request(ctx context.Context, list []Intent, events []event.Event) error
+	// ClaimIntents takes up to limit due intents, oldest first: Claim = claim, due
+	// again at until.
+	ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Intent, error)
+	// Decide writes what became of an intent; see [Decision]. applied is false when
+	// the intent was replaced or is decided: then nothing is written.
+	Decide(ctx context.Context, d Decision) (applied bool, err error)
+	// Intents counts those that are not decided yet.
+	Intents(ctx context.Context) (int64, error)
+
+	// Announce adds to the list of changes, and makes pings durable as RecordPing
+	// does, all due at due.
+	Announce(ctx context.Context, list []Change, pings []string, now, due time.Time, events []event.Event) error
+	// Changes reads the list of changes; see [ChangeQuery].
+	Changes(ctx context.Context, q ChangeQuery) ([]Change, error)
+	// CountChanges counts the changes that were ever listed, those trimmed too.
+	CountChanges(ctx context.Context) (int64, error)
+	// TrimChanges removes up to limit changes older than before, and returns how many.
+	TrimChanges(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// RecordPing makes a ping durable that no check has answered yet: it makes
 	// the topic if it is new, sets PingedAt to now (never backwards), and makes
@@ -56,7 +90,8 @@ type Store interface {
 	ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]Part, error)
 	// Page returns up to limit subscriptions of the part with id > after, in
 	// order of id, that are live at now. It does not write. Of each only the key,
-	// Protocol, Callback, Procedure, Failures, Tries, NextAt, Counted and Sent are set.
+	// Protocol, Callback, Procedure, Secret, Failures, FailingSince, Tries, NextAt,
+	// Counted and Sent are set.
 	Page(ctx context.Context, p Part, after int64, now time.Time, limit int) ([]Subscription, error)
 	// Checkpoint writes what a page came to; see [Checkpoint]. ErrLost: nothing written.
 	Checkpoint(ctx context.Context, c Checkpoint) (again bool, err error)
@@ -76,8 +111,10 @@ type Store interface {
 	Settle(ctx context.Context, now time.Time, results []Result, events []event.Event) error
 
 	// Sweep removes up to limit subscriptions that are expired at now or whose
-	// Failures are at least maxErrors, and returns them as they were. It also
-	// removes topics that nobody has followed or pinged since idle.
+	// Failures are at least maxErrors (rssCloud's protocols only), and returns them
+	// as they were. It also removes topics that nobody has followed or pinged since
+	// idle, contents that no part and nothing owed needs any more, and Full where
+	// no WebSub subscription is left.
 	Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]SubscriptionInfo) []event.Event) ([]SubscriptionInfo, error)
 	// ClaimTask wins for one caller in the whole cluster when the task is due
 	// at now (or was never run and first is not after now), and makes it due
@@ -86,8 +123,8 @@ type Store interface {
 	// Recover makes everything that any earlier run of this program held due at
 	// now. Only a store that one process owns does anything here.
 	Recover(ctx context.Context, now time.Time) error
-	// NextDue is the earliest moment at which a part, a retry or a pending check
-	// is due; the zero time when nothing is.
+	// NextDue is the earliest moment at which a part, a retry, a pending check or
+	// an intent is due; the zero time when nothing is.
 	NextDue(ctx context.Context) (time.Time, error)
 
 	// AppendEvents writes events that belong to no other transaction.
@@ -157,6 +194,10 @@ type Check struct {
 	ETag, LastModified, ContentType string // kept from before where a 304 did not name them (the caller merges)
 	Size                            int64
 
+	Body   []byte   // Changed: kept as the topic's content if the topic is Full at that moment; nil: the kept one goes
+	About  *About   // Changed: replaces the topic's; nil: it stays
+	Listed []Change // Changed: added to the list of changes
+
 	// Changed: up to ClaimParts idle parts are claimed at birth for Node until
 	// ClaimUntil; the rest are due at Now. A part that somebody is working on
 	// only gets its new Want.
@@ -204,12 +245,13 @@ type Checkpoint struct {
 type Outcome int
 
 const (
-	// Delivered: it arrived. Failures = 0, Tries = 0, Sent = Version, nothing owed
-	// and Claim = 0; but when Owed has risen above Version, due at now.
+	// Delivered: it arrived. Failures = 0, FailingSince zero, Tries = 0, Sent =
+	// Version, nothing owed and Claim = 0; but when Owed has risen above Version, due at now.
 	Delivered Outcome = iota
 	// Failed: it did not. Failures + 1 unless Counted >= Version already;
 	// Counted = max(Counted, Version), Owed = max(Owed, Version), Tries, NextAt,
-	// LastError as given, LastErrorAt = now, Claim = 0.
+	// LastError as given, LastErrorAt = now, FailingSince = now where it is zero,
+	// Claim = 0.
 	Failed
 	// Gone: the subscription is removed.
 	Gone
@@ -283,4 +325,24 @@ type Minute struct {
 	P99       float64   `json:"p99_ms"`
 	Queue     int64     `json:"queue"` // most deliveries waiting or under way
 	Writes    int64     `json:"writes"`
+}
+
+// Decision is what became of an intent. The row goes unless Again is set.
+type Decision struct {
+	Intent       Intent        // TopicID, ID and Claim say which
+	Subscription *Subscription // confirmed: added or renewed as Subscribe does, with its topic
+	Remove       bool          // confirmed: the subscription of the same topic and ID is removed
+	Again        *Intent       // stays or becomes this, due at its DueAt, with no Claim
+	Events       []event.Event
+}
+
+// ChangeQuery selects from the list of changes. Zero fields do not restrict.
+type ChangeQuery struct {
+	Since   time.Time    // At >= Since
+	Until   time.Time    // At < Until
+	Before  event.Cursor // strictly before
+	After   event.Cursor // strictly after
+	Text    string       // substring of Name, URL, Feed or Tags, case-insensitive
+	Forward bool         // oldest first; default newest first
+	Limit   int          // at most 10,000; 0 means 100
 }

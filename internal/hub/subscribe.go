@@ -226,7 +226,7 @@ func (h *Hub) verify(ctx context.Context, r Registration, feed string) (event.Ex
 	if wait, ok := h.consentLimit.take(host, h.now()); !ok {
 		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", host, wait)
 	}
-	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), feed, r.Challenge)
+	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), Topic{ID: TopicID(feed), URL: feed}, r.Challenge)
 	x.Callback = r.Callback
 	return x, err
 }

@@ -22,7 +22,32 @@ type Topic struct {
 	Failures  int       // bad checks in a row
 	Error     string    // what the last check failed of, fit for the public; "" when it was good
 
+	// Full is set while a subscriber may want the content itself (WebSub): then the
+	// bytes of its newest version are kept.
+	Full  bool
+	About About
+
 	PingedAt time.Time // an acknowledged ping that no check has answered yet; zero: none
+}
+
+// About is what a topic says of itself, for those who are told more than its URL
+// and for signals that call it by another name. All of it may be empty: a topic
+// need not be a feed. Texts are plain, without markup.
+type About struct {
+	Title       string `json:"title,omitempty"`       // at most 255 characters
+	Description string `json:"description,omitempty"` // at most 2,000 characters
+	ItemTitle   string `json:"item_title,omitempty"`  // of its newest item, as Title
+	ItemText    string `json:"item_text,omitempty"`   // as Description
+	Self        string `json:"self,omitempty"`        // the URL that it calls its own
+	Home        string `json:"home,omitempty"`        // the page that it is the feed of
+}
+
+// Content is the bytes of one version of a topic, exactly as they were read.
+// They are shared by many and must not be changed.
+type Content struct {
+	Version int64
+	Type    string // Content-Type, as its server gave it
+	Body    []byte
 }
 
 // TopicID is the id of the topic with that URL: 63 bits of its SHA-256, never 0.

@@ -113,7 +113,7 @@ func (w *world) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	return hub.Fetched{Hash: sum[:], Body: []byte(body), ETag: etag, URL: f.URL, SentAt: sent}, nil
 }
 
-func (w *world) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
+func (w *world) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, hops int) hub.Reply {
 	w.mu.Lock()
 	n := len(w.told[sub.Callback])
 	w.told[sub.Callback] = append(w.told[sub.Callback], told{time.Now(), topic.Version, hops})
@@ -133,14 +133,14 @@ func (w *world) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topi
 	return r
 }
 
-func (w *world) Verify(_ context.Context, sub hub.Subscription, feed string, challenge bool) (event.Exchange, error) {
+func (w *world) Verify(_ context.Context, sub hub.Subscription, topic hub.Topic, challenge bool) (event.Exchange, error) {
 	w.mu.Lock()
 	consent := w.consent
 	w.mu.Unlock()
 	if consent == nil {
 		return event.Exchange{}, nil
 	}
-	return event.Exchange{}, consent(sub, feed, challenge)
+	return event.Exchange{}, consent(sub, topic.URL, challenge)
 }
 
 func (w *world) set(body string) {

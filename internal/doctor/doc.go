@@ -1,0 +1,2 @@
+// Package doctor checks a publisher's set-up from outside.
+package doctor

@@ -1,0 +1,2 @@
+// Package upstream keeps this server's own subscriptions at other hubs.
+package upstream

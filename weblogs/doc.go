@@ -1,0 +1,2 @@
+// Package weblogs is the ping interface of weblogs.com.
+package weblogs
