@@ -2,54 +2,76 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"cloudburst/internal/config"
 	"cloudburst/rsscloud"
 )
 
-// listenProcedure is what hubs call over xml-rpc and soap.
-const listenProcedure = "rssCloud.notify"
+// What --via says besides the protocols of rssCloud.
+const (
+	viaRSSCloud = "rsscloud"
+	viaWebSub   = "websub"
+	viaCNWS     = "cnws"
+)
 
 func (p *Program) listen() *cobra.Command {
 	l := &listener{p: p}
+	var lease string
 	c := &cobra.Command{
 		Use:   "listen FEED…",
 		Short: "Wait for changes of feeds and print them: an aggregator in a terminal",
-		Long: `Reads each feed's <cloud> element, asks that hub to be notified, answers its test
-call or challenge, and prints every notification with its delay and the newest
-item of the feed. It renews every 24 hours, registers again after an outage, and
-cancels its registrations at the end where the hub offers that. Ctrl-C ends it.
+		Long: `Asks the hubs of feeds to be told of changes, answers what they ask back, and prints
+every notification with its delay and the newest item of the feed. It asks again
+before a hub forgets and after an outage, and takes everything back at the end
+where the hub offers that. Ctrl-C ends it.
 
-The hub must be able to connect to this machine. Without --domain it calls the
-address that the registration comes from; --domain names another host, and the hub
-then asks for consent with a challenge. --addr fixes the port, for firewalls.
+--via says in which protocol:
+
+  rsscloud  the hub of each feed's <cloud> element (the default); http-post, xml-rpc
+            and soap are the same with that kind of call. Renewed every 24 hours.
+  websub    the hub that each feed's Link headers or links name as rel="hub". FEED may
+            be any document: its content comes with the notification. Deliveries
+            that are not signed with the secret of this run are ignored. Renewed
+            before the lease ends.
+  cnws      the hub at --hub, which must be named. Confirmed anew after 30 silent days.
+            CNWS has no way to cancel: the hub finds nobody here the next time, and
+            forgets.
+
+The hub must be able to connect to this machine. With rssCloud and without --domain it
+calls the address that the registration comes from; with the others it is given the
+address from which this machine connects to the hub. --domain names another host; an
+rssCloud hub then asks for consent with a challenge. --addr fixes the port, for
+firewalls.
 
 The delay counts from the moment when the hub heard of the change, where the hub
-says it; else from the feed's own Last-Modified or newest date.
+says it; else from the time in the notification (cnws), the feed's own Last-Modified
+or its newest date.
 
---json prints one object a line: at, event (registered, test, changed, error,
-cancelled), feed, hub, message, after_ms, since (ping, modified, date), title,
-link, text, changed_at.`,
-		Example: "  cloudburst listen http://example.org/rss.xml\n  cloudburst listen --addr :5339 --domain reader.example.org http://example.org/rss.xml",
+--json prints one object a line: at, event (registered, renewed, test, changed, error,
+cancelled, stopped), protocol, feed, hub, message, after_ms, since (ping, change_time,
+modified, date), title, link, text, changed_at; with websub also content_type, size,
+sha256 and signature (ok, none) of what was delivered.`,
+		Example: "  cloudburst listen http://example.org/rss.xml\n  cloudburst listen --addr :5339 --domain reader.example.org http://example.org/rss.xml\n  cloudburst listen --via websub http://example.org/atom.xml\n  cloudburst listen --via cnws --hub http://localhost:5337 http://example.org/rss.xml",
 		Args:    between(1, -1, "the URL of at least one FEED"),
 		RunE: func(c *cobra.Command, feeds []string) error {
+			var err error
+			if l.lease, err = parseLease(lease); err != nil {
+				return err
+			}
 			return l.run(c.Context(), feeds)
 		},
 	}
 	c.Flags().StringVar(&l.addr, "addr", ":0", "`address` to listen on, host:port; port 0 takes any free one")
 	c.Flags().StringVar(&l.domain, "domain", "", "`name` or address by which the hub reaches this machine")
-	c.Flags().StringVar(&l.hub, "hub", "", "`URL` of the hub to ask, for feeds without a <cloud> (default: each feed's own)")
-	choose(c, &l.via, "via", "how to be told (default http-post)", rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP)
+	c.Flags().StringVar(&l.hub, "hub", "", "`URL` of the hub to ask (default: each feed's own; with websub exactly the one that takes requests)")
+	choose(c, &l.via, "via", "how to be told (default rsscloud)", viaRSSCloud, viaWebSub, viaCNWS, rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP)
+	c.Flags().StringVar(&lease, "lease", "", "with websub, the `time` to subscribe for, such as 10d, 12h or a number of seconds (default: what the hub gives)")
+	c.Flags().BoolVar(&l.noSecret, "no-secret", false, "with websub, take deliveries without a signature")
 	c.Flags().BoolVar(&l.json, "json", false, "one JSON object a line")
 	return c
 }
@@ -59,11 +81,14 @@ type listener struct {
 	p                 *Program
 	addr, domain, via string
 	hub               string // asked instead of the feed's own, unless empty
+	lease             time.Duration
+	noSecret          bool
 	json              bool
 
+	way     way
+	host    string // the address that it listens on, if that is a certain one
 	port    int
-	path    string // with a part that nobody guesses
-	client  rsscloud.Client
+	path    string // with a part that nobody guesses; feeds may have their own below it
 	notices chan notice
 	reading chan struct{} // places for feeds being read
 
@@ -72,19 +97,42 @@ type listener struct {
 	feeds    map[string]*followed
 }
 
+// way is a protocol in which hubs are asked and tell.
+type way interface {
+	// handler is the callback, for l.path and all below it.
+	handler() http.Handler
+	// register asks a hub to be told of f, and waits until it will be.
+	register(ctx context.Context, f *followed) (registered, error)
+	// cancel ends what register began, as far as that can be done, and says how it
+	// went; a record without an event says nothing.
+	cancel(ctx context.Context, f *followed) record
+}
+
+// registered is what a hub has granted.
+type registered struct {
+	hub, msg string
+	again    time.Duration // when to ask anew
+}
+
 // followed is one feed and its registration.
 type followed struct {
-	url   string
-	cloud rsscloud.Cloud
-	asks  bool // a registration is under way: what comes now is the test call
-	held  bool // registered, as far as we know
+	url  string
+	asks bool      // a registration is under way: what comes now is the test call
+	held bool      // registered, as far as we know
+	due  time.Time // when to ask anew
+
+	cloud rsscloud.Cloud // of rssCloud
+	sub   subscribed     // of WebSub
+	hub   string         // of CNWS
 }
 
 // notice is a notification with what its header says.
 type notice struct {
-	rsscloud.Notice
+	feed      string
+	at        time.Time
 	test      bool
 	changedAt time.Time // when the hub heard of the change; zero: it does not say
+	news      *record   // what came with it; nil: the feed is to be read
 }
 
 const (
@@ -96,22 +144,9 @@ const (
 )
 
 func (l *listener) run(ctx context.Context, urls []string) error {
-	if l.via == "" {
-		l.via = rsscloud.HTTPPost
+	if err := l.prepare(urls); err != nil {
+		return err
 	}
-	if l.hub != "" && rsscloud.CheckFeedURL(l.hub) != nil {
-		return usagef("--hub is %q: it needs http:// or https:// and a host", l.hub)
-	}
-	l.feeds = map[string]*followed{}
-	for _, u := range urls {
-		if err := rsscloud.CheckFeedURL(u); err != nil {
-			return usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", u)
-		}
-		l.feeds[u] = &followed{url: u}
-	}
-	l.client = rsscloud.Client{HTTP: l.p.HTTP, UserAgent: l.p.agent()}
-	l.notices = make(chan notice, noticeRoom)
-	l.reading = make(chan struct{}, readAtOnce)
 	stop, err := l.serve(ctx)
 	if err != nil {
 		return err
@@ -142,43 +177,47 @@ func (l *listener) run(ctx context.Context, urls []string) error {
 	return nil
 }
 
-// serve starts the callback.
-//
-// spec:rsscloud-2009#listener-needs-a-server
-func (l *listener) serve(ctx context.Context) (stop func(), err error) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", l.addr)
-	if err != nil {
-		return nil, fmt.Errorf("--addr is %q, and nothing can listen there: %w", l.addr, err)
+// prepare looks at the command line.
+func (l *listener) prepare(urls []string) error {
+	if l.via == "" || l.via == viaRSSCloud {
+		l.via = rsscloud.HTTPPost
 	}
-	_, port, err := net.SplitHostPort(ln.Addr().String())
-	if err != nil {
-		return nil, err
+	if l.hub != "" && rsscloud.CheckFeedURL(l.hub) != nil {
+		return usagef("--hub is %q: it needs http:// or https:// and a host", l.hub)
 	}
-	if l.port, err = strconv.Atoi(port); err != nil {
-		return nil, err
+	if l.via != viaWebSub && (l.lease != 0 || l.noSecret) {
+		return usagef("--lease and --no-secret belong to --via websub: other protocols have neither")
 	}
-	var secret [8]byte
-	if _, err := rand.Read(secret[:]); err != nil {
-		return nil, err
-	}
-	l.path = "/notify/" + hex.EncodeToString(secret[:])
-	mux := http.NewServeMux()
-	mux.Handle(l.path, &rsscloud.Subscriber{Wants: l.wants, OnNotify: l.heard, Procedure: listenProcedure})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
-		WriteTimeout: 15 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	go func() {
-		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			l.say(record{Event: "error", Message: "the callback stopped: " + sentence(err)})
+	l.feeds = map[string]*followed{}
+	for _, u := range urls {
+		if err := rsscloud.CheckFeedURL(u); err != nil {
+			return usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", u)
 		}
-	}()
-	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-		defer cancel()
-		if server.Shutdown(ctx) != nil {
-			_ = server.Close() // nobody is left to tell
+		l.feeds[u] = &followed{url: u}
+	}
+	l.notices = make(chan notice, noticeRoom)
+	l.reading = make(chan struct{}, readAtOnce)
+	switch l.via {
+	case viaWebSub:
+		l.way = newWebSubWay(l)
+	case viaCNWS:
+		if l.hub == "" {
+			return usagef("--via cnws needs --hub URL: feeds do not name hubs of CNWS")
 		}
-	}, nil
+		l.way = newCNWSWay(l)
+	default:
+		l.way = newCloudWay(l)
+	}
+	return nil
+}
+
+// take keeps a notification to be printed. When too many wait, the oldest news is
+// old anyway.
+func (l *listener) take(n notice) {
+	select {
+	case l.notices <- n:
+	default:
+	}
 }
 
 func (l *listener) wants(feed string) bool {
@@ -186,34 +225,6 @@ func (l *listener) wants(feed string) bool {
 	defer l.mu.Unlock()
 	_, ok := l.feeds[feed]
 	return ok
-}
-
-// heard takes a notification. When too many wait, the oldest news is old anyway.
-func (l *listener) heard(ctx context.Context, n rsscloud.Notice) {
-	note := notice{Notice: n}
-	if r := rsscloud.RequestFrom(ctx); r != nil {
-		note.changedAt = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))
-	}
-	l.mu.Lock()
-	f := l.feeds[n.URL]
-	note.test = f != nil && f.asks && l.domain == "" && note.changedAt.IsZero()
-	l.mu.Unlock()
-	select {
-	case l.notices <- note:
-	default:
-	}
-}
-
-// parseChangedAt reads a moment in either form that hubs may give it: RFC 3339 or
-// Unix milliseconds.
-func parseChangedAt(text string) time.Time {
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return t
-	}
-	if ms, err := strconv.ParseFloat(text, 64); err == nil && ms > 0 && ms < 1e15 {
-		return time.UnixMicro(int64(ms * 1000))
-	}
-	return time.Time{}
 }
 
 // print reads and prints what was heard, a few feeds at a time.
@@ -226,7 +237,11 @@ func (l *listener) print(ctx context.Context) {
 			return
 		case n := <-l.notices:
 			if n.test {
-				l.say(record{At: n.At, Event: "test", Feed: n.URL, Message: "the hub's test call"})
+				l.say(record{At: n.at, Event: "test", Feed: n.feed, Message: "the hub's test call"})
+				continue
+			}
+			if n.news != nil {
+				l.say(*n.news)
 				continue
 			}
 			select {
@@ -246,27 +261,34 @@ func (l *listener) print(ctx context.Context) {
 //
 // spec:rsscloud-2009#aggregator-reads-feed
 func (l *listener) tell(ctx context.Context, n notice) {
-	r := record{At: n.At, Event: "changed", Feed: n.URL}
+	r := record{At: n.at, Event: "changed", Feed: n.feed}
 	if !n.changedAt.IsZero() {
-		r.measure(n.At, n.changedAt, "ping")
+		r.measure(n.at, n.changedAt, "ping")
 		if !l.json {
 			l.say(r)
 		}
 	}
-	doc, err := l.p.readFeed(ctx, n.URL)
+	doc, err := l.p.readFeed(ctx, n.feed)
 	if err == nil {
-		newest, dated := doc.newestItem()
-		r.Title, r.Link, r.Text = clean(newest.Title), clean(newest.Link), short(clean(newest.Text), 500)
-		if r.Since == "" && !doc.Modified.IsZero() {
-			r.measure(n.At, doc.Modified, "modified")
-		}
-		if r.Since == "" && !dated.IsZero() {
-			r.measure(n.At, dated, "date")
-		}
-		r.item = newest.String()
+		r.show(doc)
 	} else if ctx.Err() == nil {
 		r.Message = sentence(err)
 	}
 	r.again = !n.changedAt.IsZero() && !l.json
 	l.say(r)
+}
+
+// parseLease reads --lease: a time as the settings have it, or seconds as WebSub does.
+func parseLease(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := config.ParseDuration(text)
+	if n, bad := time.ParseDuration(text + "s"); bad == nil && err != nil {
+		d, err = n, nil
+	}
+	if err != nil || d < time.Second {
+		return 0, usagef("--lease is %q: it needs a time of at least a second, such as 10d, 12h or a number of seconds", text)
+	}
+	return d.Truncate(time.Second), nil
 }

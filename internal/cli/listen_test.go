@@ -85,8 +85,9 @@ func listenerIn(w *cloudWorld) (*listener, *followed, *locked) {
 	out := &locked{}
 	p := &Program{Out: out, Err: out, HTTP: w, Version: "test"}
 	f := &followed{url: "http://feed.example/rss.xml"}
-	return &listener{p: p, json: true, via: rsscloud.HTTPPost, port: 5339, path: "/notify", feeds: map[string]*followed{f.url: f},
-		client: rsscloud.Client{HTTP: w}}, f, out
+	l := &listener{p: p, json: true, via: rsscloud.HTTPPost, port: 5339, path: "/notify", feeds: map[string]*followed{f.url: f}}
+	l.way = newCloudWay(l)
+	return l, f, out
 }
 
 func TestListenRenewsBeforeEach24HoursAreOver(t *testing.T) {
@@ -198,7 +199,7 @@ func TestTheDelayCountsFromTheHubsWordElseFromTheFeeds(t *testing.T) {
 		res := answer(`<rss><channel><item><title>A &lt;b&gt;title&lt;/b&gt;</title><pubDate>Mon, 04 May 2026 03:01:00 GMT</pubDate></item></channel></rss>`)
 		res.Header.Set("Last-Modified", tt.modified)
 		l := &listener{p: &Program{Out: out, Err: out, HTTP: always{res}}, json: true}
-		l.tell(t.Context(), notice{Notice: rsscloud.Notice{URL: "http://feed.example/", At: at}, changedAt: parseChangedAt(tt.header)})
+		l.tell(t.Context(), notice{feed: "http://feed.example/", at: at, changedAt: parseChangedAt(tt.header)})
 		var r record
 		if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
 			t.Fatalf("%v in %s", err, out.String())
@@ -218,7 +219,7 @@ func TestForPeopleTheFirstLineDoesNotWaitForTheFeed(t *testing.T) {
 	out := &locked{}
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
 	l := &listener{p: &Program{Out: out, Err: out, HTTP: always{answer(`<feed><entry><title>New</title></entry></feed>`)}}}
-	l.tell(t.Context(), notice{Notice: rsscloud.Notice{URL: "http://feed.example/\x1b[2J", At: at}, changedAt: at.Add(-3200 * time.Microsecond)})
+	l.tell(t.Context(), notice{feed: "http://feed.example/\x1b[2J", at: at, changedAt: at.Add(-3200 * time.Microsecond)})
 	want := "03:02:01.000  changed     http://feed.example/[2J  told after 3.2 ms\n"
 	if got := out.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("%q\n%q", got, want)

@@ -9,15 +9,22 @@ import (
 type record struct {
 	At        time.Time  `json:"at"`
 	Event     string     `json:"event"`
+	Protocol  string     `json:"protocol,omitempty"` // http-post, xml-rpc, soap, websub, cnws
 	Feed      string     `json:"feed,omitempty"`
 	Hub       string     `json:"hub,omitempty"`
 	Message   string     `json:"message,omitempty"`
 	AfterMS   *float64   `json:"after_ms,omitempty"`   // from the change to the notification
-	Since     string     `json:"since,omitempty"`      // what tells the moment of the change: ping, modified, date
+	Since     string     `json:"since,omitempty"`      // what tells the moment of the change: ping, change_time, modified, date
 	ChangedAt *time.Time `json:"changed_at,omitempty"` // that moment
 	Title     string     `json:"title,omitempty"`
 	Link      string     `json:"link,omitempty"`
 	Text      string     `json:"text,omitempty"`
+
+	// Of content that was delivered with the notification.
+	ContentType string `json:"content_type,omitempty"`
+	Size        *int   `json:"size,omitempty"`      // bytes
+	SHA256      string `json:"sha256,omitempty"`    // of the bytes, in hexadecimal
+	Signature   string `json:"signature,omitempty"` // ok, none
 
 	item  string // title or text, for people
 	again bool   // the first line of it is printed already
@@ -26,6 +33,35 @@ type record struct {
 func (r *record) measure(now, changed time.Time, by string) {
 	after := float64(now.Sub(changed).Microseconds()) / 1000
 	r.AfterMS, r.Since, r.ChangedAt = &after, by, &changed
+}
+
+// show takes what is newest in a document, and its own word on when it changed
+// where nobody has a better one.
+func (r *record) show(doc document) {
+	newest, dated := doc.newestItem()
+	r.Title, r.Link, r.Text = clean(newest.Title), clean(newest.Link), short(clean(newest.Text), 500)
+	if r.Since == "" && !doc.Modified.IsZero() {
+		r.measure(r.At, doc.Modified, "modified")
+	}
+	if r.Since == "" && !dated.IsZero() {
+		r.measure(r.At, dated, "date")
+	}
+	r.item = newest.String()
+}
+
+// delivery is the delivered content in words; "" when there is none.
+func (r *record) delivery() string {
+	if r.Size == nil {
+		return ""
+	}
+	kind, signed := r.ContentType, "signature ok"
+	if kind == "" {
+		kind = "no content type"
+	}
+	if r.Signature == "none" {
+		signed = "not signed"
+	}
+	return fmt.Sprintf("%s, %s, %s", clean(kind), plural(*r.Size, "byte"), signed)
 }
 
 // delay is the delay in words.
@@ -37,6 +73,8 @@ func (r *record) delay() string {
 	switch r.Since {
 	case "ping":
 		return "told after " + d
+	case "change_time":
+		return "told " + d + " after the time in the notification"
 	case "modified":
 		return "told " + d + " after the feed's Last-Modified"
 	default:
@@ -48,6 +86,9 @@ func (r *record) delay() string {
 func (l *listener) say(r record) {
 	if r.At.IsZero() {
 		r.At = time.Now()
+	}
+	if r.Protocol == "" {
+		r.Protocol = l.via
 	}
 	l.printing.Lock()
 	defer l.printing.Unlock()
@@ -69,6 +110,9 @@ func (l *listener) say(r record) {
 	}
 	if r.item != "" {
 		fmt.Fprintf(l.p.Out, "                          %s\n", r.item)
+	}
+	if text := r.delivery(); text != "" {
+		fmt.Fprintf(l.p.Out, "                          %s\n", text)
 	}
 	if r.Message != "" {
 		fmt.Fprintf(l.p.Err, "%s  error       %s\n", at, clean(r.Message))

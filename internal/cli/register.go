@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
-
-	"cloudburst/rsscloud"
 )
 
 // errRefused is a hub's no. Asking again soon would get the same.
 type errRefused struct{ msg string }
 
 func (e errRefused) Error() string { return e.msg }
+
+// errAgain marks trouble that may pass: the hub could not be reached.
+var errAgain = errors.New("the hub may come back")
+
+type againError struct{ error }
+
+func (e againError) Unwrap() []error { return []error{e.error, errAgain} }
 
 // follow keeps one feed registered until ctx ends, from the start of the program
 // on. Its error, when it gives the feed up, has been printed.
@@ -30,14 +34,8 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		}
 		if err == nil {
 			pause.reset()
-			// spec:rsscloud-2003#renew-24h
-			// spec:rsscloud-2009#renew-24h
-			// A machine that sleeps must renew when it wakes, so the wall clock counts.
-			due := time.Now().Round(0).Add(renewAfter - rand.N(renewJitter))
-			for time.Now().Round(0).Before(due) {
-				if wait(ctx, min(time.Minute, time.Until(due))) != nil {
-					return nil
-				}
+			if l.hold(ctx, f) != nil {
+				return nil
 			}
 			continue
 		}
@@ -59,76 +57,51 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 	}
 }
 
-// errAgain marks trouble that may pass: the hub could not be reached.
-var errAgain = errors.New("the hub may come back")
-
-type againError struct{ error }
-
-func (e againError) Unwrap() []error { return []error{e.error, errAgain} }
-
-// register reads the feed for its <cloud> and asks that hub.
+// register asks once, and says so when it worked.
 func (l *listener) register(ctx context.Context, f *followed) error {
-	doc, err := l.p.readFeed(ctx, f.url)
+	got, err := l.way.register(ctx, f)
 	if err != nil {
 		return err
 	}
-	cloud, err := l.cloudOf(doc)
-	if err != nil {
-		return err
-	}
-	hub, err := cloud.RegisterURL()
-	if err != nil {
-		return fmt.Errorf("the <cloud> of %s cannot be used: %w", f.url, err)
-	}
-	l.mu.Lock()
-	f.cloud, f.asks = cloud, true
-	l.mu.Unlock()
-	res, err := l.client.PleaseNotify(ctx, cloud, l.registration(f.url))
-	l.mu.Lock()
-	f.asks = false
-	l.mu.Unlock()
-	if err != nil {
-		said := hubError(hub, err)
-		if e, ok := errors.AsType[*rsscloud.Error](err); ok && e.Status < 500 && e.Status != http.StatusTooManyRequests {
-			return errRefused{said.Error()}
-		}
-		return againError{said}
-	}
-	if !res.Success {
-		return errRefused{fmt.Sprintf("the hub at %s refuses %s: %s", hub, f.url, res.Msg)}
-	}
-	again := f.held
-	f.held = true
 	what := "registered"
-	if again {
+	if f.held {
 		what = "renewed"
 	}
-	l.say(record{Event: what, Feed: f.url, Hub: hub, Message: "at " + hub + ": " + res.Msg})
+	f.held = true
+	l.mu.Lock()
+	f.due = time.Now().Round(0).Add(got.again)
+	l.mu.Unlock()
+	l.say(record{Event: what, Feed: f.url, Hub: got.hub, Message: got.msg})
 	return nil
 }
 
-// cloudOf is the hub to ask: the one that was named, else the feed's own.
-func (l *listener) cloudOf(doc document) (rsscloud.Cloud, error) {
-	if l.hub != "" {
-		return rsscloud.CloudAt(l.hub), nil
+// outage is how late the clock must be for this machine to have slept: hubs may
+// have found nobody here meanwhile.
+const outage = 10 * time.Minute
+
+// hold waits until it is time to register anew. A machine that sleeps must renew
+// when it wakes, so the wall clock counts.
+//
+// spec:cnws-2003#confirm-after-outage
+func (l *listener) hold(ctx context.Context, f *followed) error {
+	for {
+		now := time.Now().Round(0)
+		l.mu.Lock()
+		left := f.due.Sub(now)
+		l.mu.Unlock()
+		if left <= 0 {
+			return nil
+		}
+		if err := wait(ctx, min(time.Minute, left)); err != nil {
+			return err
+		}
+		if time.Now().Round(0).Sub(now) > outage {
+			return nil
+		}
 	}
-	cloud, err := doc.cloud()
-	if err != nil {
-		return cloud, fmt.Errorf("%w: name a hub with --hub", err)
-	}
-	return cloud, nil
 }
 
-func (l *listener) registration(feed string) rsscloud.Registration {
-	g := rsscloud.Registration{Port: l.port, Path: l.path, Protocol: l.via, URLs: []string{feed}, Domain: l.domain}
-	if l.via != rsscloud.HTTPPost {
-		g.Procedure = listenProcedure
-	}
-	return g
-}
-
-// cancelAll ends the registrations that are held, where hubs offer that. A hub
-// that does not will find nobody here and drop them by itself.
+// cancelAll ends the registrations that are held.
 func (l *listener) cancelAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), cancelTime)
 	defer cancel()
@@ -138,9 +111,8 @@ func (l *listener) cancelAll() {
 			continue
 		}
 		group.Go(func() {
-			res, err := l.client.Cancel(ctx, f.cloud, l.registration(f.url))
-			if err == nil && res.Success {
-				l.say(record{Event: "cancelled", Feed: f.url, Message: res.Msg})
+			if r := l.way.cancel(ctx, f); r.Event != "" {
+				l.say(r)
 			}
 		})
 	}
