@@ -18,7 +18,7 @@ func (p *parser) startTag() error {
 	}
 	n := &Node{Line: p.lineHere()}
 	if len(p.open) > 0 {
-		n.parent = p.top().node
+		n.parent, n.At = p.top().node, len(p.top().text)
 	}
 	p.pos++
 	var err error

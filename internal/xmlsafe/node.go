@@ -19,6 +19,9 @@ type Node struct {
 	// Text is all character data directly inside the element, in order,
 	// with line ends as "\n".
 	Text string
+	// At is how many bytes of the Text of the element around it come before
+	// this one.
+	At int
 	// Line is where the start tag is, from 1.
 	Line int
 
