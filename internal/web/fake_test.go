@@ -30,8 +30,10 @@ type fake struct {
 	subs    []hub.SubscriptionInfo
 	events  []event.Event // oldest first
 	minutes []hub.Minute
+	changes []hub.Change // oldest first
 	now     time.Time
 	err     error // what every call returns, if set
+	looks   int   // how often the list of changes was read
 
 	ping func(hub.Ping) (hub.PingResult, error)
 	reg  func(hub.Registration) (hub.Registered, error)
@@ -100,6 +102,36 @@ func (f *fake) Events(_ context.Context, q hub.EventQuery) (out []event.Event, e
 		}
 	}
 	return out, f.err
+}
+
+func (f *fake) Changes(_ context.Context, q hub.ChangeQuery) (out []hub.Change, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks++
+	filter := changesQuery{Text: q.Text}
+	all := slices.SortedFunc(slices.Values(f.changes), func(a, b hub.Change) int {
+		if a.Cursor().Less(b.Cursor()) {
+			return -1
+		}
+		return 1
+	})
+	if !q.Forward {
+		slices.Reverse(all)
+	}
+	zero := event.Cursor{}
+	for _, c := range all {
+		at := c.Cursor()
+		if filter.matches(c) && !c.At.Before(q.Since) && (q.Before == zero || at.Less(q.Before)) && (q.After == zero || q.After.Less(at)) && len(out) < q.Limit {
+			out = append(out, c)
+		}
+	}
+	return out, f.err
+}
+
+func (f *fake) CountChanges(context.Context) (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return int64(len(f.changes)), f.err
 }
 
 func (f *fake) Minutes(_ context.Context, since time.Time) (out []hub.Minute, err error) {

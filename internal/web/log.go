@@ -88,29 +88,6 @@ func parseLogQuery(v url.Values) logQuery {
 	return q
 }
 
-// place writes a cursor for a URL; parsePlace reads it, and "" as the zero cursor.
-func place(c event.Cursor) string {
-	return strconv.FormatInt(c.At, 10) + "." + strconv.FormatInt(c.Node, 10) + "." + strconv.FormatInt(c.Seq, 10)
-}
-
-func parsePlace(s string) (c event.Cursor, ok bool) {
-	if s == "" {
-		return c, true
-	}
-	parts := strings.Split(s, ".")
-	if len(parts) != 3 {
-		return c, false
-	}
-	for i, p := range []*int64{&c.At, &c.Node, &c.Seq} {
-		n, err := strconv.ParseInt(parts[i], 10, 64)
-		if err != nil {
-			return event.Cursor{}, false
-		}
-		*p = n
-	}
-	return c, true
-}
-
 func (q logQuery) bad() bool { return q.TopicError != "" || q.KindError != "" || q.PlaceError != "" }
 
 // Filtered reports whether anything narrows the log.
@@ -220,30 +197,9 @@ func (s *site) logPage(rw http.ResponseWriter, r *http.Request) {
 
 // logEvents reads one page, newest first, and whether there is more on either side.
 func (s *site) logEvents(r *http.Request, q logQuery) (events []event.Event, older, newer bool, err error) {
-	zero := event.Cursor{}
-	want := q.store(logPageRows + 1)
-	if q.after != zero {
-		want.After, want.Forward = q.after, true
-		if events, err = s.Store.Events(r.Context(), want); err != nil {
-			return nil, false, false, err
-		}
-		if newer = len(events) > logPageRows; newer {
-			events = events[:logPageRows]
-		}
-		slices.Reverse(events)
-		if len(events) == logPageRows || newer {
-			return events, true, newer, nil
-		}
-		// Less than a page is newer: that is the newest page, so it is shown whole.
-		q.before = zero
-		want = q.store(logPageRows + 1)
-	}
-	want.Before = q.before
-	if events, err = s.Store.Events(r.Context(), want); err != nil {
-		return nil, false, false, err
-	}
-	if older = len(events) > logPageRows; older {
-		events = events[:logPageRows]
-	}
-	return events, older, q.before != zero, nil
+	return page(logPageRows, q.before, q.after, func(before, after event.Cursor, limit int) ([]event.Event, error) {
+		want := q.store(limit)
+		want.Before, want.After, want.Forward = before, after, after != event.Cursor{}
+		return s.Store.Events(r.Context(), want)
+	})
 }

@@ -41,9 +41,9 @@ func parsePages(a assets) pages {
 		"clean":   clean,
 	}
 	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
-		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html"))
+		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html"))
 	all := pages{}
-	for _, name := range []string{"front", "outcome", "log", "topics", "topic", "status", "docs", "problem"} {
+	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "problem"} {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all

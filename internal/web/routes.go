@@ -14,7 +14,16 @@ type site struct {
 	pages     pages
 	assets    assets
 	listening atomic.Int64
-	rows      rowCache
+	rows      rowCache // lines of the log
+	lines     rowCache // lines of the list of changes
+	tail      changeTail
+}
+
+// newSite makes ready what all pages share.
+func newSite(w *Web) *site {
+	s := &site{Web: w, assets: loadAssets()}
+	s.pages = parsePages(s.assets)
+	return s
 }
 
 // section is one entry of the bar. What the program learns later gets its line
@@ -24,6 +33,7 @@ type section struct{ Path, Label, Icon string }
 func sections() []section {
 	return []section{
 		{"/log", "Log", "log"},
+		{"/changes", "Changes", "changes"},
 		{"/topics", "Topics", "topics"},
 		{"/status", "Status", "status"},
 		{"/docs", "Docs", "docs"},
@@ -33,14 +43,15 @@ func sections() []section {
 // Routes is every page, with its headers and the protection of its forms. It
 // answers any path: what is not a page is the 404 page.
 func (w *Web) Routes() http.Handler {
-	s := &site{Web: w, assets: loadAssets()}
-	s.pages = parsePages(s.assets)
+	s := newSite(w)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.front)
 	mux.HandleFunc("POST /do/ping", s.doPing)
 	mux.HandleFunc("POST /do/register", s.doRegister)
 	mux.HandleFunc("GET /log", s.logPage)
 	mux.HandleFunc("GET /log/stream", s.stream)
+	mux.HandleFunc("GET /changes", s.changesPage)
+	mux.HandleFunc("GET /changes/stream", s.changesStream)
 	mux.HandleFunc("GET /topics", s.topics)
 	mux.HandleFunc("GET /topics/{id}", s.topic)
 	mux.HandleFunc("GET /status", s.status)
@@ -103,5 +114,5 @@ func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Reque
 
 func (s *site) robots(rw http.ResponseWriter, _ *http.Request) {
 	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /do/\nDisallow: /topics\n"))
+	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\n"))
 }

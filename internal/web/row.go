@@ -59,7 +59,7 @@ func facts(e event.Event, r row) []fact {
 	}
 	all = append(all, fact{Name: "Outcome", Value: clean(e.Text, 2000), Foreign: true})
 	if e.Door != "" {
-		all = append(all, fact{Name: "By way of", Value: clean(e.Door, 40)})
+		all = append(all, fact{Name: "By way of", Value: doorOf(e.Door).Words})
 	}
 	if e.Peer != "" {
 		name := "From"
@@ -115,7 +115,13 @@ type rowCache struct {
 
 // rendered is e's line as HTML.
 func (s *site) rendered(e event.Event) ([]byte, error) {
-	m, c := mark{e.Node, e.Seq}, &s.rows
+	return s.rows.get(mark{e.Node, e.Seq}, func(out *bytes.Buffer) error {
+		return s.pages["log"].ExecuteTemplate(out, "row", newRow(e, s.now()))
+	})
+}
+
+// get is what was made for m, or what render makes of it now.
+func (c *rowCache) get(m mark, render func(*bytes.Buffer) error) ([]byte, error) {
 	c.mu.Lock()
 	b, ok := c.made[m]
 	c.mu.Unlock()
@@ -123,7 +129,7 @@ func (s *site) rendered(e event.Event) ([]byte, error) {
 		return b, nil
 	}
 	var out bytes.Buffer
-	if err := s.pages["log"].ExecuteTemplate(&out, "row", newRow(e, s.now())); err != nil {
+	if err := render(&out); err != nil {
 		return nil, err
 	}
 	b = bytes.TrimSpace(out.Bytes())

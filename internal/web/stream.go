@@ -28,35 +28,17 @@ func (s *site) stream(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, q.TopicError+q.KindError+q.PlaceError, http.StatusBadRequest)
 		return
 	}
-	limit := int64(s.MaxListeners)
-	if limit <= 0 {
-		limit = defaultListeners
-	}
-	defer s.listening.Add(-1)
-	if s.listening.Add(1) > limit {
-		rw.Header().Set("Retry-After", "30")
-		http.Error(rw, "As many people as this server can serve are watching the log already. Try again in half a minute.", http.StatusServiceUnavailable)
-		return
-	}
-	h := rw.Header()
-	h.Set("Content-Type", "text/event-stream; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // proxies that hold answers back would hold back the news
-	if r.Method == http.MethodHead {
-		return
-	}
-	l := &live{site: s, q: q, out: rw, rc: http.NewResponseController(rw), html: r.URL.Query().Get("as") == "html"}
-	if err := l.run(r.Context(), r); err != nil && r.Context().Err() == nil {
-		s.log().Debug("a live reader was let go", "err", err)
-	}
+	s.serveLive(rw, r, func(out sse) error {
+		l := &live{site: s, sse: out, q: q, html: r.URL.Query().Get("as") == "html"}
+		return l.run(r.Context(), r)
+	})
 }
 
 // live is one reader of the stream.
 type live struct {
 	*site
+	sse
 	q    logQuery
-	out  http.ResponseWriter
-	rc   *http.ResponseController
 	html bool
 	last mark // what the reader has seen last
 }
@@ -70,11 +52,7 @@ func (l *live) run(ctx context.Context, r *http.Request) error {
 	if err := l.begin(ctx, r); err != nil {
 		return err
 	}
-	every := l.Heartbeat
-	if every <= 0 {
-		every = defaultHeartbeat
-	}
-	beat := time.NewTicker(every)
+	beat := time.NewTicker(l.beat())
 	defer beat.Stop()
 	for {
 		sent, err := l.catchUp(ctx)
@@ -90,15 +68,6 @@ func (l *live) run(ctx context.Context, r *http.Request) error {
 		// It was too slow for the bus. What it missed is in the store.
 		heard.Close()
 		heard = l.Bus.Listen(streamBuffer)
-	}
-}
-
-func (l *live) stopping() bool {
-	select {
-	case <-l.Done: // nil: never
-		return true
-	default:
-		return false
 	}
 }
 
@@ -218,15 +187,8 @@ func (l *live) send(events []event.Event) error {
 		if err != nil {
 			return fmt.Errorf("write event %d:%d: %w", e.Node, e.Seq, err)
 		}
-		m := mark{e.Node, e.Seq}
-		fmt.Fprintf(&out, "id: %s\n", m)
-		for line := range bytes.Lines(data) {
-			out.WriteString("data: ")
-			out.Write(bytes.TrimRight(line, "\r\n"))
-			out.WriteByte('\n')
-		}
-		out.WriteByte('\n')
-		l.last = m
+		l.last = mark{e.Node, e.Seq}
+		frameOf(&out, l.last.String(), data)
 	}
 	return l.write(out.Bytes())
 }
@@ -236,19 +198,4 @@ func (l *live) data(e event.Event) ([]byte, error) {
 		return l.rendered(e)
 	}
 	return json.Marshal(e.Public())
-}
-
-// write sends b now. A reader who takes nothing for writeWithin is let go.
-func (l *live) write(b []byte) error {
-	if err := l.rc.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
-		return err
-	}
-	if _, err := l.out.Write(b); err != nil {
-		return err
-	}
-	if err := l.rc.Flush(); err != nil {
-		return err
-	}
-	// Over HTTP/2 a deadline that passes while nothing is written ends the stream.
-	return l.rc.SetWriteDeadline(time.Time{})
 }

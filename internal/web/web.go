@@ -1,5 +1,6 @@
 // Package web is the hub as people see it: the front page with its two forms,
-// the live log, the topics, the status page and the documentation.
+// the live log, the list of changes, the topics, the status page and the
+// documentation.
 //
 // Everything here stands on the public listener, so it shows what strangers may
 // see and nothing else: a subscriber appears as a host, never as a callback path,
@@ -41,6 +42,8 @@ type Store interface {
 	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
 	Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error)
 	Minutes(ctx context.Context, since time.Time) ([]hub.Minute, error)
+	Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error)
+	CountChanges(ctx context.Context) (int64, error)
 }
 
 // Web is the pages' surroundings. Hub, Store and Bus must be set before Routes;

@@ -1,4 +1,4 @@
-// Puts new events on top of the log as they come. Nothing moves under the reader's
+// Puts new lines on top of the log, or of the changes, as they come. Nothing moves under the reader's
 // eyes: unless he is at the top and reads nothing, they wait behind a button.
 
 const list = document.getElementById("events");
@@ -47,7 +47,7 @@ if (list?.dataset.stream && "EventSource" in window) {
     if (waiting.length === 0) return;
     if (!busy()) return show();
     const n = waiting.length;
-    pill.textContent = n === 1 ? "1 new event" : `${n > keep ? `${keep}+` : n} new events`;
+    pill.textContent = n === 1 ? `1 new ${list.dataset.one}` : `${n > keep ? `${keep}+` : n} new ${list.dataset.many}`;
     pill.hidden = false;
   };
 
@@ -75,7 +75,7 @@ if (list?.dataset.stream && "EventSource" in window) {
     }
   });
   source.addEventListener("reset", () => {
-    pill.textContent = "Much happened: load the log again";
+    pill.textContent = "Much happened: load the page again";
     pill.dataset.reload = "yes";
     pill.hidden = false;
   });

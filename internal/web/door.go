@@ -1,0 +1,61 @@
+package web
+
+import "cloudburst/internal/hub"
+
+// door is a way in or out, as event.Event and hub.Change name it, with its words.
+type door struct{ Value, Tag, Words string }
+
+func doors() []door {
+	return []door{
+		{"rest", "rssCloud", "rssCloud, as a form (REST)"},
+		{hub.XMLRPC, "XML-RPC", "rssCloud, over XML-RPC"},
+		{hub.SOAP, "SOAP", "rssCloud, over SOAP"},
+		{hub.HTTPPost, "http-post", "rssCloud, as a form (http-post)"},
+		{hub.HTTPSPost, "https-post", "rssCloud, as a form over TLS (https-post)"},
+		{hub.WebSub, "WebSub", "WebSub"},
+		{hub.CNWS, "CNWS", "CNWS, the change notification web service"},
+		{"weblogs", "ping", "a ping in the manner of weblogs.com"},
+		{"weblogs-extended", "extended", "an extended ping in the manner of weblogs.com"},
+		{"pingsite", "form", "the form pingSiteForm, as weblogs.com had it"},
+		{"notify-rsscloud", "from a hub", "a notification of another hub, by rssCloud"},
+		{"notify-websub", "from a hub", "the content that another hub delivered, by WebSub"},
+		{"notify-cnws", "from a hub", "a notification of another hub, by CNWS"},
+		{"relay", "relayed", "a hub that this server listens to for its own subscribers"},
+		{"web", "this site", "the form on this site"},
+		{"cli", "operator", "the operator's command"},
+		{"test", "test feed", "the test feed of this server"},
+		{"again", "again", "a look of the server's own, after a subscription came during a change"},
+	}
+}
+
+// doorOf is the door with that value; one that has no words here is called as it
+// is called inside.
+func doorOf(value string) door {
+	for _, d := range doors() {
+		if d.Value == value {
+			return d
+		}
+	}
+	v := clean(value, 40)
+	return door{v, v, v}
+}
+
+// protocolWords are the ways in which a subscriber is told, in words that fit after
+// "by".
+func protocolWords(protocol string) string {
+	switch protocol {
+	case hub.HTTPPost:
+		return "rssCloud (http-post)"
+	case hub.HTTPSPost:
+		return "rssCloud (https-post)"
+	case hub.XMLRPC:
+		return "rssCloud (XML-RPC)"
+	case hub.SOAP:
+		return "rssCloud (SOAP)"
+	case hub.WebSub:
+		return "WebSub"
+	case hub.CNWS:
+		return "CNWS"
+	}
+	return clean(protocol, 20)
+}

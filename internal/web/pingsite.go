@@ -1,0 +1,32 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// pingSiteView is the page of the form by which a site says that it changed.
+type pingSiteView struct {
+	view
+	Text string
+	Good bool
+	Asks bool // nothing was sent yet
+	Site pingSiteForm
+}
+
+// pingSiteForm is the form as it was filled in.
+type pingSiteForm struct{ Name, URL, Page string }
+
+// PingSitePage is the page that answers /pingSiteForm: a title, a sentence, and the
+// form with what was in it. Its fields are name, url and changesURL. It has the
+// headers of every other page.
+func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
+	s := newSite(w)
+	return func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
+		v := pingSiteView{view: s.view(clean(title, 200), ""), Text: sentence(text), Good: status < 300, Asks: len(form) == 0}
+		v.Site = pingSiteForm{clean(form.Get("name"), 1024), clean(form.Get("url"), 2048), clean(form.Get("changesURL"), 2048)}
+		headers(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			s.render(rw, r, status, "pingsite", v)
+		})).ServeHTTP(rw, r)
+	}
+}

@@ -1,0 +1,345 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+const (
+	tailEvery   = 2 * time.Second        // between two looks at the list, when nothing wakes the tail
+	tailPause   = 200 * time.Millisecond // least time between two looks
+	tailOverlap = 10 * time.Second       // a line may be committed so much later than it is dated
+	tailBatch   = 500                    // lines of one reading
+	tailBuffer  = 32                     // batches that may wait for one reader
+	tailMissed  = 1000                   // lines that a reader who comes back is given; more, and he is told to start afresh
+)
+
+// changeTail reads the end of the list of changes once for all who watch it. It
+// works while somebody watches. The zero value is ready.
+//
+// It is woken by the bus, and looks by itself as well: other nodes write the same
+// list, and nothing here hears of that.
+type changeTail struct {
+	mu      sync.Mutex
+	readers map[*tailReader]struct{}
+	work    *tailWork // nil: nobody watches
+}
+
+// tailReader is one who watches.
+type tailReader struct{ c chan []hub.Change }
+
+// tailWork is the reading from the first reader's coming to the last one's going.
+type tailWork struct {
+	*site
+	ready  chan struct{} // closed when it knows where the list ends
+	cancel context.CancelFunc
+
+	last event.Cursor          // the newest line that was seen
+	seen map[mark]event.Cursor // lines of the last tailOverlap
+}
+
+// join adds a reader. When it returns nil, everything that is written from now on
+// comes through the reader's channel; what is in the store already may come too.
+func (s *site) join(ctx context.Context) (*tailReader, error) {
+	r := &tailReader{make(chan []hub.Change, tailBuffer)}
+	t := &s.tail
+	t.mu.Lock()
+	if t.work == nil {
+		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
+		t.work = &tailWork{site: s, ready: make(chan struct{}), cancel: cancel, seen: map[mark]event.Cursor{}}
+		t.readers = map[*tailReader]struct{}{}
+		go t.work.run(work)
+	}
+	t.readers[r] = struct{}{}
+	ready := t.work.ready
+	t.mu.Unlock()
+	select {
+	case <-ready:
+		return r, nil
+	case <-ctx.Done():
+	case <-s.Done: // nil: never
+	}
+	s.leave(r)
+	return nil, errGone
+}
+
+// leave removes a reader; the last one ends the work.
+func (s *site) leave(r *tailReader) {
+	t := &s.tail
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.readers, r)
+	if len(t.readers) == 0 && t.work != nil {
+		t.work.cancel()
+		t.work = nil
+	}
+}
+
+// hand gives lines to all readers. One whose channel is full is dropped.
+func (s *site) hand(list []hub.Change) {
+	t := &s.tail
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for r := range t.readers {
+		select {
+		case r.c <- list:
+		default:
+			delete(t.readers, r)
+			close(r.c)
+		}
+	}
+}
+
+func (w *tailWork) run(ctx context.Context) {
+	heard := w.Bus.Listen(1)
+	defer func() { heard.Close() }()
+	tick := time.NewTicker(tailEvery)
+	defer tick.Stop()
+	begun := false
+	for {
+		if !begun {
+			begun = w.begin(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if begun {
+				w.look(ctx, true)
+			}
+		case <-heard.C():
+			// Whatever it was, and however much: one look at the list finds it. So
+			// one place on the bus is enough, and is taken anew before each look.
+			heard.Close()
+			heard = w.Bus.Listen(1)
+			if begun {
+				w.look(ctx, false)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(tailPause):
+			}
+		}
+	}
+}
+
+// begin finds the end of the list. Until that succeeds, nobody hears anything.
+func (w *tailWork) begin(ctx context.Context) bool {
+	newest, err := w.Store.Changes(ctx, hub.ChangeQuery{Limit: 1})
+	if err == nil && len(newest) > 0 {
+		w.last = newest[0].Cursor()
+		_, err = w.fresh(ctx, true)
+	}
+	if err != nil {
+		w.trouble(ctx, err)
+		return false
+	}
+	close(w.ready)
+	return true
+}
+
+// look hands out what is new.
+func (w *tailWork) look(ctx context.Context, wide bool) {
+	list, err := w.fresh(ctx, wide)
+	for batch := range slices.Chunk(list, tailBatch) {
+		w.hand(batch)
+	}
+	if err != nil {
+		w.trouble(ctx, err)
+	}
+}
+
+func (w *tailWork) trouble(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		w.log().Warn("the list of changes could not be read for those who watch it", "err", err)
+	}
+}
+
+// fresh reads what was not seen yet: behind the newest line, or wide, from a while
+// before it, for lines that were committed after later ones.
+func (w *tailWork) fresh(ctx context.Context, wide bool) (list []hub.Change, err error) {
+	q := hub.ChangeQuery{After: w.last, Forward: true, Limit: tailBatch}
+	if wide {
+		q.After, q.Since = event.Cursor{}, time.UnixMilli(w.last.At).Add(-tailOverlap)
+	}
+	for {
+		rows, err := w.Store.Changes(ctx, q)
+		if err != nil {
+			return list, err
+		}
+		for _, c := range rows {
+			m := mark{c.Node, c.Seq}
+			if _, known := w.seen[m]; known {
+				continue
+			}
+			w.seen[m] = c.Cursor()
+			list = append(list, c)
+			if w.last.Less(c.Cursor()) {
+				w.last = c.Cursor()
+			}
+		}
+		if len(rows) < q.Limit {
+			break
+		}
+		q.After = rows[len(rows)-1].Cursor()
+	}
+	for m, at := range w.seen {
+		if at.At < w.last.At-2*tailOverlap.Milliseconds() {
+			delete(w.seen, m)
+		}
+	}
+	return list, nil
+}
+
+// changesStream sends the list live as server-sent events. The id of each is its
+// place; a reader who comes back with Last-Event-ID (or, the first time, since=)
+// gets what he missed and then goes on live. Data is the change as JSON, or with
+// as=html the page's line.
+func (s *site) changesStream(rw http.ResponseWriter, r *http.Request) {
+	q := parseChangesQuery(r.URL.Query())
+	if q.PlaceError != "" {
+		http.Error(rw, q.PlaceError, http.StatusBadRequest)
+		return
+	}
+	s.serveLive(rw, r, func(out sse) error {
+		w := &changeWatch{site: s, sse: out, q: q, html: r.URL.Query().Get("as") == "html"}
+		return w.run(r.Context(), r)
+	})
+}
+
+// changeWatch is one reader of the stream.
+type changeWatch struct {
+	*site
+	sse
+	q    changesQuery
+	html bool
+	sent map[mark]bool // what came from the store, until the tail is past it
+}
+
+var (
+	errSlowReader = errors.New("it does not keep up with the list")
+	errGone       = errors.New("it left, or the program ends")
+)
+
+func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
+	if err := w.write([]byte("retry: 3000\n\n")); err != nil {
+		return err
+	}
+	from, err := w.from(ctx, r)
+	if err != nil {
+		return err
+	}
+	reader, err := w.join(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.leave(reader)
+	if err := w.catchUp(ctx, from); err != nil {
+		return err
+	}
+	beat := time.NewTicker(w.beat())
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.Done: // nil: never
+			return nil
+		case <-beat.C:
+			w.sent = nil
+			if err := w.write([]byte(": still here\n\n")); err != nil {
+				return err
+			}
+		case list, ok := <-reader.c:
+			if !ok {
+				return errSlowReader // he comes back with the last id, and loses nothing
+			}
+			if err := w.send(list); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// from is where the reader stands: at what he names, else at the newest line.
+func (w *changeWatch) from(ctx context.Context, r *http.Request) (event.Cursor, error) {
+	for _, named := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
+		if c, ok := parsePlace(named); ok && named != "" {
+			return c, nil
+		}
+	}
+	newest, err := w.Store.Changes(ctx, hub.ChangeQuery{Limit: 1})
+	if err != nil || len(newest) == 0 {
+		return event.Cursor{}, err
+	}
+	return newest[0].Cursor(), nil
+}
+
+// catchUp sends what the store has after from.
+func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
+	missed, err := w.Store.Changes(ctx, hub.ChangeQuery{After: from, Text: w.q.Text, Forward: true, Limit: tailMissed + 1})
+	if err != nil {
+		return err
+	}
+	if len(missed) > tailMissed {
+		return w.write([]byte("event: reset\ndata: More happened than can be caught up with. Load the list again.\n\n"))
+	}
+	for batch := range slices.Chunk(missed, streamBatch) {
+		if err := w.send(batch); err != nil {
+			return err
+		}
+	}
+	w.sent = make(map[mark]bool, len(missed))
+	for _, c := range missed {
+		w.sent[mark{c.Node, c.Seq}] = true
+	}
+	return nil
+}
+
+// send writes those lines that the reader wants, in one piece.
+func (w *changeWatch) send(list []hub.Change) error {
+	var out bytes.Buffer
+	for _, c := range list {
+		if w.sent[mark{c.Node, c.Seq}] || !w.q.matches(c) {
+			continue
+		}
+		data, err := w.data(c)
+		if err != nil {
+			return fmt.Errorf("write change %s: %w", place(c.Cursor()), err)
+		}
+		frameOf(&out, place(c.Cursor()), data)
+	}
+	if out.Len() == 0 {
+		return nil
+	}
+	return w.write(out.Bytes())
+}
+
+// changeData is a change as a program reads it.
+type changeData struct {
+	At   time.Time `json:"at"`
+	Name string    `json:"name,omitempty"`
+	URL  string    `json:"url"`
+	Feed string    `json:"feed,omitempty"`
+	Page string    `json:"page,omitempty"`
+	Tags []string  `json:"tags,omitempty"`
+	Door string    `json:"door,omitempty"`
+}
+
+func (w *changeWatch) data(c hub.Change) ([]byte, error) {
+	if w.html {
+		return w.line(c)
+	}
+	return json.Marshal(changeData{c.At.UTC(), c.Name, c.URL, c.Feed, c.Page, c.Tags, c.Door})
+}
