@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -66,8 +67,10 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 		Store: a.store, Bus: bus, Log: log, Now: a.clock.Now,
 		Fetch: ownFeeds{&gateway.Fetcher{Client: a.client}, a}, Options: a.hubOptions(), Busy: busy,
 	}
-	a.hub.Notify = &gateway.Notifier{Sender: a.sender}
+	a.hub.Notify = &gateway.Notifier{Sender: a.sender, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
 	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
+	a.hub.Ask = &gateway.Asker{Sender: a.sender}
+	a.hub.Find = &gateway.Discoverer{Client: a.client}
 	a.hub.Init()
 	if hints, ok := st.(store.Hinter); ok {
 		a.hub.Hint = hints.Hint
@@ -113,7 +116,7 @@ func (a *App) inFlight() int {
 }
 
 func (a *App) hubOptions() hub.Options {
-	c := a.cfg.Hub
+	c, ws := a.cfg.Hub, a.cfg.WebSub
 	unlimited := func(rate float64) float64 {
 		if rate == 0 {
 			return -1
@@ -123,7 +126,9 @@ func (a *App) hubOptions() hub.Options {
 	return hub.Options{
 		Expiry: c.Expiry, MaxErrors: c.MaxErrors, PingInterval: c.PingInterval, CallbackTimeout: c.CallbackTimeout,
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
-		KeepEvents: a.cfg.Log.Keep, Own: a.ownCallback,
+		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, Own: a.ownCallback,
+		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), Thin: ws.Oversize == "thin", MaxLease: ws.MaxLease,
+		Topics: ws.Topics, OwnTopic: a.ownTopic,
 	}
 }
 
@@ -135,6 +140,19 @@ func (a *App) ownCallback(raw string) bool {
 		return gateway.Own(raw, *p...)
 	}
 	return gateway.Own(raw, a.cfg.PublicURL)
+}
+
+// ownTopic reports a topic that this program serves.
+func (a *App) ownTopic(url string) bool {
+	return slices.ContainsFunc(a.ownOrigins(), func(o string) bool { return strings.HasPrefix(url, o+"/") })
+}
+
+// websubDoor is the WebSub door as strangers reach it.
+func (a *App) websubDoor() string {
+	if o := a.ownOrigins(); len(o) > 0 {
+		return o[0] + "/websub"
+	}
+	return a.cfg.PublicURL + "/websub"
 }
 
 // originsOf are the names by which the public listener can be called.

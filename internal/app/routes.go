@@ -16,7 +16,7 @@ import (
 func (a *App) publicRoutes(public string) http.Handler {
 	mux := http.NewServeMux()
 	a.health(mux)
-	gate := &gateway.Gateway{Hub: a.hub, Trusted: a.cfg.TrustedProxies, PublicURL: public, Log: a.log}
+	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Log: a.log}
 	gate.Mount(mux)
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Version: Version, Warnings: a.warnings,

@@ -22,7 +22,11 @@ type Config struct {
 	Admin  Admin
 	Egress Egress
 	Hub    Hub
-	Log    Log
+	WebSub WebSub
+	CNWS   CNWS
+	// Changes is the list of changes.
+	Changes Changes
+	Log     Log
 }
 
 // Admin is the operator's listener.
@@ -41,6 +45,25 @@ type Hub struct {
 	SourceRate      float64 // per second; 0: no limit
 	HostRate        float64 // per second; 0: no limit
 	MaxInFlight     int     // 0: from the limit of open files
+}
+
+// WebSub holds what the hub grants to WebSub subscribers.
+type WebSub struct {
+	Topics     string        // open, known, own
+	MaxContent int           // bytes
+	Oversize   string        // refuse, thin
+	Signature  string        // sha1, sha256, sha384, sha512
+	MaxLease   time.Duration // and what is granted by default
+}
+
+// CNWS holds what subscribers of 2003's notification service are granted.
+type CNWS struct{ Ageing time.Duration }
+
+// Changes says how the list of changes is written, kept and fed.
+type Changes struct {
+	When   string        // minutes, seconds
+	Keep   time.Duration // of a line
+	Follow []string      // changes.xml of other servers
 }
 
 // Log says what is written and kept.

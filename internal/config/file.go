@@ -91,7 +91,7 @@ func (s Setting) text(value any) (string, error) {
 }
 
 func (s Setting) list(values []any) (string, error) {
-	if s.Kind != Networks && s.Kind != Durations {
+	if s.Kind != Networks && s.Kind != Durations && s.Kind != URLs {
 		return "", fmt.Errorf("a list is not right: it needs %s", s.needs())
 	}
 	parts := make([]string, len(values))
@@ -109,7 +109,7 @@ func (s Setting) needs() string {
 	switch s.Kind {
 	case Count, Rate:
 		return "a number"
-	case Networks, Durations:
+	case Networks, Durations, URLs:
 		return "a list of texts in quotes"
 	case Duration:
 		return `a time in quotes, such as "15s"`

@@ -19,6 +19,7 @@ type parsed struct {
 	networks  []netip.Prefix
 	duration  time.Duration
 	durations []time.Duration
+	urls      []string
 	count     int
 	rate      float64
 }
@@ -46,6 +47,8 @@ func (s Setting) parse(text string) (parsed, error) {
 		p.duration, err = s.parseDuration(text)
 	case Durations:
 		p.durations, err = s.parseDurations(text)
+	case URLs:
+		p.urls, err = parseURLs(text)
 	case Count:
 		p.count, err = s.parseCount(text)
 	case Rate:
@@ -104,6 +107,22 @@ func checkDatabase(text string) error {
 		return errors.New("it needs the name of the database at its end: postgres://user:password@host:port/name")
 	}
 	return nil
+}
+
+func parseURLs(text string) ([]string, error) {
+	var urls []string
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		u, err := url.Parse(part)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" {
+			return nil, fmt.Errorf("%q is not a URL such as https://rpc.example.org/changes.xml", part)
+		}
+		urls = append(urls, part)
+	}
+	return urls, nil
 }
 
 // ParseNetworks reads comma-separated CIDRs. A bare address stands for itself alone.

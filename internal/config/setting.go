@@ -9,6 +9,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,7 @@ const (
 	Count                 // a whole number
 	Rate                  // a number, per second; 0 means no limit
 	Choice                // one of Choices
+	URLs                  // comma-separated http or https URLs
 )
 
 // Setting is one row of the table.
@@ -65,7 +67,7 @@ func (s Setting) EnvFile() string {
 // Settings is the table, in the order in which people read it: names without a
 // dot first, then table by table.
 func Settings() []Setting {
-	return append(general(), append(hubSettings(), logSettings()...)...)
+	return slices.Concat(general(), hubSettings(), websubSettings(), listSettings(), logSettings())
 }
 
 func general() []Setting {
@@ -123,6 +125,43 @@ func hubSettings() []Setting {
 		{Name: "hub.max-in-flight", Kind: Count, Default: "0", Min: "0", Max: "1000000",
 			Doc: "Notifications under way at once. 0: as many as the limit of open files (ulimit -n) allows.",
 			set: func(c *Config, p parsed) { c.Hub.MaxInFlight = p.count }},
+	}
+}
+
+func websubSettings() []Setting {
+	return []Setting{
+		{Name: "websub.topics", Kind: Choice, Default: "open", Choices: []string{"open", "known", "own"},
+			Doc: "Topics that may be subscribed to over WebSub: any that can be read (open), those that somebody follows here already or that this server serves (known), or only those that it serves (own).",
+			set: func(c *Config, p parsed) { c.WebSub.Topics = p.text }},
+		{Name: "websub.max-content", Kind: Count, Default: "1048576", Min: "1024", Max: "5242880",
+			Doc: "Bytes; a larger topic is not delivered over WebSub.",
+			set: func(c *Config, p parsed) { c.WebSub.MaxContent = p.count }},
+		{Name: "websub.oversize", Kind: Choice, Default: "refuse", Choices: []string{"refuse", "thin"},
+			Doc: "What becomes of a larger topic: its subscriptions are denied and its changes are not told (refuse), or they are told without the content (thin), which the WebSub text does not provide for.",
+			set: func(c *Config, p parsed) { c.WebSub.Oversize = p.text }},
+		{Name: "websub.signature", Kind: Choice, Default: "sha256", Choices: []string{"sha1", "sha256", "sha384", "sha512"},
+			Doc: "Method of the signature of WebSub deliveries to subscribers that gave a secret.",
+			set: func(c *Config, p parsed) { c.WebSub.Signature = p.text }},
+		{Name: "websub.max-lease", Kind: Duration, Default: "240h", Min: "5m", Max: "8760h",
+			Doc: "Longest life of a WebSub subscription, granted also when the subscriber names none. The shortest is 5 minutes.",
+			set: func(c *Config, p parsed) { c.WebSub.MaxLease = p.duration }},
+		{Name: "cnws.ageing", Kind: Duration, Default: "24h", Min: "24h", Max: "8760h",
+			Doc: "How long a CNWS subscriber that cannot be reached is tried before it is removed.",
+			set: func(c *Config, p parsed) { c.CNWS.Ageing = p.duration }},
+	}
+}
+
+func listSettings() []Setting {
+	return []Setting{
+		{Name: "changes.when", Kind: Choice, Default: "minutes", Choices: []string{"minutes", "seconds"},
+			Doc: "Unit of the attribute when in changes.xml: minutes since the ping, or seconds, as the original weblogs.com had it.",
+			set: func(c *Config, p parsed) { c.Changes.When = p.text }},
+		{Name: "changes.keep", Kind: Duration, Default: "720h", Min: "1h", Max: "87600h",
+			Doc: "How long the lines of the list of changes, and with them the hourly archive, are kept.",
+			set: func(c *Config, p parsed) { c.Changes.Keep = p.duration }},
+		{Name: "changes.follow", Kind: URLs, Default: "",
+			Doc: "Lists of changes of other servers (changes.xml), separated by commas. What they name and somebody follows here is checked. Each is read every 5 minutes.",
+			set: func(c *Config, p parsed) { c.Changes.Follow = p.urls }},
 	}
 }
 

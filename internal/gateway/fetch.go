@@ -45,6 +45,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	}
 	sum := sha256.Sum256(got.Body)
 	out.Hash, out.Body = sum[:], got.Body
+	out.About = func() hub.About { return about(got.URL, got.Header, got.Body) }
 	return out, nil
 }
 

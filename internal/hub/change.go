@@ -3,10 +3,18 @@ package hub
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+)
+
+const (
+	relatedMost = 10               // topics that one signal may mean
+	lookWithin  = 20 * time.Second // to look at a page for feeds
+	lookingMost = 256              // pages that wait to be looked at; more are not
+	hearMost    = 500              // URLs in one look at the store
 )
 
 // Change is one line of the list of changes (changes.xml): a site or a feed of
@@ -60,6 +68,180 @@ type Discoverer interface {
 //
 // Errors: fault.Invalid (a URL that can be none), TooMany, Refused (the news has
 // gone round), Unavailable.
+//
+// spec:feedstate-2007#ping-listed
 func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
-	return Announced{}, fault.New(fault.Unsupported, "not yet")
+	h.Init()
+	came := h.now()
+	h.stats.pings.Add(1)
+	urls, err := a.urls()
+	if err != nil {
+		return Announced{}, err
+	}
+	if err := h.admit(a.Source, a.Hops, came); err != nil {
+		return Announced{}, err
+	}
+	topics, err := h.Store.Following(ctx, urls, came, relatedMost)
+	if err != nil {
+		return Announced{}, err
+	}
+	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Page: a.Page, Tags: a.Tags, Door: a.Door}}
+	h.list(list, came)
+	var events []event.Event
+	if len(topics) == 0 {
+		p := Ping{URL: urls[0], Door: a.Door, Source: a.Source}
+		events = append(events, event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
+			Text: "Listed among the changes. Nobody here is subscribed to this feed or to one of this site."})
+		h.stamp(events)
+	}
+	out := Announced{Checking: topicURLs(topics)}
+	if err := h.Store.Announce(ctx, list, out.Checking, came, came.Add(checkLease), events); err != nil {
+		return Announced{}, err
+	}
+	h.publish(events...)
+	for _, u := range out.Checking {
+		h.joinLater(Ping{URL: u, Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true}, came)
+	}
+	if len(topics) == 0 {
+		out.Looking = h.lookLater(a, came)
+	}
+	return out, nil
+}
+
+// urls are those that an announcement gives, the surest first.
+func (a Announcement) urls() ([]string, error) {
+	if err := checkURL(a.URL); err != nil {
+		return nil, err
+	}
+	var urls []string
+	for _, u := range []string{a.Feed, a.URL, a.Page} {
+		if u == "" || slices.Contains(urls, u) {
+			continue
+		}
+		if err := checkURL(u); err != nil {
+			return nil, err
+		}
+		urls = append(urls, u)
+	}
+	return urls, nil
+}
+
+// admit holds a signal against the limits of all doors.
+func (h *Hub) admit(source netip.Addr, hops int, now time.Time) error {
+	if hops > maxHops {
+		return fault.New(fault.Refused, "This ping has passed through %d hubs; after %d it is taken for a loop and goes no further.", hops, maxHops)
+	}
+	if wait, ok := h.sourceLimit.take(sourceKey(source), now); !ok && source.IsValid() {
+		return tooMany(wait, "Too many pings from your network; please wait %s and ping again.", wait)
+	}
+	return nil
+}
+
+// joinLater starts a check of a followed feed whose ping is on disk: when it cannot
+// start now it comes from there.
+func (h *Hub) joinLater(p Ping, came time.Time) {
+	if _, err := h.join(p, came); err != nil {
+		h.Log.Debug("put off a check", "topic", p.URL, "err", err)
+	}
+}
+
+// lookLater looks at a site for feeds that somebody follows, if its turn has come.
+// Nothing was promised of it, so it is not kept on disk.
+//
+// spec:cloudburst#ping-unknown
+func (h *Hub) lookLater(a Announcement, now time.Time) bool {
+	if h.Find == nil || !a.Source.IsValid() || h.looking.Load() >= lookingMost {
+		return false
+	}
+	if _, ok := h.strangeLimit.take(sourceKey(a.Source), now); !ok {
+		return false
+	}
+	if _, ok := h.hostLimit.take(hostOf(a.URL), now); !ok {
+		return false
+	}
+	h.looking.Add(1)
+	h.running.Go(func() {
+		defer h.looking.Add(-1)
+		ctx, cancel := context.WithTimeout(h.work, lookWithin)
+		defer cancel()
+		if h.fetchSlot(ctx) != nil {
+			return
+		}
+		feeds, err := h.Find.Discover(ctx, a.URL)
+		<-h.fetching
+		if err == nil {
+			_, err = h.hear(ctx, feeds, Ping{Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true})
+		}
+		if err != nil {
+			h.Log.Debug("look at a site that was pinged", "url", a.URL, "err", err)
+		}
+	})
+	return true
+}
+
+// Hear takes URLs of which another server says that they changed, as its list of
+// changes has them: those that somebody here follows are checked, all others are
+// passed over. It returns the topics that are being checked.
+func (h *Hub) Hear(ctx context.Context, urls []string, door string) ([]string, error) {
+	h.Init()
+	var checking []string
+	for some := range slices.Chunk(urls, hearMost) {
+		got, err := h.hear(ctx, some, Ping{Door: door})
+		if err != nil {
+			return checking, err
+		}
+		checking = append(checking, got...)
+	}
+	return checking, nil
+}
+
+func (h *Hub) hear(ctx context.Context, urls []string, p Ping) ([]string, error) {
+	now := h.now()
+	topics, err := h.Store.Following(ctx, urls, now, max(relatedMost, len(urls)))
+	if err != nil {
+		return nil, err
+	}
+	checking := topicURLs(topics)
+	if len(checking) == 0 {
+		return nil, nil
+	}
+	if err := h.Store.Announce(ctx, nil, checking, now, now.Add(checkLease), nil); err != nil {
+		return nil, err
+	}
+	for _, u := range checking {
+		p.URL = u
+		h.joinLater(p, now)
+	}
+	return checking, nil
+}
+
+func topicURLs(topics []Topic) []string {
+	var urls []string
+	for _, t := range topics {
+		urls = append(urls, t.URL)
+	}
+	return urls
+}
+
+// list gives each change its place.
+func (h *Hub) list(changes []Change, now time.Time) {
+	for i := range changes {
+		c := &changes[i]
+		c.At, c.Node, c.Seq = now.UTC().Truncate(time.Millisecond), h.Bus.Node(), h.listed.Add(1)
+	}
+}
+
+// learn keeps what a topic says of itself, when the names by which signals may call
+// it are other ones than before.
+func (h *Hub) learn(ctx context.Context, id int64, about About) {
+	if about == (About{}) {
+		return
+	}
+	t, err := h.Store.Topic(ctx, id)
+	if err == nil && (t.About.Self != about.Self || t.About.Home != about.Home || t.About.Title != about.Title) {
+		err = h.Store.SetAbout(ctx, id, about)
+	}
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		h.Log.Warn("keep what a topic says of itself", "topic", t.URL, "err", err)
+	}
 }

@@ -73,6 +73,7 @@ type telling struct {
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
 func (h *Hub) tell(ctx context.Context, p Part) {
 	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease)}
+	defer h.pin(ctx, p.Topic)()
 	for !t.over {
 		if err := t.fill(ctx); err != nil && ctx.Err() == nil {
 			h.Log.Error("read a page of subscriptions", "topic", p.Topic.URL, "part", p.N, "err", err)
@@ -166,10 +167,11 @@ func (h *Hub) finishPaged(d *delivery, r Reply) {
 		return
 	}
 	d.state = finished
+	h.judge(d, &r)
 	h.note(d, r)
 	if r.OK {
 		p.told++
-	} else if !r.NotTried {
+	} else if !r.NotTried && !r.Skipped {
 		p.failed++
 		p.events = append(p.events, h.failureEvent(d, r))
 	}
@@ -189,7 +191,7 @@ func (h *Hub) note(d *delivery, r Reply) {
 	switch {
 	case r.OK:
 		h.stats.told(h.now().Sub(d.topic.ChangedAt))
-	case !r.NotTried:
+	case !r.NotTried && !r.Skipped:
 		h.stats.failed.Add(1)
 	}
 }
@@ -200,6 +202,10 @@ func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
 	if r.OK {
 		res.Outcome = Delivered
 		return res, d.claim != 0 || d.sub.Failures > 0
+	}
+	if r.Skipped {
+		res.Outcome = Delivered // there will be nothing to send later either
+		return res, d.claim != 0
 	}
 	now := h.now()
 	switch {
@@ -213,7 +219,7 @@ func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
 		if d.topic.Version > d.sub.Counted {
 			res.Tries = 1
 		}
-		res.NextAt = now.Add(h.backoff(res.Tries, r.RetryAfter))
+		res.NextAt = h.nextTry(d.sub, now, res.Tries, r.RetryAfter)
 	}
 	return res, true
 }
@@ -228,7 +234,12 @@ func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return min(max(asked, table[0]), max(table[len(table)-1], time.Hour))
 	}
-	return time.Duration(float64(wait) * (0.8 + 0.4*rand.Float64()))
+	return spread(wait)
+}
+
+// spread is d give or take a fifth.
+func spread(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
 }
 
 // wait returns when the first page is done, or has held things up long enough.

@@ -87,6 +87,9 @@ func endEvent(s SubscriptionInfo, now time.Time) event.Event {
 	e := event.Event{Kind: event.KindExpire, TopicID: s.TopicID, Topic: s.Topic, OK: true, Door: s.Protocol, Peer: hostOf(s.Callback),
 		Text:   fmt.Sprintf("The subscription was not renewed since %s and has expired.", s.RenewedAt.Format("15:04 on 2 January")),
 		Detail: detail(event.Exchange{Callback: s.Callback})}
+	if s.Protocol == WebSub {
+		e.Text = fmt.Sprintf("The lease was not renewed since %s and has ended.", s.RenewedAt.Format("15:04 on 2 January"))
+	}
 	if s.ExpiresAt.After(now) {
 		e.Kind, e.OK = event.KindDrop, false
 		e.Text = fmt.Sprintf("Dropped after %d changes in a row that could not be delivered; the last time: %s", s.Failures, s.LastError)
@@ -100,12 +103,22 @@ func (h *Hub) forgetCounts() {
 	h.mu.Unlock()
 }
 
-// trim removes old rows of the log, a chunk at a time.
+// trim removes old rows of the log and of the list of changes, a chunk at a time.
 func (h *Hub) trim(ctx context.Context) {
 	for ctx.Err() == nil {
 		n, err := h.Store.TrimEvents(ctx, h.now().Add(-h.Options.KeepEvents), trimChunk)
 		if err != nil {
 			h.complain(ctx, "trim the log", err)
+			return
+		}
+		if n < trimChunk {
+			break
+		}
+	}
+	for ctx.Err() == nil {
+		n, err := h.Store.TrimChanges(ctx, h.now().Add(-h.Options.KeepChanges), trimChunk)
+		if err != nil {
+			h.complain(ctx, "trim the list of changes", err)
 			return
 		}
 		if n < trimChunk {

@@ -26,7 +26,19 @@ func (g guardedFetcher) Fetch(ctx context.Context, f Fetch) (got Fetched, err er
 			err = caught(g.log, "fetch", f.URL, p)
 		}
 	}()
-	return g.Fetcher.Fetch(ctx, f)
+	got, err = g.Fetcher.Fetch(ctx, f)
+	if about := got.About; about != nil {
+		got.About = func() (a About) {
+			defer func() {
+				if p := recover(); p != nil {
+					_ = caught(g.log, "read what it says of itself", f.URL, p) // logged there; it says nothing then
+					a = About{}
+				}
+			}()
+			return about()
+		}
+	}
+	return got, err
 }
 
 type guardedVerifier struct {
@@ -56,6 +68,43 @@ func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Top
 		}
 	}()
 	return g.Notifier.Notify(ctx, sub, topic, content, hops)
+}
+
+type guardedAsker struct {
+	Asker
+	log *slog.Logger
+}
+
+func (g guardedAsker) Confirm(ctx context.Context, in Intent) (x event.Exchange, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = caught(g.log, "confirm", in.Callback, p)
+		}
+	}()
+	return g.Asker.Confirm(ctx, in)
+}
+
+func (g guardedAsker) Deny(ctx context.Context, in Intent) (x event.Exchange, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = caught(g.log, "deny", in.Callback, p)
+		}
+	}()
+	return g.Asker.Deny(ctx, in)
+}
+
+type guardedDiscoverer struct {
+	Discoverer
+	log *slog.Logger
+}
+
+func (g guardedDiscoverer) Discover(ctx context.Context, url string) (feeds []string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = caught(g.log, "discover", url, p)
+		}
+	}()
+	return g.Discoverer.Discover(ctx, url)
 }
 
 func caught(log *slog.Logger, doing, url string, p any) error {

@@ -83,6 +83,8 @@ type Ping struct {
 	Door   string     // event.Event.Door
 	Source netip.Addr // who says so; the zero Addr is this program
 	Hops   int        // hubs that this news has passed through
+
+	listed bool // the change that it may find is on the list of changes already
 }
 
 // PingResult is what a ping came to. The zero value with a nil error means: accepted, nothing known yet.

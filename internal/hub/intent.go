@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -15,6 +16,19 @@ const (
 	ModeUnsubscribe = "unsubscribe"
 	ModeDenied      = "denied" // the callback is to be told that its subscription was denied
 )
+
+const (
+	secretMost   = 199 // bytes
+	intentBatch  = 50
+	intentsOpen  = 64               // decided at once
+	intentLease  = 90 * time.Second // reading the topic, and asking
+	intentSoon   = 5 * time.Second  // when something of ours is in the way
+	intentOldest = 24 * time.Hour   // then it is given up
+)
+
+// intentRetry are the waits after a callback gave no answer. What is left without
+// one after the last is given up: a subscriber that is there answers at once.
+func intentRetry() []time.Duration { return []time.Duration{10 * time.Second, time.Minute} }
 
 // Intent is a request for a subscription that was acknowledged before it is
 // decided, as WebSub has it: it stands in the store until the callback has
@@ -50,10 +64,302 @@ type Asker interface {
 // Request takes a request for, or against, a WebSub subscription. When it returns
 // nil the request is on disk and will be decided: the callback is asked, also after
 // a crash. Of in, Topic, Callback, Mode, Secret, Lease (0: not asked for) and Door
-// count; source is who asks.
+// count; source is who asks. A later request of the same callback for the same
+// topic takes the place of one that is not decided yet.
 //
 // Errors: fault.Invalid (a topic or callback that can be none), Refused (a topic
 // that may not be asked for here, or a callback of our own), TooMany, Unavailable.
+//
+// spec:websub-2018#hub-accepts-202
 func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
-	return fault.New(fault.Unsupported, "not yet")
+	h.Init()
+	now := h.now()
+	h.stats.registers.Add(1)
+	if err := h.checkIntent(ctx, in, source, now); err != nil {
+		return err
+	}
+	in.TopicID, in.ID = TopicID(in.Topic), SubscriptionID(WebSub, in.Callback)
+	in.Lease = h.lease(in.Lease)
+	in.At, in.DueAt, in.Tries, in.Claim = now, now, 0, 0
+	e := in.event(event.KindRegister, fmt.Sprintf("A subscription of %s was asked for; the callback is being asked whether it wants it.", span(in.Lease)))
+	if in.Mode == ModeUnsubscribe {
+		e = in.event(event.KindCancel, "The end of a subscription was asked for; the callback is being asked whether it wants that.")
+	}
+	events := []event.Event{e}
+	h.stamp(events)
+	if err := h.Store.Request(ctx, []Intent{in}, events); err != nil {
+		return err
+	}
+	h.publish(events...)
+	h.wake(h.wakeIntents)
+	h.hint()
+	return nil
+}
+
+// checkIntent is all that can be said without asking the callback or the topic.
+//
+// spec:websub-2018#hub-topic-policy
+func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
+	if in.Mode != ModeSubscribe && in.Mode != ModeUnsubscribe {
+		return fault.New(fault.Invalid, "The mode %q is not one; it is subscribe or unsubscribe.", clip(in.Mode))
+	}
+	if err := checkURL(in.Topic); err != nil {
+		return err
+	}
+	if err := checkCallback(in.Callback); err != nil {
+		return err
+	}
+	if len(in.Secret) > secretMost {
+		return fault.New(fault.Invalid, "The secret is %d bytes long; it must be shorter than 200.", len(in.Secret))
+	}
+	if h.Options.Own != nil && h.Options.Own(in.Callback) {
+		return fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(in.Callback))
+	}
+	if wait, ok := h.sourceLimit.take(sourceKey(source), now); !ok && source.IsValid() {
+		return tooMany(wait, "Too many requests from your network; please wait %s and ask again.", wait)
+	}
+	if in.Mode == ModeSubscribe {
+		return h.topicAllowed(ctx, in.Topic, now)
+	}
+	return nil
+}
+
+// topicAllowed applies the operator's policy.
+func (h *Hub) topicAllowed(ctx context.Context, topic string, now time.Time) error {
+	if h.Options.Topics == TopicsOpen || h.Options.OwnTopic != nil && h.Options.OwnTopic(topic) {
+		return nil
+	}
+	if h.Options.Topics == TopicsKnown {
+		known, err := h.Store.Followed(ctx, TopicID(topic), now)
+		if err != nil || known {
+			return err
+		}
+		return fault.New(fault.Refused, "This hub serves only topics that it knows, and %s is not one of them; ask at the hub that the topic names.", clip(topic))
+	}
+	return fault.New(fault.Refused, "This hub serves only its own topics, and %s is not one of them; ask at the hub that the topic names.", clip(topic))
+}
+
+// lease is what is granted when that was asked for.
+//
+// spec:websub-2018#lease-hub-decides
+func (h *Hub) lease(asked time.Duration) time.Duration {
+	if asked <= 0 {
+		return h.Options.MaxLease
+	}
+	return min(max(asked.Truncate(time.Second), h.Options.MinLease), h.Options.MaxLease)
+}
+
+// event is a line of the log about in.
+func (in Intent) event(kind, text string) event.Event {
+	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Door: WebSub, Peer: hostOf(in.Callback), Text: text,
+		Detail: detail(event.Exchange{Callback: in.Callback})}
+}
+
+// intentLoop takes up what was asked for and is not decided.
+func (h *Hub) intentLoop(ctx context.Context) {
+	slots := make(chan struct{}, intentsOpen)
+	for h.sleep(ctx, h.wakeIntents, h.look(ctx, lookEvery)) {
+		room := min(cap(slots)-len(slots), intentBatch)
+		if room == 0 {
+			continue
+		}
+		now := h.now()
+		list, err := h.Store.ClaimIntents(ctx, now, now.Add(intentLease), room, newClaim())
+		if err != nil {
+			h.complain(ctx, "claim requests", err)
+			continue
+		}
+		for _, in := range list {
+			slots <- struct{}{}
+			h.running.Go(func() {
+				defer func() { <-slots; h.wake(h.wakeIntents) }()
+				h.decide(in)
+			})
+		}
+	}
+}
+
+// decide does what one intent asks for, and writes what came of it.
+func (h *Hub) decide(in Intent) {
+	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
+	defer cancel()
+	var d Decision
+	var about *About
+	switch in.Mode {
+	case ModeSubscribe:
+		d, about = h.decideSubscribe(ctx, in)
+	case ModeUnsubscribe:
+		d = h.decideUnsubscribe(ctx, in)
+	default:
+		d = h.decideDenied(ctx, in)
+	}
+	if h.work.Err() != nil && d.Subscription == nil && !d.Remove {
+		return // stopping: the row comes back when its lease ends, or at the next start
+	}
+	h.stamp(d.Events)
+	applied, err := h.Store.Decide(context.WithoutCancel(ctx), d)
+	if err != nil {
+		h.Log.Warn("decide a request", "topic", in.Topic, "mode", in.Mode, "err", err)
+		return
+	}
+	if !applied {
+		return // another request has taken its place
+	}
+	h.publish(d.Events...)
+	h.forgetCounts()
+	if about != nil && d.Subscription != nil {
+		h.learn(ctx, in.TopicID, *about)
+	}
+	if d.Again != nil {
+		h.wake(h.wakeIntents)
+	}
+}
+
+// decideSubscribe reads the topic, and asks the callback if that went well. What
+// cannot be delivered is denied.
+//
+// spec:websub-2018#hub-verifies-subscriber
+// spec:websub-2018#hub-denies
+func (h *Hub) decideSubscribe(ctx context.Context, in Intent) (Decision, *About) {
+	got, err := h.readOnce(ctx, in.Topic)
+	if err == nil && got.size > h.Options.MaxContent && !h.Options.Thin {
+		err = fault.New(fault.Refused, "The topic is %s long; this hub delivers at most %s.", bytesOf(got.size), bytesOf(h.Options.MaxContent))
+	}
+	if err != nil {
+		if ours(err) {
+			return h.again(in, h.now().Add(max(fault.RetryAfter(err), intentSoon)), in.Tries, err), nil
+		}
+		denied := in
+		denied.Mode, denied.Secret, denied.Reason = ModeDenied, "", fault.Message(err)
+		denied.Tries, denied.DueAt = 0, h.now()
+		e := in.event(event.KindRegister, "Denied: "+denied.Reason)
+		e.OK = false
+		return Decision{Intent: in, Again: &denied, Events: []event.Event{e}}, nil
+	}
+	x, failed, d := h.confirm(ctx, in)
+	if failed {
+		return d, nil
+	}
+	now := h.now()
+	e := in.event(event.KindRegister, fmt.Sprintf("Subscribed by WebSub until %s.", now.Add(in.Lease).Format("15:04 on 2 January")))
+	e.Took, e.Detail = now.Sub(in.At), detail(x)
+	sub := Subscription{
+		TopicID: in.TopicID, ID: in.ID, Protocol: WebSub, Callback: in.Callback, Secret: in.Secret,
+		CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(in.Lease),
+	}
+	return Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}, &got.about
+}
+
+// spec:websub-2018#unsubscribe-verified
+func (h *Hub) decideUnsubscribe(ctx context.Context, in Intent) Decision {
+	x, failed, d := h.confirm(ctx, in)
+	if failed {
+		return d
+	}
+	e := in.event(event.KindCancel, "Ended by its owner.")
+	e.Took, e.Detail = h.now().Sub(in.At), detail(x)
+	return Decision{Intent: in, Remove: true, Events: []event.Event{e}}
+}
+
+// confirm asks the callback. When it does not say yes, d is what follows from it:
+// nothing at all changes.
+//
+// spec:websub-2018#verification-failed
+func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed bool, d Decision) {
+	host := hostOf(in.Callback)
+	if wait, ok := h.consentLimit.take(host, h.now()); !ok {
+		return x, true, h.again(in, h.now().Add(max(wait, time.Second)), in.Tries, nil)
+	}
+	x, err := h.Ask.Confirm(ctx, in)
+	x.Callback = in.Callback
+	switch {
+	case err == nil:
+		return x, false, d
+	case ours(err):
+		return x, true, h.again(in, h.now().Add(intentSoon), in.Tries, err)
+	case fault.CodeOf(err) == fault.Unreadable && in.Tries < len(intentRetry()):
+		return x, true, h.again(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
+	}
+	e := in.event(event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
+	e.OK, e.Took, e.Detail = false, h.now().Sub(in.At), detail(x)
+	return x, true, Decision{Intent: in, Events: []event.Event{e}}
+}
+
+// again puts an intent off, unless it is too old.
+func (h *Hub) again(in Intent, at time.Time, tries int, err error) Decision {
+	if h.now().Sub(in.At) > intentOldest {
+		e := in.event(event.KindVerify, "Given up after a day in which it could not be decided.")
+		e.OK = false
+		return Decision{Intent: in, Events: []event.Event{e}}
+	}
+	next := in
+	next.DueAt, next.Tries, next.Claim = at, tries, 0
+	d := Decision{Intent: in, Again: &next}
+	if tries > in.Tries {
+		e := in.event(event.KindVerify, fmt.Sprintf("%s It is asked again at %s.", fault.Message(err), at.Format("15:04:05")))
+		e.OK = false
+		d.Events = []event.Event{e}
+	}
+	return d
+}
+
+// decideDenied tells the callback why it gets nothing, as well as that works.
+func (h *Hub) decideDenied(ctx context.Context, in Intent) Decision {
+	x, err := h.Ask.Deny(ctx, in)
+	x.Callback = in.Callback
+	switch {
+	case err != nil && ours(err):
+		return h.again(in, h.now().Add(intentSoon), in.Tries, err)
+	case err != nil && fault.CodeOf(err) == fault.Unreadable && in.Tries < len(intentRetry()):
+		return h.again(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
+	}
+	e := in.event(event.KindVerify, "The callback was told that its subscription is denied.")
+	e.Detail = detail(x)
+	if err != nil {
+		e.OK, e.Text = false, "The callback could not be told that its subscription is denied: "+fault.Message(err)
+	}
+	return Decision{Intent: in, Events: []event.Event{e}}
+}
+
+// ours reports trouble that neither topic nor callback have a part in.
+func ours(err error) bool {
+	switch fault.CodeOf(err) {
+	case fault.Unavailable, fault.TooMany, fault.Internal, fault.Unsupported:
+		return true
+	}
+	return false
+}
+
+// denials are the intents by which the owners of removed subscriptions hear of it,
+// where the protocol has words for that.
+func (h *Hub) denials(ctx context.Context, subs []Subscription, reason string) ([]Intent, error) {
+	var list []Intent
+	now := h.now()
+	for _, s := range subs {
+		if s.Protocol != WebSub {
+			continue
+		}
+		t, err := h.Store.Topic(ctx, s.TopicID)
+		if fault.CodeOf(err) == fault.NotFound {
+			continue
+		}
+		if err != nil {
+			return list, err
+		}
+		list = append(list, Intent{TopicID: s.TopicID, ID: s.ID, Topic: t.URL, Callback: s.Callback, Mode: ModeDenied, Reason: reason, At: now, DueAt: now})
+	}
+	return list, nil
+}
+
+// span is a length of time in the largest unit that fits.
+func span(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour && d%(24*time.Hour) == 0:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d >= 2*time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	case d >= 2*time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+	return d.String()
 }

@@ -29,7 +29,10 @@ func (h *Hub) failureEvent(d *delivery, r Reply) event.Event {
 		Door: d.sub.Protocol, Peer: hostOf(d.sub.Callback), Took: r.Took, Failed: 1, Text: r.Text, Detail: detail(x),
 	}
 	if r.Gone {
-		e.Kind, e.Text = event.KindDrop, "The subscriber answered 410 Gone: the subscription has ended."
+		e.Kind = event.KindDrop
+		if d.sub.Protocol != CNWS {
+			e.Text = "The subscriber answered 410 Gone: the subscription has ended."
+		}
 	}
 	return e
 }

@@ -23,6 +23,7 @@ type round struct {
 	came   time.Time // when its first ping came
 	pings  []event.Event
 	hops   int
+	listed bool // the change that it may find is on the list of changes already
 	result PingResult
 	err    error
 }
@@ -52,24 +53,42 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if err := checkURL(p.URL); err != nil {
 		return PingResult{}, err
 	}
-	if p.Hops > maxHops {
-		return PingResult{}, fault.New(fault.Refused, "This ping has passed through %d hubs; after %d it is taken for a loop and goes no further.", p.Hops, maxHops)
+	if err := h.admit(p.Source, p.Hops, came); err != nil {
+		return PingResult{}, err
 	}
-	if wait, ok := h.sourceLimit.take(sourceKey(p.Source), came); !ok && p.Source.IsValid() {
-		return PingResult{}, tooMany(wait, "Too many pings from your network; please wait %s and ping again.", wait)
-	}
-	known, err := h.Store.Followed(ctx, TopicID(p.URL), came)
+	topics, err := h.Store.Following(ctx, []string{p.URL}, came, relatedMost)
 	if err != nil {
 		return PingResult{}, err
 	}
-	if !known {
+	if len(topics) == 0 {
 		return h.pingStranger(ctx, p, came)
 	}
+	p.URL = topics[0].URL
 	r, err := h.join(p, came)
 	if err != nil {
 		return PingResult{}, err
 	}
+	if err := h.alsoPing(ctx, topics[1:], p, came); err != nil {
+		return PingResult{}, err
+	}
 	return h.await(ctx, r, p, came)
+}
+
+// alsoPing has the further topics checked that a signal means. Nobody waits for
+// them, so their pings are made durable first.
+func (h *Hub) alsoPing(ctx context.Context, topics []Topic, p Ping, came time.Time) error {
+	if len(topics) == 0 {
+		return nil
+	}
+	urls := topicURLs(topics)
+	if err := h.Store.Announce(ctx, nil, urls, came, came.Add(checkLease), nil); err != nil {
+		return err
+	}
+	for _, u := range urls {
+		p.URL = u
+		h.joinLater(p, came)
+	}
+	return nil
 }
 
 // await waits for a round, and makes the ping durable when that takes long.
@@ -132,6 +151,7 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 	}
 	r := *slot
 	r.hops = max(r.hops, p.Hops)
+	r.listed = r.listed || p.listed
 	if len(r.pings) < 20 { // a flood of them says nothing new
 		r.pings = append(r.pings, e)
 	}
@@ -146,37 +166,75 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
 	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
 		Text: "Nobody here is subscribed to this feed; there is nobody to tell."}
-	read, failed := h.readStranger(ctx, p, came)
+	read, about, failed := h.readStranger(ctx, p, came)
 	if failed != nil {
 		e.OK, e.Text = false, fault.Message(failed)
 	}
 	e.Took = h.now().Sub(came)
-	if err := h.record(ctx, e); err != nil {
+	if failed != nil {
+		if err := h.record(ctx, e); err != nil {
+			return PingResult{}, err
+		}
+		return PingResult{}, failed
+	}
+	list := []Change{{Name: about.Title, URL: firstOf(about.Home, p.URL), Feed: p.URL, Door: p.Door}}
+	h.list(list, came)
+	events := []event.Event{e}
+	h.stamp(events)
+	if err := h.Store.Announce(ctx, list, nil, came, came, events); err != nil {
 		return PingResult{}, err
 	}
-	return PingResult{Checked: read}, failed
+	h.publish(events...)
+	if about.Self != "" && about.Self != p.URL {
+		p.listed = true
+		if _, err := h.hear(ctx, []string{about.Self}, p); err != nil {
+			return PingResult{}, err
+		}
+	}
+	return PingResult{Checked: read}, nil
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
 }
 
 // readStranger reads a feed that nobody follows, if its turn has come. One that
 // takes longer than the ping can wait is neither read nor failed.
-func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, err error) {
+func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, about About, err error) {
 	if _, ok := h.strangeLimit.take(sourceKey(p.Source), came); !ok {
-		return false, nil
+		return false, about, nil
 	}
 	if _, ok := h.hostLimit.take(hostOf(p.URL), came); !ok {
-		return false, nil
+		return false, about, nil
 	}
 	h.stats.checks.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, h.Options.AckWithin)
 	defer cancel()
 	if err = h.fetchSlot(ctx); err == nil {
-		_, err = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
+		var got Fetched
+		got, err = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
 		<-h.fetching
+		if err == nil {
+			about = got.about()
+		}
 	}
 	if ctx.Err() != nil {
-		return false, nil
+		return false, about, nil
 	}
-	return err == nil, err
+	return err == nil, about, err
+}
+
+// about is what a good answer says of itself; nothing where nobody can tell.
+func (f Fetched) about() About {
+	if f.About == nil {
+		return About{}
+	}
+	return f.About()
 }
 
 func peerOf(p Ping) string {

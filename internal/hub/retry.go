@@ -84,10 +84,11 @@ func (h *Hub) finishClaimed(d *delivery, r Reply) {
 
 // finishRetry hands an outcome to the settling loop.
 func (h *Hub) finishRetry(d *delivery, r Reply) {
+	h.judge(d, &r)
 	h.note(d, r)
 	res, _ := h.resultOf(d, r)
 	s := settled{result: res}
-	if !r.NotTried {
+	if !r.NotTried && !r.Skipped {
 		var e event.Event
 		if r.OK {
 			e = h.arrivedEvent(d, r)

@@ -22,6 +22,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	loops.Go(func() { h.partLoop(ctx) })
 	loops.Go(func() { h.retryLoop(ctx) })
 	loops.Go(func() { h.checkLoop(ctx) })
+	loops.Go(func() { h.intentLoop(ctx) })
 	loops.Go(func() { h.sweepLoop(ctx) })
 	loops.Go(func() { h.minuteLoop(ctx) })
 	if h.Hint != nil {
@@ -172,6 +173,9 @@ func (h *Hub) Counts(ctx context.Context) (Counts, error) {
 		return c, nil
 	}
 	c, err := h.Store.Counts(ctx, now)
+	if err == nil {
+		c.Requests, err = h.Store.Intents(ctx)
+	}
 	if err == nil {
 		done := h.now()
 		h.mu.Lock()

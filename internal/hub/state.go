@@ -39,11 +39,14 @@ type state struct {
 	tellings   atomic.Int64 // parts being told
 	retrying   atomic.Int64 // claimed retries in memory
 	liveChecks atomic.Int64
+	looking    atomic.Int64 // pages that are looked at for feeds, or wait for it
+	listed     atomic.Int64 // changes listed by this node
+	contents   *contents
 
 	settleMu sync.Mutex
 	settling []settled
 
-	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeTail chan struct{}
+	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeTail, wakeIntents chan struct{}
 
 	stats counters
 }
@@ -58,6 +61,10 @@ func (h *Hub) setUp() {
 		h.Now = time.Now
 	}
 	h.Fetch, h.Notify, h.Verify = guardedFetcher{h.Fetch, h.Log}, guardedNotifier{h.Notify, h.Log}, guardedVerifier{h.Verify, h.Log}
+	h.Ask = guardedAsker{h.Ask, h.Log}
+	if h.Find != nil {
+		h.Find = guardedDiscoverer{h.Find, h.Log}
+	}
 	h.begun = h.now()
 	h.work, h.stopWork = context.WithCancel(context.Background())
 	h.tellCtx, h.stopTell = context.WithCancel(h.work)
@@ -68,13 +75,12 @@ func (h *Hub) setUp() {
 	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
 	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
-	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeTail} {
+	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeTail, &h.wakeIntents} {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
-	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, func(d *delivery) Reply {
-		return h.Notify.Notify(h.work, d.sub, *d.topic, nil, d.hops)
-	})
+	h.contents = newContents(h.Store.Content)
+	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, h.send)
 	h.dispatch.busy = h.Busy
 }
 
@@ -89,6 +95,17 @@ func (o *Options) defaults() {
 	def(&o.CallbackTimeout, 15*time.Second)
 	def(&o.AckWithin, 2500*time.Millisecond)
 	def(&o.KeepEvents, 720*time.Hour)
+	def(&o.KeepChanges, 720*time.Hour)
+	def(&o.MinLease, 5*time.Minute)
+	def(&o.MaxLease, 240*time.Hour)
+	// spec:cnws-2003#retry-24h
+	o.Ageing = max(o.Ageing, 24*time.Hour)
+	if o.MaxContent <= 0 {
+		o.MaxContent = 1 << 20
+	}
+	if o.Topics == "" {
+		o.Topics = TopicsOpen
+	}
 	if o.MaxErrors <= 0 {
 		o.MaxErrors = 3
 	}
@@ -136,6 +153,7 @@ func (h *Hub) Wake() {
 	h.wake(h.wakeParts)
 	h.wake(h.wakeRetry)
 	h.wake(h.wakeChecks)
+	h.wake(h.wakeIntents)
 	h.wake(h.wakeTail)
 }
 

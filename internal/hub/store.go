@@ -307,6 +307,7 @@ type Counts struct {
 	Owed          int64 `json:"owed"`          // deliveries owed (retries waiting or under way)
 	PartsDue      int64 `json:"parts_due"`     // parts with a change still to tell
 	ChecksDue     int64 `json:"checks_due"`    // acknowledged pings not yet checked
+	Requests      int64 `json:"requests"`      // acknowledged requests for subscriptions, not decided yet
 	Events        int64 `json:"events"`
 }
 

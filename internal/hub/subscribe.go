@@ -25,7 +25,14 @@ const (
 // reading is one read of a feed that several registrations wait for.
 type reading struct {
 	done chan struct{}
+	got  glance
 	err  error
+}
+
+// glance is what is kept of a topic that was read for somebody who asked for it.
+type glance struct {
+	about About
+	size  int64
 }
 
 // Register adds or renews subscriptions of one callback to feeds, each decided by
@@ -47,22 +54,36 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		return Registered{}, err
 	}
 	refused := make(map[string]error, len(feeds))
-	h.readable(ctx, feeds, refused)
-	exchange := h.consent(ctx, r, feeds, refused)
+	abouts := h.readable(ctx, feeds, refused)
+	listed, err := h.alreadyListed(ctx, r, feeds, begun)
+	if err != nil {
+		return Registered{}, err
+	}
+	exchange := h.consent(ctx, r, without(feeds, listed), abouts, refused)
 	now := h.now()
 	out := Registered{Expires: now.Add(h.Options.Expiry)}
+	if r.Protocol == CNWS {
+		out.Expires = Forever()
+	}
 	var subs []Subscription
 	var events []event.Event
 	for _, feed := range feeds {
 		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Door: r.Door, Peer: hostOf(r.Callback), Took: now.Sub(begun),
-			Text:   fmt.Sprintf("Registered for %s notifications until %s.", r.Protocol, out.Expires.Format("15:04 on 2 January")),
+			Text:   registeredText(r.Protocol, out.Expires),
 			Detail: detail(exchange)}
 		if err := refused[feed]; err != nil {
 			out.Refused = append(out.Refused, Refusal{Feed: feed, Reason: fault.Message(err)})
 			e.OK, e.Text = false, "Not registered: "+fault.Message(err)
 		} else {
+			if len(out.Accepted) == 0 {
+				out.About = abouts[feed]
+			}
 			out.Accepted = append(out.Accepted, feed)
-			subs = append(subs, r.subscription(feed, now, out.Expires))
+			if slices.Contains(listed, feed) {
+				e.Text = "Is on the list already; nothing was changed."
+			} else {
+				subs = append(subs, r.subscription(feed, now, out.Expires))
+			}
 		}
 		events = append(events, e)
 	}
@@ -76,7 +97,65 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		return Registered{}, err
 	}
 	h.publish(events...)
+	for _, s := range subs {
+		h.learn(ctx, s.TopicID, abouts[feedOf(s, out.Accepted)])
+	}
 	return out, nil
+}
+
+func registeredText(protocol string, expires time.Time) string {
+	if !expires.Before(Forever()) {
+		return fmt.Sprintf("Registered for %s notifications.", protocol)
+	}
+	return fmt.Sprintf("Registered for %s notifications until %s.", protocol, expires.Format("15:04 on 2 January"))
+}
+
+// feedOf is the one of feeds that s is a subscription of.
+func feedOf(s Subscription, feeds []string) string {
+	for _, f := range feeds {
+		if TopicID(f) == s.TopicID {
+			return f
+		}
+	}
+	return ""
+}
+
+func without(list, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(some, s) })
+}
+
+// alreadyListed are the feeds that a CNWS subscriber is on the list of: he is told
+// so, and nothing changes, but that what is owed to him is sent now: he may ask
+// because he was away.
+//
+// spec:cnws-2003#already-subscribed
+func (h *Hub) alreadyListed(ctx context.Context, r Registration, feeds []string, now time.Time) ([]string, error) {
+	if r.Protocol != CNWS {
+		return nil, nil
+	}
+	var listed []string
+	var owed []Result
+	for _, f := range feeds {
+		s, err := h.Store.Subscription(ctx, Key{TopicID(f), SubscriptionID(CNWS, r.Callback)})
+		if fault.CodeOf(err) == fault.NotFound && err != nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		listed = append(listed, f)
+		if !s.NextAt.IsZero() {
+			owed = append(owed, Result{Key: s.Key(), Version: s.Owed, Outcome: Raised, NextAt: now})
+		}
+	}
+	if len(owed) == 0 {
+		return listed, nil
+	}
+	if err := h.Store.Settle(ctx, now, owed, nil); err != nil {
+		return nil, err
+	}
+	h.wake(h.wakeRetry)
+	return listed, nil
 }
 
 func (r Registration) subscription(feed string, now, expires time.Time) Subscription {
@@ -121,44 +200,53 @@ func checkCallback(raw string) error {
 	return nil
 }
 
-// readable reads each feed once and notes those that cannot be read.
+// readable reads each feed once, notes those that cannot be read, and returns what
+// the others say of themselves.
 //
 // spec:cloudburst#register-reads-once
-func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]error) {
+func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]error) map[string]About {
 	ctx, cancel := context.WithTimeout(ctx, readsWithin)
 	defer cancel()
 	var mu sync.Mutex
+	abouts := make(map[string]About, len(feeds))
 	each(feeds, func(feed string) {
+		var got glance
 		err := checkURL(feed)
 		if err == nil {
-			err = h.readOnce(ctx, feed)
+			got, err = h.readOnce(ctx, feed)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if err != nil {
-			mu.Lock()
 			refused[feed] = err
-			mu.Unlock()
 		}
+		abouts[feed] = got.about
 	})
+	return abouts
 }
 
 // readOnce reads a feed, sharing the read with whoever asks at the same time.
-func (h *Hub) readOnce(ctx context.Context, feed string) error {
+func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
 	if ctx.Err() != nil {
-		return givenUp(ctx, feed)
+		return glance{}, givenUp(ctx, feed)
 	}
 	h.mu.Lock()
 	rd := h.reads[feed]
 	if rd == nil {
 		if wait, ok := h.hostLimit.take(hostOf(feed), h.now()); !ok {
 			h.mu.Unlock()
-			return tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", hostOf(feed), wait)
+			return glance{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", hostOf(feed), wait)
 		}
 		rd = &reading{done: make(chan struct{})}
 		h.reads[feed] = rd
 		h.running.Go(func() {
 			if rd.err = h.fetchSlot(h.work); rd.err == nil {
-				_, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
+				var got Fetched
+				got, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
 				<-h.fetching
+				if rd.err == nil {
+					rd.got = glance{about: got.about(), size: int64(len(got.Body))}
+				}
 			}
 			h.mu.Lock()
 			delete(h.reads, feed)
@@ -169,9 +257,9 @@ func (h *Hub) readOnce(ctx context.Context, feed string) error {
 	h.mu.Unlock()
 	select {
 	case <-rd.done:
-		return rd.err
+		return rd.got, rd.err
 	case <-ctx.Done():
-		return givenUp(ctx, feed)
+		return glance{}, givenUp(ctx, feed)
 	}
 }
 
@@ -184,7 +272,7 @@ func givenUp(ctx context.Context, feed string) error {
 //
 // spec:rsscloud-2009#test-call
 // spec:rsscloud-2009#challenge
-func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, refused map[string]error) event.Exchange {
+func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, abouts map[string]About, refused map[string]error) event.Exchange {
 	var ask []string
 	for _, f := range feeds {
 		if refused[f] == nil {
@@ -197,7 +285,7 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, refus
 	ctx, cancel := context.WithTimeout(ctx, asksWithin)
 	defer cancel()
 	if !r.Challenge {
-		x, err := h.verify(ctx, r, ask[0])
+		x, err := h.verify(ctx, r, ask[0], abouts[ask[0]])
 		for _, f := range ask {
 			if err != nil {
 				refused[f] = err
@@ -208,7 +296,7 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, refus
 	var mu sync.Mutex
 	var last event.Exchange
 	each(ask, func(feed string) {
-		x, err := h.verify(ctx, r, feed)
+		x, err := h.verify(ctx, r, feed, abouts[feed])
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
@@ -221,12 +309,12 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, refus
 	return last
 }
 
-func (h *Hub) verify(ctx context.Context, r Registration, feed string) (event.Exchange, error) {
+func (h *Hub) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
 	host := hostOf(r.Callback)
 	if wait, ok := h.consentLimit.take(host, h.now()); !ok {
 		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", host, wait)
 	}
-	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), Topic{ID: TopicID(feed), URL: feed}, r.Challenge)
+	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)
 	x.Callback = r.Callback
 	return x, err
 }
@@ -265,7 +353,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 		}
 	}
 	if r.Challenge {
-		h.consent(ctx, r, feeds, refused)
+		h.consent(ctx, r, feeds, nil, refused)
 	}
 	var out Registered
 	for _, f := range feeds {
@@ -284,9 +372,20 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 }
 
 // Remove ends subscriptions at the operator's word and returns them as they were.
+//
+// spec:websub-2018#hub-denies-later
 func (h *Hub) Remove(ctx context.Context, keys []Key, door string) ([]Subscription, error) {
 	h.Init()
-	return h.remove(ctx, keys, nil, door, "Ended by the operator.")
+	gone, err := h.remove(ctx, keys, nil, door, "Ended by the operator.")
+	if err != nil {
+		return nil, err
+	}
+	told, err := h.denials(ctx, gone, "The operator of this hub has ended the subscription.")
+	if err == nil && len(told) > 0 {
+		err = h.Store.Request(ctx, told, nil)
+		h.wake(h.wakeIntents)
+	}
+	return gone, err
 }
 
 func (h *Hub) remove(ctx context.Context, keys []Key, feeds []string, door, text string) ([]Subscription, error) {

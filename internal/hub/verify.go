@@ -96,6 +96,9 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 			return PingResult{Known: true}, failed
 		}
 		if out.Changed {
+			if done.Topic.Full && out.Body != nil {
+				h.contents.put(id, Content{Version: done.Topic.Version, Type: done.Topic.ContentType, Body: out.Body})
+			}
 			h.changed(id, r.hops, done)
 		}
 		return PingResult{Known: true, Checked: true, Changed: out.Changed, Version: done.Topic.Version}, nil
@@ -150,8 +153,14 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 		h.stats.changes.Add(1)
 	}
 	h.mu.Lock()
-	pings := r.pings
+	pings, listed := r.pings, r.listed
 	h.mu.Unlock()
+	if c.Changed {
+		h.describe(&c, t, got, pings, listed)
+		if t.Full && c.Body == nil {
+			e.Text += fmt.Sprintf(" WebSub subscribers are not told of it: at most %s are delivered to them.", bytesOf(h.Options.MaxContent))
+		}
+	}
 	for _, p := range pings {
 		p.Text, p.OK, p.Version = e.Text, e.OK, e.Version
 		if c.Changed {
@@ -165,6 +174,34 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 	}
 	h.stamp(c.Events)
 	return c
+}
+
+// describe adds to a change what those need who are told more than a URL: the
+// content itself, unless it is too large, what it says of itself, and its line on
+// the list of changes.
+//
+// spec:cloudburst#websub-content-most
+func (h *Hub) describe(c *Check, t Topic, got Fetched, pings []event.Event, listed bool) {
+	switch {
+	case c.Size <= h.Options.MaxContent:
+		c.Body = got.Body
+		if c.Body == nil {
+			c.Body = []byte{}
+		}
+	case h.Options.Thin:
+		c.Body = []byte{}
+	}
+	about := got.about()
+	c.About = &about
+	if listed {
+		return
+	}
+	door := ""
+	if len(pings) > 0 {
+		door = pings[0].Door
+	}
+	c.Listed = []Change{{Name: about.Title, URL: firstOf(about.Home, t.URL), Feed: t.URL, Door: door}}
+	h.list(c.Listed, c.Now)
 }
 
 // keep takes over the validators that an unchanged answer carries. One that it
