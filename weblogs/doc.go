@@ -1,2 +1,0 @@
-// Package weblogs is the ping interface of weblogs.com.
-package weblogs
