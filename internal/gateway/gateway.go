@@ -46,6 +46,7 @@ type Gateway struct {
 	PublicURL string          // where strangers reach this server, for the WSDL; "": as the request names it
 	Methods   []xmlrpc.Method // XML-RPC methods of further families
 	Changes   ChangeList      // what changes.xml is made of; nil: it is not served
+	Upstream  Follows         // who hears of CNWS notifications; nil: none is wanted
 	Log       *slog.Logger    // nil is silent
 }
 

@@ -36,6 +36,7 @@ type Notifier struct {
 	// A table of what was encoded last, each slot shared by the keys that fall
 	// into it. A miss costs an encoding, nothing more; so there is no lock.
 	encoded [256]atomic.Pointer[encoded]
+	cnws    [64]atomic.Pointer[cnwsEncoded] // the same for CNWS
 }
 
 // encoded is a notification ready to be sent to any callback.

@@ -21,6 +21,7 @@ import (
 // moments, for the asker may be looking for open ports.
 type Verifier struct {
 	Sender Sender
+	Now    func() time.Time // nil: time.Now
 }
 
 // Verify asks sub's callback whether it wants to hear of feed.
