@@ -13,7 +13,7 @@ import (
 )
 
 // pageColumns is how many columns sqlstore.PageText has.
-const pageColumns = 9
+const pageColumns = 11
 
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql
 // costs as much again as the database.
@@ -74,6 +74,16 @@ func scanPage(s *hub.Subscription, row []driver.Value) error {
 		s.NextAt = time.UnixMilli(number(6)).UTC()
 	}
 	s.Counted, s.Sent = number(7), number(8)
+	switch secret := row[9].(type) {
+	case nil:
+	case []byte:
+		s.Secret = string(secret)
+	default:
+		ok = false
+	}
+	if since := number(10); since != 0 {
+		s.FailingSince = time.UnixMilli(since).UTC()
+	}
 	if !ok {
 		return fmt.Errorf("a subscription's row has other types than it should: %T", row)
 	}

@@ -2,6 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"slices"
+	"strings"
 	"time"
 
 	"cloudburst/internal/event"
@@ -10,18 +13,114 @@ import (
 
 // Announce is hub.Store.Announce.
 func (s *Store) Announce(ctx context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
-	return errNotYet
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		if err := recordPings(ctx, c, pings, now, due); err != nil {
+			return err
+		}
+		if err := appendEvents(ctx, c, events); err != nil {
+			return err
+		}
+		return s.list(ctx, c, list)
+	})
+}
+
+// tagMark stands between tags; clean text has none of it.
+const tagMark = "\x1f"
+
+func joinTags(tags []string) string {
+	tags = slices.Clone(tags)
+	for i, t := range tags {
+		tags[i] = strings.ReplaceAll(clean(t), tagMark, " ")
+	}
+	return strings.Join(slices.DeleteFunc(tags, func(t string) bool { return t == "" }), tagMark)
+}
+
+// shards is how many rows the counter of changes has where several processes write.
+const shards = 16
+
+// list adds to the list of changes and to their number. It comes last in a
+// transaction: all of them change the same few rows.
+func (s *Store) list(ctx context.Context, c Conn, list []hub.Change) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows := make([][]any, len(list))
+	for i, v := range list {
+		rows[i] = []any{v.Node, v.Seq, ms(v.At), clean(v.Name), clean(v.URL), clean(v.Feed), clean(v.Page), joinTags(v.Tags), clean(v.Door)}
+	}
+	// A change that stands there already was written by a try whose answer was lost.
+	n, err := c.Bulk(ctx, `rows(node i, seq i, at i, name t, url t, feed t, page t, tags t, door t)
+		INSERT INTO change (node, seq, at, name, url, feed, page, tags, door)
+		SELECT :node, :seq, :at, :name, :url, :feed, :page, :tags, :door
+		{FROM ROWS} WHERE true ON CONFLICT (node, seq) DO NOTHING`, rows)
+	if err != nil || n == 0 {
+		return err
+	}
+	shard := int64(0)
+	if s.Shared {
+		shard = list[0].Seq & (shards - 1)
+	}
+	_, err = c.Exec(ctx, `INSERT INTO change_count (shard, n) VALUES ($1, $2) ON CONFLICT (shard) DO UPDATE SET n = change_count.n + excluded.n`,
+		shard, n)
+	return err
+}
+
+func scanChange(rows *sql.Rows, v *hub.Change) error {
+	var tags string
+	err := rows.Scan(&v.Node, &v.Seq, (*millis)(&v.At), &v.Name, &v.URL, &v.Feed, &v.Page, &tags, &v.Door)
+	if tags != "" {
+		v.Tags = strings.Split(tags, tagMark)
+	}
+	return err
 }
 
 // Changes is hub.Store.Changes.
 func (s *Store) Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
-	return nil, nil
+	var w where
+	if !q.Since.IsZero() {
+		w.add("c.at >= ?", ms(q.Since))
+	}
+	if !q.Until.IsZero() {
+		w.add("c.at < ?", ms(q.Until))
+	}
+	if p := q.Before; p != (event.Cursor{}) {
+		w.add("(c.at, c.node, c.seq) < (?, ?, ?)", p.At, p.Node, p.Seq)
+	}
+	if p := q.After; p != (event.Cursor{}) {
+		w.add("(c.at, c.node, c.seq) > (?, ?, ?)", p.At, p.Node, p.Seq)
+	}
+	if err := w.like(q.Text, "c.name", "c.url", "c.feed", "c.tags"); err != nil {
+		return nil, err
+	}
+	order := " ORDER BY c.at DESC, c.node DESC, c.seq DESC"
+	if q.Forward {
+		order = " ORDER BY c.at, c.node, c.seq"
+	}
+	text := `SELECT c.node, c.seq, c.at, c.name, c.url, c.feed, c.page, c.tags, c.door FROM change AS c` +
+		w.String() + order + ` LIMIT ` + w.arg(atMost(q.Limit, 10_000))
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Change, error) {
+		return collect(ctx, c, scanChange, text, w.args...)
+	})
 }
 
 // CountChanges is hub.Store.CountChanges.
-func (s *Store) CountChanges(ctx context.Context) (int64, error) { return 0, nil }
+func (s *Store) CountChanges(ctx context.Context) (int64, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (total int64, err error) {
+		err = c.Query(ctx, `SELECT n FROM change_count`, func(rows *sql.Rows) error {
+			var n int64
+			err := rows.Scan(&n)
+			total += n
+			return err
+		})
+		return total, err
+	})
+}
 
 // TrimChanges is hub.Store.TrimChanges.
 func (s *Store) TrimChanges(ctx context.Context, before time.Time, limit int) (int, error) {
-	return 0, nil
+	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+		n, err := c.Exec(ctx, `DELETE FROM change WHERE (node, seq) IN
+			(SELECT c.node, c.seq FROM change AS c WHERE c.at < $1 ORDER BY c.at, c.node, c.seq LIMIT $2)`, ms(before), max(limit, 0))
+		return int(n), err
+	})
 }

@@ -29,17 +29,30 @@ func (s *Store) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, 
 			done.Topic = t.Topic
 			return err
 		}
+		known := t.About
 		apply(&t, check)
 		if err := saveTopic(ctx, c, t, ms(check.Now)); err != nil {
 			return err
 		}
 		done.Topic = t.Topic
-		if check.Err == "" && check.Changed {
-			if err := raise(ctx, c, check, &done); err != nil {
+		if check.Err != "" || !check.Changed {
+			return appendEvents(ctx, c, check.Events)
+		}
+		if t.About != known {
+			if err := saveAbout(ctx, c, t.ID, t.About); err != nil {
 				return err
 			}
 		}
-		return appendEvents(ctx, c, check.Events)
+		if err := saveContent(ctx, c, t.Topic, check.Body); err != nil {
+			return err
+		}
+		if err := raise(ctx, c, check, &done); err != nil {
+			return err
+		}
+		if err := appendEvents(ctx, c, check.Events); err != nil {
+			return err
+		}
+		return s.list(ctx, c, check.Listed)
 	})
 	if errors.Is(err, errRaced) {
 		return hub.Checked{Raced: true, Topic: done.Topic}, nil
@@ -111,6 +124,9 @@ func apply(t *topicState, check hub.Check) {
 		t.ChangedAt = time.UnixMilli(ms(check.ChangedAt)).UTC()
 		if check.ChangedAt.IsZero() {
 			t.ChangedAt = now
+		}
+		if check.About != nil {
+			t.About = tidy(*check.About)
 		}
 	}
 }

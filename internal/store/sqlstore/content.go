@@ -2,36 +2,197 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
+// isFollowed is the condition that a topic t has a live subscription at a time.
+func isFollowed(now string) string {
+	return `EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)`
+}
+
 // Following is hub.Store.Following.
 func (s *Store) Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
-	var found []hub.Topic
-	for _, u := range urls {
-		id := hub.TopicID(u)
-		followed, err := s.Followed(ctx, id, now)
-		if err != nil {
-			return nil, err
+	if limit <= 0 || len(urls) == 0 {
+		return nil, nil
+	}
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
+		found, err := byURL(ctx, c, urls, now)
+		if err != nil || len(found) >= limit {
+			return found[:min(len(found), limit)], err
 		}
-		if followed {
-			t, err := s.Topic(ctx, id)
+		seen := make(map[int64]bool, len(found))
+		for _, t := range found {
+			seen[t.ID] = true
+		}
+		var names []int64
+		for _, u := range urls {
+			if id := aliasID(u); !slices.Contains(names, id) {
+				names = append(names, id)
+			}
+		}
+		for _, id := range names {
+			// As many as there may be in all: those that were found already are among them.
+			more, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM alias AS a JOIN topic AS t ON t.id = a.topic_id
+				WHERE a.alias_id = $1 AND `+isFollowed("$2")+` ORDER BY a.topic_id LIMIT $3`, id, ms(now), limit)
 			if err != nil {
 				return nil, err
 			}
-			found = append(found, t)
+			for _, t := range more {
+				if !seen[t.ID] && len(found) < limit {
+					seen[t.ID] = true
+					found = append(found, t)
+				}
+			}
+		}
+		return found, nil
+	})
+}
+
+// byURL reads the followed topics with these URLs, in their order.
+func byURL(ctx context.Context, c Conn, urls []string, now time.Time) ([]hub.Topic, error) {
+	var rows [][]any
+	place := make(map[int64]int, len(urls))
+	for i, u := range urls {
+		id := hub.TopicID(u)
+		if _, twice := place[id]; !twice {
+			place[id] = i
+			rows = append(rows, []any{id, ms(now)})
 		}
 	}
-	return found, nil
+	var found []hub.Topic
+	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id AND `+isFollowed(":now"),
+		func(rows *sql.Rows) error {
+			var t hub.Topic
+			err := scanTopic(rows, &t)
+			found = append(found, t)
+			return err
+		}, rows)
+	slices.SortFunc(found, func(a, b hub.Topic) int { return place[a.ID] - place[b.ID] })
+	return found, err
+}
+
+// aliasID is the id under which a URL is found that a topic calls its own or its
+// home: the same with and without a slash at the end of its path.
+func aliasID(url string) int64 { return hub.TopicID(withoutSlash(url)) }
+
+// withoutSlash is the URL without one slash at the end of its path. It is a key
+// to compare by, not always a URL that works.
+func withoutSlash(url string) string {
+	path, rest := url, ""
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		path, rest = url[:i], url[i:]
+	}
+	if cut, ok := strings.CutSuffix(path, "/"); ok && !strings.HasSuffix(cut, "/") {
+		return cut + rest
+	}
+	return url
 }
 
 // SetAbout is hub.Store.SetAbout.
-func (s *Store) SetAbout(ctx context.Context, topicID int64, about hub.About) error { return nil }
+func (s *Store) SetAbout(ctx context.Context, topicID int64, about hub.About) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error { return saveAbout(ctx, c, topicID, tidy(about)) })
+}
+
+// saveAbout replaces what a topic says of itself, and the names that it goes by.
+func saveAbout(ctx context.Context, c Conn, topicID int64, about hub.About) error {
+	var raw []byte
+	if about != (hub.About{}) {
+		var err error
+		if raw, err = json.Marshal(about); err != nil {
+			return err
+		}
+	}
+	n, err := c.Exec(ctx, `UPDATE topic SET about = $1 WHERE id = $2`, raw, topicID)
+	if err != nil || n == 0 {
+		return err
+	}
+	if _, err := c.Exec(ctx, `DELETE FROM alias WHERE topic_id = $1`, topicID); err != nil {
+		return err
+	}
+	var ids []int64
+	for _, u := range []string{about.Self, about.Home} {
+		if u != "" {
+			ids = append(ids, aliasID(u))
+		}
+	}
+	slices.Sort(ids)
+	rows := make([][]any, 0, len(ids))
+	for _, id := range slices.Compact(ids) {
+		rows = append(rows, []any{id, topicID})
+	}
+	_, err = c.Bulk(ctx, `rows(alias_id i, topic_id i) INSERT INTO alias (alias_id, topic_id)
+		SELECT :alias_id, :topic_id {FROM ROWS} WHERE true ON CONFLICT (alias_id, topic_id) DO NOTHING`, rows)
+	return err
+}
+
+// tidy is about as it comes back: JSON takes UTF-8 only.
+func tidy(about hub.About) hub.About {
+	for _, s := range []*string{&about.Title, &about.Description, &about.ItemTitle, &about.ItemText, &about.Self, &about.Home} {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+	}
+	return about
+}
+
+// aboutJSON scans what saveAbout wrote; most topics have none of it.
+type aboutJSON hub.About
+
+func (a *aboutJSON) Scan(src any) error {
+	*a = aboutJSON{}
+	raw, _ := src.([]byte)
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(raw, (*hub.About)(a)); err != nil {
+		return fmt.Errorf("reading what a topic says of itself: %w", err)
+	}
+	return nil
+}
 
 // Content is hub.Store.Content.
 func (s *Store) Content(ctx context.Context, topicID int64) (hub.Content, error) {
-	return hub.Content{}, fault.New(fault.NotFound, "The content of the topic %d is not kept.", topicID)
+	return read(ctx, s, func(ctx context.Context, c Conn) (hub.Content, error) {
+		found, err := collect(ctx, c, func(rows *sql.Rows, v *hub.Content) error {
+			return rows.Scan(&v.Version, (*verbatim)(&v.Type), &v.Body)
+		}, `SELECT version, content_type, content FROM body WHERE topic_id = $1`, topicID)
+		if err == nil && len(found) == 0 {
+			return hub.Content{}, fault.New(fault.NotFound, "The content of the topic %d is not kept.", topicID)
+		}
+		if err != nil {
+			return hub.Content{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// saveContent keeps the content of a full topic's new version, or removes the one
+// before when there is none. A topic that is not full has no content: the sweep
+// takes both away together.
+func saveContent(ctx context.Context, c Conn, t hub.Topic, body []byte) error {
+	if !t.Full {
+		return nil
+	}
+	if body == nil {
+		_, err := c.Exec(ctx, `DELETE FROM body WHERE topic_id = $1`, t.ID)
+		return err
+	}
+	_, err := c.Exec(ctx, `INSERT INTO body (topic_id, version, content_type, content) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (topic_id) DO UPDATE SET version = excluded.version, content_type = excluded.content_type, content = excluded.content`,
+		t.ID, t.Version, raw(t.ContentType), body)
+	return err
+}
+
+// raw is text that is kept as bytes; "" is NULL.
+func raw(s string) []byte {
+	if s == "" {
+		return nil
+	}
+	return []byte(s)
 }

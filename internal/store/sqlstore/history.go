@@ -19,8 +19,9 @@ func (s *Store) Counts(ctx context.Context, now time.Time) (hub.Counts, error) {
 			(SELECT COUNT(*) FROM subscription WHERE next_at IS NOT NULL AND expires_at > $1),
 			(SELECT COUNT(*) FROM part WHERE due_at IS NOT NULL),
 			(SELECT COUNT(*) FROM topic WHERE due_at IS NOT NULL),
+			(SELECT COUNT(*) FROM intent),
 			(SELECT COUNT(*) FROM event)`, func(rows *sql.Rows) error {
-			return rows.Scan(&n.Topics, &n.Subscriptions, &n.Failing, &n.Owed, &n.PartsDue, &n.ChecksDue, &n.Events)
+			return rows.Scan(&n.Topics, &n.Subscriptions, &n.Failing, &n.Owed, &n.PartsDue, &n.ChecksDue, &n.Requests, &n.Events)
 		}, ms(now))
 		return n, err
 	})
@@ -77,6 +78,7 @@ func (s *Store) NextDue(ctx context.Context) (time.Time, error) {
 			`SELECT due_at FROM part WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
 			`SELECT next_at FROM subscription WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`,
 			`SELECT due_at FROM topic WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
+			`SELECT due_at FROM intent ORDER BY due_at LIMIT 1`,
 		} {
 			err = c.Query(ctx, text, func(rows *sql.Rows) error {
 				var at time.Time
@@ -104,6 +106,7 @@ func (s *Store) Recover(ctx context.Context, now time.Time) error {
 		for _, text := range []string{
 			`UPDATE part SET owner = NULL, due_at = $1 WHERE due_at IS NOT NULL AND owner IS NOT NULL`,
 			`UPDATE subscription SET next_at = $1, claim = 0 WHERE next_at IS NOT NULL AND claim <> 0`,
+			`UPDATE intent SET due_at = $1, claim = 0 WHERE due_at >= 0 AND claim <> 0`,
 			// A ping that was written down while its check went on waits for that one;
 			// only what could not be read waits for its own sake.
 			`UPDATE topic SET held = 0, due_at = $1 WHERE due_at > $1 AND (held <> 0 OR failures = 0)`,

@@ -2,27 +2,127 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 	"time"
 
 	"cloudburst/internal/event"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
-var errNotYet = fault.New(fault.Unsupported, "This store cannot do that yet.")
+const (
+	intentColumns = `i.topic_id, i.id, i.topic, i.callback, i.mode, i.secret, i.lease, i.reason, i.door, i.at, i.due_at, i.tries, i.claim`
+	intentHead    = `topic_id i, id i, topic t, callback t, mode t, secret b, lease i, reason t, door t, at i, due_at i, tries i`
+)
+
+func scanIntent(rows *sql.Rows, in *hub.Intent) error {
+	var lease int64
+	err := rows.Scan(&in.TopicID, &in.ID, &in.Topic, &in.Callback, &in.Mode, (*verbatim)(&in.Secret), &lease, &in.Reason, &in.Door,
+		(*millis)(&in.At), (*millis)(&in.DueAt), (*number)(&in.Tries), &in.Claim)
+	in.Lease = time.Duration(lease)
+	return err
+}
+
+// intentRow is a bulk row with the header intentHead.
+func intentRow(in hub.Intent) []any {
+	return []any{in.TopicID, in.ID, clean(in.Topic), clean(in.Callback), clean(in.Mode), raw(in.Secret), int64(in.Lease), clean(in.Reason),
+		clean(in.Door), ms(in.At), ms(in.DueAt), in.Tries}
+}
+
+func intentKey(in hub.Intent) hub.Key { return hub.Key{TopicID: in.TopicID, ID: in.ID} }
 
 // Request is hub.Store.Request.
 func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
-	return errNotYet
+	list = slices.Clone(list)
+	slices.Reverse(list) // the same one twice: the last counts
+	slices.SortStableFunc(list, func(a, b hub.Intent) int { return byKey(intentKey(a), intentKey(b)) })
+	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return intentKey(a) == intentKey(b) })
+	rows := make([][]any, len(list))
+	for i, in := range list {
+		rows[i] = intentRow(in)
+	}
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Bulk(ctx, `rows(`+intentHead+`)
+			INSERT INTO intent (topic_id, id, topic, callback, mode, secret, lease, reason, door, at, due_at, tries, claim)
+			SELECT :topic_id, :id, :topic, :callback, :mode, :secret, :lease, :reason, :door, :at, :due_at, :tries, 0
+			{FROM ROWS} WHERE true
+			ON CONFLICT (topic_id, id) DO UPDATE SET topic = excluded.topic, callback = excluded.callback, mode = excluded.mode,
+				secret = excluded.secret, lease = excluded.lease, reason = excluded.reason, door = excluded.door, at = excluded.at,
+				due_at = excluded.due_at, tries = excluded.tries, claim = 0`, rows)
+		if err != nil {
+			return err
+		}
+		return appendEvents(ctx, c, events)
+	})
 }
 
 // ClaimIntents is hub.Store.ClaimIntents.
 func (s *Store) ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Intent, error) {
-	return nil, nil
+	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM intent WHERE due_at <= $1)`, now); err != nil || !some {
+		return nil, err
+	}
+	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Intent, error) {
+		list, err := collect(ctx, c, scanIntent, `SELECT `+intentColumns+` FROM intent AS i
+			WHERE i.due_at <= $1 ORDER BY i.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+		if err != nil {
+			return nil, err
+		}
+		rows := make([][]any, len(list))
+		for i := range list {
+			in := &list[i]
+			in.Claim, in.DueAt = claim, time.UnixMilli(ms(until)).UTC()
+			rows[i] = []any{in.TopicID, in.ID, ms(until), claim}
+		}
+		_, err = c.Bulk(ctx, `rows(topic_id i, id i, due_at i, claim i) UPDATE intent AS i SET due_at = :due_at, claim = :claim
+			{FROM ROWS} WHERE i.topic_id = :topic_id AND i.id = :id`, rows)
+		return list, err
+	})
 }
 
 // Decide is hub.Store.Decide.
-func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) { return false, errNotYet }
+func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) {
+		applied, err := takeIntent(ctx, c, d)
+		if err != nil || !applied {
+			return false, err
+		}
+		if d.Subscription != nil {
+			var topics []string
+			if d.Intent.Topic != "" {
+				topics = append(topics, d.Intent.Topic)
+			}
+			if err := s.subscribe(ctx, c, registrationOf(topics, []hub.Subscription{*d.Subscription}), latest(d.Events)); err != nil {
+				return false, err
+			}
+		}
+		if d.Remove {
+			if _, err := unsubscribe(ctx, c, []hub.Key{intentKey(d.Intent)}, latest(d.Events)); err != nil {
+				return false, err
+			}
+		}
+		return true, appendEvents(ctx, c, d.Events)
+	})
+}
+
+// takeIntent removes or replaces the intent of a decision while it is the one that
+// was claimed. Everything else of the decision hangs on that.
+func takeIntent(ctx context.Context, c Conn, d hub.Decision) (bool, error) {
+	if d.Again == nil {
+		n, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND claim = $3`, d.Intent.TopicID, d.Intent.ID, d.Intent.Claim)
+		return n == 1, err
+	}
+	again := *d.Again
+	again.TopicID, again.ID = d.Intent.TopicID, d.Intent.ID
+	n, err := c.Bulk(ctx, `rows(`+intentHead+`, old i) UPDATE intent AS i SET topic = :topic, callback = :callback, mode = :mode, secret = :secret,
+			lease = :lease, reason = :reason, door = :door, at = :at, due_at = :due_at, tries = :tries, claim = 0
+		{FROM ROWS} WHERE i.topic_id = :topic_id AND i.id = :id AND i.claim = :old`, [][]any{append(intentRow(again), d.Intent.Claim)})
+	return n == 1, err
+}
 
 // Intents is hub.Store.Intents.
-func (s *Store) Intents(ctx context.Context) (int64, error) { return 0, nil }
+func (s *Store) Intents(ctx context.Context) (int64, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (n int64, err error) {
+		err = c.Query(ctx, `SELECT COUNT(*) FROM intent`, func(rows *sql.Rows) error { return rows.Scan(&n) })
+		return n, err
+	})
+}

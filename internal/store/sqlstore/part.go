@@ -90,7 +90,7 @@ func (s *Store) ClaimParts(ctx context.Context, node int64, now, until time.Time
 
 // pageColumns are those that a delivery needs: a row costs as much to read as to
 // send when all are read.
-const pageColumns = `s.id, s.protocol, s.callback, s.proc, s.failures, s.tries, s.next_at, s.counted, s.sent`
+const pageColumns = `s.id, s.protocol, s.callback, s.proc, s.failures, s.tries, s.next_at, s.counted, s.sent, s.secret, s.failing_since`
 
 // PageText is the statement of Page, for tests of its plan. It is the hottest one
 // there is and must walk the primary key; the "+ 0" keeps a planner that knows no
@@ -113,7 +113,8 @@ func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time
 	scan := func(rows *sql.Rows, s *hub.Subscription) error {
 		s.TopicID = p.TopicID
 		return rows.Scan(&s.ID, &s.Protocol, &s.Callback, &s.Procedure,
-			(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Counted, &s.Sent)
+			(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Counted, &s.Sent,
+			(*verbatim)(&s.Secret), (*millis)(&s.FailingSince))
 	}
 	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
 		return collect(ctx, c, scan, PageText, PageArgs(p, after, now, limit)...)

@@ -88,7 +88,7 @@ const (
 	raiseOwed = `owed = CASE WHEN s.owed > :version THEN s.owed ELSE :version END`
 
 	deliveredText = `rows(` + keyHead + `, claim i, version i, now i)
-		UPDATE subscription AS s SET failures = 0, tries = 0, claim = 0, sent = :version,
+		UPDATE subscription AS s SET failures = 0, failing_since = 0, tries = 0, claim = 0, sent = :version,
 			next_at = CASE WHEN s.owed > :version THEN :now END
 		{FROM ROWS} WHERE ` + keyMatch + ` AND s.claim = :claim`
 
@@ -96,6 +96,7 @@ const (
 	failedText = `rows(` + keyHead + `, claim i, version i, now i, tries i, next_at i, error t)
 		UPDATE subscription AS s SET
 			failures = CASE WHEN s.counted >= :version THEN s.failures ELSE s.failures + 1 END,
+			failing_since = CASE WHEN s.failing_since = 0 THEN :now ELSE s.failing_since END,
 			counted = CASE WHEN s.counted > :version THEN s.counted ELSE :version END, ` + raiseOwed + `,
 			tries = :tries, next_at = NULLIF(:next_at, 0), claim = 0, last_error = :error, last_error_at = :now
 		{FROM ROWS} WHERE ` + keyMatch + ` AND s.claim = :claim`

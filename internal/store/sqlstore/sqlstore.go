@@ -143,11 +143,13 @@ func clean(s string) string {
 }
 
 // limit is what a list query means by its Limit.
-func limit(n int) int {
+func limit(n int) int { return atMost(n, 1000) }
+
+func atMost(n, most int) int {
 	if n <= 0 {
 		return 100
 	}
-	return min(n, 1000)
+	return min(n, most)
 }
 
 // where gathers the conditions of a list query.

@@ -12,13 +12,14 @@ import (
 )
 
 const subscriptionColumns = `s.topic_id, s.id, s.protocol, s.callback, s.proc, s.created_at, s.renewed_at, s.expires_at,
-	s.failures, s.tries, s.next_at, s.owed, s.counted, s.sent, s.claim, s.last_error, s.last_error_at`
+	s.failures, s.tries, s.next_at, s.owed, s.counted, s.sent, s.claim, s.last_error, s.last_error_at,
+	s.secret, s.failing_since`
 
 func subscriptionFields(s *hub.Subscription) []any {
 	return []any{&s.TopicID, &s.ID, &s.Protocol, &s.Callback, &s.Procedure,
 		(*millis)(&s.CreatedAt), (*millis)(&s.RenewedAt), (*millis)(&s.ExpiresAt),
 		(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Owed, &s.Counted, &s.Sent, &s.Claim,
-		&s.LastError, (*millis)(&s.LastErrorAt)}
+		&s.LastError, (*millis)(&s.LastErrorAt), (*verbatim)(&s.Secret), (*millis)(&s.FailingSince)}
 }
 
 func scanSubscription(rows *sql.Rows, s *hub.Subscription) error {
@@ -45,79 +46,122 @@ func byKey(a, b hub.Key) int {
 	return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
 }
 
-// Subscribe is hub.Store.Subscribe. Each subscription's topic is among topics,
-// or exists already.
-func (s *Store) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
+// registration is what Subscribe writes.
+type registration struct {
+	topics map[int64]string // URLs
+	full   []int64          // topics of those who may want the content
+	rows   [][]any
+	now    int64
+}
+
+func registrationOf(topics []string, subs []hub.Subscription) registration {
+	r := registration{topics: topicURLs(topics, subs)}
 	byID := make(map[hub.Key]hub.Subscription, len(subs))
-	var now int64
 	for _, sub := range subs {
 		if sub.ID == 0 {
 			sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
 		}
 		byID[sub.Key()] = sub // the same one twice: the last counts
-		now = max(now, ms(sub.RenewedAt))
+		r.now = max(r.now, ms(sub.RenewedAt))
+		if sub.Protocol == hub.WebSub {
+			r.full = append(r.full, sub.TopicID)
+		}
 	}
+	slices.Sort(r.full)
+	r.full = slices.Compact(r.full)
 	keys := make([]hub.Key, 0, len(byID))
 	for k := range byID {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, byKey) // everybody locks in the same order
-	rows := make([][]any, len(keys))
+	r.rows = make([][]any, len(keys))
 	for i, k := range keys {
 		v := byID[k]
-		rows[i] = keyRow(k, v.Protocol, clean(v.Callback), clean(v.Procedure), ms(v.CreatedAt), ms(v.RenewedAt), ms(v.ExpiresAt),
-			v.Failures, v.Tries, ms(v.NextAt), v.Owed, v.Counted, v.Sent, v.Claim, clean(v.LastError), ms(v.LastErrorAt))
+		r.rows[i] = keyRow(k, v.Protocol, clean(v.Callback), clean(v.Procedure), ms(v.CreatedAt), ms(v.RenewedAt), ms(v.ExpiresAt),
+			v.Failures, v.Tries, ms(v.NextAt), v.Owed, v.Counted, v.Sent, v.Claim, clean(v.LastError), ms(v.LastErrorAt),
+			raw(v.Secret), ms(v.FailingSince))
 	}
-	urls := topicURLs(topics, subs)
+	return r
+}
+
+// Subscribe is hub.Store.Subscribe. Each subscription's topic is among topics,
+// or exists already.
+func (s *Store) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
+	r := registrationOf(topics, subs)
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		if err := s.ensureTopics(ctx, c, urls, max(now, latest(events))); err != nil {
-			return err
-		}
-		_, err := c.Bulk(ctx, `rows(`+keyHead+`, protocol t, callback t, proc t, created_at i, renewed_at i, expires_at i,
-			failures i, tries i, next_at i, owed i, counted i, sent i, claim i, last_error t, last_error_at i)
-			INSERT INTO subscription (topic_id, bucket, id, protocol, callback, proc, created_at, renewed_at, expires_at,
-				failures, tries, next_at, owed, counted, sent, claim, last_error, last_error_at)
-			SELECT :topic_id, :bucket, :id, :protocol, :callback, :proc, :created_at, :renewed_at, :expires_at,
-				:failures, :tries, NULLIF(:next_at, 0), :owed, :counted, :sent, :claim, :last_error, :last_error_at
-			{FROM ROWS} WHERE true
-			ON CONFLICT (topic_id, bucket, id) DO UPDATE SET proc = excluded.proc, renewed_at = excluded.renewed_at,
-				expires_at = excluded.expires_at, failures = 0, tries = 0`, rows)
-		if err != nil {
+		if err := s.subscribe(ctx, c, r, latest(events)); err != nil {
 			return err
 		}
 		return appendEvents(ctx, c, events)
 	})
 }
 
+// subscribe writes a registration; at is the time, where that is known besides.
+func (s *Store) subscribe(ctx context.Context, c Conn, r registration, at int64) error {
+	if err := s.ensureTopics(ctx, c, r.topics, max(r.now, at)); err != nil {
+		return err
+	}
+	if err := fillTopics(ctx, c, r.full); err != nil {
+		return err
+	}
+	_, err := c.Bulk(ctx, `rows(`+keyHead+`, protocol t, callback t, proc t, created_at i, renewed_at i, expires_at i,
+		failures i, tries i, next_at i, owed i, counted i, sent i, claim i, last_error t, last_error_at i, secret b, failing_since i)
+		INSERT INTO subscription (topic_id, bucket, id, protocol, callback, proc, created_at, renewed_at, expires_at,
+			failures, tries, next_at, owed, counted, sent, claim, last_error, last_error_at, secret, failing_since)
+		SELECT :topic_id, :bucket, :id, :protocol, :callback, :proc, :created_at, :renewed_at, :expires_at,
+			:failures, :tries, NULLIF(:next_at, 0), :owed, :counted, :sent, :claim, :last_error, :last_error_at, :secret, :failing_since
+		{FROM ROWS} WHERE true
+		ON CONFLICT (topic_id, bucket, id) DO UPDATE SET proc = excluded.proc, secret = excluded.secret,
+			renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, failures = 0, failing_since = 0, tries = 0`, r.rows)
+	return err
+}
+
+// fillTopics has the content of topics kept from their next version on. It waits
+// for a check that is being written: either that one sees it, or the next.
+func fillTopics(ctx context.Context, c Conn, ids []int64) error {
+	rows := make([][]any, len(ids))
+	for i, id := range ids {
+		rows[i] = []any{id}
+	}
+	_, err := c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = TRUE {FROM ROWS} WHERE t.id = :id AND NOT t.is_full`, rows)
+	return err
+}
+
 // Unsubscribe is hub.Store.Unsubscribe.
 func (s *Store) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
-	rows := keyRows(keys)
 	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
-		var gone []hub.Subscription
-		// Not DELETE … RETURNING: the databases do not agree on names in it.
-		err := c.BulkQuery(ctx, `rows(`+keyHead+`) SELECT `+subscriptionColumns+` FROM subscription AS s {AND ROWS}
-			WHERE `+keyMatch+` {HOLD S}`, func(rows *sql.Rows) error {
-			var sub hub.Subscription
-			err := scanSubscription(rows, &sub)
-			gone = append(gone, sub)
-			return err
-		}, rows)
+		gone, err := unsubscribe(ctx, c, keys, latest(events))
 		if err != nil {
-			return nil, err
-		}
-		if _, err := c.Bulk(ctx, deleteText, rows); err != nil {
-			return nil, err
-		}
-		slices.SortFunc(gone, func(a, b hub.Subscription) int { return byKey(a.Key(), b.Key()) })
-		ids := make([]int64, len(gone))
-		for i, g := range gone {
-			ids[i] = g.TopicID
-		}
-		if err := touch(ctx, c, ids, latest(events)); err != nil {
 			return nil, err
 		}
 		return gone, appendEvents(ctx, c, events)
 	})
+}
+
+// unsubscribe removes subscriptions at a time, and returns them as they were.
+func unsubscribe(ctx context.Context, c Conn, keys []hub.Key, at int64) ([]hub.Subscription, error) {
+	rows := keyRows(keys)
+	var gone []hub.Subscription
+	// Not DELETE … RETURNING: the databases do not agree on names in it.
+	err := c.BulkQuery(ctx, `rows(`+keyHead+`) SELECT `+subscriptionColumns+` FROM subscription AS s {AND ROWS}
+		WHERE `+keyMatch+` {HOLD S}`, func(rows *sql.Rows) error {
+		var sub hub.Subscription
+		err := scanSubscription(rows, &sub)
+		gone = append(gone, sub)
+		return err
+	}, rows)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Bulk(ctx, deleteText, rows); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(gone, func(a, b hub.Subscription) int { return byKey(a.Key(), b.Key()) })
+	ids := make([]int64, len(gone))
+	for i, g := range gone {
+		ids[i] = g.TopicID
+	}
+	return gone, touch(ctx, c, ids, at)
 }
 
 // keyRows are bulk rows with the header keyHead, in order and without doubles.

@@ -12,6 +12,11 @@ import (
 // Sweep is hub.Store.Sweep. Every expired subscription goes; errors end only those
 // of a protocol that says so.
 func (s *Store) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) ([]hub.SubscriptionInfo, error) {
+	// Looked for beforehand, so that the search holds up no writer.
+	spare, err := read(ctx, s, func(ctx context.Context, c Conn) (leftovers, error) { return leftoversAt(ctx, c, now, limit) })
+	if err != nil {
+		return nil, err
+	}
 	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
 		gone, err := sweepable(ctx, c, now, maxErrors, limit)
 		if err != nil {
@@ -30,6 +35,9 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, 
 			return nil, err
 		}
 		if err := sweepTopics(ctx, c, ms(now), ms(idle), limit); err != nil {
+			return nil, err
+		}
+		if err := spare.sweep(ctx, c); err != nil {
 			return nil, err
 		}
 		if events != nil && len(gone) > 0 {
@@ -86,7 +94,12 @@ func sweepTopics(ctx context.Context, c Conn, now, idle int64, limit int) error 
 	if err != nil {
 		return err
 	}
-	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM part AS p {USING ROWS}
-		WHERE p.topic_id = :id AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = p.topic_id)`, rows)
-	return err
+	for _, table := range []string{"part", "body", "alias"} {
+		_, err = c.Bulk(ctx, `rows(id i) DELETE FROM `+table+` AS p {USING ROWS}
+			WHERE p.topic_id = :id AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = p.topic_id)`, rows)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -28,7 +28,7 @@ type Dialect struct {
 func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
-		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "HOLD S": "", "LIKE": "LIKE",
+		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "LIKE": "LIKE",
 	}}
 }
 
@@ -42,6 +42,7 @@ func Postgres() *Dialect {
 		"TAKE":   "FOR UPDATE SKIP LOCKED",        // to delete rows that nobody else is at
 		"HOLD S": "FOR UPDATE OF s",
 		"TAKE S": "FOR UPDATE OF s SKIP LOCKED",
+		"TAKE T": "FOR UPDATE OF t SKIP LOCKED",
 		"LIKE":   `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
 	}}
 }

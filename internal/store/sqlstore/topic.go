@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,11 +14,12 @@ import (
 )
 
 const topicColumns = `t.id, t.url, t.version, t.hash, t.etag, t.last_modified, t.content_type, t.size,
-	t.checked_at, t.changed_at, t.failures, t.error, t.pinged_at`
+	t.checked_at, t.changed_at, t.failures, t.error, t.pinged_at, t.is_full, t.about`
 
 func topicFields(t *hub.Topic) []any {
 	return []any{&t.ID, &t.URL, &t.Version, &t.Hash, (*verbatim)(&t.ETag), (*verbatim)(&t.LastModified), (*verbatim)(&t.ContentType), &t.Size,
-		(*millis)(&t.CheckedAt), (*millis)(&t.ChangedAt), (*number)(&t.Failures), &t.Error, (*millis)(&t.PingedAt)}
+		(*millis)(&t.CheckedAt), (*millis)(&t.ChangedAt), (*number)(&t.Failures), &t.Error, (*millis)(&t.PingedAt),
+		&t.Full, (*aboutJSON)(&t.About)}
 }
 
 func scanTopic(rows *sql.Rows, t *hub.Topic) error { return rows.Scan(topicFields(t)...) }
@@ -81,21 +83,31 @@ func (s *Store) Subscribers(ctx context.Context, topicID int64, now time.Time) (
 	})
 }
 
-// RecordPing is hub.Store.RecordPing. A ping that waits already keeps its due
-// time when that is earlier, or a feed that is pinged all the time would never be read.
+// RecordPing is hub.Store.RecordPing.
 func (s *Store) RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error {
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		_, err := c.Exec(ctx, `INSERT INTO topic (id, url, pinged_at, due_at, used_at) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (id) DO UPDATE SET
-				pinged_at = CASE WHEN topic.pinged_at > excluded.pinged_at THEN topic.pinged_at ELSE excluded.pinged_at END,
-				due_at = CASE WHEN topic.due_at <= excluded.due_at THEN topic.due_at ELSE excluded.due_at END,
-				used_at = CASE WHEN topic.used_at > excluded.used_at THEN topic.used_at ELSE excluded.used_at END`,
-			hub.TopicID(url), clean(url), ms(now), ms(due), ms(now))
-		if err != nil {
+		if err := recordPings(ctx, c, []string{url}, now, due); err != nil {
 			return err
 		}
 		return appendEvents(ctx, c, events)
 	})
+}
+
+// recordPings makes pings durable. One that waits already keeps its due time when
+// that is earlier, or a feed that is pinged all the time would never be read.
+func recordPings(ctx context.Context, c Conn, urls []string, now, due time.Time) error {
+	byID := topicURLs(urls, nil)
+	rows := make([][]any, 0, len(byID))
+	for _, id := range slices.Sorted(maps.Keys(byID)) { // everybody locks in the same order
+		rows = append(rows, []any{id, clean(byID[id]), ms(now), ms(due)})
+	}
+	_, err := c.Bulk(ctx, `rows(id i, url t, now i, due i) INSERT INTO topic (id, url, pinged_at, due_at, used_at)
+		SELECT :id, :url, :now, :due, :now {FROM ROWS} WHERE true
+		ON CONFLICT (id) DO UPDATE SET
+			pinged_at = CASE WHEN topic.pinged_at > excluded.pinged_at THEN topic.pinged_at ELSE excluded.pinged_at END,
+			due_at = CASE WHEN topic.due_at <= excluded.due_at THEN topic.due_at ELSE excluded.due_at END,
+			used_at = CASE WHEN topic.used_at > excluded.used_at THEN topic.used_at ELSE excluded.used_at END`, rows)
+	return err
 }
 
 // ClaimChecks is hub.Store.ClaimChecks.

@@ -206,8 +206,9 @@ func livePages(t *testing.T, e *env) {
 		got = append(got, s.ID)
 		whole := e.get(t, s.Key())
 		same(t, "row", s, hub.Subscription{
-			TopicID: whole.TopicID, ID: whole.ID, Protocol: whole.Protocol, Callback: whole.Callback, Procedure: whole.Procedure,
+			TopicID: whole.TopicID, ID: whole.ID, Protocol: whole.Protocol, Callback: whole.Callback, Procedure: whole.Procedure, Secret: whole.Secret,
 			Failures: whole.Failures, Tries: whole.Tries, NextAt: whole.NextAt, Counted: whole.Counted, Sent: whole.Sent,
+			FailingSince: whole.FailingSince,
 		})
 	}
 	same(t, "ids", got, want)

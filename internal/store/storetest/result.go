@@ -65,12 +65,19 @@ func outcomes(e *env) map[string]outcome {
 	failed := hub.Result{Version: 5, Outcome: hub.Failed, NextAt: later, Tries: 3, Error: "it said 500"}
 	errorNoted := func(s *hub.Subscription) {
 		s.Tries, s.NextAt, s.Claim, s.LastError, s.LastErrorAt = 3, later, 0, "it said 500", e.now
+		if s.FailingSince.IsZero() {
+			s.FailingSince = e.now
+		}
 	}
 	claimed := func(r hub.Result) hub.Result { r.Claim = 9; return r }
 	return map[string]outcome{
 		"DeliveredOwesNothingMore": {owed(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, time.Time{}, 0
 		}},
+		"DeliveredEndsTheFailures": {func(s *hub.Subscription) { owed(5, soon, 9)(s); s.FailingSince = e.in(-time.Hour) },
+			hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+				s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim, s.FailingSince = 0, 0, 5, time.Time{}, 0, time.Time{}
+			}},
 		"DeliveredFromAPageOwesNothingMore": {owed(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt = 0, 0, 5, time.Time{}
 		}},
@@ -85,8 +92,9 @@ func outcomes(e *env) map[string]outcome {
 			errorNoted(s)
 			s.Failures, s.Counted, s.Owed = 2, 5, 5
 		}},
-		"FailedAgainIsTheSameFailure": {owed(5, soon, 9), claimed(failed), errorNoted},
-		"FailedLateLowersNothing":     {owed(7, soon, 9), claimed(failed), errorNoted},
+		"FailedAgainKeepsTheFirstMoment": {func(s *hub.Subscription) { owed(5, soon, 9)(s); s.FailingSince = e.in(-time.Hour) }, claimed(failed), errorNoted},
+		"FailedAgainIsTheSameFailure":    {owed(5, soon, 9), claimed(failed), errorNoted},
+		"FailedLateLowersNothing":        {owed(7, soon, 9), claimed(failed), errorNoted},
 		"FailedForGoodOwesNothing": {owed(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Failed, Claim: 9, Tries: 3, Error: "it said 500"}, func(s *hub.Subscription) {
 			errorNoted(s)
 			s.NextAt = time.Time{}
@@ -149,6 +157,7 @@ func manyResults(t *testing.T, e *env) {
 	for i := range subs {
 		s := subs[i]
 		s.Failures, s.Tries, s.Counted, s.Owed, s.NextAt, s.LastError, s.LastErrorAt = 1, i, 1, 1, e.in(time.Duration(i)*time.Millisecond), s.Callback, e.now
+		s.FailingSince = e.now
 		if i%97 == 0 {
 			same(t, "row", e.get(t, s.Key()), s)
 		}

@@ -75,6 +75,7 @@ func (e *env) owing(feed, callback string) hub.Subscription {
 	s.Procedure = "river.feedUpdated"
 	s.Failures, s.Tries, s.NextAt, s.Owed, s.Counted, s.Sent, s.Claim = 2, 3, e.in(time.Minute), 11, 10, 9, 8
 	s.LastError, s.LastErrorAt = "it said 500 ☂'", e.in(-time.Minute)
+	s.Secret, s.FailingSince = "not text: \xff\x00'\"", e.in(-time.Hour)
 	return s
 }
 
@@ -93,10 +94,11 @@ func renewal(t *testing.T, e *env) {
 	e.follow(t, feed, old)
 	renewed := e.sub(feed, "http://127.0.0.1/1")
 	renewed.CreatedAt, renewed.RenewedAt, renewed.ExpiresAt = e.in(time.Hour), e.in(time.Hour), e.in(26*time.Hour)
-	renewed.Procedure = "other"
+	renewed.Procedure, renewed.Secret = "other", "\xfe"
 	e.follow(t, feed, renewed)
 	want := old
 	want.Procedure, want.RenewedAt, want.ExpiresAt = renewed.Procedure, renewed.RenewedAt, renewed.ExpiresAt
+	want.Secret, want.FailingSince = renewed.Secret, time.Time{}
 	want.Failures, want.Tries = 0, 0
 	same(t, "after the renewal", e.get(t, old.Key()), want)
 }
