@@ -1,0 +1,300 @@
+package websub
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Request is what a hub is asked for.
+type Request struct {
+	Mode         string       // ModeSubscribe, ModeUnsubscribe or ModePublish
+	Subscription Subscription // but for ModePublish
+	URLs         []string     // ModePublish: the topics that changed, 1 to MaxURLs, each once; not looked at yet, see CheckURL
+}
+
+// Subscription is a request for, or against, the delivery of one topic to one callback.
+type Subscription struct {
+	Callback string        // URL, byte for byte as it was given
+	Topic    string        // URL, byte for byte as it was given
+	Lease    time.Duration // asked for, in whole seconds; 0: not asked for. Nothing when unsubscribing
+	Secret   string        // what deliveries are to be signed with, at most MaxSecret bytes; "": not. Nothing when unsubscribing
+}
+
+// maxLeaseSeconds is what a time.Duration can hold.
+const maxLeaseSeconds = int64((1<<63 - 1) / time.Second)
+
+// ReadRequest reads the body of r as a request to a hub. It is refused whole unless it
+// parses whole. Accepted are application/x-www-form-urlencoded, text/plain and no
+// Content-Type at all. The error is an [*Error] with status 400, 413 or 415.
+//
+// spec:websub-2018#request-form
+func ReadRequest(r *http.Request) (Request, error) {
+	if err := checkFormType(r.Header); err != nil {
+		return Request{}, err
+	}
+	tooLarge := &Error{Status: http.StatusRequestEntityTooLarge, Msg: fmt.Sprintf("The body is larger than %d KiB, which is the most that is read.", MaxForm>>10)}
+	if r.ContentLength > MaxForm {
+		return Request{}, tooLarge
+	}
+	if r.Body == nil {
+		return ParseRequest(nil)
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxForm+1))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || len(body) > MaxForm {
+		return Request{}, tooLarge
+	}
+	if err != nil {
+		return Request{}, &Error{Status: http.StatusBadRequest, Msg: "The body broke off before its end; send it again.", Err: err}
+	}
+	return ParseRequest(body)
+}
+
+func checkFormType(h http.Header) error {
+	if enc := encodingOf(h); enc != "" {
+		return &Error{Status: http.StatusUnsupportedMediaType, Msg: fmt.Sprintf("The body is encoded as %s; send it as it is, without Content-Encoding.", quote(enc))}
+	}
+	given := h.Get("Content-Type")
+	kind, _, err := mime.ParseMediaType(given)
+	if err != nil {
+		kind, _, _ = strings.Cut(given, ";") // parameters that nobody can read do not matter
+		kind = strings.ToLower(strings.TrimSpace(kind))
+	}
+	switch kind {
+	case "", "text/plain", "application/x-www-form-urlencoded":
+		return nil
+	}
+	return &Error{Status: http.StatusUnsupportedMediaType, Msg: fmt.Sprintf("The body is %s; send a form as application/x-www-form-urlencoded.", quote(given))}
+}
+
+// encodingOf is a Content-Encoding that would have to be undone, "" when there is none.
+func encodingOf(h http.Header) string {
+	for _, enc := range h.Values("Content-Encoding") {
+		if enc = strings.TrimSpace(enc); enc != "" && !strings.EqualFold(enc, "identity") {
+			return enc
+		}
+	}
+	return ""
+}
+
+// ParseRequest parses a form body of at most [MaxForm] bytes and [MaxFields] fields.
+// Fields that it does not know are ignored, though they must be in order too; one that
+// it knows comes once, but for hub.url and hub.topic of a publish request. Names and
+// modes are case-sensitive. The error is an [*Error] with status 400 or 413.
+func ParseRequest(body []byte) (Request, error) {
+	f, err := parseForm(body)
+	if err != nil {
+		return Request{}, err
+	}
+	mode, err := f.one("hub.mode")
+	switch {
+	case err != nil:
+		return Request{}, err
+	case mode == "":
+		return Request{}, bad("hub.mode is missing; it is subscribe, unsubscribe or publish.")
+	case mode == ModePublish:
+		urls, err := f.published()
+		return Request{Mode: mode, URLs: urls}, err
+	case mode != ModeSubscribe && mode != ModeUnsubscribe:
+		return Request{}, bad("hub.mode is %s; it must be subscribe, unsubscribe or publish, in small letters.", quote(mode))
+	}
+	s, err := f.subscription(mode)
+	if err != nil {
+		return Request{}, err
+	}
+	return Request{Mode: mode, Subscription: s}, nil
+}
+
+// subscription reads what both modes need.
+//
+// spec:websub-2018#request-parameters
+// spec:websub-2018#request-extra-parameters
+func (f form) subscription(mode string) (s Subscription, err error) {
+	for _, p := range [...]struct {
+		name string
+		to   *string
+	}{{"hub.callback", &s.Callback}, {"hub.topic", &s.Topic}} {
+		if *p.to, err = f.one(p.name); err != nil {
+			return Subscription{}, err
+		}
+		if *p.to == "" {
+			return Subscription{}, bad("%s is missing; a subscription needs hub.mode, hub.callback and hub.topic.", p.name)
+		}
+		if err = CheckURL(p.name, *p.to); err != nil {
+			return Subscription{}, err
+		}
+	}
+	// spec:websub-2018#lease-ignored-when-unsubscribing
+	if mode == ModeUnsubscribe {
+		return s, nil
+	}
+	lease, err := f.one("hub.lease_seconds")
+	if err == nil {
+		s.Lease, err = parseLease(lease)
+	}
+	if err == nil {
+		s.Secret, err = f.one("hub.secret")
+	}
+	// spec:websub-2018#secret-length
+	if err == nil && len(s.Secret) > MaxSecret {
+		err = bad("hub.secret is %d bytes long; it must be less than %d.", len(s.Secret), MaxSecret+1)
+	}
+	if err != nil {
+		return Subscription{}, err
+	}
+	return s, nil
+}
+
+// parseLease reads what was asked for, which the hub need not grant.
+//
+// spec:websub-2018#lease-positive
+func parseLease(s string) (time.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
+	if strings.Trim(s, "0123456789") != "" {
+		return 0, bad("hub.lease_seconds is %s; it must be a positive decimal number of seconds.", quote(s))
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case err != nil, n > maxLeaseSeconds:
+		return 0, bad("hub.lease_seconds is %s, which is more seconds than can be counted here; ask for at most %d.", quote(s), maxLeaseSeconds)
+	case n == 0:
+		return 0, bad("hub.lease_seconds is 0; it must be a positive number of seconds, or be left out.")
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+// published are the topics that changed, each once.
+//
+// spec:websub-2018#publish-form
+func (f form) published() ([]string, error) {
+	var urls []string
+	for _, field := range f {
+		if field.name != "hub.url" && field.name != "hub.topic" || field.value == "" || slices.Contains(urls, field.value) {
+			continue
+		}
+		if urls = append(urls, field.value); len(urls) > MaxURLs {
+			return nil, bad("More than %d topics are named, which is the most for one request; send several.", MaxURLs)
+		}
+	}
+	if len(urls) == 0 {
+		return nil, bad("No topic is named; send its URL as hub.url, and further ones as hub.url again.")
+	}
+	return urls, nil
+}
+
+// Encode is the request as a form body.
+func (r Request) Encode() []byte {
+	f := form{{"hub.mode", r.Mode}}
+	if r.Mode == ModePublish {
+		for _, u := range r.URLs {
+			f = append(f, field{"hub.url", u})
+		}
+		if len(r.URLs) == 1 {
+			f = append(f, field{"hub.topic", r.URLs[0]}) // some hubs know this name only
+		}
+		return []byte(f.encode())
+	}
+	f = append(f, field{"hub.callback", r.Subscription.Callback}, field{"hub.topic", r.Subscription.Topic})
+	if r.Mode == ModeSubscribe && r.Subscription.Lease > 0 {
+		f = append(f, field{"hub.lease_seconds", seconds(r.Subscription.Lease)})
+	}
+	if r.Mode == ModeSubscribe && r.Subscription.Secret != "" {
+		f = append(f, field{"hub.secret", r.Subscription.Secret})
+	}
+	return []byte(f.encode())
+}
+
+// seconds is d in whole seconds, at least one.
+func seconds(d time.Duration) string {
+	return strconv.FormatInt(max(int64(d/time.Second), 1), 10)
+}
+
+// form is the fields of a body in the order in which they came.
+type form []field
+
+type field struct{ name, value string }
+
+// parseForm takes all of body or nothing.
+func parseForm(body []byte) (form, error) {
+	if len(body) > MaxForm {
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is too large."}
+	}
+	// A line end behind the last field comes from shells and editors.
+	s := strings.TrimRight(string(body), "\r\n")
+	var f form
+	for s != "" {
+		var pair string
+		pair, s, _ = strings.Cut(s, "&")
+		if pair == "" {
+			continue
+		}
+		if len(f) == MaxFields {
+			return nil, bad("The form has more than %d fields, which is the most that is read.", MaxFields)
+		}
+		if strings.Contains(pair, ";") {
+			return nil, bad("The form has a ; in %s; write %%3B where it belongs to a value, and & between fields.", quote(pair))
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := unescape(name)
+		if err != nil {
+			return nil, err
+		}
+		if value, err = unescape(value); err != nil {
+			return nil, err
+		}
+		f = append(f, field{name, value})
+	}
+	return f, nil
+}
+
+// spec:websub-2018#request-utf8
+// spec:websub-2018#url-decoding
+func unescape(s string) (string, error) {
+	v, err := url.QueryUnescape(s)
+	switch {
+	case err != nil:
+		return "", bad("The form has a percent sign that two hexadecimal digits do not follow, in %s; write a percent sign as %%25.", quote(s))
+	case strings.Contains(v, "\x00"):
+		return "", bad("The form has a NUL in %s; nothing here may have one.", quote(s))
+	case !utf8.ValidString(v):
+		return "", bad("The form is not UTF-8 in %s; encode it as UTF-8.", quote(s))
+	}
+	return v, nil
+}
+
+// one is the value of a field, "" when it is not there. One that comes twice is an
+// error, for two programs could read two different requests.
+func (f form) one(name string) (value string, err error) {
+	seen := false
+	for _, field := range f {
+		if field.name != name {
+			continue
+		}
+		if seen {
+			return "", bad("%s comes more than once; send it once.", name)
+		}
+		value, seen = field.value, true
+	}
+	return value, nil
+}
+
+func (f form) encode() string {
+	var b strings.Builder
+	for i, field := range f {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(url.QueryEscape(field.name) + "=" + url.QueryEscape(field.value))
+	}
+	return b.String()
+}

@@ -1,0 +1,85 @@
+package websub
+
+import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+)
+
+// SignatureHeader carries the signature of a delivery.
+const SignatureHeader = "X-Hub-Signature"
+
+// Methods in which deliveries are signed. The first is known to be weak, and the only
+// one that the oldest subscribers know.
+//
+// spec:websub-2018#signature-methods
+const (
+	SHA1   = "sha1"
+	SHA256 = "sha256"
+	SHA384 = "sha384"
+	SHA512 = "sha512"
+)
+
+// hashOf is the hash of a method, nil when there is no such method.
+func hashOf(method string) func() hash.Hash {
+	switch method {
+	case SHA1:
+		return sha1.New
+	case SHA256:
+		return sha256.New
+	case SHA384:
+		return sha512.New384
+	case SHA512:
+		return sha512.New
+	}
+	return nil
+}
+
+// Sign is the value of [SignatureHeader] for a body: the method, an equals sign and
+// the HMAC of the body in hexadecimal digits. method is SHA256 or another of the four,
+// else the error is [ErrMethod].
+//
+// spec:websub-2018#signature-form
+func Sign(method, secret string, body []byte) (string, error) {
+	h := hashOf(method)
+	if h == nil {
+		return "", fmt.Errorf("%w %s; it is sha1, sha256, sha384 or sha512", ErrMethod, quote(method))
+	}
+	mac := hmac.New(h, []byte(secret))
+	mac.Write(body)
+	var sum [sha512.Size]byte
+	out := make([]byte, 0, len(SHA512)+1+2*len(sum))
+	out = append(append(out, method...), '=')
+	return string(hex.AppendEncode(out, mac.Sum(sum[:0]))), nil
+}
+
+// CheckSignature says whether header is the signature of body under secret, in the
+// method that it names: nil, [ErrUnsigned], [ErrMethod] or [ErrSignature]. How long the
+// comparison takes tells nothing about the right signature.
+//
+// spec:websub-2018#signature-checked
+func CheckSignature(header, secret string, body []byte) error {
+	method, digits, ok := strings.Cut(strings.TrimSpace(header), "=")
+	if !ok {
+		return ErrUnsigned
+	}
+	h := hashOf(strings.ToLower(strings.TrimSpace(method)))
+	if h == nil {
+		return ErrMethod
+	}
+	given, err := hex.DecodeString(strings.TrimSpace(digits))
+	if err != nil {
+		return ErrUnsigned
+	}
+	mac := hmac.New(h, []byte(secret))
+	mac.Write(body)
+	if !hmac.Equal(given, mac.Sum(nil)) {
+		return ErrSignature
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package websub
+
+import (
+	"net/url"
+	"strings"
+)
+
+// CheckURL says what is wrong with a topic's or callback's URL, nil when nothing is:
+// it must be absolute, http or https, with a host, without user name, fragment,
+// blanks, backslashes and control characters, and at most [MaxURL] bytes long. name is
+// what the message calls it. The error is an [*Error] with status 400.
+//
+// spec:websub-2018#url-schemes
+func CheckURL(name, raw string) error {
+	if len(raw) > MaxURL {
+		return bad("%s is %d bytes long; at most %d are taken.", name, len(raw), MaxURL)
+	}
+	for i := range len(raw) {
+		switch c := raw[i]; {
+		case c <= ' ', c == 0x7f, c == '\\':
+			return bad("%s is %s, which has a blank, a backslash or a control character in it; write it percent-encoded.", name, quote(raw))
+		case c == '#':
+			return bad("%s is %s, which has a fragment; leave out the # and what follows.", name, quote(raw))
+		}
+	}
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return bad("%s is %s; it must be a whole URL that begins with http:// or https://.", name, quote(raw))
+	}
+	authority := rest
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		authority = rest[:i]
+	}
+	if strings.Contains(authority, "@") {
+		return bad("%s has a user name or password in it; leave them out, for others would read them.", name)
+	}
+	u, err := url.Parse(scheme + "://" + authority)
+	if err != nil || u.Hostname() == "" || u.Path != "" {
+		return bad("%s is %s, which has no host that can be understood.", name, quote(raw))
+	}
+	return nil
+}
