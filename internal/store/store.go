@@ -1,4 +1,4 @@
-// Package store opens the hub's store: a folder of this machine, or a PostgreSQL
+// Package store opens the program's store: a folder of this machine, or a PostgreSQL
 // server that several machines share. Start with [Open] and [Options].
 package store
 
@@ -10,7 +10,14 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/postgres"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/upstream"
 )
+
+// Store is everything that the program keeps.
+type Store interface {
+	hub.Store
+	upstream.Store
+}
 
 // Options say where the store is. DatabaseURL wins when both are given.
 type Options struct {
@@ -30,7 +37,7 @@ type Hinter interface {
 }
 
 // Open opens the store. Its faults say what to do.
-func Open(ctx context.Context, o Options) (hub.Store, error) {
+func Open(ctx context.Context, o Options) (Store, error) {
 	switch {
 	case o.DatabaseURL != "":
 		return opened(postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log}))
@@ -40,8 +47,8 @@ func Open(ctx context.Context, o Options) (hub.Store, error) {
 	return nil, fault.New(fault.Invalid, "Neither a data folder (--data) nor a database (--database) is given.")
 }
 
-// opened keeps a nil store from becoming a hub.Store that is not nil.
-func opened[S hub.Store](s S, err error) (hub.Store, error) {
+// opened keeps a nil store from becoming a Store that is not nil.
+func opened[S Store](s S, err error) (Store, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/storetest"
 )
@@ -52,7 +51,7 @@ func TestAStoreThatDoesNotOpenIsNil(t *testing.T) {
 		"not an address":   {DatabaseURL: "postgres://127.0.0.1:x/x"},
 	} {
 		s, err := store.Open(t.Context(), o)
-		if err == nil || s != hub.Store(nil) || fault.CodeOf(err) == fault.Internal {
+		if err == nil || s != store.Store(nil) || fault.CodeOf(err) == fault.Internal {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}

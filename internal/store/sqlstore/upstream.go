@@ -1,0 +1,193 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+)
+
+var _ upstream.Store = (*Store)(nil)
+
+const followColumns = `f.id, f.feed, f.protocol, f.topic, f.hub, f.wire, f.proc, f.named, f.wanted, f.token, f.secret, f.base, f.state,
+	f.created_at, f.requested_at, f.confirmed_at, f.heard_at, f.expires_at, f.next_at, f.claim, f.asked, f.missed,
+	f.failures, f.rejected, f.last_error, f.last_error_at`
+
+func scanFollow(rows *sql.Rows, f *upstream.Follow) error {
+	var wanted string
+	err := rows.Scan(&f.ID, &f.Feed, &f.Protocol, &f.Topic, &f.Hub, &f.Wire, &f.Proc, &f.Named, &wanted, &f.Token, &f.Secret, &f.Base, &f.State,
+		(*millis)(&f.CreatedAt), (*millis)(&f.RequestedAt), (*millis)(&f.ConfirmedAt), (*millis)(&f.HeardAt), (*millis)(&f.ExpiresAt),
+		(*millis)(&f.NextAt), &f.Claim, &f.Asked, &f.Missed, (*number)(&f.Failures), &f.Rejected, &f.LastError, (*millis)(&f.LastErrorAt))
+	f.For = strings.Fields(wanted)
+	if len(f.For) == 0 {
+		f.For = nil
+	}
+	return err
+}
+
+// wantedText is the column of names: each can be looked for as " name ".
+func wantedText(names []string) string { return " " + strings.Join(names, " ") + " " }
+
+func saveFollow(ctx context.Context, c Conn, f *upstream.Follow) error {
+	_, err := c.Exec(ctx, `INSERT INTO follow (id, feed, protocol, topic, hub, wire, proc, named, wanted, token, secret, base, state,
+			created_at, requested_at, confirmed_at, heard_at, expires_at, next_at, claim, asked, missed,
+			failures, rejected, last_error, last_error_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+		ON CONFLICT (id) DO UPDATE SET topic = excluded.topic, hub = excluded.hub, wire = excluded.wire, proc = excluded.proc,
+			named = excluded.named, wanted = excluded.wanted, token = excluded.token, secret = excluded.secret, base = excluded.base,
+			state = excluded.state, created_at = excluded.created_at, requested_at = excluded.requested_at,
+			confirmed_at = excluded.confirmed_at, heard_at = excluded.heard_at, expires_at = excluded.expires_at,
+			next_at = excluded.next_at, claim = excluded.claim, asked = excluded.asked, missed = excluded.missed,
+			failures = excluded.failures, rejected = excluded.rejected, last_error = excluded.last_error,
+			last_error_at = excluded.last_error_at`,
+		f.ID, clean(f.Feed), f.Protocol, clean(f.Topic), clean(f.Hub), clean(f.Wire), clean(f.Proc), f.Named, wantedText(f.For),
+		f.Token, f.Secret, clean(f.Base), f.State, ms(f.CreatedAt), ms(f.RequestedAt), ms(f.ConfirmedAt), ms(f.HeardAt), ms(f.ExpiresAt),
+		ms(f.NextAt), f.Claim, f.Asked, f.Missed, int64(f.Failures), f.Rejected, clean(f.LastError), ms(f.LastErrorAt))
+	return err
+}
+
+// ChangeFollow is upstream.Store.ChangeFollow.
+func (s *Store) ChangeFollow(ctx context.Context, id int64, change func(*upstream.Follow, bool) (upstream.Verdict, []event.Event)) (upstream.Follow, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (upstream.Follow, error) {
+		rows, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE f.id = $1 {LOCK}`, id)
+		if err != nil {
+			return upstream.Follow{}, err
+		}
+		f := upstream.Follow{ID: id}
+		found := len(rows) > 0
+		if found {
+			f = rows[0]
+		}
+		was := f
+		verdict, events := change(&f, found)
+		switch verdict {
+		case upstream.Leave:
+			f = was
+		case upstream.Keep:
+			err = saveFollow(ctx, c, &f)
+		case upstream.Delete:
+			_, err = c.Exec(ctx, `DELETE FROM follow WHERE id = $1`, id)
+		}
+		if err != nil {
+			return upstream.Follow{}, err
+		}
+		return f, appendEvents(ctx, c, events)
+	})
+}
+
+// Follow is upstream.Store.Follow.
+func (s *Store) Follow(ctx context.Context, id int64) (upstream.Follow, error) {
+	return s.oneFollow(ctx, `f.id = $1`, id)
+}
+
+// FollowByToken is upstream.Store.FollowByToken.
+func (s *Store) FollowByToken(ctx context.Context, token string) (upstream.Follow, error) {
+	return s.oneFollow(ctx, `f.token = $1`, clean(token))
+}
+
+func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.Follow, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (upstream.Follow, error) {
+		found, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE `+cond, arg)
+		if err == nil && len(found) == 0 {
+			return upstream.Follow{}, fault.New(fault.NotFound, "There is no such feed that this server follows.")
+		}
+		if err != nil {
+			return upstream.Follow{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// FollowsOf is upstream.Store.FollowsOf.
+func (s *Store) FollowsOf(ctx context.Context, url string) ([]upstream.Follow, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
+		return collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f
+			WHERE f.feed = $1 OR f.topic = $1 ORDER BY f.protocol, f.feed LIMIT 100`, clean(url))
+	})
+}
+
+// Follows is upstream.Store.Follows.
+func (s *Store) Follows(ctx context.Context, q upstream.Query) ([]upstream.Follow, error) {
+	var w where
+	if q.Protocol != "" {
+		w.add("f.protocol = ?", q.Protocol)
+	}
+	if q.State != "" {
+		w.add("f.state = ?", q.State)
+	}
+	if q.For != "" {
+		w.add(`f.wanted LIKE ?`, "% "+clean(q.For)+" %")
+	}
+	if q.After.Feed != "" {
+		w.add("(f.feed, f.protocol) > (?, ?)", q.After.Feed, q.After.Protocol)
+	}
+	if err := w.like(q.Match, "f.feed", "f.hub"); err != nil {
+		return nil, err
+	}
+	text := `SELECT ` + followColumns + ` FROM follow AS f` + w.String() + ` ORDER BY f.feed, f.protocol LIMIT ` + w.arg(limit(q.Limit))
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
+		return collect(ctx, c, scanFollow, text, w.args...)
+	})
+}
+
+// ClaimFollows is upstream.Store.ClaimFollows.
+func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]upstream.Follow, error) {
+	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM follow WHERE next_at <= $1)`, now); err != nil || !some {
+		return nil, err
+	}
+	return write(ctx, s, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
+		due, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f
+			WHERE f.next_at <= $1 ORDER BY f.next_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+		if err != nil {
+			return nil, err
+		}
+		rows := make([][]any, len(due))
+		for i := range due {
+			due[i].Claim, due[i].NextAt = claim, time.UnixMilli(ms(until)).UTC()
+			rows[i] = []any{due[i].ID, claim, ms(until)}
+		}
+		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE follow AS f SET claim = :claim, next_at = :until {FROM ROWS} WHERE f.id = :id`, rows)
+		return due, err
+	})
+}
+
+// HastenFollows is upstream.Store.HastenFollows.
+func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, error) {
+	var w where
+	now := w.arg(ms(r.Now))
+	w.add("state <> ?", upstream.Ending)
+	conds := []string{"base <> " + w.arg(clean(r.Base))}
+	for _, p := range r.Protocols {
+		conds = append(conds, "protocol = "+w.arg(p))
+	}
+	w.conds = append(w.conds, "("+strings.Join(conds, " OR ")+")")
+	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+		return c.Exec(ctx, `UPDATE follow SET next_at = `+now+`, claim = 0, missed = true`+w.String(), w.args...)
+	})
+}
+
+// NextFollow is upstream.Store.NextFollow.
+func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (next time.Time, err error) {
+		err = c.Query(ctx, `SELECT next_at FROM follow ORDER BY next_at LIMIT 1`, func(rows *sql.Rows) error {
+			return rows.Scan((*millis)(&next))
+		})
+		return next, err
+	})
+}
+
+// FollowsAlive is upstream.Store.FollowsAlive.
+func (s *Store) FollowsAlive(ctx context.Context, now time.Time) (time.Time, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (before time.Time, err error) {
+		err = c.Query(ctx, `SELECT at FROM follow_alive WHERE id = 1`, func(rows *sql.Rows) error { return rows.Scan((*millis)(&before)) })
+		if err == nil && before.Before(now) {
+			_, err = c.Exec(ctx, `INSERT INTO follow_alive (id, at) VALUES (1, $1)
+				ON CONFLICT (id) DO UPDATE SET at = CASE WHEN follow_alive.at > excluded.at THEN follow_alive.at ELSE excluded.at END`, ms(now))
+		}
+		return before, err
+	})
+}

@@ -1,0 +1,192 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// Request says what to follow.
+type Request struct {
+	Feed string // URL
+	Via  string // protocol; "": the best that the feed offers
+	Hub  string // URL of the hub's door; "": the one that the feed names
+	For  string // which part of the program wants it: one word
+}
+
+// Add follows a feed, or asks its hub anew when it is followed already. When it
+// returns, the follow is on disk and will be asked for; what the hub says to it
+// stands in the row some time later. Where nothing is named, the feed is read to
+// find its hubs: WebSub is taken before rssCloud. CNWS, of which feeds say nothing,
+// needs a hub.
+//
+// Errors: fault.Invalid, NotFound (the feed names no hub), Refused (the hub is this
+// server), Unreadable, Unavailable.
+//
+// spec:cloudburst#follow-preference
+func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
+	e.Init()
+	if err := e.check(&r); err != nil {
+		return Follow{}, err
+	}
+	door, topic, err := e.choose(ctx, r)
+	if err != nil {
+		return Follow{}, err
+	}
+	f, err := e.change(ctx, FollowID(door.Protocol, r.Feed), func(f *Follow, found bool) (Verdict, *event.Event) {
+		now := e.now()
+		if !found || f.State == Ending {
+			*f = Follow{ID: f.ID, CreatedAt: now, Missed: true, For: f.For}
+		}
+		moved := f.Hub != door.Hub || f.Topic != topic
+		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, door.Protocol, topic, door.Hub, door.Wire, door.Procedure
+		f.Named = r.Hub != ""
+		if moved { // another hub must not be able to speak for this one
+			f.State, f.Missed = Pending, true
+			f.fresh()
+		}
+		f.want(r.For)
+		if f.State != Active {
+			f.State = Pending
+		}
+		f.NextAt, f.Claim, f.Asked, f.Failures = now, 0, false, 0
+		return Keep, nil
+	})
+	if err == nil {
+		e.Wake()
+	}
+	return f, err
+}
+
+func (e *Engine) check(r *Request) error {
+	if err := checkURL("feed", r.Feed); err != nil {
+		return err
+	}
+	if r.For == "" || strings.ContainsAny(r.For, " %_") {
+		return fault.New(fault.Invalid, "Who wants the feed must be one word, not %q.", r.For)
+	}
+	if r.Via != "" && !slices.Contains(Protocols(), r.Via) {
+		return fault.New(fault.Invalid, "via is %q: it needs one of %s.", clip(r.Via), strings.Join(Protocols(), ", "))
+	}
+	if r.Hub != "" {
+		if r.Via == "" {
+			return fault.New(fault.Invalid, "When the hub is named, say by which protocol it is asked: via needs one of %s.", strings.Join(Protocols(), ", "))
+		}
+		return checkURL("hub", r.Hub)
+	}
+	if r.Via == CNWS {
+		return fault.New(fault.Invalid, "Feeds do not say where CNWS is spoken; name the publisher's door with hub.")
+	}
+	return nil
+}
+
+// choose finds the door, and the name by which its hub knows the feed.
+func (e *Engine) choose(ctx context.Context, r Request) (Door, string, error) {
+	if r.Hub != "" {
+		door, err := e.Ask.Door(r.Via, r.Hub)
+		if err != nil {
+			return Door{}, "", err
+		}
+		if e.own(door.Hub) {
+			return Door{}, "", ownHub()
+		}
+		if r.Via != WebSub {
+			return door, r.Feed, nil
+		}
+		found, err := e.Ask.Discover(ctx, r.Feed)
+		if err != nil { // the hub may read what we may not
+			return door, r.Feed, nil
+		}
+		return door, topicOf(found, door, r.Feed), nil
+	}
+	found, err := e.Ask.Discover(ctx, r.Feed)
+	if err != nil {
+		return Door{}, "", err
+	}
+	own := false
+	for _, protocol := range Protocols() {
+		for _, d := range found.Doors {
+			if d.Protocol != protocol || r.Via != "" && r.Via != protocol {
+				continue
+			}
+			if own = own || e.own(d.Hub); !e.own(d.Hub) {
+				return d, topicOf(found, d, r.Feed), nil
+			}
+		}
+	}
+	if own {
+		return Door{}, "", ownHub()
+	}
+	if r.Via != "" && len(found.Doors) > 0 {
+		return Door{}, "", fault.New(fault.NotFound, "The feed %s names no hub for %s; it does for %s.", clip(r.Feed), r.Via, found.Doors[0].Protocol)
+	}
+	return Door{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, say which with via and hub.", clip(r.Feed))
+}
+
+// topicOf is what the hub at d calls the feed. A WebSub hub knows it by the URL
+// that the feed calls its own.
+//
+// spec:websub-2018#topic-is-self
+func topicOf(found Found, d Door, feed string) string {
+	if d.Protocol == WebSub && found.Topic != "" && checkURL("feed", found.Topic) == nil {
+		return found.Topic
+	}
+	return feed
+}
+
+// spec:cloudburst#follow-own-hub
+func ownHub() error {
+	return fault.New(fault.Refused, "This server is the feed's own hub; there is nothing to follow.")
+}
+
+func (e *Engine) own(hub string) bool { return e.Options.Own != nil && e.Options.Own(hub) }
+
+// Remove ends following a feed for one part of the program ("": for all), by one
+// protocol ("": by all), and returns what was ended. The hub is told once nobody
+// else wants it. fault.NotFound: it is not followed.
+func (e *Engine) Remove(ctx context.Context, feed, via, who string) ([]Follow, error) {
+	e.Init()
+	var gone []Follow
+	for _, protocol := range Protocols() {
+		if via != "" && via != protocol {
+			continue
+		}
+		did := false
+		f, err := e.change(ctx, FollowID(protocol, feed), func(f *Follow, found bool) (Verdict, *event.Event) {
+			did = found && f.State != Ending && (who == "" || slices.Contains(f.For, who))
+			if !did {
+				return Leave, nil
+			}
+			if f.unwant(who); len(f.For) == 0 {
+				f.State, f.NextAt, f.Claim, f.Asked = Ending, e.now(), 0, false
+			}
+			return Keep, nil
+		})
+		if err != nil {
+			return gone, err
+		}
+		if did {
+			gone = append(gone, f)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, fault.New(fault.NotFound, "This server does not follow %s.", clip(feed))
+	}
+	e.Wake()
+	return gone, nil
+}
+
+// List lists follows; see [Query].
+func (e *Engine) List(ctx context.Context, q Query) ([]Follow, error) {
+	e.Init()
+	return e.Store.Follows(ctx, q)
+}
+
+// Get is the follow of a feed by a protocol, or a fault.NotFound.
+func (e *Engine) Get(ctx context.Context, feed, via string) (Follow, error) {
+	e.Init()
+	return e.Store.Follow(ctx, FollowID(via, feed))
+}

@@ -1,0 +1,279 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// searchAfter is how many failures in a row make us look whether the feed names
+// another hub by now.
+const searchAfter = 3
+
+// attend does what is due about a follow that was claimed.
+func (e *Engine) attend(ctx context.Context, f Follow) {
+	defer e.caught("follow a feed", f)
+	claim := f.Claim
+	switch quiet := e.silentUntil(&f); {
+	case f.State == Ending:
+		e.end(ctx, f)
+		return
+	case quiet.After(e.now()):
+		e.settle(ctx, f.ID, claim, func(f *Follow) *event.Event { f.NextAt = quiet; return nil })
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*e.Options.AskTimeout)
+	defer cancel()
+	door, searched := e.search(ctx, f)
+	f, ok := e.begin(ctx, f, door)
+	if !ok {
+		return
+	}
+	if searched != nil {
+		e.failed(ctx, f, searched)
+		return
+	}
+	e.asks.Add(1)
+	asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
+	defer stop()
+	a, err := e.Ask.Ask(asking, f)
+	if err != nil {
+		e.failed(ctx, f, err)
+		return
+	}
+	done := e.settle(ctx, f.ID, claim, func(f *Follow) *event.Event {
+		if a.Hub != "" && checkURL("hub", a.Hub) == nil {
+			f.Hub = a.Hub
+		}
+		if a.Confirmed {
+			return e.confirm(f, 0)
+		}
+		f.NextAt = e.now().Add(max(e.Options.ConfirmWithin, e.backoff(f.Failures)))
+		return nil
+	})
+	if a.Confirmed && done.State == Active {
+		e.look(done)
+	}
+}
+
+// silentUntil is when a CNWS publisher that holds our subscription has been silent
+// for too long; the zero time for all others.
+//
+// spec:cnws-2003#confirm-after-30-days
+func (e *Engine) silentUntil(f *Follow) time.Time {
+	if f.Protocol != CNWS || f.State != Active || f.Missed {
+		return time.Time{}
+	}
+	last := f.ConfirmedAt
+	if f.HeardAt.After(last) {
+		last = f.HeardAt
+	}
+	return last.Add(e.Options.Silence)
+}
+
+// search looks for another door where the known one does not do: feeds move from
+// hub to hub. Nil: the known one is kept. The error is one of reading the feed.
+func (e *Engine) search(ctx context.Context, f Follow) (*Door, error) {
+	if f.Named || f.Failures < searchAfter && f.State != Refused && f.State != Lost {
+		return nil, nil
+	}
+	found, err := e.Ask.Discover(ctx, f.Feed)
+	if err != nil {
+		return nil, err
+	}
+	var doors []Door
+	for _, d := range found.Doors {
+		if d.Protocol == f.Protocol && !e.own(d.Hub) {
+			doors = append(doors, d)
+		}
+	}
+	for i, d := range doors { // the one behind that which did not do
+		if d.Hub == f.Hub {
+			return &doors[(i+1)%len(doors)], nil
+		}
+	}
+	if len(doors) == 0 {
+		return nil, nil
+	}
+	return &doors[0], nil
+}
+
+// begin writes down that the hub is being asked, before it is: it may ask back
+// before it answers, and at another process than this one.
+//
+// spec:websub-2018#subscriber-confirms-pending
+func (e *Engine) begin(ctx context.Context, f Follow, door *Door) (Follow, bool) {
+	claim, ours := f.Claim, false
+	f, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+		ours = found && f.Claim == claim && f.State != Ending
+		if !ours {
+			return Leave, nil
+		}
+		now := e.now()
+		if f.Asked && f.LastErrorAt.Before(f.RequestedAt) {
+			f.Failures++
+			f.LastErrorAt, f.LastError = now, fmt.Sprintf("The hub took the request and did not ask back within %s.", now.Sub(f.RequestedAt).Round(time.Second))
+		}
+		if door != nil && door.Hub != f.Hub {
+			f.Hub = door.Hub
+			f.fresh()
+		}
+		if door != nil {
+			f.Wire, f.Proc = door.Wire, door.Procedure
+		}
+		if f.State != Active || !f.ExpiresAt.IsZero() && !f.ExpiresAt.After(now) {
+			f.State = Pending
+		}
+		f.RequestedAt, f.Asked, f.Base = now, true, e.PublicURL()
+		return Keep, nil
+	})
+	if err != nil {
+		e.complain(ctx, "write that a hub is asked", err)
+		return f, false
+	}
+	return f, ours
+}
+
+// failed writes down that a question came to nothing, and when it is asked again.
+func (e *Engine) failed(ctx context.Context, f Follow, err error) {
+	if ctx.Err() == context.Canceled { // the program ends: nobody's failure
+		e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event { f.NextAt = e.now(); return nil })
+		return
+	}
+	e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
+		now := e.now()
+		kind := event.KindRegister
+		f.Failures++
+		f.LastError, f.LastErrorAt = fault.Message(err), now
+		switch code := fault.CodeOf(err); {
+		case code == fault.Gone, code == fault.Refused && f.State == Active:
+			f.State, f.Asked, kind = Lost, false, event.KindDrop
+			f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
+		case code == fault.Refused, code == fault.Invalid:
+			f.State, f.Asked = Refused, false
+			f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
+		default:
+			f.NextAt = now.Add(e.wait(f.Failures, fault.RetryAfter(err)))
+			if f.State == Active && !f.ExpiresAt.IsZero() && !f.ExpiresAt.After(now) {
+				f.State = Pending
+			}
+		}
+		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", hostOf(f.Hub), f.Protocol, f.LastError)}
+	})
+}
+
+// backoff is the wait after so many failures in a row.
+func (e *Engine) backoff(failures int) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	return jitter(e.Options.Retry[min(failures, len(e.Options.Retry))-1], 0.2)
+}
+
+// wait is backoff, or what the hub asked for where that is longer, within bounds.
+func (e *Engine) wait(failures int, asked time.Duration) time.Duration {
+	longest := e.Options.Retry[len(e.Options.Retry)-1]
+	return max(e.backoff(failures), min(asked, longest))
+}
+
+// settle writes what came of a question while the claim is still ours, and gives
+// the claim back. It returns the row as it is then; the zero Follow if it was not
+// written.
+func (e *Engine) settle(ctx context.Context, id, claim int64, do func(f *Follow) *event.Event) Follow {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Options.AskTimeout)
+	defer cancel()
+	ours := false
+	f, err := e.change(ctx, id, func(f *Follow, found bool) (Verdict, *event.Event) {
+		if ours = found && f.Claim == claim; !ours {
+			return Leave, nil
+		}
+		f.Claim = 0
+		return Keep, do(f)
+	})
+	if err != nil {
+		e.complain(ctx, "write what a hub answered", err)
+	}
+	if err != nil || !ours {
+		return Follow{}
+	}
+	return f
+}
+
+// confirm makes f hold from now on, for the lease that the hub gave.
+//
+// spec:rsscloud-2009#renew-24h
+// spec:websub-2018#lease-renewed
+func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
+	now := e.now()
+	f.State, f.ConfirmedAt, f.Asked, f.Claim, f.Failures, f.LastError, f.LastErrorAt = Active, now, false, 0, 0, "", time.Time{}
+	text := fmt.Sprintf("%s tells this server of changes (%s)", hostOf(f.Hub), f.Protocol)
+	switch f.Protocol {
+	case WebSub:
+		if lease <= 0 {
+			lease = e.Options.Lease
+		}
+		lease = min(lease, 365*24*time.Hour)
+		f.ExpiresAt = now.Add(lease)
+		f.NextAt = now.Add(time.Duration(float64(lease) * (0.8 + 0.1*rand.Float64())))
+	case CNWS:
+		f.ExpiresAt = time.Time{}
+		f.NextAt = now.Add(e.Options.Silence)
+		return &event.Event{Kind: event.KindRegister, OK: true, Text: text + "."}
+	default:
+		f.ExpiresAt = now.Add(e.Options.Expiry)
+		late := max(e.Options.Expiry-e.Options.Renew, 0) / 3
+		f.NextAt = now.Add(e.Options.Renew + time.Duration(rand.Float64()*float64(late)))
+	}
+	return &event.Event{Kind: event.KindRegister, OK: true,
+		Text: fmt.Sprintf("%s until %s.", text, f.ExpiresAt.Format("15:04 on 2 January 2006"))}
+}
+
+// look has the feed looked at when news of it may have been missed.
+func (e *Engine) look(f Follow) {
+	if !f.Missed {
+		return
+	}
+	select {
+	case e.looks <- f:
+	default: // the next renewal looks
+	}
+}
+
+// end tells a hub that nobody here wants the feed any more. Hubs that cannot be
+// told find out when they next send something.
+func (e *Engine) end(ctx context.Context, f Follow) {
+	waited := f.Asked // a hub that was told and did not ask back is waited for once
+	if !waited {
+		asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
+		defer stop()
+		err := e.Ask.End(asking, f)
+		if err != nil && ctx.Err() != nil {
+			e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event { f.NextAt = e.now(); return nil })
+			return
+		}
+		if err == nil && f.Protocol == WebSub {
+			e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
+				f.Asked, f.RequestedAt, f.NextAt = true, e.now(), e.now().Add(e.Options.ConfirmWithin)
+				return nil
+			})
+			return
+		}
+	}
+	_, err := e.change(context.WithoutCancel(ctx), f.ID, func(now *Follow, found bool) (Verdict, *event.Event) {
+		if !found || now.Claim != f.Claim || now.State != Ending {
+			return Leave, nil
+		}
+		return Delete, endEvent(now)
+	})
+	if err != nil {
+		e.complain(ctx, "write that a feed is followed no more", err)
+	}
+}
+
+func endEvent(f *Follow) *event.Event {
+	return &event.Event{Kind: event.KindCancel, OK: true, Text: fmt.Sprintf("This server does not follow the feed by %s any more.", f.Protocol)}
+}

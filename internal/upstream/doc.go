@@ -1,2 +1,0 @@
-// Package upstream keeps this server's own subscriptions at other hubs.
-package upstream

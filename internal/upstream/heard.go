@@ -1,0 +1,238 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// heardEvery is how often it is written down, for one follow, that its hub speaks.
+const heardEvery = time.Minute
+
+// tally counts what was rejected of one follow and is not written down yet.
+type tally struct {
+	n       int64
+	written time.Time
+}
+
+// Heard takes a notification of RSSCloud or CNWS, in the hub's words for the feed.
+// wanted is false when nobody here wants it: the hub should send no more. When err
+// is nil, the feed was looked at or will be, also after a crash; else the hub should
+// send the news again.
+func (e *Engine) Heard(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error) {
+	e.Init()
+	list, err := e.Store.FollowsOf(ctx, topic)
+	if err != nil {
+		return true, err
+	}
+	door := DoorRSSCloud
+	if protocol == CNWS {
+		door = DoorCNWS
+	}
+	for _, f := range list {
+		if f.Protocol != protocol || f.Topic != topic || !e.takes(&f) {
+			continue
+		}
+		wanted = true
+		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Door: door, Source: source, Hops: hops}); failed != nil {
+			err = failed
+		}
+	}
+	return wanted, err
+}
+
+// Wants reports whether a hub that asks back may tell us of the feed: rssCloud's
+// challenge.
+func (e *Engine) Wants(ctx context.Context, topic, protocol string) (bool, error) {
+	e.Init()
+	list, err := e.Store.FollowsOf(ctx, topic)
+	for _, f := range list {
+		if f.Protocol == protocol && f.Topic == topic && f.wanted() {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// takes reports whether news of f is taken: also while a hub that refused to renew
+// still honours what it promised.
+func (e *Engine) takes(f *Follow) bool {
+	return f.wanted() || f.State != Ending && f.ExpiresAt.After(e.now())
+}
+
+func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
+	now := e.now()
+	if now.Sub(f.HeardAt) >= heardEvery {
+		_, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+			if !found || f.HeardAt.After(now) {
+				return Leave, nil
+			}
+			f.HeardAt = now
+			return Keep, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if f.ConfirmedAt.IsZero() {
+		return nil // a hub's test call; the feed is looked at when it holds
+	}
+	err := e.Signal(ctx, s)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		return nil
+	case code == fault.Refused, code == fault.Invalid:
+		e.Log.Debug("news was not taken", "feed", f.Feed, "door", s.Door, "err", err)
+		return nil // sending it again would not help
+	case f.Claim != 0 && f.NextAt.After(now):
+		return nil // a test call, most likely: what is wrong with the feed is not the hub's doing
+	}
+	return err
+}
+
+// Callback is the follow whose callback has that token, or a fault.NotFound.
+func (e *Engine) Callback(ctx context.Context, token string) (Follow, error) {
+	e.Init()
+	f, err := e.Store.FollowByToken(ctx, token)
+	if err == nil && f.Protocol != WebSub {
+		return Follow{}, fault.New(fault.NotFound, "There is no such callback.")
+	}
+	return f, err
+}
+
+// Confirm answers a hub that asks whether a subscription by WebSub (subscribe), or
+// its end, is wanted. Only what was asked for is, and what was said moments ago is
+// said again. Topic is as the hub names it; lease as it grants it, 0 when it does
+// not say.
+//
+// spec:websub-2018#subscriber-confirms-pending
+func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error) {
+	f, err := e.Callback(ctx, token)
+	if fault.CodeOf(err) == fault.NotFound && err != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	yes := false
+	f, err = e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+		yes = false
+		switch {
+		case !found || f.Token != token || f.Topic != topic:
+			return Leave, nil
+		case !subscribe:
+			if yes = f.State == Ending; !yes {
+				return Leave, nil
+			}
+			return Delete, endEvent(f)
+		case !f.wanted() || !f.Asked && e.now().Sub(f.ConfirmedAt) > e.Options.ConfirmWithin:
+			return Leave, nil
+		}
+		yes = true
+		return Keep, e.confirm(f, lease)
+	})
+	if err != nil {
+		return false, err
+	}
+	if yes && subscribe {
+		e.look(f)
+	}
+	return yes, nil
+}
+
+// Denied takes a hub's word that it does not, or no longer, send.
+//
+// spec:websub-2018#denied-parameters
+func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error {
+	f, err := e.Callback(ctx, token)
+	if err != nil {
+		return err
+	}
+	_, err = e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+		switch {
+		case !found || f.Token != token || f.Topic != topic:
+			return Leave, nil
+		case f.State == Ending:
+			return Delete, endEvent(f)
+		}
+		now, kind := e.now(), event.KindRegister
+		f.LastError = "The hub denied the subscription and gave no reason."
+		if reason != "" {
+			f.LastError = fmt.Sprintf("The hub denied the subscription: %s", clip(reason))
+		}
+		if f.State == Active || f.State == Lost {
+			kind, f.State = event.KindDrop, Lost
+		} else {
+			f.State = Refused
+		}
+		f.LastErrorAt, f.Asked, f.Claim, f.ExpiresAt = now, false, 0, time.Time{}
+		f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
+		return Keep, &event.Event{Kind: kind, Text: fmt.Sprintf("%s (%s): %s", hostOf(f.Hub), f.Protocol, f.LastError)}
+	})
+	return err
+}
+
+// Delivered takes content that a WebSub hub sent and whose signature is right, where
+// there is one. Errors: fault.NotFound (nobody wants it: the hub should send no
+// more), else as of Heard.
+func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr, hops int) error {
+	f, err := e.Callback(ctx, token)
+	if err != nil {
+		return err
+	}
+	if !e.takes(&f) {
+		return fault.New(fault.NotFound, "Nobody here wants this feed.")
+	}
+	return e.heard(ctx, f, Signal{URL: f.Feed, Door: DoorWebSub, Source: source, Hops: hops})
+}
+
+// Rejected counts content whose signature was missing or wrong. It is written down
+// once a minute at most.
+//
+// spec:websub-2018#signature-mismatch
+func (e *Engine) Rejected(ctx context.Context, token string) error {
+	f, err := e.Callback(ctx, token)
+	if err != nil {
+		return err
+	}
+	now := e.now()
+	e.mu.Lock()
+	t := e.tallies[f.ID]
+	if t == nil {
+		if len(e.tallies) > 10_000 {
+			clear(e.tallies)
+		}
+		t = &tally{}
+		e.tallies[f.ID] = t
+	}
+	t.n++
+	e.rejected++
+	n := t.n
+	write := now.Sub(t.written) >= heardEvery
+	if write {
+		t.n, t.written = 0, now
+	}
+	e.mu.Unlock()
+	if !write {
+		return nil
+	}
+	_, err = e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+		if !found {
+			return Leave, nil
+		}
+		f.Rejected += n
+		return Keep, &event.Event{Kind: event.KindError, Text: fmt.Sprintf("Content from %s was not signed as it should be and was ignored.", hostOf(f.Hub))}
+	})
+	return err
+}
+
+// Live is what the engine did since its start.
+func (e *Engine) Live() Live {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return Live{Asked: e.asks.Load(), Rejected: e.rejected}
+}

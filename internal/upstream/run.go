@@ -1,0 +1,271 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+const (
+	beatEvery = time.Minute
+	lookEvery = 10 * time.Second // a row that another process wrote is seen by then
+	lookLeast = 20 * time.Millisecond
+	looksKept = 1000
+)
+
+// Init makes the engine ready; every method does it.
+func (e *Engine) Init() {
+	e.init.Do(func() {
+		if e.Log == nil {
+			e.Log = slog.New(slog.DiscardHandler)
+		}
+		if e.Now == nil {
+			e.Now = time.Now
+		}
+		if e.PublicURL == nil {
+			e.PublicURL = func() string { return "" }
+		}
+		e.Options.defaults()
+		e.work, e.looks = make(chan struct{}, 1), make(chan Follow, looksKept)
+		e.tallies = map[int64]*tally{}
+	})
+}
+
+func (o *Options) defaults() {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&o.AskTimeout, 30*time.Second)
+	def(&o.Expiry, 25*time.Hour)
+	def(&o.Renew, 24*time.Hour)
+	def(&o.Silence, 30*24*time.Hour)
+	def(&o.Lease, 240*time.Hour)
+	def(&o.ConfirmWithin, 10*time.Minute)
+	def(&o.Again, 24*time.Hour)
+	def(&o.Away, 5*time.Minute)
+	if o.Rate <= 0 {
+		o.Rate = 5
+	}
+	if o.AtOnce <= 0 {
+		o.AtOnce = 16
+	}
+	if len(o.Retry) == 0 {
+		o.Retry = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
+	}
+}
+
+func (e *Engine) now() time.Time { return e.Now().UTC() }
+
+// Run works until ctx ends, and returns when the questions under way are over or
+// given back.
+func (e *Engine) Run(ctx context.Context) error {
+	e.Init()
+	var group sync.WaitGroup
+	group.Go(func() { e.beats(ctx) })
+	group.Go(func() { e.lookLoop(ctx) })
+	e.workLoop(ctx)
+	group.Wait()
+	return nil
+}
+
+// Wake tells the engine that rows may be due.
+func (e *Engine) Wake() {
+	e.Init()
+	select {
+	case e.work <- struct{}{}:
+	default:
+	}
+}
+
+// workLoop asks hubs one after the other, at a steady pace whatever is due at
+// once: after an outage that may be everything.
+func (e *Engine) workLoop(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	slots := make(chan struct{}, e.Options.AtOnce)
+	pace := time.Duration(float64(time.Second) / e.Options.Rate)
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		f, ok := e.claim(ctx)
+		if ok {
+			group.Go(func() {
+				defer func() { <-slots }()
+				e.attend(ctx, f)
+			})
+			if !pause(ctx, nil, jitter(pace, 0.5)) {
+				return
+			}
+			continue
+		}
+		<-slots
+		if !pause(ctx, e.work, e.untilNext(ctx)) {
+			return
+		}
+	}
+}
+
+// claim takes the follow that has been due for longest.
+func (e *Engine) claim(ctx context.Context) (Follow, bool) {
+	now := e.now()
+	list, err := e.Store.ClaimFollows(ctx, now, now.Add(2*e.Options.AskTimeout+time.Minute), 1, rand.Int64N(1<<62)+1)
+	if err != nil {
+		e.complain(ctx, "claim a feed to follow", err)
+	}
+	if err != nil || len(list) == 0 {
+		return Follow{}, false
+	}
+	return list[0], true
+}
+
+func (e *Engine) untilNext(ctx context.Context) time.Duration {
+	next, err := e.Store.NextFollow(ctx)
+	if err != nil || next.IsZero() {
+		return lookEvery
+	}
+	return min(max(next.Sub(e.now()), lookLeast), lookEvery)
+}
+
+// beats says once a minute that somebody is here, and finds out when nobody was.
+//
+// spec:cnws-2003#confirm-after-outage
+// spec:cloudburst#follow-after-absence
+func (e *Engine) beats(ctx context.Context) {
+	idle := false
+	for first := true; ; first = false {
+		some, err := e.Store.NextFollow(ctx)
+		switch {
+		case err != nil:
+			e.complain(ctx, "look at the feeds that are followed", err)
+		case some.IsZero():
+			idle = true // what nobody looked after was not there
+		default:
+			e.beat(ctx, first, idle)
+			idle = false
+		}
+		if !pause(ctx, nil, beatEvery) {
+			return
+		}
+	}
+}
+
+func (e *Engine) beat(ctx context.Context, first, idle bool) {
+	now := e.now()
+	before, err := e.Store.FollowsAlive(ctx, now)
+	if err != nil {
+		e.complain(ctx, "say that feeds are looked after", err)
+		return
+	}
+	h := Hasten{Now: now, Base: e.PublicURL()}
+	away := !idle && !before.IsZero() && now.Sub(before) >= e.Options.Away
+	if away {
+		// A WebSub hub keeps a subscription to the end of its lease, and sends
+		// again what did not arrive.
+		h.Protocols = []string{RSSCloud, CNWS}
+	}
+	if !away && !first {
+		return
+	}
+	n, err := e.Store.HastenFollows(ctx, h)
+	if err != nil {
+		e.complain(ctx, "register again after an absence", err)
+		return
+	}
+	if n > 0 {
+		e.Log.Info("feeds are registered for again", "feeds", n, "away", now.Sub(before).Round(time.Second))
+		e.Wake()
+	}
+}
+
+// lookLoop has those feeds looked at of which news may have been missed.
+func (e *Engine) lookLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case f := <-e.looks:
+			if err := e.Signal(ctx, Signal{URL: f.Feed, Door: DoorAway}); err != nil {
+				e.Log.Debug("a feed that may have changed could not be looked at", "feed", f.Feed, "err", err)
+				continue // Missed stays, and the next renewal looks again
+			}
+			_, err := e.Store.ChangeFollow(ctx, f.ID, func(now *Follow, found bool) (Verdict, []event.Event) {
+				if !found || !now.ConfirmedAt.Equal(f.ConfirmedAt) {
+					return Leave, nil
+				}
+				now.Missed = false
+				return Keep, nil
+			})
+			if err != nil {
+				e.complain(ctx, "write that a feed was looked at", err)
+			}
+		}
+	}
+}
+
+// change is Store.ChangeFollow with its events stamped and published.
+func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found bool) (Verdict, *event.Event)) (Follow, error) {
+	var events []event.Event
+	f, err := e.Store.ChangeFollow(ctx, id, func(f *Follow, found bool) (Verdict, []event.Event) {
+		events = nil
+		v, ev := do(f, found)
+		if ev != nil {
+			ev.TopicID, ev.Topic, ev.Peer, ev.Door = topicID(f.Feed), f.Feed, hostOf(f.Hub), f.Protocol
+			e.Bus.Stamp(e.now(), ev)
+			events = []event.Event{*ev}
+		}
+		return v, events
+	})
+	if err == nil {
+		e.Bus.Publish(events...)
+	}
+	return f, err
+}
+
+// complain logs a store error of a loop, unless the program is ending.
+func (e *Engine) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if fault.CodeOf(err) == fault.Unavailable {
+		e.Log.Warn("the store is away", "doing", what, "err", err)
+		return
+	}
+	e.Log.Error("a store error", "doing", what, "err", err)
+}
+
+// caught ends a panic in code that reads what strangers sent.
+func (e *Engine) caught(what string, f Follow) {
+	if p := recover(); p != nil {
+		e.Log.Error("a panic was caught", "doing", what, "feed", f.Feed, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	}
+}
+
+// pause waits for a wake-up or for d; false: ctx ended.
+func pause(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-wake:
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
+}
+
+// jitter is d, more or less by at most the share.
+func jitter(d time.Duration, share float64) time.Duration {
+	return time.Duration(float64(d) * (1 + share*(2*rand.Float64()-1)))
+}

@@ -1,0 +1,128 @@
+// Package upstream keeps this server's own subscriptions at other hubs, so that
+// what they announce is heard here, checked, and passed on.
+//
+// A [Follow] is one such subscription: a row with its state, and the time at which
+// something has to be done about it. The [Engine] claims rows that are due, has a
+// [Subscriber] ask the hub, and writes down what came of it; a claim is a lease
+// with a number, so that a crash loses nothing and two processes on one database
+// do not both renew. Start with [Engine] and its Run, Add, Heard and Confirm.
+//
+// Nothing that a hub says is believed. News of a feed becomes a [Signal], and
+// whoever takes the signal reads the feed itself.
+//
+// The package knows no wire: what protocols have to say to each other is in the
+// gateway. The protocols' own clocks (25 hours, leases, 30 silent days) are here.
+package upstream
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/event"
+)
+
+// Subscriber talks to hubs.
+type Subscriber interface {
+	// Discover reads the feed and says by which doors its changes can be heard of.
+	// Errors: fault.Refused (its address may not be read), Unreadable, Unavailable.
+	Discover(ctx context.Context, feed string) (Found, error)
+	// Door is the door that somebody named by hand, in full. fault.Invalid: it can be none.
+	Door(protocol, hub string) (Door, error)
+	// Ask asks the hub for notifications of f.Topic, or for more of them. Errors:
+	// fault.Refused (the hub said no, in its own words), Gone (it said: never),
+	// Unreadable (no usable answer), TooMany and Unavailable (with RetryAfter).
+	Ask(ctx context.Context, f Follow) (Answer, error)
+	// End asks the hub to send no more. Errors as of Ask; fault.Unsupported where
+	// the protocol has no way to say so.
+	End(ctx context.Context, f Follow) error
+}
+
+// Found is what a feed says of where it can be followed.
+type Found struct {
+	Topic string // the URL that the feed calls its own; "": none
+	Doors []Door // the best first
+}
+
+// Door is where and how a hub is asked.
+type Door struct {
+	Protocol  string // RSSCloud, WebSub or CNWS
+	Hub       string // URL
+	Wire      string // RSSCloud: the protocol in which the cloud is asked
+	Procedure string // RSSCloud over xml-rpc and soap: what is called there
+}
+
+// Answer is a hub's answer that is no refusal.
+type Answer struct {
+	Confirmed bool   // it holds already; else the hub will ask back
+	Hub       string // not empty: the hub has moved here for good
+	Text      string // what the hub said, for people; may be empty
+}
+
+// Signal says that a feed may have changed.
+type Signal struct {
+	URL    string     // of the feed, as it was added here
+	Door   string     // through which the news came: notify-websub and so on
+	Source netip.Addr // who said so; the zero Addr is this program
+	Hops   int        // hubs that the news has passed through
+}
+
+// Doors of signals.
+const (
+	DoorRSSCloud = "notify-rsscloud"
+	DoorWebSub   = "notify-websub"
+	DoorCNWS     = "notify-cnws"
+	DoorAway     = "notify-away" // this program was away and looks for what it missed
+)
+
+// Options of an engine. Zero fields mean the default in brackets.
+type Options struct {
+	Rate          float64         // questions to hubs per second, at most [5]
+	AtOnce        int             // questions under way at once [16]
+	AskTimeout    time.Duration   // one question [30 s]
+	Expiry        time.Duration   // life of an rssCloud registration [25 h]
+	Renew         time.Duration   // when it is renewed, or somewhat later [24 h]
+	Silence       time.Duration   // a CNWS publisher that was silent for so long is asked again [30 days]
+	Lease         time.Duration   // what WebSub hubs are asked for [240 h]
+	ConfirmWithin time.Duration   // a hub that has not asked back by then is asked again [10 min]
+	Retry         []time.Duration // waits after failures; the last repeats [1m 5m 30m 2h 6h]
+	Again         time.Duration   // when a hub that refused is asked again [24 h]
+	Away          time.Duration   // an absence that may have cost registrations [5 min]
+
+	// Own reports a door of this very server; nil: none.
+	Own func(hub string) bool
+}
+
+// Engine follows feeds at other hubs. Store, Ask, Signal and Bus must be set before
+// its first use; the rest may be zero.
+type Engine struct {
+	Store Store
+	Ask   Subscriber
+	// Signal is told of news. When it returns, what follows is on disk; an error
+	// makes the hub send the news again, where its protocol has that.
+	Signal func(ctx context.Context, s Signal) error
+	Bus    *event.Bus
+	Log    *slog.Logger
+	Now    func() time.Time // nil: time.Now
+	// PublicURL is where hubs reach this server, without a trailing slash.
+	PublicURL func() string
+	Options   Options
+
+	init  sync.Once
+	work  chan struct{} // woken when a row may be due
+	looks chan Follow   // of which news may have been missed
+	asks  atomic.Int64  // questions since the start
+
+	mu       sync.Mutex // guards what follows
+	tallies  map[int64]*tally
+	rejected int64
+}
+
+// Live is what the engine did since its start.
+type Live struct {
+	Asked    int64 // questions to hubs
+	Rejected int64 // deliveries that were not signed as they should be
+}
