@@ -1,0 +1,5 @@
+package doctor
+
+import "context"
+
+func (x *exam) watch(context.Context) bool { return true }
