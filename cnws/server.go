@@ -85,7 +85,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := Decoder{MaxBytes: limit, Charset: charset}.Document(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
-		unreadable(w, err, limit)
+		h.unreadable(w, r, err, limit)
 		return
 	}
 	result, err := h.do(context.WithValue(r.Context(), requestKey{}, r), d)
@@ -166,7 +166,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // unreadable answers a body that cannot be acted on. A field that is wrong is a
 // refusal in the protocol's own form; anything else is not the protocol.
-func unreadable(w http.ResponseWriter, err error, limit int64) {
+func (h *Handler) unreadable(w http.ResponseWriter, r *http.Request, err error, limit int64) {
 	tooLarge, large := errors.AsType[*http.MaxBytesError](err)
 	syntax, isSyntax := errors.AsType[*SyntaxError](err)
 	field, isField := errors.AsType[*FieldError](err)
@@ -178,7 +178,7 @@ func unreadable(w http.ResponseWriter, err error, limit int64) {
 		w.Header().Set("Connection", "close")
 		plain(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The document is larger than the %d bytes accepted here.", limit))
 	case isField:
-		(&Handler{}).answer(w, nil, Result{Description: field.Msg})
+		h.answer(w, r, Result{Description: field.Msg})
 	case isSyntax && syntax.Line > 0:
 		plain(w, http.StatusBadRequest, fmt.Sprintf("This is no document of the change notification web service: in line %d, %s.", syntax.Line, syntax.Msg))
 	case isSyntax:
