@@ -35,7 +35,7 @@ func intentRetry() []time.Duration { return []time.Duration{10 * time.Second, ti
 // confirmed it, or was told that it is denied.
 type Intent struct {
 	TopicID  int64
-	ID       int64         // SubscriptionID(WebSub, Callback)
+	ID       int64         // made from Mode and Callback: a stranger's request to end a subscription takes the place of no other
 	Topic    string        // URL
 	Callback string        // byte for byte as it was given
 	Mode     string        // ModeSubscribe and so on
@@ -49,6 +49,9 @@ type Intent struct {
 	Tries int       // attempts so far
 	Claim int64     // not 0: an attempt is under way, and this is its fence
 }
+
+// Key is the subscription that in is about.
+func (in Intent) Key() Key { return Key{in.TopicID, SubscriptionID(WebSub, in.Callback)} }
 
 // Asker speaks to callbacks about intents.
 type Asker interface {
@@ -64,8 +67,8 @@ type Asker interface {
 // Request takes a request for, or against, a WebSub subscription. When it returns
 // nil the request is on disk and will be decided: the callback is asked, also after
 // a crash. Of in, Topic, Callback, Mode, Secret, Lease (0: not asked for) and Door
-// count; source is who asks. A later request of the same callback for the same
-// topic takes the place of one that is not decided yet.
+// count; source is who asks. A later request of the same mode and callback for
+// the same topic takes the place of one that is not decided yet.
 //
 // Errors: fault.Invalid (a topic or callback that can be none), Refused (a topic
 // that may not be asked for here, or a callback of our own), TooMany, Unavailable.
@@ -78,7 +81,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	if err := h.checkIntent(ctx, in, source, now); err != nil {
 		return err
 	}
-	in.TopicID, in.ID = TopicID(in.Topic), SubscriptionID(WebSub, in.Callback)
+	in.TopicID, in.ID = TopicID(in.Topic), SubscriptionID(in.Mode, in.Callback)
 	in.Lease = h.lease(in.Lease)
 	in.At, in.DueAt, in.Tries, in.Claim = now, now, 0, 0
 	e := in.event(event.KindRegister, fmt.Sprintf("A subscription of %s was asked for; the callback is being asked whether it wants it.", span(in.Lease)))
@@ -244,7 +247,7 @@ func (h *Hub) decideSubscribe(ctx context.Context, in Intent) (Decision, *About)
 	e := in.event(event.KindRegister, fmt.Sprintf("Subscribed by WebSub until %s.", now.Add(in.Lease).Format("15:04 on 2 January")))
 	e.Took, e.Detail = now.Sub(in.At), detail(x)
 	sub := Subscription{
-		TopicID: in.TopicID, ID: in.ID, Protocol: WebSub, Callback: in.Callback, Secret: in.Secret,
+		TopicID: in.TopicID, ID: in.Key().ID, Protocol: WebSub, Callback: in.Callback, Secret: in.Secret,
 		CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(in.Lease),
 	}
 	return Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}, &got.about
@@ -346,7 +349,7 @@ func (h *Hub) denials(ctx context.Context, subs []Subscription, reason string) (
 		if err != nil {
 			return list, err
 		}
-		list = append(list, Intent{TopicID: s.TopicID, ID: s.ID, Topic: t.URL, Callback: s.Callback, Mode: ModeDenied, Reason: reason, At: now, DueAt: now})
+		list = append(list, Intent{TopicID: s.TopicID, ID: SubscriptionID(ModeDenied, s.Callback), Topic: t.URL, Callback: s.Callback, Mode: ModeDenied, Reason: reason, At: now, DueAt: now})
 	}
 	return list, nil
 }

@@ -53,7 +53,7 @@ type Store interface {
 	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]SubscriptionInfo, error)
 
 	// Request keeps intents to be decided, each due at its DueAt. One that is there
-	// already for the same topic and callback is replaced, and whoever was deciding
+	// already with the same TopicID and ID is replaced, and whoever was deciding
 	// it finds his Claim gone. The topic's row is not made by it.
 	Request(ctx context.Context, list []Intent, events []event.Event) error
 	// ClaimIntents takes up to limit due intents, oldest first: Claim = claim, due
@@ -332,8 +332,8 @@ type Minute struct {
 type Decision struct {
 	Intent       Intent        // TopicID, ID and Claim say which
 	Subscription *Subscription // confirmed: added or renewed as Subscribe does, with its topic
-	Remove       bool          // confirmed: the subscription of the same topic and ID is removed
-	Again        *Intent       // stays or becomes this, due at its DueAt, with no Claim
+	Remove       bool          // confirmed: the subscription Intent.Key is removed
+	Again        *Intent       // stays, with the same ID, or becomes this, due at its DueAt, with no Claim
 	Events       []event.Event
 }
 

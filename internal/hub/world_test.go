@@ -35,6 +35,11 @@ type world struct {
 	hold    map[string]time.Duration               // callbacks that take long
 	told    map[string][]told
 	consent func(sub hub.Subscription, feed string, challenge bool) error
+	confirm func(in hub.Intent) error // nil: everything is confirmed
+	asked   []hub.Intent              // that were confirmed or denied, in order
+	abouts  map[string]hub.About      // by URL
+	pages   map[string][]string       // feeds that a page names
+	types   map[string]string         // Content-Type by URL
 }
 
 type fetchLine struct {
@@ -47,6 +52,7 @@ type told struct {
 	at      time.Time
 	version int64
 	hops    int
+	content string // "": none; with its type in front
 }
 
 const feedURL = "http://feeds.test/rss.xml"
@@ -72,7 +78,7 @@ func (w *world) start(options hub.Options) {
 		w.t.Fatal(err)
 	}
 	w.nodes++
-	h := &hub.Hub{Store: st, Fetch: w, Notify: w, Verify: w, Bus: event.NewBus(w.nodes), Log: log, Options: options}
+	h := &hub.Hub{Store: st, Fetch: w, Notify: w, Verify: w, Ask: w, Find: w, Bus: event.NewBus(w.nodes), Log: log, Options: options}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	if err := h.Recover(ctx); err != nil {
@@ -110,13 +116,20 @@ func (w *world) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	if f.ETag == etag {
 		return hub.Fetched{NotModified: true, ETag: etag, URL: f.URL, SentAt: sent}, nil
 	}
-	return hub.Fetched{Hash: sum[:], Body: []byte(body), ETag: etag, URL: f.URL, SentAt: sent}, nil
+	w.mu.Lock()
+	about, kind := w.abouts[f.URL], w.types[f.URL]
+	w.mu.Unlock()
+	return hub.Fetched{Hash: sum[:], Body: []byte(body), ETag: etag, ContentType: kind, URL: f.URL, SentAt: sent, About: func() hub.About { return about }}, nil
 }
 
-func (w *world) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, hops int) hub.Reply {
+func (w *world) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+	bytes := ""
+	if content != nil {
+		bytes = content.Type + "|" + string(content.Body)
+	}
 	w.mu.Lock()
 	n := len(w.told[sub.Callback])
-	w.told[sub.Callback] = append(w.told[sub.Callback], told{time.Now(), topic.Version, hops})
+	w.told[sub.Callback] = append(w.told[sub.Callback], told{time.Now(), topic.Version, hops, bytes})
 	answer, hold := w.answer, w.hold[sub.Callback]
 	w.mu.Unlock()
 	begun := time.Now()
@@ -141,6 +154,27 @@ func (w *world) Verify(_ context.Context, sub hub.Subscription, topic hub.Topic,
 		return event.Exchange{}, nil
 	}
 	return event.Exchange{}, consent(sub, topic.URL, challenge)
+}
+
+func (w *world) Confirm(_ context.Context, in hub.Intent) (event.Exchange, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, in)
+	confirm := w.confirm
+	w.mu.Unlock()
+	if confirm == nil {
+		return event.Exchange{}, nil
+	}
+	return event.Exchange{}, confirm(in)
+}
+
+func (w *world) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) {
+	return w.Confirm(ctx, in)
+}
+
+func (w *world) Discover(_ context.Context, url string) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pages[url], nil
 }
 
 func (w *world) set(body string) {

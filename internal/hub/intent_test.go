@@ -1,0 +1,383 @@
+package hub_test
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// request asks for, or against, a WebSub subscription of the feed.
+func (w *world) request(mode, callback, secret string, lease time.Duration) error {
+	w.t.Helper()
+	return w.hub.Request(w.t.Context(), hub.Intent{Topic: feedURL, Callback: callback, Mode: mode, Secret: secret, Lease: lease, Door: "websub"},
+		netip.MustParseAddr("192.0.2.1"))
+}
+
+func (w *world) subscribeWebSub(callback, secret string, lease time.Duration) {
+	w.t.Helper()
+	if err := w.request(hub.ModeSubscribe, callback, secret, lease); err != nil {
+		w.t.Fatalf("request: %v", err)
+	}
+	w.settle(100 * time.Millisecond)
+}
+
+func (w *world) webSub(callback string) (hub.Subscription, bool) {
+	w.t.Helper()
+	s, err := w.store.Subscription(w.t.Context(), hub.Key{TopicID: hub.TopicID(feedURL), ID: hub.SubscriptionID(hub.WebSub, callback)})
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		w.t.Fatal(err)
+	}
+	return s, err == nil
+}
+
+func (w *world) confirms(f func(hub.Intent) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.confirm = f
+}
+
+func (w *world) askedOf(mode string) (list []hub.Intent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, in := range w.asked {
+		if in.Mode == mode {
+			list = append(list, in)
+		}
+	}
+	return list
+}
+
+const sub1 = "http://s1.test/cb?token=1"
+
+func TestAWebSubSubscriberGetsTheContentOnceItHasConfirmed(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.types = map[string]string{feedURL: "application/rss+xml; charset=iso-8859-1"}
+		w.subscribeWebSub(sub1, "secret", 0)
+		s, ok := w.webSub(sub1)
+		if !ok || s.Secret != "secret" || time.Until(s.ExpiresAt).Round(time.Second) != 240*time.Hour {
+			t.Fatalf("subscription: %v %+v", ok, s)
+		}
+		w.change("caf\xe9 \x00")
+		w.settle(time.Second)
+		got := w.toldOf(sub1)
+		if len(got) != 1 || got[0].content != "application/rss+xml; charset=iso-8859-1|caf\xe9 \x00" {
+			t.Errorf("told: %+v", got)
+		}
+	})
+}
+
+func TestTheLeaseIsWhatTheHubGrants(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[time.Duration]time.Duration{
+		0: 240 * time.Hour, time.Second: 5 * time.Minute, time.Hour: time.Hour, 1000 * time.Hour: 240 * time.Hour, 90*time.Minute + 300*time.Millisecond: 90 * time.Minute,
+	} {
+		inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+			w.subscribeWebSub(sub1, "", asked)
+			s, _ := w.webSub(sub1)
+			if got := s.ExpiresAt.Sub(s.CreatedAt); got != want {
+				t.Errorf("asked for %s: granted %s, want %s", asked, got, want)
+			}
+			if in := w.askedOf(hub.ModeSubscribe); len(in) != 1 || in[0].Lease != want {
+				t.Errorf("asked for %s: the callback was told %+v", asked, in)
+			}
+			w.settle(want - time.Second)
+			w.change("two")
+			w.settle(500 * time.Millisecond)
+			if n := w.count(sub1); n != 1 {
+				t.Errorf("told %d times before the lease ended", n)
+			}
+			w.settle(2 * time.Second)
+			w.set("three")
+			if _, err := w.ping(); err != nil {
+				t.Fatal(err)
+			}
+			w.settle(time.Second)
+			if n := w.count(sub1); n != 1 {
+				t.Errorf("told %d times, once after the lease had ended", n)
+			}
+		})
+	}
+}
+
+func TestAnUnconfirmedRenewalLeavesSecretAndLeaseAlone(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.subscribeWebSub(sub1, "old", time.Hour)
+		before, _ := w.webSub(sub1)
+		w.confirms(func(hub.Intent) error { return fault.New(fault.Refused, "The callback answered 404.") })
+		w.subscribeWebSub(sub1, "new", 2*time.Hour)
+		if after, ok := w.webSub(sub1); !ok || after != before {
+			t.Errorf("before %+v\nafter  %+v", before, after)
+		}
+		w.confirms(nil)
+		w.subscribeWebSub(sub1, "new", 2*time.Hour)
+		if after, _ := w.webSub(sub1); after.Secret != "new" || after.ExpiresAt.Sub(after.RenewedAt) != 2*time.Hour || !after.CreatedAt.Equal(before.CreatedAt) {
+			t.Errorf("after the confirmed renewal: %+v", after)
+		}
+	})
+}
+
+func TestUnsubscribingIsConfirmedToo(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.subscribeWebSub(sub1, "", 0)
+		w.confirms(func(hub.Intent) error { return fault.New(fault.Refused, "The callback answered 404.") })
+		if err := w.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
+			t.Fatal(err)
+		}
+		w.settle(time.Second)
+		if _, ok := w.webSub(sub1); !ok {
+			t.Fatal("a stranger ended the subscription")
+		}
+		w.confirms(nil)
+		if err := w.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
+			t.Fatal(err)
+		}
+		w.settle(time.Second)
+		if _, ok := w.webSub(sub1); ok {
+			t.Error("the subscription is still there")
+		}
+	})
+}
+
+func TestARequestToEndTakesTheplaceOfNoRequestToBegin(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.slow = 2 * time.Second // the topic is being read while the stranger asks
+		if err := w.request(hub.ModeSubscribe, sub1, "s", 0); err != nil {
+			t.Fatal(err)
+		}
+		w.confirms(func(in hub.Intent) error {
+			if in.Mode == hub.ModeUnsubscribe {
+				return fault.New(fault.Refused, "No.")
+			}
+			return nil
+		})
+		if err := w.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
+			t.Fatal(err)
+		}
+		w.settle(5 * time.Second)
+		if _, ok := w.webSub(sub1); !ok {
+			t.Error("the subscription was lost")
+		}
+	})
+}
+
+func TestATopicThatCannotBeReadOrIsTooLargeIsDeniedWithTheReason(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{"could not be read": "", "at most 1,024 bytes": strings.Repeat("x", 1025)} {
+		inWorld(t, hub.Options{MaxContent: 1024}, func(t *testing.T, w *world) {
+			w.set(body)
+			w.subscribeWebSub(sub1, "", 0)
+			w.settle(time.Second)
+			denied := w.askedOf(hub.ModeDenied)
+			if len(denied) != 1 || !strings.Contains(denied[0].Reason, name) || denied[0].Secret != "" {
+				t.Errorf("denied: %+v", denied)
+			}
+			if len(w.askedOf(hub.ModeSubscribe)) != 0 {
+				t.Error("the callback was asked although nothing could be delivered")
+			}
+			if n, err := w.store.Intents(t.Context()); n != 0 || err != nil {
+				t.Errorf("%d requests are left, %v", n, err)
+			}
+		})
+	}
+}
+
+func TestATopicThatGrewTooLargeIsNotDeliveredAndCountsAsNoError(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{MaxContent: 1024}, func(t *testing.T, w *world) {
+		w.subscribeWebSub(sub1, "", 0)
+		w.register("http://a.test/n")
+		w.change(strings.Repeat("y", 1025))
+		w.settle(time.Second)
+		if w.count(sub1) != 0 || w.count("http://a.test/n") != 1 {
+			t.Errorf("told %d and %d times, want 0 and 1", w.count(sub1), w.count("http://a.test/n"))
+		}
+		if s, _ := w.webSub(sub1); s.Failures != 0 || !s.NextAt.IsZero() {
+			t.Errorf("subscription: %+v", s)
+		}
+		if e := w.events(event.KindCheck); !strings.Contains(e[len(e)-1].Text, "WebSub subscribers are not told") {
+			t.Errorf("the log says %q", e[len(e)-1].Text)
+		}
+		w.settle(2 * time.Second)
+		w.change("small again")
+		w.settle(time.Second)
+		if got := w.toldOf(sub1); len(got) != 1 || got[0].content != "|small again" {
+			t.Errorf("told: %+v", got)
+		}
+	})
+}
+
+func TestThinDeliveriesHaveNoContent(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{MaxContent: 1024, Thin: true}, func(t *testing.T, w *world) {
+		w.set(strings.Repeat("x", 1025))
+		w.subscribeWebSub(sub1, "", 0)
+		w.change(strings.Repeat("y", 1025))
+		w.settle(time.Second)
+		if got := w.toldOf(sub1); len(got) != 1 || got[0].content != "|" {
+			t.Errorf("told: %+v", got)
+		}
+	})
+}
+
+func TestACallbackWithoutAnAnswerIsAskedThreeTimes(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.confirms(func(hub.Intent) error { return fault.New(fault.Unreadable, "The callback gave no usable answer.") })
+		w.subscribeWebSub(sub1, "", 0)
+		w.settle(5 * time.Minute)
+		if n := len(w.askedOf(hub.ModeSubscribe)); n != 3 {
+			t.Errorf("asked %d times, want 3", n)
+		}
+		if n, _ := w.store.Intents(t.Context()); n != 0 {
+			t.Errorf("%d requests are left", n)
+		}
+	})
+}
+
+func TestARequestIsDecidedAfterACrash(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.confirms(func(hub.Intent) error { return fault.New(fault.Unavailable, "Stopping.") })
+		w.subscribeWebSub(sub1, "s", 0)
+		w.stop()
+		w.confirms(nil)
+		w.start(hub.Options{})
+		w.settle(10 * time.Second)
+		if s, ok := w.webSub(sub1); !ok || s.Secret != "s" {
+			t.Errorf("after the restart: %v %+v", ok, s)
+		}
+	})
+}
+
+func TestTheLastRequestOfACallbackCounts(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.slow = time.Second
+		for _, secret := range []string{"one", "two", "three"} {
+			if err := w.request(hub.ModeSubscribe, sub1, secret, 0); err != nil {
+				t.Fatal(err)
+			}
+			w.settle(300 * time.Millisecond)
+		}
+		w.settle(10 * time.Second)
+		if s, ok := w.webSub(sub1); !ok || s.Secret != "three" {
+			t.Errorf("subscription: %v %+v", ok, s)
+		}
+	})
+}
+
+func TestWebSubKeepsTryingToTheEndOfTheLease(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.subscribeWebSub(sub1, "", 240*time.Hour)
+		w.answers(failing)
+		w.change("two")
+		w.settle(100 * time.Hour)
+		tries := w.count(sub1)
+		if tries < 15 || tries > 40 {
+			t.Errorf("tried %d times in 100 hours", tries)
+		}
+		if _, ok := w.webSub(sub1); !ok {
+			t.Fatal("three errors ended a WebSub subscription")
+		}
+		w.answers(nil)
+		w.settle(8 * time.Hour)
+		if s, _ := w.webSub(sub1); s.Failures != 0 || s.Sent != 1 {
+			t.Errorf("after it came back: %+v", s)
+		}
+		got := w.toldOf(sub1)
+		if last := got[len(got)-1]; last.content != "|two" {
+			t.Errorf("the last delivery was %+v", last)
+		}
+	})
+}
+
+func TestTheTopicPolicy(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[string]fault.Code{hub.TopicsOpen: -1, hub.TopicsKnown: fault.Refused, hub.TopicsOwn: fault.Refused} {
+		inWorld(t, hub.Options{Topics: policy, OwnTopic: func(u string) bool { return u == "http://own.test/f" }}, func(t *testing.T, w *world) {
+			check := func(topic string, want fault.Code) {
+				t.Helper()
+				err := w.hub.Request(t.Context(), hub.Intent{Topic: topic, Callback: sub1, Mode: hub.ModeSubscribe}, netip.Addr{})
+				if want == -1 && err != nil || want != -1 && fault.CodeOf(err) != want {
+					t.Errorf("%s, %s: %v", policy, topic, err)
+				}
+			}
+			check(feedURL, want)
+			check("http://own.test/f", -1)
+			w.register("http://a.test/n")
+			if policy == hub.TopicsKnown {
+				check(feedURL, -1)
+			}
+			synctest.Wait()
+		})
+	}
+}
+
+func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{Own: func(c string) bool { return strings.HasPrefix(c, "http://hub.test/") }}, func(t *testing.T, w *world) {
+		for _, c := range []struct {
+			in   hub.Intent
+			want fault.Code
+		}{
+			{hub.Intent{Topic: feedURL, Callback: sub1, Mode: "publish"}, fault.Invalid},
+			{hub.Intent{Topic: feedURL + "#x", Callback: sub1, Mode: hub.ModeSubscribe}, fault.Invalid},
+			{hub.Intent{Topic: "ftp://a.test/", Callback: sub1, Mode: hub.ModeSubscribe}, fault.Invalid},
+			{hub.Intent{Topic: feedURL, Callback: "x", Mode: hub.ModeSubscribe}, fault.Invalid},
+			{hub.Intent{Topic: feedURL, Callback: sub1, Mode: hub.ModeSubscribe, Secret: strings.Repeat("s", 200)}, fault.Invalid},
+			{hub.Intent{Topic: feedURL, Callback: "http://hub.test/websub", Mode: hub.ModeSubscribe}, fault.Refused},
+		} {
+			if err := w.hub.Request(t.Context(), c.in, netip.Addr{}); fault.CodeOf(err) != c.want || err == nil {
+				t.Errorf("%+v: %v, want %v", c.in, err, c.want)
+			}
+		}
+		if n, _ := w.store.Intents(t.Context()); n != 0 {
+			t.Errorf("%d of them were kept", n)
+		}
+	})
+}
+
+func TestTheOperatorsWordIsPassedOnToTheSubscriber(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.subscribeWebSub(sub1, "", 0)
+		s, _ := w.webSub(sub1)
+		if gone, err := w.hub.Remove(t.Context(), []hub.Key{s.Key()}, "cli"); err != nil || len(gone) != 1 {
+			t.Fatal(gone, err)
+		}
+		w.settle(time.Second)
+		denied := w.askedOf(hub.ModeDenied)
+		if len(denied) != 1 || !strings.Contains(denied[0].Reason, "operator") || denied[0].Callback != sub1 {
+			t.Errorf("denied: %+v", denied)
+		}
+	})
+}
+
+func TestTheLogTellsTheStoryOfASubscription(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.subscribeWebSub(sub1, "", time.Hour)
+		var texts []string
+		for _, e := range w.events(event.KindRegister) {
+			texts = append(texts, e.Text)
+			if e.Door != hub.WebSub || e.Peer != "s1.test" || strings.Contains(e.Text, "token") {
+				t.Errorf("event %+v", e)
+			}
+		}
+		if len(texts) != 2 || !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, "Subscribed by WebSub until") }) {
+			t.Errorf("the log says %q", texts)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package hub_test
+
+import (
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+func (w *world) registerCNWS(callback string) hub.Registered {
+	w.t.Helper()
+	got, err := w.hub.Register(w.t.Context(), hub.Registration{Protocol: hub.CNWS, Callback: callback, Feeds: []string{feedURL}, Door: "cnws"})
+	if err != nil {
+		w.t.Fatalf("register %s: %v", callback, err)
+	}
+	return got
+}
+
+func (w *world) cnws(callback string) (hub.Subscription, bool) {
+	s, err := w.store.Subscription(w.t.Context(), hub.Key{TopicID: hub.TopicID(feedURL), ID: hub.SubscriptionID(hub.CNWS, callback)})
+	return s, err == nil
+}
+
+const cnwsCallback = "http://c.test/notify"
+
+func unreachable(string, int) hub.Reply { return hub.Reply{Text: "No answer.", Timeout: true} }
+
+func TestACNWSSubscriptionHasNoEnd(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.abouts = map[string]hub.About{feedURL: {Title: "Site", Description: "Words"}}
+		got := w.registerCNWS(cnwsCallback)
+		if got.About.Title != "Site" || got.About.Description != "Words" || !got.Expires.Equal(hub.Forever()) {
+			t.Errorf("registered: %+v", got)
+		}
+		w.settle(100 * 24 * time.Hour)
+		w.change("two")
+		w.settle(time.Second)
+		if n := w.count(cnwsCallback); n != 1 {
+			t.Errorf("told %d times after a hundred days", n)
+		}
+	})
+}
+
+func TestACNWSSubscriberThatIsOnTheListIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		asked := 0
+		w.consent = func(hub.Subscription, string, bool) error { asked++; return nil }
+		w.registerCNWS(cnwsCallback)
+		before, _ := w.cnws(cnwsCallback)
+		w.settle(time.Hour)
+		if got := w.registerCNWS(cnwsCallback); len(got.Accepted) != 1 || asked != 1 {
+			t.Errorf("registered again: %+v, asked %d times", got, asked)
+		}
+		if after, _ := w.cnws(cnwsCallback); after != before {
+			t.Errorf("before %+v\nafter  %+v", before, after)
+		}
+	})
+}
+
+func TestAnUnreachableCNWSSubscriberAgesForADayWithALastTry(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.registerCNWS(cnwsCallback)
+		w.answers(unreachable)
+		w.change("two")
+		w.settle(24*time.Hour - time.Minute)
+		if _, ok := w.cnws(cnwsCallback); !ok {
+			t.Fatal("removed before a day was over")
+		}
+		w.settle(2 * time.Minute)
+		if _, ok := w.cnws(cnwsCallback); ok {
+			t.Error("still there after the last try")
+		}
+		tries := w.toldOf(cnwsCallback)
+		last := tries[len(tries)-1].at.Sub(tries[0].at)
+		if last < 24*time.Hour || last > 24*time.Hour+time.Minute || len(tries) < 20 {
+			t.Errorf("%d tries, the last after %s", len(tries), last)
+		}
+		if drops := w.events(event.KindDrop); len(drops) != 1 {
+			t.Errorf("the log has %d drops", len(drops))
+		}
+	})
+}
+
+func TestChangesDoNotPutOffTheEndOfTheAgeing(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.registerCNWS(cnwsCallback)
+		w.answers(unreachable)
+		for i := range 9 {
+			w.change(string(rune('b' + i)))
+			w.settle(3 * time.Hour)
+		}
+		if _, ok := w.cnws(cnwsCallback); ok {
+			t.Error("still there after 27 hours without an answer")
+		}
+	})
+}
+
+func TestACNWSSubscriberThatComesBackGrowsYoung(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.registerCNWS(cnwsCallback)
+		w.answers(unreachable)
+		w.change("two")
+		w.settle(23 * time.Hour)
+		w.answers(nil)
+		w.registerCNWS(cnwsCallback) // it was away and asks again: what is owed comes now
+		w.settle(time.Second)
+		s, ok := w.cnws(cnwsCallback)
+		if !ok || s.Failures != 0 || !s.FailingSince.IsZero() || s.Sent != 1 {
+			t.Fatalf("after it came back: %v %+v", ok, s)
+		}
+		w.answers(unreachable)
+		w.settle(2 * time.Hour)
+		w.change("three")
+		w.settle(20 * time.Hour)
+		if _, ok := w.cnws(cnwsCallback); !ok {
+			t.Error("the earlier outage was counted on")
+		}
+	})
+}
+
+func TestACNWSSubscriberThatSaysNoIsRemoved(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.registerCNWS(cnwsCallback)
+		w.answers(func(string, int) hub.Reply {
+			return hub.Reply{Gone: true, Text: "The subscriber answered false: it wants no more."}
+		})
+		w.change("two")
+		w.settle(time.Second)
+		if _, ok := w.cnws(cnwsCallback); ok {
+			t.Error("still there")
+		}
+		if drops := w.events(event.KindDrop); len(drops) != 1 || drops[0].Text != "The subscriber answered false: it wants no more." {
+			t.Errorf("the log says %+v", drops)
+		}
+	})
+}
+
+func TestOneListOfSubscribersWhateverTheProtocol(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.register("http://a.test/n")
+		w.registerCNWS(cnwsCallback)
+		w.subscribeWebSub(sub1, "", 0)
+		w.change("two")
+		w.settle(time.Second)
+		for _, cb := range []string{"http://a.test/n", cnwsCallback, sub1} {
+			if n := w.count(cb); n != 1 {
+				t.Errorf("%s was told %d times", cb, n)
+			}
+		}
+		counts, err := w.store.Subscribers(t.Context(), hub.TopicID(feedURL), time.Now())
+		if err != nil || counts[hub.HTTPPost] != 1 || counts[hub.CNWS] != 1 || counts[hub.WebSub] != 1 {
+			t.Errorf("counts %v, %v", counts, err)
+		}
+	})
+}
