@@ -1,0 +1,119 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// DoerOptions are the options of a [Doer]. Zero fields mean the default in brackets.
+type DoerOptions struct {
+	Guard          *Guard        // what may be reached [the public internet]
+	UserAgent      string        // where the request has none [none is sent]
+	Timeout        time.Duration // one request, until the answer's body is read [30 s]
+	ConnectTimeout time.Duration // name look-up and connection [5 s]
+	HeaderTimeout  time.Duration // from the request to the end of the head [20 s]
+	MaxBody        int64         // bytes of an answer's body [1 MiB]
+	Resolver       *net.Resolver // [the built-in one, never the C library's]
+	TLSConfig      *tls.Config   // [the system's roots]
+	Dial           Dial          // tests only
+}
+
+// Doer sends requests that somebody else made: it is what the clients of protocols
+// take for their HTTP, behind the guard. It follows no redirect, keeps no cookies,
+// uses no proxy and undoes no coding of the body.
+type Doer struct {
+	opts DoerOptions
+	http *http.Transport
+}
+
+// NewDoer makes a Doer.
+func NewDoer(o DoerOptions) *Doer {
+	if o.Guard == nil {
+		o.Guard = &Guard{Callback: true}
+	}
+	o.Timeout = orElse(o.Timeout, 30*time.Second)
+	o.ConnectTimeout = orElse(o.ConnectTimeout, 5*time.Second)
+	o.HeaderTimeout = orElse(o.HeaderTimeout, 20*time.Second)
+	o.MaxBody = orElse(o.MaxBody, 1<<20)
+	d := newDialer(o.Guard, o.Resolver, o.Dial)
+	d.net.Timeout = o.ConnectTimeout
+	return &Doer{opts: o, http: &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
+			defer cancel()
+			return d.dial(ctx, network, address)
+		},
+		TLSClientConfig:        tlsConfig(o.TLSConfig, 16),
+		TLSHandshakeTimeout:    o.ConnectTimeout,
+		ResponseHeaderTimeout:  o.HeaderTimeout,
+		MaxResponseHeaderBytes: maxHead,
+		DisableCompression:     true,
+		MaxIdleConns:           16,
+		MaxIdleConnsPerHost:    1,
+		MaxConnsPerHost:        8,
+		IdleConnTimeout:        15 * time.Second,
+		ForceAttemptHTTP2:      true,
+	}}
+}
+
+// CloseIdle closes the connections that are kept open.
+func (d *Doer) CloseIdle() { d.http.CloseIdleConnections() }
+
+// Do sends r. The error is an *Error, and so is the one of a body that is too large
+// or comes too slowly. The body must be closed.
+func (d *Doer) Do(r *http.Request) (*http.Response, error) {
+	raw := r.URL.String()
+	t, err := splitURL(raw)
+	if err == nil {
+		err = d.opts.Guard.checkTarget(&t)
+	}
+	if err != nil {
+		return nil, named(err, raw)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), d.opts.Timeout)
+	out := r.Clone(ctx)
+	if out.Header.Get("User-Agent") == "" {
+		// An empty one keeps net/http from sending its own.
+		out.Header.Set("User-Agent", d.opts.UserAgent)
+	}
+	res, err := d.http.RoundTrip(out)
+	if err != nil {
+		defer cancel()
+		return nil, named(classify(ctx, err), raw)
+	}
+	res.Body = &limitedBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, url: raw, left: d.opts.MaxBody, most: d.opts.MaxBody}
+	return res, nil
+}
+
+// limitedBody is a body that ends with an error where it becomes too large.
+type limitedBody struct {
+	io.ReadCloser
+	ctx        context.Context
+	cancel     context.CancelFunc
+	url        string
+	left, most int64
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	switch {
+	case b.left < 0:
+		return n + int(b.left), named(tooLarge(b.most), b.url)
+	case err != nil && err != io.EOF:
+		err = named(classify(b.ctx, err), b.url)
+	}
+	return n, err
+}
+
+func (b *limitedBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}
