@@ -225,6 +225,7 @@ func rich(f *fake, bus *event.Bus) {
 		f.minutes = append(f.minutes, minuteOf(f.now.Add(-time.Duration(1440-i)*time.Minute), i, r))
 	}
 	story(f, bus, hosts, r)
+	busy(f)
 }
 
 func topicOf(url string, now time.Time, i int, subs int64) hub.TopicInfo {
@@ -232,6 +233,8 @@ func topicOf(url string, now time.Time, i int, subs int64) hub.TopicInfo {
 		CheckedAt: now.Add(-time.Duration(i*i) * time.Minute), ChangedAt: now.Add(-time.Duration(i*i*3) * time.Minute)}, Subscribers: subs}
 	switch i {
 	case 0:
+		t.Full = true
+		t.About = hub.About{Title: "Scripting News", Home: "http://scripting.com/", Self: "http://scripting.com/rss.xml"}
 		t.CheckedAt, t.ChangedAt, t.Subscribers = now.Add(-42*time.Second), now.Add(-42*time.Second), 1204
 	case 2:
 		t.Failures, t.Error = 2, "The server answered 503 Service Unavailable."
@@ -244,8 +247,17 @@ func topicOf(url string, now time.Time, i int, subs int64) hub.TopicInfo {
 func subOf(topic int64, i int, now time.Time) hub.SubscriptionInfo {
 	protocol := []string{hub.HTTPPost, hub.HTTPPost, hub.HTTPPost, hub.XMLRPC, hub.HTTPSPost, hub.HTTPPost, hub.SOAP}[i%7]
 	cb := fmt.Sprintf("http://reader%d.example.net:5337/%s/%d", i, secret, i)
+	switch {
+	case i%50 == 9:
+		protocol = hub.WebSub
+	case i%300 == 11:
+		protocol = hub.CNWS
+	}
 	s := hub.Subscription{TopicID: topic, ID: hub.SubscriptionID(protocol, cb), Protocol: protocol, Callback: cb, CreatedAt: now.Add(-time.Duration(i) * time.Hour),
 		RenewedAt: now.Add(-time.Duration(i%24) * time.Hour), ExpiresAt: now.Add(time.Duration(25-i%24) * time.Hour)}
+	if protocol == hub.CNWS {
+		s.ExpiresAt = hub.Forever()
+	}
 	if i == 77 || i == 500 || i == 901 {
 		s.Failures, s.Tries, s.Owed, s.Sent, s.LastError = 1+i%2, 2, 30, 28, "No answer within 15 s."
 		s.NextAt, s.LastErrorAt = now.Add(95*time.Second), now.Add(-30*time.Second)
@@ -270,6 +282,28 @@ func minuteOf(at time.Time, i int, r *rand.Rand) hub.Minute {
 		}
 	}
 	return m
+}
+
+// busy fills the list of changes.
+func busy(f *fake) {
+	for i := range 150 {
+		c := hub.Change{Node: 17, Seq: int64(i + 1), At: f.now.Add(-time.Duration(150-i)*19*time.Second + 12*time.Second), Door: "rest",
+			Name: fmt.Sprintf("Weblog number %d", i), URL: fmt.Sprintf("https://people.example.net/~user%02d/", i%47)}
+		switch i % 6 {
+		case 1:
+			c.Name, c.URL, c.Door = "Scripting News", "http://scripting.com/", "weblogs"
+		case 2:
+			c.Name, c.URL, c.Feed, c.Door = "", "https://people.example.net/~user02/rss.xml", "https://people.example.net/~user02/rss.xml", "websub"
+		case 3:
+			c.Name, c.URL, c.Feed, c.Door = "RSS の話", "https://rssweblog.com/", "http://feeds.example.com/a-rather-long-name/TheRssBlog", "weblogs-extended"
+			c.Page, c.Tags = "https://rssweblog.com/2026/11/20/why-a-hub-is-quicker-than-a-poll", []string{"rss", "opml", "weblogs"}
+		case 4:
+			c.Name, c.Door = "A site with a name that goes on for rather long, as some names do", "pingsite"
+		case 5:
+			c.Name, c.Feed, c.Door = "Planet", "https://planet.example.org/atom.xml", "notify-websub"
+		}
+		f.changes = append(f.changes, c)
+	}
 }
 
 // story writes a log that reads like one.

@@ -46,10 +46,10 @@ type live struct {
 func (l *live) run(ctx context.Context, r *http.Request) error {
 	heard := l.Bus.Listen(streamBuffer) // before the reader learns that he is heard
 	defer func() { heard.Close() }()
-	if err := l.write([]byte("retry: 3000\n\n")); err != nil {
+	if err := l.begin(ctx, r); err != nil {
 		return err
 	}
-	if err := l.begin(ctx, r); err != nil {
+	if err := l.write([]byte("retry: 3000\n\n")); err != nil {
 		return err
 	}
 	beat := time.NewTicker(l.beat())

@@ -35,9 +35,14 @@ func serveWeb(t *testing.T, w *Web) *httptest.Server {
 
 func watch(t *testing.T, server *httptest.Server, query, last string) *reader {
 	t.Helper()
+	return watchAt(t, server, "/log/stream"+query, last)
+}
+
+func watchAt(t *testing.T, server *httptest.Server, path, last string) *reader {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(stop)
-	req, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/log/stream"+query, nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", server.URL+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

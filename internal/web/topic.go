@@ -86,7 +86,9 @@ type topicView struct {
 	Topic     hub.Topic
 	Known     bool // it has a row; else only the log knows it
 	URL       string
-	Open      bool // URL may be a link
+	Open      bool   // URL may be a link
+	Home      string // the page that it is the feed of, where it says one
+	Self      string // what it calls its own address, where that is another
 	LogHref   string
 	Lead      string // the sentence
 	Then      string // what else is to be said
@@ -150,7 +152,7 @@ func (s *site) topic(rw http.ResponseWriter, r *http.Request) {
 		address = events[0].Topic
 	}
 	v.URL, v.Open = clean(address, 2048), webAddress(address)
-	v.Title, v.Heading = short(address), short(address)
+	v.name(address)
 	for _, e := range events {
 		line := newRow(e, v.Now)
 		line.Topic = "" // it is the page's heading
@@ -161,6 +163,21 @@ func (s *site) topic(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.render(rw, r, http.StatusOK, "topic", v)
+}
+
+// name gives the page its heading: what the feed calls itself, else its address.
+func (v *topicView) name(address string) {
+	v.Title, v.Heading = short(address), short(address)
+	about := v.Topic.About
+	if title := clean(strings.TrimSpace(about.Title), 255); title != "" {
+		v.Title, v.Heading = title, title
+	}
+	if about.Home != address {
+		v.Home = linkTo(about.Home)
+	}
+	if about.Self != address {
+		v.Self = linkTo(about.Self)
+	}
 }
 
 // fillTopic adds subscribers, charts and the sentence.
@@ -225,7 +242,7 @@ func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
 	}
 	for protocol, n := range counts {
 		out.Live += n
-		out.Protocols = append(out.Protocols, protocolCount{clean(protocol, 20), int(n)})
+		out.Protocols = append(out.Protocols, protocolCount{protocolWords(protocol), int(n)})
 	}
 	slices.SortFunc(out.Protocols, func(a, b protocolCount) int {
 		return cmp.Or(b.N-a.N, strings.Compare(a.Protocol, b.Protocol))
@@ -239,7 +256,7 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v view) (rows []hostRow, 
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), b.RenewedAt.Compare(a.RenewedAt), cmp.Compare(a.ID, b.ID))
 	})
 	for _, sub := range subs[:min(len(subs), topicHosts)] {
-		h := hostRow{Host: hostOf(sub.Callback), Protocol: clean(sub.Protocol, 20), Since: v.When(sub.CreatedAt), Expires: v.When(sub.ExpiresAt), State: "well"}
+		h := hostRow{Host: hostOf(sub.Callback), Protocol: protocolWords(sub.Protocol), Since: v.When(sub.CreatedAt), Expires: ending(sub.ExpiresAt, v), State: "well"}
 		if sub.Failures > 0 {
 			h.Bad = true
 			h.State = timesWord(sub.Failures)
@@ -253,6 +270,16 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v view) (rows []hostRow, 
 		rows = append(rows, h)
 	}
 	return rows, int(live) - len(rows)
+}
+
+// ending is when a subscription ends, if it does.
+//
+// spec:cnws-2003#no-expiry
+func ending(at time.Time, v view) moment {
+	if !at.Before(hub.Forever()) {
+		return moment{Zero: true, Text: "no end"}
+	}
+	return v.When(at)
 }
 
 func timesWord(n int) string {

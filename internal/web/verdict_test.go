@@ -82,12 +82,12 @@ func TestTopicCountsByProtocolAndLeavesOutWhatHasExpired(t *testing.T) {
 		}
 	}
 	body := get(t, w.Routes(), topicPath(scripting)).Body.String()
-	for _, want := range []string{`<span class="num">1,032</span>: <span class="num">688</span> by http-post`, "And 992 more.", "failed twice in a row: No answer within 15 s.", "a repeat in 1 min"} {
+	for _, want := range []string{`<span class="num">1,035</span>: <span class="num">673</span> by rssCloud (http-post)`, `<span class="num">24</span> by WebSub`, `<span class="num">4</span> by CNWS`, "And 995 more.", "failed twice in a row: No answer within 15 s.", "a repeat in 1 min"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not hold %s", want)
 		}
 	}
-	if strings.Contains(body, "by soap") {
+	if strings.Contains(body, "by rssCloud (SOAP)") {
 		t.Error("expired subscriptions are counted")
 	}
 }

@@ -134,7 +134,7 @@ func balanced(t *testing.T, body string) {
 
 func every(feed string) []string {
 	return []string{"/", "/log", "/log?kind=ping&q=thanks", "/log?kind=nonsense", "/log?topic=" + url.QueryEscape(feed), "/topics", "/topics?q=zzz",
-		topicPath(feed), "/topics/12345", "/topics/no", "/status", "/status?span=day", "/docs", "/nothing", "/static/gone.js"}
+		topicPath(feed), "/topics/12345", "/topics/no", "/status", "/status?span=day", "/changes", "/changes?q=weblog", "/changes?before=no", "/docs", "/nothing", "/static/gone.js"}
 }
 
 func TestEveryPageIsWholeAndCarriesThePolicy(t *testing.T) {
@@ -164,7 +164,7 @@ func TestEmptyServerSaysWhatToDoFirst(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
-	for path, want := range map[string]string{"/log": "Ping a feed", "/topics": "Register for a feed", "/": "be the first", "/status": "Nobody is subscribed to anything yet."} {
+	for path, want := range map[string]string{"/log": "Ping a feed", "/changes": "No change is listed yet.", "/topics": "Register for a feed", "/": "be the first", "/status": "Nobody is subscribed to anything yet."} {
 		rec := get(t, h, path)
 		check(t, rec)
 		if !strings.Contains(rec.Body.String(), want) {
@@ -181,7 +181,8 @@ func TestHostileTextStaysText(t *testing.T) {
 	for i, s := range evil {
 		u := "https://evil.example/" + s
 		id := hub.TopicID(u)
-		f.topics = append(f.topics, hub.TopicInfo{Topic: hub.Topic{ID: id, URL: u, Version: 3, Failures: 2, Error: s, ContentType: s, Size: 9, CheckedAt: f.now, ChangedAt: f.now}, Subscribers: 1})
+		f.changes = append(f.changes, hub.Change{Node: 1, Seq: int64(i), At: f.now, Name: s, URL: s, Feed: "https://evil.example/" + s, Page: s, Tags: []string{s, s}, Door: s})
+		f.topics = append(f.topics, hub.TopicInfo{Topic: hub.Topic{About: hub.About{Title: s, Home: s, Self: "https://evil.example/" + s}, ID: id, URL: u, Version: 3, Failures: 2, Error: s, ContentType: s, Size: 9, CheckedAt: f.now, ChangedAt: f.now}, Subscribers: 1})
 		f.subs = append(f.subs, hub.SubscriptionInfo{Subscription: hub.Subscription{TopicID: id, ID: 1, Protocol: s, Callback: "http://h" + s + "/x", LastError: s, Failures: i + 1, NextAt: f.now, ExpiresAt: f.now.Add(time.Hour)}})
 		for _, kind := range []string{event.KindPing, event.KindNotify, s} {
 			f.add(bus, event.Event{Kind: kind, TopicID: id, Topic: u, Text: s, Peer: s, Door: s, Version: 3, Told: 2})
@@ -193,7 +194,8 @@ func TestHostileTextStaysText(t *testing.T) {
 	paths := every("https://evil.example/" + evil[0])
 	for _, s := range evil {
 		paths = append(paths, topicPath("https://evil.example/"+s), "/log?q="+url.QueryEscape(s), "/log?topic="+url.QueryEscape(s), "/log?kind="+url.QueryEscape(s),
-			"/log?before="+url.QueryEscape(s), "/topics?q="+url.QueryEscape(s), "/topics?after="+url.QueryEscape(s), "/?url="+url.QueryEscape(s), "/status?span="+url.QueryEscape(s))
+			"/log?before="+url.QueryEscape(s), "/topics?q="+url.QueryEscape(s), "/topics?after="+url.QueryEscape(s), "/?url="+url.QueryEscape(s), "/status?span="+url.QueryEscape(s),
+			"/changes?q="+url.QueryEscape(s), "/changes?after="+url.QueryEscape(s))
 	}
 	for _, path := range paths {
 		rec := get(t, h, path)
@@ -208,6 +210,9 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 	}
 	for _, s := range evil {
+		rec := httptest.NewRecorder()
+		w.PingSitePage()(rec, httptest.NewRequest("GET", "/pingSiteForm", nil), 400, s, s, url.Values{"name": {s}, "url": {s}, "changesURL": {s}})
+		check(t, rec)
 		for _, form := range []string{"/do/ping", "/do/register"} {
 			check(t, post(t, h, form, url.Values{"url": {s}, "port": {s}, "path": {s}, "domain": {s}, "protocol": {s}, "notifyProcedure": {s}}))
 		}
@@ -454,7 +459,7 @@ func TestStoreAwayIsAPageOfItsOwn(t *testing.T) {
 	w, _ := newWeb(t, f)
 	f.err = &fault.Error{Code: fault.Unavailable, Msg: "the database is away", RetryAfter: 5 * time.Second}
 	h := w.Routes()
-	for _, path := range []string{"/log", "/topics", "/topics/1", "/status"} {
+	for _, path := range []string{"/log", "/changes", "/topics", "/topics/1", "/status"} {
 		rec := get(t, h, path)
 		check(t, rec)
 		if rec.Code != 503 || rec.Header().Get("Retry-After") == "" {
