@@ -12,7 +12,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
+	"time"
 
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
@@ -48,6 +50,13 @@ type Gateway struct {
 	Changes   ChangeList      // what changes.xml is made of; nil: it is not served
 	Upstream  Follows         // who hears of CNWS notifications; nil: none is wanted
 	Log       *slog.Logger    // nil is silent
+
+	When        string           // what the lists of changes count: "minutes" ["minutes"] or "seconds"
+	KeepChanges time.Duration    // how long the hours of the archive are kept [720 h]
+	Now         func() time.Time // the hub's clock; nil: time.Now
+	NotFound    http.Handler     // answers what looks like the archive and is not; nil: a plain 404
+	// PingPage answers /pingSiteForm with a page of the program; see weblogs.FormHandler.
+	PingPage func(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values)
 }
 
 // Route is a pattern for http.ServeMux and what serves it.
@@ -61,14 +70,14 @@ func (g *Gateway) Routes() []Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log}
 	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...)))
-	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.PublicURL))
+	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
 	var routes []Route
 	for _, path := range rsscloud.Doors() {
 		routes = append(routes, Route{path, rest})
 	}
 	routes = append(routes, g.websubRoutes()...)
 	routes = append(routes, g.cnwsRoutes()...)
-	routes = append(routes, g.weblogsRoutes()...)
+	routes = append(routes, g.weblogsRoutes(rpc, rest)...)
 	return append(routes,
 		// spec:rsscloud-2009#door-rpc2
 		Route{"/RPC2", rpc},

@@ -16,11 +16,11 @@ const soapNamespace = "http://rsscloud.org/"
 // soapHandler is the SOAP door, which describes itself at ?wsdl.
 //
 // spec:rsscloud-2009#soap
-func soapHandler(c *RSSCloud, publicURL string) http.Handler {
+func soapHandler(c *RSSCloud, sites *Weblogs, publicURL string) http.Handler {
 	service := soap.Service{
 		Name: "rssCloud", Namespace: soapNamespace,
 		Help:    "Tells a cloud that a feed changed, and asks it for notifications.",
-		Methods: c.soapMethods(),
+		Methods: c.soapMethods(sites),
 	}
 	if publicURL != "" {
 		service.Location = strings.TrimRight(publicURL, "/") + "/soap"
@@ -28,7 +28,7 @@ func soapHandler(c *RSSCloud, publicURL string) http.Handler {
 	return &soap.Handler{Service: service, FaultOf: c.soapFault, Log: c.Log}
 }
 
-func (c *RSSCloud) soapMethods() []soap.Method {
+func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 	names := rsscloud.ParamNames()
 	please := []soap.Def{
 		{Name: names[0], Type: "string"}, {Name: names[1], Type: "int"}, {Name: names[2], Type: "string"},
@@ -58,6 +58,9 @@ func (c *RSSCloud) soapMethods() []soap.Method {
 			Name: "ping", Help: "Says that the feed with this URL changed; true, or a fault that says why not.",
 			Params: []soap.Def{{Name: "url", Type: "string"}}, Result: result,
 			Do: func(ctx context.Context, params []any) (any, error) {
+				if isSitePing(soap.CallFrom(ctx)) {
+					return sites.soapPing(ctx), nil
+				}
 				url, err := onlyURL(params)
 				if err == nil {
 					err = c.ping(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), url)
