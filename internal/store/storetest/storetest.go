@@ -22,6 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": partTests(),
 		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
 		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(),
+		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(),
 	}
 	for group, tests := range groups {
 		t.Run(group, func(t *testing.T) {

@@ -1,0 +1,387 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+func contentTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"AContentComesBackByteForByte":                            wholeContent,
+		"OnlyAFullTopicKeepsItsContent":                           onlyFull,
+		"AWebSubSubscriptionBetweenTwoChecksGetsTheNextContent":   betweenChecks,
+		"AChangeWithoutABodyTakesTheOldOneAway":                   bodyGoes,
+		"AnUnchangedOrUnreadableFeedKeepsItsContent":              bodyStays,
+		"ARaceWritesNoContent":                                    racedContent,
+		"TheSweepKeepsAContentThatAPartHasBeforeIt":               sweepKeepsForPart,
+		"TheSweepKeepsAContentThatIsOwed":                         sweepKeepsOwed,
+		"TheSweepTakesAContentThatOnlyOthersAreOwed":              sweepOwedElsewhere,
+		"TheSweepEndsFullWhereNobodyWantsTheContentAnyMore":       sweepEndsFull,
+		"TheSweepTakesContentsUpToItsLimit":                       sweepContentLimit,
+		"TheSweepOfATopicLeavesNothingOfIt":                       sweepWholeTopic,
+		"WhatATopicSaysOfItselfComesBackWhole":                    wholeAbout,
+		"ACheckThatSaysNothingOfTheTopicKeepsWhatWasSaid":         aboutStays,
+		"FollowingFindsByURLInOrderThenByName":                    followingOrder,
+		"FollowingFindsOnlyWhatIsFollowed":                        followingLive,
+		"FollowingFindsANameWithAndWithoutItsSlash":               followingSlash,
+		"FollowingObeysItsLimit":                                  followingLimit,
+		"ANameThatATopicGivesUpIsNotFoundAnyMore":                 followingRenamed,
+		"WhatAnUnknownTopicSaysOfItselfIsNoTrouble":               aboutOfNobody,
+		"AClaimedPartAndARetryKnowWhetherTheirTopicIsFullAndMore": fullWithClaims,
+	}
+}
+
+// websub makes a live WebSub subscription that is not stored yet.
+func (e *env) websub(feed, callback string) hub.Subscription {
+	s := e.sub(feed, callback)
+	s.Protocol = hub.WebSub
+	s.ID = hub.SubscriptionID(s.Protocol, s.Callback)
+	return s
+}
+
+// changeTo commits a check of feed that found a body.
+func (e *env) changeTo(t *testing.T, body string) hub.Checked {
+	t.Helper()
+	return e.check(t, hub.Check{StartedAt: e.now, Changed: true, Hash: []byte(body), ContentType: "text/xml", Body: []byte(body), Node: node})
+}
+
+// content checks which content of a feed is kept.
+func (e *env) content(t *testing.T, feed string, version int64, body string) {
+	t.Helper()
+	c, err := e.Content(e.ctx, hub.TopicID(feed))
+	must(t, err)
+	same(t, "content", c, hub.Content{Version: version, Type: "text/xml", Body: []byte(body)})
+}
+
+func (e *env) noContent(t *testing.T, feed string) {
+	t.Helper()
+	_, err := e.Content(e.ctx, hub.TopicID(feed))
+	faulty(t, err, fault.NotFound)
+}
+
+// finish claims and finishes every part that is due.
+func (e *env) finish(t *testing.T) {
+	t.Helper()
+	for _, p := range e.claim(t) {
+		_, err := e.Checkpoint(e.ctx, hub.Checkpoint{Part: p, Now: e.now, Finish: true})
+		must(t, err)
+	}
+}
+
+func (e *env) full(t *testing.T, feed string, want bool) {
+	t.Helper()
+	topic, err := e.Topic(e.ctx, hub.TopicID(feed))
+	must(t, err)
+	same(t, "full", topic.Full, want)
+}
+
+func wholeContent(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	var all []byte
+	for i := range 256 {
+		all = append(all, byte(i))
+	}
+	for i, c := range []hub.Content{
+		{Type: "text/\xff\x00", Body: all},
+		{Type: "", Body: []byte{0}},
+		{Type: "a", Body: make([]byte, 3<<20)},
+	} {
+		c.Version = int64(i + 1)
+		e.check(t, hub.Check{StartedAt: e.now, Changed: true, ContentType: c.Type, Body: c.Body})
+		got, err := e.Content(e.ctx, hub.TopicID(feed))
+		must(t, err)
+		same(t, "content", got, c)
+	}
+	e.check(t, hub.Check{StartedAt: e.now, Changed: true, Body: []byte{}})
+	got, err := e.Content(e.ctx, hub.TopicID(feed))
+	must(t, err)
+	same(t, "version and bytes of an empty one", []int64{got.Version, int64(len(got.Body))}, []int64{4, 0})
+}
+
+func onlyFull(t *testing.T, e *env) {
+	e.followers(t, feed, 3)
+	e.full(t, feed, false)
+	e.changeTo(t, "one")
+	e.noContent(t, feed)
+	e.noContent(t, feed+"unknown")
+}
+
+func betweenChecks(t *testing.T, e *env) {
+	e.followers(t, feed, 1)
+	e.changeTo(t, "one")
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.full(t, feed, true)
+	e.noContent(t, feed)
+	e.changeTo(t, "two")
+	e.content(t, feed, 2, "two")
+	e.changeTo(t, "three")
+	e.content(t, feed, 3, "three")
+}
+
+func bodyGoes(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.check(t, hub.Check{StartedAt: e.now, Changed: true})
+	e.noContent(t, feed)
+}
+
+func bodyStays(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.check(t, hub.Check{StartedAt: e.now, Body: []byte("ignored")})
+	e.check(t, hub.Check{StartedAt: e.now, Err: "no answer", Changed: true, Body: []byte("ignored")})
+	e.content(t, feed, 1, "one")
+}
+
+func racedContent(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	done, err := e.CommitCheck(e.ctx, hub.Check{TopicID: hub.TopicID(feed), StartedAt: e.now, Now: e.now, Changed: true, Body: []byte("late"),
+		About: &hub.About{Title: "late"}, Listed: []hub.Change{e.listed("late")}})
+	must(t, err)
+	same(t, "raced", done.Raced, true)
+	e.content(t, feed, 1, "one")
+	e.counted(t, 0)
+}
+
+func sweepKeepsForPart(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.sweep(t, 10)
+	e.content(t, feed, 1, "one")
+	p := e.claim(t)
+	e.sweep(t, 10)
+	e.content(t, feed, 1, "one")
+	_, err := e.Checkpoint(e.ctx, hub.Checkpoint{Part: p[0], Now: e.now, Finish: true})
+	must(t, err)
+	e.sweep(t, 10)
+	e.noContent(t, feed)
+	e.full(t, feed, true)
+	e.changeTo(t, "two")
+	e.content(t, feed, 2, "two")
+}
+
+func sweepKeepsOwed(t *testing.T, e *env) {
+	s := e.websub(feed, "http://127.0.0.1/1")
+	e.follow(t, feed, s)
+	e.changeTo(t, "one")
+	e.finish(t)
+	must(t, e.Settle(e.ctx, e.now, []hub.Result{{Key: s.Key(), Version: 1, Outcome: hub.Failed, NextAt: e.in(time.Minute)}}, nil))
+	e.sweep(t, 10)
+	e.content(t, feed, 1, "one")
+	must(t, e.Settle(e.ctx, e.now, []hub.Result{{Key: s.Key(), Version: 1, Outcome: hub.Delivered}}, nil))
+	e.sweep(t, 10)
+	e.noContent(t, feed)
+}
+
+func sweepOwedElsewhere(t *testing.T, e *env) {
+	s := e.followers(t, feed, 1)[0]
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.finish(t)
+	must(t, e.Settle(e.ctx, e.now, []hub.Result{{Key: s.Key(), Version: 1, Outcome: hub.Failed, NextAt: e.in(time.Minute)}}, nil))
+	e.sweep(t, 10)
+	e.noContent(t, feed)
+}
+
+func sweepEndsFull(t *testing.T, e *env) {
+	e.followers(t, feed, 1)
+	long, short := e.websub(feed, "http://127.0.0.1/1"), e.websub(feed, "http://127.0.0.1/2")
+	short.ExpiresAt = e.in(time.Minute)
+	e.follow(t, feed, long, short)
+	e.changeTo(t, "one")
+	e.now = short.ExpiresAt
+	same(t, "removed", len(e.sweep(t, 10)), 1)
+	e.full(t, feed, true)
+	_, err := e.Unsubscribe(e.ctx, []hub.Key{long.Key()}, nil)
+	must(t, err)
+	e.sweep(t, 10)
+	e.full(t, feed, false)
+	e.noContent(t, feed)
+	e.changeTo(t, "two")
+	e.noContent(t, feed)
+	e.follow(t, feed, long)
+	e.full(t, feed, true)
+}
+
+func sweepContentLimit(t *testing.T, e *env) {
+	kept := func() (n int) {
+		for i := range 5 {
+			if _, err := e.Content(e.ctx, hub.TopicID(fmt.Sprint(feed, i))); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range 5 {
+		f := fmt.Sprint(feed, i)
+		e.follow(t, f, e.websub(f, "http://127.0.0.1/1"))
+		_, err := e.CommitCheck(e.ctx, hub.Check{TopicID: hub.TopicID(f), StartedAt: e.now, Now: e.now, Changed: true, Body: []byte("x")})
+		must(t, err)
+	}
+	e.sweep(t, 100)
+	same(t, "kept before they are told", kept(), 5)
+	e.finish(t)
+	for _, want := range []int{3, 1, 0} {
+		e.sweep(t, 2)
+		same(t, "kept", kept(), want)
+	}
+}
+
+func sweepWholeTopic(t *testing.T, e *env) {
+	s := e.websub(feed, "http://127.0.0.1/1")
+	e.follow(t, feed, s)
+	e.check(t, hub.Check{StartedAt: e.now, Changed: true, Body: []byte("one"), About: &hub.About{Home: "http://127.0.0.1/"}})
+	_, err := e.Unsubscribe(e.ctx, []hub.Key{s.Key()}, nil)
+	must(t, err)
+	e.idle(t, e.in(time.Hour), false)
+	e.noContent(t, feed)
+	e.followers(t, feed, 1)
+	topic, err := e.Topic(e.ctx, hub.TopicID(feed))
+	must(t, err)
+	same(t, "anew", topic, hub.Topic{ID: hub.TopicID(feed), URL: feed})
+	e.following(t, []string{"http://127.0.0.1/"}, 10)
+}
+
+func wholeAbout(t *testing.T, e *env) {
+	about := hub.About{Title: "Wetter & <Regen> ☂", Description: "it's\nlong", ItemTitle: "\u2028", ItemText: "nul \x00", Self: "http://127.0.0.1/self?a=&b", Home: "http://127.0.0.1/"}
+	topic := e.check(t, hub.Check{StartedAt: e.now, Changed: true, About: &about}).Topic
+	same(t, "of a check", topic.About, about)
+	about = hub.About{Title: "broken \xff\xfe"}
+	must(t, e.SetAbout(e.ctx, topic.ID, about))
+	stored, err := e.Topic(e.ctx, topic.ID)
+	must(t, err)
+	same(t, "mended", stored.About, hub.About{Title: "broken \uFFFD"})
+	topic = e.check(t, hub.Check{StartedAt: e.now, Changed: true, About: &about}).Topic
+	same(t, "mended by a check", topic.About, stored.About)
+	must(t, e.SetAbout(e.ctx, topic.ID, hub.About{}))
+	topic = e.check(t, hub.Check{StartedAt: e.now}).Topic
+	same(t, "nothing", topic.About, hub.About{})
+}
+
+func aboutStays(t *testing.T, e *env) {
+	about := hub.About{Title: "first", Home: "http://127.0.0.1/"}
+	e.followers(t, feed, 1)
+	e.check(t, hub.Check{StartedAt: e.now, Changed: true, About: &about})
+	e.check(t, hub.Check{StartedAt: e.now, About: &hub.About{Title: "unchanged"}})
+	e.check(t, hub.Check{StartedAt: e.now, Err: "no answer", Changed: true, About: &hub.About{Title: "unreadable"}})
+	topic := e.check(t, hub.Check{StartedAt: e.now, Changed: true}).Topic
+	same(t, "about", topic.About, about)
+	e.following(t, []string{"http://127.0.0.1/"}, 10, feed)
+}
+
+func aboutOfNobody(t *testing.T, e *env) {
+	must(t, e.SetAbout(e.ctx, hub.TopicID(feed), hub.About{Home: "http://127.0.0.1/"}))
+	_, err := e.Topic(e.ctx, hub.TopicID(feed))
+	faulty(t, err, fault.NotFound)
+	e.followers(t, feed, 1)
+	e.following(t, []string{"http://127.0.0.1/"}, 10)
+}
+
+// following checks which feeds any of the URLs means.
+func (e *env) following(t *testing.T, from []string, limit int, want ...string) {
+	t.Helper()
+	topics, err := e.Following(e.ctx, from, e.now, limit)
+	must(t, err)
+	same(t, fmt.Sprint("following ", from), urls(topics), want)
+	for _, topic := range topics {
+		stored, err := e.Topic(e.ctx, topic.ID)
+		must(t, err)
+		same(t, "whole", topic, stored)
+	}
+}
+
+// named makes followed feeds that call home their home.
+func (e *env) named(t *testing.T, home string, feeds ...string) {
+	t.Helper()
+	for _, f := range feeds {
+		e.followers(t, f, 1)
+		must(t, e.SetAbout(e.ctx, hub.TopicID(f), hub.About{Home: home, Title: f}))
+	}
+}
+
+const home = "http://127.0.0.1/blog/"
+
+func followingOrder(t *testing.T, e *env) {
+	e.named(t, home, "http://127.0.0.1/a", "http://127.0.0.1/b", "http://127.0.0.1/c")
+	e.followers(t, home, 1)
+	must(t, e.SetAbout(e.ctx, hub.TopicID("http://127.0.0.1/b"), hub.About{Self: "http://127.0.0.1/self", Home: home}))
+	e.following(t, nil, 10)
+	e.following(t, []string{"http://127.0.0.1/unknown", ""}, 10)
+	e.following(t, []string{"http://127.0.0.1/c", "http://127.0.0.1/a", "http://127.0.0.1/c"}, 10, "http://127.0.0.1/c", "http://127.0.0.1/a")
+	e.following(t, []string{"http://127.0.0.1/self", "http://127.0.0.1/c"}, 10, "http://127.0.0.1/c", "http://127.0.0.1/b")
+	topics, err := e.Following(e.ctx, []string{"http://127.0.0.1/c", home}, e.now, 10)
+	must(t, err)
+	same(t, "those with the URLs first, each once", urls(topics)[:2], []string{"http://127.0.0.1/c", home})
+	same(t, "all", len(topics), 4)
+}
+
+func followingLive(t *testing.T, e *env) {
+	e.named(t, home, "http://127.0.0.1/a")
+	s := e.followers(t, home, 1)[0]
+	must(t, e.RecordPing(e.ctx, "http://127.0.0.1/b", e.now, e.now, nil)) // a topic that nobody follows
+	must(t, e.SetAbout(e.ctx, hub.TopicID("http://127.0.0.1/b"), hub.About{Home: home}))
+	e.following(t, []string{home, "http://127.0.0.1/b"}, 10, home, "http://127.0.0.1/a")
+	e.now = s.ExpiresAt
+	e.following(t, []string{home, "http://127.0.0.1/b"}, 10)
+}
+
+func followingSlash(t *testing.T, e *env) {
+	for i, row := range []struct{ home, asked string }{
+		{"http://a.example", "http://a.example/"}, {"http://b.example/", "http://b.example"},
+		{"http://a.example/x", "http://a.example/x/"}, {"http://b.example/x/?q=1/", "http://b.example/x?q=1/"},
+	} {
+		f := fmt.Sprint(feed, i)
+		e.named(t, row.home, f)
+		e.following(t, []string{row.home}, 10, f)
+		e.following(t, []string{row.asked}, 10, f)
+		e.following(t, []string{row.asked + "more"}, 10)
+	}
+	// Only names are that lenient; the URL that people subscribed to is what it is.
+	e.following(t, []string{feed + "0/"}, 10)
+}
+
+func followingLimit(t *testing.T, e *env) {
+	var feeds []string
+	for i := range 6 {
+		feeds = append(feeds, fmt.Sprint(feed, i))
+	}
+	e.named(t, home, feeds...)
+	for limit, want := range map[int]int{-1: 0, 0: 0, 1: 1, 4: 4, 6: 6, 100: 6} {
+		for _, from := range [][]string{{home}, {feeds[0], feeds[1], home}} {
+			topics, err := e.Following(e.ctx, from, e.now, limit)
+			must(t, err)
+			same(t, fmt.Sprint("found with the limit ", limit), len(topics), want)
+		}
+	}
+}
+
+func followingRenamed(t *testing.T, e *env) {
+	e.named(t, home, feed)
+	e.check(t, hub.Check{StartedAt: e.now, Changed: true, About: &hub.About{Self: "http://127.0.0.1/new"}})
+	e.following(t, []string{home}, 10)
+	e.following(t, []string{"http://127.0.0.1/new"}, 10, feed)
+	must(t, e.SetAbout(e.ctx, hub.TopicID(feed), hub.About{Self: home, Home: home[:len(home)-1]}))
+	e.following(t, []string{"http://127.0.0.1/new"}, 10)
+	e.following(t, []string{home}, 10, feed)
+}
+
+func fullWithClaims(t *testing.T, e *env) {
+	s := e.websub(feed, "http://127.0.0.1/1")
+	s.NextAt, s.Secret = e.now, "key"
+	e.follow(t, feed, s)
+	about := hub.About{Title: "title", Home: home}
+	e.check(t, hub.Check{StartedAt: e.now, Changed: true, Body: []byte("one"), About: &about})
+	p := e.claim(t)
+	same(t, "of a part", []any{p[0].Topic.Full, p[0].Topic.About}, []any{true, about})
+	page, err := e.Page(e.ctx, p[0], 0, e.now, 10)
+	must(t, err)
+	same(t, "secret", page[0].Secret, "key")
+	retries, err := e.ClaimRetries(e.ctx, e.now, e.in(lease), 10, 1)
+	must(t, err)
+	same(t, "of a retry", []any{retries[0].Secret, retries[0].Topic.Full, retries[0].Topic.About}, []any{"key", true, about})
+}
