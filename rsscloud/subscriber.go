@@ -40,6 +40,9 @@ type Subscriber struct {
 	// OnNotify is told of each notification and test call (they look the same). The
 	// answer waits for it: be quick, or hand on to something that runs by itself.
 	OnNotify func(ctx context.Context, n Notice)
+	// Take is OnNotify for those who can fail, and is called instead where it is set:
+	// after an error the answer is 503, and clouds send the notification again.
+	Take func(ctx context.Context, n Notice) error
 	// Procedure is the only name accepted over xml-rpc and soap; empty: any.
 	Procedure string
 	Now       func() time.Time // nil: time.Now
@@ -116,11 +119,22 @@ func (s *Subscriber) notification(w http.ResponseWriter, r *http.Request) {
 	case !s.wants(n.URL):
 		reply(w, http.StatusGone, n, errors.New("this aggregator does not want notifications of that feed"))
 	default:
-		if s.OnNotify != nil {
-			s.OnNotify(withRequest(r), n)
+		if err := s.take(withRequest(r), n); err != nil {
+			reply(w, http.StatusServiceUnavailable, n, err)
+			return
 		}
 		reply(w, http.StatusOK, n, nil)
 	}
+}
+
+func (s *Subscriber) take(ctx context.Context, n Notice) error {
+	switch {
+	case s.Take != nil:
+		return s.Take(ctx, n)
+	case s.OnNotify != nil:
+		s.OnNotify(ctx, n)
+	}
+	return nil
 }
 
 func (n *Notice) readForm(r *http.Request, body []byte) error {

@@ -29,6 +29,7 @@ import (
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/internal/upstream"
 )
 
 // Version of the program.
@@ -44,8 +45,11 @@ type App struct {
 	hub   *hub.Hub
 	clock *hub.Steady
 
+	upstream *upstream.Engine
+
 	client  *fetch.Client
 	sender  *fetch.Sender
+	doer    *fetch.Doer
 	admin   http.Handler
 	own     atomic.Pointer[[]netip.AddrPort]
 	origins atomic.Pointer[[]string]
@@ -75,6 +79,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	if hints, ok := st.(store.Hinter); ok {
 		a.hub.Hint = hints.Hint
 	}
+	a.newUpstream(st)
 	a.admin = api.New(api.Options{
 		Hub: a.hub, Store: st, Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
@@ -84,19 +89,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 
 // wayOut makes the two guards and what goes through them.
 func (a *App) wayOut() {
-	own := func() []netip.AddrPort {
-		if p := a.own.Load(); p != nil {
-			return *p
-		}
-		return nil
-	}
 	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
 	a.client = fetch.New(fetch.Options{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Own: own},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Own: a.ownAddrs},
 		UserAgent: agent,
 	})
 	a.sender = fetch.NewSender(fetch.SenderOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Own: own, Callback: true},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Own: a.ownAddrs, Callback: true},
 		UserAgent: agent,
 		Timeout:   a.cfg.Hub.CallbackTimeout,
 		MaxConns:  a.inFlight() + 64,
@@ -188,6 +187,7 @@ func (a *App) Hub() *hub.Hub { return a.hub }
 // Close closes the store. Run must have returned.
 func (a *App) Close() error {
 	a.client.CloseIdle()
+	a.doer.CloseIdle()
 	a.sender.Close()
 	return a.store.Close()
 }

@@ -61,9 +61,10 @@ func (a *App) Run(ctx context.Context) error {
 
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
-	failed := make(chan error, 3)
+	failed := make(chan error, 4)
 	var group sync.WaitGroup
 	group.Go(func() { failed <- a.hub.Run(hubCtx) })
+	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
 	group.Go(func() { eachQuarter(hubCtx, a.clock.Now, func() { a.tellTestFeed(hubCtx) }) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
@@ -90,6 +91,7 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) followHints(ctx context.Context, hints store.Hinter) {
 	for range hints.Hints(ctx) {
 		a.hub.Wake()
+		a.upstream.Wake()
 	}
 }
 

@@ -90,12 +90,39 @@ func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 		return nil // sending it again would not help
 	case f.Claim != 0 && f.NextAt.After(now):
 		return nil // a test call, most likely: what is wrong with the feed is not the hub's doing
+	case f.Protocol == CNWS && code != fault.Unavailable:
+		// Its publishers take every error for good.
+		return e.lookAgain(ctx, f, max(fault.RetryAfter(err), e.Options.Retry[0]))
 	}
 	return err
 }
 
-// Callback is the follow whose callback has that token, or a fault.NotFound.
+// lookAgain makes the hub be asked again soon, and the feed looked at then.
+func (e *Engine) lookAgain(ctx context.Context, f Follow, wait time.Duration) error {
+	_, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+		if !found || f.State != Active || f.Claim != 0 {
+			return Leave, nil
+		}
+		f.Missed = true
+		if at := e.now().Add(wait); at.Before(f.NextAt) {
+			f.NextAt = at
+		}
+		return Keep, nil
+	})
+	return err
+}
+
+// Callback is the follow whose deliveries come in with that token, or a
+// fault.NotFound: then the hub should send no more.
 func (e *Engine) Callback(ctx context.Context, token string) (Follow, error) {
+	f, err := e.byToken(ctx, token)
+	if err == nil && !e.takes(&f) {
+		return Follow{}, fault.New(fault.NotFound, "Nobody here wants this feed.")
+	}
+	return f, err
+}
+
+func (e *Engine) byToken(ctx context.Context, token string) (Follow, error) {
 	e.Init()
 	f, err := e.Store.FollowByToken(ctx, token)
 	if err == nil && f.Protocol != WebSub {
@@ -111,7 +138,7 @@ func (e *Engine) Callback(ctx context.Context, token string) (Follow, error) {
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error) {
-	f, err := e.Callback(ctx, token)
+	f, err := e.byToken(ctx, token)
 	if fault.CodeOf(err) == fault.NotFound && err != nil {
 		return false, nil
 	}
@@ -148,7 +175,7 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 //
 // spec:websub-2018#denied-parameters
 func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error {
-	f, err := e.Callback(ctx, token)
+	f, err := e.byToken(ctx, token)
 	if err != nil {
 		return err
 	}
@@ -184,9 +211,6 @@ func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr,
 	if err != nil {
 		return err
 	}
-	if !e.takes(&f) {
-		return fault.New(fault.NotFound, "Nobody here wants this feed.")
-	}
 	return e.heard(ctx, f, Signal{URL: f.Feed, Door: DoorWebSub, Source: source, Hops: hops})
 }
 
@@ -195,7 +219,7 @@ func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr,
 //
 // spec:websub-2018#signature-mismatch
 func (e *Engine) Rejected(ctx context.Context, token string) error {
-	f, err := e.Callback(ctx, token)
+	f, err := e.byToken(ctx, token)
 	if err != nil {
 		return err
 	}

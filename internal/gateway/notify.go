@@ -1,0 +1,145 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+	"cloudburst/rsscloud"
+	"cloudburst/websub"
+)
+
+// Notified is the doors at which other hubs tell this server of changes. CNWS comes
+// in at the hub's own door, see [CNWS].
+type Notified struct {
+	Engine  Engine
+	Trusted []netip.Prefix // see [CallerAddr]
+	Log     *slog.Logger   // nil is silent
+}
+
+// Routes are the doors and where they belong.
+//
+// spec:cloudburst#door-notify
+func (d *Notified) Routes() []Route {
+	return []Route{
+		{pathNotifyCloud, http.HandlerFunc(d.cloud)},
+		{pathNotifyWebSub + "{token}", http.HandlerFunc(d.websub)},
+	}
+}
+
+// Mount puts the doors on mux.
+func (d *Notified) Mount(mux *http.ServeMux) {
+	for _, r := range d.Routes() {
+		mux.Handle(r.Pattern, r.Handler)
+	}
+}
+
+// cloud takes what clouds send: notifications, test calls and challenges. When it
+// cannot be looked up whether a feed is wanted, a notification is answered 503, so
+// that it is sent again, and never 410, which would end the registration.
+func (d *Notified) cloud(w http.ResponseWriter, r *http.Request) {
+	var failed error
+	s := &rsscloud.Subscriber{
+		Wants: func(feed string) bool {
+			if r.Method != http.MethodPost {
+				wanted, err := d.Engine.Wants(r.Context(), feed, upstream.RSSCloud)
+				d.logged(r.Context(), err)
+				return wanted
+			}
+			var wanted bool
+			wanted, failed = d.Engine.Heard(r.Context(), feed, upstream.RSSCloud, CallerAddr(r, d.Trusted), rsscloud.Hops(r.Header))
+			d.logged(r.Context(), failed)
+			return wanted || failed != nil
+		},
+		Take: func(context.Context, rsscloud.Notice) error {
+			if failed == nil {
+				return nil
+			}
+			return &rsscloud.Error{Msg: fault.Message(failed), Err: failed}
+		},
+	}
+	s.ServeHTTP(w, r)
+}
+
+// websub takes what WebSub hubs send: content, questions and denials. Content that
+// is not signed as it should be gets the same answer as any other, and is counted.
+//
+// spec:websub-2018#signature-ignored-2xx
+func (d *Notified) websub(w http.ResponseWriter, r *http.Request) {
+	v := &visit{Notified: d, r: r}
+	answer := &statusWriter{ResponseWriter: w}
+	(&websub.Subscriber{Callbacks: v, Log: d.Log}).ServeHTTP(answer, r)
+	if v.signed && !v.delivered && answer.status == http.StatusAccepted {
+		d.logged(r.Context(), d.Engine.Rejected(r.Context(), r.PathValue("token")))
+	}
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// visit is one request of a WebSub hub; it is a websub.Callbacks.
+type visit struct {
+	*Notified
+	r         *http.Request
+	signed    bool // its content must be signed
+	delivered bool // and was, where it must be
+}
+
+// Confirm answers a hub's question.
+func (v *visit) Confirm(ctx context.Context, c websub.Confirmation) error {
+	yes, err := v.Engine.Confirm(ctx, c.Token, c.Topic, c.Mode == websub.ModeSubscribe, c.Lease)
+	if err == nil && !yes {
+		return websub.ErrNotWanted
+	}
+	return err
+}
+
+// Denied hears that a hub denies a subscription.
+func (v *visit) Denied(ctx context.Context, d websub.Denial) {
+	v.logged(ctx, v.Engine.Denied(ctx, d.Token, d.Topic, said(d.Reason)))
+}
+
+// Wanted is what the token stands for. When that cannot be looked up, the delivery
+// goes on to Deliver, which then says that it should come again.
+func (v *visit) Wanted(ctx context.Context, token string) (websub.Wanted, bool) {
+	f, err := v.Engine.Callback(ctx, token)
+	if err != nil && fault.CodeOf(err) == fault.NotFound {
+		return websub.Wanted{}, false
+	}
+	v.logged(ctx, err)
+	v.signed = f.Secret != ""
+	return websub.Wanted{Topic: f.Topic, Secret: f.Secret}, true
+}
+
+// Deliver takes content: only that there is some counts.
+func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
+	v.delivered = true
+	err := v.Engine.Delivered(ctx, d.Token, CallerAddr(v.r, v.Trusted), rsscloud.Hops(v.r.Header))
+	if err != nil && fault.CodeOf(err) == fault.NotFound {
+		return nil // it came a moment too late; the next one is answered 410
+	}
+	return err
+}
+
+// logged writes down what is the operator's business.
+func (d *Notified) logged(ctx context.Context, err error) {
+	if d.Log == nil || err == nil {
+		return
+	}
+	switch fault.CodeOf(err) {
+	case fault.Internal:
+		d.Log.ErrorContext(ctx, "a notification could not be taken", "error", err)
+	case fault.Unavailable:
+		d.Log.WarnContext(ctx, "a notification could not be taken", "error", err)
+	}
+}
