@@ -38,6 +38,7 @@ func (x *exam) differ(other *answer) {
 		x.add(SubjectFeed, "same-bytes", Note, "Its items changed between two readings: examine it again when it is quiet.", "")
 		return
 	}
+	x.restless = true
 	text := "Two readings within a moment are not the same, so every ping and every check is a change to hubs, which then deliver it to everybody."
 	for _, d := range differences(&x.first, other) {
 		text += " " + d

@@ -131,7 +131,9 @@ func (x *exam) attributes(c feed.Cloud, cloud rsscloud.Cloud) {
 	if c.Port == "" {
 		odd = append(odd, "port is missing")
 	}
-	if !strings.HasPrefix(c.Path, "/") {
+	if c.Path == "" {
+		odd = append(odd, "path is missing")
+	} else if !strings.HasPrefix(c.Path, "/") {
 		odd = append(odd, "path does not begin with a slash")
 	}
 	rpc := cloud.Protocol == rsscloud.XMLRPC || cloud.Protocol == rsscloud.SOAP

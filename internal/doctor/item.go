@@ -48,7 +48,7 @@ func (x *exam) items(context.Context) bool {
 			"Give each item an id of its own.")
 	}
 	if without+twice == 0 {
-		x.add(SubjectItems, "item-id", OK, fmt.Sprintf("Each has %s of its own.", "a "+name), "")
+		x.add(SubjectItems, "item-id", OK, fmt.Sprintf("Each has its own %s.", name), "")
 	}
 	if unlinked > 0 {
 		x.add(SubjectItems, "item-link", Note, fmt.Sprintf("%d of %s have no address of their own (no link, and no guid that is one).", unlinked, plural(len(all), "item")),

@@ -124,7 +124,9 @@ const longFresh = 5 * time.Minute
 func (x *exam) freshness() {
 	now := x.d.now()
 	h := x.first.header
-	s, _ := feedstate.Next(feedstate.New(x.first.url, now), feedstate.Answer{Status: http.StatusOK, Header: h, URL: x.first.url}, now, feedstate.Options{})
+	a := feedstate.Answer{Status: http.StatusOK, Header: h, URL: x.first.url}
+	a.Read(x.doc, nil)
+	s, _ := feedstate.Next(feedstate.New(x.first.url, now), a, now, feedstate.Options{})
 	c := s.Cache
 	fix := "Let caches hold the feed for a minute or so, and empty them before the ping:\nCache-Control: max-age=60"
 	if c.Problem != "" {

@@ -68,7 +68,11 @@ func (x *exam) webSub(ctx context.Context) bool {
 	hubs := x.links.hubs()
 	if len(hubs) == 0 {
 		fix := "Name a hub in the feed, or in the header of its answer:\n" + x.hubLink() + "\n" + x.linkHeader()
-		x.add(SubjectWebSub, "websub-hub", Note, "The feed names no WebSub hub: readers that know only WebSub are not told of changes.", fix)
+		if x.doc.Format == feed.RSS { // where <cloud> has been looked at
+			x.add(SubjectWebSub, "websub-hub", Note, "The feed names no WebSub hub: readers that know only WebSub are not told of changes.", fix)
+		} else {
+			x.add(SubjectWebSub, "websub-hub", Problem, "The feed names no hub: nobody can ask to be told of changes.", fix)
+		}
 		if x.links.bodySelf+x.links.headSelf != "" {
 			x.self(ctx)
 		}
