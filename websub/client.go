@@ -32,7 +32,9 @@ type Client struct {
 	UserAgent string
 }
 
-// Discovery is what a document says about how to follow it.
+// Discovery is what a document says about how to follow it. Its URLs are spelled as
+// browsers spell them: a host in small letters, no port that the scheme implies, a
+// slash where there is no path.
 type Discovery struct {
 	URL  string   // of the document, where redirects ended
 	Hubs []string // absolute; the publisher tells all of them, so one is enough
