@@ -21,7 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	groups := map[string]map[string]func(*testing.T, *env){
 		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": partTests(),
 		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
-		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(),
+		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(), "Upstream": upstreamTests(),
 		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(),
 	}
 	for group, tests := range groups {

@@ -1,0 +1,271 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+)
+
+func upstreamTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"AFollowComesBackWhole":                   wholeFollow,
+		"AChangeIsWrittenWithItsEventsOrNotAtAll": changeFollow,
+		"ChangesOfOneFollowComeOneAfterTheOther":  manyChanges,
+		"FollowsAreFoundByTokenFeedAndTopic":      followsFound,
+		"FollowsAreListedPageByPage":              followsByPage,
+		"AFollowIsClaimedByOneUntilItsLeaseEnds":  claimFollows,
+		"AnAbsenceHastensThoseThatItMayHaveCost":  hastenFollows,
+		"ItIsKnownWhenSomebodyWasLastThere": func(t *testing.T, e *env) {
+			for _, step := range []struct{ at, before time.Time }{
+				{e.now, time.Time{}}, {e.in(time.Minute), e.now}, {e.now, e.in(time.Minute)}, {e.in(2 * time.Minute), e.in(time.Minute)},
+			} {
+				before, err := e.upstream(t).FollowsAlive(e.ctx, step.at)
+				must(t, err)
+				same(t, "before", before, step.before)
+			}
+		},
+	}
+}
+
+// upstream is the store's other half.
+func (e *env) upstream(t *testing.T) upstream.Store {
+	t.Helper()
+	s, ok := e.Store.(upstream.Store)
+	if !ok {
+		t.Fatalf("%T is no upstream.Store", e.Store)
+	}
+	return s
+}
+
+// aFollow makes one with every field set.
+func (e *env) aFollow(protocol, feed string) upstream.Follow {
+	return upstream.Follow{
+		ID: upstream.FollowID(protocol, feed), Feed: feed, Protocol: protocol, Topic: feed + "#self", Hub: "https://hub.example/☂'%",
+		Wire: "xml-rpc", Proc: "rssCloud.pleaseNotify", Named: true, For: []string{"reader", "relay"},
+		Token: fmt.Sprint("token-", upstream.FollowID(protocol, feed)), Secret: "s", Base: "https://me.example", State: upstream.Active,
+		CreatedAt: e.now, RequestedAt: e.in(time.Second), ConfirmedAt: e.in(2 * time.Second), HeardAt: e.in(3 * time.Second),
+		ExpiresAt: e.in(time.Hour), NextAt: e.in(time.Minute), Claim: 1 << 60, Asked: true, Missed: true,
+		Failures: 3, Rejected: 4, LastError: "it said no ☂'", LastErrorAt: e.in(4 * time.Second),
+	}
+}
+
+// save writes follows as they are.
+func (e *env) save(t *testing.T, list ...upstream.Follow) {
+	t.Helper()
+	for _, f := range list {
+		got, err := e.upstream(t).ChangeFollow(e.ctx, f.ID, func(to *upstream.Follow, _ bool) (upstream.Verdict, []event.Event) {
+			*to = f
+			return upstream.Keep, nil
+		})
+		must(t, err)
+		same(t, "saved", got, f)
+	}
+}
+
+func (e *env) aFollowNow(t *testing.T, id int64) upstream.Follow {
+	t.Helper()
+	f, err := e.upstream(t).Follow(e.ctx, id)
+	must(t, err)
+	return f
+}
+
+func wholeFollow(t *testing.T, e *env) {
+	f := e.aFollow(upstream.WebSub, "http://127.0.0.1/日本'\"?a=%00&b=\\")
+	e.save(t, f)
+	same(t, "stored", e.aFollowNow(t, f.ID), f)
+	empty := upstream.Follow{ID: 5, Feed: feed, Protocol: upstream.CNWS, State: upstream.Pending, Token: "t"}
+	e.save(t, empty)
+	same(t, "an empty one", e.aFollowNow(t, 5), empty)
+	_, err := e.upstream(t).Follow(e.ctx, 6)
+	faulty(t, err, fault.NotFound)
+}
+
+func changeFollow(t *testing.T, e *env) {
+	s := e.upstream(t)
+	f := e.aFollow(upstream.RSSCloud, feed)
+	told := func(text string) []event.Event { return []event.Event{e.event(event.KindRegister, text)} }
+	_, err := s.ChangeFollow(e.ctx, f.ID, func(now *upstream.Follow, found bool) (upstream.Verdict, []event.Event) {
+		same(t, "found", found, false)
+		same(t, "the zero one", *now, upstream.Follow{ID: f.ID})
+		*now = f
+		return upstream.Keep, told("added")
+	})
+	must(t, err)
+	got, err := s.ChangeFollow(e.ctx, f.ID, func(now *upstream.Follow, found bool) (upstream.Verdict, []event.Event) {
+		same(t, "found", found, true)
+		same(t, "as it is", *now, f)
+		now.State = upstream.Lost
+		return upstream.Leave, nil
+	})
+	must(t, err)
+	same(t, "left", got, f)
+	same(t, "stored", e.aFollowNow(t, f.ID), f)
+	_, err = s.ChangeFollow(e.ctx, f.ID, func(*upstream.Follow, bool) (upstream.Verdict, []event.Event) {
+		return upstream.Delete, told("gone")
+	})
+	must(t, err)
+	_, err = s.Follow(e.ctx, f.ID)
+	faulty(t, err, fault.NotFound)
+	_, err = s.ChangeFollow(e.ctx, f.ID, func(*upstream.Follow, bool) (upstream.Verdict, []event.Event) { return upstream.Delete, nil })
+	must(t, err)
+	other := e.aFollow(upstream.RSSCloud, feed+"2")
+	e.save(t, other)
+	_, err = s.ChangeFollow(e.ctx, f.ID, func(now *upstream.Follow, _ bool) (upstream.Verdict, []event.Event) {
+		*now = f
+		now.Token = other.Token // nobody has another's
+		return upstream.Keep, told("no")
+	})
+	if err == nil {
+		t.Error("two follows have one token")
+	}
+	same(t, "log", e.log(t), []string{"added", "gone"})
+}
+
+func manyChanges(t *testing.T, e *env) {
+	const all = 20
+	f := e.aFollow(upstream.RSSCloud, feed)
+	f.Failures = 0
+	e.save(t, f)
+	s := e.upstream(t)
+	var group sync.WaitGroup
+	errs := make(chan error, all)
+	for range all {
+		group.Go(func() {
+			_, err := s.ChangeFollow(context.WithoutCancel(e.ctx), f.ID, func(now *upstream.Follow, _ bool) (upstream.Verdict, []event.Event) {
+				now.Failures++
+				return upstream.Keep, nil
+			})
+			errs <- err
+		})
+	}
+	group.Wait()
+	for range all {
+		must(t, <-errs)
+	}
+	same(t, "counted", e.aFollowNow(t, f.ID).Failures, all)
+}
+
+func followsFound(t *testing.T, e *env) {
+	s := e.upstream(t)
+	a, b, c := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed), e.aFollow(upstream.CNWS, feed+"2")
+	a.Topic, c.Topic = feed, feed
+	e.save(t, a, b, c)
+	got, err := s.FollowByToken(e.ctx, b.Token)
+	must(t, err)
+	same(t, "by token", got, b)
+	for _, wrong := range []string{"", "token", b.Token + "x", "\x00", "\xff"} {
+		_, err = s.FollowByToken(e.ctx, wrong)
+		faulty(t, err, fault.NotFound)
+	}
+	list, err := s.FollowsOf(e.ctx, feed)
+	must(t, err)
+	same(t, "by feed and topic", list, []upstream.Follow{c, a, b})
+	list, err = s.FollowsOf(e.ctx, b.Topic)
+	must(t, err)
+	same(t, "by topic", list, []upstream.Follow{b})
+	list, err = s.FollowsOf(e.ctx, "http://127.0.0.1/nobody\x00\xff")
+	must(t, err)
+	same(t, "nobody's", len(list), 0)
+}
+
+func followsByPage(t *testing.T, e *env) {
+	s := e.upstream(t)
+	var want []upstream.Follow
+	for i := range 5 {
+		for _, protocol := range []string{upstream.CNWS, upstream.RSSCloud, upstream.WebSub} {
+			f := e.aFollow(protocol, fmt.Sprint(feed, i))
+			if f.For = []string{"relay"}; i == 3 {
+				f.For, f.State = []string{"reader"}, upstream.Pending
+			}
+			want = append(want, f)
+		}
+	}
+	e.save(t, want...)
+	var got []upstream.Follow
+	q := upstream.Query{Limit: 4}
+	for {
+		page, err := s.Follows(e.ctx, q)
+		must(t, err)
+		got = append(got, page...)
+		if len(page) < 4 {
+			break
+		}
+		q.After = page[3]
+	}
+	same(t, "listed", got, want)
+	for name, one := range map[string]struct {
+		q upstream.Query
+		n int
+	}{
+		"protocol": {upstream.Query{Protocol: upstream.WebSub}, 5},
+		"state":    {upstream.Query{State: upstream.Pending}, 3},
+		"for":      {upstream.Query{For: "reader"}, 3},
+		"half":     {upstream.Query{For: "read"}, 0},
+		"match":    {upstream.Query{Match: "HUB.example/☂"}, 15},
+		"no match": {upstream.Query{Match: "hub_example"}, 0},
+	} {
+		list, err := s.Follows(e.ctx, one.q)
+		must(t, err)
+		same(t, name, len(list), one.n)
+	}
+}
+
+func claimFollows(t *testing.T, e *env) {
+	s := e.upstream(t)
+	next, err := s.NextFollow(e.ctx)
+	must(t, err)
+	same(t, "nothing is due", next, time.Time{})
+	a, b := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed)
+	a.NextAt, b.NextAt = e.in(-time.Second), e.in(-2*time.Second)
+	e.save(t, a, b)
+	next, err = s.NextFollow(e.ctx)
+	must(t, err)
+	same(t, "due", next, b.NextAt)
+	got, err := s.ClaimFollows(e.ctx, e.now, e.in(lease), 1, 5)
+	must(t, err)
+	b.Claim, b.NextAt = 5, e.in(lease)
+	same(t, "the oldest", got, []upstream.Follow{b})
+	same(t, "stored", e.aFollowNow(t, b.ID), b)
+	got, err = s.ClaimFollows(e.ctx, e.now, e.in(lease), 10, 6)
+	must(t, err)
+	same(t, "the other", len(got), 1)
+	got, err = s.ClaimFollows(e.ctx, e.in(lease-time.Millisecond), e.in(2*lease), 10, 7)
+	must(t, err)
+	same(t, "while they are held", len(got), 0)
+	got, err = s.ClaimFollows(e.ctx, e.in(lease), e.in(2*lease), 10, 7)
+	must(t, err)
+	same(t, "when the lease is over", len(got), 2)
+}
+
+func hastenFollows(t *testing.T, e *env) {
+	s := e.upstream(t)
+	cloud, ws, moved, ending := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed), e.aFollow(upstream.WebSub, feed+"2"), e.aFollow(upstream.RSSCloud, feed+"3")
+	moved.Base, ending.State = "http://old.example", upstream.Ending
+	all := []upstream.Follow{cloud, ws, moved, ending}
+	for i := range all {
+		all[i].Missed, all[i].NextAt = false, e.in(time.Hour)
+	}
+	e.save(t, all...)
+	check := func(what string, r upstream.Hasten, want ...bool) {
+		t.Helper()
+		n, err := s.HastenFollows(e.ctx, r)
+		must(t, err)
+		for i, f := range all {
+			if want[i] {
+				f.Missed, f.NextAt, f.Claim = true, r.Now, 0
+				n--
+			}
+			same(t, what, e.aFollowNow(t, f.ID), f)
+		}
+		same(t, "number", n, int64(0))
+	}
+	check("same base", upstream.Hasten{Now: e.now, Base: "https://me.example"}, false, false, true, false)
+	e.save(t, all...)
+	check("protocols too", upstream.Hasten{Now: e.now, Base: "https://me.example", Protocols: []string{upstream.RSSCloud, upstream.CNWS}}, true, false, true, false)
+}
