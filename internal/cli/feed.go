@@ -23,6 +23,7 @@ type document struct {
 	URL      string // as it was named
 	Final    string // where the redirects ended
 	Body     []byte
+	Type     string    // Content-Type; "": it does not say
 	Modified time.Time // Last-Modified; zero: it does not say
 }
 
@@ -59,7 +60,7 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 	if len(body) > maxFeed {
 		return document{}, fmt.Errorf("%s is larger than %d MiB", feed, maxFeed>>20)
 	}
-	d := document{URL: feed, Final: feed, Body: body}
+	d := document{URL: feed, Final: feed, Body: body, Type: res.Header.Get("Content-Type")}
 	if res.Request != nil {
 		d.Final = res.Request.URL.String()
 	}
@@ -101,7 +102,11 @@ func (i item) String() string {
 // newestItem looks for the newest item, and for the newest date that the feed gives
 // for itself. What is no feed has neither.
 func (d document) newestItem() (newest item, changed time.Time) {
-	f, err := feed.ParseBytes(d.Body, &feed.Options{URL: d.Final})
+	o := &feed.Options{URL: d.Final}
+	if d.Type != "" {
+		o.Header = http.Header{"Content-Type": {d.Type}}
+	}
+	f, err := feed.ParseBytes(d.Body, o)
 	if err != nil {
 		return item{}, time.Time{}
 	}

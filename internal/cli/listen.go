@@ -123,7 +123,6 @@ type followed struct {
 
 	cloud rsscloud.Cloud // of rssCloud
 	sub   subscribed     // of WebSub
-	hub   string         // of CNWS
 }
 
 // notice is a notification with what its header says.

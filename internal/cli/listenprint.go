@@ -27,6 +27,7 @@ type record struct {
 	Signature   string `json:"signature,omitempty"` // ok, none
 
 	item  string // title or text, for people
+	more  string // text behind a title, for people
 	again bool   // the first line of it is printed already
 }
 
@@ -110,6 +111,9 @@ func (l *listener) say(r record) {
 	}
 	if r.item != "" {
 		fmt.Fprintf(l.p.Out, "                          %s\n", r.item)
+	}
+	if r.more != "" {
+		fmt.Fprintf(l.p.Out, "                          %s\n", r.more)
 	}
 	if text := r.delivery(); text != "" {
 		fmt.Fprintf(l.p.Out, "                          %s\n", text)

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -117,4 +120,24 @@ func (l *listener) cancelAll() {
 		})
 	}
 	group.Wait()
+}
+
+// notTaken is a hub's answer that is no success. msg is a sentence with the status.
+func notTaken(hub string, status int, msg string, retry time.Duration) error {
+	text := fmt.Sprintf("the hub at %s did not take it: %s", hub, strings.TrimSuffix(short(msg, 600), "."))
+	if retry > 0 {
+		text += fmt.Sprintf(" (try again in %s)", span(retry))
+	}
+	if status >= 500 && status != http.StatusNotImplemented || status == http.StatusTooManyRequests {
+		return againError{errors.New(text)}
+	}
+	return errRefused{text}
+}
+
+// unreachable is a hub that gave no whole answer.
+func unreachable(hub string, err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e
+	}
+	return againError{fmt.Errorf("the hub at %s cannot be reached: %w", hub, plainNetError(err))}
 }

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/websub"
+)
+
+func (p *Program) websub() *cobra.Command {
+	c := group("websub", "Ask WebSub hubs for deliveries, and tell them of changes",
+		`Talks to hubs of WebSub, this program's or others, as subscribers and publishers do.
+
+A topic's hub and its own URL are what its Link headers name as rel="hub" and
+rel="self"; where they do not, its links do.`)
+	c.AddCommand(p.websubAsk(websub.ModeSubscribe), p.websubAsk(websub.ModeUnsubscribe), p.websubPublish())
+	return c
+}
+
+// asking is one run of websub subscribe or unsubscribe.
+type asking struct {
+	p                         *Program
+	mode                      string
+	callback, hub             string
+	lease, secret, secretFile string
+	json                      bool
+}
+
+func (p *Program) websubAsk(mode string) *cobra.Command {
+	a := &asking{p: p, mode: mode}
+	c := &cobra.Command{
+		Use:   mode + " TOPIC",
+		Args:  between(1, 1, "the URL of one TOPIC"),
+		Short: "Ask a hub to send a topic's content to a callback",
+		Long: `Asks a hub to send the content of TOPIC to a callback whenever it changes. The hub
+then asks the callback whether it wants that; whoever serves the callback must say
+yes, and renew before the lease ends. "cloudburst listen --via websub" does all of it.
+
+Without --hub TOPIC is read, and the first of its hubs that takes the request is asked
+for the URL that the topic calls its own. With --hub nothing is read.
+
+--json prints one object: mode, topic, hub, callback, success, msg, took_ms.`,
+		Example: "  cloudburst websub subscribe --callback https://reader.example.org/push/7f3a https://example.org/feed.xml",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.run(c.Context(), args[0])
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&a.callback, "callback", "", "`URL` to which the hub sends")
+	f.StringVar(&a.hub, "hub", "", "`URL` of the hub that takes requests (default: those that the topic names)")
+	f.BoolVar(&a.json, "json", false, "one JSON object")
+	if mode == websub.ModeUnsubscribe {
+		c.Short = "Ask a hub to end what it sends to a callback"
+		c.Long = `Asks a hub to end what it sends to a callback for TOPIC. The hub then asks the callback
+whether that is so; whoever serves the callback must say yes.
+
+Without --hub TOPIC is read, and the first of its hubs that takes the request is asked
+for the URL that the topic calls its own. With --hub nothing is read.
+
+--json prints one object: mode, topic, hub, callback, success, msg, took_ms.`
+		c.Example = "  cloudburst websub unsubscribe --callback https://reader.example.org/push/7f3a https://example.org/feed.xml"
+		return c
+	}
+	f.StringVar(&a.lease, "lease", "", "`time` to subscribe for, such as 10d, 12h or a number of seconds (default: what the hub gives)")
+	f.StringVar(&a.secret, "secret", "", "`text` with which the hub signs what it sends; others on this machine may see it here")
+	f.StringVar(&a.secretFile, "secret-file", "", "`file` that holds the secret")
+	return c
+}
+
+// askedHub is what became of a request, as --json prints it.
+type askedHub struct {
+	Mode     string  `json:"mode"`
+	Topic    string  `json:"topic"`
+	Hub      string  `json:"hub,omitempty"`
+	Callback string  `json:"callback,omitempty"`
+	Success  bool    `json:"success"`
+	Msg      string  `json:"msg"`
+	TookMS   float64 `json:"took_ms"`
+}
+
+func (a *asking) run(ctx context.Context, topic string) error {
+	s, err := a.read(topic)
+	if err != nil {
+		return err
+	}
+	client := a.p.websubClient()
+	hubs := []string{a.hub}
+	if a.hub == "" {
+		d, err := a.p.hubsOf(ctx, topic)
+		if err != nil {
+			return a.end(ctx, askedHub{Mode: a.mode, Topic: topic, Callback: a.callback}, err)
+		}
+		hubs, s.Topic = d.Hubs, d.Topic()
+		if s.Topic != topic {
+			fmt.Fprintf(a.p.Err, "%s calls itself %s, which is what the hub is asked for.\n", clean(topic), clean(s.Topic))
+		}
+	}
+	var out askedHub
+	for _, hub := range hubs {
+		out = askedHub{Mode: a.mode, Topic: s.Topic, Hub: hub, Callback: s.Callback}
+		begun := time.Now()
+		if a.mode == websub.ModeSubscribe {
+			err = client.Subscribe(ctx, hub, s)
+		} else {
+			err = client.Unsubscribe(ctx, hub, s)
+		}
+		out.TookMS = float64(time.Since(begun).Microseconds()) / 1000
+		if err = websubError(hub, err); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return a.end(ctx, out, err)
+}
+
+// read makes a subscription of the command line.
+func (a *asking) read(topic string) (websub.Subscription, error) {
+	s := websub.Subscription{Topic: topic, Callback: a.callback, Secret: a.secret}
+	if a.callback == "" {
+		return s, usagef("say where the hub sends to: --callback URL")
+	}
+	err := cmp.Or(badURL("The topic", topic), badURL("--callback", a.callback))
+	if err == nil && a.hub != "" {
+		err = badURL("--hub", a.hub)
+	}
+	if err != nil {
+		return s, err
+	}
+	if a.secret != "" && a.secretFile != "" {
+		return s, usagef("there can be one secret: either --secret or --secret-file")
+	}
+	if s.Lease, err = parseLease(a.lease); err != nil {
+		return s, err
+	}
+	if a.secretFile != "" {
+		in, err := readFile(a.secretFile, nil)
+		if err != nil {
+			return s, err
+		}
+		if s.Secret = strings.TrimRight(string(in.Body), "\r\n"); s.Secret == "" {
+			return s, fmt.Errorf("--secret-file %s is empty", a.secretFile)
+		}
+	}
+	if n := len(s.Secret); n > websub.MaxSecret {
+		return s, usagef("the secret is %d bytes long: WebSub allows at most %d", n, websub.MaxSecret)
+	}
+	return s, nil
+}
+
+// end prints what became of it.
+func (a *asking) end(ctx context.Context, out askedHub, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out.Success, out.Msg = err == nil, "accepted; the hub will now ask the callback"
+	if err != nil {
+		out.Msg = sentence(err)
+	}
+	switch {
+	case a.json:
+		if err := lines(a.p.Out).Encode(out); err != nil {
+			return err
+		}
+	case err == nil:
+		fmt.Fprintf(a.p.Out, "%s  %s  (%s by %s)\n", clean(out.Topic), out.Msg, span(time.Duration(out.TookMS*float64(time.Millisecond))), clean(out.Hub))
+	default:
+		fmt.Fprintf(a.p.Err, "cloudburst: %s\n", out.Msg)
+	}
+	if err != nil {
+		return errSilent
+	}
+	return nil
+}
+
+// badURL says what is wrong with a URL of the command line.
+func badURL(name, u string) error {
+	err := websub.CheckURL(name, u)
+	if e, ok := errors.AsType[*websub.Error](err); ok {
+		return usagef("%s", strings.TrimSuffix(e.Msg, "."))
+	}
+	return err
+}
+
+func (p *Program) websubClient() websub.Client {
+	return websub.Client{HTTP: p.HTTP, UserAgent: p.agent()}
+}
+
+// hubsOf reads a topic for its hubs and its own URL. Errors are sentences.
+func (p *Program) hubsOf(ctx context.Context, topic string) (websub.Discovery, error) {
+	ctx, cancel := context.WithTimeout(ctx, feedTime)
+	defer cancel()
+	client := p.websubClient()
+	d, err := client.Discover(ctx, topic)
+	if err == nil {
+		return d, nil
+	}
+	if errors.Is(err, websub.ErrNoHub) {
+		return d, fmt.Errorf("%s names no hub: its Link headers and its links were looked at for rel=\"hub\"; name one with --hub", topic)
+	}
+	if e, ok := errors.AsType[*websub.Error](err); ok {
+		return d, fmt.Errorf("%s cannot be read: its server answers %d %s", topic, e.Status, http.StatusText(e.Status))
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return d, fmt.Errorf("%s cannot be read: %w", topic, plainNetError(e))
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return d, fmt.Errorf("%s cannot be read: %w", topic, plainNetError(inner))
+	}
+	return d, fmt.Errorf("%s cannot be read: %s", topic, strings.TrimPrefix(err.Error(), "websub: "))
+}
+
+// websubError says what went wrong between us and a hub; it is final or not, as
+// errRefused and againError have it.
+func websubError(hub string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*websub.Error](err); ok {
+		return notTaken(hub, e.Status, e.Msg, e.RetryAfter)
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return unreachable(hub, e)
+	}
+	return errRefused{fmt.Sprintf("the hub at %s cannot be asked: %s", hub, strings.TrimPrefix(err.Error(), "websub: "))}
+}
