@@ -195,7 +195,7 @@ func answered(resp *http.Response) error {
 		return nil
 	}
 	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header), Msg: "The hub answered " + statusText(resp.StatusCode) + "."}
-	if said := strings.TrimSpace(printable(string(text))); err == nil && said != "" && utf8.ValidString(said) && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
+	if said := printable(strings.TrimSpace(string(text))); err == nil && said != "" && utf8.ValidString(said) && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
 		e.Msg += " It says: " + clip(said, 500)
 	}
 	return e
