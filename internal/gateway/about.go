@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/discover"
-	"cloudburst/feed"
+	feedformat "cloudburst/feed"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
@@ -27,7 +27,7 @@ const (
 //
 // spec:cnws-2003#plain-text
 func about(url string, header http.Header, body []byte) hub.About {
-	f, err := feed.ParseBytes(body, &feed.Options{URL: url, Header: header})
+	f, err := feedformat.ParseBytes(body, &feedformat.Options{URL: url, Header: header})
 	if err != nil {
 		return hub.About{Self: webURL(discover.Header(header, url).Self)}
 	}
@@ -50,8 +50,8 @@ func about(url string, header http.Header, body []byte) hub.About {
 }
 
 // newest is the item with the latest date, the first one where none has any.
-func newest(items []feed.Item) *feed.Item {
-	var best *feed.Item
+func newest(items []feedformat.Item) *feedformat.Item {
+	var best *feedformat.Item
 	var at time.Time
 	for i := range items {
 		it := &items[i]
@@ -68,7 +68,7 @@ func newest(items []feed.Item) *feed.Item {
 
 // words are those of a text without its markup, on one line, cut after most
 // characters.
-func words(t feed.Text, most int) string {
+func words(t feedformat.Text, most int) string {
 	s := t.Value
 	if t.Type != "text/plain" {
 		s = sanitize.Text(s)
