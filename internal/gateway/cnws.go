@@ -83,7 +83,7 @@ func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, er
 	wanted, err = c.Upstream.Heard(ctx, change.ResourceID, hub.CNWS, from.addr, from.hops)
 	switch {
 	case err != nil:
-		return wanted, c.failure(ctx, err)
+		return wanted, later(c.failure(ctx, err))
 	case !wanted:
 		// spec:cnws-2003#unsubscribe-by-false
 		return false, &cnws.Error{Msg: "This server is not subscribed to " + shown(change.ResourceID) + "."}
@@ -91,9 +91,18 @@ func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, er
 	return true, nil
 }
 
+// later makes trouble of ours a "not now": for a publisher any other error of HTTP
+// is the end of the subscription.
+func later(e *cnws.Error) *cnws.Error {
+	if e.Status == http.StatusInternalServerError {
+		e.Status, e.RetryAfter = http.StatusServiceUnavailable, time.Minute
+	}
+	return e
+}
+
 // failure is an error in the protocol's form: a description for what the caller can
 // mend, a status for limits and for trouble of ours.
-func (c *CNWS) failure(ctx context.Context, err error) error {
+func (c *CNWS) failure(ctx context.Context, err error) *cnws.Error {
 	e := &cnws.Error{Msg: fault.Message(err), RetryAfter: fault.RetryAfter(err), Err: err}
 	switch fault.CodeOf(err) {
 	case fault.TooMany:

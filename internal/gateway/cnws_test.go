@@ -115,7 +115,7 @@ func TestANotificationOverCNWSIsHeardByTheServersOwnSubscriptions(t *testing.T) 
 		{"refused", false, fault.New(fault.Invalid, "No."), false, 0},
 		{"too many", true, fault.New(fault.TooMany, "Wait."), false, 429},
 		{"away", true, fault.New(fault.Unavailable, "Not now."), false, 503},
-		{"a bug", true, errors.New("secret"), false, 500},
+		{"a bug", true, errors.New("secret"), false, 503},
 	} {
 		up := &following{wanted: c.wanted, err: c.err}
 		client := &cnws.Client{Header: http.Header{rsscloud.HopsHeader: {"2"}, "X-Forwarded-For": {"192.0.2.9"}}}
