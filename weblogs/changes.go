@@ -134,8 +134,8 @@ func ReadChanges(doc []byte, o ReadOptions) (*Changes, error) {
 		if kind != scan.Start || r.Local != "weblog" {
 			continue
 		}
-		if len(c.List) == MaxWeblogs {
-			c.Cut = true
+		if c.Cut || len(c.List) == MaxWeblogs {
+			c.Cut = true // a row in which the document breaks off may say anything
 			break
 		}
 		if w, ok := readWeblog(r, c.Updated, unit); ok {
