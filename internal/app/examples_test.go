@@ -2,8 +2,8 @@ package app_test
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -24,6 +24,9 @@ type arrived struct {
 	body []byte
 }
 
+// wanted is how a CNWS subscriber answers what it wants.
+const wanted = `<notification version="1.0" xmlns="http://www.owlfish.com/thoughts/cnws-2003-04-08.html"><result><status>true</status></result></notification>`
+
 // callback answers challenges and keeps what it is sent, whole.
 func callback(t *testing.T) (*httptest.Server, chan arrived) {
 	t.Helper()
@@ -33,7 +36,15 @@ func callback(t *testing.T) (*httptest.Server, chan arrived) {
 		if err != nil {
 			t.Error(err)
 		}
-		_, _ = io.WriteString(w, r.FormValue("challenge"))
+		switch in := r.URL.Query(); {
+		case in.Has("hub.challenge"):
+			_, _ = io.WriteString(w, in.Get("hub.challenge"))
+		case bytes.Contains(body, []byte("<resourceChange>")):
+			w.Header().Set("Content-Type", "text/xml; charset=utf-8")
+			_, _ = io.WriteString(w, wanted)
+		default:
+			_, _ = io.WriteString(w, in.Get("challenge"))
+		}
 		came <- arrived{r, body}
 	}))
 	t.Cleanup(server.Close)
@@ -66,20 +77,106 @@ func send(t *testing.T, host string, request []byte) (*http.Response, []byte) {
 	return res, body
 }
 
-// TestEveryExchangeOfTheDocumentationIsAsItSays sends each documented request to
-// the whole program, byte for byte, and compares what comes back; and makes the
-// program send those that it sends itself.
-func TestEveryExchangeOfTheDocumentationIsAsItSays(t *testing.T) {
-	t.Parallel()
-	var version atomic.Int64
-	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "<rss version=\"2.0\"><channel><title>%s, %d</title></channel></rss>", r.URL.Path, version.Load())
+// exchanges are the examples at work against the whole program.
+type exchanges struct {
+	*testing.T
+	base     string
+	examples map[string]web.Example // those that were not tried yet
+	place    web.Place
+	came     chan arrived
+	version  *atomic.Int64 // of the feed
+}
+
+func (x *exchanges) take(id string) web.Example {
+	x.Helper()
+	e, ok := x.examples[id]
+	if !ok {
+		x.Fatalf("there is no example %s", id)
+	}
+	delete(x.examples, id)
+	return e
+}
+
+// run sends one to the program.
+func (x *exchanges) run(id string) {
+	x.Helper()
+	e := x.take(id)
+	res, body := send(x.T, x.place.Host, x.place.Wire(e.Request))
+	if err := e.Compare(x.place, res.StatusCode, res.Header, body); err != nil {
+		x.Error(err)
+	}
+}
+
+// arrives waits until the program sends one.
+func (x *exchanges) arrives(id string) {
+	x.Helper()
+	e := x.take(id)
+	if err := x.like(e, time.After(30*time.Second)); err != nil {
+		x.Fatalf("no request came like the example %s; others did: %v", id, err)
+	}
+}
+
+// told changes the feed until the subscriber is told as the example says: one that
+// is asked afterwards is subscribed a moment after it has answered.
+func (x *exchanges) told(id string) {
+	x.Helper()
+	e := x.take(id)
+	var err error
+	for range 10 {
+		x.change()
+		if err = x.like(e, time.After(5*time.Second)); err == nil {
+			return
+		}
+	}
+	x.Fatalf("no request came like the example %s; others did: %v", id, err)
+}
+
+// like is nil when a request comes like e, else what others came until the end.
+func (x *exchanges) like(e web.Example, end <-chan time.Time) error {
+	var others []error
+	for {
+		select {
+		case a := <-x.came:
+			in := a.URL.Query()
+			x.place.Challenge = in.Get("challenge") + in.Get("hub.challenge")
+			err := e.CompareRequest(x.place, a.Request, a.body)
+			if err == nil {
+				return nil
+			}
+			others = append(others, err)
+		case <-end:
+			return errors.Join(append(others, errors.New("that is all"))...)
+		}
+	}
+}
+
+// change makes another version of the feed and pings it.
+func (x *exchanges) change() {
+	x.Helper()
+	x.place.Content = x.place.SampleFeed(x.version.Add(1))
+	for len(x.came) > 0 {
+		<-x.came // the test calls look the same as notifications
+	}
+	if status, body := post(x.T, x.base+"/ping", url.Values{"url": {x.place.Feed}}); status != http.StatusOK {
+		x.Errorf("ping: %d %s", status, body)
+	}
+}
+
+// documented starts the program, a feed and a subscriber.
+func documented(t *testing.T) *exchanges {
+	t.Helper()
+	x := &exchanges{T: t, examples: map[string]web.Example{}, version: &atomic.Int64{}}
+	var feeds *httptest.Server
+	feeds = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/rss+xml")
+		_, _ = io.WriteString(w, web.Place{Site: feeds.URL + "/"}.SampleFeed(x.version.Load()))
 	}))
-	defer feeds.Close()
+	t.Cleanup(feeds.Close)
 	cfg := conf(t, t.TempDir())
 	cfg.Hub.PingInterval = time.Millisecond
-	r := start(t, cfg)
-	listens, came := callback(t)
+	x.base = start(t, cfg).base
+	var listens *httptest.Server
+	listens, x.came = callback(t)
 	at, err := url.Parse(listens.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -92,71 +189,42 @@ func TestEveryExchangeOfTheDocumentationIsAsItSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := map[string]web.Example{}
 	for _, e := range all {
-		examples[e.ID] = e
+		x.examples[e.ID] = e
 	}
-	place := web.Place{Host: strings.TrimPrefix(r.base, "http://"), Domain: "127.0.0.1", Caller: "127.0.0.1", Port: port, Path: "/feedupdated", Feed: feeds.URL + "/rss.xml?a=1&b=2"}
-	take := func(id string) web.Example {
-		t.Helper()
-		e, ok := examples[id]
-		if !ok {
-			t.Fatalf("there is no example %s", id)
-		}
-		delete(examples, id)
-		return e
+	x.place = web.Place{
+		Host: strings.TrimPrefix(x.base, "http://"), Base: strings.Replace(x.base, "127.0.0.1", "localhost", 1), Domain: "127.0.0.1", Caller: "127.0.0.1", Port: port, Path: "/feedupdated",
+		Feed: feeds.URL + "/rss.xml?a=1&b=2", Site: feeds.URL + "/", Secret: "known-to-both-of-us",
 	}
-	run := func(id string) {
-		t.Helper()
-		e := take(id)
-		res, body := send(t, place.Host, place.Wire(e.Request))
-		if err := e.Compare(place, res.StatusCode, res.Header, body); err != nil {
-			t.Error(err)
-		}
+	x.place.Content = x.place.SampleFeed(0)
+	return x
+}
+
+// TestEveryExchangeOfTheDocumentationIsAsItSays sends each documented request to
+// the whole program, byte for byte, and compares what comes back; and makes the
+// program send those that it sends itself.
+func TestEveryExchangeOfTheDocumentationIsAsItSays(t *testing.T) {
+	t.Parallel()
+	x := documented(t)
+	x.run("register-rest")
+	x.run("register-domain")
+	x.arrives("challenge")
+	x.run("register-xml-rpc")
+	x.run("register-soap")
+	x.run("websub-subscribe")
+	x.arrives("websub-verify")
+	x.run("cnws-subscribe")
+	for _, id := range []string{"notify-http-post", "notify-xml-rpc", "notify-soap", "websub-deliver", "cnws-notify"} {
+		x.told(id)
 	}
-	arrives := func(id string) {
-		t.Helper()
-		e := take(id)
-		var others []error
-		for {
-			select {
-			case a := <-came:
-				place.Challenge = a.URL.Query().Get("challenge")
-				err := e.CompareRequest(place, a.Request, a.body)
-				if err == nil {
-					return
-				}
-				others = append(others, err)
-			case <-time.After(30 * time.Second):
-				t.Fatalf("no request came like the example %s; others did: %v", id, errors.Join(others...))
-			}
-		}
+	for _, id := range []string{
+		"ping-rest", "ping-json", "ping-wrong", "ping-xml-rpc", "ping-soap", "websub-publish",
+		"weblogs-ping", "pingsite", "weblogs-extended", "changes-xml",
+		"cancel-rest", "websub-unsubscribe",
+	} {
+		x.run(id)
 	}
-	ping := func() {
-		t.Helper()
-		version.Add(1)
-		for len(came) > 0 {
-			<-came // the test calls look the same as notifications
-		}
-		if status, body := post(t, r.base+"/ping", url.Values{"url": {place.Feed}}); status != http.StatusOK {
-			t.Errorf("ping: %d %s", status, body)
-		}
-	}
-	run("register-rest")
-	run("register-domain")
-	arrives("challenge")
-	run("register-xml-rpc")
-	run("register-soap")
-	ping()
-	arrives("notify-http-post")
-	ping()
-	arrives("notify-xml-rpc")
-	ping()
-	arrives("notify-soap")
-	for _, id := range []string{"ping-rest", "ping-json", "ping-wrong", "ping-xml-rpc", "ping-soap", "cancel-rest"} {
-		run(id)
-	}
-	for id := range examples {
+	for id := range x.examples {
 		t.Errorf("the example %s was not tried", id)
 	}
 }

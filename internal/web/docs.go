@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"cloudburst/rsscloud"
+	"cloudburst/websub"
 )
 
 //go:embed examples
@@ -35,16 +37,46 @@ type Example struct {
 // Place is what the placeholders stand for.
 type Place struct {
 	Host   string // {HOST}: name and port of this server, as in a URL
+	Base   string // {BASE}: its public URL, without a slash at the end
 	Feed   string // {FEED}: a feed; also {FEED_FORM} and {FEED_XML}, escaped for a form and for XML
+	Site   string // {SITE_FORM}, {SITE_XML}: the page that it is the feed of
 	Domain string // {DOMAIN}: host name of the subscriber
 	Port   int    // {PORT}: the port that the subscriber listens on
-	Path   string // {PATH}: its path; also {PATH_FORM}
+	Path   string // {PATH}: its path; also {PATH_FORM}, and all of it as {CALLBACK_FORM} and {CALLBACK_XML}
 	// Challenge is {CHALLENGE}, the random text that a subscriber sends back.
 	Challenge string
 	// Caller is {CALLER}, the address that a registration without a domain comes from.
 	Caller string
-	// Expires is {EXPIRES}, when a registration ends. Comparing takes any text there.
-	Expires string
+	// Content is {CONTENT}, the bytes of the feed; see [Place.SampleFeed]. Signed with
+	// Secret, {SECRET}, they give {SIGNATURE}.
+	Content, Secret string
+
+	// Expires is {EXPIRES}, when a registration ends; Updated is {UPDATED} and Count
+	// {COUNT}, of the list of changes; Changed is {CHANGED}, when the feed did. Any is
+	// {ANY}, whatever else stands there. Comparing takes any text for all of them.
+	Expires, Updated, Count, Changed, Any string
+}
+
+// SampleFeed is the feed of the examples: all its versions mean the same, and no two
+// have the same bytes.
+func (p Place) SampleFeed(version int64) string {
+	return `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0"><channel>
+<title>A Weblog</title>
+<link>` + xmlText(p.Site) + `</link>
+<description>What one sees from a train.</description>
+<item>
+<title>The garden at the bend</title>
+<description>Somebody has planted beans.</description>
+<guid isPermaLink="false">` + strconv.FormatInt(version, 10) + `</guid>
+</item>
+</channel></rss>`
+}
+
+func xmlText(s string) string {
+	var escaped bytes.Buffer
+	_ = xml.EscapeText(&escaped, []byte(s)) // a buffer takes everything
+	return escaped.String()
 }
 
 // Examples are all exchanges of the documentation, in order of their IDs. They are
@@ -85,12 +117,16 @@ func parseExample(id, text string) (Example, error) {
 // Fill puts p into the placeholders of text and, where the head has
 // "Content-Length: {LENGTH}", the length that the body then has.
 func (p Place) Fill(text string) string {
-	var escaped bytes.Buffer
-	_ = xml.EscapeText(&escaped, []byte(p.Feed)) // a buffer takes everything
+	callback := "http://" + net.JoinHostPort(p.Domain, strconv.Itoa(p.Port)) + p.Path
+	// The error is of a method that there is not.
+	signature, _ := websub.Sign(websub.SHA256, p.Secret, []byte(p.Content))
 	text = strings.NewReplacer(
-		"{HOST}", p.Host, "{FEED}", p.Feed, "{FEED_FORM}", url.QueryEscape(p.Feed), "{FEED_XML}", escaped.String(),
+		"{HOST}", p.Host, "{BASE}", p.Base, "{FEED}", p.Feed, "{FEED_FORM}", url.QueryEscape(p.Feed), "{FEED_XML}", xmlText(p.Feed),
+		"{SITE_FORM}", url.QueryEscape(p.Site), "{SITE_XML}", xmlText(p.Site),
 		"{DOMAIN}", p.Domain, "{PORT}", strconv.Itoa(p.Port), "{PATH}", p.Path, "{PATH_FORM}", url.QueryEscape(p.Path),
-		"{CHALLENGE}", p.Challenge, "{CALLER}", p.Caller, "{EXPIRES}", p.Expires,
+		"{CALLBACK_FORM}", url.QueryEscape(callback), "{CALLBACK_XML}", xmlText(callback),
+		"{CHALLENGE}", p.Challenge, "{CALLER}", p.Caller, "{SECRET}", p.Secret, "{SIGNATURE}", signature, "{CONTENT}", p.Content,
+		"{EXPIRES}", p.Expires, "{UPDATED}", p.Updated, "{COUNT}", p.Count, "{CHANGED}", p.Changed, "{ANY}", p.Any,
 	).Replace(text)
 	head, body, _ := strings.Cut(text, "\n\n")
 	return strings.Replace(head, "{LENGTH}", strconv.Itoa(len(body)), 1) + "\n\n" + body
@@ -122,7 +158,7 @@ func (e Example) CompareRequest(p Place, r *http.Request, body []byte) error {
 }
 
 func (e Example) compare(p Place, text string, first func(line string) bool, header http.Header, body []byte) error {
-	p.Expires = anything
+	p.Expires, p.Updated, p.Count, p.Changed, p.Any = anything, anything, anything, anything, anything
 	head, want, _ := strings.Cut(p.Fill(text), "\n\n")
 	lines := strings.Split(head, "\n")
 	if !first(lines[0]) {
@@ -143,20 +179,57 @@ func (e Example) compare(p Place, text string, first func(line string) bool, hea
 // anything stands in a text for whatever may be there.
 const anything = "\x00"
 
-// alike compares a text with one that has anything in it at most once.
+// alike compares a text with one that may have anything in it, in any number of places.
 func alike(got, want string) bool {
-	before, after, wild := strings.Cut(want, anything)
-	if !wild {
+	parts := strings.Split(want, anything)
+	first, last := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
 		return got == want
 	}
-	return len(got) >= len(before)+len(after) && strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
+	if !strings.HasPrefix(got, first) {
+		return false
+	}
+	got = got[len(first):]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, ok := strings.Cut(got, part)
+		if !ok {
+			return false
+		}
+		got = after
+	}
+	return strings.HasSuffix(got, last)
 }
 
 type docsView struct {
 	view
-	Base, Host, Cloud string
-	place             Place
-	examples          map[string]Example
+	Base, Cloud string
+	place       Place
+	examples    map[string]Example
+}
+
+// copied is a text to be put into something of the reader's own.
+type copied struct{ ID, Label, Text string }
+
+// Copy is the text with that ID: what to put into a feed, a header or a page.
+func (v docsView) Copy(id, label string) (copied, error) {
+	hub, self := xmlText(v.Base+"/websub"), xmlText(v.place.Feed)
+	text := map[string]string{
+		"cloud": v.Cloud,
+		"ad-rss": `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="` + hub + `"/>
+<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" type="application/rss+xml" href="` + self + `"/>`,
+		"ad-atom": `<link rel="hub" href="` + hub + `"/>
+<link rel="self" type="application/atom+xml" href="` + self + `"/>`,
+		"ad-json": `"feed_url": "` + v.place.Feed + `",
+"hubs": [{"type": "WebSub", "url": "` + v.Base + `/websub"}]`,
+		"ad-header": "Link: " + websub.LinkHeader(v.Base+"/websub", v.place.Feed),
+		"ad-html": `<link rel="alternate" type="application/rss+xml" title="A Weblog" href="` + self + `">
+<link rel="hub" href="` + hub + `">
+<link rel="self" href="` + xmlText(v.place.Site) + `">`,
+	}[id]
+	if text == "" {
+		return copied{}, fmt.Errorf("web: nothing to copy is called %s", id)
+	}
+	return copied{id, label, text}, nil
 }
 
 // Example is the filled exchange with that ID.
@@ -173,15 +246,17 @@ func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	v := docsView{view: s.view("Docs", "/docs"), Base: s.base(r), examples: map[string]Example{}}
 	v.Heading = "How to talk to this server"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
-	v.Host = v.Base
+	host := v.Base
 	if u, err := url.Parse(v.Base); err == nil && u.Host != "" {
-		v.Host = u.Host
+		host = u.Host
 	}
 	v.place = Place{
-		Host: v.Host, Feed: "https://author.example/rss.xml", Domain: "reader.example", Port: 5337, Path: "/feedupdated",
+		Host: host, Base: v.Base, Feed: "https://author.example/rss.xml", Site: "https://author.example/", Secret: "known-to-both-of-us", Domain: "reader.example", Port: 5337, Path: "/feedupdated",
 		Challenge: "4f1d0c7a9be2835644d0a1f86c3b9e72", Caller: "203.0.113.7",
 		Expires: v.Now.Add(25 * time.Hour).UTC().Format("15:04 MST on 2 January 2006"),
+		Updated: v.Now.UTC().Truncate(time.Minute).Format(http.TimeFormat), Count: "48211", Changed: v.Now.UTC().Format(http.TimeFormat), Any: "…",
 	}
+	v.place.Content = v.place.SampleFeed(48)
 	all, err := Examples()
 	if err != nil {
 		s.fail(rw, r, err)

@@ -4,14 +4,19 @@ import (
 	"bufio"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+
+	"cloudburst/discover"
 
 	"golang.org/x/net/html"
 )
 
 func place1() Place {
-	return Place{Host: "hub.example:5337", Feed: "http://a.example/x?a=1&b=<2>", Domain: "reader.example", Port: 80, Path: "/up?x=y&z", Challenge: "c0ffee", Caller: "192.0.2.1", Expires: "soon"}
+	p := Place{Host: "hub.example:5337", Base: "http://hub.example:5337", Site: "http://a.example/?a=1&b=<2>", Secret: "between us", Updated: "u", Count: "7", Changed: "c", Any: "…", Feed: "http://a.example/x?a=1&b=<2>", Domain: "reader.example", Port: 80, Path: "/up?x=y&z", Challenge: "c0ffee", Caller: "192.0.2.1", Expires: "soon"}
+	p.Content = p.SampleFeed(3)
+	return p
 }
 
 func TestEveryExampleIsARequestThatParsesAndLeavesNoPlaceholder(t *testing.T) {
@@ -75,6 +80,70 @@ func TestCompareFindsEachKindOfDifference(t *testing.T) {
 	}
 	if err := e.CompareRequest(p, r, []byte("url=")); err == nil {
 		t.Error("another request is not seen")
+	}
+}
+
+func TestAnythingMayStandWhereTheDocumentationSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		want, got string
+		ok        bool
+	}{
+		{"abc", "abc", true}, {"abc", "abcd", false},
+		{"a\x00c", "abbc", true}, {"a\x00c", "ac", true}, {"a\x00a", "a", false}, {"a\x00c", "acd", false},
+		{"\x00b\x00", "abc", true}, {"\x00b\x00", "b", true}, {"\x00b\x00", "ac", false},
+		{"a\x00b\x00b", "ab", false}, {"a\x00b\x00b", "a-b-b", true}, {"\x00", "", true},
+	} {
+		if alike(tt.got, tt.want) != tt.ok {
+			t.Errorf("%q and %q: not %v", tt.want, tt.got, tt.ok)
+		}
+	}
+}
+
+func TestSampleFeedDiffersInEachVersionAndReadsTheSame(t *testing.T) {
+	t.Parallel()
+	one, two := place1().SampleFeed(1), place1().SampleFeed(2)
+	if one == two || discover.Sniff([]byte(one), "") != discover.RSS {
+		t.Errorf("%s\n%s", one, two)
+	}
+}
+
+// What the documentation says to put into feeds, headers and pages, our own reader
+// of such things finds there.
+func TestWhatIsToBeAdvertisedIsFound(t *testing.T) {
+	t.Parallel()
+	w, _ := newWeb(t, newFake())
+	doc, err := html.Parse(strings.NewReader(get(t, w.Routes(), "/docs").Body.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hub, feed, site = "http://hub.example:5337/websub", "https://author.example/rss.xml", "https://author.example/"
+	parts := map[string]string{}
+	for n := range doc.Descendants() {
+		for _, a := range n.Attr {
+			if a.Key == "id" && n.Data == "code" {
+				parts[a.Val] = n.FirstChild.Data
+			}
+		}
+	}
+	rss := `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>x</title>` + parts["cloud"] + parts["ad-rss"] + `</channel></rss>`
+	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><title>x</title>` + parts["ad-atom"] + `</feed>`
+	page := `<!doctype html><html><head>` + parts["ad-html"] + `</head><body></body></html>`
+	jsonFeed := `{"version": "https://jsonfeed.org/version/1.1", "title": "x", ` + parts["ad-json"] + `}`
+	name, value, _ := strings.Cut(parts["ad-header"], ": ")
+	for what, got := range map[string]discover.Result{
+		"rss":    discover.Text(rss, feed, http.Header{"Content-Type": {"application/rss+xml"}}),
+		"atom":   discover.Text(atom, feed, http.Header{"Content-Type": {"application/atom+xml"}}),
+		"json":   discover.Text(jsonFeed, feed, http.Header{"Content-Type": {"application/feed+json"}}),
+		"header": discover.Header(http.Header{name: {value}}, feed),
+		"html":   discover.Text(page, site, http.Header{"Content-Type": {"text/html"}}),
+	} {
+		if !slices.Contains(got.Hubs, hub) {
+			t.Errorf("%s: no hub in %+v", what, got)
+		}
+		if best, ok := got.Best(); what == "html" && (!ok || best.URL != feed) {
+			t.Errorf("the page names no feed: %+v", got)
+		}
 	}
 }
 

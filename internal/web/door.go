@@ -20,6 +20,7 @@ func doors() []door {
 		{"notify-rsscloud", "from a hub", "a notification of another hub, by rssCloud"},
 		{"notify-websub", "from a hub", "the content that another hub delivered, by WebSub"},
 		{"notify-cnws", "from a hub", "a notification of another hub, by CNWS"},
+		{"notify-away", "again", "a look of the server's own, after it was away"},
 		{"relay", "relayed", "a hub that this server listens to for its own subscribers"},
 		{"web", "this site", "the form on this site"},
 		{"cli", "operator", "the operator's command"},
