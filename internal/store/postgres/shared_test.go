@@ -22,6 +22,18 @@ func TestTwoProcessesNeverClaimTheSame(t *testing.T) {
 	storetest.Claims(t, open(t, url), open(t, url))
 }
 
+func TestTwoProcessesDecideEachRequestOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.Requests(t, open(t, url), open(t, url))
+}
+
+func TestTwoProcessesListAndCountEveryChange(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.Announcements(t, open(t, url), open(t, url))
+}
+
 func TestManyProcessesMayStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)

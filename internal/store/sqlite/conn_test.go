@@ -152,7 +152,9 @@ func TestEveryStatementGoesByAnIndex(t *testing.T) {
 			}
 			checked++
 			for condition, index := range map[string]string{"e.topic_id =": "event_topic", "s.next_at <=": "subscription_next",
-				"s.expires_at <=": "subscription_expires", "s.failures >=": "subscription_failing", "t.used_at <": "topic_used", "e.at <": "event_at"} {
+				"s.expires_at <=": "subscription_expires", "s.failures >=": "subscription_failing", "t.used_at <": "topic_used", "e.at <": "event_at",
+				"i.due_at <=": "intent_due", "i.at <": "intent_at", "c.at >=": "change_at", "t.is_full AND": "topic_full",
+				"s.protocol = 'websub'": "subscription_websub"} {
 				if strings.Contains(translated.SQL, condition) && strings.HasPrefix(translated.SQL, "SELECT") && !strings.Contains(strings.Join(plan, "\n"), index) {
 					t.Errorf("%q does not use %s: %s", condition, index, plan)
 				}
@@ -199,7 +201,45 @@ func day(t *testing.T, s *Store) {
 	do(s.Split(ctx, p.TopicID, 2))
 	_, err = s.ClaimRetries(ctx, now, until, 10, 1)
 	do(err)
+	night(t, s)
 	evening(t, s, p)
+}
+
+// night is what WebSub and the list of changes are asked for.
+func night(t *testing.T, s *Store) {
+	t.Helper()
+	ctx, now := t.Context(), moment()
+	until := now.Add(time.Minute)
+	id := hub.TopicID(feed)
+	about := hub.About{Self: feed, Home: "http://127.0.0.1/"}
+	sub := subscription(20)
+	sub.Protocol = hub.WebSub
+	in := hub.Intent{TopicID: id, ID: 1, Topic: feed, Mode: hub.ModeSubscribe, At: now, DueAt: now}
+	change := hub.Change{Node: 1, Seq: 1, At: now, Name: "x"}
+	requested := s.Request(ctx, []hub.Intent{in}, nil)
+	intents, err1 := s.ClaimIntents(ctx, now, until, 10, 1)
+	if err := errors.Join(requested, err1); err != nil || len(intents) != 1 {
+		t.Fatal(err, intents)
+	}
+	_, err1 = s.Decide(ctx, hub.Decision{Intent: intents[0], Again: &in})
+	in.Claim = 0
+	_, err2 := s.Decide(ctx, hub.Decision{Intent: in, Subscription: &sub})
+	for _, body := range [][]byte{nil, []byte("x")} {
+		topic, err3 := s.Topic(ctx, id)
+		_, err4 := s.CommitCheck(ctx, hub.Check{TopicID: id, Base: topic.Version, StartedAt: now, Now: now, Changed: true, Body: body, About: &about, Listed: []hub.Change{change}})
+		err1 = errors.Join(err1, err3, err4)
+	}
+	_, err3 := s.Content(ctx, id)
+	_, err4 := s.Following(ctx, []string{feed, "http://127.0.0.1"}, now, 10)
+	_, err5 := s.Intents(ctx)
+	_, err6 := s.CountChanges(ctx)
+	announced := s.Announce(ctx, []hub.Change{change}, []string{feed}, now, now, nil)
+	_, err7 := s.Changes(ctx, hub.ChangeQuery{Before: event.Cursor{At: 5}})
+	_, err8 := s.Changes(ctx, hub.ChangeQuery{Since: now, After: event.Cursor{At: 5}, Forward: true})
+	_, err9 := s.TrimChanges(ctx, now, 10)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, announced, err7, err8, err9); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // evening is the rest of the day.

@@ -115,6 +115,10 @@ func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
 		s.RecordPing(t.Context(), feed+"2", now, now, nil),
 		s.RecordPing(t.Context(), feed+"3", now, until, nil), // left to a check that went on in that run
 		s.RecordPing(t.Context(), feed+"4", now, until, nil), // not readable: it waits for its own sake
+		s.Request(t.Context(), []hub.Intent{{TopicID: 1, ID: 1, DueAt: now}, {TopicID: 1, ID: 2, DueAt: now.Add(time.Minute)}}, nil),
+	}
+	if _, err := s.ClaimIntents(t.Context(), now, until, 10, 5); err != nil {
+		t.Fatal(err)
 	}
 	_, err1 := s.CommitCheck(t.Context(), hub.Check{TopicID: retried, URL: feed, StartedAt: now, Now: now, Changed: true, Node: 1, ClaimParts: 1, ClaimUntil: until})
 	_, err4 := s.CommitCheck(t.Context(), hub.Check{TopicID: hub.TopicID(feed + "4"), URL: feed + "4", StartedAt: now, Now: now, Err: "gone", Retry: until})
@@ -135,6 +139,9 @@ func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
 	checks, err3 = s.ClaimChecks(t.Context(), now, until, 10)
 	if err := errors.Join(err1, err2, err3); err != nil || len(parts) != 1 || len(retries) != 1 || len(checks) != 2 {
 		t.Fatalf("due after Recover: %d parts, %d retries, %d checks (%v), want 1, 1 and 2", len(parts), len(retries), len(checks), err)
+	}
+	if intents, err := s.ClaimIntents(t.Context(), now, until, 10, 6); err != nil || len(intents) != 1 || intents[0].ID != 1 {
+		t.Errorf("requests due after Recover: %+v, %v, want the one that was held", intents, err)
 	}
 	if parts[0].Epoch != 2 {
 		t.Errorf("the new owner has epoch %d, want 2", parts[0].Epoch)
@@ -188,6 +195,27 @@ func TestAFullDatabaseIsAnsweredAndRecoversByItself(t *testing.T) {
 	more := room(t, s, n)
 	if got := stored(t, s); got != more || more == n {
 		t.Fatalf("%d are stored, %d were acknowledged, %d before there was more room", got, more, n)
+	}
+}
+
+func TestEveryChangeThatFoundRoomIsCounted(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{MaxPages: 400})
+	good := 0
+	for ; ; good++ {
+		list := []hub.Change{{Node: 1, Seq: int64(good + 1), At: moment(), Name: strings.Repeat("x", 4000)}}
+		if err := s.Announce(t.Context(), list, []string{fmt.Sprint(feed, good)}, moment(), moment(), nil); err != nil {
+			if fault.CodeOf(err) != fault.Unavailable {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	n, err1 := s.CountChanges(t.Context())
+	list, err2 := s.Changes(t.Context(), hub.ChangeQuery{Limit: 10_000})
+	counts, err3 := s.Counts(t.Context(), moment())
+	if err := errors.Join(err1, err2, err3); err != nil || n != int64(good) || len(list) != good || counts.Topics != n {
+		t.Errorf("%d were acknowledged; %d counted, %d listed, %d pinged (%v)", good, n, len(list), counts.Topics, err)
 	}
 }
 

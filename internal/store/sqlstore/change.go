@@ -106,7 +106,7 @@ func (s *Store) Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, e
 // CountChanges is hub.Store.CountChanges.
 func (s *Store) CountChanges(ctx context.Context) (int64, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) (total int64, err error) {
-		err = c.Query(ctx, `SELECT n FROM change_count`, func(rows *sql.Rows) error {
+		err = c.Query(ctx, `SELECT n FROM change_count WHERE shard >= 0`, func(rows *sql.Rows) error {
 			var n int64
 			err := rows.Scan(&n)
 			total += n

@@ -16,17 +16,16 @@ const intentAge = 3 * 24 * time.Hour
 // leftovers is what the sweep found beside subscriptions, to be looked at again
 // when the rows are locked.
 type leftovers struct {
-	now     int64
-	full    []int64   // topics that are full and without live WebSub subscriptions
+	full    []int64   // topics that are full and without WebSub subscriptions
 	told    []int64   // topics with a content that nobody needs any more
 	intents []hub.Key // that are too old
 	before  int64     // what is too old
 }
 
 const (
-	// nobodyFull is the condition that no live WebSub subscription of a topic t is left.
-	nobodyFull = `t.is_full AND NOT EXISTS (SELECT 1 FROM subscription AS s
-		WHERE s.topic_id = t.id AND s.protocol = 'websub' AND s.expires_at + 0 > `
+	// nobodyFull is the condition that no WebSub subscription of a topic t is left. It
+	// asks for what is in the index only: expired ones go by themselves.
+	nobodyFull = `t.is_full AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id AND s.protocol = 'websub')`
 
 	// allTold is the condition that nothing of a topic's newest version is still to
 	// be told: no part has it before it, and nothing is owed in WebSub. b is its body.
@@ -36,10 +35,10 @@ const (
 
 // leftoversAt finds up to limit of each.
 func leftoversAt(ctx context.Context, c Conn, now time.Time, limit int) (leftovers, error) {
-	l := leftovers{now: ms(now), before: ms(now.Add(-intentAge))}
+	l := leftovers{before: ms(now.Add(-intentAge))}
 	limit = max(limit, 0)
 	var err error
-	if l.full, err = collect(ctx, c, scanID, `SELECT t.id FROM topic AS t WHERE `+nobodyFull+`$1) LIMIT $2`, l.now, limit); err != nil {
+	if l.full, err = collect(ctx, c, scanID, `SELECT t.id FROM topic AS t WHERE `+nobodyFull+` LIMIT $1`, limit); err != nil {
 		return l, err
 	}
 	if l.told, err = collect(ctx, c, scanID, `SELECT t.id FROM topic AS t JOIN body AS b ON b.topic_id = t.id
@@ -76,15 +75,9 @@ func (l leftovers) sweep(ctx context.Context, c Conn) error {
 	if err != nil {
 		return err
 	}
-	for i := range full {
-		full[i] = append(full[i], l.now)
-	}
-	_, err = c.Bulk(ctx, `rows(id i, now i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND `+nobodyFull+`:now)`, full)
+	_, err = c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND `+nobodyFull, full)
 	if err != nil {
 		return err
-	}
-	for i := range full {
-		full[i] = full[i][:1]
 	}
 	// Without Full nobody would ever look for the content again.
 	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id

@@ -88,7 +88,7 @@ func wholeContent(t *testing.T, e *env) {
 	for i, c := range []hub.Content{
 		{Type: "text/\xff\x00", Body: all},
 		{Type: "", Body: []byte{0}},
-		{Type: "a", Body: make([]byte, 3<<20)},
+		{Type: "a", Body: make([]byte, 1<<20)},
 	} {
 		c.Version = int64(i + 1)
 		e.check(t, hub.Check{StartedAt: e.now, Changed: true, ContentType: c.Type, Body: c.Body})

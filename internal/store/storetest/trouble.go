@@ -22,6 +22,7 @@ func troubleTests() map[string]func(*testing.T, *env) {
 		"ACancelledCallWritesNothing":            cancelled,
 		"WhoeverReadsSeesWholeTransactions":      wholeTransactions,
 		"TheSweepTakesNoTopicFromANewSubscriber": sweepRace,
+		"TheSweepTakesNoContentThatIsToBeTold":   contentRace,
 		"AClosedStoreAnswersSo":                  closedStore,
 	}
 }
@@ -216,18 +217,56 @@ func closedStore(t *testing.T, e *env) {
 	}
 }
 
+// contentRace has contents swept as soon as nobody needs them, while subscribers
+// who want them come and go: each of those must find the content of the next change.
+func contentRace(t *testing.T, e *env) {
+	whileSweeping(t, e, func(c int) error {
+		feed := fmt.Sprint(feed, c%2) // two of them at each topic
+		s := e.websub(feed, fmt.Sprint("http://127.0.0.1/", c))
+		if err := e.Subscribe(e.ctx, []string{feed}, []hub.Subscription{s}, nil); err != nil {
+			return err
+		}
+		topic, err := e.Topic(e.ctx, s.TopicID)
+		if err != nil || !topic.Full {
+			return fmt.Errorf("the topic of a WebSub subscription: %+v (%w)", topic, err)
+		}
+		checked, err := e.CommitCheck(e.ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.now, Now: e.now,
+			Changed: true, Body: []byte("x"), Node: node, ClaimParts: 1, ClaimUntil: e.in(lease)})
+		if err == nil && !checked.Raced { // else the other one's check was first
+			content, wanted := e.Content(e.ctx, topic.ID)
+			if wanted != nil || content.Version < checked.Topic.Version {
+				return fmt.Errorf("content of version %d, want %d (%w)", content.Version, checked.Topic.Version, wanted)
+			}
+		}
+		for _, p := range checked.Claimed {
+			if _, err := e.Checkpoint(e.ctx, hub.Checkpoint{Part: p, Now: e.now, Finish: true}); err != nil {
+				return err
+			}
+		}
+		_, gone := e.Unsubscribe(e.ctx, []hub.Key{s.Key()}, nil)
+		return errors.Join(err, gone)
+	})
+}
+
 // sweepRace has topics swept as soon as nobody follows them, while subscribers come
 // and go: whoever was accepted must be told of the next change.
 func sweepRace(t *testing.T, e *env) {
+	whileSweeping(t, e, func(c int) error {
+		feed := fmt.Sprint(feed, c%2, "/", c)
+		return followedOnce(e, feed, e.sub(feed, "http://127.0.0.1/1"))
+	})
+}
+
+// whileSweeping has four callers do something again and again while another sweeps.
+func whileSweeping(t *testing.T, e *env, do func(caller int) error) {
+	t.Helper()
 	var group sync.WaitGroup
 	var done atomic.Bool
 	for c := range 4 {
 		group.Go(func() {
-			feed := fmt.Sprint(feed, c%2, "/", c)
-			s := e.sub(feed, "http://127.0.0.1/1")
 			for range 40 {
-				if err := followedOnce(e, feed, s); err != nil {
-					t.Errorf("%s: %v", feed, err)
+				if err := do(c); err != nil {
+					t.Errorf("caller %d: %v", c, err)
 					return
 				}
 			}

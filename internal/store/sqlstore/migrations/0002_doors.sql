@@ -3,8 +3,9 @@
 
 ALTER TABLE subscription ADD COLUMN secret {BYTES};
 ALTER TABLE subscription ADD COLUMN failing_since BIGINT NOT NULL DEFAULT 0;
--- Of these alone the sweep asks whether a topic's content is still needed.
-CREATE INDEX subscription_websub ON subscription (topic_id, next_at) WHERE protocol = 'websub';
+-- Of these alone the sweep asks whether a topic's content is still needed. The
+-- protocol comes first, or SQLite would rather go through all of the topic's.
+CREATE INDEX subscription_websub ON subscription (protocol, topic_id, next_at) WHERE protocol = 'websub';
 
 ALTER TABLE topic ADD COLUMN is_full BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE topic ADD COLUMN about {BYTES}; -- JSON of hub.About; NULL when it says nothing
