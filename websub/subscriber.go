@@ -26,12 +26,19 @@ type Callbacks interface {
 	// Denied is told that the hub denies the subscription. Anyone who knows the
 	// callback can say so.
 	Denied(ctx context.Context, d Denial)
-	// Wanted is what the callback stands for; ok is false when its deliveries are
-	// not wanted, or not any more.
-	Wanted(ctx context.Context, token string) (w Wanted, ok bool)
+	// Wanted is what the callback stands for; [ErrNotWanted] when its deliveries are
+	// not wanted, or not any more. After any other error the hub tries again later.
+	Wanted(ctx context.Context, token string) (Wanted, error)
 	// Deliver takes what has arrived. nil means that it is kept safely, not that it
-	// has been read: be quick, the hub waits. After an error it tries again later.
+	// has been read: be quick, the hub waits. Errors as of Wanted.
 	Deliver(ctx context.Context, d Delivery) error
+}
+
+// Rejecter is what Callbacks may be besides, to be told of content that is ignored
+// because it is not rightly signed. err is [ErrUnsigned], [ErrMethod] or
+// [ErrSignature].
+type Rejecter interface {
+	Rejected(ctx context.Context, token string, err error)
 }
 
 // Confirmation is a hub's question whether a request came from this subscriber.
@@ -173,16 +180,16 @@ func leaseOf(s string) time.Duration {
 // spec:websub-2018#signature-ignored-2xx
 func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 	d := Delivery{Token: tokenOf(r), ContentType: r.Header.Get("Content-Type")}
-	wanted, ok := s.Callbacks.Wanted(withRequest(r), d.Token)
-	if !ok {
-		// spec:websub-2018#subscriber-410
-		plain(w, http.StatusGone, "This subscriber wants no such deliveries.\n")
+	wanted, err := s.Callbacks.Wanted(withRequest(r), d.Token)
+	if err != nil {
+		s.turnAway(w, r, d.Token, err)
 		return
 	}
 	if enc := encodingOf(r.Header); enc != "" {
 		plain(w, http.StatusUnsupportedMediaType, "The content is encoded; send it as it is, without Content-Encoding.\n")
 		return
 	}
+	var ok bool
 	if d.Body, ok = s.body(w, r); !ok {
 		return
 	}
@@ -190,6 +197,9 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 		// spec:websub-2018#signature-mismatch
 		if err := CheckSignature(r.Header.Get(SignatureHeader), wanted.Secret, d.Body); err != nil {
 			s.log(r, slog.LevelWarn, "delivery ignored", "topic", wanted.Topic, "error", err)
+			if c, ok := s.Callbacks.(Rejecter); ok {
+				c.Rejected(withRequest(r), d.Token, err)
+			}
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
@@ -205,11 +215,20 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 		d.Hub = links.Hubs[0]
 	}
 	if err := s.Callbacks.Deliver(withRequest(r), d); err != nil {
-		s.log(r, slog.LevelError, "delivery could not be taken", "topic", wanted.Topic, "error", err)
-		plain(w, http.StatusServiceUnavailable, "This cannot be taken now; please send it again later.\n")
+		s.turnAway(w, r, wanted.Topic, err)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+func (s *Subscriber) turnAway(w http.ResponseWriter, r *http.Request, what string, err error) {
+	// spec:websub-2018#subscriber-410
+	if errors.Is(err, ErrNotWanted) {
+		plain(w, http.StatusGone, "This subscriber wants no such deliveries.\n")
+		return
+	}
+	s.log(r, slog.LevelError, "delivery could not be taken", "of", what, "error", err)
+	plain(w, http.StatusServiceUnavailable, "This cannot be taken now; please send it again later.\n")
 }
 
 // body reads a delivery; ok is false when it has been answered instead.

@@ -24,8 +24,10 @@ type follower struct {
 	confirmed []websub.Confirmation
 	denied    []websub.Denial
 	delivered []websub.Delivery
+	rejected  []error
 	arrived   chan websub.Delivery // nil, or told of each delivery
 	failing   error                // what Confirm and Deliver answer
+	lost      error                // what Wanted answers
 }
 
 func newFollower() *follower {
@@ -66,11 +68,13 @@ func (f *follower) Denied(_ context.Context, d websub.Denial) {
 	f.denied = append(f.denied, d)
 }
 
-func (f *follower) Wanted(_ context.Context, token string) (websub.Wanted, bool) {
+func (f *follower) Wanted(_ context.Context, token string) (websub.Wanted, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w, ok := f.wanted[token]
-	return w, ok
+	if w, ok := f.wanted[token]; ok {
+		return w, f.lost
+	}
+	return websub.Wanted{}, websub.ErrNotWanted
 }
 
 func (f *follower) Deliver(ctx context.Context, d websub.Delivery) error {
@@ -85,6 +89,12 @@ func (f *follower) Deliver(ctx context.Context, d websub.Delivery) error {
 	f.delivered = append(f.delivered, d)
 	f.arrived <- d
 	return nil
+}
+
+func (f *follower) Rejected(_ context.Context, token string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rejected = append(f.rejected, err)
 }
 
 func question(token string, pairs ...string) string { return "/cb/" + token + "?" + form(pairs...) }
@@ -180,6 +190,14 @@ func TestTroubleOfOursIsNoConsentAndNoLoss(t *testing.T) {
 	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 503 || strings.Contains(bodyOf(t, r), "disk") {
 		t.Errorf("%d", r.StatusCode)
 	}
+	f.failing, f.lost = nil, errors.New("the disk is away")
+	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 503 || len(f.delivered) > 0 {
+		t.Errorf("%d, %d delivered though nobody knows the secret", r.StatusCode, len(f.delivered))
+	}
+	f.failing, f.lost = websub.ErrNotWanted, nil
+	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 410 {
+		t.Errorf("%d for what came a moment too late", r.StatusCode)
+	}
 	for _, method := range []string{"HEAD", "PUT", "OPTIONS"} {
 		if r := serve(s, method, "/cb/tok", ""); r.StatusCode != 405 || r.Header.Get("Allow") != "GET, POST" {
 			t.Errorf("%s: %d %s", method, r.StatusCode, r.Header)
@@ -241,6 +259,9 @@ func TestDeliveries(t *testing.T) {
 		}
 		if d := cmp.Diff(want, f.delivered); d != "" {
 			t.Errorf("%s\n%s", c.name, d)
+		}
+		if (len(f.rejected) > 0) != (c.status == 202 && c.want == nil) {
+			t.Errorf("%s: rejected %v", c.name, f.rejected)
 		}
 	}
 }

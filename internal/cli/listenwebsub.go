@@ -215,14 +215,14 @@ func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
 
 // Wanted gives no secret: signatures are checked in Deliver, which can say what is
 // wrong with them.
-func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, bool) {
+func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, error) {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
 	f := w.named(token)
 	if f == nil {
-		return websub.Wanted{}, false
+		return websub.Wanted{}, websub.ErrNotWanted
 	}
-	return websub.Wanted{Topic: f.sub.Topic}, true
+	return websub.Wanted{Topic: f.sub.Topic}, nil
 }
 
 // Deliver takes content.

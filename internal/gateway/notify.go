@@ -69,30 +69,13 @@ func (d *Notified) cloud(w http.ResponseWriter, r *http.Request) {
 //
 // spec:websub-2018#signature-ignored-2xx
 func (d *Notified) websub(w http.ResponseWriter, r *http.Request) {
-	v := &visit{Notified: d, r: r}
-	answer := &statusWriter{ResponseWriter: w}
-	(&websub.Subscriber{Callbacks: v, Log: d.Log}).ServeHTTP(answer, r)
-	if v.signed && !v.delivered && answer.status == http.StatusAccepted {
-		d.logged(r.Context(), d.Engine.Rejected(r.Context(), r.PathValue("token")))
-	}
+	(&websub.Subscriber{Callbacks: &visit{d, r}, Log: d.Log}).ServeHTTP(w, r)
 }
 
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// visit is one request of a WebSub hub; it is a websub.Callbacks.
+// visit is one request of a WebSub hub; it is a websub.Callbacks and a websub.Rejecter.
 type visit struct {
 	*Notified
-	r         *http.Request
-	signed    bool // its content must be signed
-	delivered bool // and was, where it must be
+	r *http.Request
 }
 
 // Confirm answers a hub's question.
@@ -109,21 +92,22 @@ func (v *visit) Denied(ctx context.Context, d websub.Denial) {
 	v.logged(ctx, v.Engine.Denied(ctx, d.Token, d.Topic, said(d.Reason)))
 }
 
-// Wanted is what the token stands for. When that cannot be looked up, the delivery
-// goes on to Deliver, which then says that it should come again.
-func (v *visit) Wanted(ctx context.Context, token string) (websub.Wanted, bool) {
+// Wanted is what the token stands for.
+func (v *visit) Wanted(ctx context.Context, token string) (websub.Wanted, error) {
 	f, err := v.Engine.Callback(ctx, token)
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		return websub.Wanted{}, false
+		return websub.Wanted{}, websub.ErrNotWanted
 	}
-	v.logged(ctx, err)
-	v.signed = f.Secret != ""
-	return websub.Wanted{Topic: f.Topic, Secret: f.Secret}, true
+	return websub.Wanted{Topic: f.Topic, Secret: f.Secret}, err
+}
+
+// Rejected hears of content that is not signed as it should be.
+func (v *visit) Rejected(ctx context.Context, token string, _ error) {
+	v.logged(ctx, v.Engine.Rejected(ctx, token))
 }
 
 // Deliver takes content: only that there is some counts.
 func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
-	v.delivered = true
 	err := v.Engine.Delivered(ctx, d.Token, CallerAddr(v.r, v.Trusted), rsscloud.Hops(v.r.Header))
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		return nil // it came a moment too late; the next one is answered 410
