@@ -16,16 +16,18 @@ import (
 func (a *App) publicRoutes(public string) http.Handler {
 	mux := http.NewServeMux()
 	a.health(mux)
-	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
-	gate.Mount(mux)
-	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done,
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	}
+	site := pages.Routes()
+	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
+	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
+	gate.Mount(mux)
+	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
-	mux.Handle("/", pages.Routes())
+	mux.Handle("/", site)
 	return within(writeTimeout, mux)
 }
 
