@@ -58,7 +58,8 @@ func rules() ruleset {
 		testGrants: testGrants(),
 		// Tests that need a later package, from a package of their own (p_test).
 		testsSee: map[string][]string{
-			"internal/hub": {"internal/store", "internal/store/sqlite"}, // the engine on the store that people run
+			"internal/hub":      {"internal/store", "internal/store/sqlite"}, // the engine on the store that people run
+			"internal/upstream": {"internal/store/sqlite"},                   // the same
 		},
 	}
 }

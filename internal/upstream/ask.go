@@ -114,7 +114,7 @@ func (e *Engine) begin(ctx context.Context, f Follow, door *Door) (Follow, bool)
 			return Leave, nil
 		}
 		now := e.now()
-		if f.Asked && f.LastErrorAt.Before(f.RequestedAt) {
+		if f.Asked && f.Protocol == WebSub {
 			f.Failures++
 			f.LastErrorAt, f.LastError = now, fmt.Sprintf("The hub took the request and did not ask back within %s.", now.Sub(f.RequestedAt).Round(time.Second))
 		}
@@ -141,20 +141,24 @@ func (e *Engine) begin(ctx context.Context, f Follow, door *Door) (Follow, bool)
 // failed writes down that a question came to nothing, and when it is asked again.
 func (e *Engine) failed(ctx context.Context, f Follow, err error) {
 	if ctx.Err() == context.Canceled { // the program ends: nobody's failure
-		e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event { f.NextAt = e.now(); return nil })
+		e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
+			f.NextAt, f.Asked = e.now(), false
+			return nil
+		})
 		return
 	}
 	e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 		now := e.now()
 		kind := event.KindRegister
 		f.Failures++
+		f.Asked = false
 		f.LastError, f.LastErrorAt = fault.Message(err), now
 		switch code := fault.CodeOf(err); {
 		case code == fault.Gone, code == fault.Refused && f.State == Active:
-			f.State, f.Asked, kind = Lost, false, event.KindDrop
+			f.State, kind = Lost, event.KindDrop
 			f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
 		case code == fault.Refused, code == fault.Invalid:
-			f.State, f.Asked = Refused, false
+			f.State = Refused
 			f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
 		default:
 			f.NextAt = now.Add(e.wait(f.Failures, fault.RetryAfter(err)))

@@ -133,8 +133,8 @@ func (e *Engine) byToken(ctx context.Context, token string) (Follow, error) {
 
 // Confirm answers a hub that asks whether a subscription by WebSub (subscribe), or
 // its end, is wanted. Only what was asked for is, and what was said moments ago is
-// said again. Topic is as the hub names it; lease as it grants it, 0 when it does
-// not say.
+// said again; so is what was asked moments ago by a request that seemed to fail. Topic
+// is as the hub names it; lease as it grants it, 0 when it does not say.
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error) {
@@ -156,7 +156,7 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 				return Leave, nil
 			}
 			return Delete, endEvent(f)
-		case !f.wanted() || !f.Asked && e.now().Sub(f.ConfirmedAt) > e.Options.ConfirmWithin:
+		case !f.wanted() || !f.Asked && !e.lately(f.RequestedAt) && !e.lately(f.ConfirmedAt):
 			return Leave, nil
 		}
 		yes = true
@@ -170,6 +170,9 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 	}
 	return yes, nil
 }
+
+// lately reports a moment after which a hub may still ask back.
+func (e *Engine) lately(t time.Time) bool { return e.now().Sub(t) <= e.Options.ConfirmWithin }
 
 // Denied takes a hub's word that it does not, or no longer, send.
 //

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	beatEvery = time.Minute
-	lookEvery = 10 * time.Second // a row that another process wrote is seen by then
+	beats     = 5           // in the time that counts as an absence
+	lookEvery = time.Minute // a row that another process wrote, and left, is seen by then
 	lookLeast = 20 * time.Millisecond
 	looksKept = 1000
 )
@@ -63,14 +63,15 @@ func (o *Options) defaults() {
 	}
 }
 
-func (e *Engine) now() time.Time { return e.Now().UTC() }
+// now is the time as the store keeps it.
+func (e *Engine) now() time.Time { return e.Now().UTC().Truncate(time.Millisecond) }
 
 // Run works until ctx ends, and returns when the questions under way are over or
 // given back.
 func (e *Engine) Run(ctx context.Context) error {
 	e.Init()
 	var group sync.WaitGroup
-	group.Go(func() { e.beats(ctx) })
+	group.Go(func() { e.beatLoop(ctx) })
 	group.Go(func() { e.lookLoop(ctx) })
 	e.workLoop(ctx)
 	group.Wait()
@@ -138,11 +139,11 @@ func (e *Engine) untilNext(ctx context.Context) time.Duration {
 	return min(max(next.Sub(e.now()), lookLeast), lookEvery)
 }
 
-// beats says once a minute that somebody is here, and finds out when nobody was.
+// beatLoop says now and then that somebody is here, and finds out when nobody was.
 //
 // spec:cnws-2003#confirm-after-outage
 // spec:cloudburst#follow-after-absence
-func (e *Engine) beats(ctx context.Context) {
+func (e *Engine) beatLoop(ctx context.Context) {
 	idle := false
 	for first := true; ; first = false {
 		some, err := e.Store.NextFollow(ctx)
@@ -155,7 +156,7 @@ func (e *Engine) beats(ctx context.Context) {
 			e.beat(ctx, first, idle)
 			idle = false
 		}
-		if !pause(ctx, nil, beatEvery) {
+		if !pause(ctx, nil, e.Options.Away/beats) {
 			return
 		}
 	}

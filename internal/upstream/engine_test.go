@@ -1,0 +1,393 @@
+package upstream_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+)
+
+func TestAnRSSCloudRegistrationIsRenewedAfter24HoursAndBefore25(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+		f := w.add(upstream.RSSCloud)
+		w.pass(time.Second)
+		f = w.state(f, upstream.Active)
+		if got := f.ExpiresAt.Sub(f.ConfirmedAt); got != 25*time.Hour {
+			t.Errorf("it holds for %s", got)
+		}
+		first := w.asks()[0].at
+		w.pass(80 * time.Hour)
+		day := [2]time.Duration{24 * time.Hour, 24*time.Hour + 21*time.Minute}
+		within(t, "renewals", gaps(first, w.asks()), day, day, day)
+		w.state(f, upstream.Active)
+	})
+}
+
+func TestAWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
+	t.Parallel()
+	for _, lease := range []time.Duration{300 * time.Second, 10 * 24 * time.Hour} {
+		t.Run(lease.String(), func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, upstream.Options{Away: lease}, func(t *testing.T, w *world) {
+				w.lease = lease
+				f := w.add(upstream.WebSub)
+				w.pass(time.Second)
+				f = w.state(f, upstream.Active)
+				if got := f.ExpiresAt.Sub(f.ConfirmedAt); got != lease {
+					t.Errorf("it holds for %s", got)
+				}
+				first := w.asks()[0].at
+				w.pass(lease * 5 / 2)
+				part := [2]time.Duration{lease * 8 / 10, lease*9/10 + time.Second}
+				got := gaps(first, w.asks())
+				if len(got) > 2 {
+					got = got[:2]
+				}
+				within(t, "renewals", got, part, part)
+				w.state(f, upstream.Active)
+			})
+		})
+	}
+}
+
+func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		cloud, cnws, ws := w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)
+		w.pass(2 * time.Minute)
+		w.asks()
+		w.told()
+
+		w.stop()
+		w.pass(2 * time.Minute)
+		w.start(upstream.Options{})
+		w.pass(time.Minute)
+		if n := len(w.asks()); n != 0 {
+			t.Errorf("after two minutes %d hubs are asked again", n)
+		}
+
+		w.stop()
+		w.pass(time.Hour)
+		w.start(upstream.Options{})
+		w.pass(time.Minute)
+		asked := map[string]bool{}
+		for _, a := range w.asks() {
+			asked[a.hub] = true
+		}
+		if len(asked) != 2 || !asked[cloudURL] || !asked["http://cnws.test/"] {
+			t.Errorf("after an hour these are asked again: %v", asked)
+		}
+		for _, s := range w.told() {
+			if s.URL != feedURL || s.Door != upstream.DoorAway {
+				t.Errorf("signal %+v", s)
+			}
+		}
+		for _, f := range []upstream.Follow{cloud, cnws, ws} {
+			if got := w.state(f, upstream.Active); got.Missed {
+				t.Errorf("%s: what was missed is not looked at", f.Protocol)
+			}
+		}
+	})
+}
+
+func TestWhenTheProgramMovesEveryHubIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.add(upstream.RSSCloud)
+		w.add(upstream.WebSub)
+		w.pass(2 * time.Minute)
+		w.asks()
+		w.stop()
+		w.base = "https://new.test"
+		w.start(upstream.Options{})
+		w.pass(time.Minute)
+		if n := len(w.asks()); n != 2 {
+			t.Errorf("%d hubs are asked again, want 2", n)
+		}
+	})
+}
+
+func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		f := w.add(upstream.RSSCloud)
+		w.pass(time.Second)
+		w.asks()
+		w.plays(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
+		w.pass(24*time.Hour + 21*time.Minute)
+		if got := w.state(f, upstream.Active); got.LastError != "Nobody there." || got.Failures == 0 {
+			t.Errorf("after the first failure: %+v", got)
+		}
+		w.pass(20 * time.Hour)
+		list := w.asks()
+		within(t, "attempts", gaps(list[0].at, list[1:])[:7], around(time.Minute), around(5*time.Minute), around(30*time.Minute),
+			around(2*time.Hour), around(6*time.Hour), around(6*time.Hour), [2]time.Duration{0, around(6 * time.Hour)[1]})
+		w.state(f, upstream.Pending) // its 25 hours are over
+		w.plays(func() { w.answer = nil })
+		w.pass(8 * time.Hour)
+		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" {
+			t.Errorf("after it came back: %+v", got)
+		}
+	})
+}
+
+func TestWhatAHubAsksToWaitIsWaited(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.answer = func(upstream.Follow) (upstream.Answer, error) {
+			return upstream.Answer{}, &fault.Error{Code: fault.TooMany, Msg: "Slowly.", RetryAfter: time.Hour}
+		}
+		w.add(upstream.RSSCloud)
+		w.pass(100 * time.Minute)
+		list := w.asks()
+		within(t, "attempts", gaps(list[0].at, list[1:]), [2]time.Duration{time.Hour, time.Hour + time.Second})
+	})
+}
+
+func TestARefusalStaysVisibleAndIsTriedAgainAfterADay(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.answer = refuse(fault.Refused, "The hub refused. Not yours.")
+		f := w.add(upstream.RSSCloud)
+		w.pass(20 * time.Hour)
+		if got := w.state(f, upstream.Refused); got.LastError != "The hub refused. Not yours." {
+			t.Errorf("the reason is %q", got.LastError)
+		}
+		if n := len(w.asks()); n != 1 {
+			t.Errorf("it was asked %d times", n)
+		}
+		if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); wanted || err != nil {
+			t.Errorf("its notifications are wanted: %v, %v", wanted, err)
+		}
+		w.plays(func() { w.answer = nil })
+		w.pass(8 * time.Hour)
+		w.state(f, upstream.Active)
+	})
+}
+
+func TestAHubThatSaysNeverIsLost(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[fault.Code]string{fault.Gone: upstream.Lost, fault.Refused: upstream.Lost} {
+		t.Run(code.String(), func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+				f := w.add(upstream.RSSCloud)
+				w.pass(time.Second)
+				w.plays(func() { w.answer = refuse(code, "Never again.") })
+				w.pass(25 * time.Hour)
+				if got := w.state(f, want); got.LastError != "Never again." {
+					t.Errorf("the reason is %q", got.LastError)
+				}
+				if texts := w.logged("drop"); len(texts) != 1 || !strings.Contains(texts[0], "Never again.") {
+					t.Errorf("the log says %q", texts)
+				}
+			})
+		})
+	}
+}
+
+func TestADenialEndsASubscriptionWithItsReason(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		f := w.add(upstream.WebSub)
+		w.pass(time.Second)
+		f = w.now(f)
+		if err := w.engine.Denied(t.Context(), f.Token, "http://other.test/", "x"); err != nil {
+			t.Fatal(err)
+		}
+		w.state(f, upstream.Active)
+		if err := w.engine.Denied(t.Context(), f.Token, f.Topic, "You were too slow."); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.state(f, upstream.Lost); !strings.Contains(got.LastError, "You were too slow.") {
+			t.Errorf("the reason is %q", got.LastError)
+		}
+		if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("a delivery afterwards: %v", err)
+		}
+		w.pass(27 * time.Hour)
+		w.state(f, upstream.Active) // asked again after a day
+	})
+}
+
+func TestAHubThatDoesNotAskBackIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.lease = 0
+		f := w.add(upstream.WebSub)
+		w.pass(3 * time.Hour)
+		list := w.asks()
+		ten := [2]time.Duration{10 * time.Minute, 10*time.Minute + time.Second}
+		within(t, "attempts", gaps(list[0].at, list[1:])[:4], ten, ten, ten, around(30*time.Minute))
+		if got := w.state(f, upstream.Pending); !strings.Contains(got.LastError, "did not ask back") {
+			t.Errorf("the reason is %q", got.LastError)
+		}
+	})
+}
+
+func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.lease = 0
+		f := w.add(upstream.WebSub)
+		confirm := func(want bool, token, topic string, subscribe bool) {
+			t.Helper()
+			if yes, err := w.engine.Confirm(t.Context(), token, topic, subscribe, time.Hour); yes != want || err != nil {
+				t.Fatalf("confirmed: %v, %v; want %v", yes, err, want)
+			}
+		}
+		w.pass(time.Second)
+		confirm(false, "nobody's", f.Topic, true)
+		confirm(false, f.Token, "http://other.test/", true)
+		confirm(false, f.Token, f.Topic, false) // nobody asked for an end
+		confirm(true, f.Token, f.Topic, true)
+		w.pass(time.Minute)
+		confirm(true, f.Token, f.Topic, true) // the answer was lost on the way
+		w.pass(20 * time.Minute)
+		confirm(false, f.Token, f.Topic, true)
+		w.pass(34 * time.Minute) // the renewal was asked for
+		confirm(true, f.Token, f.Topic, true)
+	})
+}
+
+func TestTwoProcessesOnOneDatabaseDoNotBothAsk(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Rate: 1000, Away: time.Hour}, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(t.Context())
+		other := w.run(ctx, w.node(upstream.Options{Rate: 1000, Away: time.Hour}))
+		defer func() { cancel(); <-other }()
+		for i := range 20 {
+			feed := fmt.Sprintf("http://feeds.test/%d.xml", i)
+			if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: feed, Via: upstream.RSSCloud, Hub: cloudURL, For: "relay"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 3 {
+			w.pass(24*time.Hour + 30*time.Minute)
+			times := map[string]int{}
+			for _, a := range w.asks() {
+				times[a.feed]++
+			}
+			for feed, n := range times {
+				if n > 2 { // at the beginning and after a day
+					t.Errorf("%s was asked for %d times in a day", feed, n)
+				}
+			}
+			if len(times) != 20 {
+				t.Errorf("%d feeds were asked for", len(times))
+			}
+		}
+	})
+}
+
+func TestAClaimOfADeadProcessRunsOut(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.stop()
+		w.start(upstream.Options{})
+		f := w.add(upstream.RSSCloud)
+		w.pass(time.Second)
+		w.asks()
+		w.pass(24*time.Hour - time.Minute)
+		now := time.Now()
+		if list, err := w.store.ClaimFollows(t.Context(), now.Add(2*time.Hour), now.Add(30*time.Minute), 1, 99); len(list) != 1 || err != nil {
+			t.Fatalf("%v, %v", list, err)
+		}
+		w.pass(29 * time.Minute)
+		if n := len(w.asks()); n != 0 {
+			t.Errorf("it was asked %d times while another had it", n)
+		}
+		w.pass(2 * time.Minute)
+		if n := len(w.asks()); n != 1 {
+			t.Errorf("it was asked %d times when the claim had run out", n)
+		}
+		w.state(f, upstream.Active)
+	})
+}
+
+func TestWhatIsDueAtOnceIsAskedAtASteadyPace(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Rate: 5}, func(t *testing.T, w *world) {
+		var group sync.WaitGroup
+		for i := range 100 {
+			group.Go(func() {
+				feed := fmt.Sprintf("http://feeds.test/%d.xml", i)
+				if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: feed, Via: upstream.RSSCloud, Hub: cloudURL, For: "relay"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		from := time.Now()
+		w.pass(time.Minute)
+		list := w.asks()
+		if len(list) != 100 {
+			t.Fatalf("%d were asked in a minute", len(list))
+		}
+		if took := list[99].at.Sub(from); took < 15*time.Second || took > 30*time.Second {
+			t.Errorf("100 questions took %s", took)
+		}
+		for i := 10; i < 100; i++ {
+			if d := list[i].at.Sub(list[i-10].at); d < time.Second {
+				t.Errorf("ten questions within %s", d)
+			}
+		}
+	})
+}
+
+func TestACNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	inWorld(t, upstream.Options{Away: day}, func(t *testing.T, w *world) {
+		f := w.add(upstream.CNWS)
+		w.pass(time.Second)
+		w.asks()
+		w.pass(20 * day)
+		if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.CNWS, peer(), 1); !wanted || err != nil {
+			t.Fatalf("heard: %v, %v", wanted, err)
+		}
+		heard := time.Now()
+		w.pass(29 * day)
+		if n := len(w.asks()); n != 0 {
+			t.Fatalf("it was asked %d times", n)
+		}
+		w.pass(2 * day)
+		within(t, "asked again", gaps(heard, w.asks()), [2]time.Duration{30 * day, 30*day + time.Minute})
+		if got := w.state(f, upstream.Active); !got.ExpiresAt.IsZero() {
+			t.Errorf("it runs out at %s", got.ExpiresAt)
+		}
+	})
+}
+
+func TestAFeedThatMovedToAnotherHubIsFoundThere(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *world) {
+		f := w.add(upstream.WebSub)
+		w.pass(time.Second)
+		old := w.now(f)
+		w.plays(func() {
+			w.found[feedURL] = upstream.Found{Topic: feedURL, Doors: []upstream.Door{{Protocol: upstream.WebSub, Hub: "https://next.test/"}}}
+			w.answer = func(f upstream.Follow) (upstream.Answer, error) {
+				if f.Hub == hubURL {
+					return upstream.Answer{}, fault.New(fault.Unreadable, "Nobody there.")
+				}
+				yes, err := w.engine.Confirm(context.Background(), f.Token, f.Topic, true, time.Hour)
+				if !yes {
+					t.Errorf("not confirmed: %v", err)
+				}
+				return upstream.Answer{}, nil
+			}
+		})
+		w.pass(10 * 24 * time.Hour)
+		got := w.state(f, upstream.Active)
+		if got.Hub != "https://next.test/" || got.Token == old.Token || got.Secret == old.Secret {
+			t.Errorf("it is %+v", got)
+		}
+	})
+}

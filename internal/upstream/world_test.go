@@ -1,0 +1,271 @@
+package upstream_test
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/upstream"
+)
+
+const (
+	feedURL  = "http://feeds.test/rss.xml"
+	hubURL   = "https://hub.test/"
+	cloudURL = "http://cloud.test:5337/pleaseNotify"
+	peerText = "192.0.2.7"
+)
+
+func peer() netip.Addr { return netip.MustParseAddr(peerText) }
+
+// world is an engine on a real store in a bubble of its own time, with hubs that
+// the test plays.
+type world struct {
+	t      *testing.T
+	dir    string
+	base   string
+	store  *sqlite.Store
+	engine *upstream.Engine
+	stop   func() // ends the engine and closes its store
+	nodes  int64
+
+	mu      sync.Mutex
+	found   map[string]upstream.Found
+	answer  func(f upstream.Follow) (upstream.Answer, error) // nil: yes
+	lease   time.Duration                                    // a WebSub hub asks back and grants this; 0: it does not
+	asked   []ask
+	ended   []upstream.Follow
+	signals []upstream.Signal
+	failing error // of signals
+}
+
+type ask struct {
+	at   time.Time
+	feed string
+	hub  string
+}
+
+func inWorld(t *testing.T, o upstream.Options, do func(*testing.T, *world)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, dir: dir, base: "https://me.test", lease: 240 * time.Hour, found: map[string]upstream.Found{
+			feedURL: {Topic: feedURL, Doors: []upstream.Door{
+				{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}, {Protocol: upstream.WebSub, Hub: hubURL},
+			}},
+		}}
+		w.start(o)
+		defer func() { w.stop() }()
+		do(t, w)
+	})
+}
+
+func (w *world) start(o upstream.Options) {
+	w.t.Helper()
+	st, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.dir, Log: w.log()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store = st
+	w.engine = w.node(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := w.run(ctx, w.engine)
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		<-ended
+		if err := st.Close(); err != nil {
+			w.t.Errorf("close the store: %v", err)
+		}
+	})
+}
+
+func (w *world) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// node makes an engine on the store that is open.
+func (w *world) node(o upstream.Options) *upstream.Engine {
+	w.nodes++
+	return &upstream.Engine{
+		Store: w.store, Ask: w, Signal: w.signal, Bus: event.NewBus(w.nodes), Log: w.log(), Options: o,
+		PublicURL: func() string { return w.base },
+	}
+}
+
+func (w *world) run(ctx context.Context, e *upstream.Engine) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := e.Run(ctx); err != nil {
+			w.t.Error(err)
+		}
+	}()
+	return ended
+}
+
+func (w *world) signal(_ context.Context, s upstream.Signal) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failing != nil {
+		return w.failing
+	}
+	w.signals = append(w.signals, s)
+	return nil
+}
+
+func (w *world) Discover(_ context.Context, feed string) (upstream.Found, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, ok := w.found[feed]
+	if !ok {
+		return f, fault.New(fault.Unreadable, "The feed cannot be read.")
+	}
+	return f, nil
+}
+
+func (w *world) Door(protocol, hub string) (upstream.Door, error) {
+	return upstream.Door{Protocol: protocol, Hub: hub, Wire: "http-post"}, nil
+}
+
+func (w *world) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, ask{time.Now(), f.Feed, f.Hub})
+	answer, lease := w.answer, w.lease
+	w.mu.Unlock()
+	if answer != nil {
+		return answer(f)
+	}
+	if f.Protocol != upstream.WebSub {
+		return upstream.Answer{Confirmed: true}, nil
+	}
+	if lease > 0 { // before the answer, as many hubs do
+		yes, err := w.engine.Confirm(context.Background(), f.Token, f.Topic, true, lease)
+		if !yes || err != nil {
+			w.t.Errorf("the hub asked back and heard %v, %v", yes, err)
+		}
+	}
+	return upstream.Answer{}, nil
+}
+
+func (w *world) End(_ context.Context, f upstream.Follow) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = append(w.ended, f)
+	return nil
+}
+
+// plays changes how the hubs behave.
+func (w *world) plays(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
+
+func refuse(code fault.Code, text string) func(upstream.Follow) (upstream.Answer, error) {
+	return func(upstream.Follow) (upstream.Answer, error) { return upstream.Answer{}, fault.New(code, "%s", text) }
+}
+
+// add follows the feed by a protocol.
+func (w *world) add(via string) upstream.Follow {
+	w.t.Helper()
+	r := upstream.Request{Feed: feedURL, Via: via, For: "relay"}
+	if via == upstream.CNWS {
+		r.Hub = "http://cnws.test/"
+	}
+	f, err := w.engine.Add(w.t.Context(), r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f
+}
+
+// now reads a follow, after everything that is to happen by now has happened.
+func (w *world) now(f upstream.Follow) upstream.Follow {
+	w.t.Helper()
+	f, err := w.store.Follow(w.t.Context(), f.ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// asks are the questions since the last call.
+func (w *world) asks() []ask {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.asked
+	w.asked = nil
+	return list
+}
+
+// told are the signals since the last call.
+func (w *world) told() []upstream.Signal {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.signals
+	w.signals = nil
+	return list
+}
+
+// state checks what a follow has come to.
+func (w *world) state(f upstream.Follow, want string) upstream.Follow {
+	w.t.Helper()
+	got := w.now(f)
+	if got.State != want {
+		w.t.Fatalf("the follow is %s (%s), want %s", got.State, got.LastError, want)
+	}
+	return got
+}
+
+// gaps are the times between questions, and before the first of them since from.
+func gaps(from time.Time, list []ask) []time.Duration {
+	var out []time.Duration
+	for _, a := range list {
+		out = append(out, a.at.Sub(from))
+		from = a.at
+	}
+	return out
+}
+
+// within checks that each duration is in its range; the store keeps milliseconds.
+func within(t *testing.T, what string, got []time.Duration, ranges ...[2]time.Duration) {
+	t.Helper()
+	ok := len(got) == len(ranges)
+	for i := 0; ok && i < len(got); i++ {
+		ok = got[i] >= ranges[i][0]-time.Millisecond && got[i] <= ranges[i][1]
+	}
+	if !ok {
+		t.Fatalf("%s: %v, want %v", what, got, ranges)
+	}
+}
+
+func around(d time.Duration) [2]time.Duration {
+	return [2]time.Duration{d * 8 / 10, d*12/10 + time.Second}
+}
+
+func (w *world) logged(kind string) []string {
+	w.t.Helper()
+	events, err := w.store.Events(w.t.Context(), hubQuery(kind))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var texts []string
+	for _, e := range events {
+		texts = append(texts, e.Text)
+	}
+	slices.Reverse(texts)
+	return texts
+}
