@@ -104,9 +104,12 @@ func (d *Doctor) now() time.Time {
 	return time.Now()
 }
 
-func (d *Doctor) words(err error) string {
+// plain is an error of the network in words.
+func (d *Doctor) plain(err error) error {
 	if d.Plain != nil {
-		err = d.Plain(err)
+		return d.Plain(err)
 	}
-	return err.Error()
+	return err
 }
+
+func (d *Doctor) words(err error) string { return d.plain(err).Error() }

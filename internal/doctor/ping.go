@@ -89,16 +89,21 @@ func (x *exam) late(begun time.Time) string {
 	return ""
 }
 
+// topic is the address that WebSub's subscribers ask for.
+func (x *exam) topic() string {
+	if x.links.topic != "" {
+		return x.links.topic
+	}
+	return x.first.url
+}
+
 // publish tells a WebSub hub, by the address that subscribers ask for.
 //
 // spec:websub-2018#publisher-tells-hubs
 func (x *exam) publish(ctx context.Context, hub string) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	topic := x.links.topic
-	if topic == "" {
-		topic = x.feed
-	}
+	topic := x.topic()
 	begun := x.d.now()
 	client := websub.Client{HTTP: x, UserAgent: x.d.UserAgent}
 	err := client.Publish(ctx, hub, topic)

@@ -2,60 +2,58 @@ package doctor
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/rsscloud"
 )
 
 // Limits of a watch.
 const (
-	soonest    = 2 * time.Second  // between two readings
-	latest     = 30 * time.Second //
-	readings   = 24               // in a watch, unless it is short or long
-	cancelTime = 5 * time.Second
+	soonest     = 2 * time.Second  // between two readings
+	latest      = 30 * time.Second // between two readings
+	readings    = 24               // in a watch, unless it is short or long
+	cancelTime  = 5 * time.Second
+	confirmTime = 10 * time.Second // for a WebSub hub to ask back
 )
 
 // watching is one watch for a change of the feed.
 type watching struct {
-	x     *exam
-	begun time.Time
-	was   answer // the last reading
-	heard chan heard
+	x         *exam
+	begun     time.Time
+	was       answer // the last reading
+	heard     chan heard
+	confirmed chan struct{}
 
-	registered bool
-	changed    time.Duration // into the watch, when it was seen; 0: not yet
-	told       time.Duration // when the hub told; 0: not yet
-	after      time.Duration // how long after it heard itself, as it says; 0: it does not
+	asked   []string         // protocols in which a hub was asked to tell
+	told    map[string]heard // the first news in each
+	changed time.Duration    // into the watch, when it was seen; 0: not yet
 }
 
-// heard is a notification.
+// heard is news from a hub.
 type heard struct {
+	via     string
 	at      time.Time
 	changed time.Time // when the hub heard of the change; zero: it does not say
 }
 
-// watch waits for a change of the feed, and whether its hub tells of it.
+// watch waits for a change of the feed, and whether its hubs tell of it.
 func (x *exam) watch(ctx context.Context) bool {
 	if x.d.Watch <= 0 {
 		return true
 	}
-	w := &watching{x: x, was: x.second, heard: make(chan heard, 64)}
+	w := &watching{x: x, heard: make(chan heard, 64), confirmed: make(chan struct{}, 1), told: map[string]heard{}}
 	leave := w.register(ctx)
 	defer leave()
+	x.asked = 0
+	w.was = x.get(ctx, x.first.url, how{most: maxBody})
 	if ctx.Err() != nil {
 		return false
 	}
 	x.add(SubjectWatch, "watch", OK, fmt.Sprintf("Now change the feed, and ping as you always do: it is watched for %s.", span(x.d.Watch)), "")
 	w.begun = x.d.now()
-	w.was = x.get(ctx, x.first.url, how{most: maxBody})
 	w.wait(ctx)
 	if ctx.Err() == nil {
 		w.conclude()
@@ -69,22 +67,17 @@ func (w *watching) wait(ctx context.Context) {
 	defer cancel()
 	tick := time.NewTicker(min(max(w.x.d.Watch/readings, soonest), latest))
 	defer tick.Stop()
-	for w.changed == 0 || w.registered && w.told == 0 {
+	for w.changed == 0 || len(w.told) < len(w.asked) {
 		select {
 		case <-ctx.Done():
 			return
 		case n := <-w.heard:
-			if w.told == 0 {
-				w.told = w.since(n.at)
-				if !n.changed.IsZero() {
-					w.after = max(n.at.Sub(n.changed), time.Millisecond)
-				}
+			if _, ok := w.told[n.via]; !ok {
+				w.told[n.via] = n
 			}
 			w.look(ctx)
 		case <-tick.C:
-			if w.changed == 0 {
-				w.look(ctx)
-			}
+			w.look(ctx)
 		}
 	}
 }
@@ -94,8 +87,12 @@ func (w *watching) since(at time.Time) time.Duration {
 	return max(at.Sub(w.begun), time.Millisecond)
 }
 
-// look reads the feed, as somebody who has it. What cannot be read now is read later.
+// look reads the feed, as somebody who has it, until it has changed. What cannot be
+// read now is read later.
 func (w *watching) look(ctx context.Context) {
+	if w.changed != 0 {
+		return
+	}
 	x := w.x
 	h := http.Header{}
 	if tag := w.was.header.Get("ETag"); tag != "" {
@@ -106,14 +103,10 @@ func (w *watching) look(ctx context.Context) {
 	}
 	x.asked = 0 // a watch has a pace, not a number
 	got := x.get(ctx, x.first.url, how{header: h, most: maxBody})
-	if !got.ok() || w.changed != 0 {
+	switch {
+	case !got.ok():
 		return
-	}
-	if !w.was.ok() {
-		w.was = got
-		return
-	}
-	if x.isNews(&w.was, &got) {
+	case w.was.ok() && x.isNews(&w.was, &got):
 		w.changed = w.since(x.d.now())
 	}
 	w.was = got
@@ -140,135 +133,34 @@ func (x *exam) isNews(was, is *answer) bool {
 func (w *watching) conclude() {
 	x := w.x
 	const id = "watch-change"
-	const fix = "After each change tell the hub, from the program that publishes or by hand:\ncloudburst ping "
 	switch {
-	case w.changed == 0 && w.told == 0:
+	case w.changed == 0 && len(w.told) == 0:
 		x.add(SubjectWatch, id, Note, fmt.Sprintf("The feed did not change in %s, as far as could be seen from here.", span(x.d.Watch)), "If you did change it, see whether the file is where the server takes it from, and whether a cache holds it back.")
+		return
 	case w.changed == 0:
-		x.add(SubjectWatch, id, Warning, fmt.Sprintf("The hub told of a change after %s, and from here the feed is the same as before.", span(w.told)), "See whether a cache holds the feed back: the hub and readers then see different feeds.")
-	case w.told != 0:
-		after := ""
-		if w.after != 0 {
-			after = fmt.Sprintf(", %s after it heard of it", span(w.after))
-		}
-		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed, seen after %s; the hub told after %s%s.", span(w.changed), span(w.told), after), "")
-	case w.registered:
-		x.add(SubjectWatch, id, Problem, fmt.Sprintf("The feed changed, seen after %s, and the hub told nothing until the end of the watch: nobody pinged it, or it did not see the change.", span(w.changed)), fix+shellWord(x.feed))
+		x.add(SubjectWatch, id, Warning, "From here the feed is the same as before, although a hub tells of a change.", "See whether a cache holds the feed back: the hub and readers then see different feeds.")
+	case len(w.asked) == 0:
+		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed, seen after %s. Whether a hub tells of it was not tried.", span(w.changed)), "")
 	default:
-		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed, seen after %s. Whether the hub tells of it was not tried.", span(w.changed)), "")
+		x.add(SubjectWatch, id, OK, fmt.Sprintf("The feed changed, seen after %s.", span(w.changed)), "")
+	}
+	for _, via := range w.asked {
+		w.concludeHub(via)
 	}
 }
 
-// register asks the feed's hub to tell this machine, where it can. The function that
-// it gives ends that.
-func (w *watching) register(ctx context.Context) (leave func()) {
+func (w *watching) concludeHub(via string) {
 	x := w.x
-	const id = "watch-hub"
-	i := slices.IndexFunc(x.clouds, func(c cloudAt) bool { return x.d.Callback != "" || isLoopback(c.Domain) })
-	if i < 0 {
-		if len(x.clouds) > 0 {
-			x.add(SubjectWatch, id, Note, fmt.Sprintf("The hub %s is not asked to tell this machine, for it may not reach it.", x.clouds[0].Domain), "If it can, say by which name:\n--callback NAME:PORT")
-		} else {
-			x.add(SubjectWatch, id, Note, "There is no rssCloud hub that could be asked to tell this machine.", "")
-		}
-		return func() {}
+	const id = "watch-told"
+	n, ok := w.told[via]
+	if !ok {
+		x.add(SubjectWatch, id, Problem, fmt.Sprintf("The %s hub told nothing until the end of the watch: nobody pinged it, or it did not see the change.", via),
+			"After each change tell the hub, from the program that publishes or by hand:\ncloudburst ping "+shellWord(x.feed))
+		return
 	}
-	cloud := x.clouds[i].Cloud
-	g, stop, err := w.listen(ctx)
-	if err != nil {
-		x.add(SubjectWatch, id, Warning, "Nothing can listen here for the hub: "+err.Error()+".", "Name another port:\n--callback NAME:PORT")
-		return func() {}
+	after := ""
+	if !n.changed.IsZero() {
+		after = fmt.Sprintf(", %s after it had heard of it", span(n.at.Sub(n.changed)))
 	}
-	x.asked = 0
-	client := rsscloud.Client{HTTP: x, UserAgent: x.d.UserAgent}
-	asking, cancel := context.WithTimeout(ctx, askTime)
-	result, err := client.PleaseNotify(asking, cloud, g)
-	cancel()
-	w.forget()
-	switch {
-	case err != nil:
-		x.add(SubjectWatch, id, Warning, fmt.Sprintf("The hub cannot be asked to tell this machine: %s.", x.d.words(err)), "")
-	case !result.Success:
-		x.add(SubjectWatch, id, Warning, fmt.Sprintf("The hub does not want to tell this machine: %s", quote(result.Msg)), "See whether it can connect to this machine, through firewalls too, and give the name by which it does:\n--callback NAME:PORT")
-	default:
-		w.registered = true
-		x.add(SubjectWatch, id, OK, "The hub took a registration, and will tell this machine of changes.", "")
-	}
-	return func() {
-		if w.registered {
-			// Also after an interruption. A hub that cannot cancel forgets by itself.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-			defer cancel()
-			_, _ = client.Cancel(ctx, cloud, g)
-		}
-		stop()
-	}
-}
-
-// forget throws away what was heard so far: the test call of the registration.
-func (w *watching) forget() {
-	for {
-		select {
-		case <-w.heard:
-		default:
-			return
-		}
-	}
-}
-
-// listen opens the callback and says how to register it.
-func (w *watching) listen(ctx context.Context) (g rsscloud.Registration, stop func(), err error) {
-	x := w.x
-	host, port := x.d.Callback, "0"
-	if h, p, err := net.SplitHostPort(x.d.Callback); err == nil {
-		host, port = h, p
-	}
-	open := x.d.Listen
-	if open == nil {
-		open = func(ctx context.Context, address string) (net.Listener, error) {
-			var lc net.ListenConfig
-			return lc.Listen(ctx, "tcp", address)
-		}
-	}
-	ln, err := open(ctx, ":"+port)
-	if err != nil {
-		return g, nil, err
-	}
-	var secret [8]byte
-	_, _ = rand.Read(secret[:]) // it never fails
-	g = rsscloud.Registration{Path: "/notify/" + hex.EncodeToString(secret[:]), Protocol: rsscloud.HTTPPost, URLs: []string{x.feed}, Domain: host}
-	_, port, err = net.SplitHostPort(ln.Addr().String())
-	if err == nil {
-		g.Port, err = strconv.Atoi(port)
-	}
-	if err != nil {
-		_ = ln.Close() // it was never used
-		return g, nil, err
-	}
-	mux := http.NewServeMux()
-	mux.Handle(g.Path, &rsscloud.Subscriber{Wants: func(u string) bool { return u == x.feed }, OnNotify: w.notified, Now: x.d.now})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 64 << 10}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(ln) // it ends with stop
-	}()
-	return g, func() {
-		_ = server.Close() // whoever still speaks has nothing to say any more
-		<-done
-	}, nil
-}
-
-// notified takes a notification. When many wait, the first ones are enough.
-func (w *watching) notified(ctx context.Context, n rsscloud.Notice) {
-	h := heard{at: n.At}
-	if r := rsscloud.RequestFrom(ctx); r != nil {
-		if t, err := time.Parse(time.RFC3339Nano, r.Header.Get(rsscloud.ChangedAtHeader)); err == nil {
-			h.changed = t
-		}
-	}
-	select {
-	case w.heard <- h:
-	default:
-	}
+	x.add(SubjectWatch, id, OK, fmt.Sprintf("The %s hub told after %s%s.", via, span(w.since(n.at)), after), "")
 }

@@ -19,6 +19,7 @@ import (
 	"cloudburst/internal/doctor"
 	"cloudburst/internal/nettest"
 	"cloudburst/rsscloud"
+	"cloudburst/websub"
 )
 
 // watched is a feed that changes at a moment, with a hub that tells.
@@ -55,9 +56,64 @@ func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(rw, text)
 	case "/":
 		fmt.Fprint(rw, goodPage)
+	case "/websub":
+		(&websub.Handler{Backend: &webSubSide{w: w}}).ServeHTTP(rw, r)
 	default:
 		(&rsscloud.Handler{Backend: w}).ServeHTTP(rw, r)
 	}
+}
+
+// webSubSide is the WebSub hub of a watched feed. It asks back at once.
+type webSubSide struct {
+	hub
+	w *watched
+}
+
+func (h *webSubSide) Subscribe(ctx context.Context, s websub.Subscription) error {
+	return h.ask(ctx, websub.ModeSubscribe, s)
+}
+
+func (h *webSubSide) Unsubscribe(ctx context.Context, s websub.Subscription) error {
+	return h.ask(ctx, websub.ModeUnsubscribe, s)
+}
+
+func (h *webSubSide) ask(ctx context.Context, mode string, s websub.Subscription) error {
+	if h.w.refuses {
+		return &websub.Error{Status: 403, Msg: "No."}
+	}
+	challenge := websub.NewChallenge()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, websub.VerifyURL(s.Callback, websub.Verification{Mode: mode, Topic: s.Topic, Challenge: challenge, Lease: s.Lease}), nil)
+	if err != nil {
+		return err
+	}
+	res, err := h.w.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if err := websub.CheckChallenge(res.StatusCode, text, challenge); err != nil {
+		return err
+	}
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	if mode == websub.ModeUnsubscribe {
+		delete(h.w.on, s.Callback)
+		return nil
+	}
+	h.w.on[s.Callback] = true
+	if h.w.tells > 0 {
+		time.AfterFunc(time.Until(h.w.begun.Add(h.w.tells)), func() {
+			res, err := h.w.http.Post(s.Callback, "application/rss+xml", strings.NewReader("<rss/>"))
+			if err == nil {
+				res.Body.Close()
+			}
+		})
+	}
+	return nil
 }
 
 func (w *watched) Ping(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) {
@@ -131,16 +187,19 @@ func TestAWatchSaysWhenTheFeedChangedAndWhetherTheHubTold(t *testing.T) {
 		want []string // findings of the watch
 		says string   // in the last
 	}{
-		"changed and told":        {w: &watched{changes: 30 * time.Second, tells: 31 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok"}, says: "seen after 30 seconds; the hub told after 31 seconds"},
-		"told before it was seen": {w: &watched{changes: 31 * time.Second, tells: 32 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok"}, says: "seen after 32 seconds; the hub told after 32 seconds"},
-		"changed, not told":       {w: &watched{changes: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change problem"}, says: "nobody pinged it"},
-		"told, not changed":       {w: &watched{tells: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change warning"}, says: "the same as before"},
-		"nothing":                 {w: &watched{}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "did not change in 2 minutes"},
-		"a hub that refuses":      {w: &watched{changes: time.Minute, refuses: true}, want: []string{"watch-hub warning", "watch ok", "watch-change ok"}, says: "was not tried"},
-		"a feed of no rest":       {w: &watched{odd: true}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "did not change"},
-		"a change of no rest":     {w: &watched{odd: true, changes: time.Minute, tells: time.Minute}, want: []string{"watch-hub ok", "watch ok", "watch-change ok"}, says: "the hub told"},
-		"with a named host":       {w: &watched{changes: 30 * time.Second, tells: 31 * time.Second}, d: doctor.Doctor{Callback: "127.0.0.1:7000"}, want: []string{"watch-hub ok", "watch ok", "watch-change ok"}, says: "the hub told"},
-		"no cloud":                {w: &watched{site: site{body: rss(selfLink, goodItems)}, changes: time.Minute}, want: []string{"watch-hub note", "watch ok", "watch-change ok"}, says: "was not tried"},
+		"changed and told":                 {w: &watched{changes: 30 * time.Second, tells: 31 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told after 31 seconds"},
+		"told before it was seen":          {w: &watched{changes: 31 * time.Second, tells: 32 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told after 32 seconds"},
+		"changed, not told":                {w: &watched{changes: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told problem"}, says: "nobody pinged it"},
+		"told, not changed":                {w: &watched{tells: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change warning", "watch-told ok"}, says: "hub told after 30 seconds"},
+		"nothing":                          {w: &watched{}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "did not change in 2 minutes"},
+		"a hub that refuses":               {w: &watched{changes: time.Minute, refuses: true}, want: []string{"watch-hub warning", "watch ok", "watch-change ok"}, says: "was not tried"},
+		"a feed of no rest":                {w: &watched{odd: true}, want: []string{"watch-hub ok", "watch ok", "watch-change note"}, says: "did not change"},
+		"a change of no rest":              {w: &watched{odd: true, changes: time.Minute, tells: time.Minute}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told"},
+		"with a named host":                {w: &watched{changes: 30 * time.Second, tells: 31 * time.Second}, d: doctor.Doctor{Callback: "127.0.0.1:7000"}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub told"},
+		"by both":                          {w: &watched{site: site{body: goodFeed()}, changes: 30 * time.Second, tells: 31 * time.Second}, want: []string{"watch-hub ok", "watch-hub ok", "watch ok", "watch-change ok", "watch-told ok", "watch-told ok"}, says: "The WebSub hub told after 31 seconds"},
+		"by WebSub alone, without telling": {w: &watched{site: site{body: rss(hubLink+selfLink, goodItems)}, changes: 30 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told problem"}, says: "WebSub hub told nothing"},
+		"a WebSub hub that refuses":        {w: &watched{site: site{body: rss(hubLink+selfLink, goodItems)}, refuses: true}, want: []string{"watch-hub warning", "watch ok", "watch-change note"}},
+		"no cloud":                         {w: &watched{site: site{body: rss(selfLink, goodItems)}, changes: time.Minute}, want: []string{"watch-hub note", "watch ok", "watch-change ok"}, says: "was not tried"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +227,7 @@ func TestAHubElsewhereIsNotAskedToTellThisMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &watched{site: site{body: rss(strings.ReplaceAll(cloudElement, "HOST", "hub.example"), goodItems)}}
 		r := w.watch(t, &doctor.Doctor{})
-		if text := textOf(r, "watch-hub"); !strings.Contains(text, "hub.example is not asked") {
+		if text := textOf(r, "watch-hub"); !strings.Contains(text, "No hub is asked") {
 			t.Error(text)
 		}
 	})

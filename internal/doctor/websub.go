@@ -145,6 +145,10 @@ func (x *exam) self(ctx context.Context) {
 // sameFeed says whether the address that the feed gives itself leads to it.
 func (x *exam) sameFeed(ctx context.Context, self, fix string) {
 	const id = "websub-self"
+	level, effect := Problem, "The hub reads it there, so nobody is told of anything."
+	if len(x.links.hubs()) == 0 {
+		level, effect = Warning, "Readers that go by it lose the feed."
+	}
 	switch {
 	case self == x.feed && len(x.first.hops) == 0:
 		x.add(SubjectWebSub, id, OK, "It gives its own address, the one that was examined.", "")
@@ -159,7 +163,7 @@ func (x *exam) sameFeed(ctx context.Context, self, fix string) {
 	got := x.get(ctx, self, how{most: maxBody})
 	switch {
 	case !got.ok():
-		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("It calls itself %s, and that cannot be read: %s. The hub reads it there, so nobody is told of anything.", short(self, 300), got.outcome()), fix)
+		x.add(SubjectWebSub, id, level, fmt.Sprintf("It calls itself %s, and that cannot be read: %s. %s", short(self, 300), got.outcome(), effect), fix)
 	case got.url == x.first.url, bytes.Equal(got.body, x.first.body):
 		x.add(SubjectWebSub, id, Note, fmt.Sprintf("It calls itself %s, which is the same feed at another address. WebSub's subscribers ask for that one: tell the hub of that one.", short(self, 300)), "")
 	default:

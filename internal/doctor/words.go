@@ -52,8 +52,10 @@ func size(n int64) string {
 // span is a time in the largest unit that says it well.
 func span(d time.Duration) string {
 	switch {
+	case d < time.Second:
+		return plural(int(max(d, time.Millisecond).Milliseconds()), "millisecond")
 	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f seconds", d.Seconds())
+		return strings.Replace(fmt.Sprintf("%.1f seconds", d.Seconds()), ".0", "", 1)
 	case d < 2*time.Minute:
 		return plural(int(d.Seconds()), "second")
 	case d < 2*time.Hour:
