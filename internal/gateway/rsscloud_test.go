@@ -69,7 +69,7 @@ func TestPingReachesTheHubWithItsSource(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	want := []hub.Ping{{URL: feed, Door: "rest", Source: netip.MustParseAddr("198.51.100.1"), Hops: 2}}
-	if d := cmp.Diff(want, h.pings, cmpopts.EquateComparable(netip.Addr{})); d != "" {
+	if d := cmp.Diff(want, h.pings, cmpopts.EquateComparable(netip.Addr{}, hub.Ping{})); d != "" {
 		t.Error(d)
 	}
 }

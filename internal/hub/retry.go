@@ -101,15 +101,23 @@ func (h *Hub) finishRetry(d *delivery, r Reply) {
 	h.settling = append(h.settling, s)
 	full := len(h.settling) >= settleMost
 	h.settleMu.Unlock()
+	h.wake(h.wakeSettle)
 	if full {
-		h.wake(h.wakeSettle)
+		h.wake(h.wakeFull)
 	}
 }
 
 // settleLoop writes outcomes in batches. It ends after the deliveries have.
 func (h *Hub) settleLoop(ctx context.Context) {
-	for h.sleep(ctx, h.wakeSettle, settleEvery) {
+	for h.sleep(ctx, h.wakeSettle, lookIdle) {
+		h.sleep(ctx, h.wakeFull, settleEvery) // for others to join
 		h.settle(ctx)
+		h.settleMu.Lock()
+		left := len(h.settling) > 0
+		h.settleMu.Unlock()
+		if left {
+			h.wake(h.wakeSettle)
+		}
 	}
 	<-h.drained
 	last, cancel := context.WithTimeout(context.Background(), 2*time.Second)

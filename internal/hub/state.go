@@ -46,7 +46,7 @@ type state struct {
 	settleMu sync.Mutex
 	settling []settled
 
-	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeTail, wakeIntents chan struct{}
+	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeFull, wakeTail, wakeIntents chan struct{}
 
 	stats counters
 }
@@ -75,7 +75,7 @@ func (h *Hub) setUp() {
 	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
 	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
-	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeTail, &h.wakeIntents} {
+	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents} {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
