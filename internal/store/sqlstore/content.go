@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -13,9 +14,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// isFollowed is the condition that a topic t has a live subscription at a time.
-func isFollowed(now string) string {
-	return `EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)`
+// isFollowed is the condition that a topic has a live subscription at a time.
+func isFollowed(topic, now string) string {
+	return `EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = ` + topic + ` AND s.expires_at + 0 > ` + now + `)`
 }
 
 // Following is hub.Store.Following.
@@ -28,31 +29,21 @@ func (s *Store) Following(ctx context.Context, urls []string, now time.Time, lim
 		if err != nil || len(found) >= limit {
 			return found[:min(len(found), limit)], err
 		}
-		seen := make(map[int64]bool, len(found))
+		ids, err := byAlias(ctx, c, urls, now)
+		if err != nil {
+			return nil, err
+		}
 		for _, t := range found {
-			seen[t.ID] = true
+			ids = slices.DeleteFunc(ids, func(id int64) bool { return id == t.ID })
 		}
-		var names []int64
-		for _, u := range urls {
-			if id := aliasID(u); !slices.Contains(names, id) {
-				names = append(names, id)
+		ids = ids[:min(len(ids), limit-len(found))]
+		topics, err := topicsByID(ctx, c, slices.Clone(ids))
+		for _, id := range ids {
+			if t, ok := topics[id]; ok {
+				found = append(found, t)
 			}
 		}
-		for _, id := range names {
-			// As many as there may be in all: those that were found already are among them.
-			more, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM alias AS a JOIN topic AS t ON t.id = a.topic_id
-				WHERE a.alias_id = $1 AND `+isFollowed("$2")+` ORDER BY a.topic_id LIMIT $3`, id, ms(now), limit)
-			if err != nil {
-				return nil, err
-			}
-			for _, t := range more {
-				if !seen[t.ID] && len(found) < limit {
-					seen[t.ID] = true
-					found = append(found, t)
-				}
-			}
-		}
-		return found, nil
+		return found, err
 	})
 }
 
@@ -68,7 +59,7 @@ func byURL(ctx context.Context, c Conn, urls []string, now time.Time) ([]hub.Top
 		}
 	}
 	var found []hub.Topic
-	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id AND `+isFollowed(":now"),
+	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id AND `+isFollowed("t.id", ":now"),
 		func(rows *sql.Rows) error {
 			var t hub.Topic
 			err := scanTopic(rows, &t)
@@ -77,6 +68,42 @@ func byURL(ctx context.Context, c Conn, urls []string, now time.Time) ([]hub.Top
 		}, rows)
 	slices.SortFunc(found, func(a, b hub.Topic) int { return place[a.ID] - place[b.ID] })
 	return found, err
+}
+
+// byAlias returns the followed topics that call one of the URLs their own or their
+// home, in the order of the URLs, each once. A name may be claimed by many, so that
+// the rows are bounded.
+func byAlias(ctx context.Context, c Conn, urls []string, now time.Time) ([]int64, error) {
+	var rows [][]any
+	place := make(map[int64]int, len(urls))
+	for i, u := range urls {
+		id := aliasID(u)
+		if _, twice := place[id]; !twice {
+			place[id] = i
+			rows = append(rows, []any{id, ms(now)})
+		}
+	}
+	var named []struct{ alias, topic int64 }
+	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS}
+		WHERE a.alias_id = :id AND `+isFollowed("a.topic_id", ":now")+` LIMIT 1000`,
+		func(rows *sql.Rows) error {
+			var n struct{ alias, topic int64 }
+			err := rows.Scan(&n.alias, &n.topic)
+			named = append(named, n)
+			return err
+		}, rows)
+	slices.SortFunc(named, func(a, b struct{ alias, topic int64 }) int {
+		return cmp.Or(cmp.Compare(place[a.alias], place[b.alias]), cmp.Compare(a.topic, b.topic))
+	})
+	ids := make([]int64, 0, len(named))
+	seen := make(map[int64]bool, len(named))
+	for _, n := range named {
+		if !seen[n.topic] {
+			seen[n.topic] = true
+			ids = append(ids, n.topic)
+		}
+	}
+	return ids, err
 }
 
 // aliasID is the id under which a URL is found that a topic calls its own or its

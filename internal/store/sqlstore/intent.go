@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -29,14 +30,17 @@ func intentRow(in hub.Intent) []any {
 		clean(in.Door), ms(in.At), ms(in.DueAt), in.Tries}
 }
 
-func intentKey(in hub.Intent) hub.Key { return hub.Key{TopicID: in.TopicID, ID: in.ID} }
+// byIntent orders intents by what names their rows.
+func byIntent(a, b hub.Intent) int {
+	return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
+}
 
 // Request is hub.Store.Request.
 func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
 	list = slices.Clone(list)
 	slices.Reverse(list) // the same one twice: the last counts
-	slices.SortStableFunc(list, func(a, b hub.Intent) int { return byKey(intentKey(a), intentKey(b)) })
-	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return intentKey(a) == intentKey(b) })
+	slices.SortStableFunc(list, byIntent)
+	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
 	rows := make([][]any, len(list))
 	for i, in := range list {
 		rows[i] = intentRow(in)
@@ -96,7 +100,7 @@ func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 			}
 		}
 		if d.Remove {
-			if _, err := unsubscribe(ctx, c, []hub.Key{intentKey(d.Intent)}, latest(d.Events)); err != nil {
+			if _, err := unsubscribe(ctx, c, []hub.Key{d.Intent.Key()}, latest(d.Events)); err != nil {
 				return false, err
 			}
 		}

@@ -318,6 +318,12 @@ func followingOrder(t *testing.T, e *env) {
 	must(t, err)
 	same(t, "those with the URLs first, each once", urls(topics)[:2], []string{"http://127.0.0.1/c", home})
 	same(t, "all", len(topics), 4)
+	var many []string
+	for i := range 500 {
+		many = append(many, fmt.Sprint("http://127.0.0.1/many/", i))
+	}
+	many = append(many, "http://127.0.0.1/self/", "http://127.0.0.1/a")
+	e.following(t, many, 500, "http://127.0.0.1/a", "http://127.0.0.1/b")
 }
 
 func followingLive(t *testing.T, e *env) {

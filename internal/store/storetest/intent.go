@@ -36,7 +36,7 @@ func contextOf(e *env) (context.Context, context.CancelFunc) { return context.Wi
 
 // intent makes a request for a WebSub subscription of feed.
 func (e *env) intent(callback string) hub.Intent {
-	return hub.Intent{TopicID: hub.TopicID(feed), ID: hub.SubscriptionID(hub.WebSub, callback), Topic: feed, Callback: callback,
+	return hub.Intent{TopicID: hub.TopicID(feed), ID: hub.SubscriptionID(hub.ModeSubscribe, callback), Topic: feed, Callback: callback,
 		Mode: hub.ModeSubscribe, Lease: 10 * 24 * time.Hour, At: e.now, DueAt: e.now}
 }
 
@@ -187,7 +187,7 @@ func confirmedEnd(t *testing.T, e *env) {
 	a, b := e.websub(feed, "http://127.0.0.1/1"), e.websub(feed, "http://127.0.0.1/2")
 	e.follow(t, feed, a, b)
 	in := e.intent("http://127.0.0.1/1")
-	in.Mode = hub.ModeUnsubscribe
+	in.Mode, in.ID = hub.ModeUnsubscribe, hub.SubscriptionID(hub.ModeUnsubscribe, in.Callback)
 	e.request(t, in)
 	e.decide(t, hub.Decision{Intent: e.take(t, 5)[0], Remove: true, Events: []event.Event{e.event(event.KindCancel, "bye")}}, true)
 	_, err := e.Subscription(e.ctx, a.Key())
@@ -284,7 +284,7 @@ func Requests(t *testing.T, a, b hub.Store) {
 					return
 				}
 				for _, in := range list {
-					sub := hub.Subscription{TopicID: in.TopicID, ID: in.ID, Protocol: hub.WebSub, Callback: in.Callback, ExpiresAt: hub.Forever()}
+					sub := hub.Subscription{TopicID: in.TopicID, Protocol: hub.WebSub, Callback: in.Callback, ExpiresAt: hub.Forever()}
 					if applied, err := s.Decide(e.ctx, hub.Decision{Intent: in, Subscription: &sub}); err != nil || !applied {
 						t.Error(applied, err)
 					}
