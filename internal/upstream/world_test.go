@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -35,6 +34,7 @@ type world struct {
 	engine *upstream.Engine
 	stop   func() // ends the engine and closes its store
 	nodes  int64
+	news   *event.Listener
 
 	mu      sync.Mutex
 	found   map[string]upstream.Found
@@ -93,8 +93,10 @@ func (w *world) log() *slog.Logger {
 // node makes an engine on the store that is open.
 func (w *world) node(o upstream.Options) *upstream.Engine {
 	w.nodes++
+	bus := event.NewBus(w.nodes)
+	w.news = bus.Listen(10_000)
 	return &upstream.Engine{
-		Store: w.store, Ask: w, Signal: w.signal, Bus: event.NewBus(w.nodes), Log: w.log(), Options: o,
+		Store: w.store, Ask: w, Signal: w.signal, Bus: bus, Log: w.log(), Options: o,
 		PublicURL: func() string { return w.base },
 	}
 }
@@ -256,16 +258,18 @@ func around(d time.Duration) [2]time.Duration {
 	return [2]time.Duration{d * 8 / 10, d*12/10 + time.Second}
 }
 
+// logged are the texts of the events of a kind that the newest engine published.
 func (w *world) logged(kind string) []string {
 	w.t.Helper()
-	events, err := w.store.Events(w.t.Context(), hubQuery(kind))
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	var texts []string
-	for _, e := range events {
-		texts = append(texts, e.Text)
+	for {
+		select {
+		case e := <-w.news.C():
+			if e.Kind == kind {
+				texts = append(texts, e.Text)
+			}
+		default:
+			return texts
+		}
 	}
-	slices.Reverse(texts)
-	return texts
 }

@@ -1,0 +1,172 @@
+package upstream_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+)
+
+func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
+	t.Parallel()
+	cloud := upstream.Door{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
+	websub := upstream.Door{Protocol: upstream.WebSub, Hub: hubURL}
+	own := upstream.Door{Protocol: upstream.WebSub, Hub: "https://me.test/hub"}
+	ownCloud := upstream.Door{Protocol: upstream.RSSCloud, Hub: "https://me.test/pleaseNotify"}
+	doors := func(d ...upstream.Door) []upstream.Door { return d }
+	for name, c := range map[string]struct {
+		doors []upstream.Door
+		r     upstream.Request
+		hub   string // "": an error
+		code  fault.Code
+		text  string
+	}{
+		"WebSub before rssCloud":         {doors: doors(cloud, websub), hub: hubURL},
+		"rssCloud alone":                 {doors: doors(cloud), hub: cloudURL},
+		"as asked for":                   {doors: doors(cloud, websub), r: upstream.Request{Via: upstream.RSSCloud}, hub: cloudURL},
+		"our own hub is passed over":     {doors: doors(own, cloud), hub: cloudURL},
+		"our own hub alone":              {doors: doors(own), code: fault.Refused, text: "own hub"},
+		"our own two hubs":               {doors: doors(own, ownCloud), code: fault.Refused, text: "nothing to follow"},
+		"our own hub by name":            {r: upstream.Request{Via: upstream.WebSub, Hub: own.Hub}, code: fault.Refused, text: "own hub"},
+		"no hub":                         {code: fault.NotFound, text: "names no hub"},
+		"no hub of that kind":            {doors: doors(cloud), r: upstream.Request{Via: upstream.WebSub}, code: fault.NotFound, text: "names no hub for websub; it does for rsscloud"},
+		"CNWS is named nowhere":          {doors: doors(cloud), r: upstream.Request{Via: upstream.CNWS}, code: fault.Invalid, text: "name the publisher's door"},
+		"CNWS by name":                   {r: upstream.Request{Via: upstream.CNWS, Hub: "http://cnws.test/"}, hub: "http://cnws.test/"},
+		"a hub without a protocol":       {r: upstream.Request{Hub: hubURL}, code: fault.Invalid, text: "via needs one of"},
+		"a hub that is none":             {r: upstream.Request{Via: upstream.CNWS, Hub: "ftp://x"}, code: fault.Invalid, text: "is not the URL of a hub"},
+		"an unknown protocol":            {r: upstream.Request{Via: "smoke"}, code: fault.Invalid, text: `via is "smoke"`},
+		"a feed that is none":            {r: upstream.Request{Feed: "feed.xml"}, code: fault.Invalid, text: "is not the URL of a feed"},
+		"a feed with a log-in":           {r: upstream.Request{Feed: "http://a:b@feeds.test/"}, code: fault.Invalid, text: "no log-in"},
+		"a feed with a blank":            {r: upstream.Request{Feed: "http://feeds.test/a b"}, code: fault.Invalid, text: "percent-encoded"},
+		"a feed of endless length":       {r: upstream.Request{Feed: "http://feeds.test/" + strings.Repeat("a", 2048)}, code: fault.Invalid, text: "at most 2048"},
+		"a feed that cannot be read":     {r: upstream.Request{Feed: "http://feeds.test/silent"}, code: fault.Unreadable, text: "cannot be read"},
+		"a named hub of an unread feed":  {r: upstream.Request{Feed: "http://feeds.test/silent", Via: upstream.WebSub, Hub: hubURL}, hub: hubURL},
+		"someone who is not to be named": {doors: doors(cloud), r: upstream.Request{For: "a b"}, code: fault.Invalid, text: "one word"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := upstream.Options{Own: func(hub string) bool { return strings.HasPrefix(hub, "https://me.test/") }}
+			inWorld(t, o, func(t *testing.T, w *world) {
+				w.found[feedURL] = upstream.Found{Doors: c.doors}
+				r := c.r
+				if r.Feed == "" {
+					r.Feed = feedURL
+				}
+				if r.For == "" {
+					r.For = "relay"
+				}
+				f, err := w.engine.Add(t.Context(), r)
+				if f.Hub != c.hub || c.hub == "" && (fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.text)) || c.hub != "" && err != nil {
+					t.Fatalf("%q, %v", f.Hub, err)
+				}
+				list, err := w.engine.List(t.Context(), upstream.Query{})
+				if err != nil || len(list) == 1 != (c.hub != "") {
+					t.Errorf("listed: %v, %v", list, err)
+				}
+			})
+		})
+	}
+}
+
+func TestAddingAgainAsksAgainAndKeepsTheCallback(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		first := w.add(upstream.WebSub)
+		w.pass(time.Hour)
+		again := w.add(upstream.WebSub)
+		if again.Token != first.Token || again.Secret != first.Secret || again.State != upstream.Active {
+			t.Errorf("added again it is %+v", again)
+		}
+		w.pass(time.Minute)
+		if n := len(w.asks()); n != 2 {
+			t.Errorf("the hub was asked %d times", n)
+		}
+		other, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, Via: upstream.WebSub, Hub: "https://other.test/", For: "relay"})
+		if err != nil || other.Token == first.Token || other.Secret == first.Secret || other.State != upstream.Pending {
+			t.Errorf("at another hub it is %+v, %v", other, err)
+		}
+	})
+}
+
+func TestAFeedIsFollowedWhileAnybodyWantsIt(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		f := w.add(upstream.RSSCloud)
+		if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, Via: upstream.RSSCloud, For: "reader"}); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Second)
+		remove := func(who string, ok bool) {
+			t.Helper()
+			if _, err := w.engine.Remove(t.Context(), feedURL, "", who); ok != (err == nil) || !ok && fault.CodeOf(err) != fault.NotFound {
+				t.Fatalf("remove for %q: %v", who, err)
+			}
+			w.pass(time.Second)
+		}
+		remove("nobody", false)
+		remove("relay", true)
+		remove("relay", false)
+		w.state(f, upstream.Active)
+		remove("reader", true)
+		if _, err := w.engine.Get(t.Context(), feedURL, upstream.RSSCloud); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("afterwards: %v", err)
+		}
+		if len(w.ended) != 1 || len(w.logged("cancel")) != 1 {
+			t.Errorf("the hub was told %d times", len(w.ended))
+		}
+		w.heard(feedURL, upstream.RSSCloud, false)
+	})
+}
+
+func TestTheEndOfAWebSubSubscriptionIsConfirmed(t *testing.T) {
+	t.Parallel()
+	for _, answers := range []bool{true, false} {
+		inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+			f := w.add(upstream.WebSub)
+			w.pass(time.Second)
+			if _, err := w.engine.Remove(t.Context(), feedURL, upstream.WebSub, "relay"); err != nil {
+				t.Fatal(err)
+			}
+			w.pass(time.Second)
+			f = w.state(f, upstream.Ending)
+			if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0); fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("a delivery: %v", err)
+			}
+			if yes, err := w.engine.Confirm(t.Context(), f.Token, f.Topic, true, time.Hour); yes || err != nil {
+				t.Errorf("a question about subscribing: %v, %v", yes, err)
+			}
+			if answers {
+				if yes, err := w.engine.Confirm(t.Context(), f.Token, f.Topic, false, 0); !yes || err != nil {
+					t.Errorf("a question about the end: %v, %v", yes, err)
+				}
+			} else {
+				w.pass(11 * time.Minute)
+			}
+			if _, err := w.store.Follow(t.Context(), f.ID); fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("afterwards: %v", err)
+			}
+			if len(w.ended) != 1 {
+				t.Errorf("the hub was told %d times", len(w.ended))
+			}
+		})
+	}
+}
+
+func TestARemovedFeedCanBeFollowedAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		first := w.add(upstream.WebSub)
+		w.pass(time.Second)
+		if _, err := w.engine.Remove(t.Context(), feedURL, "", ""); err != nil {
+			t.Fatal(err)
+		}
+		again := w.add(upstream.WebSub)
+		if again.Token == first.Token {
+			t.Error("it has the callback that is being ended")
+		}
+		w.pass(time.Minute)
+		w.state(again, upstream.Active)
+	})
+}

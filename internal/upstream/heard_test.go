@@ -1,0 +1,169 @@
+package upstream_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+)
+
+func (w *world) heard(topic, protocol string, wanted bool) {
+	w.t.Helper()
+	got, err := w.engine.Heard(w.t.Context(), topic, protocol, peer(), 2)
+	if got != wanted || err != nil {
+		w.t.Fatalf("heard %s: %v, %v; want %v", topic, got, err, wanted)
+	}
+}
+
+func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.found[feedURL] = upstream.Found{Topic: "http://feeds.test/self.xml", Doors: w.found[feedURL].Doors}
+		w.add(upstream.RSSCloud)
+		w.add(upstream.CNWS)
+		ws := w.add(upstream.WebSub)
+		w.pass(2 * time.Minute)
+		w.told()
+		w.heard(feedURL, upstream.RSSCloud, true)
+		w.heard(feedURL, upstream.CNWS, true)
+		if err := w.engine.Delivered(t.Context(), w.now(ws).Token, peer(), 2); err != nil {
+			t.Fatal(err)
+		}
+		want := []upstream.Signal{
+			{URL: feedURL, Door: upstream.DoorRSSCloud, Source: peer(), Hops: 2},
+			{URL: feedURL, Door: upstream.DoorCNWS, Source: peer(), Hops: 2},
+			{URL: feedURL, Door: upstream.DoorWebSub, Source: peer(), Hops: 2},
+		}
+		if d := cmp.Diff(want, w.told(), cmp.Comparer(func(a, b upstream.Signal) bool { return a == b })); d != "" {
+			t.Errorf("signals (- want, + got):\n%s", d)
+		}
+		if got := w.now(ws); got.Topic != "http://feeds.test/self.xml" {
+			t.Errorf("the hub is asked for %s", got.Topic)
+		}
+		w.heard("http://feeds.test/self.xml", upstream.RSSCloud, false) // the cloud knows it by another name
+		w.heard("http://feeds.test/other.xml", upstream.RSSCloud, false)
+		if err := w.engine.Delivered(t.Context(), "nobody's", peer(), 0); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("a token that is nobody's: %v", err)
+		}
+	})
+}
+
+func TestATestCallBeforeTheHubSaysYesIsWantedAndNoNews(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.answer = func(f upstream.Follow) (upstream.Answer, error) {
+			w.heard(f.Topic, f.Protocol, true)
+			if yes, err := w.engine.Wants(t.Context(), f.Topic, f.Protocol); !yes || err != nil {
+				t.Errorf("a challenge: %v, %v", yes, err)
+			}
+			if n := len(w.told()); n != 0 {
+				t.Errorf("the test call led to %d signals", n)
+			}
+			return upstream.Answer{Confirmed: true}, nil
+		}
+		w.add(upstream.RSSCloud)
+		w.pass(time.Second)
+		if list := w.told(); len(list) != 1 || list[0].Door != upstream.DoorAway {
+			t.Errorf("when it holds, the feed is looked at: %v", list)
+		}
+		if yes, err := w.engine.Wants(t.Context(), "http://other.test/", upstream.RSSCloud); yes || err != nil {
+			t.Errorf("a challenge for another feed: %v, %v", yes, err)
+		}
+	})
+}
+
+func TestTheMomentOfNewsIsWrittenOnceAMinute(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		f := w.add(upstream.RSSCloud)
+		w.pass(time.Hour)
+		w.heard(feedURL, upstream.RSSCloud, true)
+		first := w.now(f).HeardAt
+		for range 5 {
+			w.pass(10 * time.Second)
+			w.heard(feedURL, upstream.RSSCloud, true)
+		}
+		if got := w.now(f).HeardAt; !got.Equal(first) {
+			t.Errorf("it was written again after %s", got.Sub(first))
+		}
+		w.pass(10 * time.Second)
+		w.heard(feedURL, upstream.RSSCloud, true)
+		if got := w.now(f).HeardAt; got.Sub(first) < time.Minute {
+			t.Errorf("after a minute it is %s later", got.Sub(first))
+		}
+	})
+}
+
+func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		cloud, cnws := w.add(upstream.RSSCloud), w.add(upstream.CNWS)
+		w.pass(2 * time.Minute)
+		w.asks()
+		for code, again := range map[fault.Code]bool{
+			fault.TooMany: true, fault.Unreadable: true, fault.Unavailable: true, fault.Internal: true, fault.Refused: false, fault.Invalid: false,
+		} {
+			w.plays(func() { w.failing = fault.New(code, "Not now.") })
+			if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); !wanted || again != (err != nil) {
+				t.Errorf("rsscloud, %s: %v, %v", code, wanted, err)
+			}
+			w.pass(time.Minute)
+		}
+		// Publishers of CNWS take an error for good, so that the feed is looked at later instead.
+		w.plays(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
+		if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.CNWS, peer(), 0); !wanted || err != nil {
+			t.Errorf("cnws: %v, %v", wanted, err)
+		}
+		w.plays(func() { w.failing = nil })
+		w.told()
+		w.pass(3 * time.Minute)
+		if list := w.told(); len(list) != 1 || list[0].Door != upstream.DoorAway {
+			t.Errorf("the feed is looked at: %v", list)
+		}
+		w.state(cloud, upstream.Active)
+		w.state(cnws, upstream.Active)
+	})
+}
+
+func TestContentThatIsNotSignedIsCounted(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		f := w.add(upstream.WebSub)
+		w.pass(time.Hour)
+		f = w.now(f)
+		if len(f.Secret) != 64 {
+			t.Errorf("the secret is %q", f.Secret)
+		}
+		for range 10 {
+			if err := w.engine.Rejected(t.Context(), f.Token); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := w.now(f).Rejected; got != 1 {
+			t.Errorf("%d are written down at once", got)
+		}
+		w.pass(time.Minute)
+		if err := w.engine.Rejected(t.Context(), f.Token); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.now(f).Rejected; got != 11 || w.engine.Live().Rejected != 11 {
+			t.Errorf("%d are written down, %d are known", got, w.engine.Live().Rejected)
+		}
+		if n := len(w.logged("error")); n != 2 {
+			t.Errorf("the log tells of it %d times", n)
+		}
+	})
+}
+
+func TestASecretIsForHubsOverTLSOnly(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.found[feedURL] = upstream.Found{Doors: []upstream.Door{{Protocol: upstream.WebSub, Hub: "http://hub.test/"}}}
+		if f := w.add(upstream.WebSub); f.Secret != "" || len(f.Token) != 32 {
+			t.Errorf("secret %q, token %q", f.Secret, f.Token)
+		}
+	})
+}
