@@ -46,7 +46,10 @@ func (x *exam) noCloud() {
 	if x.doc.Format != feed.RSS {
 		return // the other formats have no such element
 	}
-	fix := "Put this into the channel, with the host and port of your hub (--hub URL names yours):\n" + x.ownCloud().String()
+	fix := "Put this into the channel:\n" + x.ownCloud().String()
+	if x.d.Hub == "" {
+		fix = "Put this into the channel, with the host and port of your hub (--hub URL names yours):\n" + x.ownCloud().String()
+	}
 	if len(x.links.hubs()) > 0 || slices.ContainsFunc(x.doc.Hubs, func(h feed.Hub) bool { return h.Type == "rssCloud" }) {
 		x.add(SubjectRSSCloud, "cloud", Note, "The feed has no <cloud> element: readers that look for that are not told of changes.", fix)
 		return

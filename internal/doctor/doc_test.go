@@ -1,0 +1,49 @@
+package doctor_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEveryCheckIsInTheManual(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	id := regexp.MustCompile(`(?:x\.add\(Subject\w+, |x\.conditional\(ctx, |const id = )"([a-z-]+)"`)
+	var used []string
+	for _, name := range files {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, m := range id.FindAllStringSubmatch(string(src), -1) {
+			used = append(used, m[1])
+		}
+	}
+	doc, err := os.ReadFile("../../docs/doctor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	_, table, _ := strings.Cut(string(doc), "\n## The checks\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(table, -1) {
+		told = append(told, m[1])
+	}
+	slices.Sort(used)
+	slices.Sort(told)
+	if diff := cmp.Diff(slices.Compact(used), told); diff != "" {
+		t.Errorf("docs/doctor.md (-used +told):\n%s", diff)
+	}
+}
