@@ -24,6 +24,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	site := pages.Routes()
 	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
+	gate.When, gate.KeepChanges, gate.Now = a.cfg.Changes.When, a.cfg.Changes.Keep, a.clock.Now
 	gate.Mount(mux)
 	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))

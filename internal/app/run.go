@@ -66,6 +66,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func() { failed <- a.hub.Run(hubCtx) })
 	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
 	group.Go(func() { eachQuarter(hubCtx, a.clock.Now, func() { a.tellTestFeed(hubCtx) }) })
+	group.Go(func() { a.followLists(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}

@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/internal/hub"
 	"cloudburst/rsscloud"
+	"cloudburst/websub"
 )
 
 // The test feed changes every quarter of an hour by itself, so that whoever writes
@@ -48,7 +49,8 @@ func testFeed(public string, now time.Time) (body []byte, changed time.Time) {
 <ttl>15</ttl>
 %s
 <atom:link rel="self" type="application/rss+xml" href="%s"/>
-`, text(public), changed.Format(time.RFC1123Z), rsscloud.CloudAt(public), text(self))
+<atom:link rel="hub" href="%s"/>
+`, text(public), changed.Format(time.RFC1123Z), rsscloud.CloudAt(public), text(self), text(public+"/websub"))
 	for i := range testFeedItems {
 		at := changed.Add(-time.Duration(i) * testFeedEvery)
 		fmt.Fprintf(&b, "<item>\n<description>It is %s in Greenwich: quarter %d of the day.</description>\n<pubDate>%s</pubDate>\n<guid isPermaLink=\"false\">%s</guid>\n</item>\n",
@@ -67,6 +69,8 @@ func (a *App) serveTestFeed(public string) http.Handler {
 		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Link", websub.LinkHeader(public+"/websub", public+testFeedPath))
+		h.Set("Cache-Control", "max-age=60")
 		h.Set("ETag", fmt.Sprintf(`"%d"`, changed.Unix()))
 		http.ServeContent(w, r, "", changed, bytes.NewReader(body))
 	})

@@ -38,6 +38,10 @@ func TestFetchedFeed(t *testing.T) {
 		return &fetch.Response{Status: 200, Header: head, Body: []byte("<rss/>"), URL: feed + "?final", SentAt: sent}, nil
 	})}
 	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed, ETag: `"x"`, LastModified: "once"})
+	if got.About == nil || got.About() != (hub.About{}) {
+		t.Error("an empty feed says something of itself")
+	}
+	got.About = nil
 	sum := sha256.Sum256([]byte("<rss/>"))
 	want := hub.Fetched{Hash: sum[:], Body: []byte("<rss/>"), ETag: `W/"a, b"`, LastModified: "yesterday  at noon", ContentType: "text/xml", URL: feed + "?final", SentAt: sent}
 	if d := cmp.Diff(want, got); err != nil || d != "" {

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/gateway"
+	"cloudburst/weblogs"
+)
+
+// doorChanges is how the log calls what another server's list of changes says.
+const doorChanges = "changes"
+
+// followLists reads the lists of changes that the configuration names until ctx
+// ends. What they name and somebody follows here is checked.
+func (a *App) followLists(ctx context.Context) {
+	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
+	doer := fetch.NewDoer(fetch.DoerOptions{
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Own: a.ownAddrs},
+		UserAgent: agent,
+		MaxBody:   weblogs.MaxChanges,
+	})
+	defer doer.CloseIdle()
+	var group sync.WaitGroup
+	for _, list := range a.cfg.Changes.Follow {
+		log := a.log.With("list", list)
+		f := &weblogs.Follower{
+			URL: list, HTTP: doer, UserAgent: agent, Last: true,
+			New: func(ctx context.Context, w weblogs.Weblog) {
+				urls := []string{w.URL}
+				if w.RSSURL != "" {
+					urls = append(urls, w.RSSURL)
+				}
+				if _, err := a.hub.Hear(ctx, urls, doorChanges); err != nil && ctx.Err() == nil {
+					log.Warn("check what a list of changes names", "url", w.URL, "err", err)
+				}
+			},
+			Failed: func(err error, wait time.Duration) {
+				if ctx.Err() == nil {
+					log.Warn("read a list of changes", "again in", wait, "err", err)
+				}
+			},
+		}
+		if a.cfg.Changes.When == "seconds" {
+			f.Unit = time.Second
+		}
+		group.Go(func() {
+			if err := f.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				log.Error("a list of changes is not followed any more", "err", err)
+			}
+		})
+	}
+	group.Wait()
+}
