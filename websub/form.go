@@ -143,6 +143,7 @@ func (f form) subscription(mode string) (s Subscription, err error) {
 	if err == nil {
 		s.Secret, err = f.one("hub.secret")
 	}
+	// spec:websub-2018#secret-accepted
 	// spec:websub-2018#secret-length
 	if err == nil && len(s.Secret) > MaxSecret {
 		err = bad("hub.secret is %d bytes long; it must be less than %d.", len(s.Secret), MaxSecret+1)

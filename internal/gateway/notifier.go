@@ -95,6 +95,7 @@ func (n *Notifier) failed(m *fetch.Message, r *fetch.Reply) hub.Reply {
 	}
 	return hub.Reply{
 		// spec:cloudburst#callback-410
+		// spec:websub-2018#delivery-410
 		Gone: r.Status == http.StatusGone, NotTried: r.NotTried, Timeout: r.Timeout,
 		// spec:cloudburst#retry-after
 		RetryAfter: fetch.RetryAfter(r.RetryAfter, now()), Took: r.Took,

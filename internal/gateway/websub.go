@@ -209,6 +209,7 @@ func (n *Notifier) websubMessage(sub hub.Subscription, topic hub.Topic, content 
 		return nil, fault.New(fault.Invalid, "There is no content of %s to deliver.", topic.URL)
 	}
 	e := n.delivery(topic, content.Type, hops)
+	// spec:websub-2018#delivery-answer-ignored
 	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: e.header, Body: content.Body}
 	if sub.Secret == "" {
 		return m, nil

@@ -243,6 +243,7 @@ func (h *Hub) decideSubscribe(ctx context.Context, in Intent) (Decision, *About)
 	if failed {
 		return d, nil
 	}
+	// spec:websub-2018#re-subscribe
 	now := h.now()
 	e := in.event(event.KindRegister, fmt.Sprintf("Subscribed by WebSub until %s.", now.Add(in.Lease).Format("15:04 on 2 January")))
 	e.Took, e.Detail = now.Sub(in.At), detail(x)

@@ -9,6 +9,8 @@ import (
 // What a failure means is the protocol's business. rssCloud counts three in a row
 // (see the sweep). WebSub keeps the subscription to the end of its lease. CNWS
 // gives up whoever could not be reached for a day.
+//
+// spec:websub-2018#delivery-failed-kept
 
 // websubLater is the wait of WebSub after those of Options.Retry.
 const websubLater = 6 * time.Hour
@@ -59,6 +61,7 @@ func (h *Hub) judge(d *delivery, r *Reply) {
 // nextTry is when to try again after the tries-th failure.
 //
 // spec:cloudburst#websub-retry
+// spec:websub-2018#delivery-retried
 func (h *Hub) nextTry(s Subscription, now time.Time, tries int, asked time.Duration) time.Time {
 	switch s.Protocol {
 	case WebSub:

@@ -95,6 +95,8 @@ const pageColumns = `s.id, s.protocol, s.callback, s.proc, s.failures, s.tries, 
 // PageText is the statement of Page, for tests of its plan. It is the hottest one
 // there is and must walk the primary key; the "+ 0" keeps a planner that knows no
 // figures yet from the index on expires_at.
+//
+// spec:websub-2018#lease-enforced
 const PageText = `SELECT ` + pageColumns + ` FROM subscription AS s
 	WHERE s.topic_id = $1 AND (s.bucket, s.id) > ($2, $3) AND s.bucket <= $4 AND s.expires_at + 0 > $5
 	ORDER BY s.topic_id, s.bucket, s.id LIMIT $6`
