@@ -24,7 +24,7 @@ import (
 
 const (
 	websubDoor = "http://hub.example/websub"
-	websubCB  = "http://agg.example:5337/secret/cb?x=1&hub.mode=mine"
+	websubCB   = "http://agg.example:5337/secret/cb?x=1&hub.mode=mine"
 )
 
 // knock posts a form to the WebSub door and gives status, text and header.

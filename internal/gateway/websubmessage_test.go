@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net/http/httptest"
 	"net/netip"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -270,5 +272,99 @@ func BenchmarkWebSubMessage(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// TestPythonsStandardLibraryAsWebSubSubscriber asks, tells and delivers to a program
+// that shares no code with this one.
+func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
+	t.Parallel()
+	const topicURL = feed + "?a=1&b=%2F"
+	cmd := exec.CommandContext(t.Context(), "python3", "testdata/clients/websub_callback.py", topicURL, "geheim ü")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal("the callback did not start")
+	}
+	callback := lines.Text()
+	said := func(want string) {
+		t.Helper()
+		if !lines.Scan() || lines.Text() != want {
+			t.Errorf("it said %q, want %q", lines.Text(), want)
+		}
+	}
+	sender := fetch.NewSender(fetch.SenderOptions{
+		Guard:  &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Callback: true},
+		Bucket: -1,
+	})
+	defer sender.Close()
+	a := &Asker{Sender: sender}
+	for mode, want := range map[string]string{hub.ModeSubscribe: "subscribe 1 7200 None", hub.ModeUnsubscribe: "unsubscribe 1 None None"} {
+		if x, err := a.Confirm(t.Context(), hub.Intent{Topic: topicURL, Callback: callback, Mode: mode, Lease: 2 * time.Hour}); err != nil {
+			t.Fatalf("%s: %v %+v", mode, err, x)
+		}
+		said(want)
+	}
+	if _, err := a.Confirm(t.Context(), hub.Intent{Topic: feed, Callback: callback, Mode: hub.ModeSubscribe}); fault.CodeOf(err) != fault.Refused {
+		t.Errorf("another topic: %v", err)
+	}
+	if _, err := a.Deny(t.Context(), hub.Intent{Topic: topicURL, Callback: callback, Reason: "No & never."}); err != nil {
+		t.Error(err)
+	}
+	said("denied 1 None No & never.")
+	content := &hub.Content{Type: "application/feed+json; charset=utf-8", Body: []byte(strings.Repeat("\x00ü\r\n", 5000))}
+	sub := hub.Subscription{Protocol: hub.WebSub, Callback: callback}
+	for _, method := range []string{"none", "sha1", "sha256", "sha384", "sha512"} {
+		n := &Notifier{Sender: sender, HubURL: func() string { return websubDoor }, Signature: method}
+		right := "False"
+		if method != "none" {
+			sub.Secret, right = "geheim ü", "True"
+		}
+		if r := n.Notify(t.Context(), sub, topic(topicURL), content, 0); !r.OK {
+			t.Fatalf("%s: %+v", method, r)
+		}
+		said("content " + method + " " + right + " application/feed+json; charset=utf-8 25000 " + websubDoor + " True")
+	}
+}
+
+func TestCurlAsWebSubClient(t *testing.T) {
+	t.Parallel()
+	h := &fakeHub{}
+	door := serve(t, h).URL + "/websub"
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{" 202", []string{"-d", "hub.mode=subscribe", "--data-urlencode", "hub.topic=" + feed + "?a=1&b=ü", "--data-urlencode", "hub.callback=" + websubCB, "-d", "hub.lease_seconds=600&hub.secret=geheim", door}},
+		{" 202", []string{"-H", "Content-Type:", "-d", "hub.mode=unsubscribe&hub.topic=" + feed + "&hub.callback=http://agg.example/", door}},
+		{" 204", []string{"-d", "hub.mode=publish&hub.url=" + feed, "-d", "hub.url=http://other.example/", door}},
+		{"hub.callback is missing; a subscription needs hub.mode, hub.callback and hub.topic.\n 400", []string{"-d", "hub.mode=subscribe&hub.topic=" + feed, door}},
+		{" 415", []string{"-F", "hub.mode=publish", door}},
+		{"This is a WebSub hub.", []string{door}},
+	} {
+		if out := run(t, "curl", append([]string{"-sS", "--max-time", "20", "-w", " %{http_code}"}, c.args...)...); !strings.Contains(out, c.want) {
+			t.Errorf("curl %s\ngave %s\nwithout %s", strings.Join(c.args, " "), out, c.want)
+		}
+	}
+	want := []hub.Intent{
+		{Topic: feed + "?a=1&b=ü", Callback: websubCB, Mode: "subscribe", Secret: "geheim", Lease: 10 * time.Minute, Door: "websub"},
+		{Topic: feed, Callback: "http://agg.example/", Mode: "unsubscribe", Door: "websub"},
+	}
+	if d := cmp.Diff(want, h.intents); d != "" || len(h.pings) != 2 {
+		t.Errorf("%d pings\n%s", len(h.pings), d)
 	}
 }
