@@ -213,8 +213,7 @@ func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
 	}
 }
 
-// Wanted gives no secret: signatures are checked in Deliver, which can say what is
-// wrong with them.
+// Wanted says what a callback stands for.
 func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, error) {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
@@ -222,12 +221,25 @@ func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, erro
 	if f == nil {
 		return websub.Wanted{}, websub.ErrNotWanted
 	}
-	return websub.Wanted{Topic: f.sub.Topic}, nil
+	return websub.Wanted{Topic: f.sub.Topic, Secret: f.sub.Secret}, nil
+}
+
+// Rejected hears that content was ignored because it is not signed as it should be,
+// and says so once for each feed.
+func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
+	w.l.mu.Lock()
+	f := w.named(token)
+	told := f == nil || f.sub.told
+	if f != nil {
+		f.sub.told = true
+	}
+	w.l.mu.Unlock()
+	if !told {
+		w.l.say(record{Event: "error", Feed: f.url, Message: unsigned(f.url, err)})
+	}
 }
 
 // Deliver takes content.
-//
-// spec:websub-2018#signature-ignored-2xx
 func (w *webSubWay) Deliver(ctx context.Context, d websub.Delivery) error {
 	now, header := time.Now(), http.Header{}
 	if r := websub.RequestFrom(ctx); r != nil {
@@ -235,28 +247,15 @@ func (w *webSubWay) Deliver(ctx context.Context, d websub.Delivery) error {
 	}
 	w.l.mu.Lock()
 	f := w.named(d.Token)
-	if f == nil {
-		w.l.mu.Unlock()
-		return nil
-	}
-	secret, told := f.sub.Secret, f.sub.told
-	var bad error
-	if secret != "" {
-		bad = websub.CheckSignature(header.Get(websub.SignatureHeader), secret, d.Body)
-		f.sub.told = told || bad != nil
-	}
 	w.l.mu.Unlock()
-	if bad != nil {
-		if !told {
-			w.l.say(record{Event: "error", Feed: f.url, Message: unsigned(f.url, bad)})
-		}
-		return nil
+	if f == nil {
+		return websub.ErrNotWanted
 	}
-	w.l.take(notice{feed: f.url, at: now, news: deliveryRecord(f.url, d, header, secret != "", now)})
+	w.l.take(notice{feed: f.url, at: now, news: deliveryRecord(f.url, d, header, now)})
 	return nil
 }
 
-// unsigned says what is wrong with a signature, once for each feed.
+// unsigned says what is wrong with a signature.
 func unsigned(feed string, err error) string {
 	text := "what came for " + feed + " was ignored, and so will others like it: "
 	switch {
@@ -270,9 +269,9 @@ func unsigned(feed string, err error) string {
 
 // deliveryRecord is what arrived. Nothing is read again for it: the content itself
 // came along, and it may be anything.
-func deliveryRecord(feed string, d websub.Delivery, header http.Header, signed bool, now time.Time) *record {
+func deliveryRecord(feed string, d websub.Delivery, header http.Header, now time.Time) *record {
 	r := &record{At: now, Event: "changed", Feed: feed, Hub: d.Hub, ContentType: clean(short(d.ContentType, 200)), Signature: "none"}
-	if signed {
+	if d.Verified {
 		r.Signature = "ok"
 	}
 	size, sum := len(d.Body), sha256.Sum256(d.Body)
