@@ -62,6 +62,7 @@ type Options struct {
 	Store Store
 	Bus   *event.Bus
 
+	Relays    Relays           // feeds that are followed at other hubs; nil: none can be
 	Log       *slog.Logger     // nil: nothing is logged
 	Version   string           // of the program
 	PublicURL string           // where the public listener is reached; "": not told
@@ -138,6 +139,9 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/subscriptions/import", s.importLines},
 		{"GET", "/v1/log", s.log},
 		{"GET", "/v1/log/stream", s.stream},
+		{"GET", "/v1/relays", s.relays},
+		{"POST", "/v1/relays", s.addRelay},
+		{"DELETE", "/v1/relays", s.removeRelay},
 		{"POST", "/v1/ping", s.ping},
 		{"POST", "/v1/sweep", s.sweep},
 		{"POST", "/v1/backup", s.backup},

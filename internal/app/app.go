@@ -81,7 +81,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	}
 	a.newUpstream(st)
 	a.admin = api.New(api.Options{
-		Hub: a.hub, Store: st, Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
+		Hub: a.hub, Store: st, Relays: a.upstream, Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	}).Handler()
 	return a, nil

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+)
+
+// Relays are the feeds that this server follows at other hubs; *upstream.Engine is one.
+type Relays interface {
+	Add(ctx context.Context, r upstream.Request) (upstream.Follow, error)
+	Remove(ctx context.Context, feed, via, who string) ([]upstream.Follow, error)
+	List(ctx context.Context, q upstream.Query) ([]upstream.Follow, error)
+}
+
+// relaying is who wants the feeds that are added here.
+const relaying = "relay"
+
+func (s *Server) haveRelays() error {
+	if s.Options.Relays == nil {
+		return fault.New(fault.Unsupported, "This server does not follow feeds at other hubs.")
+	}
+	return nil
+}
+
+func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "match", "via", "state", "after", "limit")
+	q := upstream.Query{Match: p.text("match"), Protocol: p.text("via"), State: p.text("state"), Limit: p.limit()}
+	after := p.text("after")
+	if p.err != nil {
+		return p.err
+	}
+	if err := s.haveRelays(); err != nil {
+		return err
+	}
+	if err := checkVia(q.Protocol); err != nil {
+		return err
+	}
+	if states := []string{upstream.Pending, upstream.Active, upstream.Refused, upstream.Lost, upstream.Ending}; q.State != "" && !slices.Contains(states, q.State) {
+		return fault.New(fault.Invalid, "state is %q: it needs one of %s.", cut(q.State, 100), strings.Join(states, ", "))
+	}
+	if after != "" {
+		var whole bool
+		if q.After.Protocol, q.After.Feed, whole = strings.Cut(after, " "); !whole {
+			return fault.New(fault.Invalid, "after is %q, not what next of a page before said.", cut(after, 100))
+		}
+	}
+	rows, err := s.Options.Relays.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Relays []client.Relay `json:"relays"`
+		Next   string         `json:"next,omitempty"`
+	}{Relays: relaysOf(rows)}
+	if len(rows) == q.Limit {
+		last := rows[len(rows)-1]
+		page.Next = last.Protocol + " " + last.Feed
+	}
+	return ok(w, page)
+}
+
+func (s *Server) addRelay(w http.ResponseWriter, r *http.Request) error {
+	var in client.RelayRequest
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if err := s.haveRelays(); err != nil {
+		return err
+	}
+	f, err := s.Options.Relays.Add(r.Context(), upstream.Request{Feed: in.Feed, Via: in.Via, Hub: in.Hub, For: relaying})
+	if err != nil {
+		return err
+	}
+	return ok(w, relayOf(f))
+}
+
+func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "feed", "via")
+	feed, via := p.text("feed"), p.text("via")
+	if p.err != nil {
+		return p.err
+	}
+	if err := s.haveRelays(); err != nil {
+		return err
+	}
+	if feed == "" {
+		return fault.New(fault.Invalid, "The parameter feed is missing: it names the feed.")
+	}
+	if err := checkVia(via); err != nil {
+		return err
+	}
+	gone, err := s.Options.Relays.Remove(r.Context(), feed, via, relaying)
+	if err != nil {
+		return err
+	}
+	return ok(w, struct {
+		Removed []client.Relay `json:"removed"`
+	}{relaysOf(gone)})
+}
+
+func checkVia(via string) error {
+	if via != "" && !slices.Contains(upstream.Protocols(), via) {
+		return fault.New(fault.Invalid, "via is %q: it needs one of %s.", cut(via, 100), strings.Join(upstream.Protocols(), ", "))
+	}
+	return nil
+}
+
+func relaysOf(rows []upstream.Follow) []client.Relay {
+	list := make([]client.Relay, len(rows))
+	for i, f := range rows {
+		list[i] = relayOf(f)
+	}
+	return list
+}
+
+// relayOf leaves out what nobody but the hub may know: token and secret.
+func relayOf(f upstream.Follow) client.Relay {
+	return client.Relay{
+		Feed: f.Feed, Via: f.Protocol, Hub: f.Hub, Topic: f.Topic, State: f.State, For: append([]string{}, f.For...),
+		CreatedAt: milli(f.CreatedAt), RequestedAt: when(f.RequestedAt), ConfirmedAt: when(f.ConfirmedAt), HeardAt: when(f.HeardAt),
+		ExpiresAt: when(f.ExpiresAt), NextAt: when(f.NextAt), Failures: f.Failures, Rejected: f.Rejected,
+		LastError: f.LastError, LastErrorAt: when(f.LastErrorAt),
+	}
+}
