@@ -59,10 +59,10 @@ type how struct {
 }
 
 // get reads a URL over its redirects.
-func (x *exam) get(ctx context.Context, address string, h how) answer {
+func (x *exam) get(ctx context.Context, address string, h how) (a answer) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	a := answer{url: address}
+	a = answer{url: address}
 	begun := x.d.now()
 	defer func() { a.took = x.d.now().Sub(begun) }()
 	for {

@@ -110,7 +110,7 @@ func (x *exam) redirect(h hop) {
 		text += " It leads from http to https."
 	}
 	if from != to {
-		text += fmt.Sprintf(" It is another host: rssCloud hubs know a feed by its exact address, so pings must name the one that subscribers use.")
+		text += " It is another host: rssCloud hubs know a feed by its exact address, so pings must name the one that subscribers use."
 	}
 	x.add(SubjectFeed, "redirect", level, text, fix)
 }
@@ -136,7 +136,7 @@ func (x *exam) choose(feeds []discover.Link) bool {
 	})
 	if len(sure) == 0 {
 		x.add(SubjectFeed, "feed-found", Problem, fmt.Sprintf("%s is a page, and it names no feed.", x.first.url),
-			"Name the feed itself, or let the head of the page name it:\n"+alternate("application/rss+xml", "https://example.org/rss.xml"))
+			"Name the feed itself (cloudburst discover looks for it), or let the head of the page name it:\n"+alternate("application/rss+xml", "https://example.org/rss.xml"))
 		return false
 	}
 	text := fmt.Sprintf("%s is a page. It names one feed, which is examined: %s", x.first.url, sure[0].URL)
