@@ -84,13 +84,17 @@ type Topic struct {
 
 // Subscription is one callback that is told when one feed changes.
 type Subscription struct {
-	Topic     string    `json:"topic"`
-	Protocol  string    `json:"protocol"` // http-post, https-post, xml-rpc, soap
-	Callback  string    `json:"callback"`
-	Procedure string    `json:"procedure,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-	RenewedAt time.Time `json:"renewed_at"`
-	ExpiresAt time.Time `json:"expires_at"`
+	Topic     string `json:"topic"`
+	Protocol  string `json:"protocol"` // http-post, https-post, xml-rpc, soap, websub, cnws
+	Callback  string `json:"callback"`
+	Procedure string `json:"procedure,omitempty"`
+	// Secret is what deliveries by websub are signed with: at most 199 bytes, "" for
+	// none. SecretBase64 is there instead when it is no text. Only exports have them.
+	Secret       string    `json:"secret,omitempty"`
+	SecretBase64 []byte    `json:"secret_base64,omitempty"`
+	CreatedAt    time.Time `json:"created_at"`
+	RenewedAt    time.Time `json:"renewed_at"`
+	ExpiresAt    time.Time `json:"expires_at"`
 
 	// What follows is how it fares. Exports leave it out and imports ignore it.
 	TopicID     int64      `json:"topic_id,string,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"cloudburst/client"
 	"cloudburst/internal/event"
@@ -34,6 +35,7 @@ func topicOf(t hub.Topic, subscribers int64) client.Topic {
 
 func subscriptionOf(s hub.Subscription, topic string) client.Subscription {
 	c := exportOf(s, topic)
+	c.Secret, c.SecretBase64 = "", nil // between the callback and this server
 	c.TopicID, c.ID = s.TopicID, s.ID
 	c.Failures, c.Tries = s.Failures, s.Tries
 	c.NextAt, c.LastError, c.LastErrorAt = when(s.NextAt), s.LastError, when(s.LastErrorAt)
@@ -42,10 +44,14 @@ func subscriptionOf(s hub.Subscription, topic string) client.Subscription {
 
 // exportOf leaves out how the subscription fares: that belongs to this server.
 func exportOf(s hub.Subscription, topic string) client.Subscription {
-	return client.Subscription{
+	c := client.Subscription{
 		Topic: topic, Protocol: s.Protocol, Callback: s.Callback, Procedure: s.Procedure,
 		CreatedAt: milli(s.CreatedAt), RenewedAt: milli(s.RenewedAt), ExpiresAt: milli(s.ExpiresAt),
 	}
+	if c.Secret = s.Secret; !utf8.ValidString(s.Secret) {
+		c.Secret, c.SecretBase64 = "", []byte(s.Secret)
+	}
+	return c
 }
 
 func eventOf(e event.Event) client.Event {

@@ -10,7 +10,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func protocols() []string { return []string{hub.HTTPPost, hub.HTTPSPost, hub.XMLRPC, hub.SOAP} }
+func protocols() []string {
+	return []string{hub.HTTPPost, hub.HTTPSPost, hub.XMLRPC, hub.SOAP, hub.WebSub, hub.CNWS}
+}
 
 func checkProtocol(p string) error {
 	if !slices.Contains(protocols(), p) {

@@ -16,6 +16,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/websub"
 )
 
 const (
@@ -234,10 +235,28 @@ func readSubscription(line []byte) (client.Subscription, error) {
 	if !isProcedure(sub.Procedure) {
 		return sub, fmt.Errorf("procedure is %q: it needs letters, digits and _ . : / only, at most 128", cut(sub.Procedure, 200))
 	}
+	if err := checkSecret(sub); err != nil {
+		return sub, err
+	}
 	if sub.ExpiresAt.IsZero() {
 		return sub, errors.New("expires_at is missing")
 	}
 	return sub, nil
+}
+
+// checkSecret accepts a secret where one is of use, once.
+func checkSecret(sub client.Subscription) error {
+	switch {
+	case sub.Secret == "" && len(sub.SecretBase64) == 0:
+		return nil
+	case sub.Secret != "" && len(sub.SecretBase64) > 0:
+		return errors.New("secret and secret_base64 are both there, which say the same; leave one out")
+	case sub.Protocol != hub.WebSub:
+		return fmt.Errorf("secret is there, and only websub has one; the protocol is %s", sub.Protocol)
+	case len(sub.Secret)+len(sub.SecretBase64) > websub.MaxSecret:
+		return fmt.Errorf("secret is %d bytes long; at most %d are taken", len(sub.Secret)+len(sub.SecretBase64), websub.MaxSecret)
+	}
+	return nil
 }
 
 // isProcedure reports the name of a procedure, or none.
@@ -328,7 +347,7 @@ func (s *Server) subscriptionFrom(c client.Subscription) hub.SubscriptionInfo {
 	}
 	return hub.SubscriptionInfo{Topic: c.Topic, Subscription: hub.Subscription{
 		TopicID: hub.TopicID(c.Topic), ID: hub.SubscriptionID(c.Protocol, c.Callback),
-		Protocol: c.Protocol, Callback: c.Callback, Procedure: c.Procedure,
+		Protocol: c.Protocol, Callback: c.Callback, Procedure: c.Procedure, Secret: c.Secret + string(c.SecretBase64),
 		CreatedAt: milli(c.CreatedAt), RenewedAt: milli(c.RenewedAt), ExpiresAt: milli(c.ExpiresAt),
 	}}
 }

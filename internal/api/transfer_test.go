@@ -20,11 +20,20 @@ func TestExportAndImportRoundTripByteForByte(t *testing.T) {
 		from.add(fmt.Sprintf("http://a.example/%d?x=<&>", i%3), hub.HTTPPost, fmt.Sprintf("http://b.example/ü/%d", i), "", start().Add(time.Duration(i+1)*time.Millisecond))
 	}
 	from.add("http://a.example/rss", hub.XMLRPC, "http://b.example/RPC2", "river.feedUpdated", start().Add(time.Hour))
+	from.add("http://a.example/rss", hub.CNWS, "http://b.example/RPC2", "", hub.Forever())
+	from.add("http://a.example/rss", hub.WebSub, "http://b.example/open", "", start().Add(time.Hour))
+	secrets := []string{"between us", "<&>\"\u2028\x00", "\xff\x00no text", strings.Repeat("s", 199)}
+	for i, secret := range secrets {
+		sub := hub.Subscription{TopicID: hub.TopicID("http://a.example/rss"), Protocol: hub.WebSub, Callback: fmt.Sprintf("http://b.example/signed/%d", i),
+			Secret: secret, CreatedAt: start(), RenewedAt: start(), ExpiresAt: start().Add(time.Hour)}
+		sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
+		from.subs[sub.Key()] = hub.SubscriptionInfo{Subscription: sub, Topic: "http://a.example/rss"}
+	}
 	from.add("http://a.example/rss", hub.HTTPPost, "http://gone.example/", "", start())
 	a, _ := serve(t, from)
 	var first, second bytes.Buffer
 	n, err := a.Export(t.Context(), &first, nil)
-	if err != nil || n != 1235 {
+	if err != nil || n != 1241 {
 		t.Fatal(n, err)
 	}
 	w := newWorld()
@@ -32,11 +41,11 @@ func TestExportAndImportRoundTripByteForByte(t *testing.T) {
 	steps := 0
 	res, err := b.Import(t.Context(), bytes.NewReader(first.Bytes()), client.ImportOptions{Progress: func(done, total int) {
 		steps++
-		if total != 1235 || done > total {
+		if total != 1241 || done > total {
 			t.Errorf("%d of %d", done, total)
 		}
 	}})
-	if err != nil || res.Imported != 1235 || res.Bad != 0 || steps != 3 {
+	if err != nil || res.Imported != 1241 || res.Bad != 0 || steps != 3 {
 		t.Fatalf("%+v %v, %d steps", res, err, steps)
 	}
 	if _, err := b.Export(t.Context(), &second, nil); err != nil {
@@ -46,8 +55,13 @@ func TestExportAndImportRoundTripByteForByte(t *testing.T) {
 		t.Error("the second export differs")
 	}
 	res, err = b.Import(t.Context(), bytes.NewReader(first.Bytes()), client.ImportOptions{})
-	if err != nil || res.Imported != 1235 || len(w.subs) != 1235 {
+	if err != nil || res.Imported != 1241 || len(w.subs) != 1241 {
 		t.Errorf("again: %+v %v", res, err)
+	}
+	for key, sub := range from.subs {
+		if got, ok := w.subs[key]; ok && got.Secret != sub.Secret {
+			t.Errorf("the secret %q became %q", sub.Secret, got.Secret)
+		}
 	}
 }
 
@@ -67,6 +81,10 @@ func TestABadLineRefusesTheWholeFile(t *testing.T) {
 		{"protocol", `{"topic":"http://a.example/","protocol":"HTTP-POST","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, `protocol is "HTTP-POST"`},
 		{"no procedure", `{"topic":"http://a.example/","protocol":"xml-rpc","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, "procedure is missing"},
 		{"procedure", `{"topic":"http://a.example/","protocol":"soap","callback":"http://b.example/","procedure":"a b","expires_at":"2030-01-01T00:00:00Z"}`, `procedure is "a b"`},
+		{"secret for a protocol without", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","secret":"x","expires_at":"2030-01-01T00:00:00Z"}`, "only websub has one"},
+		{"long secret", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"` + strings.Repeat("x", 200) + `","expires_at":"2030-01-01T00:00:00Z"}`, "secret is 200 bytes long"},
+		{"two secrets", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"x","secret_base64":"eA==","expires_at":"2030-01-01T00:00:00Z"}`, "both there"},
+		{"secret of no base64", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret_base64":"?","expires_at":"2030-01-01T00:00:00Z"}`, "it is not a subscription in JSON"},
 		{"no expiry", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/"}`, "expires_at is missing"},
 		{"expiry", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","expires_at":"soon"}`, "it is not a subscription in JSON"},
 		{"too long", `{"topic":"` + strings.Repeat("x", maxLine) + `"}`, "longer than 65536 bytes"},
@@ -181,4 +199,23 @@ func FuzzImportLine(f *testing.F) {
 			t.Fatalf("%s became %s", once, twice)
 		}
 	})
+}
+
+func TestListsShowNoSecrets(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	sub := hub.Subscription{TopicID: hub.TopicID("http://a.example/"), Protocol: hub.WebSub, Callback: "http://b.example/", Secret: "between us",
+		CreatedAt: start(), RenewedAt: start(), ExpiresAt: start().Add(time.Hour)}
+	sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
+	w.subs[sub.Key()] = hub.SubscriptionInfo{Subscription: sub, Topic: "http://a.example/"}
+	c, _ := serve(t, w)
+	n := 0
+	for s, err := range c.Subscriptions(t.Context(), client.SubscriptionQuery{Protocol: hub.WebSub}) {
+		if n++; err != nil || s.Secret != "" || len(s.SecretBase64) > 0 {
+			t.Errorf("%+v %v", s, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d are listed", n)
+	}
 }
