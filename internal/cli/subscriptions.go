@@ -42,7 +42,7 @@ next_at, last_error, last_error_at.`,
 	f := c.Flags()
 	f.StringVar(&q.Topic, "topic", "", "only those of the feed with this `URL`")
 	f.StringVar(&q.Match, "match", "", "only those with this `text` in the feed's URL or the callback")
-	choose(c, &q.Protocol, "protocol", "only those told in this way", "http-post", "https-post", "xml-rpc", "soap")
+	choose(c, &q.Protocol, "protocol", "only those told in this way", "http-post", "https-post", "xml-rpc", "soap", "websub", "cnws")
 	f.IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
 	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return c
@@ -102,7 +102,7 @@ the subscriber may register again.`,
 	})
 	c.Flags().StringVar(&q.Topic, "topic", "", "of the feed with this `URL`")
 	c.Flags().StringVar(&q.Callback, "callback", "", "with this callback `URL`")
-	choose(c, &q.Protocol, "protocol", "told in this way", "http-post", "https-post", "xml-rpc", "soap")
+	choose(c, &q.Protocol, "protocol", "told in this way", "http-post", "https-post", "xml-rpc", "soap", "websub", "cnws")
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return c
 }
