@@ -18,7 +18,7 @@ type callback struct {
 	host  string // by which hubs reach it; "": the address that they see
 	port  int
 	token string // what nobody guesses
-	stop  func()
+	stop  func(context.Context)
 }
 
 // register asks the feed's hubs to tell this machine, where they can. The function
@@ -61,7 +61,7 @@ func (w *watching) register(ctx context.Context) (leave func()) {
 		for _, end := range ends {
 			end(ctx)
 		}
-		c.stop()
+		c.stop(ctx)
 	}
 }
 
@@ -118,7 +118,15 @@ func (w *watching) subscribe(ctx context.Context, hub string, c callback) (end f
 	if err != nil {
 		return func(context.Context) {}
 	}
-	return func(ctx context.Context) { _ = client.Unsubscribe(ctx, hub, s) }
+	return func(ctx context.Context) {
+		if client.Unsubscribe(ctx, hub, s) != nil {
+			return
+		}
+		select { // it asks back about this too
+		case <-w.ended:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // asks tells what came of asking a hub.
@@ -183,8 +191,10 @@ func (w *watching) listen(ctx context.Context) (callback, error) {
 		defer close(done)
 		_ = server.Serve(ln) // it ends with stop
 	}()
-	c.stop = func() {
-		_ = server.Close() // whoever still speaks has nothing to say any more
+	c.stop = func(ctx context.Context) {
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close() // whoever still speaks has nothing to say any more
+		}
 		<-done
 	}
 	return c, nil
@@ -214,11 +224,13 @@ func (w *watching) Confirm(_ context.Context, c websub.Confirmation) error {
 	if c.Topic != w.x.topic() {
 		return websub.ErrNotWanted
 	}
-	if c.Mode == websub.ModeSubscribe {
-		select {
-		case w.confirmed <- struct{}{}:
-		default:
-		}
+	asked := w.confirmed
+	if c.Mode == websub.ModeUnsubscribe {
+		asked = w.ended
+	}
+	select {
+	case asked <- struct{}{}:
+	default: // it asks again
 	}
 	return nil
 }

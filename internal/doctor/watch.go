@@ -25,7 +25,8 @@ type watching struct {
 	begun     time.Time
 	was       answer // the last reading
 	heard     chan heard
-	confirmed chan struct{}
+	confirmed chan struct{} // a WebSub hub asked whether the subscription is wanted
+	ended     chan struct{} // and whether its end is
 
 	asked   []string         // protocols in which a hub was asked to tell
 	told    map[string]heard // the first news in each
@@ -44,7 +45,7 @@ func (x *exam) watch(ctx context.Context) bool {
 	if x.d.Watch <= 0 {
 		return true
 	}
-	w := &watching{x: x, heard: make(chan heard, 64), confirmed: make(chan struct{}, 1), told: map[string]heard{}}
+	w := &watching{x: x, heard: make(chan heard, 64), confirmed: make(chan struct{}, 1), ended: make(chan struct{}, 1), told: map[string]heard{}}
 	leave := w.register(ctx)
 	defer leave()
 	x.asked = 0
