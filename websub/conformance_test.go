@@ -67,8 +67,8 @@ func TestSubscriberDiscovers(t *testing.T) {
 	for path, status := range map[string]int{"/302": 302, "/301": 301, "/307": 307, "/308": 308} {
 		s.mux.Handle(path, http.RedirectHandler("/other-self", status))
 	}
-	s.mux.Handle("/loop", http.RedirectHandler("/loop", 302))
-	s.mux.Handle("/file", http.RedirectHandler("file:///etc/passwd", 302))
+	s.mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
+	s.mux.Handle("/file", http.RedirectHandler("file:///etc/passwd", http.StatusFound))
 	for _, c := range []struct {
 		name, path, self string
 	}{
@@ -122,8 +122,8 @@ func TestSubscriberSubscribes(t *testing.T) {
 	t.Cleanup(callbacks.Close)
 	hub := newHub(t)
 	moved := newSite(t)
-	moved.mux.Handle("/307", http.RedirectHandler(hub.URL, 307))
-	moved.mux.Handle("/308", http.RedirectHandler(hub.URL, 308))
+	moved.mux.Handle("/307", http.RedirectHandler(hub.URL, http.StatusTemporaryRedirect))
+	moved.mux.Handle("/308", http.RedirectHandler(hub.URL, http.StatusPermanentRedirect))
 	topic := publisher(t, hub.URL+"/", "text/plain", "hello")
 	client := &websub.Client{}
 	follow := func(t *testing.T, door, topic, secret string) websub.Subscription {
