@@ -39,13 +39,13 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 	f, err := e.change(ctx, FollowID(door.Protocol, r.Feed), func(f *Follow, found bool) (Verdict, *event.Event) {
 		now := e.now()
 		if !found || f.State == Ending {
-			*f = Follow{ID: f.ID, CreatedAt: now, Missed: true, For: f.For}
+			*f = Follow{ID: f.ID, CreatedAt: now, For: f.For}
 		}
 		moved := f.Hub != door.Hub || f.Topic != topic
 		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, door.Protocol, topic, door.Hub, door.Wire, door.Procedure
 		f.Named = r.Hub != ""
 		if moved { // another hub must not be able to speak for this one
-			f.State, f.Missed = Pending, true
+			f.State, f.Missed = Pending, !f.ConfirmedAt.IsZero()
 			f.fresh()
 		}
 		f.want(r.For)

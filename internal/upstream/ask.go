@@ -126,7 +126,9 @@ func (e *Engine) begin(ctx context.Context, f Follow, door *Door) (Follow, bool)
 			f.Wire, f.Proc = door.Wire, door.Procedure
 		}
 		if f.State != Active || !f.ExpiresAt.IsZero() && !f.ExpiresAt.After(now) {
-			f.State = Pending
+			// What was announced while nothing held is looked for; before the first
+			// yes nobody promised anything.
+			f.State, f.Missed = Pending, f.Missed || !f.ConfirmedAt.IsZero()
 		}
 		f.RequestedAt, f.Asked, f.Base = now, true, e.PublicURL()
 		return Keep, nil

@@ -131,8 +131,11 @@ func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
 		w.state(f, upstream.Pending) // its 25 hours are over
 		w.plays(func() { w.answer = nil })
 		w.pass(8 * time.Hour)
-		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" {
+		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" || got.Missed {
 			t.Errorf("after it came back: %+v", got)
+		}
+		if list := w.told(); len(list) != 1 || list[0].Door != upstream.DoorAway {
+			t.Errorf("what was missed is looked for: %v", list)
 		}
 	})
 }

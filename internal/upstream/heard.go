@@ -79,7 +79,7 @@ func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 		}
 	}
 	if f.ConfirmedAt.IsZero() {
-		return nil // a hub's test call; the feed is looked at when it holds
+		return nil // a hub's test call
 	}
 	err := e.Signal(ctx, s)
 	switch code := fault.CodeOf(err); {

@@ -1,0 +1,125 @@
+package app_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"cloudburst/client"
+)
+
+// relay has r follow a feed, and waits until its hub has said yes.
+func (r *running) relay(t *testing.T, q client.RelayRequest) {
+	t.Helper()
+	c := &client.Client{Base: r.admin}
+	added, err := c.AddRelay(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last client.Relay
+	defer func() {
+		if t.Failed() {
+			t.Logf("the relay is %+v", last)
+		}
+	}()
+	wait(t, "the hub's yes", func() bool {
+		for last, err = range c.Relays(t.Context(), client.RelayQuery{Match: q.Feed, Via: added.Via}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last.Feed == q.Feed && last.State == "active" {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// TestAChangeCascadesFromHubToHub has one program follow a feed at another: a ping
+// of the one reaches who is subscribed at the other.
+func TestAChangeCascadesFromHubToHub(t *testing.T) {
+	t.Parallel()
+	for via, elements := range map[string]func(hub string, feed string) string{
+		"rsscloud": func(hub, _ string) string { return cloudOf(hub) },
+		"websub": func(hub, feed string) string {
+			return `<atom:link rel="hub" href="` + hub + `/hub"/><atom:link rel="self" href="` + feed + `"/>`
+		},
+		"cnws": func(string, string) string { return "" },
+	} {
+		t.Run(via, func(t *testing.T) {
+			t.Parallel()
+			a, b := start(t, conf(t, t.TempDir())), start(t, conf(t, t.TempDir()))
+			f, s := newFeed(t), newSubscriber(t)
+			feed := f.URL + "/rss.xml"
+			write := func(title string) {
+				f.set(`<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>` + title + `</title>` + elements(a.base, feed) + `</channel></rss>`)
+			}
+			write("one")
+			if code, body := post(t, b.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
+				t.Fatalf("pleaseNotify: %d %s", code, body)
+			}
+			q := client.RelayRequest{Feed: feed}
+			if via == "cnws" {
+				q.Via, q.Hub = via, a.base+"/cnws"
+			}
+			b.relay(t, q)
+			wait(t, "the first hub has it on disk", func() bool { // WebSub's subscriber knows a moment before
+				_, body := get(t, a.admin+"/v1/subscriptions")
+				return strings.Contains(body, `"callback"`)
+			})
+			for _, title := range []string{"two", "three"} {
+				write(title)
+				if code, body := post(t, a.base+"/rsscloud/ping", url.Values{"url": {feed}}); code != 200 || !strings.Contains(body, `success="true"`) {
+					t.Fatalf("ping: %d %s", code, body)
+				}
+				if got := s.wait(t, "the notification of "+title); got != feed {
+					t.Errorf("it named %q", got)
+				}
+			}
+			wait(t, "it is written that the hub spoke", func() bool {
+				_, body := get(t, b.admin+"/v1/relays")
+				return strings.Contains(body, `"heard_at"`)
+			})
+
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, b.admin+"/v1/relays?feed="+url.QueryEscape(feed), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			wait(t, "the relay is gone", func() bool {
+				_, body := get(t, b.admin+"/v1/relays")
+				return strings.Contains(body, `"relays":[]`)
+			})
+			write("four")
+			post(t, a.base+"/rsscloud/ping", url.Values{"url": {feed}})
+			wait(t, "the first hub knows it", func() bool {
+				_, body := get(t, a.admin+"/v1/subscriptions")
+				return !strings.Contains(body, b.base[len("http://127.0.0.1"):])
+			})
+			if n := len(s.heard); n != 0 {
+				t.Errorf("the subscriber heard of it %d times afterwards", n)
+			}
+		})
+	}
+}
+
+func cloudOf(hub string) string {
+	host, port, _ := strings.Cut(strings.TrimPrefix(hub, "http://"), ":")
+	return `<cloud domain="` + host + `" port="` + port + `" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
+}
+
+func TestAHubDoesNotFollowItself(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	f := newFeed(t)
+	f.set(`<rss version="2.0"><channel><title>one</title>` + cloudOf(r.base) + `</channel></rss>`)
+	_, err := (&client.Client{Base: r.admin}).AddRelay(t.Context(), client.RelayRequest{Feed: f.URL + "/rss.xml"})
+	if err == nil || !strings.Contains(err.Error(), "This server is the feed's own hub") {
+		t.Errorf("adding it: %v", err)
+	}
+}
