@@ -1,0 +1,240 @@
+package signaltest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"cloudburst/cnws"
+	"cloudburst/internal/store/storetest"
+	"cloudburst/rsscloud"
+	"cloudburst/weblogs"
+	"cloudburst/websub"
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+
+// scene is one run of the table: the server under test, another hub before it, and
+// the world.
+type scene struct {
+	*world
+	t     *testing.T
+	hub   *program // under test
+	other *program // that the hub under test follows some feeds at
+}
+
+// signal says that the cell's feed changed, at the hub's doors or by way of another
+// hub. door is how the log must call it.
+type signal struct {
+	door  string
+	relay string // by which protocol the hub under test follows the feed at the other one; "": not at all
+	send  func(s *scene, t *testing.T, c cell) error
+}
+
+func signals() map[string]signal {
+	cloud := func(protocol string) func(*scene, *testing.T, cell) error {
+		return func(s *scene, t *testing.T, c cell) error {
+			door, err := rsscloud.PingDoor(protocol, s.hub.base)
+			if err != nil {
+				return err
+			}
+			r, err := (&rsscloud.Client{}).Ping(t.Context(), protocol, door, s.feed(c))
+			return refused(err, !r.Success, r.Msg)
+		}
+	}
+	notice := func(protocol string) func(*scene, *testing.T, cell) error {
+		return func(s *scene, t *testing.T, c cell) error {
+			return (&rsscloud.Client{}).Notify(t.Context(), protocol, s.hub.base+"/notify/rsscloud", "rssCloud.notify", s.feed(c), 1)
+		}
+	}
+	return map[string]signal{
+		"ping-rest":    {"rest", "", cloud(rsscloud.HTTPPost)},
+		"ping-xml-rpc": {"xml-rpc", "", cloud(rsscloud.XMLRPC)},
+		"ping-soap":    {"soap", "", cloud(rsscloud.SOAP)},
+		"ping-get": {"rest", "", func(s *scene, t *testing.T, c cell) error {
+			return get(s.hub.base+"/ping?url="+url.QueryEscape(s.feed(c)), `success="true"`)
+		}},
+		"weblogs-ping": {"weblogs", "", func(s *scene, t *testing.T, c cell) error {
+			r, err := (&weblogs.Client{}).Ping(t.Context(), s.hub.base+"/RPC2", weblogs.Ping{Name: "Café", URL: s.site(c)})
+			return refused(err, r.Err, r.Message)
+		}},
+		"weblogs-extended": {"weblogs-extended", "", func(s *scene, t *testing.T, c cell) error {
+			r, err := (&weblogs.Client{}).Extended(t.Context(), s.hub.base+"/RPC2",
+				weblogs.Ping{Name: "Café", URL: "http://elsewhere.invalid/", ChangesURL: "http://elsewhere.invalid/1", FeedURL: s.feed(c), Tags: []string{"a", "b"}})
+			return refused(err, r.Err, r.Message)
+		}},
+		"pingsite-get": {"pingsite", "", func(s *scene, t *testing.T, c cell) error {
+			return get(s.hub.base+"/pingSiteForm?name=x&url="+url.QueryEscape(s.site(c)), "Thanks for the ping.")
+		}},
+		"pingsite-post": {"pingsite", "", func(s *scene, t *testing.T, c cell) error {
+			return post(s.hub.base+"/pingSiteForm", "application/x-www-form-urlencoded", url.Values{"name": {"x"}, "url": {s.feed(c)}}.Encode(), "Thanks for the ping.")
+		}},
+		"weblogs-soap": {"weblogs", "", func(s *scene, t *testing.T, c cell) error {
+			return post(s.hub.base+"/weblogUpdates", "text/xml", `<?xml version="1.0"?><SOAP-ENV:Envelope xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Body>`+
+				`<ping xmlns="http://www.soapware.org/"><weblogname>x</weblogname><weblogurl>`+s.site(c)+`</weblogurl></ping></SOAP-ENV:Body></SOAP-ENV:Envelope>`, "Thanks for the ping.")
+		}},
+		"websub-url": {"websub", "", func(s *scene, t *testing.T, c cell) error {
+			return (&websub.Client{}).Publish(t.Context(), s.hub.base+"/websub", s.feed(c))
+		}},
+		"websub-topic": {"websub", "", func(s *scene, t *testing.T, c cell) error {
+			return post(s.hub.base+"/hub", "application/x-www-form-urlencoded", url.Values{"hub.mode": {"publish"}, "hub.topic": {s.feed(c)}}.Encode(), "")
+		}},
+		"cnws": {"notify-cnws", "cnws", func(s *scene, t *testing.T, c cell) error {
+			wanted, err := (&cnws.Client{}).Notify(t.Context(), s.hub.base+"/cnws", cnws.Change{ResourceID: s.feed(c), Title: "t"})
+			return refused(err, !wanted, "it is not wanted")
+		}},
+		"notify-http-post": {"notify-rsscloud", "rsscloud", notice(rsscloud.HTTPPost)},
+		"notify-xml-rpc":   {"notify-rsscloud", "rsscloud", notice(rsscloud.XMLRPC)},
+		"notify-soap":      {"notify-rsscloud", "rsscloud", notice(rsscloud.SOAP)},
+		// The other hub alone knows the callback and the secret: it has to tell.
+		"notify-websub": {"notify-websub", "websub", func(s *scene, t *testing.T, c cell) error {
+			return (&websub.Client{}).Publish(t.Context(), s.other.base+"/websub", s.feed(c))
+		}},
+	}
+}
+
+// subscribers ask the hub under test to be told of the cell's feed.
+func subscribers() map[string]func(s *scene, t *testing.T, c cell) error {
+	cloud := func(protocol string) func(*scene, *testing.T, cell) error {
+		return func(s *scene, t *testing.T, c cell) error {
+			g, err := rsscloud.RegistrationFor(protocol, s.server.URL+"/rsscloud/"+protocol, "feed.changed", s.feed(c))
+			if err != nil {
+				return err
+			}
+			g.Domain = ""
+			at := rsscloud.CloudAt(s.hub.base)
+			r, err := (&rsscloud.Client{}).PleaseNotify(t.Context(), at, g)
+			return refused(err, !r.Success, r.Msg)
+		}
+	}
+	sub := func(secret string) func(*scene, *testing.T, cell) error {
+		return func(s *scene, t *testing.T, c cell) error {
+			callback := s.callback(s.feed(c), secret)
+			return (&websub.Client{}).Subscribe(t.Context(), s.hub.base+"/hub", websub.Subscription{Callback: callback, Topic: s.feed(c), Secret: secret})
+		}
+	}
+	return map[string]func(*scene, *testing.T, cell) error{
+		"http-post": cloud(rsscloud.HTTPPost), "xml-rpc": cloud(rsscloud.XMLRPC), "soap": cloud(rsscloud.SOAP),
+		"websub": sub(""), "websub-secret": sub(secret),
+		"cnws": func(s *scene, t *testing.T, c cell) error {
+			r, err := (&cnws.Client{}).Subscribe(t.Context(), s.hub.base+"/cnws", cnws.Subscribe{ResourceID: s.feed(c), NotificationURL: s.server.URL + "/cnws"})
+			if err == nil && r.Title != "Café" {
+				err = fmt.Errorf("the resource is called %q", r.Title)
+			}
+			return refused(err, !r.Status, r.Description)
+		},
+	}
+}
+
+func TestEverySignalReachesEverySubscriber(t *testing.T) {
+	t.Parallel()
+	cells := readTable(t)
+	known, people := signals(), subscribers()
+	seen := map[string]bool{}
+	for _, c := range cells {
+		seen[c.signal], seen[c.subscriber] = true, true
+		if _, ok := known[c.signal]; !ok {
+			t.Errorf("the table has the signal %s, which nobody here can send", c.signal)
+		}
+		if _, ok := people[c.subscriber]; !ok {
+			t.Errorf("the table has the subscriber %s, whom nobody here can be", c.subscriber)
+		}
+		if c.says != "told" {
+			t.Errorf("%s × %s says %q, and nothing but told is held here", c.signal, c.subscriber, c.says)
+		}
+	}
+	if len(seen) != len(known)+len(people)-1 { // cnws is the name of a signal and of a subscriber
+		t.Errorf("the table has %d names, and %d are known here", len(seen), len(known)+len(people)-1)
+	}
+	if t.Failed() {
+		return
+	}
+	bin := build(t)
+	for name, more := range map[string]func(t *testing.T) []string{
+		"SQLite":     func(*testing.T) []string { return nil },
+		"PostgreSQL": func(t *testing.T) []string { return []string{"--database", storetest.Postgres(t)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			s := &scene{world: w, t: t, other: serve(t, bin), hub: serve(t, bin, more(t)...)}
+			var group sync.WaitGroup
+			slots := make(chan struct{}, 8)
+			for _, c := range cells {
+				slots <- struct{}{}
+				group.Go(func() {
+					defer func() { <-slots }()
+					t.Run(c.signal+"/"+c.subscriber, func(t *testing.T) { s.play(t, c, known[c.signal], people[c.subscriber]) })
+				})
+			}
+			group.Wait()
+		})
+	}
+}
+
+// play is one cell: subscribe, change, signal, and hear of it once, rightly.
+func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *testing.T, cell) error) {
+	topic := s.feed(c)
+	if sig.relay != "" {
+		s.relay(t, c, sig.relay)
+	}
+	if err := subscribe(s, t, c); err != nil {
+		t.Fatalf("subscribe: %v", err)
+	}
+	until(t, "the subscription stands", func() bool {
+		return strings.Contains(s.hub.command(t, "subscriptions", "list", "--match", topic, "--json"), `"protocol"`)
+	})
+	s.forget(topic)
+	s.change(c)
+	if err := sig.send(s, t, c); err != nil {
+		t.Fatalf("signal: %v", err)
+	}
+	until(t, c.subscriber+" was told", func() bool { return len(s.heardOf(topic)) > 0 })
+	until(t, "the log has the door "+sig.door, func() bool { return slices.Contains(s.hub.doors(t, topic), sig.door) })
+	if got := s.heardOf(topic); len(got) != 1 || got[0] != (heard{by: c.subscriber}) {
+		t.Errorf("heard %+v", got)
+	}
+}
+
+// relay has the hub under test follow the feed at the other hub.
+func (s *scene) relay(t *testing.T, c cell, via string) {
+	hub := s.other.base + map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/websub", "cnws": "/cnws"}[via]
+	s.hub.command(t, "relay", "add", s.feed(c), "--via", via, "--hub", hub)
+	until(t, "the relay stands", func() bool {
+		return strings.Contains(s.hub.command(t, "relay", "list", "--match", s.feed(c), "--json"), `"state":"active"`)
+	})
+}
+
+func refused(err error, refused bool, why string) error {
+	if err == nil && refused {
+		err = fmt.Errorf("refused: %s", why)
+	}
+	return err
+}
+
+func get(url, want string) error { return answered(http.Get(url))(want) }
+
+func post(url, kind, body, want string) error {
+	return answered(http.Post(url, kind, bytes.NewReader([]byte(body))))(want)
+}
+
+func answered(res *http.Response, err error) func(want string) error {
+	return func(want string) error {
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err == nil && (res.StatusCode > 299 || !strings.Contains(string(b), want)) {
+			err = fmt.Errorf("answered %s: %s", res.Status, b)
+		}
+		return err
+	}
+}

@@ -1,0 +1,183 @@
+package signaltest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"cloudburst/cnws"
+	"cloudburst/rsscloud"
+	"cloudburst/websub"
+)
+
+const secret = "geheim\xff✓"
+
+// world is the rest of the network: authors with their feeds, and subscribers of
+// every kind. One topic for each cell of the table.
+type world struct {
+	server *httptest.Server
+
+	mu    sync.Mutex
+	feeds map[string]int           // items by path
+	hubs  map[string]string        // extra elements of a feed by path: the hub it names
+	told  map[string][]heard       // by topic
+	wants map[string]websub.Wanted // by token
+}
+
+// heard is one notification that a subscriber took.
+type heard struct {
+	by   string // id of the kind of subscriber
+	what string // how it was told; anything but "" is wrong in itself
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{feeds: map[string]int{}, hubs: map[string]string{}, told: map[string][]heard{}, wants: map[string]websub.Wanted{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /feed/", w.serveFeed)
+	mux.HandleFunc("GET /site/", w.serveSite)
+	any := func(string) bool { return true }
+	for _, protocol := range []string{rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP} {
+		mux.Handle("/rsscloud/"+protocol, &rsscloud.Subscriber{Wants: any, OnNotify: func(_ context.Context, n rsscloud.Notice) {
+			what := ""
+			if n.Protocol != protocol {
+				what = "told by " + n.Protocol
+			}
+			w.hear(n.URL, heard{protocol, what})
+		}})
+	}
+	mux.Handle("/websub/", &websub.Subscriber{Callbacks: w})
+	mux.Handle("/cnws", &cnws.Handler{Subscriber: cnws.SubscriberFunc(func(_ context.Context, c cnws.Change) (bool, error) {
+		what := ""
+		w.mu.Lock()
+		if n := w.feeds[pathOf(c.ResourceID)]; c.Title != title(n) {
+			what = fmt.Sprintf("the title is %q, the newest item is %d", c.Title, n)
+		}
+		w.mu.Unlock()
+		w.hear(c.ResourceID, heard{"cnws", what})
+		return true, nil
+	})})
+	w.server = httptest.NewServer(mux)
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+func (w *world) hear(topic string, h heard) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told[topic] = append(w.told[topic], h)
+}
+
+func (w *world) heardOf(topic string) []heard {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]heard(nil), w.told[topic]...)
+}
+
+// forget lets the test calls of registrations be none of the news.
+func (w *world) forget(topic string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.told, topic)
+}
+
+// Topics, and the sites that they belong to.
+func (w *world) feed(c cell) string { return w.server.URL + "/feed/" + c.signal + "." + c.subscriber }
+func (w *world) site(c cell) string { return w.server.URL + "/site/" + c.signal + "." + c.subscriber }
+
+func pathOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	return "/" + path
+}
+
+func title(n int) string { return fmt.Sprintf("Nummer %d & mehr", n) }
+
+// body is a feed in Latin-1, so that whoever makes UTF-8 of it is found out.
+func (w *world) body(path string) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := fmt.Sprintf(`<?xml version="1.0" encoding="ISO-8859-1"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Caf`+"\xe9"+`</title><link>%s%s</link><description>d</description>%s
+`, w.server.URL, strings.Replace(path, "/feed/", "/site/", 1), w.hubs[path])
+	for n := w.feeds[path]; n >= 0; n-- {
+		text += fmt.Sprintf("<item><title>Nummer %d &amp; mehr</title><guid>%d</guid></item>\n", n, n)
+	}
+	return []byte(text + "</channel></rss>\n")
+}
+
+func (w *world) serveFeed(rw http.ResponseWriter, r *http.Request) {
+	body := w.body(r.URL.Path)
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))
+	rw.Header().Set("Content-Type", "application/rss+xml")
+	rw.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		rw.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_, _ = rw.Write(body)
+}
+
+// serveSite is the page that a feed belongs to.
+func (w *world) serveSite(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprintf(rw, `<!doctype html><title>Site</title><link rel="alternate" type="application/rss+xml" href="%s">`,
+		strings.Replace(r.URL.Path, "/site/", "/feed/", 1))
+}
+
+// change adds an item.
+func (w *world) change(c cell) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.feeds["/feed/"+c.signal+"."+c.subscriber]++
+}
+
+// Confirm and the others are the callbacks of WebSub.
+func (w *world) Confirm(context.Context, websub.Confirmation) error { return nil }
+
+func (w *world) Denied(_ context.Context, d websub.Denial) {
+	w.hear(d.Topic, heard{"websub", "denied: " + d.Reason})
+}
+
+func (w *world) Wanted(_ context.Context, token string) (websub.Wanted, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if wanted, ok := w.wants[token]; ok {
+		return wanted, nil
+	}
+	return websub.Wanted{}, websub.ErrNotWanted
+}
+
+func (w *world) Deliver(ctx context.Context, d websub.Delivery) error {
+	wanted, err := w.Wanted(ctx, d.Token)
+	if err != nil {
+		return err
+	}
+	h := heard{by: "websub"}
+	if wanted.Secret != "" {
+		h.by = "websub-secret"
+	}
+	switch {
+	case string(d.Body) != string(w.body(pathOf(wanted.Topic))):
+		h.what = fmt.Sprintf("these are not the bytes of the feed: %q", d.Body)
+	case d.ContentType != "application/rss+xml":
+		h.what = "the type is " + d.ContentType
+	case d.Topic != wanted.Topic:
+		h.what = "the topic is " + d.Topic
+	}
+	w.hear(wanted.Topic, h)
+	return nil
+}
+
+// callback makes one for a WebSub subscription.
+func (w *world) callback(topic, secret string) string {
+	token := websub.NewToken()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wants[token] = websub.Wanted{Topic: topic, Secret: secret}
+	return w.server.URL + "/websub/" + token + "?keep=%7Ethis"
+}
