@@ -132,7 +132,8 @@ explains each and prints what is in force.`)
 	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.validate(), p.subscriptions(), p.topics(), p.log(),
 		p.sweep(), p.backup(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
 	root.AddCommand(p.explain(), p.opml(), p.doctor())
-	root.AddCommand(p.websub())
+	root.AddCommand(p.websub(), p.changes())
+	root.AddCommand(p.relay())
 	root.AddCommand(benchCommands()...)
 	return root
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"cloudburst/rsscloud"
+	"cloudburst/weblogs"
+	"cloudburst/xmlrpc"
 )
 
 // viaProtocol turns a word of ping --via into the name on the wire.
@@ -20,47 +23,87 @@ func viaProtocol(via string) string {
 	return via
 }
 
+// pinging is one run of the command.
+type pinging struct {
+	p                          *Program
+	hub, via, name, site, tags string
+	json                       bool
+}
+
 func (p *Program) ping() *cobra.Command {
-	var hub, via string
-	var asJSON bool
+	g := &pinging{p: p}
 	c := &cobra.Command{
 		Use:   "ping FEED…",
 		Short: "Tell a hub that a feed changed",
 		Long: `Tells a hub that feeds changed, as an author's tool does after saving them. Without
 --hub each feed is read, and the hub of its own <cloud> element is told.
 
+rest, xml-rpc and soap are rssCloud's. weblogs and weblogs-extended are the pings of
+weblogs.com over XML-RPC, http-get the same as a GET: they tell of the site that the
+feed belongs to, whose name and home page are in the feed; --name and --site give
+others. For http-get --hub may hold {0} and {1}, where name and address go. websub
+tells all hubs that the feed names by rel="hub".
+
 --json prints one object a line: feed, door, success, msg, took_ms.`,
-		Example: "  cloudburst ping http://example.org/rss.xml\n  cloudburst ping --hub http://localhost:5337 --via xml-rpc http://example.org/rss.xml",
+		Example: "  cloudburst ping http://example.org/rss.xml\n  cloudburst ping --hub http://localhost:5337 --via xml-rpc http://example.org/rss.xml\n  cloudburst ping --hub 'http://rpc.example.com/ping?u={1}' --via http-get http://example.org/rss.xml",
 		Args:    between(1, -1, "the URL of at least one FEED"),
 		RunE: func(c *cobra.Command, feeds []string) error {
-			if hub != "" {
-				if _, err := rsscloud.PingDoor(rsscloud.HTTPPost, hub); err != nil {
-					return usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", hub)
-				}
-			}
-			for _, feed := range feeds {
-				if err := rsscloud.CheckFeedURL(feed); err != nil {
-					return usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)
-				}
-			}
-			failed := false
-			for _, feed := range feeds {
-				ok, err := p.pingOne(c.Context(), feed, hub, via, asJSON)
-				if err != nil {
-					return err
-				}
-				failed = failed || !ok
-			}
-			if failed {
-				return errSilent
-			}
-			return nil
+			return g.run(c.Context(), feeds)
 		},
 	}
-	c.Flags().StringVar(&hub, "hub", "", "`URL` of the hub, or of its ping door (default: the feed's own <cloud>)")
-	choose(c, &via, "via", "how to tell it (default: as the <cloud> says, else rest)", "rest", "xml-rpc", "soap")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.Flags().StringVar(&g.hub, "hub", "", "`URL` of the hub, or of its ping door (default: the feed's own <cloud>)")
+	choose(c, &g.via, "via", "how to tell it (default: as the <cloud> says, else rest)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
+	c.Flags().StringVar(&g.name, "name", "", "`text`: name of the site, for pings of sites (default: the feed's title)")
+	c.Flags().StringVar(&g.site, "site", "", "`URL` of its home page, for pings of sites (default: the feed's link)")
+	c.Flags().StringVar(&g.tags, "tags", "", "`list` of what the site is about, with | between, for weblogs-extended")
+	c.Flags().BoolVar(&g.json, "json", false, "one JSON object a line")
 	return c
+}
+
+func (g *pinging) run(ctx context.Context, feeds []string) error {
+	if err := g.check(feeds); err != nil {
+		return err
+	}
+	failed := false
+	for _, feed := range feeds {
+		for _, out := range g.one(ctx, feed) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			failed = failed || !out.Success
+			if err := g.print(out); err != nil {
+				return err
+			}
+		}
+	}
+	if failed {
+		return errSilent
+	}
+	return nil
+}
+
+// check says what is wrong with the command line.
+func (g *pinging) check(feeds []string) error {
+	if g.hub != "" {
+		if _, err := g.doorBelow(g.hub); err != nil {
+			return usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", g.hub)
+		}
+	}
+	for _, feed := range feeds {
+		if err := rsscloud.CheckFeedURL(feed); err != nil {
+			return usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)
+		}
+	}
+	if !g.tellsSite() && (g.name != "" || g.site != "") {
+		return usagef("--name and --site are for pings of sites: --via %s, %s or %s", viaWeblogs, viaExtended, viaGet)
+	}
+	if g.tags != "" && g.via != viaExtended {
+		return usagef("--tags is for --via %s", viaExtended)
+	}
+	if g.site != "" && rsscloud.CheckFeedURL(g.site) != nil {
+		return usagef("--site is %q: it needs http:// or https:// and a host", g.site)
+	}
+	return nil
 }
 
 // pinged is what became of one ping, as --json prints it.
@@ -70,41 +113,57 @@ type pinged struct {
 	Success bool    `json:"success"`
 	Msg     string  `json:"msg"`
 	TookMS  float64 `json:"took_ms"`
+	failed  bool    // it is not that somebody said no
 }
 
-// pingOne pings and prints. Only an interruption is an error.
-func (p *Program) pingOne(ctx context.Context, feed, hub, via string, asJSON bool) (bool, error) {
-	out := pinged{Feed: feed}
-	protocol, door, err := p.pingDoor(ctx, feed, hub, via)
-	if err == nil {
-		out.Door = door
-		var res rsscloud.Result
-		begun := time.Now()
-		cloud := rsscloud.Client{HTTP: p.HTTP, UserAgent: p.agent()}
-		res, err = cloud.Ping(ctx, protocol, door, feed)
-		out.TookMS = float64(time.Since(begun).Microseconds()) / 1000
-		out.Success, out.Msg = res.Success, res.Msg
+// one pings for a feed: once, or once for each of its hubs.
+func (g *pinging) one(ctx context.Context, feed string) []pinged {
+	switch {
+	case g.tellsSite():
+		return []pinged{g.pingSite(ctx, feed)}
+	case g.via == viaWebSub:
+		return g.pingWebSub(ctx, feed)
 	}
-	if ctx.Err() != nil {
-		return false, ctx.Err()
+	protocol, door, err := g.p.pingDoor(ctx, feed, g.hub, g.via)
+	if err != nil {
+		return []pinged{{Feed: feed, Msg: sentence(err), failed: true}}
 	}
+	return []pinged{timed(feed, door, func() (bool, string, error) {
+		cloud := rsscloud.Client{HTTP: g.p.HTTP, UserAgent: g.p.agent()}
+		res, err := cloud.Ping(ctx, protocol, door, feed)
+		return res.Success, res.Msg, err
+	})}
+}
+
+// timed does one ping and takes its time.
+func timed(feed, door string, do func() (ok bool, msg string, err error)) pinged {
+	out := pinged{Feed: feed, Door: door}
+	begun := time.Now()
+	var err error
+	out.Success, out.Msg, err = do()
+	out.TookMS = float64(time.Since(begun).Microseconds()) / 1000
 	switch {
 	case err != nil:
-		out.Msg = sentence(hubError(door, err))
+		out.Success, out.Msg, out.failed = false, sentence(hubError(door, err)), true
 	case out.Success && out.Msg == "":
 		out.Msg = "The hub took the ping." // over xml-rpc and soap it only says true
 	}
+	return out
+}
+
+func (g *pinging) print(out pinged) error {
 	switch {
-	case asJSON:
-		return out.Success, lines(p.Out).Encode(out)
+	case g.json:
+		return lines(g.p.Out).Encode(out)
 	case out.Success:
-		fmt.Fprintf(p.Out, "%s  %s  (%s by %s)\n", clean(feed), clean(out.Msg), span(time.Duration(out.TookMS*float64(time.Millisecond))), clean(door))
-	case err != nil:
-		fmt.Fprintf(p.Err, "cloudburst: %s\n", out.Msg)
+		_, err := fmt.Fprintf(g.p.Out, "%s  %s  (%s by %s)\n", clean(out.Feed), clean(out.Msg), span(time.Duration(out.TookMS*float64(time.Millisecond))), clean(out.Door))
+		return err
+	case out.failed:
+		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", out.Msg)
 	default:
-		fmt.Fprintf(p.Err, "cloudburst: %s refused the ping of %s: %s\n", clean(door), clean(feed), clean(out.Msg))
+		fmt.Fprintf(g.p.Err, "cloudburst: %s refused the ping of %s: %s\n", clean(out.Door), clean(out.Feed), clean(out.Msg))
 	}
-	return out.Success, nil
+	return nil
 }
 
 // hubError says what went wrong between us and a hub.
@@ -118,8 +177,20 @@ func hubError(door string, err error) error {
 		}
 		return fmt.Errorf("the hub at %s answers %d: %s", door, e.Status, e.Msg)
 	}
+	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
+		return fmt.Errorf("the hub at %s answers %d %s", door, e.Status, http.StatusText(e.Status))
+	}
 	if errors.Is(err, rsscloud.ErrAnswer) {
 		return fmt.Errorf("%s does not answer like an rssCloud hub", door)
+	}
+	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
+		return fmt.Errorf("%s does not answer like a server for pings: %s", door, e.Msg)
+	}
+	if errors.Is(err, weblogs.ErrAnswer) {
+		return fmt.Errorf("%s does not answer like a server for pings", door)
+	}
+	if e, ok := errors.AsType[*weblogs.FieldError](err); ok {
+		return errors.New(e.Msg)
 	}
 	return err
 }
