@@ -387,6 +387,21 @@ func TestSubscriberAnswers(t *testing.T) {
 	}
 }
 
+func TestWhatASubscriberCannotTakeIsAnswered503(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(&rsscloud.Subscriber{
+		Wants: func(string) bool { return true },
+		Take:  func(context.Context, rsscloud.Notice) error { return &rsscloud.Error{Msg: "The disk is full."} },
+	})
+	t.Cleanup(srv.Close)
+	for _, protocol := range []string{"http-post", "xml-rpc", "soap"} {
+		err := (&rsscloud.Client{}).Notify(t.Context(), protocol, srv.URL, "river.updated", testFeed, 1)
+		if e, ok := errors.AsType[*rsscloud.Error](err); !ok || e.Status != http.StatusServiceUnavailable {
+			t.Errorf("%s: %v", protocol, err)
+		}
+	}
+}
+
 func TestSubscriberWithOneProcedureRefusesOthers(t *testing.T) {
 	t.Parallel()
 	told := 0

@@ -110,7 +110,7 @@ func (v *visit) Rejected(ctx context.Context, token string, _ error) {
 func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
 	err := v.Engine.Delivered(ctx, d.Token, CallerAddr(v.r, v.Trusted), rsscloud.Hops(v.r.Header))
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		return nil // it came a moment too late; the next one is answered 410
+		return websub.ErrNotWanted
 	}
 	return err
 }
