@@ -16,6 +16,7 @@ type Arrivals struct {
 	Missing  int     `json:"missing"`
 	Again    int64   `json:"again"`   // of the whole round: arrivals after the first
 	Unknown  int64   `json:"unknown"` // of the whole round: for callbacks that are none
+	Wrong    int64   `json:"wrong"`   // of the whole round: contents that were not as they should be
 	First    float64 `json:"first"`
 	P50      float64 `json:"p50"`
 	P99      float64 `json:"p99"`
@@ -35,7 +36,7 @@ func (s *Sink) Count() int { return int(s.round.Load().distinct.Load()) }
 // Arrivals reports on a span of the round.
 func (s *Sink) Arrivals(from, to int, t0 time.Time) Arrivals {
 	r := s.round.Load()
-	a := Arrivals{Again: r.again.Load(), Unknown: r.unknown.Load(), Peak: r.peak.Load()}
+	a := Arrivals{Again: r.again.Load(), Unknown: r.unknown.Load(), Wrong: r.wrong.Load(), Peak: r.peak.Load()}
 	to = min(to, len(r.at))
 	after := make([]float64, 0, max(0, to-from))
 	for i := max(0, from); i < to; i++ {
@@ -114,6 +115,8 @@ func (s *Sink) take(c call) (any, error) {
 		return nil, err
 	case "count":
 		return s.Count(), nil
+	case "asked":
+		return s.round.Load().asked.Load(), nil
 	case "arrivals":
 		w, err := unpack[span](c)
 		return s.Arrivals(w.From, w.To, time.Unix(0, w.T0)), err

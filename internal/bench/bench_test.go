@@ -98,6 +98,16 @@ func TestFanoutTellsEverybodyOnceAfterAnImportBesideSlowOnes(t *testing.T) {
 	check(t, r, err, "duplicates", "false errors")
 }
 
+func TestFanoutBringsEverybodyTheBytes(t *testing.T) {
+	r, err := bench.Fanout{Common: small(t), Subscribers: 200, Register: bench.ByDoor, Latency: 3, Via: bench.ViaWebSub, Size: 2000}.Run(t.Context())
+	check(t, r, err, "duplicates", "false errors", "wrong contents")
+}
+
+func TestFanoutBringsEverybodySignedBytesAfterAnImport(t *testing.T) {
+	r, err := bench.Fanout{Common: small(t), Subscribers: 300, Register: bench.ByImport, Latency: -1, Via: bench.ViaWebSub, Size: 200_000, Signed: true}.Run(t.Context())
+	check(t, r, err, "duplicates", "false errors", "wrong contents")
+}
+
 func TestPingTellsExactlyTheChanges(t *testing.T) {
 	r, err := bench.Ping{Common: small(t), Feeds: 40, Changed: 0.5, Clients: 4}.Run(t.Context())
 	check(t, r, err, "changes not told", "told without a change, or twice")
@@ -118,6 +128,10 @@ func TestWhatCannotBeMeasuredIsRefused(t *testing.T) {
 	for name, run := range map[string]func(context.Context) (*bench.Report, error){
 		"a share above 1":        bench.Fanout{SlowShare: 2}.Run,
 		"an unknown way":         bench.Fanout{Register: "post"}.Run,
+		"an unknown protocol":    bench.Fanout{Via: "post"}.Run,
+		"a secret of nobody":     bench.Fanout{Signed: true}.Run,
+		"a feed of a few bytes":  bench.Fanout{Size: 10}.Run,
+		"slow ones via websub":   bench.Fanout{Via: bench.ViaWebSub, SlowShare: 0.1}.Run,
 		"no clients":             bench.Ping{Clients: -1}.Run,
 		"no slow ones":           bench.Slow{Slow: -1}.Run,
 		"more feeds than people": bench.Million{Subscriptions: 5}.Run,

@@ -52,6 +52,10 @@ changes the feed, pings, and measures until the last notification. In turn with
 it, the server's own sender and a net/http client send the same requests to the
 same hosts without keeping any state: the ratios to them are what counts.
 
+With --via websub subscribers get the feed itself. The callback hosts look at each
+content's length, and at the bytes and the signature of some. Afterwards a server that
+was just started tells all and a tenth of them: its memory must not grow with both.
+
 With --million, 1,000,000 subscriptions of 1,000 feeds are imported instead, and
 memory, the start on them and the first notification are measured.`,
 		Args: cobra.NoArgs,
@@ -63,6 +67,9 @@ memory, the start on them and the first notification are measured.`,
 	f.Float64Var(&o.SlowShare, "slow-share", 0, "share of the subscribers that are slow, 0 to 1; they have hosts of their own")
 	f.DurationVar(&o.Slow, "slow", 5*time.Second, "how long slow ones take to answer")
 	f.StringVar(&o.Register, "register", "", "door (each callback is asked for its consent) or import; by default door up to 2,000 subscribers")
+	f.StringVar(&o.Via, "via", ViaRSSCloud, "rsscloud (subscribers are told the feed's URL) or websub (they get its bytes)")
+	f.IntVar(&o.Size, "size", 4096, "bytes of the feed, 512 to 1048576")
+	f.BoolVar(&o.Signed, "secret", false, "with websub, every subscriber has a secret and its content is signed; the loops sign too")
 	f.IntVar(&o.Latency, "latency", 300, "pings of a small feed to measure latency with; -1: none")
 	f.BoolVar(&million, "million", false, "1,000,000 subscriptions instead (--subscribers changes the number)")
 	c.RunE = func(c *cobra.Command, _ []string) error {

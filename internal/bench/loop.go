@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"cloudburst/internal/fetch"
-	"cloudburst/rsscloud"
 )
 
 // Kinds of loops: what the server's figures are compared with.
@@ -35,6 +34,9 @@ type Job struct {
 	Concurrent int    `json:"concurrent"`
 	Idle       int    `json:"idle"` // connections kept open
 	Feed       string `json:"feed"`
+	Via        string `json:"via"`    // ViaRSSCloud or ViaWebSub
+	Hub        string `json:"hub"`    // ViaWebSub: for the Link header
+	Signed     bool   `json:"signed"` // ViaWebSub
 }
 
 // Ran is what a run came to.
@@ -104,15 +106,19 @@ func (l *loop) run(ctx context.Context, j Job) (Ran, error) {
 	if j.From < 0 || j.To < j.From || j.Hosts < 1 || j.Concurrent < 1 {
 		return Ran{}, fmt.Errorf("a job %+v makes no sense", j)
 	}
-	msg, err := rsscloud.EncodeNotification(rsscloud.HTTPPost, "", j.Feed)
+	msg, err := l.message(ctx, j)
 	if err != nil {
 		return Ran{}, err
 	}
-	urls := make([]string, 0, j.To-j.From)
-	for i := j.From; i < j.To; i++ {
-		urls = append(urls, CallbackURL(false, i%j.Hosts, j.Port, i))
+	type target struct {
+		i   int
+		url string
 	}
-	rand.Shuffle(len(urls), func(a, b int) { urls[a], urls[b] = urls[b], urls[a] })
+	list := make([]target, 0, j.To-j.From)
+	for i := j.From; i < j.To; i++ {
+		list = append(list, target{i, CallbackURL(false, i%j.Hosts, j.Port, i)})
+	}
+	rand.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
 	send := l.sendOwn
 	if j.Kind == LoopNetHTTP {
 		send = l.sendWeb
@@ -122,10 +128,14 @@ func (l *loop) run(ctx context.Context, j Job) (Ran, error) {
 	var once sync.Once
 	var group sync.WaitGroup
 	begin := time.Now()
-	for range min(j.Concurrent, len(urls)) {
+	for range min(j.Concurrent, len(list)) {
 		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(urls) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := send(ctx, urls[i], msg); err != nil {
+			for i := int(next.Add(1)) - 1; i < len(list) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				m, err := j.addressed(msg, list[i].url, list[i].i)
+				if err == nil {
+					err = send(ctx, &m)
+				}
+				if err != nil {
 					failed.Add(1)
 					once.Do(func() { first = err })
 				}
@@ -133,31 +143,31 @@ func (l *loop) run(ctx context.Context, j Job) (Ran, error) {
 		})
 	}
 	group.Wait()
-	r := Ran{Sent: len(urls), Failed: int(failed.Load()), T0: begin.UnixNano(), Took: time.Since(begin).Seconds()}
+	r := Ran{Sent: len(list), Failed: int(failed.Load()), T0: begin.UnixNano(), Took: time.Since(begin).Seconds()}
 	if first != nil {
 		r.Error = first.Error()
 	}
 	return r, ctx.Err()
 }
 
-func (l *loop) sendOwn(ctx context.Context, url string, msg rsscloud.Notification) error {
-	r := l.sender.Send(ctx, &fetch.Message{
-		URL: url, ContentType: msg.ContentType, Header: []string{rsscloud.HopsHeader, "1"}, Body: msg.Body,
-	})
+func (l *loop) sendOwn(ctx context.Context, m *fetch.Message) error {
+	r := l.sender.Send(ctx, m)
 	if r.Err == nil && !r.OK() {
 		return fmt.Errorf("status %d", r.Status)
 	}
 	return r.Err
 }
 
-func (l *loop) sendWeb(ctx context.Context, url string, msg rsscloud.Notification) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(msg.Body))
+func (l *loop) sendWeb(ctx context.Context, m *fetch.Message) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
 		return err
 	}
-	msg.SetHeader(req.Header)
+	req.Header.Set("Content-Type", m.ContentType)
 	req.Header.Set("User-Agent", agent)
-	req.Header.Set(rsscloud.HopsHeader, "1")
+	for i := 0; i+1 < len(m.Header); i += 2 {
+		req.Header.Set(m.Header[i], m.Header[i+1])
+	}
 	resp, err := l.web.Do(req)
 	if err != nil {
 		return err

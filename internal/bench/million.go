@@ -39,7 +39,9 @@ func (m Million) run(ctx context.Context, s *stage) error {
 	}
 	each := m.Subscriptions / m.Feeds
 	n := each * m.Feeds
-	of := func(i int) registration { return registration{s.sink.feedURL(i / each), s.sink.callback(i, false)} }
+	of := func(i int) registration {
+		return registration{feed: s.sink.feedURL(i / each), callback: s.sink.callback(i, false)}
+	}
 	if err := s.register(ctx, ByImport, n, of); err != nil {
 		return err
 	}

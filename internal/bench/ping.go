@@ -47,7 +47,9 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
 	}
-	of := func(i int) registration { return registration{s.sink.feedURL(i), s.sink.callback(i, false)} }
+	of := func(i int) registration {
+		return registration{feed: s.sink.feedURL(i), callback: s.sink.callback(i, false)}
+	}
 	if err := s.register(ctx, ByImport, b.Feeds, of); err != nil {
 		return err
 	}

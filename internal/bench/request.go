@@ -11,6 +11,7 @@ import (
 type request struct {
 	method, path []byte // path with query, as sent
 	noneMatch    []byte // If-None-Match
+	signature    []byte // X-Hub-Signature
 	length       int    // of the body
 	close        bool   // the peer wants no more
 }
@@ -62,6 +63,8 @@ func (r *request) field(name, value []byte) error {
 		r.length = n
 	case len(name) == 13 && bytes.EqualFold(name, []byte("if-none-match")):
 		r.noneMatch = value
+	case len(name) == 15 && bytes.EqualFold(name, []byte("x-hub-signature")):
+		r.signature = value
 	case len(name) == 10 && bytes.EqualFold(name, []byte("connection")):
 		r.close = r.close || bytes.EqualFold(value, []byte("close"))
 	case len(name) == 17 && bytes.EqualFold(name, []byte("transfer-encoding")):

@@ -162,8 +162,8 @@ func (s *server) save(ctx context.Context, file, path string) error {
 	return f.Close()
 }
 
-// registration is one callback of one feed.
-type registration struct{ feed, callback string }
+// registration is one callback of one feed. A secret belongs to WebSub only.
+type registration struct{ feed, callback, via, secret string }
 
 // importAll registers without asking the callbacks.
 func (s *server) importAll(ctx context.Context, n int, of func(i int) registration, tell func(done, total int)) error {
@@ -187,7 +187,15 @@ func writeLines(w io.Writer, n int, of func(i int) registration) error {
 	b := make([]byte, 0, 64<<10)
 	for i := range n {
 		r := of(i)
-		b = append(append(append(append(b, `{"protocol":"http-post","topic":"`...), r.feed...), `","callback":"`...), r.callback...)
+		protocol := "http-post"
+		if r.via == ViaWebSub {
+			protocol = "websub"
+		}
+		b = append(append(append(b, `{"protocol":"`...), protocol...), `","topic":"`...)
+		b = append(append(append(b, r.feed...), `","callback":"`...), r.callback...)
+		if r.secret != "" {
+			b = append(append(b, `","secret":"`...), r.secret...)
+		}
 		b = append(b, tail...)
 		if len(b) > 60<<10 || i == n-1 {
 			if _, err := w.Write(b); err != nil {
@@ -232,6 +240,9 @@ func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int)
 }
 
 func (s *server) register(ctx context.Context, web *http.Client, r registration) error {
+	if r.via == ViaWebSub {
+		return s.subscribe(ctx, web, r)
+	}
 	u, err := url.Parse(r.callback)
 	if err != nil {
 		return err
@@ -247,4 +258,56 @@ func (s *server) register(ctx context.Context, web *http.Client, r registration)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
 	return success(web.Do(req))
+}
+
+// subscribe goes through the WebSub door. That takes the request; whether the
+// callback confirmed it shows later.
+func (s *server) subscribe(ctx context.Context, web *http.Client, r registration) error {
+	form := url.Values{"hub.mode": {"subscribe"}, "hub.topic": {r.feed}, "hub.callback": {r.callback}}
+	if r.secret != "" {
+		form.Set("hub.secret", r.secret)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.websub(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := web.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if err == nil && resp.StatusCode != http.StatusAccepted {
+		err = fmt.Errorf("the hub answered %s: %s", resp.Status, text)
+	}
+	return err
+}
+
+// websub is the URL of the WebSub door.
+func (s *server) websub() string { return "http://" + s.listen + "/websub" }
+
+// confirmed returns when the server has n subscriptions.
+func (s *server) confirmed(ctx context.Context, n int, tell func(done, total int)) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		have := 0
+		for _, err := range s.api.Subscriptions(ctx, client.SubscriptionQuery{}) {
+			if err != nil {
+				return err
+			}
+			have++
+		}
+		if tell(have, n); have >= n {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d subscriptions were confirmed: %w", have, n, ctx.Err())
+		case <-tick.C:
+		}
+	}
 }

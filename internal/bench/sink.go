@@ -21,6 +21,8 @@ type Plan struct {
 	Feeds     int           `json:"feeds"`
 	FeedSize  int           `json:"feed_size"` // bytes of a feed [4,096]
 	Close     bool          `json:"close"`     // one request a connection
+	Contents  bool          `json:"contents"`  // a notification is a feed's newest bytes, and is checked
+	Signed    bool          `json:"signed"`    // and signed with SecretOf its callback
 }
 
 // maxHosts keeps the listeners of one sink well under the usual limit of files.
@@ -43,6 +45,7 @@ type Sink struct {
 	closed    bool
 	round     atomic.Pointer[round]
 	feeds     []feed
+	scratch   sync.Pool // *[]byte, for bodies
 }
 
 // round is what arrived since the last reset.
@@ -51,6 +54,8 @@ type round struct {
 	distinct atomic.Int64
 	again    atomic.Int64 // arrivals after the first
 	unknown  atomic.Int64 // for callbacks that are none
+	wrong    atomic.Int64 // contents that were not as they should be
+	asked    atomic.Int64 // challenges
 	busy     atomic.Int64 // requests that are being answered
 	peak     atomic.Int64
 }
@@ -94,6 +99,7 @@ func OpenSink(ctx context.Context, p Plan) (*Sink, error) {
 	for i := range s.feeds {
 		s.feeds[i].version.Store(1)
 	}
+	s.scratch.New = func() any { b := make([]byte, max(p.FeedSize, 64<<10)); return &b }
 	s.Reset(0)
 	var err error
 	for range 10 { // a port that is free on the first host may be taken on another
@@ -215,8 +221,8 @@ func (s *Sink) serve(c net.Conn, slow bool) {
 			continue
 		}
 		r.close = r.close || s.plan.Close
-		out = s.answer(out[:0], &r, slow)
-		rest, err := drop(c, buf, n, have, r.length)
+		out = s.answer(out[:0], &r)
+		rest, err := s.pass(c, buf, n, have, &r)
 		if err != nil {
 			return
 		}
@@ -230,16 +236,26 @@ func (s *Sink) serve(c net.Conn, slow bool) {
 	}
 }
 
+// pass moves past the body, and looks at it when it is a content.
+func (s *Sink) pass(c net.Conn, buf []byte, at, have int, r *request) (rest int, err error) {
+	if s.plan.Contents && string(r.method) == "POST" {
+		if kind, i, _, ok := r.target(); ok && kind == 'c' {
+			return s.content(c, buf, at, have, r, i)
+		}
+	}
+	return drop(c, buf, at, have, r.length, buf)
+}
+
 // drop moves past the body: what follows it in buf is moved to the front, and its
-// length returned.
-func drop(c net.Conn, buf []byte, at, have, body int) (rest int, err error) {
+// length returned. What is still to come is read into scratch.
+func drop(c net.Conn, buf []byte, at, have, body int, scratch []byte) (rest int, err error) {
 	if in := have - at; in >= body {
 		return copy(buf, buf[at+body:have]), nil
 	} else {
 		body -= in
 	}
 	for body > 0 {
-		n, err := c.Read(buf[:min(len(buf), body)])
+		n, err := c.Read(scratch[:min(len(scratch), body)])
 		if body -= n; err != nil && body > 0 {
 			return 0, err
 		}
@@ -248,15 +264,21 @@ func drop(c net.Conn, buf []byte, at, have, body int) (rest int, err error) {
 }
 
 // answer notes what came and appends what to say.
-func (s *Sink) answer(out []byte, r *request, slow bool) []byte {
+func (s *Sink) answer(out []byte, r *request) []byte {
 	kind, i, query, ok := r.target()
 	switch {
 	case ok && kind == 'c' && string(r.method) == "POST":
-		s.round.Load().arrived(i)
+		if !s.plan.Contents { // they have arrived when their end has
+			s.round.Load().arrived(i)
+		}
 		return head(out, "200 OK", r.close, 0)
 	case ok && kind == 'c':
 		values, _ := url.ParseQuery(string(query))
 		challenge := values.Get("challenge")
+		if challenge == "" {
+			challenge = values.Get("hub.challenge")
+		}
+		s.round.Load().asked.Add(1)
 		return append(head(out, "200 OK", r.close, len(challenge)), challenge...)
 	case ok && kind == 'f' && i < len(s.feeds):
 		return s.feed(out, r, i)

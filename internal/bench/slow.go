@@ -43,7 +43,7 @@ func (b Slow) run(ctx context.Context, s *stage) error {
 		return err
 	}
 	of := func(i int) registration {
-		return registration{s.sink.feedURL(min(1, i/b.Quick)), s.sink.callback(i, i >= 2*b.Quick)}
+		return registration{feed: s.sink.feedURL(min(1, i/b.Quick)), callback: s.sink.callback(i, i >= 2*b.Quick)}
 	}
 	if err := s.register(ctx, ByImport, 2*b.Quick+b.Slow, of); err != nil {
 		return err

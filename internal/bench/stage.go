@@ -128,33 +128,36 @@ func (s *stage) loop(kind string) (*loopProcess, error) {
 }
 
 // run lets a loop send and tells what came of it. cpu is in microseconds a notification.
-func (s *stage) run(kind string, from, to int, feed string) (a Arrivals, rate, cpu float64, err error) {
-	l, err := s.loop(kind)
+func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
+	l, err := s.loop(j.Kind)
 	if err != nil {
 		return a, 0, 0, err
 	}
-	if err := s.sink.reset(to); err != nil {
+	if err := s.sink.reset(j.To); err != nil {
 		return a, 0, 0, err
 	}
-	s.tell.step(fmt.Sprintf("loop (%s)", kind), 0, to-from)
+	s.tell.step(fmt.Sprintf("loop (%s)", j.Kind), 0, j.To-j.From)
 	before := l.usage().cpu
 	var ran Ran
-	j := Job{Kind: kind, Hosts: s.Hosts, Port: s.sink.port, From: from, To: to, Concurrent: s.Concurrent, Idle: idleKept(s.NoFile), Feed: feed}
+	j.Hosts, j.Port, j.Concurrent, j.Idle = s.Hosts, s.sink.port, s.Concurrent, idleKept(s.NoFile)
 	if err := l.call("run", j, &ran); err != nil {
 		return a, 0, 0, err
 	}
 	most := 0
-	if kind == LoopNetHTTP {
+	if j.Kind == LoopNetHTTP {
 		// With few idle connections net/http now and then loses an answer to its own
 		// tidying ("too many idle connections").
 		most = ran.Sent / 100
 	}
 	if ran.Failed > most {
-		return a, 0, 0, fmt.Errorf("the loop %s failed to send %d of %d: %s", kind, ran.Failed, ran.Sent, ran.Error)
+		return a, 0, 0, fmt.Errorf("the loop %s failed to send %d of %d: %s", j.Kind, ran.Failed, ran.Sent, ran.Error)
 	}
-	cpu = float64((l.usage().cpu - before).Microseconds()) / float64(to-from)
-	a, err = s.sink.arrivals(from, to, time.Unix(0, ran.T0))
-	return a, float64(to-from) / a.Last, cpu, err
+	cpu = float64((l.usage().cpu - before).Microseconds()) / float64(j.To-j.From)
+	a, err = s.sink.arrivals(j.From, j.To, time.Unix(0, ran.T0))
+	if err == nil && a.Wrong > 0 {
+		err = fmt.Errorf("of what the loop %s sent, %d were not as they should be", j.Kind, a.Wrong)
+	}
+	return a, float64(j.To-j.From) / a.Last, cpu, err
 }
 
 // close ends all processes and removes the folder.

@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/rsscloud"
+	"cloudburst/websub"
+)
+
+// Ways to tell subscribers.
+const (
+	ViaRSSCloud = "rsscloud" // a form with the feed's URL
+	ViaWebSub   = "websub"   // the feed's bytes
+)
+
+// sampled is which contents are looked at byte by byte, and their signatures
+// checked: those of every so many-th callback. Of all others the length is.
+const sampled = 64
+
+// SecretOf is the secret of callback i.
+func SecretOf(i int) string { return "between us and " + strconv.Itoa(i) }
+
+// content reads a content to its end, and notes that it has arrived.
+func (s *Sink) content(c net.Conn, buf []byte, at, have int, r *request, i int) (rest int, err error) {
+	right := r.length == s.plan.FeedSize
+	scratch := s.scratch.Get().(*[]byte)
+	defer s.scratch.Put(scratch)
+	if right && i%sampled == 0 {
+		signature, body := string(r.signature), (*scratch)[:r.length]
+		in := copy(body, buf[at:have])
+		if rest = copy(buf, buf[at+in:have]); in < len(body) {
+			_, err = io.ReadFull(c, body[in:])
+		}
+		right = s.isNewest(body) && (!s.plan.Signed || websub.CheckSignature(signature, SecretOf(i), body) == nil)
+	} else {
+		rest, err = drop(c, buf, at, have, r.length, *scratch)
+	}
+	if err != nil {
+		return 0, err
+	}
+	round := s.round.Load()
+	if !right {
+		round.wrong.Add(1)
+	}
+	round.arrived(i)
+	return rest, nil
+}
+
+// isNewest reports the bytes of a feed as it is now. All feeds are alike but for
+// their versions.
+func (s *Sink) isNewest(body []byte) bool {
+	digits, ok := bytes.CutPrefix(body, []byte(feedHead))
+	if !ok || len(digits) < versionDigits {
+		return false
+	}
+	version, err := strconv.ParseInt(string(digits[:versionDigits]), 10, 64)
+	if err != nil || !bytes.HasPrefix(digits[versionDigits:], s.tail) || string(digits[versionDigits+len(s.tail):]) != feedFoot {
+		return false
+	}
+	for i := range s.feeds {
+		if s.feeds[i].version.Load() == version {
+			return true
+		}
+	}
+	return false
+}
+
+// message is what a loop sends to each callback.
+func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
+	if j.Via != ViaWebSub {
+		msg, err := rsscloud.EncodeNotification(rsscloud.HTTPPost, "", j.Feed)
+		return &fetch.Message{ContentType: msg.ContentType, Header: []string{rsscloud.HopsHeader, "1"}, Body: msg.Body}, err
+	}
+	body, err := read(ctx, j.Feed)
+	if err != nil {
+		return nil, err
+	}
+	return &fetch.Message{ContentType: "application/rss+xml", Body: body, Header: []string{
+		"Link", websub.LinkHeader(j.Hub, j.Feed),
+		rsscloud.HopsHeader, "1",
+		rsscloud.ChangedAtHeader, "2026-01-01T00:00:00.123Z",
+	}}, nil
+}
+
+// read gets a feed of the sink.
+func read(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s", url, resp.Status)
+	}
+	return body, err
+}
+
+// addressed is msg for callback i, signed if that is asked for.
+func (j *Job) addressed(msg *fetch.Message, url string, i int) (fetch.Message, error) {
+	m := *msg
+	m.URL = url
+	if !j.Signed {
+		return m, nil
+	}
+	signature, err := websub.Sign(websub.SHA256, SecretOf(i), m.Body)
+	m.Header = append(append(make([]string, 0, len(msg.Header)+2), msg.Header...), websub.SignatureHeader, signature)
+	return m, err
+}

@@ -1,0 +1,125 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Feeds of a fan-out: the large one, the one that latency is measured with, and
+// one with a tenth of the subscribers, to see whether memory grows with them.
+const (
+	feedLarge = iota
+	feedSmall
+	feedFew
+)
+
+const (
+	memoryRounds = 3 // starts of the server for each figure of memory
+	growthNoise  = 8 // MiB that come and go with the collector
+)
+
+// checkVia refuses what no subscriber can be told.
+func (f Fanout) checkVia() error {
+	switch {
+	case f.Via != ViaRSSCloud && f.Via != ViaWebSub:
+		return fmt.Errorf("fanout cannot be via %q: it needs %s or %s", f.Via, ViaRSSCloud, ViaWebSub)
+	case f.Signed && f.Via != ViaWebSub:
+		return fmt.Errorf("only %s signs with a secret", ViaWebSub)
+	case f.Size < 512 || f.Size > maxBody:
+		return fmt.Errorf("fanout cannot be of a feed with %d bytes: between 512 and %d can be served", f.Size, maxBody)
+	case f.SlowShare > 0 && f.Via == ViaWebSub:
+		return fmt.Errorf("slow ones via %s cannot be measured", ViaWebSub)
+	}
+	return nil
+}
+
+// few is how many subscribers the third feed has.
+func (f Fanout) few() int {
+	if f.Via != ViaWebSub {
+		return 0
+	}
+	return max(1, f.Subscribers/10)
+}
+
+// total is how many callbacks there are: those of the large feed first.
+func (f Fanout) total() int { return f.Subscribers + latencyOf + f.few() }
+
+// feedOf is the feed of callback i.
+func (f Fanout) feedOf(i int) int {
+	switch {
+	case i < f.Subscribers:
+		return feedLarge
+	case i < f.Subscribers+latencyOf:
+		return feedSmall
+	}
+	return feedFew
+}
+
+// job is one run of a loop, which sends what the server sends.
+func (f Fanout) job(s *stage, kind string) Job {
+	return Job{Kind: kind, To: f.quick(), Feed: s.sink.feedURL(feedLarge), Via: f.Via, Hub: s.server.websub(), Signed: f.Signed}
+}
+
+// memory measures what telling costs a server that was just started, with a tenth
+// of the subscribers and with all of them: the content is there once, so it must
+// not be ten times as much.
+func (f Fanout) memory(ctx context.Context, s *stage) error {
+	var few, all []float64
+	for range memoryRounds {
+		a, err := f.growth(ctx, s, feedFew, f.few())
+		if err != nil {
+			return err
+		}
+		b, err := f.growth(ctx, s, feedLarge, f.Subscribers)
+		if err != nil {
+			return err
+		}
+		few, all = append(few, a), append(all, b)
+	}
+	r := &s.report
+	r.addMedian(fmt.Sprintf("memory grew, %s subscribers", thousands(int64(f.few()))), few, "MiB").note("over the server at rest after its start")
+	r.addMedian(fmt.Sprintf("memory grew, %s subscribers", thousands(int64(f.Subscribers))), all, "MiB").note("all contents together: %s MiB", number(float64(f.Subscribers)*float64(f.Size)/(1<<20)))
+	r.add("ratio of the growths", median(all)/max(median(few), growthNoise), "×").target("≤", 1.5).note(
+		"ten times the subscribers; growth below %d MiB counts as that", growthNoise)
+	return nil
+}
+
+// growth starts the server anew, changes a feed of n subscribers, and returns by how
+// many MiB its memory grew at most until all were told.
+func (f Fanout) growth(ctx context.Context, s *stage, feed, n int) (float64, error) {
+	if err := s.server.stop(stopWithin); err != nil {
+		return 0, err
+	}
+	if err := s.serve(ctx); err != nil {
+		return 0, err
+	}
+	if _, err := s.server.settle(ctx); err != nil {
+		return 0, err
+	}
+	if err := s.sink.reset(f.total()); err != nil {
+		return 0, err
+	}
+	if err := s.sink.call("change", []span{{From: feed, To: feed + 1}}, nil); err != nil {
+		return 0, err
+	}
+	rest := s.server.usage().rss
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	peak := s.server.watch(watching)
+	if err := newPinger(s.server.listen, 1).ping(ctx, s.sink.feedURL(feed)); err != nil {
+		return 0, err
+	}
+	if err := s.sink.wait(ctx, n, patience, s.tell.of("memory", n)); err != nil {
+		return 0, err
+	}
+	stop()
+	a, err := s.sink.arrivals(0, f.total(), time.Now())
+	if err == nil && a.Wrong+a.Again > 0 {
+		err = fmt.Errorf("%d contents were wrong and %d came twice", a.Wrong, a.Again)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return mib(max(0, peak().rss-rest)), nil
+}
