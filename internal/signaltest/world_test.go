@@ -15,7 +15,7 @@ import (
 	"cloudburst/websub"
 )
 
-const secret = "geheim\xff✓"
+const secret = "geheim ✓ &=%2B+"
 
 // world is the rest of the network: authors with their feeds, and subscribers of
 // every kind. One topic for each cell of the table.
