@@ -93,6 +93,8 @@ func (w *webSubWay) subscribe(ctx context.Context, f *followed, hub, topic strin
 		return registered{}, fmt.Errorf("the hub at %s accepted, but did not ask the callback %s within %d s: it cannot connect to this machine, or not under this address (--domain and --addr name another)",
 			hub, sub.Callback, int(verifyTime.Seconds()))
 	case <-ctx.Done():
+		// It may have been granted in the same moment, so that it must be taken back.
+		f.held = true
 		return registered{}, ctx.Err()
 	}
 }
