@@ -91,6 +91,7 @@ func passes(err error) bool {
 	}
 	switch e.Code {
 	case "40001", "40P01", // serialization failure, deadlock
+		"23505",          // ON CONFLICT watches one key; who adds the same row at the same moment can meet the other
 		"0A000", "26000": // the schema changed under a prepared statement, or it is gone
 		return true
 	}

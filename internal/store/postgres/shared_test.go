@@ -34,6 +34,23 @@ func TestTwoProcessesListAndCountEveryChange(t *testing.T) {
 	storetest.Announcements(t, open(t, url), open(t, url))
 }
 
+func TestARowThatAnotherAddsAtTheSameMomentIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, storetest.Postgres(t))
+	tries := 0
+	err := s.Write(t.Context(), func(ctx context.Context, c sqlstore.Conn) error {
+		tries++
+		_, err := c.Exec(ctx, `INSERT INTO topic (id, url) VALUES (1, 'one')`)
+		if err == nil && tries < 3 { // the key that ON CONFLICT does not watch
+			_, err = c.Exec(ctx, `INSERT INTO topic (id, url) VALUES (2, 'one') ON CONFLICT (id) DO NOTHING`)
+		}
+		return err
+	})
+	if err != nil || tries != 3 {
+		t.Errorf("after %d tries: %v", tries, err)
+	}
+}
+
 func TestManyProcessesMayStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
