@@ -17,6 +17,7 @@ const (
 	beats     = 5           // in the time that counts as an absence
 	lookEvery = time.Minute // a row that another process wrote, and left, is seen by then
 	lookLeast = 20 * time.Millisecond
+	doorLog   = "relay" // as the log names it
 	looksKept = 1000
 )
 
@@ -222,7 +223,7 @@ func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found 
 		events = nil
 		v, ev := do(f, found)
 		if ev != nil {
-			ev.TopicID, ev.Topic, ev.Peer, ev.Door = topicID(f.Feed), f.Feed, hostOf(f.Hub), f.Protocol
+			ev.TopicID, ev.Topic, ev.Peer, ev.Door = topicID(f.Feed), f.Feed, hostOf(f.Hub), doorLog
 			e.Bus.Stamp(e.now(), ev)
 			events = []event.Event{*ev}
 		}

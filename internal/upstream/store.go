@@ -40,7 +40,7 @@ type Store interface {
 	// Claim = claim, NextAt = until. They are returned so, Asked as it was.
 	ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Follow, error)
 	// HastenFollows makes those of r due at r.Now and sets Missed, but for those
-	// that are Ending, and returns how many.
+	// that are Ending or whose hub was never asked, and returns how many.
 	HastenFollows(ctx context.Context, r Hasten) (int64, error)
 	// NextFollow is the earliest moment at which a follow is due; the zero time
 	// when there is none.

@@ -159,7 +159,7 @@ func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit in
 func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, error) {
 	var w where
 	now := w.arg(ms(r.Now))
-	w.add("state <> ?", upstream.Ending)
+	w.add("state <> ? AND requested_at > 0", upstream.Ending)
 	conds := []string{"base <> " + w.arg(clean(r.Base))}
 	for _, p := range r.Protocols {
 		conds = append(conds, "protocol = "+w.arg(p))

@@ -246,8 +246,10 @@ func claimFollows(t *testing.T, e *env) {
 func hastenFollows(t *testing.T, e *env) {
 	s := e.upstream(t)
 	cloud, ws, moved, ending := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed), e.aFollow(upstream.WebSub, feed+"2"), e.aFollow(upstream.RSSCloud, feed+"3")
+	fresh := e.aFollow(upstream.RSSCloud, feed+"4")
 	moved.Base, ending.State = "http://old.example", upstream.Ending
-	all := []upstream.Follow{cloud, ws, moved, ending}
+	fresh.Base, fresh.RequestedAt = "", time.Time{}
+	all := []upstream.Follow{cloud, ws, moved, ending, fresh}
 	for i := range all {
 		all[i].Missed, all[i].NextAt = false, e.in(time.Hour)
 	}
@@ -265,7 +267,7 @@ func hastenFollows(t *testing.T, e *env) {
 		}
 		same(t, "number", n, int64(0))
 	}
-	check("same base", upstream.Hasten{Now: e.now, Base: "https://me.example"}, false, false, true, false)
+	check("same base", upstream.Hasten{Now: e.now, Base: "https://me.example"}, false, false, true, false, false)
 	e.save(t, all...)
-	check("protocols too", upstream.Hasten{Now: e.now, Base: "https://me.example", Protocols: []string{upstream.RSSCloud, upstream.CNWS}}, true, false, true, false)
+	check("protocols too", upstream.Hasten{Now: e.now, Base: "https://me.example", Protocols: []string{upstream.RSSCloud, upstream.CNWS}}, true, false, true, false, false)
 }
