@@ -116,6 +116,9 @@ func Own(callback string, origins ...string) bool {
 		if canonicalOrigin(o) != origin {
 			continue
 		}
+		if strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) {
+			return true
+		}
 		for _, own := range ownDoors() {
 			if strings.EqualFold(path, own) {
 				return true
@@ -128,7 +131,7 @@ func Own(callback string, origins ...string) bool {
 // ownDoors are the paths at which this server takes requests of other programs.
 func ownDoors() []string {
 	return append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap",
-		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
+		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm", pathNotifyCloud)
 }
 
 // canonicalOrigin is an origin in lower case without the port that its scheme implies.

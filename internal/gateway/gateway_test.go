@@ -126,6 +126,9 @@ func TestOwnDoorsAreKnownUnderEveryOrigin(t *testing.T) {
 		"http://other.example/ping":                 false,
 		"http://hub.example/my/callback":            false,
 		"http://hub.example.other.example/ping":     false,
+		"http://hub.example/notify/rsscloud":        true,
+		"http://hub.example/Notify/websub/abc?x":    true,
+		"http://hub.example/notify/me":              false,
 		"hub.example/ping":                          false,
 		"http://other.example/http://hub.example/a": false,
 	} {
