@@ -115,7 +115,7 @@ func TestWhenTheProgramMovesEveryHubIsAskedAgain(t *testing.T) {
 
 func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
 		f := w.add(upstream.RSSCloud)
 		w.pass(time.Second)
 		w.asks()
@@ -155,7 +155,7 @@ func TestWhatAHubAsksToWaitIsWaited(t *testing.T) {
 
 func TestARefusalStaysVisibleAndIsTriedAgainAfterADay(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
 		w.answer = refuse(fault.Refused, "The hub refused. Not yours.")
 		f := w.add(upstream.RSSCloud)
 		w.pass(20 * time.Hour)
@@ -179,7 +179,7 @@ func TestAHubThatSaysNeverIsLost(t *testing.T) {
 	for code, want := range map[fault.Code]string{fault.Gone: upstream.Lost, fault.Refused: upstream.Lost} {
 		t.Run(code.String(), func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+			inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
 				f := w.add(upstream.RSSCloud)
 				w.pass(time.Second)
 				w.plays(func() { w.answer = refuse(code, "Never again.") })
@@ -197,7 +197,7 @@ func TestAHubThatSaysNeverIsLost(t *testing.T) {
 
 func TestADenialEndsASubscriptionWithItsReason(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
 		f := w.add(upstream.WebSub)
 		w.pass(time.Second)
 		f = w.now(f)
@@ -291,9 +291,7 @@ func TestTwoProcessesOnOneDatabaseDoNotBothAsk(t *testing.T) {
 
 func TestAClaimOfADeadProcessRunsOut(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
-		w.stop()
-		w.start(upstream.Options{})
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
 		f := w.add(upstream.RSSCloud)
 		w.pass(time.Second)
 		w.asks()

@@ -73,7 +73,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.Init()
 	var group sync.WaitGroup
 	group.Go(func() { e.beatLoop(ctx) })
-	group.Go(func() { e.lookLoop(ctx) })
+	for range e.Options.AtOnce {
+		group.Go(func() { e.lookLoop(ctx) })
+	}
 	e.workLoop(ctx)
 	group.Wait()
 	return nil
