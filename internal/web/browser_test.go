@@ -9,21 +9,23 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"cloudburst/internal/hub"
 )
 
-// watchScript tells the test when the log of the page has grown.
+// watchScript tells the test when the list of the page has grown.
 const watchScript = `new MutationObserver(() => fetch("/test/grown")).observe(document.getElementById("events"), { childList: true });
-new EventSource("/log/stream?since=0:0").onopen = () => fetch("/test/ready");`
+new EventSource("PATH/stream").onopen = () => fetch("/test/ready");`
 
-// held serves the pages with a picture added that does not load before the log
-// has grown: the browser gives its picture of the page when everything has loaded.
-func held(pages http.Handler, ready func()) http.Handler {
+// held serves the pages with a picture added to the one at path that does not load
+// before its list has grown: the browser gives its picture of the page when everything has loaded.
+func held(pages http.Handler, path string, ready func()) http.Handler {
 	grown := make(chan struct{})
 	var once, start sync.Once
 	mux := http.NewServeMux()
 	mux.HandleFunc("/test/watch.js", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript")
-		_, _ = w.Write([]byte(watchScript))
+		_, _ = w.Write([]byte(strings.ReplaceAll(watchScript, "PATH", path)))
 	})
 	mux.HandleFunc("/test/ready", func(http.ResponseWriter, *http.Request) { start.Do(ready) })
 	mux.HandleFunc("/test/grown", func(http.ResponseWriter, *http.Request) { once.Do(func() { close(grown) }) })
@@ -33,7 +35,7 @@ func held(pages http.Handler, ready func()) http.Handler {
 		case <-r.Context().Done():
 		}
 	})
-	mux.HandleFunc("GET /log", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Accept-Encoding")
 		rec := httptest.NewRecorder()
 		pages.ServeHTTP(rec, r)
@@ -48,33 +50,51 @@ func held(pages http.Handler, ready func()) http.Handler {
 	return mux
 }
 
-// TestLogGrowsInABrowser opens the log in Chromium under the real policy, lets
-// something happen, and looks at the page that results.
-func TestLogGrowsInABrowser(t *testing.T) {
-	t.Parallel()
-	f := newFake()
-	w, bus := newWeb(t, f)
-	f.now = time.Now()
-	f.add(bus, ping("already there"))
-	server := httptest.NewServer(held(w.Routes(), func() { f.add(bus, ping("came <i>while</i> the page was open")) }))
+// grows opens a page in Chromium under the real policy, lets something happen, and
+// looks at the page that results: what is new stands above what was there.
+func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
+	t.Helper()
+	server := httptest.NewServer(held(w.Routes(), path, happen))
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(),
-		"--dump-dom", server.URL+"/log")
+		"--dump-dom", server.URL+path)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("this test needs Chromium (Debian package chromium), and the log to grow within a minute: %v", err)
+		t.Fatalf("this test needs Chromium (Debian package chromium), and the page to grow within a minute: %v", err)
 	}
 	server.CloseClientConnections()
 	dom := string(out)
-	first, second := strings.Index(dom, "came &lt;i&gt;while&lt;/i&gt; the page was open"), strings.Index(dom, "already there")
+	first, second := strings.Index(dom, is), strings.Index(dom, was)
 	if first < 0 || second < 0 || first > second {
 		t.Errorf("the page did not grow at its top (%d, %d):\n%s", first, second, dom)
 	}
 	if !strings.Contains(dom, ">Live<") {
 		t.Errorf("the page does not say that it is live:\n%s", dom)
 	}
+}
+
+func TestLogGrowsInABrowser(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	w, bus := newWeb(t, f)
+	f.now = time.Now()
+	f.add(bus, ping("already there"))
+	grows(t, w, "/log", func() { f.add(bus, ping("came <i>while</i> the page was open")) },
+		"already there", "came &lt;i&gt;while&lt;/i&gt; the page was open")
+}
+
+func TestListOfChangesGrowsInABrowser(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	w, bus := newWeb(t, f)
+	f.now = time.Now()
+	f.listed(hub.Change{Name: "Already there", URL: "https://a.example/"})
+	grows(t, w, "/changes", func() {
+		f.listed(hub.Change{Name: "Came <i>while</i> the page was open", URL: "https://b.example/"})
+		f.add(bus, ping("wake up"))
+	}, "Already there", "Came &lt;i&gt;while&lt;/i&gt; the page was open")
 }

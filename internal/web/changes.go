@@ -115,7 +115,6 @@ type changesView struct {
 	Query         changesQuery
 	Rows          []changeLine
 	Total         int64
-	Counted       bool
 	Newest        bool   // the first page: it grows live
 	Stream        string // URL of the live lines after the first row
 	Older, Newer  string // URLs of the neighbouring pages; "": none
@@ -157,8 +156,8 @@ func (s *site) changesPage(rw http.ResponseWriter, r *http.Request) {
 	}
 	v.Newest = !newer
 	v.Stream = q.url("/changes/stream", "since", place(since)) + "&as=html"
-	if v.Total, err = s.Store.CountChanges(r.Context()); err == nil {
-		v.Counted = true
+	if v.Total, err = s.Store.CountChanges(r.Context()); err != nil {
+		v.Total = 0 // the list is worth showing without it
 	}
 	status := http.StatusOK
 	if q.PlaceError != "" {

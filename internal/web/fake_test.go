@@ -25,15 +25,16 @@ const secret = "s3cret-callback-path"
 
 // fake is a hub and its store in memory.
 type fake struct {
-	mu      sync.Mutex
-	topics  []hub.TopicInfo
-	subs    []hub.SubscriptionInfo
-	events  []event.Event // oldest first
-	minutes []hub.Minute
-	changes []hub.Change // oldest first
-	now     time.Time
-	err     error // what every call returns, if set
-	looks   int   // how often the list of changes was read
+	mu       sync.Mutex
+	topics   []hub.TopicInfo
+	subs     []hub.SubscriptionInfo
+	events   []event.Event // oldest first
+	minutes  []hub.Minute
+	changes  []hub.Change // oldest first
+	now      time.Time
+	err      error // what every call returns, if set
+	requests int64 // not decided yet
+	looks    int   // how often the list of changes was read
 
 	ping func(hub.Ping) (hub.PingResult, error)
 	reg  func(hub.Registration) (hub.Registered, error)
@@ -168,7 +169,7 @@ func (f *fake) Counts(context.Context) (hub.Counts, error) {
 			failing++
 		}
 	}
-	return hub.Counts{Topics: int64(len(f.topics)), Subscriptions: int64(len(f.subs)), Failing: failing, Owed: failing, Events: int64(len(f.events))}, f.err
+	return hub.Counts{Topics: int64(len(f.topics)), Subscriptions: int64(len(f.subs)), Failing: failing, Owed: failing, Requests: f.requests, Events: int64(len(f.events))}, f.err
 }
 
 func (f *fake) Live() hub.Live {
