@@ -123,3 +123,38 @@ func TestAHubDoesNotFollowItself(t *testing.T) {
 		t.Errorf("adding it: %v", err)
 	}
 }
+
+// TestARelayGoesOnAfterARestartAtAnotherAddress stops the program that follows, and
+// starts it again on another port: it asks the hub anew, by itself.
+func TestARelayGoesOnAfterARestartAtAnotherAddress(t *testing.T) {
+	t.Parallel()
+	for via, door := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {
+		t.Run(via, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			a, b := start(t, conf(t, t.TempDir())), start(t, conf(t, dir))
+			f, s := newFeed(t), newSubscriber(t)
+			feed := f.URL + "/rss.xml"
+			if code, body := post(t, b.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
+				t.Fatalf("pleaseNotify: %d %s", code, body)
+			}
+			b.relay(t, client.RelayRequest{Feed: feed, Via: via, Hub: a.base + door})
+			if err := b.stop(); err != nil {
+				t.Fatal(err)
+			}
+			b = start(t, conf(t, dir))
+			port := b.base[strings.LastIndexByte(b.base, ':'):]
+			wait(t, "the hub has the new address", func() bool {
+				_, body := get(t, a.admin+"/v1/subscriptions")
+				return strings.Contains(body, port+"/notify/")
+			})
+			f.set("<rss><channel><title>two</title></channel></rss>")
+			if code, body := post(t, a.base+"/rsscloud/ping", url.Values{"url": {feed}}); code != 200 || !strings.Contains(body, `success="true"`) {
+				t.Fatalf("ping: %d %s", code, body)
+			}
+			if got := s.wait(t, "the notification"); got != feed {
+				t.Errorf("it named %q", got)
+			}
+		})
+	}
+}
