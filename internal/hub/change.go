@@ -234,14 +234,23 @@ func (h *Hub) list(changes []Change, now time.Time) {
 // learn keeps what a topic says of itself, when the names by which signals may call
 // it are other ones than before.
 func (h *Hub) learn(ctx context.Context, id int64, about About) {
-	if about == (About{}) {
-		return
-	}
-	t, err := h.Store.Topic(ctx, id)
-	if err == nil && (t.About.Self != about.Self || t.About.Home != about.Home || t.About.Title != about.Title) {
+	news, err := h.isNews(ctx, id, about)
+	if err == nil && news {
 		err = h.Store.SetAbout(ctx, id, about)
 	}
-	if err != nil && fault.CodeOf(err) != fault.NotFound {
-		h.Log.Warn("keep what a topic says of itself", "topic", t.URL, "err", err)
+	if err != nil {
+		h.Log.Warn("keep what a topic says of itself", "topic", id, "err", err)
 	}
+}
+
+// isNews reports whether a topic goes by other names than are known of it.
+func (h *Hub) isNews(ctx context.Context, id int64, about About) (bool, error) {
+	if about == (About{}) {
+		return false, nil
+	}
+	t, err := h.Store.Topic(ctx, id)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return false, err
+	}
+	return t.About.Self != about.Self || t.About.Home != about.Home || t.About.Title != about.Title, nil
 }

@@ -187,10 +187,9 @@ func (h *Hub) decide(in Intent) {
 	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
 	defer cancel()
 	var d Decision
-	var about *About
 	switch in.Mode {
 	case ModeSubscribe:
-		d, about = h.decideSubscribe(ctx, in)
+		d = h.decideSubscribe(ctx, in)
 	case ModeUnsubscribe:
 		d = h.decideUnsubscribe(ctx, in)
 	default:
@@ -210,9 +209,6 @@ func (h *Hub) decide(in Intent) {
 	}
 	h.publish(d.Events...)
 	h.forgetCounts()
-	if about != nil && d.Subscription != nil {
-		h.learn(ctx, in.TopicID, *about)
-	}
 	if d.Again != nil {
 		h.wake(h.wakeIntents)
 	}
@@ -223,25 +219,25 @@ func (h *Hub) decide(in Intent) {
 //
 // spec:websub-2018#hub-verifies-subscriber
 // spec:websub-2018#hub-denies
-func (h *Hub) decideSubscribe(ctx context.Context, in Intent) (Decision, *About) {
+func (h *Hub) decideSubscribe(ctx context.Context, in Intent) Decision {
 	got, err := h.readOnce(ctx, in.Topic)
 	if err == nil && got.size > h.Options.MaxContent && !h.Options.Thin {
 		err = fault.New(fault.Refused, "The topic is %s long; this hub delivers at most %s.", bytesOf(got.size), bytesOf(h.Options.MaxContent))
 	}
 	if err != nil {
 		if ours(err) {
-			return h.again(in, h.now().Add(max(fault.RetryAfter(err), intentSoon)), in.Tries, err), nil
+			return h.again(in, h.now().Add(max(fault.RetryAfter(err), intentSoon)), in.Tries, err)
 		}
 		denied := in
 		denied.Mode, denied.Secret, denied.Reason = ModeDenied, "", fault.Message(err)
 		denied.Tries, denied.DueAt = 0, h.now()
 		e := in.event(event.KindRegister, "Denied: "+denied.Reason)
 		e.OK = false
-		return Decision{Intent: in, Again: &denied, Events: []event.Event{e}}, nil
+		return Decision{Intent: in, Again: &denied, Events: []event.Event{e}}
 	}
 	x, failed, d := h.confirm(ctx, in)
 	if failed {
-		return d, nil
+		return d
 	}
 	// spec:websub-2018#re-subscribe
 	now := h.now()
@@ -251,7 +247,11 @@ func (h *Hub) decideSubscribe(ctx context.Context, in Intent) (Decision, *About)
 		TopicID: in.TopicID, ID: in.Key().ID, Protocol: WebSub, Callback: in.Callback, Secret: in.Secret,
 		CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(in.Lease),
 	}
-	return Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}, &got.about
+	d = Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}
+	if news, err := h.isNews(ctx, in.TopicID, got.about); err == nil && news {
+		d.About = &got.about
+	}
+	return d
 }
 
 // spec:websub-2018#unsubscribe-verified

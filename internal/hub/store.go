@@ -332,6 +332,7 @@ type Minute struct {
 type Decision struct {
 	Intent       Intent        // TopicID, ID and Claim say which
 	Subscription *Subscription // confirmed: added or renewed as Subscribe does, with its topic
+	About        *About        // with Subscription: replaces the topic's; nil: it stays
 	Remove       bool          // confirmed: the subscription Intent.Key is removed
 	Again        *Intent       // stays, with the same ID, or becomes this, due at its DueAt, with no Claim
 	Events       []event.Event

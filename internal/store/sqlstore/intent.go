@@ -99,6 +99,11 @@ func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 				return false, err
 			}
 		}
+		if d.Subscription != nil && d.About != nil {
+			if err := saveAbout(ctx, c, d.Intent.TopicID, tidy(*d.About)); err != nil {
+				return false, err
+			}
+		}
 		if d.Remove {
 			if _, err := unsubscribe(ctx, c, []hub.Key{d.Intent.Key()}, latest(d.Events)); err != nil {
 				return false, err
