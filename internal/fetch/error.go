@@ -110,7 +110,8 @@ func wait(took, bucket time.Duration) time.Duration {
 
 // exhausted reports an error that is this machine's want of something, not the peer's doing.
 func exhausted(err error) bool {
-	for _, e := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+	// EADDRINUSE is of a bind, which early releases of Go 1.26 make when they dial an address.
+	for _, e := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRINUSE} {
 		if errors.Is(err, e) {
 			return true
 		}

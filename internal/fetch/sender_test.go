@@ -377,6 +377,9 @@ func TestALackOfPortsIsOursAndALackOfIPv6IsNot(t *testing.T) {
 			t.Errorf("%v: ours is %v", err, !ours)
 		}
 	}
+	if !exhausted(&net.OpError{Op: "dial", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}) {
+		t.Error("no port is left for a bind, and that is taken for the peer's doing")
+	}
 	if exhausted(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)) {
 		t.Error("an unknown address")
 	}
