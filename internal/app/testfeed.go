@@ -23,6 +23,8 @@ const (
 	testFeedPath  = "/test/rss.xml"
 	testFeedEvery = 15 * time.Minute
 	testFeedItems = 8
+	testFeedTitle = "Cloudburst test feed"
+	testFeedText  = "A new item every 15 minutes, to test programs that want to be told of changes."
 	testFeedLate  = 100 * time.Millisecond // after the quarter, for clocks that differ a little
 )
 
@@ -41,23 +43,27 @@ func testFeed(public string, now time.Time) (body []byte, changed time.Time) {
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
 <channel>
-<title>Cloudburst test feed</title>
+<title>%s</title>
 <link>%s/</link>
-<description>A new item every 15 minutes, to test programs that want to be told of changes.</description>
+<description>%s</description>
 <language>en</language>
 <lastBuildDate>%s</lastBuildDate>
 <ttl>15</ttl>
 %s
 <atom:link rel="self" type="application/rss+xml" href="%s"/>
 <atom:link rel="hub" href="%s"/>
-`, text(public), changed.Format(time.RFC1123Z), rsscloud.CloudAt(public), text(self), text(public+"/websub"))
+`, testFeedTitle, text(public), testFeedText, changed.Format(time.RFC1123Z), rsscloud.CloudAt(public), text(self), text(public+"/websub"))
 	for i := range testFeedItems {
 		at := changed.Add(-time.Duration(i) * testFeedEvery)
-		fmt.Fprintf(&b, "<item>\n<description>It is %s in Greenwich: quarter %d of the day.</description>\n<pubDate>%s</pubDate>\n<guid isPermaLink=\"false\">%s</guid>\n</item>\n",
-			at.Format("15:04 on 2 January 2006"), at.Hour()*4+at.Minute()/15+1, at.Format(time.RFC1123Z), text(self+"?at="+at.Format("200601021504")))
+		fmt.Fprintf(&b, "<item>\n<description>%s</description>\n<pubDate>%s</pubDate>\n<guid isPermaLink=\"false\">%s</guid>\n</item>\n",
+			testFeedItem(at), at.Format(time.RFC1123Z), text(self+"?at="+at.Format("200601021504")))
 	}
 	b.WriteString("</channel>\n</rss>\n")
 	return b.Bytes(), changed
+}
+
+func testFeedItem(at time.Time) string {
+	return fmt.Sprintf("It is %s in Greenwich: quarter %d of the day.", at.Format("15:04 on 2 January 2006"), at.Hour()*4+at.Minute()/15+1)
 }
 
 // serveTestFeed answers conditional requests too.
@@ -95,11 +101,20 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	got := hub.Fetched{
 		Hash: sum[:], Body: body, ETag: fmt.Sprintf(`"%d"`, changed.Unix()),
 		ContentType: "application/rss+xml; charset=utf-8", URL: f.URL, SentAt: now,
+		About: func() hub.About { return aboutTestFeed(public, f.URL, changed) },
 	}
 	if f.ETag == got.ETag {
 		got.NotModified, got.Hash, got.Body = true, nil, nil
 	}
 	return got, nil
+}
+
+// aboutTestFeed is what the test feed says of itself, by the name that it was asked for.
+func aboutTestFeed(public, url string, changed time.Time) hub.About {
+	return hub.About{
+		Title: testFeedTitle, Description: testFeedText, Self: url, Home: public + "/",
+		ItemText: testFeedItem(changed),
+	}
 }
 
 func (a *App) ownOrigins() []string {

@@ -37,7 +37,7 @@ func (s *site) front(rw http.ResponseWriter, r *http.Request) {
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Your feed changes, and its readers know at once"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
-	v.TestFeed = s.TestFeed
+	v.TestFeed, v.Feed = s.TestFeed, s.TestFeed
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil

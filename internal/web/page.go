@@ -57,6 +57,7 @@ type view struct {
 	Script   string // module of this page, "" for none
 	Sections []section
 	Version  string
+	Feed     string // what this page is the page of; "": nothing
 	Now      time.Time
 }
 
