@@ -5,6 +5,7 @@ package app
 import (
 	"context"
 	"os"
+	"sync"
 	"time"
 
 	"cloudburst/internal/event"
@@ -27,6 +28,16 @@ func planted(st hub.Store) hub.Store {
 		return hasty{st}
 	case "ack-slow-pings":
 		return careless{st}
+	case "ack-before-asking":
+		return trusting{st}
+	case "secret-too-soon":
+		return forward{st}
+	case "other-content":
+		return mixing{st, &sync.Map{}}
+	case "announce-late":
+		return hurried{st}
+	case "decide-halfway":
+		return halfway{st}
 	}
 	return st
 }
@@ -91,4 +102,72 @@ type careless struct{ hub.Store }
 
 func (careless) RecordPing(context.Context, string, time.Time, time.Time, []event.Event) error {
 	return nil
+}
+
+// trusting acknowledges requests, and writes them a moment later.
+type trusting struct{ hub.Store }
+
+func (s trusting) Request(_ context.Context, list []hub.Intent, events []event.Event) error {
+	time.AfterFunc(lateBy, func() { _ = s.Store.Request(context.Background(), list, events) })
+	return nil
+}
+
+// forward gives a subscription its new secret before its callback has agreed.
+type forward struct{ hub.Store }
+
+func (s forward) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
+	for _, in := range list {
+		sub, err := s.Store.Subscription(ctx, in.Key())
+		if err != nil || in.Mode != hub.ModeSubscribe {
+			continue
+		}
+		sub.Secret = in.Secret
+		if err := s.Store.Subscribe(ctx, []string{in.Topic}, []hub.Subscription{sub}, nil); err != nil {
+			return err
+		}
+	}
+	return s.Store.Request(ctx, list, events)
+}
+
+// mixing keeps the content of the version before with each version.
+type mixing struct {
+	hub.Store
+	last *sync.Map // by topic
+}
+
+func (s mixing) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
+	if c.Changed && c.Body != nil {
+		if before, found := s.last.Swap(c.TopicID, c.Body); found {
+			c.Body = before.([]byte)
+		}
+	}
+	return s.Store.CommitCheck(ctx, c)
+}
+
+// hurried answers pings of sites, and writes them a moment later.
+type hurried struct{ hub.Store }
+
+func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
+	time.AfterFunc(lateBy, func() { _ = s.Store.Announce(context.Background(), list, pings, now, due, events) })
+	return nil
+}
+
+// halfway crosses out a request that was confirmed, and does it a moment later.
+type halfway struct{ hub.Store }
+
+func (s halfway) Decide(ctx context.Context, d hub.Decision) (bool, error) {
+	sub, remove := d.Subscription, d.Remove
+	d.Subscription, d.Remove = nil, false
+	applied, err := s.Store.Decide(ctx, d)
+	if applied {
+		time.AfterFunc(lateBy, func() {
+			if sub != nil {
+				_ = s.Store.Subscribe(context.Background(), []string{d.Intent.Topic}, []hub.Subscription{*sub}, nil)
+			}
+			if remove {
+				_, _ = s.Store.Unsubscribe(context.Background(), []hub.Key{d.Intent.Key()}, nil)
+			}
+		})
+	}
+	return applied, err
 }

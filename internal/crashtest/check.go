@@ -16,29 +16,37 @@ const (
 	carried = 3
 )
 
-// check compares what was promised with what happened. stored is what the program
+// check compares what was promised with what happened. all is what the program
 // itself lists at the end.
-func (h *history) check(stored map[pair]bool) (broken []string, r Report) {
+func (h *history) check(all map[pair]stored) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.confirm(&r)
+	broken = append(broken, h.strange...)
+	broken = append(broken, h.checkAsked(&r)...)
 	for _, o := range h.overlaps {
 		broken = append(broken, h.checkOverlap(o)...)
 	}
 	for _, p := range h.pairs() {
-		broken = append(broken, h.checkEnded(p, stored[p])...)
+		k, there := all[p]
+		broken = append(broken, h.checkEnded(p, there)...)
 		broken = append(broken, h.checkOften(p, &r)...)
+		broken = append(broken, h.checkContent(p, &r)...)
+		if there {
+			broken = append(broken, h.checkSecret(p, k)...)
+		}
 		since, live := h.liveSince(p)
 		if !live {
 			continue
 		}
 		r.Live++
-		if !stored[p] {
+		if !there {
 			broken = append(broken, fmt.Sprintf("registration lost: %s to %s, acknowledged at %s", p.callback, p.feed, since.Format(clock)))
 			continue
 		}
 		broken = append(broken, h.checkTold(p, since)...)
 	}
-	for p := range stored {
+	for p := range all {
 		if len(h.registers[p]) == 0 {
 			broken = append(broken, fmt.Sprintf("from nowhere: %s is subscribed to %s, and nobody asked for it", p.callback, p.feed))
 		}
@@ -111,7 +119,9 @@ func (h *history) checkTold(p pair, since time.Time) (broken []string) {
 		if !v.ping.ok || !v.ping.from.After(since) {
 			continue
 		}
-		told := slices.ContainsFunc(h.received[p], func(g receipt) bool { return !g.refused && g.at.After(v.at) })
+		told := slices.ContainsFunc(h.received[p], func(g receipt) bool {
+			return !g.refused && g.at.After(v.at) && (g.content == nil || g.content.version >= v.version)
+		})
 		if !told {
 			broken = append(broken, fmt.Sprintf("ping lost: %s was never told of the change of %s at %s, acknowledged at %s",
 				p.callback, p.feed, v.at.Format(clock), v.ping.to.Format(clock)))

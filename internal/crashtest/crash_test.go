@@ -75,6 +75,8 @@ func kept(t *testing.T, r Report) {
 	for what, n := range map[string]int{
 		"registrations": r.Registered - r.Deaths, "pings": r.Pings - r.Deaths, "cancels": r.Cancelled, "pings acknowledged as pending": r.Pending,
 		"subscriptions live": r.Live, "notifications": r.Notifications, "refused notifications": r.Refused, "slow notifications": r.Slow,
+		"confirmed requests of WebSub": r.Confirmed - r.Deaths, "declined ones": r.Declined, "ended ones": r.Ended, "denials": r.Denied, "contents": r.Contents, "signed contents": r.Signed,
+		"registrations by CNWS": r.CNWS, "pings over WebSub": r.Published, "pings of sites on the list": r.Listed,
 	} {
 		if n <= 0 {
 			t.Errorf("too few %s to prove anything: %s", what, r)
@@ -103,6 +105,11 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 		"forget-arrivals":   {"told too often", "no end"},
 		"finish-first":      {"ping lost"},
 		"ack-slow-pings":    {"ping lost"},
+		"ack-before-asking": {"request lost"},
+		"secret-too-soon":   {"wrong signature"},
+		"other-content":     {"wrong content", "old after new", "ping lost"},
+		"announce-late":     {"ping lost", "not listed"},
+		"decide-halfway":    {"cancel undone", "registration lost", "wrong secret"},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()

@@ -26,15 +26,18 @@ func (c call) done() time.Time {
 
 // published is one version of a feed and the ping that told of it.
 type published struct {
-	at   time.Time // when readers could see it first
-	ping call
+	version int
+	at      time.Time // when readers could see it first
+	ping    call
 }
 
 // receipt is one notification as the callback saw it.
 type receipt struct {
-	at      time.Time
-	refused bool // the callback answered 500, or lost its caller before it answered
+	at, end time.Time
+	conn    time.Time // when its connection was made: one from an earlier life came from the dead
+	refused bool      // the callback answered that it cannot, or lost its caller before it answered
 	slow    bool
+	content *content // WebSub
 }
 
 // overlap is a notification that came while another was under way.
@@ -61,11 +64,18 @@ type history struct {
 	lives     []life
 	pending   int       // pings that were acknowledged before the feed had answered
 	quiet     time.Time // nothing was left to do from here on
+
+	requests  map[pair][]*request  // of WebSub
+	leases    map[int]*request     // the same, by what the callback knows them by
+	questions map[pair][]question  // of WebSub hubs to callbacks
+	listed    map[string]time.Time // acknowledged pings of sites by the name that was given, and when
+	strange   []string             // what nobody may say or ask at all
 }
 
 func newHistory() *history {
 	return &history{registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
-		received: map[pair][]receipt{}, open: map[pair]time.Time{}}
+		received: map[pair][]receipt{}, open: map[pair]time.Time{},
+		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}}
 }
 
 func (h *history) do(f func()) {
@@ -75,7 +85,7 @@ func (h *history) do(f func()) {
 }
 
 // begin notes a notification that has come; what is returned notes how it ended.
-func (h *history) begin(p pair) (end func(refused, slow bool)) {
+func (h *history) begin(p pair, conn time.Time, c *content) (end func(refused, slow bool)) {
 	at := time.Now()
 	h.do(func() {
 		// One that a dead process left behind is no fault of the living one.
@@ -89,7 +99,7 @@ func (h *history) begin(p pair) (end func(refused, slow bool)) {
 			if h.open[p].Equal(at) {
 				delete(h.open, p)
 			}
-			h.received[p] = append(h.received[p], receipt{at, refused, slow})
+			h.received[p] = append(h.received[p], receipt{at, time.Now(), conn, refused, slow, c})
 		})
 	}
 }

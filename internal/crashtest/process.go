@@ -46,8 +46,9 @@ func (p *process) stop() error {
 func (r *runner) start(ctx context.Context) (*process, error) {
 	data := filepath.Join(r.Dir, "data")
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
-		"--public-url", "http://hub.invalid", "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
-		"--hub.retry", "100ms,200ms,400ms", "--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
+		"--public-url", publicURL, "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
+		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // what comes after is hours away in WebSub
+		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
 		"--hub.callback-timeout", "6s",
 		"--hub.source-rate", "0", "--hub.host-rate", "0", "--log.level", "error"}, r.Args...)
 	for _, name := range []string{"admin.addr", "listen.addr"} {
@@ -131,7 +132,11 @@ type left struct {
 	Owed      int64 `json:"owed"`
 	PartsDue  int64 `json:"parts_due"`
 	ChecksDue int64 `json:"checks_due"`
+	Requests  int64 `json:"requests"`
 }
+
+// stored is a subscription in the program's own words.
+type stored struct{ Topic, Callback, Protocol, Secret string }
 
 // settle waits until the program has nothing left to do; false: it always had.
 func (r *runner) settle(ctx context.Context) (bool, error) {
@@ -140,7 +145,7 @@ func (r *runner) settle(ctx context.Context) (bool, error) {
 
 // until waits until done says so, for a while on end.
 func (r *runner) until(ctx context.Context, done func(left) bool) (bool, error) {
-	calm, began, last := 0, time.Now(), left{-1, -1, -1}
+	calm, began, last := 0, time.Now(), left{Owed: -1}
 	for end := began.Add(r.Settle); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		var now left
 		if err := r.rest(ctx, &now); err != nil {
@@ -179,7 +184,7 @@ func (r *runner) rest(ctx context.Context, to any) error {
 }
 
 // export is what the program says it has.
-func (r *runner) export(ctx context.Context) (map[pair]bool, error) {
+func (r *runner) export(ctx context.Context) (map[pair]stored, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/subscriptions/export", nil)
 	if err != nil {
 		return nil, err
@@ -189,14 +194,14 @@ func (r *runner) export(ctx context.Context) (map[pair]bool, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
-	stored := map[pair]bool{}
+	all := map[pair]stored{}
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() {
-		var s struct{ Topic, Callback string }
+		var s stored
 		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
 			return nil, err
 		}
-		stored[pair{s.Topic, s.Callback}] = true
+		all[pair{s.Topic, s.Callback}] = s
 	}
-	return stored, lines.Err()
+	return all, lines.Err()
 }

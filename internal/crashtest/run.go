@@ -49,11 +49,28 @@ type Report struct {
 	Refused       int // of them refused at once
 	Slow          int // of them answered late or never, for the process died
 	Duplicates    int
+
+	Requests  int // acknowledged requests for, and against, WebSub subscriptions
+	Confirmed int // of them confirmed subscriptions and renewals
+	Ended     int // WebSub subscriptions that their callbacks confirmed to be ended
+	Declined  int // questions that callbacks said no to
+	Denied    int // denials that callbacks were told
+	Contents  int // WebSub deliveries
+	Again     int // of them of a version that had been delivered before
+	Signed    int
+	CNWS      int // acknowledged CNWS subscriptions
+	Sites     int // acknowledged pings of sites
+	Listed    int // of them found on the list of changes after a restart
+	Published int // acknowledged pings over WebSub
 }
 
 func (r Report) String() string {
-	return fmt.Sprintf("%d deaths, %d registrations, %d cancels and %d pings (%d pending) acknowledged, %d subscriptions live, %d notifications (%d refused, %d slow), %d duplicates, %d promises broken",
-		r.Deaths, r.Registered, r.Cancelled, r.Pings, r.Pending, r.Live, r.Notifications, r.Refused, r.Slow, r.Duplicates, len(r.Broken))
+	return fmt.Sprintf("%d deaths, %d registrations, %d by CNWS, %d cancels and %d pings (%d pending, %d by WebSub, %d of sites, %d of them listed) acknowledged, "+
+		"%d WebSub requests acknowledged, %d confirmed, %d declined, %d denied, %d ended, %d subscriptions live, %d notifications (%d refused, %d slow), "+
+		"%d contents (%d signed, %d of a version again), %d duplicates, %d promises broken",
+		r.Deaths, r.Registered, r.CNWS, r.Cancelled, r.Pings, r.Pending, r.Published, r.Sites, r.Listed,
+		r.Requests, r.Confirmed, r.Declined, r.Denied, r.Ended, r.Live, r.Notifications, r.Refused, r.Slow,
+		r.Contents, r.Signed, r.Again, r.Duplicates, len(r.Broken))
 }
 
 type runner struct {
@@ -68,6 +85,7 @@ type runner struct {
 	base   string // public address of the living process; "" while none lives
 	admin  string
 	busy   map[pair]bool
+	names  int // sites that were named
 	report Report
 }
 
@@ -125,6 +143,9 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 			return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 		}
 		if i%r.Ordeal == r.Ordeal-1 {
+			if err := r.lists(ctx, r.where()); err != nil {
+				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
+			}
 			over := r.ordeal(i / r.Ordeal)
 			r.die(p)
 			over()
@@ -139,28 +160,36 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		}
 		r.Log(fmt.Sprintf("cycle %d of %d: killed", i+1, r.Cycles))
 	}
-	stored, endless, err := r.end(ctx, func() { stop(); group.Wait() })
+	there, endless, err := r.end(ctx, func() { stop(); group.Wait() })
 	if err != nil {
 		return r.report, err
 	}
-	broken, counted := r.history.check(stored)
-	counted.Broken, counted.Registered, counted.Cancelled = append(broken, endless...), r.report.Registered, r.report.Cancelled
+	broken, counted := r.history.check(there)
+	counted.Broken = append(broken, endless...)
+	own := &r.report
+	counted.Registered, counted.Cancelled, counted.CNWS = own.Registered, own.Cancelled, own.CNWS
+	counted.Requests, counted.Sites, counted.Listed, counted.Published = own.Requests, own.Sites, own.Listed, own.Published
 	return counted, nil
 }
 
 // end lets one more process do what is left to do, and another one that has nothing
-// to do. It returns what the program says it has; stop ends the clients.
-func (r *runner) end(ctx context.Context, stop func()) (stored map[pair]bool, endless []string, err error) {
+// to do. It returns what the program says it has; stop
+// ends the clients.
+func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, endless []string, err error) {
 	p, err := r.start(ctx)
 	if err != nil {
 		stop()
 		return nil, nil, err
 	}
-	defer func() { p.kill() }()
+	defer func() {
+		if p != nil {
+			p.kill()
+		}
+	}()
 	time.Sleep(r.Life)
 	stop()
 	for i := range r.Feeds { // the last news of all, while some still refuse
-		r.ping(r.where(), r.feed(i))
+		r.ping(r.where(), r.feed(i), overCloud)
 	}
 	if _, err := r.until(ctx, func(l left) bool { return l.PartsDue == 0 }); err != nil {
 		return nil, nil, err
@@ -183,11 +212,14 @@ func (r *runner) end(ctx context.Context, stop func()) (stored map[pair]bool, en
 			return nil, nil, err
 		}
 	}
+	if err := r.lists(ctx, r.where()); err != nil {
+		return nil, nil, err
+	}
 	if !settled {
 		endless = []string{fmt.Sprintf("no end: there was still work after %s, with everybody well", r.Settle)}
 	}
-	stored, err = r.export(ctx)
-	return stored, endless, err
+	there, err = r.export(ctx)
+	return there, endless, err
 }
 
 func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feeds.base, n) }
@@ -210,66 +242,6 @@ func (r *runner) die(p *process) {
 	r.history.now(func(l *life, at time.Time) { l.died = at })
 }
 
-// ordeal brings the program to a moment at which it is easily forgotten what is
-// owed, and returns there. The feeds are its own and nothing happens to them later
-// that could hide a loss. What is returned makes everybody quick again.
-func (r *runner) ordeal(n int) (over func()) {
-	base, s := r.where(), r.subs[n%len(r.subs)]
-	feeds, paths := make([]string, 3), make([]string, 3)
-	for i := range feeds {
-		feeds[i], paths[i] = fmt.Sprintf("%s/ordeal%d-%d.xml", r.feeds.base, n, i), fmt.Sprintf("/ordeal%d-%d", n, i)
-	}
-	for _, feed := range feeds {
-		for _, path := range paths {
-			r.register(base, feed, s, path)
-		}
-	}
-	switch n % 3 {
-	case 1:
-		return r.slowCallbacks(base, feeds, s, paths)
-	case 2:
-		r.cancel(base, feeds[0], s, paths[0]) // and dies right after it was acknowledged
-		return func() {}
-	}
-	return r.slowFeeds(base, feeds)
-}
-
-// slowFeeds pings feeds that answer late, and returns when the pings were acknowledged.
-func (r *runner) slowFeeds(base string, feeds []string) (over func()) {
-	var group sync.WaitGroup
-	for _, feed := range feeds {
-		r.feeds.setSlow(feed, true)
-		group.Go(func() { r.ping(base, feed) })
-	}
-	group.Wait()
-	time.Sleep(time.Duration(r.rng.IntN(int(feedTakes / 8))))
-	return func() {
-		for _, feed := range feeds {
-			r.feeds.setSlow(feed, false)
-		}
-	}
-}
-
-// slowCallbacks pings, and returns while one callback of each feed takes longer than
-// a part waits for it.
-func (r *runner) slowCallbacks(base string, feeds []string, s *subscribers, paths []string) (over func()) {
-	var called <-chan struct{}
-	for i, path := range paths {
-		called = s.setSlow(path, true)
-		r.ping(base, feeds[i])
-	}
-	select {
-	case <-called:
-		time.Sleep(callTakes*7/10 + time.Duration(r.rng.IntN(int(callTakes/4))))
-	case <-time.After(patience):
-	}
-	return func() {
-		for _, path := range paths {
-			s.setSlow(path, false)
-		}
-	}
-}
-
 // clientLoop is one client that does this and that until ctx ends.
 func (r *runner) clientLoop(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -280,31 +252,72 @@ func (r *runner) clientLoop(ctx context.Context) {
 		}
 		feed := r.feed(r.rng.IntN(r.Feeds))
 		s, path := r.subs[r.rng.IntN(len(r.subs))], fmt.Sprintf("/cb%d", r.rng.IntN(r.Callbacks))
-		switch n := r.rng.IntN(10); {
-		case n < 4:
-			r.ping(base, feed)
-		case n < 8:
+		other := fmt.Sprint(r.rng.IntN(r.Callbacks / 3)) // of the other protocols there are fewer, to whom more happens
+		switch n := r.rng.IntN(20); {
+		case n < 7:
+			r.ping(base, feed, door(r.rng.IntN(doors)))
+		case n < 11:
 			r.register(base, feed, s, path)
-		default:
+		case n < 13:
 			r.cancel(base, feed, s, path)
+		case n < 17:
+			r.ask(base, subscribe, feed, s, "/ws"+other, r.secret(), r.rng.IntN(4) > 0)
+		case n < 18:
+			r.ask(base, unsubscribe, feed, s, "/ws"+other, "", r.rng.IntN(4) > 0)
+		case n < 19:
+			r.ask(base, subscribe, fmt.Sprintf("%s%s%d.xml", r.feeds.base, missing, r.rng.IntN(1<<40)), s, "/ws"+other, r.secret(), false)
+		default:
+			r.registerCNWS(base, feed, s, "/cn"+other)
 		}
 	}
 }
 
+// secret is a new one, or now and then none.
+func (r *runner) secret() string {
+	if r.rng.IntN(5) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("secret %d", r.rng.IntN(1<<60))
+}
+
+// door is a way to say that a feed changed.
+type door int
+
+const (
+	overCloud door = iota
+	overWebSub
+	ofSite
+	doors = 3
+)
+
 // ping changes a feed and tells of it. One feed is changed by one client at a time,
 // so that what was published when is beyond doubt.
-func (r *runner) ping(base, feed string) {
+func (r *runner) ping(base, feed string, by door) {
 	if !r.hold(pair{feed: feed}) {
 		return
 	}
 	defer r.free(pair{feed: feed})
-	v := published{at: r.feeds.raise(feed)}
-	v.ping = r.post(base+"/rsscloud/ping", url.Values{"url": {feed}})
+	var v published
+	v.version, v.at = r.feeds.raise(feed)
+	count := new(int)
+	switch by {
+	case overWebSub:
+		v.ping = r.post(base+"/websub", url.Values{"hub.mode": {"publish"}, "hub.url": {feed}}, http.StatusNoContent, "")
+		count = &r.report.Published
+	case ofSite:
+		v.ping = r.pingSite(base, feed)
+		count = &r.report.Sites
+	default:
+		v.ping = r.post(base+"/rsscloud/ping", url.Values{"url": {feed}}, http.StatusOK, success)
+	}
 	pending := v.ping.ok && r.feeds.asking(feed)
 	r.history.do(func() {
 		r.history.versions[feed] = append(r.history.versions[feed], v)
 		if pending {
 			r.history.pending++
+		}
+		if v.ping.ok {
+			*count++
 		}
 	})
 }
@@ -326,7 +339,7 @@ func (r *runner) subscription(base, feed string, s *subscribers, path, door stri
 	}
 	defer r.free(p)
 	c := r.post(base+"/rsscloud/"+door, url.Values{
-		"notifyProcedure": {""}, "port": {s.port}, "path": {path}, "protocol": {"http-post"}, "domain": {s.host}, "url1": {feed}})
+		"notifyProcedure": {""}, "port": {s.port}, "path": {path}, "protocol": {"http-post"}, "domain": {s.host}, "url1": {feed}}, http.StatusOK, success)
 	r.history.do(func() {
 		to[p] = append(to[p], c)
 		if c.ok {
@@ -351,14 +364,23 @@ func (r *runner) free(p pair) {
 	delete(r.busy, p)
 }
 
-func (r *runner) post(to string, form url.Values) call {
+// success is in rssCloud's answers.
+const success = `success="true"`
+
+// post sends a form; see send.
+func (r *runner) post(to string, form url.Values, status int, good string) call {
+	return r.send(to, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), status, good)
+}
+
+// send posts a body. It is acknowledged by that status with good in the answer.
+func (r *runner) send(to, kind string, body io.Reader, status int, good string) call {
 	c := call{from: time.Now()}
-	res, err := r.client.PostForm(to, form)
+	res, err := r.client.Post(to, kind, body)
 	if err == nil {
-		var body []byte
-		body, err = io.ReadAll(res.Body)
+		var answer []byte
+		answer, err = io.ReadAll(res.Body)
 		res.Body.Close()
-		c.ok = err == nil && res.StatusCode == http.StatusOK && strings.Contains(string(body), `success="true"`)
+		c.ok = err == nil && res.StatusCode == status && strings.Contains(string(answer), good)
 	}
 	c.unsure = err != nil
 	c.to = time.Now()

@@ -1,11 +1,14 @@
 package crashtest
 
 import (
+	"context"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +19,11 @@ const (
 	feedTakes = 3200 * time.Millisecond // a slow feed: longer than a ping waits for its answer
 	callTakes = 3 * time.Second         // a slow callback: longer than a part waits for it
 	slowOneIn = 60                      // so many calls of ordinary callbacks have a slow one among them
+	missing   = "/missing"              // feeds that begin so are not there
 )
+
+// connKey is under which a request knows when its connection was made.
+type connKey struct{}
 
 // feedServer serves feeds whose version the harness raises.
 type feedServer struct {
@@ -34,7 +41,10 @@ func serve(host string, h http.Handler) (*http.Server, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: patience}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: patience,
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, time.Now())
+		}}
 	go func() { _ = srv.Serve(l) }() // ends with Close
 	return srv, "http://" + l.Addr().String(), nil
 }
@@ -69,16 +79,31 @@ func (f *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	w.Header().Set("Content-Type", "application/rss+xml")
-	fmt.Fprintf(w, `<rss version="2.0"><channel><title>%s</title><link>%s</link><description>v%d</description></channel></rss>`, r.URL.Path, f.base, v)
+	if strings.HasPrefix(r.URL.Path, missing) {
+		http.NotFound(w, r)
+		return
+	}
+	kind, body := document(url, v)
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body) // whoever asked may be dead
 }
 
-// raise publishes the next version and says when.
-func (f *feedServer) raise(url string) time.Time {
+// document is one version of a feed: its type and bytes. Neither is like those of
+// another version, and not all of it is text.
+func document(url string, v int) (kind string, body []byte) {
+	body = fmt.Appendf(nil, "<rss version=\"2.0\"><channel>\r\n<title>%s</title><link>%s.html</link><description>v%d</description><!-- \xff\xfe\r", url, url, v)
+	for i := range v * 997 % 6000 {
+		body = append(body, byte('a'+(i*v)%26))
+	}
+	return fmt.Sprintf("application/rss+xml; version=%d", v), append(body, " -->\n</channel></rss>\r\n"...)
+}
+
+// raise publishes the next version and says which it is, and when.
+func (f *feedServer) raise(url string) (int, time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.versions[url]++
-	return time.Now()
+	return f.versions[url], time.Now()
 }
 
 // setSlow makes a feed answer later than a ping is answered, or quickly again.
@@ -152,13 +177,17 @@ func (s *subscribers) takes(path string) (time.Duration, bool) {
 }
 
 func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if c := r.URL.Query().Get("challenge"); r.Method == http.MethodGet && c != "" {
-		w.Header().Set("Content-Type", "text/plain")
-		_, _ = io.WriteString(w, c) // whoever asked may be dead
+	if r.Method == http.MethodGet {
+		s.consent(w, r)
 		return
 	}
-	p := pair{feed: r.PostFormValue("url"), callback: s.base + r.URL.Path}
-	end := s.history.begin(p)
+	m := s.read(r)
+	if m.test {
+		s.sayYes(w, m)
+		return
+	}
+	conn, _ := r.Context().Value(connKey{}).(time.Time)
+	end := s.history.begin(m.pair, conn, m.content)
 	wait, refused := s.takes(r.URL.Path)
 	if wait > 0 {
 		select {
@@ -169,8 +198,69 @@ func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	end(refused, wait > 0)
-	if refused {
+	switch {
+	case !refused:
+		s.sayYes(w, m)
+	case m.cnws:
+		w.WriteHeader(http.StatusServiceUnavailable) // any other error would end the subscription
+	default:
 		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+// consent answers a question about a subscription.
+func (s *subscribers) consent(w http.ResponseWriter, r *http.Request) {
+	q, challenge := r.URL.Query(), ""
+	if q.Has("hub.mode") {
+		if !s.history.asked(pair{q.Get("hub.topic"), s.base + r.URL.Path}, q) {
+			http.NotFound(w, r)
+			return
+		}
+		challenge = q.Get("hub.challenge")
+	} else if challenge = q.Get("challenge"); challenge == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	_, _ = io.WriteString(w, challenge) // whoever asked may be dead
+}
+
+// message is a POST in any of the protocols.
+type message struct {
+	pair
+	cnws, test bool // test: it asks for consent
+	content    *content
+}
+
+// read tells the protocols apart.
+func (s *subscribers) read(r *http.Request) message {
+	m := message{pair: pair{callback: s.base + r.URL.Path}}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return m // from a dead one
+	}
+	form, _ := url.ParseQuery(string(body))
+	switch {
+	case r.Header.Get("Link") != "":
+		m.content = s.history.contentOf(r.Header, body, m.callback)
+		m.feed = m.content.topic
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "text/xml"):
+		var change struct {
+			Resource string `xml:"resourceChange>resourceID"`
+		}
+		_ = xml.Unmarshal(body, &change) // without the name of a feed it is of none, which is told at the end
+		m.feed, m.cnws, m.test = change.Resource, true, r.Header.Get(changedAt) == ""
+	default:
+		m.feed = form.Get("url")
+	}
+	return m
+}
+
+// sayYes accepts a message in its protocol's own form.
+func (s *subscribers) sayYes(w http.ResponseWriter, m message) {
+	if m.cnws {
+		w.Header().Set("Content-Type", "text/xml")
+		_, _ = io.WriteString(w, cnwsDocument("<result><status>true</status></result>"))
 	}
 }
 

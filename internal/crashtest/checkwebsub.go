@@ -1,0 +1,102 @@
+package crashtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// checkAsked looks for acknowledged requests of which the callback never heard. One
+// of the same kind that came later may have taken its place. To be asked twice is no
+// fault.
+func (h *history) checkAsked(r *Report) (broken []string) {
+	for p, list := range h.requests {
+		for _, a := range h.questions[p] {
+			switch {
+			case a.mode == denied:
+				r.Denied++
+			case !a.yes:
+				r.Declined++
+			}
+		}
+		for _, q := range list {
+			replaced := slices.ContainsFunc(list, func(other *request) bool {
+				return other.mode == q.mode && other.from.After(q.from) && (other.ok || other.unsure)
+			})
+			if q.ok && !replaced && !h.heard(q) {
+				broken = append(broken, fmt.Sprintf("request lost: %s was never asked whether it wants to %s %s, acknowledged at %s",
+					p.callback, q.mode, p.feed, q.to.Format(clock)))
+			}
+		}
+	}
+	return broken
+}
+
+// heard reports whether the callback of q was asked, or was told why it is not.
+func (h *history) heard(q *request) bool {
+	gone := strings.Contains(q.feed, missing)
+	return slices.ContainsFunc(h.questions[q.pair], func(a question) bool {
+		switch {
+		case gone && q.mode == subscribe:
+			return a.mode == denied && a.reason != "" && a.at.After(q.from)
+		case q.mode == unsubscribe:
+			return a.mode == unsubscribe && a.at.After(q.from)
+		}
+		return a.mode == subscribe && a.lease == q.lease
+	})
+}
+
+// checkContent looks for contents that are not as the feed had them, that are signed
+// with another secret than the subscriber's, or that are older than what he had.
+func (h *history) checkContent(p pair, r *Report) (broken []string) {
+	list := slices.Clone(h.received[p])
+	slices.SortFunc(list, func(a, b receipt) int { return a.at.Compare(b.at) })
+	versions := map[int]bool{}
+	say := func(g receipt, format string, args ...any) {
+		broken = append(broken, fmt.Sprintf(format, args...)+fmt.Sprintf(": %s got version %d of %s at %s", p.callback, g.content.version, p.feed, g.at.Format(clock)))
+	}
+	for i, g := range list {
+		c := g.content
+		if c == nil {
+			continue
+		}
+		r.Contents++
+		if c.signed {
+			r.Signed++
+		}
+		if !g.refused {
+			if versions[c.version] {
+				r.Again++
+			}
+			versions[c.version] = true
+		}
+		begun := h.lives[h.lifeAt(g.conn)].begun
+		switch {
+		case c.wrong != "":
+			say(g, "wrong content (%s)", c.wrong)
+		case c.signed && c.secret == "":
+			say(g, "wrong signature (of no secret that was ever given)")
+		case !h.permitted(p, c.secret, g.at, begun):
+			say(g, "wrong signature (of %q, which was not the secret then)", c.secret)
+		}
+		if g.conn.Before(h.lives[h.lifeAt(g.at)].begun) {
+			continue // a dead process had left it in a socket
+		}
+		for _, before := range list[:i] {
+			if before.content != nil && before.content.version > c.version && before.end.Before(g.at) {
+				say(g, "old after new (version %d at %s)", before.content.version, before.at.Format(clock))
+				break
+			}
+		}
+	}
+	return broken
+}
+
+// checkSecret looks whether a subscription has the secret that was confirmed last.
+func (h *history) checkSecret(p pair, k stored) []string {
+	if k.Protocol != "websub" || h.permitted(p, k.Secret, time.Now(), h.lives[len(h.lives)-1].begun) {
+		return nil
+	}
+	return []string{fmt.Sprintf("wrong secret: %s has %q for %s, which was not confirmed last", p.callback, k.Secret, p.feed)}
+}

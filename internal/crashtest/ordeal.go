@@ -1,0 +1,128 @@
+package crashtest
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// trial is what an ordeal works on. The feeds are its own and nothing happens to
+// them later that could hide a loss.
+type trial struct {
+	base   string
+	s      *subscribers
+	name   string
+	feeds  []string
+	cloud  []string // paths of callbacks, for each feed one
+	websub []string
+	cnws   []string
+}
+
+// ordeal brings the program to a moment at which it is easily forgotten what is
+// owed, and returns there. What is returned makes everybody quick again.
+func (r *runner) ordeal(n int) (over func()) {
+	t := &trial{base: r.where(), s: r.subs[n%len(r.subs)], name: fmt.Sprintf("ordeal%d", n)}
+	for i := range 3 {
+		t.feeds = append(t.feeds, fmt.Sprintf("%s/%s-%d.xml", r.feeds.base, t.name, i))
+		t.cloud = append(t.cloud, fmt.Sprintf("/%s-%d", t.name, i))
+		t.websub = append(t.websub, fmt.Sprintf("/ws-%s-%d", t.name, i))
+		t.cnws = append(t.cnws, fmt.Sprintf("/cn-%s-%d", t.name, i))
+	}
+	var asked []*request
+	for i, feed := range t.feeds {
+		asked = append(asked, r.ask(t.base, subscribe, feed, t.s, t.websub[i], r.secret(), true))
+		r.registerCNWS(t.base, feed, t.s, t.cnws[i])
+		for _, path := range t.cloud {
+			r.register(t.base, feed, t.s, path)
+		}
+	}
+	r.await(asked...)
+	switch n % 3 {
+	case 1:
+		return r.slowCallbacks(t)
+	case 2:
+		return r.rightAfter(t)
+	}
+	return r.slowFeeds(t)
+}
+
+// await waits until the callbacks were asked what was acknowledged.
+func (r *runner) await(list ...*request) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		open := false
+		r.history.do(func() {
+			for _, q := range list {
+				open = open || q.ok && len(r.history.questionsAbout(q)) == 0
+			}
+		})
+		if !open {
+			return
+		}
+	}
+}
+
+// slowFeeds pings feeds that answer late, by each door, and returns when the pings
+// were acknowledged. So were subscriptions to the same feeds, which cannot be
+// decided before they are read.
+func (r *runner) slowFeeds(t *trial) (over func()) {
+	var group sync.WaitGroup
+	for i, feed := range t.feeds {
+		r.feeds.setSlow(feed, true)
+		group.Go(func() { r.ping(t.base, feed, door(i)) })
+		group.Go(func() { r.ask(t.base, subscribe, feed, t.s, "/ws-late-"+t.name, r.secret(), true) })
+	}
+	group.Wait()
+	time.Sleep(time.Duration(r.rng.IntN(int(feedTakes / 8))))
+	return func() {
+		for _, feed := range t.feeds {
+			r.feeds.setSlow(feed, false)
+		}
+	}
+}
+
+// slowCallbacks pings, and returns while some callbacks of each feed take longer than
+// a part waits for them.
+func (r *runner) slowCallbacks(t *trial) (over func()) {
+	var called <-chan struct{}
+	for i := range t.feeds {
+		t.s.setSlow(t.websub[i], true)
+		t.s.setSlow(t.cnws[i], true)
+		called = t.s.setSlow(t.cloud[i], true)
+		r.ping(t.base, t.feeds[i], overCloud)
+	}
+	select {
+	case <-called:
+		time.Sleep(callTakes*7/10 + time.Duration(r.rng.IntN(int(callTakes/4))))
+	case <-time.After(patience):
+	}
+	return func() {
+		for i := range t.feeds {
+			t.s.setSlow(t.websub[i], false)
+			t.s.setSlow(t.cnws[i], false)
+			t.s.setSlow(t.cloud[i], false)
+		}
+	}
+}
+
+// rightAfter returns right after an end was acknowledged or confirmed, a renewal was
+// confirmed or declined, a request was acknowledged, a site was pinged: one thing
+// last at one time, another at another.
+func (r *runner) rightAfter(t *trial) (over func()) {
+	// What was declined changes nothing, as the content of the next change shows.
+	r.await(r.ask(t.base, subscribe, t.feeds[0], t.s, t.websub[0], r.secret(), false))
+	r.ping(t.base, t.feeds[0], overWebSub)
+	var group sync.WaitGroup
+	group.Go(func() { r.cancel(t.base, t.feeds[0], t.s, t.cloud[0]) })
+	group.Go(func() { r.await(r.ask(t.base, subscribe, t.feeds[1], t.s, t.websub[1], r.secret(), true)) })
+	group.Go(func() { r.await(r.ask(t.base, unsubscribe, t.feeds[2], t.s, t.websub[2], "", true)) })
+	group.Wait()
+	group.Go(func() { r.ask(t.base, subscribe, t.feeds[2], t.s, "/ws-late-"+t.name, r.secret(), true) })
+	group.Go(func() { r.ask(t.base, unsubscribe, t.feeds[0], t.s, t.websub[0], "", true) })
+	group.Go(func() { r.ping(t.base, t.feeds[1], ofSite) })
+	if r.rng.IntN(2) == 0 {
+		group.Wait()
+	} else {
+		time.Sleep(time.Duration(r.rng.IntN(int(10 * time.Millisecond))))
+	}
+	return group.Wait
+}

@@ -1,0 +1,242 @@
+package crashtest
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	subscribe   = "subscribe"
+	unsubscribe = "unsubscribe"
+	denied      = "denied"
+
+	firstLease = 10_000 // seconds; each request for a subscription asks for another one
+
+	publicURL = "http://hub.invalid" // of the program
+	changedAt = "X-Hub-Changed-At"   // every notification has it, and no request for consent
+)
+
+// request is one for, or against, a WebSub subscription.
+type request struct {
+	pair
+	mode   string
+	secret string
+	lease  int  // seconds; no two ask for the same, which is how the callback knows which one it is asked about
+	agreed bool // what the callback will answer
+	call
+}
+
+// question is one that a callback was asked.
+type question struct {
+	mode   string
+	lease  int
+	at     time.Time
+	yes    bool
+	reason string // denied
+}
+
+// content is what a delivery brought.
+type content struct {
+	topic   string
+	version int
+	wrong   string // what is wrong with it whoever gets it; "": nothing
+	signed  bool
+	secret  string // that it is signed with; "": none that was ever given
+}
+
+// ask sends a WebSub request. The callback knows of it before the program does.
+func (r *runner) ask(base, mode, feed string, s *subscribers, path, secret string, agreed bool) *request {
+	q := &request{pair: pair{feed, s.base + path}, mode: mode, secret: secret, agreed: agreed}
+	if !r.hold(q.pair) {
+		return q
+	}
+	defer r.free(q.pair)
+	form := url.Values{"hub.mode": {mode}, "hub.callback": {q.callback}, "hub.topic": {feed}}
+	r.history.do(func() {
+		h := r.history
+		if mode == subscribe {
+			q.lease = firstLease + len(h.leases)
+			h.leases[q.lease] = q
+			form.Set("hub.lease_seconds", strconv.Itoa(q.lease))
+			if secret != "" {
+				form.Set("hub.secret", secret)
+			}
+		}
+		h.requests[q.pair] = append(h.requests[q.pair], q)
+	})
+	c := r.post(base+"/websub", form, http.StatusAccepted, "")
+	r.history.do(func() {
+		q.call = c
+		if c.ok {
+			r.report.Requests++
+		}
+	})
+	return q
+}
+
+// asked notes a question, and is the callback's answer to it.
+func (h *history) asked(p pair, v url.Values) (yes bool) {
+	q := question{mode: v.Get("hub.mode"), at: time.Now(), reason: v.Get("hub.reason")}
+	q.lease, _ = strconv.Atoi(v.Get("hub.lease_seconds"))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var of *request
+	switch q.mode {
+	case subscribe:
+		of = h.leases[q.lease]
+	case unsubscribe, denied:
+		for _, r := range h.requests[p] {
+			if (r.mode == unsubscribe) == (q.mode == unsubscribe) {
+				of = r
+			}
+		}
+	}
+	if of == nil || of.pair != p || q.mode != denied && v.Get("hub.challenge") == "" {
+		h.strange = append(h.strange, fmt.Sprintf("asked what nobody meant: %s of %s: %s", p.callback, p.feed, v.Encode()))
+		return false
+	}
+	q.yes = of.agreed && q.mode != denied
+	h.questions[p] = append(h.questions[p], q)
+	return q.yes
+}
+
+// questionsAbout are those about q.
+func (h *history) questionsAbout(q *request) (list []question) {
+	for _, a := range h.questions[q.pair] {
+		if a.mode == q.mode && a.lease == q.lease {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// contentOf looks at a delivery as its subscriber does.
+func (h *history) contentOf(head http.Header, body []byte, callback string) *content {
+	c := &content{}
+	for link := range strings.SplitSeq(head.Get("Link"), ", ") {
+		target, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">; ")
+		switch {
+		case rel == `rel="self"`:
+			c.topic = target
+		case rel != `rel="hub"` || target != publicURL+"/websub":
+			c.wrong = fmt.Sprintf("the link %q", link)
+		}
+	}
+	_, rest, _ := bytes.Cut(body, []byte("<description>v"))
+	number, _, _ := bytes.Cut(rest, []byte("<"))
+	c.version, _ = strconv.Atoi(string(number))
+	kind, want := document(c.topic, c.version)
+	switch got := head.Get("Content-Type"); {
+	case !bytes.Equal(body, want):
+		c.wrong = fmt.Sprintf("%d bytes that are not the %d of version %d", len(body), len(want), c.version)
+	case got != kind:
+		c.wrong = fmt.Sprintf("type %q on version %d", got, c.version)
+	}
+	signature := head.Get("X-Hub-Signature")
+	if c.signed = signature != ""; !c.signed {
+		return c
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, q := range slices.Backward(h.requests[pair{c.topic, callback}]) {
+		mac := hmac.New(sha256.New, []byte(q.secret))
+		mac.Write(body)
+		if q.secret != "" && signature == "sha256="+hex.EncodeToString(mac.Sum(nil)) {
+			c.secret = q.secret
+			break
+		}
+	}
+	return c
+}
+
+// effect is when that which was confirmed at t is certainly done, if ever: a process
+// that dies before it has written it leaves the request for another one, which asks
+// again.
+func (h *history) effect(t time.Time) time.Time {
+	if l := h.lives[h.lifeAt(t)]; !l.died.IsZero() {
+		return l.died.Add(afterlife)
+	}
+	return t.Add(patience)
+}
+
+// confirm makes of what callbacks said yes to what it comes to: registrations from
+// the first yes to the moment at which they are certainly there, and cancels.
+func (h *history) confirm(r *Report) {
+	for p, list := range h.requests {
+		for _, q := range list {
+			if q.mode != subscribe {
+				continue
+			}
+			if c, ok := h.confirmed(q); ok {
+				h.registers[p] = append(h.registers[p], c)
+				r.Confirmed++
+			}
+		}
+		var last *question
+		for _, a := range h.questions[p] {
+			if a.mode != unsubscribe {
+				continue
+			}
+			if last = nil; a.yes {
+				h.cancels[p] = append(h.cancels[p], call{from: a.at, to: h.effect(a.at), unsure: true})
+				last = &a
+			}
+		}
+		if n := len(h.cancels[p]); last != nil { // nothing took its place: it has to be done
+			h.cancels[p][n-1].ok, h.cancels[p][n-1].unsure = true, false
+			r.Ended++
+		}
+	}
+}
+
+// confirmed is what a request for a subscription came to, if its callback said yes.
+// It is sure unless another one may have taken its place before it was done.
+func (h *history) confirmed(q *request) (c call, found bool) {
+	for _, a := range h.questionsAbout(q) {
+		if a.yes && !found {
+			c, found = call{from: a.at, ok: true}, true
+		}
+		if a.yes {
+			c.to = h.effect(a.at)
+		}
+	}
+	for _, other := range h.requests[q.pair] {
+		if other != q && other.mode == subscribe && (other.ok || other.unsure) && other.done().After(q.from) && other.from.Before(c.to) {
+			c.ok, c.unsure = false, true
+		}
+	}
+	return c, found
+}
+
+// permitted reports whether secret may be the one of p at t, in a life that began
+// then: that of a request that was confirmed, and is not certainly replaced.
+func (h *history) permitted(p pair, secret string, t, begun time.Time) bool {
+	type state struct {
+		*request
+		call
+	}
+	var all []state
+	for _, q := range h.requests[p] {
+		if c, ok := h.confirmed(q); ok && q.mode == subscribe && !c.from.After(t) {
+			all = append(all, state{q, c})
+		}
+	}
+	return slices.ContainsFunc(all, func(a state) bool {
+		if a.secret != secret {
+			return false
+		}
+		return !slices.ContainsFunc(all, func(b state) bool {
+			past := b.call.to.Before(begun) || b.call.to.Add(patience).Before(t)
+			return b.call.ok && b.call.from.After(a.call.to) && past
+		})
+	})
+}
