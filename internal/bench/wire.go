@@ -1,0 +1,114 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+)
+
+// wire is a kept connection to a door or a list, made to cost little: it sends
+// what it is given and reads an answer with a Content-Length.
+type wire struct {
+	addr string
+	conn net.Conn
+	in   *bufio.Reader
+	body bytes.Buffer
+}
+
+// replyWithin is how long one answer may take.
+const replyWithin = 30 * time.Second
+
+var errAnswer = errors.New("bench: an answer that is no answer")
+
+func newWire(addr string) *wire { return &wire{addr: addr} }
+
+func (w *wire) close() {
+	if w.conn != nil {
+		_ = w.conn.Close()
+		w.conn = nil
+	}
+}
+
+// do sends one request and reads the answer. What of its body is wanted stays in
+// w.body until the next call; size is all of it.
+func (w *wire) do(ctx context.Context, request []byte, wanted int) (status, size int, err error) {
+	if w.conn == nil {
+		var d net.Dialer
+		if w.conn, err = d.DialContext(ctx, "tcp", w.addr); err != nil {
+			return 0, 0, err
+		}
+		w.in = bufio.NewReaderSize(w.conn, 64<<10)
+	}
+	if err = w.conn.SetDeadline(time.Now().Add(replyWithin)); err == nil {
+		_, err = w.conn.Write(request)
+	}
+	if err == nil {
+		status, size, err = w.read(wanted)
+	}
+	if err != nil {
+		w.close()
+	}
+	return status, size, err
+}
+
+func (w *wire) read(wanted int) (status, size int, err error) {
+	line, err := w.in.ReadSlice('\n')
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
+		return 0, 0, errAnswer
+	}
+	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
+		return 0, 0, errAnswer
+	}
+	size = -1
+	for {
+		line, err := w.in.ReadSlice('\n')
+		if err != nil {
+			return 0, 0, err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			break
+		}
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && len(name) == 14 && bytes.EqualFold(name, []byte("Content-Length")) {
+			if size, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return 0, 0, errAnswer
+			}
+		}
+	}
+	switch {
+	case status == 304 || status == 204:
+		size = 0
+	case size < 0:
+		return 0, 0, fmt.Errorf("%w: it has status %d and no Content-Length", errAnswer, status)
+	}
+	w.body.Reset()
+	if _, err := io.CopyN(&w.body, w.in, int64(min(size, wanted))); err != nil {
+		return 0, 0, err
+	}
+	_, err = w.in.Discard(size - min(size, wanted))
+	return status, size, err
+}
+
+// get is the bytes of a GET.
+func get(addr, path string, fields ...string) []byte {
+	b := append(append(append([]byte("GET "), path...), " HTTP/1.1\r\nHost: "...), addr...)
+	for i := 0; i+1 < len(fields); i += 2 {
+		b = append(append(append(append(b, "\r\n"...), fields[i]...), ": "...), fields[i+1]...)
+	}
+	return append(b, "\r\n\r\n"...)
+}
+
+// post appends to b the bytes of a POST of XML.
+func post(b []byte, addr, path string, body []byte) []byte {
+	b = append(append(append(append(b, "POST "...), path...), " HTTP/1.1\r\nHost: "...), addr...)
+	b = strconv.AppendInt(append(b, "\r\nContent-Type: text/xml\r\nContent-Length: "...), int64(len(body)), 10)
+	return append(append(b, "\r\n\r\n"...), body...)
+}
