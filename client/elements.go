@@ -34,6 +34,7 @@ type Counts struct {
 	Owed          int64 `json:"owed"`       // notifications waiting for another attempt
 	PartsDue      int64 `json:"parts_due"`  // shares of changes still to tell
 	ChecksDue     int64 `json:"checks_due"` // acknowledged pings not yet checked
+	Requests      int64 `json:"requests"`   // acknowledged requests for subscriptions not yet decided
 	Events        int64 `json:"events"`     // rows of the log
 }
 

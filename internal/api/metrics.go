@@ -74,6 +74,7 @@ func series() []serie {
 		stored("notifications_owed", "Notifications that wait for another attempt.", func(c hub.Counts) int64 { return c.Owed }),
 		stored("parts_due", "Shares of changes still to tell.", func(c hub.Counts) int64 { return c.PartsDue }),
 		stored("checks_due", "Acknowledged pings not yet checked.", func(c hub.Counts) int64 { return c.ChecksDue }),
+		stored("requests_due", "Acknowledged requests for subscriptions not yet decided.", func(c hub.Counts) int64 { return c.Requests }),
 		stored("log_rows", "Rows of the hub's log.", func(c hub.Counts) int64 { return c.Events }),
 	}
 }

@@ -51,7 +51,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 		return ok(w, st)
 	}
 	st.Counts = &client.Counts{Topics: c.Topics, Subscriptions: c.Subscriptions, Failing: c.Failing, Owed: c.Owed,
-		PartsDue: c.PartsDue, ChecksDue: c.ChecksDue, Events: c.Events}
+		PartsDue: c.PartsDue, ChecksDue: c.ChecksDue, Requests: c.Requests, Events: c.Events}
 	return ok(w, st)
 }
 
