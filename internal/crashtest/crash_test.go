@@ -92,7 +92,7 @@ func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
 // On PostgreSQL nobody knows that the other died: its work waits for leases.
 func TestNothingAcknowledgedIsLostOnPostgreSQLEither(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(15), Args: []string{"--database", storetest.Postgres(t)}}))
+	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(15), Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }
 
 func TestThePlantedBugsAreCaught(t *testing.T) {

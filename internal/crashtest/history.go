@@ -11,15 +11,16 @@ type pair struct{ feed, callback string }
 // call is one request of a client with what is known of its outcome.
 type call struct {
 	from, to time.Time
-	ok       bool // acknowledged; false: refused, or the answer never came
-	unsure   bool // the answer never came
+	ok       bool          // acknowledged; false: refused, or the answer never came
+	unsure   bool          // the answer never came
+	late     time.Duration // how long after that it can have been done
 }
 
 // done is the latest moment at which the call can have had its effect. A database
 // of its own may still do what a program asked for that has died since.
 func (c call) done() time.Time {
 	if c.unsure {
-		return c.to.Add(afterlife)
+		return c.to.Add(c.late)
 	}
 	return c.to
 }
@@ -70,10 +71,11 @@ type history struct {
 	questions map[pair][]question  // of WebSub hubs to callbacks
 	listed    map[string]time.Time // acknowledged pings of sites by the name that was given, and when
 	strange   []string             // what nobody may say or ask at all
+	afterlife time.Duration
 }
 
-func newHistory() *history {
-	return &history{registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
+func newHistory(afterlife time.Duration) *history {
+	return &history{afterlife: afterlife, registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
 		received: map[pair][]receipt{}, open: map[pair]time.Time{},
 		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}}
 }

@@ -104,25 +104,20 @@ func (r *runner) slowCallbacks(t *trial) (over func()) {
 	}
 }
 
-// rightAfter returns right after an end was acknowledged or confirmed, a renewal was
-// confirmed or declined, a request was acknowledged, a site was pinged: one thing
-// last at one time, another at another.
+// rightAfter returns right after an end and requests were acknowledged, a site was
+// pinged, and perhaps callbacks were asked.
 func (r *runner) rightAfter(t *trial) (over func()) {
 	// What was declined changes nothing, as the content of the next change shows.
 	r.await(r.ask(t.base, subscribe, t.feeds[0], t.s, t.websub[0], r.secret(), false))
 	r.ping(t.base, t.feeds[0], overWebSub)
 	var group sync.WaitGroup
 	group.Go(func() { r.cancel(t.base, t.feeds[0], t.s, t.cloud[0]) })
-	group.Go(func() { r.await(r.ask(t.base, subscribe, t.feeds[1], t.s, t.websub[1], r.secret(), true)) })
-	group.Go(func() { r.await(r.ask(t.base, unsubscribe, t.feeds[2], t.s, t.websub[2], "", true)) })
-	group.Wait()
-	group.Go(func() { r.ask(t.base, subscribe, t.feeds[2], t.s, "/ws-late-"+t.name, r.secret(), true) })
-	group.Go(func() { r.ask(t.base, unsubscribe, t.feeds[0], t.s, t.websub[0], "", true) })
 	group.Go(func() { r.ping(t.base, t.feeds[1], ofSite) })
-	if r.rng.IntN(2) == 0 {
-		group.Wait()
-	} else {
-		time.Sleep(time.Duration(r.rng.IntN(int(10 * time.Millisecond))))
-	}
-	return group.Wait
+	group.Go(func() { r.ask(t.base, unsubscribe, t.feeds[0], t.s, t.websub[0], "", true) })
+	group.Go(func() { r.ask(t.base, subscribe, t.feeds[1], t.s, t.websub[1], r.secret(), true) })
+	group.Go(func() { r.ask(t.base, unsubscribe, t.feeds[2], t.s, t.websub[2], "", true) })
+	group.Go(func() { r.ask(t.base, subscribe, t.feeds[2], t.s, "/ws-late-"+t.name, r.secret(), true) })
+	group.Wait()
+	time.Sleep(time.Duration(r.rng.IntN(int(25 * time.Millisecond))))
+	return func() {}
 }

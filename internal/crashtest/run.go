@@ -13,10 +13,9 @@ import (
 )
 
 const (
-	patience  = 10 * time.Second
-	startsIn  = 60 * time.Second
-	stopsIn   = 20 * time.Second
-	afterlife = time.Second
+	patience = 10 * time.Second
+	startsIn = 60 * time.Second
+	stopsIn  = 20 * time.Second
 )
 
 // Options of a run. Zero fields mean the default in brackets.
@@ -34,6 +33,7 @@ type Options struct {
 	Life      time.Duration // longest life of a process [400 ms]
 	Ordeal    int           // every so many lives one dies at a chosen moment [5]
 	Settle    time.Duration // the last work is done by then [3 min]
+	Afterlife time.Duration // a database of its own may do so long what a dead process asked for
 }
 
 // Report is what a run came to. Broken is empty when every promise was kept.
@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		o.Log = func(string) {}
 	}
 	r := &runner{
-		Options: o, history: newHistory(), rng: &locked{rng: rand.New(rand.NewPCG(o.Seed, 7))},
+		Options: o, history: newHistory(o.Afterlife), rng: &locked{rng: rand.New(rand.NewPCG(o.Seed, 7))},
 		client: &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, busy: map[pair]bool{},
 	}
 	var err error
@@ -374,7 +374,7 @@ func (r *runner) post(to string, form url.Values, status int, good string) call 
 
 // send posts a body. It is acknowledged by that status with good in the answer.
 func (r *runner) send(to, kind string, body io.Reader, status int, good string) call {
-	c := call{from: time.Now()}
+	c := call{from: time.Now(), late: r.Afterlife}
 	res, err := r.client.Post(to, kind, body)
 	if err == nil {
 		var answer []byte

@@ -163,7 +163,7 @@ func (h *history) contentOf(head http.Header, body []byte, callback string) *con
 // again.
 func (h *history) effect(t time.Time) time.Time {
 	if l := h.lives[h.lifeAt(t)]; !l.died.IsZero() {
-		return l.died.Add(afterlife)
+		return l.died.Add(h.afterlife)
 	}
 	return t.Add(patience)
 }
