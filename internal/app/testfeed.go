@@ -101,7 +101,7 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	got := hub.Fetched{
 		Hash: sum[:], Body: body, ETag: fmt.Sprintf(`"%d"`, changed.Unix()),
 		ContentType: "application/rss+xml; charset=utf-8", URL: f.URL, SentAt: now,
-		About: func() hub.About { return aboutTestFeed(public, f.URL, changed) },
+		About: func() hub.About { return aboutTestFeed(o.app.ownOrigins()[0], changed) },
 	}
 	if f.ETag == got.ETag {
 		got.NotModified, got.Hash, got.Body = true, nil, nil
@@ -109,10 +109,10 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	return got, nil
 }
 
-// aboutTestFeed is what the test feed says of itself, by the name that it was asked for.
-func aboutTestFeed(public, url string, changed time.Time) hub.About {
+// aboutTestFeed is what the test feed says of itself.
+func aboutTestFeed(public string, changed time.Time) hub.About {
 	return hub.About{
-		Title: testFeedTitle, Description: testFeedText, Self: url, Home: public + "/",
+		Title: testFeedTitle, Description: testFeedText, Self: public + testFeedPath, Home: public + "/",
 		ItemText: testFeedItem(changed),
 	}
 }

@@ -19,6 +19,7 @@ type row struct {
 	Topic     string // short
 	TopicHref string
 	Text      string
+	Door      door // by which it came, or the way in which somebody was told
 	Took      string
 	When      moment
 	Meaning   string
@@ -47,6 +48,9 @@ func newRow(e event.Event, now time.Time) row {
 	}
 	if e.Took > 0 {
 		r.Took = lasting(e.Took)
+	}
+	if e.Door != "" {
+		r.Door = doorOf(e.Door)
 	}
 	r.Facts = facts(e, r)
 	return r
