@@ -10,8 +10,8 @@ ARGS ?=
 FUZZTIME ?= 10s
 PACKAGES ?= ./...
 # What runs many goroutines over shared state.
-RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./internal/event/... ./internal/fetch/... \
-	./internal/hub/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/...
+RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./websub/... ./weblogs/... ./cnws/... \
+	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/upstream/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/...
 TEST_FLAGS ?= -timeout 20m
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
@@ -44,6 +44,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 bench: build ## the benchmarks, on this machine's loopback only
 	go test -run '^$$' -bench . -benchmem $(PACKAGES)
 	bin/cloudburst bench fanout
+	bin/cloudburst bench fanout --via websub --size 2000
+	bin/cloudburst bench changes
 	bin/cloudburst bench ping
 	bin/cloudburst bench slow
 
