@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"cloudburst/internal/fault"
 )
@@ -30,28 +31,51 @@ type contents struct {
 type contentKey struct{ topic, version int64 }
 
 type heldContent struct {
+	key     contentKey
 	ready   chan struct{} // closed when content and err are set
 	content *Content      // nil: nothing is kept of that version
 	err     error
-	uses    int
-	size    int64
+
+	// Rises from 0 under the lock only, so that whoever has a use may share it
+	// without: thousands of deliveries of one content do not wait for each other.
+	uses atomic.Int64
+
+	// Guarded by contents.mu.
+	size  int64
+	spare bool // among the idle
+}
+
+// share counts one more user of what somebody uses already; false: nobody does.
+func (h *heldContent) share() bool {
+	if h == nil {
+		return false
+	}
+	for {
+		n := h.uses.Load()
+		if n == 0 {
+			return false
+		}
+		if h.uses.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
 }
 
 func newContents(load func(context.Context, int64) (Content, error)) *contents {
 	return &contents{load: load, held: map[contentKey]*heldContent{}, room: make(chan struct{})}
 }
 
-// acquire returns the content of that version or a newer one, nil when there is
-// none. size is how large it probably is. Without an error the content must be
-// released.
-func (c *contents) acquire(ctx context.Context, topicID, version, size int64) (content *Content, release func(), err error) {
+// acquire returns what holds the content of that version or a newer one; its content
+// is nil when there is none. size is how large it probably is. Without an error it
+// must be released.
+func (c *contents) acquire(ctx context.Context, topicID, version, size int64) (*heldContent, error) {
 	key := contentKey{topicID, version}
 	h, mine, err := c.enter(ctx, key, size)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if mine {
-		c.fill(ctx, key, h)
+		c.fill(ctx, h)
 	}
 	select {
 	case <-h.ready:
@@ -60,10 +84,10 @@ func (c *contents) acquire(ctx context.Context, topicID, version, size int64) (c
 		err = ctx.Err()
 	}
 	if err != nil {
-		c.release(key, h)
-		return nil, nil, err
+		c.release(h)
+		return nil, err
 	}
-	return h.content, func() { c.release(key, h) }, nil
+	return h, nil
 }
 
 // enter counts one more user of a content. mine: it is not there yet, and the
@@ -72,12 +96,13 @@ func (c *contents) enter(ctx context.Context, key contentKey, size int64) (h *he
 	for {
 		c.mu.Lock()
 		if h := c.held[key]; h != nil {
-			c.use(key, h)
+			c.use(h)
 			c.mu.Unlock()
 			return h, false, nil
 		}
 		if c.fits(size) {
-			h := &heldContent{ready: make(chan struct{}), uses: 1, size: size}
+			h := &heldContent{key: key, ready: make(chan struct{}), size: size}
+			h.uses.Store(1)
 			c.held[key] = h
 			c.bytes += size
 			c.mu.Unlock()
@@ -101,8 +126,8 @@ func (c *contents) fits(size int64) bool {
 }
 
 // fill reads a content for everybody who waits for it.
-func (c *contents) fill(ctx context.Context, key contentKey, h *heldContent) {
-	got, err := c.load(ctx, key.topic)
+func (c *contents) fill(ctx context.Context, h *heldContent) {
+	got, err := c.load(ctx, h.key.topic)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	size := int64(0)
@@ -110,7 +135,7 @@ func (c *contents) fill(ctx context.Context, key contentKey, h *heldContent) {
 	case err != nil && fault.CodeOf(err) == fault.NotFound:
 	case err != nil:
 		h.err = err
-	case got.Version >= key.version:
+	case got.Version >= h.key.version:
 		h.content, size = &got, int64(len(got.Body))
 	}
 	c.bytes += size - h.size
@@ -127,43 +152,50 @@ func (c *contents) put(topicID int64, got Content) {
 	if c.held[key] != nil || !c.fits(size) {
 		return
 	}
-	h := &heldContent{ready: make(chan struct{}), content: &got, size: size}
+	h := &heldContent{key: key, ready: make(chan struct{}), content: &got, size: size}
 	close(h.ready)
 	c.held[key] = h
 	c.bytes += size
-	c.spare += size
-	c.idle = append(c.idle, key)
+	c.rest(h)
+}
+
+// rest puts h among the idle.
+func (c *contents) rest(h *heldContent) {
+	h.spare = true
+	c.spare += h.size
+	c.idle = append(c.idle, h.key)
 	c.evict(contentIdle)
 }
 
 // use counts one more user of h.
-func (c *contents) use(key contentKey, h *heldContent) {
-	if h.uses == 0 {
+func (c *contents) use(h *heldContent) {
+	if h.spare {
+		h.spare = false
 		c.spare -= h.size
 		for i, k := range c.idle {
-			if k == key {
+			if k == h.key {
 				c.idle = slices.Delete(c.idle, i, i+1)
 				break
 			}
 		}
 	}
-	h.uses++
+	h.uses.Add(1)
 }
 
-func (c *contents) release(key contentKey, h *heldContent) {
+func (c *contents) release(h *heldContent) {
+	if h.uses.Add(-1) > 0 {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h.uses--
-	if h.uses > 0 {
-		return
+	if h.uses.Load() > 0 || h.spare || c.held[h.key] != h {
+		return // somebody came, and may have gone again
 	}
 	if h.err != nil {
-		c.drop(key, h)
+		c.drop(h)
 		return
 	}
-	c.spare += h.size
-	c.idle = append(c.idle, key)
-	c.evict(contentIdle)
+	c.rest(h)
 	c.tell()
 }
 
@@ -176,12 +208,12 @@ func (c *contents) evict(most int64) {
 		c.idle = c.idle[1:]
 		h := c.held[key]
 		c.spare -= h.size
-		c.drop(key, h)
+		c.drop(h)
 	}
 }
 
-func (c *contents) drop(key contentKey, h *heldContent) {
-	delete(c.held, key)
+func (c *contents) drop(h *heldContent) {
+	delete(c.held, h.key)
 	c.bytes -= h.size
 	c.tell()
 }

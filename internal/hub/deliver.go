@@ -58,8 +58,9 @@ type page struct {
 type telling struct {
 	hub    *Hub
 	part   Part
-	after  int64 // where the next page starts
-	pos    int64 // settled up to here
+	held   *heldContent // nil: each delivery asks for it
+	after  int64        // where the next page starts
+	pos    int64        // settled up to here
 	eof    bool
 	window []*page
 	begun  time.Time
@@ -73,7 +74,9 @@ type telling struct {
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
 func (h *Hub) tell(ctx context.Context, p Part) {
 	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease)}
-	defer h.pin(ctx, p.Topic)()
+	held, release := h.pin(ctx, p.Topic)
+	defer release()
+	t.held = held
 	for !t.over {
 		if err := t.fill(ctx); err != nil && ctx.Err() == nil {
 			h.Log.Error("read a page of subscriptions", "topic", p.Topic.URL, "part", p.N, "err", err)
@@ -135,7 +138,7 @@ func (t *telling) submit(subs []Subscription) *page {
 		case !s.NextAt.IsZero():
 			p.results = append(p.results, Result{Key: s.Key(), Version: version, Outcome: Raised, NextAt: p.begun})
 		default:
-			p.list = append(p.list, &delivery{sub: s, topic: &t.part.Topic, hops: hops, finish: h.finishPaged, page: p})
+			p.list = append(p.list, &delivery{sub: s, topic: &t.part.Topic, hops: hops, held: t.held, finish: h.finishPaged, page: p})
 		}
 	}
 	p.open = len(p.list)

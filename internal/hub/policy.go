@@ -21,28 +21,30 @@ func (h *Hub) send(d *delivery) Reply {
 		return h.Notify.Notify(h.work, d.sub, *d.topic, nil, d.hops)
 	}
 	// spec:websub-2018#delivery-full-content
-	content, release, err := h.contents.acquire(h.work, d.topic.ID, d.topic.Version, d.topic.Size)
-	if err != nil {
-		return Reply{NotTried: true, RetryAfter: time.Second, Text: "The content could not be read from the store."}
+	held := d.held
+	if !held.share() {
+		var err error
+		if held, err = h.contents.acquire(h.work, d.topic.ID, d.topic.Version, d.topic.Size); err != nil {
+			return Reply{NotTried: true, RetryAfter: time.Second, Text: "The content could not be read from the store."}
+		}
 	}
-	defer release()
-	if content == nil {
+	defer h.contents.release(held)
+	if held.content == nil {
 		return Reply{Skipped: true}
 	}
-	return h.Notify.Notify(h.work, d.sub, *d.topic, content, d.hops)
+	return h.Notify.Notify(h.work, d.sub, *d.topic, held.content, d.hops)
 }
 
 // pin keeps a topic's content at hand while a part of it is told, so that all who
-// are told in one pass get the same bytes, and the store is read once.
-func (h *Hub) pin(ctx context.Context, t Topic) (release func()) {
-	if !t.Full {
-		return func() {}
+// are told in one pass get the same bytes, and the store is read once. held is nil where
+// there is none, or none now: then each delivery asks.
+func (h *Hub) pin(ctx context.Context, t Topic) (held *heldContent, release func()) {
+	if t.Full {
+		if held, err := h.contents.acquire(ctx, t.ID, t.Version, t.Size); err == nil {
+			return held, func() { h.contents.release(held) }
+		}
 	}
-	_, release, err := h.contents.acquire(ctx, t.ID, t.Version, t.Size)
-	if err != nil {
-		return func() {} // each delivery asks again
-	}
-	return release
+	return nil, func() {}
 }
 
 // judge turns a failure into an end where the subscription's protocol says so.
