@@ -24,8 +24,10 @@ const (
 // exchange is the memory of one sending: the request is made in buf, and when it
 // is out the answer is read into it.
 type exchange struct {
-	buf [bufSize]byte
-	in  reader
+	buf    [bufSize]byte
+	in     reader
+	pieces [2][]byte // of a request that does not fit into buf
+	bufs   net.Buffers
 }
 
 // sendPlain sends over plain HTTP/1.1, on a kept connection if there is one.
@@ -159,8 +161,10 @@ func (x *exchange) write(c net.Conn, m *Message, t *target, agent string) error 
 		return err
 	}
 	if c, ok := c.(*conn); ok { // so that both pieces go in one system call
-		bufs := net.Buffers{b, m.Body}
-		_, err := bufs.WriteTo(c.Conn)
+		x.pieces = [...][]byte{b, m.Body}
+		x.bufs = x.pieces[:]
+		_, err := x.bufs.WriteTo(c.Conn)
+		x.pieces, x.bufs = [2][]byte{}, nil // nobody's body is kept
 		return err
 	}
 	if _, err := c.Write(b); err != nil {
