@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -62,8 +63,68 @@ type door struct {
 	accepted, refused       string // in the answer's body
 }
 
-// doors are the ways to ping feed and to register s for it.
-func doors(feed string, s *subscriber) map[string]door {
+// agreeing is a callback that consents in every protocol, and whom it does not matter
+// what it hears.
+func agreeing(t *testing.T) (base string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := r.URL.Query().Get("hub.challenge"); c != "" {
+			io.WriteString(w, c)
+			return
+		}
+		w.Header().Set("Content-Type", "text/xml")
+		io.WriteString(w, cnwsDocument("<result><status>true</status></result>"))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func cnwsDocument(action string) string {
+	return `<notification xmlns="http://www.owlfish.com/thoughts/cnws-2003-04-08.html" version="1.0">` + action + `</notification>`
+}
+
+func cnwsSubscribe(topic, callback string) string {
+	return cnwsDocument("<subscribe><resourceID>" + topic + "</resourceID><notificationURL>" + callback + "</notificationURL></subscribe>")
+}
+
+func soapEnvelope(call string) string {
+	return `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>` + call + `</e:Body></e:Envelope>`
+}
+
+// rpcCall is a call whose parameters are all strings.
+func rpcCall(method string, params ...string) string {
+	body := "<methodCall><methodName>" + method + "</methodName><params>"
+	for _, p := range params {
+		body += "<param><value>" + p + "</value></param>"
+	}
+	return body + "</params></methodCall>"
+}
+
+func websubForm(mode, topic, callback string) url.Values {
+	return url.Values{"hub.mode": {mode}, "hub.callback": {callback}, "hub.topic": {topic}, "hub.secret": {"x"}}
+}
+
+// newDoors are the ways of the other protocols, with callbacks at other.
+func newDoors(feed, other string) map[string]door {
+	const form, xml = "application/x-www-form-urlencoded", "text/xml"
+	websub := func(mode string) string { return websubForm(mode, feed, other+"/websub").Encode() }
+	const flerror, away = "<name>flerror</name><value><boolean>", " server"
+	return map[string]door{
+		"a WebSub request":                {"/websub", form, websub("subscribe"), 503, "202 ", away},
+		"a WebSub request at /hub":        {"/hub", form, websub("subscribe"), 503, "202 ", away},
+		"a WebSub request to end":         {"/websub", form, websub("unsubscribe"), 503, "202 ", away},
+		"a WebSub publisher's ping":       {"/websub", form, url.Values{"hub.mode": {"publish"}, "hub.url": {feed}}.Encode(), 503, "204 ", away},
+		"a CNWS subscription":             {"/cnws", xml, cnwsSubscribe(feed, other+"/cnws"), 503, "<status>true<", away},
+		"a site's ping from a form":       {"/pingSiteForm", form, url.Values{"name": {"A site"}, "url": {feed}}.Encode(), 503, "Thanks for the ping", away},
+		"a site's ping over XML-RPC":      {"/RPC2", xml, rpcCall("weblogUpdates.ping", "A site", feed), 200, flerror + "0<", flerror + "1<"},
+		"a site's long ping over XML-RPC": {"/RPC2", xml, rpcCall("weblogUpdates.extendedPing", "A site", "http://a.test/", "", feed), 200, flerror + "0<", flerror + "1<"},
+		"a site's ping over SOAP": {"/weblogUpdates", xml, soapEnvelope(`<ping xmlns="http://www.weblogs.com/"><weblogname>A site</weblogname><weblogurl>` + feed + `</weblogurl></ping>`),
+			200, ">false</flerror>", ">true</flerror>"},
+	}
+}
+
+// doors are the ways to ping feed and to register s for it; callbacks of protocols
+// that s does not speak are at other.
+func doors(feed string, s *subscriber, other string) map[string]door {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	u, _ := url.Parse(s.URL) // httptest made it
 	ping := url.Values{"url": {feed}}.Encode()
@@ -72,19 +133,18 @@ func doors(feed string, s *subscriber) map[string]door {
 		f.Set("path", path)
 		return f.Encode()
 	}
-	soap := func(call string) string {
-		return `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>` + call + `</e:Body></e:Envelope>`
-	}
-	return map[string]door{
+	all := newDoors(feed, other)
+	maps.Copy(all, map[string]door{
 		"a ping over REST":         {"/rsscloud/ping", form, ping, 503, `success="true"`, `success="false"`},
 		"a ping over XML-RPC":      {"/RPC2", xml, `<methodCall><methodName>rssCloud.ping</methodName><params><param><value>` + feed + `</value></param></params></methodCall>`, 200, "<boolean>1<", "<int>4<"},
-		"a ping over SOAP":         {"/soap", xml, soap(`<ping xmlns="http://rsscloud.org/"><url>` + feed + `</url></ping>`), 500, ">true<", ":Server<"},
+		"a ping over SOAP":         {"/soap", xml, soapEnvelope(`<ping xmlns="http://rsscloud.org/"><url>` + feed + `</url></ping>`), 500, ">true<", ":Server<"},
 		"a registration over REST": {"/rsscloud/pleaseNotify", form, register("/rest"), 503, `success="true"`, `success="false"`},
 		"a registration over XML-RPC": {"/RPC2", xml, `<methodCall><methodName>rssCloud.pleaseNotify</methodName><params><param><value></value></param><param><value><int>` + u.Port() +
 			`</int></value></param><param><value>/rpc</value></param><param><value>http-post</value></param><param><value><array><data><value>` + feed +
 			`</value></data></array></value></param><param><value>` + u.Hostname() + `</value></param></params></methodCall>`, 200, "<boolean>1<", "<int>4<"},
 		"a cancel over REST": {"/rsscloud/cancel", form, register("/notify"), 503, `success="true"`, `success="false"`},
-	}
+	})
+	return all
 }
 
 // knock sends d once.
@@ -131,7 +191,7 @@ func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
 	cfg := conf(t, dir)
 	cfg.Hub.PingInterval = time.Millisecond
 	r := start(t, cfg)
-	f, s := newFeed(t), newSubscriber(t)
+	f, s, other := newFeed(t), newSubscriber(t), agreeing(t)
 	feed := f.URL + "/rss.xml"
 	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
@@ -154,11 +214,18 @@ func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a full disk can still be read: %v", err)
 	}
+	listed, err := r.app.Hub().Store.CountChanges(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	f.set("<rss><channel><title>two</title></channel></rss>")
-	refusing(t, r, doors(feed, s))
+	refusing(t, r, doors(feed, s, other))
 	after, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
 	if err != nil || after != before {
 		t.Errorf("something was half applied: %+v became %+v, %v", before, after, err)
+	}
+	if n, err := r.app.Hub().Store.CountChanges(t.Context()); err != nil || n != listed {
+		t.Errorf("%d changes are listed, which were %d: %v", n, listed, err)
 	}
 	if n := len(s.heard); n != 0 {
 		t.Errorf("it was told %d times of a change that is not on disk", n)
@@ -173,7 +240,7 @@ func TestAFullDiskIsAnsweredAtEveryDoorAndRecoversByItself(t *testing.T) {
 	if got := s.wait(t, "the change, when there is room again"); got != feed {
 		t.Errorf("told of %q", got)
 	}
-	for name, d := range doors(feed, s) {
+	for name, d := range doors(feed, s, other) {
 		if ok, answer := d.knock(t, r.base); !ok {
 			t.Errorf("%s when there is room again: %s", name, answer)
 		}
@@ -311,7 +378,7 @@ func TestADatabaseThatComesAndGoes(t *testing.T) {
 	}
 	cfg.Hub.PingInterval, cfg.Hub.CallbackTimeout = time.Millisecond, 5*time.Second
 	r := start(t, cfg)
-	s := newSubscriber(t)
+	s, other := newSubscriber(t), agreeing(t)
 	var last sync.Map // of each feed: told of its last acknowledged change
 	var mu sync.Mutex
 	var good, bad int
@@ -361,7 +428,7 @@ func TestADatabaseThatComesAndGoes(t *testing.T) {
 		wait(t, "pings are acknowledged", counted(&good, 50))
 		cluster.Crash()
 		wait(t, "pings are refused", counted(&bad, 20))
-		refusing(t, r, doors(feeds[0].URL+"/rss.xml", s))
+		refusing(t, r, doors(feeds[0].URL+"/rss.xml", s, other))
 		if err := cluster.Start(); err != nil {
 			t.Fatal(err)
 		}
