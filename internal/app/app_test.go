@@ -42,7 +42,11 @@ func conf(t *testing.T, dir string) config.Config {
 
 func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return startWith(t, cfg, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+}
+
+func startWith(t *testing.T, cfg config.Config, log *slog.Logger) *running {
+	t.Helper()
 	a, err := app.Open(t.Context(), cfg, log)
 	if err != nil {
 		t.Fatal(err)
