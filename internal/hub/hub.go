@@ -136,6 +136,7 @@ type Options struct {
 	Thin            bool                       // it is announced to them without its content instead
 	MinLease        time.Duration              // least life of a WebSub subscription [5 min]
 	MaxLease        time.Duration              // most, and what is granted when nothing is asked for [240 h]
+	MaxRequests     int64                      // requests for WebSub subscriptions that wait to be decided; more are refused [100,000]
 	Topics          string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
 	OwnTopic        func(url string) bool      // reports a topic that is served by this program; nil: none
 	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none

@@ -20,7 +20,9 @@ const (
 const (
 	secretMost   = 199 // bytes
 	intentBatch  = 50
-	intentsOpen  = 64               // decided at once
+	intentsOpen  = 128              // decided at once
+	intentsEach  = 32               // of them that wait for one host
+	intentTurns  = 200              // a second: how often those are looked at again that wait for their host
 	intentLease  = 90 * time.Second // reading the topic, and asking
 	intentSoon   = 5 * time.Second  // when something of ours is in the way
 	intentOldest = 24 * time.Hour   // then it is given up
@@ -122,8 +124,37 @@ func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now
 		return tooMany(wait, "Too many requests from your network; please wait %s and ask again.", wait)
 	}
 	if in.Mode == ModeSubscribe {
-		return h.topicAllowed(ctx, in.Topic, now)
+		if err := h.topicAllowed(ctx, in.Topic, now); err != nil {
+			return err
+		}
 	}
+	return h.intentFits(ctx, now)
+}
+
+// intentFits refuses a request when too many wait to be decided. They are counted
+// once in a while, and those that came since are added.
+//
+// spec:cloudburst#limits-429
+func (h *Hub) intentFits(ctx context.Context, now time.Time) error {
+	h.mu.Lock()
+	fresh := now.Before(h.recountIntents)
+	h.mu.Unlock()
+	if !fresh {
+		n, err := h.Store.Intents(ctx)
+		if err != nil {
+			return err
+		}
+		done := h.now()
+		h.mu.Lock()
+		h.undecided, h.recountIntents = n, done.Add(max(20*done.Sub(now), time.Second))
+		h.mu.Unlock()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.undecided >= h.Options.MaxRequests {
+		return tooMany(time.Minute, "This hub has too many requests to decide already; please wait %s and ask again.", time.Minute)
+	}
+	h.undecided++
 	return nil
 }
 
@@ -161,7 +192,13 @@ func (in Intent) event(kind, text string) event.Event {
 // intentLoop takes up what was asked for and is not decided.
 func (h *Hub) intentLoop(ctx context.Context) {
 	slots := make(chan struct{}, intentsOpen)
-	for h.sleep(ctx, h.wakeIntents, h.look(ctx, lookEvery)) {
+	look := func() time.Duration {
+		if len(slots) == cap(slots) {
+			return lookIdle // the first that is decided wakes us
+		}
+		return h.look(ctx, lookEvery)
+	}
+	for h.sleep(ctx, h.wakeIntents, look()) {
 		room := min(cap(slots)-len(slots), intentBatch)
 		if room == 0 {
 			continue
@@ -186,17 +223,21 @@ func (h *Hub) intentLoop(ctx context.Context) {
 func (h *Hub) decide(in Intent) {
 	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
 	defer cancel()
-	var d Decision
-	switch in.Mode {
-	case ModeSubscribe:
-		d = h.decideSubscribe(ctx, in)
-	case ModeUnsubscribe:
-		d = h.decideUnsubscribe(ctx, in)
-	default:
-		d = h.decideDenied(ctx, in)
+	asked, read, d := h.turnOf(in)
+	if asked != nil {
+		switch in.Mode {
+		case ModeSubscribe:
+			d = h.decideSubscribe(ctx, in, read)
+		case ModeUnsubscribe:
+			d = h.decideUnsubscribe(ctx, in)
+		default:
+			d = h.decideDenied(ctx, in)
+		}
+		asked()
 	}
 	if h.work.Err() != nil && d.Subscription == nil && !d.Remove {
-		return // stopping: the row comes back when its lease ends, or at the next start
+		// Stopping: what was broken off says nothing. Somebody else goes on at once.
+		d = h.again(in, h.now(), in.Tries, nil)
 	}
 	h.stamp(d.Events)
 	applied, err := h.Store.Decide(context.WithoutCancel(ctx), d)
@@ -219,12 +260,16 @@ func (h *Hub) decide(in Intent) {
 //
 // spec:websub-2018#hub-verifies-subscriber
 // spec:websub-2018#hub-denies
-func (h *Hub) decideSubscribe(ctx context.Context, in Intent) Decision {
+func (h *Hub) decideSubscribe(ctx context.Context, in Intent, read func()) Decision {
 	got, err := h.readOnce(ctx, in.Topic)
+	read()
 	if err == nil && got.size > h.Options.MaxContent && !h.Options.Thin {
 		err = fault.New(fault.Refused, "The topic is %s long; this hub delivers at most %s.", bytesOf(got.size), bytesOf(h.Options.MaxContent))
 	}
-	if err != nil {
+	if err != nil && !h.renews(ctx, in, err) {
+		if fault.CodeOf(err) == fault.TooMany {
+			return h.later(in, h.hostLimit, hostOf(in.Topic))
+		}
 		if ours(err) {
 			return h.again(in, h.now().Add(max(fault.RetryAfter(err), intentSoon)), in.Tries, err)
 		}
@@ -254,6 +299,16 @@ func (h *Hub) decideSubscribe(ctx context.Context, in Intent) Decision {
 	return d
 }
 
+// renews reports that a topic that cannot be read is no reason to refuse in: it is for
+// a subscription that there is, which goes on in any case.
+func (h *Hub) renews(ctx context.Context, in Intent, err error) bool {
+	if fault.CodeOf(err) != fault.Unreadable {
+		return false
+	}
+	s, err := h.Store.Subscription(ctx, in.Key())
+	return err == nil && s.ExpiresAt.After(h.now())
+}
+
 // spec:websub-2018#unsubscribe-verified
 func (h *Hub) decideUnsubscribe(ctx context.Context, in Intent) Decision {
 	x, failed, d := h.confirm(ctx, in)
@@ -270,10 +325,6 @@ func (h *Hub) decideUnsubscribe(ctx context.Context, in Intent) Decision {
 //
 // spec:websub-2018#verification-failed
 func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed bool, d Decision) {
-	host := hostOf(in.Callback)
-	if wait, ok := h.consentLimit.take(host, h.now()); !ok {
-		return x, true, h.again(in, h.now().Add(max(wait, time.Second)), in.Tries, nil)
-	}
 	x, err := h.Ask.Confirm(ctx, in)
 	x.Callback = in.Callback
 	switch {
@@ -287,6 +338,38 @@ func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed 
 	e := in.event(event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
 	e.OK, e.Took, e.Detail = false, h.now().Sub(in.At), detail(x)
 	return x, true, Decision{Intent: in, Events: []event.Event{e}}
+}
+
+// turnOf admits an intent to the hosts that it names, which need not be those of
+// whoever sent it: none is asked too often, and none that is slow keeps the others
+// waiting. asked and read must be called when that is over. asked is nil when it is
+// not its turn: d puts it off.
+func (h *Hub) turnOf(in Intent) (asked, read func(), d Decision) {
+	host := hostOf(in.Callback)
+	asked, ok := h.asking.begin("ask " + host)
+	if !ok {
+		return nil, nil, h.later(in, h.intentTurn, host)
+	}
+	if in.Mode == ModeSubscribe {
+		if read, ok = h.asking.begin("read " + hostOf(in.Topic)); !ok {
+			asked()
+			return nil, nil, h.later(in, h.intentTurn, hostOf(in.Topic))
+		}
+	}
+	if _, ok := h.consentLimit.take(host, h.now()); !ok {
+		asked()
+		if read != nil {
+			read()
+		}
+		return nil, nil, h.later(in, h.consentLimit, host)
+	}
+	return asked, read, d
+}
+
+// later puts an intent off to its turn among those that wait for a host.
+func (h *Hub) later(in Intent, l *limiter, host string) Decision {
+	now := h.now()
+	return h.again(in, now.Add(max(l.turn(host, now), time.Second)), in.Tries, nil)
 }
 
 // again puts an intent off, unless it is too old.

@@ -14,12 +14,13 @@ type limiter struct {
 	burst float64 // tokens
 	keys  int     // most keys
 
-	mu  sync.Mutex
-	tat map[string]time.Time // when the bucket is full again
+	mu    sync.Mutex
+	tat   map[string]time.Time // when the bucket is full again
+	turns map[string]time.Time // the last one that was given away
 }
 
 func newLimiter(rate, burst float64, keys int) *limiter {
-	return &limiter{rate: rate, burst: burst, keys: keys, tat: map[string]time.Time{}}
+	return &limiter{rate: rate, burst: burst, keys: keys, tat: map[string]time.Time{}, turns: map[string]time.Time{}}
 }
 
 // take takes a token; when there is none it says how long to wait.
@@ -38,20 +39,68 @@ func (l *limiter) take(key string, now time.Time) (wait time.Duration, ok bool) 
 	if over := tat.Sub(now) - depth; over > 0 {
 		return over, false
 	}
-	if !known && len(l.tat) >= l.keys && !l.forget(now) {
+	if !known && len(l.tat) >= l.keys && !l.forget(l.tat, now) {
 		return step, false
 	}
 	l.tat[key] = tat.Add(step)
 	return 0, true
 }
 
-func (l *limiter) forget(now time.Time) bool {
-	for k, tat := range l.tat {
-		if !tat.After(now) {
-			delete(l.tat, k)
+// turn says how long to wait before another try at what take refused. Many who wait
+// get one turn after the other, or all of them would come back for the same token.
+func (l *limiter) turn(key string, now time.Time) time.Duration {
+	if l.rate <= 0 {
+		return 0
+	}
+	step := time.Duration(float64(time.Second) / l.rate)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last, known := l.turns[key]
+	if last.Before(now) {
+		last = now
+	}
+	if !known && len(l.turns) >= l.keys && !l.forget(l.turns, now) {
+		return step
+	}
+	l.turns[key] = last.Add(step)
+	return l.turns[key].Sub(now)
+}
+
+// forget drops what is over, and reports whether there is room for another key.
+func (l *limiter) forget(times map[string]time.Time, now time.Time) bool {
+	for k, at := range times {
+		if !at.After(now) {
+			delete(times, k)
 		}
 	}
-	return len(l.tat) < l.keys
+	return len(times) < l.keys
+}
+
+// crowd bounds how much is under way at once for each key.
+type crowd struct {
+	most int
+
+	mu  sync.Mutex
+	now map[string]int
+}
+
+func newCrowd(most int) *crowd { return &crowd{most: most, now: map[string]int{}} }
+
+// begin admits one more; end must be called when it is over.
+func (c *crowd) begin(key string) (end func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now[key] >= c.most {
+		return nil, false
+	}
+	c.now[key]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.now[key]--; c.now[key] == 0 {
+			delete(c.now, key)
+		}
+	}, true
 }
 
 // sourceKey is the network that counts as one source: /24 or /56.

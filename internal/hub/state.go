@@ -23,6 +23,8 @@ type state struct {
 	begun    time.Time
 
 	sourceLimit, hostLimit, strangeLimit, consentLimit *limiter
+	intentTurn                                         *limiter // for its turns only
+	asking                                             *crowd   // intents under way, by the host that they wait for
 
 	mu        sync.Mutex
 	closing   bool
@@ -32,7 +34,10 @@ type state struct {
 	reads     map[string]*reading
 	counts    Counts
 	recount   time.Time // when counts may be counted again
-	minute    Minute    // totals when the last minute was cut
+	undecided int64     // intents, as they were counted, and those since
+
+	recountIntents time.Time
+	minute         Minute // totals when the last minute was cut
 
 	fetching   chan struct{} // one for each feed being read
 	dispatch   *dispatcher
@@ -75,6 +80,8 @@ func (h *Hub) setUp() {
 	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
 	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
+	h.intentTurn = newLimiter(intentTurns, 1, 100_000)
+	h.asking = newCrowd(intentsEach)
 	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents} {
 		*c = make(chan struct{}, 1)
 	}
@@ -105,6 +112,9 @@ func (o *Options) defaults() {
 	}
 	if o.Topics == "" {
 		o.Topics = TopicsOpen
+	}
+	if o.MaxRequests <= 0 {
+		o.MaxRequests = 100_000
 	}
 	if o.MaxErrors <= 0 {
 		o.MaxErrors = 3

@@ -40,6 +40,8 @@ type world struct {
 	abouts  map[string]hub.About      // by URL
 	pages   map[string][]string       // feeds that a page names
 	types   map[string]string         // Content-Type by URL
+	wrapAsk func(*world) hub.Asker    // nil: the world itself
+	keep    bool                      // the store is not closed when the hub stops
 }
 
 type fetchLine struct {
@@ -79,6 +81,9 @@ func (w *world) start(options hub.Options) {
 	}
 	w.nodes++
 	h := &hub.Hub{Store: st, Fetch: w, Notify: w, Verify: w, Ask: w, Find: w, Bus: event.NewBus(w.nodes), Log: log, Options: options}
+	if w.wrapAsk != nil {
+		h.Ask = w.wrapAsk(w)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	if err := h.Recover(ctx); err != nil {
@@ -90,6 +95,9 @@ func (w *world) start(options hub.Options) {
 		cancel()
 		if err := <-ended; err != nil {
 			w.t.Errorf("the hub ended with %v", err)
+		}
+		if w.keep {
+			return
 		}
 		if err := st.Close(); err != nil {
 			w.t.Errorf("close the store: %v", err)
