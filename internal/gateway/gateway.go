@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,11 +89,28 @@ func (g *Gateway) Routes() []Route {
 	)
 }
 
-// Mount puts all doors on mux.
+// Mount puts all doors on mux, each also with a slash at its end: programs have it in
+// their settings, and a redirect would lose what they post.
+//
+// spec:cloudburst#door-slash
 func (g *Gateway) Mount(mux *http.ServeMux) {
+	doors := ownDoors()
 	for _, r := range g.Routes() {
 		mux.Handle(r.Pattern, r.Handler)
+		if path := r.Pattern[strings.IndexByte(r.Pattern, '/'):]; slices.Contains(doors, path) {
+			mux.Handle(r.Pattern+"/{$}", withoutSlash(r.Handler))
+		}
 	}
+}
+
+// withoutSlash hides the slash at the end of the path from next.
+func withoutSlash(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r2, u := *r, *r.URL
+		u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), ""
+		r2.URL = &u
+		next.ServeHTTP(w, &r2)
+	})
 }
 
 // Own reports whether callback is one of this server's doors when it is reached

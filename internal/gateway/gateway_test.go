@@ -168,3 +168,28 @@ func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
 		}
 	}
 }
+
+func TestDoorsAreTheSameWithASlashAtTheEnd(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	(&Gateway{Hub: &fakeHub{}}).Mount(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	for _, path := range ownDoors() {
+		if path == "" || path == pathNotifyCloud {
+			continue
+		}
+		for _, method := range []string{"GET", "POST", "OPTIONS"} {
+			with, without := httptest.NewRecorder(), httptest.NewRecorder()
+			mux.ServeHTTP(without, httptest.NewRequest(method, path, nil))
+			mux.ServeHTTP(with, httptest.NewRequest(method, path+"/", nil))
+			if with.Code != without.Code || with.Body.String() != without.Body.String() {
+				t.Errorf("%s %s/: %d %q; without the slash %d %q", method, path, with.Code, with.Body, without.Code, without.Body)
+			}
+		}
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest("POST", "/RPC2/more", nil))
+	if w.Code != http.StatusNotFound {
+		t.Errorf("below a door: %d", w.Code)
+	}
+}
