@@ -2,9 +2,14 @@ package app_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,9 +17,12 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/storetest"
+	"cloudburst/websub"
 )
 
 func TestTwoNodesOnOneDatabaseAreOneHub(t *testing.T) {
@@ -196,5 +204,166 @@ func TestTheTopOfTheHourComesOnceForAllNodes(t *testing.T) {
 	group.Wait()
 	if n := sweeps.Load(); n != 1 {
 		t.Errorf("the hour was swept %d times", n)
+	}
+}
+
+// later runs a hub on the database whose clock is ahead, so that the leases of a
+// killed one are over for it.
+func later(t *testing.T, database string, by time.Duration) *hub.Hub {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Options{DatabaseURL: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	sender := fetch.NewSender(fetch.SenderOptions{Guard: &fetch.Guard{Allow: loop, Callback: true}})
+	client := fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loop}})
+	h := &hub.Hub{
+		Store: st, Bus: event.NewBus(77), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(by) },
+		Fetch: &gateway.Fetcher{Client: client}, Notify: &gateway.Notifier{Sender: sender}, Verify: &gateway.Verifier{Sender: sender}, Ask: &gateway.Asker{Sender: sender},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		client.CloseIdle()
+		sender.Close()
+		st.Close()
+	})
+	return h
+}
+
+// TestAnotherNodeDecidesWhatAKilledOneWasAsked kills a node while it asks a callback.
+func TestAnotherNodeDecidesWhatAKilledOneWasAsked(t *testing.T) {
+	t.Parallel()
+	database := storetest.Postgres(t)
+	first := spawn(t, t.TempDir(), "--database", database)
+	f := newFeed(t)
+	topic := f.URL + "/rss.xml"
+	asked, told := make(chan struct{}, 10), make(chan error, 10)
+	var agree atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.Method == http.MethodPost:
+			told <- websub.CheckSignature(r.Header.Get(websub.SignatureHeader), "x", body)
+		case agree.Load():
+			io.WriteString(w, r.URL.Query().Get("hub.challenge"))
+		default:
+			asked <- struct{}{}
+			<-r.Context().Done() // until whoever asks is killed
+		}
+	}))
+	t.Cleanup(s.Close)
+	if code, body := post(t, first.base+"/websub", websubForm("subscribe", topic, s.URL+"/cb")); code != http.StatusAccepted {
+		t.Fatalf("the request: %d %s", code, body)
+	}
+	<-asked
+	first.kill()
+	agree.Store(true)
+	second := later(t, database, 2*time.Minute)
+	wait(t, "the other node decides it", func() bool {
+		s, err := second.Store.Subscription(t.Context(), hub.Key{TopicID: hub.TopicID(topic), ID: hub.SubscriptionID(hub.WebSub, s.URL+"/cb")})
+		return err == nil && s.Secret == "x"
+	})
+	if n, err := second.Store.Intents(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d requests are left, %v", n, err)
+	}
+	if _, err := second.Ping(t.Context(), hub.Ping{URL: topic}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+}
+
+// readers are WebSub callbacks, each with a secret of its own.
+type readers struct {
+	*httptest.Server
+	want func() []byte
+
+	mu    sync.Mutex
+	told  map[string]int
+	wrong []string
+}
+
+func (s *readers) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // its sender was killed
+	}
+	bad := websub.CheckSignature(r.Header.Get(websub.SignatureHeader), "secret of "+r.URL.Path, body)
+	<-time.After(20 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if bad != nil || !bytes.Equal(body, s.want()) || r.Header.Get("Content-Type") != "application/rss+xml" {
+		s.wrong = append(s.wrong, fmt.Sprintf("%s: %v, %d bytes of type %q", r.URL.Path, bad, len(body), r.Header.Get("Content-Type")))
+	}
+	if r.Context().Err() == nil {
+		s.told[r.URL.Path]++
+	}
+}
+
+func (s *readers) count() (all, sent int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.told {
+		sent += n
+	}
+	return len(s.told), sent
+}
+
+// TestContentThatAKilledNodeFoundIsDeliveredByAnother kills the node that read the
+// topic: the other one has it from the store, and never reads the topic itself.
+func TestContentThatAKilledNodeFoundIsDeliveredByAnother(t *testing.T) {
+	t.Parallel()
+	const all, page = 1500, 500
+	database := storetest.Postgres(t)
+	first := spawn(t, t.TempDir(), "--database", database)
+	f := newFeed(t)
+	f.set("<rss><channel><title>caf\xe9</title>\r\n" + strings.Repeat("x", 50_000) + "</channel></rss>\n")
+	s := &readers{told: map[string]int{}, want: func() []byte { return []byte(f.body) }}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	var list bytes.Buffer
+	for i := range all {
+		fmt.Fprintf(&list, `{"topic":%q,"protocol":"websub","callback":"%s/%d","secret":"secret of /%d","expires_at":%q}`+"\n",
+			f.URL+"/rss.xml", s.URL, i, i, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	}
+	res, err := http.Post(first.admin+"/v1/subscriptions/import", "application/x-ndjson", &list)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("import: %v %v", res, err)
+	}
+	res.Body.Close()
+	if !accepted(first.base, f.URL+"/rss.xml") {
+		t.Fatal("the ping was refused")
+	}
+	wait(t, "a third of them were told", func() bool { n, _ := s.count(); return n > all/3 })
+	first.kill()
+	before, _ := s.count()
+	if before == all {
+		t.Fatal("the node had told everybody before it was killed: this proves nothing")
+	}
+	f.Close() // nobody can read the topic any more
+	cfg := conf(t, t.TempDir())
+	cfg.Database = database
+	second := start(t, cfg)
+	wait(t, "everybody was told", func() bool { n, _ := s.count(); return n == all })
+	wait(t, "the second node is idle", second.idle)
+	_, sent := s.count()
+	t.Logf("killed after %d; %d told, %d times", before, all, sent)
+	if extra := sent - all; extra > 2*page {
+		t.Errorf("%d were told again; at most two pages (%d) may be", extra, 2*page)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, w := range s.wrong {
+		if i < 10 {
+			t.Errorf("wrong content: %s", w)
+		}
 	}
 }
