@@ -171,6 +171,28 @@ func TestARequestToEndTakesTheplaceOfNoRequestToBegin(t *testing.T) {
 	})
 }
 
+// TestWhoChangesHisMindGetsWhatHeAskedForLast has a subscriber that says yes to
+// everything ask for the end while the topic is still being read.
+func TestWhoChangesHisMindGetsWhatHeAskedForLast(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.slow = 2 * time.Second
+		for _, mode := range []string{hub.ModeSubscribe, hub.ModeUnsubscribe} {
+			if err := w.request(mode, sub1, "s", 0); err != nil {
+				t.Fatal(err)
+			}
+			w.settle(time.Second)
+		}
+		w.settle(5 * time.Second)
+		if s, ok := w.webSub(sub1); ok {
+			t.Errorf("subscribed: %+v", s)
+		}
+		if n, err := w.store.Intents(t.Context()); err != nil || n != 0 {
+			t.Errorf("%d requests are left, %v", n, err)
+		}
+	})
+}
+
 func TestATopicThatCannotBeReadOrIsTooLargeIsDeniedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"could not be read": "", "at most 1,024 bytes": strings.Repeat("x", 1025)} {

@@ -60,7 +60,9 @@ type Store interface {
 	// again at until.
 	ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Intent, error)
 	// Decide writes what became of an intent; see [Decision]. applied is false when
-	// the intent was replaced or is decided: then nothing is written.
+	// the intent was replaced or is decided: then nothing is written. One that was
+	// confirmed removes the intent of the contrary mode for the same callback and
+	// topic that was asked for before it.
 	Decide(ctx context.Context, d Decision) (applied bool, err error)
 	// Intents counts those that are not decided yet.
 	Intents(ctx context.Context) (int64, error)

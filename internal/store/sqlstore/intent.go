@@ -90,6 +90,11 @@ func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 		if err != nil || !applied {
 			return false, err
 		}
+		if d.Subscription != nil || d.Remove {
+			if err := override(ctx, c, d.Intent); err != nil {
+				return false, err
+			}
+		}
 		if d.Subscription != nil {
 			var topics []string
 			if d.Intent.Topic != "" {
@@ -126,6 +131,22 @@ func takeIntent(ctx context.Context, c Conn, d hub.Decision) (bool, error) {
 			lease = :lease, reason = :reason, door = :door, at = :at, due_at = :due_at, tries = :tries, claim = 0
 		{FROM ROWS} WHERE i.topic_id = :topic_id AND i.id = :id AND i.claim = :old`, [][]any{append(intentRow(again), d.Intent.Claim)})
 	return n == 1, err
+}
+
+// override removes the request for the contrary that came before in, which was
+// confirmed, and is not decided yet: it must not have the last word. Only the later
+// one looks for the other, so that two that are decided at once do not wait for each
+// other.
+//
+// spec:websub-2018#re-subscribe
+func override(ctx context.Context, c Conn, in hub.Intent) error {
+	contrary := hub.ModeSubscribe
+	if in.Mode == hub.ModeSubscribe {
+		contrary = hub.ModeUnsubscribe
+	}
+	_, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND mode = $3 AND at < $4`,
+		in.TopicID, hub.SubscriptionID(contrary, in.Callback), contrary, ms(in.At))
+	return err
 }
 
 // Intents is hub.Store.Intents.

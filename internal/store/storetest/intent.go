@@ -24,6 +24,7 @@ func intentTests() map[string]func(*testing.T, *env) {
 		"ADecisionIsMadeOnce":                          decidedOnce,
 		"AConfirmedRequestBecomesASubscription":        confirmed,
 		"AConfirmedEndRemovesTheSubscription":          confirmedEnd,
+		"AConfirmedRequestOverridesAnEarlierOne":       overridden,
 		"ARequestThatIsTriedAgainStays":                triedAgain,
 		"ADecisionThatCannotBeWrittenLeavesTheRequest": undecided,
 		"ARequestIsWhatIsDueNext":                      intentDue,
@@ -197,6 +198,50 @@ func confirmedEnd(t *testing.T, e *env) {
 	e.waiting(t, 0)
 	e.request(t, in)
 	e.decide(t, hub.Decision{Intent: e.take(t, 6)[0], Remove: true}, true) // nothing is there any more
+}
+
+// overridden has two requests of one callback decided the later one first.
+func overridden(t *testing.T, e *env) {
+	const callback, other = "http://127.0.0.1/1", "http://127.0.0.1/2"
+	of := func(mode, callback string, after time.Duration) hub.Intent {
+		in := e.intent(callback)
+		in.Mode, in.ID, in.At, in.DueAt = mode, hub.SubscriptionID(mode, callback), e.in(after), e.in(after)
+		return in
+	}
+	sub := e.websub(feed, callback)
+	for _, c := range []struct{ early, late string }{{hub.ModeSubscribe, hub.ModeUnsubscribe}, {hub.ModeUnsubscribe, hub.ModeSubscribe}} {
+		early, late := of(c.early, callback, 0), of(c.late, callback, time.Millisecond)
+		e.request(t, early, late, of(c.early, other, 0))
+		e.now = e.in(time.Millisecond)
+		for _, in := range e.take(t, 5) {
+			if in.ID == early.ID {
+				early = in
+			}
+			if in.ID == late.ID {
+				late = in
+			}
+		}
+		yes := func(in hub.Intent) hub.Decision {
+			if in.Mode == hub.ModeSubscribe {
+				return hub.Decision{Intent: in, Subscription: &sub}
+			}
+			return hub.Decision{Intent: in, Remove: true}
+		}
+		e.decide(t, yes(late), true)
+		e.decide(t, yes(early), false)
+		_, err := e.Subscription(e.ctx, sub.Key())
+		same(t, "subscribed after "+c.late, err == nil, c.late == hub.ModeSubscribe)
+	}
+	e.waiting(t, 2) // those of the other callback
+	e.now = e.in(lease)
+	e.request(t, of(hub.ModeSubscribe, callback, 0), of(hub.ModeUnsubscribe, callback, time.Millisecond))
+	e.now = e.in(time.Millisecond)
+	for _, in := range e.take(t, 6) {
+		if in.Callback == callback && in.Mode == hub.ModeUnsubscribe {
+			e.decide(t, hub.Decision{Intent: in}, true)
+		}
+	}
+	e.waiting(t, 3) // what was not confirmed overrides nothing
 }
 
 func triedAgain(t *testing.T, e *env) {
