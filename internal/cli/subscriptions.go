@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +31,8 @@ func (p *Program) subscriptionsList() *cobra.Command {
 		Long: `Lists subscriptions, those of one feed together, with whole URLs.
 
 --json prints one object a line: topic, protocol, callback, procedure, created_at,
-renewed_at, expires_at, topic_id, id, and where there is trouble failures, tries,
-next_at, last_error, last_error_at.`,
+renewed_at, expires_at (the end of 9999: no end), topic_id, id, and where there is
+trouble failures, tries, next_at, last_error, last_error_at.`,
 		Args: between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.with(c, false, func(ctx context.Context, s *connection) error {
@@ -56,8 +57,7 @@ func (p *Program) printSubscriptions(list func(func(client.Subscription, error) 
 		if err == nil && asJSON {
 			err = enc.Encode(s)
 		} else if err == nil {
-			expires := s.ExpiresAt
-			err = t.row(s.Topic, s.Protocol, s.Callback, moment(&expires), fmt.Sprint(s.Failures), s.LastError)
+			err = t.row(s.Topic, s.Protocol, s.Callback, ending(s.ExpiresAt), fmt.Sprint(s.Failures), s.LastError)
 		}
 		if err != nil {
 			return err
@@ -67,6 +67,17 @@ func (p *Program) printSubscriptions(list func(func(client.Subscription, error) 
 		return err
 	}
 	return t.end()
+}
+
+// ending shows when a subscription ends. One that never does ends in the last year
+// that a date of four digits can name.
+//
+// spec:cnws-2003#no-expiry
+func ending(at time.Time) string {
+	if at.Year() >= 9999 {
+		return "no end"
+	}
+	return moment(&at)
 }
 
 func (p *Program) subscriptionsRemove() *cobra.Command {
