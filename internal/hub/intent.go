@@ -345,7 +345,7 @@ func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed 
 // waiting. asked and read must be called when that is over. asked is nil when it is
 // not its turn: d puts it off.
 func (h *Hub) turnOf(in Intent) (asked, read func(), d Decision) {
-	host := hostOf(in.Callback)
+	host := placeOf(in.Callback)
 	asked, ok := h.asking.begin("ask " + host)
 	if !ok {
 		return nil, nil, h.later(in, h.intentTurn, host)

@@ -151,3 +151,18 @@ func TestASubscriptionCanBeRenewedWhileItsTopicCannotBeRead(t *testing.T) {
 		}
 	})
 }
+
+func TestOneHostIsOneAtAnyPortAndHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		for i := range 500 {
+			for _, name := range []string{"victim.test", "VICTIM.test", "victim.test."} {
+				w.requests(feedURL, fmt.Sprintf("%s:%d", name, 1000+i), 1)
+			}
+		}
+		w.settle(10 * time.Second)
+		if asked := len(w.askedOf(hub.ModeSubscribe)); asked > 700 {
+			t.Errorf("one host was asked %d times in ten seconds", asked)
+		}
+	})
+}

@@ -44,6 +44,16 @@ func hostOf(raw string) string {
 	return ""
 }
 
+// placeOf is what counts as one place when strangers have us ask a callback: its
+// host, at any port, however the name is written.
+func placeOf(callback string) string {
+	u, err := url.Parse(callback)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(strings.ToLower(u.Hostname()), ".")
+}
+
 func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 	key := originKey(callback)
 	o := d.origins[key]

@@ -54,9 +54,12 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		return Registered{}, err
 	}
 	refused := make(map[string]error, len(feeds))
-	abouts := h.readable(ctx, feeds, refused)
 	listed, err := h.alreadyListed(ctx, r, feeds, begun)
 	if err != nil {
+		return Registered{}, err
+	}
+	abouts := h.readable(ctx, feeds, refused)
+	if err := h.keepListed(ctx, listed, abouts, refused); err != nil {
 		return Registered{}, err
 	}
 	exchange := h.consent(ctx, r, without(feeds, listed), abouts, refused)
@@ -156,6 +159,23 @@ func (h *Hub) alreadyListed(ctx context.Context, r Registration, feeds []string,
 	}
 	h.wake(h.wakeRetry)
 	return listed, nil
+}
+
+// keepListed takes back that a feed is refused because it cannot be read just now,
+// when the subscriber is on its list: what is known of it is told.
+func (h *Hub) keepListed(ctx context.Context, listed []string, abouts map[string]About, refused map[string]error) error {
+	for _, f := range listed {
+		if refused[f] == nil {
+			continue
+		}
+		t, err := h.Store.Topic(ctx, TopicID(f))
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+		abouts[f] = t.About
+		delete(refused, f)
+	}
+	return nil
 }
 
 func (r Registration) subscription(feed string, now, expires time.Time) Subscription {
@@ -310,9 +330,8 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, about
 }
 
 func (h *Hub) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
-	host := hostOf(r.Callback)
-	if wait, ok := h.consentLimit.take(host, h.now()); !ok {
-		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", host, wait)
+	if wait, ok := h.consentLimit.take(placeOf(r.Callback), h.now()); !ok {
+		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", hostOf(r.Callback), wait)
 	}
 	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)
 	x.Callback = r.Callback
