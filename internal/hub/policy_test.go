@@ -60,6 +60,19 @@ func TestACNWSSubscriberThatIsOnTheListIsNotAskedAgain(t *testing.T) {
 	})
 }
 
+func TestACNWSSubscriberIsOnTheListWhileItsResourceCannotBeRead(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.abouts = map[string]hub.About{feedURL: {Title: "The feed"}}
+		w.registerCNWS(cnwsCallback)
+		w.set("") // cannot be read
+		got := w.registerCNWS(cnwsCallback)
+		if len(got.Accepted) != 1 || len(got.Refused) != 0 || got.About.Title != "The feed" {
+			t.Errorf("registered again: %+v", got)
+		}
+	})
+}
+
 func TestAnUnreachableCNWSSubscriberAgesForADayWithALastTry(t *testing.T) {
 	t.Parallel()
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
