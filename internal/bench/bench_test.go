@@ -113,6 +113,11 @@ func TestPingTellsExactlyTheChanges(t *testing.T) {
 	check(t, r, err, "changes not told", "told without a change, or twice")
 }
 
+func TestEveryPingIsOnTheListAlsoAfterAKill(t *testing.T) {
+	r, err := bench.Changes{Common: small(t), Rate: 50, During: 200_000_000, Clients: 4, Readers: 2, Rows: 60, Reading: 50_000_000}.Run(t.Context())
+	check(t, r, err, "more or fewer listed than taken", "lost by kill -9")
+}
+
 func TestSlowOnesAreNotTakenForDead(t *testing.T) {
 	r, err := bench.Slow{Common: small(t), Quick: 20, Slow: 50, SlowHosts: 5, Delay: 400_000_000}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors")
@@ -133,6 +138,7 @@ func TestWhatCannotBeMeasuredIsRefused(t *testing.T) {
 		"a feed of a few bytes":  bench.Fanout{Size: 10}.Run,
 		"slow ones via websub":   bench.Fanout{Via: bench.ViaWebSub, SlowShare: 0.1}.Run,
 		"no clients":             bench.Ping{Clients: -1}.Run,
+		"no pings":               bench.Changes{Rate: -1}.Run,
 		"no slow ones":           bench.Slow{Slow: -1}.Run,
 		"more feeds than people": bench.Million{Subscriptions: 5}.Run,
 		"a program that is gone": bench.Fanout{Common: bench.Common{Exe: "/nonexistent/cloudburst"}}.Run,

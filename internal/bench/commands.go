@@ -10,7 +10,7 @@ import (
 
 // Commands are those that belong below "cloudburst bench".
 func Commands() []*cobra.Command {
-	return []*cobra.Command{fanoutCommand(), pingCommand(), slowCommand(), sinkCommand(), loopCommand()}
+	return []*cobra.Command{fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), sinkCommand(), loopCommand()}
 }
 
 // common binds the flags that all have.
@@ -122,6 +122,29 @@ lose by the company, and whether anybody is taken for dead, is measured.`,
 	f.IntVar(&o.Slow, "subscribers", 10_000, "slow subscribers")
 	f.IntVar(&o.SlowHosts, "slow-hosts", 1000, "hosts of the slow ones")
 	f.DurationVar(&o.Delay, "slow", 5*time.Second, "how long slow ones take to answer")
+	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
+	return c
+}
+
+func changesCommand() *cobra.Command {
+	var o Changes
+	c := &cobra.Command{
+		Use:   "changes",
+		Short: "Sites ping and readers ask for the list of changes: how much of both?",
+		Long: `Starts a server and pings it as weblogs.com's clients do, at a fixed rate: a ping is
+late from the moment at which it was to be sent. Then the rate is raised until 1 in
+100 waits for 50 ms. All pings must be on the list, also after the server was killed.
+At last the list is read, plain, packed and conditionally, in turn with
+http.ServeContent of the same bytes, alone and while pings come in.`,
+		Args: cobra.NoArgs,
+	}
+	asJSON := common(c, &o.Common, 1, 3)
+	f := c.Flags()
+	f.IntVar(&o.Rate, "rate", 1000, "pings a second")
+	f.DurationVar(&o.During, "during", 5*time.Second, "how long pings come in each round")
+	f.IntVar(&o.Clients, "clients", 64, "connections that pings come over")
+	f.IntVar(&o.Readers, "readers", 16, "connections that the list is read over")
+	f.IntVar(&o.Rows, "rows", 5000, "pings before anything is measured: the rows of the list")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
 }

@@ -3,10 +3,8 @@ package bench
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strconv"
 
 	"cloudburst/internal/fetch"
@@ -78,7 +76,7 @@ func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
 		msg, err := rsscloud.EncodeNotification(rsscloud.HTTPPost, "", j.Feed)
 		return &fetch.Message{ContentType: msg.ContentType, Header: []string{rsscloud.HopsHeader, "1"}, Body: msg.Body}, err
 	}
-	body, err := read(ctx, j.Feed)
+	body, _, err := fetchAs(ctx, j.Feed, "identity")
 	if err != nil {
 		return nil, err
 	}
@@ -87,24 +85,6 @@ func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
 		rsscloud.HopsHeader, "1",
 		rsscloud.ChangedAtHeader, "2026-01-01T00:00:00.123Z",
 	}}, nil
-}
-
-// read gets a feed of the sink.
-func read(ctx context.Context, url string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("GET %s: %s", url, resp.Status)
-	}
-	return body, err
 }
 
 // addressed is msg for callback i, signed if that is asked for.

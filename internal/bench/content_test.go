@@ -14,12 +14,12 @@ func TestTheSinkTellsRightContentsFromWrongOnes(t *testing.T) {
 	t.Parallel()
 	s := openTestSink(t, Plan{Hosts: 1, Feeds: 1, FeedSize: 3000, Contents: true, Signed: true})
 	s.Change(0, 1)
-	newest, err := read(t.Context(), fmt.Sprintf("http://%s:%d/f/0", Host(false, 0), s.Port))
+	older, _, err := fetchAs(t.Context(), fmt.Sprintf("http://%s:%d/f/0", Host(false, 0), s.Port), "identity")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Change(0, 1)
-	newer, err := read(t.Context(), fmt.Sprintf("http://%s:%d/f/0", Host(false, 0), s.Port))
+	newest, _, err := fetchAs(t.Context(), fmt.Sprintf("http://%s:%d/f/0", Host(false, 0), s.Port), "identity")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,14 +31,14 @@ func TestTheSinkTellsRightContentsFromWrongOnes(t *testing.T) {
 		body     string
 		wrong    int64
 	}{
-		{"right", 0, SecretOf(0), string(newer), 0},
-		{"right, after another on the same connection", 2 * sampled, SecretOf(2 * sampled), string(newer), 0},
-		{"an older one", 0, SecretOf(0), string(newest), 1},
-		{"one byte off", 0, SecretOf(0), strings.Replace(string(newer), ".", ",", 1), 1},
-		{"signed for another", sampled, SecretOf(0), string(newer), 1},
-		{"too short", 0, SecretOf(0), string(newer[1:]), 1},
-		{"too short, for one that is not looked at", 1, "", string(newer[1:]), 1},
-		{"too long", 0, SecretOf(0), string(newer) + "x", 1},
+		{"right", 0, SecretOf(0), string(newest), 0},
+		{"right, after another on the same connection", 2 * sampled, SecretOf(2 * sampled), string(newest), 0},
+		{"an older one", 0, SecretOf(0), string(older), 1},
+		{"one byte off", 0, SecretOf(0), strings.Replace(string(newest), ".", ",", 1), 1},
+		{"signed for another", sampled, SecretOf(0), string(newest), 1},
+		{"too short", 0, SecretOf(0), string(newest[1:]), 1},
+		{"too short, for one that is not looked at", 1, "", string(newest[1:]), 1},
+		{"too long", 0, SecretOf(0), string(newest) + "x", 1},
 		{"far too long", 0, SecretOf(0), strings.Repeat("x", 200_000), 1},
 		{"of the right length, for one that is not looked at", 1, "", strings.Repeat("x", 3000), 0},
 		{"nothing", 0, SecretOf(0), "", 1},

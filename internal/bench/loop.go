@@ -53,6 +53,7 @@ type loop struct {
 	sender *fetch.Sender
 	web    *http.Client
 	door   *door
+	shelf  *shelf
 }
 
 // loopback lets a guard reach the sink and nothing else that is special.
@@ -189,6 +190,9 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 		if l != nil && l.door != nil {
 			l.door.close()
 		}
+		if l != nil && l.shelf != nil {
+			l.shelf.close()
+		}
 	}()
 	return serveCalls(ctx, in, out, func(ctx context.Context, c call) (any, error) {
 		switch c.Do {
@@ -212,6 +216,17 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 				return nil, err
 			}
 			return l.door.addr, nil
+		}
+		if c.Do == "shelf" {
+			url, err := unpack[string](c)
+			if err == nil {
+				l = newLoop(1, 1)
+				l.shelf, err = openShelf(ctx, url)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return l.shelf.addr, nil
 		}
 		return nil, fmt.Errorf("a loop cannot %q", c.Do)
 	})

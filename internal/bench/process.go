@@ -85,6 +85,12 @@ func (p *process) stop(within time.Duration) error {
 	}
 }
 
+// kill ends it without a word.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may be gone already
+	<-p.ended
+}
+
 // said is the end of what it wrote to standard error.
 func (p *process) said() string {
 	text, err := os.ReadFile(p.stderr)

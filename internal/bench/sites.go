@@ -30,6 +30,15 @@ func newSites(addr, host string, conns int) *sites {
 	return s
 }
 
+// moved goes on at another address.
+func (s *sites) moved(addr string) {
+	s.close()
+	s.addr = addr
+	for _, w := range s.wires {
+		w.addr = addr
+	}
+}
+
 func (s *sites) close() {
 	for _, w := range s.wires {
 		w.close()

@@ -1,0 +1,187 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cloudburst/weblogs"
+)
+
+// Changes is many sites that ping, and many readers of the list of changes.
+type Changes struct {
+	Common
+	Rate    int           // pings a second [1,000]
+	During  time.Duration // of the pings in each round [5 s]
+	Clients int           // connections that ping [64]
+	Readers int           // connections that read the list [16]
+	Rows    int           // of the list when it is read [5,000]
+	Reading time.Duration // of each kind of answer in each round [1 s]
+}
+
+const (
+	soonEnough = 0.050            // seconds, p99 of a ping
+	rampStep   = 1.3              // from one rate to the next
+	rampFor    = 2                // seconds of each rate
+	rampTries  = 2                // for each rate: others may want the machine for a moment
+	listedIn   = 30 * time.Second // until a change must be on the list
+)
+
+// Run measures.
+func (b Changes) Run(ctx context.Context) (*Report, error) {
+	b.Rate, b.Clients, b.Readers, b.Rows = orElse(b.Rate, 1000), orElse(b.Clients, 64), orElse(b.Readers, 16), orElse(b.Rows, 5000)
+	if b.During == 0 {
+		b.During = 5 * time.Second
+	}
+	if b.Reading == 0 {
+		b.Reading = time.Second
+	}
+	if b.Rate < 1 || b.Clients < 1 || b.Readers < 1 || b.Rows < 1 || b.During < 0 || b.Reading < 0 {
+		return nil, fmt.Errorf("changes cannot be with %d pings a second for %s over %d connections, %d rows and %d readers for %s",
+			b.Rate, b.During, b.Clients, b.Rows, b.Readers, b.Reading)
+	}
+	s, err := openStage("changes", b.Common, Plan{Feeds: 1})
+	if err != nil {
+		return nil, err
+	}
+	s.option("rate", b.Rate)
+	s.option("clients", b.Clients)
+	s.option("readers", b.Readers)
+	s.option("rows", b.Rows)
+	s.report.Options["during"] = b.During.String()
+	return s.end(b.run(ctx, s))
+}
+
+func (b Changes) run(ctx context.Context, s *stage) error {
+	if err := s.serveEmpty(ctx); err != nil {
+		return err
+	}
+	sites := newSites(s.server.listen, fmt.Sprintf("%s:%d", Host(false, 0), s.sink.port), b.Clients)
+	defer sites.close()
+	s.tell.step("pings", 0, 0)
+	fast, err := sites.at(ctx, 0, b.Rows) // so that the list is full, and everything warm
+	if err != nil {
+		return err
+	}
+	s.report.add("pings, one after the other", float64(fast.sent)/fast.took, "1/s").note("%d connections, nobody is subscribed to the sites", b.Clients)
+	if err := b.steady(ctx, s, sites); err != nil {
+		return err
+	}
+	if err := b.ramp(ctx, s, sites); err != nil {
+		return err
+	}
+	if err := b.durable(ctx, s, sites); err != nil {
+		return err
+	}
+	return b.lists(ctx, s, sites)
+}
+
+// steady pings at the rate that must hold.
+func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
+	var rates, p50, p99, most, cpus []float64
+	n := max(1, int(float64(b.Rate)*b.During.Seconds()))
+	listed := 0
+	for i := range s.Rounds {
+		s.tell.step("steady", i, s.Rounds)
+		if _, err := s.server.settle(ctx); err != nil {
+			return err
+		}
+		had, err := b.count(ctx, s, sites.next.Load())
+		if err != nil {
+			return err
+		}
+		profiled := func() error { return nil }
+		if s.Profile != "" && i == 0 {
+			profiled = s.server.profile(ctx, s.Profile, max(1, int(b.During.Seconds())))
+		}
+		cpu := s.server.usage().cpu
+		p, err := sites.at(ctx, float64(b.Rate), n)
+		if err != nil {
+			return err
+		}
+		cpus = append(cpus, float64((s.server.usage().cpu-cpu).Microseconds())/float64(n))
+		if err := profiled(); err != nil {
+			return err
+		}
+		has, err := b.count(ctx, s, sites.next.Load())
+		if err != nil {
+			return err
+		}
+		listed += int(has-had) - n
+		rates = append(rates, float64(n)/p.took)
+		p50, p99, most = append(p50, p.p50*1e3), append(p99, p.p99*1e3), append(most, p.most*1e3)
+	}
+	r := &s.report
+	r.addMedian("pings taken", rates, "1/s").note("%s are sent each second, whatever becomes of them", thousands(int64(b.Rate)))
+	r.addMedian("ping → answer, p50", p50, "ms").note("from the moment at which it was to be sent")
+	r.addMedian("ping → answer, p99", p99, "ms").target("<", soonEnough*1e3)
+	r.addMedian("ping → answer, most", most, "ms")
+	r.addMedian("server CPU", cpus, "µs each")
+	r.add("more or fewer listed than taken", float64(listed), "").target("=", 0).note("of all rounds")
+	return nil
+}
+
+// ramp raises the rate until pings are not answered soon enough.
+func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
+	best := 0.0
+	for rate := float64(b.Rate); rate < 200_000; rate *= rampStep {
+		s.tell.step("ramp to "+number(rate), 0, 0)
+		p99 := soonEnough
+		for try := 0; try < rampTries && p99 >= soonEnough; try++ {
+			p, err := sites.at(ctx, rate, max(1, int(rate*rampFor*min(1, b.During.Seconds()))))
+			if err != nil {
+				return err
+			}
+			p99 = p.p99
+		}
+		if p99 >= soonEnough {
+			break
+		}
+		best = rate
+	}
+	s.report.add("highest rate that holds", best, "1/s").target("≥", float64(b.Rate)).note("p99 below %.0f ms for %d s; in one of %d tries; in steps of %g", soonEnough*1e3, rampFor, rampTries, rampStep)
+	return nil
+}
+
+// durable kills the server right after an answer, and looks what is left.
+func (b Changes) durable(ctx context.Context, s *stage, sites *sites) error {
+	if _, err := sites.at(ctx, 0, min(1000, b.Rows)); err != nil {
+		return err
+	}
+	s.server.kill()
+	if err := s.serve(ctx); err != nil {
+		return err
+	}
+	sites.moved(s.server.listen)
+	has, err := b.count(ctx, s, sites.next.Load())
+	if err != nil {
+		return err
+	}
+	s.report.add("lost by kill -9", float64(sites.next.Load()-has), "").target("=", 0)
+	return nil
+}
+
+// count is the number that the list of changes tells, when it has become want or
+// does not.
+func (b Changes) count(ctx context.Context, s *stage, want int64) (int64, error) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for begin := time.Now(); ; {
+		doc, _, err := fetchAs(ctx, "http://"+s.server.listen+"/changes.xml", "identity")
+		if err != nil {
+			return 0, err
+		}
+		list, err := weblogs.ReadChanges(doc, weblogs.ReadOptions{})
+		if err != nil {
+			return 0, err
+		}
+		if list.Count >= want || time.Since(begin) > listedIn {
+			return list.Count, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// shelf is the floor that the list of changes is compared with: http.ServeContent
+// of the same bytes.
+type shelf struct {
+	addr   string
+	server *http.Server
+}
+
+// openShelf takes over what is at url, plain and packed.
+func openShelf(ctx context.Context, url string) (*shelf, error) {
+	plain, _, err := fetchAs(ctx, url, "identity")
+	if err != nil {
+		return nil, err
+	}
+	packed, tag, err := fetchAs(ctx, url, "gzip")
+	if err != nil {
+		return nil, err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	modified, length := time.Now(), strconv.Itoa(len(packed))
+	s := &shelf{addr: l.Addr().String(), server: &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			h := w.Header()
+			h.Set("Content-Type", "text/xml; charset=utf-8")
+			h.Set("Cache-Control", "public, max-age=60")
+			h.Set("Vary", "Accept-Encoding")
+			h.Set("ETag", tag)
+			body := plain
+			if r.Header.Get("Accept-Encoding") == "gzip" {
+				h.Set("Content-Encoding", "gzip")
+				h.Set("Content-Length", length) // which ServeContent leaves to us then
+				body = packed
+			}
+			http.ServeContent(w, r, "", modified, bytes.NewReader(body))
+		})}}
+	go func() { _ = s.server.Serve(l) }() // ends with close
+	return s, nil
+}
+
+func (s *shelf) close() { _ = s.server.Close() }
+
+func fetchAs(ctx context.Context, url, coding string) (body []byte, tag string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	req.Header.Set("Accept-Encoding", coding)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s", url, resp.Status)
+	}
+	return body, resp.Header.Get("ETag"), err
+}
+
+// read asks for the list at addr over and over, and returns how often a second it
+// was answered with status.
+func (b Changes) read(ctx context.Context, addr string, request []byte, status int) (float64, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var done atomic.Int64
+	var group sync.WaitGroup
+	begin := time.Now()
+	end := begin.Add(b.Reading)
+	for range b.Readers {
+		group.Go(func() {
+			w := newWire(addr)
+			defer w.close()
+			for time.Now().Before(end) && ctx.Err() == nil {
+				got, _, err := w.do(ctx, request, 0)
+				if err == nil && got != status {
+					err = fmt.Errorf("the list was answered with %d, not %d", got, status)
+				}
+				if err != nil {
+					cancel(err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	return float64(done.Load()) / time.Since(begin).Seconds(), context.Cause(ctx)
+}
+
+// lists reads the list from the server and from the shelf in turn, first while
+// nothing else happens and then while pings come to the server.
+func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
+	url := "http://" + s.server.listen + "/changes.xml"
+	l, err := s.loop("shelf")
+	if err != nil {
+		return err
+	}
+	var shelf string
+	if err := l.call("shelf", url, &shelf); err != nil {
+		return err
+	}
+	for _, coding := range []string{"identity", "gzip"} {
+		body, _, err := fetchAs(ctx, url, coding)
+		if err != nil {
+			return err
+		}
+		s.report.add("list, "+coding, float64(len(body))/1024, "KiB")
+	}
+	for _, busy := range []bool{false, true} {
+		for _, kind := range []string{"plain", "gzip", "304"} {
+			if err := b.versus(ctx, s, sites, shelf, kind, busy); err != nil {
+				return fmt.Errorf("read the list (%s): %w", kind, err)
+			}
+		}
+	}
+	return nil
+}
+
+// versus compares one kind of answer.
+func (b Changes) versus(ctx context.Context, s *stage, sites *sites, shelf, kind string, busy bool) error {
+	var ours, theirs, ourCPU, theirCPU, p99 []float64
+	one := func(addr string, who *process, rates, cpus *[]float64) error {
+		request, status, err := b.request(ctx, addr, kind)
+		if err != nil {
+			return err
+		}
+		stop := func() (pace, error) { return pace{}, nil }
+		if busy {
+			stop = b.beside(ctx, sites)
+		}
+		cpu := who.usage().cpu
+		rate, err := b.read(ctx, addr, request, status)
+		*rates = append(*rates, rate)
+		*cpus = append(*cpus, float64((who.usage().cpu-cpu).Microseconds())/max(1, rate*b.Reading.Seconds()))
+		p, perr := stop()
+		if addr != shelf {
+			p99 = append(p99, p.p99*1e3)
+		}
+		if err == nil {
+			err = perr
+		}
+		return err
+	}
+	l, err := s.loop("shelf")
+	if err != nil {
+		return err
+	}
+	for i := range s.Rounds {
+		s.tell.step("list, "+kind, i, s.Rounds)
+		if err := one(s.server.listen, s.server.process, &ours, &ourCPU); err != nil {
+			return err
+		}
+		if err := one(shelf, l.process, &theirs, &theirCPU); err != nil {
+			return err
+		}
+	}
+	name := "list, " + kind
+	if busy {
+		name += fmt.Sprintf(", beside %d pings/s", b.Rate)
+	}
+	r := &s.report
+	r.addMedian(name, ours, "1/s")
+	r.addMedian(name+": ratio to ServeContent", each(ours, theirs), "×").target("≥", 0.5)
+	if busy {
+		r.addMedian(name+": ping → answer, p99", p99, "ms").note("the readers leave no CPU idle")
+		return nil
+	}
+	r.addMedian(name+": server CPU", ourCPU, "µs each")
+	r.addMedian(name+": CPU ratio", each(theirCPU, ourCPU), "×").note("ServeContent ÷ server")
+	return nil
+}
+
+// request is what one kind of reader sends, and the status that it must get.
+func (b Changes) request(ctx context.Context, addr, kind string) ([]byte, int, error) {
+	switch kind {
+	case "gzip":
+		return get(addr, "/changes.xml", "Accept-Encoding", "gzip"), http.StatusOK, nil
+	case "304":
+		// "*" is any: the list may be made anew while it is read.
+		return get(addr, "/changes.xml", "If-None-Match", "*"), http.StatusNotModified, nil
+	}
+	return get(addr, "/changes.xml"), http.StatusOK, ctx.Err()
+}
+
+// beside pings at the steady rate while something else is measured.
+func (b Changes) beside(ctx context.Context, sites *sites) (stop func() (pace, error)) {
+	type result struct {
+		pace
+		error
+	}
+	done := make(chan result, 1)
+	go func() {
+		p, err := sites.at(ctx, float64(b.Rate), max(1, int(float64(b.Rate)*b.Reading.Seconds())))
+		done <- result{p, err}
+	}()
+	return func() (pace, error) {
+		r := <-done
+		return r.pace, r.error
+	}
+}
