@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,19 +10,23 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Bytes of contents in memory. What is being delivered may wait for room; what
-// nobody delivers at the moment is kept for the next one who does.
-const (
-	contentMost = 128 << 20
-	contentIdle = 32 << 20
-)
+// contentIdle is the share of Options.ContentMemory that is kept for the next one who
+// delivers, when nobody does at the moment.
+const contentIdle = 4
 
-// contents holds the bytes that WebSub subscribers get, once for all of them.
+// errNoRoom: the contents that are being delivered fill the memory meant for them.
+var errNoRoom = errors.New("hub: no room for another content")
+
+// contents holds the bytes that WebSub subscribers get, once for all of them. Only a
+// pass over a part may wait for room, because it keeps nobody from delivering: a
+// delivery has a slot, and a content that is in use may be waiting for just that slot.
 type contents struct {
 	load func(ctx context.Context, topicID int64) (Content, error)
+	most int64 // bytes of all that are held; but one content fits always
 
 	mu    sync.Mutex
-	room  chan struct{} // closed and replaced when room is made
+	room  chan struct{}   // closed and replaced when room is made
+	queue []chan struct{} // those who wait for it, the first come first served
 	held  map[contentKey]*heldContent
 	idle  []contentKey // not in use, the oldest first
 	bytes int64        // of all that are held
@@ -61,16 +66,16 @@ func (h *heldContent) share() bool {
 	}
 }
 
-func newContents(load func(context.Context, int64) (Content, error)) *contents {
-	return &contents{load: load, held: map[contentKey]*heldContent{}, room: make(chan struct{})}
+func newContents(most int64, load func(context.Context, int64) (Content, error)) *contents {
+	return &contents{load: load, most: most, held: map[contentKey]*heldContent{}, room: make(chan struct{})}
 }
 
 // acquire returns what holds the content of that version or a newer one; its content
-// is nil when there is none. size is how large it probably is. Without an error it
-// must be released.
-func (c *contents) acquire(ctx context.Context, topicID, version, size int64) (*heldContent, error) {
+// is nil when there is none. size is how large it probably is. When there is no room
+// it waits, or returns errNoRoom. Without an error it must be released.
+func (c *contents) acquire(ctx context.Context, topicID, version, size int64, wait bool) (*heldContent, error) {
 	key := contentKey{topicID, version}
-	h, mine, err := c.enter(ctx, key, size)
+	h, mine, err := c.enter(ctx, key, size, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -91,38 +96,54 @@ func (c *contents) acquire(ctx context.Context, topicID, version, size int64) (*
 }
 
 // enter counts one more user of a content. mine: it is not there yet, and the
-// caller is the one to fill it. It waits until there is room.
-func (c *contents) enter(ctx context.Context, key contentKey, size int64) (h *heldContent, mine bool, err error) {
-	for {
-		c.mu.Lock()
+// caller is the one to fill it.
+func (c *contents) enter(ctx context.Context, key contentKey, size int64, wait bool) (h *heldContent, mine bool, err error) {
+	me := make(chan struct{}) // only to know it again
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.leave(me)
+	for ctx.Err() == nil {
 		if h := c.held[key]; h != nil {
 			c.use(h)
-			c.mu.Unlock()
 			return h, false, nil
 		}
-		if c.fits(size) {
+		if (len(c.queue) == 0 || c.queue[0] == me) && c.fits(size) {
 			h := &heldContent{key: key, ready: make(chan struct{}), size: size}
 			h.uses.Store(1)
 			c.held[key] = h
 			c.bytes += size
-			c.mu.Unlock()
 			return h, true, nil
+		}
+		if !wait {
+			return nil, false, errNoRoom
+		}
+		if !slices.Contains(c.queue, me) {
+			c.queue = append(c.queue, me)
 		}
 		room := c.room
 		c.mu.Unlock()
 		select {
 		case <-room:
 		case <-ctx.Done():
-			return nil, false, ctx.Err()
 		}
+		c.mu.Lock()
+	}
+	return nil, false, ctx.Err()
+}
+
+// leave takes someone out of the queue, if he is in it; it is the turn of the next.
+func (c *contents) leave(me chan struct{}) {
+	if i := slices.Index(c.queue, me); i >= 0 {
+		c.queue = slices.Delete(c.queue, i, i+1)
+		c.tell()
 	}
 }
 
 // fits makes room for size bytes and reports whether it could. One content fits
 // always, or it would wait for itself.
 func (c *contents) fits(size int64) bool {
-	c.evict(contentMost - size - (c.bytes - c.spare))
-	return c.bytes+size <= contentMost || c.bytes == 0
+	c.evict(c.most - size - (c.bytes - c.spare))
+	return c.bytes+size <= c.most || c.bytes == 0
 }
 
 // fill reads a content for everybody who waits for it.
@@ -141,6 +162,7 @@ func (c *contents) fill(ctx context.Context, h *heldContent) {
 	c.bytes += size - h.size
 	h.size = size
 	close(h.ready)
+	c.tell() // it may be smaller than was thought
 }
 
 // put keeps a content that was just read and committed.
@@ -164,7 +186,7 @@ func (c *contents) rest(h *heldContent) {
 	h.spare = true
 	c.spare += h.size
 	c.idle = append(c.idle, h.key)
-	c.evict(contentIdle)
+	c.evict(c.most / contentIdle)
 }
 
 // use counts one more user of h.
@@ -220,6 +242,9 @@ func (c *contents) drop(h *heldContent) {
 
 // tell wakes those who wait for room.
 func (c *contents) tell() {
+	if len(c.queue) == 0 {
+		return
+	}
 	close(c.room)
 	c.room = make(chan struct{})
 }

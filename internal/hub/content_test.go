@@ -12,6 +12,9 @@ import (
 	"cloudburst/internal/fault"
 )
 
+// contentMost is the bound of these tests.
+const contentMost = 128 << 20
+
 // loaded is a store with one content of size bytes of each topic.
 func loaded(size int, reads *atomic.Int64) func(context.Context, int64) (Content, error) {
 	return func(context.Context, int64) (Content, error) {
@@ -34,7 +37,7 @@ func holds(t *testing.T, c *contents) {
 			t.Errorf("%v has %d users, idle: %v", h.key, h.uses.Load(), h.spare)
 		}
 	}
-	if bytes != c.bytes || spare != c.spare || spare > contentIdle || bytes > contentMost {
+	if bytes != c.bytes || spare != c.spare || spare > c.most/contentIdle || bytes > c.most {
 		t.Errorf("%d bytes are held, %d of them idle; counted are %d and %d", bytes, spare, c.bytes, c.spare)
 	}
 }
@@ -42,8 +45,8 @@ func holds(t *testing.T, c *contents) {
 func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
-	c := newContents(loaded(1000, &reads))
-	pinned, err := c.acquire(t.Context(), 1, 1, 1000)
+	c := newContents(contentMost, loaded(1000, &reads))
+	pinned, err := c.acquire(t.Context(), 1, 1, 1000, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +60,7 @@ func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 					return
 				}
 				c.release(h)
-				again, err := c.acquire(t.Context(), 1, 1, 1000)
+				again, err := c.acquire(t.Context(), 1, 1, 1000, true)
 				if err != nil || again != pinned {
 					t.Error("another one", err)
 					return
@@ -82,7 +85,7 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	const size = 5 << 20
-	c := newContents(func(context.Context, int64) (Content, error) {
+	c := newContents(contentMost, func(context.Context, int64) (Content, error) {
 		switch reads.Add(1) % 7 {
 		case 0:
 			return Content{}, errors.New("the disk is away")
@@ -103,7 +106,7 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 				h := last
 				if !h.share() {
 					var err error
-					if h, err = c.acquire(t.Context(), topic, 1, size); err != nil {
+					if h, err = c.acquire(t.Context(), topic, 1, size, true); err != nil {
 						continue
 					}
 				}
@@ -120,10 +123,10 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := newContents(loaded(contentMost/4+1, &reads))
+		c := newContents(contentMost, loaded(contentMost/4+1, &reads))
 		var all []*heldContent
 		for topic := range int64(3) {
-			h, err := c.acquire(t.Context(), topic, 1, contentMost/4+1)
+			h, err := c.acquire(t.Context(), topic, 1, contentMost/4+1, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,12 +134,12 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.acquire(ctx, 3, 1, contentMost/4+1); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.acquire(ctx, 3, 1, contentMost/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a fourth has no room: %v", err)
 		}
 		came := make(chan error, 1)
 		go func() {
-			h, err := c.acquire(t.Context(), 3, 1, contentMost/4+1)
+			h, err := c.acquire(t.Context(), 3, 1, contentMost/4+1, true)
 			if err == nil {
 				c.release(h)
 			}
@@ -155,5 +158,124 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 		c.release(all[1])
 		c.release(all[2])
 		holds(t, c)
+	})
+}
+
+func TestWhoDeliversDoesNotWaitForRoom(t *testing.T) {
+	t.Parallel()
+	var reads atomic.Int64
+	c := newContents(10, loaded(9, &reads))
+	held, err := c.acquire(t.Context(), 1, 1, 9, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.acquire(t.Context(), 2, 1, 9, false); !errors.Is(err, errNoRoom) {
+		t.Errorf("another content: %v", err)
+	}
+	again, err := c.acquire(t.Context(), 1, 1, 9, false)
+	if err != nil || again != held {
+		t.Errorf("the one that is there: %v", err)
+	}
+	c.release(again)
+	c.release(held)
+}
+
+func TestALargeContentIsNotPassedOverForSmallOnes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var reads atomic.Int64
+		c := newContents(10, loaded(5, &reads))
+		small, err := c.acquire(t.Context(), 1, 1, 5, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []int64
+		var group sync.WaitGroup
+		for _, topic := range []int64{2, 3} {
+			group.Go(func() {
+				h, err := c.acquire(t.Context(), topic, 1, map[int64]int64{2: 11, 3: 5}[topic], true)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				order = append(order, topic)
+				c.release(h)
+			})
+			synctest.Wait()
+		}
+		if len(order) != 0 {
+			t.Fatalf("%v did not wait", order)
+		}
+		if _, err := c.acquire(t.Context(), 4, 1, 5, false); !errors.Is(err, errNoRoom) {
+			t.Errorf("passed by those who wait: %v", err)
+		}
+		c.release(small)
+		group.Wait()
+		if len(order) != 2 || order[0] != 2 {
+			t.Errorf("the order was %v", order)
+		}
+		if len(c.queue) != 0 {
+			t.Errorf("%d still wait", len(c.queue))
+		}
+	})
+}
+
+func TestWhoGivesUpWaitingLetsTheNextOneIn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var reads atomic.Int64
+		c := newContents(10, loaded(5, &reads))
+		small, err := c.acquire(t.Context(), 1, 1, 5, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		gaveUp, came := make(chan error, 1), make(chan error, 1)
+		go func() { _, err := c.acquire(ctx, 2, 1, 11, true); gaveUp <- err }()
+		synctest.Wait()
+		go func() {
+			h, err := c.acquire(t.Context(), 3, 1, 5, true)
+			if err == nil {
+				c.release(h)
+			}
+			came <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-gaveUp; !errors.Is(err, context.Canceled) {
+			t.Errorf("the first: %v", err)
+		}
+		if err := <-came; err != nil {
+			t.Errorf("the second: %v", err)
+		}
+		c.release(small)
+		holds(t, c)
+	})
+}
+
+func TestAContentThatIsSmallerThanThoughtMakesRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var reads atomic.Int64
+		loading := make(chan struct{})
+		c := newContents(10, func(ctx context.Context, topic int64) (Content, error) {
+			if topic == 1 {
+				<-loading
+			}
+			return loaded(2, &reads)(ctx, topic)
+		})
+		for _, topic := range []int64{1, 2} {
+			go func() {
+				if _, err := c.acquire(t.Context(), topic, 1, 8, true); err != nil {
+					t.Error(err)
+				}
+			}()
+			synctest.Wait()
+		}
+		close(loading)
+		synctest.Wait()
+		if n := reads.Load(); n != 2 {
+			t.Errorf("%d were read, and nobody gave room back", n)
+		}
 	})
 }

@@ -58,7 +58,7 @@ type page struct {
 type telling struct {
 	hub    *Hub
 	part   Part
-	held   *heldContent // nil: each delivery asks for it
+	held   *heldContent // the content that is told; nil: nobody wanted it when the version came
 	after  int64        // where the next page starts
 	pos    int64        // settled up to here
 	eof    bool
@@ -74,9 +74,15 @@ type telling struct {
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
 func (h *Hub) tell(ctx context.Context, p Part) {
 	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease)}
-	held, release := h.pin(ctx, p.Topic)
-	defer release()
-	t.held = held
+	defer func() {
+		if t.held != nil {
+			h.contents.release(t.held)
+		}
+	}()
+	if !t.pin(ctx) {
+		t.release()
+		return
+	}
 	for !t.over {
 		if err := t.fill(ctx); err != nil && ctx.Err() == nil {
 			h.Log.Error("read a page of subscriptions", "topic", p.Topic.URL, "part", p.N, "err", err)

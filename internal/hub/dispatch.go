@@ -326,7 +326,7 @@ func (d *dispatcher) done(v *delivery, r Reply) {
 	if o.slow {
 		d.slow--
 	}
-	if !r.NotTried {
+	if !r.NotTried && !r.Skipped {
 		d.learn(o, r)
 	}
 	d.list(o)

@@ -133,6 +133,7 @@ type Options struct {
 	KeepChanges     time.Duration              // lines of the list of changes older than this go [720 h]
 	Ageing          time.Duration              // how long an unreachable CNWS subscriber is tried [24 h, which is also the least]
 	MaxContent      int64                      // bytes; a larger topic is not delivered to WebSub subscribers [1 MiB]
+	ContentMemory   int64                      // bytes of contents in memory while they are delivered [128 MiB]
 	Thin            bool                       // it is announced to them without its content instead
 	MinLease        time.Duration              // least life of a WebSub subscription [5 min]
 	MaxLease        time.Duration              // most, and what is granted when nothing is asked for [240 h]

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -12,8 +13,11 @@ import (
 //
 // spec:websub-2018#delivery-failed-kept
 
-// websubLater is the wait of WebSub after those of Options.Retry.
-const websubLater = 6 * time.Hour
+const (
+	websubLater  = 6 * time.Hour // the wait of WebSub after those of Options.Retry
+	roomAgain    = time.Second   // the wait for room in memory
+	contentTries = 8
+)
 
 // send makes one delivery.
 func (h *Hub) send(d *delivery) Reply {
@@ -24,7 +28,11 @@ func (h *Hub) send(d *delivery) Reply {
 	held := d.held
 	if !held.share() {
 		var err error
-		if held, err = h.contents.acquire(h.work, d.topic.ID, d.topic.Version, d.topic.Size); err != nil {
+		held, err = h.contents.acquire(h.work, d.topic.ID, d.topic.Version, h.contentSize(*d.topic), false)
+		if errors.Is(err, errNoRoom) {
+			return Reply{NotTried: true, RetryAfter: spread(roomAgain), Text: "There is no room in memory for the content now."}
+		}
+		if err != nil {
 			return Reply{NotTried: true, RetryAfter: time.Second, Text: "The content could not be read from the store."}
 		}
 	}
@@ -32,19 +40,77 @@ func (h *Hub) send(d *delivery) Reply {
 	if held.content == nil {
 		return Reply{Skipped: true}
 	}
+	if held.content.Version > d.topic.Version && !d.newer(held.content) {
+		return Reply{NotTried: true, Text: "It has changed again."}
+	}
 	return h.Notify.Notify(h.work, d.sub, *d.topic, held.content, d.hops)
 }
 
-// pin keeps a topic's content at hand while a part of it is told, so that all who
-// are told in one pass get the same bytes, and the store is read once. held is nil where
-// there is none, or none now: then each delivery asks.
-func (h *Hub) pin(ctx context.Context, t Topic) (held *heldContent, release func()) {
-	if t.Full {
-		if held, err := h.contents.acquire(ctx, t.ID, t.Version, t.Size); err == nil {
-			return held, func() { h.contents.release(held) }
+// newer makes d a delivery of a version that came after it was due, so that nobody is
+// told of that one a second time. What belongs to a page tells what its page says:
+// false, and it comes again by itself.
+func (d *delivery) newer(c *Content) bool {
+	if d.page != nil {
+		return false
+	}
+	t := *d.topic
+	t.Version, t.ContentType, t.Size = c.Version, c.Type, int64(len(c.Body))
+	d.topic = &t
+	return true
+}
+
+// contentSize is how large the content that is kept of t probably is.
+func (h *Hub) contentSize(t Topic) int64 {
+	if t.Size > h.Options.MaxContent {
+		return 0 // it is not kept
+	}
+	return t.Size
+}
+
+// pin keeps the topic's content at hand while a part of it is told, so that all who
+// are told in one pass get the same bytes, and the store is read once. It waits for
+// room, and keeps the lease meanwhile. false: there is a newer version already and this
+// one need not be told, or the part is somebody else's, or the program ends.
+func (t *telling) pin(ctx context.Context) bool {
+	topic := t.part.Topic
+	if !topic.Full {
+		return true
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pinned := make(chan *heldContent, 1)
+	go func() { pinned <- t.hub.holdContent(ctx, topic) }()
+	for {
+		select {
+		case t.held = <-pinned:
+			if t.held == nil || t.held.content == nil {
+				return ctx.Err() == nil
+			}
+			return t.held.content.Version == topic.Version
+		case <-time.After(renewEvery):
+			if t.renew(); t.over {
+				cancel()
+			}
 		}
 	}
-	return nil, func() {}
+}
+
+// holdContent acquires a content. nil: ctx ended, or the store does not give it; then
+// those who want it wait for it one by one, and the others are told.
+func (h *Hub) holdContent(ctx context.Context, t Topic) *heldContent {
+	for range contentTries {
+		held, err := h.contents.acquire(ctx, t.ID, t.Version, h.contentSize(t), true)
+		if err == nil {
+			return held
+		}
+		if ctx.Err() == nil {
+			h.Log.Warn("read a content", "topic", t.URL, "err", err)
+		}
+		if !h.pause(ctx, storeRetry) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // judge turns a failure into an end where the subscription's protocol says so.

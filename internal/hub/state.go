@@ -86,7 +86,7 @@ func (h *Hub) setUp() {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
-	h.contents = newContents(h.Store.Content)
+	h.contents = newContents(o.ContentMemory, h.Store.Content)
 	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, h.send)
 	h.dispatch.busy = h.Busy
 }
@@ -109,6 +109,9 @@ func (o *Options) defaults() {
 	o.Ageing = max(o.Ageing, 24*time.Hour)
 	if o.MaxContent <= 0 {
 		o.MaxContent = 1 << 20
+	}
+	if o.ContentMemory <= 0 {
+		o.ContentMemory = 128 << 20
 	}
 	if o.Topics == "" {
 		o.Topics = TopicsOpen

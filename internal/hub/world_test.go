@@ -27,21 +27,22 @@ type world struct {
 	stop  func() // graceful
 	nodes int64
 
-	mu      sync.Mutex
-	feeds   map[string]string // body; "" cannot be read
-	slow    time.Duration     // every fetch takes so long
-	fetches []fetchLine
-	answer  func(callback string, n int) hub.Reply // n: how many this callback got before
-	hold    map[string]time.Duration               // callbacks that take long
-	told    map[string][]told
-	consent func(sub hub.Subscription, feed string, challenge bool) error
-	confirm func(in hub.Intent) error // nil: everything is confirmed
-	asked   []hub.Intent              // that were confirmed or denied, in order
-	abouts  map[string]hub.About      // by URL
-	pages   map[string][]string       // feeds that a page names
-	types   map[string]string         // Content-Type by URL
-	wrapAsk func(*world) hub.Asker    // nil: the world itself
-	keep    bool                      // the store is not closed when the hub stops
+	mu        sync.Mutex
+	feeds     map[string]string // body; "" cannot be read
+	slow      time.Duration     // every fetch takes so long
+	fetches   []fetchLine
+	answer    func(callback string, n int) hub.Reply // n: how many this callback got before
+	hold      map[string]time.Duration               // callbacks that take long
+	told      map[string][]told
+	consent   func(sub hub.Subscription, feed string, challenge bool) error
+	confirm   func(in hub.Intent) error // nil: everything is confirmed
+	asked     []hub.Intent              // that were confirmed or denied, in order
+	abouts    map[string]hub.About      // by URL
+	pages     map[string][]string       // feeds that a page names
+	types     map[string]string         // Content-Type by URL
+	wrapAsk   func(*world) hub.Asker    // nil: the world itself
+	wrapStore func(hub.Store) hub.Store
+	keep      bool // the store is not closed when the hub stops
 }
 
 type fetchLine struct {
@@ -80,7 +81,11 @@ func (w *world) start(options hub.Options) {
 		w.t.Fatal(err)
 	}
 	w.nodes++
-	h := &hub.Hub{Store: st, Fetch: w, Notify: w, Verify: w, Ask: w, Find: w, Bus: event.NewBus(w.nodes), Log: log, Options: options}
+	var rows hub.Store = st
+	if w.wrapStore != nil {
+		rows = w.wrapStore(st)
+	}
+	h := &hub.Hub{Store: rows, Fetch: w, Notify: w, Verify: w, Ask: w, Find: w, Bus: event.NewBus(w.nodes), Log: log, Options: options}
 	if w.wrapAsk != nil {
 		h.Ask = w.wrapAsk(w)
 	}
@@ -90,7 +95,7 @@ func (w *world) start(options hub.Options) {
 		w.t.Fatal(err)
 	}
 	go func() { ended <- h.Run(ctx) }()
-	w.store, w.hub = st, h
+	w.store, w.hub = rows, h
 	w.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
