@@ -234,13 +234,14 @@ func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
 }
 
 // backoff is the wait after the n-th failed attempt, spread by a fifth; what the
-// subscriber asks for counts between the first and the last wait of the table.
+// subscriber asks for counts between the first and the last wait of the table, but
+// after the table no sooner than that: he might ask for five seconds forever.
 //
 // spec:cloudburst#retry
 func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
 	table := h.Options.Retry
 	wait := table[min(max(n, 1), len(table))-1]
-	if asked > 0 {
+	if asked > 0 && n <= len(table) {
 		return min(max(asked, table[0]), max(table[len(table)-1], time.Hour))
 	}
 	return spread(wait)

@@ -133,7 +133,7 @@ func (h *Hub) judge(d *delivery, r *Reply) {
 func (h *Hub) nextTry(s Subscription, now time.Time, tries int, asked time.Duration) time.Time {
 	switch s.Protocol {
 	case WebSub:
-		if tries > len(h.Options.Retry) && asked == 0 {
+		if tries > len(h.Options.Retry) {
 			return now.Add(spread(websubLater))
 		}
 	case CNWS:

@@ -174,3 +174,30 @@ func TestOneListOfSubscribersWhateverTheProtocol(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatASubscriberAsksForCountsAsLongAsTheTableLasts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                        string
+		asks                        time.Duration
+		webSubLeast, webSubMost     int // tries in a day
+		rssCloudLeast, rssCloudMost int
+	}{
+		{"soon, again and again", time.Second, 6, 11, 25, 35},
+		{"in a day", 24 * time.Hour, 6, 11, 23, 26},
+	} {
+		inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+			w.subscribeWebSub(sub1, "", 240*time.Hour)
+			w.register("http://a.test/n")
+			w.answers(func(string, int) hub.Reply { return hub.Reply{Text: "It answered 503.", RetryAfter: c.asks} })
+			w.change("two")
+			w.settle(24 * time.Hour)
+			if n := w.count(sub1); n < c.webSubLeast || n > c.webSubMost {
+				t.Errorf("%s: tried over WebSub %d times in a day", c.name, n)
+			}
+			if n := w.count("http://a.test/n"); n < c.rssCloudLeast || n > c.rssCloudMost {
+				t.Errorf("%s: tried over rssCloud %d times in a day", c.name, n)
+			}
+		})
+	}
+}
