@@ -171,7 +171,7 @@ func (s counting) ClaimTask(ctx context.Context, name string, now, first, next t
 	return won, err
 }
 
-func (s counting) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) ([]hub.SubscriptionInfo, error) {
+func (s counting) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) ([]hub.SubscriptionInfo, bool, error) {
 	s.sweeps.Add(1)
 	return s.Store.Sweep(ctx, now, maxErrors, limit, idle, events)
 }

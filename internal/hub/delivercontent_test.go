@@ -131,3 +131,39 @@ func (s *lateContent) Content(ctx context.Context, id int64) (hub.Content, error
 	}
 	return s.Store.Content(ctx, id)
 }
+
+func TestTheSweepGoesOnWhileContentsAreLeftThatNobodyNeeds(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{HostRate: -1, SourceRate: -1}, func(t *testing.T, w *world) {
+		const topics = 600 // more than one look of the sweep takes
+		var list []hub.SubscriptionInfo
+		var urls []string
+		for i := range topics {
+			urls = append(urls, fmt.Sprintf("http://feeds.test/%d", i))
+			list = append(list, hub.SubscriptionInfo{Topic: urls[i], Subscription: hub.Subscription{
+				Protocol: hub.WebSub, Callback: sub1, CreatedAt: time.Now(), RenewedAt: time.Now(), ExpiresAt: time.Now().Add(240 * time.Hour)}})
+		}
+		if _, err := w.hub.Import(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range urls {
+			w.changeOf(u, "one")
+		}
+		w.settle(time.Minute)
+		if n := w.count(sub1); n != topics {
+			t.Fatalf("told %d times", n)
+		}
+		if _, _, err := w.hub.SweepNow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, u := range urls {
+			if _, err := w.store.Content(t.Context(), hub.TopicID(u)); err == nil {
+				kept++
+			}
+		}
+		if kept != 0 {
+			t.Errorf("%d contents are kept for nobody", kept)
+		}
+	})
+}

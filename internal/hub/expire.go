@@ -11,6 +11,7 @@ import (
 const (
 	sweepTask  = "sweep"
 	sweepChunk = 500
+	sweepMost  = 1000               // chunks
 	topicIdle  = 7 * 24 * time.Hour // a topic that nobody follows is forgotten after that
 	trimChunk  = 5_000
 )
@@ -49,10 +50,10 @@ func (h *Hub) SweepNow(ctx context.Context) (dropped, expired int, err error) {
 }
 
 func (h *Hub) sweep(ctx context.Context) (dropped, expired int, err error) {
-	for {
+	for range sweepMost {
 		now := h.now()
 		var events []event.Event
-		gone, err := h.Store.Sweep(ctx, now, h.Options.MaxErrors, sweepChunk, now.Add(-topicIdle), func(list []SubscriptionInfo) []event.Event {
+		gone, more, err := h.Store.Sweep(ctx, now, h.Options.MaxErrors, sweepChunk, now.Add(-topicIdle), func(list []SubscriptionInfo) []event.Event {
 			events = make([]event.Event, 0, len(list))
 			for _, s := range list {
 				events = append(events, endEvent(s, now))
@@ -71,11 +72,12 @@ func (h *Hub) sweep(ctx context.Context) (dropped, expired int, err error) {
 				expired++
 			}
 		}
-		if len(gone) < sweepChunk {
-			h.forgetCounts()
-			return dropped, expired, nil
+		if !more {
+			break
 		}
 	}
+	h.forgetCounts()
+	return dropped, expired, nil
 }
 
 // endEvent says why the sweep removed a subscription.

@@ -116,8 +116,9 @@ type Store interface {
 	// Failures are at least maxErrors (rssCloud's protocols only), and returns them
 	// as they were. It also removes topics that nobody has followed or pinged since
 	// idle, contents that no part and nothing owed needs any more, and Full where
-	// no WebSub subscription is left.
-	Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]SubscriptionInfo) []event.Event) ([]SubscriptionInfo, error)
+	// no WebSub subscription is left, up to limit of each. more: there is probably
+	// something left.
+	Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]SubscriptionInfo) []event.Event) (gone []SubscriptionInfo, more bool, err error)
 	// ClaimTask wins for one caller in the whole cluster when the task is due
 	// at now (or was never run and first is not after now), and makes it due
 	// again at next.

@@ -255,9 +255,9 @@ func evening(t *testing.T, s *Store, p hub.Part) {
 	}
 	_, err := s.Unsubscribe(ctx, []hub.Key{subscription(8).Key()}, nil)
 	do(err)
-	_, err = s.Sweep(ctx, now.Add(26*time.Hour), 3, 5, now, nil)
+	_, _, err = s.Sweep(ctx, now.Add(26*time.Hour), 3, 5, now, nil)
 	do(err)
-	_, err = s.Sweep(ctx, now.Add(26*time.Hour), 3, 100, now.Add(100*time.Hour), nil)
+	_, _, err = s.Sweep(ctx, now.Add(26*time.Hour), 3, 100, now.Add(100*time.Hour), nil)
 	do(err)
 	_, err = s.Followed(ctx, p.TopicID, now)
 	do(err)

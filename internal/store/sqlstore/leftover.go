@@ -50,39 +50,44 @@ func leftoversAt(ctx context.Context, c Conn, now time.Time, limit int) (leftove
 	return l, err
 }
 
-// sweep removes what is still to spare.
-func (l leftovers) sweep(ctx context.Context, c Conn) error {
+// most is how many there are of the commonest.
+func (l leftovers) most() int { return max(len(l.full), len(l.told), len(l.intents)) }
+
+// sweep removes what is still to spare, and returns how much went.
+func (l leftovers) sweep(ctx context.Context, c Conn) (int64, error) {
 	rows := make([][]any, len(l.intents))
 	for i, k := range l.intents {
 		rows[i] = []any{k.TopicID, k.ID, l.before}
 	}
-	_, err := c.Bulk(ctx, `rows(topic_id i, id i, before i) DELETE FROM intent AS i {USING ROWS}
+	gone, err := c.Bulk(ctx, `rows(topic_id i, id i, before i) DELETE FROM intent AS i {USING ROWS}
 		WHERE i.topic_id = :topic_id AND i.id = :id AND i.at < :before`, rows)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	full, err := takeTopics(ctx, c, l.full)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	told, err := takeTopics(ctx, c, l.told)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	// Looked at again only now: who was adding a subscription or writing a check has
 	// either kept the topic from us, or is visible.
-	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allTold, told)
+	n, err := c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allTold, told)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND `+nobodyFull, full)
+	gone += n
+	n, err = c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND `+nobodyFull, full)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	gone += n
 	// Without Full nobody would ever look for the content again.
 	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id
 		AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = b.topic_id AND t.is_full)`, full)
-	return err
+	return gone, err
 }
 
 // takeTopics locks those topics that nobody else is at, and returns bulk rows of

@@ -11,13 +11,13 @@ import (
 
 // Sweep is hub.Store.Sweep. Every expired subscription goes; errors end only those
 // of a protocol that says so.
-func (s *Store) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) ([]hub.SubscriptionInfo, error) {
+func (s *Store) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) (gone []hub.SubscriptionInfo, more bool, err error) {
 	// Looked for beforehand, so that the search holds up no writer.
 	spare, err := read(ctx, s, func(ctx context.Context, c Conn) (leftovers, error) { return leftoversAt(ctx, c, now, limit) })
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
+	gone, err = write(ctx, s, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
 		gone, err := sweepable(ctx, c, now, maxErrors, limit)
 		if err != nil {
 			return nil, err
@@ -34,17 +34,22 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, 
 		if err := touch(ctx, c, topics, ms(now)); err != nil {
 			return nil, err
 		}
-		if err := sweepTopics(ctx, c, ms(now), ms(idle), limit); err != nil {
+		topicsGone, err := sweepTopics(ctx, c, ms(now), ms(idle), limit)
+		if err != nil {
 			return nil, err
 		}
-		if err := spare.sweep(ctx, c); err != nil {
+		spared, err := spare.sweep(ctx, c)
+		if err != nil {
 			return nil, err
 		}
+		// Where nothing went, what was found is held by somebody, and the next sweep's.
+		more = limit > 0 && (len(gone) >= limit || topicsGone >= limit || spared > 0 && spare.most() >= limit)
 		if events != nil && len(gone) > 0 {
 			err = appendEvents(ctx, c, events(gone))
 		}
 		return gone, err
 	})
+	return gone, more && err == nil, err
 }
 
 // sweepable finds up to limit subscriptions to remove, the expired ones first.
@@ -64,15 +69,16 @@ func sweepable(ctx context.Context, c Conn, now time.Time, maxErrors, limit int)
 }
 
 // sweepTopics removes topics without subscriptions that were last in use before
-// idle. A topic that is followed counts as in use now.
-func sweepTopics(ctx context.Context, c Conn, now, idle int64, limit int) error {
+// idle. A topic that is followed counts as in use now. It returns how many it looked
+// at, all of which are dealt with.
+func sweepTopics(ctx context.Context, c Conn, now, idle int64, limit int) (looked int, err error) {
 	if idle <= 0 {
-		return nil
+		return 0, nil
 	}
 	ids, err := collect(ctx, c, scanID, `SELECT t.id FROM topic AS t WHERE t.used_at < $1 AND t.due_at IS NULL
 		ORDER BY t.used_at LIMIT $2 {TAKE}`, idle, max(limit, 0))
 	if err != nil || len(ids) == 0 {
-		return err
+		return 0, err
 	}
 	slices.Sort(ids)
 	rows := make([][]any, len(ids))
@@ -84,7 +90,7 @@ func sweepTopics(ctx context.Context, c Conn, now, idle int64, limit int) error 
 	_, err = c.Bulk(ctx, `rows(id i, now i) UPDATE topic AS t SET used_at = :now {FROM ROWS}
 		WHERE t.id = :id AND EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id)`, rows)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for i, id := range ids {
 		rows[i] = []any{id}
@@ -92,14 +98,14 @@ func sweepTopics(ctx context.Context, c Conn, now, idle int64, limit int) error 
 	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM topic AS t {USING ROWS}
 		WHERE t.id = :id AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id)`, rows)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, table := range []string{"part", "body", "alias"} {
 		_, err = c.Bulk(ctx, `rows(id i) DELETE FROM `+table+` AS p {USING ROWS}
 			WHERE p.topic_id = :id AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = p.topic_id)`, rows)
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(ids), nil
 }

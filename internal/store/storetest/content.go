@@ -227,8 +227,10 @@ func sweepContentLimit(t *testing.T, e *env) {
 	same(t, "kept before they are told", kept(), 5)
 	e.finish(t)
 	for _, want := range []int{3, 1, 0} {
-		e.sweep(t, 2)
+		_, more, err := e.Sweep(e.ctx, e.now, 3, 2, time.Time{}, nil)
+		must(t, err)
 		same(t, "kept", kept(), want)
+		same(t, "something is left", more, want > 0)
 	}
 }
 

@@ -46,7 +46,7 @@ func sweepTests() map[string]func(*testing.T, *env) {
 
 func (e *env) sweep(t *testing.T, limit int) []hub.SubscriptionInfo {
 	t.Helper()
-	gone, err := e.Sweep(e.ctx, e.now, 3, limit, time.Time{}, nil)
+	gone, _, err := e.Sweep(e.ctx, e.now, 3, limit, time.Time{}, nil)
 	must(t, err)
 	return gone
 }
@@ -94,12 +94,12 @@ func sweepEvents(t *testing.T, e *env) {
 		}
 		return all
 	}
-	_, err := e.Sweep(e.ctx, e.now, 3, 10, time.Time{}, events)
+	_, _, err := e.Sweep(e.ctx, e.now, 3, 10, time.Time{}, events)
 	must(t, err)
 	same(t, "calls with nothing removed", calls, 0)
 	subs := e.followers(t, feed, 1)
 	e.now = subs[0].ExpiresAt
-	_, err = e.Sweep(e.ctx, e.now, 3, 10, time.Time{}, events)
+	_, _, err = e.Sweep(e.ctx, e.now, 3, 10, time.Time{}, events)
 	must(t, err)
 	same(t, "log", e.log(t), []string{subs[0].Callback})
 }
@@ -107,7 +107,7 @@ func sweepEvents(t *testing.T, e *env) {
 // idle sweeps topics unused since a moment, and checks whether feed is still there.
 func (e *env) idle(t *testing.T, since time.Time, want bool) {
 	t.Helper()
-	_, err := e.Sweep(e.ctx, e.now, 3, 100, since, nil)
+	_, _, err := e.Sweep(e.ctx, e.now, 3, 100, since, nil)
 	must(t, err)
 	_, err = e.Topic(e.ctx, hub.TopicID(feed))
 	if want {

@@ -275,7 +275,7 @@ func whileSweeping(t *testing.T, e *env, do func(caller int) error) {
 	var sweeper sync.WaitGroup
 	sweeper.Go(func() {
 		for !done.Load() {
-			if _, err := e.Sweep(e.ctx, e.now, 3, 100, e.in(time.Hour), nil); err != nil {
+			if _, _, err := e.Sweep(e.ctx, e.now, 3, 100, e.in(time.Hour), nil); err != nil {
 				t.Error(err)
 				return
 			}
