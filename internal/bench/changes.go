@@ -78,7 +78,13 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 
 // steady pings at the rate that must hold.
 func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
-	var rates, p50, p99, most, cpus []float64
+	var rates, p50, p99, most, cpus, floor []float64
+	shelf, err := b.shelf(s)
+	if err != nil {
+		return err
+	}
+	nobody := newSites(shelf, sites.host, b.Clients)
+	defer nobody.close()
 	n := max(1, int(float64(b.Rate)*b.During.Seconds()))
 	listed := 0
 	for i := range s.Rounds {
@@ -108,6 +114,11 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 			return err
 		}
 		listed += int(has-had) - n
+		f, err := nobody.at(ctx, float64(b.Rate), n)
+		if err != nil {
+			return err
+		}
+		floor = append(floor, f.p99*1e3)
 		rates = append(rates, float64(n)/p.took)
 		p50, p99, most = append(p50, p.p50*1e3), append(p99, p.p99*1e3), append(most, p.most*1e3)
 	}
@@ -116,6 +127,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	r.addMedian("ping → answer, p50", p50, "ms").note("from the moment at which it was to be sent")
 	r.addMedian("ping → answer, p99", p99, "ms").target("<", soonEnough*1e3)
 	r.addMedian("ping → answer, most", most, "ms")
+	r.addMedian("floor: ping → answer, p99", floor, "ms").note("a door that says yes and does nothing: what the machine and the measuring take")
 	r.addMedian("server CPU", cpus, "µs each")
 	r.add("more or fewer listed than taken", float64(listed), "").target("=", 0).note("of all rounds")
 	return nil

@@ -14,7 +14,7 @@ import (
 )
 
 // shelf is the floor that the list of changes is compared with: http.ServeContent
-// of the same bytes.
+// of the same bytes. It says yes to every ping, too, and does nothing about it.
 type shelf struct {
 	addr   string
 	server *http.Server
@@ -40,6 +40,11 @@ func openShelf(ctx context.Context, url string) (*shelf, error) {
 		func(w http.ResponseWriter, r *http.Request) {
 			h := w.Header()
 			h.Set("Content-Type", "text/xml; charset=utf-8")
+			if r.Method == http.MethodPost {
+				_, _ = io.Copy(io.Discard, r.Body)
+				_, _ = io.WriteString(w, yes)
+				return
+			}
 			h.Set("Cache-Control", "public, max-age=60")
 			h.Set("Vary", "Accept-Encoding")
 			h.Set("ETag", tag)
@@ -54,6 +59,10 @@ func openShelf(ctx context.Context, url string) (*shelf, error) {
 	go func() { _ = s.server.Serve(l) }() // ends with close
 	return s, nil
 }
+
+// yes answers a ping.
+const yes = `<?xml version="1.0"?><methodResponse><params><param><value><struct><member><name>flerror</name><value><boolean>0</boolean></value></member>` +
+	`<member><name>message</name><value>Thanks for the ping.</value></member></struct></value></param></params></methodResponse>`
 
 func (s *shelf) close() { _ = s.server.Close() }
 
@@ -109,12 +118,8 @@ func (b Changes) read(ctx context.Context, addr string, request []byte, status i
 // nothing else happens and then while pings come to the server.
 func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	url := "http://" + s.server.listen + "/changes.xml"
-	l, err := s.loop("shelf")
+	shelf, err := b.shelf(s)
 	if err != nil {
-		return err
-	}
-	var shelf string
-	if err := l.call("shelf", url, &shelf); err != nil {
 		return err
 	}
 	for _, coding := range []string{"identity", "gzip"} {
@@ -132,6 +137,15 @@ func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 		}
 	}
 	return nil
+}
+
+// shelf puts the list as it is now on the shelf, and returns the address of it.
+func (b Changes) shelf(s *stage) (addr string, err error) {
+	l, err := s.loop("shelf")
+	if err == nil {
+		err = l.call("shelf", "http://"+s.server.listen+"/changes.xml", &addr)
+	}
+	return addr, err
 }
 
 // versus compares one kind of answer.

@@ -219,6 +219,9 @@ func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 		if c.Do == "shelf" {
 			url, err := unpack[string](c)
+			if l != nil && l.shelf != nil {
+				l.shelf.close()
+			}
 			if err == nil {
 				l = newLoop(1, 1)
 				l.shelf, err = openShelf(ctx, url)
