@@ -79,10 +79,17 @@ type process struct {
 // spawn starts the program on dir and waits until it is ready.
 func spawn(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
+	return spawnWith(t, dir, nil, args...)
+}
+
+// spawnWith is spawn with more in the environment: NAME=value.
+func spawnWith(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
 	_ = os.Remove(filepath.Join(dir, "listen.addr")) // what a killed one left
 	_ = os.Remove(filepath.Join(dir, "admin.addr"))
 	p := &process{cmd: command(t, dir, args...), ended: make(chan struct{})}
 	p.t = t
+	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stderr = t.Output()
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
