@@ -9,6 +9,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -48,7 +49,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return e.Msg + ": " + e.Err.Error()
+		return strings.TrimSuffix(e.Msg, ".") + ": " + e.Err.Error()
 	}
 	return e.Msg
 }
