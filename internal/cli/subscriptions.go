@@ -87,8 +87,9 @@ func (p *Program) subscriptionsRemove() *cobra.Command {
 		Use:   "remove",
 		Short: "End subscriptions",
 		Long: `Ends the subscriptions whose feed, callback and protocol are exactly the given
-ones, and prints them. At least --topic or --callback is needed. Nobody is told:
-the subscriber may register again.`,
+ones, and prints them. At least --topic or --callback is needed. Those
+told by WebSub hear that their subscription is denied, the others nothing; each may
+register again.`,
 		Example: "  cloudburst subscriptions remove --callback http://192.0.2.7:5339/notify",
 		Args:    between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -49,7 +49,7 @@ func rpcAtRoot(rpc http.Handler) http.Handler {
 		if !xmlrpc.Sniff(head) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.WriteHeader(http.StatusUnsupportedMediaType)
-			fmt.Fprint(w, "A POST to this address must be an XML-RPC call. Forms go to /rsscloud/ping and /rsscloud/pleaseNotify, SOAP to /soap.\n")
+			fmt.Fprint(w, "A POST to this address must be an XML-RPC call. Forms go to /rsscloud/ping, /rsscloud/pleaseNotify and /websub, SOAP to /soap, CNWS to /cnws.\n")
 			return
 		}
 		r.Body = struct {
