@@ -182,7 +182,7 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 	d := Delivery{Token: tokenOf(r), ContentType: r.Header.Get("Content-Type")}
 	wanted, err := s.Callbacks.Wanted(withRequest(r), d.Token)
 	if err != nil {
-		s.turnAway(w, r, d.Token, err)
+		s.turnAway(w, r, "", err)
 		return
 	}
 	if enc := encodingOf(r.Header); enc != "" {
@@ -221,13 +221,15 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-func (s *Subscriber) turnAway(w http.ResponseWriter, r *http.Request, what string, err error) {
+// turnAway refuses content. topic is "" where it is not known: what stands in its
+// place, the token, belongs into no log.
+func (s *Subscriber) turnAway(w http.ResponseWriter, r *http.Request, topic string, err error) {
 	// spec:websub-2018#subscriber-410
 	if errors.Is(err, ErrNotWanted) {
 		plain(w, http.StatusGone, "This subscriber wants no such deliveries.\n")
 		return
 	}
-	s.log(r, slog.LevelError, "delivery could not be taken", "of", what, "error", err)
+	s.log(r, slog.LevelError, "delivery could not be taken", "topic", topic, "error", err)
 	plain(w, http.StatusServiceUnavailable, "This cannot be taken now; please send it again later.\n")
 }
 

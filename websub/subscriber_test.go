@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -183,7 +184,8 @@ func TestTroubleOfOursIsNoConsentAndNoLoss(t *testing.T) {
 	f := newFollower()
 	f.expect("tok", "subscribe", testTopic, "")
 	f.failing = errors.New("the disk is full")
-	s := &websub.Subscriber{Callbacks: f, Log: quiet(t)}
+	var log strings.Builder
+	s := &websub.Subscriber{Callbacks: f, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	if r := serve(s, "GET", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), ""); r.StatusCode != 503 {
 		t.Errorf("%d", r.StatusCode)
 	}
@@ -193,6 +195,9 @@ func TestTroubleOfOursIsNoConsentAndNoLoss(t *testing.T) {
 	f.failing, f.lost = nil, errors.New("the disk is away")
 	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 503 || len(f.delivered) > 0 {
 		t.Errorf("%d, %d delivered though nobody knows the secret", r.StatusCode, len(f.delivered))
+	}
+	if text := log.String(); strings.Count(text, "level=ERROR") != 3 || strings.Contains(text, "tok") {
+		t.Errorf("want three lines without what makes the callback unguessable: %s", text)
 	}
 	f.failing, f.lost = websub.ErrNotWanted, nil
 	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 410 {
