@@ -114,8 +114,12 @@ func (p *Program) printStatus(s *connection, st client.Status) {
 		fmt.Fprintf(p.Out, "The database cannot be used: %s\n", clean(st.Store))
 	}
 	if c := st.Counts; c != nil {
-		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due.\n", plural(int(c.Topics), "feed"),
+		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due", plural(int(c.Topics), "feed"),
 			plural(int(c.Subscriptions), "subscription"), c.Failing, plural(int(c.Owed), "notification"), plural(int(c.ChecksDue), "check"))
+		if c.Requests > 0 {
+			fmt.Fprintf(p.Out, ", %s not decided", plural(int(c.Requests), "request"))
+		}
+		fmt.Fprintln(p.Out, ".")
 	}
 	if s.Running {
 		t := st.Totals
