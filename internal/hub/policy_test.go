@@ -121,8 +121,8 @@ func TestACNWSSubscriberThatComesBackGrowsYoung(t *testing.T) {
 		w.change("two")
 		w.settle(23 * time.Hour)
 		w.answers(nil)
-		w.registerCNWS(cnwsCallback) // it was away and asks again: what is owed comes now
-		w.settle(time.Second)
+		w.registerCNWS(cnwsCallback) // it was away and asks again: what is owed comes now,
+		w.settle(6 * time.Minute)    // or when its breaker closes
 		s, ok := w.cnws(cnwsCallback)
 		if !ok || s.Failures != 0 || !s.FailingSince.IsZero() || s.Sent != 1 {
 			t.Fatalf("after it came back: %v %+v", ok, s)
