@@ -8,8 +8,8 @@ import (
 )
 
 // checkAsked looks for acknowledged requests of which the callback never heard. One
-// of the same kind that came later may have taken its place. To be asked twice is no
-// fault.
+// of the same kind that came later may have taken its place, or one of the other kind
+// that was confirmed. To be asked twice is no fault.
 func (h *history) checkAsked(r *Report) (broken []string) {
 	for p, list := range h.requests {
 		for _, a := range h.questions[p] {
@@ -22,7 +22,10 @@ func (h *history) checkAsked(r *Report) (broken []string) {
 		}
 		for _, q := range list {
 			replaced := slices.ContainsFunc(list, func(other *request) bool {
-				return other.mode == q.mode && other.from.After(q.from) && (other.ok || other.unsure)
+				if !other.from.After(q.from) {
+					return false
+				}
+				return other.mode == q.mode && (other.ok || other.unsure) || other.mode != q.mode && h.agreedTo(other)
 			})
 			if q.ok && !replaced && !h.heard(q) {
 				broken = append(broken, fmt.Sprintf("request lost: %s was never asked whether it wants to %s %s, acknowledged at %s",
@@ -31,6 +34,13 @@ func (h *history) checkAsked(r *Report) (broken []string) {
 		}
 	}
 	return broken
+}
+
+// agreedTo reports whether the callback of q said yes when it was asked, perhaps, about q.
+func (h *history) agreedTo(q *request) bool {
+	return slices.ContainsFunc(h.questions[q.pair], func(a question) bool {
+		return a.mode == q.mode && a.lease == q.lease && a.yes && a.at.After(q.from)
+	})
 }
 
 // heard reports whether the callback of q was asked, or was told why it is not.

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -70,6 +71,7 @@ type history struct {
 	leases    map[int]*request     // the same, by what the callback knows them by
 	questions map[pair][]question  // of WebSub hubs to callbacks
 	listed    map[string]time.Time // acknowledged pings of sites by the name that was given, and when
+	proofs    map[pair][]call      // that it was subscribed
 	strange   []string             // what nobody may say or ask at all
 	afterlife time.Duration
 }
@@ -77,7 +79,7 @@ type history struct {
 func newHistory(afterlife time.Duration) *history {
 	return &history{afterlife: afterlife, registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
 		received: map[pair][]receipt{}, open: map[pair]time.Time{},
-		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}}
+		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}, proofs: map[pair][]call{}}
 }
 
 func (h *history) do(f func()) {
@@ -133,7 +135,7 @@ func (h *history) liveSince(p pair) (since time.Time, found bool) {
 			cut = c.done()
 		}
 	}
-	for _, c := range h.registers[p] {
+	for _, c := range slices.Concat(h.registers[p], h.proofs[p]) {
 		if c.ok && c.from.After(cut) && (!found || c.to.Before(since)) {
 			since, found = c.to, true
 		}

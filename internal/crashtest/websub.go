@@ -181,6 +181,9 @@ func (h *history) confirm(r *Report) {
 				r.Confirmed++
 			}
 		}
+		for _, g := range h.received[p] { // whoever is told is subscribed
+			h.proofs[p] = append(h.proofs[p], call{from: h.lives[h.lifeAt(g.conn)].begun, to: g.at, ok: true})
+		}
 		var last *question
 		for _, a := range h.questions[p] {
 			if a.mode != unsubscribe {
@@ -199,22 +202,33 @@ func (h *history) confirm(r *Report) {
 }
 
 // confirmed is what a request for a subscription came to, if its callback said yes.
-// It is sure unless another one may have taken its place before it was done.
+// It is sure if no other one was asked about later, which may have taken its place
+// before it was done.
 func (h *history) confirmed(q *request) (c call, found bool) {
-	for _, a := range h.questionsAbout(q) {
-		if a.yes && !found {
-			c, found = call{from: a.at, ok: true}, true
-		}
-		if a.yes {
-			c.to = h.effect(a.at)
-		}
-	}
-	for _, other := range h.requests[q.pair] {
-		if other != q && other.mode == subscribe && (other.ok || other.unsure) && other.done().After(q.from) && other.from.Before(c.to) {
-			c.ok, c.unsure = false, true
+	for _, a := range h.questions[q.pair] {
+		switch {
+		case a.mode != subscribe:
+		case a.lease != q.lease:
+			c.ok, c.unsure = false, found
+		case a.yes:
+			if !found {
+				c.from, found = a.at, true
+			}
+			c.to, c.ok, c.unsure = h.effect(a.at), true, false
 		}
 	}
 	return c, found
+}
+
+// shown is when a delivery was seen first that shows what q came to: it is signed
+// with its secret.
+func (h *history) shown(q *request) (t time.Time, found bool) {
+	for _, g := range h.received[q.pair] {
+		if q.secret != "" && g.content != nil && g.content.secret == q.secret && (!found || g.at.Before(t)) {
+			t, found = g.at, true
+		}
+	}
+	return t, found
 }
 
 // permitted reports whether secret may be the one of p at t, in a life that began
@@ -226,17 +240,16 @@ func (h *history) permitted(p pair, secret string, t, begun time.Time) bool {
 	}
 	var all []state
 	for _, q := range h.requests[p] {
-		if c, ok := h.confirmed(q); ok && q.mode == subscribe && !c.from.After(t) {
+		if c, ok := h.confirmed(q); ok && !c.from.After(t) {
 			all = append(all, state{q, c})
 		}
 	}
+	past := func(b state) bool {
+		over := func(at time.Time) bool { return at.Before(begun) || at.Add(patience).Before(t) }
+		at, shown := h.shown(b.request)
+		return shown && over(at) || b.call.ok && over(b.call.to)
+	}
 	return slices.ContainsFunc(all, func(a state) bool {
-		if a.secret != secret {
-			return false
-		}
-		return !slices.ContainsFunc(all, func(b state) bool {
-			past := b.call.to.Before(begun) || b.call.to.Add(patience).Before(t)
-			return b.call.ok && b.call.from.After(a.call.to) && past
-		})
+		return a.secret == secret && !slices.ContainsFunc(all, func(b state) bool { return b.call.from.After(a.call.to) && past(b) })
 	})
 }
