@@ -16,7 +16,7 @@ const (
 
 const (
 	memoryRounds = 3 // starts of the server for each figure of memory
-	growthNoise  = 8 // MiB that come and go with the collector
+	growthNoise  = 16 // MiB that come and go with the collector, connections and pages of the store
 )
 
 // checkVia refuses what no subscriber can be told.
