@@ -30,8 +30,8 @@ type Store interface {
 	Followed(ctx context.Context, topicID int64, now time.Time) (bool, error)
 	// Following returns the topics with live subscriptions that any of the URLs
 	// means: those with that URL first, in the order of urls, then up to limit in
-	// all whose About.Self or About.Home it is. A URL with and without a slash at
-	// the end of its path is the same as Self and Home.
+	// all whose About.Self or About.Home it is, first those at the host of that URL.
+	// A URL with and without a slash at the end of its path is the same as Self and Home.
 	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]Topic, error)
 	// SetAbout replaces what the topic says of itself, if the topic exists.
 	SetAbout(ctx context.Context, topicID int64, about About) error

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,12 @@ func (s *Store) Following(ctx context.Context, urls []string, now time.Time, lim
 		if err != nil || len(found) >= limit {
 			return found[:min(len(found), limit)], err
 		}
-		ids, err := byAlias(ctx, c, urls, now)
+		ids, err := byAlias(ctx, c, urls, now, ownAliasID)
+		if err == nil && len(ids) < limit {
+			var more []int64
+			more, err = byAlias(ctx, c, urls, now, aliasID)
+			ids = append(ids, slices.DeleteFunc(more, func(id int64) bool { return slices.Contains(ids, id) })...)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -73,11 +79,11 @@ func byURL(ctx context.Context, c Conn, urls []string, now time.Time) ([]hub.Top
 // byAlias returns the followed topics that call one of the URLs their own or their
 // home, in the order of the URLs, each once. A name may be claimed by many, so that
 // the rows are bounded.
-func byAlias(ctx context.Context, c Conn, urls []string, now time.Time) ([]int64, error) {
+func byAlias(ctx context.Context, c Conn, urls []string, now time.Time, idOf func(url string) int64) ([]int64, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
 	for i, u := range urls {
-		id := aliasID(u)
+		id := idOf(u)
 		if _, twice := place[id]; !twice {
 			place[id] = i
 			rows = append(rows, []any{id, ms(now)})
@@ -110,6 +116,23 @@ func byAlias(ctx context.Context, c Conn, urls []string, now time.Time) ([]int64
 // home: the same with and without a slash at the end of its path.
 func aliasID(url string) int64 { return hub.TopicID(withoutSlash(url)) }
 
+// ownAliasID is that of a URL at the topic's own host. They are looked for first:
+// anybody may claim another's home, but nobody at another's host.
+func ownAliasID(url string) int64 { return hub.TopicID("own " + withoutSlash(url)) }
+
+// sameHost compares the hosts of two URLs, at any port and with or without www.
+func sameHost(a, b string) bool {
+	host := func(raw string) string {
+		u, err := url.Parse(raw)
+		if err != nil {
+			return ""
+		}
+		return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
+	}
+	h := host(a)
+	return h != "" && h == host(b)
+}
+
 // withoutSlash is the URL without one slash at the end of its path. It is a key
 // to compare by, not always a URL that works.
 func withoutSlash(url string) string {
@@ -137,8 +160,10 @@ func saveAbout(ctx context.Context, c Conn, topicID int64, about hub.About) erro
 			return err
 		}
 	}
-	n, err := c.Exec(ctx, `UPDATE topic SET about = $1 WHERE id = $2`, raw, topicID)
-	if err != nil || n == 0 {
+	topic := ""
+	err := c.Query(ctx, `UPDATE topic SET about = $1 WHERE id = $2 RETURNING url`, func(rows *sql.Rows) error { return rows.Scan(&topic) },
+		raw, topicID)
+	if err != nil || topic == "" {
 		return err
 	}
 	if _, err := c.Exec(ctx, `DELETE FROM alias WHERE topic_id = $1`, topicID); err != nil {
@@ -146,7 +171,11 @@ func saveAbout(ctx context.Context, c Conn, topicID int64, about hub.About) erro
 	}
 	var ids []int64
 	for _, u := range []string{about.Self, about.Home} {
-		if u != "" {
+		switch {
+		case u == "":
+		case sameHost(topic, u):
+			ids = append(ids, ownAliasID(u))
+		default:
 			ids = append(ids, aliasID(u))
 		}
 	}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ func contentTests() map[string]func(*testing.T, *env) {
 		"FollowingFindsOnlyWhatIsFollowed":                        followingLive,
 		"FollowingFindsANameWithAndWithoutItsSlash":               followingSlash,
 		"FollowingObeysItsLimit":                                  followingLimit,
+		"FollowingFindsTheFeedsOfANamesOwnHostFirst":              followingOwn,
 		"ANameThatATopicGivesUpIsNotFoundAnyMore":                 followingRenamed,
 		"WhatAnUnknownTopicSaysOfItselfIsNoTrouble":               aboutOfNobody,
 		"AClaimedPartAndARetryKnowWhetherTheirTopicIsFullAndMore": fullWithClaims,
@@ -392,4 +394,23 @@ func fullWithClaims(t *testing.T, e *env) {
 	retries, err := e.ClaimRetries(e.ctx, e.now, e.in(lease), 10, 1)
 	must(t, err)
 	same(t, "of a retry", []any{retries[0].Secret, retries[0].Topic.Full, retries[0].Topic.About}, []any{"key", true, about})
+}
+
+// followingOwn: whoever claims another site's home keeps that site's feeds from no ping.
+func followingOwn(t *testing.T, e *env) {
+	for i := range 30 {
+		e.named(t, home, fmt.Sprintf("http://squat%d.test/rss.xml", i))
+	}
+	honest := []string{"http://127.0.0.1:8080/rss.xml", "http://www.127.0.0.1/rss.xml"}
+	e.named(t, home, honest...)
+	topics, err := e.Following(e.ctx, []string{home}, e.now, 10)
+	must(t, err)
+	same(t, "found", len(topics), 10)
+	first := urls(topics)[:2]
+	slices.Sort(first)
+	same(t, "first", first, honest)
+	must(t, e.SetAbout(e.ctx, hub.TopicID(honest[0]), hub.About{Home: "http://127.0.0.1/elsewhere"}))
+	e.following(t, []string{home}, 1, honest[1])
+	must(t, e.SetAbout(e.ctx, hub.TopicID(honest[0]), hub.About{Home: "http://127.0.0.1/elsewhere", Self: "http://other.test/"}))
+	e.following(t, []string{"http://other.test/", "http://127.0.0.1/elsewhere"}, 10, honest[0])
 }
