@@ -5,9 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -131,5 +135,295 @@ func TestAHeadThatNeverEndsIsCutOff(t *testing.T) {
 	}
 	if _, err := io.ReadAll(conn); err != nil {
 		t.Errorf("the connection was not closed: %v", err)
+	}
+}
+
+// nothing wants that nothing at all was stored.
+func (r *running) nothing(t *testing.T) {
+	t.Helper()
+	st := r.app.Hub().Store
+	counts, err := st.Counts(t.Context(), time.Now())
+	if err != nil || counts.Topics != 0 || counts.Subscriptions != 0 || counts.Requests != 0 {
+		t.Errorf("something was half applied: %+v, %v", counts, err)
+	}
+	if n, err := st.CountChanges(t.Context()); err != nil || n != 0 {
+		t.Errorf("%d changes are listed, %v", n, err)
+	}
+}
+
+// Content types, and a subscription that would be in order.
+const (
+	formType = "Content-Type: application/x-www-form-urlencoded\r\n"
+	xmlType  = "Content-Type: text/xml\r\n"
+	hisTopic = "http://a.test/"
+	hisDoor  = "http://b.test/cb"
+	doctype  = `<!DOCTYPE a [<!ENTITY b "c">]>`
+	inOrder  = "hub.mode=subscribe&hub.callback=" + hisDoor + "&hub.topic=" + hisTopic
+)
+
+// hostile is a request and what must be in the answer.
+type hostile struct{ send, want string }
+
+// chunked has no end that could be known before.
+func chunked(path, kind string) string {
+	return "POST " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" + kind + "\r\n60000\r\n" + strings.Repeat("a", 0x60000) + "\r\n0\r\n\r\n"
+}
+
+// long is more than a form may have, and fields are more of them.
+func long() string   { return strings.Repeat("x", 80<<10) }
+func fields() string { return strings.Repeat("&x=1", 201) }
+
+func hostileWebSub() map[string]hostile {
+	return map[string]hostile{
+		"WebSub: over 64 KiB":                {request("POST", "/websub", formType, inOrder+"&hub.secret="+long()), " 413 "},
+		"WebSub: endless":                    {chunked("/hub", formType), " 413 "},
+		"WebSub: a broken escape":            {request("POST", "/websub", formType, inOrder+"&x=%zz"), " 400 "},
+		"WebSub: 201 fields":                 {request("POST", "/hub", formType, inOrder+fields()), " 400 "},
+		"WebSub: two callbacks":              {request("POST", "/websub", formType, inOrder+"&hub.callback=http://c.test/"), " 400 "},
+		"WebSub: two modes":                  {request("POST", "/websub", formType, inOrder+"&hub.mode=unsubscribe"), " 400 "},
+		"WebSub: no topic":                   {request("POST", "/websub", formType, "hub.mode=subscribe&hub.callback=http://b.test/"), " 400 "},
+		"WebSub: a mode that is none":        {request("POST", "/websub", formType, strings.Replace(inOrder, "subscribe", "denied", 1)), " 400 "},
+		"WebSub: a secret of 200 bytes":      {request("POST", "/websub", formType, inOrder+"&hub.secret="+strings.Repeat("s", 200)), " 400 "},
+		"WebSub: a lease of -1":              {request("POST", "/websub", formType, inOrder+"&hub.lease_seconds=-1"), " 400 "},
+		"WebSub: a lease without end":        {request("POST", "/websub", formType, inOrder+"&hub.lease_seconds=99999999999999999999"), " 400 "},
+		"WebSub: a fragment":                 {request("POST", "/websub", formType, inOrder+"%23here"), " 400 "},
+		"WebSub: a fragment in the callback": {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/&hub.callback=http://b.test/%23x"), " 400 "},
+		"WebSub: a file as topic":            {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=file:///etc/passwd&hub.callback=http://b.test/"), " 400 "},
+		"WebSub: a header in the topic":      {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/%0d%0aX-Evil:%201&hub.callback=http://b.test/"), " 400 "},
+		"WebSub: a header in the callback":   {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/&hub.callback=http://b.test/%0d%0aX-Evil:%201"), " 400 "},
+		"WebSub: a password in the callback": {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/&hub.callback=http://u:p@b.test/"), " 400 "},
+		"WebSub: multipart":                  {request("POST", "/websub", "Content-Type: multipart/form-data; boundary=x\r\n", "--x--"), " 415 "},
+		"WebSub: compressed":                 {request("POST", "/hub", formType+"Content-Encoding: gzip\r\n", inOrder), " 415 "},
+		"WebSub: 51 topics":                  {request("POST", "/websub", formType, "hub.mode=publish"+manyTopics(51)), " 400 "},
+		"WebSub: a private topic published":  {request("POST", "/websub", formType, "hub.mode=publish&hub.url=http://10.0.0.1/"), " 403 "},
+		"WebSub: another method":             {request("DELETE", "/websub", "", ""), " 405 "},
+	}
+}
+
+func hostileCNWS() map[string]hostile {
+	return map[string]hostile{
+		"CNWS: over 256 KiB":     {request("POST", "/cnws", xmlType, "<notification>"+strings.Repeat(" ", 300<<10)), " 413 "},
+		"CNWS: endless":          {chunked("/cnws", xmlType), " 413 "},
+		"CNWS: a DOCTYPE":        {request("POST", "/cnws", xmlType, doctype+cnwsSubscribe(hisTopic, hisDoor)), " 400 "},
+		"CNWS: a second action":  {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, hisDoor), "</notification>", "<resourceChange><resourceID>x</resourceID></resourceChange></notification>", 1)), " 400 "},
+		"CNWS: one action twice": {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, hisDoor), "</notification>", "<subscribe/></notification>", 1)), " 400 "},
+		"CNWS: two documents":    {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, hisDoor)+cnwsSubscribe(hisTopic, hisDoor)), " 400 "},
+		"CNWS: it breaks off":    {request("POST", "/cnws", xmlType, strings.TrimSuffix(cnwsSubscribe(hisTopic, hisDoor), "</notification>")), " 400 "},
+		"CNWS: great depth":      {request("POST", "/cnws", xmlType, strings.Repeat("<a>", 4000)), " 400 "},
+		"CNWS: no namespace":     {request("POST", "/cnws", xmlType, "<notification><subscribe/></notification>"), " 400 "},
+		"CNWS: a fragment":       {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, hisDoor+"#x")), "<status>false<"},
+		"CNWS: two callbacks":    {request("POST", "/cnws", xmlType, strings.Replace(cnwsSubscribe(hisTopic, hisDoor), "<notificationURL>", "<notificationURL>http://c.test/</notificationURL><notificationURL>", 1)), "<status>false<"},
+		"CNWS: a private topic":  {request("POST", "/cnws", xmlType, cnwsSubscribe("http://10.0.0.1/", hisDoor)), "<status>false<"},
+		"CNWS: a file":           {request("POST", "/cnws", xmlType, cnwsSubscribe("file:///etc/passwd", hisDoor)), "<status>false<"},
+		"CNWS: a header":         {request("POST", "/cnws", xmlType, cnwsSubscribe(hisTopic, "http://b.test/&#13;&#10;X-Evil: 1")), "<status>false<"},
+		"CNWS: nobody asked":     {request("POST", "/cnws", xmlType, cnwsDocument("<resourceChange><resourceID>http://a.test/</resourceID></resourceChange>")), "<status>false<"},
+		"CNWS: compressed":       {request("POST", "/cnws", xmlType+"Content-Encoding: gzip\r\n", cnwsSubscribe(hisTopic, hisDoor)), " 415 "},
+		"CNWS: a form":           {request("POST", "/cnws", formType, inOrder), " 415 "},
+		"CNWS: another method":   {request("GET", "/cnws", "", ""), " 405 "},
+	}
+}
+
+func hostileSites() map[string]hostile {
+	return map[string]hostile{
+		"a site: over 64 KiB":       {request("POST", "/pingSiteForm", formType, "url=http://a.test/&name="+long()), " 413 "},
+		"a site: a long query":      {request("GET", "/pingSiteForm?url=http://a.test/&name="+long(), "", ""), " 431 "},
+		"a site: a broken escape":   {request("GET", "/pingSiteForm?name=x&url=%zz", "", ""), " 400 "},
+		"a site: 201 fields":        {request("POST", "/pingSiteForm", formType, "name=x&url=http://a.test/"+fields()), " 400 "},
+		"a site: two addresses":     {request("GET", "/pingSiteForm?name=x&url=http://a.test/&url=http://b.test/", "", ""), " 400 "},
+		"a site: a script":          {request("GET", "/pingSiteForm?name=x&url=javascript:alert(1)", "", ""), " 400 "},
+		"a site: no address":        {request("POST", "/pingSiteForm", formType, "name=x"), " 400 "},
+		"a site: 256 characters":    {request("GET", "/pingSiteForm?name=x&url=http://a.test/"+strings.Repeat("x", 256), "", ""), " 400 "},
+		"a site: multipart":         {request("POST", "/pingSiteForm", "Content-Type: multipart/form-data; boundary=x\r\n", "--x--"), " 415 "},
+		"a site: another method":    {request("PUT", "/pingSiteForm", formType, "name=x&url=http://a.test/"), " 405 "},
+		"a site by RPC: a DOCTYPE":  {request("POST", "/weblogUpdates", xmlType, doctype+rpcCall("weblogUpdates.ping", "x", hisTopic)), "Fault"},
+		"a site by RPC: one thing":  {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.ping", "x")), "<boolean>1<"},
+		"a site by RPC: seven":      {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.extendedPing", "1", "2", "3", "4", "5", "6", "7")), "<boolean>1<"},
+		"a site by RPC: a script":   {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.ping", "x", "javascript:alert(1)")), "<boolean>1<"},
+		"a site by RPC: a long one": {request("POST", "/RPC2", xmlType, rpcCall("weblogUpdates.ping", strings.Repeat("x", 1025), hisTopic)), "<boolean>1<"},
+		"a site by SOAP: a DOCTYPE": {request("POST", "/weblogUpdates", xmlType, doctype+soapEnvelope("<ping><weblogname>x</weblogname></ping>")), "Fault"},
+	}
+}
+
+func hostileNews() map[string]hostile {
+	return map[string]hostile{
+		"told as a subscriber of nothing":   {request("POST", "/notify/rsscloud", formType, "url=http://a.test/"), " 410 "},
+		"told too much":                     {request("POST", "/notify/rsscloud", formType, "url="+long()), " 413 "},
+		"told in part":                      {request("POST", "/notify/rsscloud", formType, "url=%zz"), " 400 "},
+		"asked for a yes to nothing":        {request("GET", "/notify/rsscloud?url=http://a.test/&challenge=abc", "", ""), " 404 "},
+		"WebSub content for nobody":         {request("POST", "/notify/websub/"+strings.Repeat("a", 26), xmlType, "<rss/>"), " 410 "},
+		"endless WebSub content for nobody": {chunked("/notify/websub/x", xmlType), " 410 "},
+		"a WebSub question to nobody":       {request("GET", "/notify/websub/x?hub.mode=subscribe&hub.topic=http://a.test/&hub.challenge=abc&hub.lease_seconds=1", "", ""), " 404 "},
+		"a WebSub question in two ways":     {request("GET", "/notify/websub/x?hub.mode=subscribe&hub.mode=unsubscribe&hub.topic=http://a.test/&hub.challenge=abc", "", ""), " 40"},
+		"a denial to nobody":                {request("GET", "/notify/websub/x?hub.mode=denied&hub.topic=http://a.test/&hub.reason=%00%0d%0aX", "", ""), " "},
+		"a path out of it":                  {request("GET", "/notify/websub/..%2f..%2fetc?hub.mode=subscribe", "", ""), " 4"},
+	}
+}
+
+func TestHostileRequestsAtTheNewDoorsGetAClearAnswerAndLeaveNothing(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	all := hostileWebSub()
+	for _, more := range []map[string]hostile{hostileCNWS(), hostileSites(), hostileNews()} {
+		maps.Copy(all, more)
+	}
+	for name, c := range all {
+		got := raw(t, r.base, c.send)
+		head, _, _ := strings.Cut(got, "\r\n\r\n")
+		status, _, _ := strings.Cut(head, "\r\n")
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: answered %.400q, want %q in it", name, got, c.want)
+		}
+		if strings.HasPrefix(status, "HTTP/1.1 5") && !strings.Contains(got, "Fault") || status == "" || strings.Contains(head, "X-Evil") {
+			t.Errorf("%s: answered %.300q", name, got)
+		}
+	}
+	r.nothing(t)
+}
+
+func manyTopics(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "&hub.url=http://a.test/%d", i)
+	}
+	return b.String()
+}
+
+// TestOurOwnDoorsAreNoCallbacks tries to have the program tell itself.
+func TestOurOwnDoorsAreNoCallbacks(t *testing.T) {
+	t.Parallel()
+	cfg := conf(t, t.TempDir())
+	cfg.PublicURL = "https://hub.example"
+	r := start(t, cfg)
+	feed := newFeed(t).URL + "/rss.xml"
+	for _, origin := range []string{r.base, strings.Replace(r.base, "127.0.0.1", "LOCALHOST", 1), "https://hub.example", "https://hub.example:443"} {
+		for _, path := range []string{"/", "/websub", "/websub/", "/hub", "/Hub?x=y", "/cnws", "/weblogUpdates", "/pingSiteForm", "/RPC2", "/soap", "/rsscloud/ping", "/ping",
+			"/notify/rsscloud", "/notify/websub/abc", "/notify/websub/abc?x"} {
+			callback := origin + path
+			if code, body := post(t, r.base+"/websub", websubForm("subscribe", feed, callback)); code != http.StatusForbidden || !strings.Contains(body, "loop") {
+				t.Errorf("WebSub to %s: %d %s", callback, code, body)
+			}
+			answer := raw(t, r.base, request("POST", "/cnws", "Content-Type: text/xml\r\n", cnwsSubscribe(feed, callback)))
+			if !strings.Contains(answer, "<status>false<") || !strings.Contains(answer, "loop") {
+				t.Errorf("CNWS to %s: %s", callback, answer)
+			}
+		}
+	}
+	r.nothing(t)
+}
+
+// TestATopicOnAPrivateNetworkIsDeniedWithTheReason asks for what may not be read.
+func TestATopicOnAPrivateNetworkIsDeniedWithTheReason(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	asked := make(chan url.Values, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Query() }))
+	t.Cleanup(s.Close)
+	for _, topic := range []string{"http://10.0.0.1/feed", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "http://[fe80::1]/", r.base + "/test/rss.xml"} {
+		if code, body := post(t, r.base+"/websub", websubForm("subscribe", topic, s.URL+"/cb")); code != http.StatusAccepted {
+			t.Errorf("%s: %d %s", topic, code, body)
+			continue
+		}
+		if q := <-asked; strings.HasPrefix(topic, r.base) {
+			if q.Get("hub.mode") != "subscribe" {
+				t.Errorf("our own test feed: asked %v", q)
+			}
+		} else if q.Get("hub.mode") != "denied" || q.Get("hub.topic") != topic || !strings.Contains(q.Get("hub.reason"), ".") {
+			t.Errorf("%s: asked %v", topic, q)
+		}
+	}
+	wait(t, "all is decided", func() bool { n, err := r.app.Hub().Store.Intents(t.Context()); return err == nil && n == 0 })
+	r.nothing(t)
+}
+
+// TestBodiesThatNeverEndAreCutOff knocks at each door with a body of which one byte comes.
+func TestBodiesThatNeverEndAreCutOff(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	ended := make(chan error)
+	paths := []string{"/websub", "/hub", "/cnws", "/pingSiteForm", "/weblogUpdates", "/RPC2", "/notify/rsscloud", "/notify/websub/abc"}
+	for _, path := range paths {
+		go func() {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
+			if err == nil {
+				defer conn.Close()
+				err = conn.SetDeadline(time.Now().Add(time.Minute))
+			}
+			if err == nil {
+				_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
+			}
+			if err == nil {
+				_, err = io.ReadAll(conn)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: not closed: %w", path, err)
+			}
+			ended <- err
+		}()
+	}
+	for range paths {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	r.nothing(t)
+}
+
+// TestAFloodOfRequestsForOneHostIsAskedThereInTurn has 10,000 strangers name one
+// victim as their callback, of a topic that can be read and of one that cannot.
+func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
+	t.Parallel()
+	const all, burst, rate = 10_000, 400, 20
+	for name, topic := range map[string]string{"asked": newFeed(t).URL + "/rss.xml", "denied": "http://10.0.0.1/rss.xml"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := conf(t, t.TempDir())
+			cfg.Hub.SourceRate = 0
+			r := start(t, cfg)
+			var asked atomic.Int64
+			victim := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				w.WriteHeader(http.StatusNotFound)
+			}))
+			t.Cleanup(victim.Close)
+			began := time.Now()
+			strangers := make(chan int)
+			done := make(chan int)
+			for range 8 {
+				go func() {
+					taken := 0
+					for i := range strangers {
+						res, err := http.PostForm(r.base+"/websub", websubForm("subscribe", topic, fmt.Sprintf("%s/%d", victim.URL, i)))
+						if err != nil {
+							t.Error(err)
+							continue
+						}
+						if res.StatusCode == http.StatusAccepted {
+							taken++
+						}
+						_, _ = io.Copy(io.Discard, res.Body) // so that the connection is used again
+						res.Body.Close()
+					}
+					done <- taken
+				}()
+			}
+			for i := range all {
+				strangers <- i
+			}
+			close(strangers)
+			taken := 0
+			for range 8 {
+				taken += <-done
+			}
+			wait(t, "some of them were asked", func() bool { return asked.Load() >= rate })
+			n := asked.Load()
+			seconds := time.Since(began).Seconds()
+			t.Logf("%d of %d taken, %d asked in %.1f s", taken, all, n, seconds)
+			if most := burst + int64(rate*(seconds+1)); n > most {
+				t.Errorf("the victim was asked %d times in %.1f s; at most %d at once and %d a second may be", n, seconds, burst, rate)
+			}
+			if taken < all/2 {
+				t.Errorf("only %d were taken: this proves little", taken)
+			}
+		})
 	}
 }
