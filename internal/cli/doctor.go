@@ -103,7 +103,7 @@ func (e *examination) run(ctx context.Context, feed string) error {
 // Columns of what is printed for people.
 const (
 	findingColumn = 11 // where the words begin
-	findingWidth  = 96
+	findingWidth  = 80
 )
 
 // tell prints a finding at once, so that there is something to read meanwhile.
