@@ -2,20 +2,29 @@
 // outside, that it kept its promises.
 //
 // [Run] starts the program on a temporary folder, lets clients change and ping
-// feeds, register and cancel, and kills the process again and again (SIGKILL, so
-// nothing is flushed and nothing is said). The [history] is made only of what
-// clients were answered and what callbacks received; the checker knows nothing of
-// the program's store but its own export at the end.
+// feeds by all doors, register, subscribe and cancel, and kills the process again and
+// again (SIGKILL, so nothing is flushed and nothing is said). The [history] is made
+// only of what clients were answered and what callbacks received; the checker knows
+// nothing of the program's store but its own export at the end.
 //
 // Checked: an acknowledged registration is there; an acknowledged cancel is not
 // undone; an acknowledged ping of a change reaches every subscription that was
 // live all the while; nobody is told more often than changes and deaths explain, nor
 // of two things at once, nor anything at all after a death with nothing to do.
 //
+// Of WebSub also: the callback of an acknowledged request is asked, or told that it is
+// denied; what it says yes to is done, and what it says no to changes nothing; content
+// has the bytes and the type of one version, is never older than what came before, and
+// is signed with the secret that was confirmed, not with one that was only asked for.
+// Of pings of sites: they are on the list of changes, and counted, after a restart.
+//
+// When a callback has said yes it cannot know when that is on disk. It is taken for
+// certain at the end of the process that asked last, or when a delivery shows it.
+//
 // Most deaths are at random moments. Some are at chosen ones, on feeds to which
-// nothing happens later that could hide a loss: after a ping was acknowledged whose
-// feed is slow, while a callback takes long, right after a cancel. One life in ten
-// ends by SIGTERM, in good order.
+// nothing happens later that could hide a loss: after pings and requests were
+// acknowledged whose feed is slow, while callbacks take long, right after a cancel and
+// requests were acknowledged. One life in ten ends by SIGTERM, in good order.
 //
 // A harness that cannot fail proves nothing: the program can be built with
 // planted bugs (build tag plantedbugs), and the tests show that each is caught.
