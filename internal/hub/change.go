@@ -159,6 +159,11 @@ func (h *Hub) lookLater(a Announcement, now time.Time) bool {
 	if _, ok := h.hostLimit.take(hostOf(a.URL), now); !ok {
 		return false
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing { // nothing begins any more
+		return false
+	}
 	h.looking.Add(1)
 	h.running.Go(func() {
 		defer h.looking.Add(-1)

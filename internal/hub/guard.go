@@ -11,13 +11,16 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// What strangers send is decoded behind these three. They run in goroutines of the
+// What strangers send is decoded behind these. They run in goroutines of the
 // hub's own, where a panic would end the process and with it everybody's news; so
 // one ends the request it came with, and is logged with its place.
 
 type guardedFetcher struct {
 	Fetcher
 	log *slog.Logger
+	// parsing bounds how many documents are parsed at once: more would be no sooner
+	// done, and each may take many times its size in memory.
+	parsing chan struct{}
 }
 
 func (g guardedFetcher) Fetch(ctx context.Context, f Fetch) (got Fetched, err error) {
@@ -29,7 +32,9 @@ func (g guardedFetcher) Fetch(ctx context.Context, f Fetch) (got Fetched, err er
 	got, err = g.Fetcher.Fetch(ctx, f)
 	if about := got.About; about != nil {
 		got.About = func() (a About) {
+			g.parsing <- struct{}{}
 			defer func() {
+				<-g.parsing
 				if p := recover(); p != nil {
 					_ = caught(g.log, "read what it says of itself", f.URL, p) // logged there; it says nothing then
 					a = About{}

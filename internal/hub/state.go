@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,7 +66,8 @@ func (h *Hub) setUp() {
 	if h.Now == nil {
 		h.Now = time.Now
 	}
-	h.Fetch, h.Notify, h.Verify = guardedFetcher{h.Fetch, h.Log}, guardedNotifier{h.Notify, h.Log}, guardedVerifier{h.Verify, h.Log}
+	h.Fetch = guardedFetcher{h.Fetch, h.Log, make(chan struct{}, runtime.GOMAXPROCS(0))}
+	h.Notify, h.Verify = guardedNotifier{h.Notify, h.Log}, guardedVerifier{h.Verify, h.Log}
 	h.Ask = guardedAsker{h.Ask, h.Log}
 	if h.Find != nil {
 		h.Find = guardedDiscoverer{h.Find, h.Log}

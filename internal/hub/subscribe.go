@@ -253,6 +253,10 @@ func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
 	h.mu.Lock()
 	rd := h.reads[feed]
 	if rd == nil {
+		if h.closing {
+			h.mu.Unlock()
+			return glance{}, fault.New(fault.Unavailable, "This server is stopping; please try again in a minute.")
+		}
 		if wait, ok := h.hostLimit.take(hostOf(feed), h.now()); !ok {
 			h.mu.Unlock()
 			return glance{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", hostOf(feed), wait)

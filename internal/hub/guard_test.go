@@ -1,0 +1,61 @@
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// talkative is a fetcher whose documents say something of themselves.
+type talkative struct{ about func() About }
+
+func (f talkative) Fetch(context.Context, Fetch) (Fetched, error) {
+	return Fetched{About: f.about}, nil
+}
+
+func TestFewDocumentsAreParsedAtOnceAndAPanicGivesItsPlaceBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now, most, calls := 0, 0, 0
+		parse := func() About {
+			mu.Lock()
+			calls++
+			n := calls
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			now--
+			mu.Unlock()
+			if n%3 == 0 {
+				panic("bad letters")
+			}
+			return About{Title: "Site"}
+		}
+		g := guardedFetcher{talkative{parse}, slog.New(slog.DiscardHandler), make(chan struct{}, 2)}
+		var group sync.WaitGroup
+		said := 0
+		for range 12 {
+			group.Go(func() {
+				got, err := g.Fetch(t.Context(), Fetch{})
+				if err != nil {
+					t.Error(err)
+				}
+				if a := got.About(); a.Title == "Site" {
+					mu.Lock()
+					said++
+					mu.Unlock()
+				}
+			})
+		}
+		group.Wait()
+		if most != 2 || said != 8 || calls != 12 {
+			t.Errorf("%d at once, want 2; %d of %d said something, want 8 of 12", most, said, calls)
+		}
+	})
+}
