@@ -1,5 +1,5 @@
-// Command cloudburst is an rssCloud hub and the tools around it. Everything it
-// does is in internal/cli.
+// Command cloudburst is a hub for feeds and the tools around it. Everything it does
+// is in internal/cli.
 package main
 
 import (

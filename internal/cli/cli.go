@@ -108,9 +108,10 @@ func sentence(err error) string {
 
 // root makes the whole tree of commands, anew for each run.
 func (p *Program) root() *cobra.Command {
-	root := group("cloudburst", "An rssCloud hub: it hears that a feed changed and tells everyone who asked to know",
-		`Cloudburst is an rssCloud hub. An author pings it, it checks that the feed
-changed, and it tells every subscriber at once.
+	root := group("cloudburst", "A hub for feeds: it hears that one changed and tells everyone who asked to know",
+		`Cloudburst is a hub for feeds. An author pings it, it checks that the feed
+changed, and it tells every subscriber at once: by rssCloud, WebSub or CNWS,
+whichever they asked in. It takes the pings of weblogs.com as well.
 
   cloudburst serve            starts the server
   cloudburst ping FEED        says that a feed changed

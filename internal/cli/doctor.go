@@ -21,7 +21,7 @@ func (p *Program) doctor() *cobra.Command {
 	e := examination{p: p}
 	c := &cobra.Command{
 		Use:   "doctor FEED",
-		Short: "Say whether a feed is set up so that people are told of its changes, and what to mend",
+		Short: "Say whether people are told of a feed's changes, and what to mend",
 		Long: `Looks at a feed from outside, for the person who publishes it: whether it can be
 read, over which redirects and as what; whether its bytes, its ETag and its
 Last-Modified stay the same while it does; which <cloud> and which WebSub hubs it

@@ -19,7 +19,7 @@ func (p *Program) validate() *cobra.Command {
 	v := validation{p: p}
 	c := &cobra.Command{
 		Use:   "validate FILE|URL|-…",
-		Short: "Say what is wrong with feeds, what readers do about it, and how to mend it",
+		Short: "Say what is wrong with feeds, and how to mend it",
 		Long: `Checks feeds as readers see them, for those who publish them: the document against
 the rules of its format, what readers of all kinds make of it, and, of a URL, how its
 server serves it (type, charset, compression, whether unchanged feeds are answered in
