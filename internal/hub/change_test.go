@@ -229,3 +229,55 @@ func TestBadAnnouncementsAreRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAnnouncementThatTheHostsLimitPutsOffIsCheckedLater(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{HostRate: 0.1}, func(t *testing.T, w *world) {
+		w.register("http://a.test/n") // takes the only read of its host for now
+		w.set("two")
+		if got := w.announce(hub.Announcement{URL: feedURL}); len(got.Checking) != 1 {
+			t.Fatalf("%+v", got)
+		}
+		w.settle(2 * time.Second)
+		if n := w.count("http://a.test/n"); n != 0 {
+			t.Fatalf("told %d times: this proves nothing", n)
+		}
+		w.settle(2 * time.Minute)
+		if n := w.count("http://a.test/n"); n != 1 {
+			t.Errorf("told %d times", n)
+		}
+	})
+}
+
+func TestEverythingThatASignalMeansIsCheckedAfterACrash(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		feeds := []string{feedURL, "http://feeds.test/atom.xml", "http://feeds.test/comments.xml"}
+		w.abouts = map[string]hub.About{}
+		for i, f := range feeds {
+			w.feeds[f] = "one"
+			w.abouts[f] = hub.About{Home: siteURL}
+			cb := fmt.Sprintf("http://s%d.test/n", i)
+			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: cb, Feeds: []string{f}, Door: "rest"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.slow = time.Hour // nothing comes of it in this life
+		for _, f := range feeds {
+			w.feeds[f] = "two"
+		}
+		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: siteURL, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+		if err != nil || !got.Pending {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		w.stop()
+		w.slow = 0
+		w.start(hub.Options{})
+		w.settle(2 * time.Minute)
+		for i := range feeds {
+			if n := w.count(fmt.Sprintf("http://s%d.test/n", i)); n != 1 {
+				t.Errorf("subscriber %d was told %d times", i, n)
+			}
+		}
+	})
+}

@@ -134,16 +134,17 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 	c := h.checks[id]
 	if c == nil {
 		c = &checking{}
-		h.checks[id] = c
 	}
 	slot := &c.current
 	if c.current != nil && c.sent {
 		slot = &c.next
 	}
 	if *slot == nil {
-		if wait, ok := h.hostLimit.take(hostOf(p.URL), came); !ok {
+		// By the time now: one that was put off comes with the time at which it came.
+		if wait, ok := h.hostLimit.take(hostOf(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", hostOf(p.URL), wait)
 		}
+		h.checks[id] = c
 		*slot = &round{done: make(chan struct{}), came: came}
 		if slot == &c.current {
 			h.running.Go(func() { h.check(id, p.URL) })
