@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,16 +27,16 @@ const (
 // own address in a header.
 //
 // spec:cnws-2003#plain-text
-func about(url string, header http.Header, body []byte) hub.About {
-	f, err := feedformat.ParseBytes(body, &feedformat.Options{URL: url, Header: header})
+func about(address string, header http.Header, body []byte) hub.About {
+	f, err := feedformat.ParseBytes(body, &feedformat.Options{URL: address, Header: header})
 	if err != nil {
-		return hub.About{Self: webURL(discover.Header(header, url).Self)}
+		return hub.About{Self: webURL(discover.Header(header, address).Self)}
 	}
 	a := hub.About{
 		Title: words(f.Title, aboutTitle), Description: words(f.Subtitle, aboutText),
 		Self: webURL(f.Self), Home: webURL(f.Link),
 	}
-	if h := discover.Header(header, url); h.Self != "" {
+	if h := discover.Header(header, address); h.Self != "" {
 		a.Self = webURL(h.Self)
 	}
 	if it := newest(f.Items); it != nil {
@@ -84,7 +85,11 @@ func words(t feedformat.Text, most int) string {
 // webURL is an address that may be asked for, or "".
 func webURL(s string) string {
 	s, _, _ = strings.Cut(s, "#")
-	if len(s) > aboutURL || !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
+	if len(s) > aboutURL || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return ""
 	}
 	return s
