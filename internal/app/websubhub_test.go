@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/internal/config"
+	"cloudburst/websub"
 )
 
 // What a hub must do besides the numbered checks of websub_test.go.
@@ -187,6 +188,55 @@ func TestATopicOfAnyFormIsToldByItsName(t *testing.T) {
 		w.publish(t, w.URL+"/blog"+query)
 		w.same(t, e.await(t, "POST", 1)[0], w.URL+"/blog"+shown, "text/plain", "two")
 	}
+}
+
+// TestATopicThatMovesIsDeliveredFromWhereItIs has a topic redirect to another address.
+// The subscription stays with the name that was asked for.
+func TestATopicThatMovesIsDeliveredFromWhereItIs(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 307, 308} {
+		w, e := newWebSubHub(t, nil), newEar(t, nil)
+		topic := w.text("/old", "one")
+		w.subscribe(t, topic, e.URL+"/cb")
+		w.put("/old", page{status: status, header: []string{"Location", "/new"}})
+		w.put("/new", page{header: []string{"Content-Type", "application/json", "Link", `<SITE/new>; rel="self"`}, body: `"two"`})
+		w.publish(t, topic)
+		w.same(t, e.await(t, "POST", 1)[0], topic, "application/json", `"two"`)
+		// From now on its new name is known too.
+		w.put("/new", page{header: []string{"Content-Type", "application/json"}, body: `"three"`})
+		w.publish(t, w.URL+"/new")
+		w.same(t, e.await(t, "POST", 2)[1], topic, "application/json", `"three"`)
+	}
+}
+
+// TestTheProgramsOwnFeedIsPublished follows the test feed as a subscriber of WebSub does.
+func TestTheProgramsOwnFeedIsPublished(t *testing.T) {
+	t.Parallel()
+	w, e := newWebSubHub(t, nil), newEar(t, nil)
+	for _, method := range []string{"GET", "HEAD"} {
+		r, err := http.NewRequestWithContext(t.Context(), method, w.base+"/test/rss.xml", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if got := res.Header.Values("Link"); len(got) != 1 || strings.Count(got[0], `rel="hub"`) != 1 || strings.Count(got[0], `rel="self"`) != 1 {
+			t.Errorf("%s: Link is %q", method, got)
+		}
+	}
+	d, err := (&websub.Client{}).Discover(t.Context(), w.base+"/test/rss.xml")
+	if err != nil || len(d.Hubs) != 1 || d.Hubs[0] != w.baseByName()+"/websub" {
+		t.Fatalf("discovered %+v, %v", d, err)
+	}
+	if err := (&websub.Client{}).Subscribe(t.Context(), d.Hubs[0], websub.Subscription{Callback: e.URL + "/cb", Topic: d.Topic()}); err != nil {
+		t.Fatal(err)
+	}
+	w.decided(t)
+	w.publish(t, d.Topic())
+	w.same(t, e.await(t, "POST", 1)[0], d.Topic(), "application/rss+xml; charset=utf-8", string(e.got("POST")[0].body))
 }
 
 func TestTheLeaseIsClampedAndTold(t *testing.T) {

@@ -1,0 +1,290 @@
+package app_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/cnws"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/gateway"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/nettest"
+	"cloudburst/internal/store"
+	"cloudburst/internal/upstream"
+)
+
+// bubble is the program's parts joined as the program joins them, over an internet in
+// memory, in a time of their own.
+type bubble struct {
+	t    *testing.T
+	dir  string
+	net  *nettest.Internet
+	stop func() // graceful; start goes on
+
+	hub    *hub.Hub
+	follow *upstream.Engine
+
+	mu    sync.Mutex
+	quiet bool   // the hub does not run, which takes long for many days
+	title string // of the feed's newest item
+	came  []moment
+	says  string // what the other side answers: true or false
+}
+
+// moment is a message that came to the other side.
+type moment struct {
+	at  time.Time
+	doc cnws.Document
+}
+
+const (
+	bubbleHub   = "http://hub.example"
+	bubbleFeed  = "http://feed.example/rss.xml"
+	bubbleOther = "http://other.example/cnws"
+)
+
+func inBubble(t *testing.T, quiet bool, do func(t *testing.T, b *bubble)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := &bubble{t: t, dir: dir, net: &nettest.Internet{Latency: 10 * time.Millisecond}, title: "one", says: "true", quiet: quiet}
+		defer b.serve("feed.example:80", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			w.Header().Set("Content-Type", "text/xml")
+			_, _ = io.WriteString(w, rssWith(b.title).body)
+		}))()
+		b.start()
+		defer func() { b.stop() }()
+		do(t, b)
+	})
+}
+
+// serve listens at address until what it returns is called.
+func (b *bubble) serve(address string, h http.Handler) (stop func()) {
+	b.t.Helper()
+	l, err := b.net.Listen(address)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = srv.Serve(l) }() // it ends when it is closed
+	return func() { srv.Close(); <-ended }
+}
+
+// other is the program at the other end, until stop is called.
+func (b *bubble) other() (stop func()) {
+	return b.serve("other.example:80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		doc, err := cnws.Parse(r.Body)
+		if err != nil {
+			b.t.Error(err)
+		}
+		b.mu.Lock()
+		b.came = append(b.came, moment{time.Now(), doc})
+		says := b.says
+		b.mu.Unlock()
+		cnwsAnswer(w, says)
+	}))
+}
+
+// start opens the store and joins the parts.
+func (b *bubble) start() {
+	b.t.Helper()
+	log := slog.New(slog.NewTextHandler(b.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	st, err := store.Open(b.t.Context(), store.Options{Dir: b.dir, Log: log})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.net.Host("hub.example")
+	dial := b.net.Dialer(netip.MustParseAddr("50.9.9.9"), nil)
+	reads, sends := fetch.New(fetch.Options{Dial: dial}), fetch.NewSender(fetch.SenderOptions{Dial: dial})
+	asks := fetch.NewDoer(fetch.DoerOptions{Dial: dial})
+	b.hub = &hub.Hub{
+		Store: st, Bus: event.NewBus(1), Log: log, Fetch: &gateway.Fetcher{Client: reads}, Notify: &gateway.Notifier{Sender: sends},
+		Verify: &gateway.Verifier{Sender: sends}, Ask: &gateway.Asker{Sender: sends}, Options: hub.Options{Own: func(u string) bool { return gateway.Own(u, bubbleHub) }},
+	}
+	public := func() string { return bubbleHub }
+	b.follow = &upstream.Engine{
+		Store: st, Bus: b.hub.Bus, Log: log, PublicURL: public,
+		Ask:     &gateway.UpstreamClient{Feeds: reads, HTTP: asks, PublicURL: public},
+		Options: upstream.Options{Away: 6 * time.Hour},
+		Signal: func(ctx context.Context, s upstream.Signal) error {
+			if b.quiet {
+				return nil
+			}
+			_, err := b.hub.Ping(ctx, hub.Ping{URL: s.URL, Door: s.Door, Source: s.Source})
+			return err
+		},
+	}
+	mux := http.NewServeMux()
+	(&gateway.Gateway{Hub: b.hub, Changes: st, PublicURL: bubbleHub, Upstream: b.follow, Log: log}).Mount(mux)
+	closed := b.serve("hub.example:80", mux)
+	if err := b.hub.Recover(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	runs := []func(context.Context) error{b.follow.Run, b.hub.Run}
+	if b.quiet {
+		runs = runs[:1]
+	}
+	for _, run := range runs {
+		group.Go(func() {
+			if err := run(ctx); err != nil {
+				b.t.Error(err)
+			}
+		})
+	}
+	b.stop = sync.OnceFunc(func() {
+		closed()
+		cancel()
+		group.Wait()
+		reads.CloseIdle()
+		asks.CloseIdle()
+		sends.Close()
+		if err := st.Close(); err != nil {
+			b.t.Error(err)
+		}
+	})
+}
+
+// pass lets time go by.
+func (b *bubble) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// say sends a message to the program's door and returns the answer.
+func (b *bubble) say(message string) cnws.Result {
+	b.t.Helper()
+	tr := &http.Transport{DialContext: b.net.Dial, DisableKeepAlives: true}
+	res, err := (&http.Client{Transport: tr}).Post(bubbleHub+"/cnws", "text/xml", strings.NewReader(cnwsHead+message+"</notification>"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r, err := cnws.ParseResult(res.Header.Get("Content-Type"), body)
+	if err != nil {
+		b.t.Fatalf("%s: %v", body, err)
+	}
+	return r
+}
+
+// change makes another version of the feed and pings it.
+func (b *bubble) change(title string) {
+	b.t.Helper()
+	b.mu.Lock()
+	b.title = title
+	b.mu.Unlock()
+	if got, err := b.hub.Ping(b.t.Context(), hub.Ping{URL: bubbleFeed, Door: "rest"}); err != nil || !got.Changed {
+		b.t.Fatalf("ping: %+v, %v", got, err)
+	}
+}
+
+func (b *bubble) heard() []moment {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]moment(nil), b.came...)
+}
+
+func (b *bubble) listed() bool {
+	b.t.Helper()
+	n, err := b.hub.Store.Subscribers(b.t.Context(), hub.TopicID(bubbleFeed), time.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n[hub.CNWS] == 1
+}
+
+func TestASubscriberThatIsAwayForADayIsRemovedAndNotBefore(t *testing.T) {
+	t.Parallel()
+	inBubble(t, false, func(t *testing.T, b *bubble) {
+		stop := b.other()
+		if r := b.say(subscribeTo(bubbleFeed, bubbleOther)); !r.Status {
+			t.Fatalf("subscribe: %+v", r)
+		}
+		b.change("two")
+		b.pass(time.Second)
+		if got := b.heard(); len(got) != 2 || got[1].doc.Change == nil || got[1].doc.Change.Title != "two" {
+			t.Fatalf("heard %+v", got)
+		}
+		stop()
+		b.change("three")
+		b.pass(time.Hour)
+		stop = b.other() // back in time
+		b.pass(90 * time.Minute)
+		if got := b.heard(); len(got) != 3 || got[2].doc.Change.Title != "three" || !b.listed() {
+			t.Fatalf("heard %+v after it came back", got)
+		}
+		stop()
+		dials := b.net.Dials()
+		b.change("four")
+		b.pass(24*time.Hour - time.Minute)
+		if !b.listed() {
+			t.Fatal("removed before a day was over")
+		}
+		b.pass(10 * time.Minute)
+		if b.listed() {
+			t.Error("still on the list after the last try")
+		}
+		if n := b.net.Dials() - dials; n < 20 {
+			t.Errorf("tried %d times", n)
+		}
+		defer b.other()()
+		b.pass(time.Hour)
+		if n := len(b.heard()); n != 3 {
+			t.Errorf("told %d times", n)
+		}
+	})
+}
+
+func TestASubscriptionElsewhereIsConfirmedAfterSilenceAndAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	inBubble(t, true, func(t *testing.T, b *bubble) {
+		stop := b.other()
+		defer func() { stop() }()
+		if _, err := b.follow.Add(t.Context(), upstream.Request{Feed: bubbleFeed, Via: upstream.CNWS, Hub: bubbleOther, For: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		b.pass(time.Minute)
+		first := b.heard()
+		if len(first) != 1 || first[0].doc.Subscribe == nil || first[0].doc.Subscribe.ResourceID != bubbleFeed {
+			t.Fatalf("heard %+v", first)
+		}
+		b.pass(20 * 24 * time.Hour)
+		if r := b.say(changeOf(bubbleFeed)); !r.Status {
+			t.Errorf("the change is not wanted: %+v", r)
+		}
+		spoke := time.Now()
+		b.pass(30*24*time.Hour - 10*time.Minute)
+		if n := len(b.heard()); n != 1 {
+			t.Fatalf("asked %d times before 30 silent days were over", n)
+		}
+		b.pass(time.Hour)
+		got := b.heard()
+		if len(got) != 2 || got[1].doc.Subscribe == nil || got[1].at.Sub(spoke) < 30*24*time.Hour-time.Minute {
+			t.Fatalf("heard %+v after 30 silent days", got)
+		}
+		b.stop()
+		b.pass(8 * time.Hour)
+		b.start()
+		b.pass(10 * time.Minute)
+		if got := b.heard(); len(got) != 3 || got[2].doc.Subscribe == nil {
+			t.Errorf("heard %+v after an outage of eight hours", got)
+		}
+	})
+}
