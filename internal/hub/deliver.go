@@ -67,6 +67,7 @@ type telling struct {
 	seen   int // subscriptions that this pass has met
 	told   int
 	failed int
+	ended  int // of those that failed, subscriptions that are over
 	lease  time.Time
 	over   bool // finished, or somebody else's
 }
@@ -382,8 +383,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 		c.Pos = p.last
 		c.Results = append(c.Results, p.results...)
 		c.Events = append(c.Events, p.events...)
-		t.told += p.told
-		t.failed += p.failed
+		t.told, t.failed, t.ended = t.told+p.told, t.failed+p.failed, t.ended+dropped(p.events)
 		p.mu.Unlock()
 	}
 	if finish && t.told+t.failed > 0 {

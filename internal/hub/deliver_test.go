@@ -2,6 +2,8 @@ package hub_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,6 +127,28 @@ func TestAGoneAnswerEndsTheSubscription(t *testing.T) {
 			t.Error("the other one is gone")
 		}
 	})
+}
+
+func TestThoseWhoseSubscriptionEndedAreNotSaidToBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	for gone, want := range map[int]string{
+		0: "; 3 could not be told and will be tried again.",
+		1: "; 2 could not be told and will be tried again; 1 subscription has ended.",
+		3: "; 3 subscriptions have ended.",
+	} {
+		inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+			names := w.subscribers(4)
+			w.answers(func(cb string, _ int) hub.Reply {
+				at := slices.Index(names, cb)
+				return hub.Reply{OK: at == 3, Gone: at < gone}
+			})
+			w.change("two")
+			w.settle(time.Second)
+			if got := w.events(event.KindNotify); len(got) != 1 || !strings.HasSuffix(got[0].Text, want) || got[0].Told != 1 || got[0].Failed != 3 {
+				t.Errorf("%d gone: %+v", gone, got)
+			}
+		})
+	}
 }
 
 func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {

@@ -59,10 +59,27 @@ func (t *telling) summary() event.Event {
 		Told: t.told, Failed: t.failed, Took: took,
 		Text: fmt.Sprintf("Told %s in %s.", count(t.told, "subscriber"), short(took)),
 	}
-	if t.failed > 0 {
-		e.Text = fmt.Sprintf("Told %s in %s; %d could not be told and will be tried again.", count(t.told, "subscriber"), short(took), t.failed)
+	if n := t.failed - t.ended; n > 0 {
+		e.Text = fmt.Sprintf("%s; %d could not be told and will be tried again.", e.Text[:len(e.Text)-1], n)
+	}
+	switch {
+	case t.ended == 1:
+		e.Text = e.Text[:len(e.Text)-1] + "; 1 subscription has ended."
+	case t.ended > 1:
+		e.Text = fmt.Sprintf("%s; %d subscriptions have ended.", e.Text[:len(e.Text)-1], t.ended)
 	}
 	return e
+}
+
+// dropped counts the events that end a subscription.
+func dropped(list []event.Event) int {
+	n := 0
+	for _, e := range list {
+		if e.Kind == event.KindDrop {
+			n++
+		}
+	}
+	return n
 }
 
 func count(n int, noun string) string {
