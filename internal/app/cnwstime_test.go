@@ -118,7 +118,7 @@ func (b *bubble) start() {
 	public := func() string { return bubbleHub }
 	b.follow = &upstream.Engine{
 		Store: st, Bus: b.hub.Bus, Log: log, PublicURL: public,
-		Ask:     &gateway.UpstreamClient{Feeds: reads, HTTP: asks, PublicURL: public},
+		Ask: &gateway.UpstreamClient{Feeds: reads, HTTP: asks, PublicURL: public},
 		// That 30 days are the default is held by the engine's own tests; here they would take long.
 		Options: upstream.Options{Away: time.Hour, Silence: bubbleSilence},
 		Signal: func(ctx context.Context, s upstream.Signal) error {
