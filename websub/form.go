@@ -154,7 +154,8 @@ func (f form) subscription(mode string) (s Subscription, err error) {
 	return s, nil
 }
 
-// parseLease reads what was asked for, which the hub need not grant.
+// parseLease reads what was asked for, which the hub need not grant. More than can be
+// counted is asked for as the most that can.
 //
 // spec:websub-2018#lease-positive
 func parseLease(s string) (time.Duration, error) {
@@ -165,13 +166,13 @@ func parseLease(s string) (time.Duration, error) {
 		return 0, bad("hub.lease_seconds is %s; it must be a positive decimal number of seconds.", quote(s))
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	switch {
-	case err != nil, n > maxLeaseSeconds:
-		return 0, bad("hub.lease_seconds is %s, which is more seconds than can be counted here; ask for at most %d.", quote(s), maxLeaseSeconds)
-	case n == 0:
+	if err != nil {
+		n = maxLeaseSeconds // digits alone, so it is only too large
+	}
+	if n == 0 {
 		return 0, bad("hub.lease_seconds is 0; it must be a positive number of seconds, or be left out.")
 	}
-	return time.Duration(n) * time.Second, nil
+	return time.Duration(min(n, maxLeaseSeconds)) * time.Second, nil
 }
 
 // published are the topics that changed, each once.

@@ -25,6 +25,7 @@ import (
 	"cloudburst/internal/api"
 	"cloudburst/internal/config"
 	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
@@ -127,7 +128,7 @@ func (a *App) hubOptions() hub.Options {
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, Own: a.ownCallback,
 		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), Thin: ws.Oversize == "thin", MaxLease: ws.MaxLease,
-		Topics: ws.Topics, OwnTopic: a.ownTopic,
+		Topics: ws.Topics, OwnTopic: a.ownTopic, Callable: a.callable,
 	}
 }
 
@@ -139,6 +140,19 @@ func (a *App) ownCallback(raw string) bool {
 		return gateway.Own(raw, *p...)
 	}
 	return gateway.Own(raw, a.cfg.PublicURL)
+}
+
+// callable says why a callback can never be called: what the guard sees in its URL.
+func (a *App) callable(raw string) error {
+	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Callback: true}).CheckURL(raw)
+	switch {
+	case err == nil:
+		return nil
+	case fetch.KindOf(err) == fetch.Refused:
+		// Said plainly, for the address is the asker's own word; nothing was looked up.
+		return fault.Wrap(fault.Refused, err, "The callback %s is at an address that this server does not call.", fetch.Redact(raw))
+	}
+	return fault.Wrap(fault.Refused, err, "The callback %s.", strings.TrimRight(fetch.Text(err), "."))
 }
 
 // ownTopic reports a topic that this program serves.

@@ -165,6 +165,13 @@ func TestACallbackIsUsedByteForByte(t *testing.T) {
 	if code, _ := w.ask(t, "subscribe", topic, strings.Replace(e.URL, "://", "://me:secret@", 1)); code != http.StatusBadRequest {
 		t.Errorf("a callback with a log-in: %d", code)
 	}
+	for callback, want := range map[string]string{
+		"http://10.0.0.1/cb": "10.0.0.1", "http://[fe80::1]/cb": "fe80", "http://192.0.2.1:22/cb": "port 22", "http://192.0.2.1:99999/cb": "99999",
+	} {
+		if code, body := w.ask(t, "subscribe", topic, callback); code < 400 || code > 499 || !strings.Contains(body, want) {
+			t.Errorf("%s, which can never be called: %d %s", callback, code, body)
+		}
+	}
 }
 
 func TestATopicOfAnyFormIsToldByItsName(t *testing.T) {
@@ -404,7 +411,7 @@ func TestASecretAndACallbackStayBetweenTheTwo(t *testing.T) {
 	})
 	topic := w.text("/blog", "one")
 	w.accepts(t, "subscribe", w.URL+"/missing", e.URL+"/"+token, "hub.secret", secret)  // denied
-	w.accepts(t, "subscribe", topic, "http://127.0.0.1:1/"+token, "hub.secret", secret) // never confirmed
+	w.accepts(t, "subscribe", topic, "http://127.0.0.1:2/"+token, "hub.secret", secret) // never confirmed
 	w.accepts(t, "subscribe", topic, e.URL+"/"+token, "hub.secret", secret)
 	wait(t, "it is subscribed", func() bool { _, ok := w.subscription(t, topic, e.URL+"/"+token); return ok })
 	w.publish(t, topic)

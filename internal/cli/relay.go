@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
+	"cloudburst/rsscloud"
 )
 
 func (p *Program) relay() *cobra.Command {
@@ -26,6 +29,23 @@ const (
 	relayPatience = 5 * time.Second // for the hub's answer, before "pending" is told
 	relayLook     = 100 * time.Millisecond
 )
+
+// relayDoor is the door of a hub that may be named without its path. WebSub hubs at
+// the root exist, so those are taken as they are.
+func relayDoor(via, hub string) string {
+	base := strings.TrimRight(hub, "/")
+	switch u, err := url.Parse(base); {
+	case err != nil || u.Host == "" || u.Path != "" || u.RawQuery != "":
+		return hub
+	case via == "cnws":
+		return cnwsDoor(base)
+	case via == "rsscloud":
+		if door, err := rsscloud.CloudAt(base).RegisterURL(); err == nil {
+			return door
+		}
+	}
+	return hub
+}
 
 func relayVias() []string { return []string{"rsscloud", "websub", "cnws"} }
 
@@ -53,6 +73,7 @@ Prints what the hub answered, or that it has not answered within five seconds.
 			if r.Hub != "" && r.Via == "" {
 				return usagef("--hub needs --via behind it: rsscloud, websub or cnws")
 			}
+			r.Hub = relayDoor(r.Via, r.Hub)
 			return p.with(c, true, func(ctx context.Context, s *connection) error {
 				relay, err := s.AddRelay(ctx, r)
 				if err != nil {

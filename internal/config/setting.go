@@ -137,7 +137,7 @@ func websubSettings() []Setting {
 			Doc: "Bytes; a larger topic is not delivered over WebSub.",
 			set: func(c *Config, p parsed) { c.WebSub.MaxContent = p.count }},
 		{Name: "websub.oversize", Kind: Choice, Default: "refuse", Choices: []string{"refuse", "thin"},
-			Doc: "What becomes of a larger topic: its subscriptions are denied and its changes are not told (refuse), or they are told without the content (thin), which the WebSub text does not provide for.",
+			Doc: "What becomes of a larger topic: nobody can subscribe to it any more, and those who did are not told of its changes until it is smaller again (refuse); or they are told without the content (thin), which the WebSub text does not provide for.",
 			set: func(c *Config, p parsed) { c.WebSub.Oversize = p.text }},
 		{Name: "websub.signature", Kind: Choice, Default: "sha256", Choices: []string{"sha1", "sha256", "sha384", "sha512"},
 			Doc: "Method of the signature of WebSub deliveries to subscribers that gave a secret.",

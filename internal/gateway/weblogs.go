@@ -50,7 +50,7 @@ func (g *Gateway) weblogsRoutes(rpc, rest http.Handler) []Route {
 		{"/weblogUpdates", openDoor("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL)))},
 		{"/pingSiteForm", openDoor("GET, HEAD, POST, OPTIONS", form)},
 		{"GET /ping", pingByQuery(rest)},
-		{"POST /ping", pingByQuery(rest)},
+		{"POST /ping", rpcOr(rpc, pingByQuery(rest))},
 	}
 	if g.Changes == nil {
 		return routes

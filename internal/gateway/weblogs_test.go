@@ -241,6 +241,16 @@ func TestThePingDoorTakesTheURLFromTheQuery(t *testing.T) {
 	}
 }
 
+func TestThePingDoorTakesProcedureCallsToo(t *testing.T) {
+	t.Parallel()
+	h := &fakeHub{}
+	srv := serve(t, h)
+	r, err := (&weblogs.Client{}).Ping(t.Context(), srv.URL+"/ping", weblogs.Ping{Name: "Site", URL: "http://site.example/"})
+	if err != nil || r.Err || len(h.announced) != 1 {
+		t.Errorf("%+v, %v, %+v", r, err, h.announced)
+	}
+}
+
 func TestTheFormIsAPageOfTheProgram(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()

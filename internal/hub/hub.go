@@ -141,6 +141,9 @@ type Options struct {
 	Topics          string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
 	OwnTopic        func(url string) bool      // reports a topic that is served by this program; nil: none
 	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
+	// Callable says why a callback can never be called, as far as its URL alone tells;
+	// nil: nobody knows. Who asks by WebSub is answered before the callback is tried.
+	Callable func(callback string) error
 }
 
 // Which topics may be asked for over WebSub.

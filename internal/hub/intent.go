@@ -123,6 +123,11 @@ func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now
 	if wait, ok := h.sourceLimit.take(sourceKey(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many requests from your network; please wait %s and ask again.", wait)
 	}
+	if h.Options.Callable != nil {
+		if err := h.Options.Callable(in.Callback); err != nil {
+			return err
+		}
+	}
 	if in.Mode == ModeSubscribe {
 		if err := h.topicAllowed(ctx, in.Topic, now); err != nil {
 			return err

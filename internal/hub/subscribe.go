@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,7 +109,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 
 func registeredText(protocol string, expires time.Time) string {
 	if !expires.Before(Forever()) {
-		return fmt.Sprintf("Registered for %s notifications.", protocol)
+		return fmt.Sprintf("Registered for %s notifications.", strings.ToUpper(protocol)) // CNWS alone has no end
 	}
 	return fmt.Sprintf("Registered for %s notifications until %s.", protocol, expires.Format("15:04 on 2 January"))
 }
