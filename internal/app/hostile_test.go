@@ -185,7 +185,6 @@ func hostileWebSub() map[string]hostile {
 		"WebSub: a mode that is none":        {request("POST", "/websub", formType, strings.Replace(inOrder, "subscribe", "denied", 1)), " 400 "},
 		"WebSub: a secret of 200 bytes":      {request("POST", "/websub", formType, inOrder+"&hub.secret="+strings.Repeat("s", 200)), " 400 "},
 		"WebSub: a lease of -1":              {request("POST", "/websub", formType, inOrder+"&hub.lease_seconds=-1"), " 400 "},
-		"WebSub: a lease without end":        {request("POST", "/websub", formType, inOrder+"&hub.lease_seconds=99999999999999999999"), " 400 "},
 		"WebSub: a fragment":                 {request("POST", "/websub", formType, inOrder+"%23here"), " 400 "},
 		"WebSub: a fragment in the callback": {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=http://a.test/&hub.callback=http://b.test/%23x"), " 400 "},
 		"WebSub: a file as topic":            {request("POST", "/websub", formType, "hub.mode=subscribe&hub.topic=file:///etc/passwd&hub.callback=http://b.test/"), " 400 "},
