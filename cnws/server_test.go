@@ -142,7 +142,9 @@ func TestAClientTellsFailuresApart(t *testing.T) {
 	}{
 		{"404", http.NotFound, 404, nil},
 		{"410", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, 410, nil},
-		{"a redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, 307) }, 307, nil},
+		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
+		}, 307, nil},
 		{"a page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") }, 0, ErrAnswer},
 		{"nothing", func(http.ResponseWriter, *http.Request) {}, 0, ErrAnswer},
 		{"an endless answer", func(w http.ResponseWriter, _ *http.Request) {

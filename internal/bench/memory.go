@@ -15,7 +15,7 @@ const (
 )
 
 const (
-	memoryRounds = 3 // starts of the server for each figure of memory
+	memoryRounds = 3  // starts of the server for each figure of memory
 	growthNoise  = 16 // MiB that come and go with the collector, connections and pages of the store
 )
 
