@@ -253,9 +253,9 @@ func appendUTF7(out, doc []byte) (text []byte, bad finding) {
 	for len(doc) > 0 {
 		i := bytes.IndexByte(doc, '+')
 		if i < 0 {
-			return append(out, doc...), bad
+			return appendASCII(out, doc, &bad), bad
 		}
-		out = append(out, doc[:i]...)
+		out = appendASCII(out, doc[:i], &bad)
 		doc = doc[i+1:]
 		n := 0
 		for n < len(doc) && isBase64(doc[n]) {
@@ -284,6 +284,19 @@ func appendUTF7(out, doc []byte) (text []byte, bad finding) {
 		}
 	}
 	return out, bad
+}
+
+// appendASCII appends bytes of which those above ASCII are no characters.
+func appendASCII(out, b []byte, bad *finding) []byte {
+	for _, c := range b {
+		if c < utf8.RuneSelf {
+			out = append(out, c)
+			continue
+		}
+		bad.at(len(out))
+		out = utf8.AppendRune(out, utf8.RuneError)
+	}
+	return out
 }
 
 func isBase64(c byte) bool {
