@@ -13,7 +13,7 @@ const (
 	settleMost  = 500
 	lookEvery   = time.Second            // where other nodes share the store: a hint that was lost is made good by then
 	lookSoon    = 250 * time.Millisecond // for retries
-	lookIdle    = 10 * time.Second       // where nobody else writes to the store
+	lookIdle    = time.Minute            // where nobody else writes to the store
 	lookLeast   = 20 * time.Millisecond
 )
 
