@@ -250,13 +250,13 @@ func TestTheLeaseIsClampedAndTold(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
-	for i, c := range [][2]string{{"1", "300"}, {"300", "300"}, {"86400", "86400"}, {"864001", "864000"}, {"99999999", "864000"}, {"", "864000"}} {
+	for i, c := range [][2]string{{"1", "300"}, {"300", "300"}, {"86400", "86400"}, {"864001", "864000"}, {"99999999", "864000"}, {"99999999999999999999", "864000"}, {"", "864000"}} {
 		s := w.subscribe(t, topic, e.URL+"/cb", "hub.lease_seconds", c[0])
 		if got := e.await(t, "GET", i+1)[i].URL.Query().Get("hub.lease_seconds"); got != c[1] || fmt.Sprint(int(s.ExpiresAt.Sub(s.RenewedAt).Seconds())) != c[1] {
 			t.Errorf("asked for %q: told %s, granted %s", c[0], got, s.ExpiresAt.Sub(s.RenewedAt))
 		}
 	}
-	for _, bad := range []string{"0", "-1", "1.5", "ten", "99999999999999999999"} {
+	for _, bad := range []string{"0", "-1", "1.5", "ten"} {
 		if code, body := w.ask(t, "subscribe", topic, e.URL+"/cb", "hub.lease_seconds", bad); code != http.StatusBadRequest {
 			t.Errorf("a lease of %s: %d %s", bad, code, body)
 		}

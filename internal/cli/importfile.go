@@ -72,6 +72,9 @@ type peerSubscription struct {
 	WhenCreated     peerTime        `json:"whenCreated"`
 	WhenLastUpdate  peerTime        `json:"whenLastUpdate"`
 	WhenExpires     peerTime        `json:"whenExpires"`
+	Details         struct {
+		Secret string `json:"secret"`
+	} `json:"details"` // of WebSub's, in version 2
 }
 
 // peerTime is an ISO 8601 text; null and the beginning of 1970 mean never.
@@ -168,6 +171,9 @@ func convertOne(feed string, raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	out := client.Subscription{Topic: feed, Protocol: s.Protocol, Callback: s.URL, ExpiresAt: s.WhenExpires.Time}
+	if s.Protocol == "websub" {
+		out.Secret = s.Details.Secret
+	}
 	// false, null and absent all mean that there is none.
 	if json.Unmarshal(s.NotifyProcedure, &out.Procedure) != nil {
 		out.Procedure = ""
