@@ -166,7 +166,7 @@ func (a *App) banner(public, admin string) {
 		return
 	}
 	fmt.Fprintf(a.Out, "Cloudburst %s\n\n  Look      %s/\n  Operate   http://%s/v1/ (this machine only, unless you changed admin.listen)\n  Store     %s\n\n", Version, public, admin, a.where())
-	fmt.Fprintf(a.Out, "Put this into your feed's <channel>, and ping after each change:\n\n  %s\n  cloudburst ping --hub %s FEED\n\n", rsscloud.CloudAt(public), public)
+	fmt.Fprintf(a.Out, "Put this into your feed's <channel>, and ping after each change:\n\n  %s\n  <atom:link xmlns:atom=\"http://www.w3.org/2005/Atom\" rel=\"hub\" href=\"%s/websub\"/>\n\n  cloudburst ping --hub %s FEED\n\n", rsscloud.CloudAt(public), public, public)
 	for _, w := range a.warnings() {
 		fmt.Fprintf(a.Out, "Warning: %s\n", w)
 	}
