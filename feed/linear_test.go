@@ -274,6 +274,9 @@ func growth(s hostile, o *feed.Options) (ratio float64) {
 		}
 		n *= 2
 	}
+	if ratio >= 2.5 { // what another program did just then is gone by now, and a square stays
+		ratio = min(ratio, grow(s.doc(n), s.doc(2*n), o))
+	}
 	return ratio
 }
 
