@@ -161,12 +161,7 @@ func (a *App) ownTopic(url string) bool {
 }
 
 // websubDoor is the WebSub door as strangers reach it.
-func (a *App) websubDoor() string {
-	if o := a.ownOrigins(); len(o) > 0 {
-		return o[0] + "/websub"
-	}
-	return a.cfg.PublicURL + "/websub"
-}
+func (a *App) websubDoor() string { return a.publicURL() + "/websub" }
 
 // originsOf are the names by which the public listener can be called.
 func originsOf(public string, l netip.AddrPort) []string {

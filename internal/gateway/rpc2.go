@@ -40,24 +40,35 @@ func FaultOf(err error) *xmlrpc.Fault {
 	return &xmlrpc.Fault{Code: xmlrpc.CodeApp, String: fault.Message(err)}
 }
 
-// rpcAtRoot serves calls that are sent to the root, where old clients send them.
-func rpcAtRoot(rpc http.Handler) http.Handler {
+// rpcOr sends XML-RPC calls to rpc and everything else to other.
+func rpcOr(rpc, other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			other.ServeHTTP(w, r)
+			return
+		}
 		body := bufio.NewReaderSize(r.Body, sniffed)
 		// An error comes again when the body is read.
 		head, _ := body.Peek(sniffed)
-		if !xmlrpc.Sniff(head) {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.WriteHeader(http.StatusUnsupportedMediaType)
-			fmt.Fprint(w, "A POST to this address must be an XML-RPC call. Forms go to /rsscloud/ping, /rsscloud/pleaseNotify and /websub, SOAP to /soap, CNWS to /cnws.\n")
-			return
-		}
 		r.Body = struct {
 			io.Reader
 			io.Closer
 		}{body, r.Body}
-		rpc.ServeHTTP(w, r)
+		if xmlrpc.Sniff(head) {
+			rpc.ServeHTTP(w, r)
+			return
+		}
+		other.ServeHTTP(w, r)
 	})
+}
+
+// rpcAtRoot serves calls that are sent to the root, where old clients send them.
+func rpcAtRoot(rpc http.Handler) http.Handler {
+	return rpcOr(rpc, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(http.StatusUnsupportedMediaType)
+		fmt.Fprint(w, "A POST to this address must be an XML-RPC call. Forms go to /rsscloud/ping, /rsscloud/pleaseNotify and /websub, SOAP to /soap, CNWS to /cnws.\n")
+	}))
 }
 
 // Methods are rssCloud's procedures over XML-RPC.

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"log/slog"
@@ -170,28 +169,6 @@ func isNamed(c soap.Call, name string) bool {
 		}
 	}
 	return false
-}
-
-// rpcOr sends XML-RPC calls to rpc and everything else to other.
-func rpcOr(rpc, other http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			other.ServeHTTP(w, r)
-			return
-		}
-		body := bufio.NewReaderSize(r.Body, sniffed)
-		// An error comes again when the body is read.
-		head, _ := body.Peek(sniffed)
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{body, r.Body}
-		if xmlrpc.Sniff(head) {
-			rpc.ServeHTTP(w, r)
-			return
-		}
-		other.ServeHTTP(w, r)
-	})
 }
 
 // pingByQuery lets rssCloud's short door take the url of a ping from the query,

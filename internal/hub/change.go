@@ -206,18 +206,10 @@ func (h *Hub) hear(ctx context.Context, urls []string, p Ping) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	checking := topicURLs(topics)
-	if len(checking) == 0 {
-		return nil, nil
-	}
-	if err := h.Store.Announce(ctx, nil, checking, now, now.Add(checkLease), nil); err != nil {
+	if err := h.alsoPing(ctx, topics, p, now); err != nil {
 		return nil, err
 	}
-	for _, u := range checking {
-		p.URL = u
-		h.joinLater(p, now)
-	}
-	return checking, nil
+	return topicURLs(topics), nil
 }
 
 func topicURLs(topics []Topic) []string {

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -74,8 +75,8 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	return h.await(ctx, r, p, came)
 }
 
-// alsoPing has the further topics checked that a signal means. Nobody waits for
-// them, so their pings are made durable first.
+// alsoPing has topics checked that a signal means besides, or that somebody else
+// named. Nobody waits for them, so their pings are made durable first.
 func (h *Hub) alsoPing(ctx context.Context, topics []Topic, p Ping, came time.Time) error {
 	if len(topics) == 0 {
 		return nil
@@ -178,7 +179,7 @@ func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingRes
 		}
 		return PingResult{}, failed
 	}
-	list := []Change{{Name: about.Title, URL: firstOf(about.Home, p.URL), Feed: p.URL, Door: p.Door}}
+	list := []Change{{Name: about.Title, URL: cmp.Or(about.Home, p.URL), Feed: p.URL, Door: p.Door}}
 	h.list(list, came)
 	events := []event.Event{e}
 	h.stamp(events)
@@ -193,15 +194,6 @@ func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingRes
 		}
 	}
 	return PingResult{Checked: read}, nil
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // readStranger reads a feed that nobody follows, if its turn has come. One that

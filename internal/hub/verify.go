@@ -2,6 +2,7 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -200,7 +201,7 @@ func (h *Hub) describe(c *Check, t Topic, got Fetched, pings []event.Event, list
 	if len(pings) > 0 {
 		door = pings[0].Door
 	}
-	c.Listed = []Change{{Name: about.Title, URL: firstOf(about.Home, t.URL), Feed: t.URL, Door: door}}
+	c.Listed = []Change{{Name: about.Title, URL: cmp.Or(about.Home, t.URL), Feed: t.URL, Door: door}}
 	h.list(c.Listed, c.Now)
 }
 
