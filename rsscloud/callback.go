@@ -112,12 +112,12 @@ func cutPort(hostport string) (host, port string, ok bool) {
 //
 // spec:rsscloud-2009#challenge
 func ChallengeURL(callback, feed, challenge string) string {
-	sep := "?"
-	if strings.Contains(callback, "?") {
-		sep = "&"
-		if strings.HasSuffix(callback, "?") || strings.HasSuffix(callback, "&") {
-			sep = ""
-		}
+	sep := "&"
+	switch mark := strings.IndexByte(callback, '?'); {
+	case mark < 0:
+		sep = "?"
+	case mark == len(callback)-1, strings.HasSuffix(callback, "&"):
+		sep = ""
 	}
 	return callback + sep + "url=" + url.QueryEscape(feed) + "&challenge=" + url.QueryEscape(challenge)
 }

@@ -142,6 +142,7 @@ func TestChallengeGoesBehindTheQueryByteForByte(t *testing.T) {
 	for callback, want := range map[string]string{
 		"http://a/":                   "http://a/?" + tail,
 		"http://a/?":                  "http://a/?" + tail,
+		"http://a/??":                 "http://a/??&" + tail,
 		"http://a/?x=%2f&y":           "http://a/?x=%2f&y&" + tail,
 		"http://a/?x&":                "http://a/?x&" + tail,
 		"http://a/?rsscloud=notify&;": "http://a/?rsscloud=notify&;&" + tail,

@@ -100,10 +100,10 @@ func PingURL(template string, p Ping) (string, error) {
 	}
 	if !strings.Contains(template, "{0}") && !strings.Contains(template, "{1}") {
 		template, _, _ = strings.Cut(template, "#")
-		switch {
-		case !strings.Contains(template, "?"):
+		switch mark := strings.IndexByte(template, '?'); {
+		case mark < 0:
 			template += "?"
-		case !strings.HasSuffix(template, "?") && !strings.HasSuffix(template, "&"):
+		case mark < len(template)-1 && !strings.HasSuffix(template, "&"):
 			template += "&"
 		}
 		template += "name={0}&url={1}"

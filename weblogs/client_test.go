@@ -70,6 +70,7 @@ func TestTemplatesOfPings(t *testing.T) {
 		"http://rpc.example/pingSiteForm":                  "http://rpc.example/pingSiteForm?name=" + name + "&url=" + address,
 		"http://rpc.example/p?c=ping":                      "http://rpc.example/p?c=ping&name=" + name + "&url=" + address,
 		"http://rpc.example/p?#top":                        "http://rpc.example/p?name=" + name + "&url=" + address,
+		"http://rpc.example/p??":                           "http://rpc.example/p??&name=" + name + "&url=" + address,
 		"ftp://rpc.example/":                               "",
 		"{1}":                                              "",
 		"http://{1}/":                                      "",

@@ -44,10 +44,10 @@ func VerifyURL(callback string, v Verification) string {
 		}
 	}
 	join := "&"
-	switch {
-	case !strings.Contains(callback, "?"):
+	switch mark := strings.IndexByte(callback, '?'); {
+	case mark < 0:
 		join = "?"
-	case strings.HasSuffix(callback, "?"), strings.HasSuffix(callback, "&"):
+	case mark == len(callback)-1, strings.HasSuffix(callback, "&"):
 		join = ""
 	}
 	return callback + join + f.encode()

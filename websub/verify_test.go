@@ -20,6 +20,7 @@ func TestQuestionsStandBehindTheCallbacksOwnQuery(t *testing.T) {
 		"http://s.example/cb":                      "http://s.example/cb?" + asked,
 		"http://s.example":                         "http://s.example?" + asked,
 		"http://s.example/cb?":                     "http://s.example/cb?" + asked,
+		"http://s.example/cb??":                    "http://s.example/cb??&" + asked,
 		"http://s.example/cb?x=1":                  "http://s.example/cb?x=1&" + asked,
 		"http://s.example/cb?x=1&":                 "http://s.example/cb?x=1&" + asked,
 		"http://s.example/cb?hub.mode=mine&hub%2e": "http://s.example/cb?hub.mode=mine&hub%2e&" + asked,
