@@ -25,8 +25,22 @@ type Config struct {
 	WebSub WebSub
 	CNWS   CNWS
 	// Changes is the list of changes.
-	Changes Changes
-	Log     Log
+	Changes  Changes
+	Accounts Accounts
+	Feeds    Feeds
+	Log      Log
+}
+
+// Accounts says who may have one, and what keeps their readers' secrets.
+type Accounts struct {
+	Registration string // closed, open
+	SecretKey    string // "" is derived: see the setting
+}
+
+// Feeds bounds what serving the feeds of this server takes.
+type Feeds struct {
+	Memory      int           // bytes
+	KeepReaders time.Duration // of a day's count
 }
 
 // Admin is the operator's listener.

@@ -54,10 +54,12 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Hub: Hub{Expiry: 25 * time.Hour, MaxErrors: 3, PingInterval: time.Second, CallbackTimeout: 15 * time.Second,
 			Retry:      []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
 			SourceRate: 200, HostRate: 100},
-		WebSub:  WebSub{Topics: "open", MaxContent: 1 << 20, Oversize: "refuse", Signature: "sha256", MaxLease: 240 * time.Hour},
-		CNWS:    CNWS{Ageing: 24 * time.Hour},
-		Changes: Changes{When: "minutes", Keep: 720 * time.Hour},
-		Log:     Log{Level: "info", Format: "text", Keep: 720 * time.Hour},
+		WebSub:   WebSub{Topics: "open", MaxContent: 1 << 20, Oversize: "refuse", Signature: "sha256", MaxLease: 240 * time.Hour},
+		CNWS:     CNWS{Ageing: 24 * time.Hour},
+		Changes:  Changes{When: "minutes", Keep: 720 * time.Hour},
+		Accounts: Accounts{Registration: "closed"},
+		Feeds:    Feeds{Memory: 64 << 20, KeepReaders: 2160 * time.Hour},
+		Log:      Log{Level: "info", Format: "text", Keep: 720 * time.Hour},
 	}
 	if diff := cmp.Diff(want, Default(), comparePrefixes); diff != "" {
 		t.Error(diff)

@@ -67,7 +67,7 @@ func (s Setting) EnvFile() string {
 // Settings is the table, in the order in which people read it: names without a
 // dot first, then table by table.
 func Settings() []Setting {
-	return slices.Concat(general(), hubSettings(), websubSettings(), listSettings(), logSettings())
+	return slices.Concat(general(), hubSettings(), websubSettings(), listSettings(), accountSettings(), logSettings())
 }
 
 func general() []Setting {
@@ -162,6 +162,23 @@ func listSettings() []Setting {
 		{Name: "changes.follow", Kind: URLs, Default: "",
 			Doc: "Lists of changes of other servers (changes.xml), separated by commas. What they name and somebody follows here is checked. Each is read every 5 minutes.",
 			set: func(c *Config, p parsed) { c.Changes.Follow = p.urls }},
+	}
+}
+
+func accountSettings() []Setting {
+	return []Setting{
+		{Name: "accounts.registration", Kind: Choice, Default: "closed", Choices: []string{"closed", "open"},
+			Doc: "Who may make an account: the operator only (closed), or everybody who opens the page for it (open).",
+			set: func(c *Config, p parsed) { c.Accounts.Registration = p.text }},
+		{Name: "accounts.secret-key", Kind: Text, Default: "", Secret: true,
+			Doc: "What the secrets of private feeds are encrypted with: at least 16 characters, the same on all machines that share a database. Empty: a key that is made once and kept in the data folder.",
+			set: func(c *Config, p parsed) { c.Accounts.SecretKey = p.text }},
+		{Name: "feeds.memory", Kind: Count, Default: "67108864", Min: "1048576", Max: "68719476736",
+			Doc: "Bytes of written feeds that are kept in memory, all formats and packed forms together.",
+			set: func(c *Config, p parsed) { c.Feeds.Memory = p.count }},
+		{Name: "feeds.keep-readers", Kind: Duration, Default: "2160h", Min: "48h", Max: "87600h",
+			Doc: "How long the daily counts of a feed's readers are kept.",
+			set: func(c *Config, p parsed) { c.Feeds.KeepReaders = p.duration }},
 	}
 }
 
