@@ -1,0 +1,3 @@
+package render
+
+func appendAtom10(w *writer) {}

@@ -1,0 +1,3 @@
+package render
+
+func appendAtom03(w *writer) {}

@@ -1,0 +1,5 @@
+package render
+
+func appendCSV(w *writer) {}
+
+func appendTSV(w *writer) {}

@@ -1,0 +1,112 @@
+package render
+
+import (
+	"strings"
+)
+
+// Format is one that can be written.
+type Format struct {
+	Name  string // "rss20", as Append and Lookup take it
+	Title string // "RSS 2.0", for people
+	Ext   string // of files, without the dot; "" where another version has it
+	Type  string // media type, with its charset
+}
+
+// Formats gives all of them, in the order in which a list should have them.
+func Formats() []Format {
+	return []Format{
+		{"rss090", "RSS 0.90", "", "application/rdf+xml; charset=utf-8"},
+		{"rss091", "RSS 0.91", "", typeRSS},
+		{"rss092", "RSS 0.92", "", typeRSS},
+		{"rss093", "RSS 0.93", "", typeRSS},
+		{"rss094", "RSS 0.94", "", typeRSS},
+		{"rss20", "RSS 2.0", "xml", typeRSS},
+		{"rdf", "RSS 1.0 (RDF)", "rdf", "application/rdf+xml; charset=utf-8"},
+		{"atom", "Atom 1.0", "atom", "application/atom+xml; charset=utf-8"},
+		{"atom03", "Atom 0.3", "", "application/atom+xml; charset=utf-8"},
+		{"jsonfeed", "JSON Feed 1.1", "json", "application/feed+json; charset=utf-8"},
+		{"cdf", "CDF", "cdf", "application/x-cdf; charset=utf-8"},
+		{"scriptingnews", "scriptingNews 2.0b1", "", "text/xml; charset=utf-8"},
+		{"opml", "OPML 2.0", "opml", "text/x-opml; charset=utf-8"},
+		{"csv", "CSV", "csv", "text/csv; charset=utf-8; header=present"},
+		{"tsv", "TSV", "tsv", "text/tab-separated-values; charset=utf-8"},
+		{"phps", "PHP serialize", "phps", "application/vnd.php.serialized"},
+		{"storable", "Perl Storable", "sto", "application/x-perl-storable"},
+		{"php", "PHP source", "php", "text/x-php; charset=utf-8"},
+		{"perl", "Perl source", "pl", "text/x-perl; charset=utf-8"},
+		{"python", "Python source", "py", "text/x-python; charset=utf-8"},
+		{"ruby", "Ruby source", "rb", "text/x-ruby; charset=utf-8"},
+		{"js", "JavaScript module", "js", "text/javascript; charset=utf-8"},
+		{"jsonp", "JSON-P", "", "text/javascript; charset=utf-8"},
+		{"html", "HTML (h-feed)", "html", "text/html; charset=utf-8"},
+		{"text", "Plain text", "txt", "text/plain; charset=utf-8"},
+	}
+}
+
+const typeRSS = "application/rss+xml; charset=utf-8"
+
+// Lookup finds a format by its name. The error is an [*UnknownFormatError].
+func Lookup(name string) (Format, error) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Format{}, &UnknownFormatError{Name: name}
+}
+
+// ByExt finds the format of files with an extension, which has no dot.
+func ByExt(ext string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Ext == ext && ext != "" {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// UnknownFormatError says that there is no format of a name.
+type UnknownFormatError struct{ Name string }
+
+// Error names all that there are.
+func (e *UnknownFormatError) Error() string {
+	var b strings.Builder
+	b.WriteString("render: there is no format " + short(e.Name) + "; the formats are")
+	for i, f := range Formats() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(" " + f.Name)
+	}
+	return b.String()
+}
+
+// CallbackError says that Options.Callback is no name of a function.
+type CallbackError struct{ Callback string }
+
+// Error shows the name.
+func (e *CallbackError) Error() string {
+	return "render: " + short(e.Callback) + " is no name of a JavaScript function; use letters, digits, _, $ and dots, like feeds.show"
+}
+
+// short shows a value in a message, quoted and shortened.
+func short(s string) string {
+	const most = 60
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) > most {
+		n := most
+		for s[n]&0xc0 == 0x80 {
+			n--
+		}
+		s = s[:n] + "…"
+	}
+	return "“" + strings.Map(printable, s) + "”"
+}
+
+// printable is c, or a sign for what would break a line.
+func printable(c rune) rune {
+	if c < ' ' || 0x7f <= c && c < 0xa0 || c == 0x2028 || c == 0x2029 || 0x202a <= c && c <= 0x202e || 0x2066 <= c && c <= 0x2069 {
+		return '\uFFFD'
+	}
+	return c
+}

@@ -1,0 +1,3 @@
+package render
+
+func appendHTML(w *writer) {}

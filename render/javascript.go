@@ -1,0 +1,5 @@
+package render
+
+func appendJS(w *writer) {}
+
+func appendJSONP(w *writer) {}

@@ -1,0 +1,3 @@
+package render
+
+func appendJSONFeed(w *writer) {}

@@ -1,0 +1,3 @@
+package render
+
+func appendPHPSerialize(w *writer) {}

@@ -1,0 +1,3 @@
+package render
+
+func appendRDF(w *writer) {}

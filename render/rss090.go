@@ -1,0 +1,3 @@
+package render
+
+func appendRSS090(w *writer) {}

@@ -1,0 +1,3 @@
+package render
+
+func appendRSS091(w *writer) {}

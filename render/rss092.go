@@ -1,0 +1,3 @@
+package render
+
+func appendRSS092(w *writer) {}

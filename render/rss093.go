@@ -1,0 +1,3 @@
+package render
+
+func appendRSS093(w *writer) {}

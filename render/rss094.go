@@ -1,0 +1,3 @@
+package render
+
+func appendRSS094(w *writer) {}

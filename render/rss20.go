@@ -1,0 +1,3 @@
+package render
+
+func appendRSS20(w *writer) {}

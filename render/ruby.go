@@ -1,0 +1,3 @@
+package render
+
+func appendRuby(w *writer) {}

@@ -1,0 +1,3 @@
+package render
+
+func appendStorable(w *writer) {}

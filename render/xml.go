@@ -1,0 +1,195 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// root begins an XML document with its declaration and its first element. attrs are
+// names and values; xmlns is one of them where the format has one. Declarations of
+// the namespaces that are used get in behind them, see done.
+func (w *writer) root(name string, attrs ...string) {
+	w.b = append(w.b, `<?xml version="1.0" encoding="UTF-8"?>`...)
+	w.tag(name, attrs)
+	w.rootAt = len(w.b)
+	w.b = append(w.b, '>')
+	w.depth++
+}
+
+// done ends the document: the root is closed, and declares what was used within.
+func (w *writer) done(name string) {
+	w.close(name)
+	w.b = append(w.b, '\n')
+	var room [512]byte
+	decl := room[:0]
+	for s := range spNone {
+		if w.spaces&(1<<s) == 0 {
+			continue
+		}
+		prefix, uri := s.declaration()
+		decl = append(append(append(append(append(decl, ` xmlns:`...), prefix...), `="`...), uri...), '"')
+	}
+	if len(decl) == 0 {
+		return
+	}
+	w.b = append(w.b, decl...) // for the room
+	copy(w.b[w.rootAt+len(decl):], w.b[w.rootAt:])
+	copy(w.b[w.rootAt:], decl)
+}
+
+// line begins a new one, unless white space counts.
+func (w *writer) line() {
+	if w.flat > 0 {
+		return
+	}
+	const spaces = "\n                                "
+	w.b = append(w.b, spaces[:1+min(2*w.depth, len(spaces)-1)]...)
+}
+
+// tag writes a start tag without its end. An attribute without a value is left out.
+func (w *writer) tag(name string, attrs []string) {
+	w.use(name)
+	w.line()
+	w.b = append(append(w.b, '<'), name...)
+	for i := 0; i+1 < len(attrs); i += 2 {
+		if attrs[i+1] != "" {
+			w.attr(attrs[i], attrs[i+1])
+		}
+	}
+}
+
+// attr writes an attribute into the start tag that was begun.
+func (w *writer) attr(name, value string) {
+	w.use(name)
+	w.b = append(append(append(w.b, ' '), name...), `="`...)
+	w.escape(value, name, inAttr)
+	w.b = append(w.b, '"')
+}
+
+// open begins an element that will have others in it. attrs are names and values.
+func (w *writer) open(name string, attrs ...string) {
+	w.tag(name, attrs)
+	w.b = append(w.b, '>')
+	w.depth++
+}
+
+// close ends the element that open began.
+func (w *writer) close(name string) {
+	w.depth--
+	w.line()
+	w.endTag(name)
+}
+
+func (w *writer) endTag(name string) {
+	w.b = append(append(append(w.b, "</"...), name...), '>')
+}
+
+// leaf writes an element with text in it, and nothing at all without text.
+func (w *writer) leaf(name, text string, attrs ...string) {
+	if text != "" {
+		w.element(name, text, attrs...)
+	}
+}
+
+// element is leaf that is written whatever its text.
+func (w *writer) element(name, text string, attrs ...string) {
+	w.tag(name, attrs)
+	w.b = append(w.b, '>')
+	w.escape(text, name, inText)
+	w.endTag(name)
+}
+
+// empty writes an element that has attributes only; nothing at all without them.
+func (w *writer) empty(name string, attrs ...string) {
+	for i := 1; i < len(attrs); i += 2 {
+		if attrs[i] != "" {
+			w.tag(name, attrs)
+			w.b = append(w.b, "/>"...)
+			return
+		}
+	}
+}
+
+// Where a text stands, as bits of what is special there.
+const (
+	inText = 1
+	inAttr = 2
+)
+
+// specials says of every byte where it cannot stand as it is: bit 0 in text, bit 1 in
+// attributes. 0xEF begins the two characters of the plane that XML has no place for.
+const specials = "\x03\x03\x03\x03\x03\x03\x03\x03\x03\x02\x02\x03\x03\x03\x03\x03" +
+	"\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03\x03" +
+	"\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00" + // " &
+	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x03\x00" + // < >
+	none64 + // letters
+	none64 + none32 + // within characters
+	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03" + // 0xEF
+	none16
+
+const (
+	none16 = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	none32 = none16 + none16
+	none64 = none32 + none32
+)
+
+// escape writes a text so that it stands for itself in XML. Characters that XML cannot
+// hold are left out, with a warning that names the part of the feed.
+//
+// spec:xml10-2008#characters
+func (w *writer) escape(s, where string, in byte) {
+	if !utf8.ValidString(s) {
+		w.warnCharacters(where)
+		s = strings.ToValidUTF8(s, "")
+	}
+	from, told := 0, false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if specials[c]&in == 0 {
+			continue
+		}
+		with, width := entity(s, i, in)
+		if width == 0 {
+			continue
+		}
+		if with == "" && !told {
+			told = true
+			w.warnCharacters(where)
+		}
+		w.b = append(append(w.b, s[from:i]...), with...)
+		from = i + width
+		i = from - 1
+	}
+	w.b = append(w.b, s[from:]...)
+}
+
+// entity is what stands for the special character at s[i], "" for one that is left
+// out; and its width, 0 for one that is none after all.
+func entity(s string, i int, in byte) (with string, width int) {
+	switch s[i] {
+	case '&':
+		return "&amp;", 1
+	case '<':
+		return "&lt;", 1
+	case '>':
+		return "&gt;", 1
+	case '"':
+		return "&quot;", 1
+	case '\r':
+		return "&#13;", 1
+	case '\n':
+		return "&#10;", 1
+	case '\t':
+		return "&#9;", 1
+	case 0xEF: // U+FFFE and U+FFFF
+		if s[i+1] == 0xBF && s[i+2] >= 0xBE {
+			return "", 3
+		}
+		return "", 0
+	}
+	return "", 1
+}
+
+func (w *writer) warnCharacters(where string) {
+	w.warn("characters", where, "Characters that the format cannot hold are left out.")
+}
