@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -42,8 +43,23 @@ func (p *process) stop() error {
 	return nil
 }
 
-// start starts the program and waits until it is ready.
+// start starts the program and waits until it is ready. Where the machine has no port
+// left for a moment, the program is right to end, and is started again.
 func (r *runner) start(ctx context.Context) (*process, error) {
+	for left := 20; ; left-- {
+		p, err := r.startOnce(ctx)
+		if err == nil || left == 0 || !strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
+			return p, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func (r *runner) startOnce(ctx context.Context) (*process, error) {
 	data := filepath.Join(r.Dir, "data")
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
 		"--public-url", publicURL, "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
@@ -61,6 +77,7 @@ func (r *runner) start(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
+	before, _ := log.Seek(0, io.SeekEnd) // what earlier lives said
 	cmd := exec.CommandContext(ctx, r.Binary, args...)
 	cmd.Env = append(os.Environ(), r.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -74,7 +91,7 @@ func (r *runner) start(ctx context.Context) (*process, error) {
 		select {
 		case <-p.done:
 			text, _ := os.ReadFile(filepath.Join(r.Dir, "log"))
-			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text)))
+			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text[min(before, int64(len(text))):])))
 		case <-time.After(5 * time.Millisecond):
 		}
 		base, admin := readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
