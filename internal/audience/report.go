@@ -1,0 +1,311 @@
+package audience
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// Report is who reads a user's feeds: Readers is the sum of what its parts count.
+type Report struct {
+	User       string    `json:"user"`
+	At         time.Time `json:"at"`
+	WindowDays int       `json:"window_days"`
+
+	Readers  int64          `json:"readers"`
+	Services Services       `json:"services"`
+	Programs Programs       `json:"programs"`
+	Push     Push           `json:"push"`
+	Private  PrivateReaders `json:"private"`
+
+	NotCounted NotCounted `json:"not_counted"`
+	Formats    []Count    `json:"formats"` // readers by the format that they read, services and programs
+	Days       []Day      `json:"days"`    // the oldest first, today last
+	Partial    bool       `json:"partial"` // there were more readers than are looked at
+}
+
+// Services read for many, and say for how many.
+type Services struct {
+	Readers int64        `json:"readers"`
+	List    []ServiceRow `json:"list"`
+}
+
+// ServiceRow is one of them, for one form of the feed.
+type ServiceRow struct {
+	Name        string    `json:"name"`
+	Format      string    `json:"format,omitempty"`
+	Subscribers int64     `json:"subscribers"`
+	LastAt      time.Time `json:"last_at"`
+}
+
+// Programs read for one person each, as far as can be known.
+type Programs struct {
+	Readers int64   `json:"readers"`
+	Once    int64   `json:"once"` // of Readers: came only once so far
+	List    []Count `json:"list"` // by name
+}
+
+// Push are subscriptions to notifications.
+type Push struct {
+	Subscriptions int64   `json:"subscriptions"`
+	Readers       int64   `json:"readers"` // those that are not counted among services or programs
+	List          []Count `json:"list"`    // subscriptions by protocol
+}
+
+// PrivateReaders are the readers with a secret of their own.
+type PrivateReaders struct {
+	Readers int64 `json:"readers"` // whose secret was used
+}
+
+// NotCounted is who else came.
+type NotCounted struct {
+	Browsers int64 `json:"browsers"`
+	Robots   int64 `json:"robots"`
+}
+
+// Count is a name and how many.
+type Count struct {
+	Name string `json:"name"`
+	N    int64  `json:"n"`
+}
+
+const mostListed = 50 // rows of each list in a Report
+
+// Report says who reads the feeds of a user. days is how many days of history it holds.
+func (a *Audience) Report(ctx context.Context, user string, days int) (Report, error) {
+	if err := a.Flush(ctx); err != nil {
+		return Report{}, err
+	}
+	now := a.now().UTC()
+	r, err := a.count(ctx, user, now)
+	if err != nil {
+		return Report{}, err
+	}
+	r.Days, err = a.history(ctx, user, now, days, r.day(user, now))
+	return r, err
+}
+
+func (a *Audience) count(ctx context.Context, user string, now time.Time) (Report, error) {
+	if user == "" || strings.Contains(user, "/") {
+		return Report{}, fault.New(fault.Invalid, "%q is not the name of a user.", user)
+	}
+	r := Report{User: user, At: now, WindowDays: int(Window / (24 * time.Hour))}
+	public, err := a.Store.SeenOf(ctx, user+"/"+publicFeed, now.Add(-Window), mostSeen)
+	if err != nil {
+		return Report{}, err
+	}
+	secret, err := a.Store.SeenOf(ctx, user+"/"+privateFeed, now.Add(-Window), mostSeen)
+	if err != nil {
+		return Report{}, err
+	}
+	r.Partial = len(public) == mostSeen || len(secret) == mostSeen
+	r.requests(public)
+	for _, s := range secret {
+		if s.Kind == Secret {
+			r.Private.Readers++
+		}
+	}
+	if a.Push != nil {
+		subs, err := a.Push(ctx, user)
+		if err != nil {
+			return Report{}, err
+		}
+		a.push(&r, subs, public)
+	}
+	r.Readers = r.Services.Readers + r.Programs.Readers + r.Push.Readers + r.Private.Readers
+	return r, nil
+}
+
+// requests counts those who read by themselves.
+func (r *Report) requests(list []Seen) {
+	programs, forms := map[string]int64{}, map[string]int64{}
+	for _, s := range list {
+		switch s.Kind {
+		case Service:
+			r.Services.Readers += s.Subscribers
+			forms[s.Form] += s.Subscribers
+			r.Services.List = append(r.Services.List, ServiceRow{named(s.Name), s.Form, s.Subscribers, s.LastAt})
+		case Program:
+			r.Programs.Readers++
+			if s.Hits == 1 {
+				r.Programs.Once++
+			}
+			forms[s.Form]++
+			programs[named(s.Name)]++
+		case Browser:
+			r.NotCounted.Browsers++
+		case Robot:
+			r.NotCounted.Robots++
+		}
+	}
+	slices.SortStableFunc(r.Services.List, func(a, b ServiceRow) int {
+		return cmp.Or(cmp.Compare(b.Subscribers, a.Subscribers), cmp.Compare(a.Name, b.Name))
+	})
+	r.Services.List = r.Services.List[:min(len(r.Services.List), mostListed)]
+	r.Programs.List, r.Formats = counts(programs), counts(forms)
+}
+
+func named(name string) string { return cmp.Or(name, "without a name") }
+
+// counts is a map as a list, the most first.
+func counts(m map[string]int64) []Count {
+	list := make([]Count, 0, len(m))
+	for name, n := range m {
+		list = append(list, Count{name, n})
+	}
+	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) })
+	return list[:min(len(list), mostListed)]
+}
+
+// push counts subscriptions to notifications, and as readers those that are nobody
+// who was counted already: no program at the address of the callback reads the feed,
+// and no service has the name of the callback's site.
+func (a *Audience) push(r *Report, subs []Subscriber, seen []Seen) {
+	addresses, names := map[string]bool{}, []string{}
+	for _, s := range seen {
+		switch s.Kind {
+		case Program:
+			addresses[s.Address] = true
+		case Service:
+			names = append(names, plainName(s.Name))
+		}
+	}
+	protocols, hosts := map[string]int64{}, map[string]bool{}
+	for _, s := range subs {
+		r.Push.Subscriptions++
+		protocols[s.Protocol]++
+		if hosts[s.Host] { // the same program, told in several ways or of several formats
+			continue
+		}
+		hosts[s.Host] = true
+		if addr, err := netip.ParseAddr(strings.Trim(s.Host, "[]")); err == nil {
+			if !addresses[a.address(addr)] {
+				r.Push.Readers++
+			}
+			continue
+		}
+		if site := siteName(s.Host); site == "" || !slices.Contains(names, site) {
+			r.Push.Readers++
+		}
+	}
+	r.Push.List = counts(protocols)
+}
+
+// plainName is a service's name to compare with that of a site: "Feedbin.com" and
+// "feedbin" are the same.
+func plainName(name string) string {
+	name, _, _ = strings.Cut(strings.ToLower(name), " ")
+	if site := siteName(name); site != "" {
+		return site
+	}
+	return name
+}
+
+// siteName is the label before the last one of a host's name.
+func siteName(host string) string {
+	labels := strings.Split(strings.TrimSuffix(strings.ToLower(host), "."), ".")
+	if len(labels) < 2 {
+		return ""
+	}
+	return labels[len(labels)-2]
+}
+
+// day is the report as today's count.
+func (r *Report) day(user string, now time.Time) Day {
+	return Day{
+		Feed: user, Day: now.Truncate(24 * time.Hour), Readers: r.Readers, Services: r.Services.Readers,
+		Programs: r.Programs.Readers, Push: r.Push.Readers, Private: r.Private.Readers,
+	}
+}
+
+// history is the counts of days, today's as it is now.
+func (a *Audience) history(ctx context.Context, user string, now time.Time, days int, today Day) ([]Day, error) {
+	since := today.Day.AddDate(0, 0, -max(days-1, 0))
+	list, err := a.Store.Days(ctx, user, since)
+	if err != nil {
+		return nil, err
+	}
+	for _, feed := range []string{publicFeed, privateFeed} {
+		requests, err := a.Store.Days(ctx, user+"/"+feed, since)
+		if err != nil {
+			return nil, err
+		}
+		list = joinDays(list, requests)
+	}
+	if n := len(list); n > 0 && list[n-1].Day.Equal(today.Day) {
+		today.Requests, today.NotModified = list[n-1].Requests, list[n-1].NotModified
+		list[n-1] = today
+		return list, nil
+	}
+	return append(list, today), nil
+}
+
+// joinDays adds the requests of one list to the days of the other. Both are in order.
+func joinDays(list, requests []Day) []Day {
+	for _, r := range requests {
+		i, found := slices.BinarySearchFunc(list, r.Day, func(d Day, at time.Time) int { return d.Day.Compare(at) })
+		if !found {
+			list = slices.Insert(list, i, Day{Day: r.Day})
+		}
+		list[i].Requests += r.Requests
+		list[i].NotModified += r.NotModified
+	}
+	return list
+}
+
+// Sweep writes today's counts of all feeds and removes what is old. It is for one
+// node of a cluster, once an hour.
+func (a *Audience) Sweep(ctx context.Context) error {
+	if err := a.Flush(ctx); err != nil {
+		return err
+	}
+	now := a.now().UTC()
+	after, last := "", ""
+	for {
+		feeds, err := a.Store.SeenFeeds(ctx, now.Add(-Window), after, 1000)
+		if err != nil {
+			return err
+		}
+		for _, feed := range feeds {
+			user, _, _ := strings.Cut(feed, "/")
+			if after = feed; user == last {
+				continue
+			}
+			last = user
+			r, err := a.count(ctx, user, now)
+			if err != nil {
+				return err
+			}
+			if err := a.Store.SaveDay(ctx, r.day(user, now)); err != nil {
+				return err
+			}
+		}
+		if len(feeds) < 1000 {
+			return a.trim(ctx, now)
+		}
+	}
+}
+
+func (a *Audience) trim(ctx context.Context, now time.Time) error {
+	keep := cmp.Or(a.Keep, keepDays)
+	for _, step := range []func() (int, error){
+		func() (int, error) { return a.Store.TrimSeen(ctx, now.Add(-Window), 1000) },
+		func() (int, error) { return a.Store.TrimDays(ctx, now.Add(-keep), 1000) },
+	} {
+		for {
+			n, err := step()
+			if err != nil {
+				return err
+			}
+			if n < 1000 {
+				break
+			}
+		}
+	}
+	return nil
+}
