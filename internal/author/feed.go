@@ -1,0 +1,161 @@
+package author
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// The feeds of each user: one for everybody, and one for the readers who have a secret.
+const Public, Private = "rss", "private"
+
+// MaxDocument is how large a document may be, in bytes.
+const MaxDocument = 2 << 20
+
+// Feed is what is known of a feed without its document.
+type Feed struct {
+	User, Name string // Name is Public or Private
+	Version    int64  // raised by one with each change of the document, from 1
+	Told       int64  // the version that subscribers were told of last
+	SavedAt    time.Time
+	Type       string // Content-Type of the document
+	Size       int64  // bytes of the document
+	MovedTo    string // where the feed is now; "": here
+	Gone       bool   // it has ended
+	Title      string // plain text, at most 255 characters
+	Items      int
+}
+
+// Feeds are the saved feeds. Store is needed; everything else may be left out. Do not
+// copy it.
+type Feeds struct {
+	Store Store
+	Now   func() time.Time // nil: time.Now
+	Log   *slog.Logger     // nil is silent
+	// Known reports a fault when there is no such user, or nobody may write as him.
+	// nil: everybody may.
+	Known func(ctx context.Context, user string) error
+	// Tell tells subscribers of a public feed's new version. When it fails it is called
+	// again later, with the version of then. nil: nobody is told.
+	Tell func(ctx context.Context, f Feed) error
+	// Shared means that other processes write to the same store.
+	Shared bool
+	// Memory bounds the documents that are kept in memory, in bytes [32 MiB].
+	Memory int64
+	// Events makes the events of a new version, stamped; they are written with it, and
+	// handed to Publish afterwards. nil: none. It is asked about public feeds only.
+	Events  func(f Feed, door string) []event.Event
+	Publish func(events ...event.Event)
+
+	kept cache
+}
+
+// Save stores a document as the next version of a feed that it replaces whatever it
+// is; see [Feeds.Put]. It must be XML, in UTF-8 if it does not say otherwise.
+func (s *Feeds) Save(ctx context.Context, user, name string, doc []byte, door string) (Feed, error) {
+	return s.Put(ctx, Document{User: user, Name: name, Bytes: doc, Door: door})
+}
+
+// Feed returns a feed, or a fault.NotFound.
+func (s *Feeds) Feed(ctx context.Context, user, name string) (Feed, error) {
+	f, _, err := s.find(ctx, user, name, false)
+	return f, err
+}
+
+// Document returns a feed with its document, which is shared and must not be changed,
+// or a fault.NotFound.
+func (s *Feeds) Document(ctx context.Context, user, name string) (Feed, []byte, error) {
+	return s.find(ctx, user, name, true)
+}
+
+// Move says that the feed is at another address now, to which its readers are sent.
+//
+// spec:feedstate-2007#redirect-publish
+func (s *Feeds) Move(ctx context.Context, user, name, to string) (Feed, error) {
+	if err := checkAddress(to); err != nil {
+		return Feed{}, err
+	}
+	return s.place(ctx, user, name, to, false)
+}
+
+// End says that the feed is over. Its document is kept, and not served.
+//
+// spec:feedstate-2007#gone-publish
+func (s *Feeds) End(ctx context.Context, user, name string) (Feed, error) {
+	return s.place(ctx, user, name, "", true)
+}
+
+// Restore brings a feed back that has moved or ended.
+func (s *Feeds) Restore(ctx context.Context, user, name string) (Feed, error) {
+	return s.place(ctx, user, name, "", false)
+}
+
+func (s *Feeds) place(ctx context.Context, user, name, to string, gone bool) (Feed, error) {
+	f, err := s.Store.PlaceSaved(ctx, user, name, to, gone)
+	s.kept.forget(user, name)
+	return f, err
+}
+
+// List lists feeds by user and name, those after the place that after names
+// ("alice/rss"; "" is the beginning). limit is at most 1,000; 0 means 100.
+func (s *Feeds) List(ctx context.Context, after string, limit int) ([]Feed, error) {
+	user, name, _ := strings.Cut(after, "/")
+	return s.Store.SavedFeeds(ctx, user, name, limit)
+}
+
+// longestAddress is how long the address may be to which a feed moves.
+const longestAddress = 2048
+
+// checkAddress says what is wrong with the address to which a feed shall move.
+func checkAddress(to string) error {
+	u, err := url.Parse(to)
+	switch {
+	case to == "":
+		return fault.New(fault.Invalid, "The new address is missing: name the URL at which the feed is now.")
+	case len(to) > longestAddress:
+		return fault.New(fault.Invalid, "The new address has %d bytes; at most %d are accepted.", len(to), longestAddress)
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Scheme != "http" && u.Scheme != "https") ||
+		strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"<>\\^`{|}", r) }):
+		return fault.New(fault.Invalid, "The new address %q is not the URL of a feed; it must begin with http:// or https:// and be percent-encoded.", clip(to))
+	case u.User != nil:
+		return fault.New(fault.Invalid, "The new address has a name or password in it, which every reader would see; leave it out.")
+	}
+	return nil
+}
+
+func checkFeed(user, name string) error {
+	if name == Public || name == Private {
+		return nil
+	}
+	return fault.New(fault.NotFound, "There is no feed %q of %s: the feeds are %s and %s.", clip(name), clip(user), Public, Private)
+}
+
+func clip(s string) string {
+	if len(s) <= 200 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:200], "") + "…"
+}
+
+func (s *Feeds) now() time.Time {
+	if s.Now != nil {
+		return s.Now().UTC().Truncate(time.Millisecond)
+	}
+	return time.Now().UTC().Truncate(time.Millisecond)
+}
+
+func (s *Feeds) log() *slog.Logger {
+	if s.Log != nil {
+		return s.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// key is how a feed is called in lists: "alice/rss".
+func (f Feed) key() string { return fmt.Sprintf("%s/%s", f.User, f.Name) }
