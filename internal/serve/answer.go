@@ -1,0 +1,220 @@
+package serve
+
+import (
+	"net/http"
+	"time"
+)
+
+// clockSkew is how far a reader's date may be ahead of our clock.
+const clockSkew = time.Minute
+
+// ServeHTTP answers GET and HEAD: conditionally, in the form that the reader prefers.
+// Ranges are not served: a feed is read whole or not at all. A Vary that the caller
+// has set stays beside the document's own.
+//
+// spec:feedstate-2007#etag-publish
+// spec:feedstate-2007#last-modified-publish
+func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		d.options(w)
+		return
+	default:
+		d.share(w.Header())
+		w.Header().Set("Allow", methods)
+		refuse(w, http.StatusMethodNotAllowed, "This is a document to be read: send a GET.")
+		return
+	}
+	if d.failed(r.Header) {
+		d.share(w.Header())
+		refuse(w, http.StatusPreconditionFailed, "The document is not the one that If-Match or If-Unmodified-Since asks for: read it again.")
+		return
+	}
+	f, ok := d.choose(r.Header["Accept-Encoding"])
+	if d.unchanged(r.Header) {
+		d.notModified(w, f)
+		return
+	}
+	if !ok {
+		d.share(w.Header())
+		refuse(w, http.StatusNotAcceptable, "Accept-Encoding excludes every form of the document: allow gzip or identity.")
+		return
+	}
+	d.send(w, r, f)
+}
+
+// NotModified answers 304 to a reader who needs nothing, whatever tag it holds.
+func (d *Document) NotModified(w http.ResponseWriter, r *http.Request) {
+	f, _ := d.choose(r.Header["Accept-Encoding"])
+	d.notModified(w, f)
+}
+
+func (d *Document) notModified(w http.ResponseWriter, f *form) {
+	d.common(w.Header(), f)
+	w.WriteHeader(http.StatusNotModified)
+}
+
+// common are the headers of 200 and 304 alike. The values are put into the map as they
+// are, so that an answer costs no memory of ours.
+func (d *Document) common(head http.Header, f *form) {
+	head["Etag"] = f.tags
+	if d.cache != nil {
+		head["Cache-Control"] = d.cache
+	}
+	if before := head["Vary"]; len(before) > 0 {
+		head["Vary"] = append(before[:len(before):len(before)], d.vary...)
+	} else {
+		head["Vary"] = d.vary
+	}
+	if d.since != nil {
+		head["Last-Modified"] = d.since
+	}
+	if d.link != nil {
+		head["Link"] = d.link
+	}
+	d.share(head)
+}
+
+// share lets pages of others read a feed.
+func (d *Document) share(head http.Header) {
+	if d.any != nil {
+		head["Access-Control-Allow-Origin"] = d.any
+		head["Access-Control-Expose-Headers"] = d.exposed
+	}
+}
+
+// send answers with a form, whole.
+//
+// spec:feedstate-2007#gzip-publish
+func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) {
+	head := w.Header()
+	d.common(head, f)
+	if d.kind != nil {
+		head["Content-Type"] = d.kind
+	}
+	head["Content-Length"] = f.length
+	if f.encoding != nil {
+		head["Content-Encoding"] = f.encoding
+	}
+	if d.policy != nil {
+		head["Content-Security-Policy"] = d.policy
+		head["X-Content-Type-Options"] = d.nosniff
+	}
+	if d.delta != nil {
+		head["Im"] = d.delta
+		w.WriteHeader(http.StatusIMUsed)
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	// Nobody is left to tell when the reader has gone.
+	if f.body == nil && d.size > 0 {
+		_ = d.unpack(w)
+		return
+	}
+	_, _ = w.Write(f.body)
+}
+
+// choose finds the form for an Accept-Encoding. ok is false when all are excluded; the
+// form is the plain one then.
+func (d *Document) choose(accept []string) (f *form, ok bool) {
+	a := readAccept(accept)
+	gzip, br := a.gzip, a.br
+	if !d.o.Brotli {
+		br = 0
+	}
+	// A coding that the reader wants less than the plain bytes is not used, nor gzip
+	// where it makes nothing smaller; but either is better than what is excluded.
+	if gzip < a.identity || !d.worth && a.identity > 0 {
+		gzip = 0
+	}
+	if br < a.identity || !d.worth && a.identity > 0 {
+		br = 0
+	}
+	switch {
+	case br > 0 && br >= gzip:
+		return d.brotli(), true
+	case gzip > 0:
+		return d.gzip(), true
+	}
+	return &d.plain, a.identity > 0
+}
+
+// holds says that t is the tag of one of the forms; some readers lose the quotes.
+func (d *Document) holds(t string) bool { return BaseTag(t) == d.tag }
+
+// Held says that If-None-Match names a form of this document.
+func (d *Document) Held(h http.Header) bool {
+	for _, list := range h["If-None-Match"] {
+		for t, _, rest := nextTag(list); t != ""; t, _, rest = nextTag(rest) {
+			if t == "*" || d.holds(t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unchanged says that the reader has this document already, in whichever form. The
+// date counts where no tag was sent.
+func (d *Document) unchanged(h http.Header) bool {
+	if len(h["If-None-Match"]) > 0 {
+		return d.Held(h)
+	}
+	dates := h["If-Modified-Since"]
+	if len(dates) != 1 || d.since == nil || d.o.NoSince {
+		return false
+	}
+	if dates[0] == d.since[0] {
+		return true // what most send
+	}
+	at, err := http.ParseTime(dates[0])
+	return err == nil && !d.modified.After(at) && !at.After(d.now().Add(clockSkew))
+}
+
+// failed says that the reader asks for another document than this one.
+func (d *Document) failed(h http.Header) bool {
+	if lists := h["If-Match"]; len(lists) > 0 {
+		for _, list := range lists {
+			for t, weak, rest := nextTag(list); t != ""; t, weak, rest = nextTag(rest) {
+				if t == "*" || !weak && d.holds(t) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	dates := h["If-Unmodified-Since"]
+	if len(dates) != 1 || d.since == nil {
+		return false
+	}
+	at, err := http.ParseTime(dates[0])
+	return err == nil && d.modified.After(at)
+}
+
+func (d *Document) now() time.Time {
+	if d.o.Now != nil {
+		return d.o.Now()
+	}
+	return time.Now()
+}
+
+// options answers what may be done with the document, also to a browser that asks
+// before a page of another site reads it.
+func (d *Document) options(w http.ResponseWriter) {
+	head := w.Header()
+	head.Set("Allow", methods)
+	if d.o.Feed {
+		d.share(head)
+		head.Set("Access-Control-Allow-Methods", methods)
+		head.Set("Access-Control-Allow-Headers", corsHeaders)
+		head.Set("Access-Control-Max-Age", "86400")
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func refuse(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, text, status)
+}
