@@ -1,0 +1,164 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+var _ author.Store = (*Store)(nil)
+
+const savedColumns = `s.owner, s.name, s.version, s.told, s.saved_at, s.type, s.size, s.moved_to, s.gone, s.title, s.items`
+
+func savedFields(f *author.Feed) []any {
+	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*millis)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Gone, &f.Title, (*number)(&f.Items)}
+}
+
+func scanSaved(rows *sql.Rows, f *author.Feed) error { return rows.Scan(savedFields(f)...) }
+
+// savedRow is a feed with the hash of its document.
+type savedRow struct {
+	author.Feed
+	hash []byte
+}
+
+// SaveDocument is author.Store.SaveDocument.
+func (s *Store) SaveDocument(ctx context.Context, d author.Saving) (f author.Feed, changed bool, err error) {
+	err = s.Write(ctx, func(ctx context.Context, c Conn) error {
+		was, err := lockSaved(ctx, c, d.User, d.Name)
+		if err != nil {
+			return err
+		}
+		if d.Allow != nil {
+			if err := d.Allow(was.Feed); err != nil {
+				return err
+			}
+		}
+		changed = was.Version == 0 || was.Type != clean(d.Type) || !bytes.Equal(was.hash, d.Hash)
+		f = was.Feed
+		f.Gone = false
+		if !changed {
+			_, err := c.Exec(ctx, `UPDATE saved SET gone = false WHERE owner = $1 AND name = $2 AND gone`, f.User, f.Name)
+			return err
+		}
+		f.Version++
+		if d.Quiet {
+			f.Told = f.Version
+		}
+		if d.At.After(f.SavedAt) {
+			f.SavedAt = d.At
+		}
+		f.Type, f.Size, f.Title, f.Items = clean(d.Type), int64(len(d.Bytes)), clean(d.Title), d.Items
+		if err := writeSaved(ctx, c, f, d); err != nil {
+			return err
+		}
+		if d.Events == nil {
+			return nil
+		}
+		return appendEvents(ctx, c, d.Events(f))
+	})
+	if err != nil {
+		return author.Feed{}, false, err
+	}
+	return f, changed, nil
+}
+
+// lockSaved reads a feed that nobody else changes until the transaction ends. Where
+// there was none there is one of version 0, for two may come at once.
+func lockSaved(ctx context.Context, c Conn, user, name string) (savedRow, error) {
+	user, name = clean(user), clean(name)
+	_, err := c.Exec(ctx, `INSERT INTO saved (owner, name, version, told, saved_at, type, size, moved_to, gone, title, items)
+		VALUES ($1, $2, 0, 0, 0, '', 0, '', false, '', 0) ON CONFLICT (owner, name) DO NOTHING`, user, name)
+	if err != nil {
+		return savedRow{}, err
+	}
+	found, err := collect(ctx, c, func(rows *sql.Rows, r *savedRow) error {
+		return rows.Scan(append(savedFields(&r.Feed), &r.hash)...)
+	}, `SELECT `+savedColumns+`, s.hash FROM saved AS s WHERE s.owner = $1 AND s.name = $2 {LOCK}`, user, name)
+	if err != nil || len(found) == 0 {
+		return savedRow{Feed: author.Feed{User: user, Name: name}}, err
+	}
+	return found[0], nil
+}
+
+func writeSaved(ctx context.Context, c Conn, f author.Feed, d author.Saving) error {
+	_, err := c.Exec(ctx, `UPDATE saved SET version = $1, told = $2, saved_at = $3, type = $4, size = $5, hash = $6, gone = false,
+			title = $7, items = $8 WHERE owner = $9 AND name = $10`,
+		f.Version, f.Told, ms(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), f.User, f.Name)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO saved_document (owner, name, document) VALUES ($1, $2, $3)
+		ON CONFLICT (owner, name) DO UPDATE SET document = excluded.document`, f.User, f.Name, d.Bytes)
+	return err
+}
+
+// SavedFeed is author.Store.SavedFeed.
+func (s *Store) SavedFeed(ctx context.Context, user, name string) (author.Feed, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+		found, err := collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved AS s WHERE s.owner = $1 AND s.name = $2`, clean(user), clean(name))
+		return oneSaved(found, err)
+	})
+}
+
+func oneSaved(found []author.Feed, err error) (author.Feed, error) {
+	if err == nil && len(found) == 0 {
+		return author.Feed{}, fault.New(fault.NotFound, "There is no such feed here.")
+	}
+	if err != nil {
+		return author.Feed{}, err
+	}
+	return found[0], nil
+}
+
+// SavedDocument is author.Store.SavedDocument.
+func (s *Store) SavedDocument(ctx context.Context, user, name string) (author.Feed, []byte, error) {
+	var doc []byte
+	f, err := read(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+		found, err := collect(ctx, c, func(rows *sql.Rows, f *author.Feed) error {
+			return rows.Scan(append(savedFields(f), &doc)...)
+		}, `SELECT `+savedColumns+`, d.document FROM saved AS s, saved_document AS d
+			WHERE s.owner = $1 AND s.name = $2 AND d.owner = s.owner AND d.name = s.name`, clean(user), clean(name))
+		return oneSaved(found, err)
+	})
+	if err != nil {
+		return author.Feed{}, nil, err
+	}
+	return f, doc, nil
+}
+
+// PlaceSaved is author.Store.PlaceSaved.
+func (s *Store) PlaceSaved(ctx context.Context, user, name, movedTo string, gone bool) (author.Feed, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+		found, err := collect(ctx, c, scanSaved, `UPDATE saved AS s SET moved_to = $1, gone = $2 WHERE s.owner = $3 AND s.name = $4 RETURNING `+savedColumns,
+			clean(movedTo), gone, clean(user), clean(name))
+		return oneSaved(found, err)
+	})
+}
+
+// SavedFeeds is author.Store.SavedFeeds.
+func (s *Store) SavedFeeds(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Feed, error) {
+		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved AS s WHERE (s.owner, s.name) > ($1, $2)
+			ORDER BY s.owner, s.name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
+	})
+}
+
+// ToldSaved is author.Store.ToldSaved.
+func (s *Store) ToldSaved(ctx context.Context, user, name string, version int64) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `UPDATE saved SET told = $1 WHERE owner = $2 AND name = $3 AND told < $1`, version, clean(user), clean(name))
+		return err
+	})
+}
+
+// UntoldSaved is author.Store.UntoldSaved.
+func (s *Store) UntoldSaved(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Feed, error) {
+		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved AS s WHERE s.told < s.version AND (s.owner, s.name) > ($1, $2)
+			AND s.moved_to = '' AND NOT s.gone ORDER BY s.owner, s.name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
+	})
+}
