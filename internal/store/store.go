@@ -6,6 +6,8 @@ import (
 	"context"
 	"log/slog"
 
+	"cloudburst/internal/audience"
+	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/postgres"
@@ -17,6 +19,8 @@ import (
 type Store interface {
 	hub.Store
 	upstream.Store
+	author.Store
+	audience.Store
 }
 
 // Options say where the store is. DatabaseURL wins when both are given.

@@ -1,0 +1,198 @@
+package audience_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/audience"
+	"cloudburst/internal/store/sqlite"
+)
+
+// counted makes an Audience over a store of its own, in the bubble's time.
+func counted(t *testing.T) *audience.Audience {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &audience.Audience{Store: st, Key: []byte("0123456789abcdef0123456789abcdef"), Now: time.Now}
+}
+
+func hit(agent, addr string) audience.Hit {
+	return audience.Hit{Agent: agent, Addr: netip.MustParseAddr(addr), Status: 200}
+}
+
+func report(t *testing.T, a *audience.Audience) audience.Report {
+	t.Helper()
+	r, err := a.Report(t.Context(), "alice", 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestTheNumberIsTheSumOfItsParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := counted(t)
+		a.Push = func(context.Context, string) ([]audience.Subscriber, error) {
+			return []audience.Subscriber{
+				{Protocol: "http-post", Host: "192.0.2.1"},         // reads the feed too
+				{Protocol: "http-post", Host: "192.0.2.9"},         // does not
+				{Protocol: "xml-rpc", Host: "192.0.2.9"},           // the same one again
+				{Protocol: "websub", Host: "push.feedbin.com"},     // the service that reads for 142
+				{Protocol: "websub", Host: "hooks.example.org"},    // somebody else
+				{Protocol: "cnws", Host: "[2001:db8::1]"},          // of the network of one who reads
+				{Protocol: "cnws", Host: "[2001:db8:0:0:1::1]"},    // likewise
+				{Protocol: "cnws", Host: "[2001:db8:0:1:0:0:0:1]"}, // not
+			}, nil
+		}
+		for range 3 {
+			a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 142 subscribers", "198.51.100.7"))
+		}
+		a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 143 subscribers", "198.51.100.8")) // its latest word, from another machine
+		a.Hit("alice/rss", hit("Feedly/1.0 (16 subscribers)", "198.51.100.9"))
+		atom := hit("Feedly/1.0 (2 subscribers)", "198.51.100.9")
+		atom.Form = "atom"
+		a.Hit("alice/rss", atom)
+		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
+		a.Hit("alice/rss", hit("Miniflux/2.2.1", "192.0.2.1")) // a new version of the same
+		a.Hit("alice/rss", hit("NetNewsWire (RSS Reader)", "192.0.2.1"))
+		a.Hit("alice/rss", hit("Miniflux/2.2.0", "2001:db8::5"))
+		a.Hit("alice/rss", hit("Miniflux/2.2.0", "2001:db8::6")) // the same network
+		a.Hit("alice/rss", hit("Mozilla/5.0 (compatible; Googlebot/2.1)", "192.0.2.2"))
+		a.Hit("alice/rss", hit("Mozilla/5.0 (X11) Gecko/20100101 Firefox/128.0", "192.0.2.3"))
+		wrong := hit("Miniflux/2.2.0", "192.0.2.77")
+		wrong.Status = 404
+		a.Hit("alice/rss", wrong)
+		private := hit("Miniflux/2.2.0", "192.0.2.1")
+		private.Selector = "abcdef"
+		a.Hit("alice/private", private)
+		private.Status = 304
+		a.Hit("alice/private", private)
+
+		r := report(t, a)
+		if want := int64(143+16+2) + 3 + 3 + 1; r.Readers != want {
+			t.Errorf("%d readers, want %d", r.Readers, want)
+		}
+		for _, c := range []struct {
+			what      string
+			got, want any
+		}{
+			{"services", r.Services.Readers, int64(161)},
+			{"programs", r.Programs, audience.Programs{Readers: 3, Once: 1, List: []audience.Count{{Name: "Miniflux", N: 2}, {Name: "NetNewsWire", N: 1}}}},
+			{"push", r.Push, audience.Push{Subscriptions: 8, Readers: 3, List: []audience.Count{{Name: "cnws", N: 3}, {Name: "http-post", N: 2}, {Name: "websub", N: 2}, {Name: "xml-rpc", N: 1}}}},
+			{"private", r.Private.Readers, int64(1)},
+			{"not counted", r.NotCounted, audience.NotCounted{Browsers: 1, Robots: 1}},
+			{"formats", r.Formats, []audience.Count{{Name: "", N: 162}, {Name: "atom", N: 2}}},
+			{"requests today", r.Days[len(r.Days)-1].Requests, int64(15)},
+			{"304 today", r.Days[len(r.Days)-1].NotModified, int64(1)},
+		} {
+			if d := cmp.Diff(c.want, c.got); d != "" {
+				t.Errorf("%s: %s", c.what, d)
+			}
+		}
+	})
+}
+
+func TestAReaderThatStaysAwayForAWeekIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := counted(t)
+		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
+		if err := a.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(audience.Window - time.Hour) // of the bubble
+		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.2"))
+		if n := report(t, a).Readers; n != 2 {
+			t.Errorf("%d readers within the week, want 2", n)
+		}
+		time.Sleep(2 * time.Hour)
+		if err := a.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r := report(t, a)
+		if r.Readers != 1 {
+			t.Errorf("%d readers after it, want 1", r.Readers)
+		}
+		if len(r.Days) < 2 || r.Days[0].Readers != 1 || r.Days[0].Requests != 1 {
+			t.Errorf("the days are %+v: the first is not what it was", r.Days)
+		}
+	})
+}
+
+func TestMoreReadersThanCanBeRememberedAreLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := counted(t)
+		for i := range 30_000 {
+			a.Hit("alice/rss", hit("x", fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255)))
+		}
+		if n := report(t, a).Readers; n != 20_000 {
+			t.Errorf("%d readers, want 20,000", n)
+		}
+		a.Hit("alice/rss", hit("x", "10.255.255.255"))
+		if n := report(t, a).Readers; n != 20_001 {
+			t.Errorf("%d readers after they were written, want 20,001", n)
+		}
+	})
+}
+
+// broken is a store that is away for its first writes.
+type broken struct {
+	audience.Store
+	fails int
+}
+
+func (b *broken) AddSeen(ctx context.Context, list []audience.Seen) error {
+	if b.fails--; b.fails >= 0 {
+		return fmt.Errorf("away")
+	}
+	return b.Store.AddSeen(ctx, list)
+}
+
+func TestWhatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := counted(t)
+		a.Store = &broken{Store: a.Store, fails: 2}
+		for range 3 {
+			a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
+			_ = a.Flush(t.Context()) // the first two fail
+		}
+		r := report(t, a)
+		if r.Readers != 1 || r.Days[0].Requests != 3 {
+			t.Errorf("%d readers and %d requests, want 1 and 3", r.Readers, r.Days[0].Requests)
+		}
+	})
+}
+
+func TestRunWritesByItselfAndAtItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := counted(t)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); a.Run(ctx) }()
+		a.Hit("alice/rss", hit("a", "192.0.2.1"))
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		list, err := a.Store.SeenOf(t.Context(), "alice/rss", time.Time{}, 10)
+		if err != nil || len(list) != 1 {
+			t.Errorf("after 11 s %d are written, %v", len(list), err)
+		}
+		a.Hit("alice/rss", hit("b", "192.0.2.1"))
+		stop()
+		<-done
+		if list, err = a.Store.SeenOf(t.Context(), "alice/rss", time.Time{}, 10); err != nil || len(list) != 2 {
+			t.Errorf("at the end %d are written, %v", len(list), err)
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/audience"
+)
+
+var _ audience.Store = (*Store)(nil)
+
+const dayLong = 24 * time.Hour
+
+// AddSeen is audience.Store.AddSeen.
+func (s *Store) AddSeen(ctx context.Context, list []audience.Seen) error {
+	type day struct {
+		feed string
+		at   time.Time
+	}
+	rows := make([][]any, len(list))
+	hits, modified := map[day]int64{}, map[day]int64{}
+	for i, v := range list {
+		rows[i] = []any{clean(v.Feed), clean(v.Key), string(v.Kind), clean(v.Name), v.Form, v.Address, v.Subscribers, v.Hits, v.NotModified,
+			ms(v.FirstAt), ms(v.LastAt)}
+		d := day{clean(v.Feed), v.LastAt.UTC().Truncate(dayLong)}
+		hits[d] += v.Hits
+		modified[d] += v.NotModified
+	}
+	var days [][]any
+	for d, n := range hits {
+		days = append(days, []any{d.feed, ms(d.at), n, modified[d]})
+	}
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Bulk(ctx, `rows(feed t, key t, kind t, name t, form t, address t, subscribers i, hits i, modified i, first i, last i)
+			INSERT INTO seen (feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at)
+			SELECT :feed, :key, :kind, :name, :form, :address, :subscribers, :hits, :modified, :first, :last
+			{FROM ROWS} WHERE true
+			ON CONFLICT (feed, key) DO UPDATE SET hits = seen.hits + excluded.hits, modified = seen.modified + excluded.modified,
+				name = CASE WHEN excluded.last_at >= seen.last_at THEN excluded.name ELSE seen.name END,
+				address = CASE WHEN excluded.last_at >= seen.last_at THEN excluded.address ELSE seen.address END,
+				subscribers = CASE WHEN excluded.last_at >= seen.last_at THEN excluded.subscribers ELSE seen.subscribers END,
+				first_at = CASE WHEN excluded.first_at < seen.first_at THEN excluded.first_at ELSE seen.first_at END,
+				last_at = CASE WHEN excluded.last_at > seen.last_at THEN excluded.last_at ELSE seen.last_at END`, rows)
+		if err != nil || len(days) == 0 {
+			return err
+		}
+		_, err = c.Bulk(ctx, `rows(feed t, day i, requests i, modified i)
+			INSERT INTO reader_day (feed, day, readers, services, programs, push, private, requests, modified)
+			SELECT :feed, :day, 0, 0, 0, 0, 0, :requests, :modified {FROM ROWS} WHERE true
+			ON CONFLICT (feed, day) DO UPDATE SET requests = reader_day.requests + excluded.requests,
+				modified = reader_day.modified + excluded.modified`, days)
+		return err
+	})
+}
+
+func scanSeen(rows *sql.Rows, v *audience.Seen) error {
+	return rows.Scan(&v.Feed, &v.Key, &v.Kind, &v.Name, &v.Form, &v.Address, &v.Subscribers, &v.Hits, &v.NotModified,
+		(*millis)(&v.FirstAt), (*millis)(&v.LastAt))
+}
+
+// SeenOf is audience.Store.SeenOf.
+func (s *Store) SeenOf(ctx context.Context, feed string, since time.Time, limit int) ([]audience.Seen, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]audience.Seen, error) {
+		return collect(ctx, c, scanSeen, `SELECT feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at
+			FROM seen WHERE feed = $1 AND last_at >= $2 ORDER BY subscribers DESC, last_at DESC, key LIMIT $3`, clean(feed), ms(since), limit)
+	})
+}
+
+// SeenFeeds is audience.Store.SeenFeeds.
+func (s *Store) SeenFeeds(ctx context.Context, since time.Time, after string, limit int) ([]string, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]string, error) {
+		return collect(ctx, c, func(rows *sql.Rows, feed *string) error { return rows.Scan(feed) },
+			`SELECT DISTINCT feed FROM seen WHERE feed > $1 AND last_at >= $2 ORDER BY feed LIMIT $3`, clean(after), ms(since), limit)
+	})
+}
+
+// TrimSeen is audience.Store.TrimSeen.
+func (s *Store) TrimSeen(ctx context.Context, before time.Time, limit int) (int, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+		n, err := c.Exec(ctx, `DELETE FROM seen WHERE (feed, key) IN
+			(SELECT feed, key FROM seen WHERE last_at < $1 ORDER BY last_at LIMIT $2)`, ms(before), limit)
+		return int(n), err
+	})
+}
+
+// SaveDay is audience.Store.SaveDay.
+func (s *Store) SaveDay(ctx context.Context, d audience.Day) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO reader_day (feed, day, readers, services, programs, push, private, requests, modified)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0)
+			ON CONFLICT (feed, day) DO UPDATE SET readers = excluded.readers, services = excluded.services,
+				programs = excluded.programs, push = excluded.push, private = excluded.private`,
+			clean(d.Feed), ms(d.Day), d.Readers, d.Services, d.Programs, d.Push, d.Private)
+		return err
+	})
+}
+
+// Days is audience.Store.Days.
+func (s *Store) Days(ctx context.Context, feed string, since time.Time) ([]audience.Day, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]audience.Day, error) {
+		return collect(ctx, c, func(rows *sql.Rows, d *audience.Day) error {
+			return rows.Scan(&d.Feed, (*millis)(&d.Day), &d.Readers, &d.Services, &d.Programs, &d.Push, &d.Private, &d.Requests, &d.NotModified)
+		}, `SELECT feed, day, readers, services, programs, push, private, requests, modified
+			FROM reader_day WHERE feed = $1 AND day >= $2 ORDER BY day`, clean(feed), ms(since))
+	})
+}
+
+// TrimDays is audience.Store.TrimDays.
+func (s *Store) TrimDays(ctx context.Context, before time.Time, limit int) (int, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+		n, err := c.Exec(ctx, `DELETE FROM reader_day WHERE (feed, day) IN
+			(SELECT feed, day FROM reader_day WHERE day < $1 ORDER BY day LIMIT $2)`, ms(before), limit)
+		return int(n), err
+	})
+}
