@@ -11,7 +11,7 @@ import (
 
 var _ author.Store = (*Store)(nil)
 
-const savedColumns = `s.owner, s.name, s.version, s.told, s.saved_at, s.type, s.size, s.moved_to, s.gone, s.title, s.items`
+const savedColumns = `owner, name, version, told, saved_at, type, size, moved_to, gone, title, items`
 
 func savedFields(f *author.Feed) []any {
 	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*millis)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Gone, &f.Title, (*number)(&f.Items)}
@@ -77,7 +77,7 @@ func lockSaved(ctx context.Context, c Conn, user, name string) (savedRow, error)
 	}
 	found, err := collect(ctx, c, func(rows *sql.Rows, r *savedRow) error {
 		return rows.Scan(append(savedFields(&r.Feed), &r.hash)...)
-	}, `SELECT `+savedColumns+`, s.hash FROM saved AS s WHERE s.owner = $1 AND s.name = $2 {LOCK}`, user, name)
+	}, `SELECT `+savedColumns+`, hash FROM saved WHERE owner = $1 AND name = $2 {LOCK}`, user, name)
 	if err != nil || len(found) == 0 {
 		return savedRow{Feed: author.Feed{User: user, Name: name}}, err
 	}
@@ -99,7 +99,7 @@ func writeSaved(ctx context.Context, c Conn, f author.Feed, d author.Saving) err
 // SavedFeed is author.Store.SavedFeed.
 func (s *Store) SavedFeed(ctx context.Context, user, name string) (author.Feed, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
-		found, err := collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved AS s WHERE s.owner = $1 AND s.name = $2`, clean(user), clean(name))
+		found, err := collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE owner = $1 AND name = $2`, clean(user), clean(name))
 		return oneSaved(found, err)
 	})
 }
@@ -120,8 +120,9 @@ func (s *Store) SavedDocument(ctx context.Context, user, name string) (author.Fe
 	f, err := read(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
 		found, err := collect(ctx, c, func(rows *sql.Rows, f *author.Feed) error {
 			return rows.Scan(append(savedFields(f), &doc)...)
-		}, `SELECT `+savedColumns+`, d.document FROM saved AS s, saved_document AS d
-			WHERE s.owner = $1 AND s.name = $2 AND d.owner = s.owner AND d.name = s.name`, clean(user), clean(name))
+		}, `SELECT `+savedColumns+`,
+			(SELECT d.document FROM saved_document AS d WHERE d.owner = saved.owner AND d.name = saved.name)
+			FROM saved WHERE owner = $1 AND name = $2`, clean(user), clean(name))
 		return oneSaved(found, err)
 	})
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Store) SavedDocument(ctx context.Context, user, name string) (author.Fe
 // PlaceSaved is author.Store.PlaceSaved.
 func (s *Store) PlaceSaved(ctx context.Context, user, name, movedTo string, gone bool) (author.Feed, error) {
 	return write(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
-		found, err := collect(ctx, c, scanSaved, `UPDATE saved AS s SET moved_to = $1, gone = $2 WHERE s.owner = $3 AND s.name = $4 RETURNING `+savedColumns,
+		found, err := collect(ctx, c, scanSaved, `UPDATE saved SET moved_to = $1, gone = $2 WHERE owner = $3 AND name = $4 RETURNING `+savedColumns,
 			clean(movedTo), gone, clean(user), clean(name))
 		return oneSaved(found, err)
 	})
@@ -142,8 +143,8 @@ func (s *Store) PlaceSaved(ctx context.Context, user, name, movedTo string, gone
 // SavedFeeds is author.Store.SavedFeeds.
 func (s *Store) SavedFeeds(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Feed, error) {
-		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved AS s WHERE (s.owner, s.name) > ($1, $2)
-			ORDER BY s.owner, s.name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
+		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE (owner, name) > ($1, $2)
+			ORDER BY owner, name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
 	})
 }
 
@@ -158,7 +159,7 @@ func (s *Store) ToldSaved(ctx context.Context, user, name string, version int64)
 // UntoldSaved is author.Store.UntoldSaved.
 func (s *Store) UntoldSaved(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Feed, error) {
-		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved AS s WHERE s.told < s.version AND (s.owner, s.name) > ($1, $2)
-			AND s.moved_to = '' AND NOT s.gone ORDER BY s.owner, s.name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
+		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE told < version AND (owner, name) > ($1, $2)
+			AND moved_to = '' AND NOT gone ORDER BY owner, name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
 	})
 }
