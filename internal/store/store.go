@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 
+	"cloudburst/internal/account"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -19,6 +20,7 @@ import (
 type Store interface {
 	hub.Store
 	upstream.Store
+	account.Store
 	author.Store
 	audience.Store
 }

@@ -48,7 +48,7 @@ CREATE TABLE account_token (
 ) {WITHOUT ROWID};
 CREATE INDEX account_token_account ON account_token (account, created_at);
 
--- key says which key sealed the secret and made its mac.
+-- sealed_by says which key sealed the secret and made its mac.
 CREATE TABLE feed_secret (
 	selector   TEXT {BYTEWISE} NOT NULL PRIMARY KEY,
 	account    TEXT {BYTEWISE} NOT NULL,
@@ -56,7 +56,7 @@ CREATE TABLE feed_secret (
 	reader     TEXT {BYTEWISE} NOT NULL,
 	sealed     {BYTES} NOT NULL,
 	mac        {BYTES} NOT NULL,
-	key        TEXT NOT NULL,
+	sealed_by  TEXT NOT NULL,
 	created_at BIGINT NOT NULL,
 	used_at    BIGINT NOT NULL,
 	UNIQUE (account, feed, reader)

@@ -1,0 +1,180 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+var _ account.Store = (*Store)(nil)
+
+const userColumns = `a.name, a.created_at, a.password_at, a.seen_at, a.disabled`
+
+func scanUser(rows *sql.Rows, u *account.User) error {
+	return rows.Scan(&u.Name, (*millis)(&u.CreatedAt), (*millis)(&u.PasswordAt), (*millis)(&u.SeenAt), &u.Disabled)
+}
+
+func noUser(name string) error {
+	return fault.New(fault.NotFound, "There is no user %q.", name)
+}
+
+// AddUser is account.Store.AddUser.
+func (s *Store) AddUser(ctx context.Context, u account.User, hash string, first bool) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		// Whoever comes second waits here until the first one's row is written, or is not.
+		n, err := c.Exec(ctx, `INSERT INTO account_first (id, name) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, clean(u.Name))
+		if err != nil {
+			return err
+		}
+		if first && n == 0 {
+			return fault.New(fault.Conflict, "There is a user already.")
+		}
+		n, err = c.Exec(ctx, `INSERT INTO account (name, password, created_at, password_at, seen_at, disabled)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING`,
+			clean(u.Name), hash, ms(u.CreatedAt), ms(u.PasswordAt), ms(u.SeenAt), u.Disabled)
+		if err == nil && n == 0 {
+			return fault.New(fault.Conflict, "The user name %q is taken.", u.Name)
+		}
+		return err
+	})
+}
+
+// User is account.Store.User.
+func (s *Store) User(ctx context.Context, name string) (u account.User, hash string, err error) {
+	err = s.Read(ctx, func(ctx context.Context, c Conn) error {
+		found := false
+		err := c.Query(ctx, `SELECT `+userColumns+`, a.password FROM account AS a WHERE a.name = $1`, func(rows *sql.Rows) error {
+			found = true
+			return rows.Scan(&u.Name, (*millis)(&u.CreatedAt), (*millis)(&u.PasswordAt), (*millis)(&u.SeenAt), &u.Disabled, &hash)
+		}, clean(name))
+		if err == nil && !found {
+			return noUser(name)
+		}
+		return err
+	})
+	return u, hash, err
+}
+
+// Users is account.Store.Users.
+func (s *Store) Users(ctx context.Context, after string, most int) ([]account.User, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.User, error) {
+		return collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, clean(after), limit(most))
+	})
+}
+
+// CountUsers is account.Store.CountUsers.
+func (s *Store) CountUsers(ctx context.Context) (int64, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (n int64, err error) {
+		err = c.Query(ctx, `SELECT count(*) FROM account`, func(rows *sql.Rows) error { return rows.Scan(&n) })
+		return n, err
+	})
+}
+
+// SetUserPassword is account.Store.SetUserPassword.
+func (s *Store) SetUserPassword(ctx context.Context, name, hash string, at time.Time) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET password = $1, password_at = $2 WHERE name = $3`, hash, ms(at), clean(name))
+		if err == nil && n == 0 {
+			return noUser(name)
+		}
+		if err != nil {
+			return err
+		}
+		return endSessions(ctx, c, name)
+	})
+}
+
+// RehashUser is account.Store.RehashUser.
+func (s *Store) RehashUser(ctx context.Context, name, old, hash string) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `UPDATE account SET password = $1 WHERE name = $2 AND password = $3`, hash, clean(name), old)
+		return err
+	})
+}
+
+// DisableUser is account.Store.DisableUser.
+func (s *Store) DisableUser(ctx context.Context, name string, disabled bool) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET disabled = $1 WHERE name = $2`, disabled, clean(name))
+		if err == nil && n == 0 {
+			return noUser(name)
+		}
+		if err != nil || !disabled {
+			return err
+		}
+		return endSessions(ctx, c, name)
+	})
+}
+
+func endSessions(ctx context.Context, c Conn, user string) error {
+	_, err := c.Exec(ctx, `DELETE FROM account_session WHERE account = $1`, clean(user))
+	return err
+}
+
+// SeeUser is account.Store.SeeUser.
+func (s *Store) SeeUser(ctx context.Context, name, place string, at time.Time, keep int) error {
+	name, place = clean(name), clean(place)
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET seen_at = CASE WHEN seen_at > $1 THEN seen_at ELSE $1 END WHERE name = $2`, ms(at), name)
+		if err != nil || n == 0 {
+			return err // whoever is gone has no places
+		}
+		_, err = c.Exec(ctx, `INSERT INTO account_place (account, place, seen_at) VALUES ($1, $2, $3)
+			ON CONFLICT (account, place) DO UPDATE SET seen_at = excluded.seen_at`, name, place, ms(at))
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `DELETE FROM account_place WHERE account = $1 AND place NOT IN
+			(SELECT p.place FROM account_place AS p WHERE p.account = $1 ORDER BY p.seen_at DESC, p.place LIMIT $2)`, name, max(keep, 0))
+		return err
+	})
+}
+
+// KnowsPlace is account.Store.KnowsPlace.
+func (s *Store) KnowsPlace(ctx context.Context, name, place string) (bool, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (known bool, err error) {
+		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM account_place WHERE account = $1 AND place = $2)`,
+			func(rows *sql.Rows) error { return rows.Scan(&known) }, clean(name), clean(place))
+		return known, err
+	})
+}
+
+// hold keeps a user's row as it is until the transaction ends.
+func hold(ctx context.Context, c Conn, name string, enabled bool) error {
+	found, disabled := false, false
+	err := c.Query(ctx, `SELECT a.disabled FROM account AS a WHERE a.name = $1 {LOCK}`, func(rows *sql.Rows) error {
+		found = true
+		return rows.Scan(&disabled)
+	}, clean(name))
+	if err == nil && (!found || enabled && disabled) {
+		return noUser(name)
+	}
+	return err
+}
+
+// SweepAccounts is account.Store.SweepAccounts.
+func (s *Store) SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (all int64, err error) {
+		for _, one := range []struct {
+			text string
+			at   time.Time
+		}{
+			{`DELETE FROM account_session WHERE id IN
+				(SELECT s.id FROM account_session AS s WHERE s.expires_at <= $1 ORDER BY s.expires_at LIMIT $2)`, now},
+			{`DELETE FROM feed_nonce WHERE id IN
+				(SELECT n.id FROM feed_nonce AS n WHERE n.expires_at <= $1 ORDER BY n.expires_at LIMIT $2)`, now},
+			{`DELETE FROM account_place WHERE (account, place) IN
+				(SELECT p.account, p.place FROM account_place AS p WHERE p.seen_at <= $1 ORDER BY p.account, p.place LIMIT $2)`, old},
+		} {
+			n, err := c.Exec(ctx, one.text, ms(one.at), max(limit, 0))
+			if err != nil {
+				return 0, err
+			}
+			all += n
+		}
+		return all, nil
+	})
+}

@@ -1,0 +1,87 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+const tokenColumns = `t.id, t.account, t.label, t.scopes, t.created_at, t.used_at`
+
+func scanToken(rows *sql.Rows, t *account.Token) error {
+	var scopes string
+	err := rows.Scan(&t.ID, &t.User, &t.Label, &scopes, (*millis)(&t.CreatedAt), (*millis)(&t.UsedAt))
+	t.Scopes = strings.Fields(scopes)
+	return err
+}
+
+// AddToken is account.Store.AddToken.
+func (s *Store) AddToken(ctx context.Context, t account.Token, hash string, most int) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		if err := hold(ctx, c, t.User, false); err != nil {
+			return err
+		}
+		n, err := count(ctx, c, `SELECT count(*) FROM account_token WHERE account = $1`, clean(t.User))
+		if err == nil && n >= int64(most) {
+			err = fault.New(fault.Conflict, "The user %s has %d tokens already: revoke one that is not used any more.", t.User, n)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `INSERT INTO account_token (id, hash, account, label, scopes, created_at, used_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			clean(t.ID), hash, clean(t.User), clean(t.Label), strings.Join(t.Scopes, " "), ms(t.CreatedAt), ms(t.UsedAt))
+		return err
+	})
+}
+
+// count runs a query whose one row is a number.
+func count(ctx context.Context, c Conn, text string, args ...any) (n int64, err error) {
+	err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan(&n) }, args...)
+	return n, err
+}
+
+// TokenByHash is account.Store.TokenByHash.
+func (s *Store) TokenByHash(ctx context.Context, hash string) (account.Token, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (account.Token, error) {
+		found, err := collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
+			JOIN account AS a ON a.name = t.account WHERE t.hash = $1 AND NOT a.disabled`, clean(hash))
+		if err == nil && len(found) == 0 {
+			err = fault.New(fault.NotFound, "There is no such token.")
+		}
+		if err != nil {
+			return account.Token{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// Tokens is account.Store.Tokens.
+func (s *Store) Tokens(ctx context.Context, user string) ([]account.Token, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.Token, error) {
+		return collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
+			WHERE t.account = $1 ORDER BY t.created_at, t.id LIMIT 1000`, clean(user))
+	})
+}
+
+// SeeToken is account.Store.SeeToken.
+func (s *Store) SeeToken(ctx context.Context, id string, at time.Time) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `UPDATE account_token SET used_at = $1 WHERE id = $2`, ms(at), clean(id))
+		return err
+	})
+}
+
+// RemoveToken is account.Store.RemoveToken.
+func (s *Store) RemoveToken(ctx context.Context, user, id string) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		n, err := c.Exec(ctx, `DELETE FROM account_token WHERE id = $1 AND account = $2`, clean(id), clean(user))
+		if err == nil && n == 0 {
+			return fault.New(fault.NotFound, "The user %q has no token %q.", user, id)
+		}
+		return err
+	})
+}
