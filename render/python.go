@@ -1,3 +1,23 @@
 package render
 
-func appendPython(w *writer) {}
+// appendPython writes a module that has the data as feed: to import, to run, or, without
+// running anything, for ast.literal_eval of what is behind the first equals sign. It is
+// ASCII.
+//
+// spec:datafeeds-2006#output-formats
+func appendPython(w *writer) {
+	l := dialect{mapOpen: "{", mapClose: "}", listOpen: "[", listClose: "]", arrow: ": ", yes: "True", quote: quotePython}
+	w.b = append(l.source(append(w.b, "feed = "...), w.data()), '\n')
+}
+
+func quotePython(b []byte, s string) []byte {
+	return appendASCII(b, s, `"\`, func(b []byte, c rune) []byte {
+		switch {
+		case c < 0x100:
+			return appendHex(append(b, `\x`...), c, 2)
+		case c < 0x10000:
+			return appendHex(append(b, `\u`...), c, 4)
+		}
+		return appendHex(append(b, `\U`...), c, 8)
+	})
+}

@@ -1,3 +1,16 @@
 package render
 
-func appendRuby(w *writer) {}
+// appendRuby writes an expression that is a hash with texts as keys, for eval. It is
+// ASCII, and no text has anything in it that would be replaced.
+//
+// spec:datafeeds-2006#output-formats
+func appendRuby(w *writer) {
+	l := dialect{mapOpen: "{", mapClose: "}", listOpen: "[", listClose: "]", arrow: " => ", yes: "true", quote: quoteRuby}
+	w.b = append(l.source(append(w.b, "# encoding: utf-8\n"...), w.data()), '\n')
+}
+
+func quoteRuby(b []byte, s string) []byte {
+	return appendASCII(b, s, `"\#`, func(b []byte, c rune) []byte {
+		return append(appendHex(append(b, `\u{`...), c, 1), '}')
+	})
+}

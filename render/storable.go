@@ -1,3 +1,86 @@
 package render
 
-func appendStorable(w *writer) {}
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// What a value is, in a file of Perl's Storable.
+const (
+	sxLongScalar = 1 // bytes: its length in 4 bytes, then it
+	sxArray      = 2
+	sxHash       = 3
+	sxRef        = 4
+	sxByte       = 8 // a small number
+	sxNetInt     = 9 // a number in 4 bytes
+	sxScalar     = 10
+	sxUTF8       = 23 // characters, which sxScalar's bytes are not
+	sxLongUTF8   = 24
+)
+
+// appendStorable writes a file as Perl's nstore does, which is the same on all
+// machines: retrieve reads it, and thaw what is behind its first four bytes. Flags are
+// 1. Numbers that need more than 32 bits, and such with a fraction, are texts: nstore
+// writes them so, and to Perl they are the same.
+//
+// spec:datafeeds-2006#output-formats
+func appendStorable(w *writer) {
+	const major, minor, network = 2, 5, 1 // of 2002; later readers know it
+	w.b = append(append(w.b, "pst0"...), major<<1|network, minor)
+	w.b, _ = storableValue(w.b, w.data(), 0, true)
+}
+
+func storableValue(b []byte, data []datum, i int, root bool) (out []byte, next int) {
+	d := &data[i]
+	switch d.kind {
+	case isText:
+		return storableText(b, d.text), i + 1
+	case isInt:
+		return storableInt(b, d.n), i + 1
+	case isFloat:
+		return storableText(b, strconv.FormatFloat(d.real, 'g', -1, 64)), i + 1
+	case isTrue:
+		return storableInt(b, 1), i + 1
+	}
+	if !root { // what stands in a hash or an array is a scalar
+		b = append(b, sxRef)
+	}
+	if d.kind == isList {
+		b = append(b, sxArray)
+	} else {
+		b = append(b, sxHash)
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(d.n))
+	next = i + 1
+	for range d.n {
+		key := data[next].key
+		b, next = storableValue(b, data, next, false)
+		if d.kind == isMap {
+			b = append(binary.BigEndian.AppendUint32(b, uint32(len(key))), key...)
+		}
+	}
+	return b, next
+}
+
+func storableInt(b []byte, n int64) []byte {
+	switch {
+	case -128 <= n && n <= 127:
+		return append(b, sxByte, byte(n+128))
+	case math.MinInt32 <= n && n <= math.MaxInt32:
+		return binary.BigEndian.AppendUint32(append(b, sxNetInt), uint32(n))
+	}
+	return storableText(b, strconv.FormatInt(n, 10))
+}
+
+func storableText(b []byte, s string) []byte {
+	short, long := byte(sxScalar), byte(sxLongScalar)
+	if strings.IndexFunc(s, func(c rune) bool { return c > '~' }) >= 0 {
+		short, long = sxUTF8, sxLongUTF8
+	}
+	if len(s) <= 255 {
+		return append(append(b, short, byte(len(s))), s...)
+	}
+	return append(binary.BigEndian.AppendUint32(append(b, long), uint32(len(s))), s...)
+}

@@ -1,0 +1,297 @@
+package render
+
+import (
+	"cmp"
+
+	"cloudburst/feed"
+)
+
+// feed writes what is said about the feed, and its items.
+//
+// spec:datafeeds-2006#model
+func (t *tree) feed(f *feed.Feed) {
+	t.words("title", &f.Title)
+	t.put("link", f.Link)
+	t.words("description", &f.Subtitle)
+	t.date("date", t.w.feedDate())
+	image := ""
+	if f.Image != nil {
+		image = f.Image.URL
+	}
+	t.put("image", image)
+	t.items("items", f.Items)
+
+	t.some("id", f.ID)
+	t.some("self", t.w.self())
+	t.some("language", f.Language)
+	t.someDate("published", f.Published)
+	t.someDate("updated", f.Updated)
+	t.words2("rights", &f.Rights)
+	t.words2("info", &f.Info)
+	t.some("icon", f.Icon)
+	t.image("image_details", f.Image)
+	t.people("authors", f.Authors)
+	t.people("contributors", f.Contributors)
+	if f.Publisher != nil {
+		t.people("publishers", []feed.Person{*f.Publisher})
+	}
+	t.categories(f.Categories)
+	t.generator()
+	t.some("next", f.Next)
+	t.some("docs", f.Docs)
+	t.texts("licenses", f.Licenses)
+	t.hints(&f.Hints)
+	t.signals()
+	t.itunes(f.ITunes)
+	t.media(f.Media)
+	t.places(f.Where)
+	t.unknown(f.Unknown)
+}
+
+// feedDate is when the feed last said something: its own word, or the date of its
+// newest item.
+func (w *writer) feedDate() feed.Date {
+	f := w.f
+	for _, d := range [...]feed.Date{f.Updated, f.Published} {
+		if !d.UTC.IsZero() {
+			return d
+		}
+	}
+	newest := feed.Date{}
+	for i := range f.Items {
+		for _, d := range [...]feed.Date{f.Items[i].Published, f.Items[i].Updated} {
+			if d.UTC.After(newest.UTC) {
+				newest = d
+			}
+		}
+	}
+	if newest.UTC.IsZero() {
+		return feed.Date{Raw: cmp.Or(f.Updated.Raw, f.Published.Raw)}
+	}
+	return newest
+}
+
+// hints writes when to read the feed again.
+func (t *tree) hints(h *feed.Hints) {
+	t.some("ttl", h.TTL)
+	t.texts("skip_hours", h.SkipHours)
+	t.texts("skip_days", h.SkipDays)
+	t.some("update_period", h.UpdatePeriod)
+	t.some("update_frequency", h.UpdateFrequency)
+	t.flag("expired", h.Expired)
+	t.flag("complete", h.Complete)
+}
+
+// signals writes where to ask to be told of changes.
+func (t *tree) signals() {
+	t.list("hubs")
+	for _, h := range t.w.hubs() {
+		t.object("")
+		t.some("type", h.Type)
+		t.some("url", h.URL)
+		t.end()
+	}
+	t.end()
+	t.list("clouds")
+	for _, c := range t.w.clouds() {
+		t.object("")
+		t.some("domain", c.Domain)
+		t.some("port", c.Port)
+		t.some("path", c.Path)
+		t.some("register_procedure", c.RegisterProcedure)
+		t.some("protocol", c.Protocol)
+		t.end()
+	}
+	t.end()
+}
+
+// clouds are the clouds to name.
+func (w *writer) clouds() []feed.Cloud {
+	switch {
+	case w.o.Cloud != nil:
+		return []feed.Cloud{*w.o.Cloud}
+	case len(w.f.Clouds) > 0:
+		return w.f.Clouds
+	case w.f.Cloud != nil:
+		return []feed.Cloud{*w.f.Cloud}
+	}
+	return nil
+}
+
+func (t *tree) generator() {
+	g := t.w.generator()
+	if g == nil {
+		return
+	}
+	t.object("generator")
+	t.some("name", g.Name)
+	t.some("url", g.URL)
+	t.some("version", g.Version)
+	t.end()
+}
+
+// words writes a text without its markup, and with it beside that where it has any.
+func (t *tree) words(key string, x *feed.Text) {
+	t.put(key, plainOf(x))
+	if isHTML(x) {
+		t.some(htmlKey(key), x.Value)
+	}
+}
+
+// words2 is words unless there are none.
+func (t *tree) words2(key string, x *feed.Text) {
+	if x.Value != "" {
+		t.words(key, x)
+	}
+}
+
+func htmlKey(key string) string {
+	switch key {
+	case "title":
+		return "title_html"
+	case "description":
+		return "description_html"
+	case "rights":
+		return "rights_html"
+	}
+	return "info_html"
+}
+
+// date writes a date as text, of ISO 8601 in UTC, and as seconds since 1970. A text is
+// there always; where the feed's cannot be read it is empty, and what the feed wrote
+// stands beside it.
+func (t *tree) date(key string, d feed.Date) {
+	unix, raw := dateKeys(key)
+	if key == "date" && d.UTC.IsZero() || !t.w.moment(&d, key) {
+		t.put(key, "")
+		t.some(raw, d.Raw)
+		return
+	}
+	var room [40]byte
+	t.put(key, string(appendRFC3339(room[:0], d.UTC)))
+	t.int(unix, d.UTC.Unix())
+}
+
+// someDate is date unless there is none.
+func (t *tree) someDate(key string, d feed.Date) {
+	if !d.UTC.IsZero() || d.Raw != "" {
+		t.date(key, d)
+	}
+}
+
+func dateKeys(key string) (unix, raw string) {
+	switch key {
+	case "date":
+		return "date_unix", "date_raw"
+	case "published":
+		return "published_unix", "published_raw"
+	case "updated":
+		return "updated_unix", "updated_raw"
+	}
+	return "expires_unix", "expires_raw"
+}
+
+func (t *tree) image(key string, m *feed.Image) {
+	if m == nil {
+		return
+	}
+	t.object(key)
+	t.some("url", m.URL)
+	t.some("title", m.Title)
+	t.some("link", m.Link)
+	t.some("description", m.Description)
+	t.count("width", int64(m.Width))
+	t.count("height", int64(m.Height))
+	t.end()
+}
+
+func (t *tree) people(key string, list []feed.Person) {
+	if len(list) == 0 {
+		return
+	}
+	t.list(key)
+	for i := range list {
+		p := &list[i]
+		t.object("")
+		t.some("name", cmp.Or(p.Name, p.Raw))
+		t.some("email", p.Email)
+		t.some("url", p.URL)
+		t.some("avatar", p.Avatar)
+		t.some("role", p.Role)
+		t.end()
+	}
+	t.end()
+}
+
+func (t *tree) categories(list []feed.Category) {
+	if len(list) == 0 {
+		return
+	}
+	t.list("categories")
+	for i := range list {
+		c := &list[i]
+		t.object("")
+		t.some("term", c.Term)
+		t.some("scheme", c.Scheme)
+		t.some("label", c.Label)
+		t.end()
+	}
+	t.end()
+}
+
+// places writes geometries, as GeoJSON has them.
+func (t *tree) places(list []feed.Geometry) {
+	if len(list) == 0 {
+		return
+	}
+	t.list("where")
+	for i := range list {
+		g := &list[i]
+		t.object("")
+		t.some("type", g.Type)
+		t.list("coordinates")
+		for _, point := range g.Coordinates {
+			t.list("")
+			for _, x := range point {
+				t.float("", x)
+			}
+			t.end()
+		}
+		t.end()
+		t.some("feature_name", g.FeatureName)
+		t.end()
+	}
+	t.end()
+}
+
+// unknown writes elements that no format here has.
+func (t *tree) unknown(list []feed.Node) { t.nodes("unknown", list) }
+
+func (t *tree) nodes(key string, list []feed.Node) {
+	if len(list) == 0 || !t.room(key) {
+		return
+	}
+	t.list(key)
+	for i := range list {
+		n := &list[i]
+		t.object("")
+		t.some("space", n.Space)
+		t.some("prefix", n.Prefix)
+		t.some("name", n.Name)
+		t.some("text", n.Text)
+		if len(n.Attrs) > 0 {
+			t.list("attributes")
+			for _, a := range n.Attrs {
+				t.object("")
+				t.some("space", a.Space)
+				t.put("name", a.Name)
+				t.put("value", a.Value)
+				t.end()
+			}
+			t.end()
+		}
+		t.nodes("children", n.Children)
+		t.end()
+	}
+	t.end()
+}

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"cmp"
+	"crypto/sha1"
+	"encoding/hex"
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// guid names an item among those of all feeds: its ID where that is an address or a
+// URN already, else a URN made of the feed's name and the ID. That is a UUID of names
+// (version 5, of the name space of addresses), so that it is the same every time.
+//
+// spec:datafeeds-2006#guid
+func (w *writer) guid(it *feed.Item) string {
+	if isGlobal(it.ID) {
+		return it.ID
+	}
+	const addresses = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
+	sum := sha1.Sum([]byte(addresses + cmp.Or(w.f.ID, w.self(), w.f.Link) + "#" + it.ID))
+	sum[6] = sum[6]&0x0f | 5<<4
+	sum[8] = sum[8]&0x3f | 0x80
+	b := append(make([]byte, 0, 45), "urn:uuid:"...)
+	for i, n := range [...]int{0, 4, 6, 8, 10} {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, sum[n:[...]int{4, 6, 8, 10, 16}[i]])
+	}
+	return string(b)
+}
+
+// isGlobal reports an identifier that means the same everywhere.
+func isGlobal(id string) bool {
+	if strings.ContainsAny(id, " \t\n\r") {
+		return false
+	}
+	scheme, rest, ok := strings.Cut(id, ":")
+	if !ok || rest == "" {
+		return false
+	}
+	switch strings.ToLower(scheme) {
+	case "urn", "tag":
+		return true
+	}
+	for i := range len(scheme) {
+		c := scheme[i]
+		if !isLetter(c) && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return scheme != "" && strings.HasPrefix(rest, "//") && len(rest) > 2
+}

@@ -1,0 +1,301 @@
+package render
+
+import (
+	"html"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"cloudburst/feed"
+)
+
+// plainOf is a text in one line, without its markup.
+func plainOf(x *feed.Text) string {
+	if !isHTML(x) {
+		return x.Value
+	}
+	return strings.Join(strings.Fields(asWords(x)), " ")
+}
+
+// linesOf turns markup into text: lines where blocks end, an empty one between
+// paragraphs, nothing of scripts and styles. Where links lead is noted in links, unless
+// that is nil; the text has their numbers, from 1, in brackets. It takes time
+// proportional to the markup, whatever that is.
+func linesOf(markup string, links *[]string) string {
+	r := &lineReader{rest: markup, links: links}
+	for r.rest != "" {
+		i := strings.IndexByte(r.rest, '<')
+		if i < 0 {
+			i = len(r.rest)
+		}
+		r.words(html.UnescapeString(r.rest[:i]))
+		r.rest = r.rest[i:]
+		if r.rest != "" {
+			r.tag()
+		}
+	}
+	return strings.TrimSpace(r.b.String())
+}
+
+// lineReader is what linesOf knows.
+type lineReader struct {
+	rest  string // what is not read yet
+	b     strings.Builder
+	links *[]string
+	open  string // where the current link leads
+	lines int    // ends of lines that are due before the next word
+	gap   bool   // white space is due
+	pre   int    // open elements in which white space counts
+}
+
+// words writes text, with white space as the elements around it want.
+func (r *lineReader) words(s string) {
+	if r.pre > 0 {
+		if s != "" {
+			r.part()
+			r.b.WriteString(s)
+		}
+		return
+	}
+	for s != "" {
+		n := 0
+		for n < len(s) && !isGap(s[n]) {
+			n++
+		}
+		if n > 0 {
+			r.part()
+			r.b.WriteString(s[:n])
+		}
+		s = s[n:]
+		if s != "" {
+			r.gap, s = true, s[1:]
+		}
+	}
+}
+
+func isGap(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
+
+// part writes the white space that is due.
+func (r *lineReader) part() {
+	switch {
+	case r.b.Len() == 0:
+	case r.lines > 0:
+		r.b.WriteString("\n\n"[:min(r.lines, 2)])
+	case r.gap:
+		r.b.WriteByte(' ')
+	}
+	r.lines, r.gap = 0, false
+}
+
+// tag reads what begins with the < that is next.
+func (r *lineReader) tag() {
+	s := r.rest
+	switch {
+	case strings.HasPrefix(s, "<!--"):
+		r.skip("-->")
+		return
+	case len(s) < 2 || !isLetter(s[1]) && s[1] != '/' && s[1] != '!' && s[1] != '?':
+		r.part()
+		r.b.WriteByte('<')
+		r.rest = s[1:]
+		return
+	}
+	n := tagEnd(s)
+	if n < 0 { // as in a browser, a tag that never ends is nothing
+		r.rest = ""
+		return
+	}
+	r.rest = s[n:]
+	r.element(s[:n])
+}
+
+// skip passes over everything up to the end of mark, or over all of the rest.
+func (r *lineReader) skip(mark string) {
+	i := strings.Index(r.rest, mark)
+	if i < 0 {
+		r.rest = ""
+		return
+	}
+	r.rest = r.rest[i+len(mark):]
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// tagEnd gives the offset behind the > of the tag that s begins with; one within quotes
+// of an attribute is none.
+func tagEnd(s string) int {
+	quote := byte(0)
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '>':
+			return i + 1
+		case (c == '"' || c == '\'') && s[i-1] == '=':
+			quote = c
+		}
+	}
+	return -1
+}
+
+// element does what a tag means for text.
+func (r *lineReader) element(tag string) {
+	name, end := tagName(tag)
+	switch name {
+	case "script", "style", "template", "textarea", "title", "iframe", "noframes", "noembed", "xmp", "plaintext":
+		if !end {
+			r.hidden(name)
+		}
+	case "br":
+		r.lines++
+	case "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "blockquote", "table", "figure", "hr", "section", "article":
+		r.lines = max(r.lines, 2)
+	case "pre":
+		r.lines = max(r.lines, 2)
+		if !end {
+			r.pre++
+		} else if r.pre > 0 {
+			r.pre--
+		}
+	case "div", "tr", "dt", "dd", "header", "footer", "figcaption", "address", "details", "summary":
+		r.lines = max(r.lines, 1)
+	case "li":
+		r.lines = max(r.lines, 1)
+		if !end {
+			r.part()
+			r.b.WriteString("* ")
+		}
+	case "td", "th":
+		r.gap = true
+	case "img":
+		r.words(attrOf(tag, "alt"))
+	case "a":
+		r.link(tag, end)
+	}
+}
+
+// hidden passes over an element whose text is not for readers.
+func (r *lineReader) hidden(name string) {
+	for {
+		i := strings.Index(r.rest, "</")
+		if i < 0 {
+			r.rest = ""
+			return
+		}
+		r.rest = r.rest[i:]
+		if len(r.rest) > len(name)+2 && strings.EqualFold(r.rest[2:2+len(name)], name) {
+			return
+		}
+		r.rest = r.rest[2:]
+	}
+}
+
+// link notes where a link leads, and writes its number behind it.
+func (r *lineReader) link(tag string, end bool) {
+	if r.links == nil {
+		return
+	}
+	if r.open != "" {
+		const most = 1000
+		if len(*r.links) < most {
+			*r.links = append(*r.links, r.open)
+			r.b.WriteString(" [" + strconv.Itoa(len(*r.links)) + "]")
+		}
+		r.open = ""
+	}
+	if end {
+		return
+	}
+	if href := attrOf(tag, "href"); !strings.HasPrefix(href, "#") {
+		r.open = webAddress(href)
+	}
+}
+
+// tagName is the name of a tag in small letters, and whether it is an end tag.
+func tagName(tag string) (name string, end bool) {
+	tag = tag[1:]
+	if tag[0] == '/' {
+		tag, end = tag[1:], true
+	}
+	n := 0
+	for n < len(tag) && (isLetter(tag[n]) || '0' <= tag[n] && tag[n] <= '9') {
+		n++
+	}
+	const longest = 12
+	return strings.ToLower(tag[:min(n, longest)]), end
+}
+
+// attrOf is the value of an attribute in a tag, "" for none.
+func attrOf(tag, name string) string {
+	tag = strings.TrimRight(tag, "/>")
+	for i := 1; i < len(tag); {
+		for i < len(tag) && !isGap(tag[i]) && tag[i] != '"' && tag[i] != '\'' { // a name before, or an end quote
+			i++
+		}
+		for i < len(tag) && (isGap(tag[i]) || tag[i] == '"' || tag[i] == '\'') {
+			i++
+		}
+		from := i
+		for i < len(tag) && !isGap(tag[i]) && tag[i] != '=' {
+			i++
+		}
+		key := tag[from:i]
+		for i < len(tag) && isGap(tag[i]) {
+			i++
+		}
+		if i >= len(tag) || tag[i] != '=' {
+			continue
+		}
+		value, n := attrValue(tag[i+1:])
+		i += 1 + n
+		if strings.EqualFold(key, name) {
+			return html.UnescapeString(value)
+		}
+	}
+	return ""
+}
+
+// attrValue reads the value that s begins with, and says how long it is.
+func attrValue(s string) (value string, n int) {
+	for n < len(s) && isGap(s[n]) {
+		n++
+	}
+	if n < len(s) && (s[n] == '"' || s[n] == '\'') {
+		from := n + 1
+		if end := strings.IndexByte(s[from:], s[n]); end >= 0 {
+			return s[from : from+end], from + end
+		}
+		return s[from:], len(s)
+	}
+	from := n
+	for n < len(s) && !isGap(s[n]) {
+		n++
+	}
+	return s[from:n], n
+}
+
+// webAddress is ref if a page may lead there: an address of the web or of mail, or one
+// within the site; "" for the rest, of which javascript: is one.
+func webAddress(ref string) string {
+	ref = strings.Map(func(c rune) rune { // as browsers do
+		if c == '\t' || c == '\n' || c == '\r' {
+			return -1
+		}
+		return c
+	}, ref)
+	ref = strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' })
+	if !utf8.ValidString(ref) {
+		return ""
+	}
+	colon := strings.IndexByte(ref, ':')
+	if colon < 0 || strings.IndexAny(ref, "/?#") >= 0 && strings.IndexAny(ref, "/?#") < colon {
+		return ref
+	}
+	switch strings.ToLower(ref[:colon]) {
+	case "http", "https", "mailto", "ftp", "gopher", "gemini", "tel", "news", "nntp", "magnet", "feed", "xmpp", "sip", "geo":
+		return ref
+	}
+	return ""
+}

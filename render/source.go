@@ -1,0 +1,136 @@
+package render
+
+import (
+	"math"
+	"strconv"
+)
+
+// dialect is how a language writes data.
+type dialect struct {
+	mapOpen, mapClose   string
+	listOpen, listClose string
+	arrow               string // between a name and its value
+	yes                 string
+	quote               func(b []byte, s string) []byte // a text; never fails
+}
+
+// source writes data in a language, a line for each value.
+func (l *dialect) source(b []byte, data []datum) []byte {
+	b, _ = l.value(b, data, 0, 0)
+	return b
+}
+
+// value writes data[i] with what is in it, and says where the next one is.
+func (l *dialect) value(b []byte, data []datum, i, depth int) (out []byte, next int) {
+	d := &data[i]
+	switch d.kind {
+	case isText:
+		return l.quote(b, d.text), i + 1
+	case isInt:
+		return strconv.AppendInt(b, d.n, 10), i + 1
+	case isFloat:
+		return appendFloat(b, d.real), i + 1
+	case isTrue:
+		return append(b, l.yes...), i + 1
+	}
+	open, end := l.mapOpen, l.mapClose
+	if d.kind == isList {
+		open, end = l.listOpen, l.listClose
+	}
+	b = append(b, open...)
+	next = i + 1
+	for n := int64(0); n < d.n; n++ {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = dataLine(b, depth+1)
+		if key := data[next].key; key != "" {
+			b = append(l.quote(b, key), l.arrow...)
+		}
+		b, next = l.value(b, data, next, depth+1)
+	}
+	if d.n > 0 {
+		b = dataLine(b, depth)
+	}
+	return append(b, end...), next
+}
+
+func dataLine(b []byte, depth int) []byte {
+	const spaces = "\n                    "
+	return append(b, spaces[:1+min(2*depth, len(spaces)-1)]...)
+}
+
+// appendFloat writes a number that is finite, so that every language takes it for one
+// with a fraction.
+func appendFloat(b []byte, x float64) []byte {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return append(strconv.AppendInt(b, int64(x), 10), ".0"...)
+	}
+	return strconv.AppendFloat(b, x, 'g', -1, 64)
+}
+
+// appendASCII writes the inside of a text in double quotes with nothing but printable
+// ASCII: special are the characters that a backslash goes before; other writes those
+// that are not printable or not ASCII.
+func appendASCII(b []byte, s, special string, other func(b []byte, c rune) []byte) []byte {
+	b = append(b, '"')
+	from := 0
+	for i, c := range s {
+		plain := ' ' <= c && c <= '~'
+		if plain && !isOneOf(byte(c), special) {
+			continue
+		}
+		b = append(b, s[from:i]...)
+		switch {
+		case plain:
+			b, from = append(b, '\\', byte(c)), i+1
+		case c == '\n':
+			b, from = append(b, `\n`...), i+1
+		case c == '\t':
+			b, from = append(b, `\t`...), i+1
+		case c == '\r':
+			b, from = append(b, `\r`...), i+1
+		default:
+			b, from = other(b, c), i+runeLen(c)
+		}
+	}
+	return append(append(b, s[from:]...), '"')
+}
+
+func isOneOf(c byte, special string) bool {
+	for i := range len(special) {
+		if special[i] == c {
+			return true
+		}
+	}
+	return false
+}
+
+// runeLen is how many bytes a character has that was read from valid UTF-8.
+func runeLen(c rune) int {
+	switch {
+	case c < 0x80:
+		return 1
+	case c < 0x800:
+		return 2
+	case c < 0x10000:
+		return 3
+	}
+	return 4
+}
+
+// appendHex writes c with at least width digits.
+func appendHex(b []byte, c rune, width int) []byte {
+	const digits = "0123456789abcdef"
+	for at := 4 * max(width-1, (hexLen(c)-1)); at >= 0; at -= 4 {
+		b = append(b, digits[c>>at&15])
+	}
+	return b
+}
+
+func hexLen(c rune) (n int) {
+	for n = 1; c > 15; c >>= 4 {
+		n++
+	}
+	return n
+}
