@@ -52,14 +52,18 @@ func (c *Client) Feed(ctx context.Context, user, name string) (SavedFeed, error)
 }
 
 // SaveFeed keeps a document as a user's feed, byte for byte, as if the user had saved
-// it. It is at most 2 MiB, of XML that is a feed or a JSON Feed.
-func (c *Client) SaveFeed(ctx context.Context, user, name string, doc []byte) (SavedFeed, error) {
+// it: at most 2 MiB of XML that is a feed, or of JSON when contentType says so. It may
+// be empty for XML.
+func (c *Client) SaveFeed(ctx context.Context, user, name, contentType string, doc []byte) (SavedFeed, error) {
 	var out SavedFeed
 	path, err := userPath("/v1/feeds/", user, name)
 	if err != nil {
 		return out, err
 	}
-	header := http.Header{"Content-Type": {"application/octet-stream"}}
+	header := http.Header{}
+	if contentType != "" {
+		header.Set("Content-Type", contentType)
+	}
 	res, err := c.send(ctx, "PUT", path, nil, header, bytes.NewReader(doc))
 	if err != nil {
 		return out, err

@@ -18,6 +18,7 @@ import (
 	"net/http/pprof"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"cloudburst/client"
@@ -63,6 +64,9 @@ type Options struct {
 	Bus   *event.Bus
 
 	Relays    Relays           // feeds that are followed at other hubs; nil: none can be
+	Accounts  Accounts         // users and what is theirs; nil: there are none
+	Feeds     Feeds            // feeds that users saved; nil: none can be
+	Origin    func() string    // of the public listener, for the addresses of feeds; nil: PublicURL
 	Log       *slog.Logger     // nil: nothing is logged
 	Version   string           // of the program
 	PublicURL string           // where the public listener is reached; "": not told
@@ -126,7 +130,7 @@ type route struct {
 }
 
 func (s *Server) routes() []route {
-	return []route{
+	return slices.Concat([]route{
 		{"GET", "/v1/version", s.version},
 		{"GET", "/v1/status", s.status},
 		{"GET", "/v1/minutes", s.minutes},
@@ -146,7 +150,7 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/sweep", s.sweep},
 		{"POST", "/v1/backup", s.backup},
 		{"GET", "/v1/openapi.json", s.openAPI},
-	}
+	}, s.userRoutes(), s.feedRoutes(), s.readerRoutes())
 }
 
 // Handler serves /v1/, /metrics and /debug/pprof/.
@@ -168,7 +172,7 @@ func (s *Server) Handler() http.Handler {
 // elsewhere answers what no route takes: 405 where another method is right, else 404.
 func (s *Server) elsewhere(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		for _, method := range []string{"GET", "POST", "DELETE"} {
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
 			other := r.Clone(r.Context())
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "/v1/" && pattern != "" {

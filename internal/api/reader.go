@@ -1,0 +1,77 @@
+package api
+
+import (
+	"net/http"
+
+	"cloudburst/client"
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+)
+
+// readerRoutes are the doors to the secrets by which readers open private feeds.
+func (s *Server) readerRoutes() []route {
+	return []route{
+		{"GET", "/v1/feeds/{user}/private/secrets", s.accounts(s.secrets)},
+		{"POST", "/v1/feeds/{user}/private/secrets", s.accounts(s.newSecret)},
+		{"DELETE", "/v1/feeds/{user}/private/secrets/{selector}", s.accounts(s.revokeSecret)},
+	}
+}
+
+func (s *Server) secrets(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	// A user without secrets is told from no user.
+	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
+	if err != nil {
+		return err
+	}
+	rows, err := s.Accounts.Secrets(r.Context(), u.Name, author.Private)
+	if err != nil {
+		return err
+	}
+	list := make([]client.Secret, len(rows))
+	for i, secret := range rows {
+		list[i] = secretOf(secret)
+	}
+	return ok(w, struct {
+		Secrets []client.Secret `json:"secrets"`
+	}{list})
+}
+
+func (s *Server) newSecret(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Reader string `json:"reader"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	secret, err := s.Accounts.NewSecret(r.Context(), r.PathValue("user"), author.Private, in.Reader)
+	if err != nil {
+		return err
+	}
+	out := secretOf(secret)
+	// The selector is a name that no colon of a reader's can break in two.
+	out.Ways = &client.Ways{
+		URL:     s.origin() + "/" + secret.User + "/private/" + secret.Selector + "." + secret.Plain + "/rss.xml",
+		Address: s.feedURL(secret.User, author.Private), Name: secret.Selector, Password: secret.Plain,
+	}
+	return ok(w, out)
+}
+
+func (s *Server) revokeSecret(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	selector := r.PathValue("selector")
+	if err := s.Accounts.RevokeSecret(r.Context(), r.PathValue("user"), selector); err != nil {
+		return err
+	}
+	return ok(w, struct {
+		Revoked string `json:"revoked"`
+	}{selector})
+}
+
+func secretOf(s account.Secret) client.Secret {
+	return client.Secret{Selector: s.Selector, User: s.User, Reader: s.Reader, CreatedAt: milli(s.CreatedAt), UsedAt: when(s.UsedAt)}
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"cloudburst/client"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// Feeds are what users saved on this server; *author.Feeds is one.
+type Feeds interface {
+	Put(ctx context.Context, d author.Document) (author.Feed, error)
+	Feed(ctx context.Context, user, name string) (author.Feed, error)
+	Move(ctx context.Context, user, name, to string) (author.Feed, error)
+	End(ctx context.Context, user, name string) (author.Feed, error)
+	Restore(ctx context.Context, user, name string) (author.Feed, error)
+	List(ctx context.Context, after string, limit int) ([]author.Feed, error)
+}
+
+// doorOf is how what is saved here is called in the log.
+const doorOf = "api"
+
+// feedRoutes are the doors to saved feeds.
+func (s *Server) feedRoutes() []route {
+	return []route{
+		{"GET", "/v1/feeds", s.saved(s.feeds)},
+		{"GET", "/v1/feeds/{user}/{feed}", s.saved(s.oneFeed)},
+		{"PUT", "/v1/feeds/{user}/{feed}", s.saved(s.saveFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/move", s.saved(s.moveFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/end", s.saved(s.endFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/restore", s.saved(s.restoreFeed)},
+	}
+}
+
+// saved is a door that needs saved feeds.
+func (s *Server) saved(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if s.Options.Feeds == nil {
+			return fault.New(fault.Unsupported, "This server keeps no feeds.")
+		}
+		return handle(w, r)
+	}
+}
+
+func (s *Server) feeds(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "after", "limit")
+	after, limit := p.text("after"), p.limit()
+	if p.err != nil {
+		return p.err
+	}
+	rows, err := s.Feeds.List(r.Context(), after, limit)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Feeds []client.SavedFeed `json:"feeds"`
+		Next  string             `json:"next,omitempty"`
+	}{Feeds: make([]client.SavedFeed, len(rows))}
+	for i, f := range rows {
+		page.Feeds[i] = s.savedOf(f)
+	}
+	if len(rows) == limit {
+		last := rows[len(rows)-1]
+		page.Next = last.User + "/" + last.Name
+	}
+	return ok(w, page)
+}
+
+func (s *Server) oneFeed(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	f, err := s.Feeds.Feed(r.Context(), r.PathValue("user"), r.PathValue("feed"))
+	return s.answerFeed(w, f, err)
+}
+
+func (s *Server) answerFeed(w http.ResponseWriter, f author.Feed, err error) error {
+	if err != nil {
+		return err
+	}
+	return ok(w, s.savedOf(f))
+}
+
+func (s *Server) saveFeed(w http.ResponseWriter, r *http.Request) error {
+	// One byte more tells what is too large from what just fits.
+	doc, err := io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "The document did not arrive whole")
+	}
+	f, err := s.Feeds.Put(r.Context(), author.Document{
+		User: r.PathValue("user"), Name: r.PathValue("feed"), Bytes: doc, Type: r.Header.Get("Content-Type"), Door: doorOf,
+	})
+	return s.answerFeed(w, f, err)
+}
+
+func (s *Server) moveFeed(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		To string `json:"to"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	f, err := s.Feeds.Move(r.Context(), r.PathValue("user"), r.PathValue("feed"), in.To)
+	return s.answerFeed(w, f, err)
+}
+
+func (s *Server) endFeed(w http.ResponseWriter, r *http.Request) error {
+	f, err := s.Feeds.End(r.Context(), r.PathValue("user"), r.PathValue("feed"))
+	return s.answerFeed(w, f, err)
+}
+
+func (s *Server) restoreFeed(w http.ResponseWriter, r *http.Request) error {
+	f, err := s.Feeds.Restore(r.Context(), r.PathValue("user"), r.PathValue("feed"))
+	return s.answerFeed(w, f, err)
+}
+
+func (s *Server) savedOf(f author.Feed) client.SavedFeed {
+	return client.SavedFeed{
+		User: f.User, Name: f.Name, URL: s.feedURL(f.User, f.Name), Title: f.Title, Items: f.Items, Version: f.Version,
+		SavedAt: milli(f.SavedAt), Type: f.Type, Size: f.Size, MovedTo: f.MovedTo, Gone: f.Gone,
+	}
+}
+
+// feedURL is where a feed is read: the private one with a name and a password only.
+func (s *Server) feedURL(user, name string) string {
+	at := s.origin() + "/" + user
+	if name == author.Private {
+		at += "/private"
+	}
+	return at + "/rss.xml"
+}
+
+// origin is that of the public listener; "" when nobody knows it.
+func (s *Server) origin() string {
+	if s.Origin != nil {
+		return s.Origin()
+	}
+	return s.PublicURL
+}

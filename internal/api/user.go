@@ -1,0 +1,192 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"cloudburst/client"
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+// Accounts are the users of this server, their tokens and the secrets of their
+// readers; *account.Accounts is one.
+type Accounts interface {
+	Add(ctx context.Context, name, password string) (account.User, error)
+	Users(ctx context.Context, after string, limit int) ([]account.User, error)
+	User(ctx context.Context, name string) (account.User, error)
+	SetPassword(ctx context.Context, name, password string) error
+	Disable(ctx context.Context, name string, disabled bool) error
+
+	NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t account.Token, err error)
+	Tokens(ctx context.Context, user string) ([]account.Token, error)
+	RevokeToken(ctx context.Context, user, id string) error
+
+	NewSecret(ctx context.Context, user, feed, reader string) (account.Secret, error)
+	Secrets(ctx context.Context, user, feed string) ([]account.Secret, error)
+	RevokeSecret(ctx context.Context, user, selector string) error
+}
+
+// userRoutes are the doors to users and their tokens.
+func (s *Server) userRoutes() []route {
+	return []route{
+		{"GET", "/v1/users", s.accounts(s.users)},
+		{"POST", "/v1/users", s.accounts(s.addUser)},
+		{"GET", "/v1/users/{user}", s.accounts(s.oneUser)},
+		{"POST", "/v1/users/{user}/password", s.accounts(s.setPassword)},
+		{"POST", "/v1/users/{user}/disabled", s.accounts(s.disableUser)},
+		{"GET", "/v1/users/{user}/tokens", s.accounts(s.tokens)},
+		{"POST", "/v1/users/{user}/tokens", s.accounts(s.newToken)},
+		{"DELETE", "/v1/users/{user}/tokens/{id}", s.accounts(s.revokeToken)},
+	}
+}
+
+// accounts is a door that needs them.
+func (s *Server) accounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if s.Options.Accounts == nil {
+			return fault.New(fault.Unsupported, "This server has no users.")
+		}
+		return handle(w, r)
+	}
+}
+
+func (s *Server) users(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "after", "limit")
+	after, limit := p.text("after"), p.limit()
+	if p.err != nil {
+		return p.err
+	}
+	rows, err := s.Accounts.Users(r.Context(), after, limit)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Users []client.User `json:"users"`
+		Next  string        `json:"next,omitempty"`
+	}{Users: make([]client.User, len(rows))}
+	for i, u := range rows {
+		page.Users[i] = userOf(u)
+	}
+	if len(rows) == limit {
+		page.Next = rows[len(rows)-1].Name
+	}
+	return ok(w, page)
+}
+
+func (s *Server) addUser(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Name     string `json:"name"`
+		Password string `json:"password"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	u, err := s.Accounts.Add(r.Context(), in.Name, in.Password)
+	if err != nil {
+		return err
+	}
+	return ok(w, userOf(u))
+}
+
+func (s *Server) oneUser(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	return s.answerUser(w, r)
+}
+
+// answerUser answers with the user that the path names.
+func (s *Server) answerUser(w http.ResponseWriter, r *http.Request) error {
+	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
+	if err != nil {
+		return err
+	}
+	return ok(w, userOf(u))
+}
+
+func (s *Server) setPassword(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Password string `json:"password"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if err := s.Accounts.SetPassword(r.Context(), r.PathValue("user"), in.Password); err != nil {
+		return err
+	}
+	return s.answerUser(w, r)
+}
+
+func (s *Server) disableUser(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		Disabled *bool `json:"disabled"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if in.Disabled == nil {
+		return fault.New(fault.Invalid, "The body has no disabled: it needs true or false.")
+	}
+	if err := s.Accounts.Disable(r.Context(), r.PathValue("user"), *in.Disabled); err != nil {
+		return err
+	}
+	return s.answerUser(w, r)
+}
+
+func (s *Server) tokens(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	// A user without tokens is told from no user.
+	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
+	if err != nil {
+		return err
+	}
+	rows, err := s.Accounts.Tokens(r.Context(), u.Name)
+	if err != nil {
+		return err
+	}
+	list := make([]client.Token, len(rows))
+	for i, t := range rows {
+		list[i] = tokenOf(t)
+	}
+	return ok(w, struct {
+		Tokens []client.Token `json:"tokens"`
+	}{list})
+}
+
+func (s *Server) newToken(w http.ResponseWriter, r *http.Request) error {
+	var in client.TokenRequest
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	plain, t, err := s.Accounts.NewToken(r.Context(), r.PathValue("user"), in.Label, in.Scopes)
+	if err != nil {
+		return err
+	}
+	out := tokenOf(t)
+	out.Token = plain
+	return ok(w, out)
+}
+
+func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	id := r.PathValue("id")
+	if err := s.Accounts.RevokeToken(r.Context(), r.PathValue("user"), id); err != nil {
+		return err
+	}
+	return ok(w, struct {
+		Revoked string `json:"revoked"`
+	}{id})
+}
+
+func userOf(u account.User) client.User {
+	return client.User{Name: u.Name, CreatedAt: milli(u.CreatedAt), PasswordAt: when(u.PasswordAt), SeenAt: when(u.SeenAt), Disabled: u.Disabled}
+}
+
+func tokenOf(t account.Token) client.Token {
+	return client.Token{ID: t.ID, User: t.User, Label: t.Label, Scopes: append([]string{}, t.Scopes...), CreatedAt: milli(t.CreatedAt), UsedAt: when(t.UsedAt)}
+}
