@@ -134,7 +134,7 @@ explains each and prints what is in force.`)
 		p.sweep(), p.backup(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
 	root.AddCommand(p.explain(), p.opml(), p.doctor())
 	root.AddCommand(p.websub(), p.changes())
-	root.AddCommand(p.relay())
+	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert())
 	root.AddCommand(benchCommands()...)
 	return root
 }

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/feed"
+	"cloudburst/internal/sanitize"
+	"cloudburst/render"
+)
+
+// conversion is one run of convert.
+type conversion struct {
+	p                    *Program
+	to, output           string
+	callback, self       string
+	sanitize, quiet, all bool
+	parse                parseFlags
+}
+
+func (p *Program) convert() *cobra.Command {
+	f := &conversion{p: p}
+	c := &cobra.Command{
+		Use:   "convert --to FORMAT FILE|URL|-",
+		Short: "Write a feed in another format",
+		Long: `Reads a feed of any format, as parse does, and writes it in the format that --to
+names: feeds of every version, tables, serialized data and the source code of
+programs. --list prints the formats; docs/formats.md shows an example of each. For -
+it reads standard input.
+
+What the format cannot hold, or what readers of it may refuse, is told as a warning
+on standard error, one a line; --quiet leaves them out. The output is valid with
+warnings, too.
+
+HTML in texts stays as its author wrote it, unless --sanitize makes it safe; for the
+format html it always is. Relative addresses are resolved; a file has no address of
+its own: --base gives one.`,
+		Example: `  cloudburst convert --to atom http://example.org/rss.xml
+  cloudburst convert --to jsonfeed --self https://example.org/feed.json --output feed.json rss.xml
+  cloudburst convert --to csv --quiet - <rss.xml`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.all {
+				return f.list(args)
+			}
+			if err := f.check(c, args); err != nil {
+				return err
+			}
+			return f.run(c.Context(), args[0])
+		},
+	}
+	choose(c, &f.to, "to", "the format to write", formatNames()...)
+	c.Flags().StringVar(&f.output, "output", "", "`file` to write instead of standard output; what was in it is replaced")
+	c.Flags().StringVar(&f.callback, "callback", "", "`name` of the function that jsonp calls (default feedCallback)")
+	c.Flags().StringVar(&f.self, "self", "", "`URL` where the written document will stand (default: what the feed says)")
+	c.Flags().StringVar(&f.parse.base, "base", "", "`URL` of the document that is read, which relative addresses stand on (default: where it came from)")
+	c.Flags().StringVar(&f.parse.contentType, "content-type", "", "media `type` of the document that is read, with its charset, as HTTP would give it")
+	c.Flags().BoolVar(&f.sanitize, "sanitize", false, "make HTML safe to show")
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "leave out the warnings")
+	c.Flags().BoolVar(&f.all, "list", false, "print the formats: name, title, extension and media type")
+	return c
+}
+
+// formatNames are the names of all formats that can be written.
+func formatNames() (names []string) {
+	for _, f := range render.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// list prints the formats.
+func (f *conversion) list(args []string) error {
+	if len(args) > 0 {
+		return usagef("--list takes nothing behind it, not %q", args[0])
+	}
+	t := newTable(f.p.Out, "NAME", "TITLE", "EXTENSION", "TYPE")
+	for _, r := range render.Formats() {
+		if err := t.row(r.Name, r.Title, r.Ext, r.Type); err != nil {
+			return err
+		}
+	}
+	return t.end()
+}
+
+// check looks at what was typed.
+func (f *conversion) check(c *cobra.Command, args []string) error {
+	switch {
+	case f.to == "":
+		return usagef("%s needs --to with one of %s", c.CommandPath(), strings.Join(formatNames(), ", "))
+	case len(args) != 1:
+		return between(1, 1, "one FILE or URL, or - for standard input")(c, args)
+	case f.callback != "" && f.to != "jsonp":
+		return usagef("--callback is for the format jsonp, not for %s", f.to)
+	}
+	if u, err := url.Parse(f.self); err != nil || f.self != "" && (!u.IsAbs() || u.Host == "") {
+		return usagef("--self is %q: it needs a whole URL, such as http://example.org/rss.xml", f.self)
+	}
+	return nil
+}
+
+func (f *conversion) run(ctx context.Context, name string) error {
+	f.parse.raw = !f.sanitize
+	r, err := f.p.parseRun(f.parse, []string{name})
+	if err != nil {
+		return err
+	}
+	in, err := r.inputs.read(ctx, name, nil)
+	if err != nil {
+		return err
+	}
+	doc, err := feed.ParseBytes(in.Body, r.options(in))
+	if err != nil {
+		return errors.New(notFeed(name, err).Message)
+	}
+	out, warnings, err := render.Append(nil, doc, f.to, &render.Options{Self: f.self, Callback: f.callback, Sanitize: sanitize.HTML})
+	if err != nil {
+		return usageError{errors.New(strings.TrimPrefix(err.Error(), "render: "))}
+	}
+	if err := f.write(out); err != nil {
+		return err
+	}
+	if !f.quiet {
+		for _, w := range warnings {
+			fmt.Fprintf(f.p.Err, "warning: %s\n", sentence(warned(w)))
+		}
+	}
+	return nil
+}
+
+// warned is a warning as a line says it.
+func warned(w render.Warning) error {
+	if w.Path == "" {
+		return fmt.Errorf("%s [%s]", w.Text, w.Rule)
+	}
+	return fmt.Errorf("%s: %s [%s]", w.Path, w.Text, w.Rule)
+}
+
+// write gives out the document: whole, or not at all into a file.
+func (f *conversion) write(doc []byte) error {
+	if f.output == "" {
+		if _, err := f.p.Out.Write(doc); err != nil {
+			return fmt.Errorf("the output cannot be written: %w", plainPathError(err))
+		}
+		return nil
+	}
+	if err := replaceFile(f.output, doc); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", f.output, plainPathError(err))
+	}
+	return nil
+}
+
+// replaceFile writes a file so that nobody ever reads half of it. What is no plain
+// file, such as a pipe or a link, is written to as it is.
+func replaceFile(name string, doc []byte) error {
+	mode := os.FileMode(0o644)
+	switch info, err := os.Lstat(name); {
+	case err == nil && !info.Mode().IsRegular():
+		return os.WriteFile(name, doc, mode)
+	case err == nil:
+		mode = info.Mode().Perm()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".convert-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(doc)
+	for _, step := range []func() error{
+		func() error { return tmp.Chmod(mode) },
+		tmp.Close,
+		func() error { return os.Rename(tmp.Name(), name) },
+	} {
+		if err == nil {
+			err = step()
+		}
+	}
+	if err != nil {
+		_ = tmp.Close()           // the first error tells
+		_ = os.Remove(tmp.Name()) // the same
+	}
+	return err
+}

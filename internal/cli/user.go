@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/account"
+)
+
+func (p *Program) user() *cobra.Command {
+	c := group("user", "Add, list and shut out those who publish here, and give their programs tokens",
+		`A user has a page, a public feed and a private one, and logs in with a password; a
+program of theirs may have a token instead, which does not open everything.
+
+Works on the running server, or on the data folder when none runs.`)
+	c.AddCommand(p.userAdd(), p.userList(), p.userPasswd(), p.userDisable(), p.userEnable(),
+		p.userToken(), p.userTokens(), p.userRevoke())
+	return c
+}
+
+const userFields = `name, created_at, password_at, seen_at, disabled`
+
+func (p *Program) userAdd() *cobra.Command {
+	var file string
+	c := operator(&cobra.Command{
+		Use:   "add NAME",
+		Short: "Add a user",
+		Long: `Adds a user. NAME is of small letters, digits, - and _, at most 32, and becomes the
+address of their page.
+
+` + passwordHelp,
+		Example: "  cloudburst user add alice\n  cloudburst user add alice --password-file /run/secrets/alice",
+		Args:    between(1, 1, "the NAME of one user"),
+		RunE: func(c *cobra.Command, args []string) error {
+			// Before anybody is asked for a password.
+			if err := account.CheckName(args[0]); err != nil {
+				return usageError{err}
+			}
+			password, err := p.newPassword(c.Context(), args[0], file)
+			if err != nil {
+				return err
+			}
+			return p.with(c, true, func(ctx context.Context, s *connection) error {
+				u, err := s.AddUser(ctx, args[0], password)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(p.Out, "Added %s.\n", u.Name)
+				return err
+			})
+		},
+	})
+	passwordFile(c, &file)
+	return c
+}
+
+func (p *Program) userPasswd() *cobra.Command {
+	var file string
+	c := operator(&cobra.Command{
+		Use:   "passwd NAME",
+		Short: "Give a user another password",
+		Long: `Gives a user another password and ends their sessions. Their tokens and the secrets
+of their readers stay.
+
+` + passwordHelp,
+		Args: between(1, 1, "the NAME of one user"),
+		RunE: func(c *cobra.Command, args []string) error {
+			password, err := p.newPassword(c.Context(), args[0], file)
+			if err != nil {
+				return err
+			}
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				u, err := s.SetPassword(ctx, args[0], password)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(p.Out, "%s has a new password; their sessions have ended.\n", u.Name)
+				return err
+			})
+		},
+	})
+	passwordFile(c, &file)
+	return c
+}
+
+func (p *Program) userList() *cobra.Command {
+	var limit int
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "list",
+		Short: "List the users",
+		Long:  "Lists the users in order of their names.\n\n--json prints one object a line: " + userFields + ".",
+		Args:  between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				out := bufio.NewWriter(p.Out)
+				enc := lines(out)
+				t := newTable(p.Out, "NAME", "STATE", "CREATED", "SEEN")
+				for u, err := range s.Users(ctx, limit) {
+					if err == nil && asJSON {
+						err = enc.Encode(u)
+					} else if err == nil {
+						err = t.row(u.Name, stateOf(u), moment(&u.CreatedAt), moment(u.SeenAt))
+					}
+					if err != nil {
+						return err
+					}
+				}
+				if err := out.Flush(); err != nil {
+					return err
+				}
+				return t.end()
+			})
+		},
+	})
+	c.Flags().IntVar(&limit, "limit", 0, "at most this `number`; 0 is all")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func stateOf(u client.User) string {
+	if u.Disabled {
+		return "disabled"
+	}
+	return "active"
+}
+
+func (p *Program) userDisable() *cobra.Command {
+	var undo bool
+	c := operator(&cobra.Command{
+		Use:   "disable NAME",
+		Short: "Shut every door to a user",
+		Long: `Shuts every door to a user: password, sessions and tokens open nothing any more, and
+nothing new is saved. Their feeds are served as before. --undo, or "user enable",
+opens the doors again.`,
+		Args: between(1, 1, "the NAME of one user"),
+		RunE: func(c *cobra.Command, args []string) error { return p.disable(c, args[0], !undo) },
+	})
+	c.Flags().BoolVar(&undo, "undo", false, "open the doors again")
+	return c
+}
+
+func (p *Program) userEnable() *cobra.Command {
+	return operator(&cobra.Command{
+		Use:   "enable NAME",
+		Short: "Open the doors to a user again",
+		Long:  "Takes back \"user disable\". Sessions that had ended stay so.",
+		Args:  between(1, 1, "the NAME of one user"),
+		RunE:  func(c *cobra.Command, args []string) error { return p.disable(c, args[0], false) },
+	})
+}
+
+func (p *Program) disable(c *cobra.Command, name string, disabled bool) error {
+	return p.with(c, false, func(ctx context.Context, s *connection) error {
+		u, err := s.DisableUser(ctx, name, disabled)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.Out, "%s is %s.\n", u.Name, stateOf(u))
+		return err
+	})
+}
