@@ -20,9 +20,6 @@ type Feeds interface {
 	List(ctx context.Context, after string, limit int) ([]author.Feed, error)
 }
 
-// doorOf is how what is saved here is called in the log.
-const doorOf = "api"
-
 // feedRoutes are the doors to saved feeds.
 func (s *Server) feedRoutes() []route {
 	return []route{
@@ -91,7 +88,7 @@ func (s *Server) saveFeed(w http.ResponseWriter, r *http.Request) error {
 		return fault.Wrap(fault.Invalid, err, "The document did not arrive whole")
 	}
 	f, err := s.Feeds.Put(r.Context(), author.Document{
-		User: r.PathValue("user"), Name: r.PathValue("feed"), Bytes: doc, Type: r.Header.Get("Content-Type"), Door: doorOf,
+		User: r.PathValue("user"), Name: r.PathValue("feed"), Bytes: doc, Type: r.Header.Get("Content-Type"), Door: door,
 	})
 	return s.answerFeed(w, f, err)
 }
