@@ -1,5 +1,27 @@
 package author
 
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"cloudburst/feed"
+	"cloudburst/internal/charset"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/xmlsafe"
+)
+
+// Limits of a document beyond its size. Nothing that people write comes near them.
+const (
+	mostElements = 1 << 17
+	longestTitle = 255 // characters
+)
+
 // facts are what a document says of itself.
 type facts struct {
 	typ   string // Content-Type
@@ -7,8 +29,169 @@ type facts struct {
 	items int
 }
 
-// inspect looks whether a document may be published.
+// inspect looks whether a document may be published, and what it is. contentType is
+// what came with it. The errors are fault.Invalid.
+//
+// spec:cloudburst#save-checked
 func inspect(doc []byte, contentType string) (facts, error) {
-	_ = contentType
-	return facts{typ: "application/rss+xml; charset=utf-8"}, nil
+	if len(doc) > MaxDocument {
+		return facts{}, fault.New(fault.Invalid, "The document has %d bytes; at most %d (2 MiB) are accepted.", len(doc), MaxDocument)
+	}
+	isJSON := jsonType(contentType)
+	f, err := feed.ParseBytes(doc, &feed.Options{Header: http.Header{"Content-Type": {contentType}}})
+	var not *feed.NotFeedError
+	switch {
+	case errors.As(err, &not):
+		return facts{}, notFeed(doc, contentType, not)
+	case err != nil:
+		return facts{}, fault.Wrap(fault.Invalid, err, "The document cannot be read as a feed.")
+	case f.Format == feed.JSONFeed && !isJSON:
+		return facts{}, fault.New(fault.Invalid, "This is a JSON Feed and came as XML; PUT it with the Content-Type application/feed+json, or save XML.")
+	case f.Format == feed.JSONFeed:
+		err = wellFormedJSON(doc)
+	case isJSON:
+		return facts{}, fault.New(fault.Invalid, "The Content-Type says JSON, and the document is XML; send it as application/xml.")
+	default:
+		err = wellFormedXML(doc, contentType)
+	}
+	if err != nil {
+		return facts{}, err
+	}
+	if f.Format == feed.Redirect || f.Format == feed.MCF {
+		return facts{}, fault.New(fault.Invalid, "This is a document of the kind %q and not a feed.", f.Format)
+	}
+	return facts{typ: typeOf(f), title: title(f), items: len(f.Items)}, nil
+}
+
+// notFeed says why a document that is no feed is refused: markup that is broken may
+// only therefore not look like one.
+func notFeed(doc []byte, contentType string, not *feed.NotFeedError) error {
+	switch not.Looks {
+	case "html":
+		return fault.Wrap(fault.Invalid, not, "This is an HTML page, not a feed.")
+	case "opml":
+		return fault.Wrap(fault.Invalid, not, "This is OPML, a list of feeds and not a feed.")
+	case "xml", "rdf":
+		if err := wellFormedXML(doc, contentType); err != nil {
+			return err
+		}
+	}
+	text := strings.TrimPrefix(not.Error(), "feed: ")
+	return fault.Wrap(fault.Invalid, not, "%s.", strings.ToUpper(text[:1])+text[1:])
+}
+
+// wellFormedXML holds a document against the grammar, in whichever encoding it is.
+func wellFormedXML(doc []byte, contentType string) error {
+	text, err := decoded(doc, contentType)
+	if err != nil {
+		return err
+	}
+	_, err = xmlsafe.Read(text, xmlsafe.Options{
+		// UTF-8 may be longer than what it was made from.
+		MaxBytes: 4 * MaxDocument, MaxElements: mostElements, Charset: "utf-8",
+	})
+	var bad *xmlsafe.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, xmlsafe.ErrDoctype):
+		return fault.Wrap(fault.Invalid, err, "The document has a DOCTYPE, which is not accepted; leave it out.")
+	case errors.Is(err, xmlsafe.ErrTooComplex):
+		return fault.Wrap(fault.Invalid, err, "The document is nested too deeply or has too many parts.")
+	case errors.As(err, &bad):
+		return fault.Wrap(fault.Invalid, err, "The document is not well-formed XML: in line %d, %s.", bad.Line, bad.Msg)
+	}
+	return fault.Wrap(fault.Invalid, err, "The document cannot be read as XML.")
+}
+
+// decoded is the document in UTF-8. What a lenient reader would mend is an error here.
+func decoded(doc []byte, contentType string) (*bytes.Reader, error) {
+	got := charset.Decode(doc, contentType)
+	if got.Name == "utf-8" && utf8.Valid(doc) {
+		// As it is, for the grammar looks at control characters itself.
+		return bytes.NewReader(bytes.TrimPrefix(doc, []byte("\xEF\xBB\xBF"))), nil
+	}
+	said := got.From == "http" || got.From == "bom"
+	for _, p := range got.Problems {
+		if p.Kind == "encoding" && said {
+			continue
+		}
+		if p.Line > 0 {
+			return nil, fault.New(fault.Invalid, "The document is not in the encoding that it declares: in line %d, %s.", p.Line, p.Message)
+		}
+		return nil, fault.New(fault.Invalid, "The document is not in the encoding that it declares: %s.", p.Message)
+	}
+	if got.From == "default" || got.From == "sniffed" && got.Declared != "" && !strings.HasPrefix(got.Name, "utf-") {
+		return nil, fault.New(fault.Invalid, "The document is not UTF-8 and declares no encoding that it is in; save it as UTF-8.")
+	}
+	return bytes.NewReader([]byte(got.Text)), nil
+}
+
+func wellFormedJSON(doc []byte) error {
+	doc = bytes.TrimPrefix(doc, []byte("\xEF\xBB\xBF"))
+	if !utf8.Valid(doc) {
+		return fault.New(fault.Invalid, "The document is JSON and not UTF-8, which JSON must be.")
+	}
+	var any json.RawMessage
+	err := json.Unmarshal(doc, &any)
+	var bad *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &bad):
+		at := min(max(int(bad.Offset), 0), len(doc))
+		return fault.Wrap(fault.Invalid, err, "The document is not well-formed JSON: in line %d, %s.", 1+bytes.Count(doc[:at], []byte("\n")), bad.Error())
+	}
+	return fault.Wrap(fault.Invalid, err, "The document cannot be read as JSON.")
+}
+
+// jsonType reports a Content-Type that means JSON.
+func jsonType(contentType string) bool {
+	kind, _, _ := mime.ParseMediaType(contentType)
+	return kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json"
+}
+
+// typeOf is the Content-Type under which a document is served. It names the encoding,
+// which rules over what the document says itself.
+func typeOf(f *feed.Feed) string {
+	kind := "application/rss+xml"
+	switch f.Format {
+	case feed.Atom:
+		kind = "application/atom+xml"
+	case feed.JSONFeed:
+		kind = "application/feed+json"
+	case feed.CDF:
+		kind = "application/x-cdf"
+	case feed.ScriptingNews:
+		kind = "text/xml"
+	case feed.RSS:
+		if f.Version == "1.0" || f.Version == "0.90" {
+			kind = "application/rdf+xml"
+		}
+	}
+	encoding := f.Encoding
+	switch {
+	case encoding == "" || f.Format == feed.JSONFeed:
+		encoding = "utf-8"
+	case strings.HasPrefix(encoding, "utf-16"):
+		encoding = "utf-16" // the mark at its beginning tells the rest
+	}
+	return kind + "; charset=" + encoding
+}
+
+// title is the feed's title in plain words.
+func title(f *feed.Feed) string {
+	t := f.Title.Value
+	if f.Title.Type == "text/html" || f.Title.Type == "application/xhtml+xml" {
+		t = sanitize.Text(t)
+	}
+	t = strings.Join(strings.Fields(t), " ")
+	if n := 0; utf8.RuneCountInString(t) > longestTitle {
+		for at := range t {
+			if n++; n == longestTitle {
+				return t[:at] + "…"
+			}
+		}
+	}
+	return t
 }

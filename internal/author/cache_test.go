@@ -1,0 +1,140 @@
+package author
+
+import (
+	"fmt"
+	"testing"
+
+	"cloudburst/internal/fault"
+)
+
+func read(t *testing.T, s *Feeds, user string) string {
+	t.Helper()
+	_, doc, err := s.Document(t.Context(), user, Public)
+	must(t, err)
+	return string(doc)
+}
+
+func TestAStoreOfOnesOwnIsReadOnce(t *testing.T) {
+	t.Parallel()
+	store := &memory{}
+	s := &Feeds{Store: store}
+	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	for range 3 {
+		read(t, s, "alice")
+		if _, err := s.Feed(t.Context(), "alice", Public); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if store.docs != 1 || store.heads != 0 {
+		t.Errorf("the store was read for %d documents and %d feeds", store.docs, store.heads)
+	}
+	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
+	must(t, err)
+	if got := read(t, s, "alice"); got != string(document(2)) {
+		t.Errorf("read %s", got)
+	}
+	_, err = s.End(t.Context(), "alice", Public)
+	must(t, err)
+	if f, err := s.Feed(t.Context(), "alice", Public); err != nil || !f.Gone {
+		t.Errorf("the feed is %+v, %v", f, err)
+	}
+	_, err = s.Feed(t.Context(), "bob", Public)
+	faulty(t, err, fault.NotFound, "")
+	_, err = s.Feed(t.Context(), "alice", "other")
+	faulty(t, err, fault.NotFound, "")
+}
+
+func TestASharedStoreIsAskedEachTimeAndReadWhenItChanged(t *testing.T) {
+	t.Parallel()
+	store := &memory{}
+	here, there := &Feeds{Store: store, Shared: true}, &Feeds{Store: store, Shared: true}
+	for n := range 3 {
+		_, err := there.Save(t.Context(), "alice", Public, document(n), "put")
+		must(t, err)
+		for range 3 {
+			if got := read(t, here, "alice"); got != string(document(n)) {
+				t.Fatalf("read %s", got)
+			}
+		}
+	}
+	if store.docs != 3 || store.heads != 8 {
+		t.Errorf("the store was read for %d documents and %d feeds", store.docs, store.heads)
+	}
+	_, err := there.Move(t.Context(), "alice", Public, "https://b.example/")
+	must(t, err)
+	if f, err := here.Feed(t.Context(), "alice", Public); err != nil || f.MovedTo == "" {
+		t.Errorf("the feed is %+v, %v", f, err)
+	}
+}
+
+func TestWhatWasReadBeforeASaveIsNotKeptAfterIt(t *testing.T) {
+	t.Parallel()
+	store := &memory{}
+	s := &Feeds{Store: store}
+	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	store.reading = func() {
+		store.reading = nil
+		_, err := s.Save(t.Context(), "alice", Public, document(2), "put")
+		must(t, err)
+	}
+	read(t, s, "alice") // either version is right
+	if got := read(t, s, "alice"); got != string(document(2)) {
+		t.Errorf("read %s", got)
+	}
+}
+
+func TestASaveThatMayHaveGoneThroughLeavesNothingOldInMemory(t *testing.T) {
+	t.Parallel()
+	store := &memory{}
+	s := &Feeds{Store: store}
+	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	read(t, s, "alice")
+	_, err = (&Feeds{Store: store}).Save(t.Context(), "alice", Public, document(2), "put") // the answer is lost
+	must(t, err)
+	store.fail = fault.New(fault.Unavailable, "The connection broke.")
+	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
+	faulty(t, err, fault.Unavailable, "")
+	if got := read(t, s, "alice"); got != string(document(2)) {
+		t.Errorf("read %s", got)
+	}
+}
+
+func TestMemoryHasABound(t *testing.T) {
+	t.Parallel()
+	store := &memory{}
+	s := &Feeds{Store: store, Memory: 10 * headSize}
+	for i := range 100 {
+		user := fmt.Sprint("u", i)
+		_, err := s.Save(t.Context(), user, Public, document(i), "put")
+		must(t, err)
+		read(t, s, user)
+		if s.kept.used > s.Memory || s.kept.order.Len() != len(s.kept.kept) {
+			t.Fatalf("%d bytes are kept for %d and %d feeds", s.kept.used, s.kept.order.Len(), len(s.kept.kept))
+		}
+	}
+	if s.kept.order.Len() < 5 {
+		t.Errorf("only %d feeds are kept", s.kept.order.Len())
+	}
+	read(t, s, "u99")
+	if store.docs != 100 {
+		t.Errorf("the last one was read again")
+	}
+}
+
+func TestAHitCostsNoMemory(t *testing.T) {
+	s := &Feeds{Store: &memory{}}
+	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	read(t, s, "alice")
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(100, func() {
+		if _, _, err := s.Document(ctx, "alice", Public); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("a hit makes %v allocations", n)
+	}
+}

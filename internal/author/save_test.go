@@ -1,0 +1,219 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+func document(n int) []byte {
+	return fmt.Appendf(nil, `<rss version="2.0"><channel><title>%d</title></channel></rss>`, n)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func faulty(t *testing.T, err error, code fault.Code, words string) {
+	t.Helper()
+	if err == nil || fault.CodeOf(err) != code || !strings.Contains(fault.Message(err), words) {
+		t.Fatalf("got error %v, want a fault of the kind %s with %q", err, code, words)
+	}
+}
+
+func TestADocumentIsServedByteForByte(t *testing.T) {
+	t.Parallel()
+	s := &Feeds{Store: &memory{}}
+	doc := []byte("\xEF\xBB\xBF<?xml version=\"1.0\"?>\r\n" + rss + "\r\n<!-- end -->\r\n")
+	f, err := s.Save(t.Context(), "alice", Public, doc, "saveRss")
+	must(t, err)
+	if f.Version != 1 || f.Title != "A & B" || f.Items != 1 || f.Size != int64(len(doc)) {
+		t.Errorf("saved as %+v", f)
+	}
+	_, got, err := s.Document(t.Context(), "alice", Public)
+	must(t, err)
+	if string(got) != string(doc) {
+		t.Errorf("served is %q", got)
+	}
+}
+
+func TestARefusedDocumentLeavesTheFeedOfBefore(t *testing.T) {
+	t.Parallel()
+	s := &Feeds{Store: &memory{}}
+	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	_, err = s.Save(t.Context(), "alice", Public, []byte("<rss>"), "put")
+	faulty(t, err, fault.Invalid, "")
+	_, err = s.Save(t.Context(), "alice", "other", document(2), "put")
+	faulty(t, err, fault.NotFound, "other")
+	s.Known = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
+	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
+	faulty(t, err, fault.Refused, "No.")
+	f, got, err := s.Document(t.Context(), "alice", Public)
+	must(t, err)
+	if f.Version != 1 || string(got) != string(document(1)) {
+		t.Errorf("there is version %d: %s", f.Version, got)
+	}
+}
+
+func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
+	t.Parallel()
+	var told []string
+	s := &Feeds{Store: &memory{}}
+	s.Tell = func(_ context.Context, f Feed) error {
+		told = append(told, fmt.Sprint(f.User, "/", f.Name, " ", f.Version))
+		return nil
+	}
+	for _, n := range []int{1, 1, 2} {
+		_, err := s.Save(t.Context(), "alice", Public, document(n), "put")
+		must(t, err)
+		_, err = s.Save(t.Context(), "alice", Private, document(n), "put")
+		must(t, err)
+	}
+	must(t, s.TellUntold(t.Context()))
+	if want := []string{"alice/rss 1", "alice/rss 2"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
+	t.Parallel()
+	broken := true
+	var told []string
+	s := &Feeds{Store: &memory{}}
+	s.Tell = func(_ context.Context, f Feed) error {
+		if broken {
+			return errors.New("no")
+		}
+		told = append(told, fmt.Sprint(f.User, " ", f.Version))
+		return nil
+	}
+	for i := range 250 {
+		for n := range 2 {
+			_, err := s.Save(t.Context(), fmt.Sprintf("u%03d", i), Public, document(n), "put")
+			must(t, err)
+		}
+	}
+	_, err := s.End(t.Context(), "u003", Public)
+	must(t, err)
+	must(t, s.TellUntold(t.Context()))
+	broken = false
+	must(t, s.TellUntold(t.Context()))
+	if len(told) != 249 || told[0] != "u000 2" || slices.ContainsFunc(told, func(s string) bool { return s == "u003 2" }) {
+		t.Errorf("told %d: %q", len(told), told)
+	}
+	must(t, s.TellUntold(t.Context()))
+	if len(told) != 249 {
+		t.Errorf("told again: %q", told[249:])
+	}
+}
+
+func TestTheTellerIsNotStoppedByACallerWhoGoes(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &Feeds{Store: &memory{}, Tell: func(inner context.Context, _ Feed) error {
+		cancel()
+		return inner.Err()
+	}}
+	f, err := s.Save(ctx, "alice", Public, document(1), "put")
+	must(t, err)
+	if f.Told != 1 {
+		t.Error("nobody was told")
+	}
+}
+
+func TestADocumentReplacesTheVersionThatItsAuthorRead(t *testing.T) {
+	t.Parallel()
+	s := &Feeds{Store: &memory{}}
+	put := func(n int, base int64) error {
+		_, err := s.Put(t.Context(), Document{User: "alice", Name: Public, Bytes: document(n), Base: base})
+		return err
+	}
+	faulty(t, put(1, 1), fault.Conflict, "changed since")
+	must(t, put(1, New))
+	faulty(t, put(2, New), fault.Conflict, "already")
+	must(t, put(2, 1))
+	faulty(t, put(3, 1), fault.Conflict, "changed since")
+	must(t, put(3, 2))
+}
+
+func TestAFeedThatMovedTakesNothingAndOneThatEndedComesBack(t *testing.T) {
+	t.Parallel()
+	s := &Feeds{Store: &memory{}}
+	_, err := s.Move(t.Context(), "alice", Public, "https://b.example/feed")
+	faulty(t, err, fault.NotFound, "")
+	_, err = s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	f, err := s.Move(t.Context(), "alice", Public, "https://b.example/feed")
+	must(t, err)
+	if f.MovedTo != "https://b.example/feed" {
+		t.Errorf("moved to %q", f.MovedTo)
+	}
+	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
+	faulty(t, err, fault.Conflict, "https://b.example/feed")
+	f, err = s.End(t.Context(), "alice", Public)
+	must(t, err)
+	if !f.Gone || f.MovedTo != "" {
+		t.Errorf("ended as %+v", f)
+	}
+	f, err = s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	if f.Gone || f.Version != 1 {
+		t.Errorf("came back as %+v", f)
+	}
+	_, err = s.Move(t.Context(), "alice", Public, "https://b.example/feed")
+	must(t, err)
+	f, err = s.Restore(t.Context(), "alice", Public)
+	must(t, err)
+	if f.MovedTo != "" {
+		t.Errorf("restored as %+v", f)
+	}
+}
+
+func TestAFeedMovesOnlyToAnAddressThatReadersCanUse(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"", "x", "/feed", "//b.example/", "ftp://b.example/", "javascript:alert(1)", "https://", "https:b.example",
+		"https://b.example/\r\nSet-Cookie: a=b", "https://b.example/a b", "https://b.example/<x>", "https://me:pw@b.example/", "https://b.example/\x7f",
+		"https://b.example/" + strings.Repeat("x", 3000), "https://b.example/日本"} {
+		if err := checkAddress(to); fault.CodeOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", to, err)
+		}
+	}
+	for _, to := range []string{"https://b.example/feed?x=1&y=%20", "http://[2001:db8::1]:8080/"} {
+		must(t, checkAddress(to))
+	}
+}
+
+func TestTheEventsOfPublicFeedsArePublishedAfterTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	var published []event.Event
+	store := &memory{}
+	s := &Feeds{
+		Store: store,
+		Events: func(f Feed, door string) []event.Event {
+			return []event.Event{{Text: fmt.Sprint(f.Version, " ", door)}}
+		},
+		Publish: func(events ...event.Event) { published = append(published, events...) },
+	}
+	for _, name := range []string{Public, Private} {
+		for range 2 {
+			_, err := s.Save(t.Context(), "alice", name, document(1), "put")
+			must(t, err)
+		}
+	}
+	store.fail = fault.New(fault.Unavailable, "The disk is full.")
+	_, err := s.Save(t.Context(), "alice", Public, document(2), "put")
+	faulty(t, err, fault.Unavailable, "full")
+	if len(published) != 1 || published[0].Text != "1 put" {
+		t.Errorf("published %v", published)
+	}
+}
