@@ -1,8 +1,9 @@
 package wsse
 
 import (
-	"io"
-	"net/http"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
 	"time"
 )
 
@@ -12,46 +13,85 @@ const Name = "X-WSSE"
 // Window is how far Created may be from the server's time, either way.
 const Window = 5 * time.Minute
 
-// Token is a header that was read. What the texts mean is checked: At is Created as a time.
+// Most bytes of a header, and of each text in it.
+const (
+	MaxHeader   = 4096
+	MaxUsername = 256
+	MaxNonce    = 128
+	MaxDigest   = 128
+	MaxCreated  = 64
+)
+
+// Token is a header that was read.
 type Token struct {
 	Username string
-	Digest   string // PasswordDigest as it was written
+	Digest   string // PasswordDigest, as it was written
 	Nonce    string // as it was written
 	Created  string // as it was written
 	At       time.Time
 }
 
-// Proof is what a digest was made from: what a server has to remember so that it is
-// accepted once. It is the same for all spellings of a header.
-type Proof struct {
-	Nonce []byte   // as it was hashed
-	Sum   [20]byte // SHA-1 of nonce, created and password
+// String is the token as a header's value; [Parse] makes the same token of it.
+func (t Token) String() string {
+	b := []byte("UsernameToken Username=")
+	b = appendQuoted(b, t.Username)
+	b = appendQuoted(append(b, ", PasswordDigest="...), t.Digest)
+	b = appendQuoted(append(b, ", Nonce="...), t.Nonce)
+	b = appendQuoted(append(b, ", Created="...), t.Created)
+	return string(b)
 }
 
-// Parse reads the header's value.
-func Parse(header string) (Token, error) { return Token{}, &SyntaxError{} }
+// appendQuoted writes a quoted string, without the characters that no header holds.
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case !control(c):
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
 
-// FromHeader reads the header of a request: ok is false when there is none. Two are an error.
-func FromHeader(h http.Header) (t Token, ok bool, err error) { return t, false, nil }
-
-// Check reports whether the digest was made with that password.
-func (t Token) Check(password string) bool { _, ok := t.Verify(password); return ok }
-
-// Verify is Check that says what has to be remembered.
-func (t Token) Verify(password string) (Proof, bool) { return Proof{}, false }
+func control(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
 
 // Fresh reports whether the header was made at most [Window] before or after now.
-func (t Token) Fresh(now time.Time) bool { return false }
-
-// Header makes the value of a new header. random gives the nonce; nil means crypto/rand.
-func Header(user, password string, now time.Time, random io.Reader) string { return "" }
-
-// Challenge is a value of WWW-Authenticate that asks for this header.
-func Challenge(realm string) string { return "" }
-
-// SyntaxError says what is wrong with a header.
-type SyntaxError struct {
-	What string
+//
+// spec:datafeeds-2006#wsse-created
+func (t Token) Fresh(now time.Time) bool {
+	d := now.Sub(t.At)
+	return -Window <= d && d <= Window
 }
 
-func (e *SyntaxError) Error() string { return "wsse: " + e.What }
+// sum is the SHA-1 that a digest stands for, in whichever of the three ways it is
+// written; they differ in length.
+//
+// spec:datafeeds-2006#wsse-digest
+func sum(digest string) (s [20]byte, ok bool) {
+	if len(digest) == 40 {
+		n, err := hex.Decode(s[:], []byte(digest))
+		return s, err == nil && n == len(s)
+	}
+	raw, ok := unbase64(digest)
+	if ok && len(raw) == 40 {
+		n, err := hex.Decode(s[:], raw)
+		return s, err == nil && n == len(s)
+	}
+	return s, ok && copy(s[:], raw) == len(s) && len(raw) == len(s)
+}
+
+// unbase64 reads base64 with or without its padding, in either alphabet.
+func unbase64(s string) ([]byte, bool) {
+	if strings.ContainsAny(s, "\r\n") {
+		return nil, false // which the decoder would skip
+	}
+	s = strings.TrimRight(s, "=")
+	e := base64.RawStdEncoding
+	if strings.ContainsAny(s, "-_") {
+		e = base64.RawURLEncoding
+	}
+	raw, err := e.Strict().DecodeString(s)
+	return raw, err == nil
+}
