@@ -19,7 +19,6 @@ func (t *tree) feed(f *feed.Feed) {
 		image = f.Image.URL
 	}
 	t.put("image", image)
-	t.items("items", f.Items)
 
 	t.some("id", f.ID)
 	t.some("self", t.w.self())
@@ -46,6 +45,7 @@ func (t *tree) feed(f *feed.Feed) {
 	t.media(f.Media)
 	t.places(f.Where)
 	t.unknown(f.Unknown)
+	t.items("items", f.Items)
 }
 
 // feedDate is when the feed last said something: its own word, or the date of its

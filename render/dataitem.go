@@ -38,14 +38,9 @@ func (t *tree) item(it *feed.Item) {
 	t.put("body_type", bodyType(body))
 	t.date("date", itemDate(it))
 	t.put("guid", t.w.guid(it))
-	author := feed.Person{}
-	if len(it.Authors) > 0 {
-		author = it.Authors[0]
-	} else if len(t.w.f.Authors) > 0 {
-		author = t.w.f.Authors[0]
-	}
+	author := t.w.authorOf(it)
 	t.put("author", nameOf(&author))
-	t.put("author_url", cmp.Or(author.URL, t.w.f.Link))
+	t.put("author_url", author.URL)
 
 	t.some("id", it.ID)
 	t.flag("permalink", it.PermaLink)
@@ -70,6 +65,21 @@ func (t *tree) item(it *feed.Item) {
 		t.items("items", it.Items)
 	}
 	t.unknown(it.Unknown)
+}
+
+// authorOf is the first author of an item, or of the feed where the item names none. The
+// page of the feed stands for the author's where nothing else does.
+func (w *writer) authorOf(it *feed.Item) feed.Person {
+	author := feed.Person{}
+	if len(it.Authors) > 0 {
+		author = it.Authors[0]
+	} else if len(w.f.Authors) > 0 {
+		author = w.f.Authors[0]
+	}
+	if author.URL == "" && nameOf(&author) != "" {
+		author.URL = w.f.Link
+	}
+	return author
 }
 
 // itemDate is the date of an item that people mean.

@@ -1,3 +1,318 @@
 package render
 
-func appendHTML(w *writer) {}
+import (
+	"strconv"
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// appendHTML writes a page with the microformats h-feed and h-entry. There is no script
+// in it, and no address but those of the web, of mail and the like. Texts with markup
+// go through Options.Sanitize, and are turned into text without it.
+//
+// spec:hfeed-2014#properties
+func appendHTML(w *writer) {
+	h := &htmlWriter{writer: w}
+	f := w.f
+	h.raw("<!DOCTYPE html>\n<html")
+	h.attribute("lang", f.Language)
+	h.raw(">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>")
+	title := h.clean(plainOf(&f.Title), "title")
+	if title == "" {
+		title = h.clean(f.Link, "link")
+	}
+	h.say(title)
+	h.raw("</title>\n")
+	h.relations()
+	h.raw("</head>\n<body>\n<main class=\"h-feed\">\n<header>\n<h1 class=\"p-name\" dir=\"auto\">")
+	h.link("u-url", f.Link, title)
+	h.raw("</h1>\n")
+	if f.Image != nil {
+		h.image("u-photo", f.Image.URL, h.clean(f.Image.Title, "image"))
+	}
+	h.block("p-summary", &f.Subtitle, "description")
+	for i := range f.Authors {
+		h.author(&f.Authors[i])
+	}
+	if date := w.feedDate(); !date.UTC.IsZero() {
+		h.time("dt-updated", &date)
+	}
+	h.raw("</header>\n")
+	h.items(f.Items)
+	h.raw("</main>\n</body>\n</html>\n")
+}
+
+// htmlWriter writes HTML. What is not constant goes through say, attribute or the
+// sanitizer.
+type htmlWriter struct{ *writer }
+
+func (h *htmlWriter) raw(s string) { h.b = append(h.b, s...) }
+
+// clean is s without characters that HTML has no place for.
+func (h *htmlWriter) clean(s, where string) string {
+	t := textWriter{h.writer}
+	return t.clean(s, where)
+}
+
+// say writes text that stands for itself. It was cleaned.
+func (h *htmlWriter) say(s string) { h.b = appendHTMLText(h.b, s) }
+
+// attribute writes one into the tag that is open, unless it is empty.
+func (h *htmlWriter) attribute(name, value string) {
+	if value = h.clean(value, name); value != "" {
+		h.raw(" " + name + `="`)
+		h.say(value)
+		h.raw(`"`)
+	}
+}
+
+func appendHTMLText(b []byte, s string) []byte {
+	from := 0
+	for i := range len(s) {
+		with := ""
+		switch s[i] {
+		case '&':
+			with = "&amp;"
+		case '<':
+			with = "&lt;"
+		case '>':
+			with = "&gt;"
+		case '"':
+			with = "&#34;"
+		case '\'':
+			with = "&#39;"
+		case '\r':
+			with = "&#13;"
+		default:
+			continue
+		}
+		b = append(append(b, s[from:i]...), with...)
+		from = i + 1
+	}
+	return append(b, s[from:]...)
+}
+
+// relations writes what the page is related to: other forms of the feed, where it is
+// itself, and its hubs.
+//
+// spec:datafeeds-2006#autodiscovery
+func (h *htmlWriter) relations() {
+	for _, l := range h.o.Alternates {
+		h.relation("alternate", l.Href, l.Type, l.Title)
+	}
+	h.relation("canonical", h.f.Link, "", "")
+	h.relation("self", h.self(), "", "")
+	for _, hub := range h.hubs() {
+		if hub.Type == "WebSub" {
+			h.relation("hub", hub.URL, "", "")
+		}
+	}
+	h.relation("icon", h.f.Icon, "", "")
+}
+
+func (h *htmlWriter) relation(rel, href, kind, title string) {
+	if href = webAddress(href); href != "" {
+		h.raw(`<link rel="` + rel + `"`)
+		h.attribute("type", kind)
+		h.attribute("title", title)
+		h.attribute("href", href)
+		h.raw(">\n")
+	}
+}
+
+// link writes text that leads somewhere, or the text alone where no page may lead.
+func (h *htmlWriter) link(class, href, text string) {
+	href = webAddress(href)
+	if href == "" {
+		h.say(text)
+		return
+	}
+	h.raw("<a")
+	h.attribute("class", class)
+	h.attribute("href", href)
+	h.raw(">")
+	h.say(text)
+	h.raw("</a>")
+}
+
+func (h *htmlWriter) image(class, src, alt string) {
+	if src = webAddress(src); src != "" {
+		h.raw(`<img class="` + class + `" alt="`)
+		h.say(alt)
+		h.raw(`"`)
+		h.attribute("src", src)
+		h.raw(">\n")
+	}
+}
+
+// block writes a text of several lines, and nothing where there is none.
+func (h *htmlWriter) block(class string, x *feed.Text, where string) {
+	if x.Value == "" {
+		return
+	}
+	h.raw(`<div class="` + class + `" dir="auto"`)
+	if x.Language != h.f.Language {
+		h.attribute("lang", x.Language)
+	}
+	h.raw(">")
+	if isHTML(x) && h.o.Sanitize != nil {
+		h.raw(h.validText(h.o.Sanitize(h.validText(x.Value, where)), where))
+	} else {
+		h.paragraphs(h.clean(asText(x, nil), where))
+	}
+	h.raw("</div>\n")
+}
+
+// paragraphs writes text: empty lines part paragraphs, and lines stay lines.
+func (h *htmlWriter) paragraphs(s string) {
+	open := false
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line == "" {
+			if open {
+				h.raw("</p>")
+			}
+			open = false
+			continue
+		}
+		if open {
+			h.raw("<br>\n")
+		} else {
+			h.raw("<p>")
+		}
+		open = true
+		h.say(line)
+	}
+	if open {
+		h.raw("</p>")
+	}
+}
+
+func (h *htmlWriter) author(p *feed.Person) {
+	name := h.clean(nameOf(p), "authors")
+	if name == "" {
+		return
+	}
+	href := p.URL
+	if href == "" && p.Email != "" {
+		href = "mailto:" + p.Email
+	}
+	h.raw(`<p>By <span class="p-author h-card" dir="auto">`)
+	if webAddress(href) == "" {
+		h.raw(`<span class="p-name">`)
+		h.say(name)
+		h.raw("</span>")
+	} else {
+		h.link("p-name u-url", href, name)
+	}
+	h.raw("</span></p>\n")
+}
+
+func (h *htmlWriter) time(class string, d *feed.Date) {
+	if !h.moment(d, "date") {
+		return
+	}
+	h.raw(`<p><time class="` + class + `" datetime="`)
+	h.b = appendRFC3339(h.b, d.UTC)
+	h.raw(`">` + d.UTC.UTC().Format("2 January 2006, 15:04 UTC") + "</time></p>\n")
+}
+
+func (h *htmlWriter) items(list []feed.Item) {
+	const deepest = 60 // browsers give up nesting after some hundreds
+	for i := range list {
+		h.enter(i)
+		it := &list[i]
+		h.raw("<article class=\"h-entry\"")
+		if it.More != nil && it.More.Language != h.f.Language {
+			h.attribute("lang", it.More.Language)
+		}
+		h.raw(">\n")
+		h.item(it)
+		if len(h.at) < deepest {
+			h.items(it.Items)
+		} else if len(it.Items) > 0 {
+			h.warn("depth", "items", "This is nested deeper than programs can read; what is within is left out.")
+		}
+		h.raw("</article>\n")
+		h.leave()
+	}
+}
+
+func (h *htmlWriter) item(it *feed.Item) {
+	title := h.clean(plainOf(&it.Title), "title")
+	if title != "" {
+		h.raw(`<h2 class="p-name" dir="auto">`)
+		h.link("u-url", it.Link, title)
+		h.raw("</h2>\n")
+	}
+	for i := range it.Authors {
+		h.author(&it.Authors[i])
+	}
+	if !it.Published.UTC.IsZero() {
+		h.time("dt-published", &it.Published)
+	}
+	if !it.Updated.UTC.IsZero() && !it.Updated.UTC.Equal(it.Published.UTC) {
+		h.time("dt-updated", &it.Updated)
+	}
+	body := bodyOf(it)
+	if it.Summary.Value != "" && it.Summary.Value != body.Value {
+		h.block("p-summary", &it.Summary, "summary")
+	}
+	h.block("e-content", body, "content")
+	h.files(it)
+	if len(it.Categories) > 0 {
+		h.raw("<p>")
+		for i := range it.Categories {
+			if name := h.clean(categoryName(&it.Categories[i]), "categories"); name != "" {
+				h.raw(`<span class="p-category" dir="auto">`)
+				h.say(name)
+				h.raw("</span> ")
+			}
+		}
+		h.raw("</p>\n")
+	}
+	if title == "" && webAddress(it.Link) != "" {
+		h.raw("<p>")
+		h.link("u-url", it.Link, h.clean(it.Link, "link"))
+		h.raw("</p>\n")
+	}
+	if uid := h.clean(h.guid(it), "guid"); uid != "" {
+		h.raw(`<data class="u-uid"`)
+		h.attribute("value", uid)
+		h.raw("></data>\n")
+	}
+}
+
+// files writes the files that belong to an item, as links: nothing is loaded for whoever
+// only opens the page.
+func (h *htmlWriter) files(it *feed.Item) {
+	for i := range it.Enclosures {
+		e := &it.Enclosures[i]
+		if webAddress(e.URL) == "" {
+			continue
+		}
+		class := "u-enclosure"
+		switch kind, _, _ := strings.Cut(e.Type, "/"); kind {
+		case "audio":
+			class = "u-audio"
+		case "video":
+			class = "u-video"
+		case "image":
+			class = "u-photo"
+		}
+		text := e.Title
+		if text == "" {
+			text = e.URL
+		}
+		h.raw("<p>")
+		h.link(class, e.URL, h.clean(text, "enclosures"))
+		about := e.Type
+		if e.Length > 0 {
+			about = strings.TrimPrefix(about+", ", ", ") + strconv.FormatInt(e.Length, 10) + " bytes"
+		}
+		if about != "" {
+			h.say(" (" + h.clean(about, "enclosures") + ")")
+		}
+		h.raw("</p>\n")
+	}
+}

@@ -1,3 +1,234 @@
 package render
 
-func appendJSONFeed(w *writer) {}
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+)
+
+// appendJSONFeed writes JSON Feed 1.1. Members that package feed kept from a JSON Feed
+// because the format does not have them are written where they stood, and so are those
+// of any feed whose names begin with an underscore.
+//
+// spec:jsonfeed11-2020#version
+func appendJSONFeed(w *writer) {
+	j := &jsonWriter{writer: w}
+	f := w.f
+	j.open('{')
+	j.text("version", "https://jsonfeed.org/version/1.1")
+	title := plainOf(&f.Title)
+	if title == "" {
+		w.warn("title", "title", "A JSON Feed has a title, and this feed has none; it is written as empty.")
+	}
+	j.text("title", title)
+	j.some("home_page_url", f.Link)
+	j.some("feed_url", w.self())
+	j.some("description", plainOf(&f.Subtitle))
+	j.some("user_comment", plainOf(&f.Info))
+	j.some("next_url", f.Next)
+	if f.Image != nil {
+		j.some("icon", f.Image.URL)
+	}
+	j.some("favicon", f.Icon)
+	j.authors(f.Authors, f.Unknown)
+	j.some("language", f.Language)
+	if f.Hints.Expired {
+		j.name("expired")
+		w.b = append(w.b, "true"...)
+	}
+	j.hubs()
+	j.extensions(f.Unknown, knownInFeed)
+	j.name("items")
+	j.open('[')
+	j.items(f.Items)
+	j.shut(']')
+	j.shut('}')
+	w.b = append(w.b, '\n')
+}
+
+// jsonWriter writes JSON.
+type jsonWriter struct {
+	*writer
+	nested bool // items within items were told
+}
+
+// open begins an object or list.
+func (j *jsonWriter) open(bracket byte) {
+	j.b = append(j.b, bracket)
+	j.depth++
+}
+
+func (j *jsonWriter) shut(bracket byte) {
+	j.depth--
+	if c := j.b[len(j.b)-1]; c != '{' && c != '[' {
+		j.b = dataLine(j.b, j.depth)
+	}
+	j.b = append(j.b, bracket)
+}
+
+// next parts what follows from what was before in the object or list.
+func (j *jsonWriter) next() {
+	if c := j.b[len(j.b)-1]; c != '{' && c != '[' {
+		j.b = append(j.b, ',')
+	}
+	j.b = dataLine(j.b, j.depth)
+}
+
+// name begins a member; its value comes next.
+func (j *jsonWriter) name(key string) {
+	j.next()
+	j.b = append(quoteJSON(j.b, key), ": "...)
+}
+
+// text writes a member that is a text.
+func (j *jsonWriter) text(key, s string) {
+	j.name(key)
+	j.b = quoteJSON(j.b, j.validText(s, key))
+}
+
+// some is text unless it is empty.
+func (j *jsonWriter) some(key, s string) {
+	if s != "" {
+		j.text(key, s)
+	}
+}
+
+// date writes a date: as the feed wrote it, where that is in the format's form, for its
+// zone is lost otherwise.
+//
+// spec:jsonfeed11-2020#dates
+func (j *jsonWriter) date(key string, d *feed.Date) {
+	if !j.moment(d, key) {
+		return
+	}
+	j.name(key)
+	j.b = append(j.b, '"')
+	if t, err := time.Parse(time.RFC3339, d.Raw); err == nil && t.Equal(d.UTC) {
+		j.b = append(j.b, d.Raw...)
+	} else {
+		j.b = appendRFC3339(j.b, d.UTC)
+	}
+	j.b = append(j.b, '"')
+}
+
+// authors writes those of the feed or of an item.
+func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
+	if !slices.ContainsFunc(list, func(p feed.Person) bool { return p != feed.Person{} }) {
+		return
+	}
+	parts := jsonParts{list: "authors", nodes: unknown}
+	j.name("authors")
+	j.open('[')
+	for i := range list {
+		p := &list[i]
+		name, url := p.Name, p.URL
+		if url == "" && p.Email != "" {
+			url = "mailto:" + p.Email
+		}
+		if name == "" && url == "" {
+			name = p.Raw
+		}
+		if name == "" && url == "" && p.Avatar == "" {
+			continue
+		}
+		j.next()
+		j.open('{')
+		j.some("name", name)
+		j.some("url", url)
+		j.some("avatar", p.Avatar)
+		j.part(&parts, i)
+		j.shut('}')
+	}
+	j.shut(']')
+}
+
+// hubs writes where to ask to be told of changes. The door of a cloud is a hub of the
+// type rssCloud.
+//
+// spec:jsonfeed11-2020#hubs
+func (j *jsonWriter) hubs() {
+	var named []feed.Hub
+	parts := jsonParts{list: "hubs", nodes: j.f.Unknown}
+	one := func(h feed.Hub, index int) {
+		const most = 100
+		if h.URL == "" || len(named) >= most || slices.Contains(named, h) {
+			return
+		}
+		if named == nil {
+			j.name("hubs")
+			j.open('[')
+		}
+		named = append(named, h)
+		j.next()
+		j.open('{')
+		j.text("type", h.Type)
+		j.text("url", h.URL)
+		if index >= 0 {
+			j.part(&parts, index)
+		}
+		j.shut('}')
+	}
+	for _, url := range j.o.Hubs {
+		one(feed.Hub{Type: "WebSub", URL: url}, -1)
+	}
+	for i, h := range j.f.Hubs {
+		one(h, i)
+	}
+	for _, c := range j.clouds() {
+		one(feed.Hub{Type: "rssCloud", URL: cloudURL(&c)}, -1)
+	}
+	if named != nil {
+		j.shut(']')
+	}
+}
+
+// cloudURL is the address of a cloud's door, "" when it has none.
+func cloudURL(c *feed.Cloud) string {
+	if c.Domain == "" {
+		return ""
+	}
+	scheme, usual := "http", "80"
+	if c.Port == "443" || strings.HasPrefix(c.Protocol, "https") {
+		scheme, usual = "https", "443"
+	}
+	u := scheme + "://" + c.Domain
+	if c.Port != "" && c.Port != usual {
+		u += ":" + c.Port
+	}
+	if !strings.HasPrefix(c.Path, "/") {
+		u += "/"
+	}
+	return u + c.Path
+}
+
+// items writes items, those within them behind them: the format has no place for such.
+func (j *jsonWriter) items(list []feed.Item) {
+	const deepest = 500
+	for i := range list {
+		j.enter(i)
+		it := &list[i]
+		j.next()
+		j.open('{')
+		j.item(it)
+		j.shut('}')
+		if len(it.Items) > 0 && len(j.at) < deepest {
+			if !j.nested {
+				j.nested = true
+				j.warn("nested", "items", "JSON Feed has no items within items; they stand behind the one that they were in.")
+			}
+			j.items(it.Items)
+		}
+		j.leave()
+	}
+}
+
+// number writes a member that is a whole number above 0.
+func (j *jsonWriter) number(key string, n int64) {
+	if n > 0 {
+		j.name(key)
+		j.b = strconv.AppendInt(j.b, n, 10)
+	}
+}

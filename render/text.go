@@ -1,3 +1,169 @@
 package render
 
-func appendText(w *writer) {}
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cloudburst/feed"
+)
+
+// appendText writes what a person reads of the feed, in lines of at most 78 characters.
+// A word that is longer, an address for one, or a sentence in a script that has no
+// spaces, is not broken. Addresses of links stand under the text, with numbers.
+func appendText(w *writer) {
+	t := &textWriter{writer: w}
+	f := w.f
+	title := t.clean(plainOf(&f.Title), "title")
+	if title != "" {
+		t.paragraph(title, "")
+		t.b = append(t.b, strings.Repeat("=", min(utf8.RuneCountInString(title), textWidth))...)
+		t.b = append(t.b, '\n')
+	}
+	t.paragraph(t.clean(asText(&f.Subtitle, nil), "description"), "")
+	t.line(f.Link, "link")
+	date := w.feedDate()
+	t.line(t.day(&date), "date")
+	t.items(f.Items)
+	if len(t.b) == 0 {
+		t.b = append(t.b, '\n')
+	}
+}
+
+const textWidth = 78
+
+// textWriter writes lines.
+type textWriter struct{ *writer }
+
+// clean is s without characters that a terminal would obey.
+func (t *textWriter) clean(s, where string) string {
+	s = t.validText(s, where)
+	bad := func(c rune) bool { return unicode.Is(unicode.Cc, c) && c != '\n' && c != '\t' && c != '\r' }
+	if strings.IndexFunc(s, bad) >= 0 {
+		t.warnCharacters(where)
+		s = strings.Map(func(c rune) rune {
+			if bad(c) {
+				return -1
+			}
+			return c
+		}, s)
+	}
+	return s
+}
+
+// asText is a text in lines.
+func asText(x *feed.Text, links *[]string) string {
+	if isHTML(x) {
+		return linesOf(x.Value, links)
+	}
+	return strings.TrimSpace(x.Value)
+}
+
+// day is a date as people read it everywhere.
+func (t *textWriter) day(d *feed.Date) string {
+	if d.UTC.IsZero() || !t.moment(d, "date") {
+		return ""
+	}
+	return d.UTC.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// line writes one that is not broken, unless it is empty.
+func (t *textWriter) line(s, where string) {
+	if s = strings.Join(strings.Fields(t.clean(s, where)), " "); s != "" {
+		t.b = append(append(t.b, s...), '\n')
+	}
+}
+
+// paragraph writes text in lines that are not too long, each behind indent. Lines of
+// the text stay lines.
+func (t *textWriter) paragraph(s, indent string) {
+	if s == "" {
+		return
+	}
+	for line := range strings.Lines(s) {
+		width := 0
+		for word := range strings.FieldsSeq(line) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case width == 0:
+				t.b = append(t.b, indent...)
+				width = len(indent)
+			case width+1+n > textWidth:
+				t.b = append(append(t.b, '\n'), indent...)
+				width = len(indent)
+			default:
+				t.b = append(t.b, ' ')
+				width++
+			}
+			t.b = append(t.b, word...)
+			width += n
+		}
+		t.b = append(t.b, '\n')
+	}
+}
+
+func (t *textWriter) items(list []feed.Item) {
+	const deepest, indents = 500, "                "
+	for i := range list {
+		t.enter(i)
+		it := &list[i]
+		t.b = append(t.b, "\n\n"...)
+		t.item(it, indents[:min(2*(len(t.at)-1), len(indents))])
+		if len(t.at) < deepest {
+			t.items(it.Items)
+		}
+		t.leave()
+	}
+}
+
+func (t *textWriter) item(it *feed.Item, indent string) {
+	title := t.clean(plainOf(&it.Title), "title")
+	t.paragraph(title, indent)
+	if title != "" {
+		n := min(utf8.RuneCountInString(title), textWidth-len(indent))
+		t.b = append(append(append(t.b, indent...), strings.Repeat("-", n)...), '\n')
+	}
+	author := feed.Person{}
+	if len(it.Authors) > 0 {
+		author = it.Authors[0]
+	}
+	date, by := itemDate(it), nameOf(&author)
+	when := t.day(&date)
+	if when != "" && by != "" {
+		when += ", "
+	}
+	t.labelled(indent, "", when+by, "authors")
+	t.labelled(indent, "", it.Link, "link")
+	var links []string
+	if body := t.clean(asText(bodyOf(it), &links), "content"); body != "" {
+		t.b = append(t.b, '\n')
+		t.paragraph(body, indent)
+	}
+	if len(links)+len(it.Enclosures)+len(it.Categories) > 0 {
+		t.b = append(t.b, '\n')
+	}
+	for i, link := range links {
+		t.labelled(indent, "["+strconv.Itoa(i+1)+"] ", link, "content")
+	}
+	for i := range it.Enclosures {
+		e := &it.Enclosures[i]
+		about := e.Type
+		if e.Length > 0 {
+			about = strings.TrimPrefix(about+", ", ", ") + strconv.FormatInt(e.Length, 10) + " bytes"
+		}
+		if about != "" {
+			about = " (" + about + ")"
+		}
+		t.labelled(indent, "File: ", e.URL+about, "enclosures")
+	}
+	t.labelled(indent, "Categories: ", categoryNames(it.Categories), "categories")
+}
+
+// labelled writes a line unless there is nothing to say in it.
+func (t *textWriter) labelled(indent, label, s, where string) {
+	if s != "" {
+		t.b = append(append(t.b, indent...), label...)
+		t.line(s, where)
+	}
+}

@@ -1,0 +1,148 @@
+package render
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+
+	"cloudburst/feed"
+)
+
+// Package feed keeps what a JSON Feed has beyond the format as trees; its comment at
+// the reader of the format says which value becomes which node. Here is the way back.
+
+// extensions writes the members that the format does not have. known reports those that
+// it has: they are written already.
+//
+// spec:jsonfeed11-2020#extensions
+func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
+	foreign := 0
+	own := func(n *feed.Node) bool {
+		if n.Name == "" || known(n.Name) {
+			return false
+		}
+		if n.Space != "" || n.Prefix != "" || j.f.Format != feed.JSONFeed && n.Name[0] != '_' {
+			foreign++
+			return false
+		}
+		return true
+	}
+	j.members(list, own, 0)
+	if foreign > 0 {
+		j.warn("unknown", "unknown", "Elements of other formats have no place in JSON Feed and are left out: ", strconv.Itoa(foreign), ".")
+	}
+}
+
+// members writes nodes as the members of an object. Several of one name, one behind the
+// other, are a list; a name that comes again later is left out.
+func (j *jsonWriter) members(list []feed.Node, own func(*feed.Node) bool, depth int) {
+	if len(list) == 0 {
+		return
+	}
+	seen := make(map[string]bool, len(list))
+	for i := 0; i < len(list); {
+		n := &list[i]
+		from := i
+		for i++; i < len(list) && list[i].Name == n.Name; i++ {
+		}
+		if seen[n.Name] || own != nil && !own(n) {
+			continue
+		}
+		seen[n.Name] = true
+		j.name(j.validText(n.Name, "unknown"))
+		if i-from == 1 {
+			j.value(n, depth)
+			continue
+		}
+		j.list(list[from:i], depth)
+	}
+}
+
+func (j *jsonWriter) list(nodes []feed.Node, depth int) {
+	j.open('[')
+	for i := range nodes {
+		j.next()
+		j.value(&nodes[i], depth)
+	}
+	j.shut(']')
+}
+
+// value writes what a node stands for.
+func (j *jsonWriter) value(n *feed.Node, depth int) {
+	const deepest = 500
+	kind := ""
+	if len(n.Attrs) == 1 && n.Attrs[0].Name == "type" {
+		kind = n.Attrs[0].Value
+	}
+	switch {
+	case depth > deepest:
+		j.b = append(j.b, "null"...)
+	case kind == "array":
+		j.list(n.Children, depth+1)
+	case kind == "object" || len(n.Children) > 0:
+		j.open('{')
+		j.members(n.Children, nil, depth+1)
+		j.shut('}')
+	case kind == "null" && (n.Text == "" || n.Text == "null"),
+		kind == "boolean" && (n.Text == "true" || n.Text == "false"),
+		kind == "number" && isNumber(n.Text):
+		j.b = append(j.b, cmp.Or(n.Text, "null")...)
+	default:
+		j.b = quoteJSON(j.b, j.validText(n.Text, "unknown"))
+	}
+}
+
+func isNumber(s string) bool {
+	return s != "" && (s[0] == '-' || '0' <= s[0] && s[0] <= '9') && json.Valid([]byte(s))
+}
+
+// jsonParts finds the nodes that hold what the elements of a list have beyond the
+// format. They stand in the order of the list, so that one walk finds them all.
+type jsonParts struct {
+	list  string
+	nodes []feed.Node
+}
+
+// part writes what element number i of the list has beyond the format.
+func (j *jsonWriter) part(p *jsonParts, i int) {
+	for len(p.nodes) > 0 {
+		n := &p.nodes[0]
+		if n.Name == p.list && n.Space == "" && len(n.Attrs) == 1 && n.Attrs[0].Name == "index" {
+			index, err := strconv.Atoi(n.Attrs[0].Value)
+			if err == nil && index > i {
+				return
+			}
+			if err == nil && index == i {
+				j.members(n.Children, func(c *feed.Node) bool { return c.Name != "" && !knownInPart(c.Name) }, 0)
+			}
+		}
+		p.nodes = p.nodes[1:]
+	}
+}
+
+func knownInFeed(name string) bool {
+	switch name {
+	case "version", "title", "home_page_url", "feed_url", "description", "user_comment", "next_url", "icon", "favicon",
+		"author", "authors", "language", "expired", "hubs", "items":
+		return true
+	}
+	return false
+}
+
+func knownInItem(name string) bool {
+	switch name {
+	case "id", "url", "external_url", "title", "content_html", "content_text", "summary", "image", "banner_image",
+		"date_published", "date_modified", "author", "authors", "tags", "language", "attachments":
+		return true
+	}
+	return false
+}
+
+// knownInPart is for authors, hubs and attachments.
+func knownInPart(name string) bool {
+	switch name {
+	case "name", "url", "avatar", "type", "mime_type", "title", "size_in_bytes", "duration_in_seconds":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package render
+
+import (
+	"cmp"
+	"path"
+	"strconv"
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// item writes the members of an item.
+//
+// spec:jsonfeed11-2020#item-id
+func (j *jsonWriter) item(it *feed.Item) {
+	j.text("id", it.ID)
+	j.some("url", it.Link)
+	more := it.More
+	if more == nil {
+		more = &feed.More{}
+	}
+	j.some("external_url", more.ExternalLink)
+	j.some("title", plainOf(&it.Title))
+	j.contents(it)
+	switch {
+	case more.Image != nil:
+		j.some("image", more.Image.URL)
+	case it.ITunes != nil && it.ITunes.Image != "":
+		j.text("image", it.ITunes.Image)
+	case it.Media != nil && len(it.Media.Thumbnails) > 0:
+		j.some("image", it.Media.Thumbnails[0].URL)
+	}
+	j.some("banner_image", more.BannerImage)
+	j.date("date_published", &it.Published)
+	j.date("date_modified", &it.Updated)
+	j.authors(it.Authors, it.Unknown)
+	j.tags(it.Categories)
+	j.some("language", more.Language)
+	j.attachments(it)
+	j.extensions(it.Unknown, knownInItem)
+}
+
+// contents writes the first text of an item that is HTML and the first that is not, and
+// its summary. Where there is nothing but a summary, that is the text.
+//
+// spec:jsonfeed11-2020#content
+func (j *jsonWriter) contents(it *feed.Item) {
+	var html, text *feed.Text
+	for i := range it.Content {
+		c := &it.Content[i]
+		switch {
+		case c.Value == "":
+		case isHTML(c) && html == nil:
+			html = c
+		case !isHTML(c) && text == nil:
+			text = c
+		default:
+			j.warn("content", "content", "JSON Feed has one text with markup and one without; the others are left out.")
+		}
+	}
+	summary := &it.Summary
+	if html == nil && text == nil {
+		if text = summary; isHTML(summary) {
+			html, text = summary, nil
+		}
+		summary = &feed.Text{}
+	}
+	if html != nil {
+		j.text("content_html", html.Value)
+	}
+	if text != nil { // one of both is required
+		j.text("content_text", text.Value)
+	}
+	j.some("summary", plainOf(summary))
+}
+
+func (j *jsonWriter) tags(list []feed.Category) {
+	begun := false
+	for i := range list {
+		tag := cmp.Or(list[i].Term, list[i].Label)
+		if tag == "" {
+			continue
+		}
+		if !begun {
+			begun = true
+			j.name("tags")
+			j.open('[')
+		}
+		j.next()
+		j.b = quoteJSON(j.b, j.validText(tag, "categories"))
+	}
+	if begun {
+		j.shut(']')
+	}
+}
+
+// attachments writes the files of an item: enclosures, contents that are elsewhere, and
+// those of Media RSS that are not among these.
+//
+// spec:jsonfeed11-2020#attachments
+func (j *jsonWriter) attachments(it *feed.Item) {
+	files := mediaFiles(it)
+	if len(files) == 0 {
+		return
+	}
+	parts := jsonParts{list: "attachments", nodes: it.Unknown}
+	j.name("attachments")
+	j.open('[')
+	for i := range files {
+		e := &files[i]
+		j.next()
+		j.open('{')
+		j.text("url", e.URL)
+		if e.Type == "" {
+			j.warn("attachment-type", "enclosures", "An attachment has a media type, and this file has none; it is told by the name of the file: ", short(e.URL), ".")
+		}
+		j.text("mime_type", cmp.Or(e.Type, typeOfFile(e.URL)))
+		j.some("title", e.Title)
+		j.number("size_in_bytes", e.Length)
+		if e.Duration > 0 && e.Duration-e.Duration == 0 {
+			j.name("duration_in_seconds")
+			j.b = strconv.AppendFloat(j.b, e.Duration, 'f', -1, 64)
+		}
+		j.part(&parts, i)
+		j.shut('}')
+	}
+	j.shut(']')
+}
+
+// mediaFiles are the files of an item, each address once, its enclosures first.
+func mediaFiles(it *feed.Item) []feed.Enclosure {
+	files := it.Enclosures
+	if it.ITunes != nil && it.ITunes.Seconds > 0 && len(files) > 0 && files[0].Duration == 0 {
+		files = append([]feed.Enclosure(nil), files...)
+		files[0].Duration = float64(it.ITunes.Seconds)
+	}
+	const most = 100 // are compared with each other
+	files = files[:len(files):len(files)]
+	add := func(e feed.Enclosure) {
+		if e.URL == "" || len(files) >= most {
+			return
+		}
+		for i := range files {
+			if files[i].URL == e.URL {
+				return
+			}
+		}
+		files = append(files, e)
+	}
+	for i := range it.Content {
+		add(feed.Enclosure{URL: it.Content[i].Src, Type: it.Content[i].Type})
+	}
+	if it.Media == nil {
+		return files
+	}
+	contents := func(list []feed.MediaContent) {
+		for i := range list {
+			m := &list[i]
+			size, _ := strconv.ParseInt(m.FileSize, 10, 64)
+			seconds, _ := strconv.ParseFloat(m.Duration, 64)
+			add(feed.Enclosure{URL: m.URL, Type: m.Type, Title: plainOf(&m.Title), Length: size, Duration: seconds})
+		}
+	}
+	contents(it.Media.Contents)
+	for i := range it.Media.Groups {
+		contents(it.Media.Groups[i].Contents)
+	}
+	return files
+}
+
+// typeOfFile is the media type of a file by its name.
+func typeOfFile(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	url, _, _ = strings.Cut(url, "#")
+	switch strings.ToLower(path.Ext(url)) {
+	case ".mp3":
+		return "audio/mpeg"
+	case ".m4a":
+		return "audio/mp4"
+	case ".ogg", ".oga", ".opus":
+		return "audio/ogg"
+	case ".wav":
+		return "audio/wav"
+	case ".flac":
+		return "audio/flac"
+	case ".mp4", ".m4v":
+		return "video/mp4"
+	case ".webm":
+		return "video/webm"
+	case ".mov":
+		return "video/quicktime"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".png":
+		return "image/png"
+	case ".gif":
+		return "image/gif"
+	case ".webp":
+		return "image/webp"
+	case ".svg":
+		return "image/svg+xml"
+	case ".pdf":
+		return "application/pdf"
+	case ".html", ".htm":
+		return "text/html"
+	case ".torrent":
+		return "application/x-bittorrent"
+	}
+	return "application/octet-stream"
+}
