@@ -14,6 +14,8 @@ const clockSkew = time.Minute
 //
 // spec:feedstate-2007#etag-publish
 // spec:feedstate-2007#last-modified-publish
+// spec:rfc9110#conditions
+// spec:rfc9110#ranges
 func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -118,6 +120,8 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) {
 
 // choose finds the form for an Accept-Encoding. ok is false when all are excluded; the
 // form is the plain one then.
+//
+// spec:rfc9110#content-negotiation
 func (d *Document) choose(accept []string) (f *form, ok bool) {
 	a := readAccept(accept)
 	gzip, br := a.gzip, a.br

@@ -1,0 +1,107 @@
+package syndicate
+
+import (
+	"context"
+	"net/http"
+
+	"cloudburst/feed"
+	"cloudburst/internal/serve"
+)
+
+// wantsDelta says that a reader can add new items to those it has.
+//
+// spec:rfc3229#a-im
+func wantsDelta(r *http.Request) bool {
+	accept := r.Header["A-Im"]
+	return len(accept) > 0 && r.Method == http.MethodGet && len(r.Header["If-None-Match"]) > 0 && serve.Weight(accept, "feed") > 0
+}
+
+// delta is what is new in n for a reader who holds an older version. same says that
+// there is nothing new. Neither: the whole document is what to send.
+//
+// spec:rfc3229#instance
+func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, same bool) {
+	l.mu.Lock()
+	e := l.feeds[feedKey{s.Key, s.Private}]
+	if e == nil || e.version != n.version || s.Version != n.version {
+		l.mu.Unlock()
+		return nil, false
+	}
+	p := e.nodes[nodeKey{kind: past}]
+	if p == nil || p.history.version != n.version {
+		l.mu.Unlock()
+		return nil, false
+	}
+	since, ok := p.history.since(n.key.format, r.Header)
+	same = ok && !p.history.changedSince(since)
+	l.mu.Unlock()
+	if !ok || same {
+		return nil, same
+	}
+	k := n.key
+	k.kind, k.since = delta, since
+	made, err := l.shared(r.Context(), e, s.Version, k, func(ctx context.Context) (*node, error) {
+		return l.writeDelta(ctx, e, s, k, n.doc)
+	})
+	if err != nil {
+		return nil, false // the whole one is there already
+	}
+	return made.doc, false
+}
+
+// writeDelta makes a document of the feed with the items that are newer than k.since.
+//
+// spec:rfc3229#im-used
+func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, current *serve.Document) (*node, error) {
+	n := &node{size: sizeOfTheRest}
+	src, err := l.source(ctx, e, s)
+	if err != nil || src.feed == nil {
+		return n, err
+	}
+	format := k.format
+	if format == "" {
+		// As it was saved: then in the format that it was saved in.
+		format = formatOf(src.feed)
+	}
+	items, ok := l.newItems(e, src, s.Version, k.since)
+	if !ok || format == "" || len(items) == len(src.feed.Items) && len(items) > 0 {
+		return n, nil
+	}
+	leave, err := l.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	part := *src.feed
+	part.Items = items
+	body, kind, _, err := rendered(src, &part, &s, k.format, format)
+	if err != nil {
+		return nil, err
+	}
+	o := l.options(e, &s, k.format)
+	o.Type, o.Delta, o.Tag = kind, "feed", current.Tag()
+	// spec:rfc3229#not-stored
+	o.Cache, o.Vary = "no-store, im", "A-IM, If-None-Match"
+	if s.Private {
+		o.Cache = "private, no-store"
+	}
+	n.doc = serve.New(body, o)
+	n.size = int64(n.doc.Size())
+	return n, nil
+}
+
+// newItems are those of a version that were not in an older one as they are now.
+func (l *Layer) newItems(e *entry, src *source, version, since int64) (items []feed.Item, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := e.nodes[nodeKey{kind: past}]
+	if p == nil || p.history.version != version {
+		return nil, false
+	}
+	for i, x := range src.items {
+		if p.history.items[x] > since {
+			items = append(items, src.feed.Items[i])
+		}
+	}
+	return items, true
+}

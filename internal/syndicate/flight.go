@@ -1,0 +1,89 @@
+package syndicate
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"cloudburst/internal/fault"
+)
+
+// flight is the one making of something that many wait for.
+type flight struct {
+	done chan struct{}
+	node *node
+	err  error
+}
+
+type flightKey struct {
+	nodeKey
+	version int64
+}
+
+// shared gives what is kept, or waits for the one who makes it. The making goes on
+// when this caller leaves.
+func (l *Layer) shared(ctx context.Context, e *entry, version int64, k nodeKey, build func(context.Context) (*node, error)) (*node, error) {
+	l.mu.Lock()
+	if n := e.nodes[k]; n != nil && e.version == version {
+		l.touch(n)
+		l.mu.Unlock()
+		return n, nil
+	}
+	fk := flightKey{k, version}
+	f := e.flights[fk]
+	if f == nil {
+		f = &flight{done: make(chan struct{})}
+		e.flights[fk] = f
+		go l.fly(context.WithoutCancel(ctx), e, fk, f, build)
+	}
+	l.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.node, f.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *Layer) fly(ctx context.Context, e *entry, fk flightKey, f *flight, build func(context.Context) (*node, error)) {
+	ctx, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
+	defer close(f.done)
+	f.node, f.err = l.guarded(ctx, e, build)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(e.flights, fk)
+	if f.err == nil {
+		f.node.key, f.node.version = fk.nodeKey, fk.version
+		// Only what is of the newest version is kept, and only if nobody has dropped
+		// the feed meanwhile.
+		if l.feeds[e.key] == e && e.version == fk.version {
+			l.learn(e, f.node)
+			l.add(e, f.node)
+		}
+	}
+	l.leave(e)
+}
+
+// guarded makes an error of a panic: a document that breaks a reader or a writer must
+// not take the others with it.
+func (l *Layer) guarded(ctx context.Context, e *entry, build func(context.Context) (*node, error)) (n *node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.Log.ErrorContext(ctx, "making a document of a feed broke", "feed", e.key.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			n, err = nil, fault.Wrap(fault.Internal, fmt.Errorf("syndicate: panic: %v", p), "The feed cannot be written.")
+		}
+	}()
+	return build(ctx)
+}
+
+// turn waits for a place among those who use the processors. Nobody who has one waits
+// for another.
+func (l *Layer) turn(ctx context.Context) (leave func(), err error) {
+	select {
+	case l.building <- struct{}{}:
+		return func() { <-l.building }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,157 @@
+package syndicate
+
+import (
+	"hash/maphash"
+	"math"
+	"reflect"
+
+	"cloudburst/feed"
+	"cloudburst/render"
+)
+
+// prints are hashes of what a feed says, and about how much memory it takes.
+type prints struct {
+	items []uint64
+	head  uint64 // of all but the items and the dates, which change by themselves
+	size  int64
+}
+
+func (l *Layer) printsOf(f *feed.Feed, raw int) prints {
+	// The text is in memory as it came and once more as UTF-8.
+	p := prints{size: int64(2*raw) + sizeOfTheRest}
+	if f == nil {
+		return p
+	}
+	for i := range f.Items {
+		h := printer{}
+		h.SetSeed(l.seed)
+		h.value(reflect.ValueOf(&f.Items[i]).Elem())
+		p.items = append(p.items, h.Sum64())
+		p.size += h.size
+	}
+	p.size += int64(len(p.items)*8 + cap(f.Items)*int(reflect.TypeFor[feed.Item]().Size()))
+	head := *f
+	head.Items, head.Problems, head.Published, head.Updated, head.Created = nil, nil, feed.Date{}, feed.Date{}, feed.Date{}
+	h := printer{}
+	h.SetSeed(l.seed)
+	h.value(reflect.ValueOf(&head).Elem())
+	p.head = h.Sum64()
+	p.size += h.size + int64(len(f.Problems)*128)
+	return p
+}
+
+const sizeOfTheRest = 2048 // of what is too small to count one by one
+
+// printer hashes a value whole. There are no maps, interfaces and cycles in a feed.
+type printer struct {
+	maphash.Hash
+	size int64 // bytes beside the value itself; text that is in the document does not count
+}
+
+func (p *printer) number(n uint64) {
+	var b [8]byte
+	for i := range b {
+		b[i] = byte(n >> (8 * i))
+	}
+	_, _ = p.Write(b[:])
+}
+
+func (p *printer) text(s string) {
+	p.number(uint64(len(s)))
+	_, _ = p.WriteString(s)
+}
+
+func (p *printer) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		p.text(v.String())
+	case reflect.Pointer:
+		if v.IsNil() {
+			p.number(0)
+			return
+		}
+		p.number(1)
+		p.size += int64(v.Type().Elem().Size())
+		p.value(v.Elem())
+	case reflect.Slice:
+		p.number(uint64(v.Len()))
+		p.size += int64(v.Cap()) * int64(v.Type().Elem().Size())
+		for i := range v.Len() {
+			p.value(v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[feed.Date]() {
+			p.text(v.Field(0).String()) // what it means follows from what it says
+			return
+		}
+		for i := range v.NumField() {
+			p.value(v.Field(i))
+		}
+	case reflect.Bool:
+		if v.Bool() {
+			p.number(1)
+		} else {
+			p.number(0)
+		}
+	case reflect.Int, reflect.Int64:
+		p.number(uint64(v.Int()))
+	case reflect.Float64:
+		p.number(math.Float64bits(v.Float()))
+	default:
+		panic("syndicate: a feed holds a " + v.Kind().String())
+	}
+}
+
+// told is a hash of all that a document is told to say beside its feed. It is made for
+// each request, without memory of its own.
+func (l *Layer) told(s *Source, format string) uint64 {
+	var p printer
+	p.SetSeed(l.seed)
+	if s.Link != nil {
+		p.list(s.Link(format))
+	}
+	if s.Render != nil {
+		o := s.Render(format)
+		p.options(&o)
+	}
+	return p.Sum64()
+}
+
+func (p *printer) list(list []string) {
+	p.number(uint64(len(list)))
+	for _, s := range list {
+		p.text(s)
+	}
+}
+
+func (p *printer) options(o *render.Options) {
+	p.text(o.Self)
+	p.text(o.Callback)
+	p.list(o.Hubs)
+	if c := o.Cloud; c != nil {
+		p.number(1)
+		p.text(c.Domain)
+		p.text(c.Port)
+		p.text(c.Path)
+		p.text(c.RegisterProcedure)
+		p.text(c.Protocol)
+	}
+	p.number(uint64(len(o.Alternates)))
+	for i := range o.Alternates {
+		a := &o.Alternates[i]
+		p.text(a.Rel)
+		p.text(a.Href)
+		p.text(a.Type)
+		p.text(a.Title)
+		p.text(a.Language)
+		p.text(a.Length)
+		p.text(a.Count)
+		p.text(a.Updated)
+	}
+	if g := o.Generator; g != nil {
+		p.number(1)
+		p.text(g.Name)
+		p.text(g.URL)
+		p.text(g.Version)
+	}
+}

@@ -1,0 +1,198 @@
+package syndicate
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"cloudburst/feed"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+	"cloudburst/render"
+)
+
+// source is a feed that was read, once for all formats. Nobody changes it.
+type source struct {
+	raw   []byte
+	feed  *feed.Feed // nil: it is none, and err says why
+	err   error
+	kind  string // its Content-Type
+	cache string // Cache-Control
+	prints
+}
+
+// source reads the saved document, or gives what was read before.
+func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error) {
+	n, err := l.shared(ctx, e, s.Version, nodeKey{kind: read}, func(ctx context.Context) (*node, error) {
+		raw := s.Raw
+		if raw == nil && s.Load != nil {
+			var err error
+			if raw, err = s.Load(ctx); err != nil {
+				return nil, fmt.Errorf("load %s: %w", e.key.name, err)
+			}
+		}
+		leave, err := l.turn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		src := l.parse(s, raw)
+		return &node{source: src, size: src.size}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.source, nil
+}
+
+func (l *Layer) parse(s Source, raw []byte) *source {
+	src := &source{raw: raw, kind: s.RawType}
+	o := feed.Options{URL: s.URL}
+	if s.RawType != "" {
+		o.Header = http.Header{"Content-Type": {s.RawType}}
+	}
+	src.feed, src.err = feed.ParseBytes(raw, &o)
+	if src.err != nil {
+		src.feed = nil
+	} else if src.kind == "" {
+		src.kind = typeOf(src.feed)
+	}
+	src.prints = l.printsOf(src.feed, len(raw))
+	src.cache = cacheControl(src.feed, s.Private)
+	if src.kind == "" {
+		src.kind = "application/xml"
+	}
+	return src
+}
+
+// typeOf is the media type of a document as it was saved, with the charset that it is
+// really in.
+func typeOf(f *feed.Feed) string {
+	kind := "application/xml"
+	switch f.Format {
+	case feed.RSS:
+		kind = "application/rss+xml"
+		if f.Version == "1.0" || f.Version == "0.90" {
+			kind = "application/rdf+xml"
+		}
+	case feed.Atom:
+		kind = "application/atom+xml"
+	case feed.JSONFeed:
+		kind = "application/feed+json"
+	case feed.CDF:
+		kind = "application/x-cdf"
+	}
+	if f.Encoding != "" {
+		kind += "; charset=" + strings.ToLower(f.Encoding)
+	}
+	return kind
+}
+
+// formatOf is the name of the format that a saved document is in, as far as it can be
+// written; "" if not.
+func formatOf(f *feed.Feed) string {
+	switch f.Format {
+	case feed.RSS:
+		switch f.Version {
+		case "0.90":
+			return "rss090"
+		case "0.91":
+			return "rss091"
+		case "0.92":
+			return "rss092"
+		case "0.93":
+			return "rss093"
+		case "0.94":
+			return "rss094"
+		case "1.0":
+			return "rdf"
+		}
+		return "rss20"
+	case feed.Atom:
+		if f.Version == "0.3" {
+			return "atom03"
+		}
+		return "atom"
+	case feed.JSONFeed:
+		return "jsonfeed"
+	case feed.CDF:
+		return "cdf"
+	case feed.ScriptingNews:
+		return "scriptingnews"
+	}
+	return ""
+}
+
+// write makes a whole document.
+//
+// spec:datafeeds-2006#output-formats
+func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node, error) {
+	src, err := l.source(ctx, e, s)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := l.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	n := &node{}
+	body, kind := src.raw, src.kind
+	if k.format != "" {
+		if body, kind, n.warnings, err = rendered(src, src.feed, &s, k.format, k.format); err != nil {
+			return nil, err
+		}
+	}
+	o := l.options(e, &s, k.format)
+	o.Type, o.Cache = kind, src.cache
+	n.doc = serve.New(body, o)
+	n.size = int64(n.doc.Size()) + sizeOfWarnings(n.warnings)
+	return n, nil
+}
+
+// rendered writes f, which is src's or a part of it, in format. What it says of itself
+// is what it is told for the format that was asked for.
+func rendered(src *source, f *feed.Feed, s *Source, asked, format string) (body []byte, kind string, w []render.Warning, err error) {
+	if f == nil {
+		return nil, "", nil, fault.Wrap(fault.Unreadable, src.err, "The saved document cannot be read as a feed, so there is no other format of it.")
+	}
+	known, err := render.Lookup(format)
+	if err != nil {
+		return nil, "", nil, faultOf(err)
+	}
+	var o render.Options
+	if s.Render != nil {
+		o = s.Render(asked)
+	}
+	body, w, err = render.Append(nil, f, format, &o)
+	return body, known.Type, w, faultOf(err)
+}
+
+// options are what all documents of a source have in common.
+func (l *Layer) options(e *entry, s *Source, format string) serve.Options {
+	l.mu.Lock()
+	same := e.same && e.version == s.Version
+	l.mu.Unlock()
+	o := serve.Options{Modified: s.Modified, Feed: true, Brotli: !s.Private, NoSince: same, Now: l.Now}
+	if s.Link != nil {
+		o.Link = s.Link(format)
+	}
+	return o
+}
+
+func sizeOfWarnings(w []render.Warning) (n int64) {
+	for _, x := range w {
+		n += int64(64 + len(x.Path) + len(x.Text))
+	}
+	return n
+}
+
+// sentence makes one for people of an error of a package.
+func sentence(text string) string {
+	_, text, _ = strings.Cut(text, ": ")
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
