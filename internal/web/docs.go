@@ -243,7 +243,7 @@ func (v docsView) Example(id string) (Example, error) {
 }
 
 func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
-	v := docsView{view: s.view("Docs", "/docs"), Base: s.base(r), examples: map[string]Example{}}
+	v := docsView{view: s.view(r, "Docs", "/docs"), Base: s.base(r), examples: map[string]Example{}}
 	v.Heading = "How to talk to this server"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	host := v.Base

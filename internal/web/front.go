@@ -29,11 +29,12 @@ type frontView struct {
 	Register registerForm
 	Counts   hub.Counts
 	Counted  bool
+	Fresh    bool // nobody has an account yet
 }
 
 // front is the first page. With url= the form to ping is filled in.
 func (s *site) front(rw http.ResponseWriter, r *http.Request) {
-	v := frontView{view: s.view("Cloudburst", "/"), Base: s.base(r), Register: blankRegistration()}
+	v := frontView{view: s.view(r, "Cloudburst", "/"), Base: s.base(r), Register: blankRegistration()}
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Your feed changes, and its readers know at once"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
@@ -41,6 +42,7 @@ func (s *site) front(rw http.ResponseWriter, r *http.Request) {
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil
+	v.Fresh = s.Accounts != nil && s.Accounts.First() != ""
 	s.render(rw, r, http.StatusOK, "front", v)
 }
 
@@ -117,13 +119,13 @@ func (s *site) doPing(rw http.ResponseWriter, r *http.Request) {
 		s.notDone(rw, r, err, "The ping did not work", outcomeView{Feed: new(topicLink(feed)), Ping: &pingForm{URL: feed}})
 		return
 	}
-	v := outcomeView{view: s.view("Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(topicLink(feed)), Ping: &pingForm{URL: feed}}
+	v := outcomeView{view: s.view(r, "Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(topicLink(feed)), Ping: &pingForm{URL: feed}}
 	s.render(rw, r, http.StatusOK, "outcome", v)
 }
 
 // mistaken gives a form back with what is wrong beside its fields.
 func (s *site) mistaken(rw http.ResponseWriter, r *http.Request, v outcomeView) {
-	v.view = s.view("Something in the form is not right", "")
+	v.view = s.view(r, "Something in the form is not right", "")
 	v.Lines = []string{"Nothing was done. What is wrong stands below the field; mend it and send the form again."}
 	s.render(rw, r, http.StatusBadRequest, "outcome", v)
 }
@@ -136,7 +138,7 @@ func (s *site) notDone(rw http.ResponseWriter, r *http.Request, err error, headi
 	status, _ := statusOf(err)
 	s.note(r, err, status)
 	retryAfter(rw, err)
-	v.view = s.view(heading, "")
+	v.view = s.view(r, heading, "")
 	v.Lines = []string{sentence(fault.Message(err))}
 	if d := fault.RetryAfter(err); d > 0 {
 		v.Lines = append(v.Lines, "Try again in "+lasting(d.Round(time.Second))+".")

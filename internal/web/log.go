@@ -160,7 +160,7 @@ func (v logView) Several() string {
 // spec:rsscloud-2009#log
 func (s *site) logPage(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
-	v := logView{view: s.view("Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
+	v := logView{view: s.view(r, "Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
 	v.Script = "log.js"
 	if v.Refused() {
 		s.render(rw, r, http.StatusBadRequest, "log", v)

@@ -39,11 +39,14 @@ func parsePages(a assets) pages {
 		"lasting": lasting,
 		"host":    hostOf,
 		"clean":   clean,
+		"once":    func(id, label, text string) copied { return copied{id, label, text} },
+		"dated":   func(now time.Time, p entry) datedPost { return datedPost{p, now} },
 	}
 	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
-		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html"))
+		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html"))
 	all := pages{}
-	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "problem"} {
+	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "problem",
+		"setup", "login", "signup", "account", "token", "feeds", "private", "secret", "confirm", "author"} {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -59,13 +62,16 @@ type view struct {
 	Version  string
 	Feed     string // what this page is the page of; "": nothing
 	Now      time.Time
+	Accounts bool   // people sign in here
+	User     string // who is signed in; "": nobody
 }
 
 // When is t as a time element shows it.
 func (v view) When(t time.Time) moment { return when(v.Now, t) }
 
-func (s *site) view(title, here string) view {
-	return view{Title: title, Heading: title, Here: here, Sections: sections(), Version: s.Version, Now: s.now()}
+func (s *site) view(r *http.Request, title, here string) view {
+	return view{Title: title, Heading: title, Here: here, Sections: sections(), Version: s.Version, Now: s.now(),
+		Accounts: s.Accounts != nil, User: s.visitor(r).User}
 }
 
 // render writes a page whole, or the error page.
@@ -80,8 +86,16 @@ func (s *site) render(rw http.ResponseWriter, r *http.Request, status int, name 
 	}
 	h := rw.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-cache")
+	if h.Get("Cache-Control") == "" { // what stands there already is stricter
+		h.Set("Cache-Control", "no-cache")
+		if s.visitor(r).User != "" {
+			h.Set("Cache-Control", "private, no-cache")
+		}
+	}
 	h.Add("Vary", "Accept-Encoding")
+	if s.Accounts != nil {
+		h.Add("Vary", "Cookie")
+	}
 	out := body.Bytes()
 	if len(out) > 1400 && acceptsGzip(r) {
 		out = compress(out, gzip.BestSpeed)
@@ -122,7 +136,7 @@ type problemView struct {
 }
 
 func (s *site) problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
-	v := s.view(heading, "")
+	v := s.view(r, heading, "")
 	s.render(rw, r, status, "problem", problemView{view: v, Text: text})
 }
 

@@ -23,10 +23,10 @@ type pingSiteForm struct{ Name, URL, Page, Feed string }
 func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
 	s := newSite(w)
 	return func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
-		v := pingSiteView{view: s.view(clean(title, 200), ""), Text: sentence(text), Good: status < 300, Asks: len(form) == 0}
-		v.Site = pingSiteForm{clean(form.Get("name"), 1024), clean(form.Get("url"), 2048), clean(form.Get("changesURL"), 2048), clean(form.Get("rssUrl"), 2048)}
-		headers(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		s.visited(headers(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			v := pingSiteView{view: s.view(r, clean(title, 200), ""), Text: sentence(text), Good: status < 300, Asks: len(form) == 0}
+			v.Site = pingSiteForm{clean(form.Get("name"), 1024), clean(form.Get("url"), 2048), clean(form.Get("changesURL"), 2048), clean(form.Get("rssUrl"), 2048)}
 			s.render(rw, r, status, "pingsite", v)
-		})).ServeHTTP(rw, r)
+		}))).ServeHTTP(rw, r)
 	}
 }

@@ -62,7 +62,7 @@ func (s *site) doRegister(rw http.ResponseWriter, r *http.Request) {
 		s.notDone(rw, r, err, "Nothing was registered", outcomeView{Register: &f})
 		return
 	}
-	s.render(rw, r, registeredStatus(res), "outcome", s.registered(res, f))
+	s.render(rw, r, registeredStatus(res), "outcome", s.registered(r, res, f))
 }
 
 func registeredStatus(res hub.Registered) int {
@@ -72,8 +72,8 @@ func registeredStatus(res hub.Registered) int {
 	return http.StatusOK
 }
 
-func (s *site) registered(res hub.Registered, f registerForm) outcomeView {
-	v := outcomeView{view: s.view("Registered", ""), Good: len(res.Accepted) > 0, Register: &f}
+func (s *site) registered(r *http.Request, res hub.Registered, f registerForm) outcomeView {
+	v := outcomeView{view: s.view(r, "Registered", ""), Good: len(res.Accepted) > 0, Register: &f}
 	for _, feed := range res.Accepted {
 		v.Accepted = append(v.Accepted, topicLink(feed))
 	}

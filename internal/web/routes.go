@@ -3,9 +3,11 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
 )
 
 // site is a Web at work: what Routes makes once.
@@ -17,12 +19,17 @@ type site struct {
 	rows      rowCache // lines of the log
 	lines     rowCache // lines of the list of changes
 	tail      changeTail
+	authors   authorPages
+	clean     func() *sanitize.Sanitizer // made when it is first needed
 }
 
 // newSite makes ready what all pages share.
 func newSite(w *Web) *site {
 	s := &site{Web: w, assets: loadAssets()}
 	s.pages = parsePages(s.assets)
+	s.clean = sync.OnceValue(func() *sanitize.Sanitizer {
+		return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
+	})
 	return s
 }
 
@@ -56,6 +63,7 @@ func (w *Web) Routes() http.Handler {
 	mux.HandleFunc("GET /topics/{id}", s.topic)
 	mux.HandleFunc("GET /status", s.status)
 	mux.HandleFunc("GET /docs", s.docs)
+	s.accountRoutes(mux)
 	mux.HandleFunc("GET /static/{file}", s.asset)
 	mux.HandleFunc("GET /favicon.svg", s.favicon)
 	mux.HandleFunc("GET /favicon.ico", s.favicon)
@@ -71,11 +79,41 @@ func (w *Web) Routes() http.Handler {
 	guard.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		s.fail(rw, r, fault.New(fault.Refused, "This form was sent from another site, so nothing was done. Open the form here and send it again."))
 	}))
-	return headers(guard.Handler(mux))
+	return s.visited(headers(guard.Handler(mux)))
+}
+
+// accountRoutes are the pages for people who sign in here, if they do.
+func (s *site) accountRoutes(mux *http.ServeMux) {
+	if s.Accounts == nil {
+		return
+	}
+	mux.HandleFunc("GET /setup", s.setup)
+	mux.HandleFunc("POST /setup", s.doSetup)
+	mux.HandleFunc("GET /login", s.login)
+	mux.HandleFunc("POST /login", s.doLogin)
+	mux.HandleFunc("POST /logout", s.logout)
+	mux.HandleFunc("GET /signup", s.signup)
+	mux.HandleFunc("POST /signup", s.doSignup)
+	mux.HandleFunc("GET /account", s.private(s.accountPage))
+	mux.HandleFunc("POST /account/password", s.private(s.doPassword))
+	mux.HandleFunc("POST /account/sessions/end", s.private(s.doEndSession))
+	mux.HandleFunc("POST /account/tokens", s.private(s.doNewToken))
+	mux.HandleFunc("POST /account/tokens/revoke", s.private(s.doRevokeToken))
+	mux.HandleFunc("GET /account/private", s.private(s.privatePage))
+	mux.HandleFunc("POST /account/private", s.private(s.doNewSecret))
+	mux.HandleFunc("POST /account/private/revoke", s.private(s.doRevokeSecret))
+	if s.Authors == nil {
+		return
+	}
+	mux.HandleFunc("GET /account/feed", s.private(s.feedsPage))
+	mux.HandleFunc("POST /account/feed", s.private(s.doSave))
+	mux.HandleFunc("POST /account/feed/move", s.private(s.doPlace))
+	mux.HandleFunc("POST /account/feed/end", s.private(s.doPlace))
+	mux.HandleFunc("POST /account/feed/restore", s.private(s.doPlace))
 }
 
 // policy lets a page load its own style, script and pictures, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 func headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -102,17 +140,16 @@ func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Reque
 		}
 		allow, hint := "GET, HEAD", "Open it in a browser instead."
 		if method == http.MethodPost {
-			allow, hint = "POST", "It takes a form that is sent to it; both forms are on the front page."
+			allow, hint = "POST", "It takes a form that is sent to it, from a page that has the form."
 		}
 		rw.Header().Set("Allow", allow)
 		s.problem(rw, r, http.StatusMethodNotAllowed, "This page is not asked that way", hint)
 		return
 	}
-	s.problem(rw, r, http.StatusNotFound, "There is nothing here",
-		"The address may be misspelt, or what stood here is gone.")
+	s.nothing(rw, r)
 }
 
 func (s *site) robots(rw http.ResponseWriter, _ *http.Request) {
 	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\n"))
+	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\nDisallow: /account\nDisallow: /login\nDisallow: /setup\nDisallow: /signup\n"))
 }

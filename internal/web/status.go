@@ -53,7 +53,7 @@ type bucket struct {
 }
 
 func (s *site) status(rw http.ResponseWriter, r *http.Request) {
-	v := statusView{view: s.view("Status", "/status"), Spans: spans(), Live: s.Hub.Live()}
+	v := statusView{view: s.view(r, "Status", "/status"), Spans: spans(), Live: s.Hub.Live()}
 	v.Script = "status.js"
 	v.Span = v.Spans[0]
 	for _, sp := range v.Spans {

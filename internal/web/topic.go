@@ -49,7 +49,7 @@ func (s *site) topics(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, topicLink(feed).Href, http.StatusFound)
 		return
 	}
-	v := topicsView{view: s.view("Topics", "/topics"), Match: clean(strings.TrimSpace(in.Get("q")), 200)}
+	v := topicsView{view: s.view(r, "Topics", "/topics"), Match: clean(strings.TrimSpace(in.Get("q")), 200)}
 	after := strings.ToValidUTF8(in.Get("after"), "")
 	v.Paged = after != ""
 	found, err := s.Store.Topics(r.Context(), hub.TopicQuery{Match: v.Match, After: after, Limit: topicsRows + 1, Now: v.Now})
@@ -146,7 +146,7 @@ func (s *site) topic(rw http.ResponseWriter, r *http.Request) {
 		s.problem(rw, r, http.StatusNotFound, "Nobody follows this feed here", "No subscription names it and no ping did lately. When someone registers for it, its page appears.")
 		return
 	}
-	v := topicView{view: s.view("", "/topics"), Topic: t, Known: known, LogHref: "/log?topic=" + strconv.FormatInt(id, 10)}
+	v := topicView{view: s.view(r, "", "/topics"), Topic: t, Known: known, LogHref: "/log?topic=" + strconv.FormatInt(id, 10)}
 	address := t.URL
 	if !known {
 		address = events[0].Topic

@@ -1,9 +1,10 @@
 // Package web is the hub as people see it: the front page with its two forms,
 // the live log, the list of changes, the topics, the status page and the
-// documentation.
+// documentation; signing in, and what who is signed in has here; and the page of an
+// author.
 //
-// Everything here stands on the public listener, so it shows what strangers may
-// see and nothing else: a subscriber appears as a host, never as a callback path,
+// Everything here stands on the public listener, so but for the pages under /account
+// it shows what strangers may see and nothing else: a subscriber appears as a host, never as a callback path,
 // and an event's Detail is dropped before any template sees it. Every page works
 // without JavaScript; the scripts only save a reload. Start with [Web] and its
 // Routes; the literal requests of the documentation are [Examples].
@@ -22,6 +23,8 @@ import (
 	"net/netip"
 	"time"
 
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 )
@@ -46,6 +49,39 @@ type Store interface {
 	CountChanges(ctx context.Context) (int64, error)
 }
 
+// Accounts is what the pages ask of the accounts; an account.Accounts is one.
+type Accounts interface {
+	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
+	Register(ctx context.Context, name, password string, from account.Caller) (account.User, error)
+	User(ctx context.Context, name string) (account.User, error)
+	SetPassword(ctx context.Context, name, password string) error
+	First() string
+	AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error)
+
+	Begin(ctx context.Context, user, agent string) (cookie string, s account.Session, err error)
+	Session(ctx context.Context, cookie string) (account.Session, error)
+	Sessions(ctx context.Context, user string) ([]account.Session, error)
+	End(ctx context.Context, id string) error
+
+	NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t account.Token, err error)
+	Tokens(ctx context.Context, user string) ([]account.Token, error)
+	RevokeToken(ctx context.Context, user, id string) error
+
+	NewSecret(ctx context.Context, user, feed, reader string) (account.Secret, error)
+	Secrets(ctx context.Context, user, feed string) ([]account.Secret, error)
+	RevokeSecret(ctx context.Context, user, selector string) error
+}
+
+// Authors is what the pages ask of the feeds that are kept here; an author.Feeds is one.
+type Authors interface {
+	Put(ctx context.Context, d author.Document) (author.Feed, error)
+	Feed(ctx context.Context, user, name string) (author.Feed, error)
+	Document(ctx context.Context, user, name string) (author.Feed, []byte, error)
+	Move(ctx context.Context, user, name, to string) (author.Feed, error)
+	End(ctx context.Context, user, name string) (author.Feed, error)
+	Restore(ctx context.Context, user, name string) (author.Feed, error)
+}
+
 // Web is the pages' surroundings. Hub, Store and Bus must be set before Routes;
 // the zero value of everything else means its default.
 type Web struct {
@@ -60,6 +96,10 @@ type Web struct {
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: slog.Default
 	Done      <-chan struct{}  // closed when the program stops: streams end; nil: never
+
+	Accounts     Accounts // nil: nobody signs in here, and there are no pages for it
+	Authors      Authors  // nil: no feeds are kept here
+	Registration bool     // everybody may make an account, at /signup
 
 	// ClientAddr is the address a request counts as coming from, proxies
 	// considered. Nil: the TCP peer.

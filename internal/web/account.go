@@ -1,0 +1,261 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/rsscloud"
+)
+
+type accountView struct {
+	view
+	Mine     string // which of the account's pages, for its tabs
+	Said     string // what was done just now
+	Who      account.User
+	Sessions []sessionRow
+	Tokens   []tokenRow
+	Scopes   []scope
+	Label    string // of the new token, as it was filled in
+
+	LabelError, ScopeError  string
+	OldError, NewError      string
+	Hosted                  bool // feeds are kept here
+	TokensError, SessionErr string
+}
+
+type sessionRow struct {
+	ID, Agent            string
+	Here                 bool // this very browser
+	Since, Seen, Expires moment
+}
+
+type tokenRow struct {
+	ID, Label  string
+	Scopes     string
+	Made, Used moment
+}
+
+// scope is something that a token may be good for.
+type scope struct {
+	Value, Words string
+	Chosen       bool
+}
+
+// scopes are all, with what they mean; one that has no words here has its name.
+func scopes(chosen []string) (all []scope) {
+	words := map[string]string{
+		"create": "save feeds and write posts", "update": "change what stands there", "delete": "take it away",
+		"media": "put files here", "read": "read what is yours",
+	}
+	for _, name := range account.Scopes() {
+		all = append(all, scope{name, words[name], slices.Contains(chosen, name)})
+	}
+	return all
+}
+
+// said is what an address may say that was done: a word, so that no link can put its
+// own text into a page.
+func said(r *http.Request) string {
+	return map[string]string{
+		"password": "The password is changed. Every other browser was signed out.",
+		"session":  "That browser is signed out.",
+		"token":    "The token is revoked. Whatever used it is refused from now on.",
+		"saved":    "The feed is saved. If it changed, its readers are being told.",
+		"moved":    "The feed sends its readers on to the new address.",
+		"ended":    "Readers are told that the feed is gone.",
+		"restored": "The feed is served from here again.",
+		"secret":   "The secret is revoked. That reader is refused from now on.",
+	}[r.URL.Query().Get("done")]
+}
+
+// accountPage is who one is here, and what opens the account.
+func (s *site) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	s.showAccount(rw, r, session, http.StatusOK, accountView{})
+}
+
+// showAccount adds to v, which has what became of a form, what the page always has.
+func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
+	v.view, v.Mine, v.Said, v.Hosted = s.view(r, "Account", "/account"), "/account", said(r), s.Authors != nil
+	v.Heading = session.User
+	if v.Scopes == nil {
+		v.Scopes = scopes(nil)
+	}
+	var err error
+	if v.Who, err = s.Accounts.User(r.Context(), session.User); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	sessions, err := s.Accounts.Sessions(r.Context(), session.User)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	for _, other := range sessions {
+		v.Sessions = append(v.Sessions, sessionRow{other.ID, agentWords(other.Agent), other.ID == session.ID, v.When(other.CreatedAt), v.When(other.SeenAt), v.When(other.ExpiresAt)})
+	}
+	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	for _, t := range tokens {
+		v.Tokens = append(v.Tokens, tokenRow{t.ID, clean(t.Label, 100), list(t.Scopes), v.When(t.CreatedAt), v.When(t.UsedAt)})
+	}
+	s.render(rw, r, status, "account", v)
+}
+
+// agentWords is how a person would know a browser again.
+func agentWords(agent string) string {
+	name := ""
+	for _, known := range []struct{ part, name string }{
+		{"Firefox/", "Firefox"}, {"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
+	} {
+		if strings.Contains(agent, known.part) {
+			name = known.name
+			break
+		}
+	}
+	for _, known := range []struct{ part, name string }{
+		{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"}, {"Linux", "Linux"},
+	} {
+		if name != "" && strings.Contains(agent, known.part) {
+			return name + " on " + known.name
+		}
+	}
+	if name != "" {
+		return name
+	}
+	if agent = clean(strings.TrimSpace(agent), 60); agent != "" {
+		return agent
+	}
+	return "a program without a name"
+}
+
+// doPassword asks the old password, because whoever finds a browser open should not
+// get the account with it. Every other session ends.
+func (s *site) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	if _, err := s.Accounts.Check(r.Context(), session.User, given(form, "old"), s.caller(r)); err != nil {
+		text := reason(err)
+		if fault.CodeOf(err) == fault.Refused {
+			text = "This is not the password of now."
+		}
+		s.accountMistake(rw, r, session, err, accountView{OldError: text})
+		return
+	}
+	if err := s.Accounts.SetPassword(r.Context(), session.User, given(form, "new")); err != nil {
+		s.accountMistake(rw, r, session, err, accountView{NewError: reason(err)})
+		return
+	}
+	if err := s.signIn(rw, r, session.User); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/account?done=password", http.StatusSeeOther)
+}
+
+// accountMistake gives the page back with what is wrong beside its field.
+func (s *site) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) {
+	status, _ := statusOf(err)
+	s.note(r, err, status)
+	retryAfter(rw, err)
+	s.showAccount(rw, r, session, status, v)
+}
+
+func (s *site) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	id := given(form, "id")
+	all, err := s.Accounts.Sessions(r.Context(), session.User)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	// End knows only the ID: that it is one's own is to be seen here.
+	if slices.ContainsFunc(all, func(other account.Session) bool { return other.ID == id }) {
+		if err := s.Accounts.End(r.Context(), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+			s.fail(rw, r, err)
+			return
+		}
+	}
+	http.Redirect(rw, r, "/account?done=session", http.StatusSeeOther)
+}
+
+type tokenView struct {
+	view
+	Mine   string
+	Label  string
+	Scopes string
+	Plain  string
+	Base   string
+}
+
+// doNewToken makes a token and shows it, this one time.
+func (s *site) doNewToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	label, chosen := clean(strings.TrimSpace(given(form, "label")), 100), chosenScopes(form)
+	v := accountView{Label: label, Scopes: scopes(chosen)}
+	if label == "" {
+		v.LabelError = "Write what the token is for, so that you know it again."
+	}
+	if len(chosen) == 0 {
+		v.ScopeError = "Choose at least one thing that the token is good for."
+	}
+	if v.LabelError+v.ScopeError != "" {
+		s.showAccount(rw, r, session, http.StatusBadRequest, v)
+		return
+	}
+	plain, token, err := s.Accounts.NewToken(r.Context(), session.User, label, chosen)
+	if err != nil {
+		v.LabelError = reason(err)
+		s.accountMistake(rw, r, session, err, v)
+		return
+	}
+	s.render(rw, r, http.StatusOK, "token", tokenView{view: s.view(r, "A new token", "/account"), Mine: "/account",
+		Label: clean(token.Label, 100), Scopes: list(token.Scopes), Plain: plain, Base: s.base(r)})
+}
+
+func chosenScopes(form rsscloud.Form) (chosen []string) {
+	for _, field := range form {
+		if field.Name == "scope" && slices.Contains(account.Scopes(), field.Value) && !slices.Contains(chosen, field.Value) {
+			chosen = append(chosen, field.Value)
+		}
+	}
+	return chosen
+}
+
+// doRevokeToken asks whether it is meant, then does it.
+func (s *site) doRevokeToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	id := given(form, "id")
+	if given(form, "sure") == "" {
+		s.confirm(rw, r, "Revoke this token?", question{
+			Lines:  []string{"Whatever program has it is refused from then on. It cannot be undone, but you can make another token."},
+			Action: "/account/tokens/revoke", Fields: []named{{"id", id}}, Button: "Revoke the token", Back: "/account",
+		})
+		return
+	}
+	if err := s.Accounts.RevokeToken(r.Context(), session.User, id); err != nil && fault.CodeOf(err) != fault.NotFound {
+		s.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/account?done=token", http.StatusSeeOther)
+}

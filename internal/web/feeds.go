@@ -1,0 +1,297 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/account"
+	"cloudburst/internal/advice"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/render"
+)
+
+type feedsView struct {
+	view
+	Mine  string
+	Said  string
+	Base  string
+	Feeds []hosted
+	Chose string // the feed that the form to save one is set to
+	Wrong string // what was wrong with a file
+}
+
+// hosted is a feed as its author sees it.
+type hosted struct {
+	Name, Label string
+	Address     string // of the document as it was saved
+	Path        string // the same, on this server
+	Open        bool   // everybody may read it
+	Saved       bool
+	author.Feed
+	SavedAt   moment
+	Formats   []formatLink
+	Findings  []finding
+	MovedHref string
+
+	To, ToError string // where it shall go, as it was filled in
+}
+
+type formatLink struct{ Title, Href, Type, Hint string }
+
+// finding is a piece of advice about the document.
+type finding struct {
+	advice.Finding
+	Where string
+}
+
+// mostFindings is how many pieces of advice a page shows.
+const mostFindings = 30
+
+func feedLabels() []named {
+	return []named{{author.Public, "Public feed"}, {author.Private, "Private feed"}}
+}
+
+// formats are the addresses at which a public feed is read in each format.
+func formats(user string) (all []formatLink) {
+	for _, f := range render.Formats() {
+		kind, _, _ := strings.Cut(f.Type, ";")
+		all = append(all, formatLink{f.Title, formatPath(user, f), strings.TrimSpace(kind), "." + f.Ext})
+		if f.Ext == "" {
+			all[len(all)-1].Hint = "?format=" + f.Name
+		}
+	}
+	return all
+}
+
+func formatPath(user string, f render.Format) string {
+	if f.Ext == "" {
+		return "/" + user + "/feed?format=" + url.QueryEscape(f.Name)
+	}
+	return "/" + user + "/feed." + f.Ext
+}
+
+// feedsPage shows what one's feeds are and lets one save, move and end them.
+func (s *site) feedsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
+}
+
+// showFeeds adds to v what the page always has; slip is what was wrong with the form
+// of one feed.
+func (s *site) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
+	v.view, v.Mine, v.Said, v.Base = s.view(r, "Feeds", "/account"), "/account/feed", said(r), s.base(r)
+	v.Heading = "Your feeds"
+	for _, label := range feedLabels() {
+		h, err := s.hosted(r, session.User, label)
+		if err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+		if slip.Name == h.Name {
+			h.To, h.ToError = slip.To, slip.ToError
+		}
+		v.Feeds = append(v.Feeds, h)
+	}
+	s.render(rw, r, status, "feeds", v)
+}
+
+// hosted gathers what is to be said of one feed; one that was never saved is no error.
+func (s *site) hosted(r *http.Request, user string, label named) (hosted, error) {
+	h := hosted{Name: label.Name, Label: label.Value, Open: label.Name == author.Public}
+	h.Path = "/" + user + "/" + label.Name + ".xml"
+	if !h.Open {
+		h.Path = "/" + user + "/private/rss.xml"
+	}
+	h.Address = s.base(r) + h.Path
+	f, doc, err := s.Authors.Document(r.Context(), user, label.Name)
+	if fault.CodeOf(err) == fault.NotFound {
+		return h, nil
+	}
+	if err != nil {
+		return h, err
+	}
+	h.Saved, h.Feed, h.SavedAt = f.Version > 0, f, when(s.now(), f.SavedAt)
+	if webAddress(f.MovedTo) {
+		h.MovedHref = f.MovedTo
+	}
+	if h.Open && f.MovedTo == "" && !f.Gone {
+		h.Formats = formats(user)
+	}
+	h.Findings = findings(doc, f, h.Address, s.now())
+	return h, nil
+}
+
+// findings is what the author should know of the document.
+func findings(doc []byte, f author.Feed, address string, now time.Time) (all []finding) {
+	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: address, KeepRelative: true, Header: http.Header{"Content-Type": {f.Type}}})
+	if err != nil {
+		return nil // what was no feed was not saved
+	}
+	for _, a := range advice.On(parsed, &advice.Delivery{Document: doc, URL: address, Now: now}) {
+		if len(all) == mostFindings {
+			break
+		}
+		one := finding{Finding: a}
+		if len(a.Places) > 0 {
+			one.Where = clean(a.Places[0].Path, 200)
+			if line := a.Places[0].Line; line > 0 {
+				one.Where = strings.TrimSpace("line " + count(line) + " " + one.Where)
+			}
+		}
+		one.Problem, one.Mend = clean(a.Problem, 400), clean(a.Mend, 400)
+		all = append(all, one)
+	}
+	return all
+}
+
+// formSlack is what a form around a file may have besides the file.
+const formSlack = 64 << 10
+
+// doSave saves a file that was chosen in a browser.
+func (s *site) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(doneWithin))
+	name, doc, kind, err := readUpload(rw, r)
+	if err == nil {
+		_, err = s.Authors.Put(r.Context(), author.Document{User: session.User, Name: name, Bytes: doc, Type: kind, Door: "page"})
+	}
+	if err != nil {
+		status, _ := statusOf(err)
+		s.note(r, err, status)
+		retryAfter(rw, err)
+		s.showFeeds(rw, r, session, status, feedsView{Chose: name, Wrong: reason(err)}, hosted{})
+		return
+	}
+	http.Redirect(rw, r, "/account/feed?done=saved", http.StatusSeeOther)
+}
+
+// readUpload reads the form that has a file in it: the feed that it is for, the file
+// and its type, which is a guess from its name.
+func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byte, kind string, err error) {
+	tooLarge := fault.New(fault.Invalid, "The file is larger than %s bytes, which is the most that a feed may have. Nothing was saved.", count(author.MaxDocument))
+	broken := func(err error) error {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return tooLarge
+		}
+		return fault.Wrap(fault.Invalid, err, "The form could not be read. Choose the file and send it again.")
+	}
+	r.Body = http.MaxBytesReader(rw, r.Body, author.MaxDocument+formSlack)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return "", nil, "", broken(err)
+	}
+	for range 10 {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			if len(doc) == 0 {
+				return name, nil, "", fault.New(fault.Invalid, "No file was chosen, or it is empty. Choose the file of the feed.")
+			}
+			return name, doc, kind, nil
+		}
+		if err != nil {
+			return name, nil, "", broken(err)
+		}
+		b, err := io.ReadAll(io.LimitReader(part, author.MaxDocument+1))
+		switch {
+		case err != nil:
+			return name, nil, "", broken(err)
+		case len(b) > author.MaxDocument:
+			return name, nil, "", tooLarge
+		case part.FormName() == "name":
+			name = clean(string(b), 32)
+		case part.FormName() == "feed" && part.FileName() != "":
+			doc, kind = b, uploadType(part.FileName(), b)
+		}
+	}
+	return name, nil, "", broken(errors.New("web: more than 10 parts"))
+}
+
+// uploadType is what a file says of itself. Browsers know no type for feeds, so the
+// name counts, and then the first character.
+func uploadType(name string, doc []byte) string {
+	if strings.EqualFold(path.Ext(name), ".json") || bytes.HasPrefix(bytes.TrimSpace(doc), []byte("{")) {
+		return "application/feed+json"
+	}
+	return ""
+}
+
+// relocation is a form that says where a feed goes.
+type relocation struct {
+	heading, button, done string
+	lines                 func(address, to string) []string
+	do                    func(r *http.Request, user, name, to string) (author.Feed, error)
+}
+
+func (s *site) relocations() map[string]relocation {
+	return map[string]relocation{
+		"move": {"Send the readers of this feed away?", "Move the feed", "moved",
+			func(address, to string) []string {
+				return []string{"Whoever asks for " + address + " is then answered 301, with the address " + to + ". Readers remember that and do not come back here.",
+					"Read the new address yourself before: it should have the same items. You can undo this, but a reader that followed it once stays there."}
+			},
+			func(r *http.Request, user, name, to string) (author.Feed, error) {
+				return s.Authors.Move(r.Context(), user, name, to)
+			}},
+		"end": {"Tell readers that this feed is gone?", "End the feed", "ended",
+			func(address, _ string) []string {
+				return []string{"Whoever asks for " + address + " is then answered 410. Readers stop asking, for good, and most tell their users.",
+					"What you saved is kept. You can undo this, but a reader that took the feed off its list does not come back by itself."}
+			},
+			func(r *http.Request, user, name, _ string) (author.Feed, error) {
+				return s.Authors.End(r.Context(), user, name)
+			}},
+		"restore": {"Serve this feed from here again?", "Bring it back", "restored",
+			func(address, _ string) []string {
+				return []string{"Whoever asks for " + address + " then gets the feed as it was saved last. Readers that have gone elsewhere stay there."}
+			},
+			func(r *http.Request, user, name, _ string) (author.Feed, error) {
+				return s.Authors.Restore(r.Context(), user, name)
+			}},
+	}
+}
+
+// doPlace asks whether it is meant, then moves, ends or restores a feed.
+func (s *site) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	what := path.Base(r.URL.Path)
+	p := s.relocations()[what]
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	name, to := given(form, "name"), strings.TrimSpace(given(form, "to"))
+	h := hosted{Name: name, To: clean(to, 2048)}
+	if what == "move" {
+		if !webAddress(to) || len(to) > 2048 {
+			h.ToError = "Write the whole address at which the feed is now; it begins with https:// or http://."
+			s.showFeeds(rw, r, session, http.StatusBadRequest, feedsView{}, h)
+			return
+		}
+	}
+	if given(form, "sure") == "" {
+		address := s.base(r) + "/" + session.User + "/rss.xml"
+		if name == author.Private {
+			address = "the addresses of your private feed"
+		}
+		s.confirm(rw, r, p.heading, question{Lines: p.lines(address, h.To), Action: r.URL.Path,
+			Fields: []named{{"name", name}, {"to", to}}, Button: p.button, Back: "/account/feed"})
+		return
+	}
+	if _, err := p.do(r, session.User, name, to); err != nil {
+		status, _ := statusOf(err)
+		if status == http.StatusBadRequest && what == "move" {
+			h.ToError = reason(err)
+			s.showFeeds(rw, r, session, status, feedsView{}, h)
+			return
+		}
+		s.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/account/feed?done="+p.done, http.StatusSeeOther)
+}

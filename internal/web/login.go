@@ -1,0 +1,270 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/rsscloud"
+)
+
+// credentials is a form with a name and a password, as it was filled in. A password
+// is never written back into a page.
+type credentials struct {
+	Name, NameError   string
+	PasswordError     string
+	Token, TokenError string // of the first account
+	Next              string // the page to go on to; "": the account's own
+	Wrong             string // what is wrong with all of it
+	password          string
+	Plain             bool // whoever is on the way can read it
+}
+
+type signView struct {
+	view
+	Form credentials
+	Open bool // everybody may make an account
+}
+
+// given is a field as it was sent: a password may begin and end with spaces.
+func given(form rsscloud.Form, name string) string {
+	for _, field := range form {
+		if field.Name == name {
+			return field.Value
+		}
+	}
+	return ""
+}
+
+func (s *site) readCredentials(r *http.Request, form rsscloud.Form) credentials {
+	return credentials{
+		Name: clean(strings.TrimSpace(given(form, "name")), 64), password: given(form, "password"),
+		Token: clean(strings.TrimSpace(given(form, "token")), 200), Next: local(given(form, "next"), ""), Plain: s.readable(r),
+	}
+}
+
+// readable reports that a password would go over the net without encryption.
+func (s *site) readable(r *http.Request) bool {
+	return !s.secure(r) && !s.clientAddr(r).IsLoopback()
+}
+
+// login is the form to sign in with.
+func (s *site) login(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	next := local(r.URL.Query().Get("next"), "")
+	switch {
+	case s.visitor(r).User != "":
+		http.Redirect(rw, r, local(next, "/account"), http.StatusSeeOther)
+	case s.Accounts.First() != "":
+		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+	default:
+		s.showLogin(rw, r, http.StatusOK, credentials{Next: next, Plain: s.readable(r)})
+	}
+}
+
+func (s *site) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+	v := signView{view: s.view(r, "Sign in", "/login"), Form: form, Open: s.Registration}
+	s.render(rw, r, status, "login", v)
+}
+
+func (s *site) doLogin(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	f := s.readCredentials(r, form)
+	user, err := s.Accounts.Check(r.Context(), f.Name, f.password, s.caller(r))
+	if err == nil {
+		err = s.signIn(rw, r, user.Name)
+	}
+	if err != nil {
+		status := s.refused(rw, r, err, &f)
+		s.showLogin(rw, r, status, f)
+		return
+	}
+	http.Redirect(rw, r, local(f.Next, "/account/feed"), http.StatusSeeOther)
+}
+
+// refused puts into the form why it was not taken, and gives the status of the page.
+func (s *site) refused(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
+	status, _ := statusOf(err)
+	s.note(r, err, status)
+	retryAfter(rw, err)
+	f.Wrong = reason(err)
+	return status
+}
+
+// reason is a fault in words, with when to try again.
+func reason(err error) string {
+	text := sentence(fault.Message(err))
+	if d := fault.RetryAfter(err); d > 0 {
+		text += " Try again in " + lasting(max(d.Round(time.Second), time.Second)) + "."
+	}
+	return text
+}
+
+// logout ends the session, here and in the store.
+func (s *site) logout(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	session, err := s.visitorOrWhy(r)
+	if err == nil && session.ID != "" {
+		err = s.Accounts.End(r.Context(), session.ID)
+	}
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	s.setCookie(rw, r, "")
+	http.Redirect(rw, r, "/", http.StatusSeeOther)
+}
+
+// signup is the form for a new account, where everybody may make one.
+func (s *site) signup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	switch {
+	case s.visitor(r).User != "":
+		http.Redirect(rw, r, "/account", http.StatusSeeOther)
+	case s.Accounts.First() != "":
+		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+	case !s.Registration:
+		s.closed(rw, r)
+	default:
+		s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r)})
+	}
+}
+
+func (s *site) closed(rw http.ResponseWriter, r *http.Request) {
+	s.problem(rw, r, http.StatusNotFound, "Accounts are made by the operator",
+		"Nobody can make an account here but who runs this server. Ask there for one.")
+}
+
+func (s *site) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+	s.render(rw, r, status, "signup", signView{view: s.view(r, "Make an account", "/login"), Form: form, Open: true})
+}
+
+func (s *site) doSignup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	if !s.Registration || s.Accounts.First() != "" {
+		s.closed(rw, r)
+		return
+	}
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	f := s.readCredentials(r, form)
+	user, err := s.add(f, func() (account.User, error) { return s.Accounts.Register(r.Context(), f.Name, f.password, s.caller(r)) })
+	if err == nil {
+		err = s.signIn(rw, r, user.Name)
+	}
+	if err != nil {
+		status := s.misfit(rw, r, err, &f)
+		s.showSignup(rw, r, status, f)
+		return
+	}
+	http.Redirect(rw, r, "/account/feed", http.StatusSeeOther)
+}
+
+// nameError is what is wrong with the name that somebody wants to have.
+type nameError struct{ error }
+
+func (e nameError) Unwrap() error { return e.error }
+
+// add makes an account when its name is one.
+func (s *site) add(f credentials, make func() (account.User, error)) (account.User, error) {
+	if err := account.CheckName(f.Name); err != nil {
+		return account.User{}, nameError{err}
+	}
+	return make()
+}
+
+// misfit puts what is wrong with a new account beside the field that it comes from.
+func (s *site) misfit(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
+	status := s.refused(rw, r, err, f)
+	text := f.Wrong
+	_, named := errors.AsType[nameError](err)
+	switch code := fault.CodeOf(err); {
+	case named || code == fault.Conflict:
+		f.NameError, f.Wrong = text, ""
+	case code == fault.Invalid:
+		f.PasswordError, f.Wrong = text, ""
+	case code == fault.Refused:
+		f.TokenError, f.Wrong = text, ""
+	}
+	return status
+}
+
+// setupCookie carries the token from the link that the program printed to the form.
+const setupCookie = "cloudburst-setup"
+
+// setup is the form for the first account. The link that the program prints has the
+// token in it: it is taken out of the address, so that it stays in no history and is
+// told to no other server.
+func (s *site) setup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	rw.Header().Set("Referrer-Policy", "no-referrer")
+	if s.Accounts.First() == "" {
+		s.setSetupCookie(rw, r, "")
+		http.Redirect(rw, r, "/login", http.StatusSeeOther)
+		return
+	}
+	if token := r.URL.Query().Get("token"); token != "" {
+		s.setSetupCookie(rw, r, clean(token, 200))
+		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+		return
+	}
+	f := credentials{Plain: s.readable(r)}
+	if c, err := r.Cookie(setupCookie); err == nil {
+		if token, err := url.QueryUnescape(c.Value); err == nil {
+			f.Token = clean(token, 200)
+		}
+	}
+	s.showSetup(rw, r, http.StatusOK, f)
+}
+
+func (s *site) setSetupCookie(rw http.ResponseWriter, r *http.Request, token string) {
+	c := &http.Cookie{Name: setupCookie, Value: url.QueryEscape(token), Path: "/setup", HttpOnly: true, Secure: s.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: 600}
+	if token == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(rw, c)
+}
+
+func (s *site) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+	s.render(rw, r, status, "setup", signView{view: s.view(r, "The first account", "/login"), Form: form})
+}
+
+func (s *site) doSetup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	rw.Header().Set("Referrer-Policy", "no-referrer")
+	if s.Accounts.First() == "" {
+		http.Redirect(rw, r, "/login", http.StatusSeeOther)
+		return
+	}
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	f := s.readCredentials(r, form)
+	user, err := s.add(f, func() (account.User, error) {
+		return s.Accounts.AddFirst(r.Context(), f.Token, f.Name, f.password, s.caller(r))
+	})
+	if err == nil {
+		err = s.signIn(rw, r, user.Name)
+	}
+	if err != nil {
+		status := s.misfit(rw, r, err, &f)
+		s.showSetup(rw, r, status, f)
+		return
+	}
+	s.setSetupCookie(rw, r, "")
+	http.Redirect(rw, r, "/account/feed", http.StatusSeeOther)
+}

@@ -1,0 +1,143 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+// sessionKey is where a request keeps who sent it.
+type sessionKey struct{}
+
+// visit is who sent a request. It is looked up when a page first wants to know.
+type visit struct {
+	once    sync.Once
+	session account.Session // the zero value: nobody who is signed in
+	err     error           // nobody can say
+}
+
+// visited gives a request room for its visit.
+func (s *site) visited(next http.Handler) http.Handler {
+	if s.Accounts == nil {
+		return next
+	}
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), sessionKey{}, &visit{})))
+	})
+}
+
+// visitor is the session of who sent r, the zero value for a stranger. A page that
+// strangers may see is shown to them also when nobody can say who they are.
+func (s *site) visitor(r *http.Request) account.Session {
+	session, _ := s.visitorOrWhy(r)
+	return session
+}
+
+func (s *site) visitorOrWhy(r *http.Request) (account.Session, error) {
+	v, ok := r.Context().Value(sessionKey{}).(*visit)
+	if !ok || s.Accounts == nil {
+		return account.Session{}, nil
+	}
+	v.once.Do(func() {
+		c, err := r.Cookie(s.cookieName(r))
+		if err != nil || c.Value == "" {
+			return
+		}
+		v.session, v.err = s.Accounts.Session(r.Context(), c.Value)
+		switch fault.CodeOf(v.err) {
+		case fault.Invalid, fault.NotFound, fault.Refused, fault.Gone: // it ended
+			v.session, v.err = account.Session{}, nil
+		}
+	})
+	return v.session, v.err
+}
+
+// private makes a page of one that needs a session: a stranger is sent to sign in,
+// and comes back afterwards. Nothing of it is kept by anybody on the way.
+func (s *site) private(page func(http.ResponseWriter, *http.Request, account.Session)) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Cache-Control", "no-store")
+		session, err := s.visitorOrWhy(r)
+		switch {
+		case err != nil:
+			s.fail(rw, r, err)
+		case session.User == "":
+			next := r.URL.RequestURI()
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				next = "/account"
+			}
+			http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+		default:
+			page(rw, r, session)
+		}
+	}
+}
+
+// secure reports that the page is reached over TLS, here or at a proxy in front.
+func (s *site) secure(r *http.Request) bool {
+	return r.TLS != nil || strings.HasPrefix(strings.ToLower(s.PublicURL), "https://")
+}
+
+// cookieName is what the cookie of a session is called. A name with __Host- is taken
+// by browsers from this very host and over TLS only.
+func (s *site) cookieName(r *http.Request) string {
+	if s.secure(r) {
+		return "__Host-cloudburst"
+	}
+	return "cloudburst"
+}
+
+// cookieAge is the longest that browsers keep a cookie. When a session is over, the
+// store knows: it is longer when it is used.
+const cookieAge = 400 * 24 * time.Hour
+
+func (s *site) setCookie(rw http.ResponseWriter, r *http.Request, value string) {
+	c := &http.Cookie{Name: s.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: s.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(cookieAge / time.Second)}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(rw, c)
+}
+
+// signIn begins a session under a new name and ends the one that the browser had.
+func (s *site) signIn(rw http.ResponseWriter, r *http.Request, user string) error {
+	cookie, _, err := s.Accounts.Begin(r.Context(), user, clean(r.UserAgent(), 300))
+	if err != nil {
+		return err
+	}
+	if old := s.visitor(r); old.ID != "" {
+		if err := s.Accounts.End(r.Context(), old.ID); err != nil {
+			s.log().Warn("the session before could not be ended", "user", old.User, "err", err)
+		}
+	}
+	s.setCookie(rw, r, cookie)
+	return nil
+}
+
+// caller is how the accounts count who tries.
+func (s *site) caller(r *http.Request) account.Caller {
+	return account.Caller{Addr: s.clientAddr(r), Door: "page"}
+}
+
+// local gives the path that a form or a link wants to go on to: one of this server,
+// else other. Browsers read a backslash as a slash, and pass over control characters.
+func local(next, other string) string {
+	if len(next) > 2048 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.Contains(next, `\`) {
+		return other
+	}
+	for _, c := range next {
+		if c <= ' ' || c == 0x7f || c == '\uFFFD' {
+			return other
+		}
+	}
+	if u, err := url.Parse(next); err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
+		return other
+	}
+	return next
+}
