@@ -55,6 +55,12 @@ func Lookup(name string) (Format, error) {
 	return Format{}, &UnknownFormatError{Name: name}
 }
 
+// titleOf is the title of a format that there is.
+func titleOf(name string) string {
+	f, _ := Lookup(name)
+	return f.Title
+}
+
 // ByExt finds the format of files with an extension, which has no dot.
 func ByExt(ext string) (Format, bool) {
 	for _, f := range Formats() {

@@ -23,6 +23,9 @@ func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warn
 	}
 	w.at = w.few[:0]
 	write(&w)
+	if w.lost != 0 {
+		w.tellLost(titleOf(format))
+	}
 	return w.b, w.told(), nil
 }
 
@@ -51,4 +54,5 @@ type writer struct {
 	flat   int    // more than 0: no lines are begun, for white space counts
 	spaces uint64 // the namespaces that are used, a bit each
 	rootAt int    // where their declarations go
+	lost   uint64 // what the format has no place for, a bit each
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -64,6 +65,13 @@ func (w *writer) attr(name, value string) {
 	w.b = append(append(append(w.b, ' '), name...), `="`...)
 	w.escape(value, name, inAttr)
 	w.b = append(w.b, '"')
+}
+
+// optional is attr for what may be missing.
+func (w *writer) optional(name, value string) {
+	if value != "" {
+		w.attr(name, value)
+	}
 }
 
 // open begins an element that will have others in it. attrs are names and values.
@@ -193,3 +201,6 @@ func entity(s string, i int, in byte) (with string, width int) {
 func (w *writer) warnCharacters(where string) {
 	w.warn("characters", where, "Characters that the format cannot hold are left out.")
 }
+
+// appendInt writes a number.
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

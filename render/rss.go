@@ -1,0 +1,266 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"cloudburst/feed"
+	"cloudburst/internal/href"
+)
+
+// rss writes the versions of RSS that are not RDF. Each has the elements of those
+// before it; version 2.0 has modules as well.
+type rss struct {
+	*writer
+	v int // 91 to 94, 200
+
+	ids map[string]struct{} // the guids so far, where there are many
+}
+
+// manyItems is the number of items from which on their IDs are looked up; fewer are
+// compared with each other.
+const manyItems = 48
+
+func (w *writer) rss(v int, version string) {
+	r := &rss{writer: w, v: v}
+	w.root("rss", "version", version)
+	w.open("channel")
+	r.channel()
+	r.items()
+	w.close("channel")
+	w.done("rss")
+}
+
+// channel writes the elements of the feed.
+func (r *rss) channel() {
+	f, w := r.f, r.writer
+	title := r.channelTitle()
+	w.element("title", title)
+	r.length("title", title, 100)
+	link := r.channelLink()
+	if r.v >= 200 {
+		w.pages(f.Links, f.Link)
+	}
+	w.element("link", link)
+	r.length("link", link, 500)
+	if r.v >= 200 {
+		w.relations("application/rss+xml")
+		w.otherLinks(f.Links, f.Link, true)
+	} else {
+		w.loseLinks(f.Links, f.Link)
+		r.lose(lostHubs, len(r.hubs()) > 0)
+	}
+	subtitle := asHTML(&f.Subtitle)
+	w.element("description", subtitle)
+	r.length("description", subtitle, 500)
+	w.leaf("language", f.Language)
+	r.wants(f.Language != "", "language")
+	w.leaf("copyright", title1(&f.Rights))
+	r.channelPersons()
+	w.dateRFC822("pubDate", &f.Published)
+	w.dateRFC822("lastBuildDate", &f.Updated)
+	r.channelCategories()
+	r.generatorElement()
+	w.leaf("docs", f.Docs)
+	w.leaf("rating", f.Rating)
+	r.cloudElement()
+	r.ttl()
+	r.imageElement(title, link)
+	r.textInputElement()
+	r.skips()
+	if r.v >= 200 {
+		w.leaf("atom:id", f.ID)
+		w.leaf("atom:icon", f.Icon)
+		w.feedModules(f)
+		return
+	}
+	r.lose(lostIDs, f.ID != "")
+	r.lose(lostImages, f.Icon != "")
+	r.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || len(f.Accounts) > 0)
+	r.lose(lostMedia, f.Media != nil)
+	r.lose(lostUnknown, len(f.Unknown) > 0)
+}
+
+// channelCategories writes the subjects of the feed, for which only RSS 2.0 has a place.
+func (r *rss) channelCategories() {
+	if r.v < 200 {
+		r.lose(lostCategories, len(r.f.Categories) > 0)
+		return
+	}
+	r.categoryElements(r.f.Categories, r.f.ITunes)
+}
+
+// generatorElement writes the program that made the feed. Its address is in an element
+// of its own, which has to stand behind.
+func (r *rss) generatorElement() {
+	g := r.generator()
+	if g == nil {
+		return
+	}
+	if r.v < 200 {
+		r.lose(lostGenerator, true)
+		return
+	}
+	name := g.Name
+	if g.Version != "" {
+		name = strings.TrimSpace(name + " " + g.Version)
+	}
+	r.leaf("generator", name)
+	r.empty("admin:generatorAgent", "rdf:resource", g.URL)
+}
+
+// title1 is a text for an element that has no type and is plain text unless it looks
+// like HTML: title, copyright.
+func title1(t *feed.Text) string {
+	s := t.Value
+	switch {
+	case s == "" || strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0:
+		return s
+	case href.LooksLikeHTML(s):
+		if isHTML(t) {
+			return s
+		}
+		return escapeHTML(s)
+	case isHTML(t):
+		if s = htmlWords(s); href.LooksLikeHTML(s) {
+			return escapeHTML(s)
+		}
+	}
+	return s
+}
+
+// channelTitle is the title, which a channel must have.
+func (r *rss) channelTitle() string {
+	if t := title1(&r.f.Title); t != "" {
+		return t
+	}
+	r.warn("title-missing", "title", "The feed has no title, which RSS asks for.")
+	return ""
+}
+
+// channelLink is the page of the feed, which a channel must have.
+func (r *rss) channelLink() string {
+	if r.f.Link != "" {
+		return r.f.Link
+	}
+	r.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the feed's own address stands there.")
+	return r.self()
+}
+
+// length warns of a text that is longer than early versions allow. Readers of today do
+// not mind, so nothing is cut.
+//
+// spec:rss091-1999#lengths
+func (r *rss) length(where, s string, most int) {
+	if r.v == 91 && tooLong(s, most) {
+		r.tooLong(where, most)
+	}
+}
+
+func tooLong(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
+
+// tooLong says that a text has more characters than the format allows.
+func (w *writer) tooLong(where string, most int) {
+	w.warn(where+"-length", where, "This ", where, " has more than ", strconv.Itoa(most), " characters, which ", titleOf(w.format), " does not allow; readers of that time may cut it.")
+}
+
+// wants warns of what RSS 0.91 asks for and other versions do not.
+func (r *rss) wants(has bool, where string) {
+	if r.v == 91 && !has {
+		r.warn(where+"-missing", where, "RSS 0.91 asks for ", where, ", which the feed does not have.")
+	}
+}
+
+// pages writes links to other pages than the one that counts: before it, for readers
+// take the last.
+func (w *writer) pages(links []feed.Link, page string) {
+	for i := range links {
+		if l := &links[i]; l.Href != page && isAlternate(l) && isPage(l.Type) {
+			w.atomLink(l)
+		}
+	}
+}
+
+// otherLinks writes the links that pages does not write, but for those that are
+// written from other fields.
+func (w *writer) otherLinks(links []feed.Link, page string, ofFeed bool) {
+	for i := range links {
+		l := &links[i]
+		switch {
+		case isAlternate(l) && (l.Href == page || isPage(l.Type)), ofFeed && relation(l):
+		default:
+			w.atomLink(l)
+		}
+	}
+}
+
+func isAlternate(l *feed.Link) bool { return l.Rel == "alternate" || l.Rel == "" }
+
+// isPage reports the types of pages.
+func isPage(mediaType string) bool {
+	switch mediaType {
+	case "", htmlText, xhtmlText, "html", "xhtml":
+		return true
+	}
+	return false
+}
+
+// atomLink writes a link in a document that is not Atom.
+func (w *writer) atomLink(l *feed.Link) {
+	if l.Href == "" {
+		return
+	}
+	rel := l.Rel
+	if rel == "" {
+		rel = "alternate"
+	}
+	w.tag("atom:link", nil)
+	w.attr("rel", rel)
+	w.optional("type", l.Type)
+	w.attr("href", l.Href)
+	w.optional("hreflang", l.Language)
+	w.optional("title", l.Title)
+	w.optional("length", l.Length)
+	w.optional("thr:count", l.Count)
+	w.optional("thr:updated", l.Updated)
+	w.b = append(w.b, "/>"...)
+}
+
+// relations writes where the feed is, its other pages, and where its hubs are.
+//
+// spec:websub-2018#discovery-document
+func (w *writer) relations(mediaType string) {
+	if self := w.self(); self != "" {
+		w.atomLink(&feed.Link{Rel: "self", Type: mediaType, Href: self})
+	}
+	for _, h := range w.hubs() {
+		switch h.Type {
+		case "WebSub":
+			w.atomLink(&feed.Link{Rel: "hub", Href: h.URL})
+		case "rssCloud":
+			w.leaf("source:cloud", h.URL)
+		default:
+			w.lose(lostHubs, true)
+		}
+	}
+	if next := w.f.Next; next != "" && !hasLink(w.f.Links, "next", next) {
+		w.atomLink(&feed.Link{Rel: "next", Href: next})
+	}
+}
+
+func hasLink(links []feed.Link, rel, href string) bool {
+	for i := range links {
+		if links[i].Rel == rel && links[i].Href == href {
+			return true
+		}
+	}
+	return false
+}
+
+// loseLinks notes what links a format without any but to the page loses.
+func (w *writer) loseLinks(links []feed.Link, page string) {
+	for i := range links {
+		w.lose(lostLinks, links[i].Href != page)
+	}
+}

@@ -1,0 +1,361 @@
+package render
+
+import (
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// deepest is how far items are nested in what is written.
+const deepest = 30
+
+// items writes all items, or as many as the version allows.
+//
+// spec:rss091-1999#lengths
+func (r *rss) items() {
+	const most = 15
+	items := r.f.Items
+	if r.v == 91 && len(items) > most {
+		r.warn("items", "", "RSS 0.91 has no more than 15 items; the first 15 are written.")
+		items = items[:most]
+	}
+	if len(items) > manyItems {
+		r.ids = make(map[string]struct{}, len(items))
+	}
+	for i := range items {
+		r.enter(i)
+		r.item("item", &items[i], items[:i])
+		r.leave()
+	}
+}
+
+// item writes one, or one within another. before are those that stand before it.
+func (r *rss) item(element string, it *feed.Item, before []feed.Item) {
+	r.open(element)
+	summary, content := r.texts(it)
+	r.itemTitle(it, summary, content)
+	if r.v >= 200 {
+		r.pages(it.Links, it.Link)
+	}
+	r.itemLink(it)
+	r.itemTexts(it, summary, content)
+	r.itemRest(it, before)
+	if r.v >= 200 {
+		r.otherLinks(it.Links, it.Link, false)
+		r.itemModules(it, false)
+		r.nested(it)
+	} else {
+		r.loseLinks(it.Links, it.Link)
+		r.loseModules(it)
+	}
+	r.writer.close(element)
+}
+
+// texts are the short and the whole text of an item; a lone one is the short one, for
+// that is what every reader shows.
+func (r *rss) texts(it *feed.Item) (summary, content *feed.Text) {
+	if it.Summary.Value != "" {
+		summary = &it.Summary
+	}
+	for i := range it.Content {
+		switch t := &it.Content[i]; {
+		case t.Value == "" || !isWords(t.Type), content != nil:
+			r.lose(lostContent, true)
+		default:
+			content = t
+		}
+	}
+	if summary == nil {
+		return content, nil
+	}
+	if content != nil && r.v < 200 {
+		r.lose(lostContent, true)
+		content = nil
+	}
+	return summary, content
+}
+
+// isWords reports types that people read.
+func isWords(mediaType string) bool {
+	return mediaType == "" || mediaType == xhtmlText || strings.HasPrefix(mediaType, "text/")
+}
+
+// itemTitle writes the title. An item need not have one, but in RSS 0.91.
+func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) {
+	title := title1(&it.Title)
+	if title == "" && r.v == 91 {
+		title = r.madeTitle(it, summary, content)
+	}
+	r.leaf("title", title)
+	r.length("title", title, 100)
+}
+
+// madeTitle is the beginning of an item, for formats in which every item has a title.
+func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
+	w.warn("title-made", "title", titleOf(w.format), " asks for a title, which the item does not have; its first words stand there.")
+	for _, t := range texts {
+		if t != nil {
+			if s := firstWords(asWords(t), 60); s != "" {
+				return title1(&feed.Text{Value: s})
+			}
+		}
+	}
+	if it.Link != "" {
+		return it.Link
+	}
+	return it.ID
+}
+
+// itemLink writes the page of an item, which it need not have, but in RSS 0.91.
+func (r *rss) itemLink(it *feed.Item) {
+	link := it.Link
+	if link == "" && r.v == 91 {
+		link = r.madeLink(it)
+	}
+	r.leaf("link", link)
+	r.length("link", link, 500)
+}
+
+// madeLink is an address for an item that has none, where there must be one.
+func (w *writer) madeLink(it *feed.Item) string {
+	w.warn("link-made", "link", titleOf(w.format), " asks for a link, which the item does not have; the nearest address stands there.")
+	switch {
+	case len(it.Enclosures) > 0:
+		return it.Enclosures[0].URL
+	case w.f.Link != "":
+		return w.f.Link
+	}
+	return w.self()
+}
+
+// itemTexts writes the texts of an item. There is a title or a text in every item.
+func (r *rss) itemTexts(it *feed.Item, summary, content *feed.Text) {
+	switch {
+	case summary != nil:
+		r.description(summary)
+	case it.Title.Value == "":
+		r.element("description", "")
+	}
+	if content != nil {
+		r.leaf("content:encoded", asHTML(content))
+	}
+}
+
+// description writes a text. It is HTML, but what says otherwise in RSS 0.94.
+func (r *rss) description(t *feed.Text) {
+	switch {
+	case r.v == 94 && !isHTML(t):
+		r.element("description", t.Value, "type", plainText)
+	default:
+		text := asHTML(t)
+		r.element("description", text)
+		r.length("description", text, 500)
+	}
+}
+
+// itemRest writes what an item has besides texts and links.
+func (r *rss) itemRest(it *feed.Item, before []feed.Item) {
+	if r.v >= 200 {
+		r.authors("author", it.Authors, it.ITunes)
+		r.contributors(it.Contributors)
+	} else {
+		r.lose(lostAuthors, len(it.Authors) > 0)
+		r.lose(lostPersons, len(it.Contributors) > 0)
+	}
+	r.categoryElements(it.Categories, it.ITunes)
+	r.comments(it.More)
+	r.enclosures(it.Enclosures)
+	r.guid(it, before)
+	r.dates(it)
+	r.source(it.Source)
+}
+
+func (r *rss) comments(m *feed.More) {
+	if m == nil || m.Comments == "" {
+		return
+	}
+	if r.v < 200 {
+		r.lose(lostComments, true)
+		return
+	}
+	r.leaf("comments", m.Comments)
+}
+
+// enclosures writes the files of an item; RSS 0.92 has one.
+//
+// spec:rss20-2003#enclosure
+func (r *rss) enclosures(files []feed.Enclosure) {
+	switch {
+	case r.v < 92:
+		r.lose(lostEnclosures, len(files) > 0)
+		return
+	case r.v == 92 && len(files) > 1:
+		r.lose(lostEnclosures, true)
+		files = files[:1]
+	}
+	for i := range files {
+		e := &files[i]
+		if e.URL == "" {
+			continue
+		}
+		mediaType := e.Type
+		if mediaType == "" {
+			mediaType = "application/octet-stream"
+			r.warn("enclosure-type", "enclosure", "An enclosure says its type, which this one does not; it is written as ", mediaType, ".")
+		}
+		r.tag("enclosure", nil)
+		r.attr("url", e.URL)
+		r.b = appendInt(append(r.b, ` length="`...), max(e.Length, 0))
+		r.b = append(r.b, '"')
+		r.attr("type", mediaType)
+		r.b = append(r.b, "/>"...)
+	}
+}
+
+// guid writes the ID of an item, each once. What readers make of the link or of an
+// enclosure themselves is left to them.
+//
+// spec:rss20-2003#guid-permalink
+func (r *rss) guid(it *feed.Item, before []feed.Item) {
+	if !hasGUID(it) {
+		return
+	}
+	if r.v < 200 {
+		r.lose(lostIDs, it.ID != it.Link)
+		return
+	}
+	if r.repeated(it.ID, before) {
+		r.warn("id-duplicate", "id", "Another item has this ID already, so it is left out: ", short(it.ID), ".")
+		return
+	}
+	if it.PermaLink && isWeb(it.ID) {
+		r.element("guid", it.ID)
+		return
+	}
+	r.element("guid", it.ID, "isPermaLink", "false")
+}
+
+// hasGUID reports an ID that a document has to say.
+func hasGUID(it *feed.Item) bool {
+	return it.ID != "" && it.IDFrom != feed.FromLink && it.IDFrom != feed.FromEnclosure
+}
+
+// repeated reports whether one of the items before has the same ID.
+func (r *rss) repeated(id string, before []feed.Item) bool {
+	if r.ids != nil && len(r.at) == 1 {
+		n := len(r.ids)
+		r.ids[id] = struct{}{}
+		return len(r.ids) == n
+	}
+	for i := range before {
+		if before[i].ID == id && hasGUID(&before[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWeb reports addresses of the web.
+func isWeb(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// dates writes when an item was published, and changed. Readers look for one of them
+// only, so an item without the first has the second in both places.
+func (r *rss) dates(it *feed.Item) {
+	if r.v < 93 {
+		r.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")
+		return
+	}
+	if !it.Published.UTC.IsZero() || it.Updated.UTC.IsZero() {
+		r.dateRFC822("pubDate", &it.Published)
+	} else {
+		r.dateRFC822("pubDate", &it.Updated)
+	}
+	if r.v >= 200 {
+		r.dateRFC3339("atom:updated", &it.Updated)
+		return
+	}
+	if m := it.More; m != nil {
+		r.dateRFC822("expirationDate", &m.Expires)
+	}
+	r.lose(lostDates, !it.Updated.UTC.IsZero() && !it.Published.UTC.IsZero())
+}
+
+// source writes the feed that an item was first in.
+func (r *rss) source(s *feed.Source) {
+	switch {
+	case s == nil:
+	case r.v < 92 || s.URL == "":
+		r.lose(lostSource, true)
+	default:
+		r.element("source", title1(&s.Title), "url", s.URL)
+		r.lose(lostSource, s.ID != "" || s.Link != "" || len(s.Authors) > 0)
+	}
+}
+
+// nested writes the items within an item: as items, and as an outline for readers that
+// know outlines.
+//
+// spec:rsscloud-2009#item-namespace
+func (r *rss) nested(it *feed.Item) {
+	if len(it.Items) == 0 {
+		return
+	}
+	if len(r.at) >= deepest {
+		r.lose(lostNested, true)
+		return
+	}
+	for i := range it.Items {
+		r.enter(i)
+		r.item("rssCloud:item", &it.Items[i], it.Items[:i])
+		r.leave()
+	}
+	if len(r.at) == 1 && (it.More == nil || len(it.More.Outlines) == 0) {
+		r.outline(it, 0)
+	}
+}
+
+// outline writes an item and those within it as headlines.
+func (r *rss) outline(it *feed.Item, depth int) {
+	text := headline(it)
+	if len(it.Items) == 0 || depth >= deepest {
+		r.tag("source:outline", nil)
+		r.attr("text", text)
+		r.optional("url", it.Link)
+		r.b = append(r.b, "/>"...)
+		return
+	}
+	r.tag("source:outline", nil)
+	r.attr("text", text)
+	r.optional("url", it.Link)
+	r.b = append(r.b, '>')
+	r.depth++
+	for i := range it.Items {
+		r.outline(&it.Items[i], depth+1)
+	}
+	r.writer.close("source:outline")
+}
+
+// headline is the title of an item, or its first words.
+func headline(it *feed.Item) string {
+	for _, t := range [...]*feed.Text{&it.Title, &it.Summary} {
+		if s := asWords(t); s != "" {
+			return firstWords(s, 200)
+		}
+	}
+	for i := range it.Content {
+		if s := asWords(&it.Content[i]); s != "" {
+			return firstWords(s, 200)
+		}
+	}
+	return ""
+}
+
+// loseModules notes what needs a module, in versions that have none.
+func (w *writer) loseModules(it *feed.Item) {
+	w.lose(lostNested, len(it.Items) > 0)
+	w.lose(lostMedia, it.Media != nil)
+	w.lose(lostModules, it.ITunes != nil || it.Podcast != nil || it.More != nil)
+	w.lose(lostUnknown, len(it.Unknown) > 0)
+}

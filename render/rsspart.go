@@ -1,0 +1,210 @@
+package render
+
+import (
+	"strconv"
+
+	"cloudburst/feed"
+)
+
+// cloudElement writes where to ask for notifications; there is one, with all of its
+// attributes.
+//
+// spec:rss20-2003#cloud
+func (r *rss) cloudElement() {
+	c := r.cloud()
+	if c == nil {
+		return
+	}
+	if r.v < 92 {
+		r.lose(lostClouds, true)
+		return
+	}
+	if r.o.Cloud == nil && len(r.f.Clouds) > 1 {
+		r.warn("cloud-several", "cloud", "A channel has one cloud; the others are left out.")
+	}
+	if port, err := strconv.Atoi(c.Port); err != nil || port < 1 || port > 65535 || c.Protocol == "" || c.Path == "" {
+		r.warn("cloud-incomplete", "cloud", "A cloud without a port, a path or a protocol is left out.")
+		return
+	}
+	r.tag("cloud", nil)
+	r.attr("domain", c.Domain)
+	r.attr("port", c.Port)
+	r.attr("path", c.Path)
+	r.attr("registerProcedure", c.RegisterProcedure)
+	r.attr("protocol", c.Protocol)
+	r.b = append(r.b, "/>"...)
+}
+
+// ttl writes for how many minutes the feed need not be read again.
+func (r *rss) ttl() {
+	ttl := r.f.Hints.TTL
+	switch _, err := strconv.ParseUint(ttl, 10, 31); {
+	case ttl == "":
+	case r.v < 200:
+		r.lose(lostHints, true)
+	case err != nil:
+		r.warn("ttl", "ttl", "This is no number of minutes and is left out: ", short(ttl), ".")
+	default:
+		r.leaf("ttl", ttl)
+	}
+}
+
+// imageElement writes the picture of the channel. Without a title or link of its own it
+// has those of the channel, for it needs both.
+//
+// spec:rss20-2003#image
+func (r *rss) imageElement(title, link string) {
+	img := r.f.Image
+	if img == nil || img.URL == "" {
+		r.wants(false, "image")
+		return
+	}
+	if it := r.f.ITunes; r.v >= 200 && it != nil && *img == (feed.Image{URL: it.Image}) {
+		return // which the element of iTunes says
+	}
+	if r.image(img, title, link) {
+		r.size("width", img.Width, 144)
+		r.size("height", img.Height, 400)
+		r.leaf("description", img.Description)
+		r.writer.close("image")
+	}
+}
+
+// image begins a picture with the elements that it has in every version.
+func (w *writer) image(img *feed.Image, title, link string) bool {
+	if img.Title != "" {
+		title = img.Title
+	}
+	if img.Link != "" {
+		link = img.Link
+	}
+	if link == "" {
+		w.warn("image-incomplete", "image", "A picture needs a link, which neither it nor the feed has; it is left out.")
+		return false
+	}
+	w.open("image")
+	w.element("title", title)
+	w.element("url", img.URL)
+	w.element("link", link)
+	return true
+}
+
+// size writes how many pixels a picture is wide or high, if that is allowed.
+func (r *rss) size(name string, n, most int) {
+	switch {
+	case n <= 0:
+	case n > most:
+		r.warn("image-size", "image/"+name, "A picture is at most ", strconv.Itoa(most), " pixels in ", name, "; this number is left out.")
+	default:
+		r.leaf(name, strconv.Itoa(n))
+	}
+}
+
+// textInputElement writes the form of one field. All of it is required.
+func (r *rss) textInputElement() {
+	name := "textInput"
+	if r.v == 91 { // the name in the DTD
+		name = "textinput"
+	}
+	r.textInput(name, r.f.TextInput)
+}
+
+func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
+	switch {
+	case in == nil:
+	case in.Title == "" || in.Description == "" || in.Name == "" || in.Link == "":
+		w.warn("textinput-incomplete", "textInput", "A form needs a title, a description, a name and a link; this one is left out.")
+	default:
+		w.open(name, attrs...)
+		w.element("title", in.Title)
+		w.element("description", in.Description)
+		w.element("name", in.Name)
+		w.element("link", in.Link)
+		w.close(name)
+	}
+}
+
+// skips writes when there is no need to read the feed.
+func (r *rss) skips() {
+	r.skipped("skipHours", "hour", r.f.Hints.SkipHours, func(s string) bool {
+		n, err := strconv.Atoi(s)
+		return err == nil && n >= 0 && n < 24
+	})
+	r.skipped("skipDays", "day", r.f.Hints.SkipDays, func(s string) bool {
+		switch s {
+		case "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday":
+			return true
+		}
+		return false
+	})
+}
+
+// skipped writes those of a list that mean something, each once.
+func (r *rss) skipped(list, element string, values []string, ok func(string) bool) {
+	open := false
+	for i, v := range values {
+		switch {
+		case !ok(v):
+			r.warn(list, list, "This is no ", element, " and is left out: ", short(v), ".")
+			continue
+		case contains(values[:i], v):
+			continue
+		case !open:
+			r.open(list)
+			open = true
+		}
+		r.element(element, v)
+	}
+	if open {
+		r.writer.close(list)
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+// categoryElements writes subjects with the schemes that they are of. Those that the
+// elements of iTunes say are left to them.
+func (r *rss) categoryElements(list []feed.Category, it *feed.ITunes) {
+	for i := range list {
+		c := &list[i]
+		if it != nil && c.Scheme == itunesScheme && inITunes(it, c.Term) && r.v >= 200 {
+			continue
+		}
+		term := c.Term
+		if term == "" {
+			term = c.Label
+		}
+		r.lose(lostSchemes, c.Label != "" && c.Label != term)
+		if r.v < 92 {
+			r.lose(lostCategories, true)
+			return
+		}
+		if term == "" {
+			continue
+		}
+		r.tag("category", nil)
+		r.optional("domain", c.Scheme)
+		r.b = append(r.b, '>')
+		r.escape(term, "category", inText)
+		r.endTag("category")
+	}
+}
+
+const itunesScheme = "http://www.itunes.com/"
+
+// inITunes reports a category that the elements of iTunes give.
+func inITunes(it *feed.ITunes, term string) bool {
+	for i := range it.Categories {
+		if it.Categories[i].Term == term {
+			return true
+		}
+	}
+	return contains(it.Keywords, term)
+}

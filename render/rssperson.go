@@ -1,0 +1,156 @@
+package render
+
+import (
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// channelPersons writes who writes and publishes a feed.
+func (r *rss) channelPersons() {
+	f := r.f
+	if r.v < 200 {
+		r.plainEditors()
+		return
+	}
+	r.authors("managingEditor", f.Authors, f.ITunes)
+	r.contributors(f.Contributors)
+	if p := f.Publisher; p != nil && !(f.ITunes != nil && f.ITunes.Owner != nil && *f.ITunes.Owner == *p) {
+		if isMail(p.Email) {
+			r.mail("webMaster", p)
+		} else {
+			r.leaf("dc:publisher", nameOf(p))
+		}
+		r.lose(lostPersons, p.URL != "" || p.Avatar != "")
+	}
+}
+
+// plainEditors writes the persons that early versions have, who are mail addresses.
+func (r *rss) plainEditors() {
+	f := r.f
+	written := false
+	for i := range f.Authors {
+		if who := &f.Authors[i]; !written && isMail(who.Email) {
+			r.mail("managingEditor", who)
+			written = true
+		} else {
+			r.lose(lostAuthors, true)
+		}
+	}
+	r.lose(lostPersons, len(f.Contributors) > 0)
+	if p := f.Publisher; p != nil && isMail(p.Email) {
+		r.mail("webMaster", p)
+	} else {
+		r.lose(lostPersons, p != nil)
+	}
+}
+
+// authors writes persons in an element that holds a mail address, which is used once,
+// and in those of Dublin Core and Atom.
+//
+// spec:rss20-2003#author
+func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
+	line := ""
+	if it != nil {
+		line = it.Author
+	}
+	mail, atom := true, true
+	for i := range persons {
+		who := &persons[i]
+		switch {
+		case line != "" && isLine(who, line): // which the element of iTunes says
+			line = ""
+		case who.URL != "" && atom:
+			atom = false
+			r.atomPerson("atom:author", who)
+		case isMail(who.Email) && mail:
+			mail = false
+			r.mail(element, who)
+			r.lose(lostPersons, who.URL != "" || who.Avatar != "")
+		default:
+			r.creator("dc:creator", who)
+		}
+	}
+}
+
+func (r *rss) contributors(persons []feed.Person) {
+	for i := range persons {
+		if who := &persons[i]; who.URL != "" || isMail(who.Email) {
+			r.atomPerson("atom:contributor", who)
+		} else {
+			r.creator("dc:contributor", who)
+		}
+	}
+}
+
+// creator writes the name of somebody, which is all that Dublin Core has.
+func (w *writer) creator(element string, who *feed.Person) {
+	w.leaf(element, nameOf(who))
+	w.lose(lostMail, who.Email != "" && who.Name != "")
+	w.lose(lostPersons, who.URL != "" && who.Name+who.Email != "" || who.Avatar != "")
+}
+
+// mail writes somebody in an element that holds a mail address.
+func (w *writer) mail(element string, who *feed.Person) {
+	w.tag(element, nil)
+	w.b = append(w.b, '>')
+	w.escape(who.Email, element, inText)
+	if who.Name != "" {
+		w.b = append(w.b, " ("...)
+		w.escape(who.Name, element, inText)
+		w.b = append(w.b, ')')
+	}
+	w.endTag(element)
+}
+
+// atomPerson writes somebody as Atom has persons, in a document that is not Atom.
+func (w *writer) atomPerson(element string, who *feed.Person) {
+	w.open(element)
+	w.element("atom:name", nameOf(who))
+	w.leaf("atom:uri", who.URL)
+	w.leaf("atom:email", who.Email)
+	w.close(element)
+	w.lose(lostPersons, who.Avatar != "")
+}
+
+// isLine reports whether one line, as iTunes has authors, says who somebody is.
+func isLine(who *feed.Person, line string) bool {
+	switch {
+	case who.Raw != "":
+		return who.Raw == line
+	case who.Email == "":
+		return who.Name == line
+	case who.Name == "":
+		return who.Email == line
+	}
+	return strings.HasPrefix(line, who.Name+" (") && line == who.Name+" ("+who.Email+")"
+}
+
+// isMail reports what looks like a mail address to readers and validators.
+func isMail(s string) bool {
+	at := strings.IndexByte(s, '@')
+	if at <= 0 {
+		return false
+	}
+	for i := range at {
+		if c := s[i]; !isWordByte(c) && strings.IndexByte("_-+.'%", c) < 0 {
+			return false
+		}
+	}
+	host, dot := s[at+1:], false
+	for i := range len(host) {
+		switch c := host[i]; {
+		case isWordByte(c) || c == '-' && i > 0:
+		case c == '.' && i > 0 && i < len(host)-1:
+			dot = true
+		default:
+			return false
+		}
+	}
+	return dot && host[len(host)-1] != '-'
+}
+
+// isWordByte reports letters and digits of ASCII.
+func isWordByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+}
