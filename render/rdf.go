@@ -1,3 +1,288 @@
 package render
 
-func appendRDF(w *writer) {}
+import (
+	"strconv"
+
+	"cloudburst/feed"
+)
+
+// appendRDF writes RSS 1.0: the channel, its picture and form, and the items stand
+// beside each other, and the channel refers to the others.
+//
+// spec:datafeeds-2006#rdf
+func appendRDF(w *writer) {
+	f := w.f
+	r := &rdf{writer: w, v: 100, title: title1(&f.Title), link: f.Link}
+	if r.link == "" {
+		w.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the feed's own address stands there.")
+		r.link = w.self()
+	}
+	if r.title == "" {
+		w.warn("title-missing", "title", "The feed has no title, which RSS asks for.")
+	}
+	w.root("rdf:RDF", "xmlns", "http://purl.org/rss/1.0/")
+	r.names()
+	r.channel()
+	r.parts("rdf:about")
+	for i := range f.Items {
+		w.enter(i)
+		r.item(&f.Items[i], r.abouts[i])
+		w.leave()
+	}
+	w.done("rdf:RDF")
+}
+
+// rdf writes RSS 0.90 and 1.0.
+type rdf struct {
+	*writer
+	v           int // 90, 100
+	title, link string
+	abouts      []string // the names of the items
+}
+
+// names gives every item a name that no other has.
+//
+// spec:rss10-2000#about-unique
+func (r *rdf) names() {
+	items := r.f.Items
+	r.abouts = make([]string, len(items))
+	seen := make(map[string]struct{}, len(items))
+	for i := range items {
+		it := &items[i]
+		name := it.ID
+		if !hasGUID(it) && it.Link != "" {
+			name = it.Link
+		}
+		if name == "" {
+			name = "#item-" + strconv.Itoa(i+1)
+		}
+		if _, ok := seen[name]; ok {
+			r.enter(i)
+			r.warn("about-duplicate", "id", "Another item has this name already, so a number is added: ", short(name), ".")
+			r.leave()
+			name = another(name, seen)
+		}
+		seen[name] = struct{}{}
+		r.abouts[i] = name
+	}
+}
+
+// another is a name that has not been given.
+func another(name string, seen map[string]struct{}) string {
+	for n := len(seen); ; n++ {
+		s := name + "#" + strconv.Itoa(n)
+		if _, ok := seen[s]; !ok {
+			return s
+		}
+	}
+}
+
+// channel writes the elements of the feed.
+func (r *rdf) channel() {
+	f, w := r.f, r.writer
+	about := f.ID
+	if about == "" {
+		if about = w.self(); about == "" {
+			about = r.link
+		}
+	}
+	w.tag("channel", nil)
+	w.attr("rdf:about", about)
+	w.b = append(w.b, '>')
+	w.depth++
+	w.element("title", r.title)
+	w.pages(f.Links, f.Link)
+	w.element("link", r.link)
+	w.element("description", asHTML(&f.Subtitle))
+	r.refer("image", r.image() != nil, r.imageName())
+	r.contents()
+	r.refer("textinput", r.input() != nil, r.inputName())
+	r.channelDublinCore()
+	w.relations("application/rdf+xml")
+	w.otherLinks(f.Links, f.Link, true)
+	if g := w.generator(); g != nil {
+		w.empty("admin:generatorAgent", "rdf:resource", g.URL)
+		w.lose(lostGenerator, g.Name != "" && g.URL == "")
+	}
+	w.leaf("atom:icon", f.Icon)
+	w.feedModules(f)
+	w.close("channel")
+	w.lose(lostClouds, w.cloud() != nil)
+	w.lose(lostHints, f.Hints.TTL != "" || len(f.Hints.SkipHours) > 0 || len(f.Hints.SkipDays) > 0)
+}
+
+// refer writes a reference to what stands beside the channel.
+func (w *writer) refer(name string, has bool, resource string) {
+	if has {
+		w.empty(name, "rdf:resource", resource)
+	}
+}
+
+// contents writes the table of the items.
+func (r *rdf) contents() {
+	r.open("items")
+	r.open("rdf:Seq")
+	for _, name := range r.abouts {
+		r.tag("rdf:li", nil)
+		r.attr("rdf:resource", name)
+		r.b = append(r.b, "/>"...)
+	}
+	r.close("rdf:Seq")
+	r.close("items")
+}
+
+// image is the picture of the channel, nil for none that can be written.
+func (r *rdf) image() *feed.Image {
+	if img := r.f.Image; img != nil && img.URL != "" && (img.Link != "" || r.link != "") {
+		return img
+	}
+	return nil
+}
+
+func (r *rdf) imageName() string {
+	if r.image() == nil {
+		return ""
+	}
+	return r.f.Image.URL
+}
+
+// input is the form of one field, nil for none that can be written.
+func (r *rdf) input() *feed.TextInput {
+	if in := r.f.TextInput; in != nil && in.Title != "" && in.Description != "" && in.Name != "" && in.Link != "" {
+		return in
+	}
+	return nil
+}
+
+func (r *rdf) inputName() string {
+	if r.input() == nil {
+		return ""
+	}
+	return r.f.TextInput.Link
+}
+
+// parts writes the picture and the form. about is the attribute that names them, ""
+// for none.
+func (r *rdf) parts(about string) {
+	named := func(name string) []string {
+		if about == "" {
+			return nil
+		}
+		return []string{about, name}
+	}
+	if img := r.f.Image; img != nil && img.URL != "" {
+		if r.writer.image(img, r.title, r.link, named(img.URL)...) {
+			r.close("image")
+			r.lose(lostImages, img.Width+img.Height > 0 || img.Description != "")
+		}
+	}
+	if in := r.f.TextInput; in != nil {
+		r.textInput("textinput", in, named(in.Link)...)
+	}
+}
+
+func (r *rdf) channelDublinCore() {
+	f := r.f
+	r.leaf("dc:language", f.Language)
+	r.leaf("dc:rights", title1(&f.Rights))
+	if f.Updated.UTC.IsZero() {
+		r.dateRFC3339("dc:date", &f.Published)
+	} else {
+		r.dateRFC3339("dc:date", &f.Updated)
+	}
+	r.dateRFC3339("dcterms:issued", &f.Published)
+	r.creators(f.Authors, f.Contributors, f.ITunes)
+	if p := f.Publisher; p != nil && !(f.ITunes != nil && f.ITunes.Owner != nil && *f.ITunes.Owner == *p) {
+		r.creator("dc:publisher", p)
+	}
+	r.subjects(f.Categories, f.ITunes)
+}
+
+func (r *rdf) creators(authors, contributors []feed.Person, it *feed.ITunes) {
+	line := ""
+	if it != nil {
+		line = it.Author
+	}
+	for i := range authors {
+		if line != "" && isLine(&authors[i], line) {
+			line = ""
+			continue
+		}
+		r.creator("dc:creator", &authors[i])
+	}
+	for i := range contributors {
+		r.creator("dc:contributor", &contributors[i])
+	}
+}
+
+func (r *rdf) subjects(list []feed.Category, it *feed.ITunes) {
+	for i := range list {
+		c := &list[i]
+		if it != nil && c.Scheme == itunesScheme && inITunes(it, c.Term) {
+			continue
+		}
+		term := c.Term
+		if term == "" {
+			term = c.Label
+		}
+		r.leaf("dc:subject", term)
+		r.lose(lostSchemes, c.Scheme != "" || c.Label != "" && c.Label != term)
+	}
+}
+
+// item writes one, which has a title and a link.
+func (r *rdf) item(it *feed.Item, about string) {
+	w := r.writer
+	w.tag("item", nil)
+	w.attr("rdf:about", about)
+	w.b = append(w.b, '>')
+	w.depth++
+	short := rss{writer: w, v: 200}
+	summary, content := short.texts(it)
+	title := title1(&it.Title)
+	if title == "" {
+		title = w.madeTitle(it, summary, content)
+	}
+	w.element("title", title)
+	w.pages(it.Links, it.Link)
+	link := it.Link
+	if link == "" {
+		link = w.madeLink(it)
+	}
+	w.element("link", link)
+	short.itemTexts(it, summary, content)
+	if it.Updated.UTC.IsZero() {
+		w.dateRFC3339("dc:date", &it.Published)
+	} else {
+		w.dateRFC3339("dc:date", &it.Updated)
+	}
+	w.dateRFC3339("dcterms:issued", &it.Published)
+	r.creators(it.Authors, it.Contributors, it.ITunes)
+	r.subjects(it.Categories, it.ITunes)
+	r.source(it.Source)
+	r.files(it.Enclosures)
+	w.otherLinks(it.Links, it.Link, false)
+	w.itemModules(it, false)
+	w.close("item")
+	w.lose(lostNested, len(it.Items) > 0)
+}
+
+// source writes where an item is from, of which Dublin Core has the address.
+func (r *rdf) source(s *feed.Source) {
+	if s != nil {
+		r.leaf("dc:source", s.URL)
+		r.lose(lostSource, s.Title.Value != "" || s.ID != "" || s.URL == "")
+	}
+}
+
+// files writes the enclosures of an item, as Atom has them.
+func (r *rdf) files(files []feed.Enclosure) {
+	for i := range files {
+		e := &files[i]
+		length := ""
+		if e.Length > 0 {
+			length = strconv.FormatInt(e.Length, 10)
+		}
+		r.atomLink(&feed.Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Length: length, Title: e.Title})
+	}
+}

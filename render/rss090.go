@@ -1,3 +1,54 @@
 package render
 
-func appendRSS090(w *writer) {}
+import "unicode/utf8"
+
+// appendRSS090 writes RSS 0.90, the first: titles, links and a description of the
+// channel, and nothing else. There are 15 items.
+//
+// spec:rss090-1999#lengths
+func appendRSS090(w *writer) {
+	const most = 15
+	f := w.f
+	s := rss{writer: w, v: 91}
+	r := &rdf{writer: w, v: 90, title: s.channelTitle(), link: s.channelLink()}
+	w.root("rdf:RDF", "xmlns", "http://my.netscape.com/rdf/simple/0.9/")
+	w.open("channel")
+	w.limited("title", r.title, 40)
+	w.limited("link", r.link, 500)
+	w.limited("description", asHTML(&f.Subtitle), 500)
+	w.close("channel")
+	r.parts("")
+	items := f.Items
+	if len(items) > most {
+		w.warn("items", "", "RSS 0.90 has no more than 15 items; the first 15 are written.")
+		items = items[:most]
+	}
+	for i := range items {
+		w.enter(i)
+		it := &items[i]
+		w.open("item")
+		title := title1(&it.Title)
+		if title == "" {
+			summary, content := s.texts(it)
+			title = w.madeTitle(it, summary, content)
+		}
+		w.limited("title", title, 100)
+		link := it.Link
+		if link == "" {
+			link = w.madeLink(it)
+		}
+		w.limited("link", link, 500)
+		w.close("item")
+		w.lose(lostDescriptions, it.Summary.Value != "" || len(it.Content) > 0)
+		w.leave()
+	}
+	w.done("rdf:RDF")
+}
+
+// limited writes an element whose length the format limits.
+func (w *writer) limited(name, text string, most int) {
+	w.element(name, text)
+	if len(text) > most && utf8.RuneCountInString(text) > most {
+		w.tooLong(name, most)
+	}
+}

@@ -71,7 +71,7 @@ func (r *rss) imageElement(title, link string) {
 }
 
 // image begins a picture with the elements that it has in every version.
-func (w *writer) image(img *feed.Image, title, link string) bool {
+func (w *writer) image(img *feed.Image, title, link string, attrs ...string) bool {
 	if img.Title != "" {
 		title = img.Title
 	}
@@ -82,7 +82,7 @@ func (w *writer) image(img *feed.Image, title, link string) bool {
 		w.warn("image-incomplete", "image", "A picture needs a link, which neither it nor the feed has; it is left out.")
 		return false
 	}
-	w.open("image")
+	w.open("image", attrs...)
 	w.element("title", title)
 	w.element("url", img.URL)
 	w.element("link", link)

@@ -17,7 +17,7 @@ func (r *rss) channelPersons() {
 	r.contributors(f.Contributors)
 	if p := f.Publisher; p != nil && !(f.ITunes != nil && f.ITunes.Owner != nil && *f.ITunes.Owner == *p) {
 		if isMail(p.Email) {
-			r.mail("webMaster", p)
+			r.mailElement("webMaster", p)
 		} else {
 			r.leaf("dc:publisher", nameOf(p))
 		}
@@ -31,7 +31,7 @@ func (r *rss) plainEditors() {
 	written := false
 	for i := range f.Authors {
 		if who := &f.Authors[i]; !written && isMail(who.Email) {
-			r.mail("managingEditor", who)
+			r.mailElement("managingEditor", who)
 			written = true
 		} else {
 			r.lose(lostAuthors, true)
@@ -39,7 +39,7 @@ func (r *rss) plainEditors() {
 	}
 	r.lose(lostPersons, len(f.Contributors) > 0)
 	if p := f.Publisher; p != nil && isMail(p.Email) {
-		r.mail("webMaster", p)
+		r.mailElement("webMaster", p)
 	} else {
 		r.lose(lostPersons, p != nil)
 	}
@@ -65,7 +65,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 			r.atomPerson("atom:author", who)
 		case isMail(who.Email) && mail:
 			mail = false
-			r.mail(element, who)
+			r.mailElement(element, who)
 			r.lose(lostPersons, who.URL != "" || who.Avatar != "")
 		default:
 			r.creator("dc:creator", who)
@@ -90,8 +90,8 @@ func (w *writer) creator(element string, who *feed.Person) {
 	w.lose(lostPersons, who.URL != "" && who.Name+who.Email != "" || who.Avatar != "")
 }
 
-// mail writes somebody in an element that holds a mail address.
-func (w *writer) mail(element string, who *feed.Person) {
+// mailElement writes somebody in an element that holds a mail address.
+func (w *writer) mailElement(element string, who *feed.Person) {
 	w.tag(element, nil)
 	w.b = append(w.b, '>')
 	w.escape(who.Email, element, inText)
