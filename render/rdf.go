@@ -12,14 +12,8 @@ import (
 // spec:datafeeds-2006#rdf
 func appendRDF(w *writer) {
 	f := w.f
-	r := &rdf{writer: w, v: 100, title: title1(&f.Title), link: f.Link}
-	if r.link == "" {
-		w.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the feed's own address stands there.")
-		r.link = w.self()
-	}
-	if r.title == "" {
-		w.warn("title-missing", "title", "The feed has no title, which RSS asks for.")
-	}
+	s := rss{writer: w, v: 100}
+	r := &rdf{writer: w, title: s.channelTitle(), link: s.channelLink()}
 	w.root("rdf:RDF", "xmlns", "http://purl.org/rss/1.0/")
 	r.names()
 	r.channel()
@@ -35,7 +29,6 @@ func appendRDF(w *writer) {
 // rdf writes RSS 0.90 and 1.0.
 type rdf struct {
 	*writer
-	v           int // 90, 100
 	title, link string
 	abouts      []string // the names of the items
 }
@@ -48,14 +41,7 @@ func (r *rdf) names() {
 	r.abouts = make([]string, len(items))
 	seen := make(map[string]struct{}, len(items))
 	for i := range items {
-		it := &items[i]
-		name := it.ID
-		if !hasGUID(it) && it.Link != "" {
-			name = it.Link
-		}
-		if name == "" {
-			name = "#item-" + strconv.Itoa(i+1)
-		}
+		name := r.name(&items[i], i)
 		if _, ok := seen[name]; ok {
 			r.enter(i)
 			r.warn("about-duplicate", "id", "Another item has this name already, so a number is added: ", short(name), ".")
@@ -65,6 +51,20 @@ func (r *rdf) names() {
 		seen[name] = struct{}{}
 		r.abouts[i] = name
 	}
+}
+
+// name is that of an item: its ID if that is an address, or its link.
+func (r *rdf) name(it *feed.Item, i int) string {
+	if hasGUID(it) {
+		if validIRI(it.ID) {
+			return it.ID
+		}
+		r.lose(lostIDs, true)
+	}
+	if link := validReference(it.Link); link != "" {
+		return link
+	}
+	return r.link + "#item-" + strconv.Itoa(i+1)
 }
 
 // another is a name that has not been given.
@@ -80,11 +80,11 @@ func another(name string, seen map[string]struct{}) string {
 // channel writes the elements of the feed.
 func (r *rdf) channel() {
 	f, w := r.f, r.writer
-	about := f.ID
-	if about == "" {
-		if about = w.self(); about == "" {
-			about = r.link
-		}
+	about := r.link
+	if validIRI(f.ID) {
+		about = f.ID
+	} else if self := validReference(w.self()); self != "" {
+		about = self
 	}
 	w.tag("channel", nil)
 	w.attr("rdf:about", about)
@@ -94,28 +94,21 @@ func (r *rdf) channel() {
 	w.pages(f.Links, f.Link)
 	w.element("link", r.link)
 	w.element("description", asHTML(&f.Subtitle))
-	r.refer("image", r.image() != nil, r.imageName())
+	w.empty("image", "rdf:resource", r.image())
 	r.contents()
-	r.refer("textinput", r.input() != nil, r.inputName())
+	w.empty("textinput", "rdf:resource", r.input())
 	r.channelDublinCore()
 	w.relations("application/rdf+xml")
 	w.otherLinks(f.Links, f.Link, true)
 	if g := w.generator(); g != nil {
-		w.empty("admin:generatorAgent", "rdf:resource", g.URL)
+		w.empty("admin:generatorAgent", "rdf:resource", w.uri(g.URL, "generator"))
 		w.lose(lostGenerator, g.Name != "" && g.URL == "")
 	}
-	w.leaf("atom:icon", f.Icon)
+	w.leaf("atom:icon", w.uri(f.Icon, "icon"))
 	w.feedModules(f)
 	w.close("channel")
 	w.lose(lostClouds, w.cloud() != nil)
 	w.lose(lostHints, f.Hints.TTL != "" || len(f.Hints.SkipHours) > 0 || len(f.Hints.SkipDays) > 0)
-}
-
-// refer writes a reference to what stands beside the channel.
-func (w *writer) refer(name string, has bool, resource string) {
-	if has {
-		w.empty(name, "rdf:resource", resource)
-	}
 }
 
 // contents writes the table of the items.
@@ -131,34 +124,26 @@ func (r *rdf) contents() {
 	r.close("items")
 }
 
-// image is the picture of the channel, nil for none that can be written.
-func (r *rdf) image() *feed.Image {
-	if img := r.f.Image; img != nil && img.URL != "" && (img.Link != "" || r.link != "") {
-		return img
+// image is the address of the picture of the channel, "" for none that can be written.
+func (r *rdf) image() string {
+	if img := r.f.Image; img != nil && (r.link != "" || validReference(img.Link) != "") {
+		return validReference(img.URL)
 	}
-	return nil
+	return ""
 }
 
-func (r *rdf) imageName() string {
-	if r.image() == nil {
-		return ""
+// input is that of the form of one field.
+func (r *rdf) input() string {
+	if in := r.f.TextInput; in != nil && in.Title != "" && in.Description != "" && in.Name != "" {
+		return validReference(in.Link)
 	}
-	return r.f.Image.URL
+	return ""
 }
 
-// input is the form of one field, nil for none that can be written.
-func (r *rdf) input() *feed.TextInput {
-	if in := r.f.TextInput; in != nil && in.Title != "" && in.Description != "" && in.Name != "" && in.Link != "" {
-		return in
-	}
-	return nil
-}
-
-func (r *rdf) inputName() string {
-	if r.input() == nil {
-		return ""
-	}
-	return r.f.TextInput.Link
+// validReference is what is written for an address, "" where nothing is.
+func validReference(s string) string {
+	w := writer{f: new(feed.Feed)}
+	return w.uri(s, "")
 }
 
 // parts writes the picture and the form. about is the attribute that names them, ""
@@ -171,19 +156,19 @@ func (r *rdf) parts(about string) {
 		return []string{about, name}
 	}
 	if img := r.f.Image; img != nil && img.URL != "" {
-		if r.writer.image(img, r.title, r.link, named(img.URL)...) {
+		if r.writer.image(img, r.title, r.link, named(r.image())...) {
 			r.close("image")
 			r.lose(lostImages, img.Width+img.Height > 0 || img.Description != "")
 		}
 	}
 	if in := r.f.TextInput; in != nil {
-		r.textInput("textinput", in, named(in.Link)...)
+		r.textInput("textinput", in, named(r.input())...)
 	}
 }
 
 func (r *rdf) channelDublinCore() {
 	f := r.f
-	r.leaf("dc:language", f.Language)
+	r.leaf("dc:language", r.language(f.Language, "language"))
 	r.leaf("dc:rights", title1(&f.Rights))
 	if f.Updated.UTC.IsZero() {
 		r.dateRFC3339("dc:date", &f.Published)
@@ -245,7 +230,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 	}
 	w.element("title", title)
 	w.pages(it.Links, it.Link)
-	link := it.Link
+	link := w.uri(it.Link, "link")
 	if link == "" {
 		link = w.madeLink(it)
 	}
@@ -270,7 +255,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 // source writes where an item is from, of which Dublin Core has the address.
 func (r *rdf) source(s *feed.Source) {
 	if s != nil {
-		r.leaf("dc:source", s.URL)
+		r.leaf("dc:source", r.uri(s.URL, "source"))
 		r.lose(lostSource, s.Title.Value != "" || s.ID != "" || s.URL == "")
 	}
 }

@@ -54,7 +54,7 @@ func (r *rss) channel() {
 	subtitle := asHTML(&f.Subtitle)
 	w.element("description", subtitle)
 	r.length("description", subtitle, 500)
-	w.leaf("language", f.Language)
+	w.leaf("language", w.language(f.Language, "language"))
 	r.wants(f.Language != "", "language")
 	w.leaf("copyright", title1(&f.Rights))
 	r.channelPersons()
@@ -62,7 +62,7 @@ func (r *rss) channel() {
 	w.dateRFC822("lastBuildDate", &f.Updated)
 	r.channelCategories()
 	r.generatorElement()
-	w.leaf("docs", f.Docs)
+	w.leaf("docs", w.uri(f.Docs, "docs"))
 	w.leaf("rating", f.Rating)
 	r.cloudElement()
 	r.ttl()
@@ -70,8 +70,8 @@ func (r *rss) channel() {
 	r.textInputElement()
 	r.skips()
 	if r.v >= 200 {
-		w.leaf("atom:id", f.ID)
-		w.leaf("atom:icon", f.Icon)
+		w.leaf("atom:id", w.uri(f.ID, "id"))
+		w.leaf("atom:icon", w.uri(f.Icon, "icon"))
 		w.feedModules(f)
 		return
 	}
@@ -107,7 +107,7 @@ func (r *rss) generatorElement() {
 		name = strings.TrimSpace(name + " " + g.Version)
 	}
 	r.leaf("generator", name)
-	r.empty("admin:generatorAgent", "rdf:resource", g.URL)
+	r.empty("admin:generatorAgent", "rdf:resource", r.uri(g.URL, "generator"))
 }
 
 // title1 is a text for an element that has no type and is plain text unless it looks
@@ -141,11 +141,11 @@ func (r *rss) channelTitle() string {
 
 // channelLink is the page of the feed, which a channel must have.
 func (r *rss) channelLink() string {
-	if r.f.Link != "" {
-		return r.f.Link
+	if link := r.uri(r.f.Link, "link"); link != "" {
+		return link
 	}
 	r.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the feed's own address stands there.")
-	return r.self()
+	return r.uri(r.self(), "self")
 }
 
 // length warns of a text that is longer than early versions allow. Readers of today do
@@ -208,7 +208,8 @@ func isPage(mediaType string) bool {
 
 // atomLink writes a link in a document that is not Atom.
 func (w *writer) atomLink(l *feed.Link) {
-	if l.Href == "" {
+	href := w.uri(l.Href, "link")
+	if href == "" {
 		return
 	}
 	rel := l.Rel
@@ -217,9 +218,9 @@ func (w *writer) atomLink(l *feed.Link) {
 	}
 	w.tag("atom:link", nil)
 	w.attr("rel", rel)
-	w.optional("type", l.Type)
-	w.attr("href", l.Href)
-	w.optional("hreflang", l.Language)
+	w.optional("type", w.mime(l.Type, "link"))
+	w.attr("href", href)
+	w.optional("hreflang", w.language(l.Language, "link"))
 	w.optional("title", l.Title)
 	w.optional("length", l.Length)
 	w.optional("thr:count", l.Count)
@@ -239,7 +240,7 @@ func (w *writer) relations(mediaType string) {
 		case "WebSub":
 			w.atomLink(&feed.Link{Rel: "hub", Href: h.URL})
 		case "rssCloud":
-			w.leaf("source:cloud", h.URL)
+			w.leaf("source:cloud", w.uri(h.URL, "hubs"))
 		default:
 			w.lose(lostHubs, true)
 		}

@@ -1,6 +1,10 @@
 package render
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"cloudburst/feed"
+)
 
 // appendRSS090 writes RSS 0.90, the first: titles, links and a description of the
 // channel, and nothing else. There are 15 items.
@@ -10,7 +14,7 @@ func appendRSS090(w *writer) {
 	const most = 15
 	f := w.f
 	s := rss{writer: w, v: 91}
-	r := &rdf{writer: w, v: 90, title: s.channelTitle(), link: s.channelLink()}
+	r := &rdf{writer: w, title: s.channelTitle(), link: s.channelLink()}
 	w.root("rdf:RDF", "xmlns", "http://my.netscape.com/rdf/simple/0.9/")
 	w.open("channel")
 	w.limited("title", r.title, 40)
@@ -33,13 +37,13 @@ func appendRSS090(w *writer) {
 			title = w.madeTitle(it, summary, content)
 		}
 		w.limited("title", title, 100)
-		link := it.Link
+		link := w.uri(it.Link, "link")
 		if link == "" {
 			link = w.madeLink(it)
 		}
 		w.limited("link", link, 500)
 		w.close("item")
-		w.lose(lostDescriptions, it.Summary.Value != "" || len(it.Content) > 0)
+		w.loseAll(it)
 		w.leave()
 	}
 	w.done("rdf:RDF")
@@ -51,4 +55,17 @@ func (w *writer) limited(name, text string, most int) {
 	if len(text) > most && utf8.RuneCountInString(text) > most {
 		w.tooLong(name, most)
 	}
+}
+
+// loseAll notes what an item has besides a title and a link.
+func (w *writer) loseAll(it *feed.Item) {
+	w.lose(lostDescriptions, it.Summary.Value != "" || len(it.Content) > 0)
+	w.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")
+	w.lose(lostAuthors, len(it.Authors) > 0)
+	w.lose(lostCategories, len(it.Categories) > 0)
+	w.lose(lostEnclosures, len(it.Enclosures) > 0)
+	w.lose(lostSource, it.Source != nil)
+	w.lose(lostIDs, hasGUID(it) && it.ID != it.Link)
+	w.loseLinks(it.Links, it.Link)
+	w.loseModules(it)
 }

@@ -108,7 +108,7 @@ func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 
 // itemLink writes the page of an item, which it need not have, but in RSS 0.91.
 func (r *rss) itemLink(it *feed.Item) {
-	link := it.Link
+	link := r.uri(it.Link, "link")
 	if link == "" && r.v == 91 {
 		link = r.madeLink(it)
 	}
@@ -119,13 +119,15 @@ func (r *rss) itemLink(it *feed.Item) {
 // madeLink is an address for an item that has none, where there must be one.
 func (w *writer) madeLink(it *feed.Item) string {
 	w.warn("link-made", "link", titleOf(w.format), " asks for a link, which the item does not have; the nearest address stands there.")
-	switch {
-	case len(it.Enclosures) > 0:
-		return it.Enclosures[0].URL
-	case w.f.Link != "":
-		return w.f.Link
+	if len(it.Enclosures) > 0 {
+		if link := w.uri(it.Enclosures[0].URL, "enclosure"); link != "" {
+			return link
+		}
 	}
-	return w.self()
+	if link := w.uri(w.f.Link, ""); link != "" {
+		return link
+	}
+	return w.uri(w.self(), "")
 }
 
 // itemTexts writes the texts of an item. There is a title or a text in every item.
@@ -178,7 +180,7 @@ func (r *rss) comments(m *feed.More) {
 		r.lose(lostComments, true)
 		return
 	}
-	r.leaf("comments", m.Comments)
+	r.leaf("comments", r.uri(m.Comments, "comments"))
 }
 
 // enclosures writes the files of an item; RSS 0.92 has one.
@@ -195,16 +197,16 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 	}
 	for i := range files {
 		e := &files[i]
-		if e.URL == "" {
+		url, mediaType := r.uri(e.URL, "enclosure"), r.mime(e.Type, "enclosure")
+		if url == "" {
 			continue
 		}
-		mediaType := e.Type
 		if mediaType == "" {
 			mediaType = "application/octet-stream"
 			r.warn("enclosure-type", "enclosure", "An enclosure says its type, which this one does not; it is written as ", mediaType, ".")
 		}
 		r.tag("enclosure", nil)
-		r.attr("url", e.URL)
+		r.attr("url", url)
 		r.b = appendInt(append(r.b, ` length="`...), max(e.Length, 0))
 		r.b = append(r.b, '"')
 		r.attr("type", mediaType)
@@ -228,7 +230,7 @@ func (r *rss) guid(it *feed.Item, before []feed.Item) {
 		r.warn("id-duplicate", "id", "Another item has this ID already, so it is left out: ", short(it.ID), ".")
 		return
 	}
-	if it.PermaLink && isWeb(it.ID) {
+	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
 		r.element("guid", it.ID)
 		return
 	}
@@ -289,7 +291,11 @@ func (r *rss) source(s *feed.Source) {
 	case r.v < 92 || s.URL == "":
 		r.lose(lostSource, true)
 	default:
-		r.element("source", title1(&s.Title), "url", s.URL)
+		url := r.uri(s.URL, "source")
+		if url == "" {
+			return
+		}
+		r.element("source", title1(&s.Title), "url", url)
 		r.lose(lostSource, s.ID != "" || s.Link != "" || len(s.Authors) > 0)
 	}
 }
@@ -322,13 +328,13 @@ func (r *rss) outline(it *feed.Item, depth int) {
 	if len(it.Items) == 0 || depth >= deepest {
 		r.tag("source:outline", nil)
 		r.attr("text", text)
-		r.optional("url", it.Link)
+		r.optional("url", r.uri(it.Link, "link"))
 		r.b = append(r.b, "/>"...)
 		return
 	}
 	r.tag("source:outline", nil)
 	r.attr("text", text)
-	r.optional("url", it.Link)
+	r.optional("url", r.uri(it.Link, "link"))
 	r.b = append(r.b, '>')
 	r.depth++
 	for i := range it.Items {

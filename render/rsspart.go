@@ -75,16 +75,17 @@ func (w *writer) image(img *feed.Image, title, link string, attrs ...string) boo
 	if img.Title != "" {
 		title = img.Title
 	}
-	if img.Link != "" {
-		link = img.Link
+	if own := w.uri(img.Link, "image/link"); own != "" {
+		link = own
 	}
-	if link == "" {
-		w.warn("image-incomplete", "image", "A picture needs a link, which neither it nor the feed has; it is left out.")
+	address := w.uri(img.URL, "image/url")
+	if link == "" || address == "" {
+		w.warn("image-incomplete", "image", "A picture needs an address and a link, which neither it nor the feed has; it is left out.")
 		return false
 	}
 	w.open("image", attrs...)
 	w.element("title", title)
-	w.element("url", img.URL)
+	w.element("url", address)
 	w.element("link", link)
 	return true
 }
@@ -110,16 +111,19 @@ func (r *rss) textInputElement() {
 }
 
 func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
+	if in == nil {
+		return
+	}
+	link := w.uri(in.Link, "textInput/link")
 	switch {
-	case in == nil:
-	case in.Title == "" || in.Description == "" || in.Name == "" || in.Link == "":
+	case in.Title == "" || in.Description == "" || in.Name == "" || link == "":
 		w.warn("textinput-incomplete", "textInput", "A form needs a title, a description, a name and a link; this one is left out.")
 	default:
 		w.open(name, attrs...)
 		w.element("title", in.Title)
 		w.element("description", in.Description)
 		w.element("name", in.Name)
-		w.element("link", in.Link)
+		w.element("link", link)
 		w.close(name)
 	}
 }

@@ -16,7 +16,7 @@ func (r *rss) channelPersons() {
 	r.authors("managingEditor", f.Authors, f.ITunes)
 	r.contributors(f.Contributors)
 	if p := f.Publisher; p != nil && !(f.ITunes != nil && f.ITunes.Owner != nil && *f.ITunes.Owner == *p) {
-		if isMail(p.Email) {
+		if validMail(p.Email) {
 			r.mailElement("webMaster", p)
 		} else {
 			r.leaf("dc:publisher", nameOf(p))
@@ -30,7 +30,7 @@ func (r *rss) plainEditors() {
 	f := r.f
 	written := false
 	for i := range f.Authors {
-		if who := &f.Authors[i]; !written && isMail(who.Email) {
+		if who := &f.Authors[i]; !written && validMail(who.Email) {
 			r.mailElement("managingEditor", who)
 			written = true
 		} else {
@@ -38,7 +38,7 @@ func (r *rss) plainEditors() {
 		}
 	}
 	r.lose(lostPersons, len(f.Contributors) > 0)
-	if p := f.Publisher; p != nil && isMail(p.Email) {
+	if p := f.Publisher; p != nil && validMail(p.Email) {
 		r.mailElement("webMaster", p)
 	} else {
 		r.lose(lostPersons, p != nil)
@@ -63,7 +63,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 		case who.URL != "" && atom:
 			atom = false
 			r.atomPerson("atom:author", who)
-		case isMail(who.Email) && mail:
+		case validMail(who.Email) && mail:
 			mail = false
 			r.mailElement(element, who)
 			r.lose(lostPersons, who.URL != "" || who.Avatar != "")
@@ -75,7 +75,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 
 func (r *rss) contributors(persons []feed.Person) {
 	for i := range persons {
-		if who := &persons[i]; who.URL != "" || isMail(who.Email) {
+		if who := &persons[i]; who.URL != "" || validMail(who.Email) {
 			r.atomPerson("atom:contributor", who)
 		} else {
 			r.creator("dc:contributor", who)
@@ -107,8 +107,8 @@ func (w *writer) mailElement(element string, who *feed.Person) {
 func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.open(element)
 	w.element("atom:name", nameOf(who))
-	w.leaf("atom:uri", who.URL)
-	w.leaf("atom:email", who.Email)
+	w.leaf("atom:uri", w.uri(who.URL, "author"))
+	w.leaf("atom:email", w.mail(who.Email, "author"))
 	w.close(element)
 	w.lose(lostPersons, who.Avatar != "")
 }
@@ -124,33 +124,4 @@ func isLine(who *feed.Person, line string) bool {
 		return who.Email == line
 	}
 	return strings.HasPrefix(line, who.Name+" (") && line == who.Name+" ("+who.Email+")"
-}
-
-// isMail reports what looks like a mail address to readers and validators.
-func isMail(s string) bool {
-	at := strings.IndexByte(s, '@')
-	if at <= 0 {
-		return false
-	}
-	for i := range at {
-		if c := s[i]; !isWordByte(c) && strings.IndexByte("_-+.'%", c) < 0 {
-			return false
-		}
-	}
-	host, dot := s[at+1:], false
-	for i := range len(host) {
-		switch c := host[i]; {
-		case isWordByte(c) || c == '-' && i > 0:
-		case c == '.' && i > 0 && i < len(host)-1:
-			dot = true
-		default:
-			return false
-		}
-	}
-	return dot && host[len(host)-1] != '-'
-}
-
-// isWordByte reports letters and digits of ASCII.
-func isWordByte(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 }
