@@ -1,17 +1,10 @@
 package render
 
-import "cloudburst/feed"
+import (
+	"strings"
 
-// appendMail writes somebody with an address as RSS has it: mail (name).
-//
-// spec:rss20-2003#author
-func appendMail(b []byte, who *feed.Person) []byte {
-	b = append(b, who.Email...)
-	if who.Name != "" {
-		b = append(append(append(b, " ("...), who.Name...), ')')
-	}
-	return b
-}
+	"cloudburst/feed"
+)
 
 // nameOf is what to call somebody where there is one word for it.
 func nameOf(who *feed.Person) string {
@@ -24,4 +17,33 @@ func nameOf(who *feed.Person) string {
 		return who.Raw
 	}
 	return who.URL
+}
+
+// isMail reports what looks like a mail address to readers and validators.
+func isMail(s string) bool {
+	at := strings.IndexByte(s, '@')
+	if at <= 0 {
+		return false
+	}
+	for i := range at {
+		if c := s[i]; !isWordByte(c) && strings.IndexByte("_-+.'%", c) < 0 {
+			return false
+		}
+	}
+	host, dot := s[at+1:], false
+	for i := range len(host) {
+		switch c := host[i]; {
+		case isWordByte(c) || c == '-' && i > 0:
+		case c == '.' && i > 0 && i < len(host)-1 && host[i-1] != '.':
+			dot = true
+		default:
+			return false
+		}
+	}
+	return dot && host[len(host)-1] != '-'
+}
+
+// isWordByte reports letters and digits of ASCII.
+func isWordByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 }

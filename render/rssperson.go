@@ -16,7 +16,7 @@ func (r *rss) channelPersons() {
 	r.authors("managingEditor", f.Authors, f.ITunes)
 	r.contributors(f.Contributors)
 	if p := f.Publisher; p != nil && !(f.ITunes != nil && f.ITunes.Owner != nil && *f.ITunes.Owner == *p) {
-		if validMail(p.Email) {
+		if isMail(p.Email) {
 			r.mailElement("webMaster", p)
 		} else {
 			r.leaf("dc:publisher", nameOf(p))
@@ -30,7 +30,7 @@ func (r *rss) plainEditors() {
 	f := r.f
 	written := false
 	for i := range f.Authors {
-		if who := &f.Authors[i]; !written && validMail(who.Email) {
+		if who := &f.Authors[i]; !written && isMail(who.Email) {
 			r.mailElement("managingEditor", who)
 			written = true
 		} else {
@@ -38,7 +38,7 @@ func (r *rss) plainEditors() {
 		}
 	}
 	r.lose(lostPersons, len(f.Contributors) > 0)
-	if p := f.Publisher; p != nil && validMail(p.Email) {
+	if p := f.Publisher; p != nil && isMail(p.Email) {
 		r.mailElement("webMaster", p)
 	} else {
 		r.lose(lostPersons, p != nil)
@@ -63,7 +63,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 		case who.URL != "" && atom:
 			atom = false
 			r.atomPerson("atom:author", who)
-		case validMail(who.Email) && mail:
+		case isMail(who.Email) && mail:
 			mail = false
 			r.mailElement(element, who)
 			r.lose(lostPersons, who.URL != "" || who.Avatar != "")
@@ -75,7 +75,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 
 func (r *rss) contributors(persons []feed.Person) {
 	for i := range persons {
-		if who := &persons[i]; who.URL != "" || validMail(who.Email) {
+		if who := &persons[i]; who.URL != "" || isMail(who.Email) {
 			r.atomPerson("atom:contributor", who)
 		} else {
 			r.creator("dc:contributor", who)
