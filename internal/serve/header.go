@@ -13,8 +13,8 @@ import (
 // tag is "" at the end. Tags that lost their quotes on the way get them back.
 func NextTag(list string) (tag string, weak bool, rest string) {
 	tag, weak, rest = nextTag(list)
-	if tag != "" && tag != "*" && tag[0] != '"' {
-		tag = `"` + tag + `"`
+	if quoted := len(tag) > 1 && tag[0] == '"' && tag[len(tag)-1] == '"'; tag != "" && tag != "*" && !quoted {
+		tag = `"` + strings.Trim(tag, `"`) + `"`
 	}
 	return tag, weak, rest
 }
