@@ -1,0 +1,375 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// validIRI reports an address with a scheme, as identifiers are: an IRI, and where it is
+// a URN or a tag one of its form.
+//
+// spec:atom-rfc4287#id
+func validIRI(s string) bool {
+	n := schemeLen(s)
+	if n == 0 || n == len(s)-1 {
+		return false
+	}
+	for i := range len(s) {
+		if !iriByte(s[i]) {
+			return false
+		}
+	}
+	if !utf8.ValidString(s) || !visible(s) {
+		return false
+	}
+	switch scheme, rest := s[:n], s[n+1:]; {
+	case strings.EqualFold(scheme, "http"), strings.EqualFold(scheme, "https"), strings.EqualFold(scheme, "ftp"):
+		return len(rest) > 2 && rest[0] == '/' && rest[1] == '/' && rest[2] != '/' && rest[2] != '?' && rest[2] != '#'
+	case strings.EqualFold(scheme, "urn"):
+		return validURN(rest)
+	case strings.EqualFold(scheme, "tag"):
+		return validTag(rest)
+	}
+	return true
+}
+
+// schemeLen is the length of the scheme that a reference begins with, 0 for none.
+func schemeLen(s string) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isLetter(c):
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		case i > 0 && c == ':':
+			return i
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// iriByte reports the bytes that an IRI may have; within characters beyond ASCII all.
+func iriByte(c byte) bool {
+	switch c {
+	case '"', '<', '>', '\\', '^', '`', '{', '|', '}', ' ', 0x7f:
+		return false
+	}
+	return c > ' '
+}
+
+// visible reports a text without the characters beyond ASCII that are controls.
+func visible(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < utf8.RuneSelf {
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r < 0xa0 || r == '\u3000' || 0x2000 <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202f || r == 0xfeff || r&0xfffe == 0xfffe {
+			return false
+		}
+		i += n - 1
+	}
+	return true
+}
+
+func validURN(s string) bool {
+	nid, nss, ok := strings.Cut(s, ":")
+	if !ok || len(nid) < 2 || len(nid) > 32 || nss == "" || nid[0] == '-' {
+		return false
+	}
+	for i := range len(nid) {
+		if c := nid[i]; !isLetter(c) && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	if strings.EqualFold(nid, "uuid") {
+		return validUUID(nss)
+	}
+	for i := range len(nss) {
+		if c := nss[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("()+,.:=@;$_!*'-%", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func validUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if !isHex(c) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+// validTag reports what follows "tag:": an authority, a date and what it names.
+func validTag(s string) bool {
+	who, rest, ok := strings.Cut(s, ",")
+	when, _, named := strings.Cut(rest, ":")
+	if !ok || !named || who == "" {
+		return false
+	}
+	if at := strings.IndexByte(who, '@'); at == 0 || at == len(who)-1 {
+		return false
+	}
+	for i := range len(who) {
+		if c := who[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && strings.IndexByte("-._@", c) < 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	for i := range len(when) {
+		if c := when[i]; i == 4 || i == 7 {
+			if c != '-' {
+				return false
+			}
+		} else if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(when) == 4 || len(when) == 7 || len(when) == 10
+}
+
+// iri is a reference that may have characters of any script. What no reference may have
+// is written as %20 and the like; "" is for what cannot be one, with a warning.
+func (w *writer) iri(s, where string) string { return w.reference(s, where, false) }
+
+// uri is iri with an address of ASCII alone, which starts with its scheme: modules have
+// such.
+func (w *writer) uri(s, where string) string { return w.reference(s, where, true) }
+
+func (w *writer) reference(s, where string, absolute bool) string {
+	if s == "" {
+		return ""
+	}
+	clean := true
+	for i := range len(s) {
+		if !iriByte(s[i]) || absolute && s[i] >= utf8.RuneSelf {
+			clean = false
+			break
+		}
+	}
+	if !clean {
+		s = escapeIRI(strings.TrimSpace(strings.ToValidUTF8(s, "")), absolute)
+	}
+	n := schemeLen(s)
+	switch {
+	case n == 0 && (absolute || len(w.f.Base) == 0):
+		w.warn("relative", where, "This is no whole address, and there is nothing that it could stand on; it is left out: ", short(s), ".")
+		return ""
+	case n > 0 && !absolute && validIRI(s), n > 0 && n < len(s)-1 && validIRI(s), n == 0:
+		return s
+	}
+	w.warn("address", where, "This is no address; it is left out: ", short(s), ".")
+	return ""
+}
+
+// escapeIRI writes what no reference may have as %20 and the like; where it is to be
+// ASCII, all other characters behind the host as well.
+func escapeIRI(s string, ascii bool) string {
+	const digits = "0123456789ABCDEF"
+	host := 0
+	if i := strings.Index(s, "://"); i >= 0 {
+		host = i + 3
+		if n := strings.IndexAny(s[host:], "/?#"); n >= 0 {
+			host += n
+		} else {
+			host = len(s)
+		}
+	}
+	b := make([]byte, 0, len(s)+16)
+	for i := range len(s) {
+		c := s[i]
+		if !iriByte(c) || ascii && c >= utf8.RuneSelf && i >= host {
+			b = append(b, '%', digits[c>>4], digits[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// mime is a media type, "" for what is none, with a warning.
+func (w *writer) mime(s, where string) string {
+	if s == "" || validMIME(s) {
+		return s
+	}
+	w.warn("media-type", where, "This is no media type; it is left out: ", short(s), ".")
+	return ""
+}
+
+// validMIME reports type/subtype, with parameters or without.
+func validMIME(s string) bool {
+	s, params, has := strings.Cut(s, ";")
+	kind, sub, ok := strings.Cut(strings.TrimRight(s, " "), "/")
+	if !ok || !token(kind) || !token(sub) {
+		return false
+	}
+	for has {
+		var p string
+		p, params, has = strings.Cut(params, ";")
+		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")
+		if n := len(value); n > 1 && value[0] == '"' && value[n-1] == '"' && strings.IndexByte(value[1:n-1], '"') < 0 && value[n-2] != '\\' {
+			value = "v"
+		}
+		if !ok || !token(name) || !token(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// token reports a word of a media type.
+func token(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?=`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// language is the name of one, "" for what is none, with a warning.
+func (w *writer) language(s, where string) string {
+	if s == "" || validLanguage(s) {
+		return s
+	}
+	w.warn("language", where, "There is no language of this name; it is left out: ", short(s), ".")
+	return ""
+}
+
+// validLanguage reports tags like en, pt-BR, zh-Hant-TW.
+func validLanguage(s string) bool {
+	first := len(s)
+	for i, from := 0, 0; i <= len(s); i++ {
+		if i < len(s) && s[i] != '-' {
+			if c := s[i]; !isLetter(c) && (from == 0 || c < '0' || c > '9') {
+				return false
+			}
+			continue
+		}
+		if i == from || i-from > 8 {
+			return false
+		}
+		first, from = min(first, i), i+1
+	}
+	switch first {
+	case 2:
+		return strings.Contains(languages, " "+strings.ToLower(s[:2])+" ")
+	case 3:
+		return true
+	}
+	return false
+}
+
+// languages are those with two letters in ISO 639, and what they had before.
+const languages = " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz " +
+	"ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik in io is it iu iw " +
+	"ja ji jv jw ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mo mr ms mt my " +
+	"na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw " +
+	"ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu "
+
+// number is a value that must be a whole number of at least least, "" for what is none,
+// with a warning.
+func (w *writer) number(s, where string, least int) string {
+	if s == "" {
+		return ""
+	}
+	const longest = 18 // of what every program can hold
+	s = strings.TrimSpace(s)
+	n, err := strconv.Atoi(s)
+	if err == nil && n >= least && len(s) <= longest && s[0] != '+' && (least >= 0 || s != "-0") {
+		return s
+	}
+	w.invalid(s, where, "a whole number")
+	return ""
+}
+
+// decimal is a value that must be a number, which may have decimals.
+func (w *writer) decimal(s, where string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || isDecimal(s) {
+		return s
+	}
+	w.invalid(s, where, "a number")
+	return ""
+}
+
+func isDecimal(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	whole, part, dot := strings.Cut(s, ".")
+	return digits(whole) && (!dot || digits(part))
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// word is a value that must be one of some words, which have spaces between them. In
+// other letters it is written as it should be.
+func (w *writer) word(s, where, words string) string {
+	if s == "" {
+		return ""
+	}
+	t := strings.TrimSpace(s)
+	for v := range strings.SplitSeq(words, " ") {
+		if strings.EqualFold(t, v) {
+			return v
+		}
+	}
+	w.invalid(s, where, "one of "+strings.ReplaceAll(words, " ", ", "))
+	return ""
+}
+
+// invalid tells of a value that is left out.
+func (w *writer) invalid(s, where, should string) {
+	w.warn("value", where, "This should be ", should, "; it is left out: ", short(s), ".")
+}
+
+// mailbox is an address of e-mail, "" for what is none, with a warning.
+func (w *writer) mailbox(s, where string) string {
+	if s == "" || isMail(s) {
+		return s
+	}
+	w.warn("mail", where, "This is no address of e-mail; it is left out: ", short(s), ".")
+	return ""
+}
+
+// cutTo is s with at most most characters, with a warning where it had more.
+func (w *writer) cutTo(s, where string, most int) string {
+	if !tooLong(s, most) {
+		return s
+	}
+	w.warn("length", where, "This is cut after ", strconv.Itoa(most), " characters, which are the most that may stand there.")
+	n := 0
+	for i := range s {
+		if n == most-1 {
+			return strings.TrimRight(s[:i], " ") + "…"
+		}
+		n++
+	}
+	return s
+}
