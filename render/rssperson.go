@@ -108,7 +108,7 @@ func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.open(element)
 	w.element("atom:name", nameOf(who))
 	w.leaf("atom:uri", w.uri(who.URL, "author"))
-	w.leaf("atom:email", w.mail(who.Email, "author"))
+	w.leaf("atom:email", w.mailbox(who.Email, "author"))
 	w.close(element)
 	w.lose(lostPersons, who.Avatar != "")
 }
