@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"compress/gzip"
 	"context"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/serve"
 	"cloudburst/weblogs"
 )
 
@@ -72,8 +74,8 @@ func (g *Gateway) changesRoutes() []Route {
 	}
 	const methods = "GET, HEAD, OPTIONS"
 	return []Route{
-		{"/changes.xml", openDoor(methods, d.serveLive(func(l *liveLists) *document { return l.long }))},
-		{"/shortChanges.xml", openDoor(methods, d.serveLive(func(l *liveLists) *document { return l.short }))},
+		{"/changes.xml", openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.long }))},
+		{"/shortChanges.xml", openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.short }))},
 		{"GET /{year}/{month}/{day}/{hour}", http.HandlerFunc(d.hourDoor)},
 	}
 }
@@ -100,15 +102,15 @@ type changeLists struct {
 
 // liveLists are the two lists of now. They are never changed once they are shared.
 type liveLists struct {
-	long, short *document    // nil: never made
-	newest      event.Cursor // the newest row when they were made
-	minute      time.Time    // in which they were made
+	long, short *serve.Document // nil: never made
+	newest      event.Cursor    // the newest row when they were made
+	minute      time.Time       // in which they were made
 	madeAt      time.Time
 	fresh       time.Time // until then nobody looks whether they are still right
 	err         error     // the last look failed
 }
 
-func (d *changeLists) serveLive(which func(*liveLists) *document) http.Handler {
+func (d *changeLists) serveLive(which func(*liveLists) *serve.Document) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !readOnly(w, r) {
 			return
@@ -118,7 +120,7 @@ func (d *changeLists) serveLive(which func(*liveLists) *document) http.Handler {
 			d.unavailable(w, err)
 			return
 		}
-		which(l).serve(w, r, "public, max-age=60")
+		which(l).ServeHTTP(w, r)
 	})
 }
 
@@ -208,10 +210,20 @@ func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) err
 		return err
 	}
 	head := weblogs.Changes{Updated: out.updated(), Count: count}
-	l.long = newDocument(out.document(&head, len(out.body)), out.updated(), true)
-	l.short = newDocument(out.document(&head, out.marked()), out.updated(), true)
+	l.long = liveDocument(out.document(&head, len(out.body)), out.updated())
+	l.short = liveDocument(out.document(&head, out.marked()), out.updated())
 	l.newest, l.minute, l.madeAt = cursor, minute, now
 	return nil
+}
+
+// listType is what all lists of changes are.
+const listType = "text/xml; charset=utf-8"
+
+// liveDocument is a list of now. It is made again and again, so it is packed quickly.
+//
+// spec:cloudburst#changes-cached
+func liveDocument(body []byte, modified time.Time) *serve.Document {
+	return serve.New(body, serve.Options{Type: listType, Modified: modified, Cache: "public, max-age=60", Level: gzip.BestSpeed})
 }
 
 // rowWriter writes rows, newest first, up to its limits.

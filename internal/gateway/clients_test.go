@@ -49,7 +49,7 @@ func hubWithADeadFeed() *fakeHub {
 func TestPythonsStandardLibraryAsClient(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
-	run(t, "python3", "testdata/clients/xmlrpc_client.py", serve(t, h).URL)
+	run(t, "python3", "testdata/clients/xmlrpc_client.py", listen(t, h).URL)
 	i := slices.IndexFunc(h.registrations, func(r hub.Registration) bool { return len(r.Feeds) == 2 })
 	if i < 0 || h.registrations[i].Feeds[1] != "http://feeds.example/python.xml?ü" || h.registrations[i].Callback != "http://127.0.0.1:5337/RPC2" {
 		t.Errorf("%+v", h.registrations)
@@ -62,7 +62,7 @@ func TestPythonsStandardLibraryAsClient(t *testing.T) {
 func TestNodesFetchAsClient(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
-	run(t, "node", "testdata/clients/fetch.mjs", serve(t, h).URL)
+	run(t, "node", "testdata/clients/fetch.mjs", listen(t, h).URL)
 	if len(h.pings) != 3 || h.pings[1].URL != "http://feeds.example/node.xml?a=1&b=ü" {
 		t.Errorf("%+v", h.pings)
 	}
@@ -74,7 +74,7 @@ func TestNodesFetchAsClient(t *testing.T) {
 func TestPHPAsAWeblogSends(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
-	run(t, "php", "testdata/clients/weblog.php", serve(t, h).URL)
+	run(t, "php", "testdata/clients/weblog.php", listen(t, h).URL)
 	if len(h.pings) != 2 || len(h.registrations) != 2 {
 		t.Errorf("%d pings, %d registrations", len(h.pings), len(h.registrations))
 	}
@@ -86,7 +86,7 @@ func TestPHPAsAWeblogSends(t *testing.T) {
 func TestCurlAsClient(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
-	base := serve(t, h).URL
+	base := listen(t, h).URL
 	for _, c := range []struct {
 		want string
 		args []string

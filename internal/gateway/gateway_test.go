@@ -99,9 +99,9 @@ func logTo(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// serve mounts all doors over h on a real server; every loopback caller is behind
+// listen mounts all doors over h on a real server; every loopback caller is behind
 // a trusted proxy if it says so.
-func serve(t *testing.T, h Hub) *httptest.Server {
+func listen(t *testing.T, h Hub) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
 	(&Gateway{Hub: h, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Mount(mux)

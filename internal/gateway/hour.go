@@ -8,12 +8,13 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/serve"
 	"cloudburst/weblogs"
 )
 
 // hourDocument is one hour of the archive in memory.
 type hourDocument struct {
-	doc   *document
+	doc   *serve.Document
 	final bool // the hour is over: it will never be another
 	until time.Time
 	used  time.Time
@@ -49,11 +50,7 @@ func (d *changeLists) serveHour(w http.ResponseWriter, r *http.Request, start ti
 		d.unavailable(w, err)
 		return
 	}
-	cache := "public, max-age=60"
-	if h.final {
-		cache = "public, max-age=31536000, immutable"
-	}
-	h.doc.serve(w, r, cache)
+	h.doc.ServeHTTP(w, r)
 }
 
 // hourOf reads the address of an hour, YYYY/MM/DD/HH.xml, of digits and nothing else.
@@ -112,8 +109,18 @@ func (d *changeLists) makeHour(ctx context.Context, start, now time.Time) (*hour
 	}
 	// Of an hour, the count is its own, so that the document stays what it is.
 	head := weblogs.Changes{Updated: out.updated(), Count: int64(out.n)}
-	h.doc = newDocument(out.document(&head, len(out.body)), out.updated(), false)
+	h.doc = hourOfArchive(out.document(&head, len(out.body)), out.updated(), h.final)
 	return h, nil
+}
+
+// hourOfArchive is a document of which many are kept, and few asked for: it is kept
+// packed.
+func hourOfArchive(body []byte, modified time.Time, final bool) *serve.Document {
+	cache := "public, max-age=60"
+	if final {
+		cache = "public, max-age=31536000, immutable"
+	}
+	return serve.New(body, serve.Options{Type: listType, Modified: modified, Cache: cache, Packed: true})
 }
 
 // keptHour is an hour in memory that can still be shown.
@@ -138,7 +145,7 @@ func (d *changeLists) keepHour(start time.Time, h *hourDocument) {
 		size, oldest := 0, int64(0)
 		var used time.Time
 		for at, o := range d.hours {
-			size += o.doc.memory()
+			size += o.doc.Size()
 			if o != h && (used.IsZero() || o.used.Before(used)) {
 				oldest, used = at, o.used
 			}

@@ -91,7 +91,6 @@ func TestTheArchiveHasABoundAndIsKeptPacked(t *testing.T) {
 	for i := range 60_000 {
 		f.rows = append(f.rows, hub.Change{Node: 1, Seq: int64(60_000 - i), At: noon().Add(-time.Second - time.Duration(i)*10*time.Millisecond), URL: siteURL})
 	}
-	d := &document{}
 	mux, clock := listDoors(t, f, nil)
 	clock.set(noon().Add(time.Hour))
 	plain := ask(mux, "GET", "/2026/03/29/11.xml")
@@ -103,8 +102,8 @@ func TestTheArchiveHasABoundAndIsKeptPacked(t *testing.T) {
 	if !bytes.Equal(unpacked(t, packed.Body.Bytes()), plain.Body.Bytes()) {
 		t.Error("packed is another")
 	}
-	if d = newDocument(plain.Body.Bytes(), noon(), false); d.plain != nil || d.memory() > d.size/4 {
-		t.Errorf("%d bytes for %d", d.memory(), d.size)
+	if d := hourOfArchive(plain.Body.Bytes(), noon(), true); d.Size() > plain.Body.Len()/4 {
+		t.Errorf("%d bytes for %d", d.Size(), plain.Body.Len())
 	}
 }
 
@@ -113,14 +112,14 @@ func TestOnlyAFewHoursAreKeptInMemory(t *testing.T) {
 	d := &changeLists{hours: map[int64]*hourDocument{}}
 	for i := range 100 {
 		at := noon().Add(time.Duration(i) * time.Hour)
-		d.keepHour(at, &hourDocument{doc: newDocument(nil, at, true), final: true, used: at})
+		d.keepHour(at, &hourDocument{doc: liveDocument(nil, at), final: true, used: at})
 		d.keptHour(noon(), at) // the first is the favourite
 	}
 	if len(d.hours) != archivesKept || d.hours[noon().Unix()] == nil || d.hours[noon().Add(99*time.Hour).Unix()] == nil {
 		t.Errorf("%d hours", len(d.hours))
 	}
 	big := make([]byte, archivesBytes)
-	d.keepHour(noon().Add(-time.Hour), &hourDocument{doc: newDocument(big, noon(), true), final: true, used: noon()})
+	d.keepHour(noon().Add(-time.Hour), &hourDocument{doc: liveDocument(big, noon()), final: true, used: noon()})
 	if len(d.hours) != 1 {
 		t.Errorf("%d hours beside a huge one", len(d.hours))
 	}

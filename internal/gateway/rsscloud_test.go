@@ -63,7 +63,7 @@ func registration(more ...string) url.Values {
 func TestPingReachesTheHubWithItsSource(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	_, r, _ := post(t, srv.URL+"/ping", url.Values{"url": {feed}}, "X-Forwarded-For", "198.51.100.1", "X-Hub-Hops", "2")
 	if !r.Success || r.Msg != "Thanks for the ping." {
 		t.Errorf("%+v", r)
@@ -96,7 +96,7 @@ func TestRegistrationReachesTheHub(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := &fakeHub{}
-			_, r, _ := post(t, serve(t, h).URL+"/rsscloud/pleaseNotify", c.form, c.header...)
+			_, r, _ := post(t, listen(t, h).URL+"/rsscloud/pleaseNotify", c.form, c.header...)
 			if !r.Success || !strings.Contains(r.Msg, "12:47 UTC on 17 October 2009") {
 				t.Errorf("%+v", r)
 			}
@@ -113,7 +113,7 @@ func TestEachFeedIsDecidedByItself(t *testing.T) {
 	h := &fakeHub{register: func(r hub.Registration) (hub.Registered, error) {
 		return hub.Registered{Accepted: r.Feeds[:1], Refused: []hub.Refusal{{Feed: r.Feeds[1], Reason: "It could not be read."}}, Expires: expires()}, nil
 	}}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	_, r, _ := post(t, srv.URL+"/pleaseNotify", registration("url2", "http://dead.example/rss.xml", "url3", "ftp://wrong.example/"))
 	if !r.Success {
 		t.Errorf("one was accepted: %+v", r)
@@ -137,7 +137,7 @@ func TestNothingAcceptedIsAFailure(t *testing.T) {
 		}
 		return out, nil
 	}}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	form := registration()
 	for i := range 20 {
 		form.Set(fmt.Sprintf("url%d", i+1), fmt.Sprintf("http://feeds.example/%d", i))
@@ -154,7 +154,7 @@ func TestNothingAcceptedIsAFailure(t *testing.T) {
 func TestCancelOverREST(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	if _, r, _ := post(t, srv.URL+"/rsscloud/cancel", registration("domain", "agg.example")); !r.Success {
 		t.Errorf("%+v", r)
 	}
@@ -196,7 +196,7 @@ func TestFaultsInEachDoorsOwnForm(t *testing.T) {
 				ping:     func(hub.Ping) (hub.PingResult, error) { return hub.PingResult{}, c.err },
 				register: func(hub.Registration) (hub.Registered, error) { return hub.Registered{}, c.err },
 			}
-			srv := serve(t, h)
+			srv := listen(t, h)
 			for path, form := range map[string]url.Values{"/ping": {"url": {feed}}, "/pleaseNotify": registration()} {
 				status, r, head := post(t, srv.URL+path, form)
 				if status != c.status || r.Success || r.Msg != c.msg || head.Get("Retry-After") != c.retry {
@@ -226,7 +226,7 @@ func TestFaultsInEachDoorsOwnForm(t *testing.T) {
 func TestXMLRPCDoor(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	good := []any{"river.updated", 5337, "/RPC2", "xml-rpc", []any{feed}}
 	for _, path := range []string{"/RPC2", "/"} {
 		rpc := &xmlrpc.Client{URL: srv.URL + path}
@@ -305,7 +305,7 @@ func TestAFurtherFamilyAddsItsMethods(t *testing.T) {
 func TestSOAPDoor(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	cloud := func(path string) rsscloud.Cloud {
 		u, err := url.Parse(srv.URL)
 		if err != nil {

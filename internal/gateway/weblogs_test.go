@@ -74,7 +74,7 @@ func TestPythonPingsAsWeblogsDo(t *testing.T) {
 		}
 		return hub.Announced{}, nil
 	}}
-	run(t, "python3", "testdata/clients/weblogs_client.py", serve(t, h).URL)
+	run(t, "python3", "testdata/clients/weblogs_client.py", listen(t, h).URL)
 	here := netip.MustParseAddr("127.0.0.1")
 	want := []hub.Announcement{
 		{Name: "The Site", URL: siteURL, Door: "weblogs", Source: here},
@@ -94,7 +94,7 @@ func TestPythonPingsAsWeblogsDo(t *testing.T) {
 func TestAPingOfASiteReachesTheHub(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	form := url.Values{"name": {"Site"}, "url": {siteURL + "#top"}, "changesURL": {siteURL + "new#42"}, "rssUrl": {siteFeed}}
 	status, body, head := get(t, "GET", srv.URL+"/pingSiteForm?"+form.Encode(), "X-Forwarded-For", "198.51.100.1", "X-Hub-Hops", "2")
 	if status != 200 || !strings.Contains(body, "Thanks for the ping.") || head.Get("Access-Control-Allow-Origin") != "*" || head.Get("Cache-Control") != "no-store" {
@@ -125,7 +125,7 @@ func TestRefusedSitesHaveTheStatusOfTheReason(t *testing.T) {
 		{fmt.Errorf("secret"), 500, "", fault.Neutral},
 	} {
 		h := &fakeHub{announce: func(hub.Announcement) (hub.Announced, error) { return hub.Announced{}, c.err }}
-		srv := serve(t, h)
+		srv := listen(t, h)
 		status, body, head := get(t, "GET", srv.URL+"/pingSiteForm?url="+siteURL)
 		if status != c.status || head.Get("Retry-After") != c.after || !strings.Contains(body, c.says) || strings.Contains(body, "secret") {
 			t.Errorf("%v: %d %s\n%s", c.err, status, head, body)
@@ -141,7 +141,7 @@ func TestRefusedSitesHaveTheStatusOfTheReason(t *testing.T) {
 func TestTheSOAPProcedureWithTwoPartsIsASitesPing(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	pair := func(a, b string) []soap.Param {
 		return []soap.Param{{Name: a, Value: "Site"}, {Name: b, Value: siteURL}}
 	}
@@ -177,7 +177,7 @@ func TestTheSOAPProcedureWithTwoPartsIsASitesPing(t *testing.T) {
 func TestTheDoorForSitesTakesBothAndDescribesItself(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	rpc := &xmlrpc.Client{URL: srv.URL + "/weblogUpdates"}
 	v, err := rpc.Call(t.Context(), weblogs.MethodPing, "Site", siteURL)
 	if r, perr := weblogs.ParseResult(v); err != nil || perr != nil || r.Err {
@@ -200,7 +200,7 @@ func TestTheDoorForSitesTakesBothAndDescribesItself(t *testing.T) {
 func TestThePingDoorTakesTheURLFromTheQuery(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	query := "?name=Site&url=" + url.QueryEscape(siteFeed+"?a=1&b=ü")
 	for _, method := range []string{"GET", "POST"} {
 		status, body, _ := get(t, method, srv.URL+"/ping"+query)
@@ -244,7 +244,7 @@ func TestThePingDoorTakesTheURLFromTheQuery(t *testing.T) {
 func TestThePingDoorTakesProcedureCallsToo(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	r, err := (&weblogs.Client{}).Ping(t.Context(), srv.URL+"/ping", weblogs.Ping{Name: "Site", URL: "http://site.example/"})
 	if err != nil || r.Err || len(h.announced) != 1 {
 		t.Errorf("%+v, %v, %+v", r, err, h.announced)

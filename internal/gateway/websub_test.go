@@ -82,7 +82,7 @@ func TestHubTakesRequests(t *testing.T) {
 	} {
 		for _, path := range []string{"/websub", "/hub"} {
 			h := &fakeHub{}
-			srv := serve(t, h)
+			srv := listen(t, h)
 			for range 2 { // asking again is allowed
 				if status, text, head := knock(t, srv.URL+path, c.form); status != 202 || head.Get("Access-Control-Allow-Origin") != "*" {
 					t.Errorf("%s: %d %s %s", name, status, head, text)
@@ -98,7 +98,7 @@ func TestHubTakesRequests(t *testing.T) {
 func TestHostileRequestsReachNoHub(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	fiftyOne := url.Values{"hub.mode": {"publish"}}
 	for i := range 51 {
 		fiftyOne.Add("hub.url", fmt.Sprint("http://t.example/", i))
@@ -157,7 +157,7 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 			request: func(hub.Intent) error { return c.err },
 			ping:    func(hub.Ping) (hub.PingResult, error) { return hub.PingResult{}, c.err },
 		}
-		srv := serve(t, h)
+		srv := listen(t, h)
 		for _, form := range []string{websubForm("subscribe"), websubForm("unsubscribe"), "hub.mode=publish&hub.url=" + feed} {
 			status, text, head := knock(t, srv.URL+"/websub", form)
 			if status != c.status || !strings.HasSuffix(text, c.text) || head.Get("Retry-After") != c.retry || head.Get("Content-Type") != "text/plain; charset=utf-8" {
@@ -175,7 +175,7 @@ func TestPublishedTopicsArePingedLikeAnyOther(t *testing.T) {
 		}
 		return hub.PingResult{}, nil
 	}}
-	srv := serve(t, h)
+	srv := listen(t, h)
 	status, text, _ := knock(t, srv.URL+"/websub", "hub.mode=publish&hub.url="+feed+"&hub.topic="+feed, "X-Forwarded-For", "198.51.100.1", "X-Hub-Hops", "2")
 	if status != 204 || text != "" || len(h.pings) != 1 {
 		t.Fatalf("%d %s %+v", status, text, h.pings)
@@ -226,7 +226,7 @@ func (h slowHub) Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error) {
 
 func TestTheWebSubDoorSaysWhatItIs(t *testing.T) {
 	t.Parallel()
-	srv := serve(t, &fakeHub{})
+	srv := listen(t, &fakeHub{})
 	for method, status := range map[string]int{"GET": 200, "HEAD": 200, "OPTIONS": 204, "PUT": 405} {
 		for _, path := range []string{"/websub", "/hub"} {
 			r, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, nil)

@@ -344,7 +344,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 func TestCurlAsWebSubClient(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	door := serve(t, h).URL + "/websub"
+	door := listen(t, h).URL + "/websub"
 	for _, c := range []struct {
 		want string
 		args []string
