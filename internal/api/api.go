@@ -66,6 +66,7 @@ type Options struct {
 	Relays    Relays           // feeds that are followed at other hubs; nil: none can be
 	Accounts  Accounts         // users and what is theirs; nil: there are none
 	Feeds     Feeds            // feeds that users saved; nil: none can be
+	Audience  Audience         // who reads those; nil: nobody counts
 	Origin    func() string    // of the public listener, for the addresses of feeds; nil: PublicURL
 	Log       *slog.Logger     // nil: nothing is logged
 	Version   string           // of the program

@@ -38,6 +38,7 @@ func (s *Server) userRoutes() []route {
 		{"GET", "/v1/users/{user}/tokens", s.accounts(s.tokens)},
 		{"POST", "/v1/users/{user}/tokens", s.accounts(s.newToken)},
 		{"DELETE", "/v1/users/{user}/tokens/{id}", s.accounts(s.revokeToken)},
+		{"GET", "/v1/users/{user}/readers", s.accounts(s.readers)},
 	}
 }
 

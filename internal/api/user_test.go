@@ -11,8 +11,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"cloudburst/client"
 	"cloudburst/internal/account"
+	"cloudburst/internal/audience"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 )
@@ -235,6 +238,50 @@ func TestReadersSecretsAreAnsweredAsDescribed(t *testing.T) {
 	}
 	if n := strings.Count(all, "plain-secret"); n != 2 {
 		t.Errorf("a secret is shown %d times", n)
+	}
+}
+
+// reported is a report that has everything.
+type reported struct{ days int }
+
+func (r *reported) Report(_ context.Context, user string, days int) (audience.Report, error) {
+	r.days = days
+	out := audience.Report{User: user, At: start(), WindowDays: 3, Readers: 10, Partial: true, NotCounted: audience.NotCounted{Browsers: 5, Robots: 6}}
+	out.Services = audience.Services{Readers: 4, List: []audience.ServiceRow{{Name: "Far", Format: "atom", Subscribers: 4, LastAt: start()}}}
+	out.Programs = audience.Programs{Readers: 3, Once: 1, List: []audience.Count{{Name: "Near", N: 3}}}
+	out.Push = audience.Push{Subscriptions: 7, Readers: 2, List: []audience.Count{{Name: "websub", N: 7}}}
+	out.Private.Readers = 1
+	out.Days = []audience.Day{{Day: start(), Readers: 10, Services: 4, Programs: 3, Push: 2, Private: 1, Requests: 90, NotModified: 80}}
+	return out, nil
+}
+
+func TestReadersAreAnsweredAsDescribed(t *testing.T) {
+	t.Parallel()
+	const one = "/v1/users/{user}/readers"
+	r := &reported{}
+	o := Options{Accounts: newAccountWorld("alice"), Audience: r}
+	checkDoors(t, o, []asking{
+		{"GET", "/v1/users/alice/readers", one, "", 200},
+		{"GET", "/v1/users/nobody/readers", one, "", 404},
+		{"GET", "/v1/users/alice/readers?days=0", one, "", 400},
+		{"GET", "/v1/users/alice/readers?days=3661", one, "", 400},
+		{"GET", "/v1/users/alice/readers?weeks=1", one, "", 400},
+	})
+	checkDoors(t, Options{Accounts: o.Accounts}, []asking{{"GET", "/v1/users/alice/readers", one, "", 501}})
+	o.Hub, o.Bus = newWorld(), event.NewBus(1)
+	c, _ := serveWith(t, o)
+	got, err := c.Readers(t.Context(), "alice", 7)
+	if err != nil || r.days != 7 {
+		t.Fatal(err, r.days)
+	}
+	want := client.Readers{
+		User: "alice", At: start(), WindowDays: 3, Count: 10, Services: 4, Programs: 3, Once: 1, Push: 2, Subscriptions: 7, Private: 1, Browsers: 5, Robots: 6, Partial: true,
+		ServiceList: []client.Service{{Name: "Far", Format: "atom", Subscribers: 4, LastAt: start()}},
+		ProgramList: []client.Named{{Name: "Near", N: 3}}, PushList: []client.Named{{Name: "websub", N: 7}}, Formats: []client.Named{},
+		Days: []client.Day{{Day: start(), Readers: 10, Services: 4, Programs: 3, Push: 2, Private: 1, Requests: 90, NotModified: 80}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

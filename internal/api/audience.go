@@ -1,0 +1,75 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"cloudburst/client"
+	"cloudburst/internal/audience"
+	"cloudburst/internal/fault"
+)
+
+// Audience knows who reads the feeds of this server; *audience.Audience is one.
+type Audience interface {
+	Report(ctx context.Context, user string, days int) (audience.Report, error)
+}
+
+// Days of history in a report.
+const (
+	usualDays = 30
+	mostDays  = 3660
+)
+
+func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "days")
+	text, days := p.text("days"), usualDays
+	if p.err != nil {
+		return p.err
+	}
+	if text != "" {
+		var err error
+		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > mostDays {
+			return fault.New(fault.Invalid, "days is %q: it needs a number from 1 to %d.", cut(text, 100), mostDays)
+		}
+	}
+	if s.Audience == nil {
+		return fault.New(fault.Unsupported, "This server does not count readers.")
+	}
+	// A user whom nobody reads is told from no user.
+	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
+	if err != nil {
+		return err
+	}
+	report, err := s.Audience.Report(r.Context(), u.Name, days)
+	if err != nil {
+		return err
+	}
+	return ok(w, readersOf(report))
+}
+
+func readersOf(r audience.Report) client.Readers {
+	out := client.Readers{
+		User: r.User, At: milli(r.At), WindowDays: r.WindowDays, Count: r.Readers,
+		Services: r.Services.Readers, Programs: r.Programs.Readers, Once: r.Programs.Once, Push: r.Push.Readers,
+		Subscriptions: r.Push.Subscriptions, Private: r.Private.Readers,
+		Browsers: r.NotCounted.Browsers, Robots: r.NotCounted.Robots, Partial: r.Partial,
+		ServiceList: make([]client.Service, len(r.Services.List)), Days: make([]client.Day, len(r.Days)),
+		ProgramList: namedOf(r.Programs.List), PushList: namedOf(r.Push.List), Formats: namedOf(r.Formats),
+	}
+	for i, s := range r.Services.List {
+		out.ServiceList[i] = client.Service{Name: s.Name, Format: s.Format, Subscribers: s.Subscribers, LastAt: milli(s.LastAt)}
+	}
+	for i, d := range r.Days {
+		out.Days[i] = client.Day{Day: milli(d.Day), Readers: d.Readers, Services: d.Services, Programs: d.Programs, Push: d.Push, Private: d.Private, Requests: d.Requests, NotModified: d.NotModified}
+	}
+	return out
+}
+
+func namedOf(list []audience.Count) []client.Named {
+	out := make([]client.Named, len(list))
+	for i, c := range list {
+		out[i] = client.Named(c)
+	}
+	return out
+}
