@@ -116,18 +116,26 @@ func (r *rss) itemLink(it *feed.Item) {
 	r.length("link", link, 500)
 }
 
-// madeLink is an address for an item that has none, where there must be one.
+// madeLink is an address for an item that has none, where there must be one: that of
+// its file, or a place on the page of the feed, so that readers can tell it from others.
 func (w *writer) madeLink(it *feed.Item) string {
 	w.warn("link-made", "link", titleOf(w.format), " asks for a link, which the item does not have; the nearest address stands there.")
+	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
+		return validReference(it.ID)
+	}
 	if len(it.Enclosures) > 0 {
-		if link := w.uri(it.Enclosures[0].URL, "enclosure"); link != "" {
+		if link := validReference(it.Enclosures[0].URL); link != "" {
 			return link
 		}
 	}
-	if link := w.uri(w.f.Link, ""); link != "" {
-		return link
+	page := validReference(w.f.Link)
+	if page == "" {
+		page = validReference(w.self())
 	}
-	return w.uri(w.self(), "")
+	if page == "" || it.ID == "" || strings.IndexByte(page, '#') >= 0 {
+		return page
+	}
+	return page + "#" + strings.ReplaceAll(escapeIRI(it.ID, true), "#", "%23")
 }
 
 // itemTexts writes the texts of an item. There is a title or a text in every item.
