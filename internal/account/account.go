@@ -1,32 +1,39 @@
 package account
 
 import (
+	"context"
+	"crypto/rand"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
 )
 
 // Options of accounts. Zero fields mean the default in brackets.
 type Options struct {
-	Memory  uint32 // of one password hash, in KiB [19456]
-	Passes  uint32 // of one password hash [2]
+	Memory  uint32 // of one password's hash, in KiB [19456]
+	Passes  uint32 // of one password's hash [2]
 	Hashes  int    // at once [as many as processors, at most 8]
 	Waiting int    // for their turn to hash; more are refused [64]
 
-	// Hash makes a password's hash; nil: argon2id. Memory is in KiB.
+	// Hash makes the 32 bytes of a password's hash; nil: argon2id. Memory is in KiB.
 	Hash func(password, salt []byte, passes, memory uint32) []byte
 
 	Limits Limits
 }
 
-// Limits say how many failures are borne in a quarter of an hour, at all doors
-// together. Beyond them everybody waits, the longer the more often it happens.
-// Zero fields mean the default in brackets.
+// Limits say how many failures are borne, at all doors together. Whoever goes
+// beyond waits: a minute, and twice as long each further time, up to an hour for a
+// source and a quarter of an hour for a name. Zero fields mean the default in brackets.
 type Limits struct {
-	Source int // by one source: a /24 or a /56 [20]
-	Name   int // for one user name [10]
-	Minute int // by all, in a minute [300]
+	Source int // in 15 minutes, of one source: a /24, or a /56 of IPv6 [20]
+	Name   int // in 15 minutes, for one user name [10]
+	Minute int // in a minute, of all [300]
 	Keys   int // sources and names that are remembered [16384]
 }
 
@@ -39,14 +46,20 @@ type Accounts struct {
 	Log     *slog.Logger     // nil: nothing is logged
 	Options Options
 
-	once  sync.Once
-	first string // what the first user has to know
+	once    sync.Once
+	log     *slog.Logger
+	hasher  *hasher
+	limits  *limiter
+	keys    *keys
+	first   string      // what whoever makes the first user has to know
+	settled atomic.Bool // there is a user, and always will be
+	foreign atomic.Bool // there are secrets that another key made
 }
 
 // Caller is who tries to get in, and where.
 type Caller struct {
-	Addr netip.Addr // the zero Addr is counted as one source
-	Door string     // page, saveRss, put, basic, wsse, token, api
+	Addr netip.Addr // the zero Addr is a source like any other
+	Door string     // page, saveRss, put, basic, wsse, token, api: for the log
 }
 
 func (a *Accounts) now() time.Time {
@@ -54,4 +67,61 @@ func (a *Accounts) now() time.Time {
 		return time.Now()
 	}
 	return a.Now()
+}
+
+// init makes what the zero value has not.
+func (a *Accounts) init() {
+	a.once.Do(func() {
+		if a.log = a.Log; a.log == nil {
+			a.log = slog.New(slog.DiscardHandler)
+		}
+		a.hasher = newHasher(a.Options)
+		a.limits = newLimiter(a.Options.Limits, a.log)
+		a.keys = newKeys(a.Key)
+		a.first = strings.ToLower(rand.Text())
+	})
+}
+
+// refused is what strangers hear of everything that was wrong with what they said.
+func refused() error {
+	return fault.New(fault.Refused, "The user name and the password do not belong together.")
+}
+
+// missed is refused for what was no password, and counts it.
+func (a *Accounts) missed(from Caller, msg string) error {
+	if err := a.limits.missed(a.now(), from); err != nil {
+		return err
+	}
+	return fault.New(fault.Refused, "%s", msg)
+}
+
+// note writes down that something was used. Nobody is kept out because it could not.
+func (a *Accounts) note(what string, err error) {
+	if err != nil {
+		a.log.Warn("could not write down that something was used", "what", what, "err", err)
+	}
+}
+
+// checkText says why a text that people give to things cannot be one: fault.Invalid.
+func checkText(what, text string, most int) error {
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return fault.New(fault.Invalid, "The %s holds characters that cannot be shown.", what)
+	case utf8.RuneCountInString(text) > most:
+		return fault.New(fault.Invalid, "The %s is too long: it may have %d characters.", what, most)
+	}
+	return nil
+}
+
+// Sweep removes what is over: sessions, nonces, and places where nobody logged in for a
+// year. It is for once an hour.
+func (a *Accounts) Sweep(ctx context.Context) error {
+	const some = 1000
+	for {
+		now := a.now()
+		n, err := a.Store.SweepAccounts(ctx, now, now.AddDate(-1, 0, 0), some)
+		if err != nil || n < some {
+			return err
+		}
+	}
 }

@@ -1,7 +1,71 @@
 package account
 
-// CheckName says why a name cannot be a new user's: fault.Invalid.
-func CheckName(name string) error { return nil }
+import (
+	"slices"
+	"strings"
 
-// Reserved lists the names that are paths of this program, now or soon.
-func Reserved() []string { return nil }
+	"cloudburst/internal/fault"
+)
+
+// MaxName is the length of the longest user name.
+const MaxName = 32
+
+// CheckName says why a name cannot be a new user's: fault.Invalid.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return fault.New(fault.Invalid, "A user name is missing: it needs 1 to %d of the characters a to z, 0 to 9, - and _.", MaxName)
+	case !wellFormed(name):
+		return fault.New(fault.Invalid, "%q cannot be a user name: it needs 1 to %d of the characters a to z, 0 to 9, - and _, all small.", clip(name, 2*MaxName), MaxName)
+	case isYear(name):
+		return fault.New(fault.Invalid, "%q cannot be a user name: it is where the archive of a year stands.", name)
+	}
+	if _, found := slices.BinarySearch(Reserved(), name); found {
+		return fault.New(fault.Invalid, "%q cannot be a user name: it is an address of this program. Please choose another.", name)
+	}
+	return nil
+}
+
+// wellFormed reports what could be a user's name. There is no folding: a name in
+// capitals, or one that only looks the same, is nobody's.
+func wellFormed(name string) bool {
+	if name == "" || len(name) > MaxName {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+func isYear(name string) bool { return len(name) == 4 && strings.Trim(name, "0123456789") == "" }
+
+// clip cuts a text that is shown in an error.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// Reserved lists, sorted, the names that are the first part of addresses of this
+// program, are going to be, or are looked for at every site by others. Four digits,
+// which are a year's archive, are no names either.
+func Reserved() []string {
+	return []string{
+		"about", "account", "accounts", "admin", "api", "apple-touch-icon", "assets", "atom", "auth", "authorize",
+		"backup", "blog", "blogger", "cancel", "category", "changes", "changes.xml", "cloudburst", "cnws", "convert", "css",
+		"debug", "do", "docs", "everyone", "explore", "favicon", "favicon.ico", "favicon.svg", "feed", "feeds", "fever", "files",
+		"greader", "healthz", "help", "home", "hub", "images", "img", "import", "index", "index.html", "item", "items",
+		"js", "json", "log", "login", "logout", "logs", "manifest", "me", "media", "metaweblog", "metrics", "micropub",
+		"new", "notify", "opml", "outline", "password", "ping", "pingsiteform", "please", "pleasenotify", "post", "posts",
+		"private", "public", "reader", "readers", "readyz", "register", "river", "rivers", "robots", "robots.txt", "root",
+		"rpc", "rpc2", "rsd", "rss", "rsscloud", "search", "secret", "secrets", "security", "sessions", "settings", "setup",
+		"shortchanges", "shortchanges.xml", "sign-in", "sign-out", "sign-up", "signin", "signout", "signup", "sitemap", "soap",
+		"sources", "static", "stats", "status", "stream", "subscribe", "subscriptions", "support", "sw", "system",
+		"tag", "tags", "test", "token", "tokens", "topics", "user", "users", "v1", "v2", "v3",
+		"webmention", "weblogupdates", "webmaster", "websub", "well-known", "write", "www", "xmlrpc",
+	}
+}

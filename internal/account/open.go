@@ -2,25 +2,153 @@ package account
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"strings"
+	"time"
 
+	"cloudburst/internal/fault"
 	"cloudburst/wsse"
 )
 
+// A secret is no guess away: whoever has the right one is let in even where others
+// failed too often, and no hash is made for those who have not. So what is
+// counted is counted after looking, for the source alone.
+
+const (
+	// nonceKeep is how long a header is remembered beyond the time for which it is fresh: a
+	// clock that is set back makes it fresh again.
+	nonceKeep = 2 * time.Hour
+	// nonceRate is how many headers a minute one secret is good for.
+	nonceRate = 120
+)
+
+// closed is what strangers hear of everything that was wrong with a secret.
+const closed = "This feed is private, and opens only with a reader's secret that was not revoked."
+
 // OpenByURL lets a reader in by the secret in an address. Errors: fault.Refused, in the
 // same words whatever was wrong; TooMany; Unavailable.
+//
+// spec:datafeeds-2006#private-feeds
 func (a *Accounts) OpenByURL(ctx context.Context, user, feed, selector, secret string, from Caller) (Secret, error) {
-	return Secret{}, errTodo
+	a.init()
+	s, err := a.Store.SecretBySelector(ctx, selector)
+	return a.compare(ctx, s, err, user, feed, secret, from)
 }
 
 // OpenByBasic lets a reader in by HTTP Basic: name is the user's, the reader's or the
 // secret's selector; password is the secret, or selector and secret with a dot between.
 // Errors as of OpenByURL.
 func (a *Accounts) OpenByBasic(ctx context.Context, user, feed, name, password string, from Caller) (Secret, error) {
-	return Secret{}, errTodo
+	a.init()
+	var s SealedSecret
+	var err error
+	selector, secret, dotted := strings.Cut(password, ".")
+	if dotted {
+		s, err = a.Store.SecretBySelector(ctx, selector)
+	} else {
+		secret = password
+		s, err = a.Store.SecretByMAC(ctx, user, feed, a.keys.sum(user, feed, secret))
+	}
+	if err == nil && name != user && name != s.Reader && name != s.Selector {
+		err = fault.New(fault.NotFound, "The secret is another reader's.")
+	}
+	return a.compare(ctx, s, err, user, feed, secret, from)
+}
+
+// compare ends OpenByURL and OpenByBasic: s is the row that was found, if err is nil.
+func (a *Accounts) compare(ctx context.Context, s SealedSecret, err error, user, feed, secret string, from Caller) (Secret, error) {
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return Secret{}, err
+	}
+	if err := a.keys.usable(); err != nil {
+		return Secret{}, err
+	}
+	sum := a.keys.sum(user, feed, secret)
+	right := hmac.Equal(sum, s.MAC) && s.User == user && s.Feed == feed
+	switch {
+	case right && err == nil:
+		return a.opened(ctx, s)
+	case err == nil && s.User == user && s.Feed == feed && s.Key != a.keys.id:
+		return Secret{}, a.keys.changed(s.Key)
+	case err != nil && a.foreign.Load():
+		return Secret{}, a.keys.changed("of before")
+	}
+	return Secret{}, a.missed(from, closed)
+}
+
+// opened writes down that a secret was used, at most once a minute.
+func (a *Accounts) opened(ctx context.Context, s SealedSecret) (Secret, error) {
+	if now := stamp(a.now()); now.Sub(s.UsedAt) >= time.Minute {
+		s.UsedAt = now
+		a.note("secret", a.Store.SeeSecret(ctx, s.Selector, now))
+	}
+	return s.Secret, nil
 }
 
 // OpenByWSSE is OpenByBasic by WSSE. A header is good once, for five minutes around the
-// time in it; that it was used is on disk before the answer.
+// time in it; that it was used is on disk before the answer. Another spelling of it is the
+// same header.
+//
+// spec:datafeeds-2006#wsse-nonce
 func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from Caller) (Secret, error) {
-	return Secret{}, errTodo
+	a.init()
+	if err := a.keys.usable(); err != nil {
+		return Secret{}, err
+	}
+	who := t.Username
+	if who == user || who == "" {
+		// Any reader's secret may be meant, which takes some work.
+		if err := a.limits.stopped(a.now(), from); err != nil {
+			return Secret{}, err
+		}
+		who = ""
+	}
+	list, err := a.Store.SecretsFor(ctx, user, feed, who)
+	if err != nil {
+		return Secret{}, err
+	}
+	s, proof, err := a.verifyWSSE(list, t)
+	if err != nil {
+		return Secret{}, err
+	}
+	if s == nil || !t.Fresh(a.now()) {
+		return Secret{}, a.missed(from, closed)
+	}
+	if err := a.limits.rate(a.now(), keyOf(ofSecret, s.Selector), nonceRate, time.Minute); err != nil {
+		return Secret{}, err
+	}
+	// The sum is the same however the header is spelled; the nonce is for one header only.
+	nonce, sum := sha256.Sum256([]byte("nonce "+s.Selector+" "+string(proof.Nonce))), sha256.Sum256([]byte("sum "+s.Selector+" "+string(proof.Sum[:])))
+	now := a.now()
+	until := now.Add(wsse.Window + nonceKeep)
+	if t.At.After(now) {
+		until = t.At.Add(wsse.Window + nonceKeep)
+	}
+	fresh, err := a.Store.UseNonce(ctx, [][]byte{nonce[:], sum[:]}, until)
+	if err != nil {
+		return Secret{}, err
+	}
+	if !fresh {
+		return Secret{}, a.missed(from, closed)
+	}
+	return a.opened(ctx, *s)
+}
+
+// verifyWSSE finds the secret that the digest was made with; nil: none of them.
+func (a *Accounts) verifyWSSE(list []SealedSecret, t wsse.Token) (*SealedSecret, wsse.Proof, error) {
+	var unreadable error
+	for i := range list {
+		plain, err := a.keys.open(list[i])
+		if err != nil {
+			unreadable = err // another one may still be right
+			continue
+		}
+		for _, password := range []string{plain, list[i].Selector + "." + plain} {
+			if proof, ok := t.Verify(password); ok {
+				return &list[i], proof, nil
+			}
+		}
+	}
+	return nil, wsse.Proof{}, unreadable
 }

@@ -2,28 +2,99 @@ package account
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
 )
 
 // Session is a browser that is logged in.
 type Session struct {
 	ID        string // SHA-256 of its cookie: it lets nobody in
 	User      string
-	Agent     string // what the browser calls itself
+	Agent     string // what the browser calls itself, at most 200 bytes
 	CreatedAt time.Time
 	SeenAt    time.Time // about its last use
 	ExpiresAt time.Time // if it is not used before
 }
 
-// Begin starts a session of a user who has just logged in. The cookie is shown once.
-// fault.NotFound: the user is gone or disabled.
-func (a *Accounts) Begin(ctx context.Context, user, agent string) (cookie string, s Session, err error) {
-	return "", Session{}, errTodo
+// How long sessions last, and how many a user has; the oldest end.
+const (
+	SessionIdle = 30 * 24 * time.Hour // without use
+	SessionLife = 90 * 24 * time.Hour // in all
+	maxSessions = 50
+	maxAgent    = 200
+)
+
+// newToken makes 32 random bytes, as text for cookies and addresses.
+func newToken() string { return base64.RawURLEncoding.EncodeToString(random(32)) }
+
+// isToken reports what newToken could have made.
+func isToken(s string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	return err == nil && len(raw) == 32 && !strings.ContainsAny(s, "\r\n")
 }
 
-// Session returns the one of a cookie. fault.Refused: there is none, or it is over.
+// hashOf is how the store knows something random. It is looked for by this: how far a
+// guess is right cannot be told from the time that takes.
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Begin starts a session of a user who has just logged in, with a new cookie, which is
+// shown once. fault.NotFound: the user is gone or disabled.
+func (a *Accounts) Begin(ctx context.Context, user, agent string) (cookie string, s Session, err error) {
+	now := stamp(a.now())
+	cookie = newToken()
+	s = Session{ID: hashOf(cookie), User: user, Agent: agentText(agent), CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionIdle)}
+	if err := a.Store.AddSession(ctx, s, maxSessions); err != nil {
+		return "", Session{}, err
+	}
+	return cookie, s, nil
+}
+
+// agentText makes something that can be shown of what a browser calls itself.
+func agentText(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s[:min(len(s), maxAgent)])
+	return strings.TrimSpace(s)
+}
+
+// Session returns the one of a cookie, and prolongs it. fault.Refused: there is none, or
+// it is over.
 func (a *Accounts) Session(ctx context.Context, cookie string) (Session, error) {
-	return Session{}, errTodo
+	over := fault.New(fault.Refused, "You are not signed in, or not any more. Please sign in.")
+	if !isToken(cookie) {
+		return Session{}, over
+	}
+	s, err := a.Store.Session(ctx, hashOf(cookie))
+	if err != nil {
+		if fault.CodeOf(err) == fault.NotFound {
+			err = over
+		}
+		return Session{}, err
+	}
+	now := stamp(a.now())
+	if !now.Before(s.ExpiresAt) || now.Sub(s.CreatedAt) >= SessionLife {
+		return Session{}, over
+	}
+	if now.Sub(s.SeenAt) >= time.Hour {
+		s.SeenAt, s.ExpiresAt = now, now.Add(SessionIdle)
+		if end := s.CreatedAt.Add(SessionLife); end.Before(s.ExpiresAt) {
+			s.ExpiresAt = end
+		}
+		a.init()
+		a.note("session", a.Store.SeeSession(ctx, s.ID, s.SeenAt, s.ExpiresAt))
+	}
+	return s, nil
 }
 
 // End ends a session; that there is none is no error.
@@ -31,5 +102,5 @@ func (a *Accounts) End(ctx context.Context, id string) error { return a.Store.En
 
 // Sessions lists those of a user, the newest first.
 func (a *Accounts) Sessions(ctx context.Context, user string) ([]Session, error) {
-	return a.Store.Sessions(ctx, user, a.now())
+	return a.Store.Sessions(ctx, user, stamp(a.now()))
 }

@@ -3,7 +3,11 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
+
+	"cloudburst/internal/fault"
 )
 
 // Token lets a program do some things in a user's name.
@@ -17,19 +21,68 @@ type Token struct {
 // ErrScope is in the chain of a refusal when the token is good, but not for this.
 var ErrScope = errors.New("the token has not this scope")
 
+const (
+	tokenPrefix = "cb_" // by which people and programs know them when they find one
+	maxTokens   = 100   // of a user
+	maxLabel    = 100   // characters
+)
+
 // Scopes are what tokens can be allowed to do.
 func Scopes() []string { return []string{"create", "update", "delete", "media", "read"} }
 
-// NewToken makes a token; plain is shown once. Errors: fault.Invalid (the label or a
-// scope), NotFound (no such user), Conflict (it has 100 already).
+// NewToken makes a token; plain is shown once. label is for people, at most 100
+// characters. Errors: fault.Invalid (the label or a scope), NotFound (no such user),
+// Conflict (it has 100 already).
 func (a *Accounts) NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t Token, err error) {
-	return "", Token{}, errTodo
+	if err := checkText("label", label, maxLabel); err != nil {
+		return "", Token{}, err
+	}
+	t = Token{ID: newSelector(), User: user, Label: label, CreatedAt: stamp(a.now())}
+	for _, s := range scopes {
+		if !slices.Contains(Scopes(), s) {
+			return "", Token{}, fault.New(fault.Invalid, "%q is no scope: it needs some of %s.", clip(s, 40), strings.Join(Scopes(), ", "))
+		}
+	}
+	for _, s := range Scopes() {
+		if slices.Contains(scopes, s) {
+			t.Scopes = append(t.Scopes, s)
+		}
+	}
+	if t.Scopes == nil {
+		return "", Token{}, fault.New(fault.Invalid, "The token is for nothing: it needs some of %s.", strings.Join(Scopes(), ", "))
+	}
+	plain = tokenPrefix + newToken()
+	if err := a.Store.AddToken(ctx, t, hashOf(plain), maxTokens); err != nil {
+		return "", Token{}, err
+	}
+	return plain, t, nil
 }
 
 // Token is a log-in by token for something that needs scope ("": any). Errors:
-// fault.Refused (no such token; or, with [ErrScope] in its chain, not for this), TooMany.
+// fault.Refused (no such token; or, with [ErrScope] in its chain, not for this),
+// TooMany, Unavailable.
 func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) (Token, error) {
-	return Token{}, errTodo
+	const no = "There is no such token, or it was revoked."
+	a.init()
+	random, ok := strings.CutPrefix(plain, tokenPrefix)
+	if !ok || !isToken(random) {
+		return Token{}, a.missed(from, no)
+	}
+	t, err := a.Store.TokenByHash(ctx, hashOf(plain))
+	if fault.CodeOf(err) == fault.NotFound && err != nil {
+		return Token{}, a.missed(from, no)
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	if scope != "" && !slices.Contains(t.Scopes, scope) {
+		return Token{}, fault.Wrap(fault.Refused, ErrScope, "This token is for %s, and this needs %s.", strings.Join(t.Scopes, ", "), scope)
+	}
+	if now := stamp(a.now()); now.Sub(t.UsedAt) >= time.Minute {
+		t.UsedAt = now
+		a.note("token", a.Store.SeeToken(ctx, t.ID, now))
+	}
+	return t, nil
 }
 
 // Tokens lists those of a user, the oldest first.

@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -16,24 +18,128 @@ type User struct {
 	Disabled   bool
 }
 
-var errTodo = fault.New(fault.Unsupported, "not yet")
+// places is how many addresses are remembered from which a user logged in.
+const places = 20
 
 // Check is a log-in. Errors: fault.Refused, in the same words whether the name is
 // unknown, the password wrong or the user disabled; TooMany; Unavailable.
+//
+// spec:cloudburst#log-in-refusals spec:cloudburst#log-in-limits
 func (a *Accounts) Check(ctx context.Context, name, password string, from Caller) (User, error) {
-	return User{}, errTodo
+	a.init()
+	place := a.keys.place(name, address(from.Addr))
+	known := false
+	if wellFormed(name) {
+		var err error
+		if known, err = a.Store.KnowsPlace(ctx, name, place); err != nil {
+			return User{}, err
+		}
+	}
+	try, err := a.limits.begin(a.now(), from, name, known)
+	if err != nil {
+		return User{}, err
+	}
+	u, with, err := a.verify(ctx, name, password)
+	switch {
+	case err == nil:
+		try.passed(a.now())
+	case fault.CodeOf(err) == fault.Refused:
+		try.failed(a.now())
+		return User{}, err
+	default:
+		try.dropped(a.now())
+		return User{}, err
+	}
+	if a.hasher.old(with) {
+		a.rehash(ctx, name, password, with)
+	}
+	if now := a.now(); !known || now.Sub(u.SeenAt) >= time.Hour {
+		a.note("account", a.Store.SeeUser(ctx, name, place, now, places))
+	}
+	return u, nil
+}
+
+// verify compares. Whatever is wrong, one hash is made and one row is looked for.
+func (a *Accounts) verify(ctx context.Context, name, password string) (u User, with hashed, err error) {
+	usable := wellFormed(name) // which everybody can see who looks at it
+	if usable {
+		var hash string
+		u, hash, err = a.Store.User(ctx, name)
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return User{}, hashed{}, err
+		}
+		if usable = err == nil && !u.Disabled; usable {
+			if with, err = parseHashed(hash); err != nil {
+				a.log.Error("a password cannot be checked", "user", name, "err", err)
+				usable = false
+			}
+		}
+	}
+	ok, err := a.hasher.check(ctx, password, with, usable)
+	if err != nil {
+		return User{}, hashed{}, err
+	}
+	if !ok {
+		return User{}, hashed{}, refused()
+	}
+	return u, with, nil
+}
+
+// rehash makes the hash anew, as hashes are made now.
+func (a *Accounts) rehash(ctx context.Context, name, password string, old hashed) {
+	hash, err := a.hasher.make(ctx, password)
+	if err == nil {
+		err = a.Store.RehashUser(ctx, name, old.String(), hash)
+	}
+	a.note("hash", err)
 }
 
 // Add makes a user. Errors: fault.Invalid (the name or the password cannot be one),
 // Conflict (the name is taken), TooMany, Unavailable.
 func (a *Accounts) Add(ctx context.Context, name, password string) (User, error) {
-	return User{}, errTodo
+	return a.add(ctx, name, password, false)
 }
 
-// Register is Add for strangers, where everybody may have an account: limited by where
-// they come from.
+func (a *Accounts) add(ctx context.Context, name, password string, first bool) (User, error) {
+	a.init()
+	if err := CheckName(name); err != nil {
+		return User{}, err
+	}
+	if err := checkPassword(name, password); err != nil {
+		return User{}, err
+	}
+	hash, err := a.hasher.make(ctx, password)
+	if err != nil {
+		return User{}, err
+	}
+	now := stamp(a.now())
+	u := User{Name: name, CreatedAt: now, PasswordAt: now}
+	if err := a.Store.AddUser(ctx, u, hash, first); err != nil {
+		return User{}, err
+	}
+	return u, nil
+}
+
+// stamp is a time as the store keeps it.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// Register is Add for strangers, where everybody may have an account: five in a quarter
+// of an hour for each source, a hundred in an hour for all.
 func (a *Accounts) Register(ctx context.Context, name, password string, from Caller) (User, error) {
-	return User{}, errTodo
+	a.init()
+	if err := CheckName(name); err != nil {
+		return User{}, err
+	}
+	if err := checkPassword(name, password); err != nil {
+		return User{}, err
+	}
+	if err := a.limits.rate(a.now(), keyOf(ofRegister, network(from.Addr)), 5, window); err != nil {
+		return User{}, err
+	}
+	if err := a.limits.rate(a.now(), keyOf(ofRegister), 100, time.Hour); err != nil {
+		return User{}, err
+	}
+	return a.Add(ctx, name, password)
 }
 
 // Users lists in order of names, from the one after after; at most limit, which is at
@@ -45,15 +151,32 @@ func (a *Accounts) Users(ctx context.Context, after string, limit int) ([]User, 
 // User returns one, or a fault.NotFound.
 func (a *Accounts) User(ctx context.Context, name string) (User, error) {
 	u, _, err := a.Store.User(ctx, name)
-	return u, err
+	if err != nil {
+		return User{}, err
+	}
+	return u, nil
 }
 
 // SetPassword gives a user a new password and ends its sessions. Errors as of Add, and
 // fault.NotFound.
-func (a *Accounts) SetPassword(ctx context.Context, name, password string) error { return errTodo }
+func (a *Accounts) SetPassword(ctx context.Context, name, password string) error {
+	a.init()
+	if _, err := a.User(ctx, name); err != nil {
+		return err
+	}
+	if err := checkPassword(name, password); err != nil {
+		return err
+	}
+	hash, err := a.hasher.make(ctx, password)
+	if err != nil {
+		return err
+	}
+	return a.Store.SetUserPassword(ctx, name, hash, stamp(a.now()))
+}
 
 // Disable says whether a user may do anything. A disabled one's sessions end, and
-// tokens and the secrets of readers do not work while it lasts. fault.NotFound.
+// neither password nor tokens nor the secrets of readers work while it lasts.
+// fault.NotFound.
 func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) error {
 	return a.Store.DisableUser(ctx, name, disabled)
 }
@@ -61,15 +184,45 @@ func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) erro
 // Count is the number of users.
 func (a *Accounts) Count(ctx context.Context) (int64, error) { return a.Store.CountUsers(ctx) }
 
-// First is what whoever makes the first user has to know, made once per process; ""
-// when there are users.
-func (a *Accounts) First() string { return "" }
-
-// AddFirst is Add with the token of First, while there is no user. Errors as of Add, and
-// fault.Refused: the token is wrong, or there is a user.
-func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
-	return User{}, errTodo
+// First is what whoever makes the first user has to know: made once per process, for the
+// operator's eyes. "" when there are users, or nobody knows whether.
+func (a *Accounts) First() string {
+	a.init()
+	if a.settled.Load() {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	n, err := a.Count(ctx)
+	if err != nil {
+		a.log.Error("counting the users", "err", err)
+	}
+	if err != nil || n > 0 {
+		a.settled.Store(err == nil)
+		return ""
+	}
+	return a.first
 }
 
-// Sweep removes what is over: sessions, nonces and places. It is for once an hour.
-func (a *Accounts) Sweep(ctx context.Context) error { return nil }
+// AddFirst is Add for whoever knows what First returned, while there is no user. Errors
+// as of Add, and fault.Refused: the token is wrong, or there is a user by now.
+func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
+	const no = "The token is not the one that this server printed when it started, or the first user was made already."
+	a.init()
+	if err := a.limits.stopped(a.now(), from); err != nil {
+		return User{}, err
+	}
+	n, err := a.Count(ctx)
+	if err != nil {
+		return User{}, err
+	}
+	said, printed := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.first))
+	if subtle.ConstantTimeCompare(said[:], printed[:]) != 1 || n > 0 {
+		return User{}, a.missed(from, no)
+	}
+	u, err := a.add(ctx, name, password, true)
+	if fault.CodeOf(err) == fault.Conflict {
+		return User{}, fault.Wrap(fault.Refused, err, no)
+	}
+	return u, err
+}

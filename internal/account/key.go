@@ -1,0 +1,127 @@
+package account
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"cloudburst/internal/fault"
+)
+
+// keys is what is made of Accounts.Key, one for each purpose.
+type keys struct {
+	seal  cipher.AEAD
+	mac   []byte
+	where []byte
+	id    string // by which the key is known without giving it away
+	wrong error
+}
+
+func newKeys(key []byte) *keys {
+	k := &keys{}
+	derive := func(purpose string, n int) []byte {
+		out, err := hkdf.Key(sha256.New, key, nil, "cloudburst "+purpose, n)
+		k.wrong = errors.Join(k.wrong, err)
+		return out
+	}
+	sealing := derive("feed secret", 32)
+	k.mac, k.where = derive("feed secret look-up", 32), derive("place", 32)
+	k.id = hex.EncodeToString(derive("key id", 8))
+	block, err := aes.NewCipher(sealing)
+	if err == nil {
+		k.seal, err = cipher.NewGCMWithRandomNonce(block)
+	}
+	k.wrong = errors.Join(k.wrong, err)
+	if len(key) != 32 {
+		k.wrong = fmt.Errorf("the key for the secrets of private feeds has %d bytes, and needs 32", len(key))
+	}
+	return k
+}
+
+// bound is what a sealed secret belongs to: elsewhere it cannot be opened.
+func bound(s Secret) []byte { return []byte(s.User + "\x00" + s.Feed + "\x00" + s.Selector) }
+
+// close encrypts a secret.
+func (k *keys) close(s Secret) SealedSecret {
+	sealed := k.seal.Seal(nil, nil, []byte(s.Plain), bound(s))
+	out := SealedSecret{Secret: s, Sealed: sealed, MAC: k.sum(s.User, s.Feed, s.Plain), Key: k.id}
+	out.Plain = ""
+	return out
+}
+
+// open decrypts one.
+func (k *keys) open(s SealedSecret) (string, error) {
+	if s.Key != k.id {
+		return "", k.changed(s.Key)
+	}
+	plain, err := k.seal.Open(nil, nil, s.Sealed, bound(s.Secret))
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "The secret %s of the feed %s of %s cannot be decrypted.", s.Selector, s.Feed, s.User)
+	}
+	return string(plain), nil
+}
+
+// sum is a secret's keyed hash, by which it is compared and found.
+func (k *keys) sum(user, feed, plain string) []byte {
+	h := hmac.New(sha256.New, k.mac)
+	h.Write([]byte(user + "\x00" + feed + "\x00" + plain))
+	return h.Sum(nil)
+}
+
+// place is an address as the store knows it: there is no list of where people were.
+func (k *keys) place(user, address string) string {
+	h := hmac.New(sha256.New, k.where)
+	h.Write([]byte(user + "\x00" + address))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
+}
+
+// changed is the error for secrets that another key sealed. The reader hears that it is
+// not his fault, the operator what to do.
+func (k *keys) changed(sealed string) error {
+	err := fmt.Errorf("the key changed: the feed secrets were encrypted with the key %s, and this is %s; set accounts.secret-key, or its file, to the key of before", sealed, k.id)
+	return noKey(err)
+}
+
+func noKey(err error) error {
+	return fault.Wrap(fault.Unavailable, err, "This server cannot check the secrets of private feeds at present; whoever runs it has to mend that.")
+}
+
+// usable says whether secrets can be made and checked at all.
+func (k *keys) usable() error {
+	if k.wrong != nil {
+		return noKey(k.wrong)
+	}
+	return nil
+}
+
+// CheckKey says whether all secrets of readers can be read with Key: a fault.Conflict
+// tells the operator that the key changed. It is for the start of the program.
+func (a *Accounts) CheckKey(ctx context.Context) error {
+	a.init()
+	if err := a.keys.wrong; err != nil {
+		return fault.Wrap(fault.Invalid, err, "The key for the secrets of private feeds cannot be used.")
+	}
+	by, err := a.Store.SecretKeys(ctx)
+	if err != nil {
+		return err
+	}
+	var all, others int64
+	for key, n := range by {
+		all += n
+		if key != a.keys.id {
+			others += n
+		}
+	}
+	a.foreign.Store(others > 0)
+	if others > 0 {
+		return fault.New(fault.Conflict, "The key changed with which the secrets of private feeds are encrypted: %d of %d secrets cannot be read. Set accounts.secret-key, or its file, to the key of before, or revoke the secrets and make new ones.", others, all)
+	}
+	return nil
+}

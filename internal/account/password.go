@@ -1,0 +1,170 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+
+	"cloudburst/internal/fault"
+)
+
+// Bytes of a password.
+const (
+	MinPassword = 8
+	MaxPassword = 1024
+)
+
+// checkPassword says why somebody cannot have a password. Nothing is cut from it or
+// made alike: what was typed is what counts.
+func checkPassword(name, password string) error {
+	switch {
+	case len(password) < MinPassword:
+		return fault.New(fault.Invalid, "The password is too short: it needs at least %d characters.", MinPassword)
+	case len(password) > MaxPassword:
+		return fault.New(fault.Invalid, "The password is too long: it may have %d bytes.", MaxPassword)
+	case strings.IndexByte(password, 0) >= 0 || !utf8.ValidString(password):
+		return fault.New(fault.Invalid, "The password holds characters that cannot be typed everywhere; please choose another.")
+	case password == name:
+		return fault.New(fault.Invalid, "The password is the user name, which is what everybody tries first; please choose another.")
+	}
+	return nil
+}
+
+// hashed is a password's hash with what it was made from.
+type hashed struct {
+	passes, memory uint32
+	salt, sum      []byte
+}
+
+// String is the usual notation of it: $argon2id$v=19$m=19456,t=2,p=1$salt$sum.
+func (h hashed) String() string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, h.memory, h.passes, base64.RawStdEncoding.EncodeToString(h.salt), base64.RawStdEncoding.EncodeToString(h.sum))
+}
+
+// parseHashed reads what String writes. Its bounds keep a row that somebody put into
+// the database from taking the machine's memory.
+func parseHashed(s string) (h hashed, err error) {
+	part := strings.Split(s, "$")
+	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return h, fmt.Errorf("a password's hash is not one of argon2id, version %d", argon2.Version)
+	}
+	if _, err := fmt.Sscanf(part[3], "m=%d,t=%d,p=1", &h.memory, &h.passes); err != nil {
+		return h, fmt.Errorf("a password's hash: parameters %q: %w", part[3], err)
+	}
+	if h.memory == 0 || h.memory > 1<<18 || h.passes == 0 || h.passes > 64 {
+		return h, fmt.Errorf("a password's hash: parameters %q are out of bounds", part[3])
+	}
+	if h.salt, err = base64.RawStdEncoding.DecodeString(part[4]); err == nil {
+		h.sum, err = base64.RawStdEncoding.DecodeString(part[5])
+	}
+	if err == nil && (len(h.salt) < 8 || len(h.sum) != sumSize) {
+		err = fmt.Errorf("a password's hash with %d bytes of salt and %d of sum", len(h.salt), len(h.sum))
+	}
+	return h, err
+}
+
+const (
+	saltSize = 16
+	sumSize  = 32
+)
+
+// hasher makes hashes, a few at once: each takes its memory, and there are no more
+// processors to make them.
+type hasher struct {
+	passes, memory uint32
+	hash           func(password, salt []byte, passes, memory uint32) []byte
+
+	slots   chan struct{}
+	most    int64 // that may wait
+	waiting atomic.Int64
+	dummy   hashed // of no password
+}
+
+func newHasher(o Options) *hasher {
+	h := &hasher{passes: or(o.Passes, 2), memory: or(o.Memory, 19<<10), hash: o.Hash, most: int64(or(o.Waiting, 64))}
+	if h.hash == nil {
+		h.hash = func(password, salt []byte, passes, memory uint32) []byte {
+			return argon2.IDKey(password, salt, passes, memory, 1, sumSize)
+		}
+	}
+	h.slots = make(chan struct{}, or(o.Hashes, min(8, runtime.GOMAXPROCS(0))))
+	h.dummy = hashed{h.passes, h.memory, random(saltSize), random(sumSize)}
+	return h
+}
+
+// or is v, or the default where it is zero.
+func or[T int | uint32](v, def T) T {
+	if v <= 0 {
+		return def
+	}
+	return v
+}
+
+// random makes n random bytes; it never fails.
+func random(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b)
+	return b
+}
+
+// slot waits for its turn. The error is fault.TooMany when too many wait already.
+func (h *hasher) slot(ctx context.Context) (done func(), err error) {
+	done = func() { <-h.slots }
+	select {
+	case h.slots <- struct{}{}:
+		return done, nil
+	default:
+	}
+	if h.waiting.Add(1) > h.most {
+		h.waiting.Add(-1)
+		return nil, busy()
+	}
+	defer h.waiting.Add(-1)
+	select {
+	case h.slots <- struct{}{}:
+		return done, nil
+	case <-ctx.Done():
+		return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
+	}
+}
+
+// make hashes a new password.
+func (h *hasher) make(ctx context.Context, password string) (string, error) {
+	done, err := h.slot(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	made := hashed{passes: h.passes, memory: h.memory, salt: random(saltSize)}
+	made.sum = h.hash([]byte(password), made.salt, made.passes, made.memory)
+	return made.String(), nil
+}
+
+// check compares a password with a hash. usable false means that there is none, which
+// takes as long and fails.
+func (h *hasher) check(ctx context.Context, password string, with hashed, usable bool) (bool, error) {
+	if len(password) > MaxPassword {
+		password, usable = password[:MaxPassword], false
+	}
+	if !usable {
+		with = h.dummy
+	}
+	done, err := h.slot(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	sum := h.hash([]byte(password), with.salt, with.passes, with.memory)
+	return subtle.ConstantTimeCompare(sum, with.sum) == 1 && usable, nil
+}
+
+// old reports a hash that is made otherwise now.
+func (h *hasher) old(with hashed) bool { return with.passes != h.passes || with.memory != h.memory }
