@@ -1,9 +1,302 @@
 package render
 
-import "cloudburst/feed"
+import (
+	"strconv"
 
-// feedModules writes what modules say about a feed.
-func (w *writer) feedModules(f *feed.Feed) {}
+	"cloudburst/feed"
+)
 
-// itemModules writes what modules say about an item.
-func (w *writer) itemModules(it *feed.Item, inAtom bool) {}
+// feedModules writes what the elements of the format itself have no place for in a feed:
+// modules and, last, elements that nothing is known of. It leaves to the format title,
+// links and hubs, texts, persons, categories, clouds, the picture, and in formats other
+// than Atom language, publisher, rights and generator.
+func (w *writer) feedModules(f *feed.Feed) {
+	w.dublinCoreOfFeed(f)
+	w.hints(&f.Hints)
+	if f.ErrorReports != "" {
+		w.empty("admin:errorReportsTo", "rdf:resource", w.uri(f.ErrorReports, "errorReports"))
+	}
+	w.licences(f.Licenses, f.Links)
+	if f.Info.Value != "" && w.format != "atom03" {
+		w.leaf("feedburner:browserFriendly", asWords(&f.Info))
+	}
+	w.blogChannel(f.BlogChannel)
+	w.search(f.Search)
+	w.accounts(f.Accounts)
+	w.itunes(f.ITunes, true)
+	if f.Podcast != nil || f.Hints.PodcastUpdates != "" {
+		w.podcast(f.Podcast, f.Hints.PodcastUpdates)
+	}
+	w.media(f.Media, true)
+	w.places(f.Where)
+	w.unknown(f.Unknown, false)
+}
+
+// itemModules is feedModules for an item. It leaves nested items to the format, and
+// the page of comments, contributors and where the item is from.
+func (w *writer) itemModules(it *feed.Item, inAtom bool) {
+	if it.More != nil {
+		w.more(it.More, it.Links, inAtom)
+		w.itemPicture(it)
+	}
+	w.itunes(it.ITunes, false)
+	if it.Podcast != nil {
+		w.podcast(it.Podcast, "")
+	}
+	w.media(it.Media, false)
+	if it.More != nil {
+		w.places(it.More.Where)
+	}
+	w.unknown(it.Unknown, true)
+}
+
+// dublinCoreOfFeed writes the dates of a feed that the format has no element for.
+func (w *writer) dublinCoreOfFeed(f *feed.Feed) {
+	switch w.format {
+	case "atom", "atom03":
+		w.dateRFC3339("dcterms:issued", &f.Published)
+	}
+	w.dateRFC3339("dcterms:created", &f.Created)
+}
+
+// hints writes when to read the feed again, as far as modules say it.
+//
+// spec:feedstate-2007#syndication
+func (w *writer) hints(h *feed.Hints) {
+	if h.UpdatePeriod != "" {
+		w.leaf("sy:updatePeriod", w.word(h.UpdatePeriod, "updatePeriod", "hourly daily weekly monthly yearly"))
+	}
+	w.leaf("sy:updateFrequency", w.number(h.UpdateFrequency, "updateFrequency", 1))
+	w.dateRFC3339("sy:updateBase", &h.UpdateBase)
+	if h.Archive {
+		w.bare("fh:archive")
+	}
+	w.lose(lostHints, h.Schedule != nil || h.Expired)
+}
+
+// bare writes an element that says all by being there.
+func (w *writer) bare(name string) {
+	w.tag(name, nil)
+	w.b = append(w.b, "/>"...)
+}
+
+// licences writes the addresses of licences that no link gives.
+func (w *writer) licences(list []string, links []feed.Link) {
+	for _, url := range list {
+		if hasLink(links, "license", url) {
+			continue
+		}
+		if url = w.uri(url, "license"); url == "" {
+			continue
+		}
+		if w.format == "rdf" {
+			w.empty("cc:license", "rdf:resource", url)
+		} else {
+			w.element("creativeCommons:license", url)
+		}
+	}
+}
+
+func (w *writer) blogChannel(b *feed.BlogChannel) {
+	if b == nil {
+		return
+	}
+	w.leaf("blogChannel:blogRoll", w.uri(b.BlogRoll, "blogRoll"))
+	w.leaf("blogChannel:mySubscriptions", w.uri(b.MySubscriptions, "mySubscriptions"))
+	w.leaf("blogChannel:blink", w.uri(b.Blink, "blink"))
+	w.leaf("blogChannel:changes", w.uri(b.Changes, "changes"))
+}
+
+func (w *writer) search(s *feed.Search) {
+	if s == nil {
+		return
+	}
+	w.leaf("opensearch:totalResults", w.number(s.TotalResults, "totalResults", 0))
+	w.leaf("opensearch:startIndex", w.number(s.StartIndex, "startIndex", 0))
+	w.leaf("opensearch:itemsPerPage", w.number(s.ItemsPerPage, "itemsPerPage", 0))
+}
+
+func (w *writer) accounts(list []feed.Account) {
+	for i := range list {
+		if a := &list[i]; a.Name != "" || a.Service != "" {
+			w.element("source:account", a.Name, "service", a.Service)
+		}
+	}
+}
+
+// more writes what few items have.
+func (w *writer) more(m *feed.More, links []feed.Link, inAtom bool) {
+	w.dublinCore(m, inAtom)
+	if inAtom {
+		w.publishing(m)
+	} else {
+		w.lose(lostModules, m.Draft || m.Edited.Raw != "")
+	}
+	w.comments(m, links, inAtom)
+	w.leaf("slash:section", m.Section)
+	w.leaf("slash:department", m.Department)
+	w.hitParade(m.HitParade)
+	w.replies(m.InReplyTo)
+	w.licences(m.Licenses, links)
+	w.leaf("feedburner:origLink", w.uri(m.OriginalLink, "originalLink"))
+	w.leaf("feedburner:origEnclosureLink", w.uri(m.OriginalMedia, "originalMedia"))
+	w.chapters(m.Chapters)
+	w.leaf("source:markdown", m.Markdown)
+	w.leaf("source:localTime", m.LocalTime)
+	w.outlines(m.Outlines, 0)
+	w.accounts(m.Accounts)
+	w.lose(lostLinks, m.ExternalLink != "" && !hasHref(links, m.ExternalLink))
+	w.lose(lostImages, m.BannerImage != "")
+	w.lose(lostModules, m.TextInput != nil)
+}
+
+func hasHref(links []feed.Link, href string) bool {
+	for i := range links {
+		if links[i].Href == href {
+			return true
+		}
+	}
+	return false
+}
+
+// dublinCore writes what Dublin Core says of an item. Atom has elements of its own for
+// rights, and Atom 0.3 for when an item came to be.
+func (w *writer) dublinCore(m *feed.More, inAtom bool) {
+	if m.Publisher != nil {
+		w.creator("dc:publisher", m.Publisher)
+	}
+	if !inAtom || w.format == "atom03" {
+		w.leaf("dc:rights", asWords(&m.Rights))
+	}
+	w.leaf("dc:language", w.language(m.Language, "language"))
+	if w.format != "atom03" {
+		w.dateRFC3339("dcterms:created", &m.Created)
+	}
+	if w.moment(&m.Expires, "expires") {
+		w.tag("dcterms:valid", nil)
+		w.b = append(appendRFC3339(append(w.b, ">end="...), m.Expires.UTC), ";scheme=W3C-DTF</dcterms:valid>"...)
+	}
+}
+
+// publishing writes what programs that edit entries say of them.
+func (w *writer) publishing(m *feed.More) {
+	w.dateRFC3339("app:edited", &m.Edited)
+	if m.Draft {
+		w.open("app:control")
+		w.element("app:draft", "yes")
+		w.close("app:control")
+	}
+}
+
+// comments writes where comments are and how many, unless links say it.
+func (w *writer) comments(m *feed.More, links []feed.Link, inAtom bool) {
+	w.leaf("wfw:comment", w.uri(m.CommentAPI, "commentAPI"))
+	if m.CommentsFeed != "" && !hasLink(links, "replies", m.CommentsFeed) {
+		w.leaf("wfw:commentRss", w.uri(m.CommentsFeed, "commentsFeed"))
+	}
+	if m.CommentCount == nil || *m.CommentCount < 0 {
+		return
+	}
+	n := strconv.Itoa(*m.CommentCount)
+	if !inAtom {
+		w.element("slash:comments", n)
+		return
+	}
+	for i := range links {
+		if links[i].Rel == "replies" && links[i].Count == n {
+			return
+		}
+	}
+	w.element("thr:total", n)
+}
+
+// hitParade writes how often an item was read, for each threshold.
+func (w *writer) hitParade(list []int) {
+	if len(list) == 0 {
+		return
+	}
+	for _, n := range list {
+		if n < 0 {
+			w.invalid(strconv.Itoa(n), "hitParade", "a list of numbers from 0 on")
+			return
+		}
+	}
+	w.tag("slash:hit_parade", nil)
+	for i, n := range list {
+		w.b = strconv.AppendInt(append(w.b, ">,"[min(i, 1)]), int64(n), 10)
+	}
+	w.endTag("slash:hit_parade")
+}
+
+// replies writes what an item answers.
+func (w *writer) replies(list []feed.InReplyTo) {
+	for i := range list {
+		r := &list[i]
+		ref := r.Ref
+		if ref == "" {
+			ref = r.Href
+		}
+		if !validIRI(ref) {
+			w.warn("in-reply-to", "inReplyTo", "What an item answers needs an identifier that is an address; it is left out: ", short(ref), ".")
+			continue
+		}
+		w.empty("thr:in-reply-to", "ref", ref, "href", w.iri(r.Href, "inReplyTo"), "type", w.mime(r.Type, "inReplyTo"), "source", w.iri(r.Source, "inReplyTo"))
+	}
+}
+
+func (w *writer) chapters(list []feed.Chapter) {
+	if len(list) == 0 {
+		return
+	}
+	w.open("psc:chapters", "version", "1.2")
+	for i := range list {
+		c := &list[i]
+		w.empty("psc:chapter", "start", c.Start, "title", c.Title, "href", w.iri(c.Link, "chapter"), "image", w.iri(c.Image, "chapter"))
+	}
+	w.close("psc:chapters")
+}
+
+// outlines writes headlines and those under them, with the attributes that they have.
+func (w *writer) outlines(list []feed.Outline, depth int) {
+	for i := range list {
+		o := &list[i]
+		w.tag("source:outline", nil)
+		w.plainAttrs(o.Attrs)
+		if len(o.Outlines) == 0 || depth >= deepestTree {
+			w.lose(lostUnknown, len(o.Outlines) > 0)
+			w.b = append(w.b, "/>"...)
+			continue
+		}
+		w.b = append(w.b, '>')
+		w.depth++
+		w.outlines(o.Outlines, depth+1)
+		w.close("source:outline")
+	}
+}
+
+// itemPicture writes the picture of an item, which RSS and Atom have no element for, as
+// a small one of Media RSS, unless that of iTunes is the same.
+func (w *writer) itemPicture(it *feed.Item) {
+	img := it.More.Image
+	if img == nil || img.URL == "" || it.ITunes != nil && it.ITunes.Image == img.URL {
+		return
+	}
+	if it.Media != nil && len(it.Media.Thumbnails) > 0 {
+		w.lose(lostImages, it.Media.Thumbnails[0].URL != img.URL)
+		return
+	}
+	url := w.uri(img.URL, "image")
+	if url == "" {
+		return
+	}
+	w.warn("image", "image", titleOf(w.format), " has no pictures of items; this one is written as a thumbnail.")
+	w.empty("media:thumbnail", "url", url, "width", positive(img.Width), "height", positive(img.Height))
+}
+
+// positive is a number from 1 on in digits, "" for others.
+func positive(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,216 @@
+package render
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// places writes geometries in GeoRSS: in its simple form where that holds all of one,
+// in that of GML otherwise.
+func (w *writer) places(list []feed.Geometry) {
+	for i := range list {
+		g := &list[i]
+		if !soundGeometry(g) {
+			w.warn("place", "where", "This place has no form that GeoRSS has; it is left out.")
+			continue
+		}
+		if simple := simpleName(g); simple != "" {
+			w.tag(simple, nil)
+			w.b = append(w.b, '>')
+			w.points(g.Coordinates, false)
+			if g.Type == "Circle" {
+				w.b = appendCoordinate(append(w.b, ' '), g.Radius)
+			}
+			w.endTag(simple)
+		} else {
+			w.open("georss:where")
+			w.gml(g)
+			w.close("georss:where")
+		}
+		w.placeNotes(g)
+	}
+}
+
+// placeNotes writes what is said of a place besides where it is.
+func (w *writer) placeNotes(g *feed.Geometry) {
+	w.leaf("georss:featureName", g.FeatureName)
+	w.leaf("georss:featureTypeTag", g.FeatureType)
+	w.leaf("georss:relationshipTag", g.Relation)
+	w.leaf("georss:elev", w.decimal(g.Elevation, "where"))
+	w.leaf("georss:floor", w.number(g.Floor, "where", math.MinInt))
+	if g.Radius > 0 && g.Type != "Circle" && !math.IsInf(g.Radius, 0) {
+		w.tag("georss:radius", nil)
+		w.b = appendCoordinate(append(w.b, '>'), g.Radius)
+		w.endTag("georss:radius")
+	}
+}
+
+// soundGeometry reports a place of a known type with as many points as it needs, all
+// of which are numbers and of the same size.
+func soundGeometry(g *feed.Geometry) bool {
+	n := len(g.Coordinates)
+	switch g.Type {
+	case "Point":
+		if n != 1 {
+			return false
+		}
+	case "Circle":
+		if n != 1 || len(g.Coordinates[0]) != 2 || g.SRS != "" || !(g.Radius >= 0) || math.IsInf(g.Radius, 0) {
+			return false
+		}
+	case "Box":
+		if n != 2 {
+			return false
+		}
+	case "LineString":
+		if n < 2 {
+			return false
+		}
+	case "Polygon":
+		if n < 4 {
+			return false
+		}
+	default:
+		return false
+	}
+	size := len(g.Coordinates[0])
+	if size != 2 && size != 3 || !soundPoints(g.Coordinates, size) {
+		return false
+	}
+	for _, hole := range g.Holes {
+		if len(hole) < 4 || !soundPoints(hole, size) || g.Type != "Polygon" {
+			return false
+		}
+	}
+	return true
+}
+
+func soundPoints(points [][]float64, size int) bool {
+	for _, p := range points {
+		if len(p) != size {
+			return false
+		}
+		for _, c := range p {
+			if !(math.Abs(c) <= 1e12) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// simpleName is the element of GeoRSS that holds all of a place, "" for none.
+func simpleName(g *feed.Geometry) string {
+	if g.SRS != "" || len(g.Coordinates[0]) != 2 || len(g.Holes) > 0 {
+		return ""
+	}
+	switch g.Type {
+	case "Point":
+		return "georss:point"
+	case "LineString":
+		return "georss:line"
+	case "Polygon":
+		return "georss:polygon"
+	case "Circle":
+		return "georss:circle"
+	}
+	return ""
+}
+
+// gml writes a place in the elements of GML.
+func (w *writer) gml(g *feed.Geometry) {
+	size := ""
+	if len(g.Coordinates[0]) == 3 {
+		size = "3"
+	}
+	lonFirst := lonFirst(g.SRS)
+	shape := gmlName(g.Type)
+	w.open(shape, "srsName", g.SRS, "srsDimension", size)
+	switch g.Type {
+	case "Point":
+		w.positions("gml:pos", g.Coordinates, lonFirst)
+	case "LineString":
+		w.positions("gml:posList", g.Coordinates, lonFirst)
+	case "Box":
+		w.positions("gml:lowerCorner", g.Coordinates[:1], lonFirst)
+		w.positions("gml:upperCorner", g.Coordinates[1:], lonFirst)
+	case "Polygon":
+		w.ring("gml:exterior", g.Coordinates, lonFirst)
+		for _, hole := range g.Holes {
+			w.ring("gml:interior", hole, lonFirst)
+		}
+	}
+	w.close(shape)
+}
+
+// gmlName is the element of GML for a type of place.
+func gmlName(kind string) string {
+	if kind == "Box" {
+		return "gml:Envelope"
+	}
+	return "gml:" + kind
+}
+
+func (w *writer) ring(name string, points [][]float64, lonFirst bool) {
+	w.open(name)
+	w.open("gml:LinearRing")
+	w.positions("gml:posList", points, lonFirst)
+	w.close("gml:LinearRing")
+	w.close(name)
+}
+
+func (w *writer) positions(name string, points [][]float64, lonFirst bool) {
+	w.tag(name, nil)
+	w.b = append(w.b, '>')
+	w.points(points, lonFirst)
+	w.endTag(name)
+}
+
+// points writes coordinates with spaces between them. The latitude comes first, but in
+// the systems of which that is not so.
+func (w *writer) points(list [][]float64, lonFirst bool) {
+	for i, p := range list {
+		if i > 0 {
+			w.b = append(w.b, ' ')
+		}
+		a, b := p[1], p[0]
+		if lonFirst {
+			a, b = b, a
+		}
+		w.b = appendCoordinate(append(appendCoordinate(w.b, a), ' '), b)
+		if len(p) == 3 {
+			w.b = appendCoordinate(append(w.b, ' '), p[2])
+		}
+	}
+}
+
+func appendCoordinate(b []byte, n float64) []byte { return strconv.AppendFloat(b, n, 'f', -1, 64) }
+
+// lonFirst reports a reference system whose first coordinate is not the latitude: CRS84,
+// and those of EPSG that are not in degrees.
+func lonFirst(srs string) bool {
+	if strings.Contains(srs, "CRS84") {
+		return true
+	}
+	if !strings.Contains(srs, "EPSG") {
+		return false
+	}
+	n, err := strconv.Atoi(srs[strings.LastIndexAny(srs, ":/")+1:])
+	return err == nil && !inDegrees(n)
+}
+
+// inDegrees reports the numbers of EPSG whose systems have latitude and longitude.
+func inDegrees(n int) bool {
+	switch {
+	case n >= 4001 && n <= 4047, n >= 4052 && n <= 4055, n >= 4120 && n <= 4326, n >= 4600 && n <= 4904:
+		return true
+	}
+	switch n {
+	case 3819, 3821, 3824, 3889, 3906, 4075, 4081, 4463, 4470, 4475, 4483, 4490, 4555, 4558, 4979:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,270 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"cloudburst/feed"
+	"cloudburst/internal/xmlsafe"
+)
+
+// deepestTree is how far elements that nothing is known of are written within one another.
+const deepestTree = 200
+
+// unknown writes elements that nothing is known of, as they were. Not written are those
+// whose namespace, or lack of one, says that they are the format's own or a module's:
+// they are left over from elements that stood there twice, or could not be read.
+func (w *writer) unknown(list []feed.Node, ofItem bool) {
+	for i := range list {
+		n := &list[i]
+		switch {
+		case n.Name == "":
+			w.lose(lostUnknown, strings.TrimSpace(n.Text) != "")
+		case !w.foreign(n, ofItem):
+			w.warn("unknown-element", n.Name, titleOf(w.format), " has no place for this element, or it is there already; it is left out.")
+		default:
+			w.tree(n)
+		}
+	}
+}
+
+// tree writes an element of any vocabulary, on a line of its own.
+func (w *writer) tree(n *feed.Node) {
+	if w.flat == 0 {
+		w.line()
+	}
+	t := treeWriter{writer: w}
+	t.scope = append(t.few[:0], binding{"", defaultSpace(w.format)})
+	w.flat++
+	t.node(n, 0)
+	w.flat--
+}
+
+// defaultSpace is the namespace of elements without a prefix.
+func defaultSpace(format string) string {
+	switch format {
+	case "atom":
+		return "http://www.w3.org/2005/Atom"
+	case "atom03":
+		return "http://purl.org/atom/ns#"
+	case "rdf":
+		return "http://purl.org/rss/1.0/"
+	}
+	return ""
+}
+
+// treeWriter writes one tree, with the namespaces that it needs.
+type treeWriter struct {
+	*writer
+	scope []binding // in force, the innermost last
+	few   [8]binding
+	used  []string // prefixes in the tag that is being written
+	made  int      // prefixes made up
+}
+
+type binding struct{ prefix, uri string }
+
+// node writes an element and all in it, without white space of its own.
+func (t *treeWriter) node(n *feed.Node, depth int) {
+	if !isName(n.Name) || n.Prefix != "" && !isName(n.Prefix) || depth > deepestTree {
+		t.warn("unknown-element", "", "XML has no elements of this name; it is left out: ", short(n.Name), ".")
+		return
+	}
+	outer := len(t.scope)
+	prefix, declare := t.element(n)
+	t.used = append(t.used[:0], prefix)
+	t.b = append(t.b, '<')
+	t.name(prefix, n.Name)
+	if declare {
+		t.declare(prefix, n.Space)
+	}
+	t.attrs(n)
+	if n.Text == "" && len(n.Children) == 0 {
+		t.b = append(t.b, "/>"...)
+	} else {
+		t.b = append(t.b, '>')
+		t.escape(n.Text, n.Name, inText)
+		for i := range n.Children {
+			if c := &n.Children[i]; c.Name == "" {
+				t.escape(c.Text, n.Name, inText)
+			} else {
+				t.node(c, depth+1)
+			}
+		}
+		t.b = append(t.b, "</"...)
+		t.name(prefix, n.Name)
+		t.b = append(t.b, '>')
+	}
+	t.scope = t.scope[:outer]
+}
+
+func (t *treeWriter) name(prefix, local string) {
+	if prefix != "" {
+		t.b = append(append(t.b, prefix...), ':')
+	}
+	t.b = append(t.b, local...)
+}
+
+// element is the prefix of an element, and whether it has to be declared there.
+func (t *treeWriter) element(n *feed.Node) (prefix string, declare bool) {
+	prefix = n.Prefix
+	if prefix == "xml" || prefix == "xmlns" {
+		prefix = ""
+	}
+	if n.Space == "" && prefix != "" {
+		n = &feed.Node{Space: undeclared(prefix)}
+	}
+	return prefix, t.look(prefix) != n.Space && !t.atRoot(prefix, n.Space)
+}
+
+// undeclared is what a prefix is declared as that was not in the document it is from: as
+// what it usually means, or as nothing that anybody knows.
+func undeclared(prefix string) string {
+	if s := spaceOfPrefix(prefix); s != spNone {
+		_, uri := s.declaration()
+		return uri
+	}
+	return "undeclared:" + prefix
+}
+
+// atRoot reports a prefix with its usual meaning, which the root declares, unless an
+// element around here means something else by it.
+func (t *treeWriter) atRoot(prefix, uri string) bool {
+	if prefix == "" || t.look(prefix) != "" {
+		return false
+	}
+	s := spaceOfPrefix(prefix)
+	if s == spNone {
+		return false
+	}
+	if _, usual := s.declaration(); usual != uri {
+		return false
+	}
+	t.spaces |= 1 << s
+	return true
+}
+
+// look is what a prefix stands for, "" for nothing that was declared within the tree.
+func (t *treeWriter) look(prefix string) string {
+	for i := len(t.scope) - 1; i >= 0; i-- {
+		if t.scope[i].prefix == prefix {
+			return t.scope[i].uri
+		}
+	}
+	return ""
+}
+
+// declare writes what a prefix stands for.
+func (t *treeWriter) declare(prefix, uri string) {
+	if uri == "" && prefix != "" {
+		uri = undeclared(prefix)
+	}
+	t.scope = append(t.scope, binding{prefix, uri})
+	t.b = append(t.b, " xmlns"...)
+	if prefix != "" {
+		t.b = append(append(t.b, ':'), prefix...)
+	}
+	t.b = append(t.b, `="`...)
+	t.escape(uri, "xmlns", inAttr)
+	t.b = append(t.b, '"')
+}
+
+// attrs writes the attributes of an element.
+func (t *treeWriter) attrs(n *feed.Node) {
+	t.xmlAttr(n, "xml:base", n.Base)
+	t.xmlAttr(n, "xml:lang", n.Language)
+	for i := range n.Attrs {
+		a := &n.Attrs[i]
+		prefix, local := "", a.Name
+		if k := strings.IndexByte(a.Name, ':'); k >= 0 {
+			prefix, local = a.Name[:k], a.Name[k+1:]
+		}
+		switch {
+		case !isName(local) || prefix != "" && !isName(prefix):
+			t.warn("unknown-attribute", n.Name, "XML has no attributes of this name; it is left out: ", short(a.Name), ".")
+			continue
+		case prefix == "xmlns" || a.Name == "xmlns" || t.twice(n.Attrs[:i], a, local):
+			continue
+		case prefix != "xml" && (prefix != "" || a.Space != ""):
+			prefix = t.bound(prefix, a.Space)
+		}
+		t.b = append(t.b, ' ')
+		t.name(prefix, local)
+		t.b = append(t.b, `="`...)
+		t.escape(a.Value, a.Name, inAttr)
+		t.b = append(t.b, '"')
+	}
+}
+
+func (t *treeWriter) xmlAttr(n *feed.Node, name, value string) {
+	if value == "" {
+		return
+	}
+	for i := range n.Attrs {
+		if n.Attrs[i].Name == name {
+			return
+		}
+	}
+	t.attr(name, value)
+}
+
+// twice reports an attribute that an earlier one is the same as.
+func (t *treeWriter) twice(before []feed.Attr, a *feed.Attr, local string) bool {
+	for i := range before {
+		b := &before[i]
+		name := b.Name[strings.IndexByte(b.Name, ':')+1:]
+		if b.Name == a.Name || name == local && b.Space == a.Space && b.Space != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// bound is a prefix that stands for uri in the tag that is being written: the one
+// wanted, if the tag does not have it for something else.
+func (t *treeWriter) bound(prefix, uri string) string {
+	if uri == "" {
+		uri = undeclared(prefix)
+	}
+	if prefix == "" || prefix == "xmlns" || prefix == "xml" || contains(t.used, prefix) && t.look(prefix) != uri && !t.atRoot(prefix, uri) {
+		prefix = t.other(uri)
+	}
+	if t.look(prefix) != uri && !t.atRoot(prefix, uri) {
+		t.declare(prefix, uri)
+	}
+	t.used = append(t.used, prefix)
+	return prefix
+}
+
+// other is a prefix that stands for uri already, or one that is not in use.
+func (t *treeWriter) other(uri string) string {
+	for i := range t.scope {
+		if b := &t.scope[i]; b.uri == uri && b.prefix != "" && t.look(b.prefix) == uri {
+			return b.prefix
+		}
+	}
+	for {
+		t.made++
+		prefix := "ns" + strconv.Itoa(t.made)
+		if t.look(prefix) == "" {
+			return prefix
+		}
+	}
+}
+
+// isName reports what XML allows as a name without a prefix.
+func isName(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && c != '_' && (i == 0 || (c < '0' || c > '9') && c != '-') {
+			return xmlsafe.IsName(s)
+		}
+	}
+	return s != ""
+}
+
+// plainAttrs writes attributes, each once, that have names without meaning to us.
+func (w *writer) plainAttrs(list []feed.Attr) {
+	t := treeWriter{writer: w}
+	t.scope = t.few[:0]
+	t.attrs(&feed.Node{Name: "outline", Attrs: list})
+}
