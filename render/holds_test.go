@@ -333,7 +333,7 @@ func (h holder) itemRest(it *feed.Item) {
 		it.Enclosures = it.Enclosures[:min(len(it.Enclosures), 1)]
 	}
 	if s := it.Source; s != nil {
-		s.Title = heldTitle(s.Title)
+		s.Title = feed.Text{Value: asWords(&s.Title), Type: plainText}
 		if h.v == 100 {
 			s.Title = feed.Text{}
 		}

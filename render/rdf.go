@@ -64,7 +64,10 @@ func (r *rdf) name(it *feed.Item, i int) string {
 	if link := validReference(it.Link); link != "" {
 		return link
 	}
-	return r.link + "#item-" + strconv.Itoa(i+1)
+	if link := r.nearest(it); link != "" {
+		return link
+	}
+	return "#item-" + strconv.Itoa(i+1)
 }
 
 // another is a name that has not been given.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"cloudburst/feed"
@@ -116,10 +117,15 @@ func (r *rss) itemLink(it *feed.Item) {
 	r.length("link", link, 500)
 }
 
-// madeLink is an address for an item that has none, where there must be one: that of
-// its file, or a place on the page of the feed, so that readers can tell it from others.
+// madeLink is an address for an item that has none, where there must be one.
 func (w *writer) madeLink(it *feed.Item) string {
 	w.warn("link-made", "link", titleOf(w.format), " asks for a link, which the item does not have; the nearest address stands there.")
+	return w.nearest(it)
+}
+
+// nearest is the address of an item's file, or a place on the page of the feed, so that
+// readers can tell the item from others.
+func (w *writer) nearest(it *feed.Item) string {
 	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
 		return validReference(it.ID)
 	}
@@ -234,15 +240,15 @@ func (r *rss) guid(it *feed.Item, before []feed.Item) {
 		r.lose(lostIDs, it.ID != it.Link)
 		return
 	}
-	if r.repeated(it.ID, before) {
-		r.warn("id-duplicate", "id", "Another item has this ID already, so it is left out: ", short(it.ID), ".")
+	id := it.ID
+	if r.repeated(id, before) {
+		r.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
+		id += "#" + strconv.Itoa(len(before)+1)
+	} else if it.PermaLink && isWeb(id) && validIRI(id) {
+		r.element("guid", id)
 		return
 	}
-	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
-		r.element("guid", it.ID)
-		return
-	}
-	r.element("guid", it.ID, "isPermaLink", "false")
+	r.element("guid", id, "isPermaLink", "false")
 }
 
 // hasGUID reports an ID that a document has to say.
@@ -303,7 +309,7 @@ func (r *rss) source(s *feed.Source) {
 		if url == "" {
 			return
 		}
-		r.element("source", title1(&s.Title), "url", url)
+		r.element("source", asWords(&s.Title), "url", url)
 		r.lose(lostSource, s.ID != "" || s.Link != "" || len(s.Authors) > 0)
 	}
 }
