@@ -18,6 +18,9 @@ const (
 	PrivateFeed = "private" // of those who have a secret
 )
 
+// MaxFeed is how large a document may be that is saved as a feed, in bytes.
+const MaxFeed = 2 << 20
+
 // SavedFeed is a feed that a user keeps on the server.
 type SavedFeed struct {
 	User    string    `json:"user"`
@@ -52,10 +55,14 @@ func (c *Client) Feed(ctx context.Context, user, name string) (SavedFeed, error)
 }
 
 // SaveFeed keeps a document as a user's feed, byte for byte, as if the user had saved
-// it: at most 2 MiB of XML that is a feed, or of JSON when contentType says so. It may
-// be empty for XML.
+// it: at most MaxFeed bytes of XML that is a feed, or of JSON when contentType says so.
+// That may be empty for XML.
 func (c *Client) SaveFeed(ctx context.Context, user, name, contentType string, doc []byte) (SavedFeed, error) {
 	var out SavedFeed
+	if len(doc) > MaxFeed {
+		// The server stops reading there, and its answer might not arrive.
+		return out, &Error{Status: http.StatusBadRequest, Code: "invalid", Message: fmt.Sprintf("The document has %d bytes; at most %d are saved.", len(doc), MaxFeed)}
+	}
 	path, err := userPath("/v1/feeds/", user, name)
 	if err != nil {
 		return out, err

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 
@@ -46,5 +47,14 @@ func TestNamesAreOnePartOfThePath(t *testing.T) {
 			t.Errorf("asked %q, want %q", asked, w)
 			break
 		}
+	}
+}
+
+func TestADocumentThatIsTooLargeIsNotSent(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was asked for", r.URL) })
+	_, err := c.SaveFeed(t.Context(), "alice", client.PublicFeed, "", make([]byte, client.MaxFeed+1))
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Code != "invalid" {
+		t.Error(err)
 	}
 }

@@ -117,6 +117,8 @@ whichever they asked in. It takes the pings of weblogs.com as well.
   cloudburst ping FEED        says that a feed changed
   cloudburst listen FEED      waits for changes of a feed and prints them
   cloudburst parse FEED       prints what a feed of any format says, as JSON
+  cloudburst convert FEED     writes a feed in another format
+  cloudburst user add NAME    makes an account, with a feed of its own here
 
 Settings are flags, environment variables (--admin.listen is
 CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -71,8 +72,12 @@ func fitPassword(text string) (string, error) {
 		return "", fmt.Errorf("a password has at most %d bytes", maxPassword)
 	}
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
-	if text == "" {
+	switch {
+	case text == "":
 		return "", errors.New("there is no password: it is empty")
+	case !utf8.ValidString(text):
+		// On its way it would become another one.
+		return "", errors.New("the password is not UTF-8: write it in that encoding, or in plain ASCII")
 	}
 	return text, nil
 }

@@ -23,6 +23,8 @@ func TestAPasswordIsReadAsItWasWritten(t *testing.T) {
 		{text: "one\n\n", file: "one\n", line: "one"},
 		{text: "\n", fail: "it is empty"},
 		{text: "", fail: "it is empty"},
+		{text: "p\xe4ssword\n", fail: "not UTF-8"},
+		{text: "pässword\n", file: "pässword", line: "pässword"},
 		{text: strings.Repeat("x", maxPassword+1), fail: "at most 4096 bytes"},
 	} {
 		file := filepath.Join(t.TempDir(), "pw")

@@ -134,9 +134,9 @@ func (p *Program) userDisable() *cobra.Command {
 	c := operator(&cobra.Command{
 		Use:   "disable NAME",
 		Short: "Shut every door to a user",
-		Long: `Shuts every door to a user: password, sessions and tokens open nothing any more, and
-nothing new is saved. Their feeds are served as before. --undo, or "user enable",
-opens the doors again.`,
+		Long: `Shuts every door to a user: password, tokens and the secrets of their readers open
+nothing, sessions end, and nothing new is saved. Their public feed is served as
+before. --undo, or "user enable", opens the doors again.`,
 		Args: between(1, 1, "the NAME of one user"),
 		RunE: func(c *cobra.Command, args []string) error { return p.disable(c, args[0], !undo) },
 	})
