@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"cloudburst/internal/fault"
@@ -25,7 +26,8 @@ const sniffed = 1024
 // rpcHandler is the XML-RPC door: rssCloud's methods, those of further families,
 // and system.*, which every handler has.
 func rpcHandler(c *RSSCloud, more []xmlrpc.Method) http.Handler {
-	return &xmlrpc.Handler{Methods: append(c.Methods(), more...), FaultOf: FaultOf, Log: c.Log}
+	h := xmlrpc.Handler{Methods: append(c.Methods(), more...), FaultOf: FaultOf, Log: c.Log}
+	return newSaveRoom(h, func(r *http.Request) netip.Addr { return CallerAddr(r, c.Trusted) })
 }
 
 // FaultOf is an error as an XML-RPC fault, for methods that have no codes of

@@ -1,0 +1,253 @@
+package gateway
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/syndicate"
+	"cloudburst/render"
+)
+
+// Library reads feeds that this server knows: those that it keeps, its own, and those
+// that somebody follows here.
+type Library interface {
+	// Known reports whether url may be read for strangers.
+	Known(ctx context.Context, url string) (bool, error)
+	// Read reads a feed as it is now. modified is the zero time when nobody knows; the
+	// document is not changed afterwards.
+	Read(ctx context.Context, url string) (doc []byte, contentType string, version int64, modified time.Time, err error)
+}
+
+// Convert writes feeds that this server knows in any format: GET /convert?url=&to=.
+// Library and Layer must be set. Do not copy it.
+type Convert struct {
+	Library Library
+	Layer   *syndicate.Layer
+	Now     func() time.Time // nil: time.Now
+	Log     *slog.Logger     // nil is silent
+
+	once  sync.Once
+	clean func(html string) string
+
+	mu      sync.Mutex
+	copies  map[string]*list.Element // of *copied, by URL
+	order   list.List                // what was asked for last in front
+	used    int64
+	reading int
+}
+
+// Limits of what is read for strangers.
+const (
+	convertEvery   = time.Minute // between two times that a feed is read
+	convertWithin  = 30 * time.Second
+	convertMemory  = 32 << 20 // bytes of documents that are kept
+	convertReading = 8        // feeds read at once
+	longestURL     = 2048
+)
+
+// copied is a document that was read, or is being read.
+type copied struct {
+	url  string
+	done chan struct{} // closed when what follows is set
+	at   time.Time     // when it was read
+	err  error
+
+	doc      []byte
+	hash     [32]byte
+	kind     string
+	version  int64
+	modified time.Time
+	size     int64
+}
+
+// ServeHTTP answers with a feed in another format. What could not be said in it is
+// counted in the header X-Cloudburst-Warnings.
+//
+// spec:cloudburst#convert
+func (c *Convert) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		say(w, http.StatusMethodNotAllowed, "GET this address with the url of a feed, and the name of a format as to.\n")
+		return
+	}
+	s, to, err := c.source(r)
+	if err == nil {
+		err = c.answer(w, r, s, to)
+	}
+	if err != nil {
+		refuseWith(w, r, c.Log, statusOf(err), err)
+	}
+}
+
+func (c *Convert) answer(w http.ResponseWriter, r *http.Request, s syndicate.Source, to string) error {
+	d, warnings, err := c.Layer.Document(r.Context(), s, to)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("X-Cloudburst-Warnings", strconv.Itoa(len(warnings)))
+	d.ServeHTTP(w, r)
+	return nil
+}
+
+// source finds the feed that a request names, and the format.
+func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err error) {
+	q := r.URL.Query()
+	address, to := q.Get("url"), q.Get("to")
+	if _, err := render.Lookup(to); err != nil {
+		return s, "", &statusError{http.StatusNotAcceptable, unknownFormat(err)}
+	}
+	u, err := url.Parse(address)
+	if address == "" || len(address) > longestURL || err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return s, "", &statusError{http.StatusBadRequest, fault.New(fault.Invalid, "The url is not the address of a feed: send url=https://… and to=, the name of a format.")}
+	}
+	known, err := c.Library.Known(r.Context(), address)
+	if err != nil {
+		return s, "", err
+	}
+	if !known {
+		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", shown(address))
+	}
+	got, err := c.read(r.Context(), address)
+	if err != nil {
+		return s, "", err
+	}
+	return syndicate.Source{
+		Key: "convert " + address, Version: got.version, Modified: got.modified, Raw: got.doc, RawType: got.kind, URL: address,
+		Render: c.render,
+	}, to, nil
+}
+
+func (c *Convert) render(string) render.Options {
+	c.once.Do(func() { c.clean = strictHTML() })
+	return render.Options{Sanitize: c.clean}
+}
+
+// strictHTML makes markup safe, with links that say that nobody here vouches for them.
+func strictHTML() func(string) string {
+	return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc"}).HTML
+}
+
+// read gives a feed as it was at most a minute ago. Those who ask for the same one at
+// the same time wait for one reading.
+func (c *Convert) read(ctx context.Context, url string) (*copied, error) {
+	now := c.now()
+	c.mu.Lock()
+	var before *copied
+	if at, ok := c.copies[url]; ok {
+		before = at.Value.(*copied)
+		c.order.MoveToFront(at)
+		if before.fresh(now) {
+			c.mu.Unlock()
+			return before.wait(ctx)
+		}
+	}
+	next := &copied{url: url, done: make(chan struct{}), at: now, size: 1024}
+	room := c.begin(next)
+	c.mu.Unlock()
+	if !room {
+		f := fault.New(fault.TooMany, "Many feeds are being read at the moment; please try again in a few seconds.")
+		f.RetryAfter = 5 * time.Second
+		return nil, f
+	}
+	// It goes on when the one who asked first has gone: others may wait for it.
+	go c.load(context.WithoutCancel(ctx), next, before)
+	return next.wait(ctx)
+}
+
+// fresh reports a copy that is not read again yet, or is being read.
+func (d *copied) fresh(now time.Time) bool {
+	select {
+	case <-d.done:
+		age := now.Sub(d.at)
+		return age < convertEvery && age > -convertEvery
+	default:
+		return true
+	}
+}
+
+func (d *copied) wait(ctx context.Context) (*copied, error) {
+	select {
+	case <-d.done:
+		return d, d.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *Convert) load(ctx context.Context, next, before *copied) {
+	ctx, cancel := context.WithTimeout(ctx, convertWithin)
+	defer cancel()
+	next.doc, next.kind, _, next.modified, next.err = c.Library.Read(ctx, next.url)
+	next.hash = sha256.Sum256(next.doc)
+	switch same := before != nil && before.doc != nil && before.hash == next.hash && before.kind == next.kind; {
+	case next.err != nil:
+	case same:
+		next.version, next.modified = before.version, before.modified
+	default:
+		// Later than all that were kept of this feed before, also when nothing is kept of it now.
+		next.version = next.at.UnixMilli()
+		if before != nil {
+			next.version = max(next.version, before.version+1)
+		}
+		if next.modified.IsZero() {
+			next.modified = next.at
+		}
+	}
+	close(next.done)
+	c.end(next)
+}
+
+// begin keeps a copy that is about to be read, in place of the one before. It is called
+// with the lock held; false means that too many are being read.
+func (c *Convert) begin(next *copied) bool {
+	if c.reading >= convertReading {
+		return false
+	}
+	c.reading++
+	if c.copies == nil {
+		c.copies = map[string]*list.Element{}
+	}
+	if at, ok := c.copies[next.url]; ok {
+		c.drop(at)
+	}
+	c.copies[next.url] = c.order.PushFront(next)
+	c.used += next.size
+	return true
+}
+
+// end counts what was read, and lets go of what was not asked for for longest.
+func (c *Convert) end(next *copied) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reading--
+	if at, ok := c.copies[next.url]; ok && at.Value == next {
+		next.size += int64(len(next.doc))
+		c.used += int64(len(next.doc))
+	}
+	for c.used > convertMemory && c.order.Len() > 0 {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *Convert) drop(at *list.Element) {
+	d := at.Value.(*copied)
+	delete(c.copies, d.url)
+	c.order.Remove(at)
+	c.used -= d.size
+}
+
+func (c *Convert) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}

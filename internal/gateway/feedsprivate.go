@@ -1,0 +1,135 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/wsse"
+)
+
+// realm names what a reader's program asks its user the password for.
+const realm = "private feed"
+
+// private answers for what only readers with a secret may read: the door is rss.xml,
+// feed or feed.EXT, alone or behind the secret itself.
+//
+// spec:datafeeds-2006#private-feeds
+func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door string) {
+	head := w.Header()
+	head.Set("Cache-Control", "private, no-store")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("X-Robots-Tag", "noindex, nofollow")
+	secret, behind, named := strings.Cut(door, "/")
+	if named {
+		door = behind
+	}
+	if door != pathSaved && door != pathAny && !strings.HasPrefix(door, extPrefix) {
+		f.refuse(w, r, errNoFeed())
+		return
+	}
+	if !named && door == pathSaved && f.write(w, r, user, author.Private) {
+		return
+	}
+	if !reading(w, r, door) {
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, door)
+		return
+	}
+	var err error
+	if named {
+		err = f.openByURL(r, user, secret)
+	} else {
+		err = f.openByHeader(r, user)
+	}
+	if err != nil {
+		f.refuseReader(w, r, err, named)
+		return
+	}
+	f.servePrivate(w, r, user, door)
+}
+
+// errNoFeed is what strangers read wherever there is nothing for them, whatever the
+// reason.
+func errNoFeed() error { return fault.New(fault.NotFound, "There is no such feed here.") }
+
+// openByURL lets in who knows the secret in the address.
+func (f *Feeds) openByURL(r *http.Request, user, pair string) error {
+	selector, secret, _ := strings.Cut(pair, ".")
+	_, err := f.Accounts.OpenByURL(r.Context(), user, author.Private, selector, secret, f.caller(r, "token"))
+	return err
+}
+
+// openByHeader lets in who proves the secret by Basic or WSSE.
+func (f *Feeds) openByHeader(r *http.Request, user string) error {
+	token, there, err := wsse.FromHeader(r.Header)
+	switch {
+	case err != nil:
+		return fault.Wrap(fault.Refused, err, "%s", refusedReader)
+	case there:
+		_, err = f.Accounts.OpenByWSSE(r.Context(), user, author.Private, token, f.caller(r, "wsse"))
+		return err
+	}
+	name, password, ok := r.BasicAuth()
+	if !ok {
+		return fault.New(fault.Refused, "%s", refusedReader)
+	}
+	_, err = f.Accounts.OpenByBasic(r.Context(), user, author.Private, name, password, f.caller(r, "basic"))
+	return err
+}
+
+const refusedReader = "This feed is private. Send the name and the secret that its author gave you, by HTTP Basic or WSSE."
+
+// refuseReader answers one who is not let in: in the same words whatever was wrong, and
+// whether there is such a feed or not.
+func (f *Feeds) refuseReader(w http.ResponseWriter, r *http.Request, err error, byURL bool) {
+	switch code := fault.CodeOf(err); {
+	case code != fault.Refused && code != fault.NotFound && code != fault.Invalid:
+		f.refuse(w, r, err)
+	case byURL:
+		f.refuse(w, r, errNoFeed())
+	default:
+		head := w.Header()
+		head.Add("WWW-Authenticate", `Basic realm="`+realm+`", charset="UTF-8"`)
+		head.Add("WWW-Authenticate", wsse.Challenge(realm))
+		say(w, http.StatusUnauthorized, refusedReader+"\n")
+	}
+}
+
+// servePrivate answers a reader who was let in. While nothing was saved as private the
+// public feed stands in for it.
+func (f *Feeds) servePrivate(w http.ResponseWriter, r *http.Request, user, door string) {
+	format, choose, err := f.format(r, door)
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	now, err := f.Authors.Feed(r.Context(), user, author.Private)
+	if err != nil && fault.CodeOf(err) == fault.NotFound {
+		now, err = f.Authors.Feed(r.Context(), user, author.Public)
+	}
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	if leftAlone(w, r, now) {
+		return
+	}
+	if choose {
+		if format, err = chosen(w, r, now); err != nil {
+			f.refuse(w, r, err)
+			return
+		}
+	}
+	if err := f.Layer.Serve(w, r, f.hosted(user, now.Name).hidden(now), format); err != nil {
+		f.refuse(w, r, err)
+	}
+}
+
+func (f *Feeds) caller(r *http.Request, door string) account.Caller {
+	return account.Caller{Addr: CallerAddr(r, f.Trusted), Door: door}
+}

@@ -1,0 +1,149 @@
+package gateway
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	feedformat "cloudburst/feed"
+	"cloudburst/internal/author"
+	"cloudburst/internal/syndicate"
+	"cloudburst/render"
+	"cloudburst/rsscloud"
+	"cloudburst/websub"
+)
+
+// mostHosted is how many feeds are remembered with what their documents are told to
+// say; beyond it all are made again.
+const mostHosted = 10_000
+
+// hosted is a feed of which somebody asked for a document: what does not change from
+// request to request, so that a request costs no memory for it.
+type hosted struct {
+	key, user, name, public string
+	feeds                   *Feeds
+	template                syndicate.Source
+
+	mu   sync.RWMutex
+	told map[string]*told // by format
+}
+
+// told is what a document says of itself beside its feed.
+type told struct {
+	options render.Options
+	link    []string
+}
+
+// hosted finds what is known of a feed.
+func (f *Feeds) hosted(user, name string) *hosted {
+	public := f.Public()
+	f.mu.RLock()
+	h := f.kept[hostedKey{user, name}]
+	f.mu.RUnlock()
+	if h != nil && h.public == public {
+		return h
+	}
+	h = f.newHosted(user, name, public)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.kept) >= mostHosted {
+		clear(f.kept)
+	}
+	f.kept[hostedKey{user, name}] = h
+	return h
+}
+
+type hostedKey struct{ user, name string }
+
+func (f *Feeds) newHosted(user, name, public string) *hosted {
+	h := &hosted{user: user, name: name, key: user + "/" + name, public: public, feeds: f, told: map[string]*told{}}
+	h.template = syndicate.Source{
+		Key: h.key,
+		Load: func(ctx context.Context) ([]byte, error) {
+			_, doc, err := f.Authors.Document(ctx, user, name)
+			return doc, err
+		},
+		URL:    public + "/" + user + "/" + pathSaved,
+		Render: func(format string) render.Options { return h.about(format).options },
+		Link:   func(format string) []string { return h.about(format).link },
+	}
+	return h
+}
+
+// source is the feed's version as everybody may read it.
+func (h *hosted) source(now author.Feed) syndicate.Source {
+	s := h.template
+	s.Version, s.Modified, s.RawType = now.Version, now.SavedAt, now.Type
+	return s
+}
+
+// hidden is the same for those who have a secret. It names neither a hub, to which the
+// address would have to be told, nor the address itself.
+func (h *hosted) hidden(now author.Feed) syndicate.Source {
+	s := h.source(now)
+	s.Private, s.Link, s.Render = true, nil, h.feeds.secretly
+	return s
+}
+
+func (f *Feeds) secretly(string) render.Options { return render.Options{Sanitize: f.clean} }
+
+func (h *hosted) about(format string) *told {
+	h.mu.RLock()
+	t := h.told[format]
+	h.mu.RUnlock()
+	if t != nil {
+		return t
+	}
+	t = h.tell(format)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told[format] = t
+	return t
+}
+
+// tell says where a document stands, who is asked for news of it, and what other
+// forms there are.
+//
+// spec:cloudburst#hosted-hubs
+func (h *hosted) tell(format string) *told {
+	self, hub := h.public+formPath(h.user, format), h.public+"/websub"
+	t := &told{link: []string{websub.LinkHeader(hub, self)}}
+	t.options = render.Options{Self: self, Hubs: []string{hub}, Cloud: cloudAt(h.public), Sanitize: h.feeds.clean}
+	if format == "html" {
+		t.options.Alternates = h.alternates()
+	}
+	return t
+}
+
+func (h *hosted) alternates() []feedformat.Link {
+	var all []feedformat.Link
+	for _, format := range render.Formats() {
+		if format.Ext != "" && format.Name != "html" {
+			all = append(all, feedformat.Link{Rel: "alternate", Href: h.public + formPath(h.user, format.Name), Type: format.Type, Title: format.Title})
+		}
+	}
+	return all
+}
+
+// formPath is where a form of a public feed stands; "" is the form as it was saved.
+func formPath(user, name string) string {
+	if name == "" {
+		return "/" + user + "/" + pathSaved
+	}
+	if format, err := render.Lookup(name); err == nil && format.Ext != "" {
+		return "/" + user + "/" + extPrefix + format.Ext
+	}
+	return "/" + user + "/" + pathSaved + "?format=" + name
+}
+
+// cloudAt is this server's cloud as a feed names it; nil when public is no URL.
+func cloudAt(public string) *feedformat.Cloud {
+	c := rsscloud.CloudAt(public)
+	if c.Domain == "" {
+		return nil
+	}
+	return &feedformat.Cloud{
+		Domain: c.Domain, Port: strconv.Itoa(c.Port), Path: c.Path,
+		RegisterProcedure: c.RegisterProcedure, Protocol: string(c.Protocol),
+	}
+}
