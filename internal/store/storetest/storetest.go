@@ -22,7 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": partTests(),
 		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
 		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(), "Upstream": upstreamTests(),
-		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(), "Saved": savedTests(), "Readers": audienceTests(),
+		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(), "Accounts": accountTests(), "Saved": savedTests(), "Readers": audienceTests(),
 	}
 	for group, tests := range groups {
 		t.Run(group, func(t *testing.T) {
