@@ -62,6 +62,7 @@ func rules() ruleset {
 		testsSee: map[string][]string{
 			"internal/hub":      {"internal/store", "internal/store/sqlite"}, // the engine on the store that people run
 			"internal/upstream": {"internal/store/sqlite"},                   // the same
+			"internal/account":  {"internal/store/sqlite"},                   // the same
 			"internal/audience": {"internal/store/sqlite"},                   // the same
 		},
 	}
