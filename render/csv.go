@@ -52,7 +52,7 @@ func (t *table) rows(list []feed.Item) {
 	for i := range list {
 		t.enter(i)
 		t.row(&list[i])
-		if len(t.at) < dataDepth {
+		if len(t.at) < deepestItems {
 			t.rows(list[i].Items)
 		} else if len(list[i].Items) > 0 {
 			t.warn("depth", "items", "This is nested deeper than programs can read; what is within is left out.")

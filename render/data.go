@@ -14,12 +14,12 @@ import (
 type kind uint8
 
 const (
-	isText kind = iota
-	isInt
-	isFloat
-	isTrue // what is not so is left out
-	isList
-	isMap
+	kindText kind = iota
+	kindInt
+	kindFloat
+	kindTrue // what is not so is left out
+	kindList
+	kindMap
 )
 
 // datum is a value, or a list or map whose members stand behind it.
@@ -35,6 +35,9 @@ type datum struct {
 // sources with less than a hundred brackets within each other; what feeds have is five.
 const dataDepth = 60
 
+// deepestItems is how many items within each other other formats have.
+const deepestItems = 500
+
 // tree is the data of a feed, each value before what is in it.
 type tree struct {
 	w    *writer
@@ -47,7 +50,7 @@ type tree struct {
 func (w *writer) data() []datum {
 	t := &tree{w: w, data: make([]datum, 0, 48+24*len(w.f.Items))}
 	t.open = t.few[:0]
-	t.add(datum{kind: isMap})
+	t.add(datum{kind: kindMap})
 	t.open = append(t.open, 0)
 	t.feed(w.f)
 	return t.data
@@ -66,7 +69,7 @@ func (t *tree) put(key, s string) {
 		s = strings.ToValidUTF8(s, "")
 		t.w.warnCharacters(key)
 	}
-	t.add(datum{kind: isText, key: key, text: s})
+	t.add(datum{kind: kindText, key: key, text: s})
 }
 
 // some writes a text unless it is empty.
@@ -76,7 +79,7 @@ func (t *tree) some(key, s string) {
 	}
 }
 
-func (t *tree) int(key string, n int64) { t.add(datum{kind: isInt, key: key, n: n}) }
+func (t *tree) int(key string, n int64) { t.add(datum{kind: kindInt, key: key, n: n}) }
 
 // count writes a number of things, if there is any.
 func (t *tree) count(key string, n int64) {
@@ -88,21 +91,21 @@ func (t *tree) count(key string, n int64) {
 // float writes a number, unless it is none.
 func (t *tree) float(key string, x float64) {
 	if x-x == 0 { // neither infinite nor NaN
-		t.add(datum{kind: isFloat, key: key, real: x})
+		t.add(datum{kind: kindFloat, key: key, real: x})
 	}
 }
 
 func (t *tree) flag(key string, is bool) {
 	if is {
-		t.add(datum{kind: isTrue, key: key})
+		t.add(datum{kind: kindTrue, key: key})
 	}
 }
 
 // list begins a list; end ends it, or takes it back when nothing came into it.
-func (t *tree) list(key string) { t.begin(datum{kind: isList, key: key}) }
+func (t *tree) list(key string) { t.begin(datum{kind: kindList, key: key}) }
 
 // object begins a map, which ends as a list does.
-func (t *tree) object(key string) { t.begin(datum{kind: isMap, key: key}) }
+func (t *tree) object(key string) { t.begin(datum{kind: kindMap, key: key}) }
 
 func (t *tree) begin(d datum) {
 	t.add(d)

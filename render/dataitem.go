@@ -11,7 +11,7 @@ func (t *tree) items(key string, list []feed.Item) {
 	if len(list) > 0 && !t.room(key) {
 		return
 	}
-	t.begin(datum{kind: isList, key: key})
+	t.begin(datum{kind: kindList, key: key})
 	for i := range list {
 		t.w.enter(i)
 		t.object("")

@@ -206,7 +206,6 @@ func cloudURL(c *feed.Cloud) string {
 
 // items writes items, those within them behind them: the format has no place for such.
 func (j *jsonWriter) items(list []feed.Item) {
-	const deepest = 500
 	for i := range list {
 		j.enter(i)
 		it := &list[i]
@@ -214,7 +213,7 @@ func (j *jsonWriter) items(list []feed.Item) {
 		j.open('{')
 		j.item(it)
 		j.shut('}')
-		if len(it.Items) > 0 && len(j.at) < deepest {
+		if len(it.Items) > 0 && len(j.at) < deepestItems {
 			if !j.nested {
 				j.nested = true
 				j.warn("nested", "items", "JSON Feed has no items within items; they stand behind the one that they were in.")

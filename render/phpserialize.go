@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -16,19 +17,19 @@ func appendPHPSerialize(w *writer) {
 func phpValue(b []byte, data []datum, i int) (out []byte, next int) {
 	d := &data[i]
 	switch d.kind {
-	case isText:
+	case kindText:
 		return phpText(b, d.text), i + 1
-	case isInt:
+	case kindInt:
 		return append(strconv.AppendInt(append(b, "i:"...), d.n, 10), ';'), i + 1
-	case isFloat:
+	case kindFloat:
 		return append(phpFloat(append(b, "d:"...), d.real), ';'), i + 1
-	case isTrue:
+	case kindTrue:
 		return append(b, "b:1;"...), i + 1
 	}
 	b = append(strconv.AppendInt(append(b, "a:"...), d.n, 10), ":{"...)
 	next = i + 1
 	for n := range d.n {
-		if d.kind == isList {
+		if d.kind == kindList {
 			b = append(strconv.AppendInt(append(b, "i:"...), n, 10), ';')
 		} else {
 			b = phpText(b, data[next].key)
@@ -44,10 +45,18 @@ func phpText(b []byte, s string) []byte {
 	return append(append(append(b, `:"`...), s...), `";`...)
 }
 
-// phpFloat writes a number as PHP itself does.
+// phpFloat writes a number as PHP itself does: 1, 0.25, 1.0E+25.
 func phpFloat(b []byte, x float64) []byte {
-	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
-		return strconv.AppendInt(b, int64(x), 10)
+	const least, most = 1e-4, 1e17
+	if size := math.Abs(x); x == 0 || least <= size && size < most {
+		return strconv.AppendFloat(b, x, 'f', -1, 64)
 	}
-	return strconv.AppendFloat(b, x, 'g', -1, 64)
+	var room [32]byte
+	mantissa, exponent, _ := bytes.Cut(strconv.AppendFloat(room[:0], x, 'e', -1, 64), []byte("e"))
+	b = append(b, mantissa...)
+	if bytes.IndexByte(mantissa, '.') < 0 {
+		b = append(b, ".0"...)
+	}
+	b = append(b, 'E', exponent[0])
+	return append(b, bytes.TrimLeft(exponent[1:], "0")...)
 }

@@ -24,17 +24,17 @@ func (l *dialect) source(b []byte, data []datum) []byte {
 func (l *dialect) value(b []byte, data []datum, i, depth int) (out []byte, next int) {
 	d := &data[i]
 	switch d.kind {
-	case isText:
+	case kindText:
 		return l.quote(b, d.text), i + 1
-	case isInt:
+	case kindInt:
 		return strconv.AppendInt(b, d.n, 10), i + 1
-	case isFloat:
+	case kindFloat:
 		return appendFloat(b, d.real), i + 1
-	case isTrue:
+	case kindTrue:
 		return append(b, l.yes...), i + 1
 	}
 	open, end := l.mapOpen, l.mapClose
-	if d.kind == isList {
+	if d.kind == kindList {
 		open, end = l.listOpen, l.listClose
 	}
 	b = append(b, open...)

@@ -35,19 +35,19 @@ func appendStorable(w *writer) {
 func storableValue(b []byte, data []datum, i int, root bool) (out []byte, next int) {
 	d := &data[i]
 	switch d.kind {
-	case isText:
+	case kindText:
 		return storableText(b, d.text), i + 1
-	case isInt:
+	case kindInt:
 		return storableInt(b, d.n), i + 1
-	case isFloat:
+	case kindFloat:
 		return storableText(b, strconv.FormatFloat(d.real, 'g', -1, 64)), i + 1
-	case isTrue:
+	case kindTrue:
 		return storableInt(b, 1), i + 1
 	}
 	if !root { // what stands in a hash or an array is a scalar
 		b = append(b, sxRef)
 	}
-	if d.kind == isList {
+	if d.kind == kindList {
 		b = append(b, sxArray)
 	} else {
 		b = append(b, sxHash)
@@ -57,7 +57,7 @@ func storableValue(b []byte, data []datum, i int, root bool) (out []byte, next i
 	for range d.n {
 		key := data[next].key
 		b, next = storableValue(b, data, next, false)
-		if d.kind == isMap {
+		if d.kind == kindMap {
 			b = append(binary.BigEndian.AppendUint32(b, uint32(len(key))), key...)
 		}
 	}

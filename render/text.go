@@ -104,13 +104,13 @@ func (t *textWriter) paragraph(s, indent string) {
 }
 
 func (t *textWriter) items(list []feed.Item) {
-	const deepest, indents = 500, "                "
+	const indents = "                "
 	for i := range list {
 		t.enter(i)
 		it := &list[i]
 		t.b = append(t.b, "\n\n"...)
 		t.item(it, indents[:min(2*(len(t.at)-1), len(indents))])
-		if len(t.at) < deepest {
+		if len(t.at) < deepestItems {
 			t.items(it.Items)
 		}
 		t.leave()
