@@ -85,7 +85,8 @@ func isWords(mediaType string) bool {
 func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) {
 	title := title1(&it.Title)
 	if title == "" && r.v == 91 {
-		title = r.madeTitle(it, summary, content)
+		r.element("title", r.madeTitle(it, summary, content))
+		return
 	}
 	r.leaf("title", title)
 	r.length("title", title, 100)
@@ -111,7 +112,8 @@ func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 func (r *rss) itemLink(it *feed.Item) {
 	link := r.uri(it.Link, "link")
 	if link == "" && r.v == 91 {
-		link = r.madeLink(it)
+		r.element("link", r.madeLink(it))
+		return
 	}
 	r.leaf("link", link)
 	r.length("link", link, 500)

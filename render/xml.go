@@ -146,11 +146,12 @@ const (
 //
 // spec:xml10-2008#characters
 func (w *writer) escape(s, where string, in byte) {
-	if !utf8.ValidString(s) {
+	told := !utf8.ValidString(s)
+	if told {
 		w.warnCharacters(where)
 		s = strings.ToValidUTF8(s, "")
 	}
-	from, told := 0, false
+	from := 0
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if specials[c]&in == 0 {

@@ -1,0 +1,27 @@
+package render
+
+import (
+	"testing"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedtest"
+)
+
+// BenchmarkAppend writes a feed of some 40 kB in every format, into room that is there.
+func BenchmarkAppend(b *testing.B) {
+	f, err := feed.ParseBytes(feedtest.Make(feedtest.RSSContent, 40_000, 1).Body, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, format := range Formats() {
+		b.Run(format.Name, func(b *testing.B) {
+			room := written(b, f, format.Name)
+			b.SetBytes(int64(len(room)))
+			b.ReportAllocs()
+			for b.Loop() {
+				room, _, _ = Append(room[:0], f, format.Name, nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(f.Items)), "ns/item")
+		})
+	}
+}
