@@ -65,6 +65,7 @@ func offersOf(saved string) []offer {
 	add(xml)
 	add(offer{xml.format, "text/xml"})
 	add(offer{"html", "text/html"})
+	add(offer{"text", "text/plain"})
 	for _, f := range render.Formats() {
 		if f.Ext != "" {
 			add(offer{f.Name, kindOf(f.Type)})

@@ -129,10 +129,8 @@ func (f *Feeds) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // business. The address is not written down: it may hold a secret.
 func refuseWith(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, err error) {
 	code := fault.CodeOf(err)
-	if r.Context().Err() != nil {
-		return // whoever asked has gone
-	}
-	if log != nil && (code == fault.Internal || code == fault.Unavailable) {
+	// Of what is cut short because the caller has gone, nobody needs to know.
+	if log != nil && r.Context().Err() == nil && (code == fault.Internal || code == fault.Unavailable) {
 		log.WarnContext(r.Context(), "a request for a feed failed", "method", r.Method, "err", err)
 	}
 	wait := fault.RetryAfter(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,20 +156,17 @@ func logIn(ctx context.Context, a Accounts, name, password string, from account.
 
 // byToken is a log-in by a token of the user's that has one of the scopes.
 func byToken(ctx context.Context, a Accounts, user, plain string, from account.Caller, scopes []string) error {
-	var err error
-	for _, scope := range scopes {
-		var t account.Token
-		if t, err = a.Token(ctx, plain, scope, from); err == nil {
-			if t.User != user {
-				return fault.New(fault.Refused, "%s", refusedAuthor)
-			}
-			return nil
-		}
-		if !errors.Is(err, account.ErrScope) {
-			return err
-		}
+	// Whose it is is looked at before what it is for: who finds another's learns nothing.
+	t, err := a.Token(ctx, plain, "", from)
+	switch {
+	case err != nil:
+		return err
+	case t.User != user:
+		return fault.New(fault.Refused, "%s", refusedAuthor)
+	case !slices.ContainsFunc(scopes, func(s string) bool { return slices.Contains(t.Scopes, s) }):
+		return fault.Wrap(fault.Refused, account.ErrScope, "This token is for %s, and this needs %s.", strings.Join(t.Scopes, ", "), strings.Join(scopes, " or "))
 	}
-	return err
+	return nil
 }
 
 // acceptable says why the body of a PUT is not read.
@@ -270,4 +268,4 @@ func (f *Feeds) tag(ctx context.Context, now author.Feed) (string, error) {
 }
 
 // isToken reports a password that is a token, as accounts make them.
-func isToken(password string) bool { return strings.HasPrefix(password, "cb_") && len(password) >= 40 }
+func isToken(password string) bool { return strings.HasPrefix(password, "cb_") && len(password) == 46 }
