@@ -94,7 +94,7 @@ func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session acco
 		return
 	}
 	for _, other := range sessions {
-		v.Sessions = append(v.Sessions, sessionRow{other.ID, agentWords(other.Agent), other.ID == session.ID, v.When(other.CreatedAt), v.When(other.SeenAt), v.When(other.ExpiresAt)})
+		v.Sessions = append(v.Sessions, sessionRow{clean(other.ID, 100), agentWords(other.Agent), other.ID == session.ID, v.When(other.CreatedAt), v.When(other.SeenAt), v.When(other.ExpiresAt)})
 	}
 	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session acco
 		return
 	}
 	for _, t := range tokens {
-		v.Tokens = append(v.Tokens, tokenRow{t.ID, clean(t.Label, 100), list(t.Scopes), v.When(t.CreatedAt), v.When(t.UsedAt)})
+		v.Tokens = append(v.Tokens, tokenRow{clean(t.ID, 100), clean(t.Label, 100), clean(list(t.Scopes), 200), v.When(t.CreatedAt), v.When(t.UsedAt)})
 	}
 	s.render(rw, r, status, "account", v)
 }

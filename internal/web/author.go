@@ -95,10 +95,19 @@ func (v authorView) Older() string {
 	return v.Path + "?page=" + strconv.Itoa(v.Page.Number+1)
 }
 
+// AuthorPage writes the page of a user. As an http.Handler it takes the user's name
+// from the path.
+type AuthorPage func(rw http.ResponseWriter, r *http.Request, user string)
+
+func (p AuthorPage) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	user, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	p(rw, r, user)
+}
+
 // AuthorPage is the page of a user, /<user>/: what his public feed has, for people. It
 // answers for users without one as for those who are not there, and has the headers of
 // every other page.
-func (w *Web) AuthorPage() func(rw http.ResponseWriter, r *http.Request, user string) {
+func (w *Web) AuthorPage() AuthorPage {
 	s := newSite(w)
 	return func(rw http.ResponseWriter, r *http.Request, user string) {
 		s.visited(headers(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.author(rw, r, user) }))).ServeHTTP(rw, r)
@@ -106,6 +115,10 @@ func (w *Web) AuthorPage() func(rw http.ResponseWriter, r *http.Request, user st
 }
 
 func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.notAsked(rw, r, "GET, HEAD", "Open it in a browser instead.")
+		return
+	}
 	if s.Authors == nil {
 		s.nothing(rw, r)
 		return

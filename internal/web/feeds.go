@@ -121,6 +121,7 @@ func (s *site) hosted(r *http.Request, user string, label named) (hosted, error)
 	if webAddress(f.MovedTo) {
 		h.MovedHref = f.MovedTo
 	}
+	h.MovedTo = clean(f.MovedTo, 2048)
 	if h.Open && f.MovedTo == "" && !f.Gone {
 		h.Formats = formats(user)
 	}

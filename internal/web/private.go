@@ -37,7 +37,7 @@ func (s *site) showPrivate(rw http.ResponseWriter, r *http.Request, session acco
 		return
 	}
 	for _, one := range all {
-		v.Secrets = append(v.Secrets, secretRow{one.Selector, clean(one.Reader, 100), v.When(one.CreatedAt), v.When(one.UsedAt)})
+		v.Secrets = append(v.Secrets, secretRow{clean(one.Selector, 100), clean(one.Reader, 100), v.When(one.CreatedAt), v.When(one.UsedAt)})
 	}
 	if s.Authors != nil {
 		f, err := s.Authors.Feed(r.Context(), session.User, author.Private)

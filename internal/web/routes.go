@@ -142,11 +142,16 @@ func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Reque
 		if method == http.MethodPost {
 			allow, hint = "POST", "It takes a form that is sent to it, from a page that has the form."
 		}
-		rw.Header().Set("Allow", allow)
-		s.problem(rw, r, http.StatusMethodNotAllowed, "This page is not asked that way", hint)
+		s.notAsked(rw, r, allow, hint)
 		return
 	}
 	s.nothing(rw, r)
+}
+
+// notAsked answers a method that a page has not.
+func (s *site) notAsked(rw http.ResponseWriter, r *http.Request, allow, hint string) {
+	rw.Header().Set("Allow", allow)
+	s.problem(rw, r, http.StatusMethodNotAllowed, "This page is not asked that way", hint)
 }
 
 func (s *site) robots(rw http.ResponseWriter, _ *http.Request) {

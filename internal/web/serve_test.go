@@ -3,6 +3,7 @@ package web
 import (
 	"flag"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestServe(t *testing.T) {
 		}
 		return out, nil
 	}
-	server := &http.Server{Addr: *serveOn, Handler: w.Routes(), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Addr: *serveOn, Handler: settled(t, w, f), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		tick := time.NewTicker(2 * time.Second)
 		defer tick.Stop()
@@ -49,4 +50,43 @@ func TestServe(t *testing.T) {
 	}()
 	time.AfterFunc(*serveFor, func() { _ = server.Close() })
 	t.Log(server.ListenAndServe())
+}
+
+// settled gives w users and feeds: alice, whose password is "correct horse", and bob,
+// who has nothing.
+func settled(t *testing.T, w *Web, f *fake) http.Handler {
+	p, s := newPeople(f).with("alice", "correct horse").with("bob", "battery staple"), newSaved(f)
+	w.Accounts, w.Authors, w.Registration = p, s, true
+	x := &town{T: t, Web: w, fake: f, people: p, saved: s}
+	doc, err := os.ReadFile("testdata/alice.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.save("alice", "rss", string(doc))
+	for _, agent := range []string{"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1", "feedtool/2.1"} {
+		x.cookie, _, _ = p.Begin(t.Context(), "alice", agent)
+	}
+	_, _, _ = p.NewToken(t.Context(), "alice", "the script on my laptop", []string{"create", "update"})
+	_, _ = p.NewSecret(t.Context(), "alice", "private", "Anna, on her phone")
+	_, _ = p.NewSecret(t.Context(), "alice", "private", "Grandfather")
+	p.secrets[0].UsedAt = f.now.Add(-5 * time.Hour)
+	page := w.AuthorPage()
+	mux := http.NewServeMux()
+	for _, user := range []string{"alice", "bob"} {
+		mux.HandleFunc("GET /"+user+"/{$}", func(rw http.ResponseWriter, r *http.Request) { page(rw, r, user) })
+	}
+	mux.HandleFunc("/test/as/{user}", func(rw http.ResponseWriter, r *http.Request) {
+		cookie, _, _ := p.Begin(r.Context(), r.PathValue("user"), r.UserAgent())
+		http.SetCookie(rw, &http.Cookie{Name: "cloudburst", Value: cookie, Path: "/", HttpOnly: true})
+		http.Redirect(rw, r, local(r.URL.Query().Get("to"), "/account"), http.StatusSeeOther)
+	})
+	mux.HandleFunc("/test/first", func(rw http.ResponseWriter, r *http.Request) {
+		p.first = "k3v9-7qpd-x2mn"
+		if r.URL.Query().Has("off") {
+			p.first = ""
+		}
+		http.Redirect(rw, r, "/setup?token="+p.first, http.StatusSeeOther)
+	})
+	mux.Handle("/", w.Routes())
+	return mux
 }

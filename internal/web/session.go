@@ -93,12 +93,10 @@ func (s *site) cookieName(r *http.Request) string {
 	return "cloudburst"
 }
 
-// cookieAge is the longest that browsers keep a cookie. When a session is over, the
-// store knows: it is longer when it is used.
-const cookieAge = 400 * 24 * time.Hour
-
+// setCookie gives the browser a cookie for as long as a session can last at most: when
+// it is over before, the store knows. An empty value takes the cookie away.
 func (s *site) setCookie(rw http.ResponseWriter, r *http.Request, value string) {
-	c := &http.Cookie{Name: s.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: s.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(cookieAge / time.Second)}
+	c := &http.Cookie{Name: s.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: s.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(account.SessionLife / time.Second)}
 	if value == "" {
 		c.MaxAge = -1
 	}

@@ -1,0 +1,314 @@
+package web
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+
+	"golang.org/x/net/html"
+)
+
+const small = `<rss version="2.0"><channel><title>Small</title><link>https://a.example/</link><description>d</description><item><title>One</title><guid>https://a.example/1</guid></item></channel></rss>`
+
+func TestEveryPageOfTheAccountIsWholeAndKeptByNobody(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	x.save("alice", author.Public, small)
+	x.people.tokens = []account.Token{{ID: "t1", User: "alice", Label: "script", Scopes: []string{"create"}, CreatedAt: x.fake.now}}
+	x.people.secrets = []account.Secret{{Selector: "s1", User: "alice", Feed: "private", Reader: "Anna", CreatedAt: x.fake.now}}
+	for _, path := range []string{"/account", "/account?done=password", "/account?done=<b>", "/account/feed", "/account/private", "/account/nothing"} {
+		rec := x.open(path)
+		check(t, rec)
+		if path == "/account/nothing" {
+			continue
+		}
+		if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Content-Security-Policy") != policy {
+			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
+		}
+	}
+	for path, form := range map[string][]string{
+		"/account/tokens/revoke":  {"id", "t1"},
+		"/account/private/revoke": {"selector", "s1"},
+		"/account/feed/move":      {"name", "rss", "to", "https://new.example/rss.xml"},
+		"/account/feed/end":       {"name", "rss"},
+		"/account/feed/restore":   {"name", "private"},
+		"/account/tokens":         {"label", "x", "scope", "read"},
+		"/account/private":        {"reader", "x"},
+	} {
+		rec := x.send(path, form...)
+		check(t, rec)
+		if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
+		}
+	}
+	if len(x.people.tokens) != 2 || len(x.people.secrets) != 2 || x.saved.feeds["alice/rss"].Gone || x.saved.feeds["alice/rss"].MovedTo != "" {
+		t.Error("something was done that was not confirmed")
+	}
+}
+
+func TestNewPasswordNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice").as("alice")
+	rec := x.send("/account/password", "old", "wrong", "new", "a new password")
+	check(t, rec)
+	if rec.Code != 403 || !strings.Contains(rec.Body.String(), `id="p-old-wrong"><p`) || x.people.pass["alice"] != "correct horse" {
+		t.Errorf("%d, the password is %q", rec.Code, x.people.pass["alice"])
+	}
+	rec = x.send("/account/password", "old", "correct horse", "new", "short")
+	check(t, rec)
+	if rec.Code != 400 || !strings.Contains(rec.Body.String(), `id="p-new-wrong"><p`) {
+		t.Errorf("a short one: %d", rec.Code)
+	}
+	rec = x.send("/account/password", "old", "correct horse", "new", "a new password")
+	if rec.Code != 303 || x.people.pass["alice"] != "a new password" || len(x.people.sessions) != 1 {
+		t.Errorf("%d, %d sessions", rec.Code, len(x.people.sessions))
+	}
+	x.cookie = theCookie(t, rec, "cloudburst").Value
+	if rec := x.open(rec.Header().Get("Location")); rec.Code != 200 || !strings.Contains(rec.Body.String(), "The password is changed.") {
+		t.Errorf("this browser was signed out too: %d", rec.Code)
+	}
+}
+
+func TestOnlyOnesOwnSessionsEnd(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("bob").as("alice").as("alice")
+	for cookie, s := range x.people.sessions {
+		if cookie != x.cookie {
+			x.send("/account/sessions/end", "id", s.ID)
+		}
+	}
+	var left []string
+	for _, s := range x.people.sessions {
+		left = append(left, s.User)
+	}
+	slices.Sort(left)
+	if !slices.Equal(left, []string{"alice", "bob"}) {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func TestTokenIsShownOnceAndRevokedWhenMeant(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	rec := x.send("/account/tokens", "label", " my script ", "scope", "create", "scope", "update", "scope", "root", "scope", "create")
+	check(t, rec)
+	if got := x.people.tokens; len(got) != 1 || got[0].Label != "my script" || !slices.Equal(got[0].Scopes, []string{"create", "update"}) || got[0].User != "alice" {
+		t.Fatalf("tokens %+v", got)
+	}
+	plain := "cb_plain-" + x.people.tokens[0].ID
+	if !strings.Contains(rec.Body.String(), plain) || strings.Contains(x.open("/account").Body.String(), plain) {
+		t.Error("the token is not shown just once")
+	}
+	for _, form := range [][]string{{"label", "", "scope", "read"}, {"label", "x"}, {"label", "x", "scope", "everything"}} {
+		rec := x.send("/account/tokens", form...)
+		check(t, rec)
+		if rec.Code != 400 || strings.Count(rec.Body.String(), `-wrong"><p`) != 1 {
+			t.Errorf("%v: %d", form, rec.Code)
+		}
+	}
+	id := x.people.tokens[0].ID
+	if x.as("bob").send("/account/tokens/revoke", "id", id, "sure", "yes"); len(x.people.tokens) != 1 {
+		t.Error("somebody else revoked it")
+	}
+	if rec := x.as("alice").send("/account/tokens/revoke", "id", id, "sure", "yes"); rec.Code != 303 || len(x.people.tokens) != 0 {
+		t.Errorf("%d, %v", rec.Code, x.people.tokens)
+	}
+}
+
+func TestSecretOfAReaderIsShownOnceInThreeWays(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	rec := x.send("/account/private", "reader", "Anna, on her phone")
+	check(t, rec)
+	body := html.UnescapeString(rec.Body.String())
+	sel := x.people.secrets[0].Selector
+	for _, want := range []string{"http://hub.example:5337/alice/private/" + sel + ".plain-" + sel + "/rss.xml", "http://hub.example:5337/alice/private/rss.xml<", ">" + sel + "<", ">plain-" + sel + "<", "WSSE"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if rec := x.open("/account/private"); strings.Contains(rec.Body.String(), "plain-") || !strings.Contains(rec.Body.String(), "Anna, on her phone") {
+		t.Error("the list shows the secret, or not its reader")
+	}
+	rec = x.send("/account/private", "reader", "Anna, on her phone")
+	if check(t, rec); rec.Code != 409 || !strings.Contains(rec.Body.String(), `id="r-name-wrong"><p`) {
+		t.Errorf("the same again: %d", rec.Code)
+	}
+	rec = x.send("/account/private", "reader", " ")
+	if check(t, rec); rec.Code != 400 {
+		t.Errorf("nobody: %d", rec.Code)
+	}
+	if rec := x.send("/account/private/revoke", "selector", sel, "sure", "yes"); rec.Code != 303 || len(x.people.secrets) != 0 {
+		t.Errorf("%d, %v", rec.Code, x.people.secrets)
+	}
+}
+
+// upload sends a file as a browser does; without a name there is no file.
+func (x *town) upload(path, feed, name string, doc []byte) *httptest.ResponseRecorder {
+	x.Helper()
+	var body bytes.Buffer
+	m := multipart.NewWriter(&body)
+	if err := m.WriteField("name", feed); err != nil {
+		x.Fatal(err)
+	}
+	part, err := m.CreateFormFile("feed", name)
+	if err == nil {
+		_, err = part.Write(doc)
+	}
+	if err == nil {
+		err = m.Close()
+	}
+	if err != nil {
+		x.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", path, &body)
+	r.Header.Set("Content-Type", m.FormDataContentType())
+	return x.do(r)
+}
+
+func TestFileOfAFeedIsSavedAsItIs(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	for _, name := range []string{author.Public, author.Private} {
+		if rec := x.upload("/account/feed", name, "rss.xml", []byte(small)); rec.Code != 303 || string(x.saved.docs["alice/"+name]) != small {
+			t.Errorf("%s: %d, saved is %q", name, rec.Code, x.saved.docs["alice/"+name])
+		}
+	}
+	js := `{"version": "https://jsonfeed.org/version/1.1", "title": "J", "items": []}`
+	if rec := x.upload("/account/feed", "rss", "feed.json", []byte(js)); rec.Code != 303 || x.saved.feeds["alice/rss"].Type != "application/feed+json" {
+		t.Errorf("JSON: %d, %+v", rec.Code, x.saved.feeds["alice/rss"])
+	}
+	rec := x.open("/account/feed?done=saved")
+	check(t, rec)
+	for _, want := range []string{"The feed is saved.", "http://hub.example:5337/alice/rss.xml", "/alice/feed.atom", "/alice/feed?format=rss091", ">J<"} {
+		if !strings.Contains(html.UnescapeString(rec.Body.String()), want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+}
+
+func TestFileThatIsNoFeedIsSaidSoAndTheOldOneStays(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	x.save("alice", "rss", small)
+	for name, rec := range map[string]*httptest.ResponseRecorder{
+		"no feed":       x.upload("/account/feed", "rss", "x.xml", []byte("<html><body>hello")),
+		"nothing":       x.upload("/account/feed", "rss", "", nil),
+		"empty":         x.upload("/account/feed", "rss", "x.xml", nil),
+		"too large":     x.upload("/account/feed", "rss", "x.xml", bytes.Repeat([]byte("x"), author.MaxDocument+1)),
+		"far too large": x.upload("/account/feed", "rss", "x.xml", bytes.Repeat([]byte("x"), 2*author.MaxDocument)),
+		"no multipart":  x.send("/account/feed", "name", "rss"),
+	} {
+		check(t, rec)
+		if rec.Code < 400 || rec.Code > 499 || !strings.Contains(rec.Body.String(), `id="f-feed-wrong"><p`) {
+			t.Errorf("%s: %d", name, rec.Code)
+		}
+	}
+	if string(x.saved.docs["alice/rss"]) != small {
+		t.Error("the old one is gone")
+	}
+	for _, path := range []string{"/login", "/account/tokens", "/account/feed/move"} {
+		if rec := x.upload(path, "rss", "x.xml", []byte(small)); rec.Code != 400 {
+			t.Errorf("%s takes files: %d", path, rec.Code)
+		}
+	}
+}
+
+func TestFeedMovesEndsAndComesBackWhenMeant(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	x.save("alice", "rss", small)
+	feed := func() author.Feed { return x.saved.feeds["alice/rss"] }
+	for _, to := range []string{"", "new.example/rss.xml", "javascript:alert(1)", "/rss.xml", "https://user@new.example/"} {
+		rec := x.send("/account/feed/move", "name", "rss", "to", to, "sure", "yes")
+		check(t, rec)
+		if rec.Code != 400 || feed().MovedTo != "" || !strings.Contains(rec.Body.String(), `id="to-rss-wrong"><p`) {
+			t.Errorf("%q: %d, moved to %q", to, rec.Code, feed().MovedTo)
+		}
+	}
+	asked := x.send("/account/feed/move", "name", "rss", "to", "https://new.example/rss.xml").Body.String()
+	for _, want := range []string{"http://hub.example:5337/alice/rss.xml", "https://new.example/rss.xml", "301", `name="sure"`} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("the question does not have %s", want)
+		}
+	}
+	for _, step := range []struct {
+		what, want string
+		ok         func() bool
+	}{
+		{"move", "sends its readers on", func() bool { return feed().MovedTo == "https://new.example/rss.xml" }},
+		{"restore", "served from here again", func() bool { return feed().MovedTo == "" && !feed().Gone }},
+		{"end", "gone", func() bool { return feed().Gone }},
+		{"restore", "served from here again", func() bool { return !feed().Gone }},
+	} {
+		rec := x.send("/account/feed/"+step.what, "name", "rss", "to", "https://new.example/rss.xml", "sure", "yes")
+		page := x.open(rec.Header().Get("Location"))
+		check(t, page)
+		if rec.Code != 303 || !step.ok() || !strings.Contains(page.Body.String(), step.want) {
+			t.Errorf("%s: %d, %+v", step.what, rec.Code, feed())
+		}
+	}
+	if rec := x.send("/account/feed/end", "name", "private", "sure", "yes"); rec.Code != 404 {
+		t.Errorf("a feed that is not there: %d", rec.Code)
+	}
+}
+
+func TestNothingHostileComesIntoThePagesOfTheAccount(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{`"><script>alert(1)</script>`, "\u202egnp.exe", "bad \xff\x00\x1b[31m", strings.Repeat("wide \U0001F4A5", 1200), "javascript:alert(1)"} {
+		x := newTown(t)
+		x.people.with("alice", "p")
+		x.as("alice")
+		for cookie, session := range x.people.sessions {
+			session.Agent = s
+			x.people.sessions[cookie] = session
+		}
+		x.people.tokens = []account.Token{{ID: s, User: "alice", Label: s, Scopes: []string{s}}}
+		x.people.secrets = []account.Secret{{Selector: s, User: "alice", Feed: "private", Reader: s}}
+		x.saved.feeds["alice/rss"] = author.Feed{User: "alice", Name: "rss", Version: 1, Title: s, Type: s, MovedTo: s, SavedAt: time.Unix(0, 0)}
+		x.saved.docs["alice/rss"] = []byte(strings.Replace(small, "Small", s, 1))
+		for _, rec := range []*httptest.ResponseRecorder{
+			x.open("/account"), x.open("/account/feed"), x.open("/account/private"), x.open("/account?done=" + "%3Cscript%3E"),
+			x.send("/account/tokens", "label", s, "scope", s), x.send("/account/tokens", "label", s, "scope", "read"), x.send("/account/private", "reader", s),
+			x.send("/account/private", "reader", "R "+s), x.send("/account/feed/move", "name", s, "to", s), x.send("/account/feed/move", "name", "rss", "to", "https://x.example/"+s),
+			x.send("/account/feed/end", "name", s), x.send("/account/tokens/revoke", "id", s), x.send("/account/private/revoke", "selector", s), x.send("/account/password", "old", s, "new", s),
+		} {
+			if rec.Code == http.StatusSeeOther {
+				continue
+			}
+			check(t, rec)
+			for _, raw := range []string{"<script>alert", "\x1b", "\x00"} {
+				if strings.Contains(rec.Body.String(), raw) {
+					t.Errorf("%q: a page holds %q", s, raw)
+				}
+			}
+		}
+		x.cookie = ""
+		for _, rec := range []*httptest.ResponseRecorder{x.send("/login", "name", s, "password", s, "next", s)} {
+			check(t, rec)
+		}
+	}
+}
+
+func TestBrowsersAreCalledAsPeopleKnowThem(t *testing.T) {
+	t.Parallel()
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0":                                                        "Firefox on Linux",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1":           "Safari on iPhone",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36 Edg/130.0.0.0": "Edge on Windows",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36":         "Chrome on Mac",
+		"curl/8.5.0": "curl", "mytool/1": "mytool/1", "": "a program without a name",
+	} {
+		if got := agentWords(agent); got != want {
+			t.Errorf("%q is %q, not %q", agent, got, want)
+		}
+	}
+}

@@ -1,0 +1,377 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// people are accounts in memory. Passwords are as they were given: it is a fake.
+type people struct {
+	mu       sync.Mutex
+	now      func() time.Time
+	users    map[string]account.User
+	pass     map[string]string
+	sessions map[string]account.Session // by cookie
+	tokens   []account.Token
+	secrets  []account.Secret
+	made     int
+	first    string
+	away     error // what every look at sessions returns, if set
+	callers  []account.Caller
+}
+
+func newPeople(f *fake) *people {
+	p := &people{now: func() time.Time { return f.now }, users: map[string]account.User{}, pass: map[string]string{}, sessions: map[string]account.Session{}}
+	return p
+}
+
+// with adds a user who has a password.
+func (p *people) with(name, password string) *people {
+	p.users[name] = account.User{Name: name, CreatedAt: p.now().Add(-40 * 24 * time.Hour), PasswordAt: p.now().Add(-3 * time.Hour)}
+	p.pass[name] = password
+	return p
+}
+
+func refusal1() error { return fault.New(fault.Refused, "The name or the password is wrong.") }
+
+func (p *people) Check(_ context.Context, name, password string, from account.Caller) (account.User, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.callers = append(p.callers, from)
+	if password == "too often" {
+		return account.User{}, &fault.Error{Code: fault.TooMany, Msg: "Too many log-ins have failed.", RetryAfter: 90 * time.Second}
+	}
+	if want, ok := p.pass[name]; !ok || want != password {
+		return account.User{}, refusal1()
+	}
+	return p.users[name], nil
+}
+
+func (p *people) Register(_ context.Context, name, password string, from account.Caller) (account.User, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.callers = append(p.callers, from)
+	if _, ok := p.users[name]; ok {
+		return account.User{}, fault.New(fault.Conflict, "The name %s is taken.", name)
+	}
+	if len(password) < 8 {
+		return account.User{}, fault.New(fault.Invalid, "The password has fewer than 8 characters.")
+	}
+	p.with(name, password)
+	return p.users[name], nil
+}
+
+func (p *people) User(_ context.Context, name string) (account.User, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u, ok := p.users[name]
+	if !ok {
+		return u, fault.New(fault.NotFound, "There is no user %s.", name)
+	}
+	return u, nil
+}
+
+func (p *people) SetPassword(_ context.Context, name, password string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(password) < 8 {
+		return fault.New(fault.Invalid, "The password has fewer than 8 characters.")
+	}
+	p.pass[name] = password
+	for cookie, s := range p.sessions {
+		if s.User == name {
+			delete(p.sessions, cookie)
+		}
+	}
+	return nil
+}
+
+func (p *people) First() string { return p.first }
+
+func (p *people) AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error) {
+	if token != p.first {
+		return account.User{}, fault.New(fault.Refused, "This is not the token that was printed at the start.")
+	}
+	u, err := p.Register(ctx, name, password, from)
+	if err == nil {
+		p.first = ""
+	}
+	return u, err
+}
+
+func (p *people) Begin(_ context.Context, user, agent string) (string, account.Session, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.made++
+	cookie := fmt.Sprintf("cookie-%d", p.made)
+	s := account.Session{ID: fmt.Sprintf("session-%d", p.made), User: user, Agent: agent, CreatedAt: p.now(), SeenAt: p.now(), ExpiresAt: p.now().Add(30 * 24 * time.Hour)}
+	p.sessions[cookie] = s
+	return cookie, s, nil
+}
+
+func (p *people) Session(_ context.Context, cookie string) (account.Session, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, ok := p.sessions[cookie]
+	switch {
+	case p.away != nil:
+		return s, p.away
+	case !ok:
+		return s, fault.New(fault.Refused, "The session is over.")
+	}
+	return s, nil
+}
+
+func (p *people) Sessions(_ context.Context, user string) (all []account.Session, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.sessions {
+		if s.User == user {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b account.Session) int { return strings.Compare(b.ID, a.ID) })
+	return all, nil
+}
+
+func (p *people) End(_ context.Context, id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for cookie, s := range p.sessions {
+		if s.ID == id {
+			delete(p.sessions, cookie)
+		}
+	}
+	return nil
+}
+
+func (p *people) NewToken(_ context.Context, user, label string, scopes []string) (string, account.Token, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.made++
+	t := account.Token{ID: fmt.Sprintf("token-%d", p.made), User: user, Label: label, Scopes: scopes, CreatedAt: p.now()}
+	p.tokens = append(p.tokens, t)
+	return "cb_plain-" + t.ID, t, nil
+}
+
+func (p *people) Tokens(_ context.Context, user string) (all []account.Token, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.tokens {
+		if t.User == user {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+func (p *people) RevokeToken(_ context.Context, user, id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.tokens)
+	p.tokens = slices.DeleteFunc(p.tokens, func(t account.Token) bool { return t.User == user && t.ID == id })
+	if len(p.tokens) == n {
+		return fault.New(fault.NotFound, "There is no such token.")
+	}
+	return nil
+}
+
+func (p *people) NewSecret(_ context.Context, user, name, reader string) (account.Secret, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.secrets {
+		if s.User == user && s.Reader == reader {
+			return account.Secret{}, fault.New(fault.Conflict, "%s has a secret already.", reader)
+		}
+	}
+	p.made++
+	s := account.Secret{Selector: fmt.Sprintf("sel%d", p.made), User: user, Feed: name, Reader: reader, CreatedAt: p.now()}
+	p.secrets = append(p.secrets, s)
+	s.Plain = "plain-" + s.Selector
+	return s, nil
+}
+
+func (p *people) Secrets(_ context.Context, user, name string) (all []account.Secret, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.secrets {
+		if s.User == user && s.Feed == name {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+func (p *people) RevokeSecret(_ context.Context, user, selector string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.secrets = slices.DeleteFunc(p.secrets, func(s account.Secret) bool { return s.User == user && s.Selector == selector })
+	return nil
+}
+
+// saved are feeds in memory.
+type saved struct {
+	mu    sync.Mutex
+	now   func() time.Time
+	feeds map[string]author.Feed
+	docs  map[string][]byte
+	reads int // of documents
+}
+
+func newSaved(f *fake) *saved {
+	return &saved{now: func() time.Time { return f.now }, feeds: map[string]author.Feed{}, docs: map[string][]byte{}}
+}
+
+func (s *saved) Put(_ context.Context, d author.Document) (author.Feed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	parsed, err := feed.ParseBytes(d.Bytes, nil)
+	if err != nil {
+		return author.Feed{}, fault.Wrap(fault.Invalid, err, "The document is no feed; the feed of before stays.")
+	}
+	key := d.User + "/" + d.Name
+	f := s.feeds[key]
+	f.User, f.Name, f.Version, f.SavedAt, f.Size = d.User, d.Name, f.Version+1, s.now(), int64(len(d.Bytes))
+	f.Title, f.Items, f.Type, f.Gone = parsed.Title.Value, len(parsed.Items), "application/rss+xml; charset=utf-8", false
+	if d.Type != "" {
+		f.Type = d.Type
+	}
+	s.feeds[key], s.docs[key] = f, d.Bytes
+	return f, nil
+}
+
+func (s *saved) Feed(_ context.Context, user, name string) (author.Feed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.feeds[user+"/"+name]
+	if !ok {
+		return f, fault.New(fault.NotFound, "Nothing was saved.")
+	}
+	return f, nil
+}
+
+func (s *saved) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
+	f, err := s.Feed(ctx, user, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	return f, s.docs[user+"/"+name], err
+}
+
+func (s *saved) change(user, name, to string, gone bool) (author.Feed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.feeds[user+"/"+name]
+	if !ok {
+		return f, fault.New(fault.NotFound, "Nothing was saved.")
+	}
+	f.MovedTo, f.Gone = to, gone
+	s.feeds[user+"/"+name] = f
+	return f, nil
+}
+
+func (s *saved) Move(_ context.Context, user, name, to string) (author.Feed, error) {
+	if strings.Contains(to, "@") {
+		return author.Feed{}, fault.New(fault.Invalid, "The new address has a name or password in it; leave it out.")
+	}
+	return s.change(user, name, to, false)
+}
+
+func (s *saved) End(_ context.Context, user, name string) (author.Feed, error) {
+	return s.change(user, name, "", true)
+}
+
+func (s *saved) Restore(_ context.Context, user, name string) (author.Feed, error) {
+	return s.change(user, name, "", false)
+}
+
+// town is a server with accounts: alice has a password and a feed, bob nothing.
+type town struct {
+	*testing.T
+	*Web
+	fake   *fake
+	people *people
+	saved  *saved
+	pages  http.Handler
+	author AuthorPage
+	cookie string // of who is signed in
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	f := newFake()
+	w, _ := newWeb(t, f)
+	p, s := newPeople(f).with("alice", "correct horse").with("bob", "battery staple"), newSaved(f)
+	w.Accounts, w.Authors = p, s
+	return &town{T: t, Web: w, fake: f, people: p, saved: s, pages: w.Routes(), author: w.AuthorPage()}
+}
+
+// as signs somebody in without asking.
+func (x *town) as(name string) *town {
+	x.Helper()
+	cookie, _, err := x.people.Begin(x.Context(), name, "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.cookie = cookie
+	return x
+}
+
+func (x *town) do(r *http.Request) *httptest.ResponseRecorder {
+	x.Helper()
+	if x.cookie != "" {
+		r.AddCookie(&http.Cookie{Name: "cloudburst", Value: x.cookie})
+	}
+	r.RemoteAddr = "203.0.113.9:4711"
+	rec := httptest.NewRecorder()
+	x.pages.ServeHTTP(rec, r)
+	return rec
+}
+
+func (x *town) open(path string) *httptest.ResponseRecorder {
+	x.Helper()
+	return x.do(httptest.NewRequest("GET", path, nil))
+}
+
+func (x *town) send(path string, fields ...string) *httptest.ResponseRecorder {
+	x.Helper()
+	form := url.Values{}
+	for i := 0; i+1 < len(fields); i += 2 {
+		form.Add(fields[i], fields[i+1])
+	}
+	r := httptest.NewRequest("POST", path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return x.do(r)
+}
+
+// page is the page of an author.
+func (x *town) page(user, query string) *httptest.ResponseRecorder {
+	x.Helper()
+	r := httptest.NewRequest("GET", "/"+user+"/"+query, nil)
+	if x.cookie != "" {
+		r.AddCookie(&http.Cookie{Name: "cloudburst", Value: x.cookie})
+	}
+	rec := httptest.NewRecorder()
+	x.author(rec, r, user)
+	return rec
+}
+
+func (x *town) save(user, name, doc string) {
+	x.Helper()
+	if _, err := x.saved.Put(x.Context(), author.Document{User: user, Name: name, Bytes: []byte(doc)}); err != nil {
+		x.Fatal(err)
+	}
+}
