@@ -1,3 +1,108 @@
 package render
 
-func appendAtom03(w *writer) {}
+import "cloudburst/feed"
+
+// appendAtom03 writes Atom 0.3, which came before RFC 4287: other names for much of the
+// same, and texts that may be HTML only where they say how they are written. Readers of
+// today take it for Atom all the same; validators call it obsolete.
+//
+// spec:datafeeds-2006#atom-versions
+func appendAtom03(w *writer) {
+	a := atom{writer: w}
+	a.root("feed", "version", "0.3", "xmlns", defaultSpace("atom03"), "xml:lang", a.language(w.f.Language, "language"), "xml:base", a.baseOfFeed())
+	a.newest()
+	a.oldFeed()
+	a.ids = make(map[string]struct{}, len(w.f.Items))
+	for i := range w.f.Items {
+		a.enter(i)
+		a.oldEntry("entry", &w.f.Items[i])
+		a.leave()
+	}
+	w.done("feed")
+}
+
+// oldFeed writes the elements of the feed.
+func (a *atom) oldFeed() {
+	f := a.f
+	a.text("title", &f.Title, true)
+	if f.Title.Value == "" {
+		a.warn("title-missing", "title", "The feed has no title, which readers show it by.")
+	}
+	a.feedLinks()
+	if f.Link == "" {
+		a.warn("link-missing", "link", "The feed has no link to its page, which Atom 0.3 asks for.")
+	}
+	a.persons("author", f.Authors)
+	a.feedAuthor()
+	a.persons("contributor", f.Contributors)
+	a.textIfAny("tagline", &f.Subtitle)
+	if validIRI(f.ID) {
+		a.element("id", f.ID)
+	}
+	a.generatorElement(a.generator())
+	a.textIfAny("copyright", &f.Rights)
+	a.textIfAny("info", &f.Info)
+	a.updated("modified", &f.Updated, a.changed)
+	a.categories(f.Categories, f.ITunes, f.Media)
+	a.lose(lostImages, f.Icon != "" || f.Image != nil && f.Image.URL != "" && !(f.ITunes != nil && f.ITunes.Image == f.Image.URL))
+	a.feedRest()
+}
+
+// oldEntry writes one item, or one within another, of which less is asked.
+func (a *atom) oldEntry(element string, it *feed.Item) {
+	nested := element != "entry"
+	a.open(element)
+	if it.Title.Value != "" || !nested {
+		a.text("title", &it.Title, true)
+	}
+	page := a.entryLinks(it)
+	if !page && !nested {
+		if link := a.iri(a.madeLink(it), "link"); link != "" {
+			a.empty("link", "rel", "alternate", "type", htmlText, "href", link)
+		}
+	}
+	a.persons("author", it.Authors)
+	a.persons("contributor", it.Contributors)
+	a.entryID(it, nested)
+	a.oldDates(it, nested)
+	if it.More != nil {
+		a.dateIfAny("created", &it.More.Created)
+	}
+	a.textIfAny("summary", &it.Summary)
+	for i := range it.Content {
+		if t := &it.Content[i]; t.Src != "" {
+			a.lose(lostContent, true)
+		} else if t.Value != "" {
+			a.content(t)
+		}
+	}
+	a.categories(it.Categories, it.ITunes, it.Media)
+	a.source(it.Source)
+	a.itemModules(it, true)
+	if len(it.Items) > 0 && len(a.at) >= deepest {
+		a.lose(lostNested, true)
+		a.close(element)
+		return
+	}
+	for i := range it.Items {
+		a.enter(i)
+		a.oldEntry("rssCloud:item", &it.Items[i])
+		a.leave()
+	}
+	a.close(element)
+}
+
+// oldDates writes when an item was changed and published, both of which are required.
+func (a *atom) oldDates(it *feed.Item, nested bool) {
+	if nested {
+		a.dateIfAny("modified", &it.Updated)
+		a.dateIfAny("issued", &it.Published)
+		return
+	}
+	a.updated("modified", &it.Updated, a.nearest(it))
+	other := it.Updated.UTC
+	if other.IsZero() {
+		other = a.changed
+	}
+	a.updated("issued", &it.Published, other)
+}

@@ -1,3 +1,249 @@
 package render
 
-func appendCDF(w *writer) {}
+import (
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// appendCDF writes the Channel Definition Format: what Internet Explorer read, and the
+// elements with a VALUE of the submission to the W3C, which holds more. Items within
+// an item make it a channel.
+//
+// spec:cdf-1997#written
+func appendCDF(w *writer) {
+	f := w.f
+	c := cdf{w}
+	w.root("CHANNEL", c.channelAttrs()...)
+	c.head(asWords(&f.Title), &f.Subtitle)
+	if f.Icon != "" {
+		w.empty("LOGO", "HREF", w.uri(f.Icon, "icon"), "STYLE", "ICON")
+	}
+	if f.Image != nil && f.Image.URL != "" {
+		w.empty("LOGO", "HREF", w.uri(f.Image.URL, "image"), "STYLE", "IMAGE")
+		w.lose(lostImages, f.Image.Title != "" || f.Image.Link != "" || f.Image.Width+f.Image.Height > 0)
+	}
+	c.values(f.Authors, f.Publisher, asWords(&f.Rights), &f.Published, f.Categories)
+	if f.Rating != "" {
+		w.empty("RATINGS", "VALUE", f.Rating)
+	}
+	c.links(f.Links, f.Link)
+	c.schedule(f.Hints.Schedule)
+	c.others(f.Unknown)
+	c.lostOfFeed()
+	for i := range f.Items {
+		w.enter(i)
+		c.item(&f.Items[i])
+		w.leave()
+	}
+	w.done("CHANNEL")
+}
+
+type cdf struct{ *writer }
+
+// channelAttrs are where the channel and its page are, and when it changed.
+func (c cdf) channelAttrs() []string {
+	f := c.f
+	link := c.uri(f.Link, "link")
+	if link == "" {
+		c.warn("link-missing", "link", "The feed has no link to its page, which CDF asks for.")
+		link = c.uri(c.self(), "link")
+	}
+	attrs := []string{"HREF", link, "LASTMOD", c.moment(&f.Updated, "LASTMOD"), "SELF", c.uri(c.self(), "self"), "xml:lang", c.language(f.Language, "language")}
+	return append(attrs, c.otherAttrs(f.Unknown, "CHANNEL")...)
+}
+
+// moment is a date as CDF has them, in UTC; "" for none.
+func (c cdf) moment(d *feed.Date, where string) string {
+	if !c.writer.moment(d, where) {
+		return ""
+	}
+	b := appendRFC3339(make([]byte, 0, 32), d.UTC.Truncate(1e9))
+	return strings.TrimSuffix(string(b[:len(b)-1]), ":00")
+}
+
+// head writes what a channel and an item are called, and what they are about.
+func (c cdf) head(title string, about *feed.Text) {
+	c.leaf("TITLE", plainWords(title))
+	c.leaf("ABSTRACT", plainWords(asWords(about)))
+}
+
+// plainWords are words for an element without a type, in which readers look for HTML.
+func plainWords(s string) string { return title1(&feed.Text{Value: s, Type: plainText}) }
+
+// values writes what the submission has elements with a VALUE for.
+func (c cdf) values(authors []feed.Person, publisher *feed.Person, rights string, published *feed.Date, categories []feed.Category) {
+	for i := range authors {
+		if who := line(&authors[i]); who != "" {
+			c.empty("AUTHOR", "VALUE", who)
+		}
+	}
+	if publisher != nil {
+		c.empty("PUBLISHER", "VALUE", line(publisher))
+	}
+	c.empty("COPYRIGHT", "VALUE", rights)
+	c.empty("PUBLICATIONDATE", "VALUE", c.moment(published, "PUBLICATIONDATE"))
+	for i := range categories {
+		k := &categories[i]
+		term := k.Term
+		if term == "" {
+			term = k.Label
+		}
+		c.empty("CATEGORY", "VALUE", term)
+		c.lose(lostSchemes, k.Scheme != "" || k.Label != "" && k.Term != "")
+	}
+}
+
+// links writes other pages than the one of the channel or item.
+func (c cdf) links(links []feed.Link, page string) {
+	for i := range links {
+		l := &links[i]
+		switch {
+		case l.Rel == "self" || l.Rel == "hub" || isAlternate(l) && l.Href == page && l.Title == "":
+		case l.Rel == "related" || isAlternate(l):
+			if url := c.uri(l.Href, "links"); url != "" {
+				c.element("A", l.Title, "HREF", url)
+			}
+		default:
+			c.lose(lostLinks, true)
+		}
+	}
+}
+
+// schedule writes when the channel is worth reading.
+//
+// spec:cdf-1997#schedule
+func (c cdf) schedule(s *feed.Schedule) {
+	if s == nil {
+		return
+	}
+	zone := s.EarliestTime.Zone
+	c.open("SCHEDULE", "STARTDATE", s.StartDate, "STOPDATE", s.StopDate, "TIMEZONE", zone)
+	c.span("INTERVALTIME", &s.IntervalTime, "")
+	c.span("EARLIESTTIME", &s.EarliestTime, zone)
+	c.span("LATESTTIME", &s.LatestTime, zone)
+	c.close("SCHEDULE")
+}
+
+// span writes a length of time; its zone where that is not the one of all.
+func (c cdf) span(name string, s *feed.Span, zone string) {
+	own := s.Zone
+	if own == zone {
+		own = ""
+	}
+	c.empty(name, "DAY", s.Day, "HOUR", s.Hour, "MIN", s.Min, "SEC", s.Sec, "TIMEZONE", own)
+}
+
+// item writes one; one that has others in it is a channel.
+func (c cdf) item(it *feed.Item) {
+	name := "ITEM"
+	if len(it.Items) > 0 && len(c.at) < deepest {
+		name = "CHANNEL"
+	}
+	link := c.uri(it.Link, "link")
+	if link == "" {
+		link = c.uri(c.madeLink(it), "link")
+	}
+	attrs := []string{"HREF", link, "LASTMOD", c.moment(&it.Updated, "LASTMOD")}
+	c.open(name, append(attrs, c.otherAttrs(it.Unknown, name)...)...)
+	about := &it.Summary
+	for i := range it.Content {
+		if t := &it.Content[i]; about.Value == "" && isWords(t.Type) {
+			about = t
+		} else {
+			c.lose(lostContent, t.Value != "" && t.Value != about.Value || t.Src != "")
+		}
+	}
+	c.head(asWords(&it.Title), about)
+	more := it.More
+	if more == nil {
+		more = new(feed.More)
+	}
+	if more.Image != nil && more.Image.URL != "" {
+		c.empty("LOGO", "HREF", c.uri(more.Image.URL, "image"), "STYLE", "IMAGE")
+	}
+	c.values(it.Authors, more.Publisher, asWords(&more.Rights), &it.Published, it.Categories)
+	c.links(it.Links, it.Link)
+	c.others(it.Unknown)
+	c.lostOfItem(it)
+	if name == "CHANNEL" {
+		for i := range it.Items {
+			c.enter(i)
+			c.item(&it.Items[i])
+			c.leave()
+		}
+	}
+	c.close(name)
+}
+
+// others writes elements that only CDF has, of a feed that was in it.
+func (c cdf) others(list []feed.Node) {
+	for i := range list {
+		n := &list[i]
+		switch {
+		case c.f.Format != feed.CDF || n.Space != "" || n.Prefix != "":
+			c.lose(lostUnknown, true)
+		case isCDFElement(n.Name):
+			c.tree(n)
+		case !isCDFSelf(n):
+			c.lose(lostUnknown, true)
+		}
+	}
+}
+
+// otherAttrs are the attributes that only CDF has, which its reader keeps in an element
+// of the same name.
+func (c cdf) otherAttrs(list []feed.Node, name string) (attrs []string) {
+	for i := range list {
+		n := &list[i]
+		if c.f.Format != feed.CDF || n.Space != "" || !isCDFSelf(n) || !strings.EqualFold(n.Name, name) {
+			continue
+		}
+		for _, a := range n.Attrs {
+			switch up := strings.ToUpper(a.Name); up {
+			case "PRECACHE", "LEVEL", "ISCLONABLE":
+				if !contains(attrs, up) {
+					attrs = append(attrs, up, a.Value)
+				}
+			default:
+				c.lose(lostUnknown, true)
+			}
+		}
+	}
+	return attrs
+}
+
+func isCDFSelf(n *feed.Node) bool {
+	return (strings.EqualFold(n.Name, "CHANNEL") || strings.EqualFold(n.Name, "ITEM")) && n.Text == "" && len(n.Children) == 0
+}
+
+// isCDFElement reports elements of CDF that no field is for.
+func isCDFElement(name string) bool {
+	switch strings.ToUpper(name) {
+	case "LOGTARGET", "LOG", "LOGIN", "USAGE", "PURGETIME", "HTTP-EQUIV", "USERSCHEDULE", "AUTHORIZATION", "MINSTORAGE", "TRACKING", "LOGO":
+		return true
+	}
+	return false
+}
+
+func (c cdf) lostOfFeed() {
+	f := c.f
+	c.lose(lostIDs, f.ID != "")
+	c.lose(lostPersons, len(f.Contributors) > 0)
+	c.lose(lostClouds, c.cloud() != nil)
+	c.lose(lostHubs, len(c.hubs()) > 0)
+	c.lose(lostGenerator, c.generator() != nil)
+	c.lose(lostHints, f.Hints.TTL != "" || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
+	c.lose(lostMedia, f.Media != nil)
+	c.lose(lostPlaces, len(f.Where) > 0)
+	c.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil)
+}
+
+func (c cdf) lostOfItem(it *feed.Item) {
+	c.lose(lostIDs, hasGUID(it))
+	c.lose(lostPersons, len(it.Contributors) > 0)
+	c.lose(lostEnclosures, len(it.Enclosures) > 0)
+	c.lose(lostSource, it.Source != nil)
+	c.lose(lostMedia, it.Media != nil)
+	c.lose(lostModules, it.ITunes != nil || it.Podcast != nil)
+}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"cloudburst/internal/href"
 )
 
 // validIRI reports an address with a scheme, as identifiers are: an IRI, and where it is
@@ -171,11 +173,15 @@ func (w *writer) reference(s, where string, absolute bool) string {
 		s = escapeIRI(strings.TrimSpace(strings.ToValidUTF8(s, "")), absolute)
 	}
 	n := schemeLen(s)
+	if n == 0 && absolute && w.f.Base != "" {
+		s = href.New(w.f.Base).Resolve(s)
+		n = schemeLen(s)
+	}
 	switch {
-	case n == 0 && (absolute || len(w.f.Base) == 0):
+	case n == 0 && (absolute || w.f.Base == ""):
 		w.warn("relative", where, "This is no whole address, and there is nothing that it could stand on; it is left out: ", short(s), ".")
 		return ""
-	case n > 0 && !absolute && validIRI(s), n > 0 && n < len(s)-1 && validIRI(s), n == 0:
+	case n == 0 || validIRI(s):
 		return s
 	}
 	w.warn("address", where, "This is no address; it is left out: ", short(s), ".")

@@ -18,8 +18,14 @@ func (w *writer) guid(it *feed.Item) string {
 	if isGlobal(it.ID) {
 		return it.ID
 	}
+	return w.uuid(it.ID)
+}
+
+// uuid is a URN made of the feed's name and that of something in it. Where the document
+// stands does not count, for it stands in several places.
+func (w *writer) uuid(id string) string {
 	const addresses = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
-	sum := sha1.Sum([]byte(addresses + cmp.Or(w.f.ID, w.self(), w.f.Link) + "#" + it.ID))
+	sum := sha1.Sum([]byte(addresses + cmp.Or(w.f.ID, w.f.Link, w.f.Self, w.o.Self) + "#" + id))
 	sum[6] = sum[6]&0x0f | 5<<4
 	sum[8] = sum[8]&0x3f | 0x80
 	b := append(make([]byte, 0, 45), "urn:uuid:"...)

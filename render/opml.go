@@ -1,3 +1,191 @@
 package render
 
-func appendOPML(w *writer) {}
+import (
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// appendOPML writes the items of a feed as an outline, OPML 2.0: an outline for each
+// item, with those within it below. Items with a page are links. What the outline has
+// no attribute for is left out.
+//
+// spec:opml20-2007#items-written
+func appendOPML(w *writer) {
+	f := w.f
+	o := outliner{w}
+	w.root("opml", "version", "2.0")
+	w.open("head")
+	w.element("title", asWords(&f.Title))
+	w.dateRFC822("dateCreated", &f.Published)
+	w.dateRFC822("dateModified", &f.Updated)
+	o.owner()
+	w.leaf("docs", w.uri(f.Docs, "docs"))
+	w.close("head")
+	w.open("body")
+	for i := range f.Items {
+		w.enter(i)
+		o.item(&f.Items[i])
+		w.leave()
+	}
+	if len(f.Items) == 0 {
+		o.feed()
+	}
+	w.close("body")
+	o.lostOfFeed()
+	w.done("opml")
+}
+
+type outliner struct{ *writer }
+
+// owner writes the first author, or the publisher.
+func (o outliner) owner() {
+	f := o.f
+	var who *feed.Person
+	switch {
+	case len(f.Authors) > 0:
+		who = &f.Authors[0]
+	case f.Publisher != nil:
+		who = f.Publisher
+	default:
+		return
+	}
+	name := who.Name
+	if name == "" && who.Email == "" {
+		name = nameOf(who)
+	}
+	o.leaf("ownerName", name)
+	o.leaf("ownerEmail", o.mailbox(who.Email, "ownerEmail"))
+	o.leaf("ownerId", o.webURI(who.URL, "ownerId"))
+	o.lose(lostAuthors, len(f.Authors) > 1)
+}
+
+// feed writes an outline for the feed itself where it has no items: an outline has at
+// least one.
+func (o outliner) feed() {
+	f := o.f
+	o.warn("outline-made", "", "An outline has at least one line; the feed itself is it.")
+	o.tag("outline", nil)
+	o.attr("text", headOf(asWords(&f.Title), o.self(), f.Link))
+	if self := o.uri(o.self(), "self"); self != "" {
+		o.attr("type", "rss")
+		o.optional("title", asWords(&f.Title))
+		o.attr("xmlUrl", self)
+		o.optional("htmlUrl", o.uri(f.Link, "link"))
+	} else if link := o.uri(f.Link, "link"); link != "" {
+		o.attr("type", "link")
+		o.attr("url", link)
+	}
+	o.b = append(o.b, "/>"...)
+}
+
+// headOf is the first of some texts that is there, in one line.
+func headOf(texts ...string) string {
+	for _, s := range texts {
+		if s = strings.Join(strings.Fields(s), " "); s != "" {
+			return s
+		}
+	}
+	return "?"
+}
+
+// item writes an outline for one.
+func (o outliner) item(it *feed.Item) {
+	about := shownText(it)
+	text := asWords(&it.Title)
+	if text == "" {
+		text = firstWords(asWords(about), 200)
+	}
+	o.tag("outline", nil)
+	o.attr("text", headOf(text, it.Link, it.ID))
+	if link := o.uri(it.Link, "link"); link != "" {
+		o.attr("type", "link")
+		o.attr("url", link)
+	}
+	if d := &it.Published; !d.UTC.IsZero() && o.moment(d, "created") {
+		o.b = append(appendRFC822(append(o.b, ` created="`...), d.UTC), '"')
+	}
+	o.categories(it.Categories)
+	if about.Value != text {
+		o.optional("description", asHTML(about))
+	}
+	if len(it.Items) == 0 || len(o.at) >= deepest {
+		o.lose(lostNested, len(it.Items) > 0)
+		o.b = append(o.b, "/>"...)
+	} else {
+		o.b = append(o.b, '>')
+		o.depth++
+		for i := range it.Items {
+			o.enter(i)
+			o.item(&it.Items[i])
+			o.leave()
+		}
+		o.close("outline")
+	}
+	o.lostOfItem(it, about)
+}
+
+// shownText is the text of an item: the short one, or the first whole one.
+func shownText(it *feed.Item) *feed.Text {
+	if it.Summary.Value == "" {
+		for i := range it.Content {
+			if t := &it.Content[i]; t.Value != "" && isWords(t.Type) {
+				return t
+			}
+		}
+	}
+	return &it.Summary
+}
+
+// categories writes terms with commas between them, which none of them can have.
+func (o outliner) categories(list []feed.Category) {
+	var b strings.Builder
+	for i := range list {
+		c := &list[i]
+		term := strings.Join(strings.FieldsFunc(c.Term, func(c rune) bool { return c == ',' || c <= ' ' }), " ")
+		if term == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(term)
+		o.lose(lostSchemes, c.Scheme != "" || c.Label != "")
+	}
+	o.optional("category", b.String())
+}
+
+func (o outliner) lostOfFeed() {
+	f := o.f
+	o.lose(lostIDs, f.ID != "")
+	o.lose(lostDescriptions, f.Subtitle.Value != "")
+	o.lose(lostLinks, f.Link != "" && len(f.Items) > 0)
+	o.lose(lostLanguages, f.Language != "")
+	o.lose(lostPersons, len(f.Contributors) > 0)
+	o.lose(lostCategories, len(f.Categories) > 0)
+	o.lose(lostRights, f.Rights.Value != "" || len(f.Licenses) > 0)
+	o.lose(lostImages, f.Image != nil || f.Icon != "")
+	o.lose(lostClouds, o.cloud() != nil)
+	o.lose(lostHubs, len(o.hubs()) > 0)
+	o.lose(lostGenerator, o.generator() != nil)
+	o.lose(lostMedia, f.Media != nil)
+	o.lose(lostPlaces, len(f.Where) > 0)
+	o.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || f.TextInput != nil)
+	o.lose(lostUnknown, len(f.Unknown) > 0)
+}
+
+func (o outliner) lostOfItem(it *feed.Item, about *feed.Text) {
+	o.lose(lostIDs, hasGUID(it))
+	o.lose(lostAuthors, len(it.Authors) > 0)
+	o.lose(lostPersons, len(it.Contributors) > 0)
+	o.lose(lostDates, !it.Updated.UTC.IsZero())
+	o.lose(lostEnclosures, len(it.Enclosures) > 0)
+	o.lose(lostSource, it.Source != nil)
+	for i := range it.Content {
+		t := &it.Content[i]
+		o.lose(lostContent, t != about && t.Value != about.Value)
+	}
+	o.lose(lostMedia, it.Media != nil)
+	o.lose(lostModules, it.ITunes != nil || it.Podcast != nil || it.More != nil)
+	o.lose(lostUnknown, len(it.Unknown) > 0)
+}

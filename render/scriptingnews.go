@@ -1,3 +1,298 @@
 package render
 
-func appendScriptingNews(w *writer) {}
+import (
+	"html"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/feed"
+	"cloudburst/internal/href"
+)
+
+// appendScriptingNews writes the format of Scripting News, version 2.0b1: a header, and
+// items that are a text with links on some of its words. A title begins the text, and
+// has a link to the item on it.
+//
+// spec:scriptingnews2-1999#written
+func appendScriptingNews(w *writer) {
+	n := news{w}
+	w.root("scriptingNews")
+	n.header()
+	for i := range w.f.Items {
+		w.enter(i)
+		n.item(&w.f.Items[i])
+		w.leave()
+	}
+	w.done("scriptingNews")
+}
+
+type news struct{ *writer }
+
+func (n news) header() {
+	f := n.f
+	n.open("header")
+	n.element("scriptingNewsVersion", "2.0b1")
+	n.leaf("copyright", title1(&f.Rights))
+	if f.Format == feed.ScriptingNews {
+		n.leaf("whichChannel", f.ID)
+	} else {
+		n.lose(lostIDs, f.ID != "")
+	}
+	n.element("channelTitle", title1(&f.Title))
+	n.element("channelDescription", asHTML(&f.Subtitle))
+	link := n.uri(f.Link, "link")
+	if link == "" {
+		n.warn("link-missing", "link", "The feed has no link to its page, which scriptingNews asks for.")
+		link = n.uri(n.self(), "link")
+	}
+	n.element("channelLink", link)
+	n.leaf("language", n.language(f.Language, "language"))
+	n.headerPersons()
+	n.dateRFC822("pubDate", &f.Published)
+	n.dateRFC822("lastBuildDate", &f.Updated)
+	n.leaf("docs", n.uri(f.Docs, "docs"))
+	n.leaf("rating", f.Rating)
+	s := rss{writer: n.writer, v: 91}
+	s.skips()
+	n.image()
+	n.lostOfFeed()
+	n.close("header")
+}
+
+// headerPersons writes who is responsible, with their addresses.
+func (n news) headerPersons() {
+	f, done := n.f, false
+	for i := range f.Authors {
+		if who := &f.Authors[i]; !done && isMail(who.Email) {
+			n.leaf("managingEditor", line(who))
+			done = true
+		} else {
+			n.lose(lostAuthors, true)
+		}
+	}
+	if p := f.Publisher; p != nil && isMail(p.Email) {
+		n.leaf("webMaster", line(p))
+	} else {
+		n.lose(lostPersons, p != nil)
+	}
+	n.lose(lostPersons, len(f.Contributors) > 0)
+}
+
+// image writes the picture of the channel, in elements of the header.
+func (n news) image() {
+	img := n.f.Image
+	if img == nil || img.URL == "" {
+		return
+	}
+	n.leaf("imageTitle", img.Title)
+	n.leaf("imageUrl", n.uri(img.URL, "image"))
+	n.leaf("imageLink", n.uri(img.Link, "image"))
+	if img.Width > 0 {
+		n.leaf("imageWidth", strconv.Itoa(img.Width))
+	}
+	if img.Height > 0 {
+		n.leaf("imageHeight", strconv.Itoa(img.Height))
+	}
+	n.leaf("imageCaption", img.Description)
+}
+
+// mark is words of a text that a link is on.
+type mark struct{ url, words string }
+
+// item writes one. Items within it follow it, for there is no place in it.
+func (n news) item(it *feed.Item) {
+	text, marks := n.words(it)
+	n.open("item")
+	n.element("text", text)
+	for _, m := range marks {
+		if url := n.uri(m.url, "links"); url != "" {
+			n.open("link")
+			n.element("url", url)
+			n.leaf("linetext", m.words)
+			n.close("link")
+		}
+	}
+	n.close("item")
+	n.lostOfItem(it)
+	if len(it.Items) == 0 {
+		return
+	}
+	n.lose(lostNested, true)
+	if len(n.at) >= deepest {
+		return
+	}
+	for i := range it.Items {
+		n.enter(i)
+		n.item(&it.Items[i])
+		n.leave()
+	}
+}
+
+// words are the text of an item and what it links to, the item's own page first.
+//
+// spec:scriptingnews2-1999#linetext
+func (n news) words(it *feed.Item) (text string, marks []mark) {
+	body := &it.Summary
+	for i := range it.Content {
+		if t := &it.Content[i]; t.Value != "" && isWords(t.Type) {
+			body = t
+			break
+		}
+	}
+	n.lose(lostContent, body != &it.Summary && it.Summary.Value != "" && it.Summary.Value != body.Value)
+	title := asWords(&it.Title)
+	plain, links := body.Value, []mark(nil)
+	markup := isHTML(body)
+	if markup {
+		if s, m, ok := unlinked(body.Value); ok && !href.LooksLikeHTML(s) {
+			plain, links, markup = s, m, false
+		}
+	} else if href.LooksLikeHTML(plain) {
+		plain, markup = escapeHTML(plain), true
+	}
+	if title != "" {
+		n.lose(lostTitles, true)
+		plain = titled(title, plain, markup)
+	}
+	switch {
+	case it.Link == "":
+	case len(links) > 0 && links[0].url == it.Link:
+	case title != "" && !markup && !href.LooksLikeHTML(plain):
+		marks = append(marks, mark{it.Link, strings.Join(strings.Fields(title), " ")})
+	default:
+		marks = append(marks, mark{url: it.Link})
+	}
+	marks = append(marks, links...)
+	return plain, n.related(it, marks)
+}
+
+// titled is a text with a title before it.
+func titled(title, text string, markup bool) string {
+	switch {
+	case text == "":
+		return plainWords(title)
+	case markup:
+		return escapeHTML(title) + "<br><br>" + text
+	case href.LooksLikeHTML(title): // so would the whole
+		return escapeHTML(title) + "<br><br>" + escapeHTML(text)
+	}
+	return title + "\n\n" + text
+}
+
+// related adds the further links of an item. They have no words to stand on.
+func (n news) related(it *feed.Item, marks []mark) []mark {
+	for i := range it.Links {
+		l := &it.Links[i]
+		has := slices.ContainsFunc(marks, func(m mark) bool { return m.url == l.Href })
+		switch {
+		case has:
+		case len(marks) > 0 && l.Rel == "related":
+			marks = append(marks, mark{url: l.Href})
+		default:
+			n.lose(lostLinks, true)
+		}
+	}
+	return marks
+}
+
+// unlinked takes HTML apart that is nothing but text with links on some words: the text,
+// and the links. It is false for any other HTML, and where a reader that looks for the
+// words one after the other would find them elsewhere.
+func unlinked(s string) (text string, marks []mark, ok bool) {
+	const most = 200 // links that readers look for
+	var b strings.Builder
+	next := 0 // where words are looked for
+	for s != "" {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			i = len(s)
+		}
+		b.WriteString(html.UnescapeString(s[:i]))
+		if s = s[i:]; s == "" {
+			break
+		}
+		if rest, ok := strings.CutPrefix(s, "<br>\n<br>\n"); ok {
+			b.WriteString("\n\n")
+			s = rest
+			continue
+		}
+		url, words, rest, ok := anchor(s)
+		if !ok || len(marks) >= most {
+			return "", nil, false
+		}
+		if at := strings.Index(b.String()[next:]+words, words); at != b.Len()-next || len(words) < 2 {
+			return "", nil, false
+		}
+		b.WriteString(words)
+		next = b.Len()
+		marks, s = append(marks, mark{url, words}), rest
+	}
+	return b.String(), marks, len(marks) > 0 && whole(b.String(), marks)
+}
+
+// anchor reads the link that s begins with, which has words only in it.
+func anchor(s string) (url, words, rest string, ok bool) {
+	if !strings.HasPrefix(s, "<a href=\"") && !strings.HasPrefix(s, "<A HREF=\"") {
+		return "", "", "", false
+	}
+	s = s[len("<a href=\""):]
+	end := strings.IndexByte(s, '"')
+	if end < 0 || len(s) < end+2 || s[end+1] != '>' {
+		return "", "", "", false
+	}
+	url, s = html.UnescapeString(s[:end]), s[end+2:]
+	end = strings.IndexByte(s, '<')
+	if end < 0 || len(s) < end+4 || !strings.EqualFold(s[end:end+4], "</a>") {
+		return "", "", "", false
+	}
+	words = html.UnescapeString(s[:end])
+	if words != strings.Join(strings.Fields(words), " ") {
+		return "", "", "", false
+	}
+	return url, words, s[end+4:], true
+}
+
+// whole reports that the words of links stand between what is no letter, where readers
+// prefer to find them, and that no words are part of those before.
+func whole(text string, marks []mark) bool {
+	next := 0
+	for _, m := range marks {
+		i := strings.Index(text[next:], m.words)
+		if i < 0 {
+			return false
+		}
+		i += next
+		next = i + len(m.words)
+		if i > 0 && isWordLike(text[i-1]) || next < len(text) && isWordLike(text[next]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isWordLike(c byte) bool { return isWordByte(c) || c >= 0x80 }
+
+func (n news) lostOfFeed() {
+	f := n.f
+	n.lose(lostClouds, n.cloud() != nil)
+	n.lose(lostHubs, len(n.hubs()) > 0)
+	n.lose(lostGenerator, n.generator() != nil)
+	n.lose(lostCategories, len(f.Categories) > 0)
+	n.lose(lostHints, f.Hints.TTL != "")
+	n.lose(lostMedia, f.Media != nil)
+	n.lose(lostPlaces, len(f.Where) > 0)
+	n.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || f.TextInput != nil)
+	n.lose(lostUnknown, len(f.Unknown) > 0)
+}
+
+func (n news) lostOfItem(it *feed.Item) {
+	n.lose(lostIDs, hasGUID(it))
+	n.lose(lostAuthors, len(it.Authors) > 0)
+	n.lose(lostPersons, len(it.Contributors) > 0)
+	n.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")
+	n.lose(lostCategories, len(it.Categories) > 0)
+	n.lose(lostEnclosures, len(it.Enclosures) > 0)
+	n.lose(lostSource, it.Source != nil)
+	n.loseModules(it)
+}

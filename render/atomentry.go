@@ -1,0 +1,255 @@
+package render
+
+import (
+	"cmp"
+	"time"
+
+	"cloudburst/feed"
+)
+
+// entry writes one item, or one within another, of which less is asked.
+//
+// spec:atom-rfc4287#entry-written
+func (a *atom) entry(element string, it *feed.Item) {
+	nested := element != "entry"
+	a.open(element)
+	if it.Title.Value != "" || !nested {
+		a.text("title", &it.Title, true)
+	}
+	a.entryID(it, nested)
+	if !nested {
+		a.updated("updated", &it.Updated, a.nearest(it))
+	} else {
+		a.dateIfAny("updated", &it.Updated)
+	}
+	a.dateIfAny("published", &it.Published)
+	page := a.entryLinks(it)
+	a.texts(it, page || nested)
+	a.persons("author", it.Authors)
+	a.persons("contributor", it.Contributors)
+	a.categories(it.Categories, it.ITunes, it.Media)
+	if it.More != nil {
+		a.textIfAny("rights", &it.More.Rights)
+	}
+	a.source(it.Source)
+	a.itemModules(it, true)
+	a.nested(it)
+	a.close(element)
+}
+
+// nested writes the items within an item.
+func (a *atom) nested(it *feed.Item) {
+	if len(it.Items) > 0 && len(a.at) >= deepest {
+		a.lose(lostNested, true)
+		return
+	}
+	for i := range it.Items {
+		a.enter(i)
+		a.entry("rssCloud:item", &it.Items[i])
+		a.leave()
+	}
+}
+
+// entryID writes the identifier of an entry: that of the item if it is an address, a
+// URN made of it otherwise.
+//
+// spec:atom-rfc4287#id
+func (a *atom) entryID(it *feed.Item, nested bool) {
+	if nested && !hasGUID(it) {
+		return
+	}
+	id := it.ID
+	if !validIRI(id) {
+		if web := escapeIRI(id, false); isWeb(id) && validIRI(web) {
+			id = web
+		} else {
+			id = a.uuid(id)
+		}
+		a.warn("id-made", "id", "The identifier of an entry is an address or a URN, which this is not; ", id, " stands for it: ", short(it.ID), ".")
+	}
+	if a.ids != nil && !nested {
+		n := len(a.ids)
+		if a.ids[id] = struct{}{}; len(a.ids) == n {
+			a.warn("id-duplicate", "id", "Another item has this ID already; readers will show one of them only: ", short(id), ".")
+		}
+	}
+	a.element("id", id)
+}
+
+// nearest is the moment that stands for when an item changed where that is not known.
+func (a *atom) nearest(it *feed.Item) (t time.Time) {
+	if t = it.Published.UTC; t.IsZero() {
+		t = a.changed
+	}
+	return t
+}
+
+// texts writes the short and the whole text of an entry. One that leads nowhere has
+// the whole text, and one whose text is elsewhere or no text at all has a short one.
+func (a *atom) texts(it *feed.Item, leads bool) {
+	summary, content := &it.Summary, (*feed.Text)(nil)
+	for i := range it.Content {
+		if t := &it.Content[i]; content == nil && (t.Value != "" || t.Src != "") {
+			content = t
+		} else {
+			a.lose(lostContent, t.Value != "" || t.Src != "")
+		}
+	}
+	if content == nil && !leads {
+		content, summary = summary, &feed.Text{}
+		if content.Value == "" {
+			content = &feed.Text{Value: asWords(&it.Title), Type: plainText}
+		}
+		a.warn("content-made", "content", "An entry without a link has a content; the text that there is stands there.")
+	}
+	if summary.Value == "" && content != nil && needsSummary(content) {
+		summary = &feed.Text{Value: cmp.Or(asWords(&it.Title), content.Src), Type: plainText}
+		a.warn("summary-made", "summary", "An entry whose content is elsewhere, or is no text, has a summary; its title stands there.")
+	}
+	a.textIfAny("summary", summary)
+	if content != nil {
+		a.content(content)
+	}
+}
+
+// needsSummary reports content that a reader may be unable to show.
+func needsSummary(t *feed.Text) bool {
+	if t.Src != "" {
+		return true
+	}
+	kind := textKind(t, false)
+	return kind != "" && validMIME(kind) && !isXMLType(kind) && kind[:min(5, len(kind))] != "text/"
+}
+
+// persons writes those that are known, each once.
+func (a *atom) persons(element string, list []feed.Person) {
+	const most = 100 // that are compared with each other
+	for i := range list {
+		who := &list[i]
+		if *who == (feed.Person{}) || i < most && containsPerson(list[:i], who) {
+			continue
+		}
+		a.person(element, who)
+	}
+}
+
+func containsPerson(list []feed.Person, who *feed.Person) bool {
+	for i := range list {
+		if list[i].Name == who.Name && list[i].Email == who.Email && list[i].URL == who.URL {
+			return true
+		}
+	}
+	return false
+}
+
+// person writes somebody, who has a name in Atom.
+//
+// spec:atom-rfc4287#person
+func (a *atom) person(element string, who *feed.Person) {
+	a.open(element)
+	name := nameOf(who)
+	if name == "" {
+		name = "?"
+	}
+	a.element("name", name)
+	uri := "uri"
+	if a.format == "atom03" {
+		uri = "url"
+	}
+	a.leaf(uri, a.iri(who.URL, element))
+	a.leaf("email", a.mailbox(who.Email, element))
+	a.close(element)
+	a.lose(lostPersons, who.Avatar != "" || who.Role != "")
+}
+
+// feedAuthor writes an author of the feed where neither it nor all entries have one:
+// whoever publishes it, or else the feed itself.
+//
+// spec:atom-rfc4287#feed-requires
+func (a *atom) feedAuthor() {
+	f := a.f
+	if len(f.Authors) > 0 {
+		return
+	}
+	missing := len(f.Items) == 0
+	for i := range f.Items {
+		it := &f.Items[i]
+		missing = missing || len(it.Authors) == 0
+	}
+	if !missing {
+		return
+	}
+	who := feed.Person{Name: cmp.Or(asWords(&f.Title), f.Link, a.self(), "?")}
+	if f.Publisher != nil && nameOf(f.Publisher) != "" {
+		who = *f.Publisher
+	}
+	a.warn("author-made", "author", "Somebody has to be the author, and the feed names nobody; this stands there: ", short(nameOf(&who)), ".")
+	a.person("author", &who)
+}
+
+// categories writes subjects, but for those that the elements of iTunes and Media RSS
+// say as well.
+func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) {
+	for i := range list {
+		c := &list[i]
+		if it != nil && c.Scheme == itunesScheme && inITunes(it, c.Term) || m != nil && c.Scheme == mediaScheme && inMedia(m, c) {
+			continue
+		}
+		term := c.Term
+		if term == "" {
+			if term = c.Label; term == "" {
+				continue
+			}
+			a.warn("category-term", "category", "A category has a term; the label stands there: ", short(c.Label), ".")
+		}
+		if a.format == "atom03" {
+			a.element("dc:subject", term)
+			a.lose(lostSchemes, c.Scheme != "" || c.Label != "")
+			continue
+		}
+		a.empty("category", "term", term, "scheme", a.uri(c.Scheme, "category"), "label", c.Label)
+	}
+}
+
+// mediaScheme is that of categories of Media RSS which name no other.
+const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
+
+// inMedia reports a category that the elements of Media RSS give.
+func inMedia(m *feed.Media, c *feed.Category) bool {
+	for i := range m.Categories {
+		if m.Categories[i].Term == c.Term && m.Categories[i].Label == c.Label {
+			return true
+		}
+	}
+	return false
+}
+
+// source writes the feed that an item was first in.
+//
+// spec:atom-rfc4287#source
+func (a *atom) source(s *feed.Source) {
+	if s == nil {
+		return
+	}
+	if a.format == "atom03" {
+		a.leaf("dc:source", cmp.Or(s.URL, asWords(&s.Title)))
+		a.lose(lostSource, s.URL != "" && s.Title.Value != "" || s.ID != "" || len(s.Links) > 0)
+		return
+	}
+	a.open("source")
+	if validIRI(s.ID) {
+		a.element("id", s.ID)
+	}
+	a.textIfAny("title", &s.Title)
+	a.textIfAny("subtitle", &s.Subtitle)
+	a.dateIfAny("updated", &s.Updated)
+	a.sourceLinks(s)
+	a.persons("author", s.Authors)
+	a.persons("contributor", s.Contributors)
+	a.categories(s.Categories, nil, nil)
+	a.textIfAny("rights", &s.Rights)
+	a.generatorElement(s.Generator)
+	a.leaf("icon", a.iri(s.Icon, "source"))
+	a.leaf("logo", a.iri(s.Logo, "source"))
+	a.close("source")
+}
