@@ -39,16 +39,15 @@ type rdf struct {
 func (r *rdf) names() {
 	items := r.f.Items
 	r.abouts = make([]string, len(items))
-	seen := make(map[string]struct{}, len(items))
+	seen := unique{list: make([]string, 0, len(items))}
 	for i := range items {
 		name := r.name(&items[i], i)
-		if _, ok := seen[name]; ok {
+		if !seen.add(name) {
 			r.enter(i)
 			r.warn("about-duplicate", "id", "Another item has this name already, so a number is added: ", short(name), ".")
 			r.leave()
-			name = another(name, seen)
+			name = seen.another(name)
 		}
-		seen[name] = struct{}{}
 		r.abouts[i] = name
 	}
 }
@@ -68,16 +67,6 @@ func (r *rdf) name(it *feed.Item, i int) string {
 		return link
 	}
 	return "#item-" + strconv.Itoa(i+1)
-}
-
-// another is a name that has not been given.
-func another(name string, seen map[string]struct{}) string {
-	for n := len(seen); ; n++ {
-		s := name + "#" + strconv.Itoa(n)
-		if _, ok := seen[s]; !ok {
-			return s
-		}
-	}
 }
 
 // channel writes the elements of the feed.

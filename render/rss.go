@@ -15,12 +15,8 @@ type rss struct {
 	*writer
 	v int // 91 to 94, 200
 
-	ids map[string]struct{} // the guids so far, where there are many
+	ids unique // the guids so far
 }
-
-// manyItems is the number of items from which on their IDs are looked up; fewer are
-// compared with each other.
-const manyItems = 48
 
 func (w *writer) rss(v int, version string) {
 	r := &rss{writer: w, v: v}

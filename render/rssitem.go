@@ -1,7 +1,6 @@
 package render
 
 import (
-	"strconv"
 	"strings"
 
 	"cloudburst/feed"
@@ -20,18 +19,16 @@ func (r *rss) items() {
 		r.warn("items", "", "RSS 0.91 has no more than 15 items; the first 15 are written.")
 		items = items[:most]
 	}
-	if len(items) > manyItems {
-		r.ids = make(map[string]struct{}, len(items))
-	}
+	r.ids.list = make([]string, 0, len(items))
 	for i := range items {
 		r.enter(i)
-		r.item("item", &items[i], items[:i])
+		r.item("item", &items[i])
 		r.leave()
 	}
 }
 
-// item writes one, or one within another. before are those that stand before it.
-func (r *rss) item(element string, it *feed.Item, before []feed.Item) {
+// item writes one, or one within another.
+func (r *rss) item(element string, it *feed.Item) {
 	r.open(element)
 	summary, content := r.texts(it)
 	r.itemTitle(it, summary, content)
@@ -40,7 +37,7 @@ func (r *rss) item(element string, it *feed.Item, before []feed.Item) {
 	}
 	r.itemLink(it)
 	r.itemTexts(it, summary, content)
-	r.itemRest(it, before)
+	r.itemRest(it)
 	if r.v >= 200 {
 		r.otherLinks(it.Links, it.Link, false)
 		r.itemModules(it, false)
@@ -172,7 +169,7 @@ func (r *rss) description(t *feed.Text) {
 }
 
 // itemRest writes what an item has besides texts and links.
-func (r *rss) itemRest(it *feed.Item, before []feed.Item) {
+func (r *rss) itemRest(it *feed.Item) {
 	if r.v >= 200 {
 		r.authors("author", it.Authors, it.ITunes)
 		r.contributors(it.Contributors)
@@ -183,7 +180,7 @@ func (r *rss) itemRest(it *feed.Item, before []feed.Item) {
 	r.categoryElements(it.Categories, it.ITunes)
 	r.comments(it.More)
 	r.enclosures(it.Enclosures)
-	r.guid(it, before)
+	r.guid(it)
 	r.dates(it)
 	r.source(it.Source)
 }
@@ -234,7 +231,7 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 // enclosure themselves is left to them.
 //
 // spec:rss20-2003#guid-permalink
-func (r *rss) guid(it *feed.Item, before []feed.Item) {
+func (r *rss) guid(it *feed.Item) {
 	if !hasGUID(it) {
 		return
 	}
@@ -243,9 +240,9 @@ func (r *rss) guid(it *feed.Item, before []feed.Item) {
 		return
 	}
 	id := it.ID
-	if r.repeated(id, before) {
+	if !r.ids.add(id) {
 		r.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
-		id += "#" + strconv.Itoa(len(before)+1)
+		id = r.ids.another(id)
 	} else if it.PermaLink && isWeb(id) && validIRI(id) {
 		r.element("guid", id)
 		return
@@ -256,21 +253,6 @@ func (r *rss) guid(it *feed.Item, before []feed.Item) {
 // hasGUID reports an ID that a document has to say.
 func hasGUID(it *feed.Item) bool {
 	return it.ID != "" && it.IDFrom != feed.FromLink && it.IDFrom != feed.FromEnclosure
-}
-
-// repeated reports whether one of the items before has the same ID.
-func (r *rss) repeated(id string, before []feed.Item) bool {
-	if r.ids != nil && len(r.at) == 1 {
-		n := len(r.ids)
-		r.ids[id] = struct{}{}
-		return len(r.ids) == n
-	}
-	for i := range before {
-		if before[i].ID == id && hasGUID(&before[i]) {
-			return true
-		}
-	}
-	return false
 }
 
 // isWeb reports addresses of the web.
@@ -330,7 +312,7 @@ func (r *rss) nested(it *feed.Item) {
 	}
 	for i := range it.Items {
 		r.enter(i)
-		r.item("rssCloud:item", &it.Items[i], it.Items[:i])
+		r.item("rssCloud:item", &it.Items[i])
 		r.leave()
 	}
 	if len(r.at) == 1 && (it.More == nil || len(it.More.Outlines) == 0) {

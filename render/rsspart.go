@@ -38,8 +38,10 @@ func (r *rss) cloudElement() {
 // ttl writes for how many minutes the feed need not be read again.
 func (r *rss) ttl() {
 	ttl := r.f.Hints.TTL
+	if ttl == "" {
+		return
+	}
 	switch _, err := strconv.ParseUint(ttl, 10, 31); {
-	case ttl == "":
 	case r.v < 200:
 		r.lose(lostHints, true)
 	case err != nil:

@@ -296,14 +296,13 @@ func (r *rules) item(it *parsed) {
 		if perma, given := g.attr("isPermaLink"); !given || perma != "false" {
 			r.address("guid", g.text)
 		}
-		if r.guids[g.text] && it.name.Local == "item" {
+		if r.guids[g.text] {
 			r.Errorf("rss20: guid %q twice", g.text)
 		}
 		r.guids[g.text] = true
 	}
 	for _, c := range it.children {
 		if c.name.Space == "http://rsscloud.org/rsscloud" {
-			r.guids = map[string]bool{}
 			r.item(c)
 		}
 	}

@@ -1,0 +1,239 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"cloudburst/feed"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFormatsAreFoundByNameAndExtension(t *testing.T) {
+	t.Parallel()
+	names, exts := map[string]bool{}, map[string]bool{}
+	for _, f := range Formats() {
+		if got, err := Lookup(f.Name); err != nil || got != f || names[f.Name] {
+			t.Errorf("Lookup(%q) = %v, %v", f.Name, got, err)
+		}
+		if got, ok := ByExt(f.Ext); f.Ext != "" && (!ok || got != f || exts[f.Ext]) {
+			t.Errorf("ByExt(%q) = %v, %v", f.Ext, got, ok)
+		}
+		if formatWriter(f.Name) == nil || f.Title == "" || !strings.Contains(f.Type, "/") {
+			t.Errorf("%s is not whole", f.Name)
+		}
+		names[f.Name], exts[f.Ext] = true, true
+	}
+	for _, ext := range strings.Fields("xml rdf atom json csv tsv php phps pl sto py rb js opml cdf html txt") {
+		if !exts[ext] {
+			t.Errorf("nothing has the extension %s", ext)
+		}
+	}
+	if _, ok := ByExt(""); ok {
+		t.Error("no extension found something")
+	}
+}
+
+func TestAnUnknownFormatIsToldWhatThereIs(t *testing.T) {
+	t.Parallel()
+	dst := []byte("before")
+	got, _, err := Append(dst, new(feed.Feed), "rss3\x00", nil)
+	var unknown *UnknownFormatError
+	if !errors.As(err, &unknown) || unknown.Name != "rss3\x00" || string(got) != "before" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	for _, f := range Formats() {
+		if !strings.Contains(err.Error(), " "+f.Name) {
+			t.Errorf("%q does not name %s", err, f.Name)
+		}
+	}
+	if strings.Contains(err.Error(), "\x00") || !strings.HasPrefix(err.Error(), "render: ") {
+		t.Errorf("%q", err)
+	}
+}
+
+func TestACallbackThatIsNoNameIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a b", "1a", "a.", ".a", "a..b", "alert(1)", "a-b", "ä", "function", "a.if", "a\n", strings.Repeat("a", 300)} {
+		_, _, err := Append(nil, new(feed.Feed), "rss20", &Options{Callback: name})
+		var bad *CallbackError
+		if !errors.As(err, &bad) || bad.Callback != name {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "a", "_", "$", "feeds.show", "a1.b2.$c"} {
+		if _, _, err := Append(nil, new(feed.Feed), "rss20", &Options{Callback: name}); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestWhatStandsBeforeStaysAndTheSameFeedGivesTheSameBytes(t *testing.T) {
+	t.Parallel()
+	for _, format := range Formats() {
+		for seed := range uint64(20) {
+			f := randomFeed(seed)
+			want := written(t, f, format.Name)
+			got, _, _ := Append([]byte("before"), f, format.Name, nil)
+			if string(got) != "before"+string(want) {
+				t.Fatalf("%s: behind other bytes it is\n%s\nwant\n%s", format.Name, got, want)
+			}
+			if !bytes.Equal(written(t, f, format.Name), want) {
+				t.Fatalf("%s is not the same twice", format.Name)
+			}
+			if diff := cmp.Diff(randomFeed(seed), f); diff != "" {
+				t.Fatalf("%s changed the feed, -want +got:\n%s", format.Name, diff)
+			}
+		}
+	}
+}
+
+func TestOptionsStandInPlaceOfWhatTheFeedSays(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{
+		Title: feed.Text{Value: "t"}, Link: "https://a.example/", Self: "https://old.example/",
+		Links:  []feed.Link{{Rel: "self", Href: "https://old.example/"}, {Rel: "hub", Href: "https://hub.example/"}},
+		Hubs:   []feed.Hub{{Type: "WebSub", URL: "https://hub.example/"}, {Type: "rssCloud", URL: "https://cloud.example/ping"}},
+		Clouds: []feed.Cloud{{Domain: "old.example", Port: "80", Path: "/", Protocol: "http-post"}},
+	}
+	doc, warnings, err := Append(nil, f, "rss20", &Options{
+		Self: "https://new.example/rss.xml", Hubs: []string{"https://own.example/", "https://hub.example/"},
+		Cloud:     &feed.Cloud{Domain: "new.example", Port: "443", Path: "/rsscloud", Protocol: "http-post"},
+		Generator: &feed.Generator{Name: "It"},
+	})
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	got := reread(t, doc)
+	want := []feed.Hub{{Type: "WebSub", URL: "https://own.example/"}, {Type: "WebSub", URL: "https://hub.example/"}, {Type: "rssCloud", URL: "https://cloud.example/ping"}}
+	if !slices.Equal(got.Hubs, want) || got.Self != "https://new.example/rss.xml" || len(got.Clouds) != 1 || got.Cloud.Domain != "new.example" || got.Generator.Name != "It" {
+		t.Errorf("%s", doc)
+	}
+	if strings.Contains(string(doc), "old.example") {
+		t.Errorf("it names what was before:\n%s", doc)
+	}
+}
+
+func TestEveryRuleHasItsWarning(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 30)
+	many := make([]feed.Item, 16)
+	for i := range many {
+		many[i] = feed.Item{Title: feed.Text{Value: "t"}, Link: "https://a.example/"}
+	}
+	for _, c := range []struct {
+		format, want string
+		f            feed.Feed
+	}{
+		{"rss090", "title-length title", feed.Feed{Title: feed.Text{Value: long}}},
+		{"rss091", "title-length item[1]/title", feed.Feed{Items: []feed.Item{{Title: feed.Text{Value: long}}}}},
+		{"rss091", "description-length item[1]/description", feed.Feed{Items: []feed.Item{{Summary: feed.Text{Value: long + long + long + long}}}}},
+		{"rss091", "title-made item[1]/title", feed.Feed{Items: []feed.Item{{Summary: feed.Text{Value: "words"}}}}},
+		{"rss091", "language-missing language", feed.Feed{}},
+		{"rss091", "items ", feed.Feed{Items: many}},
+		{"rss090", "items ", feed.Feed{Items: many}},
+		{"rdf", "link-made item[1]/link", feed.Feed{Items: []feed.Item{{Title: feed.Text{Value: "t"}}}}},
+		{"rdf", "about-duplicate item[2]/id", feed.Feed{Items: []feed.Item{{ID: "urn:x-a:1"}, {ID: "urn:x-a:1"}}}},
+		{"rss20", "id-duplicate item[2]/id", feed.Feed{Items: []feed.Item{{ID: "1"}, {ID: "1"}}}},
+		{"rss20", "id-duplicate item[1]/item[2]/id", feed.Feed{Items: []feed.Item{{ID: "0", Items: []feed.Item{{ID: "1"}, {ID: "1"}}}}}},
+		{"rss20", "cloud-incomplete cloud", feed.Feed{Clouds: []feed.Cloud{{Domain: "a.example"}}}},
+		{"rss20", "enclosure-type item[1]/enclosure", feed.Feed{Items: []feed.Item{{Enclosures: []feed.Enclosure{{URL: "https://a.example/"}}}}}},
+		{"rss20", "image-size image/width", feed.Feed{Link: "https://a.example/", Image: &feed.Image{URL: "https://a.example/i", Width: 500}}},
+		{"rss20", "textinput-incomplete textInput", feed.Feed{TextInput: &feed.TextInput{Name: "q"}}},
+		{"rss20", "skipHours skipHours", feed.Feed{Hints: feed.Hints{SkipHours: []string{"24"}}}},
+		{"rss20", "date pubDate", feed.Feed{Published: feed.Date{Raw: "soon"}}},
+		{"rss20", "relative item[1]/link", feed.Feed{Items: []feed.Item{{Link: "a.html"}}}},
+		{"rss092", "left-out ", feed.Feed{Items: []feed.Item{{Authors: []feed.Person{{Name: "Ann"}}}}}},
+	} {
+		_, warnings, err := Append(nil, &c.f, c.format, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, w := range warnings {
+			found = found || w.Rule+" "+w.Path == c.want
+			if !strings.HasSuffix(w.Text, ".") {
+				t.Errorf("%q is no sentence", w.Text)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no warning %q in %v", c.format, c.want, warnings)
+		}
+	}
+}
+
+func TestWarningsAreNotWithoutEnd(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{Items: make([]feed.Item, 500)}
+	_, warnings, _ := Append(nil, f, "rdf", nil)
+	if len(warnings) != mostWarnings+1 || warnings[mostWarnings].Rule != "more" {
+		t.Errorf("%d warnings, the last %v", len(warnings), warnings[len(warnings)-1])
+	}
+}
+
+type broken struct{ error }
+
+func (b broken) Write([]byte) (int, error) { return 0, b.error }
+
+func TestWriteHandsOutTheErrorOfItsWriter(t *testing.T) {
+	t.Parallel()
+	want := errors.New("full")
+	if _, err := Write(broken{want}, new(feed.Feed), "rss20", nil); !errors.Is(err, want) {
+		t.Error(err)
+	}
+	var out strings.Builder
+	if _, err := Write(&out, new(feed.Feed), "rss20", nil); err != nil || !strings.HasSuffix(out.String(), "</rss>\n") {
+		t.Errorf("%v, %s", err, &out)
+	}
+}
+
+func TestItemsNestedTooDeepEnd(t *testing.T) {
+	t.Parallel()
+	it := feed.Item{Title: feed.Text{Value: "t"}}
+	for range 10_000 {
+		it = feed.Item{Title: feed.Text{Value: "t"}, Items: []feed.Item{it}}
+	}
+	checkRSS(t, written(t, &feed.Feed{Link: "https://a.example/", Items: []feed.Item{it}}, "rss20"), "rss20")
+}
+
+func TestManyItemsWithOneIDAreToldApart(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{Link: "https://a.example/"}
+	for i := range 3 * fewNames {
+		f.Items = append(f.Items, feed.Item{ID: "x", Title: feed.Text{Value: strings.Repeat("t", i+1)}, Items: []feed.Item{{ID: "x"}}})
+	}
+	for _, format := range []string{"rss20", "rdf"} {
+		doc := written(t, f, format)
+		checkRSS(t, doc, format)
+		if got := reread(t, doc); len(got.Problems) > 0 {
+			t.Errorf("%s: %v", format, got.Problems)
+		}
+	}
+}
+
+func TestWordsOfHTMLAreWhatAPersonReads(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", "plain": "plain", "a &amp; b": "a & b", "<p>One<p>Two": "One\nTwo", "a<br>b": "a\nb", "<b>a</b>b": "ab", "<!-- c -->x": "x",
+		"<script>alert('<p>')</script>x": "x", "<style>p{}</style>y": "y", `<a title="a>b">c</a>`: "c", "1 < 2": "1 < 2", "<": "<", "<p": "",
+		"a\n\n  b": "a\n\n  b", "<i>a\n\n  b</i>": "a b", "<td>a</td><td>b</td>": "a b", "<script>never": "", "&lt;b&gt;": "<b>", "<h1>T</h1>x": "T\nx",
+	} {
+		if got := htmlWords(in); got != want {
+			t.Errorf("htmlWords(%q) = %q, want %q", in, got, want)
+		}
+	}
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"one two three", 100, "one two three"}, {"one two three", 9, "one two…"}, {"abcdefghij", 5, "abcd…"}, {"日本語日本語", 4, "日本語…"}, {"  a \n b ", 10, "a b"}, {"abc", 3, "abc"},
+	} {
+		if got := firstWords(c.in, c.n); got != c.want {
+			t.Errorf("firstWords(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+		}
+	}
+}
