@@ -47,6 +47,8 @@ type App struct {
 	clock *hub.Steady
 
 	upstream *upstream.Engine
+	hosted
+	feeds *gateway.Feeds // the doors to what is hosted
 
 	client  *fetch.Client
 	sender  *fetch.Sender
@@ -81,8 +83,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 		a.hub.Hint = hints.Hint
 	}
 	a.newUpstream(st)
+	if err := a.newHosted(st); err != nil {
+		_ = st.Close() // what is wrong is said already
+		return nil, err
+	}
 	a.admin = api.New(api.Options{
-		Hub: a.hub, Store: st, Relays: a.upstream, Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
+		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
+		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	}).Handler()
 	return a, nil
@@ -178,6 +185,9 @@ func originsOf(public string, l netip.AddrPort) []string {
 // warnings are what the operator should know, at the start and on the status page.
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
+	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
+		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them.")
+	}
 	if n := openFiles(); n < 4096 {
 		w = append(w, fmt.Sprintf("The limit of open files is %d, so at most %d notifications are under way at once; ulimit -n 65536 lifts it.", n, a.inFlight()))
 	}

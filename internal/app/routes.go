@@ -19,17 +19,21 @@ func (a *App) publicRoutes(public string) http.Handler {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done,
+		Accounts: a.accounts, Authors: a.authors, Registration: a.cfg.Accounts.Registration == "open",
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	}
 	site := pages.Routes()
 	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
+	gate.Methods = a.feeds.Methods()
 	gate.When, gate.KeepChanges, gate.Now = a.cfg.Changes.When, a.cfg.Changes.Keep, a.clock.Now
 	gate.Mount(mux)
 	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
+	mux.Handle("/convert", &gateway.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
 	mux.Handle("/", site)
-	return within(writeTimeout, mux)
+	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), mux
+	return within(writeTimeout, a.feeds)
 }
 
 // adminRoutes is the operator's listener.

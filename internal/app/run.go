@@ -67,6 +67,8 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
 	group.Go(func() { eachQuarter(hubCtx, a.clock.Now, func() { a.tellTestFeed(hubCtx) }) })
 	group.Go(func() { a.followLists(hubCtx) })
+	group.Go(func() { a.lookAfterHosted(hubCtx) })
+	group.Go(func() { a.audience.Run(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}
@@ -167,6 +169,9 @@ func (a *App) banner(public, admin string) {
 	}
 	fmt.Fprintf(a.Out, "Cloudburst %s\n\n  Look      %s/\n  Operate   http://%s/v1/ (this machine only, unless you changed admin.listen)\n  Store     %s\n\n", Version, public, admin, a.where())
 	fmt.Fprintf(a.Out, "Put this into your feed's <channel>, and ping after each change:\n\n  %s\n  <atom:link xmlns:atom=\"http://www.w3.org/2005/Atom\" rel=\"hub\" href=\"%s/websub\"/>\n\n  cloudburst ping --hub %s FEED\n\n", rsscloud.CloudAt(public), public, public)
+	if token := a.accounts.First(); token != "" {
+		fmt.Fprintf(a.Out, "Nobody has an account yet. Make the first one here, or with cloudburst user add NAME:\n\n  %s/setup?token=%s\n\n", public, token)
+	}
 	for _, w := range a.warnings() {
 		fmt.Fprintf(a.Out, "Warning: %s\n", w)
 	}

@@ -82,7 +82,8 @@ func (a *App) serveTestFeed(public string) http.Handler {
 	})
 }
 
-// ownFeeds reads the test feed without the network, which would be refused: the
+// ownFeeds reads the program's own feeds, the test feed and those that people keep
+// here, without the network, which would be refused: the
 // program does not connect to itself. Everything else goes out.
 type ownFeeds struct {
 	hub.Fetcher
@@ -93,6 +94,9 @@ type ownFeeds struct {
 func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	public, own := strings.CutSuffix(f.URL, testFeedPath)
 	if !own || !slices.Contains(o.app.ownOrigins(), public) {
+		if got, own, err := o.app.fetchHosted(ctx, f); own || err != nil {
+			return got, err
+		}
 		return o.Fetcher.Fetch(ctx, f)
 	}
 	now := o.app.clock.Now()

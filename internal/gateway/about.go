@@ -50,6 +50,11 @@ func about(address string, header http.Header, body []byte) hub.About {
 	return a
 }
 
+// About is what a document of this server's own says of itself.
+func About(address, contentType string, body []byte) hub.About {
+	return about(address, http.Header{"Content-Type": {contentType}}, body)
+}
+
 // newest is the item with the latest date, the first one where none has any.
 func newest(items []feedformat.Item) *feedformat.Item {
 	var best *feedformat.Item

@@ -1,0 +1,327 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/audience"
+	"cloudburst/internal/author"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/gateway"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store"
+	"cloudburst/internal/syndicate"
+)
+
+// hosted is what the feeds that people keep here are made of.
+type hosted struct {
+	accounts *account.Accounts
+	authors  *author.Feeds
+	audience *audience.Audience
+	layer    *syndicate.Layer
+}
+
+// newHosted makes the parts and joins them.
+func (a *App) newHosted(st store.Store) error {
+	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
+	if err != nil {
+		return err
+	}
+	a.accounts = &account.Accounts{Store: st, Now: a.clock.Now, Key: key, Log: a.log}
+	a.authors = &author.Feeds{
+		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: a.tellSaved,
+		Events: a.savedEvents, Publish: a.hub.Bus.Publish,
+		Known: func(ctx context.Context, user string) error {
+			u, err := a.accounts.User(ctx, user)
+			if err == nil && u.Disabled {
+				return fault.New(fault.NotFound, "There is no user %s.", user)
+			}
+			return err
+		},
+	}
+	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.pushTo, Keep: a.cfg.Feeds.KeepReaders}
+	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
+	a.feeds = &gateway.Feeds{
+		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Log: a.log,
+		Hit: func(r *http.Request, feed string) {
+			a.audience.Hit(feed, audience.Hit{Agent: r.UserAgent(), Addr: gateway.CallerAddr(r, a.cfg.TrustedProxies)})
+		},
+	}
+	return nil
+}
+
+// savedEvents is what the log says of a public feed that was saved.
+func (a *App) savedEvents(f author.Feed, door string) []event.Event {
+	topic := a.formsOf(f.User)[0]
+	e := event.Event{
+		Kind: event.KindSave, TopicID: hub.TopicID(topic), Topic: topic, OK: true, Door: door,
+		Text: fmt.Sprintf("%s saved version %d of the feed, %d bytes with %d items.", f.User, f.Version, f.Size, f.Items),
+	}
+	a.hub.Bus.Stamp(a.clock.Now(), &e)
+	return []event.Event{e}
+}
+
+// keyFile holds the key of the readers' secrets, where nobody configured one.
+const keyFile = "secret.key"
+
+// secretKey is the key that the operator gave, or the one in the data folder, which
+// is made when there is none.
+func secretKey(given, dir string) ([]byte, error) {
+	if given != "" {
+		if len(given) < 16 {
+			return nil, fault.New(fault.Invalid, "accounts.secret-key has %d characters; it needs at least 16.", len(given))
+		}
+		sum := sha256.Sum256([]byte("cloudburst secret key " + given))
+		return sum[:], nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", dir)
+	}
+	name := filepath.Join(dir, keyFile)
+	for {
+		text, err := os.ReadFile(name)
+		if err == nil {
+			key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+			if err != nil || len(key) != 32 {
+				return nil, fault.New(fault.Invalid, "%s does not hold a key any more. Put the right file back from a backup; without it the secrets of private feeds are lost, and after removing it readers need new ones.", name)
+			}
+			return key, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fault.Wrap(fault.Unavailable, err, "Cannot read %s.", name)
+		}
+		if err := makeKey(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fault.Wrap(fault.Unavailable, err, "Cannot write %s.", name)
+		}
+	}
+}
+
+// makeKey writes a new key so that it is there whole or not at all.
+func makeKey(dir, name string) error {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	f, err := os.CreateTemp(dir, keyFile+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Link(f.Name(), name) // fails where another process was quicker
+	}
+	if err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// tellSaved takes a saved feed down the ping path, in each form and by each name under
+// which somebody follows it.
+//
+// spec:rsscloud-2009#save-rss
+func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
+	if f.Name != author.Public {
+		return nil // nobody hears of private feeds
+	}
+	urls, err := a.toldOf(ctx, f.User)
+	if err != nil {
+		return err
+	}
+	for _, u := range urls {
+		_, err := a.hub.Ping(ctx, hub.Ping{URL: u, Door: "save"})
+		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
+			return err // told later; other troubles will not go away
+		} else if err != nil {
+			a.log.Warn("tell of a saved feed", "url", u, "err", err)
+		}
+	}
+	return nil
+}
+
+// toldOf are the addresses of a user's public feed that somebody follows. Its own
+// comes first, followed or not: the list of changes names it.
+func (a *App) toldOf(ctx context.Context, user string) ([]string, error) {
+	all := a.formsOf(user)
+	topics, err := a.store.Following(ctx, all, a.clock.Now(), len(all))
+	if err != nil {
+		return nil, err
+	}
+	urls := all[:1:1]
+	for _, t := range topics {
+		if t.URL != all[0] && slices.Contains(all, t.URL) {
+			urls = append(urls, t.URL)
+		}
+	}
+	return urls, nil
+}
+
+// formsOf are the addresses of a user's public feed, its own first.
+func (a *App) formsOf(user string) []string {
+	var all []string
+	for _, origin := range a.ownOrigins() {
+		for _, path := range a.feeds.Addresses(user) {
+			all = append(all, origin+path)
+		}
+	}
+	return all
+}
+
+// pushTo are the live subscriptions to a user's public feed.
+func (a *App) pushTo(ctx context.Context, user string) ([]audience.Subscriber, error) {
+	var all []audience.Subscriber
+	now := a.clock.Now()
+	urls, err := a.toldOf(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range urls {
+		q := hub.SubscriptionQuery{TopicID: hub.TopicID(u), Limit: 1000}
+		for {
+			list, err := a.store.Subscriptions(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range list {
+				if s.ExpiresAt.After(now) {
+					all = append(all, audience.Subscriber{Protocol: s.Protocol, Host: hostOf(s.Callback)})
+				}
+			}
+			if len(list) < q.Limit {
+				break
+			}
+			q.After = list[len(list)-1].Key()
+		}
+	}
+	return all, nil
+}
+
+func hostOf(callback string) string {
+	u, err := url.Parse(callback)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// fetchHosted reads a feed that is kept here, in any of its forms, without the
+// network. own is false for everything else.
+func (a *App) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched, own bool, err error) {
+	u, own := a.ownPath(f.URL)
+	if !own {
+		return got, false, nil
+	}
+	now := a.clock.Now()
+	body, contentType, etag, modified, own, err := a.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
+	if !own || err != nil {
+		return got, own, err
+	}
+	sum := sha256.Sum256(body)
+	got = hub.Fetched{
+		Hash: sum[:], Body: body, ETag: etag, LastModified: modified.UTC().Format(http.TimeFormat), ContentType: contentType,
+		URL: f.URL, SentAt: now, About: func() hub.About { return gateway.About(f.URL, contentType, body) },
+	}
+	if f.ETag == etag {
+		got.NotModified, got.Hash, got.Body = true, nil, nil
+	}
+	return got, true, nil
+}
+
+const (
+	untoldEvery = time.Minute
+	tidyEvery   = time.Hour
+	tidyTask    = "hosted"
+)
+
+// lookAfterHosted tells what a crash left untold, and once an hour in the whole
+// cluster counts and tidies.
+func (a *App) lookAfterHosted(ctx context.Context) {
+	tick := time.NewTicker(untoldEvery)
+	defer tick.Stop()
+	for {
+		a.noteHosted(ctx, "tell of saved feeds", a.authors.TellUntold(ctx))
+		now := a.clock.Now()
+		hour := now.Truncate(tidyEvery)
+		won, err := a.store.ClaimTask(ctx, tidyTask, now, hour, hour.Add(tidyEvery))
+		a.noteHosted(ctx, "claim the hourly work", err)
+		if won {
+			a.noteHosted(ctx, "tidy accounts", a.accounts.Sweep(ctx))
+			a.noteHosted(ctx, "count readers", a.audience.Sweep(ctx))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (a *App) noteHosted(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn(what, "err", err)
+	}
+}
+
+// ownPath is the path and query of a URL of this program, as its public listener
+// would see them.
+func (a *App) ownPath(raw string) (*url.URL, bool) {
+	if !slices.ContainsFunc(a.ownOrigins(), func(o string) bool { return strings.HasPrefix(raw, o+"/") }) {
+		return nil, false
+	}
+	u, err := url.Parse(raw)
+	return u, err == nil
+}
+
+// library is what may be read for strangers: this program's own feeds, and those that
+// somebody follows here.
+type library struct{ app *App }
+
+// Known reports whether url is one of them.
+func (l library) Known(ctx context.Context, raw string) (bool, error) {
+	if u, own := l.app.ownPath(raw); own {
+		if u.Path == testFeedPath {
+			return true, nil
+		}
+		_, _, _, _, own, err := l.app.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
+		if err != nil && fault.CodeOf(err) != fault.Unavailable {
+			return false, nil
+		}
+		return own, err
+	}
+	return l.app.store.Followed(ctx, hub.TopicID(raw), l.app.clock.Now())
+}
+
+// Read reads one.
+func (l library) Read(ctx context.Context, raw string) (doc []byte, contentType string, version int64, modified time.Time, err error) {
+	got, err := l.app.hub.Fetch.Fetch(ctx, hub.Fetch{URL: raw})
+	if err != nil {
+		return nil, "", 0, modified, err
+	}
+	// A date that cannot be read is one that nobody knows.
+	modified, _ = http.ParseTime(got.LastModified)
+	return got.Body, got.ContentType, 0, modified, nil
+}
