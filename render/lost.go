@@ -36,7 +36,7 @@ const (
 )
 
 func (l loss) String() string {
-	return [...]string{"authors", "addresses of persons", "contributors", "categories", "schemes of categories", "dates", "identifiers",
+	return [...]string{"authors", "addresses of persons", "other words on persons", "categories", "schemes of categories", "dates", "identifiers",
 		"whole texts", "media", "enclosures", "where items are from", "items within items", "links other than to the page",
 		"clouds", "hubs", "hints on when to read again", "images", "languages", "rights and licences", "comments", "places",
 		"titles of items", "texts of items", "the program that wrote it", "modules", "elements that are not known"}[l]

@@ -1,0 +1,62 @@
+package render
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cloudburst/feed"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew, to be read before they are committed")
+
+// golden compares a document and its warnings with testdata/golden.
+func golden(t *testing.T, name string, doc []byte, warnings []Warning) {
+	t.Helper()
+	var b strings.Builder
+	b.Write(doc)
+	for _, w := range warnings {
+		b.WriteString("! " + w.Rule + " · " + w.Path + " · " + w.Text + "\n")
+	}
+	name = filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != b.String() {
+		t.Errorf("%s has\n%s\ngot\n%s", name, want, b.String())
+	}
+}
+
+// The documents in testdata/golden/*.xml are written in every version of RSS.
+func TestVersionsOfRSSAreWrittenLikeThis(t *testing.T) {
+	t.Parallel()
+	sources, err := filepath.Glob("testdata/golden/*.xml")
+	if err != nil || len(sources) == 0 {
+		t.Fatal("there are no documents", err)
+	}
+	for _, source := range sources {
+		doc, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := feed.ParseBytes(doc, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range rssFormats() {
+			out, warnings, err := Append(nil, f, format, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, strings.TrimSuffix(filepath.Base(source), ".xml")+"."+format, out, warnings)
+		}
+	}
+}
