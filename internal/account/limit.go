@@ -40,7 +40,8 @@ const (
 	ofName     = 'n' // a user name, from where its user never was before
 	ofOwner    = 'o' // a user name and an address from which its user logged in before
 	ofRegister = 'r' // a network, making accounts; and all of them
-	ofSecret   = 'w' // a reader's secret, each use of which leaves a row
+	ofSecret   = 'w' // a reader's secret, each use of which by WSSE leaves a row
+	ofHeader   = 'h' // a header of WSSE
 )
 
 func keyOf(kind byte, parts ...string) key {
@@ -238,20 +239,34 @@ func (l *limiter) missed(now time.Time, from Caller) error {
 	return nil
 }
 
-// rate lets something that leaves a row happen most times in a span.
+// rate lets something that leaves a row happen most times in a span, and counts it.
 func (l *limiter) rate(now time.Time, k key, most int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.get(k)
-	if d := now.Sub(t.since); d >= span || d < 0 {
-		t.failures, t.since = 0, now
-	}
-	if t.failures >= most {
-		wait := t.since.Add(span).Sub(now)
-		return &fault.Error{Code: fault.TooMany, RetryAfter: up(wait), Msg: "That was done too often. Please wait " + spoken(wait) + " and try again."}
+	if err := t.full(now, most, span); err != nil {
+		return err
 	}
 	t.failures++
 	return nil
+}
+
+// full is rate that does not count.
+func (l *limiter) full(now time.Time, k key, most int, span time.Duration) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.peek(k).full(now, most, span)
+}
+
+func (t *tally) full(now time.Time, most int, span time.Duration) error {
+	if d := now.Sub(t.since); d >= span || d < 0 {
+		t.failures, t.since = 0, now
+	}
+	if t.failures < most {
+		return nil
+	}
+	wait := t.since.Add(span).Sub(now)
+	return &fault.Error{Code: fault.TooMany, RetryAfter: up(wait), Msg: "That was done too often. Please wait " + spoken(wait) + " and try again."}
 }
 
 func (l *limiter) said(from Caller, wait time.Duration) {

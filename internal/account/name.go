@@ -66,6 +66,6 @@ func Reserved() []string {
 		"shortchanges", "shortchanges.xml", "sign-in", "sign-out", "sign-up", "signin", "signout", "signup", "sitemap", "soap",
 		"sources", "static", "stats", "status", "stream", "subscribe", "subscriptions", "support", "sw", "system",
 		"tag", "tags", "test", "token", "tokens", "topics", "user", "users", "v1", "v2", "v3",
-		"webmention", "weblogupdates", "webmaster", "websub", "well-known", "write", "www", "xmlrpc",
+		"weblogupdates", "webmaster", "webmention", "websub", "well-known", "write", "www", "xmlrpc",
 	}
 }

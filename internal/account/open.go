@@ -115,23 +115,29 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	if s == nil || !t.Fresh(a.now()) {
 		return Secret{}, a.missed(from, closed)
 	}
-	if err := a.limits.rate(a.now(), keyOf(ofSecret, s.Selector), nonceRate, time.Minute); err != nil {
+	// The sum is the same however the header is spelled; the nonce is for one header only.
+	sum, nonce := "sum "+s.Selector+" "+string(proof.Sum[:]), "nonce "+s.Selector+" "+string(proof.Nonce)
+	if a.limits.rate(a.now(), keyOf(ofHeader, sum), 3, time.Minute) != nil {
+		return Secret{}, a.missed(from, closed) // and the database need not be asked
+	}
+	uses := keyOf(ofSecret, s.Selector)
+	if err := a.limits.full(a.now(), uses, nonceRate, time.Minute); err != nil {
 		return Secret{}, err
 	}
-	// The sum is the same however the header is spelled; the nonce is for one header only.
-	nonce, sum := sha256.Sum256([]byte("nonce "+s.Selector+" "+string(proof.Nonce))), sha256.Sum256([]byte("sum "+s.Selector+" "+string(proof.Sum[:])))
 	now := a.now()
 	until := now.Add(wsse.Window + nonceKeep)
 	if t.At.After(now) {
 		until = t.At.Add(wsse.Window + nonceKeep)
 	}
-	fresh, err := a.Store.UseNonce(ctx, [][]byte{nonce[:], sum[:]}, until)
+	one, two := sha256.Sum256([]byte(sum)), sha256.Sum256([]byte(nonce))
+	fresh, err := a.Store.UseNonce(ctx, [][]byte{one[:], two[:]}, until)
 	if err != nil {
 		return Secret{}, err
 	}
 	if !fresh {
 		return Secret{}, a.missed(from, closed)
 	}
+	_ = a.limits.rate(a.now(), uses, nonceRate, time.Minute) // only what leaves a row counts
 	return a.opened(ctx, *s)
 }
 

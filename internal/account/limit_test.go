@@ -1,0 +1,297 @@
+package account_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+// until runs try until it is refused for its number, at most most times, and returns how
+// often it was not.
+func until(t *testing.T, most int, try func(i int) error) (n int, wait time.Duration) {
+	t.Helper()
+	for i := range most {
+		err := try(i)
+		if fault.CodeOf(err) == fault.TooMany {
+			return i, fault.RetryAfter(err)
+		}
+		faulty(t, err, fault.Refused)
+	}
+	return most, 0
+}
+
+func TestFailuresAtAllDoorsCountTogether(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		doors := []func(from account.Caller, i int) error{
+			func(from account.Caller, i int) error {
+				_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, from)
+				return err
+			},
+			func(from account.Caller, i int) error {
+				_, err := w.Token(w.ctx, fmt.Sprint("cb_", i), "read", from)
+				return err
+			},
+			func(from account.Caller, i int) error {
+				_, err := w.OpenByURL(w.ctx, "alice", private, fmt.Sprint(i), "x", from)
+				return err
+			},
+			func(from account.Caller, i int) error {
+				_, err := w.OpenByBasic(w.ctx, "alice", private, "alice", fmt.Sprint(i), from)
+				return err
+			},
+			func(from account.Caller, i int) error {
+				_, err := w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", fmt.Sprint(i)), from)
+				return err
+			},
+			func(from account.Caller, _ int) error {
+				_, err := w.AddFirst(w.ctx, "guess", "bob", right, from)
+				return err
+			},
+		}
+		names := []string{"page", "token", "url", "basic", "wsse", "setup"}
+		n, wait := until(t, 100, func(i int) error {
+			from := at(fmt.Sprintf("192.0.2.%d", i)) // one network
+			from.Door = names[i%len(names)]
+			return doors[i%len(doors)](from, i)
+		})
+		if n != 20 || wait != time.Minute {
+			t.Errorf("stopped after %d, for %v", n, wait)
+		}
+		for i, door := range doors {
+			if err := door(at(home), i); fault.CodeOf(err) != fault.TooMany {
+				t.Errorf("%s: %v", names[i], err)
+			}
+			if err := door(at(away), i); fault.CodeOf(err) != fault.Refused {
+				t.Errorf("%s from elsewhere: %v", names[i], err)
+			}
+		}
+		w.try("alice", right, at(home), fault.TooMany)
+		w.wait(wait)
+		w.try("alice", right, at(home), ok)
+	})
+}
+
+func TestNoWorkIsDoneForThoseWhoHaveToWait(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		for i := range 20 {
+			w.try("nobody"+fmt.Sprint(i), wrong, at(home), fault.Refused)
+		}
+		before := w.hashes.Load()
+		texts := map[string]bool{}
+		for _, name := range []string{"alice", "nobody1", "new", "ALICE"} {
+			for _, password := range []string{right, wrong} {
+				_, err := w.Check(w.ctx, name, password, at(home))
+				faulty(t, err, fault.TooMany)
+				texts[fmt.Sprint(err, fault.RetryAfter(err))] = true
+			}
+		}
+		if len(texts) != 1 || w.hashes.Load() != before {
+			t.Errorf("%d hashes, said %v", w.hashes.Load()-before, texts)
+		}
+	})
+}
+
+func TestManyNetworksCannotGuessOnePassword(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"alice", "nobody"} { // there is a limit for both, and it is the same
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+				w.add("alice")
+				w.try("alice", right, at(home), ok)
+				start, tried := time.Now(), 0
+				var waits []time.Duration
+				for time.Since(start) < 24*time.Hour {
+					n, wait := until(t, 100, func(int) error {
+						tried++
+						_, err := w.Check(w.ctx, name, wrong, source(tried%5000))
+						return err
+					})
+					waits = append(waits, wait)
+					if len(waits) == 1 && n != 10 || len(waits) > 1 && n != 2 {
+						t.Fatalf("wait %d came after %d failures", len(waits), n)
+					}
+					w.try("alice", right, at(home), ok) // she was there before
+					if name == "alice" {
+						w.try("alice", right, at(away), fault.TooMany)
+					}
+					w.wait(wait)
+				}
+				if d := waits[:6]; d[0] != time.Minute || d[1] != 2*time.Minute || d[3] != 8*time.Minute || d[4] != 15*time.Minute || d[5] != 15*time.Minute {
+					t.Errorf("waits %v", d)
+				}
+				if tried > 400 {
+					t.Errorf("%d guesses in a day", tried)
+				}
+			})
+		})
+	}
+}
+
+func TestOneNetworkCannotGuessManyPasswords(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		start, tried := time.Now(), 0
+		for time.Since(start) < 24*time.Hour {
+			_, wait := until(t, 100, func(int) error {
+				tried++
+				_, err := w.Check(w.ctx, fmt.Sprint("user", tried), wrong, at(fmt.Sprintf("2001:db8:0:%x::%x", tried%256, tried)))
+				return err
+			})
+			w.wait(wait)
+		}
+		if tried > 250 {
+			t.Errorf("%d guesses in a day", tried)
+		}
+		w.try("user", wrong, at("2001:db8:0:100::1"), fault.Refused) // the neighbours
+	})
+}
+
+func TestAllTogetherHaveALimitToo(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice", "bob")
+		w.try("alice", right, at(home), ok)
+		n, wait := until(t, 1000, func(i int) error {
+			_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, source(i))
+			return err
+		})
+		if n != 300 || wait != time.Minute {
+			t.Errorf("stopped after %d, for %v", n, wait)
+		}
+		w.try("bob", right, at(away), fault.TooMany)
+		w.try("alice", right, at(home), ok) // where she was before
+		w.wait(time.Minute)
+		w.try("bob", right, at(away), ok)
+	})
+}
+
+func TestWhoeverLoggedInFromAnAddressIsNotLockedOutThere(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		w.try("alice", right, at(home), ok)
+		w.restart() // it is on disk
+		for i := range 40 {
+			_, _ = w.Check(w.ctx, "alice", wrong, source(i))
+			_, _ = w.Check(w.ctx, fmt.Sprint("user", i), wrong, at("192.0.2.99"))
+		}
+		w.try("bob", wrong, at(home), fault.TooMany)
+		w.try("alice", right, at("192.0.2.8"), fault.TooMany) // the house next door
+		w.try("alice", right, at(home), ok)
+		// But from there her password cannot be guessed either.
+		n, _ := until(t, 100, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
+		if n != 10 {
+			t.Errorf("%d guesses", n)
+		}
+		w.try("alice", right, at(home), fault.TooMany)
+		w.wait(time.Minute)
+		w.try("alice", right, at(home), ok)
+	})
+}
+
+func TestAnAccountOfOnesOwnBuysNoFurtherGuesses(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice", "mallory")
+		n, _ := until(t, 100, func(i int) error {
+			_, err := w.Check(w.ctx, "mallory", right, at(home))
+			must(t, err)
+			_, err = w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(home))
+			return err
+		})
+		if n != 20 {
+			t.Errorf("%d guesses", n)
+		}
+	})
+}
+
+func TestFailuresAreForgottenAfterAWhile(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		for range 20 {
+			n, _ := until(t, 9, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
+			if n != 9 {
+				t.Fatalf("stopped after %d", n)
+			}
+			w.wait(15 * time.Minute)
+		}
+		guess := func(i int) error { _, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(home)); return err }
+		for _, want := range []time.Duration{time.Minute, 2 * time.Minute} {
+			_, wait := until(t, 100, guess)
+			if wait != want {
+				t.Errorf("wait %v, want %v", wait, want)
+			}
+			w.wait(wait)
+		}
+		w.wait(6 * time.Hour)
+		if n, wait := until(t, 100, guess); n != 20 || wait != time.Minute {
+			t.Errorf("stopped after %d for %v", n, wait)
+		}
+	})
+}
+
+func TestGuessesAtTheSameTimeDoNotGetByTheLimit(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Waiting: 1000}, func(t *testing.T, w *world) {
+		w.add("alice")
+		before := w.hashes.Load()
+		var group sync.WaitGroup
+		for i := range 500 {
+			group.Go(func() { _, _ = w.Check(w.ctx, "alice", wrong, source(i)) })
+		}
+		group.Wait()
+		if n := w.hashes.Load() - before; n > 10 {
+			t.Errorf("%d passwords of one user were tried at the same time", n)
+		}
+		for i := range 500 {
+			group.Go(func() { _, _ = w.Check(w.ctx, fmt.Sprint("user", i), wrong, at("203.0.113.5")) })
+		}
+		before = w.hashes.Load()
+		group.Wait()
+		if n := w.hashes.Load() - before; n > 20 {
+			t.Errorf("%d passwords were tried from one network at the same time", n)
+		}
+	})
+}
+
+func TestAnAttemptThatWasNeverAnsweredIsNoFailure(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		store := w.Store
+		w.Store = broken{store}
+		for range 100 {
+			w.try("alice", wrong, at(home), fault.Unavailable)
+			_, err := w.OpenByURL(w.ctx, "alice", private, "x", "y", at(home))
+			faulty(t, err, fault.Unavailable)
+			_, err = w.Token(w.ctx, "cb_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "", at(home))
+			faulty(t, err, fault.Unavailable)
+		}
+		w.Store = store
+		w.try("alice", right, at(home), ok)
+	})
+}
+
+func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *world) {
+		w.add("alice")
+		for i := range 2000 {
+			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
+			if i%5 == 0 { // she is tried all the time, and not forgotten
+				_, _ = w.Check(w.ctx, "alice", wrong, source(i))
+			}
+		}
+		w.try("alice", right, at(home), fault.TooMany)
+	})
+}

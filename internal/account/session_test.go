@@ -1,0 +1,143 @@
+package account_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+const day = 24 * time.Hour
+
+func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		cookie, s, err := w.Begin(w.ctx, "alice", "Browser\r\n 1.0\x00 ☂")
+		must(t, err)
+		if len(cookie) != 43 || strings.Contains(s.ID, cookie) || s.Agent != "Browser 1.0 ☂" || s.User != "alice" {
+			t.Errorf("%s, %+v", cookie, s)
+		}
+		start := time.Now()
+		for time.Since(start) < 90*day {
+			got, err := w.Session(w.ctx, cookie)
+			must(t, err)
+			if got.ID != s.ID || got.SeenAt != time.Now().UTC().Truncate(time.Millisecond) && time.Since(got.SeenAt) >= time.Hour {
+				t.Fatalf("%+v", got)
+			}
+			if end := s.CreatedAt.Add(90 * day); got.ExpiresAt.After(end) {
+				t.Fatalf("lasts until %v", got.ExpiresAt)
+			}
+			w.wait(29 * day)
+		}
+		_, err = w.Session(w.ctx, cookie)
+		faulty(t, err, fault.Refused)
+
+		cookie, _, err = w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		w.wait(30*day - time.Millisecond)
+		if list, err := w.Sessions(w.ctx, "alice"); err != nil || len(list) != 1 {
+			t.Errorf("%v, %v", list, err)
+		}
+		w.wait(time.Millisecond)
+		_, err = w.Session(w.ctx, cookie)
+		faulty(t, err, fault.Refused)
+		if list, err := w.Sessions(w.ctx, "alice"); err != nil || len(list) != 0 {
+			t.Errorf("%v, %v", list, err)
+		}
+	})
+}
+
+func TestTheUseOfASessionIsWrittenDownOnceAnHour(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		cookie, s, err := w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		for _, want := range []time.Duration{0, 0, 0, time.Hour, time.Hour} {
+			_, err := w.Session(w.ctx, cookie)
+			must(t, err)
+			stored, err := w.store.Session(w.ctx, s.ID)
+			must(t, err)
+			if got := stored.SeenAt.Sub(s.CreatedAt); got != want {
+				t.Errorf("after %v: seen at %v, want %v", time.Since(s.CreatedAt), got, want)
+			}
+			w.wait(20 * time.Minute)
+		}
+	})
+}
+
+func TestASessionThatEndedIsOver(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice", "bob")
+		one, a, err := w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		two, b, err := w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		if one == two || a.ID == b.ID {
+			t.Fatal("two log-ins have one session")
+		}
+		must(t, w.End(w.ctx, a.ID))
+		_, err = w.Session(w.ctx, one)
+		faulty(t, err, fault.Refused)
+		_, err = w.Session(w.ctx, two)
+		must(t, err)
+		must(t, w.Disable(w.ctx, "alice", true))
+		_, err = w.Session(w.ctx, two)
+		faulty(t, err, fault.Refused)
+		for _, bad := range []string{"", "x", b.ID, two + "=", two + "\n", two[1:], strings.ToLower(two), strings.Repeat("A", 43), strings.Repeat("A", 1<<16)} {
+			_, err := w.Session(w.ctx, bad)
+			faulty(t, err, fault.Refused)
+		}
+	})
+}
+
+func TestAUserHasFiftySessions(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		first, _, err := w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		for range 50 {
+			_, err := w.Session(w.ctx, first)
+			must(t, err)
+			w.wait(time.Minute)
+			_, _, err = w.Begin(w.ctx, "alice", "")
+			must(t, err)
+		}
+		_, err = w.Session(w.ctx, first)
+		faulty(t, err, fault.Refused)
+	})
+}
+
+func TestSweepingRemovesWhatIsOver(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		_, old, err := w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		w.try("alice", right, at(home), ok)
+		secret, err := w.NewSecret(w.ctx, "alice", private, "Bob")
+		must(t, err)
+		header := w.header("alice", secret.Plain)
+		_, err = w.OpenByWSSE(w.ctx, "alice", private, header, at(home))
+		must(t, err)
+		must(t, w.Sweep(w.ctx))
+		_, err = w.store.Session(w.ctx, old.ID)
+		must(t, err)
+		w.wait(366 * day)
+		_, fresh, err := w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		must(t, w.Sweep(w.ctx))
+		_, err = w.store.Session(w.ctx, old.ID)
+		faulty(t, err, fault.NotFound)
+		_, err = w.store.Session(w.ctx, fresh.ID)
+		must(t, err)
+		if n, err := w.store.SweepAccounts(w.ctx, time.Now(), time.Now(), 10); n != 0 || err != nil {
+			t.Errorf("%d left, %v", n, err)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package account_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+func TestRefusalsCannotBeToldApart(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice", "gone")
+		must(t, w.Disable(w.ctx, "gone", true))
+		texts := map[string]bool{}
+		for _, c := range []struct{ name, password string }{
+			{"alice", wrong}, {"nobody", wrong}, {"nobody", right}, {"gone", wrong}, {"gone", right}, {"Alice", right}, {"", ""}, {"alice", ""},
+			{"alice", strings.Repeat("x", 5000)}, {"nobody", strings.Repeat("x", 5000)}, {"alice", right + "\x00"},
+		} {
+			before := w.hashes.Load()
+			_, err := w.Check(w.ctx, c.name, c.password, at(home))
+			faulty(t, err, fault.Refused)
+			texts[err.Error()+"|"+fault.Message(err)] = true
+			if n := w.hashes.Load() - before; n != 1 {
+				t.Errorf("%s: %d hashes, want one for everybody", c.name, n)
+			}
+		}
+		if len(texts) != 1 {
+			t.Errorf("refusals differ: %v", texts)
+		}
+	})
+}
+
+func TestADisabledUserComesBackAsBefore(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		must(t, w.Disable(w.ctx, "alice", true))
+		w.try("alice", right, at(home), fault.Refused)
+		_, _, err := w.Begin(w.ctx, "alice", "")
+		faulty(t, err, fault.NotFound)
+		must(t, w.Disable(w.ctx, "alice", false))
+		w.try("alice", right, at(home), ok)
+		faulty(t, w.Disable(w.ctx, "nobody", true), fault.NotFound)
+	})
+}
+
+func TestANewPasswordTakesTheOldOnesPlace(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		cookie, _, err := w.Begin(w.ctx, "alice", "")
+		must(t, err)
+		w.wait(time.Hour)
+		faulty(t, w.SetPassword(w.ctx, "alice", "short"), fault.Invalid)
+		_, err = w.Session(w.ctx, cookie)
+		must(t, err)
+		must(t, w.SetPassword(w.ctx, "alice", "another password"))
+		_, err = w.Session(w.ctx, cookie)
+		faulty(t, err, fault.Refused)
+		w.try("alice", right, at(home), fault.Refused)
+		w.try("alice", "another password", at(home), ok)
+		u, err := w.User(w.ctx, "alice")
+		must(t, err)
+		if u.PasswordAt.Sub(u.CreatedAt) != time.Hour {
+			t.Errorf("%+v", u)
+		}
+		faulty(t, w.SetPassword(w.ctx, "nobody", right), fault.NotFound)
+	})
+}
+
+func TestOldHashesAreMadeAnewAtTheNextLogIn(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Memory: 64, Passes: 1}, func(t *testing.T, w *world) {
+		w.add("alice")
+		hash := func() string {
+			_, h, err := w.store.User(w.ctx, "alice")
+			must(t, err)
+			return h
+		}
+		if !strings.HasPrefix(hash(), "$argon2id$v=19$m=64,t=1,p=1$") {
+			t.Errorf("stored as %s", hash())
+		}
+		w.Options.Memory, w.Options.Passes = 0, 0
+		w.restart()
+		w.try("alice", wrong, at(home), fault.Refused)
+		if !strings.HasPrefix(hash(), "$argon2id$v=19$m=64,") {
+			t.Error("a wrong password changed the hash")
+		}
+		before := w.hashes.Load()
+		w.try("alice", right, at(home), ok)
+		if !strings.HasPrefix(hash(), "$argon2id$v=19$m=19456,t=2,p=1$") || w.hashes.Load()-before != 2 {
+			t.Errorf("stored as %s after %d hashes", hash(), w.hashes.Load()-before)
+		}
+		before = w.hashes.Load()
+		w.try("alice", right, at(home), ok)
+		if w.hashes.Load()-before != 1 {
+			t.Error("it is made anew each time")
+		}
+	})
+}
+
+func TestAHashThatIsBrokenLetsNobodyIn(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Limits: account.Limits{Name: 100, Source: 100}}, func(t *testing.T, w *world) {
+		w.add("alice")
+		_, good, err := w.store.User(w.ctx, "alice")
+		must(t, err)
+		for _, bad := range []string{
+			"", "plain", "$argon2i$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$", strings.Replace(good, "v=19", "v=16", 1), strings.Replace(good, "m=19456", "m=4194304", 1),
+			strings.Replace(good, "t=2", "t=0", 1), strings.Replace(good, "t=2", "t=4000000000", 1), strings.Replace(good, "m=19456", "m=-1", 1),
+			good[:len(good)-4], good + "AAAA", good + "$", strings.Replace(good, "$argon2id", "x$argon2id", 1),
+		} {
+			must(t, w.store.SetUserPassword(w.ctx, "alice", bad, time.Now()))
+			w.try("alice", right, at(home), fault.Refused)
+		}
+		must(t, w.store.SetUserPassword(w.ctx, "alice", good, time.Now()))
+		w.try("alice", right, at(home), ok)
+	})
+}
+
+func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		start := time.Now()
+		seen := func() time.Duration {
+			u, err := w.User(w.ctx, "alice")
+			must(t, err)
+			return u.SeenAt.Sub(start)
+		}
+		w.try("alice", right, at(home), ok)
+		w.wait(59 * time.Minute)
+		w.try("alice", right, at(home), ok)
+		if seen() != 0 {
+			t.Errorf("seen after %v", seen())
+		}
+		w.try("alice", right, at(away), ok) // a new place
+		w.wait(time.Hour)
+		w.try("alice", wrong, at(home), fault.Refused)
+		if seen() != 59*time.Minute {
+			t.Errorf("seen after %v", seen())
+		}
+		w.try("alice", right, at(home), ok)
+		if seen() != 119*time.Minute {
+			t.Errorf("seen after %v", seen())
+		}
+	})
+}
+
+func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		token := w.First()
+		if len(token) < 20 || token != w.First() {
+			t.Fatalf("token %q, then %q", token, w.First())
+		}
+		for _, bad := range []string{"", token + "x", token[1:], strings.ToUpper(token)} {
+			_, err := w.AddFirst(w.ctx, bad, "alice", right, at(home))
+			faulty(t, err, fault.Refused)
+		}
+		_, err := w.AddFirst(w.ctx, token, "login", right, at(home))
+		faulty(t, err, fault.Invalid)
+		// Many at the same time: one of them is it.
+		errs := make([]error, 10)
+		var group sync.WaitGroup
+		for i := range errs {
+			group.Go(func() { _, errs[i] = w.AddFirst(w.ctx, token, "user"+string(rune('a'+i)), right, source(i)) })
+		}
+		group.Wait()
+		made := 0
+		for _, err := range errs {
+			if err == nil {
+				made++
+				continue
+			}
+			faulty(t, err, fault.Refused)
+		}
+		if n, err := w.Count(w.ctx); made != 1 || n != 1 || err != nil {
+			t.Errorf("%d made, %d there, %v", made, n, err)
+		}
+		if w.First() != "" {
+			t.Error("there is a token when there are users")
+		}
+		_, err = w.AddFirst(w.ctx, token, "late", right, at(home))
+		faulty(t, err, fault.Refused)
+		w.restart()
+		if w.First() != "" {
+			t.Error("a restart makes a token when there are users")
+		}
+	})
+}
+
+func TestTheTokenOfTheFirstUserCannotBeGuessedForLong(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		for range 20 {
+			_, err := w.AddFirst(w.ctx, "guess", "alice", right, at(home))
+			faulty(t, err, fault.Refused)
+		}
+		_, err := w.AddFirst(w.ctx, w.First(), "alice", right, at(home))
+		faulty(t, err, fault.TooMany)
+		w.wait(fault.RetryAfter(err))
+		_, err = w.AddFirst(w.ctx, w.First(), "alice", right, at(home))
+		must(t, err)
+	})
+}
+
+func TestStrangersMakeAFewAccountsAtATime(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		register := func(i int, from account.Caller) error {
+			_, err := w.Register(w.ctx, "user"+strings.Repeat("x", i%20)+string(rune('a'+i/20)), right, from)
+			return err
+		}
+		for i := range 5 {
+			must(t, register(i, at(home)))
+		}
+		faulty(t, register(5, at("192.0.2.200")), fault.TooMany)
+		for i := 6; i < 101; i++ {
+			must(t, register(i, source(i)))
+		}
+		err := register(101, source(101))
+		faulty(t, err, fault.TooMany)
+		w.wait(fault.RetryAfter(err))
+		must(t, register(101, at(home)))
+	})
+}

@@ -1,0 +1,141 @@
+package account_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqlite"
+)
+
+const (
+	home    = "192.0.2.7"
+	away    = "198.51.100.9"
+	right   = "right password"
+	wrong   = "wrong password"
+	private = "private"
+)
+
+// world is accounts on a real store in a bubble of its own time.
+type world struct {
+	*account.Accounts
+	t     *testing.T
+	ctx   context.Context
+	dir   string
+	store *sqlite.Store
+	// hashes counts passwords that were hashed.
+	hashes atomic.Int64
+}
+
+func inWorld(t *testing.T, o account.Options, do func(*testing.T, *world)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, ctx: t.Context(), dir: dir}
+		w.start(o)
+		defer func() { w.stop() }()
+		do(t, w)
+	})
+}
+
+// start opens the store, as a process does that has just been started.
+func (w *world) start(o account.Options) {
+	w.t.Helper()
+	log := slog.New(slog.NewTextHandler(w.t.Output(), nil))
+	st, err := sqlite.Open(w.ctx, sqlite.Options{Dir: w.dir, Log: log})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store = st
+	if o.Hash == nil {
+		o.Hash = w.hash
+	}
+	w.Accounts = &account.Accounts{Store: st, Key: []byte("0123456789abcdef0123456789abcdef"), Log: log, Options: o}
+}
+
+func (w *world) stop() {
+	if err := w.store.Close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// restart ends the process and starts another.
+func (w *world) restart() {
+	w.t.Helper()
+	o := w.Options
+	w.stop()
+	w.start(o)
+}
+
+// hash is quick, and no hash that anybody should use.
+func (w *world) hash(password, salt []byte, passes, memory uint32) []byte {
+	w.hashes.Add(1)
+	h := sha256.New()
+	h.Write(binary.BigEndian.AppendUint32(nil, passes))
+	h.Write(binary.BigEndian.AppendUint32(nil, memory))
+	h.Write(salt)
+	h.Write(password)
+	return h.Sum(nil)
+}
+
+func at(addr string) account.Caller {
+	return account.Caller{Addr: netip.MustParseAddr(addr), Door: "page"}
+}
+
+// source is the nth of many networks.
+func source(n int) account.Caller { return at(fmt.Sprintf("10.%d.%d.1", n/256, n%256)) }
+
+func (w *world) add(names ...string) {
+	w.t.Helper()
+	for _, name := range names {
+		_, err := w.Add(w.ctx, name, right)
+		must(w.t, err)
+	}
+}
+
+// try is a log-in that is expected to end so; 0 (fault.Internal) means to succeed.
+func (w *world) try(name, password string, from account.Caller, want fault.Code) {
+	w.t.Helper()
+	u, err := w.Check(w.ctx, name, password, from)
+	if want == ok {
+		must(w.t, err)
+		if u.Name != name {
+			w.t.Fatalf("%s is logged in as %s", name, u.Name)
+		}
+		return
+	}
+	faulty(w.t, err, want)
+	if u != (account.User{}) {
+		w.t.Fatalf("refused, and shown: %+v", u)
+	}
+}
+
+const ok = fault.Internal
+
+func (w *world) wait(d time.Duration) { time.Sleep(d) } // in a bubble
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func faulty(t *testing.T, err error, code fault.Code) {
+	t.Helper()
+	if err == nil || fault.CodeOf(err) != code {
+		t.Fatalf("got error %v, want a fault of the kind %s", err, code)
+	}
+	if code == fault.TooMany && fault.RetryAfter(err) < time.Second {
+		t.Fatalf("%v, and not after how long", err)
+	}
+}

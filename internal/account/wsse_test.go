@@ -1,0 +1,213 @@
+package account_test
+
+import (
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/wsse"
+)
+
+// header is what a reader sends now.
+func (w *world) header(user, password string) wsse.Token {
+	w.t.Helper()
+	return w.token(wsse.Header(user, password, time.Now(), nil))
+}
+
+func (w *world) token(header string) wsse.Token {
+	w.t.Helper()
+	t, err := wsse.Parse(header)
+	if err != nil {
+		// A name that no header holds: as near to it as can be.
+		t, err = wsse.Parse(wsse.Header("?", "?", time.Now(), nil))
+		must(w.t, err)
+	}
+	return t
+}
+
+// made makes a token by hand.
+func made(nonce, hashed, created, password string) wsse.Token {
+	sum := sha1.Sum([]byte(hashed + created + password))
+	t, err := wsse.Parse(wsse.Token{Username: "alice", Digest: base64.StdEncoding.EncodeToString(sum[:]), Nonce: nonce, Created: created}.String())
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func (w *world) wsse(t wsse.Token) error {
+	_, err := w.OpenByWSSE(w.ctx, "alice", private, t, at(home))
+	return err
+}
+
+func TestAHeaderIsAcceptedOnceEvenAfterARestart(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		a, _ := w.readers()
+		header := w.header("alice", a.Plain)
+		must(t, w.wsse(header))
+		faulty(t, w.wsse(header), fault.Refused)
+		w.restart()
+		faulty(t, w.wsse(header), fault.Refused)
+		w.wait(4 * time.Minute)
+		must(t, w.Sweep(w.ctx))
+		faulty(t, w.wsse(header), fault.Refused)
+		w.wait(2 * time.Minute)
+		must(t, w.Sweep(w.ctx))
+		faulty(t, w.wsse(header), fault.Refused) // it is too old now
+		must(t, w.wsse(w.header("alice", a.Plain)))
+	})
+}
+
+func TestOfOneHeaderSentManyTimesAtOnceOneIsAccepted(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *world) {
+		a, _ := w.readers()
+		for range 5 {
+			header := w.header("alice", a.Plain)
+			var accepted, refused atomic.Int64
+			var group sync.WaitGroup
+			for range 50 {
+				group.Go(func() {
+					switch err := w.wsse(header); {
+					case err == nil:
+						accepted.Add(1)
+					case fault.CodeOf(err) == fault.Refused:
+						refused.Add(1)
+					default:
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			if accepted.Load() != 1 || refused.Load() != 49 {
+				t.Errorf("%d accepted, %d refused", accepted.Load(), refused.Load())
+			}
+		}
+	})
+}
+
+func TestAnotherSpellingOfAHeaderIsTheSameHeader(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *world) {
+		a, _ := w.readers()
+		const nonce = "bf59559401b2d9e1" // which is base64 of something, too
+		created := time.Now().UTC().Format(time.RFC3339)
+		first := made(nonce, nonce, created, a.Plain)
+		must(t, w.wsse(first))
+		sum, err := base64.StdEncoding.DecodeString(first.Digest)
+		must(t, err)
+		text := hex.EncodeToString(sum)
+		std := base64.StdEncoding.EncodeToString
+		spelled := map[string]wsse.Token{}
+		for name, nonce := range map[string]string{"raw": nonce, "base64": std([]byte(nonce)), "without padding": strings.TrimRight(std([]byte(nonce)), "=")} {
+			for kind, digest := range map[string]string{"bytes": first.Digest, "text": std([]byte(text)), "digits": text, "capitals": strings.ToUpper(text), "no padding": strings.TrimRight(first.Digest, "=")} {
+				one := first
+				one.Nonce, one.Digest = nonce, digest
+				spelled[name+", "+kind] = one
+			}
+		}
+		for _, user := range []string{"Zoë ☂", a.Selector, "ALICE"} {
+			one := first
+			one.Username = user
+			spelled["as "+user] = one
+		}
+		for name, one := range spelled {
+			if err := w.wsse(one); fault.CodeOf(err) != fault.Refused {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		// The end of the nonce cannot go over to the time, nor the other way.
+		for _, n := range []int{-4, -1, 1, 4} {
+			both := nonce + created
+			one := first
+			one.Nonce, one.Created = both[:len(nonce)+n], both[len(nonce)+n:]
+			if err := w.wsse(one); fault.CodeOf(err) != fault.Refused {
+				t.Errorf("moved by %d: %v", n, err)
+			}
+		}
+		// A new header with an old nonce is none either, in whichever spelling.
+		w.wait(time.Second)
+		created = time.Now().UTC().Format(time.RFC3339)
+		faulty(t, w.wsse(made(nonce, nonce, created, a.Plain)), fault.Refused)
+		faulty(t, w.wsse(made(std([]byte(nonce)), nonce, created, a.Plain)), fault.Refused)
+		must(t, w.wsse(made(nonce+"x", nonce+"x", created, a.Plain)))
+	})
+}
+
+func TestANonceIsForOneReaderOnly(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		a, b := w.readers()
+		created := time.Now().UTC().Format(time.RFC3339)
+		must(t, w.wsse(made("n", "n", created, a.Plain)))
+		token := made("n", "n", created, b.Plain)
+		token.Username = "bob"
+		_, err := w.OpenByWSSE(w.ctx, "bob", private, token, at(home))
+		must(t, err)
+	})
+}
+
+func TestAHeaderIsGoodForFiveMinutesAroundItsTime(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		a, _ := w.readers()
+		w.wait(time.Second - time.Duration(time.Now().Nanosecond())) // headers have whole seconds
+		for d, want := range map[time.Duration]bool{
+			0: true, 5 * time.Minute: true, -5 * time.Minute: true, 5*time.Minute + time.Second: false, -5*time.Minute - time.Second: false, time.Hour: false, -24 * time.Hour: false,
+		} {
+			header := w.token(wsse.Header("alice", a.Plain, time.Now().Add(d), nil))
+			if err := w.wsse(header); (err == nil) != want {
+				t.Errorf("%v away: %v", d, err)
+			}
+		}
+		// With another time than it was made with, a header fits nothing.
+		old := w.token(wsse.Header("alice", a.Plain, time.Now().Add(-time.Hour), nil))
+		fresh := w.header("alice", a.Plain)
+		old.Created, old.At = fresh.Created, fresh.At
+		faulty(t, w.wsse(old), fault.Refused)
+		// A header of the future is remembered until it is past.
+		ahead := w.token(wsse.Header("alice", a.Plain, time.Now().Add(5*time.Minute), nil))
+		must(t, w.wsse(ahead))
+		w.wait(10 * time.Minute)
+		must(t, w.Sweep(w.ctx))
+		faulty(t, w.wsse(ahead), fault.Refused)
+	})
+}
+
+func TestAClockThatIsSetBackBringsNoHeaderBack(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		var ahead time.Duration
+		w.Now = func() time.Time { return time.Now().Add(ahead) }
+		a, _ := w.readers()
+		header := w.header("alice", a.Plain)
+		must(t, w.wsse(header))
+		ahead = time.Hour
+		must(t, w.Sweep(w.ctx))
+		ahead = 0
+		faulty(t, w.wsse(header), fault.Refused)
+	})
+}
+
+func TestOneSecretLeavesSoManyNoncesAMinute(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		a, b := w.readers()
+		for range 120 {
+			must(t, w.wsse(w.header("alice", a.Plain)))
+		}
+		faulty(t, w.wsse(w.header("alice", a.Plain)), fault.TooMany)
+		_, err := w.OpenByWSSE(w.ctx, "bob", private, w.header("bob", b.Plain), at(home))
+		must(t, err)
+		w.wait(time.Minute)
+		must(t, w.wsse(w.header("alice", a.Plain)))
+	})
+}
