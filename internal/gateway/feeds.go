@@ -200,7 +200,7 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 	if f.Hit != nil {
 		f.Hit(r, h.key)
 	}
-	if err := f.Layer.Serve(w, r, h.source(now), format); err != nil {
+	if _, err := f.Layer.Serve(w, r, h.source(now), format); err != nil {
 		f.refuse(w, r, err)
 	}
 }

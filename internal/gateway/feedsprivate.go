@@ -125,7 +125,7 @@ func (f *Feeds) servePrivate(w http.ResponseWriter, r *http.Request, user, door 
 			return
 		}
 	}
-	if err := f.Layer.Serve(w, r, f.hosted(user, now.Name).hidden(now), format); err != nil {
+	if _, err := f.Layer.Serve(w, r, f.hosted(user, now.Name).hidden(now), format); err != nil {
 		f.refuse(w, r, err)
 	}
 }

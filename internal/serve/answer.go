@@ -8,53 +8,55 @@ import (
 // clockSkew is how far a reader's date may be ahead of our clock.
 const clockSkew = time.Minute
 
-// ServeHTTP answers GET and HEAD: conditionally, in the form that the reader prefers.
+// ServeHTTP is [Document.Answer] as a handler.
+func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.Answer(w, r) }
+
+// Answer answers GET and HEAD: conditionally, in the form that the reader prefers.
 // Ranges are not served: a feed is read whole or not at all. A Vary that the caller
-// has set stays beside the document's own.
+// has set stays beside the document's own. The status is the one that was sent.
 //
 // spec:feedstate-2007#etag-publish
 // spec:feedstate-2007#last-modified-publish
 // spec:rfc9110#conditions
 // spec:rfc9110#ranges
-func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *Document) Answer(w http.ResponseWriter, r *http.Request) (status int) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodOptions:
-		d.options(w)
-		return
+		return d.options(w)
 	default:
-		d.share(w.Header())
 		w.Header().Set("Allow", methods)
-		refuse(w, http.StatusMethodNotAllowed, "This is a document to be read: send a GET.")
-		return
+		return d.refuse(w, http.StatusMethodNotAllowed, "This is a document to be read: send a GET.")
 	}
 	if d.failed(r.Header) {
-		d.share(w.Header())
-		refuse(w, http.StatusPreconditionFailed, "The document is not the one that If-Match or If-Unmodified-Since asks for: read it again.")
-		return
+		return d.refuse(w, http.StatusPreconditionFailed, another)
 	}
 	f, ok := d.choose(r.Header["Accept-Encoding"])
 	if d.unchanged(r.Header) {
-		d.notModified(w, f)
-		return
+		return d.notModified(w, f)
 	}
 	if !ok {
-		d.share(w.Header())
-		refuse(w, http.StatusNotAcceptable, "Accept-Encoding excludes every form of the document: allow gzip or identity.")
-		return
+		return d.refuse(w, http.StatusNotAcceptable, "Accept-Encoding excludes every form of the document: allow gzip or identity.")
 	}
-	d.send(w, r, f)
+	return d.send(w, r, f)
 }
 
-// NotModified answers 304 to a reader who needs nothing, whatever tag it holds.
-func (d *Document) NotModified(w http.ResponseWriter, r *http.Request) {
+const another = "The document is not the one that If-Match or If-Unmodified-Since asks for: read it again."
+
+// NotModified answers 304 to a reader who needs nothing, whatever tag it holds. Only
+// If-Match and If-Unmodified-Since are obeyed: then the status is 412.
+func (d *Document) NotModified(w http.ResponseWriter, r *http.Request) (status int) {
+	if d.failed(r.Header) {
+		return d.refuse(w, http.StatusPreconditionFailed, another)
+	}
 	f, _ := d.choose(r.Header["Accept-Encoding"])
-	d.notModified(w, f)
+	return d.notModified(w, f)
 }
 
-func (d *Document) notModified(w http.ResponseWriter, f *form) {
+func (d *Document) notModified(w http.ResponseWriter, f *form) (status int) {
 	d.common(w.Header(), f)
 	w.WriteHeader(http.StatusNotModified)
+	return http.StatusNotModified
 }
 
 // common are the headers of 200 and 304 alike. The values are put into the map as they
@@ -89,7 +91,8 @@ func (d *Document) share(head http.Header) {
 // send answers with a form, whole.
 //
 // spec:feedstate-2007#gzip-publish
-func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) {
+func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) (status int) {
+	status = http.StatusOK
 	head := w.Header()
 	d.common(head, f)
 	if d.kind != nil {
@@ -105,17 +108,19 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) {
 	}
 	if d.delta != nil {
 		head["Im"] = d.delta
-		w.WriteHeader(http.StatusIMUsed)
+		status = http.StatusIMUsed
+		w.WriteHeader(status)
 	}
 	if r.Method == http.MethodHead {
-		return
+		return status
 	}
 	// Nobody is left to tell when the reader has gone.
 	if f.body == nil && d.size > 0 {
 		_ = d.unpack(w)
-		return
+		return status
 	}
 	_, _ = w.Write(f.body)
+	return status
 }
 
 // choose finds the form for an Accept-Encoding. ok is false when all are excluded; the
@@ -206,7 +211,7 @@ func (d *Document) now() time.Time {
 
 // options answers what may be done with the document, also to a browser that asks
 // before a page of another site reads it.
-func (d *Document) options(w http.ResponseWriter) {
+func (d *Document) options(w http.ResponseWriter) (status int) {
 	head := w.Header()
 	head.Set("Allow", methods)
 	if d.o.Feed {
@@ -216,9 +221,12 @@ func (d *Document) options(w http.ResponseWriter) {
 		head.Set("Access-Control-Max-Age", "86400")
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return http.StatusNoContent
 }
 
-func refuse(w http.ResponseWriter, status int, text string) {
+func (d *Document) refuse(w http.ResponseWriter, status int, text string) int {
+	d.share(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, text, status)
+	return status
 }

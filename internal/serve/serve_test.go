@@ -36,6 +36,40 @@ func ask(d http.Handler, method string, header ...string) *httptest.ResponseReco
 	return w
 }
 
+func TestTheStatusIsTold(t *testing.T) {
+	t.Parallel()
+	d := New(feedOf(2000), Options{Modified: noon()})
+	for _, c := range []struct {
+		method string
+		status int
+		header []string
+	}{
+		{"GET", 200, nil},
+		{"HEAD", 200, nil},
+		{"GET", 304, []string{"If-None-Match", "*"}},
+		{"GET", 412, []string{"If-Match", `"a"`}},
+		{"GET", 406, []string{"Accept-Encoding", "*;q=0"}},
+		{"OPTIONS", 204, nil},
+		{"POST", 405, nil},
+	} {
+		r, w := httptest.NewRequest(c.method, "/", nil), httptest.NewRecorder()
+		for i := 0; i+1 < len(c.header); i += 2 {
+			r.Header.Set(c.header[i], c.header[i+1])
+		}
+		if got := d.Answer(w, r); got != c.status || w.Code != c.status {
+			t.Errorf("%s %v: %d, and %d was sent", c.method, c.header, got, w.Code)
+		}
+	}
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("If-Match", `"a"`)
+	if got := d.NotModified(httptest.NewRecorder(), r); got != 412 {
+		t.Errorf("%d", got)
+	}
+	if got := New(nil, Options{Delta: "feed"}).Answer(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)); got != 226 {
+		t.Errorf("%d", got)
+	}
+}
+
 func unpacked(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	var r io.Reader = w.Body

@@ -37,7 +37,8 @@ type nodeKey struct {
 	kind   kind
 	format string
 	told   uint64 // a hash of what it was told to say
-	since  int64  // of a delta
+	// A delta leads from one state to another.
+	since, to int64
 }
 
 // node is something that is kept, in the order of its use. What it holds does not
@@ -46,6 +47,7 @@ type node struct {
 	key        nodeKey
 	of         *entry
 	version    int64
+	state      int64 // of the source that it was made from; 0 is unknown
 	size       int64
 	used       int64 // when, by the layer's clock
 	prev, next *node
@@ -112,7 +114,7 @@ func (l *Layer) add(e *entry, n *node) {
 	n.of = e
 	e.nodes[n.key] = n
 	l.used += n.size
-	n.prev, n.next = &l.ring, &l.ring
+	n.prev, n.next = n, n
 	l.touch(n)
 	for l.used > l.Memory {
 		last := l.ring.prev

@@ -28,34 +28,46 @@ func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, sa
 		return nil, false
 	}
 	p := e.nodes[nodeKey{kind: past}]
-	if p == nil || p.history.version != n.version {
+	if p == nil || p.history.state != n.state {
 		l.mu.Unlock()
 		return nil, false
 	}
 	since, ok := p.history.since(n.key.format, r.Header)
 	same = ok && !p.history.changedSince(since)
-	l.mu.Unlock()
-	if !ok || same {
-		return nil, same
-	}
 	k := n.key
-	k.kind, k.since = delta, since
-	made, err := l.shared(r.Context(), e, s.Version, k, func(ctx context.Context) (*node, error) {
+	k.kind, k.since, k.to = delta, since, n.state
+	made := e.nodes[k]
+	if made != nil {
+		l.touch(made)
+	}
+	l.mu.Unlock()
+	switch {
+	case !ok || same:
+		return nil, same
+	case made != nil:
+		return made.doc, false
+	}
+	return l.missDelta(r.Context(), e, s, k, n), false
+}
+
+// missDelta makes a delta that is not there. It stands by itself as miss does.
+func (l *Layer) missDelta(ctx context.Context, e *entry, s Source, k nodeKey, n *node) *serve.Document {
+	made, err := l.shared(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
 		return l.writeDelta(ctx, e, s, k, n.doc)
 	})
 	if err != nil {
-		return nil, false // the whole one is there already
+		return nil // the whole one is there already
 	}
-	return made.doc, false
+	return made.doc
 }
 
 // writeDelta makes a document of the feed with the items that are newer than k.since.
 //
 // spec:rfc3229#im-used
 func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, current *serve.Document) (*node, error) {
-	n := &node{size: sizeOfTheRest}
+	n := &node{state: k.to, size: sizeOfTheRest}
 	src, err := l.source(ctx, e, s)
-	if err != nil || src.feed == nil {
+	if err != nil || src.feed == nil || src.state != k.to {
 		return n, err
 	}
 	format := k.format
@@ -63,7 +75,7 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 		// As it was saved: then in the format that it was saved in.
 		format = formatOf(src.feed)
 	}
-	items, ok := l.newItems(e, src, s.Version, k.since)
+	items, ok := l.newItems(e, src, k.since)
 	if !ok || format == "" || len(items) == len(src.feed.Items) && len(items) > 0 {
 		return n, nil
 	}
@@ -90,12 +102,12 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 	return n, nil
 }
 
-// newItems are those of a version that were not in an older one as they are now.
-func (l *Layer) newItems(e *entry, src *source, version, since int64) (items []feed.Item, ok bool) {
+// newItems are those of a source that an older state did not have as they are now.
+func (l *Layer) newItems(e *entry, src *source, since int64) (items []feed.Item, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := e.nodes[nodeKey{kind: past}]
-	if p == nil || p.history.version != version {
+	if p == nil || p.history.state != src.state {
 		return nil, false
 	}
 	for i, x := range src.items {

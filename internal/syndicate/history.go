@@ -8,105 +8,114 @@ import (
 )
 
 const (
-	versionsKept = 50  // whose tags are known
-	tagsKept     = 400 // of all their formats
+	statesKept = 50  // whose tags are known
+	tagsKept   = 400 // of all their formats
 )
 
-// history is what is known of older versions of a feed: which tags they had, and
-// since which version each item of the newest is what it is. Items that went are not
-// told to anybody, so nothing is kept of them.
+// history is what is known of older states of a feed: which tags they had, and since
+// which state each item of the newest is what it is. Items that went are not told to
+// anybody, so nothing is kept of them.
+//
+// A state is what was read, not what was asked for: a document may have been saved
+// anew after its version was looked up, and be read as that version. States grow, and
+// two that were read one after the other and say the same are one.
 type history struct {
-	version   int64 // that items is of
+	state     int64 // that items is of
 	items     map[uint64]int64
 	head      uint64
 	headSince int64
 	tags      []tagged // the oldest first
 }
 
-// tagged is the tag that a version had in a format.
+// tagged is the tag that a state had in a format.
 type tagged struct {
 	format, tag string
-	version     int64
+	state       int64
 }
 
-// learn notes what a node tells of its version. It is called with the lock held.
+// learn notes what a node tells of its version. It is called with the lock held, before
+// anybody has the node.
 func (l *Layer) learn(e *entry, n *node) {
-	if n.source == nil && n.key.kind != whole {
+	if n.source == nil && (n.key.kind != whole || n.state == 0) {
 		return
 	}
 	k := nodeKey{kind: past}
 	p := e.nodes[k]
 	if p == nil {
-		p = &node{key: k, history: &history{version: -1}}
+		p = &node{key: k, history: &history{}}
 	} else {
 		l.remove(p)
 	}
 	h := p.history
 	if n.source != nil {
-		h.seen(n.version, &n.source.prints)
+		l.state++
+		n.source.state = h.seen(&n.source.prints, l.state)
 	} else {
-		h.tag(n.key.format, n.doc.Tag(), n.version)
+		h.tag(n.key.format, n.doc.Tag(), n.state)
 	}
 	p.size = int64(len(h.items)*24 + len(h.tags)*96 + sizeOfTheRest)
 	l.add(e, p)
 }
 
-// seen compares the items of a new version with those of the last one.
-func (h *history) seen(version int64, p *prints) {
-	if version == h.version {
-		return // read once more
-	}
+// seen compares what was read with the newest state, and returns its own: next unless
+// nothing has changed.
+func (h *history) seen(p *prints, next int64) (state int64) {
+	same := h.items != nil && p.head == h.head
 	items := make(map[uint64]int64, len(p.items))
 	for _, x := range p.items {
 		since, ok := h.items[x]
 		if !ok {
-			since = version
+			since, same = next, false
 		}
 		items[x] = since
 	}
-	if p.head != h.head || h.items == nil {
-		h.head, h.headSince = p.head, version
+	if same && len(items) == len(h.items) {
+		return h.state // read once more, or only dates are others
 	}
-	h.items, h.version = items, version
+	if h.items == nil || p.head != h.head {
+		h.head, h.headSince = p.head, next
+	}
+	h.items, h.state = items, next
+	return next
 }
 
-func (h *history) tag(format, tag string, version int64) {
+func (h *history) tag(format, tag string, state int64) {
 	h.tags = slices.DeleteFunc(h.tags, func(t tagged) bool { return t.format == format && t.tag == tag })
-	h.tags = append(h.tags, tagged{format, tag, version})
-	versions, last := 0, int64(0)
+	h.tags = append(h.tags, tagged{format, tag, state})
+	states, last := 0, int64(0)
 	for i := len(h.tags) - 1; i >= 0; i-- {
-		if versions == 0 || h.tags[i].version != last {
-			versions, last = versions+1, h.tags[i].version
+		if h.tags[i].state != last {
+			states, last = states+1, h.tags[i].state
 		}
-		if versions > versionsKept || len(h.tags)-i > tagsKept {
+		if states > statesKept || len(h.tags)-i > tagsKept {
 			h.tags = slices.Delete(h.tags, 0, i+1)
 			return
 		}
 	}
 }
 
-// since is the newest version that a reader has in a format, by the tags that it holds.
-func (h *history) since(format string, head http.Header) (version int64, ok bool) {
+// since is the newest state that a reader has in a format, by the tags that it holds.
+func (h *history) since(format string, head http.Header) (state int64, ok bool) {
 	for _, list := range head["If-None-Match"] {
 		for tag, _, rest := serve.NextTag(list); tag != ""; tag, _, rest = serve.NextTag(rest) {
 			base := serve.BaseTag(tag)
 			for _, t := range h.tags {
-				if t.tag == base && t.format == format && (!ok || t.version > version) {
-					version, ok = t.version, true
+				if t.tag == base && t.format == format && (!ok || t.state > state) {
+					state, ok = t.state, true
 				}
 			}
 		}
 	}
-	return version, ok
+	return state, ok
 }
 
-// changedSince says that there is anything new for who has a version.
-func (h *history) changedSince(version int64) bool {
-	if h.headSince > version {
+// changedSince says that there is anything new for who has a state.
+func (h *history) changedSince(state int64) bool {
+	if h.headSince > state {
 		return true
 	}
 	for _, since := range h.items {
-		if since > version {
+		if since > state {
 			return true
 		}
 	}

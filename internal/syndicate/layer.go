@@ -60,6 +60,7 @@ type Layer struct {
 	ring  node  // of what is kept: next is what was used last, prev what was not for longest
 	used  int64 // bytes
 	clock int64 // counts uses
+	state int64 // counts states of feeds, see history
 }
 
 // start makes ready what the zero value is not.
@@ -136,27 +137,25 @@ func faultOf(err error) error {
 	return err
 }
 
-// Serve answers r with the feed in a format, "" as it was saved: whole, or that
-// nothing has changed, or only what is new for those who can add it to what they have.
-// The error is one of Document's, and nothing has been written then.
-func (l *Layer) Serve(w http.ResponseWriter, r *http.Request, s Source, format string) error {
+// Serve answers r with the feed in a format, "" as it was saved: whole (200), or that
+// nothing has changed (304), or only what is new for those who can add it to what they
+// have (226). The status is the one that was sent, those of [serve.Document.Answer]
+// among them. The error is one of Document's, and nothing has been written then.
+func (l *Layer) Serve(w http.ResponseWriter, r *http.Request, s Source, format string) (status int, err error) {
 	n, err := l.document(r.Context(), s, format)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if wantsDelta(r) && !n.doc.Held(r.Header) {
 		d, same := l.delta(r, s, n)
 		switch {
 		case same:
-			n.doc.NotModified(w, r)
-			return nil
+			return n.doc.NotModified(w, r), nil
 		case d != nil:
-			d.ServeHTTP(w, r)
-			return nil
+			return d.Answer(w, r), nil
 		}
 	}
-	n.doc.ServeHTTP(w, r)
-	return nil
+	return n.doc.Answer(w, r), nil
 }
 
 // Drop forgets all of a feed. What is being made meanwhile is not kept.

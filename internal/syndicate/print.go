@@ -12,14 +12,15 @@ import (
 // prints are hashes of what a feed says, and about how much memory it takes.
 type prints struct {
 	items []uint64
-	head  uint64 // of all but the items and the dates, which change by themselves
+	head  uint64 // of all but the items and the dates, which change by themselves; of no feed, all of it
 	size  int64
 }
 
-func (l *Layer) printsOf(f *feed.Feed, raw int) prints {
+func (l *Layer) printsOf(f *feed.Feed, raw []byte) prints {
 	// The text is in memory as it came and once more as UTF-8.
-	p := prints{size: int64(2*raw) + sizeOfTheRest}
+	p := prints{size: int64(2*len(raw)) + sizeOfTheRest}
 	if f == nil {
+		p.head = maphash.Bytes(l.seed, raw)
 		return p
 	}
 	for i := range f.Items {

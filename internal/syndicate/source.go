@@ -19,6 +19,7 @@ type source struct {
 	err   error
 	kind  string // its Content-Type
 	cache string // Cache-Control
+	state int64  // see history; 0: this is not the newest version
 	prints
 }
 
@@ -58,7 +59,7 @@ func (l *Layer) parse(s Source, raw []byte) *source {
 	} else if src.kind == "" {
 		src.kind = typeOf(src.feed)
 	}
-	src.prints = l.printsOf(src.feed, len(raw))
+	src.prints = l.printsOf(src.feed, raw)
 	src.cache = cacheControl(src.feed, s.Private)
 	if src.kind == "" {
 		src.kind = "application/xml"
@@ -137,7 +138,7 @@ func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node
 		return nil, err
 	}
 	defer leave()
-	n := &node{}
+	n := &node{state: src.state}
 	body, kind := src.raw, src.kind
 	if k.format != "" {
 		if body, kind, n.warnings, err = rendered(src, src.feed, &s, k.format, k.format); err != nil {

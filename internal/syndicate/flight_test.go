@@ -1,0 +1,133 @@
+package syndicate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+func TestManyWhoMissWaitForOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := layer(t)
+		var loads atomic.Int64
+		s := saved(1, nil)
+		s.Load = func(context.Context) ([]byte, error) {
+			loads.Add(1)
+			time.Sleep(time.Second)
+			return rss("one"), nil
+		}
+		var group sync.WaitGroup
+		for i := range 400 {
+			group.Go(func() { get(t, l, s, []string{"", "atom", "csv", "rss20"}[i%4]) })
+		}
+		// One who leaves does not spoil it for the others, even the one who came first.
+		gone, cancel := context.WithCancel(t.Context())
+		group.Go(func() {
+			if _, _, err := l.Document(gone, s, "csv"); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		cancel()
+		group.Wait()
+		if _, _, err := l.Document(t.Context(), s, "csv"); err != nil || loads.Load() != 1 {
+			t.Errorf("loaded %d times, %v", loads.Load(), err)
+		}
+	})
+}
+
+func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := layer(t)
+		s := saved(1, nil)
+		s.Load = func(ctx context.Context) ([]byte, error) {
+			select {
+			case <-time.After(time.Second):
+				return rss("one"), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, _, err := l.Document(ctx, s, ""); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		group.Go(func() { get(t, l, s, "") })
+		group.Wait()
+		// A source that never comes is given up.
+		s.Key, s.Load = "slow", func(ctx context.Context) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }
+		if _, _, err := l.Document(t.Context(), s, ""); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		sound(t, l)
+	})
+}
+
+func TestAPanicIsAnErrorOfThatDocumentOnly(t *testing.T) {
+	t.Parallel()
+	l := layer(t)
+	l.Log = slog.New(slog.DiscardHandler)
+	s := saved(1, nil)
+	broken := true
+	s.Load = func(context.Context) ([]byte, error) {
+		if broken {
+			panic("broken")
+		}
+		return rss("one"), nil
+	}
+	w := httptest.NewRecorder()
+	_, err := l.Serve(w, httptest.NewRequest("GET", "/", nil), s, "atom")
+	if fault.CodeOf(err) != fault.Internal || fault.Message(err) != fault.Neutral || w.Body.Len() > 0 || len(w.Header()) > 0 {
+		t.Errorf("%v %v %s", err, w.Header(), w.Body)
+	}
+	sound(t, l)
+	broken = false
+	get(t, l, s, "atom")
+}
+
+func TestWhatWasDroppedIsMadeAgainAndNothingOfItKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := layer(t)
+		s := saved(1, nil)
+		content := "old"
+		s.Load = func(context.Context) ([]byte, error) {
+			doc := rss(content)
+			time.Sleep(time.Second)
+			return doc, nil
+		}
+		go get(t, l, s, "atom")
+		synctest.Wait()
+		content = "new"
+		l.Drop(s.Key)
+		if w := get(t, l, s, "atom"); !strings.Contains(w.Body.String(), "new") {
+			t.Error(w.Body)
+		}
+		time.Sleep(time.Minute)
+		if w := get(t, l, s, "csv"); !strings.Contains(w.Body.String(), "new") {
+			t.Error(w.Body)
+		}
+		sound(t, l)
+		l.Drop(s.Key)
+		l.Drop("nobody")
+		if len(l.feeds) != 0 || l.used != 0 {
+			t.Errorf("%d feeds, %d bytes", len(l.feeds), l.used)
+		}
+	})
+}
