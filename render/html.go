@@ -101,7 +101,6 @@ func (h *htmlWriter) relations() {
 	for _, l := range h.o.Alternates {
 		h.relation("alternate", l.Href, l.Type, l.Title)
 	}
-	h.relation("canonical", h.f.Link, "", "")
 	h.relation("self", h.self(), "", "")
 	for _, hub := range h.hubs() {
 		if hub.Type == "WebSub" {

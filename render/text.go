@@ -87,8 +87,8 @@ func (t *textWriter) paragraph(s, indent string) {
 			n := utf8.RuneCountInString(word)
 			switch {
 			case width == 0:
-				t.b = append(t.b, indent...)
-				width = len(indent)
+				t.b = append(append(t.b, indent...), lead(line)...)
+				width = len(indent) + len(lead(line))
 			case width+1+n > textWidth:
 				t.b = append(append(t.b, '\n'), indent...)
 				width = len(indent)
@@ -101,6 +101,18 @@ func (t *textWriter) paragraph(s, indent string) {
 		}
 		t.b = append(t.b, '\n')
 	}
+}
+
+// lead is the white space that a line begins with, as spaces: that of a program, say.
+func lead(line string) string {
+	const spaces = "                                        "
+	n := 0
+	for i := 0; i < len(line) && (line[i] == ' ' || line[i] == '\t'); i++ {
+		if n++; line[i] == '\t' {
+			n += 3
+		}
+	}
+	return spaces[:min(n, len(spaces))]
 }
 
 func (t *textWriter) items(list []feed.Item) {
