@@ -12,6 +12,9 @@ has() {
 	chromium) command -v chromium >/dev/null ;;
 	php-cli) command -v php >/dev/null ;;
 	nodejs) command -v node >/dev/null ;;
+	# A bare machine has parts of these two.
+	perl) perl -MStorable -MJSON::PP -e 1 2>/dev/null ;;
+	python3) python3 -c 'import csv, json, runpy' 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
 }
