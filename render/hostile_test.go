@@ -68,6 +68,9 @@ func TestNoTextBreaksOutOfXML(t *testing.T) {
 						t.Fatalf("%s: %v\n%s", format, err, doc)
 					}
 					root.outline(c.to)
+					if format == "opml" {
+						continue
+					}
 					f := reread(t, doc)
 					for _, p := range f.Problems {
 						if p.Kind == feed.ProblemMarkup || p.Kind == feed.ProblemCharacter {

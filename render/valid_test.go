@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/mail"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -71,17 +72,24 @@ func decode(doc []byte) (*parsed, error) {
 }
 
 // undeclared reports a prefix that nothing declares, which the decoder leaves as it is.
-func (t *parsed) undeclared() string {
-	if t.name.Space != "" && !strings.Contains(t.name.Space, ":") {
+// scope is what is declared around the element.
+func (t *parsed) undeclared(scope ...string) string {
+	scope = append(slices.Clip(scope), "", "xml", "xmlns", "http://www.w3.org/XML/1998/namespace")
+	for _, a := range t.attrs {
+		if a.Name.Space == "xmlns" || a.Name == (xml.Name{Local: "xmlns"}) {
+			scope = append(scope, a.Value)
+		}
+	}
+	if !slices.Contains(scope, t.name.Space) {
 		return t.name.Space
 	}
 	for _, a := range t.attrs {
-		if s := a.Name.Space; s != "" && s != "xml" && s != "xmlns" && !strings.Contains(s, ":") {
-			return s
+		if !slices.Contains(scope, a.Name.Space) {
+			return a.Name.Space
 		}
 	}
 	for _, c := range t.children {
-		if p := c.undeclared(); p != "" {
+		if p := c.undeclared(scope...); p != "" {
 			return p
 		}
 	}
