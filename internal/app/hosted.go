@@ -148,6 +148,9 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 	if f.Name != author.Public {
 		return nil // nobody hears of private feeds
 	}
+	if a.origins.Load() == nil {
+		return author.ErrLater // nobody can read the feed before somebody serves it
+	}
 	urls, err := a.toldOf(ctx, f.User)
 	if err != nil {
 		return err
@@ -183,7 +186,11 @@ func (a *App) toldOf(ctx context.Context, user string) ([]string, error) {
 // formsOf are the addresses of a user's public feed, its own first.
 func (a *App) formsOf(user string) []string {
 	var all []string
-	for _, origin := range a.ownOrigins() {
+	origins := a.ownOrigins()
+	if len(origins) == 0 {
+		origins = []string{a.publicURL()} // a command, while no server runs
+	}
+	for _, origin := range origins {
 		for _, path := range a.feeds.Addresses(user) {
 			all = append(all, origin+path)
 		}

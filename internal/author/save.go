@@ -3,6 +3,7 @@ package author
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"time"
 
 	"cloudburst/internal/event"
@@ -106,12 +107,19 @@ func allow(d Document, now Feed) error {
 	return nil
 }
 
+// ErrLater is what Tell returns when this process cannot tell anybody, because it does
+// not serve: TellUntold does, in the one that will.
+var ErrLater = errors.New("subscribers are told by the server")
+
 // tell has a feed's subscribers told, and remembers that they were.
 func (s *Feeds) tell(ctx context.Context, f *Feed) {
 	if s.Tell == nil || f.Name != Public {
 		return
 	}
-	if err := s.Tell(ctx, *f); err != nil {
+	switch err := s.Tell(ctx, *f); {
+	case errors.Is(err, ErrLater):
+		return
+	case err != nil:
 		s.log().WarnContext(ctx, "subscribers of a saved feed could not be told; it is tried again", "feed", f.key(), "version", f.Version, "err", err)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +129,24 @@ func TestTheTellerIsNotStoppedByACallerWhoGoes(t *testing.T) {
 	must(t, err)
 	if f.Told != 1 {
 		t.Error("nobody was told")
+	}
+}
+
+func TestWhatAnotherProcessTellsIsNoTrouble(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	st := &memory{}
+	s := &Feeds{Store: st, Log: slog.New(slog.NewTextHandler(&log, nil)), Tell: func(context.Context, Feed) error { return ErrLater }}
+	f, err := s.Save(t.Context(), "alice", Public, document(1), "cli")
+	must(t, err)
+	if f.Told != 0 || log.Len() > 0 {
+		t.Errorf("version %d was told; the log says %q", f.Told, &log)
+	}
+	told := 0
+	s = &Feeds{Store: st, Tell: func(context.Context, Feed) error { told++; return nil }}
+	must(t, s.TellUntold(t.Context()))
+	if told != 1 {
+		t.Errorf("it was told %d times", told)
 	}
 }
 
