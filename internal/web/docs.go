@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"embed"
+	"encoding/base64"
 	"encoding/xml"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/render"
 	"cloudburst/rsscloud"
 	"cloudburst/websub"
 )
@@ -49,7 +51,13 @@ type Place struct {
 	Caller string
 	// Content is {CONTENT}, the bytes of the feed; see [Place.SampleFeed]. Signed with
 	// Secret, {SECRET}, they give {SIGNATURE}.
-	Content, Secret string
+	Content, Secret string // also {CONTENT_XML}
+
+	// User is {USER}, who has a feed here, and Password what he signs in with: {BASIC}
+	// for HTTP Basic, {PASSWORD_XML}. Reader is {READER}, the selector of a secret of his
+	// private feed, and Key {KEY}, the secret; {KEY_BASIC} is both for HTTP Basic, and WSSE,
+	// {WSSE}, a header with both. Tag is {TAG}, the ETag of the feed before its last change.
+	User, Password, Reader, Key, WSSE, Tag string
 
 	// Expires is {EXPIRES}, when a registration ends; Updated is {UPDATED} and Count
 	// {COUNT}, of the list of changes; Changed is {CHANGED}, when the feed did. Any is
@@ -77,6 +85,15 @@ func xmlText(s string) string {
 	var escaped bytes.Buffer
 	_ = xml.EscapeText(&escaped, []byte(s)) // a buffer takes everything
 	return escaped.String()
+}
+
+// contentText is a document as text of another: lines stay lines.
+func contentText(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+func basic(name, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
 }
 
 // Examples are all exchanges of the documentation, in order of their IDs. They are
@@ -126,6 +143,8 @@ func (p Place) Fill(text string) string {
 		"{DOMAIN}", p.Domain, "{PORT}", strconv.Itoa(p.Port), "{PATH}", p.Path, "{PATH_FORM}", url.QueryEscape(p.Path),
 		"{CALLBACK_FORM}", url.QueryEscape(callback), "{CALLBACK_XML}", xmlText(callback),
 		"{CHALLENGE}", p.Challenge, "{CALLER}", p.Caller, "{SECRET}", p.Secret, "{SIGNATURE}", signature, "{CONTENT}", p.Content,
+		"{CONTENT_XML}", contentText(p.Content), "{USER}", p.User, "{PASSWORD_XML}", xmlText(p.Password), "{BASIC}", basic(p.User, p.Password),
+		"{READER}", p.Reader, "{KEY}", p.Key, "{KEY_BASIC}", basic(p.Reader, p.Key), "{WSSE}", p.WSSE, "{TAG}", p.Tag,
 		"{EXPIRES}", p.Expires, "{UPDATED}", p.Updated, "{COUNT}", p.Count, "{CHANGED}", p.Changed, "{ANY}", p.Any,
 	).Replace(text)
 	head, body, _ := strings.Cut(text, "\n\n")
@@ -203,6 +222,7 @@ func alike(got, want string) bool {
 type docsView struct {
 	view
 	Base, Cloud string
+	Formats     []render.Format
 	place       Place
 	examples    map[string]Example
 }
@@ -221,7 +241,9 @@ func (v docsView) Copy(id, label string) (copied, error) {
 <link rel="self" type="application/atom+xml" href="` + self + `"/>`,
 		"ad-json": `"feed_url": "` + v.place.Feed + `",
 "hubs": [{"type": "WebSub", "url": "` + v.Base + `/websub"}]`,
-		"ad-header": "Link: " + websub.LinkHeader(v.Base+"/websub", v.place.Feed),
+		"ad-header":  "Link: " + websub.LinkHeader(v.Base+"/websub", v.place.Feed),
+		"put-curl":   "curl -u " + v.place.User + " -T rss.xml " + v.Base + "/" + v.place.User + "/rss.xml",
+		"put-bearer": `curl -H "Authorization: Bearer $TOKEN" -T rss.xml ` + v.Base + "/" + v.place.User + "/rss.xml",
 		"ad-html": `<link rel="alternate" type="application/rss+xml" title="A Weblog" href="` + self + `">
 <link rel="hub" href="` + hub + `">
 <link rel="self" href="` + xmlText(v.place.Site) + `">`,
@@ -243,7 +265,7 @@ func (v docsView) Example(id string) (Example, error) {
 }
 
 func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
-	v := docsView{view: s.view(r, "Docs", "/docs"), Base: s.base(r), examples: map[string]Example{}}
+	v := docsView{view: s.view(r, "Docs", "/docs"), Base: s.base(r), Formats: render.Formats(), examples: map[string]Example{}}
 	v.Heading = "How to talk to this server"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	host := v.Base
@@ -255,6 +277,8 @@ func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 		Challenge: "4f1d0c7a9be2835644d0a1f86c3b9e72", Caller: "203.0.113.7",
 		Expires: v.Now.Add(25 * time.Hour).UTC().Format("15:04 MST on 2 January 2006"),
 		Updated: v.Now.UTC().Truncate(time.Minute).Format(http.TimeFormat), Count: "48211", Changed: v.Now.UTC().Format(http.TimeFormat), Any: "…",
+		User: "alice", Password: "correct horse battery", Reader: "k3v9q7pdx2mn", Key: "r5-of-32-characters-made-by-us", Tag: `"5d41402abc4b2a76"`,
+		WSSE: `UsernameToken Username="k3v9q7pdx2mn", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew=", Nonce="bf59559401b2d9e14964823a37836a76", Created="` + v.Now.UTC().Format(time.RFC3339) + `"`,
 	}
 	v.place.Content = v.place.SampleFeed(48)
 	all, err := Examples()

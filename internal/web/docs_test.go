@@ -14,7 +14,8 @@ import (
 )
 
 func place1() Place {
-	p := Place{Host: "hub.example:5337", Base: "http://hub.example:5337", Site: "http://a.example/?a=1&b=<2>", Secret: "between us", Updated: "u", Count: "7", Changed: "c", Any: "…", Feed: "http://a.example/x?a=1&b=<2>", Domain: "reader.example", Port: 80, Path: "/up?x=y&z", Challenge: "c0ffee", Caller: "192.0.2.1", Expires: "soon"}
+	p := Place{Host: "hub.example:5337", Base: "http://hub.example:5337", Site: "http://a.example/?a=1&b=<2>", Secret: "between us", Updated: "u", Count: "7", Changed: "c", Any: "…", Feed: "http://a.example/x?a=1&b=<2>", Domain: "reader.example", Port: 80, Path: "/up?x=y&z", Challenge: "c0ffee", Caller: "192.0.2.1", Expires: "soon",
+		User: "alice", Password: "a & b", Reader: "sel", Key: "plain", WSSE: "UsernameToken x", Tag: `"t"`}
 	p.Content = p.SampleFeed(3)
 	return p
 }
