@@ -1,9 +1,11 @@
 package account_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,7 +18,33 @@ import (
 	"cloudburst/internal/store/sqlite"
 )
 
-// TestManyLogInsAtOnceTakeTheMemoryOfAFew makes real hashes, of 19 MiB each.
+func TestPasswordsAreHashedByArgon2id(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	must(t, err)
+	defer store.Close()
+	a := &account.Accounts{Store: store}
+	_, err = a.Add(t.Context(), "alice", right)
+	must(t, err)
+	_, hash, err := store.User(t.Context(), "alice")
+	must(t, err)
+	part := strings.Split(hash, "$") // $argon2id$v=19$m=19456,t=2,p=1$salt$sum
+	if len(part) != 6 || strings.Join(part[:4], "$") != "$argon2id$v=19$m=19456,t=2,p=1" {
+		t.Fatalf("stored as %s", hash)
+	}
+	salt, err := base64.RawStdEncoding.DecodeString(part[4])
+	must(t, err)
+	want := base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(right), salt, 2, 19<<10, 1, 32))
+	if len(salt) != 16 || part[5] != want {
+		t.Errorf("%d bytes of salt, the sum is %s, want %s", len(salt), part[5], want)
+	}
+	_, err = a.Check(t.Context(), "alice", wrong, at(home))
+	faulty(t, err, fault.Refused)
+	_, err = a.Check(t.Context(), "alice", right, at(home))
+	must(t, err)
+}
+
+// TestManyLogInsAtOnceTakeTheMemoryOfAFew makes hashes that take what real ones take.
 func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 	t.Parallel()
 	const all, atOnce, size = 500, 8, 19 << 20
@@ -37,8 +65,13 @@ func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 		Hash: func(password, salt []byte, passes, memoryKiB uint32) []byte {
 			highest(&most, running.Add(1))
 			defer running.Add(-1)
-			sum := argon2.IDKey(password, salt, passes, memoryKiB, 1, 32)
+			taken := make([]byte, memoryKiB<<10)
+			for i := 0; i < len(taken); i += 4096 {
+				taken[i] = 1
+			}
+			sum := argon2.IDKey(password, salt, passes, 8, 1, 32)
 			highest(&peak, memory())
+			runtime.KeepAlive(taken)
 			return sum
 		}}}
 	_, err = a.Add(t.Context(), "alice", right)
