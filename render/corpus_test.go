@@ -94,11 +94,8 @@ func TestWhatWasReadableStaysReadableInEveryFormat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, format := range readable() {
-				if len(written(t, f, format)) == 0 {
-					continue
-				}
 				got := reread(t, written(t, f, format))
-				want := essences(f.Items, format == "jsonfeed") // which has no items within items
+				want := essences(f.Items, format == "jsonfeed" || format == "scriptingnews") // which have no items within items
 				if format == "rss090" || format == "rss091" {
 					want = want[:min(len(want), 15)]
 				}
@@ -108,6 +105,9 @@ func TestWhatWasReadableStaysReadableInEveryFormat(t *testing.T) {
 					continue
 				}
 				for i := range want {
+					if format == "scriptingnews" { // which has no titles
+						want[i].Title = ""
+					}
 					if w, h := want[i], have[i]; w.Title != "" && w.Title != h.Title || w.Link != "" && w.Link != h.Link {
 						t.Errorf("%s, item %d: got %+q, want %+q", format, i+1, h, w)
 					}
@@ -129,9 +129,6 @@ func TestTheSecondTimeChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, format := range readable() {
-				if len(written(t, f, format)) == 0 {
-					continue
-				}
 				once := reread(t, written(t, f, format))
 				doc := written(t, once, format)
 				twice := reread(t, doc)

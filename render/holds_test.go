@@ -432,3 +432,9 @@ func forget(f *feed.Feed, format string) {
 		f.Items[i].ID, f.Items[i].IDFrom = "", ""
 	}
 }
+
+// validReference is what is written for an address that is whole, "" where nothing is.
+func validReference(s string) string {
+	w := writer{f: new(feed.Feed)}
+	return w.uri(s, "")
+}

@@ -60,7 +60,7 @@ func (r *rdf) name(it *feed.Item, i int) string {
 		}
 		r.lose(lostIDs, true)
 	}
-	if link := validReference(it.Link); link != "" {
+	if link := r.quietly(it.Link); link != "" {
 		return link
 	}
 	if link := r.nearest(it); link != "" {
@@ -75,7 +75,7 @@ func (r *rdf) channel() {
 	about := r.link
 	if validIRI(f.ID) {
 		about = f.ID
-	} else if self := validReference(w.self()); self != "" {
+	} else if self := r.quietly(w.self()); self != "" {
 		about = self
 	}
 	w.tag("channel", nil)
@@ -93,10 +93,10 @@ func (r *rdf) channel() {
 	w.relations("application/rdf+xml")
 	w.otherLinks(f.Links, f.Link, true)
 	if g := w.generator(); g != nil {
-		w.empty("admin:generatorAgent", "rdf:resource", w.uri(g.URL, "generator"))
+		w.empty("admin:generatorAgent", "rdf:resource", w.address(g.URL, "generator"))
 		w.lose(lostGenerator, g.Name != "" && g.URL == "")
 	}
-	w.leaf("atom:icon", w.uri(f.Icon, "icon"))
+	w.leaf("atom:icon", w.address(f.Icon, "icon"))
 	w.feedModules(f)
 	w.close("channel")
 	w.lose(lostClouds, w.cloud() != nil)
@@ -118,8 +118,8 @@ func (r *rdf) contents() {
 
 // image is the address of the picture of the channel, "" for none that can be written.
 func (r *rdf) image() string {
-	if img := r.f.Image; img != nil && (r.link != "" || validReference(img.Link) != "") {
-		return validReference(img.URL)
+	if img := r.f.Image; img != nil && (r.link != "" || r.quietly(img.Link) != "") {
+		return r.quietly(img.URL)
 	}
 	return ""
 }
@@ -127,15 +127,9 @@ func (r *rdf) image() string {
 // input is that of the form of one field.
 func (r *rdf) input() string {
 	if in := r.f.TextInput; in != nil && in.Title != "" && in.Description != "" && in.Name != "" {
-		return validReference(in.Link)
+		return r.quietly(in.Link)
 	}
 	return ""
-}
-
-// validReference is what is written for an address, "" where nothing is.
-func validReference(s string) string {
-	w := writer{f: new(feed.Feed)}
-	return w.uri(s, "")
 }
 
 // parts writes the picture and the form. about is the attribute that names them, ""
@@ -222,7 +216,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 	}
 	w.element("title", title)
 	w.pages(it.Links, it.Link)
-	link := w.uri(it.Link, "link")
+	link := w.address(it.Link, "link")
 	if link == "" {
 		link = w.madeLink(it)
 	}
@@ -247,7 +241,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 // source writes where an item is from, of which Dublin Core has the address.
 func (r *rdf) source(s *feed.Source) {
 	if s != nil {
-		r.leaf("dc:source", r.uri(s.URL, "source"))
+		r.leaf("dc:source", r.address(s.URL, "source"))
 		r.lose(lostSource, s.Title.Value != "" || s.ID != "" || s.URL == "")
 	}
 }

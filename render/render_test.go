@@ -165,6 +165,21 @@ func TestEveryRuleHasItsWarning(t *testing.T) {
 	}
 }
 
+func TestRelativeAddressesStandOnThatOfTheFeed(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{
+		Title: feed.Text{Value: "t"}, Link: "/", Self: "https://a.example/feeds/rss.xml",
+		Items: []feed.Item{{Link: "../one", More: &feed.More{Comments: "#c"}, Enclosures: []feed.Enclosure{{URL: "1.mp3", Type: "audio/mpeg"}}}},
+	}
+	for _, format := range []string{"rss20", "rdf"} {
+		doc, warnings, _ := Append(nil, f, format, nil)
+		got := reread(t, doc)
+		if got.Link != "https://a.example/" || got.Items[0].Link != "https://a.example/one" || got.Items[0].Enclosures[0].URL != "https://a.example/feeds/1.mp3" {
+			t.Errorf("%s: %v\n%s", format, warnings, doc)
+		}
+	}
+}
+
 func TestWarningsAreNotWithoutEnd(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Items: make([]feed.Item, 500)}

@@ -58,7 +58,7 @@ func (r *rss) channel() {
 	w.dateRFC822("lastBuildDate", &f.Updated)
 	r.channelCategories()
 	r.generatorElement()
-	w.leaf("docs", w.uri(f.Docs, "docs"))
+	w.leaf("docs", w.address(f.Docs, "docs"))
 	w.leaf("rating", f.Rating)
 	r.cloudElement()
 	r.ttl()
@@ -66,8 +66,8 @@ func (r *rss) channel() {
 	r.textInputElement()
 	r.skips()
 	if r.v >= 200 {
-		w.leaf("atom:id", w.uri(f.ID, "id"))
-		w.leaf("atom:icon", w.uri(f.Icon, "icon"))
+		w.leaf("atom:id", w.address(f.ID, "id"))
+		w.leaf("atom:icon", w.address(f.Icon, "icon"))
 		w.feedModules(f)
 		return
 	}
@@ -103,7 +103,7 @@ func (r *rss) generatorElement() {
 		name = strings.TrimSpace(name + " " + g.Version)
 	}
 	r.leaf("generator", name)
-	r.empty("admin:generatorAgent", "rdf:resource", r.uri(g.URL, "generator"))
+	r.empty("admin:generatorAgent", "rdf:resource", r.address(g.URL, "generator"))
 }
 
 // title1 is a text for an element that has no type and is plain text unless it looks
@@ -137,11 +137,11 @@ func (r *rss) channelTitle() string {
 
 // channelLink is the page of the feed, which a channel must have.
 func (r *rss) channelLink() string {
-	if link := r.uri(r.f.Link, "link"); link != "" {
+	if link := r.address(r.f.Link, "link"); link != "" {
 		return link
 	}
 	r.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the feed's own address stands there.")
-	return r.uri(r.self(), "self")
+	return r.address(r.self(), "self")
 }
 
 // length warns of a text that is longer than early versions allow. Readers of today do
@@ -204,7 +204,7 @@ func isPage(mediaType string) bool {
 
 // atomLink writes a link in a document that is not Atom.
 func (w *writer) atomLink(l *feed.Link) {
-	href := w.uri(l.Href, "link")
+	href := w.address(l.Href, "link")
 	if href == "" {
 		return
 	}
@@ -236,7 +236,7 @@ func (w *writer) relations(mediaType string) {
 		case "WebSub":
 			w.atomLink(&feed.Link{Rel: "hub", Href: h.URL})
 		case "rssCloud":
-			w.leaf("source:cloud", w.uri(h.URL, "hubs"))
+			w.leaf("source:cloud", w.address(h.URL, "hubs"))
 		default:
 			w.lose(lostHubs, true)
 		}

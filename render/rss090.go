@@ -37,7 +37,7 @@ func appendRSS090(w *writer) {
 			title = w.madeTitle(it, summary, content)
 		}
 		w.limited("title", title, 100)
-		link := w.uri(it.Link, "link")
+		link := w.address(it.Link, "link")
 		if link == "" {
 			link = w.madeLink(it)
 		}

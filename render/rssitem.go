@@ -107,7 +107,7 @@ func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 
 // itemLink writes the page of an item, which it need not have, but in RSS 0.91.
 func (r *rss) itemLink(it *feed.Item) {
-	link := r.uri(it.Link, "link")
+	link := r.address(it.Link, "link")
 	if link == "" && r.v == 91 {
 		r.element("link", r.madeLink(it))
 		return
@@ -126,16 +126,16 @@ func (w *writer) madeLink(it *feed.Item) string {
 // readers can tell the item from others.
 func (w *writer) nearest(it *feed.Item) string {
 	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
-		return validReference(it.ID)
+		return w.quietly(it.ID)
 	}
 	if len(it.Enclosures) > 0 {
-		if link := validReference(it.Enclosures[0].URL); link != "" {
+		if link := w.quietly(it.Enclosures[0].URL); link != "" {
 			return link
 		}
 	}
-	page := validReference(w.f.Link)
+	page := w.quietly(w.f.Link)
 	if page == "" {
-		page = validReference(w.self())
+		page = w.quietly(w.self())
 	}
 	if page == "" || it.ID == "" || strings.IndexByte(page, '#') >= 0 {
 		return page
@@ -193,7 +193,7 @@ func (r *rss) comments(m *feed.More) {
 		r.lose(lostComments, true)
 		return
 	}
-	r.leaf("comments", r.uri(m.Comments, "comments"))
+	r.leaf("comments", r.address(m.Comments, "comments"))
 }
 
 // enclosures writes the files of an item; RSS 0.92 has one.
@@ -210,7 +210,7 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 	}
 	for i := range files {
 		e := &files[i]
-		url, mediaType := r.uri(e.URL, "enclosure"), r.mime(e.Type, "enclosure")
+		url, mediaType := r.address(e.URL, "enclosure"), r.mime(e.Type, "enclosure")
 		if url == "" {
 			continue
 		}
@@ -289,7 +289,7 @@ func (r *rss) source(s *feed.Source) {
 	case r.v < 92 || s.URL == "":
 		r.lose(lostSource, true)
 	default:
-		url := r.uri(s.URL, "source")
+		url := r.address(s.URL, "source")
 		if url == "" {
 			return
 		}
@@ -326,13 +326,13 @@ func (r *rss) outline(it *feed.Item, depth int) {
 	if len(it.Items) == 0 || depth >= deepest {
 		r.tag("source:outline", nil)
 		r.attr("text", text)
-		r.optional("url", r.uri(it.Link, "link"))
+		r.optional("url", r.address(it.Link, "link"))
 		r.b = append(r.b, "/>"...)
 		return
 	}
 	r.tag("source:outline", nil)
 	r.attr("text", text)
-	r.optional("url", r.uri(it.Link, "link"))
+	r.optional("url", r.address(it.Link, "link"))
 	r.b = append(r.b, '>')
 	r.depth++
 	for i := range it.Items {

@@ -77,10 +77,10 @@ func (w *writer) image(img *feed.Image, title, link string, attrs ...string) boo
 	if img.Title != "" {
 		title = img.Title
 	}
-	if own := w.uri(img.Link, "image/link"); own != "" {
+	if own := w.address(img.Link, "image/link"); own != "" {
 		link = own
 	}
-	address := w.uri(img.URL, "image/url")
+	address := w.address(img.URL, "image/url")
 	if link == "" || address == "" {
 		w.warn("image-incomplete", "image", "A picture needs an address and a link, which neither it nor the feed has; it is left out.")
 		return false
@@ -116,7 +116,7 @@ func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
 	if in == nil {
 		return
 	}
-	link := w.uri(in.Link, "textInput/link")
+	link := w.address(in.Link, "textInput/link")
 	switch {
 	case in.Title == "" || in.Description == "" || in.Name == "" || link == "":
 		w.warn("textinput-incomplete", "textInput", "A form needs a title, a description, a name and a link; this one is left out.")

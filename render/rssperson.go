@@ -107,7 +107,7 @@ func (w *writer) mailElement(element string, who *feed.Person) {
 func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.open(element)
 	w.element("atom:name", nameOf(who))
-	w.leaf("atom:uri", w.uri(who.URL, "author"))
+	w.leaf("atom:uri", w.address(who.URL, "author"))
 	w.leaf("atom:email", w.mailbox(who.Email, "author"))
 	w.close(element)
 	w.lose(lostPersons, who.Avatar != "")
