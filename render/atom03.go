@@ -29,9 +29,6 @@ func (a *atom) oldFeed() {
 		a.warn("title-missing", "title", "The feed has no title, which readers show it by.")
 	}
 	a.feedLinks()
-	if f.Link == "" {
-		a.warn("link-missing", "link", "The feed has no link to its page, which Atom 0.3 asks for.")
-	}
 	a.persons("author", f.Authors)
 	a.feedAuthor()
 	a.persons("contributor", f.Contributors)
@@ -55,12 +52,7 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 	if it.Title.Value != "" || !nested {
 		a.text("title", &it.Title, true)
 	}
-	page := a.entryLinks(it)
-	if !page && !nested {
-		if link := a.iri(a.madeLink(it), "link"); link != "" {
-			a.empty("link", "rel", "alternate", "type", htmlText, "href", link)
-		}
-	}
+	a.entryLinks(it, nested)
 	a.persons("author", it.Authors)
 	a.persons("contributor", it.Contributors)
 	a.entryID(it, nested)

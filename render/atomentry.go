@@ -23,7 +23,7 @@ func (a *atom) entry(element string, it *feed.Item) {
 		a.dateIfAny("updated", &it.Updated)
 	}
 	a.dateIfAny("published", &it.Published)
-	page := a.entryLinks(it)
+	page := a.entryLinks(it, nested)
 	a.texts(it, page || nested)
 	a.persons("author", it.Authors)
 	a.persons("contributor", it.Contributors)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,9 +11,7 @@ import (
 // atomLinks are the links of one feed, entry or source while they are written.
 type atomLinks struct {
 	*atom
-	page  string      // the page that the thing belongs to
 	kinds []feed.Link // type and language of the links to pages so far
-	paged bool        // the page is among them
 }
 
 // mostPages is how many links to the same page in other forms are written.
@@ -22,29 +21,32 @@ const mostPages = 64
 // changes, and all else that the feed refers to.
 func (a *atom) feedLinks() {
 	f, self := a.f, a.self()
-	l := atomLinks{atom: a, page: f.Link}
-	l.reserve(f.Links)
-	selfDone := false
-	for i := range f.Links {
-		switch link := &f.Links[i]; link.Rel {
-		case "self":
-			if link.Href == self && !selfDone {
-				l.link(link)
-				selfDone = true
+	l := atomLinks{atom: a}
+	page := a.ownPage(f.Link, f.ID, f.Links)
+	if page == "" && a.format == "atom03" {
+		a.warn("link-missing", "link", "The feed has no link to its page, which Atom 0.3 asks for; the feed's own address stands there.")
+		page = self
+	}
+	l.pages(f.Links, page)
+	if self != "" {
+		own := feed.Link{Rel: "self", Href: self, Type: "application/atom+xml"}
+		for i := range f.Links {
+			if k := &f.Links[i]; k.Rel == "self" && k.Href == self {
+				own = *k
+				break
 			}
-		case "hub":
-		default:
-			l.link(link)
+		}
+		l.write(&own)
+	}
+	for i := range f.Links {
+		if k := &f.Links[i]; !isAlternate(k) && !relation(k) {
+			l.write(k)
 		}
 	}
-	if !selfDone && self != "" {
-		l.link(&feed.Link{Rel: "self", Href: self, Type: "application/atom+xml"})
-	}
-	l.lastPage()
 	for _, h := range a.hubs() {
 		switch h.Type {
 		case "WebSub":
-			l.link(&feed.Link{Rel: "hub", Href: h.URL})
+			l.write(&feed.Link{Rel: "hub", Href: h.URL})
 		case "rssCloud":
 			a.leaf("source:cloud", a.uri(h.URL, "hubs"))
 		default:
@@ -52,19 +54,21 @@ func (a *atom) feedLinks() {
 		}
 	}
 	if f.Next != "" && !hasLink(f.Links, "next", f.Next) {
-		l.link(&feed.Link{Rel: "next", Href: f.Next})
+		l.write(&feed.Link{Rel: "next", Href: f.Next})
 	}
 }
 
 // entryLinks writes the links of an item, and its files. It reports whether one leads
 // to its page.
-func (a *atom) entryLinks(it *feed.Item) (page bool) {
-	l := atomLinks{atom: a, page: it.Link}
-	l.reserve(it.Links)
-	for i := range it.Links {
-		l.link(&it.Links[i])
+func (a *atom) entryLinks(it *feed.Item, nested bool) (page bool) {
+	l := atomLinks{atom: a}
+	l.pages(it.Links, a.ownPage(it.Link, it.ID, it.Links))
+	if a.format == "atom03" && len(l.kinds) == 0 && !nested {
+		if link := a.iri(a.madeLink(it), "link"); link != "" {
+			l.write(&feed.Link{Rel: "alternate", Href: link})
+		}
 	}
-	l.lastPage()
+	l.rest(it.Links)
 	for i := range it.Enclosures {
 		e := &it.Enclosures[i]
 		n := ""
@@ -79,64 +83,86 @@ func (a *atom) entryLinks(it *feed.Item) (page bool) {
 	return len(l.kinds) > 0
 }
 
-func (a *atom) sourceLinks(s *feed.Source) {
-	l := atomLinks{atom: a, page: s.Link}
-	l.reserve(s.Links)
-	for i := range s.Links {
-		l.link(&s.Links[i])
+// ownPage is the page to write, "" where the document that the feed is from had none:
+// readers take an identifier for it then.
+func (a *atom) ownPage(page, id string, links []feed.Link) string {
+	if a.format == "atom" && a.f.Format == feed.Atom && page == id && !hasLink(links, "alternate", page) {
+		return ""
 	}
-	l.lastPage()
+	return page
+}
+
+func (a *atom) sourceLinks(s *feed.Source) {
+	l := atomLinks{atom: a}
+	l.pages(s.Links, s.Link)
+	l.rest(s.Links)
 	if s.URL != "" && !hasLink(s.Links, "self", s.URL) {
 		l.write(&feed.Link{Rel: "self", Href: s.URL})
 	}
 }
 
-// reserve keeps the place of the page: where several links to pages have the same type
-// and language, the one that counts is written.
-func (l *atomLinks) reserve(links []feed.Link) {
-	if l.page == "" {
-		return
-	}
+// rest writes the links that lead to no page.
+func (l *atomLinks) rest(links []feed.Link) {
 	for i := range links {
-		if k := &links[i]; isAlternate(k) && k.Href == l.page && isPage(k.Type) {
-			return
+		if k := &links[i]; !isAlternate(k) {
+			l.write(k)
 		}
 	}
-	l.kinds = append(l.kinds, feed.Link{})
-	l.paged = true
 }
 
-// lastPage writes the page where no link was for it.
-func (l *atomLinks) lastPage() {
-	if l.paged && !l.write(&feed.Link{Rel: "alternate", Href: l.page}) {
-		l.kinds = l.kinds[1:]
-	}
-}
-
-// link writes one. There is one page of each type and language; any other is related.
+// pages writes the links to pages, the one that counts last, for readers take the last.
+// There is one of each type and language; any other is related.
 //
 // spec:atom-rfc4287#one-alternate
-func (l *atomLinks) link(k *feed.Link) {
-	if !isAlternate(k) {
-		l.write(k)
-		return
-	}
-	kind := feed.Link{Type: k.Type, Language: k.Language}
-	for i := range l.kinds {
-		if l.kinds[i] == kind || i == mostPages {
-			if l.paged && k.Href == l.page {
-				return
-			}
-			l.warn("link-alternate", "links", "There is one page of a type and language; another one is written as related: ", short(k.Href), ".")
-			other := *k
-			other.Rel = "related"
-			l.write(&other)
-			return
+func (l *atomLinks) pages(links []feed.Link, page string) {
+	own := feed.Link{Rel: "alternate", Href: page}
+	at := -1
+	for i := range links {
+		if k := &links[i]; page != "" && k.Href == page && isAlternate(k) && isPage(k.Type) {
+			own, at = *k, i
+			break
 		}
 	}
-	if l.write(k) {
+	var others []feed.Link
+	kind := l.kindOf(&own)
+	if l.iri(page, "link") != "" {
 		l.kinds = append(l.kinds, kind)
 	}
+	for i := range links {
+		k := &links[i]
+		if i == at || !isAlternate(k) {
+			continue
+		}
+		kind := l.kindOf(k)
+		if len(l.kinds) < mostPages && !slices.Contains(l.kinds, kind) {
+			if l.write(k) {
+				l.kinds = append(l.kinds, kind)
+			}
+			continue
+		}
+		if k.Href != page {
+			others = append(others, *k)
+		}
+	}
+	if page != "" {
+		l.write(&own)
+	}
+	for i := range others {
+		l.warn("link-alternate", "links", "There is one page of a type and language; another one is written as related: ", short(others[i].Href), ".")
+		others[i].Rel = "related"
+		l.write(&others[i])
+	}
+}
+
+// kindOf is the type and the language that are written of a link.
+func (l *atomLinks) kindOf(k *feed.Link) (kind feed.Link) {
+	if validMIME(k.Type) {
+		kind.Type = k.Type
+	}
+	if l.format != "atom03" && validLanguage(k.Language) {
+		kind.Language = k.Language
+	}
+	return kind
 }
 
 // write writes a link, if it is one.

@@ -82,7 +82,7 @@ func (o outliner) feed() {
 // headOf is the first of some texts that is there, in one line.
 func headOf(texts ...string) string {
 	for _, s := range texts {
-		if s = strings.Join(strings.Fields(s), " "); s != "" {
+		if s = oneLine(s); s != "" {
 			return s
 		}
 	}

@@ -157,9 +157,11 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 	}
 	switch {
 	case it.Link == "":
+	case plain == "": // readers would make a text of the address
+		plain, marks = it.Link, append(marks, mark{it.Link, it.Link})
 	case len(links) > 0 && links[0].url == it.Link:
 	case title != "" && !markup && !href.LooksLikeHTML(plain):
-		marks = append(marks, mark{it.Link, strings.Join(strings.Fields(title), " ")})
+		marks = append(marks, mark{it.Link, oneLine(title)})
 	default:
 		marks = append(marks, mark{url: it.Link})
 	}
@@ -221,14 +223,14 @@ func unlinked(s string) (text string, marks []mark, ok bool) {
 		if !ok || len(marks) >= most {
 			return "", nil, false
 		}
-		if at := strings.Index(b.String()[next:]+words, words); at != b.Len()-next || len(words) < 2 {
+		if at := strings.Index(b.String()[next:]+words, words); at != b.Len()-next || words == "" {
 			return "", nil, false
 		}
 		b.WriteString(words)
 		next = b.Len()
-		marks, s = append(marks, mark{url, words}), rest
+		marks, s = append(marks, mark{url, oneLine(words)}), rest
 	}
-	return b.String(), marks, len(marks) > 0 && whole(b.String(), marks)
+	return b.String(), marks, len(marks) > 0 && whole(oneLine(b.String()), marks)
 }
 
 // anchor reads the link that s begins with, which has words only in it.
@@ -247,11 +249,11 @@ func anchor(s string) (url, words, rest string, ok bool) {
 		return "", "", "", false
 	}
 	words = html.UnescapeString(s[:end])
-	if words != strings.Join(strings.Fields(words), " ") {
-		return "", "", "", false
-	}
-	return url, words, s[end+4:], true
+	return url, words, s[end+4:], words == strings.TrimSpace(words)
 }
+
+// oneLine is words without line breaks.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // whole reports that the words of links stand between what is no letter, where readers
 // prefer to find them, and that no words are part of those before.
