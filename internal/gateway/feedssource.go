@@ -23,6 +23,7 @@ type hosted struct {
 	key, user, name, public string
 	feeds                   *Feeds
 	template                syndicate.Source
+	secretly                func(format string) render.Options // Render of the private one
 
 	mu   sync.RWMutex
 	told map[string]*told // by format
@@ -56,7 +57,7 @@ func (f *Feeds) hosted(user, name string) *hosted {
 type hostedKey struct{ user, name string }
 
 func (f *Feeds) newHosted(user, name, public string) *hosted {
-	h := &hosted{user: user, name: name, key: user + "/" + name, public: public, feeds: f, told: map[string]*told{}}
+	h := &hosted{user: user, name: name, key: user + "/" + name, public: public, feeds: f, told: map[string]*told{}, secretly: f.secretly}
 	h.template = syndicate.Source{
 		Key: h.key,
 		Load: func(ctx context.Context) ([]byte, error) {
@@ -81,7 +82,7 @@ func (h *hosted) source(now author.Feed) syndicate.Source {
 // address would have to be told, nor the address itself.
 func (h *hosted) hidden(now author.Feed) syndicate.Source {
 	s := h.source(now)
-	s.Private, s.Link, s.Render = true, nil, h.feeds.secretly
+	s.Private, s.Link, s.Render = true, nil, h.secretly
 	return s
 }
 
