@@ -11,7 +11,8 @@ FUZZTIME ?= 10s
 PACKAGES ?= ./...
 # What runs many goroutines over shared state.
 RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./websub/... ./weblogs/... ./cnws/... \
-	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/upstream/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/...
+	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/upstream/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/... \
+	./internal/serve/... ./internal/syndicate/... ./internal/account/... ./internal/author/...
 TEST_FLAGS ?= -timeout 20m
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
