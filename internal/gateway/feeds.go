@@ -45,7 +45,7 @@ type Feeds struct {
 	Authors  Authors
 	Layer    *syndicate.Layer
 	Public   func() string                      // origin at which strangers reach this server
-	Hit      func(r *http.Request, feed string) // hears of requests for public feeds ("alice/rss"); nil: nobody does
+	Hit      func(r *http.Request, feed string) // hears of requests that were answered, for public feeds ("alice/rss"); nil: nobody does
 	Trusted  []netip.Prefix                     // see [CallerAddr]
 	HTML     http.Handler                       // the page of an author, /<user>/; nil: Next
 	Next     http.Handler                       // nil: a plain 404
@@ -115,7 +115,7 @@ func (f *Feeds) split(u *url.URL) (user, rest string, below bool) {
 		return "", "", false // no address of ours needs an escape
 	}
 	user, rest, below = strings.Cut(u.Path[1:], "/")
-	if !isName(user) || f.reserved[user] {
+	if !isName(user) || f.reserved[user] || len(user) == 4 && strings.Trim(user, "0123456789") == "" { // a year's archive
 		return "", "", false
 	}
 	return user, rest, below
@@ -197,11 +197,12 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 		w.Header().Set("Content-Location", formPath(user, format))
 	}
 	h := f.hosted(user, author.Public)
-	if f.Hit != nil {
-		f.Hit(r, h.key)
-	}
-	if _, err := f.Layer.Serve(w, r, h.source(now), format); err != nil {
+	status, err := f.Layer.Serve(w, r, h.source(now), format)
+	switch {
+	case err != nil:
 		f.refuse(w, r, err)
+	case f.Hit != nil && (status == http.StatusOK || status == http.StatusNotModified || status == http.StatusIMUsed):
+		f.Hit(r, h.key)
 	}
 }
 

@@ -45,6 +45,7 @@ func TestAFeedIsServedAsItWasSavedWithOurHeaders(t *testing.T) {
 	d.save(t, author.Public, hostedRSS(41))
 	b := d.do(t, "GET", "/alice/rss.xml", "", "If-None-Match", tag)
 	b.is(t, "the next version", http.StatusOK, "Item 41")
+	d.do(t, "GET", "/alice/rss.xml", "", "If-Match", `"x"`).is(t, "a tag that was", http.StatusPreconditionFailed)
 	if want := slices.Repeat([]string{"alice/rss"}, 7); !slices.Equal(d.hits, want) {
 		t.Errorf("the hits are %q", d.hits)
 	}
@@ -127,7 +128,7 @@ func TestWhatIsNobodysGoesOn(t *testing.T) {
 	d := newDesk(t)
 	d.save(t, author.Public, hostedRSS(1))
 	for _, target := range []string{"/", "/Alice/rss.xml", "/alice.b/rss.xml", "/alice/other", "/alice/rss.xml/", "/alice/rss%2Exml", "/alice%2Frss.xml",
-		"/" + strings.Repeat("a", 33) + "/rss.xml", "/alice/privat/rss.xml", "//alice/rss.xml", "/é/rss.xml"} {
+		"/" + strings.Repeat("a", 33) + "/rss.xml", "/alice/privat/rss.xml", "//alice/rss.xml", "/é/rss.xml", "/2026/rss.xml", "/2026", "/docs/rss.xml", "/ping", "/hub"} {
 		d.do(t, "GET", target, "").is(t, target, http.StatusTeapot, "next /")
 	}
 	d.do(t, "POST", "/alice", "x=y").is(t, "a POST", http.StatusTeapot)

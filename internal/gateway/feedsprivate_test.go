@@ -101,13 +101,15 @@ func TestAPrivateFeedNamesNoHubAndNotItsAddress(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.save(t, author.Private, strings.Replace(hostedRSS(2), "<item>",
-		`<cloud domain="other.example" port="80" path="/" registerProcedure="" protocol="http-post"/><item>`, 1))
+		`<cloud domain="other.example" port="80" path="/" registerProcedure="" protocol="http-post"/>
+		<link xmlns="http://www.w3.org/2005/Atom" rel="hub" href="https://other.example/hub"/>
+		<link xmlns="http://www.w3.org/2005/Atom" rel="self" href="https://other.example/self"/><item>`, 1))
 	for _, f := range render.Formats() {
 		target := "/alice/private/" + goodSelector + "." + goodSecret + "/rss.xml?format=" + f.Name
 		a := d.do(t, "GET", target, "", "Accept-Encoding", "br")
 		a.is(t, f.Name, http.StatusOK)
 		a.has(t, f.Name, "Link", "", "Content-Encoding", "")
-		for _, word := range []string{goodSecret, goodSelector, "hub.example", "/private/"} {
+		for _, word := range []string{goodSecret, goodSelector, "/websub", "pleaseNotify", "/private/", "other.example", "cloud>", "<cloud"} {
 			if strings.Contains(a.body, word) {
 				t.Errorf("%s has %q: %s", f.Name, word, a.body)
 			}

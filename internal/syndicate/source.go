@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"cloudburst/feed"
@@ -60,11 +61,21 @@ func (l *Layer) parse(s Source, raw []byte) *source {
 		src.kind = typeOf(src.feed)
 	}
 	src.prints = l.printsOf(src.feed, raw)
+	if s.Private && src.feed != nil {
+		keepToItself(src.feed)
+	}
 	src.cache = cacheControl(src.feed, s.Private)
 	if src.kind == "" {
 		src.kind = "application/xml"
 	}
 	return src
+}
+
+// keepToItself takes out who else might be told of a feed, and where: a reader that asks
+// a hub for news has to name the address, and with it the secret.
+func keepToItself(f *feed.Feed) {
+	f.Cloud, f.Clouds, f.Hubs, f.Self = nil, nil, nil, ""
+	f.Links = slices.DeleteFunc(f.Links, func(l feed.Link) bool { return l.Rel == "hub" || l.Rel == "self" })
 }
 
 // typeOf is the media type of a document as it was saved, with the charset that it is
