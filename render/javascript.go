@@ -35,6 +35,8 @@ func quoteScript(b []byte, s string) []byte {
 	for i := range len(s) {
 		c := s[i]
 		switch {
+		case 'a' <= c && c <= 'z' || c == ' ':
+			continue
 		case c == '<' || c == '>' || c == '&' || c == 0x7f:
 			b = appendHex(append(append(b, s[from:i]...), `\u`...), rune(c), 4)
 		case c < ' ' || c == '"' || c == '\\':

@@ -14,6 +14,9 @@ func plainOf(x *feed.Text) string {
 	if !isHTML(x) {
 		return x.Value
 	}
+	if s := x.Value; !strings.ContainsAny(s, "<&\n\r\t") && !strings.Contains(s, "  ") {
+		return strings.TrimSpace(s)
+	}
 	return strings.Join(strings.Fields(asWords(x)), " ")
 }
 
@@ -23,6 +26,7 @@ func plainOf(x *feed.Text) string {
 // proportional to the markup, whatever that is.
 func linesOf(markup string, links *[]string) string {
 	r := &lineReader{rest: markup, links: links}
+	r.b.Grow(len(markup))
 	for r.rest != "" {
 		i := strings.IndexByte(r.rest, '<')
 		if i < 0 {
@@ -58,18 +62,17 @@ func (r *lineReader) words(s string) {
 		return
 	}
 	for s != "" {
-		n := 0
-		for n < len(s) && !isGap(s[n]) {
+		if isGap(s[0]) {
+			r.gap, s = true, s[1:]
+			continue
+		}
+		n := 1 // up to white space that is not one space between words
+		for n < len(s) && (!isGap(s[n]) || s[n] == ' ' && n+1 < len(s) && !isGap(s[n+1])) {
 			n++
 		}
-		if n > 0 {
-			r.part()
-			r.b.WriteString(s[:n])
-		}
+		r.part()
+		r.b.WriteString(s[:n])
 		s = s[n:]
-		if s != "" {
-			r.gap, s = true, s[1:]
-		}
 	}
 }
 
@@ -279,12 +282,9 @@ func attrValue(s string) (value string, n int) {
 // webAddress is ref if a page may lead there: an address of the web or of mail, or one
 // within the site; "" for the rest, of which javascript: is one.
 func webAddress(ref string) string {
-	ref = strings.Map(func(c rune) rune { // as browsers do
-		if c == '\t' || c == '\n' || c == '\r' {
-			return -1
-		}
-		return c
-	}, ref)
+	if strings.ContainsAny(ref, "\t\n\r") { // browsers leave them out
+		ref = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(ref)
+	}
 	ref = strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' })
 	if !utf8.ValidString(ref) {
 		return ""

@@ -3,6 +3,7 @@ package render
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // dialect is how a language writes data.
@@ -75,23 +76,26 @@ func appendFloat(b []byte, x float64) []byte {
 func appendASCII(b []byte, s, special string, other func(b []byte, c rune) []byte) []byte {
 	b = append(b, '"')
 	from := 0
-	for i, c := range s {
-		plain := ' ' <= c && c <= '~'
-		if plain && !isOneOf(byte(c), special) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if 'a' <= c && c <= 'z' || c == ' ' || ' ' <= c && c <= '~' && !isOneOf(c, special) {
 			continue
 		}
 		b = append(b, s[from:i]...)
+		from = i + 1
 		switch {
-		case plain:
-			b, from = append(b, '\\', byte(c)), i+1
+		case ' ' <= c && c <= '~':
+			b = append(b, '\\', c)
 		case c == '\n':
-			b, from = append(b, `\n`...), i+1
+			b = append(b, `\n`...)
 		case c == '\t':
-			b, from = append(b, `\t`...), i+1
+			b = append(b, `\t`...)
 		case c == '\r':
-			b, from = append(b, `\r`...), i+1
+			b = append(b, `\r`...)
 		default:
-			b, from = other(b, c), i+runeLen(c)
+			r, n := utf8.DecodeRuneInString(s[i:])
+			b, from = other(b, r), i+n
+			i += n - 1
 		}
 	}
 	return append(append(b, s[from:]...), '"')
@@ -104,19 +108,6 @@ func isOneOf(c byte, special string) bool {
 		}
 	}
 	return false
-}
-
-// runeLen is how many bytes a character has that was read from valid UTF-8.
-func runeLen(c rune) int {
-	switch {
-	case c < 0x80:
-		return 1
-	case c < 0x800:
-		return 2
-	case c < 0x10000:
-		return 3
-	}
-	return 4
 }
 
 // appendHex writes c with at least width digits.

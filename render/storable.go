@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 )
 
 // What a value is, in a file of Perl's Storable.
@@ -76,11 +76,20 @@ func storableInt(b []byte, n int64) []byte {
 
 func storableText(b []byte, s string) []byte {
 	short, long := byte(sxScalar), byte(sxLongScalar)
-	if strings.IndexFunc(s, func(c rune) bool { return c > '~' }) >= 0 {
+	if !isASCII(s) {
 		short, long = sxUTF8, sxLongUTF8
 	}
 	if len(s) <= 255 {
 		return append(append(b, short, byte(len(s))), s...)
 	}
 	return append(binary.BigEndian.AppendUint32(append(b, long), uint32(len(s))), s...)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

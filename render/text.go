@@ -3,7 +3,6 @@ package render
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"cloudburst/feed"
@@ -39,17 +38,33 @@ type textWriter struct{ *writer }
 // clean is s without characters that a terminal would obey.
 func (t *textWriter) clean(s, where string) string {
 	s = t.validText(s, where)
-	bad := func(c rune) bool { return unicode.Is(unicode.Cc, c) && c != '\n' && c != '\t' && c != '\r' }
-	if strings.IndexFunc(s, bad) >= 0 {
-		t.warnCharacters(where)
-		s = strings.Map(func(c rune) rune {
-			if bad(c) {
-				return -1
-			}
-			return c
-		}, s)
+	from, n := 0, 0
+	var b []byte
+	for i := 0; i < len(s); i += max(n, 1) {
+		if n = control(s[i:]); n > 0 {
+			b = append(b, s[from:i]...)
+			from = i + n
+		}
 	}
-	return s
+	if from == 0 {
+		return s
+	}
+	t.warnCharacters(where)
+	return string(append(b, s[from:]...))
+}
+
+// control is the length of the control character that s begins with, 0 when there is
+// none; white space is none.
+func control(s string) int {
+	switch c := s[0]; {
+	case c >= ' ' && c < 0x7f || c > 0xC2, c == '\n', c == '\t', c == '\r':
+		return 0
+	case c < ' ', c == 0x7f:
+		return 1
+	case c == 0xC2 && s[1] < 0xA0:
+		return 2
+	}
+	return 0
 }
 
 // asText is a text in lines.
