@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"cloudburst/internal/event"
@@ -53,7 +54,9 @@ type Feeds struct {
 	Events  func(f Feed, door string) []event.Event
 	Publish func(events ...event.Event)
 
-	kept cache
+	kept    cache
+	start   sync.Once
+	looking chan struct{}
 }
 
 // Save stores a document as the next version of a feed that it replaces whatever it

@@ -28,6 +28,9 @@ const New = -1
 // then is told later.
 const tellWithin = 10 * time.Second
 
+// looksAtOnce is how many documents are inspected at the same time.
+const looksAtOnce = 4
+
 // Put stores a document byte for byte as the next version of a feed, and has its
 // subscribers told. When it returns nil the document is on disk. The same bytes again
 // are no new version. A feed that has ended is there again; one that has moved must be
@@ -50,7 +53,7 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 			return Feed{}, err
 		}
 	}
-	what, err := inspect(d.Bytes, d.Type)
+	what, err := s.look(ctx, d)
 	if err != nil {
 		return Feed{}, err
 	}
@@ -65,6 +68,18 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 		s.tell(ctx, &f)
 	}
 	return f, nil
+}
+
+// look inspects a document when its turn comes: what is read takes many times its room.
+func (s *Feeds) look(ctx context.Context, d Document) (facts, error) {
+	s.start.Do(func() { s.looking = make(chan struct{}, looksAtOnce) })
+	select {
+	case s.looking <- struct{}{}:
+	case <-ctx.Done():
+		return facts{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The document was given up by the one who sent it.")
+	}
+	defer func() { <-s.looking }()
+	return inspect(d.Bytes, d.Type)
 }
 
 func (s *Feeds) store(ctx context.Context, d Document, what facts) (Feed, error) {

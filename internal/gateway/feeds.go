@@ -311,6 +311,8 @@ func (f *Feeds) Addresses(user string) []string {
 	for _, format := range render.Formats() {
 		if format.Ext != "" {
 			all = append(all, base+extPrefix+format.Ext)
+		} else {
+			all = append(all, base+pathAny+"?format="+format.Name)
 		}
 		all = append(all, base+pathSaved+"?format="+format.Name)
 	}
