@@ -373,3 +373,17 @@ func TestDeepNestingIsLeftOutWithAWarning(t *testing.T) {
 		}
 	}
 }
+
+func TestQuotesOfJSONAreThoseOfTheStandardLibrary(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 20 {
+			s := strings.Repeat("é", 5) + "0123456789" // of every alignment
+			s = strings.ToValidUTF8(s[:at]+string(rune(c))+s[at:], "")
+			var got string
+			if err := json.Unmarshal(quoteJSON(nil, s), &got); err != nil || got != s {
+				t.Fatalf("%q becomes %s: %v", s, quoteJSON(nil, s), err)
+			}
+		}
+	}
+}

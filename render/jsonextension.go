@@ -36,10 +36,7 @@ func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
 // members writes nodes as the members of an object. Several of one name, one behind the
 // other, are a list; a name that comes again later is left out.
 func (j *jsonWriter) members(list []feed.Node, own func(*feed.Node) bool, depth int) {
-	if len(list) == 0 {
-		return
-	}
-	seen := make(map[string]bool, len(list))
+	var seen map[string]bool
 	for i := 0; i < len(list); {
 		n := &list[i]
 		from := i
@@ -47,6 +44,9 @@ func (j *jsonWriter) members(list []feed.Node, own func(*feed.Node) bool, depth 
 		}
 		if seen[n.Name] || own != nil && !own(n) {
 			continue
+		}
+		if seen == nil {
+			seen = make(map[string]bool, len(list)-from)
 		}
 		seen[n.Name] = true
 		j.name(j.validText(n.Name, "unknown"))

@@ -106,12 +106,22 @@ func (j *jsonWriter) date(key string, d *feed.Date) {
 	}
 	j.name(key)
 	j.b = append(j.b, '"')
-	if t, err := time.Parse(time.RFC3339, d.Raw); err == nil && t.Equal(d.UTC) {
+	if isRFC3339(d) {
 		j.b = append(j.b, d.Raw...)
 	} else {
 		j.b = appendRFC3339(j.b, d.UTC)
 	}
 	j.b = append(j.b, '"')
+}
+
+// isRFC3339 reports a date that was written in the form of JSON Feed.
+func isRFC3339(d *feed.Date) bool {
+	const form = "2006-01-02T15:04:05Z"
+	if len(d.Raw) < len(form) || d.Raw[4] != '-' || d.Raw[10] != 'T' { // an error costs more
+		return false
+	}
+	t, err := time.Parse(time.RFC3339, d.Raw)
+	return err == nil && t.Equal(d.UTC)
 }
 
 // authors writes those of the feed or of an item.
