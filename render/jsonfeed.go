@@ -106,7 +106,7 @@ func (j *jsonWriter) date(key string, d *feed.Date) {
 	}
 	j.name(key)
 	j.b = append(j.b, '"')
-	if isRFC3339(d) {
+	if isJSONDate(d) {
 		j.b = append(j.b, d.Raw...)
 	} else {
 		j.b = appendRFC3339(j.b, d.UTC)
@@ -114,8 +114,8 @@ func (j *jsonWriter) date(key string, d *feed.Date) {
 	j.b = append(j.b, '"')
 }
 
-// isRFC3339 reports a date that was written in the form of JSON Feed.
-func isRFC3339(d *feed.Date) bool {
+// isJSONDate reports a date that was written in the form of JSON Feed.
+func isJSONDate(d *feed.Date) bool {
 	const form = "2006-01-02T15:04:05Z"
 	if len(d.Raw) < len(form) || d.Raw[4] != '-' || d.Raw[10] != 'T' { // an error costs more
 		return false
