@@ -32,6 +32,7 @@ const (
 	lostGenerator
 	lostModules
 	lostUnknown
+	lostSubtitle
 	lossEnd
 )
 
@@ -39,7 +40,7 @@ func (l loss) String() string {
 	return [...]string{"authors", "addresses of persons", "other words on persons", "categories", "schemes of categories", "dates", "identifiers",
 		"whole texts", "media", "enclosures", "where items are from", "items within items", "links other than to the page",
 		"clouds", "hubs", "hints on when to read again", "images", "languages", "rights and licences", "comments", "places",
-		"titles of items", "texts of items", "the program that wrote it", "modules", "elements that are not known"}[l]
+		"titles of items", "texts of items", "the program that wrote it", "modules", "elements that are not known", "what the feed is about"}[l]
 }
 
 // lose notes that the feed has something that the format has no place for.

@@ -180,7 +180,7 @@ func (w *writer) mediaPlayer(p *feed.MediaPlayer) {
 func (w *writer) mediaPeople(m *feed.MediaInfo) {
 	for i := range m.Credits {
 		c := &m.Credits[i]
-		role, scheme := strings.ToLower(strings.TrimSpace(c.Role)), w.uri(c.Scheme, "media:credit")
+		role, scheme := strings.ToLower(strings.TrimSpace(c.Role)), w.mediaVocabulary(c.Scheme, "media:credit")
 		if role != "" && (scheme == "" || scheme == "urn:ebu") && !isEBURole(role) {
 			w.invalid(role, "media:credit", "a role that the European Broadcasting Union has a name for")
 			role = ""
@@ -232,7 +232,7 @@ func (w *writer) mediaRestriction(r *feed.MediaRestriction) {
 
 // mediaRating writes whom the file is for, in the words of the scheme.
 func (w *writer) mediaRating(r *feed.MediaRating) {
-	scheme, value := w.uri(r.Scheme, "media:rating"), strings.TrimSpace(r.Value)
+	scheme, value := w.mediaVocabulary(r.Scheme, "media:rating"), strings.TrimSpace(r.Value)
 	switch scheme {
 	case "", "urn:simple":
 		value = w.word(value, "media:rating", "adult nonadult")
@@ -247,6 +247,15 @@ func (w *writer) mediaRating(r *feed.MediaRating) {
 		}
 	}
 	w.leaf("media:rating", value, "scheme", scheme)
+}
+
+// mediaVocabulary is a scheme by the name that Media RSS has for it, or an address.
+func (w *writer) mediaVocabulary(s, where string) string {
+	switch s {
+	case "urn:simple", "urn:mpaa", "urn:v-chip", "urn:icra", "urn:ebu", "urn:yvs":
+		return s
+	}
+	return w.uri(s, where)
 }
 
 // isEBURole reports what people do, by the names of the European Broadcasting Union.

@@ -158,7 +158,7 @@ func (o outliner) categories(list []feed.Category) {
 func (o outliner) lostOfFeed() {
 	f := o.f
 	o.lose(lostIDs, f.ID != "")
-	o.lose(lostDescriptions, f.Subtitle.Value != "")
+	o.lose(lostSubtitle, f.Subtitle.Value != "")
 	o.lose(lostLinks, f.Link != "" && len(f.Items) > 0)
 	o.lose(lostLanguages, f.Language != "")
 	o.lose(lostPersons, len(f.Contributors) > 0)

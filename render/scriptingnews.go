@@ -160,13 +160,26 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 	case plain == "": // readers would make a text of the address
 		plain, marks = it.Link, append(marks, mark{it.Link, it.Link})
 	case len(links) > 0 && links[0].url == it.Link:
-	case title != "" && !markup && !href.LooksLikeHTML(plain):
+	case title != "" && escapeHTML(title) == title:
 		marks = append(marks, mark{it.Link, oneLine(title)})
+	case markup && title == "":
+		var m mark
+		plain, m = headed(plain, it.Link)
+		marks = append(marks, m)
 	default:
 		marks = append(marks, mark{url: it.Link})
 	}
 	marks = append(marks, links...)
 	return plain, n.related(it, marks)
+}
+
+// headed takes the link to a page off the words that markup begins with.
+func headed(s, page string) (string, mark) {
+	url, words, rest, ok := anchor(s)
+	if ok && url == page && words != "" && escapeHTML(words) == words && (rest == "" || !isWordLike(rest[0])) {
+		return words + rest, mark{page, oneLine(words)}
+	}
+	return s, mark{url: page}
 }
 
 // titled is a text with a title before it.

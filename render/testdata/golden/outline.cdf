@@ -1,0 +1,21 @@
+<?xml version="1.0" encoding="UTF-8"?>
+<CHANNEL HREF="https://club.example/" xml:lang="en">
+  <TITLE>Club</TITLE>
+  <ABSTRACT>Rounds</ABSTRACT>
+  <LOGO HREF="https://club.example/i.png" STYLE="IMAGE"/>
+  <CHANNEL HREF="https://club.example/#r1">
+    <TITLE>Round 1</TITLE>
+    <ABSTRACT>All boards.</ABSTRACT>
+    <AUTHOR VALUE="ann@club.example (Ann)"/>
+    <PUBLICATIONDATE VALUE="2009-10-03T10:00"/>
+    <ITEM HREF="https://club.example/r1-1">
+      <TITLE>Board 1</TITLE>
+    </ITEM>
+    <ITEM HREF="https://club.example/#r1-2">
+      <TITLE>Board 2</TITLE>
+    </ITEM>
+  </CHANNEL>
+</CHANNEL>
+! link-made · item[1]/link · CDF asks for a link, which the item does not have; the nearest address stands there.
+! link-made · item[1]/item[2]/link · CDF asks for a link, which the item does not have; the nearest address stands there.
+! left-out ·  · CDF has no place for: identifiers, where items are from, clouds, hints on when to read again, images, elements that are not known.
