@@ -185,7 +185,7 @@ func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 func (a *atom) date(name string, d *feed.Date) {
 	a.tag(name, nil)
 	a.b = append(a.b, '>')
-	if isRFC3339(d.Raw) {
+	if isAtomDate(d.Raw) {
 		a.b = append(a.b, d.Raw...)
 	} else {
 		a.b = appendRFC3339(a.b, d.UTC)
@@ -200,10 +200,10 @@ func (a *atom) dateIfAny(name string, d *feed.Date) {
 	}
 }
 
-// isRFC3339 reports 2026-11-20T08:30:00Z, with parts of seconds or not, or a zone.
+// isAtomDate reports 2026-11-20T08:30:00Z, with parts of seconds or not, or a zone.
 //
 // spec:atom-rfc4287#dates
-func isRFC3339(s string) bool {
+func isAtomDate(s string) bool {
 	const form = "0000-00-00T00:00:00"
 	if len(s) <= len(form) {
 		return false

@@ -192,7 +192,7 @@ func (l *atomLinks) write(k *feed.Link) bool {
 	l.optional("title", k.Title)
 	if rel == "replies" {
 		l.optional("thr:count", l.number(k.Count, "links", 0))
-		if isRFC3339(k.Updated) {
+		if isAtomDate(k.Updated) {
 			l.attr("thr:updated", k.Updated)
 		}
 	}
