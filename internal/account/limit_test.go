@@ -155,6 +155,34 @@ func TestOneNetworkCannotGuessManyPasswords(t *testing.T) {
 	})
 }
 
+func TestTheSameSourceInAnotherNotationIsTheSame(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][]string{
+		{"192.0.2.7", "192.0.2.255", "::ffff:192.0.2.7", "::ffff:c000:201"},
+		{"2001:db8:0:0::1", "2001:db8:0:ff:ffff::", "2001:db8::%eth0"},
+		{"fe80::1%eth0", "fe80::1%eth1", "fe80::2"},
+	} {
+		inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+			n, _ := until(t, 100, func(i int) error {
+				_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(same[i%len(same)]))
+				return err
+			})
+			if n != 20 {
+				t.Errorf("%v: %d guesses", same, n)
+			}
+		})
+	}
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) { // who comes from nowhere is one source
+		n, _ := until(t, 100, func(i int) error {
+			_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, account.Caller{})
+			return err
+		})
+		if n != 20 {
+			t.Errorf("%d guesses", n)
+		}
+	})
+}
+
 func TestAllTogetherHaveALimitToo(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {

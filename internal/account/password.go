@@ -68,6 +68,9 @@ func parseHashed(s string) (h hashed, err error) {
 	if err == nil && (len(h.salt) < 8 || len(h.sum) != sumSize) {
 		err = fmt.Errorf("a password's hash with %d bytes of salt and %d of sum", len(h.salt), len(h.sum))
 	}
+	if err == nil && h.String() != s {
+		err = fmt.Errorf("a password's hash is followed by something, or written otherwise than here")
+	}
 	return h, err
 }
 

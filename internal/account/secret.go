@@ -68,5 +68,11 @@ func (a *Accounts) Secrets(ctx context.Context, user, feed string) ([]Secret, er
 
 // RevokeSecret ends a secret at once. fault.NotFound.
 func (a *Accounts) RevokeSecret(ctx context.Context, user, selector string) error {
-	return a.Store.RemoveSecret(ctx, user, selector)
+	if err := a.Store.RemoveSecret(ctx, user, selector); err != nil {
+		return err
+	}
+	if a.foreign.Load() {
+		_ = a.CheckKey(ctx) // it may have been the last one of another key; what is wrong was said before
+	}
+	return nil
 }

@@ -278,6 +278,20 @@ func TestAKeyThatChangedIsSaid(t *testing.T) {
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", fresh.Plain), at(home))
 		must(t, err)
 
+		// When the last secret of before is revoked, a wrong one is only wrong again.
+		all, err := w.Secrets(w.ctx, "alice", private)
+		must(t, err)
+		bobs, err := w.Secrets(w.ctx, "bob", private)
+		must(t, err)
+		for _, s := range append(all, bobs...) {
+			if s.Selector != fresh.Selector {
+				must(t, w.RevokeSecret(w.ctx, s.User, s.Selector))
+			}
+		}
+		_, err = w.OpenByBasic(w.ctx, "alice", private, "alice", a.Plain, at(home))
+		faulty(t, err, fault.Refused)
+		must(t, w.CheckKey(w.ctx))
+
 		w.restart()
 		w.Key = []byte("short")
 		faulty(t, w.CheckKey(w.ctx), fault.Invalid)
