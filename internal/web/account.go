@@ -96,6 +96,15 @@ func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session acco
 	for _, other := range sessions {
 		v.Sessions = append(v.Sessions, sessionRow{clean(other.ID, 100), agentWords(other.Agent), other.ID == session.ID, v.When(other.CreatedAt), v.When(other.SeenAt), v.When(other.ExpiresAt)})
 	}
+	slices.SortStableFunc(v.Sessions, func(a, b sessionRow) int { // this browser first
+		switch {
+		case a.Here:
+			return -1
+		case b.Here:
+			return 1
+		}
+		return 0
+	})
 	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
 	if err != nil {
 		s.fail(rw, r, err)
