@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"cloudburst/client"
+)
+
+func TestReadersAreASumWithItsParts(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	err := printReaders(&out, client.Readers{
+		WindowDays: 7, Count: 13, Services: 8, Programs: 3, Once: 1, Push: 1, Subscriptions: 2, Private: 1, Browsers: 1, Partial: true,
+		ServiceList: []client.Service{{Name: "Far\x1b[2J\nReader", Subscribers: 8}},
+		ProgramList: []client.Named{{Name: "Near", N: 3}}, PushList: []client.Named{{Name: "websub", N: 2}},
+	})
+	const want = `13 readers in the last 7 days, or more
+       8  by services that read for many
+         8  Far[2J Reader
+       3  by programs of their own
+         3  Near
+       1  by notifications only, of 2 subscriptions
+         2  websub
+       1  of the private feed
+Not counted: 1 browser, 0 robots.
+`
+	if err != nil || out.String() != want {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestScopesAreToldAndCompleted(t *testing.T) {
+	t.Parallel()
+	var list []string
+	s := scopeList{&list}
+	for _, text := range []string{"create, update", "update", "read"} {
+		if err := s.Set(text); err != nil {
+			t.Error(err)
+		}
+	}
+	if s.String() != "create,update,read" {
+		t.Error(s)
+	}
+	for _, text := range []string{"", "all", "read,", "Read", "create update"} {
+		if err := s.Set(text); err == nil || !strings.Contains(err.Error(), "create, update, delete, media, read") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	offers, _ := completeScopes(nil, nil, "create,media,r")
+	if got := strings.Join(offers, " "); got != "create,media,update create,media,delete create,media,read" {
+		t.Error(got)
+	}
+}
