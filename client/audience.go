@@ -26,7 +26,7 @@ type Readers struct {
 	ServiceList   []Service `json:"service_list"`      // the largest first
 	ProgramList   []Named   `json:"program_list"`      // by name, the most first
 	PushList      []Named   `json:"push_list"`         // subscriptions by protocol
-	Formats       []Named   `json:"formats"`           // readers by the format that they read
+	Formats       []Named   `json:"formats"`           // readers by the format that they read; "" is the document as it was saved
 	Days          []Day     `json:"days"`              // the oldest first, today last
 }
 
