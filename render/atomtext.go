@@ -93,7 +93,25 @@ func isBalanced(s string) bool {
 		return false
 	}
 	n, err := xmlsafe.Read(strings.NewReader(before+s+after), xmlsafe.Options{MaxBytes: int64(len(s)) + 100, MaxElements: len(s) + 1, Charset: "utf-8"})
-	return err == nil && n != nil
+	return err == nil && steadyNames(n)
+}
+
+// steadyNames reports elements whose names are names in every edition of XML.
+func steadyNames(n *xmlsafe.Node) bool {
+	if n == nil || !isName(n.Local) {
+		return false
+	}
+	for i := range n.Attrs {
+		if !isName(n.Attrs[i].Local) {
+			return false
+		}
+	}
+	for _, c := range n.Nodes {
+		if !steadyNames(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // isXMLType reports types of XML.
@@ -171,7 +189,7 @@ func isElement(s string) bool {
 		return false
 	}
 	n, err := xmlsafe.Read(strings.NewReader(s), xmlsafe.Options{MaxBytes: int64(len(s)) + 1, MaxElements: len(s) + 1, Charset: "utf-8"})
-	return err == nil && n.Space != ""
+	return err == nil && n.Space != "" && steadyNames(n)
 }
 
 // inBase64 is data as it stands in XML. What is in that form already is data that no

@@ -20,7 +20,9 @@ func (t *parsed) outline(b *strings.Builder) {
 	}
 	b.WriteString(">")
 	for _, c := range t.children {
-		c.outline(b)
+		if c.name.Local != "linetext" { // of scriptingNews, which is there if the text has these words
+			c.outline(b)
+		}
 	}
 	b.WriteString("</>")
 }

@@ -3,9 +3,9 @@ package render
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"cloudburst/feed"
-	"cloudburst/internal/xmlsafe"
 )
 
 // deepestTree is how far elements that nothing is known of are written within one another.
@@ -111,10 +111,19 @@ func (t *treeWriter) element(n *feed.Node) (prefix string, declare bool) {
 	if prefix == "xml" || prefix == "xmlns" {
 		prefix = ""
 	}
+	if prefix == "" && n.Space != "" && structural(n.Name) {
+		prefix = "own" // lenient readers take it for the format's, whatever its namespace
+	}
 	if n.Space == "" && prefix != "" {
 		n = &feed.Node{Space: undeclared(prefix)}
 	}
 	return prefix, t.look(prefix) != n.Space && !t.atRoot(prefix, n.Space)
+}
+
+// structural reports the names of what feeds are made of.
+func structural(name string) bool {
+	return strings.EqualFold(name, "item") || strings.EqualFold(name, "entry") || strings.EqualFold(name, "channel") ||
+		strings.EqualFold(name, "feed") || strings.EqualFold(name, "rss") || strings.EqualFold(name, "items")
 }
 
 // undeclared is what a prefix is declared as that was not in the document it is from: as
@@ -252,14 +261,34 @@ func (t *treeWriter) other(uri string) string {
 	}
 }
 
-// isName reports what XML allows as a name without a prefix.
+// isName reports what XML allows as a name without a prefix, in the editions that
+// readers have: beyond ASCII they agree on letters of the larger scripts.
 func isName(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !isLetter(c) && c != '_' && (i == 0 || (c < '0' || c > '9') && c != '-') {
-			return xmlsafe.IsName(s)
+	for i, c := range s {
+		switch {
+		case c < utf8.RuneSelf:
+			if !isLetter(byte(c)) && c != '_' && (i == 0 || (c < '0' || c > '9') && c != '-' && c != '.') {
+				return false
+			}
+		case !steadyLetter(c):
+			return false
 		}
 	}
 	return s != ""
+}
+
+// steadyLetter reports letters that names may begin with in every edition of XML.
+func steadyLetter(c rune) bool {
+	for _, r := range [...][2]rune{
+		{0xC0, 0xD6}, {0xD8, 0xF6}, {0xF8, 0x131}, {0x134, 0x13E}, {0x141, 0x148}, {0x14A, 0x17E}, {0x388, 0x38A}, {0x38E, 0x3A1}, {0x3A3, 0x3CE},
+		{0x401, 0x40C}, {0x40E, 0x44F}, {0x451, 0x45C}, {0x45E, 0x481}, {0x5D0, 0x5EA}, {0x621, 0x63A}, {0x641, 0x64A},
+		{0x3041, 0x3094}, {0x30A1, 0x30FA}, {0x4E00, 0x9FA5}, {0xAC00, 0xD7A3},
+	} {
+		if r[0] <= c && c <= r[1] {
+			return c != 0x38B && c != 0x38D && c != 0x3A2
+		}
+	}
+	return false
 }
 
 // plainAttrs writes attributes, each once, that have names without meaning to us.

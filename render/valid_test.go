@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/mail"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,7 +150,9 @@ func (r *rules) children(t *parsed, names string) {
 
 func (r *rules) address(what, s string) {
 	r.Helper()
-	if u, err := url.Parse(s); err != nil || u.Scheme == "" || strings.ContainsAny(s, " <>\"") {
+	scheme, rest, _ := strings.Cut(s, ":")
+	foreign := strings.IndexFunc(s, func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune("<>\"\\^`{|}", c) })
+	if rest == "" || strings.ContainsAny(scheme, "/?#%") || scheme == "" || foreign >= 0 {
 		r.Errorf("%s: the %s is no address: %q", r.format, what, s)
 	}
 }
