@@ -48,7 +48,7 @@ func (a *App) newHosted(st store.Store) error {
 		Known: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)
 			if err == nil && u.Disabled {
-				return fault.New(fault.NotFound, "There is no user %s.", user)
+				return fault.New(fault.Refused, "The user %s is disabled, and nothing is saved.", user)
 			}
 			return err
 		},
@@ -301,6 +301,19 @@ func (a *App) ownPath(raw string) (*url.URL, bool) {
 	}
 	u, err := url.Parse(raw)
 	return u, err == nil
+}
+
+// privateFeed reports a URL that is the address of a private feed here, however its
+// server's name and its path are written.
+func (a *App) privateFeed(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil || !gateway.PrivatePath(u.Path) {
+		return false
+	}
+	return slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
+		own, err := url.Parse(o)
+		return err == nil && strings.EqualFold(own.Hostname(), u.Hostname())
+	})
 }
 
 // library is what may be read for strangers: this program's own feeds, and those that
