@@ -135,7 +135,7 @@ func (a *App) hubOptions() hub.Options {
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, Own: a.ownCallback,
 		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), Thin: ws.Oversize == "thin", MaxLease: ws.MaxLease,
-		Topics: ws.Topics, OwnTopic: a.ownTopic, Callable: a.callable,
+		Topics: ws.Topics, OwnTopic: a.ownTopic, Private: a.privateFeed, Callable: a.callable,
 	}
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"path"
 	"strings"
 
 	"cloudburst/internal/account"
@@ -51,6 +52,15 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 		return
 	}
 	f.servePrivate(w, r, user, door)
+}
+
+// PrivatePath reports a path of a private feed, in any way in which it may be written:
+// with the secret or without.
+//
+// spec:cloudburst#hosted-private
+func PrivatePath(p string) bool {
+	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
+	return isName(user) && (rest == "private" || strings.HasPrefix(rest, "private/"))
 }
 
 // errNoFeed is what strangers read wherever there is nothing for them, whatever the

@@ -75,6 +75,11 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	came := h.now()
 	h.stats.pings.Add(1)
 	urls, err := a.urls()
+	for _, u := range urls {
+		if err == nil {
+			err = h.checkTopic(u)
+		}
+	}
 	if err != nil {
 		return Announced{}, err
 	}

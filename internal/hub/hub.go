@@ -140,6 +140,7 @@ type Options struct {
 	MaxRequests     int64                      // requests for WebSub subscriptions that wait to be decided; more are refused [100,000]
 	Topics          string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
 	OwnTopic        func(url string) bool      // reports a topic that is served by this program; nil: none
+	Private         func(url string) bool      // reports the address of a private feed: nobody is told of it, and it is written down nowhere; nil: none
 	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
 	// Callable says why a callback can never be called, as far as its URL alone tells;
 	// nil: nobody knows. Who asks by WebSub is answered before the callback is tried.

@@ -108,7 +108,7 @@ func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now
 	if in.Mode != ModeSubscribe && in.Mode != ModeUnsubscribe {
 		return fault.New(fault.Invalid, "The mode %q is not one; it is subscribe or unsubscribe.", clip(in.Mode))
 	}
-	if err := checkURL(in.Topic); err != nil {
+	if err := h.checkTopic(in.Topic); err != nil {
 		return err
 	}
 	if err := checkCallback(in.Callback); err != nil {

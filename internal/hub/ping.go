@@ -51,7 +51,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	h.Init()
 	came := h.now()
 	h.stats.pings.Add(1)
-	if err := checkURL(p.URL); err != nil {
+	if err := h.checkTopic(p.URL); err != nil {
 		return PingResult{}, err
 	}
 	if err := h.admit(p.Source, p.Hops, came); err != nil {
@@ -247,6 +247,18 @@ func tooMany(wait time.Duration, format string, args ...any) error {
 	f.RetryAfter = max(wait, time.Second)
 	return f
 }
+
+// checkTopic says why nobody can be told of a URL. What is private is not repeated.
+//
+// spec:cloudburst#hosted-private
+func (h *Hub) checkTopic(raw string) error {
+	if h.private(raw) {
+		return fault.New(fault.Refused, "This is the address of a private feed, of which nobody is told here.")
+	}
+	return checkURL(raw)
+}
+
+func (h *Hub) private(url string) bool { return h.Options.Private != nil && h.Options.Private(url) }
 
 // checkURL says what is wrong with the URL of a feed, if anything. Addresses are
 // the Fetcher's business.

@@ -77,6 +77,9 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 			Detail: detail(exchange)}
 		if err := refused[feed]; err != nil {
 			out.Refused = append(out.Refused, Refusal{Feed: feed, Reason: fault.Message(err)})
+			if h.private(feed) {
+				continue
+			}
 			e.OK, e.Text = false, "Not registered: "+fault.Message(err)
 		} else {
 			if len(out.Accepted) == 0 {
@@ -232,7 +235,7 @@ func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]e
 	abouts := make(map[string]About, len(feeds))
 	each(feeds, func(feed string) {
 		var got glance
-		err := checkURL(feed)
+		err := h.checkTopic(feed)
 		if err == nil {
 			got, err = h.readOnce(ctx, feed)
 		}
