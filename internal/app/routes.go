@@ -19,7 +19,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done,
-		Accounts: a.accounts, Authors: a.authors, Registration: a.cfg.Accounts.Registration == "open",
+		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	}
 	site := pages.Routes()

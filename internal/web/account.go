@@ -20,10 +20,8 @@ type accountView struct {
 	Scopes   []scope
 	Label    string // of the new token, as it was filled in
 
-	LabelError, ScopeError  string
-	OldError, NewError      string
-	Hosted                  bool // feeds are kept here
-	TokensError, SessionErr string
+	LabelError, ScopeError string
+	OldError, NewError     string
 }
 
 type sessionRow struct {
@@ -78,7 +76,7 @@ func (s *site) accountPage(rw http.ResponseWriter, r *http.Request, session acco
 
 // showAccount adds to v, which has what became of a form, what the page always has.
 func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
-	v.view, v.Mine, v.Said, v.Hosted = s.view(r, "Account", "/account"), "/account", said(r), s.Authors != nil
+	v.view, v.Mine, v.Said = s.view(r, "Account", "/account"), "/account", said(r)
 	v.Heading = session.User
 	if v.Scopes == nil {
 		v.Scopes = scopes(nil)

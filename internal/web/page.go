@@ -46,7 +46,7 @@ func parsePages(a assets) pages {
 		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html"))
 	all := pages{}
 	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "problem",
-		"setup", "login", "signup", "account", "token", "feeds", "private", "secret", "confirm", "author"} {
+		"setup", "login", "signup", "account", "token", "feeds", "private", "secret", "readers", "confirm", "author"} {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -63,6 +63,8 @@ type view struct {
 	Feed     string // what this page is the page of; "": nothing
 	Now      time.Time
 	Accounts bool   // people sign in here
+	Hosted   bool   // feeds are kept here
+	Readers  bool   // and their readers counted
 	User     string // who is signed in; "": nobody
 }
 
@@ -71,7 +73,7 @@ func (v view) When(t time.Time) moment { return when(v.Now, t) }
 
 func (s *site) view(r *http.Request, title, here string) view {
 	return view{Title: title, Heading: title, Here: here, Sections: sections(), Version: s.Version, Now: s.now(),
-		Accounts: s.Accounts != nil, User: s.visitor(r).User}
+		Accounts: s.Accounts != nil, Hosted: s.Authors != nil, Readers: s.Audience != nil, User: s.visitor(r).User}
 }
 
 // render writes a page whole, or the error page.

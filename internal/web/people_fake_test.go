@@ -14,8 +14,10 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/account"
+	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
 )
 
 // people are accounts in memory. Passwords are as they were given: it is a fake.
@@ -298,6 +300,36 @@ func (s *saved) Restore(_ context.Context, user, name string) (author.Feed, erro
 	return s.change(user, name, "", false)
 }
 
+// crowd are made-up readers.
+type crowd struct {
+	report audience.Report
+	asked  string
+}
+
+func (c *crowd) Report(_ context.Context, user string, _ int) (audience.Report, error) {
+	c.asked = user
+	return c.report, nil
+}
+
+// aCrowd has readers of every kind, and thirty days but for some when nobody counted.
+func aCrowd(now time.Time) *crowd {
+	r := audience.Report{At: now, WindowDays: 7, Readers: 1204}
+	r.Services = audience.Services{Readers: 1100, List: []audience.ServiceRow{{Name: "Feedbin", Format: "rss20", Subscribers: 900, LastAt: now.Add(-time.Hour)}, {Name: "Newsly", Subscribers: 200, LastAt: now.Add(-50 * time.Hour)}}}
+	r.Programs = audience.Programs{Readers: 80, Once: 12, List: []audience.Count{{Name: "NetNewsWire", N: 60}, {Name: "without a name", N: 20}}}
+	r.Push = audience.Push{Subscriptions: 40, Readers: 22, List: []audience.Count{{Name: hub.WebSub, N: 30}, {Name: hub.HTTPPost, N: 10}}}
+	r.Private = audience.PrivateReaders{Readers: 2}
+	r.NotCounted = audience.NotCounted{Browsers: 31, Robots: 7}
+	r.Formats = []audience.Count{{Name: "", N: 1000}, {Name: "atom", N: 180}}
+	for i := range 30 {
+		if i > 8 && i < 12 {
+			continue
+		}
+		n := int64(900 + i*10)
+		r.Days = append(r.Days, audience.Day{Day: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, i-29), Readers: n, Services: n - 100, Programs: 76, Push: 22, Private: 2, Requests: 4000 + 97*int64(i%7), NotModified: 3600})
+	}
+	return &crowd{report: r}
+}
+
 // town is a server with accounts: alice has a password and a feed, bob nothing.
 type town struct {
 	*testing.T
@@ -305,6 +337,7 @@ type town struct {
 	fake   *fake
 	people *people
 	saved  *saved
+	crowd  *crowd
 	pages  http.Handler
 	author AuthorPage
 	cookie string // of who is signed in
@@ -315,8 +348,9 @@ func newTown(t *testing.T) *town {
 	f := newFake()
 	w, _ := newWeb(t, f)
 	p, s := newPeople(f).with("alice", "correct horse").with("bob", "battery staple"), newSaved(f)
-	w.Accounts, w.Authors = p, s
-	return &town{T: t, Web: w, fake: f, people: p, saved: s, pages: w.Routes(), author: w.AuthorPage()}
+	c := aCrowd(f.now)
+	w.Accounts, w.Authors, w.Audience = p, s, c
+	return &town{T: t, Web: w, fake: f, people: p, saved: s, crowd: c, pages: w.Routes(), author: w.AuthorPage()}
 }
 
 // as signs somebody in without asking.

@@ -105,6 +105,9 @@ func (s *site) accountRoutes(mux *http.ServeMux) {
 	if s.Authors == nil {
 		return
 	}
+	if s.Audience != nil {
+		mux.HandleFunc("GET /account/readers", s.private(s.readersPage))
+	}
 	mux.HandleFunc("GET /account/feed", s.private(s.feedsPage))
 	mux.HandleFunc("POST /account/feed", s.private(s.doSave))
 	mux.HandleFunc("POST /account/feed/move", s.private(s.doPlace))
@@ -143,6 +146,11 @@ func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Reque
 			allow, hint = "POST", "It takes a form that is sent to it, from a page that has the form."
 		}
 		s.notAsked(rw, r, allow, hint)
+		return
+	}
+	// What an author would type is led to his own numbers; nobody else learns of it.
+	if user := s.visitor(r).User; s.Audience != nil && user != "" && r.URL.Path == "/"+user+"/stats" {
+		http.Redirect(rw, r, "/account/readers", http.StatusSeeOther)
 		return
 	}
 	s.nothing(rw, r)

@@ -56,7 +56,7 @@ func TestServe(t *testing.T) {
 // who has nothing.
 func settled(t *testing.T, w *Web, f *fake) http.Handler {
 	p, s := newPeople(f).with("alice", "correct horse").with("bob", "battery staple"), newSaved(f)
-	w.Accounts, w.Authors, w.Registration = p, s, true
+	w.Accounts, w.Authors, w.Audience, w.Registration = p, s, aCrowd(f.now), true
 	x := &town{T: t, Web: w, fake: f, people: p, saved: s}
 	doc, err := os.ReadFile("testdata/alice.xml")
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
@@ -82,6 +83,11 @@ type Authors interface {
 	Restore(ctx context.Context, user, name string) (author.Feed, error)
 }
 
+// Audience knows who reads the feeds; an audience.Audience is one.
+type Audience interface {
+	Report(ctx context.Context, user string, days int) (audience.Report, error)
+}
+
 // Web is the pages' surroundings. Hub, Store and Bus must be set before Routes;
 // the zero value of everything else means its default.
 type Web struct {
@@ -99,6 +105,7 @@ type Web struct {
 
 	Accounts     Accounts // nil: nobody signs in here, and there are no pages for it
 	Authors      Authors  // nil: no feeds are kept here
+	Audience     Audience // nil: readers are not counted
 	Registration bool     // everybody may make an account, at /signup
 
 	// ClientAddr is the address a request counts as coming from, proxies

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"cloudburst/internal/audience"
+
+	"golang.org/x/net/html"
+)
+
+func TestReadersAreOneNumberWithItsParts(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	rec := x.open("/account/readers")
+	check(t, rec)
+	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || x.crowd.asked != "alice" {
+		t.Errorf("%d %v, asked for %q", rec.Code, rec.Header(), x.crowd.asked)
+	}
+	body := html.UnescapeString(rec.Body.String())
+	for _, want := range []string{"About 1,204 people read your feeds.", "1,100 through services, 80 with a program of their own, 22 by notifications alone and 2 with a secret.",
+		"Feedbin", "RSS 2.0", "as saved", "NetNewsWire", "12</span> came only once", "WebSub", "31</span> browsers", "20 Nov 2026"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if strings.Index(body, "20 Nov 2026") > strings.Index(body, "19 Nov 2026") {
+		t.Error("the newest day is not the first")
+	}
+}
+
+func TestNobodyIsARoundNumber(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	x.crowd.report = audience.Report{WindowDays: 7}
+	rec := x.open("/account/readers")
+	check(t, rec)
+	if !strings.Contains(rec.Body.String(), "Nobody was seen reading your feeds in the last 7 days.") {
+		t.Errorf("%s", rec.Body)
+	}
+	x.crowd.report.Readers, x.crowd.report.Programs.Readers, x.crowd.report.Partial = 1, 1, true
+	if body := x.open("/account/readers").Body.String(); !strings.Contains(body, "About 1 person reads your feeds.") || !strings.Contains(body, "too low") {
+		t.Errorf("%s", body)
+	}
+}
+
+func TestNumbersAreForTheAuthorAlone(t *testing.T) {
+	t.Parallel()
+	x := newTown(t)
+	stranger := x.open("/nobody/stats")
+	for _, rec := range []string{"/alice/stats", "/bob/stats"} {
+		if got := x.open(rec); got.Code != 404 || got.Body.String() != stranger.Body.String() {
+			t.Errorf("%s: %d", rec, got.Code)
+		}
+	}
+	if rec := x.open("/account/readers"); rec.Code != 303 {
+		t.Errorf("a stranger: %d", rec.Code)
+	}
+	x.as("alice")
+	if rec := x.open("/alice/stats"); rec.Code != 303 || rec.Header().Get("Location") != "/account/readers" {
+		t.Errorf("alice: %d to %s", rec.Code, rec.Header().Get("Location"))
+	}
+	if rec := x.open("/bob/stats"); rec.Code != 404 {
+		t.Errorf("alice looks at bob's: %d", rec.Code)
+	}
+}
+
+func TestNamesOfReadersStayText(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	evil := "\"><script>alert(1)</script>\x1b \xff"
+	x.crowd.report.Services.List = []audience.ServiceRow{{Name: evil, Format: evil, Subscribers: -3}}
+	x.crowd.report.Programs.List = []audience.Count{{Name: evil, N: 1}}
+	x.crowd.report.Push.List = []audience.Count{{Name: evil, N: 1}}
+	x.crowd.report.Formats = []audience.Count{{Name: evil, N: 1}}
+	rec := x.open("/account/readers")
+	check(t, rec)
+	if strings.Contains(rec.Body.String(), "<script>alert") || strings.Contains(rec.Body.String(), "\x1b") {
+		t.Error("a name is more than text")
+	}
+}
