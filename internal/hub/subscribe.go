@@ -65,10 +65,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	}
 	exchange := h.consent(ctx, r, without(feeds, listed), abouts, refused)
 	now := h.now()
-	out := Registered{Expires: now.Add(h.Options.Expiry)}
-	if r.Protocol == CNWS {
-		out.Expires = Forever()
-	}
+	out := Registered{Expires: h.lasts(r, now)}
 	var subs []Subscription
 	var events []event.Event
 	for _, feed := range feeds {
@@ -108,6 +105,14 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		h.learn(ctx, s.TopicID, abouts[feedOf(s, out.Accepted)])
 	}
 	return out, nil
+}
+
+// lasts is until when a registration stands.
+func (h *Hub) lasts(r Registration, now time.Time) time.Time {
+	if r.Protocol == CNWS {
+		return Forever()
+	}
+	return now.Add(h.Options.Expiry)
 }
 
 func registeredText(protocol string, expires time.Time) string {
