@@ -221,7 +221,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 		link = w.madeLink(it)
 	}
 	w.element("link", link)
-	short.itemTexts(it, summary, content)
+	short.itemTexts(true, summary, content)
 	if it.Updated.UTC.IsZero() {
 		w.dateRFC3339("dc:date", &it.Published)
 	} else {

@@ -31,12 +31,12 @@ func (r *rss) items() {
 func (r *rss) item(element string, it *feed.Item) {
 	r.open(element)
 	summary, content := r.texts(it)
-	r.itemTitle(it, summary, content)
+	titled := r.itemTitle(it, summary, content)
 	if r.v >= 200 {
 		r.pages(it.Links, it.Link)
 	}
 	r.itemLink(it)
-	r.itemTexts(it, summary, content)
+	r.itemTexts(titled, summary, content)
 	r.itemRest(it)
 	if r.v >= 200 {
 		r.otherLinks(it.Links, it.Link, false)
@@ -78,15 +78,17 @@ func isWords(mediaType string) bool {
 	return mediaType == "" || mediaType == xhtmlText || strings.HasPrefix(mediaType, "text/")
 }
 
-// itemTitle writes the title. An item need not have one, but in RSS 0.91.
-func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) {
+// itemTitle writes the title, and reports whether there is one. An item need not have
+// one, but in RSS 0.91.
+func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) bool {
 	title := title1(&it.Title)
 	if title == "" && r.v == 91 {
 		r.element("title", r.madeTitle(it, summary, content))
-		return
+		return true
 	}
 	r.leaf("title", title)
 	r.length("title", title, 100)
+	return title != ""
 }
 
 // madeTitle is the beginning of an item, for formats in which every item has a title.
@@ -144,11 +146,11 @@ func (w *writer) nearest(it *feed.Item) string {
 }
 
 // itemTexts writes the texts of an item. There is a title or a text in every item.
-func (r *rss) itemTexts(it *feed.Item, summary, content *feed.Text) {
+func (r *rss) itemTexts(titled bool, summary, content *feed.Text) {
 	switch {
 	case summary != nil:
 		r.description(summary)
-	case it.Title.Value == "":
+	case !titled:
 		r.element("description", "")
 	}
 	if content != nil {

@@ -70,6 +70,10 @@ func (t *treeWriter) node(n *feed.Node, depth int) {
 		t.warn("unknown-element", "", "XML has no elements of this name; it is left out: ", short(n.Name), ".")
 		return
 	}
+	if n.Space == "" && n.Prefix == "" && structural(n.Name) { // which would end what is around it
+		t.warn("unknown-element", "", "An element of this name cannot stand within others; it is left out: ", short(n.Name), ".")
+		return
+	}
 	outer := len(t.scope)
 	prefix, declare := t.element(n)
 	t.used = append(t.used[:0], prefix)
@@ -285,7 +289,7 @@ func steadyLetter(c rune) bool {
 		{0x3041, 0x3094}, {0x30A1, 0x30FA}, {0x4E00, 0x9FA5}, {0xAC00, 0xD7A3},
 	} {
 		if r[0] <= c && c <= r[1] {
-			return c != 0x38B && c != 0x38D && c != 0x3A2
+			return true
 		}
 	}
 	return false

@@ -311,7 +311,7 @@ func (r *rules) item(it *parsed) {
 		r.guids[g.text] = true
 	}
 	for _, c := range it.children {
-		if c.name.Space == "http://rsscloud.org/rsscloud" {
+		if c.name == (xml.Name{Space: "http://rsscloud.org/rsscloud", Local: "item"}) {
 			r.item(c)
 		}
 	}
