@@ -25,7 +25,11 @@ func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 
 // bareURI is a namespace without what authors spell in many ways.
 func bareURI(uri string) string {
-	u := strings.ToLower(uri)
+	return bareLower(strings.ToLower(uri))
+}
+
+// bareLower is bareURI of one whose beginning is in lower case already.
+func bareLower(u string) string {
 	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
 	return strings.TrimRight(strings.TrimPrefix(u, "www."), "/#")
 }
@@ -47,7 +51,7 @@ func spaceOfURI(uri string) space {
 	}
 	bare := bareURI(uri)
 	for s := range spNone {
-		if _, u := s.declaration(); bareURI(u) == bare {
+		if _, u := s.declaration(); strings.EqualFold(bareLower(u), bare) {
 			return s
 		}
 	}
