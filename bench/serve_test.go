@@ -1,0 +1,234 @@
+package bench_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedtest"
+	"cloudburst/internal/serve"
+	"cloudburst/internal/syndicate"
+	"cloudburst/render"
+)
+
+const (
+	readers  = 32   // kept connections
+	readings = 3200 // of one round
+)
+
+// A feed of 40 kB to readers on kept connections, who have it already or want it packed:
+// from the layer, as a document by itself, and from a handler that does nothing but
+// write the same bytes with the same headers, in turn.
+func BenchmarkServeFeed(b *testing.B) {
+	for _, kind := range []struct {
+		name   string
+		status int
+	}{{"conditional", 304}, {"gzip", 200}} {
+		b.Run(kind.name, func(b *testing.B) { serveVersusConstant(b, kind.status) })
+	}
+}
+
+// fromLayer serves a feed as internal/gateway does: with a template, and with what its
+// documents are told to say.
+func fromLayer() http.HandlerFunc {
+	layer := &syndicate.Layer{}
+	options := render.Options{
+		Self: "https://feeds.example/alice/rss.xml", Hubs: []string{"https://feeds.example/websub"},
+		Cloud: &feed.Cloud{Domain: "feeds.example", Port: "443", Path: "/pleaseNotify", Protocol: "http-post"},
+	}
+	links := []string{`<https://feeds.example/websub>; rel="hub"`, `<https://feeds.example/alice/rss.xml>; rel="self"`}
+	s := syndicate.Source{
+		Key: "alice/rss", Version: 3, Modified: time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC),
+		Raw: feedtest.Make(feedtest.RSSContent, 40_000, 1).Body, URL: "https://feeds.example/alice/rss.xml",
+		Render: func(string) render.Options { return options },
+		Link:   func(string) []string { return links },
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, err := layer.Serve(w, r, s, "rss20"); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}
+}
+
+// asDocument is the same answers without the layer around them.
+func asDocument(full *httptest.ResponseRecorder, plain []byte) http.Handler {
+	h := full.Header()
+	modified, _ := http.ParseTime(h.Get("Last-Modified"))
+	return serve.New(plain, serve.Options{
+		Type: h.Get("Content-Type"), Modified: modified, Cache: h.Get("Cache-Control"), Link: h["Link"], Feed: true, Brotli: true,
+	})
+}
+
+// constant is the floor: what was answered once, again and again.
+func constant(was *httptest.ResponseRecorder) http.HandlerFunc {
+	header, status, body := was.Header().Clone(), was.Code, was.Body.Bytes()
+	return func(w http.ResponseWriter, _ *http.Request) {
+		maps.Copy(w.Header(), header)
+		w.WriteHeader(status)
+		if len(body) > 0 {
+			_, _ = w.Write(body) // the reader sees what is missing
+		}
+	}
+}
+
+func answered(h http.Handler, header ...string) *httptest.ResponseRecorder {
+	r, w := httptest.NewRequest(http.MethodGet, "/alice/rss.xml", nil), httptest.NewRecorder()
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func serveVersusConstant(b *testing.B, status int) {
+	layer := fromLayer()
+	plain := answered(layer).Body.Bytes()
+	full := answered(layer, "Accept-Encoding", "gzip")
+	header := []string{"Accept-Encoding", "gzip"}
+	if status == http.StatusNotModified {
+		header = append(header, "If-None-Match", full.Header().Get("ETag"))
+	}
+	want := answered(layer, header...)
+	if want.Code != status {
+		b.Fatalf("%d, want %d", want.Code, status)
+	}
+	request := "GET /alice/rss.xml HTTP/1.1\r\nHost: feeds.example\r\nUser-Agent: reader/1.0\r\nAccept: */*\r\n"
+	for i := 0; i < len(header); i += 2 {
+		request += header[i] + ": " + header[i+1] + "\r\n"
+	}
+	doors := []*door{{name: "layer", handler: layer}, {name: "document", handler: asDocument(full, plain)}, {name: "constant", handler: constant(want)}}
+	for _, d := range doors {
+		d.open(b, []byte(request+"\r\n"), want)
+	}
+	for round := 0; b.Loop(); round++ {
+		for i := range doors {
+			doors[(i+round)%len(doors)].burst(b)
+		}
+	}
+	floor := doors[len(doors)-1]
+	for _, d := range doors {
+		b.ReportMetric(median(d.rates), d.name+"/s")
+		b.ReportMetric(median(d.cpu), "µs-"+d.name)
+		if d != floor {
+			b.ReportMetric(medianRatio(d.rates, floor.rates), d.name+"-x/constant")
+			b.ReportMetric(medianRatio(floor.cpu, d.cpu), d.name+"-cpu-x/constant")
+		}
+	}
+}
+
+func medianRatio(a, b []float64) float64 {
+	var all []float64
+	for i := range a {
+		all = append(all, a[i]/b[i])
+	}
+	return median(all)
+}
+
+func median(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	return list[len(list)/2]
+}
+
+// door is a server and those who read from it.
+type door struct {
+	name    string
+	handler http.Handler
+	request []byte
+	conns   []net.Conn
+	size    int       // of an answer, which is always the same but for its date
+	rates   []float64 // answers a second, of each round
+	cpu     []float64 // microseconds of this process for each, with those of the reader
+}
+
+// open starts the server and makes the connections. What they get first must be want.
+func (d *door) open(b *testing.B, request []byte, want *httptest.ResponseRecorder) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(b.Context(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := &http.Server{Handler: d.handler, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(l) }() // ends with Close
+	b.Cleanup(func() { _ = server.Close() })
+	d.request = request
+	for range readers {
+		var dialer net.Dialer
+		c, err := dialer.DialContext(b.Context(), "tcp4", l.Addr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = c.Close() })
+		d.conns = append(d.conns, c)
+		if d.size, err = first(c, request, want); err != nil {
+			b.Fatalf("%s: %v", d.name, err)
+		}
+	}
+}
+
+// first reads one answer carefully and returns its size.
+func first(c net.Conn, request []byte, want *httptest.ResponseRecorder) (size int, err error) {
+	if _, err := c.Write(request); err != nil {
+		return 0, err
+	}
+	var all bytes.Buffer
+	in := bufio.NewReader(io.TeeReader(c, &all))
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	resp.Header.Del("Date")
+	same := maps.EqualFunc(resp.Header, want.Header(), slices.Equal[[]string])
+	if resp.StatusCode != want.Code || !same || !bytes.Equal(body, want.Body.Bytes()) || in.Buffered() > 0 {
+		return 0, fmt.Errorf("%s, %v, %d bytes; want %d, %v", resp.Status, resp.Header, len(body), want.Code, want.Header())
+	}
+	return all.Len(), nil
+}
+
+// burst is one round. The readers cost as little as they can, for they have the same
+// processors: they write what is always the same and count what comes.
+func (d *door) burst(b *testing.B) {
+	var group sync.WaitGroup
+	begin, used := time.Now(), cpuTime(b)
+	for _, c := range d.conns {
+		group.Go(func() {
+			answer := make([]byte, d.size)
+			for range readings / readers {
+				if _, err := c.Write(d.request); err != nil {
+					b.Error(err)
+					return
+				}
+				if _, err := io.ReadFull(c, answer); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.1 ")) {
+					b.Errorf("%s: %.20q, %v", d.name, answer, err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	d.rates = append(d.rates, readings/time.Since(begin).Seconds())
+	d.cpu = append(d.cpu, float64((cpuTime(b)-used).Microseconds())/readings)
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
