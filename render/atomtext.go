@@ -96,9 +96,10 @@ func isBalanced(s string) bool {
 	return err == nil && steadyNames(n)
 }
 
-// steadyNames reports elements whose names are names in every edition of XML.
+// steadyNames reports elements whose names are names in every edition of XML, and none
+// that lenient readers take for parts of the feed.
 func steadyNames(n *xmlsafe.Node) bool {
-	if n == nil || !isName(n.Local) {
+	if n == nil || !isName(n.Local) || structural(n.Local) {
 		return false
 	}
 	for i := range n.Attrs {
@@ -122,12 +123,12 @@ func isXMLType(t string) bool { return strings.HasSuffix(t, "+xml") || strings.H
 //
 // spec:atom-rfc4287#content
 func (a *atom) content(t *feed.Text) {
-	kind := textKind(t, false)
+	kind, src := textKind(t, false), a.iri(t.Src, "content")
 	a.tag("content", nil)
 	switch {
-	case t.Src != "":
-		a.optional("src", a.iri(t.Src, "content"))
-		a.optional("type", a.mime(mimeOf(kind), "content"))
+	case src != "":
+		a.attr("src", src)
+		a.attr("type", mimeOf(kind))
 		a.inherit(t)
 		a.b = append(a.b, "/>"...)
 		return
@@ -143,8 +144,11 @@ func (a *atom) content(t *feed.Text) {
 
 // mimeOf is the type of content that is elsewhere.
 func mimeOf(kind string) string {
-	if kind == "" {
+	switch {
+	case kind == "":
 		return htmlText
+	case !validMIME(kind):
+		return "application/octet-stream"
 	}
 	return kind
 }
