@@ -188,7 +188,7 @@ type desk struct {
 	now     time.Time
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t testing.TB) *desk {
 	t.Helper()
 	d := &desk{door: &door{nonces: map[string]bool{}}, logged: &bytes.Buffer{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return d.now }
