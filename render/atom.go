@@ -185,7 +185,7 @@ func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 func (a *atom) date(name string, d *feed.Date) {
 	a.tag(name, nil)
 	a.b = append(a.b, '>')
-	if isAtomDate(d.Raw) {
+	if t, ok := atomDate(d.Raw); ok && t.Equal(d.UTC) {
 		a.b = append(a.b, d.Raw...)
 	} else {
 		a.b = appendRFC3339(a.b, d.UTC)
@@ -200,37 +200,25 @@ func (a *atom) dateIfAny(name string, d *feed.Date) {
 	}
 }
 
-// isAtomDate reports 2026-11-20T08:30:00Z, with parts of seconds or not, or a zone.
+// atomDate is the moment of 2026-11-20T08:30:00Z, with parts of seconds or not, and with
+// a zone or not; ok is false for any other form.
 //
 // spec:atom-rfc4287#dates
-func isAtomDate(s string) bool {
+func atomDate(s string) (t time.Time, ok bool) {
 	const form = "0000-00-00T00:00:00"
-	if len(s) <= len(form) {
-		return false
+	if len(s) <= len(form) || len(s) > len(form)+len(".123456789+00:00") {
+		return t, false
 	}
 	for i := range len(form) {
 		if c := form[i]; c == '0' && (s[i] < '0' || s[i] > '9') || c != '0' && s[i] != c {
-			return false
+			return t, false
 		}
 	}
-	rest := s[len(form):]
-	if rest[0] == '.' {
-		n := 1
-		for n < len(rest) && '0' <= rest[n] && rest[n] <= '9' {
-			n++
-		}
-		if n == 1 || n > 10 {
-			return false
-		}
-		rest = rest[n:]
+	if c := s[len(form)]; c != '.' && c != 'Z' && c != '+' && c != '-' {
+		return t, false
 	}
-	if rest == "Z" {
-		rest = "+00:00"
-	}
-	if len(rest) != 6 || rest[0] != '+' && rest[0] != '-' || rest[3] != ':' || !digits(rest[1:3]) || !digits(rest[4:]) {
-		return false
-	}
-	return s[11:13] <= "23" && s[14:16] <= "59" && s[17:19] <= "59" && rest[1:3] <= "23" && rest[4:] <= "59"
+	t, err := time.Parse(time.RFC3339, s)
+	return t, err == nil && t.Year() > 0
 }
 
 // generatorElement writes the program that made the feed; it needs a name.
@@ -238,7 +226,7 @@ func (w *writer) generatorElement(g *feed.Generator) {
 	if g == nil {
 		return
 	}
-	uri, name := w.uri(g.URL, "generator"), g.Name
+	uri, name := w.uri(g.URL, "generator"), visibleText(g.Name)
 	if name == "" {
 		name = uri
 	}

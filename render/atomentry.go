@@ -103,7 +103,7 @@ func (a *atom) texts(it *feed.Item, leads bool) {
 		a.warn("content-made", "content", "An entry without a link has a content; the text that there is stands there.")
 	}
 	if summary.Value == "" && content != nil && needsSummary(content) {
-		summary = &feed.Text{Value: cmp.Or(asWords(&it.Title), content.Src), Type: plainText}
+		summary = &feed.Text{Value: cmp.Or(visibleText(asWords(&it.Title)), visibleText(content.Src), content.Type), Type: plainText}
 		a.warn("summary-made", "summary", "An entry whose content is elsewhere, or is no text, has a summary; its title stands there.")
 	}
 	a.textIfAny("summary", summary)
@@ -126,7 +126,7 @@ func (a *atom) persons(element string, list []feed.Person) {
 	const most = 100 // that are compared with each other
 	for i := range list {
 		who := &list[i]
-		if *who == (feed.Person{}) || i < most && containsPerson(list[:i], who) {
+		if visibleText(nameOf(who)) == "" || i < most && containsPerson(list[:i], who) {
 			continue
 		}
 		a.person(element, who)
@@ -147,11 +147,7 @@ func containsPerson(list []feed.Person, who *feed.Person) bool {
 // spec:atom-rfc4287#person
 func (a *atom) person(element string, who *feed.Person) {
 	a.open(element)
-	name := nameOf(who)
-	if name == "" {
-		name = "?"
-	}
-	a.element("name", name)
+	a.element("name", visibleText(nameOf(who)))
 	uri := "uri"
 	if a.format == "atom03" {
 		uri = "url"
@@ -168,23 +164,32 @@ func (a *atom) person(element string, who *feed.Person) {
 // spec:atom-rfc4287#feed-requires
 func (a *atom) feedAuthor() {
 	f := a.f
-	if len(f.Authors) > 0 {
+	if anybody(f.Authors) {
 		return
 	}
 	missing := len(f.Items) == 0
 	for i := range f.Items {
-		it := &f.Items[i]
-		missing = missing || len(it.Authors) == 0
+		missing = missing || !anybody(f.Items[i].Authors)
 	}
 	if !missing {
 		return
 	}
-	who := feed.Person{Name: cmp.Or(asWords(&f.Title), f.Link, a.self(), "?")}
-	if f.Publisher != nil && nameOf(f.Publisher) != "" {
+	who := feed.Person{Name: cmp.Or(visibleText(asWords(&f.Title)), visibleText(f.Link), visibleText(a.self()), "?")}
+	if f.Publisher != nil && visibleText(nameOf(f.Publisher)) != "" {
 		who = *f.Publisher
 	}
 	a.warn("author-made", "author", "Somebody has to be the author, and the feed names nobody; this stands there: ", short(nameOf(&who)), ".")
 	a.person("author", &who)
+}
+
+// anybody reports somebody with a name.
+func anybody(list []feed.Person) bool {
+	for i := range list {
+		if visibleText(nameOf(&list[i])) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // categories writes subjects, but for those that the elements of iTunes and Media RSS
@@ -195,9 +200,9 @@ func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) 
 		if it != nil && c.Scheme == itunesScheme && inITunes(it, c.Term) || m != nil && c.Scheme == mediaScheme && inMedia(m, c) {
 			continue
 		}
-		term := c.Term
+		term := visibleText(c.Term)
 		if term == "" {
-			if term = c.Label; term == "" {
+			if term = visibleText(c.Label); term == "" {
 				continue
 			}
 			a.warn("category-term", "category", "A category has a term; the label stands there: ", short(c.Label), ".")

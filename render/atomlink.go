@@ -192,7 +192,7 @@ func (l *atomLinks) write(k *feed.Link) bool {
 	l.optional("title", k.Title)
 	if rel == "replies" {
 		l.optional("thr:count", l.number(k.Count, "links", 0))
-		if isAtomDate(k.Updated) {
+		if _, ok := atomDate(k.Updated); ok {
 			l.attr("thr:updated", k.Updated)
 		}
 	}

@@ -181,12 +181,16 @@ func (w *writer) reference(s, where string, absolute bool) string {
 	case n == 0 && (absolute || w.f.Base == ""):
 		w.warn("relative", where, "This is no whole address, and there is nothing that it could stand on; it is left out: ", short(s), ".")
 		return ""
-	case n == 0 || validIRI(s):
+	case n > 0 && validIRI(s), n == 0 && !strings.Contains(s[:len(s)-len(strings.TrimLeftFunc(s, ofSegment))], ":"):
 		return s
 	}
 	w.warn("address", where, "This is no address; it is left out: ", short(s), ".")
 	return ""
 }
+
+// ofSegment reports the characters before the first slash, query or fragment, where a
+// colon would make a scheme of them.
+func ofSegment(c rune) bool { return c != '/' && c != '?' && c != '#' }
 
 // escapeIRI writes what no reference may have as %20 and the like; where it is to be
 // ASCII, all other characters behind the host as well.
@@ -362,6 +366,20 @@ func (w *writer) mailbox(s, where string) string {
 	}
 	w.warn("mail", where, "This is no address of e-mail; it is left out: ", short(s), ".")
 	return ""
+}
+
+// visibleText is a text without what XML leaves out of it, nor white space around it,
+// for elements that must not be empty.
+func visibleText(s string) string {
+	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf { // which most begin with
+		return s
+	}
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0xfffe || c == 0xffff {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(s, "")))
 }
 
 // cutTo is s with at most most characters, with a warning where it had more.
