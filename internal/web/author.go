@@ -55,6 +55,7 @@ type file struct {
 type authorPage struct {
 	Title, About string
 	Home         string // the page that the feed calls its own
+	Language     string // for the browser: how words are parted
 	Posts        []entry
 	Number       int // of the page, from 1
 	More         bool
@@ -257,6 +258,7 @@ func (s *site) pageOf(ctx context.Context, f author.Feed, base string, number in
 
 func (s *site) readPage(f *feed.Feed, base string, number int) *authorPage {
 	p := &authorPage{Title: wordsOf(f.Title, 200), About: wordsOf(f.Subtitle, 1000), Number: number, size: 1 << 10}
+	p.Language = plainLanguage(f.Language)
 	if webAddress(f.Link) && !strings.HasPrefix(f.Link, base+"/") {
 		p.Home = f.Link
 	}
@@ -285,6 +287,19 @@ func moment0(i *feed.Item) time.Time {
 		return i.Published.UTC
 	}
 	return i.Updated.UTC
+}
+
+// plainLanguage is a language of two letters, with a region of two if it has one, as
+// most feeds have it; "" for others.
+func plainLanguage(tag string) string {
+	letters := func(s string) bool {
+		return len(s) == 2 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	}
+	language, region, has := strings.Cut(tag, "-")
+	if !letters(language) || has && !letters(region) {
+		return ""
+	}
+	return tag
 }
 
 // postID is a name for a post's element that stays while the post is the same.

@@ -304,6 +304,20 @@ func TestFilesOfThisServerArePlayedHere(t *testing.T) {
 	}
 }
 
+func TestPageSaysTheLanguageOfTheFeed(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{"el": "el", "en-GB": "en-GB", "zh-Hant-TW": "", "english": "", "": "", `x"y`: "", "e1": ""} {
+		if got := plainLanguage(given); got != want {
+			t.Errorf("%q is %q", given, got)
+		}
+	}
+	x := newTown(t)
+	x.save("alice", author.Public, strings.Replace(small, "<item>", "<language>el</language><item>", 1))
+	if body := x.page("alice", "").Body.String(); !strings.Contains(body, `<div class="h-feed" lang="el">`) {
+		t.Errorf("%s", body)
+	}
+}
+
 func TestAuthorsPageIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	x := newTown(t)

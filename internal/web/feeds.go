@@ -152,12 +152,17 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 	return all
 }
 
+// uploadWithin is how long a file may take on its way in.
+const uploadWithin = time.Minute
+
 // formSlack is what a form around a file may have besides the file.
 const formSlack = 64 << 10
 
 // doSave saves a file that was chosen in a browser.
 func (s *site) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(doneWithin))
+	// Where the deadlines cannot be set, the server's own hold.
+	rc := http.NewResponseController(rw)
+	_, _ = rc.SetReadDeadline(time.Now().Add(uploadWithin)), rc.SetWriteDeadline(time.Now().Add(doneWithin))
 	name, doc, kind, err := readUpload(rw, r)
 	if err == nil {
 		_, err = s.Authors.Put(r.Context(), author.Document{User: session.User, Name: name, Bytes: doc, Type: kind, Door: "page"})
