@@ -375,7 +375,7 @@ func (r *rules) contents(root, ch *parsed) {
 		case "item":
 			there = append(there, about)
 			for _, d := range c.children {
-				if d.name.Local == "date" {
+				if d.name == (xml.Name{Space: "http://purl.org/dc/elements/1.1/", Local: "date"}) {
 					r.w3cDate(d.text)
 				}
 			}
