@@ -35,9 +35,9 @@ names: feeds of every version, tables, serialized data and the source code of
 programs. --list prints the formats; docs/formats.md shows an example of each. For -
 it reads standard input.
 
-What the format cannot hold, or what readers of it may refuse, is told as a warning
-on standard error, one a line; --quiet leaves them out. The output is valid with
-warnings, too.
+What the format cannot hold, what readers of it may refuse, and what of a large or
+broken document was not read, is told as a warning on standard error, one a line;
+--quiet leaves them out. The output is valid with warnings, too.
 
 HTML in texts stays as its author wrote it, unless --sanitize makes it safe; for the
 format html it always is. Relative addresses are resolved; a file has no address of
@@ -126,20 +126,28 @@ func (f *conversion) run(ctx context.Context, name string) error {
 	if err := f.write(out); err != nil {
 		return err
 	}
-	if !f.quiet {
-		for _, w := range warnings {
-			fmt.Fprintf(f.p.Err, "warning: %s\n", sentence(warned(w)))
+	if f.quiet {
+		return nil
+	}
+	for _, b := range doc.Problems {
+		// What was mended is not told; what was not read is.
+		if b.Kind == feed.ProblemLimit || b.Kind == feed.ProblemTruncated {
+			f.warn(render.Warning{Rule: b.Kind, Path: b.Path, Text: b.Message})
 		}
+	}
+	for _, w := range warnings {
+		f.warn(w)
 	}
 	return nil
 }
 
-// warned is a warning as a line says it.
-func warned(w render.Warning) error {
-	if w.Path == "" {
-		return fmt.Errorf("%s [%s]", w.Text, w.Rule)
+// warn tells of a warning in one line.
+func (f *conversion) warn(w render.Warning) {
+	where := ""
+	if w.Path != "" {
+		where = w.Path + ": "
 	}
-	return fmt.Errorf("%s: %s [%s]", w.Path, w.Text, w.Rule)
+	fmt.Fprintf(f.p.Err, "warning: %s\n", sentence(fmt.Errorf("%s%s [%s]", where, w.Text, w.Rule)))
 }
 
 // write gives out the document: whole, or not at all into a file.

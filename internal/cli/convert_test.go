@@ -145,3 +145,17 @@ func TestConvertReplacesAFileWholeOrNotAtAll(t *testing.T) {
 		t.Error("left behind are", left, err)
 	}
 }
+
+func TestConvertTellsWhatItDidNotRead(t *testing.T) {
+	t.Parallel()
+	many := strings.Replace(aFeed, "</channel>", strings.Repeat("<item><title>x</title></item>", 1200)+"</channel>", 1)
+	if out, told, code := converted(t, many, "--to", "csv", "-"); code != exitOK || strings.Count(out, "\n") < 1000 || !strings.Contains(told, "There are more than 1000 items; the rest is not read. [limit]") {
+		t.Errorf("%d %s", code, told)
+	}
+	if _, told, _ := converted(t, aFeed[:len(aFeed)-30], "--to", "csv", "-"); !strings.Contains(told, "[truncated]") {
+		t.Error(told)
+	}
+	if _, told, _ := converted(t, strings.Replace(aFeed, "&amp;", "&", 1), "--to", "csv", "-"); strings.Contains(told, "entity") {
+		t.Error(told)
+	}
+}
