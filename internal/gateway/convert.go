@@ -202,8 +202,8 @@ func (c *Convert) load(ctx context.Context, next, before *copied) {
 			next.modified = next.at
 		}
 	}
-	close(next.done)
 	c.end(next)
+	close(next.done)
 }
 
 // begin keeps a copy that is about to be read, in place of the one before. It is called
