@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/client"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
@@ -365,5 +366,49 @@ func TestContentThatAKilledNodeFoundIsDeliveredByAnother(t *testing.T) {
 		if i < 10 {
 			t.Errorf("wrong content: %s", w)
 		}
+	}
+}
+
+func TestWhatIsSavedAtOneNodeIsReadAtTheOtherAtOnce(t *testing.T) {
+	t.Parallel()
+	database := storetest.Postgres(t)
+	node := func() *running {
+		cfg := conf(t, t.TempDir())
+		cfg.Database, cfg.Accounts.SecretKey, cfg.PublicURL = database, "the same on all nodes", "http://hub.example"
+		return start(t, cfg)
+	}
+	a, b := node(), node()
+	admin := a.addAlice()
+	for i := range 5 {
+		doc := rssOf(fmt.Sprint("version", i))
+		if _, err := admin.SaveFeed(t.Context(), "alice", client.PublicFeed, "", []byte(doc)); err != nil {
+			t.Fatal(err)
+		}
+		if code, body := get(t, b.base+"/alice/rss.xml"); code != http.StatusOK || body != doc {
+			t.Errorf("the other node has %d %s", code, body)
+		}
+		if code, body := get(t, b.base+"/alice/feed.json"); code != http.StatusOK || !strings.Contains(body, fmt.Sprint("version", i)) {
+			t.Errorf("the other node writes %d %s", code, body)
+		}
+	}
+	secret, err := admin.NewSecret(t.Context(), "alice", "Bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimPrefix(secret.Ways.URL, "http://hub.example")
+	if code, body := get(t, b.base+path); code != http.StatusOK {
+		t.Errorf("a reader's address is answered %d %s", code, body)
+	}
+	if err := (&client.Client{Base: b.admin}).RevokeSecret(t.Context(), "alice", secret.Selector); err != nil {
+		t.Fatal(err)
+	}
+	if code, _ := get(t, a.base+path); code != http.StatusNotFound {
+		t.Errorf("a revoked address is answered %d", code)
+	}
+	if _, err := (&client.Client{Base: b.admin}).EndFeed(t.Context(), "alice", client.PublicFeed); err != nil {
+		t.Fatal(err)
+	}
+	if code, _ := get(t, a.base+"/alice/feed.atom"); code != http.StatusGone {
+		t.Errorf("a feed that has ended is answered %d", code)
 	}
 }
