@@ -13,7 +13,7 @@ func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	if n.Space == "" && n.Prefix == "" { // only Atom has room for such
 		return (w.format == "atom" || w.format == "atom03") && !isCoreName(name)
 	}
-	if isCoreSpace(bareURI(n.Space)) {
+	if isCoreSpace(bareURI(n.Space)) || n.Prefix == "xml" || n.Prefix == "xmlns" { // which no element has
 		return false
 	}
 	s := spaceOfURI(n.Space)
