@@ -83,7 +83,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 		a.hub.Hint = hints.Hint
 	}
 	a.newUpstream(st)
-	if err := a.newHosted(st); err != nil {
+	if err := a.newHosted(ctx, st); err != nil {
 		_ = st.Close() // what is wrong is said already
 		return nil, err
 	}
@@ -190,6 +190,9 @@ func (a *App) warnings() []string {
 	}
 	if n := openFiles(); n < 4096 {
 		w = append(w, fmt.Sprintf("The limit of open files is %d, so at most %d notifications are under way at once; ulimit -n 65536 lifts it.", n, a.inFlight()))
+	}
+	if a.keyTrouble != "" {
+		w = append(w, a.keyTrouble)
 	}
 	if off := a.clock.Off(); off.Abs() > time.Minute {
 		w = append(w, fmt.Sprintf("The machine's clock was set by %s while this program ran; it follows slowly, so that nothing expires at once.", off.Round(time.Second)))

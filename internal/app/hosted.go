@@ -33,17 +33,24 @@ type hosted struct {
 	authors  *author.Feeds
 	audience *audience.Audience
 	layer    *syndicate.Layer
+
+	keyTrouble string // the key does not fit the secrets that are kept; "": it does
 }
 
 // newHosted makes the parts and joins them.
-func (a *App) newHosted(st store.Store) error {
+func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	if err != nil {
 		return err
 	}
-	a.accounts = &account.Accounts{Store: st, Now: a.clock.Now, Key: key, Log: a.log}
+	a.accounts = &account.Accounts{Store: plantedAccounts(st), Now: a.clock.Now, Key: key, Log: a.log}
+	if err := a.accounts.CheckKey(context.WithoutCancel(ctx)); fault.CodeOf(err) == fault.Conflict {
+		a.keyTrouble = fault.Message(err)
+	} else if err != nil {
+		return err
+	}
 	a.authors = &author.Feeds{
-		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: a.tellSaved,
+		Store: plantedAuthors(st), Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: plantedTell(a.tellSaved),
 		Events: a.savedEvents, Publish: a.hub.Bus.Publish,
 		Known: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)
@@ -57,8 +64,10 @@ func (a *App) newHosted(st store.Store) error {
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &gateway.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Log: a.log,
-		Hit: func(r *http.Request, feed string) {
-			a.audience.Hit(feed, audience.Hit{Agent: r.UserAgent(), Addr: gateway.CallerAddr(r, a.cfg.TrustedProxies)})
+		Hit: func(r *http.Request, h gateway.Answered) {
+			a.audience.Hit(h.Feed, audience.Hit{
+				Agent: r.UserAgent(), Addr: gateway.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
+			})
 		},
 	}
 	return nil

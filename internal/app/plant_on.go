@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 )
@@ -170,4 +172,62 @@ func (s halfway) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 		})
 	}
 	return applied, err
+}
+
+// plantedAccounts gives the store of accounts its bug.
+func plantedAccounts(st account.Store) account.Store {
+	if os.Getenv("CLOUDBURSTBUG") == "nonce-late" {
+		return open{st, &sync.Map{}}
+	}
+	return st
+}
+
+// open lets readers in, knows who came as long as it lives, and writes it a moment later.
+type open struct {
+	account.Store
+	seen *sync.Map
+}
+
+func (s open) UseNonce(_ context.Context, ids [][]byte, until time.Time) (bool, error) {
+	fresh := true
+	for _, id := range ids {
+		_, before := s.seen.LoadOrStore(string(id), true)
+		fresh = fresh && !before
+	}
+	time.AfterFunc(lateBy, func() { _, _ = s.Store.UseNonce(context.Background(), ids, until) })
+	return fresh, nil
+}
+
+// plantedAuthors gives the store of saved feeds its bug.
+func plantedAuthors(st author.Store) author.Store {
+	if os.Getenv("CLOUDBURSTBUG") == "save-late" {
+		return saveFirst{st}
+	}
+	return st
+}
+
+// saveFirst says that a document is on disk and writes it a moment later.
+type saveFirst struct{ author.Store }
+
+func (s saveFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {
+	f, err := s.Store.SavedFeed(ctx, d.User, d.Name)
+	if err != nil {
+		f = author.Feed{User: d.User, Name: d.Name}
+	}
+	f.Version++
+	f.Type, f.Size, f.SavedAt = d.Type, int64(len(d.Bytes)), d.At
+	time.AfterFunc(lateBy, func() { _, _, _ = s.Store.SaveDocument(context.Background(), d) })
+	return f, true, nil
+}
+
+// plantedTell gives the telling of saved feeds its bug: it is done before anybody's
+// telling is on disk.
+func plantedTell(tell func(context.Context, author.Feed) error) func(context.Context, author.Feed) error {
+	if os.Getenv("CLOUDBURSTBUG") != "told-first" {
+		return tell
+	}
+	return func(_ context.Context, f author.Feed) error {
+		time.AfterFunc(lateBy, func() { _ = tell(context.Background(), f) })
+		return nil
+	}
 }

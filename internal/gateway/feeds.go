@@ -44,12 +44,12 @@ type Feeds struct {
 	Accounts Accounts
 	Authors  Authors
 	Layer    *syndicate.Layer
-	Public   func() string                      // origin at which strangers reach this server
-	Hit      func(r *http.Request, feed string) // hears of requests that were answered, for public feeds ("alice/rss"); nil: nobody does
-	Trusted  []netip.Prefix                     // see [CallerAddr]
-	HTML     http.Handler                       // the page of an author, /<user>/; nil: Next
-	Next     http.Handler                       // nil: a plain 404
-	Log      *slog.Logger                       // nil is silent
+	Public   func() string                     // origin at which strangers reach this server
+	Hit      func(r *http.Request, a Answered) // hears of feeds that were answered; nil: nobody does
+	Trusted  []netip.Prefix                    // see [CallerAddr]
+	HTML     http.Handler                      // the page of an author, /<user>/; nil: Next
+	Next     http.Handler                      // nil: a plain 404
+	Log      *slog.Logger                      // nil is silent
 
 	once     sync.Once
 	formats  map[string]render.Format // by extension
@@ -59,6 +59,14 @@ type Feeds struct {
 	kept map[hostedKey]*hosted
 
 	clean func(html string) string // for format html
+}
+
+// Answered is a feed that somebody was given.
+type Answered struct {
+	Feed     string // "alice/rss"
+	Format   string // "" as it was saved
+	Selector string // of the secret that opened it; "" of a public feed
+	Status   int
 }
 
 // The two names of a feed's document, and what a negotiated address is called.
@@ -198,11 +206,17 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 	}
 	h := f.hosted(user, author.Public)
 	status, err := f.Layer.Serve(w, r, h.source(now), format)
-	switch {
-	case err != nil:
+	if err != nil {
 		f.refuse(w, r, err)
-	case f.Hit != nil && (status == http.StatusOK || status == http.StatusNotModified || status == http.StatusIMUsed):
-		f.Hit(r, h.key)
+		return
+	}
+	f.hit(r, Answered{Feed: h.key, Format: format, Status: status})
+}
+
+// hit tells of an answer with a feed, or with the word that it has not changed.
+func (f *Feeds) hit(r *http.Request, a Answered) {
+	if f.Hit != nil && (a.Status == http.StatusOK || a.Status == http.StatusNotModified || a.Status == http.StatusIMUsed) {
+		f.Hit(r, a)
 	}
 }
 

@@ -85,7 +85,7 @@ func (d *door) OpenByURL(_ context.Context, user, feed, selector, secret string,
 	if user != "alice" || feed != author.Private || selector != goodSelector || secret != goodSecret {
 		return account.Secret{}, errSecret
 	}
-	return account.Secret{}, nil
+	return account.Secret{Selector: goodSelector}, nil
 }
 
 func (d *door) OpenByBasic(_ context.Context, user, feed, name, password string, from account.Caller) (account.Secret, error) {
@@ -95,7 +95,7 @@ func (d *door) OpenByBasic(_ context.Context, user, feed, name, password string,
 	if user != "alice" || feed != author.Private || name != "bob" || password != goodSecret {
 		return account.Secret{}, errSecret
 	}
-	return account.Secret{}, nil
+	return account.Secret{Selector: goodSelector}, nil
 }
 
 func (d *door) OpenByWSSE(_ context.Context, user, feed string, t wsse.Token, from account.Caller) (account.Secret, error) {
@@ -108,7 +108,7 @@ func (d *door) OpenByWSSE(_ context.Context, user, feed string, t wsse.Token, fr
 		return account.Secret{}, errSecret
 	}
 	d.nonces[t.Nonce] = true
-	return account.Secret{}, nil
+	return account.Secret{Selector: goodSelector}, nil
 }
 
 // shelf is an author.Store of a map.
@@ -183,7 +183,7 @@ type desk struct {
 	*Feeds
 	authors *author.Feeds
 	door    *door
-	hits    []string
+	hits    []Answered
 	logged  *bytes.Buffer
 	now     time.Time
 }
@@ -197,7 +197,7 @@ func newDesk(t testing.TB) *desk {
 	d.Feeds = &Feeds{
 		Accounts: d.door, Authors: d.authors, Layer: &syndicate.Layer{Now: now, Log: log}, Log: log,
 		Public: func() string { return public },
-		Hit:    func(_ *http.Request, feed string) { d.hits = append(d.hits, feed) },
+		Hit:    func(_ *http.Request, a Answered) { d.hits = append(d.hits, a) },
 		HTML:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "the page") }),
 		Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusTeapot)

@@ -41,17 +41,18 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 		preflight(w, door)
 		return
 	}
+	var reader account.Secret
 	var err error
 	if named {
-		err = f.openByURL(r, user, secret)
+		reader, err = f.openByURL(r, user, secret)
 	} else {
-		err = f.openByHeader(r, user)
+		reader, err = f.openByHeader(r, user)
 	}
 	if err != nil {
 		f.refuseReader(w, r, err, named)
 		return
 	}
-	f.servePrivate(w, r, user, door)
+	f.servePrivate(w, r, user, door, reader)
 }
 
 // PrivatePath reports a path of a private feed, in any way in which it may be written:
@@ -68,28 +69,25 @@ func PrivatePath(p string) bool {
 func errNoFeed() error { return fault.New(fault.NotFound, "There is no such feed here.") }
 
 // openByURL lets in who knows the secret in the address.
-func (f *Feeds) openByURL(r *http.Request, user, pair string) error {
+func (f *Feeds) openByURL(r *http.Request, user, pair string) (account.Secret, error) {
 	selector, secret, _ := strings.Cut(pair, ".")
-	_, err := f.Accounts.OpenByURL(r.Context(), user, author.Private, selector, secret, f.caller(r, "token"))
-	return err
+	return f.Accounts.OpenByURL(r.Context(), user, author.Private, selector, secret, f.caller(r, "token"))
 }
 
 // openByHeader lets in who proves the secret by Basic or WSSE.
-func (f *Feeds) openByHeader(r *http.Request, user string) error {
+func (f *Feeds) openByHeader(r *http.Request, user string) (account.Secret, error) {
 	token, there, err := wsse.FromHeader(r.Header)
 	switch {
 	case err != nil:
-		return fault.Wrap(fault.Refused, err, "%s", refusedReader)
+		return account.Secret{}, fault.Wrap(fault.Refused, err, "%s", refusedReader)
 	case there:
-		_, err = f.Accounts.OpenByWSSE(r.Context(), user, author.Private, token, f.caller(r, "wsse"))
-		return err
+		return f.Accounts.OpenByWSSE(r.Context(), user, author.Private, token, f.caller(r, "wsse"))
 	}
 	name, password, ok := r.BasicAuth()
 	if !ok {
-		return fault.New(fault.Refused, "%s", refusedReader)
+		return account.Secret{}, fault.New(fault.Refused, "%s", refusedReader)
 	}
-	_, err = f.Accounts.OpenByBasic(r.Context(), user, author.Private, name, password, f.caller(r, "basic"))
-	return err
+	return f.Accounts.OpenByBasic(r.Context(), user, author.Private, name, password, f.caller(r, "basic"))
 }
 
 const refusedReader = "This feed is private. Send the name and the secret that its author gave you, by HTTP Basic or WSSE."
@@ -112,7 +110,7 @@ func (f *Feeds) refuseReader(w http.ResponseWriter, r *http.Request, err error, 
 
 // servePrivate answers a reader who was let in. While nothing was saved as private the
 // public feed stands in for it.
-func (f *Feeds) servePrivate(w http.ResponseWriter, r *http.Request, user, door string) {
+func (f *Feeds) servePrivate(w http.ResponseWriter, r *http.Request, user, door string, reader account.Secret) {
 	format, choose, err := f.format(r, door)
 	if err != nil {
 		f.refuse(w, r, err)
@@ -135,9 +133,12 @@ func (f *Feeds) servePrivate(w http.ResponseWriter, r *http.Request, user, door 
 			return
 		}
 	}
-	if _, err := f.Layer.Serve(w, r, f.hosted(user, now.Name).hidden(now), format); err != nil {
+	status, err := f.Layer.Serve(w, r, f.hosted(user, now.Name).hidden(now), format)
+	if err != nil {
 		f.refuse(w, r, err)
+		return
 	}
+	f.hit(r, Answered{Feed: user + "/" + author.Private, Format: format, Selector: reader.Selector, Status: status})
 }
 
 func (f *Feeds) caller(r *http.Request, door string) account.Caller {

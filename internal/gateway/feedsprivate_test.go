@@ -38,8 +38,13 @@ func TestAReaderWithASecretGetsThePrivateFeedByThreeWays(t *testing.T) {
 	d.do(t, "GET", "/alice/private/rss.xml", "", "If-None-Match", tag).is(t, "with its tag alone", http.StatusUnauthorized)
 	d.do(t, "GET", "/alice/private/feed", "", "basic", bobBasic, "Accept", "application/json").has(t, "JSON", "Content-Type", "application/feed+json; charset=utf-8")
 	d.do(t, "GET", "/alice/private/feed.exe", "", "basic", bobBasic).is(t, "an unknown ending", http.StatusNotFound, "xml, rdf, atom")
-	if len(d.hits) != 0 {
-		t.Errorf("private readers are counted: %q", d.hits)
+	if len(d.hits) != 15 {
+		t.Errorf("%d answers are told of, want 15", len(d.hits))
+	}
+	for _, h := range d.hits {
+		if h.Feed != "alice/private" || h.Selector != goodSelector {
+			t.Errorf("a private reader is told of as %+v", h)
+		}
 	}
 }
 
