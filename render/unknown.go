@@ -225,12 +225,22 @@ func (t *treeWriter) xmlAttr(n *feed.Node, name, value string) {
 func (t *treeWriter) twice(before []feed.Attr, a *feed.Attr, local string) bool {
 	for i := range before {
 		b := &before[i]
-		name := b.Name[strings.IndexByte(b.Name, ':')+1:]
-		if b.Name == a.Name || name == local && b.Space == a.Space && b.Space != "" {
+		if b.Name[strings.IndexByte(b.Name, ':')+1:] == local && spaceOfAttr(b) == spaceOfAttr(a) {
 			return true
 		}
 	}
 	return false
+}
+
+// spaceOfAttr is the namespace that an attribute is written with.
+func spaceOfAttr(a *feed.Attr) string {
+	switch i := strings.IndexByte(a.Name, ':'); {
+	case i == len("xml") && a.Name[:i] == "xml":
+		return "xml"
+	case i > 0 && a.Space == "":
+		return undeclared(a.Name[:i])
+	}
+	return a.Space
 }
 
 // bound is a prefix that stands for uri in the tag that is being written: the one
