@@ -52,6 +52,10 @@ func (p *Program) backup() *cobra.Command {
 goes on meanwhile. To restore, stop the server and put the copy in the place of
 the database in the data folder. PostgreSQL has tools of its own for this.
 
+The key of the secrets by which private feeds are read is not in the copy: it is
+the file secret.key in the data folder, unless accounts.secret-key is set. Copy it
+once, to another place than the copies of the database.
+
 The running server writes the file, with its rights and on its machine.
 --json prints an object: file, size.`,
 		Args: between(1, 1, "the name of one FILE"),
@@ -69,6 +73,7 @@ The running server writes the file, with its rights and on its machine.
 					return lines(p.Out).Encode(b)
 				}
 				fmt.Fprintf(p.Out, "Wrote %s (%d bytes).\n", clean(b.File), b.Size)
+				fmt.Fprintln(p.Err, "The key of the readers' secrets is not in it: keep a copy of secret.key in the data folder, too.")
 				return nil
 			})
 		},
