@@ -27,7 +27,7 @@ func appendCDF(w *writer) {
 	if f.Rating != "" {
 		w.empty("RATINGS", "VALUE", f.Rating)
 	}
-	c.links(f.Links, f.Link)
+	c.links(f.Links, f.Link, f.Title.Value != "")
 	c.schedule(f.Hints.Schedule)
 	c.others(f.Unknown)
 	c.lostOfFeed()
@@ -95,14 +95,18 @@ func (c cdf) values(authors []feed.Person, publisher *feed.Person, rights string
 }
 
 // links writes other pages than the one of the channel or item.
-func (c cdf) links(links []feed.Link, page string) {
+func (c cdf) links(links []feed.Link, page string, titled bool) {
 	for i := range links {
 		l := &links[i]
 		switch {
 		case l.Rel == "self" || l.Rel == "hub" || isAlternate(l) && l.Href == page && l.Title == "":
 		case l.Rel == "related" || isAlternate(l):
+			words := l.Title
+			if !titled { // readers would make a title of them
+				words = ""
+			}
 			if url := c.uri(l.Href, "links"); url != "" {
-				c.element("A", l.Title, "HREF", url)
+				c.element("A", words, "HREF", url)
 			}
 		default:
 			c.lose(lostLinks, true)
@@ -163,7 +167,7 @@ func (c cdf) item(it *feed.Item) {
 		c.empty("LOGO", "HREF", c.uri(more.Image.URL, "image"), "STYLE", "IMAGE")
 	}
 	c.values(it.Authors, more.Publisher, asWords(&more.Rights), &it.Published, it.Categories)
-	c.links(it.Links, it.Link)
+	c.links(it.Links, it.Link, it.Title.Value != "")
 	c.others(it.Unknown)
 	c.lostOfItem(it)
 	if name == "CHANNEL" {

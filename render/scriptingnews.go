@@ -156,6 +156,9 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 		plain = titled(title, plain, markup)
 	}
 	switch {
+	case it.Link == "" && visibleText(plain) == "":
+		n.warn("text-made", "text", "An item has a text, which this one does not; its identifier stands there.")
+		plain = plainWords(it.ID)
 	case it.Link == "":
 	case plain == "": // readers would make a text of the address
 		plain, marks = it.Link, append(marks, mark{it.Link, it.Link})
