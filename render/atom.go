@@ -152,7 +152,7 @@ func (a *atom) feedID() string {
 	if validIRI(f.ID) {
 		return f.ID
 	}
-	for _, s := range [...]string{a.self(), f.Link} {
+	for _, s := range [...]string{f.Self, f.Link, a.o.Self} { // the last differs from one place to another
 		if s = escapeIRI(s, false); validIRI(s) {
 			a.warn("id-made", "id", "The feed has no identifier that is an address; this one stands there: ", short(s), ".")
 			return s

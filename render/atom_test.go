@@ -351,3 +351,49 @@ func TestNoWhiteSpaceGetsIntoXHTML(t *testing.T) {
 		t.Error("white space got into XHTML")
 	}
 }
+
+func TestAtomNamesWhatTheOptionsSay(t *testing.T) {
+	t.Parallel()
+	f := reread(t, written(t, randomFeed(1), "atom"))
+	f.Self, f.Links = "https://old.example/atom.xml", append(f.Links, feed.Link{Rel: "self", Href: "https://old.example/atom.xml"}, feed.Link{Rel: "hub", Href: "https://old.example/hub"})
+	f.Hubs = []feed.Hub{{Type: "WebSub", URL: "https://old.example/hub"}, {Type: "rssCloud", URL: "https://old.example/cloud"}}
+	o := &Options{
+		Self: "https://new.example/feed.atom", Hubs: []string{"https://new.example/hub"}, Generator: &feed.Generator{Name: "New", URL: "https://new.example/"},
+		Cloud: &feed.Cloud{Domain: "new.example", Port: "80", Path: "/rpc", Protocol: "http-post"},
+	}
+	doc, _, err := Append(nil, f, "atom", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := reread(t, doc)
+	if got.Self != o.Self || got.Generator.Name != "New" || len(got.Clouds) != 1 || got.Clouds[0] != *o.Cloud {
+		t.Errorf("%s, %+v, %+v", got.Self, got.Generator, got.Clouds)
+	}
+	want := []feed.Hub{{Type: "WebSub", URL: "https://new.example/hub"}, {Type: "WebSub", URL: "https://old.example/hub"}, {Type: "rssCloud", URL: "https://old.example/cloud"}}
+	if diff := cmp.Diff(want, got.Hubs); diff != "" {
+		t.Error(diff)
+	}
+	for _, l := range got.Links {
+		if l.Rel == "self" && l.Href != o.Self {
+			t.Errorf("the old address is there: %+v", l)
+		}
+	}
+}
+
+// The IDs of Atom stay the same wherever the document stands.
+func TestIDsThatAreMadeDoNotDependOnWhereTheDocumentStands(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/", Items: []feed.Item{{ID: "17", IDFrom: feed.FromID}, {ID: "https://a.example/a b", IDFrom: feed.FromID}}}
+	var ids []string
+	for _, self := range []string{"https://a.example/1.atom", "https://b.example/2.atom"} {
+		doc, warnings, _ := Append(nil, f, "atom", &Options{Self: self})
+		got := reread(t, doc)
+		ids = append(ids, got.ID+" "+got.Items[0].ID+" "+got.Items[1].ID)
+		if len(warnings) == 0 || warnings[0].Rule != "id-made" {
+			t.Errorf("warnings are %+v", warnings)
+		}
+	}
+	if ids[0] != ids[1] || !strings.HasPrefix(ids[0], "https://a.example/ urn:uuid:") || !strings.HasSuffix(ids[0], " https://a.example/a%20b") {
+		t.Errorf("the IDs are %q", ids)
+	}
+}

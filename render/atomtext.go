@@ -39,8 +39,11 @@ func (a *atom) text(name string, t *feed.Text, title bool) {
 // textKind is what a text is. One that does not say so is HTML where it looks like it,
 // but for titles.
 func textKind(t *feed.Text, title bool) string {
-	if t.Type == "" && !title && href.LooksLikeHTML(t.Value) {
+	switch {
+	case t.Type == "" && !title && href.LooksLikeHTML(t.Value):
 		return htmlText
+	case strings.HasPrefix(t.Type, "multipart/"), strings.HasPrefix(t.Type, "message/"): // which Atom forbids
+		return plainText
 	}
 	return t.Type
 }
@@ -89,7 +92,7 @@ func (a *atom) inherit(t *feed.Text) {
 // isBalanced reports markup that can stand in XML as it is.
 func isBalanced(s string) bool {
 	const before, after = `<div xmlns="http://www.w3.org/1999/xhtml">`, "</div>"
-	if !utf8.ValidString(s) || strings.Contains(s, "<?") {
+	if !utf8.ValidString(s) || strings.Contains(s, "<?") || strings.Contains(s, "<!") {
 		return false
 	}
 	n, err := xmlsafe.Read(strings.NewReader(before+s+after), xmlsafe.Options{MaxBytes: int64(len(s)) + 100, MaxElements: len(s) + 1, Charset: "utf-8"})
@@ -189,7 +192,7 @@ func (a *atom) otherContent(t *feed.Text, kind string) {
 // isElement reports XML that can stand in an entry as it is: one element, with a
 // namespace of its own.
 func isElement(s string) bool {
-	if len(s) < 3 || s[0] != '<' || s[1] == '?' || s[1] == '!' || !utf8.ValidString(s) {
+	if len(s) < 3 || s[0] != '<' || strings.Contains(s, "<?") || strings.Contains(s, "<!") || !utf8.ValidString(s) {
 		return false
 	}
 	n, err := xmlsafe.Read(strings.NewReader(s), xmlsafe.Options{MaxBytes: int64(len(s)) + 1, MaxElements: len(s) + 1, Charset: "utf-8"})

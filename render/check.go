@@ -17,8 +17,9 @@ func validIRI(s string) bool {
 	if n == 0 || n == len(s)-1 {
 		return false
 	}
+	host := hostEnd(s)
 	for i := range len(s) {
-		if !iriByte(s[i]) {
+		if c := s[i]; !iriByte(c) || (c == '[' || c == ']') && i >= host {
 			return false
 		}
 	}
@@ -34,6 +35,18 @@ func validIRI(s string) bool {
 		return validTag(rest)
 	}
 	return true
+}
+
+// hostEnd is the end of the host in an address, 0 where there is none.
+func hostEnd(s string) int {
+	i := strings.Index(s, "://")
+	if i < 0 {
+		return 0
+	}
+	if n := strings.IndexAny(s[i+3:], "/?#"); n >= 0 {
+		return i + 3 + n
+	}
+	return len(s)
 }
 
 // schemeLen is the length of the scheme that a reference begins with, 0 for none.
@@ -164,7 +177,7 @@ func (w *writer) reference(s, where string, absolute bool) string {
 	}
 	clean := true
 	for i := range len(s) {
-		if !iriByte(s[i]) || absolute && s[i] >= utf8.RuneSelf {
+		if c := s[i]; !iriByte(c) || c == '[' || c == ']' || absolute && c >= utf8.RuneSelf {
 			clean = false
 			break
 		}
@@ -196,19 +209,11 @@ func ofSegment(c rune) bool { return c != '/' && c != '?' && c != '#' }
 // ASCII, all other characters behind the host as well.
 func escapeIRI(s string, ascii bool) string {
 	const digits = "0123456789ABCDEF"
-	host := 0
-	if i := strings.Index(s, "://"); i >= 0 {
-		host = i + 3
-		if n := strings.IndexAny(s[host:], "/?#"); n >= 0 {
-			host += n
-		} else {
-			host = len(s)
-		}
-	}
+	host := hostEnd(s)
 	b := make([]byte, 0, len(s)+16)
 	for i := range len(s) {
 		c := s[i]
-		if !iriByte(c) || ascii && c >= utf8.RuneSelf && i >= host {
+		if !iriByte(c) || i >= host && (c == '[' || c == ']' || ascii && c >= utf8.RuneSelf) {
 			b = append(b, '%', digits[c>>4], digits[c&15])
 		} else {
 			b = append(b, c)

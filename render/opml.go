@@ -20,7 +20,6 @@ func appendOPML(w *writer) {
 	w.dateRFC822("dateCreated", &f.Published)
 	w.dateRFC822("dateModified", &f.Updated)
 	o.owner()
-	w.leaf("docs", w.uri(f.Docs, "docs"))
 	w.close("head")
 	w.open("body")
 	for i := range f.Items {
