@@ -154,7 +154,7 @@ func (r *rss) itemTexts(titled bool, summary, content *feed.Text) {
 		r.element("description", "")
 	}
 	if content != nil {
-		r.leaf("content:encoded", asHTML(content))
+		r.markupElement("content:encoded", asHTML(content))
 	}
 }
 
@@ -165,7 +165,7 @@ func (r *rss) description(t *feed.Text) {
 		r.element("description", t.Value, "type", plainText)
 	default:
 		text := asHTML(t)
-		r.element("description", text)
+		r.markupElement("description", text)
 		r.length("description", text, 500)
 	}
 }

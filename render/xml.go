@@ -1,6 +1,7 @@
 package render
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -152,13 +153,22 @@ func (w *writer) escape(s, where string, in byte) {
 		s = strings.ToValidUTF8(s, "")
 	}
 	from := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if specials[c]&in == 0 {
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) {
+			found := unusual(s[i:i+8], in)
+			if found == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(found) / 8
+		}
+		if specials[s[i]]&in == 0 {
+			i++
 			continue
 		}
 		with, width := entity(s, i, in)
 		if width == 0 {
+			i++
 			continue
 		}
 		if with == "" && !told {
@@ -166,10 +176,25 @@ func (w *writer) escape(s, where string, in byte) {
 			w.warnCharacters(where)
 		}
 		w.b = append(append(w.b, s[from:i]...), with...)
-		from = i + width
-		i = from - 1
+		i += width
+		from = i
 	}
 	w.b = append(w.b, s[from:]...)
+}
+
+// unusual looks at eight bytes at once. The lowest bit that is set is in the first of
+// them that may be special: a control character, <, >, &, 0xEF or, in an attribute, a
+// quotation mark. It is a stride over all that is not.
+func unusual(s string, in byte) uint64 {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	x := eight(s)
+	angle := (x | 0x02*each) ^ '>'*each // < and > differ in this bit
+	amp := x ^ '&'*each
+	if in == inAttr { // " and & differ in this bit
+		amp = (x | 0x04*each) ^ '&'*each
+	}
+	ef := x ^ 0xEF*each
+	return ((x-0x20*each)&^x | (angle-each)&^angle | (amp-each)&^amp | (ef-each)&^ef) & high
 }
 
 // entity is what stands for the special character at s[i], "" for one that is left
