@@ -1,11 +1,18 @@
 package render
 
-import "cloudburst/internal/href"
+import (
+	"strings"
+
+	"cloudburst/internal/href"
+)
 
 // address is a reference as RSS has it: whole, and of ASCII. One that is not whole
 // stands on the address of the feed or of its page; "" is for what cannot be one, with a
 // warning.
 func (w *writer) address(s, where string) string {
+	if plainWeb(s) {
+		return s
+	}
 	if s != "" && schemeLen(s) == 0 {
 		if base := w.base(); base != "" {
 			s = href.New(base).Resolve(s)
@@ -26,8 +33,42 @@ func (w *writer) base() string {
 
 // quietly is address without a warning, for what is looked at more than once.
 func (w *writer) quietly(s string) string {
+	if plainWeb(s) {
+		return s
+	}
 	told, untold := len(w.warnings), w.untold
 	s = w.address(s, "")
 	w.warnings, w.untold = w.warnings[:told], untold
 	return s
 }
+
+// plainWeb reports an address of the web as nearly all are: http or https, a host, and
+// nothing but what addresses are made of. Whatever else is looked at more closely.
+func plainWeb(s string) bool {
+	const plain, safe = "http://", "https://"
+	n := len(plain)
+	if !strings.HasPrefix(s, plain) {
+		if n = len(safe); !strings.HasPrefix(s, safe) {
+			return false
+		}
+	}
+	if len(s) == n || s[n] == '/' || s[n] == '?' || s[n] == '#' {
+		return false
+	}
+	for i := n; i < len(s); i++ {
+		if addressBytes[s[i]] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// addressBytes is 1 for the bytes that addresses are made of.
+const addressBytes = none32 +
+	"\x00\x01\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // without space and "
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x01\x00\x01" + // without < and >
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x01\x00\x01" + // without \ and ^
+	"\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // without `
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x01\x00" + // without {, |, } and DEL
+	none64 + none64

@@ -13,6 +13,9 @@ import (
 //
 // spec:atom-rfc4287#id
 func validIRI(s string) bool {
+	if plainWeb(s) {
+		return true
+	}
 	n := schemeLen(s)
 	if n == 0 || n == len(s)-1 {
 		return false
@@ -172,8 +175,8 @@ func (w *writer) iri(s, where string) string { return w.reference(s, where, fals
 func (w *writer) uri(s, where string) string { return w.reference(s, where, true) }
 
 func (w *writer) reference(s, where string, absolute bool) string {
-	if s == "" {
-		return ""
+	if s == "" || plainWeb(s) {
+		return s
 	}
 	clean := true
 	for i := range len(s) {

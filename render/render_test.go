@@ -252,3 +252,18 @@ func TestWordsOfHTMLAreWhatAPersonReads(t *testing.T) {
 		}
 	}
 }
+
+func TestAPlainAddressIsOneThatALongerLookFindsNothingAt(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		s := "https://a.example/" + string([]byte{byte(c)}) + "b"
+		if want := iriByte(byte(c)) && c < 0x80; plainWeb(s) != want {
+			t.Errorf("%q: %v, want %v", s, !want, want)
+		}
+	}
+	for _, s := range []string{"", "http://", "https://", "http:///x", "https://?q", "http://#f", "ftp://a.example/", "HTTP://a.example/", "/x", "http:/a"} {
+		if plainWeb(s) {
+			t.Errorf("%q is plain", s)
+		}
+	}
+}
