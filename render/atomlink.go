@@ -22,7 +22,10 @@ const mostPages = 64
 func (a *atom) feedLinks() {
 	f, self := a.f, a.self()
 	l := atomLinks{atom: a}
-	page := a.ownPage(f.Link, f.ID, f.Links)
+	page := f.Link
+	if a.derived(page, f.ID, f.Links) {
+		page = ""
+	}
 	if page == "" && a.format == "atom03" {
 		a.warn("link-missing", "link", "The feed has no link to its page, which Atom 0.3 asks for; the feed's own address stands there.")
 		page = self
@@ -60,9 +63,13 @@ func (a *atom) feedLinks() {
 
 // entryLinks writes the links of an item, and its files. It reports whether one leads
 // to its page.
-func (a *atom) entryLinks(it *feed.Item, nested bool) (page bool) {
+func (a *atom) entryLinks(it *feed.Item, nested bool) (leads bool) {
 	l := atomLinks{atom: a}
-	l.pages(it.Links, a.ownPage(it.Link, it.ID, it.Links))
+	page := it.Link
+	if len(it.Content) > 0 && a.derived(page, it.ID, it.Links) {
+		page = ""
+	}
+	l.pages(it.Links, page)
 	if a.format == "atom03" && len(l.kinds) == 0 && !nested {
 		if link := a.iri(a.madeLink(it), "link"); link != "" {
 			l.write(&feed.Link{Rel: "alternate", Href: link})
@@ -83,13 +90,10 @@ func (a *atom) entryLinks(it *feed.Item, nested bool) (page bool) {
 	return len(l.kinds) > 0
 }
 
-// ownPage is the page to write, "" where the document that the feed is from had none:
-// readers take an identifier for it then.
-func (a *atom) ownPage(page, id string, links []feed.Link) string {
-	if a.format == "atom" && a.f.Format == feed.Atom && page == id && !hasLink(links, "alternate", page) {
-		return ""
-	}
-	return page
+// derived reports a page that the document did not have which the feed is from: readers
+// take an identifier for it.
+func (a *atom) derived(page, id string, links []feed.Link) bool {
+	return a.format == "atom" && a.f.Format == feed.Atom && page == id && !hasLink(links, "alternate", page)
 }
 
 func (a *atom) sourceLinks(s *feed.Source) {
