@@ -89,9 +89,16 @@ func (c *Convert) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Convert) answer(w http.ResponseWriter, r *http.Request, s syndicate.Source, to string) error {
+	callback, err := callbackOf(to, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
 	d, warnings, err := c.Layer.Document(r.Context(), s, to)
 	if err != nil {
 		return err
+	}
+	if callback != "" {
+		d = called(d, callback, s.Modified, "public, max-age=60")
 	}
 	w.Header().Set("X-Cloudburst-Warnings", strconv.Itoa(len(warnings)))
 	d.ServeHTTP(w, r)

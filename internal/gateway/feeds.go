@@ -205,12 +205,33 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 		w.Header().Set("Content-Location", formPath(user, format))
 	}
 	h := f.hosted(user, author.Public)
-	status, err := f.Layer.Serve(w, r, h.source(now), format)
+	status, err := f.serve(w, r, h.source(now), format)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
 	}
 	f.hit(r, Answered{Feed: h.key, Format: format, Status: status})
+}
+
+// serve answers with a feed in a format.
+func (f *Feeds) serve(w http.ResponseWriter, r *http.Request, s syndicate.Source, format string) (status int, err error) {
+	callback, err := callbackOf(format, r.URL.RawQuery)
+	if err != nil {
+		return 0, err
+	}
+	if callback == "" {
+		return f.Layer.Serve(w, r, s, format)
+	}
+	d, _, err := f.Layer.Document(r.Context(), s, format)
+	if err != nil {
+		return 0, err
+	}
+	cache := "public, max-age=60"
+	if s.Private {
+		cache = "private, no-store"
+	}
+	called(d, callback, s.Modified, cache).ServeHTTP(w, r)
+	return http.StatusOK, nil
 }
 
 // hit tells of an answer with a feed, or with the word that it has not changed.

@@ -133,7 +133,7 @@ func (f *Feeds) servePrivate(w http.ResponseWriter, r *http.Request, user, door 
 			return
 		}
 	}
-	status, err := f.Layer.Serve(w, r, f.hosted(user, now.Name).hidden(now), format)
+	status, err := f.serve(w, r, f.hosted(user, now.Name).hidden(now), format)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
