@@ -60,9 +60,9 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 	h := &hosted{user: user, name: name, key: user + "/" + name, public: public, feeds: f, told: map[string]*told{}, secretly: f.secretly}
 	h.template = syndicate.Source{
 		Key: h.key,
-		Load: func(ctx context.Context) ([]byte, error) {
-			_, doc, err := f.Authors.Document(ctx, user, name)
-			return doc, err
+		Load: func(ctx context.Context) ([]byte, string, error) {
+			now, doc, err := f.Authors.Document(ctx, user, name)
+			return doc, now.Type, err
 		},
 		URL:    public + "/" + user + "/" + pathSaved,
 		Render: func(format string) render.Options { return h.about(format).options },

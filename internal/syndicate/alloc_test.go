@@ -26,7 +26,7 @@ func TestAHitCostsNoMemory(t *testing.T) {
 	// What does not change is in a template, as internal/gateway has it.
 	of := func(version int64, raw []byte) Source {
 		s := saved(version, nil)
-		s.Load = func(context.Context) ([]byte, error) { return raw, nil }
+		s.Load = func(context.Context) ([]byte, string, error) { return raw, "", nil }
 		s.Render = func(string) render.Options { return o }
 		s.Link = func(string) []string { return links }
 		return s

@@ -43,7 +43,7 @@ func TestWhatIsUsedLeastGoesFirst(t *testing.T) {
 	ask := func(key string) {
 		s := saved(1, nil)
 		s.Key = key
-		s.Load = func(context.Context) ([]byte, error) { loads[key]++; return rss("one"), nil }
+		s.Load = func(context.Context) ([]byte, string, error) { loads[key]++; return rss("one"), "", nil }
 		get(t, l, s, "")
 	}
 	for i := range 200 {

@@ -222,11 +222,11 @@ func TestWhatMakesNoDifferenceGetsTheWhole(t *testing.T) {
 	// Where the difference cannot be made, the whole is there.
 	loads := 0
 	s := saved(2, nil)
-	s.Load = func(context.Context) ([]byte, error) {
+	s.Load = func(context.Context) ([]byte, string, error) {
 		if loads++; loads > 1 {
-			return nil, context.DeadlineExceeded
+			return nil, "", context.DeadlineExceeded
 		}
-		return rss("b", "a"), nil
+		return rss("b", "a"), "", nil
 	}
 	tag := get(t, l, saved(1, rss("a")), "").Header().Get("ETag")
 	get(t, l, s, "")
@@ -245,7 +245,7 @@ func TestWhatWasSavedMeanwhileIsNotLost(t *testing.T) {
 	l := layer(t)
 	raw := rss("b", "a")
 	s := saved(2, nil)
-	s.Load = func(context.Context) ([]byte, error) { return raw, nil }
+	s.Load = func(context.Context) ([]byte, string, error) { return raw, "", nil }
 	tag := get(t, l, saved(1, rss("a")), "rss20").Header().Get("ETag")
 	get(t, l, s, "rss20")
 	forget := func(k nodeKey) {

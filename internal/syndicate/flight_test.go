@@ -21,10 +21,10 @@ func TestManyWhoMissWaitForOne(t *testing.T) {
 		l := layer(t)
 		var loads atomic.Int64
 		s := saved(1, nil)
-		s.Load = func(context.Context) ([]byte, error) {
+		s.Load = func(context.Context) ([]byte, string, error) {
 			loads.Add(1)
 			time.Sleep(time.Second)
-			return rss("one"), nil
+			return rss("one"), "", nil
 		}
 		var group sync.WaitGroup
 		for i := range 400 {
@@ -51,12 +51,12 @@ func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := layer(t)
 		s := saved(1, nil)
-		s.Load = func(ctx context.Context) ([]byte, error) {
+		s.Load = func(ctx context.Context) ([]byte, string, error) {
 			select {
 			case <-time.After(time.Second):
-				return rss("one"), nil
+				return rss("one"), "", nil
 			case <-ctx.Done():
-				return nil, ctx.Err()
+				return nil, "", ctx.Err()
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -71,7 +71,7 @@ func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
 		group.Go(func() { get(t, l, s, "") })
 		group.Wait()
 		// A source that never comes is given up.
-		s.Key, s.Load = "slow", func(ctx context.Context) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }
+		s.Key, s.Load = "slow", func(ctx context.Context) ([]byte, string, error) { <-ctx.Done(); return nil, "", ctx.Err() }
 		if _, _, err := l.Document(t.Context(), s, ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -85,11 +85,11 @@ func TestAPanicIsAnErrorOfThatDocumentOnly(t *testing.T) {
 	l.Log = slog.New(slog.DiscardHandler)
 	s := saved(1, nil)
 	broken := true
-	s.Load = func(context.Context) ([]byte, error) {
+	s.Load = func(context.Context) ([]byte, string, error) {
 		if broken {
 			panic("broken")
 		}
-		return rss("one"), nil
+		return rss("one"), "", nil
 	}
 	w := httptest.NewRecorder()
 	_, err := l.Serve(w, httptest.NewRequest("GET", "/", nil), s, "atom")
@@ -107,10 +107,10 @@ func TestWhatWasDroppedIsMadeAgainAndNothingOfItKept(t *testing.T) {
 		l := layer(t)
 		s := saved(1, nil)
 		content := "old"
-		s.Load = func(context.Context) ([]byte, error) {
+		s.Load = func(context.Context) ([]byte, string, error) {
 			doc := rss(content)
 			time.Sleep(time.Second)
-			return doc, nil
+			return doc, "", nil
 		}
 		go get(t, l, s, "atom")
 		synctest.Wait()

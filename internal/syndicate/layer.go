@@ -25,8 +25,9 @@ type Source struct {
 	Raw     []byte // the document as it was saved; it may not be changed afterwards
 	RawType string // its Content-Type; "": by the format that it is in
 	// Load reads the document where Raw is nil. It is called when the document is not
-	// in memory, and goes on when the reader who caused it leaves.
-	Load func(ctx context.Context) ([]byte, error)
+	// in memory, and goes on when the reader who caused it leaves. The feed may have
+	// changed since this source was made: rawType is that of what was read; "": RawType.
+	Load func(ctx context.Context) (raw []byte, rawType string, err error)
 	URL  string // its own address, which relative references stand on
 
 	// Render gives what the written document says of itself, in each format; nil says

@@ -85,7 +85,7 @@ func TestTheFeedIsReadOnceForAllFormats(t *testing.T) {
 	l := layer(t)
 	var loads atomic.Int64
 	s := saved(1, nil)
-	s.Load = func(context.Context) ([]byte, error) { loads.Add(1); return rss("one", "two"), nil }
+	s.Load = func(context.Context) ([]byte, string, error) { loads.Add(1); return rss("one", "two"), "", nil }
 	for range 3 {
 		for _, f := range append(render.Formats(), render.Format{Type: "application/rss+xml; charset=utf-8"}) {
 			w := get(t, l, s, f.Name)
@@ -176,14 +176,30 @@ func TestANewerVersionReplacesAllAndAnOlderNothing(t *testing.T) {
 	sound(t, l)
 }
 
+func TestWhatWasReadSaysItsType(t *testing.T) {
+	t.Parallel()
+	l := layer(t)
+	s := saved(1, nil)
+	s.RawType = "application/rss+xml; charset=utf-8"
+	s.Load = func(context.Context) ([]byte, string, error) {
+		return rss("It\xe9m"), "application/rss+xml; charset=iso-8859-1", nil
+	}
+	if w := get(t, l, s, ""); w.Header().Get("Content-Type") != "application/rss+xml; charset=iso-8859-1" {
+		t.Error(w.Header())
+	}
+	if w := get(t, l, s, "atom"); !strings.Contains(w.Body.String(), "Itém") {
+		t.Error(w.Body)
+	}
+}
+
 func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
 	t.Parallel()
 	l := layer(t)
 	away := errors.New("away")
 	lost := saved(1, nil)
 	lost.Key = "lost"
-	lost.Load = func(context.Context) ([]byte, error) {
-		return nil, fault.Wrap(fault.Unavailable, away, "The store is away.")
+	lost.Load = func(context.Context) ([]byte, string, error) {
+		return nil, "", fault.Wrap(fault.Unavailable, away, "The store is away.")
 	}
 	page := saved(1, []byte("<html><body>x</body></html>"))
 	page.Key = "page"
@@ -209,7 +225,7 @@ func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
 		sound(t, l)
 	}
 	// An error is not kept.
-	lost.Load = func(context.Context) ([]byte, error) { return rss("one"), nil }
+	lost.Load = func(context.Context) ([]byte, string, error) { return rss("one"), "", nil }
 	get(t, l, lost, "")
 	if w := get(t, l, page, ""); w.Code != 200 {
 		t.Error(w.Code)

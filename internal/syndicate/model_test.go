@@ -32,7 +32,7 @@ func TestReadersGetTheNewestVersionWhateverHappens(t *testing.T) {
 		s := saved(newest[n].Load(), nil)
 		s.Key = fmt.Sprint("feed", n)
 		// As a store would: what is newest when it is read.
-		s.Load = func(context.Context) ([]byte, error) { return modelDocument(n, newest[n].Load()), nil }
+		s.Load = func(context.Context) ([]byte, string, error) { return modelDocument(n, newest[n].Load()), "", nil }
 		return s
 	}
 	var statuses sync.Map

@@ -1,6 +1,7 @@
 package syndicate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -29,10 +30,12 @@ func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error)
 	n, err := l.shared(ctx, e, s.Version, nodeKey{kind: read}, func(ctx context.Context) (*node, error) {
 		raw := s.Raw
 		if raw == nil && s.Load != nil {
+			var rawType string
 			var err error
-			if raw, err = s.Load(ctx); err != nil {
+			if raw, rawType, err = s.Load(ctx); err != nil {
 				return nil, fmt.Errorf("load %s: %w", e.key.name, err)
 			}
+			s.RawType = cmp.Or(rawType, s.RawType)
 		}
 		leave, err := l.turn(ctx)
 		if err != nil {
