@@ -258,12 +258,23 @@ func validMIME(s string) bool {
 // token reports a word of a media type.
 func token(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?=`, c) >= 0 {
+		if tokenBytes[s[i]] == 0 {
 			return false
 		}
 	}
 	return s != ""
 }
+
+// tokenBytes is 1 for the bytes that words of media types have: those of ASCII that can
+// be seen, but for ()<>@,;:\"/[]?= which part them.
+const tokenBytes = none32 +
+	"\x00\x01\x00\x01\x01\x01\x01\x01\x00\x00\x01\x01\x00\x01\x01\x00" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x00\x00\x00" +
+	"\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x00\x00\x01\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00" +
+	none64 + none64
 
 // language is the name of one, "" for what is none, with a warning.
 func (w *writer) language(s, where string) string {

@@ -267,3 +267,36 @@ func TestAPlainAddressIsOneThatALongerLookFindsNothingAt(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensAreWordsOfASCII(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		want := c > ' ' && c < 0x7f && !strings.ContainsRune(`()<>@,;:\"/[]?=`, rune(c))
+		if token("a"+string([]byte{byte(c)})) != want {
+			t.Errorf("%q: %v, want %v", byte(c), !want, want)
+		}
+	}
+}
+
+func TestEscapingLooksAtEveryByte(t *testing.T) {
+	t.Parallel()
+	for _, in := range []byte{inText, inAttr} {
+		for c := range 256 {
+			for at := range 20 {
+				s := strings.Repeat("a", at) + string([]byte{byte(c)}) + strings.Repeat("b", 19-at)
+				w := writer{f: new(feed.Feed)}
+				w.escape(s, "", in)
+				want := string([]byte{byte(c)})
+				if specials[c]&in != 0 || c >= 0x80 {
+					want = ""
+					if c < 0x80 {
+						want, _ = entity(want+string([]byte{byte(c)}), 0, in)
+					}
+				}
+				if got := string(w.b); got != strings.Repeat("a", at)+want+strings.Repeat("b", 19-at) || (len(w.warnings) > 0) != (want == "") {
+					t.Fatalf("%q in %d: %q, %v", s, in, got, w.warnings)
+				}
+			}
+		}
+	}
+}

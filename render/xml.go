@@ -147,6 +147,10 @@ const (
 //
 // spec:xml10-2008#characters
 func (w *writer) escape(s, where string, in byte) {
+	if isPlain(s, in) {
+		w.b = append(w.b, s...)
+		return
+	}
 	told := !utf8.ValidString(s)
 	if told {
 		w.warnCharacters(where)
@@ -180,6 +184,26 @@ func (w *writer) escape(s, where string, in byte) {
 		from = i
 	}
 	w.b = append(w.b, s[from:]...)
+}
+
+// isPlain reports a text of ASCII with nothing special in it, as most short ones are.
+func isPlain(s string, in byte) bool {
+	const high = 0x8080808080808080
+	n := len(s)
+	if n < 8 {
+		for i := range n {
+			if c := s[i]; c >= utf8.RuneSelf || specials[c]&in != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for i := 0; i+8 < n; i += 8 {
+		if unusual(s[i:i+8], in)|eight(s[i:i+8])&high != 0 {
+			return false
+		}
+	}
+	return unusual(s[n-8:], in)|eight(s[n-8:])&high == 0 // some of them a second time
 }
 
 // unusual looks at eight bytes at once. The lowest bit that is set is in the first of
