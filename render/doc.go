@@ -23,4 +23,10 @@
 // An item without a title has none, where the format does without. Where it does not,
 // the first words of the item stand there, with a warning. Dates are those of the feed;
 // nothing asks the clock.
+//
+// Atom asks for more: an ID and a date of every entry, and somebody who wrote it. An ID
+// that is no address becomes a URN made of it, the same every time; a date that is
+// missing is the nearest that is known, and 1970 where none is; the author is the
+// publisher, or has the name of the feed. Each of these has a warning, whose Rule ends
+// in "-made".
 package render

@@ -257,7 +257,7 @@ func TestAPlainAddressIsOneThatALongerLookFindsNothingAt(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		s := "https://a.example/" + string([]byte{byte(c)}) + "b"
-		if want := iriByte(byte(c)) && c < 0x80; plainWeb(s) != want {
+		if want := iriByte(byte(c)) && c < 0x80 && c != '[' && c != ']'; plainWeb(s) != want {
 			t.Errorf("%q: %v, want %v", s, !want, want)
 		}
 	}
