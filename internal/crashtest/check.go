@@ -22,8 +22,10 @@ func (h *history) check(all map[pair]stored) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.confirm(&r)
+	h.host()
 	broken = append(broken, h.strange...)
 	broken = append(broken, h.checkAsked(&r)...)
+	broken = append(broken, h.checkSaves(&r)...)
 	for _, o := range h.overlaps {
 		broken = append(broken, h.checkOverlap(o)...)
 	}
@@ -51,9 +53,10 @@ func (h *history) check(all map[pair]stored) (broken []string, r Report) {
 			broken = append(broken, fmt.Sprintf("from nowhere: %s is subscribed to %s, and nobody asked for it", p.callback, p.feed))
 		}
 	}
-	for _, list := range h.versions {
+	for feed, list := range h.versions {
+		_, _, hosted := hostedTopic(feed)
 		for _, v := range list {
-			if v.ping.ok {
+			if v.ping.ok && !hosted {
 				r.Pings++
 			}
 		}
@@ -120,7 +123,7 @@ func (h *history) checkTold(p pair, since time.Time) (broken []string) {
 			continue
 		}
 		told := slices.ContainsFunc(h.received[p], func(g receipt) bool {
-			return !g.refused && g.at.After(v.at) && (g.content == nil || g.content.version >= v.version)
+			return !g.refused && g.at.After(v.at) && (g.content == nil || !h.older(p.feed, g.content.version, v.version))
 		})
 		if !told {
 			broken = append(broken, fmt.Sprintf("ping lost: %s was never told of the change of %s at %s, acknowledged at %s",

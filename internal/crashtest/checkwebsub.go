@@ -94,7 +94,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 			continue // a dead process had left it in a socket
 		}
 		for _, before := range list[:i] {
-			if before.content != nil && before.content.version > c.version && before.end.Before(g.at) {
+			if before.content != nil && h.older(p.feed, c.version, before.content.version) && before.end.Before(g.at) {
 				say(g, "old after new (version %d at %s)", before.content.version, before.at.Format(clock))
 				break
 			}

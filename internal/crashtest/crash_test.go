@@ -77,6 +77,8 @@ func kept(t *testing.T, r Report) {
 		"subscriptions live": r.Live, "notifications": r.Notifications, "refused notifications": r.Refused, "slow notifications": r.Slow,
 		"confirmed requests of WebSub": r.Confirmed - r.Deaths, "declined ones": r.Declined, "ended ones": r.Ended, "denials": r.Denied, "contents": r.Contents, "signed contents": r.Signed,
 		"registrations by CNWS": r.CNWS, "pings over WebSub": r.Published, "pings of sites on the list": r.Listed,
+		"saves of hosted feeds": r.Saved - r.Deaths, "documents of hosted feeds": r.Served - r.Deaths, "rendered ones": r.Rendered,
+		"headers let in": r.LetIn, "headers refused after a death": r.Replayed,
 	} {
 		if n <= 0 {
 			t.Errorf("too few %s to prove anything: %s", what, r)
@@ -110,6 +112,9 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 		"other-content":     {"wrong content", "old after new", "ping lost"},
 		"announce-late":     {"ping lost", "not listed"},
 		"decide-halfway":    {"cancel undone", "registration lost", "wrong secret"},
+		"save-late":         {"save lost"},
+		"told-first":        {"ping lost"},
+		"nonce-late":        {"let in again"},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()

@@ -73,13 +73,18 @@ type history struct {
 	listed    map[string]time.Time // acknowledged pings of sites by the name that was given, and when
 	proofs    map[pair][]call      // that it was subscribed
 	strange   []string             // what nobody may say or ask at all
+	saves     map[string][]*save   // of hosted feeds, by whose it is
+	looks     map[string][]look
+	order     map[string][]*span // of the versions, at the end
+	tickets   []*ticket
 	afterlife time.Duration
 }
 
 func newHistory(afterlife time.Duration) *history {
 	return &history{afterlife: afterlife, registers: map[pair][]call{}, cancels: map[pair][]call{}, versions: map[string][]published{},
 		received: map[pair][]receipt{}, open: map[pair]time.Time{},
-		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}, proofs: map[pair][]call{}}
+		requests: map[pair][]*request{}, leases: map[int]*request{}, questions: map[pair][]question{}, listed: map[string]time.Time{}, proofs: map[pair][]call{},
+		saves: map[string][]*save{}, looks: map[string][]look{}}
 }
 
 func (h *history) do(f func()) {

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -16,11 +17,13 @@ type trial struct {
 	cloud  []string // paths of callbacks, for each feed one
 	websub []string
 	cnws   []string
+	owners []owner // of hosted feeds
+	last   sync.WaitGroup
 }
 
 // ordeal brings the program to a moment at which it is easily forgotten what is
 // owed, and returns there. What is returned makes everybody quick again.
-func (r *runner) ordeal(n int) (over func()) {
+func (r *runner) ordeal(ctx context.Context, n int) (over func(), err error) {
 	t := &trial{base: r.where(), s: r.subs[n%len(r.subs)], name: fmt.Sprintf("ordeal%d", n)}
 	for i := range 3 {
 		t.feeds = append(t.feeds, fmt.Sprintf("%s/%s-%d.xml", r.feeds.base, t.name, i))
@@ -28,6 +31,8 @@ func (r *runner) ordeal(n int) (over func()) {
 		t.websub = append(t.websub, fmt.Sprintf("/ws-%s-%d", t.name, i))
 		t.cnws = append(t.cnws, fmt.Sprintf("/cn-%s-%d", t.name, i))
 	}
+	hosted := make(chan error, 1)
+	go func() { hosted <- r.host(ctx, t) }()
 	var asked []*request
 	for i, feed := range t.feeds {
 		asked = append(asked, r.ask(t.base, subscribe, feed, t.s, t.websub[i], r.secret(), true))
@@ -37,13 +42,19 @@ func (r *runner) ordeal(n int) (over func()) {
 		}
 	}
 	r.await(asked...)
-	switch n % 3 {
-	case 1:
-		return r.slowCallbacks(t)
-	case 2:
-		return r.rightAfter(t)
+	if err := <-hosted; err != nil {
+		return nil, fmt.Errorf("feeds to be kept: %w", err)
 	}
-	return r.slowFeeds(t)
+	calm := func() {}
+	switch n % 3 {
+	case 0:
+		calm = r.slowFeeds(t)
+	case 1:
+		calm = r.slowCallbacks(t)
+	case 2:
+		r.rightAfter(t)
+	}
+	return func() { calm(); t.last.Wait() }, nil
 }
 
 // await waits until the callbacks were asked what was acknowledged.
@@ -72,7 +83,7 @@ func (r *runner) slowFeeds(t *trial) (over func()) {
 		group.Go(func() { r.ask(t.base, subscribe, feed, t.s, "/ws-late-"+t.name, r.secret(), true) })
 	}
 	group.Wait()
-	time.Sleep(time.Duration(r.rng.IntN(int(feedTakes / 8))))
+	r.lastSaves(t, time.Duration(r.rng.IntN(int(feedTakes/8))))
 	return func() {
 		for _, feed := range t.feeds {
 			r.feeds.setSlow(feed, false)
@@ -92,7 +103,7 @@ func (r *runner) slowCallbacks(t *trial) (over func()) {
 	}
 	select {
 	case <-called:
-		time.Sleep(callTakes*7/10 + time.Duration(r.rng.IntN(int(callTakes/4))))
+		r.lastSaves(t, callTakes*7/10+time.Duration(r.rng.IntN(int(callTakes/5))))
 	case <-time.After(patience):
 	}
 	return func() {
@@ -106,11 +117,12 @@ func (r *runner) slowCallbacks(t *trial) (over func()) {
 
 // rightAfter returns right after an end and requests were acknowledged, a site was
 // pinged, and perhaps callbacks were asked.
-func (r *runner) rightAfter(t *trial) (over func()) {
+func (r *runner) rightAfter(t *trial) {
 	// What was declined changes nothing, as the content of the next change shows.
 	r.await(r.ask(t.base, subscribe, t.feeds[0], t.s, t.websub[0], r.secret(), false))
 	r.ping(t.base, t.feeds[0], overWebSub)
 	var group sync.WaitGroup
+	t.last.Go(func() { r.lastSaves(t, 0) })
 	group.Go(func() { r.cancel(t.base, t.feeds[0], t.s, t.cloud[0]) })
 	group.Go(func() { r.ping(t.base, t.feeds[1], ofSite) })
 	group.Go(func() { r.ask(t.base, unsubscribe, t.feeds[0], t.s, t.websub[0], "", true) })
@@ -119,5 +131,4 @@ func (r *runner) rightAfter(t *trial) (over func()) {
 	group.Go(func() { r.ask(t.base, subscribe, t.feeds[2], t.s, "/ws-late-"+t.name, r.secret(), true) })
 	group.Wait()
 	time.Sleep(time.Duration(r.rng.IntN(int(25 * time.Millisecond))))
-	return func() {}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -96,10 +97,13 @@ func (r *runner) startOnce(ctx context.Context) (*process, error) {
 		}
 		base, admin := readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
 		if base != "" && admin != "" && r.status(ctx, base+"/readyz") == http.StatusOK {
+			r.history.now(func(l *life, at time.Time) { l.ready = at })
+			// Before anybody saves again: what the dead one left.
+			r.readAll(base, slices.Concat(r.owners, r.fresh), asSaved)
+			r.fresh = nil
 			r.mu.Lock()
 			r.base, r.admin = base, admin
 			r.mu.Unlock()
-			r.history.now(func(l *life, at time.Time) { l.ready = at })
 			return p, nil
 		}
 		if time.Now().After(end) {

@@ -62,15 +62,22 @@ type Report struct {
 	Sites     int // acknowledged pings of sites
 	Listed    int // of them found on the list of changes after a restart
 	Published int // acknowledged pings over WebSub
+
+	Saved    int // acknowledged versions of hosted feeds
+	Served   int // documents of hosted feeds that were read
+	Rendered int // of them in another form than they were saved in
+	LetIn    int // headers that opened a private feed
+	Replayed int // of them refused after a death, while they were fresh
 }
 
 func (r Report) String() string {
 	return fmt.Sprintf("%d deaths, %d registrations, %d by CNWS, %d cancels and %d pings (%d pending, %d by WebSub, %d of sites, %d of them listed) acknowledged, "+
 		"%d WebSub requests acknowledged, %d confirmed, %d declined, %d denied, %d ended, %d subscriptions live, %d notifications (%d refused, %d slow), "+
-		"%d contents (%d signed, %d of a version again), %d duplicates, %d promises broken",
+		"%d contents (%d signed, %d of a version again), %d duplicates, "+
+		"%d saves acknowledged, %d documents served (%d rendered), %d headers let in, %d of them refused after a death, %d promises broken",
 		r.Deaths, r.Registered, r.CNWS, r.Cancelled, r.Pings, r.Pending, r.Published, r.Sites, r.Listed,
 		r.Requests, r.Confirmed, r.Declined, r.Denied, r.Ended, r.Live, r.Notifications, r.Refused, r.Slow,
-		r.Contents, r.Signed, r.Again, r.Duplicates, len(r.Broken))
+		r.Contents, r.Signed, r.Again, r.Duplicates, r.Saved, r.Served, r.Rendered, r.LetIn, r.Replayed, len(r.Broken))
 }
 
 type runner struct {
@@ -81,11 +88,17 @@ type runner struct {
 	rng     *locked
 	client  *http.Client
 
+	owners    []owner // of hosted feeds, whom everybody may save for
+	reader    owner   // of the private feed of the first of them
+	strangers *http.Client
+	fresh     []owner // whose feeds nobody has read since the last death
+
 	mu     sync.Mutex
 	base   string // public address of the living process; "" while none lives
 	admin  string
 	busy   map[pair]bool
-	names  int // sites that were named
+	names  int               // sites that were named
+	tags   map[string]tagged // of hosted feeds, by path
 	report Report
 }
 
@@ -112,8 +125,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	r := &runner{
 		Options: o, history: newHistory(o.Afterlife), rng: &locked{rng: rand.New(rand.NewPCG(o.Seed, 7))},
-		client: &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, busy: map[pair]bool{},
+		client: &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, busy: map[pair]bool{}, tags: map[string]tagged{},
 	}
+	r.strangers = strangersClient(r.rng)
 	var err error
 	if r.feeds, err = newFeeds(); err != nil {
 		return Report{}, err
@@ -127,6 +141,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		defer s.srv.Close()
 		r.subs = append(r.subs, s)
 	}
+	if err := r.settleIn(ctx); err != nil {
+		return Report{}, err
+	}
 	return r.run(ctx)
 }
 
@@ -137,6 +154,9 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	for range r.Clients {
 		group.Go(func() { r.clientLoop(clients) })
 	}
+	for range writers {
+		group.Go(func() { r.writerLoop(clients) })
+	}
 	for i := range r.Cycles {
 		p, err := r.start(ctx)
 		if err != nil {
@@ -146,7 +166,10 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 			if err := r.lists(ctx, r.where()); err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
-			over := r.ordeal(i / r.Ordeal)
+			over, err := r.ordeal(ctx, i/r.Ordeal)
+			if err != nil {
+				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
+			}
 			r.die(p)
 			over()
 		} else if i%10 == 7 {
@@ -168,6 +191,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	counted.Broken = append(broken, endless...)
 	own := &r.report
 	counted.Registered, counted.Cancelled, counted.CNWS = own.Registered, own.Cancelled, own.CNWS
+	counted.Served, counted.Rendered, counted.LetIn, counted.Replayed = own.Served, own.Rendered, own.LetIn, own.Replayed
 	counted.Requests, counted.Sites, counted.Listed, counted.Published = own.Requests, own.Sites, own.Listed, own.Published
 	return counted, nil
 }
@@ -215,6 +239,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, e
 	if err := r.lists(ctx, r.where()); err != nil {
 		return nil, nil, err
 	}
+	r.readKept(r.where())
 	if !settled {
 		endless = []string{fmt.Sprintf("no end: there was still work after %s, with everybody well", r.Settle)}
 	}

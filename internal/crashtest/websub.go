@@ -131,15 +131,9 @@ func (h *history) contentOf(head http.Header, body []byte, callback string) *con
 			c.wrong = fmt.Sprintf("the link %q", link)
 		}
 	}
-	_, rest, _ := bytes.Cut(body, []byte("<description>v"))
-	number, _, _ := bytes.Cut(rest, []byte("<"))
-	c.version, _ = strconv.Atoi(string(number))
-	kind, want := document(c.topic, c.version)
-	switch got := head.Get("Content-Type"); {
-	case !bytes.Equal(body, want):
-		c.wrong = fmt.Sprintf("%d bytes that are not the %d of version %d", len(body), len(want), c.version)
-	case got != kind:
-		c.wrong = fmt.Sprintf("type %q on version %d", got, c.version)
+	version, wrong := h.versionOf(c.topic, head.Get("Content-Type"), body)
+	if c.version = version; wrong != "" {
+		c.wrong = wrong
 	}
 	signature := head.Get("X-Hub-Signature")
 	if c.signed = signature != ""; !c.signed {
@@ -156,6 +150,24 @@ func (h *history) contentOf(head http.Header, body []byte, callback string) *con
 		}
 	}
 	return c
+}
+
+// versionOf is the version of a feed that a content is, or what is wrong with it.
+func (h *history) versionOf(topic, kind string, body []byte) (v int, wrong string) {
+	if user, form, ok := hostedTopic(topic); ok {
+		return h.hostedVersion(user, form, kind, body)
+	}
+	_, rest, _ := bytes.Cut(body, []byte("<description>v"))
+	number, _, _ := bytes.Cut(rest, []byte("<"))
+	v, _ = strconv.Atoi(string(number))
+	want, doc := document(topic, v)
+	switch {
+	case !bytes.Equal(body, doc):
+		return v, fmt.Sprintf("%d bytes that are not the %d of version %d", len(body), len(doc), v)
+	case kind != want:
+		return v, fmt.Sprintf("type %q on version %d", kind, v)
+	}
+	return v, ""
 }
 
 // effect is when that which was confirmed at t is certainly done, if ever: a process

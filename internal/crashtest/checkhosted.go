@@ -1,0 +1,110 @@
+package crashtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// span is what is known from outside of when one version was the feed: at some moment
+// before firstEnd it had been saved, and at some moment after lastStart it was not
+// replaced yet. Of the calls that saved and read it, firstEnd is when the first one
+// ended and lastStart when the last one began.
+type span struct {
+	firstEnd, lastStart time.Time
+	acknowledged, seen  bool
+}
+
+// spans are those of a user's versions, from 0, which is no feed at all, on. Those that
+// may never have been saved have none.
+func (h *history) spans(user string) []*span {
+	all := make([]*span, 1+len(h.saves[user]))
+	all[0] = &span{seen: true}
+	for _, s := range h.saves[user] {
+		all[s.version] = &span{firstEnd: h.saved(s), lastStart: s.from, acknowledged: s.ok}
+	}
+	for _, l := range h.looks[user] {
+		s := all[l.version]
+		s.seen = true
+		if l.to.Before(s.firstEnd) {
+			s.firstEnd = l.to
+		}
+		if l.from.After(s.lastStart) {
+			s.lastStart = l.from
+		}
+	}
+	for i, s := range all {
+		if !s.seen && !s.acknowledged {
+			all[i] = nil
+		}
+	}
+	return all
+}
+
+// saved is when a version is certainly saved, if ever.
+func (h *history) saved(s *save) time.Time {
+	if s.ok {
+		return s.to
+	}
+	end := h.effect(s.from)
+	if to := s.done(); to.After(end) {
+		end = to
+	}
+	return end
+}
+
+// before reports whether one version was certainly there before another one.
+func (s *span) before(other *span) bool {
+	return s != nil && other != nil && s != other && s.firstEnd.Before(other.lastStart)
+}
+
+// checkSaves looks for versions that cannot have followed each other in any order. That
+// is so when an acknowledged one was not there for a reader, or was replaced by an older
+// one, and for what else no single feed can do. It is the rule for a register whose
+// writes are all different (Gibbons and Korach, 1997).
+func (h *history) checkSaves(r *Report) (broken []string) {
+	for _, user := range slices.Sorted(maps.Keys(h.saves)) {
+		all := h.order[user]
+		for a, one := range all {
+			if one != nil && one.acknowledged {
+				r.Saved++
+			}
+			for b, two := range all[:a] {
+				if one.before(two) && two.before(one) {
+					broken = append(broken, fmt.Sprintf("save lost: version %d of %s's feed was there by %s and still at %s, and version %d by %s and still at %s",
+						b, user, two.firstEnd.Format(clock), two.lastStart.Format(clock), a, one.firstEnd.Format(clock), one.lastStart.Format(clock)))
+				}
+			}
+		}
+	}
+	return broken
+}
+
+// host makes of the saves what they come to for those who follow: changes that were
+// promised to be told, where they were acknowledged or anybody saw them.
+func (h *history) host() {
+	h.order = map[string][]*span{}
+	for user, saves := range h.saves {
+		h.order[user] = h.spans(user)
+		for _, s := range saves {
+			c := s.call
+			is := h.order[user][s.version]
+			c.ok = is != nil
+			for _, form := range []string{asSaved, rendered} {
+				topic := owner{name: user}.topic(form)
+				h.versions[topic] = append(h.versions[topic], published{s.version, s.from, c})
+			}
+		}
+	}
+}
+
+// older reports whether version a of a feed is certainly older than b.
+func (h *history) older(feed string, a, b int) bool {
+	user, _, hosted := hostedTopic(feed)
+	if !hosted {
+		return a < b
+	}
+	all := h.order[user]
+	return max(a, b) < len(all) && all[a].before(all[b])
+}

@@ -1,0 +1,242 @@
+package crashtest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The forms in which hosted feeds are read and followed here: as they were saved, and
+// one that the program writes itself.
+const (
+	asSaved  = "rss.xml"
+	rendered = "feed.atom"
+)
+
+// owner has a feed that the program keeps.
+type owner struct{ name, password string } // or a token
+
+// topic is what a form of the owner's feed is called.
+func (o owner) topic(form string) string { return publicURL + "/" + o.name + "/" + form }
+
+// hostedTopic is whose feed a topic is, and in which form; ok is false for other feeds.
+func hostedTopic(topic string) (user, form string, ok bool) {
+	rest, ok := strings.CutPrefix(topic, publicURL+"/")
+	user, form, _ = strings.Cut(rest, "/")
+	return user, form, ok
+}
+
+// save is one version of a hosted feed, from when it was sent.
+type save struct {
+	version int
+	call
+}
+
+// look is one reading of a hosted feed. Version 0 is none at all.
+type look struct {
+	from, to time.Time
+	version  int
+}
+
+// saving begins a version; until it is acknowledged nobody knows what becomes of it.
+func (h *history) saving(user string) *save {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := &save{version: len(h.saves[user]) + 1, call: call{from: time.Now(), unsure: true}}
+	h.saves[user] = append(h.saves[user], s)
+	return s
+}
+
+// save sends the next version of a feed, by the door that is this version's. Several
+// may be under way.
+func (r *runner) save(base string, o owner) {
+	s := r.history.saving(o.name)
+	_, doc := hostedDocument(o.name, s.version)
+	var c call
+	switch s.version % 4 {
+	case 1:
+		var text strings.Builder
+		_ = xml.EscapeText(&text, doc) // a strings.Builder takes everything
+		c = r.saveRSS(base, o, "<string>"+text.String()+"</string>")
+	case 2:
+		c = r.saveRSS(base, o, "<base64>"+base64.StdEncoding.EncodeToString(doc)+"</base64>")
+	default:
+		c = r.put(base, o, doc)
+	}
+	c.unsure = !c.ok // what was not acknowledged may still have been written
+	r.history.do(func() { s.call = c })
+}
+
+func (r *runner) saveRSS(base string, o owner, text string) call {
+	body := "<methodCall><methodName>rssCloud.saveRss</methodName><params>"
+	for _, p := range []string{o.name, o.password, text} {
+		body += "<param><value>" + p + "</value></param>"
+	}
+	return r.postXML(base+"/RPC2", body+"</params></methodCall>", o.topic(asSaved)+"<")
+}
+
+func (r *runner) put(base string, o owner, doc []byte) call {
+	c := call{from: time.Now(), late: r.Afterlife}
+	req, err := http.NewRequest(http.MethodPut, base+"/"+o.name+"/"+asSaved, bytes.NewReader(doc))
+	if err == nil {
+		req.Header.Set("Content-Type", "application/xml")
+		req.SetBasicAuth(o.name, o.password)
+		var res *http.Response
+		if res, err = r.client.Do(req); err == nil {
+			res.Body.Close()
+			c.ok = res.StatusCode == http.StatusCreated || res.StatusCode == http.StatusNoContent
+		}
+	}
+	c.to = time.Now()
+	return c
+}
+
+// word stands in a document as often as words says, and in no other version.
+func word(v int) string { return fmt.Sprintf("v%d~", v) }
+
+const wordsEach = 100 // in each item
+
+// hostedItems is how many items a version has: most are small, some are not.
+func hostedItems(v int) int {
+	if v%7 == 0 {
+		return 30 + v*7919%400
+	}
+	return 1 + v*31%20
+}
+
+// hostedDocument is one version of a hosted feed: its type and bytes. No two are alike
+// in any part, and they are of 1 kB to 300 kB.
+func hostedDocument(user string, v int) (kind string, body []byte) {
+	encoding, strange, end := "utf-8", "\u2602", "\r\n"
+	switch v % 4 {
+	case 0:
+		encoding, strange = "iso-8859-1", "\xe9"
+	case 1:
+		end = "\n" // what is inside of XML has no others
+	}
+	body = fmt.Appendf(nil, "<?xml version=\"1.0\" encoding=\"%s\"?>%s<rss version=\"2.0\"><channel><title>version %d %s</title><link>%s/%s/</link><description>d</description>%s",
+		encoding, end, v, strange, publicURL, user, end)
+	text := strings.Repeat(word(v)+" ", wordsEach)
+	for i := range hostedItems(v) {
+		body = fmt.Appendf(body, "<item><title>item %d of version %d</title><guid isPermaLink=\"false\">%d-%d</guid><description>%s</description></item>%s", i, v, v, i, text, end)
+	}
+	return "application/rss+xml; charset=" + encoding, append(body, "</channel></rss>"+end...)
+}
+
+// hostedVersion is the version that a document is, or what is wrong with it.
+func (h *history) hostedVersion(user, form, kind string, body []byte) (v int, wrong string) {
+	_, rest, _ := bytes.Cut(body, []byte("<title>version "))
+	number, _, _ := bytes.Cut(rest, []byte(" "))
+	v, _ = strconv.Atoi(string(number))
+	h.mu.Lock()
+	sent := len(h.saves[user])
+	h.mu.Unlock()
+	if v < 1 || v > sent {
+		return 0, fmt.Sprintf("%d bytes, which nobody saved", len(body))
+	}
+	want, doc := hostedDocument(user, v)
+	if form != asSaved {
+		return v, wrongForm(v, kind, body)
+	}
+	switch {
+	case !bytes.Equal(body, doc):
+		return v, fmt.Sprintf("%d bytes that are not the %d of version %d", len(body), len(doc), v)
+	case kind != want:
+		return v, fmt.Sprintf("type %q on version %d, which is %q", kind, v, want)
+	}
+	return v, ""
+}
+
+// wrongForm looks whether what the program made of a version is of all of it, and of
+// no other one.
+func wrongForm(v int, kind string, body []byte) string {
+	items := hostedItems(v)
+	words, all, entries := bytes.Count(body, []byte(word(v))), bytes.Count(body, []byte("~")), bytes.Count(body, []byte("<entry>"))
+	switch {
+	case kind != "application/atom+xml; charset=utf-8":
+		return fmt.Sprintf("type %q on Atom", kind)
+	case entries != items, words != items*wordsEach, all != words:
+		return fmt.Sprintf("%d entries with %d words, %d of them of version %d, which has %d items with %d", entries, all, words, v, items, items*wordsEach)
+	case !bytes.HasSuffix(bytes.TrimSpace(body), []byte("</feed>")):
+		return fmt.Sprintf("no end on version %d", v)
+	}
+	return ""
+}
+
+// tagged is what a reader has from before.
+type tagged struct {
+	tag     string
+	version int
+}
+
+// read reads a form of a hosted feed as anybody may, now and then only if it changed.
+func (r *runner) read(base, user, form string) {
+	req, err := http.NewRequest(http.MethodGet, base+"/"+user+"/"+form, nil)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	have := r.tags[req.URL.Path]
+	r.mu.Unlock()
+	if have.tag != "" && r.rng.IntN(3) == 0 {
+		req.Header.Set("If-None-Match", have.tag)
+	}
+	from := time.Now()
+	res, err := r.client.Do(req)
+	if err != nil {
+		return
+	}
+	defer res.Body.Close()
+	switch res.StatusCode {
+	case http.StatusOK:
+		if v := r.served(from, user, form, res); v > 0 {
+			r.mu.Lock()
+			r.tags[req.URL.Path] = tagged{res.Header.Get("ETag"), v}
+			r.mu.Unlock()
+		}
+	case http.StatusNotModified:
+		r.history.looked(user, look{from, time.Now(), have.version})
+	case http.StatusNotFound:
+		r.history.looked(user, look{from, time.Now(), 0})
+	}
+}
+
+// served notes the document of an answer, if it came whole; 0: it did not, or is none.
+func (r *runner) served(from time.Time, user, form string, res *http.Response) int {
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0
+	}
+	h := r.history
+	v, wrong := h.hostedVersion(user, form, res.Header.Get("Content-Type"), body)
+	if wrong != "" {
+		h.do(func() {
+			h.strange = append(h.strange, fmt.Sprintf("wrong document: %s/%s served %s at %s", user, form, wrong, from.Format(clock)))
+		})
+		return 0
+	}
+	h.looked(user, look{from, time.Now(), v})
+	h.do(func() {
+		if r.report.Served++; form != asSaved {
+			r.report.Rendered++
+		}
+	})
+	return v
+}
+
+// kept reports whether there is certainly a feed of a user's.
+func (h *history) kept(user string) (there bool) {
+	h.do(func() { there = slices.ContainsFunc(h.saves[user], func(s *save) bool { return s.ok }) })
+	return there
+}
+
+func (h *history) looked(user string, l look) {
+	h.do(func() { h.looks[user] = append(h.looks[user], l) })
+}

@@ -1,0 +1,111 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"cloudburst/wsse"
+)
+
+// freshFor is how old a header may be for its refusal to prove anything: later it is
+// refused for its age.
+const freshFor = wsse.Window - 30*time.Second
+
+// ticket is a header that let somebody in.
+type ticket struct {
+	value    string
+	made     time.Time
+	accepted time.Time // the latest moment
+	replayed bool
+}
+
+// strangersClient comes from another network with each connection, so that nobody is
+// kept waiting for what others were refused.
+func strangersClient(rng *locked) *http.Client {
+	return &http.Client{Timeout: patience, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+rng.IntN(250)), byte(rng.IntN(250)), 9)}}
+			return d.DialContext(ctx, network, addr)
+		},
+	}}
+}
+
+// prove shows a new header to the private feed, twice at the same time.
+func (r *runner) prove(base string) {
+	t := &ticket{made: time.Now()}
+	t.value = wsse.Header(r.reader.name, r.reader.password, t.made, nil)
+	var group sync.WaitGroup
+	var in [2]bool
+	for i := range in {
+		group.Go(func() { in[i] = r.show(base, t) == http.StatusOK })
+	}
+	group.Wait()
+	h := r.history
+	h.do(func() {
+		if in[0] && in[1] {
+			h.strange = append(h.strange, fmt.Sprintf("let in twice: one header at the same time, at %s", t.made.Format(clock)))
+		}
+		if in[0] || in[1] {
+			t.accepted = time.Now()
+			r.report.LetIn++
+			h.tickets = append(h.tickets, t)
+		}
+	})
+}
+
+// show asks for the private feed, which is the public one while nobody saved another,
+// and returns the status; 0: there was none.
+func (r *runner) show(base string, t *ticket) int {
+	req, err := http.NewRequest(http.MethodGet, base+"/"+r.owners[0].name+"/private/"+asSaved, nil)
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("X-WSSE", t.value)
+	from := time.Now()
+	res, err := r.strangers.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK {
+		r.served(from, r.owners[0].name, asSaved, res)
+	}
+	return res.StatusCode
+}
+
+// replay shows a header again that let somebody in before this life; false: there is none.
+func (r *runner) replay(base string) bool {
+	h := r.history
+	var t *ticket
+	h.do(func() {
+		begun := h.lives[len(h.lives)-1].begun
+		for _, old := range h.tickets {
+			if !old.replayed && old.accepted.Before(begun) {
+				t = old
+				t.replayed = true
+				return
+			}
+		}
+	})
+	if t == nil {
+		return false
+	}
+	status := r.show(base, t)
+	h.do(func() {
+		switch {
+		case status == http.StatusOK:
+			h.strange = append(h.strange, fmt.Sprintf("let in again: a header of %s that was accepted by %s, before a death, at %s",
+				t.made.Format(clock), t.accepted.Format(clock), time.Now().Format(clock)))
+		case status == http.StatusUnauthorized && time.Since(t.made) < freshFor:
+			r.report.Replayed++
+		case status == 0:
+			t.replayed = false
+		}
+	})
+	return status != 0
+}
