@@ -1,7 +1,6 @@
 package render
 
 import (
-	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,27 +34,40 @@ func fitsCDATA(s string) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	var all uint64
 	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		x := eight(s[i : i+8])
-		all |= x
-		for found := (x - 0x20*each) &^ x & high; found != 0; found &= found - 1 {
-			if c := s[i+bits.TrailingZeros64(found)/8]; c < ' ' && c != '\n' && c != '\t' {
-				return false
-			}
+	for ; i+32 <= len(s); i += 32 {
+		x, y, z, v := eight(s[i:i+8]), eight(s[i+8:i+16]), eight(s[i+16:i+24]), eight(s[i+24:i+32])
+		all |= x | y | z | v
+		if ((x-0x20*each)&^x|(y-0x20*each)&^y|(z-0x20*each)&^z|(v-0x20*each)&^v)&high != 0 && hasControl(s[i:i+32]) {
+			return false
 		}
 	}
 	for ; i < len(s); i++ {
-		c := s[i]
-		all |= uint64(c)
-		if c < ' ' && c != '\n' && c != '\t' {
+		all |= uint64(s[i])
+		if isControl(s[i]) {
 			return false
 		}
 	}
 	if all&high == 0 {
 		return true
 	}
-	return utf8.ValidString(s) && !strings.Contains(s, "\uFFFE") && !strings.Contains(s, "\uFFFF")
+	if !utf8.ValidString(s) {
+		return false
+	}
+	return strings.IndexByte(s, 0xEF) < 0 || !strings.Contains(s, "\uFFFE") && !strings.Contains(s, "\uFFFF")
 }
+
+func hasControl(s string) bool {
+	for i := range len(s) {
+		if isControl(s[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isControl reports what is not the same in a section: XML makes a line feed of a
+// carriage return, and has no place for others.
+func isControl(c byte) bool { return c < ' ' && c != '\n' && c != '\t' }
 
 // eight is eight bytes as one number, the first of them lowest.
 func eight(s string) uint64 {
