@@ -111,15 +111,17 @@ func decoded(doc []byte, contentType string) (*bytes.Reader, error) {
 		// As it is, for the grammar looks at control characters itself.
 		return bytes.NewReader(bytes.TrimPrefix(doc, []byte("\xEF\xBB\xBF"))), nil
 	}
-	said := got.From == "http" || got.From == "bom"
+	// What is declared as Latin 1 and holds characters of windows-1252 every reader reads
+	// as the latter.
+	said := got.From == "http" || got.From == "bom" || got.From == "declaration" && got.Name == "windows-1252"
 	for _, p := range got.Problems {
 		if p.Kind == "encoding" && said {
 			continue
 		}
 		if p.Line > 0 {
-			return nil, fault.New(fault.Invalid, "The document is not in the encoding that it declares: in line %d, %s.", p.Line, p.Message)
+			return nil, fault.New(fault.Invalid, "The document is not in the encoding that it declares: in line %d, %s.", p.Line, strings.TrimRight(p.Message, "."))
 		}
-		return nil, fault.New(fault.Invalid, "The document is not in the encoding that it declares: %s.", p.Message)
+		return nil, fault.New(fault.Invalid, "The document is not in the encoding that it declares: %s.", strings.TrimRight(p.Message, "."))
 	}
 	if got.From == "default" || got.From == "sniffed" && got.Declared != "" && !strings.HasPrefix(got.Name, "utf-") {
 		return nil, fault.New(fault.Invalid, "The document is not UTF-8 and declares no encoding that it is in; save it as UTF-8.")

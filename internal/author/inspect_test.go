@@ -30,6 +30,8 @@ func TestADocumentIsTakenWhenItIsAFeedAndWellFormed(t *testing.T) {
 			"", "application/rss+xml; charset=windows-1251", "Привет, мир"},
 		{"ISO-8859-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss version=\"2.0\"><channel><title>\xdcbersicht</title></channel></rss>",
 			"", "application/rss+xml; charset=iso-8859-1", "Übersicht"},
+		{"windows-1252 said to be ISO-8859-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss version=\"2.0\"><channel><title>\x93\xdcber\x94</title></channel></rss>",
+			"", "application/rss+xml; charset=windows-1252", "“Über”"},
 		{"Shift_JIS", "<?xml version=\"1.0\" encoding=\"Shift_JIS\"?><rss version=\"2.0\"><channel><title>\x93\xfa\x96{\x8c\xea</title></channel></rss>",
 			"", "application/rss+xml; charset=shift_jis", "日本語"},
 		{"UTF-16", wide(`<?xml version="1.0" encoding="UTF-16"?><rss version="2.0"><channel><title>日本</title></channel></rss>`),
