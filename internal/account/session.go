@@ -46,12 +46,17 @@ func hashOf(s string) string {
 }
 
 // Begin starts a session of a user who has just logged in, with a new cookie, which is
-// shown once. fault.NotFound: the user is gone or disabled.
-func (a *Accounts) Begin(ctx context.Context, user, agent string) (cookie string, s Session, err error) {
+// shown once. u is what Check, or whatever made the user or the password, returned: whoever
+// came in by a password that was changed meanwhile is not let in. fault.NotFound: the user
+// is gone or disabled; fault.Refused: there is another password by now.
+func (a *Accounts) Begin(ctx context.Context, u User, agent string) (cookie string, s Session, err error) {
 	now := stamp(a.now())
 	cookie = newToken()
-	s = Session{ID: hashOf(cookie), User: user, Agent: agentText(agent), CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionIdle)}
-	if err := a.Store.AddSession(ctx, s, maxSessions); err != nil {
+	s = Session{ID: hashOf(cookie), User: u.Name, Agent: agentText(agent), CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionIdle)}
+	if err := a.Store.AddSession(ctx, s, u.PasswordAt, maxSessions); err != nil {
+		if fault.CodeOf(err) == fault.Conflict {
+			err = refused()
+		}
 		return "", Session{}, err
 	}
 	return cookie, s, nil

@@ -19,8 +19,11 @@ type Store interface {
 	// is at most 1,000 (0: 100).
 	Users(ctx context.Context, after string, limit int) ([]User, error)
 	CountUsers(ctx context.Context) (int64, error)
-	// SetUserPassword writes a new hash and ends the user's sessions. fault.NotFound.
-	SetUserPassword(ctx context.Context, name, hash string, at time.Time) error
+	// SetUserPassword writes a new hash and ends the user's sessions. It returns when that
+	// was: at, or a little later, for no two passwords of a user are of the same time. was,
+	// if it is not zero, is when the password before was set; fault.Conflict: it was not.
+	// fault.NotFound.
+	SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error)
 	// RehashUser writes the same password's new hash if it still has the old one.
 	RehashUser(ctx context.Context, name, old, hash string) error
 	// DisableUser says whether the user may do anything; ends the sessions if not.
@@ -32,9 +35,10 @@ type Store interface {
 	// KnowsPlace reports whether the user logged in there before.
 	KnowsPlace(ctx context.Context, name, place string) (bool, error)
 
-	// AddSession writes a session and ends the oldest ones of the user beyond most.
-	// fault.NotFound: there is no such user, or it is disabled.
-	AddSession(ctx context.Context, s Session, most int) error
+	// AddSession writes a session of a user whose password was set at passwordAt, and ends
+	// the oldest ones of the user beyond most. fault.NotFound: there is no such user, or it
+	// is disabled; fault.Conflict: there is another password by now.
+	AddSession(ctx context.Context, s Session, passwordAt time.Time, most int) error
 	// Session returns one whose user is not disabled, or a fault.NotFound.
 	Session(ctx context.Context, id string) (Session, error)
 	// Sessions lists those of a user that last beyond now, the newest first.

@@ -160,18 +160,33 @@ func (a *Accounts) User(ctx context.Context, name string) (User, error) {
 // SetPassword gives a user a new password and ends its sessions. Errors as of Add, and
 // fault.NotFound.
 func (a *Accounts) SetPassword(ctx context.Context, name, password string) error {
-	a.init()
-	if _, err := a.User(ctx, name); err != nil {
-		return err
-	}
-	if err := checkPassword(name, password); err != nil {
-		return err
-	}
-	hash, err := a.hasher.make(ctx, password)
+	u, err := a.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	return a.Store.SetUserPassword(ctx, name, hash, stamp(a.now()))
+	_, err = a.setPassword(ctx, u, password, time.Time{})
+	return err
+}
+
+// ChangePassword is SetPassword for u, whom Check has just returned, and returns the user
+// as it is afterwards. fault.Conflict: the password was changed meanwhile.
+func (a *Accounts) ChangePassword(ctx context.Context, u User, password string) (User, error) {
+	return a.setPassword(ctx, u, password, u.PasswordAt)
+}
+
+func (a *Accounts) setPassword(ctx context.Context, u User, password string, was time.Time) (User, error) {
+	a.init()
+	if err := checkPassword(u.Name, password); err != nil {
+		return User{}, err
+	}
+	hash, err := a.hasher.make(ctx, password)
+	if err != nil {
+		return User{}, err
+	}
+	if u.PasswordAt, err = a.Store.SetUserPassword(ctx, u.Name, hash, stamp(a.now()), was); err != nil {
+		return User{}, err
+	}
+	return u, nil
 }
 
 // Disable says whether a user may do anything. A disabled one's sessions end, and

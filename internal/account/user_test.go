@@ -40,7 +40,7 @@ func TestADisabledUserComesBackAsBefore(t *testing.T) {
 		w.add("alice")
 		must(t, w.Disable(w.ctx, "alice", true))
 		w.try("alice", right, at(home), fault.Refused)
-		_, _, err := w.Begin(w.ctx, "alice", "")
+		_, _, err := w.Begin(w.ctx, w.user("alice"), "")
 		faulty(t, err, fault.NotFound)
 		must(t, w.Disable(w.ctx, "alice", false))
 		w.try("alice", right, at(home), ok)
@@ -52,7 +52,7 @@ func TestANewPasswordTakesTheOldOnesPlace(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		w.add("alice")
-		cookie, _, err := w.Begin(w.ctx, "alice", "")
+		cookie, _, err := w.Begin(w.ctx, w.user("alice"), "")
 		must(t, err)
 		w.wait(time.Hour)
 		faulty(t, w.SetPassword(w.ctx, "alice", "short"), fault.Invalid)
@@ -114,10 +114,12 @@ func TestAHashThatIsBrokenLetsNobodyIn(t *testing.T) {
 			strings.Replace(good, "t=2", "t=0", 1), strings.Replace(good, "t=2", "t=4000000000", 1), strings.Replace(good, "m=19456", "m=-1", 1),
 			good[:len(good)-4], good + "AAAA", good + "$", strings.Replace(good, "$argon2id", "x$argon2id", 1),
 		} {
-			must(t, w.store.SetUserPassword(w.ctx, "alice", bad, time.Now()))
+			_, err := w.store.SetUserPassword(w.ctx, "alice", bad, time.Now(), time.Time{})
+			must(t, err)
 			w.try("alice", right, at(home), fault.Refused)
 		}
-		must(t, w.store.SetUserPassword(w.ctx, "alice", good, time.Now()))
+		_, err = w.store.SetUserPassword(w.ctx, "alice", good, time.Now(), time.Time{})
+		must(t, err)
 		w.try("alice", right, at(home), ok)
 	})
 }

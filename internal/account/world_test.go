@@ -102,6 +102,14 @@ func (w *world) add(names ...string) {
 	}
 }
 
+// user is one as a log-in would return it.
+func (w *world) user(name string) account.User {
+	w.t.Helper()
+	u, err := w.User(w.ctx, name)
+	must(w.t, err)
+	return u
+}
+
 // try is a log-in that is expected to end so; 0 (fault.Internal) means to succeed.
 func (w *world) try(name, password string, from account.Caller, want fault.Code) {
 	w.t.Helper()

@@ -149,7 +149,8 @@ func (s *site) doPassword(rw http.ResponseWriter, r *http.Request, session accou
 		s.fail(rw, r, err)
 		return
 	}
-	if _, err := s.Accounts.Check(r.Context(), session.User, given(form, "old"), s.caller(r)); err != nil {
+	user, err := s.Accounts.Check(r.Context(), session.User, given(form, "old"), s.caller(r))
+	if err != nil {
 		text := reason(err)
 		if fault.CodeOf(err) == fault.Refused {
 			text = "This is not the password of now."
@@ -157,11 +158,11 @@ func (s *site) doPassword(rw http.ResponseWriter, r *http.Request, session accou
 		s.accountMistake(rw, r, session, err, accountView{OldError: text})
 		return
 	}
-	if err := s.Accounts.SetPassword(r.Context(), session.User, given(form, "new")); err != nil {
+	if user, err = s.Accounts.ChangePassword(r.Context(), user, given(form, "new")); err != nil {
 		s.accountMistake(rw, r, session, err, accountView{NewError: reason(err)})
 		return
 	}
-	if err := s.signIn(rw, r, session.User); err != nil {
+	if err := s.signIn(rw, r, user); err != nil {
 		s.fail(rw, r, err)
 		return
 	}

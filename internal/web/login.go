@@ -81,7 +81,7 @@ func (s *site) doLogin(rw http.ResponseWriter, r *http.Request) {
 	f := s.readCredentials(r, form)
 	user, err := s.Accounts.Check(r.Context(), f.Name, f.password, s.caller(r))
 	if err == nil {
-		err = s.signIn(rw, r, user.Name)
+		err = s.signIn(rw, r, user)
 	}
 	if err != nil {
 		status := s.refused(rw, r, err, &f)
@@ -162,7 +162,7 @@ func (s *site) doSignup(rw http.ResponseWriter, r *http.Request) {
 	f := s.readCredentials(r, form)
 	user, err := s.add(f, func() (account.User, error) { return s.Accounts.Register(r.Context(), f.Name, f.password, s.caller(r)) })
 	if err == nil {
-		err = s.signIn(rw, r, user.Name)
+		err = s.signIn(rw, r, user)
 	}
 	if err != nil {
 		status := s.misfit(rw, r, err, &f)
@@ -258,7 +258,7 @@ func (s *site) doSetup(rw http.ResponseWriter, r *http.Request) {
 		return s.Accounts.AddFirst(r.Context(), f.Token, f.Name, f.password, s.caller(r))
 	})
 	if err == nil {
-		err = s.signIn(rw, r, user.Name)
+		err = s.signIn(rw, r, user)
 	}
 	if err != nil {
 		status := s.misfit(rw, r, err, &f)

@@ -86,11 +86,15 @@ func (p *people) User(_ context.Context, name string) (account.User, error) {
 	return u, nil
 }
 
-func (p *people) SetPassword(_ context.Context, name, password string) error {
+func (p *people) ChangePassword(_ context.Context, u account.User, password string) (account.User, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	name := u.Name
+	if p.users[name] != u {
+		return account.User{}, fault.New(fault.Conflict, "The password was changed meanwhile.")
+	}
 	if len(password) < 8 {
-		return fault.New(fault.Invalid, "The password has fewer than 8 characters.")
+		return account.User{}, fault.New(fault.Invalid, "The password has fewer than 8 characters.")
 	}
 	p.pass[name] = password
 	for cookie, s := range p.sessions {
@@ -98,7 +102,9 @@ func (p *people) SetPassword(_ context.Context, name, password string) error {
 			delete(p.sessions, cookie)
 		}
 	}
-	return nil
+	u.PasswordAt = u.PasswordAt.Add(time.Hour)
+	p.users[name] = u
+	return u, nil
 }
 
 func (p *people) First() string { return p.first }
@@ -114,12 +120,15 @@ func (p *people) AddFirst(ctx context.Context, token, name, password string, fro
 	return u, err
 }
 
-func (p *people) Begin(_ context.Context, user, agent string) (string, account.Session, error) {
+func (p *people) Begin(_ context.Context, u account.User, agent string) (string, account.Session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if now := p.users[u.Name]; !now.PasswordAt.Equal(u.PasswordAt) {
+		return "", account.Session{}, refusal1()
+	}
 	p.made++
 	cookie := fmt.Sprintf("cookie-%d", p.made)
-	s := account.Session{ID: fmt.Sprintf("session-%d", p.made), User: user, Agent: agent, CreatedAt: p.now(), SeenAt: p.now(), ExpiresAt: p.now().Add(30 * 24 * time.Hour)}
+	s := account.Session{ID: fmt.Sprintf("session-%d", p.made), User: u.Name, Agent: agent, CreatedAt: p.now(), SeenAt: p.now(), ExpiresAt: p.now().Add(30 * 24 * time.Hour)}
 	p.sessions[cookie] = s
 	return cookie, s, nil
 }
@@ -356,7 +365,7 @@ func newTown(t *testing.T) *town {
 // as signs somebody in without asking.
 func (x *town) as(name string) *town {
 	x.Helper()
-	cookie, _, err := x.people.Begin(x.Context(), name, "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
+	cookie, _, err := x.people.Begin(x.Context(), x.people.users[name], "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
 	if err != nil {
 		x.Fatal(err)
 	}

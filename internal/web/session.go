@@ -104,8 +104,8 @@ func (s *site) setCookie(rw http.ResponseWriter, r *http.Request, value string) 
 }
 
 // signIn begins a session under a new name and ends the one that the browser had.
-func (s *site) signIn(rw http.ResponseWriter, r *http.Request, user string) error {
-	cookie, _, err := s.Accounts.Begin(r.Context(), user, clean(r.UserAgent(), 300))
+func (s *site) signIn(rw http.ResponseWriter, r *http.Request, u account.User) error {
+	cookie, _, err := s.Accounts.Begin(r.Context(), u, clean(r.UserAgent(), 300))
 	if err != nil {
 		return err
 	}

@@ -55,11 +55,11 @@ type Accounts interface {
 	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 	Register(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 	User(ctx context.Context, name string) (account.User, error)
-	SetPassword(ctx context.Context, name, password string) error
+	ChangePassword(ctx context.Context, u account.User, password string) (account.User, error)
 	First() string
 	AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error)
 
-	Begin(ctx context.Context, user, agent string) (cookie string, s account.Session, err error)
+	Begin(ctx context.Context, u account.User, agent string) (cookie string, s account.Session, err error)
 	Session(ctx context.Context, cookie string) (account.Session, error)
 	Sessions(ctx context.Context, user string) ([]account.Session, error)
 	End(ctx context.Context, id string) error

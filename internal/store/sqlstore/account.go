@@ -74,17 +74,26 @@ func (s *Store) CountUsers(ctx context.Context) (int64, error) {
 }
 
 // SetUserPassword is account.Store.SetUserPassword.
-func (s *Store) SetUserPassword(ctx context.Context, name, hash string, at time.Time) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		n, err := c.Exec(ctx, `UPDATE account SET password = $1, password_at = $2 WHERE name = $3`, hash, ms(at), clean(name))
-		if err == nil && n == 0 {
-			return noUser(name)
+func (s *Store) SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (time.Time, error) {
+		before, err := hold(ctx, c, name, false)
+		switch {
+		case err != nil:
+			return at, err
+		case !was.IsZero() && !was.Equal(before):
+			return at, newPassword()
+		case !at.After(before):
+			at = before.Add(time.Millisecond)
 		}
-		if err != nil {
-			return err
+		if _, err := c.Exec(ctx, `UPDATE account SET password = $1, password_at = $2 WHERE name = $3`, hash, ms(at), clean(name)); err != nil {
+			return at, err
 		}
-		return endSessions(ctx, c, name)
+		return at, endSessions(ctx, c, name)
 	})
+}
+
+func newPassword() error {
+	return fault.New(fault.Conflict, "The password was changed meanwhile.")
 }
 
 // RehashUser is account.Store.RehashUser.
@@ -142,17 +151,18 @@ func (s *Store) KnowsPlace(ctx context.Context, name, place string) (bool, error
 	})
 }
 
-// hold keeps a user's row as it is until the transaction ends.
-func hold(ctx context.Context, c Conn, name string, enabled bool) error {
+// hold keeps a user's row as it is until the transaction ends, and tells when its
+// password was set.
+func hold(ctx context.Context, c Conn, name string, enabled bool) (passwordAt time.Time, err error) {
 	found, disabled := false, false
-	err := c.Query(ctx, `SELECT a.disabled FROM account AS a WHERE a.name = $1 {LOCK}`, func(rows *sql.Rows) error {
+	err = c.Query(ctx, `SELECT a.disabled, a.password_at FROM account AS a WHERE a.name = $1 {LOCK}`, func(rows *sql.Rows) error {
 		found = true
-		return rows.Scan(&disabled)
+		return rows.Scan(&disabled, (*millis)(&passwordAt))
 	}, clean(name))
 	if err == nil && (!found || enabled && disabled) {
-		return noUser(name)
+		err = noUser(name)
 	}
-	return err
+	return passwordAt, err
 }
 
 // SweepAccounts is account.Store.SweepAccounts.

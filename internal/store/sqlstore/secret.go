@@ -23,7 +23,7 @@ func scanSecret(rows *sql.Rows, f *account.SealedSecret) error {
 // AddSecret is account.Store.AddSecret.
 func (s *Store) AddSecret(ctx context.Context, f account.SealedSecret, most int) error {
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		if err := hold(ctx, c, f.User, false); err != nil {
+		if _, err := hold(ctx, c, f.User, false); err != nil {
 			return err
 		}
 		n, err := count(ctx, c, `SELECT count(*) FROM feed_secret WHERE account = $1 AND feed = $2`, clean(f.User), clean(f.Feed))

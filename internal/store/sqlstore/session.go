@@ -16,12 +16,16 @@ func scanSession(rows *sql.Rows, n *account.Session) error {
 }
 
 // AddSession is account.Store.AddSession.
-func (s *Store) AddSession(ctx context.Context, n account.Session, most int) error {
+func (s *Store) AddSession(ctx context.Context, n account.Session, passwordAt time.Time, most int) error {
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		if err := hold(ctx, c, n.User, true); err != nil {
+		at, err := hold(ctx, c, n.User, true)
+		if err != nil {
 			return err
 		}
-		_, err := c.Exec(ctx, `DELETE FROM account_session WHERE account = $1 AND id NOT IN
+		if !at.Equal(passwordAt) {
+			return newPassword()
+		}
+		_, err = c.Exec(ctx, `DELETE FROM account_session WHERE account = $1 AND id NOT IN
 			(SELECT s.id FROM account_session AS s WHERE s.account = $1 ORDER BY s.created_at DESC, s.id LIMIT $2)`, clean(n.User), max(most-1, 0))
 		if err != nil {
 			return err

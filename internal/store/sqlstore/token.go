@@ -22,7 +22,7 @@ func scanToken(rows *sql.Rows, t *account.Token) error {
 // AddToken is account.Store.AddToken.
 func (s *Store) AddToken(ctx context.Context, t account.Token, hash string, most int) error {
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		if err := hold(ctx, c, t.User, false); err != nil {
+		if _, err := hold(ctx, c, t.User, false); err != nil {
 			return err
 		}
 		n, err := count(ctx, c, `SELECT count(*) FROM account_token WHERE account = $1`, clean(t.User))

@@ -99,9 +99,9 @@ func exactNames(t *testing.T, e *env) {
 	for _, name := range []string{"", "Alice", "ALICE", "alice ", " alice", "alic", "alice\x00", "ａlice", "аlice", "alice\u200b", "ali%", "ali_e", "\xff"} {
 		_, _, err := s.User(e.ctx, name)
 		faulty(t, err, fault.NotFound)
-		faulty(t, s.SetUserPassword(e.ctx, name, "x", e.now), fault.NotFound)
+		faulty(t, second(s.SetUserPassword(e.ctx, name, "x", e.now, time.Time{})), fault.NotFound)
 		faulty(t, s.DisableUser(e.ctx, name, true), fault.NotFound)
-		faulty(t, s.AddSession(e.ctx, e.aSession(name, "s"+name), 5), fault.NotFound)
+		faulty(t, s.AddSession(e.ctx, e.aSession(name, "s"+name), e.in(time.Second), 5), fault.NotFound)
 		faulty(t, s.AddToken(e.ctx, account.Token{ID: "t" + name, User: name}, "h"+name, 5), fault.NotFound)
 		faulty(t, s.AddSecret(e.ctx, e.aSecret(name, "private", "x"), 5), fault.NotFound)
 	}
@@ -166,10 +166,14 @@ func newPassword(t *testing.T, e *env) {
 	s := e.accounts(t)
 	want := e.user(t, "alice")
 	e.user(t, "bob")
-	must(t, s.AddSession(e.ctx, e.aSession("alice", "a"), 5))
-	must(t, s.AddSession(e.ctx, e.aSession("bob", "b"), 5))
-	must(t, s.SetUserPassword(e.ctx, "alice", "new", e.in(time.Minute)))
-	want.PasswordAt = e.in(time.Minute)
+	must(t, s.AddSession(e.ctx, e.aSession("alice", "a"), e.in(time.Second), 5))
+	must(t, s.AddSession(e.ctx, e.aSession("bob", "b"), e.in(time.Second), 5))
+	faulty(t, second(s.SetUserPassword(e.ctx, "alice", "late", e.in(time.Hour), e.now)), fault.Conflict)
+	must(t, second(s.Session(e.ctx, "a")))
+	at, err := s.SetUserPassword(e.ctx, "alice", "new", e.in(time.Minute), want.PasswordAt)
+	must(t, err)
+	same(t, "when", at, e.in(time.Minute))
+	want.PasswordAt = at
 	got, hash, err := s.User(e.ctx, "alice")
 	must(t, err)
 	same(t, "user", got, want)
@@ -178,12 +182,24 @@ func newPassword(t *testing.T, e *env) {
 	faulty(t, err, fault.NotFound)
 	_, err = s.Session(e.ctx, "b")
 	must(t, err)
+	faulty(t, s.AddSession(e.ctx, e.aSession("alice", "c"), e.in(time.Second), 5), fault.Conflict)
+	must(t, s.AddSession(e.ctx, e.aSession("alice", "d"), at, 5))
+	// Also when the clock stands still, or goes back, the times differ.
+	for _, clock := range []time.Duration{time.Minute, 0} {
+		next, err := s.SetUserPassword(e.ctx, "alice", "newer", e.in(clock), time.Time{})
+		must(t, err)
+		same(t, "when", next, at.Add(time.Millisecond))
+		got, _, err := s.User(e.ctx, "alice")
+		must(t, err)
+		same(t, "stored", got.PasswordAt, next)
+		at = next
+	}
 }
 
 func hashedAnew(t *testing.T, e *env) {
 	s := e.accounts(t)
 	want := e.user(t, "alice")
-	must(t, s.AddSession(e.ctx, e.aSession("alice", "a"), 5))
+	must(t, s.AddSession(e.ctx, e.aSession("alice", "a"), e.in(time.Second), 5))
 	must(t, s.RehashUser(e.ctx, "alice", "hash of alice", "better"))
 	must(t, s.RehashUser(e.ctx, "alice", "hash of alice", "late"))
 	got, hash, err := s.User(e.ctx, "alice")
@@ -197,12 +213,12 @@ func hashedAnew(t *testing.T, e *env) {
 func disabledUser(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
-	must(t, s.AddSession(e.ctx, e.aSession("alice", "a"), 5))
+	must(t, s.AddSession(e.ctx, e.aSession("alice", "a"), e.in(time.Second), 5))
 	must(t, s.AddToken(e.ctx, account.Token{ID: "t", User: "alice", Scopes: []string{"read"}}, "h", 5))
 	secret := e.aSecret("alice", "private", "s")
 	must(t, s.AddSecret(e.ctx, secret, 5))
 	must(t, s.DisableUser(e.ctx, "alice", true))
-	faulty(t, s.AddSession(e.ctx, e.aSession("alice", "b"), 5), fault.NotFound)
+	faulty(t, s.AddSession(e.ctx, e.aSession("alice", "b"), e.in(time.Second), 5), fault.NotFound)
 	for _, err := range []error{
 		second(s.Session(e.ctx, "a")), second(s.TokenByHash(e.ctx, "h")),
 		second(s.SecretBySelector(e.ctx, "s")), second(s.SecretByMAC(e.ctx, "alice", "private", secret.MAC)),
@@ -254,9 +270,9 @@ func wholeSession(t *testing.T, e *env) {
 	e.user(t, "bob")
 	a, b := e.aSession("alice", "a"), e.aSession("alice", "b")
 	b.CreatedAt = e.in(time.Minute)
-	must(t, s.AddSession(e.ctx, a, 5))
-	must(t, s.AddSession(e.ctx, b, 5))
-	must(t, s.AddSession(e.ctx, e.aSession("bob", "c"), 5))
+	must(t, s.AddSession(e.ctx, a, e.in(time.Second), 5))
+	must(t, s.AddSession(e.ctx, b, e.in(time.Second), 5))
+	must(t, s.AddSession(e.ctx, e.aSession("bob", "c"), e.in(time.Second), 5))
 	got, err := s.Session(e.ctx, "a")
 	must(t, err)
 	same(t, "session", got, a)
@@ -284,7 +300,7 @@ func oldSessions(t *testing.T, e *env) {
 		if i == 5 {
 			n.CreatedAt = e.in(-time.Hour) // the clock was set back
 		}
-		must(t, s.AddSession(e.ctx, n, 3))
+		must(t, s.AddSession(e.ctx, n, e.in(time.Second), 3))
 	}
 	list, err := s.Sessions(e.ctx, "alice", e.now)
 	must(t, err)
@@ -467,7 +483,7 @@ func sweepAccounts(t *testing.T, e *env) {
 	for i := range 3 {
 		n := e.aSession("alice", fmt.Sprint(i))
 		n.ExpiresAt = e.in(time.Duration(i) * time.Minute)
-		must(t, s.AddSession(e.ctx, n, 5))
+		must(t, s.AddSession(e.ctx, n, e.in(time.Second), 5))
 		_, err := s.UseNonce(e.ctx, [][]byte{{byte(i)}}, n.ExpiresAt)
 		must(t, err)
 		must(t, s.SeeUser(e.ctx, "alice", fmt.Sprint("p", i), n.ExpiresAt, 5))
