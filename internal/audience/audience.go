@@ -84,13 +84,15 @@ func (a *Audience) Hit(feed string, h Hit) {
 	if a.waiting == nil {
 		a.waiting, a.agents = map[place]*Seen{}, map[string]Agent{}
 	}
-	agent, known := a.agents[h.Agent]
+	ua := h.Agent[:min(len(h.Agent), agentLongest)]
+	agent, known := a.agents[ua]
 	if !known {
 		if len(a.agents) >= mostAgents {
 			clear(a.agents)
 		}
-		agent = ParseAgent(h.Agent)
-		a.agents[strings.Clone(h.Agent)] = agent
+		ua = strings.Clone(ua) // what is a piece of a request keeps all of it in memory
+		agent = ParseAgent(ua)
+		a.agents[ua] = agent
 	}
 	s := a.seen(feed, h, agent)
 	at := place{feed, s.Key}

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"cloudburst/internal/audience"
@@ -18,6 +20,8 @@ func (s *Store) AddSeen(ctx context.Context, list []audience.Seen) error {
 		feed string
 		at   time.Time
 	}
+	// In one order, so that no two who write the same rows wait for each other.
+	list = slices.SortedFunc(slices.Values(list), func(a, b audience.Seen) int { return cmp.Or(cmp.Compare(a.Feed, b.Feed), cmp.Compare(a.Key, b.Key)) })
 	rows := make([][]any, len(list))
 	hits, modified := map[day]int64{}, map[day]int64{}
 	for i, v := range list {
@@ -31,6 +35,9 @@ func (s *Store) AddSeen(ctx context.Context, list []audience.Seen) error {
 	for d, n := range hits {
 		days = append(days, []any{d.feed, ms(d.at), n, modified[d]})
 	}
+	slices.SortFunc(days, func(a, b []any) int {
+		return cmp.Or(cmp.Compare(a[0].(string), b[0].(string)), cmp.Compare(a[1].(int64), b[1].(int64)))
+	})
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
 		_, err := c.Bulk(ctx, `rows(feed t, key t, kind t, name t, form t, address t, subscribers i, hits i, modified i, first i, last i)
 			INSERT INTO seen (feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at)

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 func audienceTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"AReaderIsOneRowHoweverOftenItComes":           addSeen,
+		"TwoMayCountTheSameReadersAtOnce":              seenAtOnce,
 		"ReadersAreListedByWhomTheyReadFor":            seenOf,
 		"ReadersThatCameNoMoreAreTrimmed":              trimSeen,
 		"ADayHoldsReadersAndRequestsWrittenSeparately": days,
@@ -48,6 +51,37 @@ func addSeen(t *testing.T, e *env) {
 	want := first
 	want.Subscribers, want.Name, want.Hits, want.NotModified, want.FirstAt, want.LastAt = 3, "New", 7, 3, e.in(-time.Minute), e.in(2*time.Minute)
 	same(t, "readers", got, []audience.Seen{e.seen("other", 1), want})
+}
+
+func seenAtOnce(t *testing.T, e *env) {
+	s := e.audience(t)
+	const readers, rounds = 300, 5
+	var group sync.WaitGroup
+	for node := range 2 {
+		group.Go(func() {
+			for range rounds {
+				var list []audience.Seen
+				for i := range readers {
+					v := e.seen(fmt.Sprintf("k%03d", i), 2)
+					v.Feed = fmt.Sprintf("alice%d/rss", i%3)
+					list = append(list, v)
+				}
+				if node == 1 {
+					slices.Reverse(list)
+				}
+				if err := s.AddSeen(e.ctx, list); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	got, err := s.SeenOf(e.ctx, "alice0/rss", e.now, 1000)
+	must(t, err)
+	same(t, "readers", len(got), readers/3)
+	for _, v := range got {
+		same(t, "hits of "+v.Key, v.Hits, int64(2*2*rounds))
+	}
 }
 
 func seenOf(t *testing.T, e *env) {
