@@ -19,7 +19,7 @@ type Options struct {
 	Memory  uint32 // of one password's hash, in KiB [19456]
 	Passes  uint32 // of one password's hash [2]
 	Hashes  int    // at once [as many as processors, at most 8]
-	Waiting int    // for their turn to hash; more are refused [64]
+	Waiting int    // for their turn to hash, or to try; more are refused [512]
 
 	// Hash makes the 32 bytes of a password's hash; nil: argon2id. Memory is in KiB.
 	Hash func(password, salt []byte, passes, memory uint32) []byte
@@ -76,7 +76,7 @@ func (a *Accounts) init() {
 			a.log = slog.New(slog.DiscardHandler)
 		}
 		a.hasher = newHasher(a.Options)
-		a.limits = newLimiter(a.Options.Limits, a.log)
+		a.limits = newLimiter(a.Options.Limits, or(a.Options.Waiting, waiting), a.log)
 		a.keys = newKeys(a.Key)
 		a.first = strings.ToLower(rand.Text())
 	})

@@ -2,6 +2,7 @@ package account
 
 import (
 	"container/list"
+	"context"
 	"crypto/sha256"
 	"log/slog"
 	"net/netip"
@@ -18,6 +19,8 @@ const (
 	sourceWait = time.Hour        // the longest of a source
 	nameWait   = 15 * time.Minute // the longest of a name, whose owner it may hit
 	forgive    = 6 * time.Hour    // without failures, and waits begin with the first again
+
+	lineWait = 10 * time.Second // the longest for attempts that were there before
 )
 
 // tally is what is known of one source or name.
@@ -64,11 +67,14 @@ type limiter struct {
 	tallies map[key]*list.Element // of *tally
 	order   *list.List            // most recently used first
 	all     tally                 // of everybody, in the minute since all.since
+	inLine  int                   // that wait for the end of attempts under way
+	most    int                   // that may
+	ended   chan struct{}         // closed when the next attempt ends; nil: nobody waits for it
 }
 
-func newLimiter(l Limits, log *slog.Logger) *limiter {
+func newLimiter(l Limits, most int, log *slog.Logger) *limiter {
 	return &limiter{source: or(l.Source, 20), name: or(l.Name, 10), minute: or(l.Minute, 300), keys: or(l.Keys, 1<<14),
-		log: log, tallies: map[key]*list.Element{}, order: list.New()}
+		most: most, log: log, tallies: map[key]*list.Element{}, order: list.New()}
 }
 
 // get finds or makes a tally.
@@ -155,11 +161,51 @@ type counted struct {
 	only    bool // it does not stop the attempt, it only counts
 }
 
-// begin lets an attempt at name through, or says how long to wait (fault.TooMany),
+// turn lets an attempt at name through, or says how long to wait (fault.TooMany),
 // before anybody has looked whether there is such a name. known: its user logged in from
 // this very address before; then only what was tried from there stops it, so that
 // nobody can be locked out by strangers.
-func (l *limiter) begin(now time.Time, from Caller, name string, known bool) (*attempt, error) {
+//
+// Where only attempts under way are in the way, it waits for them: many at once are the
+// programs of somebody who saves many things, and what is right takes no try from anybody.
+func (l *limiter) turn(ctx context.Context, now func() time.Time, from Caller, name string, known bool) (*attempt, error) {
+	try, ended, err := l.begin(now(), from, name, known)
+	if ended == nil {
+		return try, err
+	}
+	if !l.lineUp(1) {
+		return nil, busy()
+	}
+	defer l.lineUp(-1)
+	timer := time.NewTimer(lineWait)
+	defer timer.Stop()
+	for ended != nil {
+		select {
+		case <-ended:
+		case <-timer.C:
+			return nil, busy()
+		case <-ctx.Done():
+			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
+		}
+		try, ended, err = l.begin(now(), from, name, known)
+	}
+	return try, err
+}
+
+// lineUp adds to those who wait; false: there are too many.
+func (l *limiter) lineUp(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n > 0 && l.inLine+n > l.most {
+		return false
+	}
+	l.inLine += n
+	return true
+}
+
+// begin is turn that waits for nobody. Where that could help, ended is closed when
+// the next attempt ends.
+func (l *limiter) begin(now time.Time, from Caller, name string, known bool) (try *attempt, ended <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	source := network(from.Addr)
@@ -171,22 +217,34 @@ func (l *limiter) begin(now time.Time, from Caller, name string, known bool) (*a
 		a.counted = append(a.counted, counted{l.get(keyOf(ofName, name)), l.name, nameWait, false})
 	}
 	var wait time.Duration
+	held := false // by attempts under way, and by nothing else
 	for _, c := range a.counted {
-		if w := c.wait(now, c.limit, c.longest); !c.only {
+		w := c.wait(now, c.limit, c.longest)
+		switch {
+		case c.only:
+		case w > 0 && c.failures < c.limit && !c.until.After(now):
+			held = true
+		default:
 			wait = max(wait, w)
 		}
 	}
 	if w := l.minuteWait(now); !known {
 		wait = max(wait, w)
 	}
-	if wait > 0 {
-		return nil, tooMany(wait)
+	switch {
+	case wait > 0:
+		return nil, nil, tooMany(wait)
+	case held:
+		if l.ended == nil {
+			l.ended = make(chan struct{})
+		}
+		return nil, l.ended, busy()
 	}
 	for _, c := range a.counted {
 		c.trying++
 	}
 	l.all.trying++
-	return a, nil
+	return a, nil, nil
 }
 
 func (a *attempt) end(now time.Time, failed bool) {
@@ -196,6 +254,10 @@ func (a *attempt) end(now time.Time, failed bool) {
 		return
 	}
 	a.finished = true
+	if a.l.ended != nil {
+		close(a.l.ended)
+		a.l.ended = nil
+	}
 	a.l.all.trying--
 	if failed {
 		a.l.all.failures++

@@ -3,6 +3,7 @@ package account_test
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -321,5 +322,41 @@ func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
 			}
 		}
 		w.try("alice", right, at(home), fault.TooMany)
+	})
+}
+
+func TestRightLogInsAtTheSameTimeAllGetIn(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		var group sync.WaitGroup
+		var in, sent atomic.Int64
+		many := func(n int, password string) {
+			for range n {
+				group.Go(func() {
+					_, err := w.Check(w.ctx, "alice", password, at(home))
+					switch fault.CodeOf(err) {
+					case fault.TooMany:
+						sent.Add(1)
+					case fault.Refused:
+					default:
+						must(t, err)
+						in.Add(1)
+					}
+				})
+			}
+		}
+		many(500, right)
+		group.Wait()
+		if in.Load() != 500 {
+			t.Errorf("%d of 500 got in, %d were sent away", in.Load(), sent.Load())
+		}
+		// Those who wait behind wrong ones learn of their failures, and guess no more.
+		before := w.hashes.Load()
+		many(300, wrong)
+		group.Wait()
+		if n := w.hashes.Load() - before; n != 10 || sent.Load() != 290 {
+			t.Errorf("%d were tried, %d sent away", n, sent.Load())
+		}
 	})
 }

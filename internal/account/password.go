@@ -77,6 +77,7 @@ func parseHashed(s string) (h hashed, err error) {
 const (
 	saltSize = 16
 	sumSize  = 32
+	waiting  = 512 // for their turn, where nobody said how many: ten seconds on a small machine
 )
 
 // hasher makes hashes, a few at once: each takes its memory, and there are no more
@@ -92,7 +93,7 @@ type hasher struct {
 }
 
 func newHasher(o Options) *hasher {
-	h := &hasher{passes: or(o.Passes, 2), memory: or(o.Memory, 19<<10), hash: o.Hash, most: int64(or(o.Waiting, 64))}
+	h := &hasher{passes: or(o.Passes, 2), memory: or(o.Memory, 19<<10), hash: o.Hash, most: int64(or(o.Waiting, waiting))}
 	if h.hash == nil {
 		h.hash = func(password, salt []byte, passes, memory uint32) []byte {
 			return argon2.IDKey(password, salt, passes, memory, 1, sumSize)

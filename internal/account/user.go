@@ -35,7 +35,7 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 			return User{}, err
 		}
 	}
-	try, err := a.limits.begin(a.now(), from, name, known)
+	try, err := a.limits.turn(ctx, a.now, from, name, known)
 	if err != nil {
 		return User{}, err
 	}
