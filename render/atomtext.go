@@ -48,7 +48,7 @@ func textKind(t *feed.Text, title bool) string {
 	return t.Type
 }
 
-// inHTML writes the rest of a start tag and HTML, which is escaped.
+// inHTML writes the rest of a start tag and HTML, which is text to XML.
 func (a *atom) inHTML(t *feed.Text) {
 	if a.format == "atom03" {
 		a.b = append(a.b, ` type="text/html" mode="escaped"`...)
@@ -57,7 +57,7 @@ func (a *atom) inHTML(t *feed.Text) {
 	}
 	a.inherit(t)
 	a.b = append(a.b, '>')
-	a.escape(t.Value, "", inText)
+	a.markup(t.Value, "")
 }
 
 // inXHTML writes the rest of a start tag and markup that is balanced, in the <div> that
@@ -126,7 +126,7 @@ func isXMLType(t string) bool { return strings.HasSuffix(t, "+xml") || strings.H
 //
 // spec:atom-rfc4287#content
 func (a *atom) content(t *feed.Text) {
-	kind, src := textKind(t, false), a.iri(t.Src, "content")
+	kind, src := textKind(t, false), a.ref(t.Src, "content")
 	a.tag("content", nil)
 	switch {
 	case src != "":
