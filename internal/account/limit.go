@@ -45,6 +45,7 @@ const (
 	ofRegister = 'r' // a network, making accounts; and all of them
 	ofSecret   = 'w' // a reader's secret, each use of which by WSSE leaves a row
 	ofHeader   = 'h' // a header of WSSE
+	ofLook     = 'l' // a network that has to wait, and looks through all secrets of a feed
 )
 
 func keyOf(kind byte, parts ...string) key {

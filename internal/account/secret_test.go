@@ -168,6 +168,15 @@ func TestARightSecretOpensWhereOthersFail(t *testing.T) {
 		must(t, err)
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header(a.Selector, a.Plain), at(home))
 		must(t, err)
+		// By the user's name all secrets have to be looked through, which is done so often.
+		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
+		must(t, err)
+		for range 59 {
+			_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", "wrong"), at(home))
+			faulty(t, err, fault.TooMany)
+		}
+		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
+		faulty(t, err, fault.TooMany)
 		w.try("alice", right, at(away), ok) // nobody was locked out of the account
 	})
 }
