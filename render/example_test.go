@@ -35,7 +35,7 @@ func Example() {
 	//     <item>
 	//       <title>Fog &amp; horn</title>
 	//       <link>https://lighthouse.example/fog</link>
-	//       <description>&lt;p&gt;It blew.&lt;/p&gt;</description>
+	//       <description><![CDATA[<p>It blew.</p>]]></description>
 	//       <guid isPermaLink="false">tag:lighthouse.example,2026:1</guid>
 	//       <pubDate>Sun, 01 Mar 2026 06:30:00 GMT</pubDate>
 	//     </item>
