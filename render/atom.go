@@ -89,9 +89,9 @@ func (a *atom) feed() {
 	a.categories(f.Categories, f.ITunes, f.Media)
 	a.textIfAny("rights", &f.Rights)
 	a.generatorElement(a.generator())
-	a.leaf("icon", a.iri(f.Icon, "icon"))
+	a.leaf("icon", a.ref(f.Icon, "icon"))
 	if f.Image != nil {
-		a.leaf("logo", a.iri(f.Image.URL, "logo"))
+		a.leaf("logo", a.ref(f.Image.URL, "logo"))
 		a.lose(lostImages, f.Image.Title != "" || f.Image.Link != "" || f.Image.Width+f.Image.Height > 0)
 	}
 	a.feedRest()

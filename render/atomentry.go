@@ -152,7 +152,7 @@ func (a *atom) person(element string, who *feed.Person) {
 	if a.format == "atom03" {
 		uri = "url"
 	}
-	a.leaf(uri, a.iri(who.URL, element))
+	a.leaf(uri, a.ref(who.URL, element))
 	a.leaf("email", a.mailbox(who.Email, element))
 	a.close(element)
 	a.lose(lostPersons, who.Avatar != "" || who.Role != "")
@@ -254,7 +254,7 @@ func (a *atom) source(s *feed.Source) {
 	a.categories(s.Categories, nil, nil)
 	a.textIfAny("rights", &s.Rights)
 	a.generatorElement(s.Generator)
-	a.leaf("icon", a.iri(s.Icon, "source"))
-	a.leaf("logo", a.iri(s.Logo, "source"))
+	a.leaf("icon", a.ref(s.Icon, "source"))
+	a.leaf("logo", a.ref(s.Logo, "source"))
 	a.close("source")
 }

@@ -71,7 +71,7 @@ func (a *atom) entryLinks(it *feed.Item, nested bool) (leads bool) {
 	}
 	l.pages(it.Links, page)
 	if a.format == "atom03" && len(l.kinds) == 0 && !nested {
-		if link := a.iri(a.madeLink(it), "link"); link != "" {
+		if link := a.ref(a.madeLink(it), "link"); link != "" {
 			l.write(&feed.Link{Rel: "alternate", Href: link})
 		}
 	}
@@ -129,7 +129,7 @@ func (l *atomLinks) pages(links []feed.Link, page string) {
 	}
 	var others []feed.Link
 	kind := l.kindOf(&own)
-	if l.iri(page, "link") != "" {
+	if l.ref(page, "link") != "" {
 		l.kinds = append(l.kinds, kind)
 	}
 	for i := range links {
@@ -173,7 +173,7 @@ func (l *atomLinks) kindOf(k *feed.Link) (kind feed.Link) {
 //
 // spec:atom-rfc4287#link
 func (l *atomLinks) write(k *feed.Link) bool {
-	href := l.iri(k.Href, "links")
+	href := l.ref(k.Href, "links")
 	if href == "" {
 		return false
 	}

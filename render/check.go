@@ -42,8 +42,8 @@ func validIRI(s string) bool {
 
 // hostEnd is the end of the host in an address, 0 where there is none.
 func hostEnd(s string) int {
-	i := strings.Index(s, "://")
-	if i < 0 {
+	i := schemeLen(s)
+	if i == 0 || !strings.HasPrefix(s[i:], "://") {
 		return 0
 	}
 	if n := strings.IndexAny(s[i+3:], "/?#"); n >= 0 {
@@ -168,25 +168,29 @@ func validTag(s string) bool {
 
 // iri is a reference that may have characters of any script. What no reference may have
 // is written as %20 and the like; "" is for what cannot be one, with a warning.
-func (w *writer) iri(s, where string) string { return w.reference(s, where, false) }
+func (w *writer) iri(s, where string) string { return w.reference(s, where, false, false) }
 
-// uri is iri with an address of ASCII alone, which starts with its scheme: modules have
-// such.
-func (w *writer) uri(s, where string) string { return w.reference(s, where, true) }
+// ref is iri with an address of ASCII alone, which means the same: programs that read
+// addresses of any script stumble over long ones, and the elements for pictures of feeds
+// are read as ASCII by most.
+func (w *writer) ref(s, where string) string { return w.reference(s, where, false, true) }
 
-func (w *writer) reference(s, where string, absolute bool) string {
+// uri is ref with an address that starts with its scheme: modules have such.
+func (w *writer) uri(s, where string) string { return w.reference(s, where, true, true) }
+
+func (w *writer) reference(s, where string, absolute, ascii bool) string {
 	if s == "" || plainWeb(s) {
 		return s
 	}
 	clean := true
 	for i := range len(s) {
-		if c := s[i]; !iriByte(c) || c == '[' || c == ']' || absolute && c >= utf8.RuneSelf {
+		if c := s[i]; !iriByte(c) || c == '[' || c == ']' || ascii && c >= utf8.RuneSelf {
 			clean = false
 			break
 		}
 	}
 	if !clean {
-		s = escapeIRI(strings.TrimSpace(strings.ToValidUTF8(s, "")), absolute)
+		s = escapeIRI(strings.TrimSpace(strings.ToValidUTF8(s, "")), ascii)
 	}
 	n := schemeLen(s)
 	if n == 0 && absolute && w.f.Base != "" {
@@ -209,10 +213,16 @@ func (w *writer) reference(s, where string, absolute bool) string {
 func ofSegment(c rune) bool { return c != '/' && c != '?' && c != '#' }
 
 // escapeIRI writes what no reference may have as %20 and the like; where it is to be
-// ASCII, all other characters behind the host as well.
+// ASCII, all other characters behind the host as well, and the host as Punycode.
 func escapeIRI(s string, ascii bool) string {
 	const digits = "0123456789ABCDEF"
 	host := hostEnd(s)
+	if ascii && host > 0 && !isASCII(s[:host]) {
+		from := schemeLen(s) + len("://")
+		if h, ok := asciiAuthority(s[from:host]); ok {
+			s, host = s[:from]+h+s[host:], from+len(h)
+		}
+	}
 	b := make([]byte, 0, len(s)+16)
 	for i := range len(s) {
 		c := s[i]

@@ -240,7 +240,7 @@ func (w *writer) replies(list []feed.InReplyTo) {
 			w.warn("in-reply-to", "inReplyTo", "What an item answers needs an identifier that is an address; it is left out: ", short(ref), ".")
 			continue
 		}
-		w.empty("thr:in-reply-to", "ref", ref, "href", w.iri(r.Href, "inReplyTo"), "type", w.mime(r.Type, "inReplyTo"), "source", w.iri(r.Source, "inReplyTo"))
+		w.empty("thr:in-reply-to", "ref", ref, "href", w.ref(r.Href, "inReplyTo"), "type", w.mime(r.Type, "inReplyTo"), "source", w.ref(r.Source, "inReplyTo"))
 	}
 }
 
