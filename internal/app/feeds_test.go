@@ -152,6 +152,9 @@ func TestCurlSavesReadsAndEndsAFeed(t *testing.T) {
 	says(t, "a page", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", "<html><title>x</title></html>", at), "422", "This is an HTML page, not a feed.")
 	says(t, "packed", curl(t, "--compressed", r.base+"/alice/feed.html"), "200")
 	says(t, "converted", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three")
+	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // each would be kept apart
+		says(t, "converted by another spelling", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml"+more, "--data", "to=csv", r.base+"/convert"), "404")
+	}
 	says(t, "the page", curl(t, r.base+"/alice/"), "200", "application/atom", "three")
 	says(t, "the end", curl(t, "-H", bearer, "-X", "DELETE", at), "204")
 	says(t, "ended", curl(t, r.base+"/alice/feed.atom"), "410", "<newLocation/>")
@@ -214,7 +217,8 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 	public := strings.Replace(r.base, "127.0.0.1", "localhost", 1)
 	cloud := newSubscriber(t)
 	for _, topic := range []string{public + path, r.base + path, public + "/alice/private/rss.xml", strings.Replace(public, "localhost", "LOCALHOST", 1) + path,
-		public + "/alice/./private" + strings.TrimPrefix(path, "/alice/private"), public + strings.Replace(path, "private", "%70rivate", 1)} {
+		strings.Replace(public, "localhost", "localhost.", 1) + path,
+		public + "/alice/./private" + strings.TrimPrefix(path, "/alice/private"), public + strings.Replace(path, "private", "%70rivate", 1), "http://another.name.example" + path} {
 		for _, form := range []url.Values{{"url": {topic}}, {"hub.mode": {"publish"}, "hub.url": {topic}}, {"hub.mode": {"subscribe"}, "hub.topic": {topic}, "hub.callback": {cloud.URL}}} {
 			post(t, r.base+"/ping", form)
 			post(t, r.base+"/hub", form)

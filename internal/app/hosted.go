@@ -313,13 +313,14 @@ func (a *App) ownPath(raw string) (*url.URL, bool) {
 }
 
 // privateFeed reports a URL that is the address of a private feed here, however its
-// server's name and its path are written.
+// server's name and its path are written. A secret in an address is kept, whoever's it
+// is: this server may have names that nobody told it.
 func (a *App) privateFeed(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || !gateway.PrivatePath(u.Path) {
 		return false
 	}
-	return slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
+	return gateway.SecretPath(u.Path) || slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
 		own, err := url.Parse(o)
 		return err == nil && strings.EqualFold(own.Hostname(), u.Hostname())
 	})

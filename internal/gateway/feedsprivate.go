@@ -26,6 +26,10 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 	secret, behind, named := strings.Cut(door, "/")
 	if named {
 		door = behind
+	} else {
+		// A browser that was given the password sends it along with whatever any page asks
+		// for, and scripts (feed.js) run in that page.
+		head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	}
 	if door != pathSaved && door != pathAny && !strings.HasPrefix(door, extPrefix) {
 		f.refuse(w, r, errNoFeed())
@@ -62,6 +66,15 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 func PrivatePath(p string) bool {
 	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
 	return isName(user) && (rest == "private" || strings.HasPrefix(rest, "private/"))
+}
+
+// SecretPath reports a path that holds a reader's secret, as this program makes them.
+func SecretPath(p string) bool {
+	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
+	private, rest, _ := strings.Cut(rest, "/")
+	pair, _, _ := strings.Cut(rest, "/")
+	selector, secret, _ := strings.Cut(pair, ".")
+	return isName(user) && private == "private" && len(selector) == 12 && len(secret) == 32
 }
 
 // errNoFeed is what strangers read wherever there is nothing for them, whatever the
