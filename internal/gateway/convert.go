@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -109,7 +110,8 @@ func (c *Convert) answer(w http.ResponseWriter, r *http.Request, s syndicate.Sou
 func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err error) {
 	q := r.URL.Query()
 	address, to := q.Get("url"), q.Get("to")
-	if _, err := render.Lookup(to); err != nil {
+	format, err := render.Lookup(to)
+	if err != nil {
 		return s, "", &statusError{http.StatusNotAcceptable, unknownFormat(err)}
 	}
 	u, err := url.Parse(address)
@@ -123,6 +125,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 	if !known {
 		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", shown(address))
 	}
+	address = strings.Clone(address) // what is kept is no piece of a request, which would be kept with it
 	got, err := c.read(r.Context(), address)
 	if err != nil {
 		return s, "", err
@@ -130,7 +133,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 	return syndicate.Source{
 		Key: "convert " + address, Version: got.version, Modified: got.modified, Raw: got.doc, RawType: got.kind, URL: address,
 		Render: c.render,
-	}, to, nil
+	}, format.Name, nil
 }
 
 func (c *Convert) render(string) render.Options {

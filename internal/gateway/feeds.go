@@ -251,8 +251,8 @@ func chosen(w http.ResponseWriter, r *http.Request, now author.Feed) (string, er
 func (f *Feeds) format(r *http.Request, door string) (name string, choose bool, err error) {
 	if r.URL.RawQuery != "" {
 		if name = r.URL.Query().Get("format"); name != "" {
-			_, err = render.Lookup(name)
-			return name, false, unknownFormat(err)
+			known, err := render.Lookup(name)
+			return known.Name, false, unknownFormat(err) // its own name: the other is a piece of the request
 		}
 	}
 	if door == pathSaved || door == pathAny {

@@ -75,7 +75,7 @@ func TestAnyOtherReaderIsRefusedInTheSameWords(t *testing.T) {
 	} {
 		a := d.do(t, "GET", c.target, "", c.headers...)
 		a.is(t, c.what, http.StatusUnauthorized)
-		a.has(t, c.what, "Cache-Control", "private, no-store",
+		a.has(t, c.what, "Cache-Control", "private, no-store", "Cross-Origin-Resource-Policy", "same-origin",
 			"WWW-Authenticate", `Basic realm="private feed", charset="UTF-8" | `+wsse.Challenge("private feed"))
 		if seen == "" {
 			seen = a.body

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/serve"
 )
 
 // overtaken has a feed saved again between the two looks at it.
@@ -17,6 +18,16 @@ type overtaken struct {
 func (o overtaken) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
 	o.save()
 	return o.Feeds.Document(ctx, user, name)
+}
+
+func TestTheTagOfASaveIsThatOfTheBytesThatWereSaved(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.save(t, author.Public, hostedRSS(1))
+	d.Feeds.Authors = overtaken{d.authors, func() { d.save(t, author.Public, hostedRSS(3)) }}
+	a := d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic, "Content-Type", "application/rss+xml")
+	a.is(t, "PUT", 204)
+	a.has(t, "PUT", "ETag", `"`+serve.TagOf([]byte(hostedRSS(2)))+`"`)
 }
 
 func TestADocumentComesWithItsOwnTypeAlsoWhenItWasSavedThisMoment(t *testing.T) {

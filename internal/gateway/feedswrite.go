@@ -71,9 +71,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 		return err
 	}
 	head := w.Header()
-	if tag, err := f.tag(r.Context(), now); err == nil {
-		head.Set("ETag", tag)
-	}
+	head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // of these bytes, also when others were saved by now
 	head.Set("Last-Modified", now.SavedAt.UTC().Format(http.TimeFormat))
 	head.Set("Location", f.Public()+address(user, name))
 	head.Set("Cache-Control", "no-store")

@@ -81,8 +81,7 @@ type form struct {
 func New(body []byte, o Options) *Document {
 	tag := o.Tag
 	if tag == "" {
-		sum := sha256.Sum256(body)
-		tag = hex.EncodeToString(sum[:16])
+		tag = TagOf(body)
 	}
 	d := &Document{o: o, size: len(body), tag: tag}
 	d.plain = newForm(tag, "", body)
@@ -97,6 +96,12 @@ func New(body []byte, o Options) *Document {
 	}
 	d.headers()
 	return d
+}
+
+// TagOf is the tag that New gives to a document of body, see [Document.Tag].
+func TagOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:16])
 }
 
 func newForm(tag, encoding string, body []byte) form {
