@@ -164,15 +164,16 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 	if err != nil {
 		return err
 	}
-	for _, u := range urls {
+	var later error
+	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
 		_, err := a.hub.Ping(ctx, hub.Ping{URL: u, Door: "save"})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
-			return err // told later; other troubles will not go away
+			later = errors.Join(later, err) // other troubles will not go away
 		} else if err != nil {
 			a.log.Warn("tell of a saved feed", "url", u, "err", err)
 		}
 	}
-	return nil
+	return later
 }
 
 // toldOf are the addresses of a user's public feed that somebody follows. Its own
@@ -322,7 +323,7 @@ func (a *App) privateFeed(raw string) bool {
 	}
 	return gateway.SecretPath(u.Path) || slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
 		own, err := url.Parse(o)
-		return err == nil && strings.EqualFold(own.Hostname(), u.Hostname())
+		return err == nil && strings.EqualFold(own.Hostname(), strings.TrimSuffix(u.Hostname(), "."))
 	})
 }
 
@@ -335,6 +336,12 @@ func (l library) Known(ctx context.Context, raw string) (bool, error) {
 	if u, own := l.app.ownPath(raw); own {
 		if u.Path == testFeedPath {
 			return true, nil
+		}
+		// Spelled as it is in lists: whoever adds something to the query has each of his
+		// spellings read anew.
+		user, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+		if u.Fragment != "" || !slices.Contains(l.app.feeds.Addresses(user), u.RequestURI()) {
+			return l.app.store.Followed(ctx, hub.TopicID(raw), l.app.clock.Now())
 		}
 		_, _, _, _, own, err := l.app.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
 		if err != nil && fault.CodeOf(err) != fault.Unavailable {
