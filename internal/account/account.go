@@ -34,7 +34,7 @@ type Limits struct {
 	Source int // in 15 minutes, of one source: a /24, or a /56 of IPv6 [20]
 	Name   int // in 15 minutes, for one user name [10]
 	Minute int // in a minute, of all [300]
-	Keys   int // sources and names that are remembered [16384]
+	Keys   int // that are remembered, each of sources and names [16384]
 }
 
 // Accounts lets people in. Store and Key must be set before its first use; the rest

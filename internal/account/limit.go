@@ -1,7 +1,6 @@
 package account
 
 import (
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"log/slog"
@@ -34,7 +33,7 @@ type tally struct {
 	waits    int       // so far
 }
 
-// key is a hash of a source or name, so that long ones take no more memory.
+// key is a kind and a hash of a source or name, so that long ones take no more memory.
 type key [16]byte
 
 // The kinds of keys.
@@ -50,61 +49,65 @@ const (
 
 func keyOf(kind byte, parts ...string) key {
 	h := sha256.New()
-	h.Write([]byte{kind})
 	for _, p := range parts {
 		h.Write([]byte(p))
 		h.Write([]byte{0})
 	}
-	return key(h.Sum(nil)[:16])
+	k := key(h.Sum(nil)[:16])
+	k[0] = kind
+	return k
 }
 
-// limiter counts failures at all doors. What it remembers is bounded: the keys that
-// were not used for longest are forgotten.
+// limiter counts failures at all doors.
 type limiter struct {
-	source, name, minute, keys int
-	log                        *slog.Logger
+	source, name, minute int
+	log                  *slog.Logger
 
-	mu      sync.Mutex
-	tallies map[key]*list.Element // of *tally
-	order   *list.List            // most recently used first
-	all     tally                 // of everybody, in the minute since all.since
-	inLine  int                   // that wait for the end of attempts under way
-	most    int                   // that may
-	ended   chan struct{}         // closed when the next attempt ends; nil: nobody waits for it
+	mu sync.Mutex
+	// Apart, so that nobody makes it forget one kind with many of another.
+	names, sources, others tallies
+
+	all    tally         // of everybody, in the minute since all.since
+	inLine int           // that wait for the end of attempts under way
+	most   int           // that may
+	ended  chan struct{} // closed when the next attempt ends; nil: nobody waits for it
 }
 
 func newLimiter(l Limits, most int, log *slog.Logger) *limiter {
-	return &limiter{source: or(l.Source, 20), name: or(l.Name, 10), minute: or(l.Minute, 300), keys: or(l.Keys, 1<<14),
-		most: most, log: log, tallies: map[key]*list.Element{}, order: list.New()}
+	return &limiter{source: or(l.Source, 20), name: or(l.Name, 10), minute: or(l.Minute, 300), most: most, log: log,
+		names: newTallies(l.Keys), sources: newTallies(l.Keys), others: newTallies(l.Keys)}
+}
+
+// of is where a key is remembered.
+func (l *limiter) of(k key) *tallies {
+	switch k[0] {
+	case ofName, ofOwner:
+		return &l.names
+	case ofSource:
+		return &l.sources
+	}
+	return &l.others
 }
 
 // get finds or makes a tally.
 func (l *limiter) get(k key) *tally {
-	if e, ok := l.tallies[k]; ok {
-		l.order.MoveToFront(e)
-		return e.Value.(*tally)
-	}
-	for len(l.tallies) >= l.keys {
-		oldest := l.order.Back()
-		delete(l.tallies, l.order.Remove(oldest).(*tally).key)
-	}
-	t := &tally{key: k}
-	l.tallies[k] = l.order.PushFront(t)
+	t := l.peek(k)
+	l.of(k).keep(t)
 	return t
 }
 
 // peek is get that remembers nothing new.
-func (l *limiter) peek(k key) *tally {
-	if e, ok := l.tallies[k]; ok {
-		return e.Value.(*tally)
-	}
-	return &tally{}
-}
+func (l *limiter) peek(k key) *tally { return l.of(k).find(k) }
 
 // wait is how long an attempt has to wait; 0: not at all.
 func (t *tally) wait(now time.Time, limit int, longest time.Duration) time.Duration {
 	if d := t.until.Sub(now); d > 0 {
-		return min(d, longest) // a clock that was set back makes nobody wait longer
+		if d > longest { // the clock was set back, which makes nobody wait longer
+			d = longest
+			t.until = now.Add(d)
+			t.since = t.until
+		}
+		return d
 	}
 	if d := now.Sub(t.since); d >= window || d < 0 {
 		t.failures = 0
@@ -211,11 +214,11 @@ func (l *limiter) begin(now time.Time, from Caller, name string, known bool) (tr
 	defer l.mu.Unlock()
 	source := network(from.Addr)
 	a := &attempt{l: l, from: from}
-	a.counted = append(a.counted, counted{l.get(keyOf(ofSource, source)), l.source, sourceWait, known})
+	a.counted = append(a.counted, counted{l.peek(keyOf(ofSource, source)), l.source, sourceWait, known})
 	if known {
-		a.counted = append(a.counted, counted{l.get(keyOf(ofOwner, name, address(from.Addr))), l.name, nameWait, false})
+		a.counted = append(a.counted, counted{l.peek(keyOf(ofOwner, name, address(from.Addr))), l.name, nameWait, false})
 	} else {
-		a.counted = append(a.counted, counted{l.get(keyOf(ofName, name)), l.name, nameWait, false})
+		a.counted = append(a.counted, counted{l.peek(keyOf(ofName, name)), l.name, nameWait, false})
 	}
 	var wait time.Duration
 	held := false // by attempts under way, and by nothing else
@@ -243,6 +246,7 @@ func (l *limiter) begin(now time.Time, from Caller, name string, known bool) (tr
 	}
 	for _, c := range a.counted {
 		c.trying++
+		l.of(c.key).keep(c.tally) // only now: whoever has to wait cannot fill the memory
 	}
 	l.all.trying++
 	return a, nil, nil
@@ -266,8 +270,9 @@ func (a *attempt) end(now time.Time, failed bool) {
 	for _, c := range a.counted {
 		c.trying--
 		if failed {
-			a.l.said(a.from, c.fail(now, c.limit, c.longest))
+			a.l.said(a.from, a.l.get(c.key).fail(now, c.limit, c.longest))
 		}
+		a.l.of(c.key).drop(c.tally)
 	}
 }
 

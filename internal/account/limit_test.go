@@ -325,6 +325,49 @@ func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
 	})
 }
 
+func TestNobodyCanMakeFailuresBeForgotten(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Limits: account.Limits{Keys: 50}}, func(t *testing.T, w *world) {
+		w.add("alice", "mallory")
+		if n, _ := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, source(i)); return err }); n != 10 {
+			t.Fatalf("%d guesses", n)
+		}
+		// By names, from where nobody is listened to any more.
+		_, _ = until(t, 100, func(i int) error { _, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(away)); return err })
+		for i := range 200 {
+			w.try(fmt.Sprint("other", i), wrong, at(away), fault.TooMany)
+		}
+		// By log-ins that are right, from many places.
+		for i := range 200 {
+			w.try("mallory", right, source(1000+i), ok)
+			w.try("mallory", right, source(1000+i), ok)
+		}
+		// By what counts for sources alone.
+		for i := range 200 {
+			_, err := w.Token(w.ctx, "cb_x", "", source(2000+i))
+			faulty(t, err, fault.Refused)
+		}
+		w.try("alice", right, at(home), fault.TooMany)
+	})
+}
+
+func TestAClockThatIsSetBackMakesNobodyWaitLonger(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		var back time.Duration
+		w.Now = func() time.Time { return time.Now().Add(-back) }
+		_, wait := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
+		if wait != time.Minute {
+			t.Fatalf("a wait of %v", wait)
+		}
+		back = 24 * time.Hour
+		w.try("alice", right, at(away), fault.TooMany)
+		w.wait(15 * time.Minute) // the longest wait of a name
+		w.try("alice", right, at(away), ok)
+	})
+}
+
 func TestRightLogInsAtTheSameTimeAllGetIn(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
