@@ -76,7 +76,7 @@ func TestEachFormatHasAnAddressAndSaysItsTypeAndOurs(t *testing.T) {
 	d.do(t, "GET", "/alice/feed.atom", "").is(t, "Atom", http.StatusOK, `rel="hub"`, "https://hub.example/websub", "https://hub.example/alice/feed.atom")
 	d.do(t, "GET", "/alice/feed.json", "").is(t, "JSON", http.StatusOK, "https://hub.example/websub", "https://hub.example/alice/feed.json")
 	html := d.do(t, "GET", "/alice/feed.html", "")
-	html.is(t, "HTML", http.StatusOK, "https://hub.example/alice/feed.atom")
+	html.is(t, "HTML", http.StatusOK, `type="application/atom+xml" title="Atom 1.0" href="https://hub.example/alice/feed.atom"`)
 	if strings.Contains(html.body, "<script") || strings.Contains(html.body, "onclick") {
 		t.Errorf("the page runs scripts: %s", html.body)
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 
 	feedformat "cloudburst/feed"
@@ -120,7 +121,8 @@ func (h *hosted) alternates() []feedformat.Link {
 	var all []feedformat.Link
 	for _, format := range render.Formats() {
 		if format.Ext != "" && format.Name != "html" {
-			all = append(all, feedformat.Link{Rel: "alternate", Href: h.public + formPath(h.user, format.Name), Type: format.Type, Title: format.Title})
+			kind, _, _ := strings.Cut(format.Type, ";") // whoever looks for feeds compares the bare type
+			all = append(all, feedformat.Link{Rel: "alternate", Href: h.public + formPath(h.user, format.Name), Type: kind, Title: format.Title})
 		}
 	}
 	return all

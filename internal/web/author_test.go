@@ -82,6 +82,9 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 			t.Errorf("%s is not in the head and at the foot", href)
 		}
 	}
+	if !strings.Contains(body, `<link rel="alternate" type="application/atom+xml" `) {
+		t.Error("who looks for the type as it is written does not find it")
+	}
 	for n := range doc.Descendants() {
 		if slices.Contains([]string{"img", "iframe", "audio", "video", "source", "object"}, n.Data) || n.Data == "script" && !strings.HasPrefix(attrOf(n, "src"), "/static/") {
 			t.Errorf("<%s> of %v would load something", n.Data, n.Attr)

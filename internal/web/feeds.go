@@ -3,6 +3,8 @@ package web
 import (
 	"bytes"
 	"errors"
+	"html"
+	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -45,6 +47,12 @@ type hosted struct {
 }
 
 type formatLink struct{ Title, Href, Type, Hint string }
+
+// TypeAttr is the attribute type with a plain +, which the template would write as
+// &#43;: many programs that look for feeds take the text as it stands.
+func (l formatLink) TypeAttr() template.HTMLAttr {
+	return template.HTMLAttr(`type="` + html.EscapeString(l.Type) + `"`)
+}
 
 // finding is a piece of advice about the document.
 type finding struct {
