@@ -36,6 +36,9 @@ func (a *atom) feedLinks() {
 		for i := range f.Links {
 			if k := &f.Links[i]; k.Rel == "self" && k.Href == self {
 				own = *k
+				if own.Type != "" && !isFeedType(own.Type) {
+					own.Type = "application/atom+xml" // which this document is
+				}
 				break
 			}
 		}
@@ -59,6 +62,12 @@ func (a *atom) feedLinks() {
 	if f.Next != "" && !hasLink(f.Links, "next", f.Next) {
 		l.write(&feed.Link{Rel: "next", Href: f.Next})
 	}
+}
+
+// isFeedType reports the types that links to feeds have.
+func isFeedType(s string) bool {
+	s, _, _ = strings.Cut(s, ";")
+	return s == "application/atom+xml" || s == "application/rss+xml" || s == "application/rdf+xml"
 }
 
 // entryLinks writes the links of an item, and its files. It reports whether one leads

@@ -51,7 +51,7 @@ func (w *writer) itunesOfItem(it *feed.ITunes) {
 
 // webURI is uri for what must be an address of the web.
 func (w *writer) webURI(s, where string) string {
-	if s = w.uri(s, where); s == "" || isWeb(s) {
+	if s = withPath(w.uri(s, where)); s == "" || isWeb(s) {
 		return s
 	}
 	w.invalid(s, where, "an address of the web")

@@ -30,6 +30,7 @@ func appendRDF(w *writer) {
 type rdf struct {
 	*writer
 	title, link string
+	about       string   // the name of the channel
 	abouts      []string // the names of the items
 }
 
@@ -38,8 +39,15 @@ type rdf struct {
 // spec:rss10-2000#about-unique
 func (r *rdf) names() {
 	items := r.f.Items
+	r.about = r.link
+	if id := r.validName(r.f.ID); id != "" {
+		r.about = id
+	} else if self := r.quietly(r.self()); self != "" {
+		r.about = self
+	}
 	r.abouts = make([]string, len(items))
-	seen := unique{list: make([]string, 0, len(items))}
+	seen := unique{list: make([]string, 0, len(items)+1)}
+	seen.add(r.about)
 	for i := range items {
 		name := r.name(&items[i], i)
 		if !seen.add(name) {
@@ -55,8 +63,8 @@ func (r *rdf) names() {
 // name is that of an item: its ID if that is an address, or its link.
 func (r *rdf) name(it *feed.Item, i int) string {
 	if hasGUID(it) {
-		if validIRI(it.ID) {
-			return it.ID
+		if id := r.validName(it.ID); id != "" {
+			return id
 		}
 		r.lose(lostIDs, true)
 	}
@@ -69,17 +77,19 @@ func (r *rdf) name(it *feed.Item, i int) string {
 	return "#item-" + strconv.Itoa(i+1)
 }
 
+// validName is an identifier that is an address, in ASCII; "" for any other.
+func (r *rdf) validName(id string) string {
+	if validIRI(id) {
+		return r.quietly(id)
+	}
+	return ""
+}
+
 // channel writes the elements of the feed.
 func (r *rdf) channel() {
 	f, w := r.f, r.writer
-	about := r.link
-	if validIRI(f.ID) {
-		about = f.ID
-	} else if self := r.quietly(w.self()); self != "" {
-		about = self
-	}
 	w.tag("channel", nil)
-	w.attr("rdf:about", about)
+	w.attr("rdf:about", r.about)
 	w.b = append(w.b, '>')
 	w.depth++
 	w.element("title", r.title)

@@ -218,9 +218,13 @@ func (w *writer) atomLink(l *feed.Link) {
 	w.attr("href", href)
 	w.optional("hreflang", w.language(l.Language, "link"))
 	w.optional("title", l.Title)
-	w.optional("length", l.Length)
-	w.optional("thr:count", l.Count)
-	w.optional("thr:updated", l.Updated)
+	w.optional("length", w.number(l.Length, "link", 0))
+	if rel == "replies" {
+		w.optional("thr:count", w.number(l.Count, "link", 0))
+		if _, ok := atomDate(l.Updated); ok {
+			w.attr("thr:updated", l.Updated)
+		}
+	}
 	w.b = append(w.b, "/>"...)
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"cloudburst/feed"
@@ -212,8 +213,9 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 	}
 	for i := range files {
 		e := &files[i]
-		url, mediaType := r.address(e.URL, "enclosure"), r.mime(e.Type, "enclosure")
-		if url == "" {
+		url, mediaType := withPath(r.address(e.URL, "enclosure")), r.mime(e.Type, "enclosure")
+		if url == "" || !isWeb(url) {
+			r.otherFile(e, url)
 			continue
 		}
 		if mediaType == "" {
@@ -229,23 +231,59 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 	}
 }
 
+// otherFile writes a file that is not on the web, which an enclosure has to be, as a
+// link of Atom.
+func (r *rss) otherFile(e *feed.Enclosure, url string) {
+	switch {
+	case url == "":
+	case r.v < 200:
+		r.warn("enclosure-web", "enclosure", "An enclosure is on the web, which this one is not; it is left out: ", short(url), ".")
+	default:
+		length := ""
+		if e.Length > 0 {
+			length = strconv.FormatInt(e.Length, 10)
+		}
+		r.atomLink(&feed.Link{Rel: "enclosure", Href: url, Type: e.Type, Length: length, Title: e.Title})
+	}
+}
+
+// withPath is an address of the web with a slash behind the host, which is all the same
+// to servers.
+func withPath(s string) string {
+	if n := hostEnd(s); n > 0 && n < len(s) && s[n] != '/' && isWeb(s) {
+		return s[:n] + "/" + s[n:]
+	}
+	return s
+}
+
 // guid writes the ID of an item, each once. What readers make of the link or of an
-// enclosure themselves is left to them.
+// enclosure themselves is written as well, for many want a guid, unless another item
+// has it already.
 //
 // spec:rss20-2003#guid-permalink
 func (r *rss) guid(it *feed.Item) {
-	if !hasGUID(it) {
+	switch {
+	case it.ID == "":
 		return
-	}
-	if r.v < 200 {
-		r.lose(lostIDs, it.ID != it.Link)
+	case r.v < 200:
+		r.lose(lostIDs, hasGUID(it) && it.ID != it.Link)
+		return
+	case !hasGUID(it):
+		if !r.ids.add(it.ID) {
+			return
+		}
+		if it.ID == it.Link && isWeb(it.ID) && validIRI(it.ID) && isASCII(it.ID) {
+			r.element("guid", it.ID)
+		} else {
+			r.element("guid", it.ID, "isPermaLink", "false")
+		}
 		return
 	}
 	id := it.ID
 	if !r.ids.add(id) {
 		r.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
 		id = r.ids.another(id)
-	} else if it.PermaLink && isWeb(id) && validIRI(id) {
+	} else if it.PermaLink && isWeb(id) && validIRI(id) && isASCII(id) {
 		r.element("guid", id)
 		return
 	}

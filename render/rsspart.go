@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 
 	"cloudburst/feed"
@@ -41,10 +42,10 @@ func (r *rss) ttl() {
 	if ttl == "" {
 		return
 	}
-	switch _, err := strconv.ParseUint(ttl, 10, 31); {
+	switch n, err := strconv.ParseUint(ttl, 10, 31); {
 	case r.v < 200:
 		r.lose(lostHints, true)
-	case err != nil:
+	case err != nil || n == 0:
 		r.warn("ttl", "ttl", "This is no number of minutes and is left out: ", short(ttl), ".")
 	default:
 		r.leaf("ttl", ttl)
@@ -105,11 +106,7 @@ func (r *rss) size(name string, n, most int) {
 
 // textInputElement writes the form of one field. All of it is required.
 func (r *rss) textInputElement() {
-	name := "textInput"
-	if r.v == 91 { // the name in the DTD
-		name = "textinput"
-	}
-	r.textInput(name, r.f.TextInput)
+	r.textInput("textInput", r.f.TextInput)
 }
 
 func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
@@ -118,8 +115,10 @@ func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
 	}
 	link := w.address(in.Link, "textInput/link")
 	switch {
-	case in.Title == "" || in.Description == "" || in.Name == "" || link == "":
+	case visibleText(in.Title) == "" || visibleText(in.Description) == "" || visibleText(in.Name) == "" || link == "":
 		w.warn("textinput-incomplete", "textInput", "A form needs a title, a description, a name and a link; this one is left out.")
+	case !isLetter(in.Name[0]):
+		w.warn("textinput-name", "textInput", "The name of a field begins with a letter; the form is left out: ", short(in.Name), ".")
 	default:
 		w.open(name, attrs...)
 		w.element("title", in.Title)
@@ -148,7 +147,12 @@ func (r *rss) skips() {
 // skipped writes those of a list that mean something, each once.
 func (r *rss) skipped(list, element string, values []string, ok func(string) bool) {
 	open := false
+	values = slices.Clone(values)
 	for i, v := range values {
+		if len(v) == 2 && v[0] == '0' { // as the hours of the day are, too
+			v = v[1:]
+			values[i] = v
+		}
 		switch {
 		case !ok(v):
 			r.warn(list, list, "This is no ", element, " and is left out: ", short(v), ".")

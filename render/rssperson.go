@@ -97,10 +97,31 @@ func (w *writer) mailElement(element string, who *feed.Person) {
 	w.escape(who.Email, element, inText)
 	if who.Name != "" {
 		w.b = append(w.b, " ("...)
-		w.escape(who.Name, element, inText)
+		w.escape(w.inBrackets(who.Name, element), element, inText)
 		w.b = append(w.b, ')')
 	}
 	w.endTag(element)
+}
+
+// inBrackets is a name that can stand in brackets: those in it are balanced.
+func (w *writer) inBrackets(name, where string) string {
+	open := 0
+	for i := range len(name) {
+		switch name[i] {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+		if open < 0 || name[i] == '\\' {
+			break
+		}
+	}
+	if open == 0 && strings.IndexByte(name, '\\') < 0 {
+		return name
+	}
+	w.warn("person-brackets", where, "This name stands in brackets, so those in it are written as square ones: ", short(name), ".")
+	return strings.NewReplacer("(", "[", ")", "]", "\\", "/").Replace(name)
 }
 
 // atomPerson writes somebody as Atom has persons, in a document that is not Atom.
