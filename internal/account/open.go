@@ -122,12 +122,12 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	}
 	// The sum is the same however the header is spelled; the nonce is for one header only.
 	sum, nonce := "sum "+s.Selector+" "+string(proof.Sum[:]), "nonce "+s.Selector+" "+string(proof.Nonce)
-	if a.limits.rate(a.now(), keyOf(ofHeader, sum), 3, time.Minute) != nil {
-		return Secret{}, a.missed(from, closed) // and the database need not be asked
-	}
 	uses := keyOf(ofSecret, s.Selector)
 	if err := a.limits.full(a.now(), uses, nonceRate, time.Minute); err != nil {
 		return Secret{}, err
+	}
+	if a.limits.rate(a.now(), keyOf(ofHeader, sum), 3, time.Minute) != nil {
+		return Secret{}, a.missed(from, closed) // and the database need not be asked
 	}
 	now := a.now()
 	until := now.Add(wsse.Window + nonceKeep)

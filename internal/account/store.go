@@ -77,8 +77,9 @@ type Store interface {
 	RemoveSecret(ctx context.Context, user, selector string) error
 	// SecretKeys lists the keys by which secrets were sealed, and how many were.
 	SecretKeys(ctx context.Context) (map[string]int64, error)
-	// UseNonce remembers all of ids until then and reports whether each was new. Of
-	// two that come at the same time with a common one, only one is told so.
+	// UseNonce remembers all of ids until then if each is new, else none of them, and
+	// reports whether it was so. Of two that come at the same time with a common one, only
+	// one is told so.
 	UseNonce(ctx context.Context, ids [][]byte, until time.Time) (fresh bool, err error)
 
 	// SweepAccounts removes up to limit each of the sessions and nonces that are over

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -122,15 +123,21 @@ func (s *Store) SecretKeys(ctx context.Context) (map[string]int64, error) {
 // UseNonce is account.Store.UseNonce.
 func (s *Store) UseNonce(ctx context.Context, ids [][]byte, until time.Time) (bool, error) {
 	ids = slices.SortedFunc(slices.Values(ids), bytes.Compare) // in one order, so that no two wait for each other
-	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) {
-		fresh := true
+	known := errors.New("used before")
+	err := s.Write(ctx, func(ctx context.Context, c Conn) error {
 		for _, id := range ids {
 			n, err := c.Exec(ctx, `INSERT INTO feed_nonce (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, id, ms(until))
 			if err != nil {
-				return false, err
+				return err
 			}
-			fresh = fresh && n == 1
+			if n == 0 {
+				return known // and nothing of it is written
+			}
 		}
-		return fresh, nil
+		return nil
 	})
+	if errors.Is(err, known) {
+		return false, nil
+	}
+	return err == nil, err
 }

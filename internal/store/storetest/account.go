@@ -466,7 +466,7 @@ func pairsOfNonces(t *testing.T, e *env) {
 	for _, step := range []struct {
 		ids  string
 		want bool
-	}{{"a b", true}, {"a c", false}, {"d b", false}, {"e f", true}, {"f g", false}, {"h i", true}} {
+	}{{"a b", true}, {"a c", false}, {"d b", false}, {"e f", true}, {"f g", false}, {"h i", true}, {"c d", true}, {"g", true}} {
 		var ids [][]byte
 		for _, id := range strings.Fields(step.ids) {
 			ids = append(ids, []byte(id))
