@@ -7,7 +7,8 @@ import (
 )
 
 // foreign reports an element that readers will keep as it is wherever it stands: one of
-// a vocabulary that we know nothing of, or that a vocabulary has besides what is known.
+// a vocabulary that we know nothing of, or that a vocabulary has besides what fields are
+// for.
 func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	name := strings.ToLower(n.Name)
 	if n.Space == "" && n.Prefix == "" { // only Atom has room for such
@@ -20,7 +21,7 @@ func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	if s == spNone {
 		s = spaceOfPrefix(n.Prefix)
 	}
-	return !hasField(s, name, ofItem)
+	return !hasField(s, name, ofItem) && defined(s, n, ofItem)
 }
 
 // bareURI is a namespace without what authors spell in many ways.
