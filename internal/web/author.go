@@ -28,6 +28,7 @@ const (
 	longestWords  = 2000      // characters
 	keptAuthors   = 64        // pages kept ready
 	keptPageBytes = 8 << 20   // of them, all together
+	readingAtOnce = 2         // documents: what is read takes many times its room
 )
 
 // entry is an item as the page of its author shows it.
@@ -242,6 +243,14 @@ func (s *site) pageOf(ctx context.Context, f author.Feed, base string, number in
 	if p := s.authors.get(k); p != nil {
 		return p, nil
 	}
+	leave, err := s.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if p := s.authors.get(k); p != nil { // somebody else has read it meanwhile
+		return p, nil
+	}
 	f, doc, err := s.Authors.Document(ctx, f.User, f.Name)
 	if err != nil {
 		return nil, err
@@ -254,6 +263,16 @@ func (s *site) pageOf(ctx context.Context, f author.Feed, base string, number in
 	p := s.readPage(parsed, base, number)
 	s.authors.put(k, p)
 	return p, nil
+}
+
+// turn waits for a place among those who read documents.
+func (s *site) turn(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.reading <- struct{}{}:
+		return func() { <-s.reading }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (s *site) readPage(f *feed.Feed, base string, number int) *authorPage {

@@ -7,7 +7,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"cloudburst/discover"
 	"cloudburst/internal/author"
@@ -200,6 +204,47 @@ func TestPageOfAVersionIsReadOnce(t *testing.T) {
 	if body := x.page("alice", "").Body.String(); !strings.Contains(body, "Two") || strings.Contains(body, "One") {
 		t.Error("the page is of the version before")
 	}
+}
+
+// slowly counts who reads a document at the same time.
+type slowly struct {
+	Authors
+	now, most, all atomic.Int64
+}
+
+func (s *slowly) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
+	s.all.Add(1)
+	for now := s.now.Add(1); ; {
+		most := s.most.Load()
+		if now <= most || s.most.CompareAndSwap(most, now) {
+			break
+		}
+	}
+	defer s.now.Add(-1)
+	time.Sleep(time.Second) // of the bubble
+	return s.Authors.Document(ctx, user, name)
+}
+
+func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := newTown(t)
+		x.save("alice", "rss", aliceFeed(t))
+		s := &slowly{Authors: x.saved}
+		x.Web.Authors = s
+		var group sync.WaitGroup
+		for i := range 60 {
+			group.Go(func() {
+				if rec := x.page("alice", fmt.Sprint("?page=", 1+i%20)); rec.Code != 200 {
+					t.Errorf("status %d", rec.Code)
+				}
+			})
+		}
+		group.Wait()
+		if most, all := s.most.Load(), s.all.Load(); most > readingAtOnce || all != 20 {
+			t.Errorf("%d read at once, %d times in all", most, all)
+		}
+	})
 }
 
 func TestKeptPagesAreBounded(t *testing.T) {

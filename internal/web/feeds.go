@@ -133,6 +133,11 @@ func (s *site) hosted(r *http.Request, user string, label named) (hosted, error)
 	if h.Open && f.MovedTo == "" && !f.Gone {
 		h.Formats = formats(user)
 	}
+	leave, err := s.turn(r.Context())
+	if err != nil {
+		return h, err
+	}
+	defer leave()
 	h.Findings = findings(doc, f, h.Address, s.now())
 	return h, nil
 }

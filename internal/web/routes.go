@@ -20,12 +20,13 @@ type site struct {
 	lines     rowCache // lines of the list of changes
 	tail      changeTail
 	authors   authorPages
+	reading   chan struct{}              // a place for each who reads a saved document now
 	clean     func() *sanitize.Sanitizer // made when it is first needed
 }
 
 // newSite makes ready what all pages share.
 func newSite(w *Web) *site {
-	s := &site{Web: w, assets: loadAssets()}
+	s := &site{Web: w, assets: loadAssets(), reading: make(chan struct{}, readingAtOnce)}
 	s.pages = parsePages(s.assets)
 	s.clean = sync.OnceValue(func() *sanitize.Sanitizer {
 		return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
