@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	}
 	a.authors = &author.Feeds{
 		Store: plantedAuthors(st), Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: plantedTell(a.tellSaved),
-		Events: a.savedEvents, Publish: a.hub.Bus.Publish,
+		Events: a.savedEvents, Publish: a.hub.Bus.Publish, Own: a.ownUser,
 		Known: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)
 			if err == nil && u.Disabled {
@@ -311,6 +312,16 @@ func (a *App) ownPath(raw string) (*url.URL, bool) {
 	}
 	u, err := url.Parse(raw)
 	return u, err == nil
+}
+
+// ownUser is the user whose feed stands at a URL of this program.
+func (a *App) ownUser(raw string) string {
+	u, own := a.ownPath(raw)
+	if !own {
+		return ""
+	}
+	user, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(u.Path), "/"), "/")
+	return user
 }
 
 // privateFeed reports a URL that is the address of a private feed here, however its

@@ -45,6 +45,9 @@ type Feeds struct {
 	// Tell tells subscribers of a public feed's new version. When it fails it is called
 	// again later, with the version of then. nil: nobody is told.
 	Tell func(ctx context.Context, f Feed) error
+	// Own is the user whose feed has an address; "": it is none of this server's. nil: all
+	// are elsewhere.
+	Own func(url string) string
 	// Shared means that other processes write to the same store.
 	Shared bool
 	// Memory bounds the documents that are kept in memory, in bytes [32 MiB].
@@ -83,6 +86,9 @@ func (s *Feeds) Document(ctx context.Context, user, name string) (Feed, []byte, 
 func (s *Feeds) Move(ctx context.Context, user, name, to string) (Feed, error) {
 	if err := checkAddress(to); err != nil {
 		return Feed{}, err
+	}
+	if s.Own != nil && s.Own(to) == user {
+		return Feed{}, fault.New(fault.Invalid, "The new address %s is one of those that the feed has here, from which readers would be sent there for ever.", clip(to))
 	}
 	return s.place(ctx, user, name, to, false)
 }

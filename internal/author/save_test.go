@@ -198,6 +198,26 @@ func TestAFeedThatMovedTakesNothingAndOneThatEndedComesBack(t *testing.T) {
 	}
 }
 
+func TestAFeedDoesNotMoveToWhereItIs(t *testing.T) {
+	t.Parallel()
+	own := func(url string) string {
+		user, here := strings.CutPrefix(url, "https://here.example/")
+		if !here {
+			return ""
+		}
+		return strings.TrimSuffix(user, "/feed.atom")
+	}
+	s := &Feeds{Store: &memory{}, Own: own}
+	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	_, err = s.Move(t.Context(), "alice", Public, "https://here.example/alice/feed.atom")
+	faulty(t, err, fault.Invalid, "for ever")
+	for _, to := range []string{"https://here.example/bob/feed.atom", "https://b.example/feed"} {
+		_, err = s.Move(t.Context(), "alice", Public, to)
+		must(t, err)
+	}
+}
+
 func TestAFeedMovesOnlyToAnAddressThatReadersCanUse(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{"", "x", "/feed", "//b.example/", "ftp://b.example/", "javascript:alert(1)", "https://", "https:b.example",
