@@ -452,7 +452,7 @@ func TestDocumentsInAtomComeBack(t *testing.T) {
 		for i := range want.Items {
 			it, back := &want.Items[i], &got.Items[i]
 			it.Links, back.Links = otherLinksOf(f.Items[i].Links, it.Link), otherLinksOf(back.Links, back.Link)
-			it.Unknown, it.IDFrom = w.held(it.Unknown, true), back.IDFrom
+			it.Unknown, it.IDFrom, it.Media = w.held(it.Unknown, true), back.IDFrom, w.grouped(it.Media)
 			if it.Source != nil {
 				it.Source.Links = f.Items[i].Source.Links
 			}

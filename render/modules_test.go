@@ -66,7 +66,7 @@ func modulesOf(f *feed.Feed, format string) modules {
 func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 	for i := range items {
 		it := &items[i]
-		m := itemModules{ITunes: it.ITunes, Podcast: it.Podcast, Media: it.Media, Unknown: w.held(it.Unknown, true)}
+		m := itemModules{ITunes: it.ITunes, Podcast: it.Podcast, Media: w.grouped(it.Media), Unknown: w.held(it.Unknown, true)}
 		if it.More != nil {
 			m.More = *it.More
 		}
@@ -90,6 +90,14 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 		list = append(list, m)
 	}
 	return list
+}
+
+// grouped is media as it is written: every group has two files at least.
+func (w *writer) grouped(m *feed.Media) *feed.Media {
+	if m == nil {
+		return nil
+	}
+	return w.ungrouped(m)
 }
 
 func sorted(list []string) []string {

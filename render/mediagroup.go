@@ -1,0 +1,92 @@
+package render
+
+import (
+	"slices"
+
+	"cloudburst/feed"
+)
+
+// ungrouped is media without groups of fewer than two files, for a group is of files to
+// choose from: what is said of the group is said of its file, or of the item.
+//
+// spec:datafeeds-2006#media-groups
+func (w *writer) ungrouped(m *feed.Media) *feed.Media {
+	if !slices.ContainsFunc(m.Groups, func(g feed.MediaGroup) bool { return len(g.Contents) < 2 }) {
+		return m
+	}
+	out := &feed.Media{MediaInfo: m.MediaInfo}
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		switch len(g.Contents) {
+		case 0:
+			out.MediaInfo = w.joined(out.MediaInfo, &g.MediaInfo)
+		case 1:
+			c := g.Contents[0]
+			c.MediaInfo = w.joined(c.MediaInfo, &g.MediaInfo)
+			out.Contents = append(out.Contents, c)
+		default:
+			out.Groups = append(out.Groups, *g)
+		}
+	}
+	out.Contents = append(out.Contents, m.Contents...)
+	return out
+}
+
+// joined is what is said of something and of what is around it; the former counts more.
+// Neither of them is changed.
+func (w *writer) joined(in feed.MediaInfo, around *feed.MediaInfo) feed.MediaInfo {
+	w.lose(lostMedia, in.Title.Value != "" && around.Title.Value != "" && in.Title != around.Title ||
+		in.Description.Value != "" && around.Description.Value != "" && in.Description != around.Description)
+	if in.Title.Value == "" {
+		in.Title = around.Title
+	}
+	if in.Description.Value == "" {
+		in.Description = around.Description
+	}
+	if in.Copyright == nil {
+		in.Copyright = around.Copyright
+	}
+	if in.Community == nil {
+		in.Community = around.Community
+	}
+	if in.Embed == nil {
+		in.Embed = around.Embed
+	}
+	if in.Status == nil {
+		in.Status = around.Status
+	}
+	if in.Rights == "" {
+		in.Rights = around.Rights
+	}
+	in.Keywords = both(in.Keywords, around.Keywords)
+	in.Thumbnails = both(in.Thumbnails, around.Thumbnails)
+	in.Categories = both(in.Categories, around.Categories)
+	in.Hashes = both(in.Hashes, around.Hashes)
+	in.Players = both(in.Players, around.Players)
+	in.Credits = both(in.Credits, around.Credits)
+	in.Texts = both(in.Texts, around.Texts)
+	in.Restrictions = both(in.Restrictions, around.Restrictions)
+	in.Ratings = both(in.Ratings, around.Ratings)
+	in.Comments = both(in.Comments, around.Comments)
+	in.Responses = both(in.Responses, around.Responses)
+	in.BackLinks = both(in.BackLinks, around.BackLinks)
+	in.Prices = both(in.Prices, around.Prices)
+	in.Licenses = both(in.Licenses, around.Licenses)
+	in.SubTitles = both(in.SubTitles, around.SubTitles)
+	in.PeerLinks = both(in.PeerLinks, around.PeerLinks)
+	in.Locations = both(in.Locations, around.Locations)
+	in.Scenes = both(in.Scenes, around.Scenes)
+	in.Other = both(in.Other, around.Other)
+	return in
+}
+
+// both is one list behind another.
+func both[T any](a, b []T) []T {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	return slices.Concat(a, b)
+}
