@@ -36,6 +36,7 @@ type Audience struct {
 	mu      sync.Mutex
 	waiting map[place]*Seen
 	agents  map[string]Agent
+	from    map[string]int // of waiting, by the address that it came from first
 	flush   sync.Mutex
 	lost    int64
 }
@@ -59,6 +60,7 @@ type Hit struct {
 
 const (
 	mostWaiting = 20_000 // readers that are not written yet
+	mostFrom    = 100    // of them, from one address: whoever invents names does not fill the store
 	mostAgents  = 4_096  // User-Agents whose meaning is remembered
 	flushEvery  = 10 * time.Second
 	mostSeen    = 100_000 // readers of a feed that are counted
@@ -82,7 +84,7 @@ func (a *Audience) Hit(feed string, h Hit) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.waiting == nil {
-		a.waiting, a.agents = map[place]*Seen{}, map[string]Agent{}
+		a.waiting, a.agents, a.from = map[place]*Seen{}, map[string]Agent{}, map[string]int{}
 	}
 	ua := h.Agent[:min(len(h.Agent), agentLongest)]
 	agent, known := a.agents[ua]
@@ -98,10 +100,12 @@ func (a *Audience) Hit(feed string, h Hit) {
 	at := place{feed, s.Key}
 	old := a.waiting[at]
 	if old == nil {
-		if len(a.waiting) >= mostWaiting {
+		from := a.address(h.Addr)
+		if len(a.waiting) >= mostWaiting || a.from[from] >= mostFrom && h.Selector == "" {
 			a.lost++
 			return
 		}
+		a.from[from]++
 		s.FirstAt = now
 		old = &s
 		a.waiting[at] = old
@@ -154,6 +158,7 @@ func (a *Audience) Flush(ctx context.Context) error {
 		list = append(list, *s)
 	}
 	clear(a.waiting)
+	clear(a.from)
 	lost := a.lost
 	a.lost = 0
 	a.mu.Unlock()

@@ -147,6 +147,25 @@ func TestMoreReadersThanCanBeRememberedAreLeftOut(t *testing.T) {
 	})
 }
 
+func TestOneAddressCannotFillTheStoreWithNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := counted(t)
+		for i := range 30_000 {
+			a.Hit("alice/rss", hit(fmt.Sprint("x", i), "192.0.2.1"))
+			a.Hit("alice/rss", hit(fmt.Sprint("x", i, "; 5 subscribers"), "192.0.2.1"))
+		}
+		a.Hit("alice/rss", hit("x", "192.0.2.2"))
+		r := report(t, a)
+		if r.Programs.Readers != 51 || len(r.Services.List) != 50 {
+			t.Errorf("%d programs, %d services", r.Programs.Readers, len(r.Services.List))
+		}
+		a.Hit("alice/rss", hit("another", "192.0.2.1"))
+		if n := report(t, a).Programs.Readers; n != 52 {
+			t.Errorf("%d programs after they were written", n)
+		}
+	})
+}
+
 // broken is a store that is away for its first writes.
 type broken struct {
 	audience.Store
