@@ -21,7 +21,7 @@ func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	if s == spNone {
 		s = spaceOfPrefix(n.Prefix)
 	}
-	return !hasField(s, name, ofItem) && defined(s, n, ofItem)
+	return !hasField(s, name, ofItem) && defined(s, n, ofItem) && (s != spApp || w.format == "atom")
 }
 
 // bareURI is a namespace without what authors spell in many ways.

@@ -1,0 +1,82 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// oddTexts are values that one place or another cannot have.
+func oddTexts() []string {
+	return []string{"x", " ", "a b", "<b>", "<b>x</b>", "javascript:x", "//", "http://", "\x00", "urn:", "tag:x", "%", "-", "é", "x@y", "2026", "-1", "0", "1.5", "true",
+		"http://bücher.example/é?a[]=b c", "en_US", "http://u:p@a.example:80/x", "http://localhost/x", "ftp://a.example/x", "magnet:?xt=1", "a@b.example", "(x", "a)b\\",
+		"1:02", "http://a.example?x", "urn:ebu", "tag:A.example,2026:1", "urn:a:b/c", "mailto:a@b.example", "25", "iw", "../x"}
+}
+
+func TestDocumentsKeepTheRulesOfTheirFormatsAndOfModules(t *testing.T) {
+	t.Parallel()
+	feeds := corpus(t)
+	for seed := range uint64(60) {
+		feeds["random "+strconv.FormatUint(seed, 10)] = randomFeed(seed)
+	}
+	for _, s := range oddTexts() {
+		feeds["everywhere "+s], feeds["filled "+s] = everywhere(s), filled(s)
+	}
+	book := newRulebook()
+	for name, f := range feeds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, format := range []string{"rss090", "rss091", "rss092", "rss20", "rdf", "atom", "opml"} {
+				doc, _, err := Append(nil, f, format, &Options{Self: "https://self.example/feed"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found := book.judge(format, doc).errors; len(found) > 0 {
+					t.Errorf("%s: %s\n%s", format, strings.Join(found, "\n"), doc)
+				}
+			}
+		})
+	}
+}
+
+// A judge that finds nothing may be blind: each of these documents breaks one rule.
+func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	const begin = `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/" ` +
+		`xmlns:atom="http://www.w3.org/2005/Atom" xmlns:georss="http://www.georss.org/georss"><channel><title>T</title><link>https://a.example/</link><description/>`
+	book := newRulebook()
+	if j := book.judge("rss20", []byte(begin+"</channel></rss>")); len(j.errors) > 0 {
+		t.Error(j.errors)
+	}
+	for part, rule := range map[string]string{
+		`<ttl>0</ttl>`:                             "value-positive",
+		`<title>U</title>`:                         "element-once",
+		`<sy:updateMood>calm</sy:updateMood>`:      "element-known",
+		`<sy:updatePeriod>often</sy:updatePeriod>`: "value-period",
+		`<image><title>T</title><url>https://a.example/i</url></image>`: "parts",
+		`<cloud domain="a" path="/" port="x" protocol="y"/>`:            "value-positive attribute-missing",
+		`<skipHours><hour>1</hour><hour>01</hour></skipHours>`:          "skip-once",
+		`<skipDays/>`:                                                         "skip-empty",
+		`<language>english!</language>`:                                       "value-language",
+		`<managingEditor>nobody</managingEditor>`:                             "mail",
+		`<pubDate>2026-11-20</pubDate>`:                                       "date",
+		`<item/>`:                                                             "item-parts",
+		`<item><title>t</title><guid>x y</guid></item>`:                       "address",
+		`<item><title>t</title><link>/x</link></item>`:                        "address",
+		`<item><title>t</title><source>s</source></item>`:                     "attribute-missing",
+		`<item><title>t</title><georss:point>1</georss:point></item>`:         "value-pos",
+		`<item><title>t</title><media:group/></item>`:                         "media-group",
+		`<item><title>t</title><media:content width="-1"/></item>`:            "value-positive",
+		`<item><title>t</title><enclosure url="ftp://a/" length="" /></item>`: "address-web value-count attribute-missing",
+		`<atom:link href="urn:x"/>`:                                           "address-urn",
+		`<atom:link href="x" thr="1"/>`:                                       "attribute-known",
+	} {
+		j := book.judge("rss20", []byte(begin+part+"</channel></rss>"))
+		for r := range strings.FieldsSeq(rule) {
+			if !slices.ContainsFunc(j.errors, func(e string) bool { return strings.HasPrefix(e, r+": ") }) {
+				t.Errorf("%s: want %s, got %q", part, r, j.errors)
+			}
+		}
+	}
+}
