@@ -393,4 +393,3 @@ func (j *judge) inMarkup(t *parsed, path string) {
 		j.inMarkup(c, path)
 	}
 }
-

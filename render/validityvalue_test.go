@@ -156,4 +156,3 @@ func (j *judge) date(kind, s, path string) {
 		j.doubt("date-plausible", path, s)
 	}
 }
-
