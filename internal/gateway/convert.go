@@ -44,6 +44,7 @@ type Convert struct {
 	order   list.List                // what was asked for last in front
 	used    int64
 	reading int
+	version int64 // the last one
 }
 
 // Limits of what is read for strangers.
@@ -203,17 +204,22 @@ func (c *Convert) load(ctx context.Context, next, before *copied) {
 	case same:
 		next.version, next.modified = before.version, before.modified
 	default:
-		// Later than all that were kept of this feed before, also when nothing is kept of it now.
-		next.version = next.at.UnixMilli()
-		if before != nil {
-			next.version = max(next.version, before.version+1)
-		}
+		next.version = c.newVersion(next.at)
 		if next.modified.IsZero() {
 			next.modified = next.at
 		}
 	}
 	c.end(next)
 	close(next.done)
+}
+
+// newVersion is later than all before, of every feed: what was made of one may be kept
+// longer than its copy. A clock that is set back changes nothing of that.
+func (c *Convert) newVersion(at time.Time) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = max(c.version+1, at.UnixMilli())
+	return c.version
 }
 
 // begin keeps a copy that is about to be read, in place of the one before. It is called

@@ -148,6 +148,27 @@ func TestAFeedIsReadOnceAMinuteHoweverManyAsk(t *testing.T) {
 	})
 }
 
+func TestWhatChangedIsReadAlsoWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, b := newConvert()
+		var back time.Duration
+		c.Now = func() time.Time { return time.Now().Add(-back) }
+		c.get(t, "https://a.example/rss", "csv").is(t, "before", http.StatusOK, "Item 2")
+		back = time.Hour
+		b.mu.Lock()
+		b.fail = fault.New(fault.Unreadable, "It is away.")
+		b.mu.Unlock()
+		c.get(t, "https://a.example/rss", "csv").is(t, "away", http.StatusBadGateway)
+		b.mu.Lock()
+		b.fail = nil
+		b.mu.Unlock()
+		b.set("https://a.example/rss", hostedRSS(3))
+		time.Sleep(time.Minute) // of the bubble
+		c.get(t, "https://a.example/rss", "csv").is(t, "changed", http.StatusOK, "Item 3")
+	})
+}
+
 func TestFewFeedsAreReadAtOnceAndMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
