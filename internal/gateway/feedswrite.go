@@ -16,8 +16,9 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// uploadWithin is how long a document may take on its way in.
-const uploadWithin = time.Minute
+// uploadWithin is how long a document may take on its way in, and answerWithin how long
+// it may take then until the answer is sent: whoever saved must hear of it.
+const uploadWithin, answerWithin = time.Minute, 30 * time.Second
 
 // write takes a new version of a feed, or the end of it; false means that the request
 // is neither.
@@ -55,8 +56,9 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	if err != nil {
 		return err
 	}
-	// The error says that this writer knows no deadlines: then a proxy in front bounds it.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadWithin))
+	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
+	rc := http.NewResponseController(w)
+	_, _ = rc.SetReadDeadline(time.Now().Add(uploadWithin)), rc.SetWriteDeadline(time.Now().Add(uploadWithin+answerWithin))
 	doc, err := readDocument(r)
 	if err != nil {
 		return err

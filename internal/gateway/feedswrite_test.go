@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -154,4 +155,25 @@ func TestABodyThatEndsTooSoonIsNotSaved(t *testing.T) {
 		t.Errorf("answered %q", a)
 	}
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "afterwards", http.StatusOK, "Item 1")
+}
+
+// timed is an answer that knows its deadlines.
+type timed struct {
+	*httptest.ResponseRecorder
+	read, write time.Time
+}
+
+func (w *timed) SetReadDeadline(at time.Time) error  { w.read = at; return nil }
+func (w *timed) SetWriteDeadline(at time.Time) error { w.write = at; return nil }
+
+func TestWhoeverSavesSlowlyStillHearsOfIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	r := httptest.NewRequest("PUT", "/alice/rss.xml", strings.NewReader(hostedRSS(2)))
+	r.SetBasicAuth("alice", goodPassword)
+	w := &timed{ResponseRecorder: httptest.NewRecorder()}
+	d.ServeHTTP(w, r)
+	if w.Code != http.StatusCreated || w.read.IsZero() || w.write.Sub(w.read) < 20*time.Second {
+		t.Errorf("status %d, deadlines %v and %v", w.Code, w.read, w.write)
+	}
 }
