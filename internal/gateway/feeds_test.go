@@ -127,6 +127,17 @@ func TestAcceptChoosesTheFormat(t *testing.T) {
 	}
 }
 
+func TestAcceptHasALimit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.save(t, author.Public, hostedRSS(1))
+	long := strings.Repeat("a/b,", 600)
+	d.do(t, "GET", "/alice/feed", "", "Accept", long+"*/*").is(t, "long", http.StatusOK)
+	d.do(t, "GET", "/alice/feed", "", "Accept", long+long+"*/*").is(t, "too long", http.StatusBadRequest, "4096")
+	d.do(t, "GET", "/alice/feed", "", "Accept", long, "Accept", long, "Accept", "*/*").is(t, "too long together", http.StatusBadRequest)
+	d.do(t, "GET", "/alice/rss.xml", "", "Accept", long+long).is(t, "where it does not matter", http.StatusOK)
+}
+
 func TestWhatIsNobodysGoesOn(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -16,6 +16,9 @@ type offer struct {
 	kind   string // media type, in lower case and without parameters
 }
 
+// longestAccept is how long Accept may be: it is gone through once for each format.
+const longestAccept = 4096
+
 // negotiate finds the form that a reader prefers. Of those that it likes the same, the
 // one as it was saved comes first, then the formats of feeds.
 //
@@ -24,6 +27,12 @@ func negotiate(r *http.Request, now author.Feed) (string, error) {
 	lists := r.Header.Values("Accept")
 	if len(lists) == 0 {
 		return "", nil
+	}
+	all := 0
+	for _, list := range lists {
+		if all += len(list); all > longestAccept {
+			return "", &statusError{http.StatusBadRequest, fault.New(fault.Invalid, "Accept is longer than %d bytes.", longestAccept)}
+		}
 	}
 	offers := offersOf(kindOf(now.Type))
 	best, most := -1, 0
@@ -35,12 +44,12 @@ func negotiate(r *http.Request, now author.Feed) (string, error) {
 	if best >= 0 {
 		return offers[best].format, nil
 	}
-	var all []string
+	var kinds []string
 	for _, o := range offers {
-		all = append(all, o.kind)
+		kinds = append(kinds, o.kind)
 	}
 	return "", &statusError{http.StatusNotAcceptable, fault.New(fault.Unsupported,
-		"Accept allows none of the types in which this feed is written: %s.", strings.Join(all, ", "))}
+		"Accept allows none of the types in which this feed is written: %s.", strings.Join(kinds, ", "))}
 }
 
 // offersOf are the forms of a feed whose document is of a kind.

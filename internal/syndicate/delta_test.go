@@ -153,6 +153,18 @@ func TestTheLastFiftyVersionsAreKnown(t *testing.T) {
 	sound(t, l)
 }
 
+func TestOfManyTagsTheFirstCount(t *testing.T) {
+	t.Parallel()
+	l := layer(t)
+	tag := get(t, l, saved(1, rss("a")), "").Header().Get("ETag")
+	for n, status := range map[int]int{0: 226, tagsRead - 1: 226, tagsRead: 200, 5000: 200} {
+		w := get(t, l, saved(2, rss("b", "a")), "", "A-IM", "feed", "If-None-Match", strings.Repeat(`"x", `, n)+tag)
+		if w.Code != status {
+			t.Errorf("behind %d others: %d", n, w.Code)
+		}
+	}
+}
+
 func TestAnItemThatWentAndCameBackIsNewAgain(t *testing.T) {
 	t.Parallel()
 	l := layer(t)

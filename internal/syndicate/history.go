@@ -10,6 +10,7 @@ import (
 const (
 	statesKept = 50  // whose tags are known
 	tagsKept   = 400 // of all their formats
+	tagsRead   = 64  // of a request
 )
 
 // history is what is known of older states of a feed: which tags they had, and since
@@ -24,6 +25,7 @@ type history struct {
 	items     map[uint64]int64
 	head      uint64
 	headSince int64
+	newest    int64    // the newest of headSince and of items
 	tags      []tagged // the oldest first
 }
 
@@ -75,7 +77,10 @@ func (h *history) seen(p *prints, next int64) (state int64) {
 	if h.items == nil || p.head != h.head {
 		h.head, h.headSince = p.head, next
 	}
-	h.items, h.state = items, next
+	h.items, h.state, h.newest = items, next, h.headSince
+	for _, since := range items {
+		h.newest = max(h.newest, since)
+	}
 	return next
 }
 
@@ -94,10 +99,15 @@ func (h *history) tag(format, tag string, state int64) {
 	}
 }
 
-// since is the newest state that a reader has in a format, by the tags that it holds.
+// since is the newest state that a reader has in a format, by the tags that it holds, of
+// which the first tagsRead count: everybody else waits for the lock meanwhile.
 func (h *history) since(format string, head http.Header) (state int64, ok bool) {
+	read := 0
 	for _, list := range head["If-None-Match"] {
 		for tag, _, rest := serve.NextTag(list); tag != ""; tag, _, rest = serve.NextTag(rest) {
+			if read++; read > tagsRead {
+				return state, ok
+			}
 			base := serve.BaseTag(tag)
 			for _, t := range h.tags {
 				if t.tag == base && t.format == format && (!ok || t.state > state) {
@@ -110,14 +120,4 @@ func (h *history) since(format string, head http.Header) (state int64, ok bool) 
 }
 
 // changedSince says that there is anything new for who has a state.
-func (h *history) changedSince(state int64) bool {
-	if h.headSince > state {
-		return true
-	}
-	for _, since := range h.items {
-		if since > state {
-			return true
-		}
-	}
-	return false
-}
+func (h *history) changedSince(state int64) bool { return h.newest > state }
