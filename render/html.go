@@ -3,6 +3,7 @@ package render
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"cloudburst/feed"
 )
@@ -212,7 +213,7 @@ func (h *htmlWriter) time(class string, d *feed.Date) {
 		return
 	}
 	h.raw(`<p><time class="` + class + `" datetime="`)
-	h.b = appendRFC3339(h.b, d.UTC)
+	h.b = appendRFC3339(h.b, d.UTC.Truncate(time.Second)) // of which HTML allows three digits, and nobody wants any
 	h.raw(`">` + d.UTC.UTC().Format("2 January 2006, 15:04 UTC") + "</time></p>\n")
 }
 
