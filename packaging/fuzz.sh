@@ -11,15 +11,26 @@ if [[ -z $targets ]]; then
 	echo "fuzz: no target matches '$pattern'" >&2
 	exit 1
 fi
+# Each package is built once, with what fuzzing needs, for all of its targets.
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+module=$(go list -m)
+cache=$(go env GOCACHE)/fuzz
+built=
 ran=0
 while read -r package target; do
+	if [[ $package != "$built" ]]; then
+		go test -c -fuzz=. -o "$bin/fuzz.test" "$package"
+		built=$package
+	fi
 	echo "fuzz: $package $target for $time"
-	# When the time ends while a worker is in the middle of something, go test says
+	# When the time ends while a worker is in the middle of something, the target says
 	# now and then that the deadline was exceeded, and names no input: that is no
 	# finding, and the target has its time again.
 	for try in 1 2 3; do
 		failed=
-		out=$(go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -parallel 2 "$package" 2>&1 </dev/null) || failed=yes
+		out=$(cd "$package" && "$bin/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.parallel 2 \
+			-test.fuzzcachedir "$cache/$module/${package#./}" 2>&1 </dev/null) || failed=yes
 		[[ -n $failed && $try -lt 3 && $out == *"context deadline exceeded"* && $out != *"Failing input written"* ]] || break
 		echo "fuzz: the time ended in the middle of something; again"
 	done
