@@ -44,11 +44,11 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 	w.optional("medium", w.word(c.Medium, where, "image audio video document executable"))
 	w.optional("isDefault", w.word(c.IsDefault, where, "true false"))
 	w.optional("expression", w.word(c.Expression, where, "full sample nonstop"))
-	w.optional("bitrate", w.decimal(c.Bitrate, where))
-	w.optional("framerate", w.decimal(c.Framerate, where))
-	w.optional("samplingrate", w.decimal(c.SamplingRate, where))
+	w.optional("bitrate", w.measure(c.Bitrate, where))
+	w.optional("framerate", w.measure(c.Framerate, where))
+	w.optional("samplingrate", w.measure(c.SamplingRate, where))
 	w.optional("channels", w.number(c.Channels, where, 0))
-	w.optional("duration", w.decimal(c.Duration, where))
+	w.optional("duration", w.measure(c.Duration, where))
 	w.optional("height", w.number(c.Height, where, 1))
 	w.optional("width", w.number(c.Width, where, 1))
 	w.optional("lang", w.language(c.Lang, where))
@@ -62,6 +62,15 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 		return
 	}
 	w.close(where)
+}
+
+// measure is a number that is not below 0.
+func (w *writer) measure(s, where string) string {
+	if strings.HasPrefix(strings.TrimSpace(s), "-") {
+		w.invalid(s, where, "a number from 0 on")
+		return ""
+	}
+	return w.decimal(s, where)
 }
 
 // mediaInfo writes the elements that may stand in a feed, an item, a group or a content.

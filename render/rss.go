@@ -212,6 +212,10 @@ func (w *writer) atomLink(l *feed.Link) {
 	if rel == "" {
 		rel = "alternate"
 	}
+	if !validRel(rel) {
+		w.warn("link-rel", "link", "A relation is one word or an address, which this is not; the link is left out: ", short(rel), ".")
+		return
+	}
 	w.tag("atom:link", nil)
 	w.attr("rel", rel)
 	w.optional("type", w.mime(l.Type, "link"))

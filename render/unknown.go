@@ -178,14 +178,16 @@ func (t *treeWriter) declare(prefix, uri string) {
 		t.b = append(append(t.b, ':'), prefix...)
 	}
 	t.b = append(t.b, `="`...)
-	t.escape(uri, "xmlns", inAttr)
+	t.escape(spaceURI(uri), "xmlns", inAttr)
 	t.b = append(t.b, '"')
 }
 
 // attrs writes the attributes of an element.
 func (t *treeWriter) attrs(n *feed.Node) {
-	t.xmlAttr(n, "xml:base", n.Base)
-	t.xmlAttr(n, "xml:lang", n.Language)
+	if n.Base != "" {
+		t.xmlAttr(n, "xml:base", t.ref(n.Base, n.Name))
+	}
+	t.xmlAttr(n, "xml:lang", t.language(n.Language, n.Name))
 	for i := range n.Attrs {
 		a := &n.Attrs[i]
 		prefix, local := "", a.Name
@@ -196,7 +198,9 @@ func (t *treeWriter) attrs(n *feed.Node) {
 		case !isName(local) || prefix != "" && !isName(prefix):
 			t.warn("unknown-attribute", n.Name, "XML has no attributes of this name; it is left out: ", short(a.Name), ".")
 			continue
-		case prefix == "xmlns" || a.Name == "xmlns" || t.twice(n.Attrs[:i], a, local):
+		case prefix == "xmlns" || a.Name == "xmlns" || t.twice(n.Attrs[:i], a, local),
+			a.Name == "xml:lang" && (a.Value == "" || t.language(a.Value, n.Name) == ""),
+			a.Name == "xml:base" && (a.Value == "" || t.ref(a.Value, n.Name) != a.Value):
 			continue
 		case prefix != "xml" && (prefix != "" || a.Space != ""):
 			prefix = t.bound(prefix, a.Space)
@@ -240,7 +244,17 @@ func spaceOfAttr(a *feed.Attr) string {
 	case i > 0 && a.Space == "":
 		return undeclared(a.Name[:i])
 	}
-	return a.Space
+	return spaceURI(a.Space)
+}
+
+// spaceURI is the name of a namespace without what no address may have.
+func spaceURI(uri string) string {
+	for i := range len(uri) {
+		if !iriByte(uri[i]) {
+			return escapeIRI(strings.ToValidUTF8(strings.TrimSpace(uri), ""), false)
+		}
+	}
+	return uri
 }
 
 // bound is a prefix that stands for uri in the tag that is being written: the one

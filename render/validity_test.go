@@ -51,6 +51,7 @@ func (j *judge) document(doc []byte) {
 	if p := root.undeclared(); p != "" {
 		j.err("namespace-declared", "", p)
 	}
+	j.anywhere(root)
 	switch j.format {
 	case "rss091", "rss092", "rss20":
 		j.children(root, "rss", "rss")
@@ -66,6 +67,26 @@ func (j *judge) document(doc []byte) {
 		if body := root.child("body"); body == nil || body.child("outline") == nil || root.child("head") == nil {
 			j.err("opml-parts", "opml", "no head, or nothing in the body")
 		}
+	}
+}
+
+// anywhere judges attributes that mean the same wherever they stand.
+func (j *judge) anywhere(t *parsed) {
+	for _, a := range t.attrs {
+		path := t.name.Local + "/" + a.Name.Local
+		switch {
+		case a.Name.Space == "xmlns", a.Name == (xml.Name{Local: "xmlns"}):
+			if strings.ContainsAny(a.Value, " \t\n\"<>\\^`{|}") {
+				j.err("namespace", path, a.Value)
+			}
+		case a.Name.Space == "http://www.w3.org/XML/1998/namespace" && a.Name.Local == "lang":
+			j.value("language", a.Value, path, t)
+		case a.Name.Space == "http://www.w3.org/XML/1998/namespace" && a.Name.Local == "base":
+			j.address("iri", a.Value, path)
+		}
+	}
+	for _, c := range t.children {
+		j.anywhere(c)
 	}
 }
 

@@ -1,17 +1,58 @@
 package render
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"cloudburst/feed"
 )
 
 // oddTexts are values that one place or another cannot have.
 func oddTexts() []string {
 	return []string{"x", " ", "a b", "<b>", "<b>x</b>", "javascript:x", "//", "http://", "\x00", "urn:", "tag:x", "%", "-", "é", "x@y", "2026", "-1", "0", "1.5", "true",
 		"http://bücher.example/é?a[]=b c", "en_US", "http://u:p@a.example:80/x", "http://localhost/x", "ftp://a.example/x", "magnet:?xt=1", "a@b.example", "(x", "a)b\\",
-		"1:02", "http://a.example?x", "urn:ebu", "tag:A.example,2026:1", "urn:a:b/c", "mailto:a@b.example", "25", "iw", "../x"}
+		"1:02", "http://a.example?x", "urn:ebu", "tag:A.example,2026:1", "urn:a:b/c", "mailto:a@b.example", "25", "iw", "../x",
+		"Point", "LineString", "Box", "Circle", "Polygon", "country", "sharing", "urn:icra", "allow", "Monday", "WebSub", "rssCloud", "html", "text/html", "xhtml", "text/xml", "image/png",
+		"self", "replies", "alternate", "Arts", "yes", "daily", "full", "<p>x</p>", "(a", "Jane <jane@a.example>", "a@b.example (Jane (J.))", "\x7f", "\u0085", "]]>"}
+}
+
+// fill puts s into every text of a feed and of whatever is in it, and one of everything
+// into every list.
+func fill(v reflect.Value, s string, depth int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(s)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(7)
+	case reflect.Pointer:
+		if depth > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), s, depth-1)
+		}
+	case reflect.Slice:
+		if depth > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			fill(v.Index(0), s, depth-1)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(1e9, 0).UTC()))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i), s, depth)
+			}
+		}
+	}
 }
 
 func TestDocumentsKeepTheRulesOfTheirFormatsAndOfModules(t *testing.T) {
@@ -22,6 +63,9 @@ func TestDocumentsKeepTheRulesOfTheirFormatsAndOfModules(t *testing.T) {
 	}
 	for _, s := range oddTexts() {
 		feeds["everywhere "+s], feeds["filled "+s] = everywhere(s), filled(s)
+		full := new(feed.Feed)
+		fill(reflect.ValueOf(full).Elem(), s, 6)
+		feeds["full of "+s] = full
 	}
 	book := newRulebook()
 	for name, f := range feeds {
