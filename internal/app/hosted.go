@@ -136,11 +136,16 @@ func makeKey(dir, name string) error {
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
-	if err == nil {
-		err = os.Link(f.Name(), name) // fails where another process was quicker
-	}
 	if err != nil {
 		return err
+	}
+	if err := os.Link(f.Name(), name); err != nil { // as where another process was quicker
+		if _, there := os.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.Rename(f.Name(), name); err != nil { // a file system that has no links
+			return err
+		}
 	}
 	d, err := os.Open(dir)
 	if err != nil {
