@@ -10,7 +10,7 @@ import (
 // stands on the address of the feed or of its page; "" is for what cannot be one, with a
 // warning.
 func (w *writer) address(s, where string) string {
-	if plainWeb(s) {
+	if w.plainWeb(s) {
 		return s
 	}
 	if s != "" && schemeLen(s) == 0 {
@@ -33,13 +33,26 @@ func (w *writer) base() string {
 
 // quietly is address without a warning, for what is looked at more than once.
 func (w *writer) quietly(s string) string {
-	if plainWeb(s) {
+	if w.plainWeb(s) {
 		return s
 	}
 	told, untold := len(w.warnings), w.untold
 	s = w.address(s, "")
 	w.warnings, w.untold = w.warnings[:told], untold
 	return s
+}
+
+// plainWeb is the function of this name, which remembers the last one: the page of an
+// item is its identifier as well, as a rule.
+func (w *writer) plainWeb(s string) bool {
+	if s == w.web {
+		return s != ""
+	}
+	if !plainWeb(s) {
+		return false
+	}
+	w.web = s
+	return true
 }
 
 // plainWeb reports an address of the web as nearly all are: http or https, a host, and

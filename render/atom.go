@@ -18,7 +18,7 @@ func appendAtom10(w *writer) {
 	a.root("feed", "xmlns", defaultSpace("atom"), "xml:lang", a.language(w.f.Language, "language"), "xml:base", a.baseOfFeed())
 	a.newest()
 	a.feed()
-	a.ids = make(map[string]struct{}, len(w.f.Items))
+	a.ids.list = make([]string, 0, len(w.f.Items))
 	for i := range w.f.Items {
 		a.enter(i)
 		a.entry("entry", &w.f.Items[i])
@@ -32,7 +32,8 @@ type atom struct {
 	*writer
 	lang, base string // in force
 	changed    time.Time
-	ids        map[string]struct{} // of the entries so far
+	ids        unique     // those of the entries so far
+	kinds      []pageKind // room for those of links
 }
 
 // baseOfFeed is what relative references stand on: nothing where the feed has none, or
@@ -185,10 +186,12 @@ func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 func (a *atom) date(name string, d *feed.Date) {
 	a.tag(name, nil)
 	a.b = append(a.b, '>')
-	if t, ok := atomDate(d.Raw); ok && t.Equal(d.UTC) {
-		a.b = append(a.b, d.Raw...)
-	} else {
-		a.b = appendRFC3339(a.b, d.UTC)
+	from := len(a.b)
+	a.b = appendRFC3339(a.b, d.UTC)
+	if len(d.Raw) > 0 && d.Raw != string(a.b[from:]) { // else there is nothing to look at
+		if t, ok := atomDate(d.Raw); ok && t.Equal(d.UTC) {
+			a.b = append(a.b[:from], d.Raw...)
+		}
 	}
 	a.endTag(name)
 }

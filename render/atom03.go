@@ -12,7 +12,7 @@ func appendAtom03(w *writer) {
 	a.root("feed", "version", "0.3", "xmlns", defaultSpace("atom03"), "xml:lang", a.language(w.f.Language, "language"), "xml:base", a.baseOfFeed())
 	a.newest()
 	a.oldFeed()
-	a.ids = make(map[string]struct{}, len(w.f.Items))
+	a.ids.list = make([]string, 0, len(w.f.Items))
 	for i := range w.f.Items {
 		a.enter(i)
 		a.oldEntry("entry", &w.f.Items[i])

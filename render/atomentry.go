@@ -59,7 +59,7 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 		return
 	}
 	id := it.ID
-	if !validIRI(id) {
+	if !a.plainWeb(id) && !validIRI(id) {
 		if web := escapeIRI(id, false); isWeb(id) && validIRI(web) {
 			id = web
 		} else {
@@ -67,11 +67,8 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 		}
 		a.warn("id-made", "id", "The identifier of an entry is an address or a URN, which this is not; ", id, " stands for it: ", short(it.ID), ".")
 	}
-	if a.ids != nil && !nested {
-		n := len(a.ids)
-		if a.ids[id] = struct{}{}; len(a.ids) == n {
-			a.warn("id-duplicate", "id", "Another item has this ID already; readers will show one of them only: ", short(id), ".")
-		}
+	if !nested && !a.ids.add(id) {
+		a.warn("id-duplicate", "id", "Another item has this ID already; readers will show one of them only: ", short(id), ".")
 	}
 	a.element("id", id)
 }

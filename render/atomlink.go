@@ -11,8 +11,11 @@ import (
 // atomLinks are the links of one feed, entry or source while they are written.
 type atomLinks struct {
 	*atom
-	kinds []feed.Link // type and language of the links to pages so far
+	kinds []pageKind // of the links to pages so far
 }
+
+// pageKind is the type and the language that are written of a link.
+type pageKind struct{ mime, language string }
 
 // mostPages is how many links to the same page in other forms are written.
 const mostPages = 64
@@ -21,7 +24,7 @@ const mostPages = 64
 // changes, and all else that the feed refers to.
 func (a *atom) feedLinks() {
 	f, self := a.f, a.self()
-	l := atomLinks{atom: a}
+	l := atomLinks{atom: a, kinds: a.kinds[:0]}
 	page := f.Link
 	if a.derived(page, f.ID, f.Links) {
 		page = ""
@@ -73,7 +76,7 @@ func isFeedType(s string) bool {
 // entryLinks writes the links of an item, and its files. It reports whether one leads
 // to its page.
 func (a *atom) entryLinks(it *feed.Item, nested bool) (leads bool) {
-	l := atomLinks{atom: a}
+	l := atomLinks{atom: a, kinds: a.kinds[:0]}
 	page := it.Link
 	if len(it.Content) > 0 && a.derived(page, it.ID, it.Links) {
 		page = ""
@@ -87,11 +90,7 @@ func (a *atom) entryLinks(it *feed.Item, nested bool) (leads bool) {
 	l.rest(it.Links)
 	for i := range it.Enclosures {
 		e := &it.Enclosures[i]
-		n := ""
-		if e.Length > 0 && a.format != "atom03" {
-			n = strconv.FormatInt(e.Length, 10)
-		}
-		l.write(&feed.Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Title: e.Title, Length: n})
+		l.sized(&feed.Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Title: e.Title}, e.Length)
 	}
 	if m := it.More; m != nil && m.Comments != "" && !hasLink(it.Links, "replies", m.Comments) {
 		l.write(&feed.Link{Rel: "replies", Href: m.Comments, Type: htmlText})
@@ -106,7 +105,7 @@ func (a *atom) derived(page, id string, links []feed.Link) bool {
 }
 
 func (a *atom) sourceLinks(s *feed.Source) {
-	l := atomLinks{atom: a}
+	l := atomLinks{atom: a, kinds: a.kinds[:0]}
 	l.pages(s.Links, s.Link)
 	l.rest(s.Links)
 	if s.URL != "" && !hasLink(s.Links, "self", s.URL) {
@@ -128,16 +127,16 @@ func (l *atomLinks) rest(links []feed.Link) {
 //
 // spec:atom-rfc4287#one-alternate
 func (l *atomLinks) pages(links []feed.Link, page string) {
-	own := feed.Link{Rel: "alternate", Href: page}
+	own := &feed.Link{Rel: "alternate", Href: page}
 	at := -1
 	for i := range links {
 		if k := &links[i]; page != "" && k.Href == page && isAlternate(k) && isPage(k.Type) {
-			own, at = *k, i
+			own, at = k, i
 			break
 		}
 	}
 	var others []feed.Link
-	kind := l.kindOf(&own)
+	kind := l.kindOf(own)
 	if l.ref(page, "link") != "" {
 		l.kinds = append(l.kinds, kind)
 	}
@@ -158,8 +157,9 @@ func (l *atomLinks) pages(links []feed.Link, page string) {
 		}
 	}
 	if page != "" {
-		l.write(&own)
+		l.write(own)
 	}
+	l.atom.kinds = l.kinds // the room is for the next entry
 	for i := range others {
 		l.warn("link-alternate", "links", "There is one page of a type and language; another one is written as related: ", short(others[i].Href), ".")
 		others[i].Rel = "related"
@@ -167,13 +167,12 @@ func (l *atomLinks) pages(links []feed.Link, page string) {
 	}
 }
 
-// kindOf is the type and the language that are written of a link.
-func (l *atomLinks) kindOf(k *feed.Link) (kind feed.Link) {
-	if validMIME(k.Type) {
-		kind.Type = k.Type
+func (l *atomLinks) kindOf(k *feed.Link) (kind pageKind) {
+	if k.Type != "" && validMIME(k.Type) {
+		kind.mime = k.Type
 	}
-	if l.format != "atom03" && validLanguage(k.Language) {
-		kind.Language = k.Language
+	if k.Language != "" && l.format != "atom03" && validLanguage(k.Language) {
+		kind.language = k.Language
 	}
 	return kind
 }
@@ -181,7 +180,10 @@ func (l *atomLinks) kindOf(k *feed.Link) (kind feed.Link) {
 // write writes a link, if it is one.
 //
 // spec:atom-rfc4287#link
-func (l *atomLinks) write(k *feed.Link) bool {
+func (l *atomLinks) write(k *feed.Link) bool { return l.sized(k, 0) }
+
+// sized is write for a link whose length is a number; one below 1 says nothing.
+func (l *atomLinks) sized(k *feed.Link, length int64) bool {
 	href := l.ref(k.Href, "links")
 	if href == "" {
 		return false
@@ -201,6 +203,11 @@ func (l *atomLinks) write(k *feed.Link) bool {
 	if l.format != "atom03" {
 		l.optional("hreflang", l.language(k.Language, "links"))
 		l.optional("length", l.number(k.Length, "links", 0))
+		if length >= tooMany {
+			l.invalid(strconv.FormatInt(length, 10), "links", "a whole number")
+		} else if length > 0 {
+			l.b = append(appendInt(append(l.b, ` length="`...), length), '"')
+		}
 	}
 	l.optional("title", k.Title)
 	if rel == "replies" {
@@ -215,6 +222,10 @@ func (l *atomLinks) write(k *feed.Link) bool {
 
 // validRel reports a word without spaces and colons, or an address.
 func validRel(rel string) bool {
+	switch rel {
+	case "alternate", "enclosure", "self", "related", "replies", "via", "next", "hub":
+		return true
+	}
 	if strings.IndexByte(rel, ':') >= 0 {
 		return validIRI(rel)
 	}

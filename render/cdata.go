@@ -32,22 +32,26 @@ func fitsCDATA(s string) bool {
 		return false
 	}
 	const each, high = 0x0101010101010101, 0x8080808080808080
-	var all uint64
-	i := 0
-	for ; i+32 <= len(s); i += 32 {
-		x, y, z, v := eight(s[i:i+8]), eight(s[i+8:i+16]), eight(s[i+16:i+24]), eight(s[i+24:i+32])
-		all |= x | y | z | v
-		if ((x-0x20*each)&^x|(y-0x20*each)&^y|(z-0x20*each)&^z|(v-0x20*each)&^v)&high != 0 && hasControl(s[i:i+32]) {
+	var beyond uint64 // ASCII
+	rest := s
+	for ; len(rest) >= 32; rest = rest[32:] {
+		x, y, z, v := eight(rest), eight(rest[8:]), eight(rest[16:]), eight(rest[24:])
+		// Nearly all are ASCII that is no control character, where this is all.
+		if (x|(x-0x20*each)|y|(y-0x20*each)|z|(z-0x20*each)|v|(v-0x20*each))&high == 0 {
+			continue
+		}
+		beyond |= (x | y | z | v) & high
+		if (controls(x)|controls(y)|controls(z)|controls(v))&high != 0 {
 			return false
 		}
 	}
-	for ; i < len(s); i++ {
-		all |= uint64(s[i])
-		if isControl(s[i]) {
+	for i := range len(rest) {
+		beyond |= uint64(rest[i]) & high
+		if isControl(rest[i]) {
 			return false
 		}
 	}
-	if all&high == 0 {
+	if beyond == 0 {
 		return true
 	}
 	if !utf8.ValidString(s) {
@@ -56,13 +60,11 @@ func fitsCDATA(s string) bool {
 	return strings.IndexByte(s, 0xEF) < 0 || !strings.Contains(s, "\uFFFE") && !strings.Contains(s, "\uFFFF")
 }
 
-func hasControl(s string) bool {
-	for i := range len(s) {
-		if isControl(s[i]) {
-			return true
-		}
-	}
-	return false
+// controls has the highest bit set of each of eight bytes that isControl reports.
+func controls(x uint64) uint64 {
+	const each = 0x0101010101010101
+	low := x &^ (0x80 * each) // so that no byte has a part in the sum of the next
+	return ^x &^ (low + 0x60*each) &^ ((low + (0x80-'\t')*each) &^ (low + (0x7f-'\n')*each))
 }
 
 // isControl reports what is not the same in a section: XML makes a line feed of a

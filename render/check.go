@@ -46,10 +46,9 @@ func hostEnd(s string) int {
 	if i == 0 || !strings.HasPrefix(s[i:], "://") {
 		return 0
 	}
-	if n := strings.IndexAny(s[i+3:], "/?#"); n >= 0 {
-		return i + 3 + n
+	for i += 3; i < len(s) && s[i] != '/' && s[i] != '?' && s[i] != '#'; i++ {
 	}
-	return len(s)
+	return i
 }
 
 // schemeLen is the length of the scheme that a reference begins with, 0 for none.
@@ -179,7 +178,7 @@ func (w *writer) ref(s, where string) string { return w.reference(s, where, fals
 func (w *writer) uri(s, where string) string { return w.reference(s, where, true, true) }
 
 func (w *writer) reference(s, where string, absolute, ascii bool) string {
-	if s == "" || plainWeb(s) {
+	if s == "" || w.plainWeb(s) {
 		return s
 	}
 	clean := true
@@ -237,7 +236,11 @@ func escapeIRI(s string, ascii bool) string {
 
 // mime is a media type, "" for what is none, with a warning.
 func (w *writer) mime(s, where string) string {
-	if s == "" || validMIME(s) {
+	if s == "" || s == w.lastMIME {
+		return s
+	}
+	if validMIME(s) {
+		w.lastMIME = s
 		return s
 	}
 	w.warn("media-type", where, "This is no media type; it is left out: ", short(s), ".")
@@ -325,6 +328,9 @@ const twoLetters = " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo
 	"ja ji jv jw ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mo mr ms mt my " +
 	"na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw " +
 	"ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu "
+
+// tooMany is the first number that number refuses: not every program can hold it.
+const tooMany = 1e18
 
 // number is a value that must be a whole number of at least least, "" for what is none,
 // with a warning.

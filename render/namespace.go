@@ -1,7 +1,5 @@
 package render
 
-import "strings"
-
 // space is a namespace that documents use.
 type space uint8
 
@@ -116,9 +114,12 @@ func spaceOfPrefix(prefix string) space {
 // use notes the namespace of an element's or attribute's name, which is one of those
 // above: the root will declare it.
 func (w *writer) use(name string) {
-	if i := strings.IndexByte(name, ':'); i > 0 {
-		if s := spaceOfName(name, i); s != spNone {
-			w.spaces |= 1 << s
+	for i := range len(name) { // which is less than a search for so few bytes
+		if name[i] == ':' && i > 0 {
+			if s := spaceOfName(name, i); s != spNone {
+				w.spaces |= 1 << s
+			}
+			return
 		}
 	}
 }

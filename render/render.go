@@ -55,4 +55,7 @@ type writer struct {
 	spaces uint64 // the namespaces that are used, a bit each
 	rootAt int    // where their declarations go
 	lost   uint64 // what the format has no place for, a bit each
+
+	web      string // the last address that plainWeb has reported
+	lastMIME string // the last media type that mime has allowed
 }

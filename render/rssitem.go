@@ -272,7 +272,7 @@ func (r *rss) guid(it *feed.Item) {
 		if !r.ids.add(it.ID) {
 			return
 		}
-		if it.ID == it.Link && isWeb(it.ID) && validIRI(it.ID) && isASCII(it.ID) {
+		if it.ID == it.Link && r.webIRI(it.ID) {
 			r.element("guid", it.ID)
 		} else {
 			r.element("guid", it.ID, "isPermaLink", "false")
@@ -283,11 +283,16 @@ func (r *rss) guid(it *feed.Item) {
 	if !r.ids.add(id) {
 		r.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
 		id = r.ids.another(id)
-	} else if it.PermaLink && isWeb(id) && validIRI(id) && isASCII(id) {
+	} else if it.PermaLink && r.webIRI(id) {
 		r.element("guid", id)
 		return
 	}
 	r.element("guid", id, "isPermaLink", "false")
+}
+
+// webIRI reports an address of the web, of ASCII.
+func (w *writer) webIRI(s string) bool {
+	return w.plainWeb(s) || isWeb(s) && validIRI(s) && isASCII(s)
 }
 
 // hasGUID reports an ID that a document has to say.

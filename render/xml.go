@@ -45,7 +45,8 @@ func (w *writer) line() {
 		return
 	}
 	const spaces = "\n                                "
-	w.b = append(w.b, spaces[:1+min(2*w.depth, len(spaces)-1)]...)
+	n := len(w.b) + 1 + min(2*w.depth, len(spaces)-1)
+	w.b = append(w.b, spaces...)[:n] // a known number of bytes is copied in less time
 }
 
 // tag writes a start tag without its end. An attribute without a value is left out.
@@ -188,22 +189,32 @@ func (w *writer) escape(s, where string, in byte) {
 
 // isPlain reports a text of ASCII with nothing special in it, as most short ones are.
 func isPlain(s string, in byte) bool {
-	const high = 0x8080808080808080
-	n := len(s)
-	if n < 8 {
-		for i := range n {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	if len(s) < 8 {
+		for i := range len(s) {
 			if c := s[i]; c >= utf8.RuneSelf || specials[c]&in != 0 {
 				return false
 			}
 		}
 		return true
 	}
-	for i := 0; i+8 < n; i += 8 {
-		if unusual(s[i:i+8], in)|eight(s[i:i+8])&high != 0 {
-			return false
-		}
+	same := uint64(in&inAttr/inAttr) * 0x04 * each // which makes & of " as well
+	found, last := uint64(0), s[len(s)-8:]
+	for len(s) >= 8 {
+		found |= notPlain(eight(s), same)
+		s = s[8:]
 	}
-	return unusual(s[n-8:], in)|eight(s[n-8:])&high == 0 // some of them a second time
+	return (found|notPlain(eight(last), same))&high == 0 // some of them a second time
+}
+
+// notPlain has the highest bit of a byte set where one of eight is no plain text, as
+// unusual says it, or beyond ASCII. same is the bit in which " and & differ, where both
+// are looked for.
+func notPlain(x, same uint64) uint64 {
+	const each = 0x0101010101010101
+	angle := (x | 0x02*each) ^ '>'*each
+	amp := (x | same) ^ '&'*each
+	return x | (x - 0x20*each) | (angle - each) | (amp - each)
 }
 
 // unusual looks at eight bytes at once. The lowest bit that is set is in the first of
