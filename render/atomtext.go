@@ -96,7 +96,23 @@ func isBalanced(s string) bool {
 		return false
 	}
 	n, err := xmlsafe.Read(strings.NewReader(before+s+after), xmlsafe.Options{MaxBytes: int64(len(s)) + 100, MaxElements: len(s) + 1, Charset: "utf-8"})
-	return err == nil && steadyNames(n)
+	return err == nil && steadyNames(n) && isMarkup(n)
+}
+
+// isMarkup reports elements that may stand within XHTML: its own, and those of
+// vocabularies that are not the ones of feeds.
+//
+// spec:atom-rfc4287#text-constructs
+func isMarkup(n *xmlsafe.Node) bool {
+	if s := spaceOfURI(n.Space); n.Space == "" || s != spNone && s != spXHTML || isCoreSpace(bareURI(n.Space)) {
+		return false
+	}
+	for _, c := range n.Nodes {
+		if !isMarkup(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // steadyNames reports elements whose names are names in every edition of XML, and none
