@@ -152,6 +152,8 @@ func TestCurlSavesReadsAndEndsAFeed(t *testing.T) {
 	says(t, "a page", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", "<html><title>x</title></html>", at), "422", "This is an HTML page, not a feed.")
 	says(t, "packed", curl(t, "--compressed", r.base+"/alice/feed.html"), "200")
 	says(t, "converted", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three")
+	says(t, "another version", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", rssOf("three and four"), at), "204")
+	says(t, "converted at once", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three and four")
 	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // each would be kept apart
 		says(t, "converted by another spelling", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml"+more, "--data", "to=csv", r.base+"/convert"), "404")
 	}

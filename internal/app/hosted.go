@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -348,24 +349,37 @@ func (a *App) privateFeed(raw string) bool {
 type library struct{ app *App }
 
 // Known reports whether url is one of them.
-func (l library) Known(ctx context.Context, raw string) (bool, error) {
+func (l library) Known(ctx context.Context, raw string) (state string, known bool, err error) {
 	if u, own := l.app.ownPath(raw); own {
 		if u.Path == testFeedPath {
-			return true, nil
+			return "", true, nil
 		}
 		// Spelled as it is in lists: whoever adds something to the query has each of his
 		// spellings read anew.
 		user, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 		if u.Fragment != "" || !slices.Contains(l.app.feeds.Addresses(user), u.RequestURI()) {
-			return l.app.store.Followed(ctx, hub.TopicID(raw), l.app.clock.Now())
+			return l.followed(ctx, raw)
 		}
-		_, _, _, _, own, err := l.app.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
+		_, _, tag, _, own, err := l.app.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
 		if err != nil && fault.CodeOf(err) != fault.Unavailable {
-			return false, nil
+			return "", false, nil
 		}
-		return own, err
+		return tag, own, err
 	}
-	return l.app.store.Followed(ctx, hub.TopicID(raw), l.app.clock.Now())
+	return l.followed(ctx, raw)
+}
+
+// followed is Known for feeds elsewhere: their state is the version that was told.
+func (l library) followed(ctx context.Context, raw string) (state string, known bool, err error) {
+	id := hub.TopicID(raw)
+	if known, err = l.app.store.Followed(ctx, id, l.app.clock.Now()); err != nil || !known {
+		return "", false, err
+	}
+	t, err := l.app.store.Topic(ctx, id)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return "", false, err
+	}
+	return strconv.FormatInt(t.Version, 10), true, nil
 }
 
 // Read reads one.

@@ -21,8 +21,9 @@ import (
 // Library reads feeds that this server knows: those that it keeps, its own, and those
 // that somebody follows here.
 type Library interface {
-	// Known reports whether url may be read for strangers.
-	Known(ctx context.Context, url string) (bool, error)
+	// Known reports whether url may be read for strangers. state is another one when the
+	// feed is known to have changed; "": nobody would know.
+	Known(ctx context.Context, url string) (state string, known bool, err error)
 	// Read reads a feed as it is now. modified is the zero time when nobody knows; the
 	// document is not changed afterwards.
 	Read(ctx context.Context, url string) (doc []byte, contentType string, version int64, modified time.Time, err error)
@@ -58,7 +59,8 @@ const (
 
 // copied is a document that was read, or is being read.
 type copied struct {
-	url  string
+	url   string
+	state string        // what was known of the feed before it was read
 	done chan struct{} // closed when what follows is set
 	at   time.Time     // when it was read
 	err  error
@@ -119,7 +121,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 	if address == "" || len(address) > longestURL || err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return s, "", &statusError{http.StatusBadRequest, fault.New(fault.Invalid, "The url is not the address of a feed: send url=https://… and to=, the name of a format.")}
 	}
-	known, err := c.Library.Known(r.Context(), address)
+	state, known, err := c.Library.Known(r.Context(), address)
 	if err != nil {
 		return s, "", err
 	}
@@ -127,7 +129,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", shown(address))
 	}
 	address = strings.Clone(address) // what is kept is no piece of a request, which would be kept with it
-	got, err := c.read(r.Context(), address)
+	got, err := c.read(r.Context(), address, state)
 	if err != nil {
 		return s, "", err
 	}
@@ -147,21 +149,22 @@ func strictHTML() func(string) string {
 	return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc"}).HTML
 }
 
-// read gives a feed as it was at most a minute ago. Those who ask for the same one at
-// the same time wait for one reading.
-func (c *Convert) read(ctx context.Context, url string) (*copied, error) {
+// read gives a feed as it was at most a minute ago, and not as it was before a change
+// that this server knows of. Those who ask for the same one at the same time wait for one
+// reading.
+func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) {
 	now := c.now()
 	c.mu.Lock()
 	var before *copied
 	if at, ok := c.copies[url]; ok {
 		before = at.Value.(*copied)
 		c.order.MoveToFront(at)
-		if before.fresh(now) {
+		if before.state == state && before.fresh(now) {
 			c.mu.Unlock()
 			return before.wait(ctx)
 		}
 	}
-	next := &copied{url: url, done: make(chan struct{}), at: now, size: 1024}
+	next := &copied{url: url, state: state, done: make(chan struct{}), at: now, size: 1024}
 	room := c.begin(next)
 	c.mu.Unlock()
 	if !room {

@@ -21,16 +21,17 @@ import (
 type books struct {
 	mu    sync.Mutex
 	known map[string]string // URL to document
+	state string
 	read  int
 	slow  time.Duration
 	fail  error
 }
 
-func (b *books) Known(_ context.Context, url string) (bool, error) {
+func (b *books) Known(_ context.Context, url string) (string, bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_, ok := b.known[url]
-	return ok, nil
+	return b.state, ok, nil
 }
 
 func (b *books) Read(ctx context.Context, url string) ([]byte, string, int64, time.Time, error) {
@@ -86,6 +87,22 @@ func TestAKnownFeedIsWrittenInEveryFormat(t *testing.T) {
 	}
 	if a := c.get(t, "https://a.example/rss", "rss090"); a.Header.Get("X-Cloudburst-Warnings") == "0" {
 		t.Error("RSS 0.90 says all that there is")
+	}
+}
+
+func TestAFeedThatIsKnownToHaveChangedIsReadAtOnce(t *testing.T) {
+	t.Parallel()
+	c, b := newConvert()
+	c.get(t, "https://a.example/rss", "csv").is(t, "before", http.StatusOK, "http")
+	b.set("https://a.example/rss", hostedRSS(7))
+	b.state = "2"
+	want := c.get(t, "https://a.example/rss", "csv")
+	want.is(t, "afterwards", http.StatusOK)
+	if b.read != 2 {
+		t.Errorf("read %d times", b.read)
+	}
+	if again := c.get(t, "https://a.example/rss", "csv"); again.body != want.body || b.read != 2 {
+		t.Errorf("then read %d times: %s", b.read, again.body)
 	}
 }
 
