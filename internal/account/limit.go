@@ -19,7 +19,7 @@ const (
 	nameWait   = 15 * time.Minute // the longest of a name, whose owner it may hit
 	forgive    = 6 * time.Hour    // without failures, and waits begin with the first again
 
-	lineWait = 10 * time.Second // the longest for attempts that were there before
+	lineWait = 20 * time.Second // the longest for attempts that were there before
 )
 
 // tally is what is known of one source or name.

@@ -77,7 +77,7 @@ func parseHashed(s string) (h hashed, err error) {
 const (
 	saltSize = 16
 	sumSize  = 32
-	waiting  = 512 // for their turn, where nobody said how many: ten seconds on a small machine
+	waiting  = 512 // for their turn, where nobody said how many: some seconds on a small machine
 )
 
 // hasher makes hashes, a few at once: each takes its memory, and there are no more
