@@ -110,6 +110,11 @@ func (p *parser) cloud() {
 	p.f.Cloud = &p.f.Clouds[0]
 }
 
+// in reports one line that says no more than g, as RSS has it beside the element of Atom.
+func (old *Generator) in(g *Generator) bool {
+	return *old == Generator{Name: strings.TrimSpace(g.Name + " " + g.Version)} || *old == Generator{Name: g.Name}
+}
+
 func (p *parser) generator(s *slots) {
 	g := Generator{URL: p.url(p.hrefAttr()), Version: p.attr("version")}
 	g.Name = p.leaf()
@@ -117,7 +122,7 @@ func (p *parser) generator(s *slots) {
 	case s.generator == nil:
 		p.remains(p.r.Name, g.Name)
 	case g != (Generator{}):
-		if old := *s.generator; old != nil && *old != g {
+		if old := *s.generator; old != nil && *old != g && !old.in(&g) {
 			p.displaced(old.Name, "uri", old.URL, "version", old.Version)
 		}
 		*s.generator = &g

@@ -151,7 +151,7 @@ func (h holder) feedRest() {
 	if h.v < 100 {
 		f.Categories = nil
 	}
-	if g := f.Generator; g != nil {
+	if g := f.Generator; g != nil && (h.v < 200 || g.URL == "") {
 		if g.Version != "" {
 			g.Name += " " + g.Version
 		}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -87,8 +88,9 @@ func (r *rss) channelCategories() {
 	r.categoryElements(r.f.Categories, r.f.ITunes)
 }
 
-// generatorElement writes the program that made the feed. Its address is in an element
-// of its own, which has to stand behind.
+// generatorElement writes the program that made the feed. Its address and its version
+// are in the element of Atom, which has to stand behind: RSS has no place for them, and
+// validators take other elements for a second program.
 func (r *rss) generatorElement() {
 	g := r.generator()
 	if g == nil {
@@ -103,7 +105,9 @@ func (r *rss) generatorElement() {
 		name = strings.TrimSpace(name + " " + g.Version)
 	}
 	r.leaf("generator", name)
-	r.empty("admin:generatorAgent", "rdf:resource", r.address(g.URL, "generator"))
+	if uri := r.address(g.URL, "generator"); uri != "" {
+		r.element("atom:generator", cmp.Or(visibleText(g.Name), uri), "uri", uri, "version", g.Version)
+	}
 }
 
 // title1 is a text for an element that has no type and is plain text unless it looks
