@@ -291,11 +291,39 @@ const tokenBytes = none32 +
 
 // language is the name of one, "" for what is none, with a warning.
 func (w *writer) language(s, where string) string {
-	if s == "" || validLanguage(s) {
-		return s
+	if s == "" {
+		return ""
+	}
+	if t := steadyLanguage(s); validLanguage(t) {
+		if t != s {
+			w.warn("language-name", where, "This language is called ", t, " now; that is written for ", short(s), ".")
+		}
+		return t
 	}
 	w.warn("language", where, "There is no language of this name; it is left out: ", short(s), ".")
 	return ""
+}
+
+// steadyLanguage is the name of a language with hyphens, and without the four that were
+// given up.
+func steadyLanguage(s string) string {
+	if strings.IndexByte(s, '_') >= 0 {
+		s = strings.ReplaceAll(s, "_", "-")
+	}
+	if len(s) < 2 || len(s) > 2 && s[2] != '-' {
+		return s
+	}
+	switch strings.ToLower(s[:2]) {
+	case "iw":
+		return "he" + s[2:]
+	case "in":
+		return "id" + s[2:]
+	case "ji":
+		return "yi" + s[2:]
+	case "jw":
+		return "jv" + s[2:]
+	}
+	return s
 }
 
 // validLanguage reports tags like en, pt-BR, zh-Hant-TW.
