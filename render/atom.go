@@ -42,8 +42,8 @@ func (a *atom) baseOfFeed() string {
 	if validIRI(a.f.Base) {
 		a.base = a.f.Base
 	}
-	if validLanguage(a.f.Language) {
-		a.lang = a.f.Language
+	if lang := steadyLanguage(a.f.Language); validLanguage(lang) {
+		a.lang = lang
 	}
 	return a.base
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"cloudburst/feed"
@@ -67,8 +68,17 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 		}
 		a.warn("id-made", "id", "The identifier of an entry is an address or a URN, which this is not; ", id, " stands for it: ", short(it.ID), ".")
 	}
-	if !nested && !a.ids.add(id) {
+	switch {
+	case nested || a.ids.add(id):
+	case a.f.Format == feed.Atom: // where entries may be versions of one
 		a.warn("id-duplicate", "id", "Another item has this ID already; readers will show one of them only: ", short(id), ".")
+	default:
+		a.warn("id-duplicate", "id", "Another item has this ID already, so another one is made: ", short(id), ".")
+		if other := a.ids.another(id); isWeb(id) && strings.IndexByte(id, '#') < 0 {
+			id = other
+		} else {
+			id = a.uuid(other)
+		}
 	}
 	a.element("id", id)
 }

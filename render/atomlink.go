@@ -171,8 +171,8 @@ func (l *atomLinks) kindOf(k *feed.Link) (kind pageKind) {
 	if k.Type != "" && validMIME(k.Type) {
 		kind.mime = k.Type
 	}
-	if k.Language != "" && l.format != "atom03" && validLanguage(k.Language) {
-		kind.language = k.Language
+	if lang := steadyLanguage(k.Language); lang != "" && l.format != "atom03" && validLanguage(lang) {
+		kind.language = lang
 	}
 	return kind
 }
