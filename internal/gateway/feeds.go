@@ -174,14 +174,15 @@ func (f *Feeds) page(w http.ResponseWriter, r *http.Request) {
 
 // public answers for a feed that everybody may read.
 func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string) {
-	if door == pathSaved && f.write(w, r, user, author.Public) {
+	saves := door == pathSaved
+	if saves && f.write(w, r, user, author.Public) {
 		return
 	}
-	if !reading(w, r, door) {
+	if !reading(w, r, saves) {
 		return
 	}
 	if r.Method == http.MethodOptions {
-		preflight(w, door)
+		preflight(w, saves)
 		return
 	}
 	format, choose, err := f.format(r, door)

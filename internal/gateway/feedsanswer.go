@@ -21,28 +21,29 @@ const (
 	methodsWrite = "GET, HEAD, OPTIONS, PUT, DELETE"
 )
 
-// reading reports a request that reads, and refuses others.
-func reading(w http.ResponseWriter, r *http.Request, door string) bool {
+// reading reports a request that reads, and refuses others. saves: new versions are sent
+// to this very address.
+func reading(w http.ResponseWriter, r *http.Request, saves bool) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return true
 	}
-	w.Header().Set("Allow", methodsOf(door))
+	w.Header().Set("Allow", methodsOf(saves))
 	say(w, http.StatusMethodNotAllowed, "This address can be read; new versions of a feed are PUT to …/"+pathSaved+".\n")
 	return false
 }
 
-func methodsOf(door string) string {
-	if door == pathSaved {
+func methodsOf(saves bool) string {
+	if saves {
 		return methodsWrite
 	}
 	return methodsRead
 }
 
 // preflight answers what may be done here. Pages of others may read and no more.
-func preflight(w http.ResponseWriter, door string) {
+func preflight(w http.ResponseWriter, saves bool) {
 	head := w.Header()
-	head.Set("Allow", methodsOf(door))
+	head.Set("Allow", methodsOf(saves))
 	head.Set("Access-Control-Allow-Origin", "*")
 	head.Set("Access-Control-Allow-Methods", methodsRead)
 	head.Set("Access-Control-Allow-Headers", "Accept, A-IM, Authorization, If-Modified-Since, If-None-Match, X-WSSE")

@@ -35,14 +35,15 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 		f.refuse(w, r, errNoFeed())
 		return
 	}
-	if !named && door == pathSaved && f.write(w, r, user, author.Private) {
+	saves := !named && door == pathSaved
+	if saves && f.write(w, r, user, author.Private) {
 		return
 	}
-	if !reading(w, r, door) {
+	if !reading(w, r, saves) {
 		return
 	}
 	if r.Method == http.MethodOptions {
-		preflight(w, door)
+		preflight(w, saves)
 		return
 	}
 	var reader account.Secret

@@ -142,7 +142,9 @@ func TestThePublicFeedStandsInUntilSomethingPrivateIsSaved(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "the public one at its own address", http.StatusOK, "Item 1</title>")
 	d.do(t, "DELETE", "/alice/private/rss.xml", "", "basic", aliceBasic).is(t, "the end", http.StatusNoContent)
 	d.do(t, "GET", at, "").is(t, "ended", http.StatusGone)
-	d.do(t, "DELETE", at, "", "basic", aliceBasic).is(t, "an end by a reader's address", http.StatusMethodNotAllowed)
+	a := d.do(t, "DELETE", at, "", "basic", aliceBasic)
+	a.is(t, "an end by a reader's address", http.StatusMethodNotAllowed)
+	a.has(t, "an end by a reader's address", "Allow", "GET, HEAD, OPTIONS")
 }
 
 func TestNothingOfARequestForAPrivateFeedIsLogged(t *testing.T) {
