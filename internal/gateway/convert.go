@@ -61,9 +61,9 @@ const (
 type copied struct {
 	url   string
 	state string        // what was known of the feed before it was read
-	done chan struct{} // closed when what follows is set
-	at   time.Time     // when it was read
-	err  error
+	done  chan struct{} // closed when what follows is set
+	at    time.Time     // when it was read
+	err   error
 
 	doc      []byte
 	hash     [32]byte
@@ -163,6 +163,9 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) 
 			c.mu.Unlock()
 			return before.wait(ctx)
 		}
+		if !before.ready() {
+			before = nil // it was begun before the change, and is still being written
+		}
 	}
 	next := &copied{url: url, state: state, done: make(chan struct{}), at: now, size: 1024}
 	room := c.begin(next)
@@ -179,12 +182,17 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) 
 
 // fresh reports a copy that is not read again yet, or is being read.
 func (d *copied) fresh(now time.Time) bool {
+	age := now.Sub(d.at)
+	return !d.ready() || age < convertEvery && age > -convertEvery
+}
+
+// ready reports that a copy was read.
+func (d *copied) ready() bool {
 	select {
 	case <-d.done:
-		age := now.Sub(d.at)
-		return age < convertEvery && age > -convertEvery
-	default:
 		return true
+	default:
+		return false
 	}
 }
 
@@ -206,23 +214,11 @@ func (c *Convert) load(ctx context.Context, next, before *copied) {
 	case next.err != nil:
 	case same:
 		next.version, next.modified = before.version, before.modified
-	default:
-		next.version = c.newVersion(next.at)
-		if next.modified.IsZero() {
-			next.modified = next.at
-		}
+	case next.modified.IsZero():
+		next.modified = next.at
 	}
 	c.end(next)
 	close(next.done)
-}
-
-// newVersion is later than all before, of every feed: what was made of one may be kept
-// longer than its copy. A clock that is set back changes nothing of that.
-func (c *Convert) newVersion(at time.Time) int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version = max(c.version+1, at.UnixMilli())
-	return c.version
 }
 
 // begin keeps a copy that is about to be read, in place of the one before. It is called
@@ -232,6 +228,10 @@ func (c *Convert) begin(next *copied) bool {
 		return false
 	}
 	c.reading++
+	// Later than all before, of every feed: what was made of one may be kept longer than
+	// its copy. Neither a clock that is set back nor a reading that ends late changes that.
+	c.version = max(c.version+1, next.at.UnixMilli())
+	next.version = c.version
 	if c.copies == nil {
 		c.copies = map[string]*list.Element{}
 	}

@@ -186,6 +186,26 @@ func TestWhatChangedIsReadAlsoWhenTheClockGoesBack(t *testing.T) {
 	})
 }
 
+func TestAReadingThatEndsLateIsNotTheNewest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, b := newConvert()
+		b.slow = 5 * time.Second
+		var group sync.WaitGroup
+		group.Go(func() { c.get(t, "https://a.example/rss", "csv").is(t, "early", http.StatusOK) })
+		synctest.Wait()
+		b.set("https://a.example/rss", hostedRSS(7))
+		b.mu.Lock()
+		b.state, b.slow = "2", time.Second
+		b.mu.Unlock()
+		for range 3 {
+			c.get(t, "https://a.example/rss", "csv").is(t, "after the change", http.StatusOK, "Item 7")
+			group.Wait()
+			time.Sleep(time.Minute) // of the bubble
+		}
+	})
+}
+
 func TestFewFeedsAreReadAtOnceAndMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
