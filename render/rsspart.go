@@ -131,6 +131,7 @@ func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
 
 // skips writes when there is no need to read the feed.
 func (r *rss) skips() {
+	// spec:feedstate-2007#skip-publish
 	r.skipped("skipHours", "hour", r.f.Hints.SkipHours, func(s string) bool {
 		n, err := strconv.Atoi(s)
 		return err == nil && n >= 0 && n < 24
