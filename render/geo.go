@@ -17,6 +17,7 @@ func (w *writer) places(list []feed.Geometry) {
 			w.warn("place", "where", "This place has no form that GeoRSS has; it is left out.")
 			continue
 		}
+		g = w.strictPlace(g)
 		if simple := simpleName(g); simple != "" {
 			w.tag(simple, nil)
 			w.b = append(w.b, '>')

@@ -15,7 +15,9 @@ func (w *writer) itunes(it *feed.ITunes, ofFeed bool) {
 	if it == nil {
 		return
 	}
-	w.leaf("itunes:title", it.Title)
+	if !ofFeed || w.newer("itunes:title", it.Title != "") {
+		w.leaf("itunes:title", it.Title)
+	}
 	w.leaf("itunes:subtitle", w.cutTo(it.Subtitle, "itunes:subtitle", 255))
 	w.leaf("itunes:summary", w.cutTo(it.Summary.Value, "itunes:summary", 4000))
 	w.leaf("itunes:author", w.cutTo(it.Author, "itunes:author", 255))
@@ -35,17 +37,23 @@ func (w *writer) itunesOfFeed(it *feed.ITunes) {
 	w.itunesCategories(it.Categories)
 	w.leaf("itunes:type", w.word(it.Type, "itunes:type", "episodic serial"))
 	w.leaf("itunes:new-feed-url", w.uri(it.NewFeedURL, "itunes:new-feed-url"))
-	w.leaf("itunes:complete", it.Complete)
+	if w.newer("itunes:complete", it.Complete != "") {
+		w.leaf("itunes:complete", it.Complete)
+	}
 	w.lose(lostModules, it.Duration != "" || it.Order != "" || it.Episode != "" || it.Season != "" || it.Captioned != "")
 }
 
 func (w *writer) itunesOfItem(it *feed.ITunes) {
 	w.leaf("itunes:duration", w.itunesDuration(it))
-	w.leaf("itunes:order", w.number(it.Order, "itunes:order", 0))
+	if w.newer("itunes:order", it.Order != "") {
+		w.leaf("itunes:order", w.number(it.Order, "itunes:order", 0))
+	}
 	w.leaf("itunes:episode", w.number(it.Episode, "itunes:episode", 1))
 	w.leaf("itunes:season", w.number(it.Season, "itunes:season", 1))
 	w.leaf("itunes:episodeType", w.word(it.Type, "itunes:episodeType", "full trailer bonus"))
-	w.leaf("itunes:isClosedCaptioned", it.Captioned)
+	if w.newer("itunes:isClosedCaptioned", it.Captioned != "") {
+		w.leaf("itunes:isClosedCaptioned", it.Captioned)
+	}
 	w.lose(lostModules, it.Owner != nil || len(it.Categories) > 0 || it.NewFeedURL != "" || it.Complete != "")
 }
 

@@ -101,16 +101,7 @@ func (w *writer) mediaInfo(m *feed.MediaInfo) {
 	for i := range m.Ratings {
 		w.mediaRating(&m.Ratings[i])
 	}
-	w.mediaCommunity(m.Community)
-	w.mediaLists(m)
-	w.mediaRest(m)
-	for i := range m.Other {
-		if n := &m.Other[i]; n.Name == "copyright" && m.Copyright != nil {
-			w.warn("unknown-element", "media:copyright", "There is one copyright; another one is left out.")
-		} else {
-			w.tree(n)
-		}
-	}
+	w.newerMedia(m)
 }
 
 // mediaText writes words with their type, which is plain for titles that do not say.
@@ -220,6 +211,9 @@ func (w *writer) mediaWords(t *feed.MediaText) {
 func (w *writer) mediaRestriction(r *feed.MediaRestriction) {
 	const where = "media:restriction"
 	relation, kind := w.word(r.Relationship, where, "allow deny"), w.word(r.Type, where, "country uri sharing")
+	if kind == "sharing" && !w.newer("media:restriction", true) {
+		return
+	}
 	value := strings.TrimSpace(r.Value)
 	sound := relation != "" && (kind != "" || r.Type == "")
 	switch kind {

@@ -19,6 +19,9 @@ type Options struct {
 	Alternates []feed.Link
 	// Generator is the program to name, in place of the feed's.
 	Generator *feed.Generator
+	// Strict leaves out the elements that modules got after most validators were made,
+	// which call them errors: those of Media RSS 1.5, itunes:complete and a few others.
+	Strict bool
 }
 
 // callback is the name of the function; ok is false for what is none.

@@ -22,7 +22,7 @@ func (w *writer) unknown(list []feed.Node, ofItem bool) {
 			w.lose(lostUnknown, strings.TrimSpace(n.Text) != "")
 		case !w.foreign(n, ofItem):
 			w.warn("unknown-element", n.Name, titleOf(w.format), " has no place for this element, or it is there already; it is left out.")
-		default:
+		case n.Name != "applepodcastsverify" || w.newer("itunes:"+n.Name, true):
 			w.tree(n)
 		}
 	}

@@ -1,0 +1,59 @@
+package render
+
+import "cloudburst/feed"
+
+// newer reports whether an element is written that its module got after most validators
+// were made. They call it an error.
+//
+// spec:cloudburst#strict
+func (w *writer) newer(name string, has bool) bool {
+	if has && w.o.Strict {
+		w.warn("newer", name, "Most validators do not know ", name, "; it is left out.")
+		return false
+	}
+	return has
+}
+
+// newerMedia writes what Media RSS got with version 1.5, and elements that nothing is
+// known of.
+func (w *writer) newerMedia(m *feed.MediaInfo) {
+	if !w.o.Strict {
+		w.mediaCommunity(m.Community)
+		w.mediaLists(m)
+		w.mediaRest(m)
+	} else {
+		w.newer("media:community", m.Community != nil)
+		w.newer("media:comments", len(m.Comments)+len(m.Responses)+len(m.BackLinks) > 0)
+		w.newer("media:embed", m.Embed != nil)
+		w.newer("media:status", m.Status != nil || m.Rights != "")
+		w.newer("media:price", len(m.Prices) > 0)
+		w.newer("media:license", len(m.Licenses)+len(m.SubTitles)+len(m.PeerLinks) > 0)
+		w.newer("media:location", len(m.Locations)+len(m.Scenes) > 0)
+	}
+	for i := range m.Other {
+		switch n := &m.Other[i]; {
+		case n.Name == "copyright" && m.Copyright != nil:
+			w.warn("unknown-element", "media:copyright", "There is one copyright; another one is left out.")
+		case n.Name == "adult" || w.newer("media:"+n.Name, true):
+			w.tree(n)
+		}
+	}
+}
+
+// strictPlace is a place as most validators know it: without heights and holes, and a
+// circle as a point with a radius.
+func (w *writer) strictPlace(g *feed.Geometry) *feed.Geometry {
+	if !w.o.Strict || g.Type != "Circle" && len(g.Coordinates[0]) == 2 && len(g.Holes) == 0 {
+		return g
+	}
+	w.warn("newer", "where", "Most validators know places without heights, holes and circles only; this one is written so.")
+	out := *g
+	out.Holes, out.Coordinates = nil, make([][]float64, len(g.Coordinates))
+	for i, p := range g.Coordinates {
+		out.Coordinates[i] = p[:2]
+	}
+	if g.Type == "Circle" {
+		out.Type = "Point"
+	}
+	return &out
+}
