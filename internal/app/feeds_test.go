@@ -153,6 +153,10 @@ func TestCurlSavesReadsAndEndsAFeed(t *testing.T) {
 	says(t, "packed", curl(t, "--compressed", r.base+"/alice/feed.html"), "200")
 	says(t, "converted", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three")
 	says(t, "another version", curl(t, "-H", bearer, "-X", "PUT", "-H", "Content-Type:", "--data-binary", rssOf("three and four"), at), "204")
+	wait(t, "each version is listed by the title of the feed", func() bool {
+		_, list := tryGet(r.base + "/changes.xml")
+		return strings.Count(list, `<weblog name="Alice"`) > 2 && strings.Count(list, "<weblog ") == strings.Count(list, `<weblog name="Alice"`)
+	})
 	says(t, "converted at once", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three and four")
 	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // each would be kept apart
 		says(t, "converted by another spelling", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml"+more, "--data", "to=csv", r.base+"/convert"), "404")

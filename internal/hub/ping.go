@@ -199,8 +199,10 @@ func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingRes
 // readStranger reads a feed that nobody follows, if its turn has come. One that
 // takes longer than the ping can wait is neither read nor failed.
 func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, about About, err error) {
-	if _, ok := h.strangeLimit.take(sourceKey(p.Source), came); !ok {
-		return false, about, nil
+	if !h.ownNews(p) {
+		if _, ok := h.strangeLimit.take(sourceKey(p.Source), came); !ok {
+			return false, about, nil
+		}
 	}
 	if _, ok := h.hostLimit.take(hostOf(p.URL), came); !ok {
 		return false, about, nil
@@ -220,6 +222,12 @@ func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bo
 		return false, about, nil
 	}
 	return err == nil, about, err
+}
+
+// ownNews reports a ping by this program of a feed that it serves: it costs nobody
+// anything to read that, and the list of changes has its title.
+func (h *Hub) ownNews(p Ping) bool {
+	return !p.Source.IsValid() && h.Options.OwnTopic != nil && h.Options.OwnTopic(p.URL)
 }
 
 // about is what a good answer says of itself; nothing where nobody can tell.
