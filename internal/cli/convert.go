@@ -119,7 +119,7 @@ func (f *conversion) run(ctx context.Context, name string) error {
 	if err != nil {
 		return errors.New(notFeed(name, err).Message)
 	}
-	out, warnings, err := render.Append(nil, doc, f.to, &render.Options{Self: f.self, Callback: f.callback, Sanitize: sanitize.HTML})
+	out, warnings, err := render.Append(nil, doc, f.to, &render.Options{Self: f.self, Callback: f.callback, Sanitize: sanitize.HTML, Strict: true})
 	if err != nil {
 		return usageError{errors.New(strings.TrimPrefix(err.Error(), "render: "))}
 	}

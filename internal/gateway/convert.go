@@ -141,7 +141,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 
 func (c *Convert) render(string) render.Options {
 	c.once.Do(func() { c.clean = strictHTML() })
-	return render.Options{Sanitize: c.clean}
+	return render.Options{Sanitize: c.clean, Strict: true}
 }
 
 // strictHTML makes markup safe, with links that say that nobody here vouches for them.

@@ -87,7 +87,7 @@ func (h *hosted) hidden(now author.Feed) syndicate.Source {
 	return s
 }
 
-func (f *Feeds) secretly(string) render.Options { return render.Options{Sanitize: f.clean} }
+func (f *Feeds) secretly(string) render.Options { return render.Options{Sanitize: f.clean, Strict: true} }
 
 func (h *hosted) about(format string) *told {
 	h.mu.RLock()
@@ -110,7 +110,7 @@ func (h *hosted) about(format string) *told {
 func (h *hosted) tell(format string) *told {
 	self, hub := h.public+formPath(h.user, format), h.public+"/websub"
 	t := &told{link: []string{websub.LinkHeader(hub, self)}}
-	t.options = render.Options{Self: self, Hubs: []string{hub}, Cloud: cloudAt(h.public), Sanitize: h.feeds.clean}
+	t.options = render.Options{Self: self, Hubs: []string{hub}, Cloud: cloudAt(h.public), Sanitize: h.feeds.clean, Strict: true}
 	if format == "html" {
 		t.options.Alternates = h.alternates()
 	}
