@@ -96,6 +96,8 @@ func wellFormedXML(doc []byte, contentType string) error {
 		return nil
 	case errors.Is(err, xmlsafe.ErrDoctype):
 		return fault.Wrap(fault.Invalid, err, "The document has a DOCTYPE, which is not accepted; leave it out.")
+	case errors.Is(err, xmlsafe.ErrTooComplex) && errors.As(err, &bad):
+		return fault.Wrap(fault.Invalid, err, "The document is nested too deeply or has too many parts: in line %d, %s.", bad.Line, bad.Msg)
 	case errors.Is(err, xmlsafe.ErrTooComplex):
 		return fault.Wrap(fault.Invalid, err, "The document is nested too deeply or has too many parts.")
 	case errors.As(err, &bad):
