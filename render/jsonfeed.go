@@ -52,7 +52,8 @@ func appendJSONFeed(w *writer) {
 // jsonWriter writes JSON.
 type jsonWriter struct {
 	*writer
-	nested bool // items within items were told
+	nested bool   // items within items were told
+	ids    unique // of the items so far
 }
 
 // open begins an object or list.

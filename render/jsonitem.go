@@ -13,7 +13,12 @@ import (
 //
 // spec:jsonfeed11-2020#item-id
 func (j *jsonWriter) item(it *feed.Item) {
-	j.text("id", it.ID)
+	id := it.ID
+	if id != "" && !j.ids.add(id) {
+		j.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
+		id = j.ids.another(id)
+	}
+	j.text("id", id)
 	j.some("url", it.Link)
 	more := it.More
 	if more == nil {
