@@ -42,16 +42,16 @@ func (w *writer) quietly(s string) string {
 	return s
 }
 
-// plainWeb is the function of this name, which remembers the last one: the page of an
-// item is its identifier as well, as a rule.
+// plainWeb is the function of this name, which remembers the last two: the page of an
+// item is its identifier as well, as a rule, and its file stands between them.
 func (w *writer) plainWeb(s string) bool {
-	if s == w.web {
+	if s == w.web[0] || s == w.web[1] {
 		return s != ""
 	}
 	if !plainWeb(s) {
 		return false
 	}
-	w.web = s
+	w.web[0], w.web[1] = s, w.web[0]
 	return true
 }
 
@@ -68,12 +68,31 @@ func plainWeb(s string) bool {
 	if len(s) == n || s[n] == '/' || s[n] == '?' || s[n] == '#' {
 		return false
 	}
-	for i := n; i < len(s); i++ {
+	for s = s[n:]; len(s) >= 8; s = s[8:] {
+		if mayNotAddress(eight(s)) && !allAddress(s[:8]) {
+			return false
+		}
+	}
+	return allAddress(s)
+}
+
+func allAddress(s string) bool {
+	for i := range len(s) {
 		if addressBytes[s[i]] == 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// mayNotAddress looks at eight bytes at once: whether one of them may be none that
+// addresses are made of. Of _ and ~ it says so, too, which stand among others.
+func mayNotAddress(x uint64) bool {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	angle := (x | 0x02*each) ^ '>'*each // < and > differ in this bit
+	quote, tick := x^'"'*each, x^'`'*each
+	braces := (x | 0x20*each) + (0x80-'{')*each // from { on and, without the bit, from [ on
+	return (x|(x-'!'*each)|(angle-each)|(quote-each)|(tick-each)|braces)&high != 0
 }
 
 // addressBytes is 1 for the bytes that addresses are made of.

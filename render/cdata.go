@@ -32,32 +32,59 @@ func fitsCDATA(s string) bool {
 		return false
 	}
 	const each, high = 0x0101010101010101, 0x8080808080808080
-	var beyond uint64 // ASCII
-	rest := s
-	for ; len(rest) >= 32; rest = rest[32:] {
-		x, y, z, v := eight(rest), eight(rest[8:]), eight(rest[16:]), eight(rest[24:])
-		// Nearly all are ASCII that is no control character, where this is all.
-		if (x|(x-0x20*each)|y|(y-0x20*each)|z|(z-0x20*each)|v|(v-0x20*each))&high == 0 {
+	beyond, rest := false, s // ASCII
+	for ; len(rest) >= 64; rest = rest[64:] {
+		a, b, c, d := eight(rest), eight(rest[8:]), eight(rest[16:]), eight(rest[24:])
+		found := a | (a - 0x20*each) | b | (b - 0x20*each) | c | (c - 0x20*each) | d | (d - 0x20*each)
+		a, b, c, d = eight(rest[32:]), eight(rest[40:]), eight(rest[48:]), eight(rest[56:])
+		found |= a | (a - 0x20*each) | b | (b - 0x20*each) | c | (c - 0x20*each) | d | (d - 0x20*each)
+		// Nearly all is ASCII without control characters, or with the end of a line.
+		if found&high == 0 || onlyLines(rest[:32]) && onlyLines(rest[32:64]) {
 			continue
 		}
-		beyond |= (x | y | z | v) & high
-		if (controls(x)|controls(y)|controls(z)|controls(v))&high != 0 {
+		control, other := look(rest[:64])
+		if control {
 			return false
 		}
+		beyond = beyond || other
 	}
-	for i := range len(rest) {
-		beyond |= uint64(rest[i]) & high
-		if isControl(rest[i]) {
-			return false
-		}
+	if n := len(s) - 64; !beyond && n >= 0 && onlyLines(s[n:n+32]) && onlyLines(s[n+32:]) {
+		return true // with some bytes seen twice
 	}
-	if beyond == 0 {
+	if control, other := look(rest); control {
+		return false
+	} else if !beyond && !other {
 		return true
 	}
 	if !utf8.ValidString(s) {
 		return false
 	}
 	return strings.IndexByte(s, 0xEF) < 0 || !strings.Contains(s, "\uFFFE") && !strings.Contains(s, "\uFFFF")
+}
+
+// onlyLines reports 32 bytes of ASCII that have no control characters but line feeds.
+func onlyLines(s string) bool {
+	const each, high, lf = 0x0101010101010101, 0x8080808080808080, '\n' * 0x0101010101010101
+	a, b, c, d := eight(s)^lf, eight(s[8:])^lf, eight(s[16:])^lf, eight(s[24:])^lf
+	// No sum is more than a byte holds: none but 0 stays below 0x80 with 0x7f.
+	return (a|b|c|d|(a+0x7f*each)&^(a+0x60*each)|(b+0x7f*each)&^(b+0x60*each)|
+		(c+0x7f*each)&^(c+0x60*each)|(d+0x7f*each)&^(d+0x60*each))&high == 0
+}
+
+// look reports what isControl does, and whether there is anything beyond ASCII.
+func look(s string) (control, beyond bool) {
+	const high = 0x8080808080808080
+	var found, all uint64
+	for ; len(s) >= 8; s = s[8:] {
+		x := eight(s)
+		all |= x
+		found |= controls(x)
+	}
+	for i := range len(s) {
+		all |= uint64(s[i])
+		control = control || isControl(s[i])
+	}
+	return control || found&high != 0, all&high != 0
 }
 
 // controls has the highest bit set of each of eight bytes that isControl reports.

@@ -12,12 +12,15 @@ import (
 func appendRFC822(b []byte, t time.Time) []byte {
 	const days, months = "SunMonTueWedThuFriSat", "JanFebMarAprMayJunJulAugSepOctNovDec"
 	m := inUTC(t)
-	d, n := 3*m.weekday, 3*(m.month-1)
-	b = append(append(b, days[d:d+3]...), ", "...)
-	b = append(append2(b, m.day), ' ')
-	b = append(append(b, months[n:n+3]...), ' ')
-	b = append(append4(b, m.year), ' ')
-	return append(appendClock(b, m.second), " GMT"...)
+	b = append(b, "Sun, 00 Jan 0000 00:00:00 GMT"...)
+	p := b[len(b)-29:]
+	copy(p[:3], days[3*m.weekday:3*m.weekday+3])
+	put2(p[5:7], m.day)
+	copy(p[8:11], months[3*m.month-3:3*m.month])
+	put2(p[12:14], m.year/100)
+	put2(p[14:16], m.year%100)
+	putClock(p[17:25], m.second)
+	return b
 }
 
 // calendar is a date in UTC, with the second of the day.
@@ -28,20 +31,20 @@ type calendar struct{ year, month, day, weekday, second int }
 func inUTC(t time.Time) calendar {
 	const day, monday = 86_400, 1
 	unix := min(max(t.Unix(), firstSecond), lastSecond)
-	days := (unix - firstSecond) / day // since Monday, 1 January of the year 1
-	m := calendar{second: int((unix - firstSecond) % day), weekday: int(days+monday) % 7}
+	days := uint64(unix-firstSecond) / day // since Monday, 1 January of the year 1
+	m := calendar{second: int(uint64(unix-firstSecond) % day), weekday: int((days + monday) % 7)}
 
-	// Years begin in March here, so that leap days are their ends; an era has 400.
-	const era, toMarch = 146_097, 306
-	n := int(days) + toMarch
-	m.year = n / era * 400
-	n %= era
-	year := (n - n/1460 + n/36_524 - n/146_096) / 365
-	n -= 365*year + year/4 - year/100
-	m.year += year
-	month := (5*n + 2) / 153
-	m.day = n - (153*month+2)/5 + 1
-	if m.month = month + 3; m.month > 12 {
+	// Years begin in March here, so that leap days are their ends; a century has 36,524
+	// days and a quarter, and a year 365 and a quarter. From March on, months are
+	// 2141/65536 of a day apart: 31, 30, 31, 30, 31, 31 and so on.
+	const toMarch, century, fourYears = 306, 146_097, 1461
+	n := 4*(days+toMarch) + 3
+	hundreds := n / century
+	n = n%century | 3
+	year, inYear := n/fourYears, n%fourYears/4
+	month := 2141*inYear + 197_913
+	m.year, m.month, m.day = int(100*hundreds+year), int(month>>16), int(month&0xffff/2141)+1
+	if inYear >= toMarch { // January and February are those of the next
 		m.month -= 12
 		m.year++
 	}
@@ -58,10 +61,13 @@ const (
 // Parts of a second are written where there are any.
 func appendRFC3339(b []byte, t time.Time) []byte {
 	m := inUTC(t)
-	b = append(append4(b, m.year), '-')
-	b = append(append2(b, m.month), '-')
-	b = append(append2(b, m.day), 'T')
-	b = appendClock(b, m.second)
+	b = append(b, "0000-00-00T00:00:00"...)
+	p := b[len(b)-19:]
+	put2(p[:2], m.year/100)
+	put2(p[2:4], m.year%100)
+	put2(p[5:7], m.month)
+	put2(p[8:10], m.day)
+	putClock(p[11:19], m.second)
 	if n := t.Nanosecond(); n > 0 {
 		b = appendDigits(append(b, '.'), n, 9)
 		for b[len(b)-1] == '0' {
@@ -71,16 +77,14 @@ func appendRFC3339(b []byte, t time.Time) []byte {
 	return append(b, 'Z')
 }
 
-// appendClock writes the time of a second of a day.
-func appendClock(b []byte, second int) []byte {
-	b = append(append2(b, second/3600), ':')
-	b = append(append2(b, second/60%60), ':')
-	return append2(b, second%60)
+// putClock writes the time of a second of a day over 00:00:00.
+func putClock(p []byte, second int) {
+	put2(p[:2], second/3600)
+	put2(p[3:5], second/60%60)
+	put2(p[6:8], second%60)
 }
 
-func append2(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
-
-func append4(b []byte, n int) []byte { return append2(append2(b, n/100), n%100) }
+func put2(p []byte, n int) { p[0], p[1] = byte('0'+n/10), byte('0'+n%10) }
 
 // appendDigits writes n with at least width digits.
 func appendDigits(b []byte, n, width int) []byte {

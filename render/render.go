@@ -56,6 +56,6 @@ type writer struct {
 	rootAt int    // where their declarations go
 	lost   uint64 // what the format has no place for, a bit each
 
-	web      string // the last address that plainWeb has reported
-	lastMIME string // the last media type that mime has allowed
+	web      [2]string // the last addresses that plainWeb has reported
+	lastMIME string    // the last media type that mime has allowed
 }

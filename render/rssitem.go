@@ -250,7 +250,10 @@ func (r *rss) otherFile(e *feed.Enclosure, url string) {
 // withPath is an address of the web with a slash behind the host, which is all the same
 // to servers.
 func withPath(s string) string {
-	if n := hostEnd(s); n > 0 && n < len(s) && s[n] != '/' && isWeb(s) {
+	if !isWeb(s) {
+		return s
+	}
+	if n := hostEnd(s); n < len(s) && s[n] != '/' {
 		return s[:n] + "/" + s[n:]
 	}
 	return s

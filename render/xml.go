@@ -44,16 +44,25 @@ func (w *writer) line() {
 	if w.flat > 0 {
 		return
 	}
-	const spaces = "\n                                "
-	n := len(w.b) + 1 + min(2*w.depth, len(spaces)-1)
-	w.b = append(w.b, spaces...)[:n] // a known number of bytes is copied in less time
+	n := len(w.b) + 1 + min(2*w.depth, len(spaces)-2)
+	w.b = append(w.b, spaces...)[:n]
 }
+
+// spaces begin a line, as many as it is deep; the last is room for what follows. All
+// are copied, for that takes less time where their number is known.
+const spaces = "\n                                 "
 
 // tag writes a start tag without its end. An attribute without a value is left out.
 func (w *writer) tag(name string, attrs []string) {
 	w.use(name)
-	w.line()
-	w.b = append(append(w.b, '<'), name...)
+	if w.flat > 0 {
+		w.b = append(append(w.b, '<'), name...)
+	} else {
+		n := len(w.b) + 1 + min(2*w.depth, len(spaces)-2)
+		b := append(w.b, spaces...)[:n+1]
+		b[n] = '<'
+		w.b = append(b, name...)
+	}
 	for i := 0; i+1 < len(attrs); i += 2 {
 		if attrs[i+1] != "" {
 			w.attr(attrs[i], attrs[i+1])
@@ -64,6 +73,10 @@ func (w *writer) tag(name string, attrs []string) {
 // attr writes an attribute into the start tag that was begun.
 func (w *writer) attr(name, value string) {
 	w.use(name)
+	if isPlain(value, inAttr) {
+		w.b = append(append(append(append(append(w.b, ' '), name...), `="`...), value...), '"')
+		return
+	}
 	w.b = append(append(append(w.b, ' '), name...), `="`...)
 	w.escape(value, name, inAttr)
 	w.b = append(w.b, '"')
@@ -104,6 +117,10 @@ func (w *writer) leaf(name, text string, attrs ...string) {
 // element is leaf that is written whatever its text.
 func (w *writer) element(name, text string, attrs ...string) {
 	w.tag(name, attrs)
+	if isPlain(text, inText) {
+		w.b = append(append(append(append(append(w.b, '>'), text...), "</"...), name...), '>')
+		return
+	}
 	w.b = append(w.b, '>')
 	w.escape(text, name, inText)
 	w.endTag(name)
