@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"cloudburst/feed"
@@ -74,11 +73,7 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 		a.warn("id-duplicate", "id", "Another item has this ID already; readers will show one of them only: ", short(id), ".")
 	default:
 		a.warn("id-duplicate", "id", "Another item has this ID already, so another one is made: ", short(id), ".")
-		if other := a.ids.another(id); isWeb(id) && strings.IndexByte(id, '#') < 0 {
-			id = other
-		} else {
-			id = a.uuid(other)
-		}
+		id = a.anotherName(&a.ids, id)
 	}
 	a.element("id", id)
 }

@@ -204,6 +204,7 @@ func FuzzModules(f *testing.F) {
 			f.Add(doc)
 		}
 	}
+	book := newRulebook()
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		var in feed.Feed
 		if json.Unmarshal(doc, &in) != nil {
@@ -217,6 +218,9 @@ func FuzzModules(f *testing.F) {
 			}
 			if format == "atom" {
 				checkAtom(t, root)
+			}
+			if found := book.judge(format, out).errors; len(found) > 0 {
+				t.Errorf("%s: %s\n%s", format, strings.Join(found, "\n"), out)
 			}
 		}
 	})

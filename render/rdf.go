@@ -2,6 +2,7 @@ package render
 
 import (
 	"strconv"
+	"strings"
 
 	"cloudburst/feed"
 )
@@ -54,10 +55,20 @@ func (r *rdf) names() {
 			r.enter(i)
 			r.warn("about-duplicate", "id", "Another item has this name already, so a number is added: ", short(name), ".")
 			r.leave()
-			name = seen.another(name)
+			name = r.anotherName(&seen, name)
 		}
 		r.abouts[i] = name
 	}
+}
+
+// anotherName is a name like one that was given before: a place on the page that it is
+// the address of, or a URN.
+func (w *writer) anotherName(seen *unique, name string) string {
+	other := seen.another(name)
+	if isWeb(name) && strings.IndexByte(name, '#') < 0 {
+		return other
+	}
+	return w.uuid(other)
 }
 
 // name is that of an item: its ID if that is an address, or its link.

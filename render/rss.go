@@ -144,8 +144,22 @@ func (r *rss) channelLink() string {
 	if link := r.address(r.f.Link, "link"); link != "" {
 		return link
 	}
-	r.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the feed's own address stands there.")
-	return r.address(r.self(), "self")
+	r.warn("link-missing", "link", "The feed has no link to its page, which RSS asks for; the nearest address stands there.")
+	if link := r.address(r.self(), "self"); link != "" {
+		return link
+	}
+	return r.madeAddress(r.f.ID)
+}
+
+// madeAddress is an identifier as an address, for elements that cannot do without: a URN
+// where it is none.
+func (w *writer) madeAddress(id string) string {
+	if validIRI(id) {
+		if s := w.quietly(id); s != "" {
+			return s
+		}
+	}
+	return w.uuid(id)
 }
 
 // length warns of a text that is longer than early versions allow. Readers of today do

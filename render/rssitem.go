@@ -140,7 +140,10 @@ func (w *writer) nearest(it *feed.Item) string {
 	if page == "" {
 		page = w.quietly(w.self())
 	}
-	if page == "" || it.ID == "" || strings.IndexByte(page, '#') >= 0 {
+	if page == "" {
+		return w.madeAddress(it.ID)
+	}
+	if it.ID == "" || strings.IndexByte(page, '#') >= 0 {
 		return page
 	}
 	return page + "#" + strings.ReplaceAll(escapeIRI(it.ID, true), "#", "%23")
