@@ -22,11 +22,34 @@ func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warn
 		return dst, nil, &CallbackError{Callback: w.o.Callback}
 	}
 	w.at = w.few[:0]
+	if cap(dst) == 0 {
+		w.b = make([]byte, 0, sizeOf(f, format))
+	}
 	write(&w)
 	if w.lost != 0 {
 		w.tellLost(titleOf(format))
 	}
 	return w.b, w.told(), nil
+}
+
+// sizeOf is about how many bytes a document will have, so that it is not copied again
+// and again while it grows. Formats that leave texts out begin with few.
+func sizeOf(f *feed.Feed, format string) int {
+	const ofFeed, ofItem = 1024, 768
+	switch format {
+	case "rss20", "rdf", "atom", "atom03", "jsonfeed":
+	default:
+		return ofFeed
+	}
+	n := ofFeed + len(f.Subtitle.Value) + len(f.Items)*ofItem
+	for i := range f.Items {
+		it := &f.Items[i]
+		n += len(it.Title.Value) + len(it.Summary.Value)
+		for j := range it.Content {
+			n += len(it.Content[j].Value)
+		}
+	}
+	return n + n/32 // what has to be escaped
 }
 
 // Write is [Append] into out. The error may be out's, too.
