@@ -87,7 +87,9 @@ func (h *hosted) hidden(now author.Feed) syndicate.Source {
 	return s
 }
 
-func (f *Feeds) secretly(string) render.Options { return render.Options{Sanitize: f.clean, Strict: true} }
+func (f *Feeds) secretly(string) render.Options {
+	return render.Options{Sanitize: f.clean, Strict: true}
+}
 
 func (h *hosted) about(format string) *told {
 	h.mu.RLock()

@@ -179,8 +179,6 @@ func acceptable(r *http.Request) error {
 		return no(http.StatusUnsupportedMediaType, "The Content-Encoding %q is not accepted; send the document as it is.", clip(encoding, 40))
 	case r.Header.Get("Content-Range") != "":
 		return no(http.StatusBadRequest, "A part of a document (Content-Range) cannot be saved; send it whole.")
-	case r.ContentLength < 0:
-		return no(http.StatusLengthRequired, "The length of the document is missing; send it with a Content-Length.")
 	case r.ContentLength > author.MaxDocument:
 		return no(http.StatusRequestEntityTooLarge, "The document has %d bytes; at most %d (2 MiB) are accepted.", r.ContentLength, author.MaxDocument)
 	case !documentType(kindOf(r.Header.Get("Content-Type"))):
@@ -202,9 +200,19 @@ func documentType(kind string) bool {
 }
 
 func readDocument(r *http.Request) ([]byte, error) {
-	doc := make([]byte, r.ContentLength)
-	if _, err := io.ReadFull(r.Body, doc); err != nil {
+	var doc []byte
+	var err error
+	if r.ContentLength >= 0 {
+		doc = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, doc)
+	} else { // in chunks, from a program that does not know yet how much there is
+		doc, err = io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
+	}
+	switch {
+	case err != nil:
 		return nil, &statusError{http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The document did not arrive whole; the feed is as it was.")}
+	case len(doc) > author.MaxDocument:
+		return nil, &statusError{http.StatusRequestEntityTooLarge, fault.New(fault.Invalid, "The document has more than %d bytes (2 MiB), which is the most that is accepted.", author.MaxDocument)}
 	}
 	return doc, nil
 }

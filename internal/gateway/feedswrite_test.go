@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -150,11 +151,23 @@ func TestABodyThatEndsTooSoonIsNotSaved(t *testing.T) {
 	if !strings.Contains(a, "400 Bad Request") || !strings.Contains(a, "did not arrive whole") {
 		t.Errorf("answered %q", a)
 	}
-	a = d.send(t, "PUT /alice/rss.xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+tokenAll+"\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n")
-	if !strings.Contains(a, "411 Length Required") {
-		t.Errorf("answered %q", a)
+	chunked := "PUT /alice/rss.xml HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer " + tokenAll + "\r\nTransfer-Encoding: chunked\r\n\r\n"
+	chunk := func(s string) string { return strconv.FormatInt(int64(len(s)), 16) + "\r\n" + s + "\r\n" }
+	a = d.send(t, chunked+chunk(hostedRSS(0)))
+	if !strings.Contains(a, "400 Bad Request") || !strings.Contains(a, "did not arrive whole") {
+		t.Errorf("without the last chunk answered %q", a)
+	}
+	a = d.send(t, chunked+chunk(strings.Repeat(" ", author.MaxDocument))+chunk(hostedRSS(0))+"0\r\n\r\n")
+	if !strings.Contains(a, "413 Request Entity Too Large") {
+		t.Errorf("too much in chunks: answered %q", a)
 	}
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "afterwards", http.StatusOK, "Item 1")
+	half := hostedRSS(2)
+	a = d.send(t, chunked+chunk(half[:100])+chunk(half[100:])+"0\r\n\r\n")
+	if !strings.Contains(a, "204 No Content") {
+		t.Errorf("in chunks: answered %q", a)
+	}
+	d.do(t, "GET", "/alice/rss.xml", "").is(t, "in chunks", http.StatusOK, "Item 2")
 }
 
 // timed is an answer that knows its deadlines.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/charset"
 	"cloudburst/internal/fault"
 	"cloudburst/xmlrpc"
 )
@@ -64,15 +65,23 @@ func saveParams(params []any) (user, password string, d author.Document, err err
 	}
 	switch text := params[2].(type) {
 	case string:
-		// The call said in which encoding it was; whatever the text says of itself, this
-		// is what became of it.
-		d.Bytes, d.Type = []byte(text), "text/xml; charset=utf-8"
+		d.Bytes, d.Type = inItsEncoding(text)
 	case []byte:
 		d.Bytes = text
 	default:
 		return "", "", d, fault.New(fault.Invalid, "The text of the feed must be a string or base64.")
 	}
 	return user, password, d, nil
+}
+
+// inItsEncoding is a feed that came as a string, which has no encoding any more, in the
+// one that it declares: as it was in the file that it was read from. Where that cannot
+// be, it is UTF-8, whatever it says of itself.
+func inItsEncoding(text string) (doc []byte, contentType string) {
+	if doc, name, ok := charset.Encode(text); ok {
+		return doc, "text/xml; charset=" + name
+	}
+	return []byte(text), "text/xml; charset=utf-8"
 }
 
 // fault4 is an error as the fault of an rssCloud method.

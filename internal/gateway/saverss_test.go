@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 	"testing/synctest"
 
 	"cloudburst/internal/author"
@@ -80,18 +81,31 @@ func TestSaveRssAnswersTheAddressOrAFaultOfCode4(t *testing.T) {
 	}
 }
 
-func TestATextIsSavedAsItCameWhateverItDeclares(t *testing.T) {
+func TestATextIsSavedInTheEncodingThatItDeclares(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	doc := `<?xml version="1.0" encoding="utf-16"?><rss version="2.0"><channel><title>日本</title></channel></rss>`
-	if _, err := d.call(t, "alice", goodPassword, doc); err != nil {
-		t.Fatal(err)
+	feed := func(encoding, title string) string {
+		return `<?xml version="1.0" encoding="` + encoding + `"?><rss version="2.0"><channel><title>` + title + `</title></channel></rss>`
 	}
-	a := d.do(t, "GET", "/alice/rss.xml", "")
-	a.is(t, "GET", http.StatusOK, "日本")
-	a.has(t, "GET", "Content-Type", "application/rss+xml; charset=utf-8")
-	if a.body != doc {
-		t.Errorf("served is %q", a.body)
+	for _, c := range []struct{ doc, want, kind string }{
+		{feed("utf-8", "日本"), feed("utf-8", "日本"), "utf-8"},
+		{feed("ISO-8859-1", "é"), feed("ISO-8859-1", "\xe9"), "iso-8859-1"},
+		{feed("ISO-8859-1", "日本"), feed("ISO-8859-1", "日本"), "utf-8"}, // which it cannot be in
+	} {
+		if _, err := d.call(t, "alice", goodPassword, c.doc); err != nil {
+			t.Fatal(err)
+		}
+		a := d.do(t, "GET", "/alice/rss.xml", "")
+		a.has(t, "GET", "Content-Type", "application/rss+xml; charset="+c.kind)
+		if a.body != c.want {
+			t.Errorf("served is %q", a.body)
+		}
+		title := "日本"
+		if strings.Contains(c.doc, "é") {
+			title = "é"
+		}
+		d.do(t, "GET", "/alice/feed.json", "").is(t, "in another format", http.StatusOK, title)
+		d.now = d.now.Add(time.Second)
 	}
 }
 

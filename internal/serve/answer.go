@@ -99,6 +99,7 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) (status
 		head["Content-Type"] = d.kind
 	}
 	head["Content-Length"] = f.length
+	head["Accept-Ranges"] = d.ranges
 	if f.encoding != nil {
 		head["Content-Encoding"] = f.encoding
 	}

@@ -65,7 +65,7 @@ type Document struct {
 	squeeze  sync.Once
 
 	// Header values, made once; nil is not sent.
-	cache, vary, since, kind, link, policy, delta, nosniff, any, exposed []string
+	cache, vary, since, kind, link, policy, delta, nosniff, any, exposed, ranges []string
 }
 
 // form is one way in which the bytes are written.
@@ -132,6 +132,7 @@ func (d *Document) headers() {
 		vary += ", " + o.Vary
 	}
 	d.vary = []string{vary}
+	d.ranges = []string{"none"} // parts of a feed are of no use
 	d.cache, d.kind, d.delta = one(o.Cache), one(o.Type), one(o.Delta)
 	if !o.Modified.IsZero() {
 		d.modified = o.Modified.UTC().Truncate(time.Second)

@@ -99,7 +99,7 @@ func TestADocumentIsSentWithAllThatIsKnownOfIt(t *testing.T) {
 	})
 	w := ask(d, "GET")
 	want := http.Header{
-		"Content-Type": {"application/rss+xml; charset=utf-8"}, "Content-Length": {fmt.Sprint(len(body))}, "Etag": {`"` + d.Tag() + `"`},
+		"Content-Type": {"application/rss+xml; charset=utf-8"}, "Content-Length": {fmt.Sprint(len(body))}, "Accept-Ranges": {"none"}, "Etag": {`"` + d.Tag() + `"`},
 		"Last-Modified": {noonText}, "Cache-Control": {"public, max-age=300"}, "Vary": {"Accept-Encoding, A-IM"},
 		"Link":                          {`<http://h.example/>; rel="hub"`, `<http://a.example/>; rel="self"`},
 		"Content-Security-Policy":       {"sandbox; default-src 'none'"},
@@ -111,7 +111,7 @@ func TestADocumentIsSentWithAllThatIsKnownOfIt(t *testing.T) {
 		t.Errorf("%d %s", w.Code, diff)
 	}
 	w = ask(d, "GET", "If-None-Match", `"`+d.Tag()+`"`)
-	for _, name := range []string{"Content-Type", "Content-Length", "Content-Security-Policy", "X-Content-Type-Options"} {
+	for _, name := range []string{"Content-Type", "Content-Length", "Accept-Ranges", "Content-Security-Policy", "X-Content-Type-Options"} {
 		delete(want, name)
 	}
 	if diff := cmp.Diff(want, w.Header()); diff != "" || w.Code != 304 || w.Body.Len() > 0 {
@@ -125,7 +125,7 @@ func TestADocumentIsSentWithAllThatIsKnownOfIt(t *testing.T) {
 func TestWithoutOptionsOnlyTheBytesAndTheirTagAreSent(t *testing.T) {
 	t.Parallel()
 	w := ask(New([]byte("x"), Options{}), "GET", "If-Modified-Since", noonText, "Origin", "http://a.example")
-	want := http.Header{"Content-Type": {"text/plain; charset=utf-8"} /* net/http's guess */, "Content-Length": {"1"}, "Etag": w.Header()["Etag"], "Vary": {"Accept-Encoding"}}
+	want := http.Header{"Content-Type": {"text/plain; charset=utf-8"} /* net/http's guess */, "Content-Length": {"1"}, "Accept-Ranges": {"none"}, "Etag": w.Header()["Etag"], "Vary": {"Accept-Encoding"}}
 	if diff := cmp.Diff(want, w.Header()); diff != "" || w.Code != 200 || w.Body.String() != "x" {
 		t.Errorf("%d %s", w.Code, diff)
 	}
