@@ -200,6 +200,7 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 	case n == 0 && (absolute || w.f.Base == ""):
 		w.warn("relative", where, "This is no whole address, and there is nothing that it could stand on; it is left out: ", short(s), ".")
 		return ""
+	case ascii && !isASCII(s): // for its host has a spelling that no host has
 	case n > 0 && validIRI(s), n == 0 && !strings.Contains(s[:len(s)-len(strings.TrimLeftFunc(s, ofSegment))], ":"):
 		return s
 	}
