@@ -171,7 +171,13 @@ func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 		a.date(name, d)
 		return
 	}
+	made := false
+	if other.IsZero() && !a.o.Updated.IsZero() {
+		other, made = a.o.Updated, true
+	}
 	switch y := other.UTC().Year(); {
+	case made:
+		a.warn("updated-made", name, "No date is known; the moment at which the feed was saved stands there.")
 	case other.IsZero() || y < 1 || y > 9999:
 		other = time.Unix(0, 0)
 		a.warn("updated-made", name, "No date is known; the first moment of 1970 stands there.")

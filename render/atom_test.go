@@ -465,3 +465,15 @@ func TestDocumentsInAtomComeBack(t *testing.T) {
 		t.Errorf("%d documents are not many", compared)
 	}
 }
+
+func TestAFeedWithoutDatesHasThatOfItsSaving(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{Title: feed.Text{Value: "a"}, Items: []feed.Item{{ID: "urn:x:1", Title: feed.Text{Value: "b"}}}}
+	saved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, format := range []string{"atom", "atom03"} {
+		out, _, err := Append(nil, f, format, &Options{Updated: saved})
+		if err != nil || strings.Count(string(out), "2026-03-01T12:00:00Z") < 2 || strings.Contains(string(out), "1970") {
+			t.Errorf("%s, %v: %s", format, err, out)
+		}
+	}
+}

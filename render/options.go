@@ -1,6 +1,10 @@
 package render
 
-import "cloudburst/feed"
+import (
+	"time"
+
+	"cloudburst/feed"
+)
 
 // Options are what a document says that its feed does not. The zero value says nothing.
 type Options struct {
@@ -10,6 +14,9 @@ type Options struct {
 	Hubs []string
 	// Cloud is the cloud to name, in place of those of the feed.
 	Cloud *feed.Cloud
+	// Updated is when the feed was saved, for formats that must have a date where the
+	// feed gives none; zero: nobody knows.
+	Updated time.Time
 	// Callback is the function that JSON-P calls: "feedCallback" if "". It is a name of
 	// JavaScript, or several with dots; anything else is a [*CallbackError].
 	Callback string

@@ -180,6 +180,9 @@ func rendered(src *source, f *feed.Feed, s *Source, asked, format string) (body 
 	if s.Render != nil {
 		o = s.Render(asked)
 	}
+	if o.Updated.IsZero() {
+		o.Updated = s.Modified
+	}
 	body, w, err = render.Append(nil, f, format, &o)
 	return body, known.Type, w, faultOf(err)
 }
