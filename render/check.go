@@ -35,7 +35,7 @@ func validIRI(s string) bool {
 	case strings.EqualFold(scheme, "urn"):
 		return validURN(rest)
 	case strings.EqualFold(scheme, "tag"):
-		return validTag(rest)
+		return scheme == "tag" && validTag(rest)
 	}
 	return true
 }
@@ -104,7 +104,8 @@ func validURN(s string) bool {
 		return validUUID(nss)
 	}
 	for i := range len(nss) {
-		if c := nss[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("()+,.:=@;$_!*'-%", c) < 0 {
+		if c := nss[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("()+,.:=@;$_!*'-", c) < 0 &&
+			(c != '%' || i+2 >= len(nss) || !isHex(nss[i+1]) || !isHex(nss[i+2])) {
 			return false
 		}
 	}
@@ -140,7 +141,8 @@ func validTag(s string) bool {
 	if !ok || !named || who == "" {
 		return false
 	}
-	if at := strings.IndexByte(who, '@'); at == 0 || at == len(who)-1 {
+	at := strings.IndexByte(who, '@')
+	if at == 0 || at == len(who)-1 || strings.ContainsAny(who[at+1:], "@_") || strings.Count(rest, "#") > 1 || strings.ContainsAny(s, "[]") {
 		return false
 	}
 	for i := range len(who) {
