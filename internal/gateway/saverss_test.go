@@ -9,8 +9,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 	"testing/synctest"
+	"time"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
