@@ -31,7 +31,7 @@ func hostileTexts() map[string]string {
 		"code":           `'); system("id"); ('` + `"); system('id'); ("` + `"""` + `'''`,
 		"lines":          "one\ntwo\r\nthree\rfour\tfive\n\n",
 		"old line ends":  "a\u2028b\u2029c\u0085d",
-		"emoji":          "😀👩‍👩‍👧 é e\u0301 日本語 ​\ufeff\U0010FFFF\uFFFF",
+		"emoji":          "😀👩‍👩‍👧 é e\u0301 日本語 \u200b\ufeff\U0010FFFF\uFFFF",
 		"bad bytes":      "a\xffb\xc3\xe2\x80 c",
 		"controls":       "\x01\x02\x1b[31m\x7f\x08\u009b",
 		"number":         "007",

@@ -290,7 +290,7 @@ func webAddress(ref string) string {
 		return ""
 	}
 	colon := strings.IndexByte(ref, ':')
-	if colon < 0 || strings.IndexAny(ref, "/?#") >= 0 && strings.IndexAny(ref, "/?#") < colon {
+	if colon < 0 || strings.ContainsAny(ref, "/?#") && strings.IndexAny(ref, "/?#") < colon {
 		return ref
 	}
 	switch strings.ToLower(ref[:colon]) {
