@@ -47,7 +47,7 @@ func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 // TestManyLogInsAtOnceTakeTheMemoryOfAFew makes hashes that take what real ones take.
 func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 	t.Parallel()
-	const all, atOnce, size = 500, 8, 19 << 20
+	const all, atOnce, size = crowd, 8, 19 << 20
 	var running, most, peak, before atomic.Int64
 	highest := func(of *atomic.Int64, n int64) {
 		for old := of.Load(); n > old && !of.CompareAndSwap(old, n); old = of.Load() {

@@ -221,8 +221,6 @@ func (p pair) agree(t *testing.T, s string) (taken bool) {
 	return true
 }
 
-const posts = 4000
-
 func TestTheQuickReaderWritesWhatTheCarefulOneDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
