@@ -241,7 +241,8 @@ func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if most, all := s.most.Load(), s.all.Load(); most > readingAtOnce || all != 20 {
+		// Those who read at the same moment may read the same page; whoever waited does not.
+		if most, all := s.most.Load(), s.all.Load(); most > readingAtOnce || all < 20 || all > 20*readingAtOnce {
 			t.Errorf("%d read at once, %d times in all", most, all)
 		}
 	})
