@@ -38,6 +38,12 @@ func golden(t *testing.T, name string, doc []byte, warnings []Warning) {
 // The documents in testdata/golden/*.xml are written in every version of RSS.
 func TestVersionsOfRSSAreWrittenLikeThis(t *testing.T) {
 	t.Parallel()
+	goldens(t, rssFormats())
+}
+
+// goldens writes each of the documents in formats.
+func goldens(t *testing.T, formats []string) {
+	t.Helper()
 	sources, err := filepath.Glob("testdata/golden/*.xml")
 	if err != nil || len(sources) == 0 {
 		t.Fatal("there are no documents", err)
@@ -51,7 +57,7 @@ func TestVersionsOfRSSAreWrittenLikeThis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, format := range rssFormats() {
+		for _, format := range formats {
 			out, warnings, err := Append(nil, f, format, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -185,12 +185,22 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 		preflight(w, saves)
 		return
 	}
+	f.answer(w, r, user, author.Public, door, "")
+}
+
+// answer gives the public or the private feed of a user to one who may read it; selector
+// is that of the secret that opened it.
+func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, door, selector string) {
 	format, choose, err := f.format(r, door)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
 	}
-	now, err := f.Authors.Feed(r.Context(), user, author.Public)
+	now, err := f.Authors.Feed(r.Context(), user, name)
+	if err != nil && name == author.Private && fault.CodeOf(err) == fault.NotFound {
+		// While nothing was saved as private the public feed stands in for it.
+		now, err = f.Authors.Feed(r.Context(), user, author.Public)
+	}
 	if err != nil {
 		f.refuse(w, r, err)
 		return
@@ -203,15 +213,20 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 			f.refuse(w, r, err)
 			return
 		}
+	}
+	s := f.hosted(user, now.Name).source(now)
+	switch {
+	case name == author.Private:
+		s = f.hosted(user, now.Name).hidden(now)
+	case choose:
 		w.Header().Set("Content-Location", formPath(user, format))
 	}
-	h := f.hosted(user, author.Public)
-	status, err := f.serve(w, r, h.source(now), format)
+	status, err := f.serve(w, r, s, format)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
 	}
-	f.hit(r, Answered{Feed: h.key, Format: format, Status: status})
+	f.hit(r, Answered{Feed: f.hosted(user, name).key, Format: format, Selector: selector, Status: status})
 }
 
 // serve answers with a feed in a format.

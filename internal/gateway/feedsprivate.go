@@ -57,7 +57,7 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 		f.refuseReader(w, r, err, named)
 		return
 	}
-	f.servePrivate(w, r, user, door, reader)
+	f.answer(w, r, user, author.Private, door, reader.Selector)
 }
 
 // PrivatePath reports a path of a private feed, in any way in which it may be written:
@@ -120,39 +120,6 @@ func (f *Feeds) refuseReader(w http.ResponseWriter, r *http.Request, err error, 
 		head.Add("WWW-Authenticate", wsse.Challenge(realm))
 		say(w, http.StatusUnauthorized, refusedReader+"\n")
 	}
-}
-
-// servePrivate answers a reader who was let in. While nothing was saved as private the
-// public feed stands in for it.
-func (f *Feeds) servePrivate(w http.ResponseWriter, r *http.Request, user, door string, reader account.Secret) {
-	format, choose, err := f.format(r, door)
-	if err != nil {
-		f.refuse(w, r, err)
-		return
-	}
-	now, err := f.Authors.Feed(r.Context(), user, author.Private)
-	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		now, err = f.Authors.Feed(r.Context(), user, author.Public)
-	}
-	if err != nil {
-		f.refuse(w, r, err)
-		return
-	}
-	if leftAlone(w, r, now) {
-		return
-	}
-	if choose {
-		if format, err = chosen(w, r, now); err != nil {
-			f.refuse(w, r, err)
-			return
-		}
-	}
-	status, err := f.serve(w, r, f.hosted(user, now.Name).hidden(now), format)
-	if err != nil {
-		f.refuse(w, r, err)
-		return
-	}
-	f.hit(r, Answered{Feed: user + "/" + author.Private, Format: format, Selector: reader.Selector, Status: status})
 }
 
 func (f *Feeds) caller(r *http.Request, door string) account.Caller {
