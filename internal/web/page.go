@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	documents "cloudburst/internal/serve"
 )
 
 //go:embed templates
@@ -109,14 +110,7 @@ func (s *site) render(rw http.ResponseWriter, r *http.Request, status int, name 
 }
 
 func acceptsGzip(r *http.Request) bool {
-	for _, part := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
-		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			q := strings.ReplaceAll(params, " ", "")
-			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
-		}
-	}
-	return false
+	return documents.Weight(r.Header.Values("Accept-Encoding"), "gzip") > 0
 }
 
 // compress cannot fail: it writes to memory with a level that exists.
