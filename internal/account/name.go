@@ -62,7 +62,7 @@ func Reserved() []string {
 		"js", "json", "log", "login", "logout", "logs", "manifest", "me", "media", "metaweblog", "metrics", "micropub",
 		"new", "notify", "opml", "outline", "password", "ping", "pingsiteform", "please", "pleasenotify", "post", "posts",
 		"private", "public", "reader", "readers", "readyz", "register", "river", "rivers", "robots", "robots.txt", "root",
-		"rpc", "rpc2", "rsd", "rss", "rsscloud", "search", "secret", "secrets", "security", "sessions", "settings", "setup",
+		"rpc", "rpc2", "rsd", "rss", "rsscloud", "search", "secret", "secrets", "security", "server", "sessions", "settings", "setup",
 		"shortchanges", "shortchanges.xml", "sign-in", "sign-out", "sign-up", "signin", "signout", "signup", "sitemap", "soap",
 		"sources", "static", "stats", "status", "stream", "subscribe", "subscriptions", "support", "sw", "system",
 		"tag", "tags", "test", "token", "tokens", "topics", "user", "users", "v1", "v2", "v3",

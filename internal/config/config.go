@@ -28,8 +28,25 @@ type Config struct {
 	Changes  Changes
 	Accounts Accounts
 	Feeds    Feeds
+	River    River
+	SMTP     SMTP
 	Log      Log
 }
+
+// River says how feeds are read here, and who may see them.
+type River struct {
+	Public       string // owner, everyone
+	AtOnce       int
+	PerHost      int
+	HostInterval time.Duration // 0: none
+	OwnHosts     string        // separated by commas
+	Keep         int
+	KeepFor      time.Duration
+	Images       string // proxy, direct, off
+}
+
+// SMTP is the way to send mail.
+type SMTP struct{ Server, From, User, Password, TLS string }
 
 // Accounts says who may have one, and what keeps their readers' secrets.
 type Accounts struct {

@@ -59,6 +59,8 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Changes:  Changes{When: "minutes", Keep: 720 * time.Hour},
 		Accounts: Accounts{Registration: "closed"},
 		Feeds:    Feeds{Memory: 64 << 20, KeepReaders: 2160 * time.Hour},
+		River:    River{Public: "owner", AtOnce: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, Images: "proxy"},
+		SMTP:     SMTP{TLS: "starttls"},
 		Log:      Log{Level: "info", Format: "text", Keep: 720 * time.Hour},
 	}
 	if diff := cmp.Diff(want, Default(), comparePrefixes); diff != "" {

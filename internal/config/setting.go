@@ -67,7 +67,7 @@ func (s Setting) EnvFile() string {
 // Settings is the table, in the order in which people read it: names without a
 // dot first, then table by table.
 func Settings() []Setting {
-	return slices.Concat(general(), hubSettings(), websubSettings(), listSettings(), accountSettings(), logSettings())
+	return slices.Concat(general(), hubSettings(), websubSettings(), listSettings(), accountSettings(), riverSettings(), mailSettings(), logSettings())
 }
 
 func general() []Setting {
@@ -179,6 +179,55 @@ func accountSettings() []Setting {
 		{Name: "feeds.keep-readers", Kind: Duration, Default: "2160h", Min: "48h", Max: "87600h",
 			Doc: "How long the daily counts of a feed's readers are kept.",
 			set: func(c *Config, p parsed) { c.Feeds.KeepReaders = p.duration }},
+	}
+}
+
+func riverSettings() []Setting {
+	return []Setting{
+		{Name: "river.public", Kind: Choice, Default: "owner", Choices: []string{"owner", "everyone"},
+			Doc: "Who may see the server's own river at /river: the owner of the first account, signed in (owner), or everyone. While there is no account, everyone may.",
+			set: func(c *Config, p parsed) { c.River.Public = p.text }},
+		{Name: "river.at-once", Kind: Count, Default: "32", Min: "1", Max: "1024",
+			Doc: "Feeds that are read at the same time.",
+			set: func(c *Config, p parsed) { c.River.AtOnce = p.count }},
+		{Name: "river.per-host", Kind: Count, Default: "2", Min: "1", Max: "64",
+			Doc: "Connections to one host for reading feeds.",
+			set: func(c *Config, p parsed) { c.River.PerHost = p.count }},
+		{Name: "river.host-interval", Kind: Duration, Default: "1s", Min: "0s", Max: "1h",
+			Doc: "Least time between the starts of two checks at one host.",
+			set: func(c *Config, p parsed) { c.River.HostInterval = p.duration }},
+		{Name: "river.own-hosts", Kind: Text, Default: "",
+			Doc: "Hosts of one's own, separated by commas, of which feeds are read without that time between them and with as many connections as there are; * means all hosts.",
+			set: func(c *Config, p parsed) { c.River.OwnHosts = p.text }},
+		{Name: "river.keep", Kind: Count, Default: "1000", Min: "10", Max: "1000000",
+			Doc: "Items that are kept of one feed. Starred ones are kept besides, and so is what the feed still holds.",
+			set: func(c *Config, p parsed) { c.River.Keep = p.count }},
+		{Name: "river.keep-for", Kind: Duration, Default: "4320h", Min: "24h", Max: "876000h",
+			Doc: "How long an item is kept that its feed does not hold any more.",
+			set: func(c *Config, p parsed) { c.River.KeepFor = p.duration }},
+		{Name: "river.images", Kind: Choice, Default: "proxy", Choices: []string{"proxy", "direct", "off"},
+			Doc: "Pictures in posts: read through this server, so that nobody else learns who reads what (proxy); by the browser from where they are (direct); or not shown (off).",
+			set: func(c *Config, p parsed) { c.River.Images = p.text }},
+	}
+}
+
+func mailSettings() []Setting {
+	return []Setting{
+		{Name: "smtp.server", Kind: Text, Default: "",
+			Doc: "Mail server, host:port, through which readers are told of what arrives. Empty: no mail is sent.",
+			set: func(c *Config, p parsed) { c.SMTP.Server = p.text }},
+		{Name: "smtp.from", Kind: Text, Default: "",
+			Doc: "Sender of that mail: an address, or a name with an address in angle brackets.",
+			set: func(c *Config, p parsed) { c.SMTP.From = p.text }},
+		{Name: "smtp.user", Kind: Text, Default: "",
+			Doc: "User name at the mail server. Empty: it asks for none.",
+			set: func(c *Config, p parsed) { c.SMTP.User = p.text }},
+		{Name: "smtp.password", Kind: Text, Default: "", Secret: true,
+			Doc: "Password at the mail server.",
+			set: func(c *Config, p parsed) { c.SMTP.Password = p.text }},
+		{Name: "smtp.tls", Kind: Choice, Default: "starttls", Choices: []string{"starttls", "tls", "none"},
+			Doc: "How the way to the mail server is protected: by STARTTLS, by TLS from the beginning, or not at all, which is for a server on this machine.",
+			set: func(c *Config, p parsed) { c.SMTP.TLS = p.text }},
 	}
 }
 

@@ -1,0 +1,201 @@
+package river
+
+import (
+	"context"
+	"time"
+
+	"cloudburst/feedstate"
+)
+
+// Store is what a river needs of a database. Each method is one transaction and is on
+// disk when it returns nil. Times are kept to the millisecond, UTC; every "now" is
+// passed in. Errors are fault.Unavailable when the database is away or full, and what
+// is named below; anything else is a bug.
+type Store interface {
+	SourceStore
+	SubscriptionStore
+	ItemStore
+	ReadingListStore
+	NoticeStore
+}
+
+// SourceStore keeps sources and what their checks came to.
+type SourceStore interface {
+	// ClaimSources takes up to limit sources whose NextAt has come, oldest first, those
+	// with HeardAt set before all others: Claim = claim, NextAt = until.
+	ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Source, error)
+	// ClaimSource takes one, whether it is due or not, unless somebody else's claim on it
+	// lasts (fault.Conflict). fault.NotFound: there is none.
+	ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (Source, error)
+	// NextSource is the earliest NextAt; the zero time when there is none.
+	NextSource(ctx context.Context) (time.Time, error)
+	// PutOff gives claimed sources back unread, each with its new NextAt. Those whose
+	// claim is another by now are left.
+	PutOff(ctx context.Context, list []PutOff) error
+	// ReleaseClaims makes every claimed source, reading list and notice due at now: for
+	// the start of the only process on a database.
+	ReleaseClaims(ctx context.Context, now time.Time) error
+	// SaveCheck writes what a check came to, all of it or nothing; false: the claim is
+	// another by now, or the source is gone, and nothing was written. The source's
+	// NextAt is now when a push was heard after saved.Check.At.
+	SaveCheck(ctx context.Context, saved Saved) (bool, error)
+	// KnownItems returns what is kept of these items of a source: Hash, At, EditedAt and
+	// WithdrawnAt of those that exist.
+	KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]Item, error)
+	// HearSources notes a push: sources whose URL, first URL or Topic is url are due at
+	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
+	// to end first. Sources that nobody follows or that are gone are left.
+	HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error)
+	// Source returns one, or a fault.NotFound. Readers is counted.
+	Source(ctx context.Context, id int64) (Source, error)
+	// SourcesAt returns those whose URL or first URL is url, without a Login first.
+	SourcesAt(ctx context.Context, url string) ([]Source, error)
+	// Sources lists in order of URL.
+	Sources(ctx context.Context, q SourceQuery) ([]Source, error)
+	// ChangeSource hands one source to change and writes State, NextAt and Login of what
+	// change makes of it, while nobody else changes it; an error of change's undoes all
+	// and is returned. A claim under way loses its right.
+	ChangeSource(ctx context.Context, id int64, change func(s *Source) error) (Source, error)
+	// Checks returns the last checks of a source, the newest first.
+	Checks(ctx context.Context, source int64) ([]Check, error)
+	// Hosts returns what is known of hosts; those of which nothing is are left out.
+	Hosts(ctx context.Context, hosts []string) (map[string]feedstate.Host, error)
+	// CountSources counts sources by their condition at now.
+	CountSources(ctx context.Context, now time.Time) (SourceCounts, error)
+	// SweepRiver removes, some at a time: items beyond keep of a source, or older than
+	// before, that are neither starred nor in its last document; sources that nobody has
+	// followed since before and of which nothing is starred. It returns how many rows went.
+	SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error)
+}
+
+// PutOff is one source that is given back.
+type PutOff struct {
+	ID, Claim int64
+	NextAt    time.Time
+}
+
+// Saved is what a check came to.
+type Saved struct {
+	Source Source // as it is from now on; Claim is the one that it was claimed with
+	Check  Check
+	Put    []Item          // new and changed ones, whole
+	Host   *feedstate.Host // what is known of the host now; nil: as before
+	Now    time.Time
+}
+
+// SourceQuery selects sources. Zero fields do not restrict.
+type SourceQuery struct {
+	Match  string // substring of URL or title, case-insensitive
+	After  string // URL after which the page starts
+	Limit  int    // at most 1,000; 0 means 100
+	Broken bool   // only those that are failing or gone
+}
+
+// SourceCounts is what the status page tells.
+type SourceCounts struct {
+	Sources, Followed, Due, Failing, Gone, Pushed int64
+	Items                                         int64
+	Subscriptions, Readers                        int64
+}
+
+// Addition is one feed that a reader is to follow.
+type Addition struct {
+	Subscription
+	Source Source // ID, URL, Login, State, About.Title, NextAt are taken where there is none yet
+}
+
+// SubscriptionStore keeps who follows what.
+type SubscriptionStore interface {
+	// Subscribe makes a reader follow sources; those that exist are kept as they are,
+	// and of subscriptions that exist the categories are added to. A source that nobody
+	// followed, or that has no next check, is due at now again unless it is gone. It
+	// returns, for each, whether the subscription is new. ReadTo is set as given.
+	// fault.TooMany: the reader would have more than most.
+	Subscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error)
+	// Unsubscribe ends subscriptions of a reader and returns those of the sources that
+	// nobody follows now. They are not checked any more; their items stay until swept.
+	Unsubscribe(ctx context.Context, reader string, sources []int64) (orphans []Source, err error)
+	// ChangeSubscription hands one to change and writes what change makes of it (Title,
+	// Categories, Interval, ReadTo, ListID). The source's State.Interval becomes the
+	// shortest that any reader wishes. fault.NotFound: it is not followed.
+	ChangeSubscription(ctx context.Context, reader string, source int64, change func(*Subscription) error) (Followed, error)
+	// Subscriptions lists those of a reader by name.
+	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
+	// Following is the set of sources that a reader follows.
+	Following(ctx context.Context, reader string) (map[int64]bool, error)
+	// Categories lists those of a reader by name, also empty ones that were made.
+	Categories(ctx context.Context, reader string, unread bool) ([]Category, error)
+	// PutCategory makes a category, or changes whether it is public.
+	PutCategory(ctx context.Context, reader, name string, public bool) error
+	// RenameCategory renames; to an existing name it merges. fault.NotFound.
+	RenameCategory(ctx context.Context, reader, from, to string) error
+	// DropCategory removes it; its sources stay followed.
+	DropCategory(ctx context.Context, reader, name string) error
+}
+
+// SubscriptionQuery selects subscriptions of one reader. Zero fields do not restrict.
+type SubscriptionQuery struct {
+	Reader   string
+	Category string
+	SourceID int64
+	ListID   int64
+	Match    string // substring of URL or title
+	Broken   bool   // failing, gone or moved
+	Unread   bool   // count unread items
+	Limit    int    // 0: all
+}
+
+// ItemStore keeps items and marks.
+type ItemStore interface {
+	// Items lists entries, the newest first unless the query says otherwise.
+	// fault.Invalid: Match cannot be understood.
+	Items(ctx context.Context, q ItemQuery) ([]Entry, error)
+	// MarkItems sets marks of items; nil leaves what it was.
+	MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) error
+	// MarkAllRead makes everything up to an At read, of one source or category, or of all.
+	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
+	// CountUnread counts unread items by source, and gives the newest At of each.
+	CountUnread(ctx context.Context, reader string) (map[int64]Unread, error)
+	// NewestSeq is the greatest Seq; 0: there are no items.
+	NewestSeq(ctx context.Context) (int64, error)
+	// Changed lists the items with a Seq after seq, in its order: what other processes read.
+	Changed(ctx context.Context, seq int64, limit int) ([]Item, error)
+	// IndexItems makes up to n items that came searchable, and returns how many.
+	IndexItems(ctx context.Context, n int) (int, error)
+}
+
+// Unread is a source's count.
+type Unread struct {
+	Items  int64
+	Newest time.Time
+}
+
+// ReadingListStore keeps reading lists.
+type ReadingListStore interface {
+	// AddReadingList keeps one, due at once. fault.Conflict: the reader has it already.
+	AddReadingList(ctx context.Context, l ReadingList) error
+	ReadingLists(ctx context.Context, reader string) ([]ReadingList, error)
+	// DropReadingList forgets one and makes its subscriptions the reader's own.
+	DropReadingList(ctx context.Context, reader string, id int64) error
+	ClaimReadingLists(ctx context.Context, now, until time.Time, limit int, claim int64) ([]ReadingList, error)
+	// SaveReadingList writes what reading it came to; false: the claim is another by now.
+	SaveReadingList(ctx context.Context, l ReadingList) (bool, error)
+}
+
+// NoticeStore keeps notices and what they have to tell. SaveCheck queues a new item for
+// each notice that it concerns, in its own transaction.
+type NoticeStore interface {
+	// PutNotice makes one (ID 0 gets one), or changes it.
+	PutNotice(ctx context.Context, n Notice, most int) (Notice, error)
+	Notices(ctx context.Context, reader string) ([]Notice, error)
+	DropNotice(ctx context.Context, reader string, id int64) error
+	// ClaimNotices takes notices that have something to tell and are due.
+	ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Notice, error)
+	// NoticeItems lists what a claimed notice has to tell, the oldest first.
+	NoticeItems(ctx context.Context, id int64, limit int) ([]Entry, error)
+	// SaveNotice writes how telling went and removes what was told from the queue; where
+	// more waits the notice is due at n.NextAt. false: the claim is another by now.
+	SaveNotice(ctx context.Context, n Notice, told []int64) (bool, error)
+	// NextWork is when a reading list or a notice is due next; zero: never.
+	NextWork(ctx context.Context) (time.Time, error)
+}
