@@ -8,6 +8,7 @@ type Item struct {
 	SourceID int64
 	GUID     string
 	Seq      int64     // grows with every item that comes or changes: what a live page has seen
+	First    int64     // its Seq when it came, which stays: a number that apps may page by
 	At       time.Time // its place in the river: when it came; of a feed's first reading, when it was published
 	ReadAt   time.Time // of the check that brought it: items of one check are one group
 	EditedAt time.Time // when its author changed what it shows; zero: never
@@ -98,11 +99,17 @@ type ItemQuery struct {
 	From, To   time.Time // At in [From, To)
 	ChangedIn  int64     // Seq > this
 	IDs        []int64   // these, at most 1,000
-	Before     Place     // older than this; with Oldest: newer than this
-	Oldest     bool      // oldest first
-	BySeq      bool      // in order of Seq (with Oldest: ascending), Before not considered
-	Bare       bool      // without Content but Title and Link: for lists of ids
-	Limit      int       // at most 1,000 (10,000 when Bare); 0 means 50
+	Firsts     []int64   // those with these First, at most 1,000
+
+	// FirstAfter and FirstBefore restrict to First in the open range between them; 0: no end.
+	FirstAfter, FirstBefore int64
+
+	Before  Place // older than this; with Oldest: newer than this
+	Oldest  bool  // oldest first
+	BySeq   bool  // in order of Seq (with Oldest: ascending), Before not considered
+	ByFirst bool  // in order of First (with Oldest: ascending), Before not considered
+	Bare    bool  // without Content but Title and Link: for lists of ids
+	Limit   int   // at most 1,000 (10,000 when Bare); 0 means 50
 }
 
 // Arrival says that items came or changed.
