@@ -118,5 +118,9 @@ type Check struct {
 	Hops      []feedstate.Hop   `json:"hops,omitempty"`
 }
 
+// Host is what the feeds of one host were told: the store knows it by this name, for
+// it knows no wire.
+type Host = feedstate.Host
+
 // KeptChecks is how many checks of a source are kept.
 const KeptChecks = 20

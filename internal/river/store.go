@@ -106,23 +106,23 @@ type Addition struct {
 
 // SubscriptionStore keeps who follows what.
 type SubscriptionStore interface {
-	// Subscribe makes a reader follow sources; those that exist are kept as they are,
+	// RiverSubscribe makes a reader follow sources; those that exist are kept as they are,
 	// and of subscriptions that exist the categories are added to. A source that nobody
 	// followed, or that has no next check, is due at now again unless it is gone. It
 	// returns, for each, whether the subscription is new. ReadTo is set as given.
 	// fault.TooMany: the reader would have more than most.
-	Subscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error)
-	// Unsubscribe ends subscriptions of a reader and returns those of the sources that
+	RiverSubscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error)
+	// RiverUnsubscribe ends subscriptions of a reader and returns those of the sources that
 	// nobody follows now. They are not checked any more; their items stay until swept.
-	Unsubscribe(ctx context.Context, reader string, sources []int64) (orphans []Source, err error)
+	RiverUnsubscribe(ctx context.Context, reader string, sources []int64) (orphans []Source, err error)
 	// ChangeSubscription hands one to change and writes what change makes of it (Title,
 	// Categories, Interval, ReadTo, ListID). The source's State.Interval becomes the
 	// shortest that any reader wishes. fault.NotFound: it is not followed.
 	ChangeSubscription(ctx context.Context, reader string, source int64, change func(*Subscription) error) (Followed, error)
-	// Subscriptions lists those of a reader by name.
-	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
-	// Following is the set of sources that a reader follows.
-	Following(ctx context.Context, reader string) (map[int64]bool, error)
+	// RiverSubscriptions lists those of a reader by name.
+	RiverSubscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
+	// RiverFollowing is the set of sources that a reader follows.
+	RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error)
 	// Categories lists those of a reader by name, also empty ones that were made.
 	Categories(ctx context.Context, reader string, unread bool) ([]Category, error)
 	// PutCategory makes a category, or changes whether it is public.
@@ -147,7 +147,9 @@ type SubscriptionQuery struct {
 
 // ItemStore keeps items and marks.
 type ItemStore interface {
-	// Items lists entries, the newest first unless the query says otherwise.
+	// Items lists entries, the newest first unless the query says otherwise. Item.First is
+	// the Seq that the item came with: what is written for an item that is there already
+	// never changes it.
 	// fault.Invalid: Match cannot be understood.
 	Items(ctx context.Context, q ItemQuery) ([]Entry, error)
 	// MarkItems sets marks of items; nil leaves what it was.

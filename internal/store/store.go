@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
 	"cloudburst/internal/store/postgres"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/upstream"
@@ -23,6 +24,7 @@ type Store interface {
 	account.Store
 	author.Store
 	audience.Store
+	river.Store
 }
 
 // Options say where the store is. DatabaseURL wins when both are given.
