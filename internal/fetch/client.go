@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -26,6 +27,8 @@ type Options struct {
 	MaxBody        int64         // as it comes, and after decoding [5 MiB]
 	MaxRedirects   int           // [5]; negative: none
 	Bucket         time.Duration // failures are told at multiples of it [250 ms]; negative: at once
+	Idle           int           // connections that are kept open [64]
+	IdlePerHost    int           // of one host [2]
 	Resolver       *net.Resolver // [the built-in one, never the C library's]
 	TLSConfig      *tls.Config   // [the system's roots]
 	Dial           Dial          // tests only
@@ -41,6 +44,8 @@ func (o Options) withDefaults() Options {
 	o.MaxBody = orElse(o.MaxBody, 5<<20)
 	o.MaxRedirects = orElse(o.MaxRedirects, 5)
 	o.Bucket = orElse(o.Bucket, 250*time.Millisecond)
+	o.Idle = orElse(o.Idle, 64)
+	o.IdlePerHost = orElse(o.IdlePerHost, 2)
 	return o
 }
 
@@ -50,9 +55,16 @@ type Request struct {
 	// authentication to that host only, and appear in no log and no Response.
 	URL                string
 	ETag, LastModified string // validators byte for byte as the last answer gave them; "" sends none
-	Accept             string // [*/*]
+	// ValidatorsURL is the only one that the validators go to: they are another
+	// document's anywhere else. "" sends them to each hop.
+	ValidatorsURL string
+	Accept        string // [*/*]
+	UserAgent     string // [the Client's]
 	// Header is sent as well, Authorization and Cookie only to the URL's own origin.
 	Header http.Header
+	// Private is like Header; all of it goes to the URL's own origin only, and into no Trace.
+	Private http.Header
+	Trace   *Trace // is told what was sent and received; nil: nobody wants to know
 }
 
 // Redirect is one hop on the way.
@@ -65,7 +77,7 @@ type Redirect struct {
 // Response is an answer, of any status but a followed redirect's.
 type Response struct {
 	Status      int
-	NotModified bool // 304 to a request with validators
+	NotModified bool // 304 to a request that had validators
 	Header      http.Header
 	Body        []byte // decoded; nil with NotModified
 	URL         string // where the redirects ended, without user name
@@ -77,7 +89,7 @@ type Response struct {
 func (r *Response) OK() bool { return r.Status >= 200 && r.Status <= 299 }
 
 // Client reads feeds. It keeps no cookies, sends no Referer, uses no proxy, and
-// asks for no coding of the body other than gzip and deflate.
+// asks for no coding of the body other than gzip, brotli and deflate.
 type Client struct {
 	opts Options
 	http *http.Transport
@@ -102,8 +114,8 @@ func New(o Options) *Client {
 		ResponseHeaderTimeout:  o.HeaderTimeout,
 		MaxResponseHeaderBytes: 1 << 20,
 		DisableCompression:     true, // decoded here, where it can be limited
-		MaxIdleConns:           64,
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConns:           o.Idle,
+		MaxIdleConnsPerHost:    o.IdlePerHost,
 		IdleConnTimeout:        30 * time.Second,
 		ForceAttemptHTTP2:      true,
 	}}
@@ -137,9 +149,12 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 	}
 	first := at
 	user := userOf(r.URL)
+	asked := false // the last request had validators
 	for {
 		own := at.host == first.host && at.port == first.port && at.https == first.https
-		req := r.request(ctx, &at, c.opts.UserAgent, user, own)
+		req := r.request(ctx, &at, cmp.Or(r.UserAgent, c.opts.UserAgent), user, own)
+		asked = r.validate(req, out.URL)
+		r.Trace.send(req, r)
 		if out.SentAt.IsZero() {
 			out.SentAt = time.Now()
 		}
@@ -147,9 +162,10 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 		if err != nil {
 			return nil, named(classify(ctx, err), out.URL)
 		}
+		r.Trace.receive(res)
 		next := redirection(res)
 		if next == "" {
-			if err := c.finish(ctx, r, res, out); err != nil {
+			if err := c.finish(ctx, asked, res, out); err != nil {
 				return nil, err
 			}
 			return out, nil
@@ -233,11 +249,16 @@ func userOf(raw string) *url.Userinfo {
 
 // request is r for the hop t; own says that t may see r's credentials.
 func (r *Request) request(ctx context.Context, t *target, agent string, user *url.Userinfo, own bool) *http.Request {
-	h := make(http.Header, 6+len(r.Header))
+	h := make(http.Header, 6+len(r.Header)+len(r.Private))
 	for name, values := range r.Header {
 		name = http.CanonicalHeaderKey(name)
 		if own || name != "Authorization" && name != "Cookie" {
 			h[name] = values
+		}
+	}
+	if own {
+		for name, values := range r.Private {
+			h[http.CanonicalHeaderKey(name)] = values
 		}
 	}
 	h["User-Agent"] = []string{agent}
@@ -246,13 +267,7 @@ func (r *Request) request(ctx context.Context, t *target, agent string, user *ur
 		h["Accept"] = []string{"*/*"}
 	}
 	// spec:feedstate-2007#gzip
-	h["Accept-Encoding"] = []string{"gzip, deflate"}
-	if r.ETag != "" && isValue(r.ETag) {
-		h["If-None-Match"] = []string{r.ETag}
-	}
-	if r.LastModified != "" && isValue(r.LastModified) {
-		h["If-Modified-Since"] = []string{r.LastModified}
-	}
+	h["Accept-Encoding"] = []string{"gzip, br, deflate"}
 	req := (&http.Request{
 		Method: "GET", URL: t.url(), Host: t.shown, Header: h,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -264,12 +279,28 @@ func (r *Request) request(ctx context.Context, t *target, agent string, user *ur
 	return req
 }
 
-// finish reads the final answer into out.
-func (c *Client) finish(ctx context.Context, r *Request, res *http.Response, out *Response) error {
+// validate adds the validators to the request of url, if it is the one that they belong
+// to, and reports whether there are any now.
+func (r *Request) validate(req *http.Request, url string) bool {
+	if r.ValidatorsURL != "" && Redact(r.ValidatorsURL) != url {
+		return false
+	}
+	tag, date := r.ETag != "" && isValue(r.ETag), r.LastModified != "" && isValue(r.LastModified)
+	if tag {
+		req.Header["If-None-Match"] = []string{r.ETag}
+	}
+	if date {
+		req.Header["If-Modified-Since"] = []string{r.LastModified}
+	}
+	return tag || date
+}
+
+// finish reads the final answer into out; asked says that the request had validators.
+func (c *Client) finish(ctx context.Context, asked bool, res *http.Response, out *Response) error {
 	defer res.Body.Close()
 	out.Status, out.Header = res.StatusCode, res.Header
 	if res.StatusCode == http.StatusNotModified {
-		out.NotModified = r.ETag != "" || r.LastModified != ""
+		out.NotModified = asked
 		return nil
 	}
 	body, err := readBody(res, c.opts.MaxBody)

@@ -23,6 +23,7 @@ import (
 
 	"cloudburst/internal/nettest"
 
+	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -36,6 +37,8 @@ func packed(t *testing.T, coding string, data []byte) []byte {
 		w = zlib.NewWriter(&b)
 	case "flate":
 		w, _ = flate.NewWriter(&b, 6)
+	case "br":
+		w = brotli.NewWriter(&b)
 	}
 	if _, err := w.Write(data); err != nil {
 		t.Fatal(err)
@@ -56,6 +59,8 @@ func TestBodiesAreDecoded(t *testing.T) {
 		"gzip and padding":   {"gzip", string(packed(t, "gzip", []byte(feed))) + strings.Repeat("\x00", 20), feed},
 		"deflate":            {"deflate", string(packed(t, "zlib", []byte(feed))), feed},
 		"bare deflate":       {"deflate", string(packed(t, "flate", []byte(feed))), feed},
+		"brotli":             {"br", string(packed(t, "br", []byte(feed))), feed},
+		"brotli of nothing":  {"BR", "", ""},
 		"gzip of nothing":    {"gzip", "", ""},
 		"deflate of nothing": {"deflate", "", ""},
 	} {
@@ -83,6 +88,7 @@ func TestAnswersBeyondTheLimitsAreRefused(t *testing.T) {
 		}
 	}
 	bomb := packed(t, "gzip", make([]byte, 64<<20))
+	brotliBomb := packed(t, "br", make([]byte, 64<<20))
 	double := packed(t, "gzip", bomb)
 	for name, c := range map[string]struct {
 		handle func(net.Conn, int)
@@ -92,6 +98,8 @@ func TestAnswersBeyondTheLimitsAreRefused(t *testing.T) {
 		"endless chunks":       {endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", []byte("10000\r\n"+strings.Repeat("x", 65536)+"\r\n")), TooLarge},
 		"length says so":       {once("HTTP/1.1 200 OK\r\nContent-Length: 5242881\r\n\r\n"), TooLarge},
 		"gzip bomb":            {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(bomb), bomb)), TooLarge},
+		"brotli bomb":          {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: %d\r\n\r\n%s", len(brotliBomb), brotliBomb)), TooLarge},
+		"truncated brotli":     {once("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n" + string(brotliBomb[:len(brotliBomb)/2])), Malformed},
 		"bomb in a bomb":       {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nContent-Length: %d\r\n\r\n%s", len(double), double)), Malformed},
 		"giant header":         {endless("HTTP/1.1 200 OK\r\nX: ", bytes.Repeat([]byte("x"), 64<<10)), TooLarge},
 		"endless headers":      {endless("HTTP/1.1 200 OK\r\n", []byte(strings.Repeat("X: y\r\n", 1000))), TooLarge},

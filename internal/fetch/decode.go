@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/andybalholm/brotli"
 )
 
 // readBody reads and decodes a whole body, at most limit bytes before and after
@@ -71,6 +73,12 @@ func decoder(r io.Reader, codings []string) (io.Reader, error) {
 			return zlib.NewReader(b)
 		}
 		return flate.NewReader(b), nil
+	case "br":
+		b := bufio.NewReader(r)
+		if _, err := b.Peek(1); err == io.EOF {
+			return b, nil
+		}
+		return brotli.NewReader(b), nil
 	default:
 		return nil, fmt.Errorf("content coding %.40q was not asked for", coding)
 	}

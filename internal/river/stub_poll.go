@@ -8,7 +8,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-type state struct{}
+// state is what a river has in memory.
+type state struct {
+	listing
+}
 
 func later() error { return fault.New(fault.Unsupported, "Not yet.") }
 
