@@ -142,6 +142,9 @@ type SubscriptionQuery struct {
 	Match    string // substring of URL or title
 	Broken   bool   // failing, gone or moved
 	Unread   bool   // count unread items
+	None     bool   // only those in no category
+	Waiting  bool   // only those whose source was never checked (State.CheckedAt is zero)
+	Skip     int    // leave out so many of the first
 	Limit    int    // 0: all
 }
 
