@@ -90,6 +90,7 @@ func (it *Item) Place() Place { return Place{it.At.UnixMilli(), it.ID} }
 type ItemQuery struct {
 	Reader     string // whose; an item of a source that the reader does not follow is found only when starred
 	SourceID   int64
+	Sources    []int64  // several, at most 1,000: an item of any of them
 	Category   string   // of the reader's
 	Categories []string // several: an item of any of them
 	Starred    bool

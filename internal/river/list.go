@@ -55,6 +55,20 @@ type ReadingList struct {
 	NextAt   time.Time // when it is due, or the end of a claim
 	Claim    int64
 	Problem  string // why it could not be read; "": it could
+	Memory   ListMemory
+}
+
+// ListMemory is what is remembered of a reading list between two readings: plain data,
+// to be stored as JSON.
+type ListMemory struct {
+	// Parent is the reading list that includes this one; 0: the reader follows it himself.
+	Parent int64 `json:"parent,omitempty"`
+	// Last are the ids of the sources of its last document: what is in it and was in it
+	// is left as the reader made it.
+	Last []int64 `json:"last,omitempty"`
+	// DoubtAt is when it was first seen to have lost more than half of its feeds; zero:
+	// it has not.
+	DoubtAt time.Time `json:"doubtAt,omitzero"`
 }
 
 // Ways of a Notice.

@@ -183,7 +183,8 @@ type ReadingListStore interface {
 	// DropReadingList forgets one and makes its subscriptions the reader's own.
 	DropReadingList(ctx context.Context, reader string, id int64) error
 	ClaimReadingLists(ctx context.Context, now, until time.Time, limit int, claim int64) ([]ReadingList, error)
-	// SaveReadingList writes what reading it came to; false: the claim is another by now.
+	// SaveReadingList writes what reading it came to, Memory too, and ends the claim;
+	// false: the claim is another by now. A NextAt of zero is never.
 	SaveReadingList(ctx context.Context, l ReadingList) (bool, error)
 }
 
