@@ -2,7 +2,8 @@
 // that the server offers its operator on the admin listener, below /v1/.
 //
 // Whoever reaches that listener may do everything, so it is bound to a loopback
-// address unless somebody chose otherwise, and the client sends no credentials.
+// address unless somebody chose otherwise, and the client sends no credentials. The
+// doors of [River] are on the public listener too, for programs that have a token.
 // The API is described by the OpenAPI document at /v1/openapi.json, which has the
 // same names as the types here. Start with [Client]:
 //
@@ -43,6 +44,9 @@ type HTTPClient interface {
 type Client struct {
 	Base string     // scheme://host:port; "" means DefaultBase
 	HTTP HTTPClient // nil means a client of its own without a time limit: use the context
+	// Token goes with each request, for the river on the public listener of a server,
+	// which answers nobody without one. The operator's listener asks for none.
+	Token string
 }
 
 // Error is an answer that is not a success.
@@ -122,6 +126,9 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	req.Header = header
 	req.Header.Set("Accept", "application/json, application/x-ndjson, text/event-stream")
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
 	res, err := c.http().Do(req)
 	if err != nil {
 		if ctx.Err() != nil {

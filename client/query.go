@@ -125,12 +125,17 @@ func (q LogQuery) values() url.Values {
 
 // pages iterates over all rows of a list, one request a page.
 func pages[T any](limit int, query url.Values, cursor string, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
+	return pagesOf(pageSize, limit, query, cursor, read)
+}
+
+// pagesOf is pages, of a size of their own.
+func pagesOf[T any](most, limit int, query url.Values, cursor string, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
 		for left := limit; ; {
-			size := pageSize
+			size := most
 			if limit > 0 {
-				size = min(left, pageSize)
+				size = min(left, most)
 			}
 			query.Set("limit", strconv.Itoa(size))
 			rows, next, err := read(query)

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
 // maxEventLine bounds one line of the event stream.
-const maxEventLine = 1 << 20
+const maxEventLine = 16 << 20
 
 // Follow calls f with each event that happens from now on, or that happened after
 // the event whose ID is after. It ends with f's error, the context's, or
@@ -23,30 +24,43 @@ func (c *Client) Follow(ctx context.Context, q LogQuery, after string, f func(Ev
 	if after != "" {
 		header.Set("Last-Event-ID", after)
 	}
-	res, err := c.send(ctx, "GET", "/v1/log/stream", q.values(), header, nil)
+	return c.events(ctx, "/v1/log/stream", q.values(), header, func(_ string, data []byte) error {
+		var e Event
+		if err := json.Unmarshal(data, &e); err != nil {
+			return fmt.Errorf("client: an event of the stream cannot be read: %w", err)
+		}
+		return f(e)
+	})
+}
+
+// events calls f with each event of a stream, until one of them or the stream ends it.
+func (c *Client) events(ctx context.Context, path string, query url.Values, header http.Header, f func(kind string, data []byte) error) error {
+	res, err := c.send(ctx, "GET", path, query, header, nil)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, maxEventLine)
-	var data strings.Builder
+	var kind string
+	var data []byte
 	for lines.Scan() {
 		line := lines.Text()
-		if field, ok := strings.CutPrefix(line, "data:"); ok {
-			data.WriteString(field)
+		if field, ok := strings.CutPrefix(line, "event:"); ok {
+			kind = strings.TrimSpace(field)
 		}
-		if line != "" || data.Len() == 0 {
+		if field, ok := strings.CutPrefix(line, "data:"); ok {
+			data = append(data, field...)
+		}
+		if line != "" {
 			continue
 		}
-		var e Event
-		if err := json.Unmarshal([]byte(data.String()), &e); err != nil {
-			return fmt.Errorf("client: an event of the stream cannot be read: %w", err)
+		if len(data) > 0 {
+			if err := f(kind, data); err != nil {
+				return err
+			}
 		}
-		data.Reset()
-		if err := f(e); err != nil {
-			return err
-		}
+		kind, data = "", data[:0]
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
