@@ -136,7 +136,7 @@ explains each and prints what is in force.`)
 		p.sweep(), p.backup(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
 	root.AddCommand(p.explain(), p.opml(), p.doctor())
 	root.AddCommand(p.websub(), p.changes())
-	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert())
+	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert(), p.politeness())
 	root.AddCommand(benchCommands()...)
 	return root
 }

@@ -1,0 +1,87 @@
+package politeness
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+)
+
+const (
+	mostPatience = 60 * time.Second
+	mostTaken    = 8 << 20 // bytes of an endless document, with what is under way
+	endless      = 64 << 20
+)
+
+func hostileProbes() []probe {
+	return []probe{
+		{"silent", "A server that does not answer", func(v *visit) {
+			if !v.until(mostPatience) {
+				v.fail(http.StatusOK, "At last.")
+			}
+		}, gives(27)},
+		{"dripping", "An answer that does not end", dripping, gives(27)},
+		{"endless", "A document without end", endlessly, limited},
+	}
+}
+
+func dripping(v *visit) {
+	v.set("Content-Type", "application/rss+xml")
+	flush := http.NewResponseController(v.w)
+	for waited := time.Duration(0); waited < mostPatience; waited += time.Second {
+		_, err := v.w.Write([]byte("<rss>\n")[waited/time.Second%6 : waited/time.Second%6+1])
+		if err == nil {
+			err = flush.Flush()
+		}
+		if err != nil || v.until(time.Second) {
+			v.gaveUp = true
+			return
+		}
+	}
+}
+
+// gives judges that the reader gave up.
+func gives(manner int) func([]asked, time.Time) []finding {
+	return func(list []asked, _ time.Time) []finding {
+		var out []finding
+		for _, a := range list {
+			switch {
+			case a.End.IsZero():
+			case a.GaveUp:
+				out = append(out, kept(manner))
+			default:
+				out = append(out, broken(manner, "it was waited for longer than %s", mostPatience))
+			}
+		}
+		if len(out) == 0 {
+			return []finding{open(manner, "a whole check has to be seen")}
+		}
+		return out
+	}
+}
+
+func endlessly(v *visit) {
+	v.set("Content-Type", "application/rss+xml")
+	_, err := v.w.Write([]byte("<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>Endless</title>\n"))
+	item := bytes.Repeat([]byte("<item><title>And another one</title></item>\n"), 1000)
+	for err == nil && v.w.written < endless {
+		_, err = v.w.Write(item)
+	}
+	v.gaveUp = err != nil
+}
+
+func limited(list []asked, _ time.Time) []finding {
+	var out []finding
+	for _, a := range list {
+		switch {
+		case a.End.IsZero():
+		case a.Written > mostTaken:
+			out = append(out, broken(28, "%d MiB of it were taken", a.Written>>20))
+		default:
+			out = append(out, kept(28))
+		}
+	}
+	if len(out) == 0 {
+		return []finding{open(28, "a whole check has to be seen")}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package politeness
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	atOnce    = 2                      // connections
+	interval  = 900 * time.Millisecond // between checks, with a little for the way
+	inOneGo   = 10 * time.Second       // a redirect is followed within it
+	minuteTop = 0.25                   // of checks that may fall into the first minute of an hour
+	enoughTop = 40                     // checks, before that is judged
+)
+
+var agentForm = regexp.MustCompile(`^[^\s/]+/\S+ .*\(\+?https?://[^\s;)]+`)
+var agentCount = regexp.MustCompile(`\b\d+ subscribers?\b`)
+
+// everywhere judges what holds for every request.
+func everywhere(list []asked) []finding {
+	var out []finding
+	gaveCookie := false
+	for _, a := range list {
+		switch {
+		case a.Query != "":
+			out = append(out, broken(10, "it was asked for with ?%s, which nobody gave it", clip(a.Query)))
+		case a.Cookie:
+			out = append(out, broken(10, "a cookie was sent"))
+		case gaveCookie:
+			out = append(out, kept(10))
+		}
+		gaveCookie = gaveCookie || a.Probe == "cookie"
+		if a.Referer {
+			out = append(out, broken(11, "a Referer was sent"))
+		}
+		if strings.Contains(a.Encoding, "gzip") {
+			out = append(out, kept(12))
+		} else {
+			out = append(out, broken(12, "Accept-Encoding is %q", clip(a.Encoding)))
+		}
+		out = append(out, agent(a.Agent))
+	}
+	return out
+}
+
+func agent(text string) finding {
+	switch {
+	case !agentForm.MatchString(text):
+		return broken(23, "User-Agent is %q: it wants a name with a version and (+https://…)", clip(text))
+	case !agentCount.MatchString(text):
+		return broken(23, "User-Agent is %q: it does not say for how many it reads, as in \"3 subscribers\"", clip(text))
+	}
+	return kept(23)
+}
+
+// together judges all that a reader asked for.
+func together(all []asked) []finding {
+	out := slices.Concat(connections(all), starts(all), protocol(all))
+	return append(out, hours(all)...)
+}
+
+func connections(all []asked) []finding {
+	for _, a := range all {
+		if a.Busy > atOnce {
+			return []finding{broken(19, "%d requests were under way at once", a.Busy)}
+		}
+	}
+	return nil
+}
+
+// starts judges the time between two checks; what follows a redirect is part of one.
+func starts(all []asked) []finding {
+	var last time.Time
+	n := 0
+	for _, a := range all {
+		if a.Part != partFeed {
+			continue
+		}
+		if n++; n > 1 && a.At.Sub(last) < interval {
+			return []finding{broken(19, "two checks began within %s", a.At.Sub(last).Round(time.Millisecond))}
+		}
+		last = a.At
+	}
+	if n < 10 {
+		return []finding{open(19, "more checks have to be seen")}
+	}
+	return []finding{kept(19)}
+}
+
+func protocol(all []asked) []finding {
+	near, again := 0, 0
+	for i, a := range all {
+		if a.Proto < 11 {
+			return []finding{broken(26, "HTTP/%d.%d was spoken", a.Proto/10, a.Proto%10)}
+		}
+		if i > 0 && a.Conn != 0 && a.At.Sub(all[i-1].End) < 5*time.Second && !all[i-1].GaveUp && all[i-1].Busy == 1 {
+			near++
+			if slices.ContainsFunc(all[max(0, i-4):i], func(b asked) bool { return b.Conn == a.Conn }) {
+				again++
+			}
+		}
+	}
+	switch {
+	case near < 5:
+		return []finding{open(26, "requests that are near each other have to be seen")}
+	case again*2 < near:
+		return []finding{broken(26, "of %d requests that came shortly after another, %d came over the same connection", near, again)}
+	}
+	return []finding{kept(26)}
+}
+
+func hours(all []asked) []finding {
+	n, top := 0, 0
+	first := map[string]bool{}
+	for _, a := range all {
+		if a.Part != partFeed || !first[a.Probe] {
+			first[a.Probe] = true
+			continue
+		}
+		if n++; a.At.Minute() == 0 {
+			top++
+		}
+	}
+	switch {
+	case n < enoughTop:
+		return []finding{open(20, "more checks have to be seen")}
+	case float64(top) > minuteTop*float64(n):
+		return []finding{broken(20, "%d of %d checks came in the first minute of an hour", top, n)}
+	}
+	return []finding{kept(20)}
+}
+
+// gaps are the times between checks of a feed.
+func gaps(list []asked) []time.Duration {
+	var out []time.Duration
+	for i := 1; i < len(list); i++ {
+		out = append(out, list[i].At.Sub(list[i-1].At))
+	}
+	return out
+}
+
+func clip(s string) string {
+	if len(s) > 100 {
+		return strings.ToValidUTF8(s[:100], "") + "…"
+	}
+	return s
+}

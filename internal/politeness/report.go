@@ -1,0 +1,147 @@
+package politeness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Verdict is what became of a manner.
+type Verdict string
+
+// The verdicts.
+const (
+	Kept   Verdict = "kept"
+	Broken Verdict = "broken"
+	Open   Verdict = "open"   // not enough was seen yet
+	Unseen Verdict = "unseen" // it cannot be seen from outside
+)
+
+// Report is the score of one reader.
+type Report struct {
+	Reader   string    `json:"reader"` // first word of its User-Agent
+	Address  string    `json:"address"`
+	Since    time.Time `json:"since"`
+	Requests int       `json:"requests"`
+	Probes   int       `json:"probes"` // that it asked for
+	Kept     int       `json:"kept"`
+	Broken   int       `json:"broken"`
+	Open     int       `json:"open"`
+	Manners  []Judged  `json:"manners"`
+}
+
+// Judged is a manner with what became of it.
+type Judged struct {
+	Manner
+	Verdict Verdict  `json:"verdict"`
+	Text    string   `json:"text"`             // for people
+	Broken  []string `json:"broken,omitempty"` // what was seen, at most 5
+	Open    []string `json:"open,omitempty"`   // what is waited for, at most 5
+}
+
+// finding is what one probe says of a manner.
+type finding struct {
+	manner  int
+	verdict Verdict
+	text    string
+}
+
+func kept(manner int) finding { return finding{manner: manner, verdict: Kept} }
+
+func broken(manner int, format string, args ...any) finding {
+	return finding{manner, Broken, fmt.Sprintf(format, args...)}
+}
+
+func open(manner int, format string, args ...any) finding {
+	return finding{manner, Open, fmt.Sprintf(format, args...)}
+}
+
+const mostTold = 5
+
+func (s *Server) report(r *reader) Report {
+	now := s.now()
+	all := r.of("")
+	out := Report{Reader: r.Name, Address: r.Addr, Requests: len(all) + r.lost}
+	if len(all) > 0 {
+		out.Since = all[0].At.UTC()
+	}
+	found := map[int][]finding{}
+	add := func(where string, list []finding) {
+		for _, f := range list {
+			if f.text != "" && where != "" {
+				f.text = where + ": " + f.text
+			}
+			found[f.manner] = append(found[f.manner], f)
+		}
+	}
+	for _, p := range s.probes {
+		list := r.of(p.name)
+		if len(list) == 0 {
+			continue
+		}
+		out.Probes++
+		add(p.name, p.judge(list, now))
+		add(p.name, everywhere(list))
+	}
+	add("", together(all))
+	for _, m := range Manners() {
+		j := judged(m, found[m.Number])
+		switch j.Verdict {
+		case Kept:
+			out.Kept++
+		case Broken:
+			out.Broken++
+		case Open:
+			out.Open++
+		}
+		out.Manners = append(out.Manners, j)
+	}
+	return out
+}
+
+func judged(m Manner, list []finding) Judged {
+	j := Judged{Manner: m, Verdict: Open, Text: "Nothing of it was seen yet."}
+	if m.Unseen {
+		j.Verdict, j.Text = Unseen, "This cannot be seen from outside."
+		return j
+	}
+	seen := 0
+	for _, f := range list {
+		switch f.verdict {
+		case Broken:
+			if len(j.Broken) < mostTold && !slices.Contains(j.Broken, f.text) {
+				j.Broken = append(j.Broken, f.text)
+			}
+		case Open:
+			if len(j.Open) < mostTold && !slices.Contains(j.Open, f.text) {
+				j.Open = append(j.Open, f.text)
+			}
+		case Kept:
+			seen++
+		}
+	}
+	switch {
+	case len(j.Broken) > 0:
+		j.Verdict, j.Text = Broken, j.Broken[0]
+	case len(j.Open) > 0:
+		j.Text = j.Open[0]
+	case seen > 0:
+		j.Verdict, j.Text = Kept, "Kept."
+	}
+	return j
+}
+
+// String is the report on a few lines, for a terminal.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s at %s: %d kept, %d broken, %d open (%d requests for %d probes)\n", r.Reader, r.Address, r.Kept, r.Broken, r.Open, r.Requests, r.Probes)
+	for _, m := range r.Manners {
+		mark := map[Verdict]string{Kept: "kept", Broken: "BROKEN", Open: "open", Unseen: "unseen"}[m.Verdict]
+		fmt.Fprintf(&b, "  %2d  %-6s  %s\n", m.Number, mark, m.Title)
+		if m.Verdict == Broken || m.Verdict == Open {
+			fmt.Fprintf(&b, "              %s\n", m.Text)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,202 @@
+package politeness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/opml"
+)
+
+// Server serves the probes and the score. The zero value works.
+type Server struct {
+	Now func() time.Time // nil: time.Now
+	// Public is the address at which readers reach the server; "": as the request says.
+	Public string
+	// Seen is told of each reader when it first asks; nil: nobody is.
+	Seen func(name, addr string)
+
+	init    sync.Once
+	mux     *http.ServeMux
+	probes  []probe
+	mu      sync.Mutex
+	readers map[string]*reader
+	conns   atomic.Int64
+}
+
+type connKey struct{}
+
+// ConnContext is for http.Server.ConnContext: with it the server can tell whether
+// connections are used again.
+func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, s.conns.Add(1))
+}
+
+func (s *Server) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+func (s *Server) ready() {
+	s.init.Do(func() {
+		s.readers = map[string]*reader{}
+		s.probes = probes()
+		s.mux = http.NewServeMux()
+		s.mux.HandleFunc("GET /{$}", s.page)
+		s.mux.HandleFunc("GET /report.json", s.json)
+		s.mux.HandleFunc("GET /probes.opml", s.opml)
+		s.mux.HandleFunc("GET /probe/{probe}/{part}", s.probe)
+	})
+}
+
+// ServeHTTP answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.ready()
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *Server) base(r *http.Request) string {
+	if s.Public != "" {
+		return strings.TrimRight(s.Public, "/")
+	}
+	return "http://" + r.Host
+}
+
+// probe answers as the probe of that name does.
+func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
+	name, part := r.PathValue("probe"), r.PathValue("part")
+	i := slices.IndexFunc(s.probes, func(p probe) bool { return p.name == name })
+	if i < 0 {
+		http.NotFound(w, r)
+		return
+	}
+	who := s.who(r)
+	if who == nil {
+		http.Error(w, "More readers ask than can be told apart; start this server anew.", http.StatusServiceUnavailable)
+		return
+	}
+	earlier := who.of(name)
+	a := record(r, name, part, s.now())
+	who.begin(a)
+	defer func() { who.end(a, s.now()) }()
+	v := &visit{w: &counted{ResponseWriter: w}, r: r, earlier: earlier, now: a.At, base: s.base(r) + "/probe/" + name + "/", probe: name, part: part}
+	s.probes[i].answer(v)
+	who.set(func() {
+		a.Status, a.GaveETag, a.GaveModified = v.w.status, w.Header().Get("ETag"), w.Header().Get("Last-Modified")
+		a.Written, a.GaveUp = v.w.written, v.gaveUp
+	})
+}
+
+func (s *Server) who(r *http.Request) *reader {
+	name, addr := whose(r)
+	key := addr + " " + name
+	s.mu.Lock()
+	known := s.readers[key]
+	isNew := known == nil && len(s.readers) < mostReaders
+	if isNew {
+		known = &reader{Name: name, Addr: addr}
+		s.readers[key] = known
+	}
+	s.mu.Unlock()
+	if isNew && s.Seen != nil {
+		s.Seen(name, addr)
+	}
+	return known
+}
+
+// Reports are the scores of all readers that asked, the one that asked most first.
+func (s *Server) Reports() []Report {
+	s.ready()
+	s.mu.Lock()
+	list := make([]*reader, 0, len(s.readers))
+	for _, r := range s.readers {
+		list = append(list, r)
+	}
+	s.mu.Unlock()
+	out := make([]Report, len(list))
+	for i, r := range list {
+		out[i] = s.report(r)
+	}
+	slices.SortFunc(out, func(a, b Report) int {
+		if a.Requests != b.Requests {
+			return b.Requests - a.Requests
+		}
+		return strings.Compare(a.Reader+a.Address, b.Reader+b.Address)
+	})
+	return out
+}
+
+func (s *Server) json(w http.ResponseWriter, _ *http.Request) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(struct {
+		Readers []Report `json:"readers"`
+	}{s.Reports()}); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(b.Bytes()) // who asked may have gone
+}
+
+// Probes are the addresses of the probe feeds of a server at base.
+func (s *Server) Probes(base string) []string {
+	s.ready()
+	out := make([]string, len(s.probes))
+	for i, p := range s.probes {
+		out[i] = strings.TrimRight(base, "/") + "/probe/" + p.name + "/" + partFeed
+	}
+	return out
+}
+
+func (s *Server) opml(w http.ResponseWriter, r *http.Request) {
+	d := &opml.Document{Head: opml.Head{Title: "Probes of manners"}}
+	for i, u := range s.Probes(s.base(r)) {
+		d.Add(opml.Outline{Text: s.probes[i].title, Type: "rss", XMLURL: u}, "Manners")
+	}
+	var b bytes.Buffer
+	if _, err := d.WriteTo(&b); err != nil {
+		http.Error(w, fmt.Sprintf("The list cannot be written: %s.", err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
+	_, _ = w.Write(b.Bytes()) // who asked may have gone
+}
+
+// counted counts what is written.
+type counted struct {
+	http.ResponseWriter
+	status  int
+	written int64
+}
+
+func (c *counted) WriteHeader(status int) {
+	if c.status == 0 {
+		c.status = status
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	if c.status == 0 {
+		c.status = http.StatusOK
+	}
+	n, err := c.ResponseWriter.Write(b)
+	c.written += int64(n)
+	return n, err
+}
+
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }

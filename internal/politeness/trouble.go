@@ -1,0 +1,236 @@
+package politeness
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	downFor   = 10 // checks that fail
+	leastWait = 5*time.Minute - slack
+	longWait  = 49 * time.Hour // until then a reader comes back
+)
+
+func troubleProbes() []probe {
+	return []probe{
+		{"busy", "429 with Retry-After in seconds", busy(http.StatusTooManyRequests, func(time.Time) string { return "7200" }), patient(2 * time.Hour)},
+		{"busy-date", "503 with Retry-After as a date", busy(http.StatusServiceUnavailable, func(now time.Time) string {
+			return now.Add(3 * time.Hour).UTC().Format(http.TimeFormat)
+		}), patient(3 * time.Hour)},
+		{"busy-junk", "429 with nonsense in Retry-After", busy(http.StatusTooManyRequests, func(time.Time) string { return "a little while" }), patient(5 * time.Minute)},
+		{"down", "A server that fails ten times, and recovers", down, recovers},
+		{"gone", "410", gone, ends(15)},
+		{"forbidden", "403, with a reason", forbidden, refused},
+	}
+}
+
+// busy asks for patience at every third check.
+func busy(status int, value func(time.Time) string) func(v *visit) {
+	return func(v *visit) {
+		v.set("ETag", `"busy"`)
+		if len(v.checks())%3 != 1 {
+			v.feed("")
+			return
+		}
+		v.set("Retry-After", value(v.now))
+		v.fail(status, "Slowly, please.")
+	}
+}
+
+func patient(least time.Duration) func([]asked, time.Time) []finding {
+	return func(list []asked, now time.Time) []finding {
+		list = feeds(list)
+		var out []finding
+		for i, a := range list {
+			switch {
+			case a.Status < 400:
+			case i+1 < len(list) && list[i+1].At.Sub(a.At) < least-slack:
+				out = append(out, broken(13, "it was asked for %s after it had asked for %s", list[i+1].At.Sub(a.At).Round(time.Second), least))
+			case i+1 < len(list):
+				out = append(out, kept(13))
+			case now.Sub(a.At) > longWait:
+				out = append(out, broken(13, "it was given up after it had asked for patience"))
+			}
+		}
+		if len(out) == 0 {
+			return []finding{open(13, "a check after the one that was put off has to be seen")}
+		}
+		return out
+	}
+}
+
+func down(v *visit) {
+	if n := len(v.checks()); n > 0 && n <= downFor {
+		v.fail(http.StatusInternalServerError, "Something is wrong here.")
+		return
+	}
+	v.set("ETag", `"down"`)
+	v.feed("")
+}
+
+func recovers(list []asked, now time.Time) []finding {
+	list = feeds(list)
+	var waits []time.Duration
+	for i := 1; i < len(list); i++ {
+		if list[i-1].Status >= 500 {
+			waits = append(waits, list[i].At.Sub(list[i-1].At))
+		}
+	}
+	var out []finding
+	for _, w := range waits {
+		if w < leastWait {
+			out = append(out, broken(14, "it was tried again after %s", w.Round(time.Second)))
+		}
+	}
+	last := list[len(list)-1]
+	switch {
+	case last.Status >= 500 && now.Sub(last.At) > longWait:
+		return append(out, broken(14, "it was given up after %d failures", len(waits)+1))
+	case len(waits) < downFor:
+		return append(out, open(14, "%d more failures have to be seen", downFor-len(waits)))
+	case !rising(waits):
+		return append(out, broken(14, "the waits do not grow: %s … %s", waits[0].Round(time.Second), waits[len(waits)-1].Round(time.Second)))
+	}
+	return append(out, kept(14))
+}
+
+func gone(v *visit) {
+	if len(v.checks()) > 0 {
+		v.fail(http.StatusGone, "This feed has ended.")
+		return
+	}
+	v.set("ETag", `"gone"`)
+	v.feed("")
+}
+
+// ends judges that the second answer was the last.
+func ends(manner int) func([]asked, time.Time) []finding {
+	return func(list []asked, now time.Time) []finding {
+		list = feeds(list)
+		switch {
+		case len(list) < 2:
+			return []finding{open(manner, "the check that hears of its end has to be seen")}
+		case len(list) > 2:
+			return []finding{broken(manner, "it was asked for %d times after it had ended", len(list)-2)}
+		case now.Sub(list[1].At) < 24*time.Hour:
+			return []finding{open(manner, "it is watched for a day whether it is asked for again")}
+		}
+		return []finding{kept(manner)}
+	}
+}
+
+func forbidden(v *visit) { v.fail(http.StatusForbidden, "Readers of this kind are not let in.") }
+
+func refused(list []asked, now time.Time) []finding {
+	between := gaps(feeds(list))
+	if len(between) < 4 && now.Sub(list[0].At) < 72*time.Hour {
+		return []finding{open(29, "more checks have to be seen")}
+	}
+	for i, d := range between {
+		switch {
+		case d < leastWait:
+			return []finding{broken(29, "it was tried again after %s", d.Round(time.Second))}
+		case i >= 3 && d < 90*time.Minute:
+			return []finding{broken(29, "after %d refusals it was tried again after %s", i+1, d.Round(time.Minute))}
+		}
+	}
+	return []finding{kept(29)}
+}
+
+// moved permanently: to an address that works.
+func moveProbes() []probe {
+	return []probe{
+		{"moved", "301 to another address", func(v *visit) { moves(v, func() { v.redirect(http.StatusMovedPermanently, "new") }) }, believes(16)},
+		{"repair", "301 to a page under repair, for two checks", repair, returns},
+		{"document", "A redirect document", func(v *visit) {
+			moves(v, func() {
+				v.body(http.StatusOK, "application/xml", []byte(fmt.Sprintf("<?xml version=\"1.0\"?>\n<redirect><newLocation>%snew</newLocation></redirect>\n", v.base)))
+			})
+		}, believes(17)},
+		{"document-gone", "An empty redirect document", func(v *visit) {
+			if len(v.checks()) == 0 {
+				v.feed("")
+				return
+			}
+			v.body(http.StatusOK, "application/xml", []byte("<?xml version=\"1.0\"?>\n<redirect><newLocation/></redirect>\n"))
+		}, ends(17)},
+		{"chain", "A chain of redirects without end", func(v *visit) {
+			n := 0
+			_, _ = fmt.Sscanf(v.part, "%d", &n) // the feed itself is the hop 0
+			v.redirect(http.StatusFound, fmt.Sprint(n+1))
+		}, chained},
+	}
+}
+
+// moves is a feed that is somewhere else from the second check on.
+func moves(v *visit, away func()) {
+	v.set("ETag", fmt.Sprintf("%q", v.part))
+	if v.part == partFeed && len(v.checks()) > 0 {
+		v.w.Header().Del("ETag")
+		away()
+		return
+	}
+	v.feed("")
+}
+
+// believes judges that the new address is taken, but not at once.
+func believes(manner int) func([]asked, time.Time) []finding {
+	return func(list []asked, now time.Time) []finding {
+		var seen []time.Time // checks that met the move
+		var last asked
+		for _, a := range list {
+			if a.Part == partFeed && len(feeds(list)) > 0 && a.At != list[0].At {
+				seen = append(seen, a.At)
+			}
+			if a.Part != partFeed && (last.Part != partFeed || a.At.Sub(last.At) > inOneGo) {
+				if len(seen) < 3 || a.At.Sub(seen[0]) < 24*time.Hour-slack {
+					return []finding{broken(manner, "the move was believed after %d checks in %s", len(seen), a.At.Sub(seen[0]).Round(time.Minute))}
+				}
+				return []finding{kept(manner)}
+			}
+			last = a
+		}
+		if len(seen) > 12 && now.Sub(seen[0]) > 96*time.Hour {
+			return []finding{broken(manner, "the move was not believed after %d checks", len(seen))}
+		}
+		return []finding{open(manner, "the new address has to be asked for directly")}
+	}
+}
+
+func repair(v *visit) {
+	n := len(v.checks())
+	switch {
+	case v.part != partFeed:
+		v.body(http.StatusOK, "text/html", []byte("<!doctype html><title>Repair</title><p>We are back soon.</p>\n"))
+	case n == 1 || n == 2:
+		v.redirect(http.StatusMovedPermanently, "repair")
+	default:
+		v.set("ETag", `"well"`)
+		v.feed("")
+	}
+}
+
+func returns(list []asked, now time.Time) []finding {
+	n := len(feeds(list))
+	switch last := list[len(list)-1]; {
+	case n >= 5:
+		return []finding{kept(16)}
+	case n >= 3 && now.Sub(last.At) > longWait:
+		return []finding{broken(16, "a page under repair was taken for the new address")}
+	}
+	return []finding{open(16, "checks after the repair have to be seen")}
+}
+
+func chained(list []asked, _ time.Time) []finding {
+	for _, a := range list {
+		n := 0
+		if _, err := fmt.Sscanf(a.Part, "%d", &n); err == nil && n > 5 {
+			return []finding{broken(18, "%d redirects were followed", n)}
+		}
+	}
+	if len(feeds(list)) < 2 {
+		return []finding{open(18, "a second check has to be seen")}
+	}
+	return []finding{kept(18)}
+}

@@ -1,0 +1,171 @@
+package politeness
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// A date that a server may well send, and that a reader can only give back as it is.
+const (
+	dateUsual   = "Mon, 02 Nov 2026 03:04:05 GMT"
+	dateUnusual = "2026-11-02T04:04:05+01:00"
+)
+
+func validatorProbes() []probe {
+	return []probe{
+		{"etag", "An ETag that stays", stays(`"one"`, ""), validators},
+		{"weak", "A weak ETag", stays(`W/"one-w"`, ""), validators},
+		{"unquoted", "An ETag without quotes", stays(`one-1`, ""), validators},
+		{"date", "A Last-Modified that stays", stays("", dateUsual), validators},
+		{"odd-date", "A Last-Modified of an unusual form", stays("", dateUnusual), validators},
+		{"both", "Both validators", stays(`"two"`, dateUsual), validators},
+		{"renew", "A 304 with another ETag", renew, renewed(5)},
+		{"same", "The same document with another ETag", same, renewed(6)},
+		{"hop", "A temporary redirect with validators at both ends", hop, hopped},
+		{"cookie", "A server that hands out cookies", cookie, func([]asked, time.Time) []finding { return nil }},
+	}
+}
+
+func stays(etag, modified string) func(v *visit) {
+	return func(v *visit) {
+		if etag != "" {
+			v.set("ETag", etag)
+		}
+		if modified != "" {
+			v.set("Last-Modified", modified)
+		}
+		v.feed("")
+	}
+}
+
+// validators judges requests for a document whose validators stay.
+func validators(list []asked, _ time.Time) []finding {
+	list = feeds(list)
+	if len(list) < 2 {
+		return []finding{open(1, "a second check has to be seen")}
+	}
+	var out []finding
+	for i := 1; i < len(list); i++ {
+		a, given := list[i], list[i-1]
+		if !a.conditional() {
+			out = append(out, broken(1, "request %d came without validators, %s after the one before", i+1, a.At.Sub(given.At).Round(time.Second)))
+			if a.At.Sub(given.At) < time.Minute {
+				out = append(out, broken(9, "the address of the feed was asked for again %s after it was read", a.At.Sub(given.At).Round(time.Millisecond)))
+				out = append(out, broken(22, "two requests came within a minute"))
+			}
+			continue
+		}
+		out = append(out, kept(1), kept(9), kept(22))
+		out = append(out, exactly(a, given)...)
+	}
+	return out
+}
+
+// exactly compares what was sent with what was given.
+func exactly(a, given asked) []finding {
+	var out []finding
+	switch {
+	case a.NoneMatch != given.GaveETag:
+		out = append(out, broken(2, "If-None-Match was %q where the ETag is %q", clip(a.NoneMatch), given.GaveETag))
+	case given.GaveETag != "":
+		out = append(out, kept(2))
+	}
+	switch {
+	case a.Since != given.GaveModified:
+		out = append(out, broken(3, "If-Modified-Since was %q where Last-Modified is %q", clip(a.Since), given.GaveModified))
+	case given.GaveModified != "":
+		out = append(out, kept(3))
+	}
+	if given.GaveETag != "" && given.GaveModified != "" {
+		if a.HasNoneMatch && a.HasSince {
+			out = append(out, kept(4))
+		} else {
+			out = append(out, broken(4, "only one of the two validators was sent"))
+		}
+	}
+	return out
+}
+
+// renew answers 304 to whatever validator was given last, and gives another with it.
+func renew(v *visit) {
+	n := len(v.checks())
+	v.set("ETag", fmt.Sprintf(`"r%d"`, n))
+	if n > 0 && v.r.Header.Get("If-None-Match") != "" {
+		v.w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	v.full("")
+}
+
+// same gives the same document each time, with another ETag.
+func same(v *visit) {
+	v.set("ETag", fmt.Sprintf(`"s%d"`, len(v.checks())))
+	v.full("")
+}
+
+func renewed(manner int) func([]asked, time.Time) []finding {
+	return func(list []asked, _ time.Time) []finding {
+		list = feeds(list)
+		if len(list) < 3 {
+			return []finding{open(manner, "a third check has to be seen")}
+		}
+		var out []finding
+		for i := 1; i < len(list); i++ {
+			if list[i].NoneMatch != list[i-1].GaveETag {
+				out = append(out, broken(manner, "If-None-Match was %q where the last ETag was %q", clip(list[i].NoneMatch), list[i-1].GaveETag))
+			} else if i > 1 {
+				out = append(out, kept(manner))
+			}
+		}
+		return out
+	}
+}
+
+// hop leads to another address for now; each of the two has an ETag of its own.
+func hop(v *visit) {
+	if v.part == partFeed {
+		v.set("ETag", `"hop"`)
+		v.redirect(http.StatusFound, "target")
+		return
+	}
+	v.set("ETag", `"target"`)
+	v.feed("")
+}
+
+func hopped(list []asked, _ time.Time) []finding {
+	var out []finding
+	targets := 0
+	for i, a := range list {
+		switch {
+		case a.Part == partFeed && a.NoneMatch == `"target"`:
+			out = append(out, broken(8, "the validator of where the redirect leads was sent to where it begins"))
+		case a.Part == partFeed:
+			continue
+		case a.NoneMatch == `"hop"`:
+			out = append(out, broken(8, "the validator of the redirect was sent to where it leads"))
+		}
+		if a.Part == partFeed {
+			continue
+		}
+		targets++
+		if i == 0 || list[i-1].Part != partFeed || a.At.Sub(list[i-1].At) > inOneGo {
+			out = append(out, broken(16, "where a temporary redirect leads was asked for directly"))
+		} else {
+			out = append(out, kept(16))
+		}
+		if targets > 1 && len(out) == 0 {
+			out = append(out, kept(8))
+		}
+	}
+	if targets < 3 {
+		return append(out, open(8, "a third check has to be seen"), open(11, "a third check has to be seen"))
+	}
+	return append(out, kept(8), kept(11))
+}
+
+func cookie(v *visit) {
+	v.set("Set-Cookie", "seen=1; Path=/")
+	v.set("ETag", `"c"`)
+	v.feed("")
+}
