@@ -39,8 +39,8 @@ type SourceStore interface {
 	// another by now, or the source is gone, and nothing was written. The source's
 	// NextAt is now when a push was heard after saved.Check.At.
 	SaveCheck(ctx context.Context, saved Saved) (bool, error)
-	// KnownItems returns what is kept of these items of a source: Hash, At, EditedAt and
-	// WithdrawnAt of those that exist.
+	// KnownItems returns what is kept of these items of a source: Hash, At, ReadAt, EditedAt
+	// and WithdrawnAt of those that exist.
 	KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]Item, error)
 	// HearSources notes a push: sources whose URL, first URL or Topic is url are due at
 	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
@@ -78,9 +78,12 @@ type PutOff struct {
 type Saved struct {
 	Source Source // as it is from now on; Claim is the one that it was claimed with
 	Check  Check
-	Put    []Item          // new and changed ones, whole
-	Host   *feedstate.Host // what is known of the host now; nil: as before
-	Now    time.Time
+	Put    []Item // new and changed ones, whole
+	// Withdrawn are items that are there and that the feed took out: of each only ID, Seq
+	// and WithdrawnAt are written, the rest of it stays. Those that are not there are left.
+	Withdrawn []Item
+	Host      *feedstate.Host // what is known of the host now; nil: as before
+	Now       time.Time
 }
 
 // SourceQuery selects sources. Zero fields do not restrict.
