@@ -268,8 +268,8 @@ func (s *site) pageOf(ctx context.Context, f author.Feed, base string, number in
 // turn waits for a place among those who read documents.
 func (s *site) turn(ctx context.Context) (leave func(), err error) {
 	select {
-	case s.reading <- struct{}{}:
-		return func() { <-s.reading }, nil
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

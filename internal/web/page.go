@@ -7,7 +7,9 @@ import (
 	"embed"
 	"errors"
 	"html/template"
+	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,11 +71,37 @@ type view struct {
 	User     string // who is signed in; "": nobody
 }
 
+// Bar are the sections that the bar shows, of a page that is wide enough.
+func (v view) Bar() []section { return slices.Collect(v.placed(inBar, ifWide)) }
+
+// Menu are those that its menu holds, on the narrowest page.
+func (v view) Menu() []section { return slices.Collect(v.placed(ifWide, inMenu)) }
+
+// InMenu reports that this page is of a section that is in the menu always.
+func (v view) InMenu() bool {
+	for c := range v.placed(inMenu) {
+		if c.Path == v.Here {
+			return true
+		}
+	}
+	return false
+}
+
+func (v view) placed(where ...placing) iter.Seq[section] {
+	return func(yield func(section) bool) {
+		for _, c := range v.Sections {
+			if slices.Contains(where, c.Place) && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 // When is t as a time element shows it.
 func (v view) When(t time.Time) moment { return when(v.Now, t) }
 
 func (s *site) view(r *http.Request, title, here string) view {
-	return view{Title: title, Heading: title, Here: here, Sections: sections(), Version: s.Version, Now: s.now(),
+	return view{Title: title, Heading: title, Here: here, Sections: s.sections(), Version: s.Version, Now: s.now(),
 		Accounts: s.Accounts != nil, Hosted: s.Authors != nil, Readers: s.Audience != nil, User: s.visitor(r).User}
 }
 

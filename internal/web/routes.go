@@ -20,13 +20,13 @@ type site struct {
 	lines     rowCache // lines of the list of changes
 	tail      changeTail
 	authors   authorPages
-	reading   chan struct{}              // a place for each who reads a saved document now
+	turns     chan struct{}              // a place for each who reads a saved document now
 	clean     func() *sanitize.Sanitizer // made when it is first needed
 }
 
 // newSite makes ready what all pages share.
 func newSite(w *Web) *site {
-	s := &site{Web: w, assets: loadAssets(), reading: make(chan struct{}, readingAtOnce)}
+	s := &site{Web: w, assets: loadAssets(), turns: make(chan struct{}, readingAtOnce)}
 	s.pages = parsePages(s.assets)
 	s.clean = sync.OnceValue(func() *sanitize.Sanitizer {
 		return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
@@ -36,16 +36,35 @@ func newSite(w *Web) *site {
 
 // section is one entry of the bar. What the program learns later gets its line
 // in sections and its icon in templates/icons.html.
-type section struct{ Path, Label, Icon string }
+type section struct {
+	Path, Label, Icon string
+	Place             placing
+}
 
-func sections() []section {
-	return []section{
-		{"/log", "Log", "log"},
-		{"/changes", "Changes", "changes"},
-		{"/topics", "Topics", "topics"},
-		{"/status", "Status", "status"},
-		{"/docs", "Docs", "docs"},
+// placing says where the bar has a section: the bar of a phone has room for few.
+type placing int
+
+const (
+	inBar  placing = iota // always
+	ifWide                // in its menu on a phone
+	inMenu                // always in its menu
+)
+
+func (s *site) sections() []section {
+	all := []section{
+		{"/log", "Log", "log", inBar},
+		{"/changes", "Changes", "changes", inMenu},
+		{"/topics", "Topics", "topics", inMenu},
+		{"/status", "Status", "status", ifWide},
+		{"/docs", "Docs", "docs", ifWide},
 	}
+	if s.River == nil {
+		for i := range all {
+			all[i].Place = inBar
+		}
+		return all
+	}
+	return append([]section{{"/river", "River", "river", inBar}, {"/feeds", "Feeds", "feeds", inBar}}, all...)
 }
 
 // Routes is every page, with its headers and the protection of its forms. It
@@ -65,6 +84,10 @@ func (w *Web) Routes() http.Handler {
 	mux.HandleFunc("GET /status", s.status)
 	mux.HandleFunc("GET /docs", s.docs)
 	s.accountRoutes(mux)
+	if s.River != nil {
+		s.riverRoutes(mux)
+		s.feedsPagesRoutes(mux)
+	}
 	mux.HandleFunc("GET /static/{file}", s.asset)
 	mux.HandleFunc("GET /favicon.svg", s.favicon)
 	mux.HandleFunc("GET /favicon.ico", s.favicon)
@@ -165,5 +188,5 @@ func (s *site) notAsked(rw http.ResponseWriter, r *http.Request, allow, hint str
 
 func (s *site) robots(rw http.ResponseWriter, _ *http.Request) {
 	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\nDisallow: /account\nDisallow: /login\nDisallow: /setup\nDisallow: /signup\n"))
+	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\nDisallow: /account\nDisallow: /login\nDisallow: /setup\nDisallow: /signup\nDisallow: /river\nDisallow: /feeds\n"))
 }

@@ -108,12 +108,29 @@ type Web struct {
 	Audience     Audience // nil: readers are not counted
 	Registration bool     // everybody may make an account, at /signup
 
+	River       River                          // nil: no feeds are read here
+	Arrivals    func(buffer int) Listener      // hears of what comes; nil: pages are not live
+	ReaderOf    func(user string) string       // of the river; nil: the same name
+	OwnerOf     func(reader string) string     // its name in paths; nil: the same name, and "server" for ""
+	RiverPublic bool                           // strangers may read the server's own river
+	Fresh       func(ctx context.Context) bool // nobody has an account yet; nil: somebody has
+	Images      string                         // of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
+	Remote      Remote                         // reads pictures; nil: none
+	ImageKey    []byte                         // signs their addresses
+
 	// ClientAddr is the address a request counts as coming from, proxies
 	// considered. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr
 	MaxListeners int           // live readers at once [5,000]; more are asked to come back
 	Heartbeat    time.Duration // between two signs of life on a quiet stream [15 s]
 }
+
+// What becomes of the pictures of items, see Web.Images.
+const (
+	ImagesProxy  = "proxy"  // they are read by this server, for all its readers
+	ImagesDirect = "direct" // browsers load them from where they are
+	ImagesOff    = "off"    // there are links to them
+)
 
 const (
 	defaultListeners = 5000

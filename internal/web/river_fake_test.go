@@ -1,0 +1,257 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// brook is a river in memory. What tests want to see of calls is in its fields, and
+// what they want to happen is in its functions.
+type brook struct {
+	mu         sync.Mutex
+	now        func() time.Time
+	subs       map[string]map[int64]river.Followed // by reader
+	items      []river.Item
+	marks      map[string]map[int64]river.Mark
+	categories map[string]map[string]bool // by reader: public?
+	lists      []river.ReadingList
+	notices    []river.Notice
+	seq        int64
+	listeners  map[*brookListener]bool
+	queries    []river.ItemQuery
+	err        error // what every call returns, if set
+
+	add       func(river.Request) (river.Added, error)
+	change    func(river.Followed) error
+	refresh   func(id int64) (river.Check, error)
+	explain   func(id int64) (river.Explanation, error)
+	imported  func(reader, doc string, o river.ImportOptions) (river.Imported, error)
+	tryNotice func(id int64) error
+}
+
+func newBrook(now func() time.Time) *brook {
+	return &brook{now: now, subs: map[string]map[int64]river.Followed{}, marks: map[string]map[int64]river.Mark{}, categories: map[string]map[string]bool{}, listeners: map[*brookListener]bool{}}
+}
+
+// follow makes a reader follow a source, which has what it needs.
+func (b *brook) follow(reader string, src river.Source, categories ...string) river.Followed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	src.ID = cmp.Or(src.ID, river.SourceID(src.URL))
+	src.State.URL = src.URL
+	f := river.Followed{Subscription: river.Subscription{Reader: reader, SourceID: src.ID, Categories: categories, AddedAt: b.now()}, Source: src}
+	if b.subs[reader] == nil {
+		b.subs[reader] = map[int64]river.Followed{}
+	}
+	if old, ok := b.subs[reader][src.ID]; ok {
+		f.Subscription = old.Subscription
+		f.Categories = slices.Compact(slices.Sorted(slices.Values(append(f.Categories, categories...))))
+	}
+	b.subs[reader][src.ID] = f
+	for _, c := range categories {
+		b.category(reader, c, false)
+	}
+	return f
+}
+
+func (b *brook) category(reader, name string, public bool) {
+	if b.categories[reader] == nil {
+		b.categories[reader] = map[string]bool{}
+	}
+	b.categories[reader][name] = b.categories[reader][name] || public
+}
+
+// arrive brings items of one check: those that are there already were edited.
+func (b *brook) arrive(items ...river.Item) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bySource := map[int64]*river.Arrival{}
+	for _, it := range items {
+		b.seq = max(b.seq+1, b.now().UnixMicro())
+		it.Seq = b.seq
+		it.ID = cmp.Or(it.ID, river.ItemID(it.SourceID, it.GUID))
+		if it.At.IsZero() {
+			it.At = b.now()
+		}
+		if it.ReadAt.IsZero() {
+			it.ReadAt = b.now()
+		}
+		at := slices.IndexFunc(b.items, func(o river.Item) bool { return o.ID == it.ID })
+		if at >= 0 {
+			it.At, it.ReadAt = b.items[at].At, b.items[at].ReadAt
+			b.items[at] = it
+		} else {
+			b.items = append(b.items, it)
+		}
+		a := bySource[it.SourceID]
+		if a == nil {
+			a = &river.Arrival{SourceID: it.SourceID}
+			bySource[it.SourceID] = a
+		}
+		a.Seq = it.Seq
+		a.Items = append(a.Items, river.Arrived{ID: it.ID, Seq: it.Seq, New: at < 0})
+	}
+	for _, a := range bySource {
+		b.publish(*a)
+	}
+}
+
+func (b *brook) publish(a river.Arrival) {
+	for l := range b.listeners {
+		select {
+		case l.c <- a:
+		default:
+			delete(b.listeners, l)
+			close(l.c)
+		}
+	}
+}
+
+type brookListener struct {
+	b *brook
+	c chan river.Arrival
+}
+
+func (l *brookListener) C() <-chan river.Arrival { return l.c }
+
+func (l *brookListener) Close() {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	if l.b.listeners[l] {
+		delete(l.b.listeners, l)
+		close(l.c)
+	}
+}
+
+// Listen is what Web.Arrivals needs.
+func (b *brook) Listen(buffer int) Listener {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := &brookListener{b, make(chan river.Arrival, buffer)}
+	b.listeners[l] = true
+	return l
+}
+
+func (b *brook) Live() river.Live {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return river.Live{Checks: 48211, Unchanged: 44012, New: int64(len(b.items)), Listening: len(b.listeners)}
+}
+
+func (b *brook) entry(reader string, it river.Item) (river.Entry, bool) {
+	f, follows := b.subs[reader][it.SourceID]
+	m := b.marks[reader][it.ID]
+	if !follows && !m.Starred {
+		return river.Entry{}, false
+	}
+	m.Read = m.Read || !it.At.After(f.ReadTo)
+	return river.Entry{Item: it, Mark: m, Source: river.EntrySource{ID: it.SourceID, Title: f.Name(), URL: f.Source.URL, Home: f.Source.About.Home,
+		Icon: f.Source.About.Icon, Categories: f.Categories, Private: f.Source.Private()}}, true
+}
+
+func fits(q river.ItemQuery, e river.Entry) bool {
+	switch {
+	case q.SourceID != 0 && e.SourceID != q.SourceID,
+		q.Category != "" && !slices.Contains(e.Source.Categories, q.Category),
+		q.Starred && !e.Starred, q.Unread && e.Mark.Read, q.Read && !e.Mark.Read,
+		!q.From.IsZero() && e.At.Before(q.From), !q.To.IsZero() && !e.At.Before(q.To),
+		e.Seq <= q.ChangedIn,
+		len(q.IDs) > 0 && !slices.Contains(q.IDs, e.ID):
+		return false
+	}
+	for word := range strings.FieldsSeq(strings.ToLower(q.Match)) {
+		where := e.Title + " " + e.Text + " " + e.HTML
+		if rest, ok := strings.CutPrefix(word, "feed:"); ok {
+			word, where = rest, e.Source.Title+" "+e.Source.URL
+		}
+		if !strings.Contains(strings.ToLower(where), word) {
+			return false
+		}
+	}
+	return true
+}
+
+// older reports that a is before b in a river.
+func older(a, b river.Place) bool { return a.At < b.At || a.At == b.At && a.ID < b.ID }
+
+func (b *brook) Items(_ context.Context, q river.ItemQuery) (out []river.Entry, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queries = append(b.queries, q)
+	if strings.Contains(q.Match, `"unclosed`) {
+		return nil, fault.New(fault.Invalid, "The phrase is not closed: put a quotation mark at its end.")
+	}
+	for _, it := range b.items {
+		e, ok := b.entry(q.Reader, it)
+		if !ok || !fits(q, e) {
+			continue
+		}
+		if p := it.Place(); q.Before != (river.Place{}) && !q.BySeq && (q.Oldest && !older(q.Before, p) || !q.Oldest && !older(p, q.Before)) {
+			continue
+		}
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(x, y river.Entry) int {
+		c := cmp.Or(cmp.Compare(y.At.UnixMilli(), x.At.UnixMilli()), cmp.Compare(y.ID, x.ID))
+		if q.BySeq {
+			c = cmp.Compare(y.Seq, x.Seq)
+		}
+		if q.Oldest {
+			c = -c
+		}
+		return c
+	})
+	return out[:min(len(out), cmp.Or(q.Limit, 50))], b.err
+}
+
+func (b *brook) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.marks[reader] == nil {
+		b.marks[reader] = map[int64]river.Mark{}
+	}
+	for _, id := range ids {
+		m := b.marks[reader][id]
+		if read != nil {
+			m.Read = *read
+		}
+		if starred != nil {
+			m.Starred, m.StarredAt = *starred, b.now()
+		}
+		b.marks[reader][id] = m
+	}
+	return b.err
+}
+
+func (b *brook) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, f := range b.subs[reader] {
+		if (source == 0 || id == source) && (category == "" || slices.Contains(f.Categories, category)) {
+			f.ReadTo = to
+			b.subs[reader][id] = f
+		}
+	}
+	return b.err
+}
+
+func (b *brook) CountUnread(_ context.Context, reader string) (map[int64]river.Unread, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := map[int64]river.Unread{}
+	for _, it := range b.items {
+		if e, ok := b.entry(reader, it); ok && !e.Mark.Read {
+			u := all[it.SourceID]
+			u.Items++
+			all[it.SourceID] = u
+		}
+	}
+	return all, b.err
+}

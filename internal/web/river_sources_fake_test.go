@@ -1,0 +1,286 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/opml"
+)
+
+func (b *brook) Subscriptions(_ context.Context, q river.SubscriptionQuery) (out []river.Followed, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	match := strings.ToLower(q.Match)
+	for id, f := range b.subs[q.Reader] {
+		switch {
+		case q.SourceID != 0 && id != q.SourceID, q.Category != "" && !slices.Contains(f.Categories, q.Category), q.ListID != 0 && f.ListID != q.ListID,
+			q.None && len(f.Categories) > 0, q.Waiting && !f.Source.State.CheckedAt.IsZero(),
+			q.Broken && f.Source.State.Failures == 0 && f.Source.State.Gone == nil,
+			match != "" && !strings.Contains(strings.ToLower(f.Name()+" "+f.Source.URL), match):
+			continue
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b river.Followed) int { return strings.Compare(a.Name(), b.Name()) })
+	out = out[min(q.Skip, len(out)):]
+	if q.Limit > 0 {
+		out = out[:min(q.Limit, len(out))]
+	}
+	return out, b.err
+}
+
+func (b *brook) Following(_ context.Context, reader string) (map[int64]bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := map[int64]bool{}
+	for id := range b.subs[reader] {
+		all[id] = true
+	}
+	return all, b.err
+}
+
+func (b *brook) Find(_ context.Context, reader, what string) (river.Followed, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, f := range b.subs[reader] {
+		if f.Source.URL == what || strconv.FormatInt(id, 10) == what {
+			return f, b.err
+		}
+	}
+	return river.Followed{}, cmp.Or(b.err, error(fault.New(fault.NotFound, "You do not follow %s.", what)))
+}
+
+func (b *brook) Categories(_ context.Context, reader string, unread bool) (out []river.Category, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(b.categories[reader])) {
+		c := river.Category{Name: name, Public: b.categories[reader][name]}
+		for id, f := range b.subs[reader] {
+			if !slices.Contains(f.Categories, name) {
+				continue
+			}
+			c.Sources++
+			for _, it := range b.items {
+				if e, ok := b.entry(reader, it); unread && ok && it.SourceID == id && !e.Mark.Read {
+					c.Unread++
+				}
+			}
+		}
+		out = append(out, c)
+	}
+	return out, b.err
+}
+
+func (b *brook) PutCategory(_ context.Context, reader, name string, public bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.category(reader, name, public)
+	b.categories[reader][name] = public
+	return b.err
+}
+
+func (b *brook) RenameCategory(_ context.Context, reader, from, to string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	public, ok := b.categories[reader][from]
+	if !ok {
+		return fault.New(fault.NotFound, "There is no category %q.", from)
+	}
+	delete(b.categories[reader], from)
+	if to != "" {
+		b.category(reader, to, public)
+	}
+	for id, f := range b.subs[reader] {
+		if i := slices.Index(f.Categories, from); i >= 0 {
+			f.Categories = slices.Delete(slices.Clone(f.Categories), i, i+1)
+			if to != "" {
+				f.Categories = append(f.Categories, to)
+			}
+			b.subs[reader][id] = f
+		}
+	}
+	return b.err
+}
+
+func (b *brook) Add(_ context.Context, q river.Request) (river.Added, error) {
+	if b.add != nil {
+		return b.add(q)
+	}
+	f := b.follow(q.Reader, river.Source{URL: q.URL, Login: q.Login, About: river.About{Title: q.Title}}, q.Categories...)
+	return river.Added{Followed: f, New: true}, b.err
+}
+
+func (b *brook) Remove(_ context.Context, reader string, sources ...int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range sources {
+		if _, ok := b.subs[reader][id]; !ok {
+			return fault.New(fault.NotFound, "You do not follow that.")
+		}
+		delete(b.subs[reader], id)
+	}
+	return b.err
+}
+
+// alter changes one that a reader follows.
+func (b *brook) alter(reader string, source int64, change func(*river.Followed) error) (river.Followed, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f, ok := b.subs[reader][source]
+	if !ok {
+		return f, fault.New(fault.NotFound, "You do not follow that.")
+	}
+	if err := cmp.Or(change(&f), b.err); err != nil {
+		return river.Followed{}, err
+	}
+	for _, c := range f.Categories {
+		b.category(reader, c, false)
+	}
+	b.subs[reader][source] = f
+	return f, nil
+}
+
+func (b *brook) Change(_ context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
+	return b.alter(reader, source, func(f *river.Followed) error { return change(&f.Subscription) })
+}
+
+func (b *brook) SetLogin(_ context.Context, reader string, source int64, l river.Login) (river.Followed, error) {
+	return b.alter(reader, source, func(f *river.Followed) error { f.Source.Login = l; return nil })
+}
+
+func (b *brook) Revive(_ context.Context, reader string, source int64) (river.Followed, error) {
+	return b.alter(reader, source, func(f *river.Followed) error { f.Source.State.Gone, f.Source.State.Failures = nil, 0; return nil })
+}
+
+func (b *brook) Undo(_ context.Context, reader string, source int64) (river.Followed, error) {
+	return b.alter(reader, source, func(*river.Followed) error { return fault.New(fault.Conflict, "It was not moved.") })
+}
+
+func (b *brook) Refresh(_ context.Context, id int64) (river.Check, error) {
+	if b.refresh != nil {
+		return b.refresh(id)
+	}
+	return river.Check{At: b.now(), Status: 304, Text: "Nothing has changed.", Next: b.now().Add(time.Hour), Why: "an hour, because the feed changes about hourly"}, b.err
+}
+
+func (b *brook) Explain(_ context.Context, id int64) (river.Explanation, error) {
+	if b.explain != nil {
+		return b.explain(id)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, all := range b.subs {
+		if f, ok := all[id]; ok {
+			return river.Explanation{Source: f.Source, Sentence: "Next check 14:20: max-age 12 h seen 02:20; ttl 60 and skipHours considered."}, b.err
+		}
+	}
+	return river.Explanation{}, fault.New(fault.NotFound, "There is no such source.")
+}
+
+func (b *brook) Import(_ context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error) {
+	text := ""
+	if doc != nil {
+		all, err := io.ReadAll(doc)
+		if err != nil {
+			return river.Imported{}, err
+		}
+		text = string(all)
+	}
+	if b.imported != nil {
+		return b.imported(reader, text, o)
+	}
+	list, err := opml.ParseBytes([]byte(text), nil)
+	if err != nil {
+		return river.Imported{}, fault.Wrap(fault.Invalid, err, "This is no OPML.")
+	}
+	var out river.Imported
+	for folders, o := range list.Feeds() {
+		b.follow(reader, river.Source{URL: o.FeedURL(), About: river.About{Title: o.Text}}, folders...)
+		out.Found++
+		out.Added++
+	}
+	return out, b.err
+}
+
+func (b *brook) Export(_ context.Context, reader, category string) (*opml.Document, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := &opml.Document{Head: opml.Head{Title: cmp.Or(category, "Subscriptions")}}
+	for _, f := range b.subs[reader] {
+		if category == "" || slices.Contains(f.Categories, category) {
+			d.Add(opml.Outline{Text: f.Name(), Type: "rss", XMLURL: f.Source.URL})
+		}
+	}
+	return d, b.err
+}
+
+func (b *brook) ReadingLists(_ context.Context, reader string) (out []river.ReadingList, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.lists {
+		if l.Reader == reader {
+			out = append(out, l)
+		}
+	}
+	return out, b.err
+}
+
+func (b *brook) DropReadingList(_ context.Context, reader string, id int64, _ bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.lists)
+	b.lists = slices.DeleteFunc(b.lists, func(l river.ReadingList) bool { return l.Reader == reader && l.ID == id })
+	if len(b.lists) == n {
+		return fault.New(fault.NotFound, "There is no such reading list.")
+	}
+	return b.err
+}
+
+func (b *brook) PutNotice(_ context.Context, n river.Notice) (river.Notice, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.IndexFunc(b.notices, func(o river.Notice) bool { return o.ID == n.ID && o.Reader == n.Reader }); i >= 0 {
+		b.notices[i] = n
+		return n, b.err
+	}
+	n.ID = int64(len(b.notices)) + 1
+	b.notices = append(b.notices, n)
+	return n, b.err
+}
+
+func (b *brook) Notices(_ context.Context, reader string) (out []river.Notice, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, n := range b.notices {
+		if n.Reader == reader {
+			out = append(out, n)
+		}
+	}
+	return out, b.err
+}
+
+func (b *brook) DropNotice(_ context.Context, reader string, id int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.notices)
+	b.notices = slices.DeleteFunc(b.notices, func(o river.Notice) bool { return o.Reader == reader && o.ID == id })
+	if len(b.notices) == n {
+		return fault.New(fault.NotFound, "There is no such notice.")
+	}
+	return b.err
+}
+
+func (b *brook) TryNotice(_ context.Context, _ string, id int64) error {
+	if b.tryNotice != nil {
+		return b.tryNotice(id)
+	}
+	return b.err
+}

@@ -1,0 +1,192 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/river"
+	"cloudburst/opml"
+)
+
+// River is what the pages ask of the aggregator; a river.River is one.
+type River interface {
+	RiverItems
+	RiverSources
+	RiverNotices
+}
+
+// RiverItems is what came.
+type RiverItems interface {
+	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
+	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) error
+	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
+	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
+	Live() river.Live
+}
+
+// RiverSources is what readers follow.
+type RiverSources interface {
+	Add(ctx context.Context, q river.Request) (river.Added, error)
+	Remove(ctx context.Context, reader string, sources ...int64) error
+	Change(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error)
+	SetLogin(ctx context.Context, reader string, source int64, l river.Login) (river.Followed, error)
+	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)
+	Undo(ctx context.Context, reader string, source int64) (river.Followed, error)
+	Refresh(ctx context.Context, id int64) (river.Check, error)
+	Explain(ctx context.Context, id int64) (river.Explanation, error)
+	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
+	Find(ctx context.Context, reader, what string) (river.Followed, error)
+	Following(ctx context.Context, reader string) (map[int64]bool, error)
+	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)
+	PutCategory(ctx context.Context, reader, name string, public bool) error
+	RenameCategory(ctx context.Context, reader, from, to string) error
+	Import(ctx context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error)
+	Export(ctx context.Context, reader, category string) (*opml.Document, error)
+	ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error)
+	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
+}
+
+// RiverNotices is who is told elsewhere.
+type RiverNotices interface {
+	PutNotice(ctx context.Context, n river.Notice) (river.Notice, error)
+	Notices(ctx context.Context, reader string) ([]river.Notice, error)
+	DropNotice(ctx context.Context, reader string, id int64) error
+	TryNotice(ctx context.Context, reader string, id int64) error
+}
+
+// Listener hears of arrivals; a *river.Listener is one.
+type Listener interface {
+	// C is closed when the listener was too slow.
+	C() <-chan river.Arrival
+	Close()
+}
+
+// Remote reads pictures from where they are; a *fetch.Client is one.
+type Remote interface {
+	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
+}
+
+// access is what somebody may do with a river.
+type access int
+
+const (
+	accessNone  access = iota // it is not for him
+	accessRead                // he sees what is for everybody: no private sources, no marks
+	accessWrite               // it is his
+)
+
+// reading says whose river the sender of r sees, and what he may do with it. Where that
+// cannot be found out, it is none.
+func (s *site) reading(r *http.Request) (reader string, may access) {
+	reader, may, _ = s.readingOrWhy(r)
+	return reader, may
+}
+
+func (s *site) readingOrWhy(r *http.Request) (reader string, may access, err error) {
+	v, err := s.visitorOrWhy(r)
+	switch {
+	case err != nil:
+		return "", accessNone, err
+	case v.User != "":
+		if s.ReaderOf != nil {
+			return s.ReaderOf(v.User), accessWrite, nil
+		}
+		return v.User, accessWrite, nil
+	case s.Accounts == nil || s.Fresh != nil && s.Fresh(r.Context()):
+		if s.here(r) {
+			return "", accessWrite, nil
+		}
+		return "", accessRead, nil
+	case s.RiverPublic:
+		return "", accessRead, nil
+	}
+	return "", accessNone, nil
+}
+
+// here reports that r comes from this machine and knows this server by a name of this
+// machine. A page of somebody else's whose name was made to lead here has his name in
+// Host; a proxy in front either says so, or is known by the public URL.
+func (s *site) here(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	if s.PublicURL != "" {
+		if u, err := url.Parse(s.PublicURL); err != nil || !loopbackHost(u.Host) {
+			return false
+		}
+	}
+	return s.clientAddr(r).IsLoopback() && loopbackHost(r.Host)
+}
+
+// loopbackHost reports a host, with a port or without, that is this machine.
+func loopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+// riverPage is a page of somebody's river.
+type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may access)
+
+// forReader makes a page of one that needs access of at least need. Who has none is
+// sent to sign in, and comes back afterwards.
+func (s *site) forReader(need access, page riverPage) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		reader, may, err := s.readingOrWhy(r)
+		switch {
+		case err != nil:
+			s.fail(rw, r, err)
+		case may >= need:
+			if may == accessWrite {
+				rw.Header().Set("Cache-Control", "private, no-cache")
+			}
+			page(rw, r, reader, may)
+		case s.Accounts == nil || s.Fresh != nil && s.Fresh(r.Context()):
+			s.fail(rw, r, fault.New(fault.Refused, "This can be changed from the machine that the server runs on, or by who has an account. There is no account yet: make the first one."))
+		default:
+			next := r.URL.RequestURI()
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				next = "/river"
+			}
+			rw.Header().Set("Cache-Control", "no-store")
+			http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+		}
+	}
+}
+
+// ownerOf is the name of a reader in the paths of his public rivers.
+func (s *site) ownerOf(reader string) string {
+	if s.OwnerOf != nil {
+		return s.OwnerOf(reader)
+	}
+	if reader == "" {
+		return "server"
+	}
+	return reader
+}
+
+// readerOf is the reader who has that name in paths.
+func (s *site) readerOf(owner string) string {
+	if owner == "server" {
+		return ""
+	}
+	if s.ReaderOf != nil {
+		return s.ReaderOf(owner)
+	}
+	return owner
+}
