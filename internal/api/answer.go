@@ -75,10 +75,15 @@ func bodyOf(err error) errorBody {
 }
 
 func writeError(w http.ResponseWriter, status int, err error) {
+	writeFault(w, status, err, err.Error())
+}
+
+// writeFault answers with an error, of which whoever asked reads message.
+func writeFault(w http.ResponseWriter, status int, err error, message string) {
 	if wait := fault.RetryAfter(err); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 	}
-	writeJSON(w, status, errorAnswer{bodyOf(err)})
+	writeJSON(w, status, errorAnswer{errorBody{Code: fault.CodeOf(err).String(), Message: message}})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
@@ -149,14 +154,31 @@ func (p *params) text(name string) string {
 // maxLimit is the largest page.
 const maxLimit = 1000
 
-func (p *params) limit() int {
+func (p *params) limit() int { return p.limitTo(maxLimit) }
+
+func (p *params) limitTo(most int) int {
 	text := p.text("limit")
 	if text == "" {
 		return 100
 	}
 	n, err := strconv.Atoi(text)
-	if (err != nil || n < 1 || n > maxLimit) && p.err == nil {
-		p.err = fault.New(fault.Invalid, "limit is %q: it needs a number from 1 to %d.", cut(text, 100), maxLimit)
+	if (err != nil || n < 1 || n > most) && p.err == nil {
+		p.err = fault.New(fault.Invalid, "limit is %q: it needs a number from 1 to %d.", cut(text, 100), most)
+	}
+	return n
+}
+
+func (p *params) has(name string) bool { return len(p.values[name]) > 0 }
+
+// number reads one that is not negative; 0 when there is none.
+func (p *params) number(name string) int64 {
+	text := p.text(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if (err != nil || n < 0) && p.err == nil {
+		p.err = fault.New(fault.Invalid, "%s is %q: it needs a number.", name, cut(text, 100))
 	}
 	return n
 }

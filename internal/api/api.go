@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
 )
 
 // Hub is what the API asks of the engine; *hub.Hub is one.
@@ -63,10 +65,17 @@ type Options struct {
 	Store Store
 	Bus   *event.Bus
 
-	Relays    Relays           // feeds that are followed at other hubs; nil: none can be
-	Accounts  Accounts         // users and what is theirs; nil: there are none
-	Feeds     Feeds            // feeds that users saved; nil: none can be
-	Audience  Audience         // who reads those; nil: nobody counts
+	Relays   Relays   // feeds that are followed at other hubs; nil: none can be
+	Accounts Accounts // users and what is theirs; nil: there are none
+	Feeds    Feeds    // feeds that users saved; nil: none can be
+	Audience Audience // who reads those; nil: nobody counts
+	River    River    // what people read here; nil: nobody does
+	Tokens   Tokens   // of NewRiver: who is let in
+	// ReaderOf is the name under which the river knows a user; nil: the user's own.
+	ReaderOf func(user string) string
+	// ClientAddr is where a request comes from, of NewRiver; nil: nobody can tell.
+	ClientAddr func(*http.Request) netip.Addr
+
 	Origin    func() string    // of the public listener, for the addresses of feeds; nil: PublicURL
 	Log       *slog.Logger     // nil: nothing is logged
 	Version   string           // of the program
@@ -86,6 +95,8 @@ type Server struct {
 	Options
 	build     client.Version
 	batchSize int // of an import
+	// listen hears of what arrives in the river, until stop.
+	listen func(buffer int) (arrivals <-chan river.Arrival, stop func())
 }
 
 // New makes the API.
@@ -102,7 +113,12 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Server{Options: o, build: Build(o.Version), batchSize: importBatch}
+	s := &Server{Options: o, build: Build(o.Version), batchSize: importBatch}
+	s.listen = func(buffer int) (<-chan river.Arrival, func()) {
+		l := s.River.Listen(buffer)
+		return l.C(), l.Close
+	}
+	return s
 }
 
 // Build says what this binary is.
@@ -151,7 +167,7 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/sweep", s.sweep},
 		{"POST", "/v1/backup", s.backup},
 		{"GET", "/v1/openapi.json", s.openAPI},
-	}, s.userRoutes(), s.feedRoutes(), s.readerRoutes())
+	}, s.userRoutes(), s.feedRoutes(), s.readerRoutes(), s.operatorRiver())
 }
 
 // Handler serves /v1/, /metrics and /debug/pprof/.
@@ -173,7 +189,7 @@ func (s *Server) Handler() http.Handler {
 // elsewhere answers what no route takes: 405 where another method is right, else 404.
 func (s *Server) elsewhere(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			other := r.Clone(r.Context())
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "/v1/" && pattern != "" {

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// itemQuery reads the filters that the list and the stream share.
+func (s *Server) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
+	q := river.ItemQuery{Reader: c.reader, Category: p.text("category"), Starred: p.truth("starred"), Unread: p.truth("unread"), Match: p.text("q")}
+	source := p.text("source")
+	if p.err != nil {
+		return q, p.err
+	}
+	if err := fitText("q", q.Match, 1000); err != nil {
+		return q, err
+	}
+	var err error
+	q.SourceID, err = s.sourceID(c, source)
+	return q, err
+}
+
+func (s *Server) items(c *riverCall) error {
+	p := c.params("source", "category", "starred", "unread", "q", "from", "to", "before", "oldest", "limit", "since")
+	from, to, oldest, limit := p.time("from"), p.time("to"), p.truth("oldest"), p.limit()
+	before, since := p.text("before"), p.number("since")
+	q, err := s.itemQuery(c, p)
+	if err != nil {
+		return err
+	}
+	q.From, q.To, q.Oldest, q.Limit = from, to, oldest, limit
+	if before != "" {
+		if q.Before, err = readPlace(before); err != nil {
+			return err
+		}
+	}
+	if p.has("since") {
+		if before != "" {
+			return fault.New(fault.Invalid, "since and before are two orders: give one of them.")
+		}
+		q.ChangedIn, q.BySeq, q.Oldest = since, true, true
+	}
+	rows, err := s.River.Items(c.ctx(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Items []client.Item `json:"items"`
+		Next  string        `json:"next,omitempty"`
+	}{Items: make([]client.Item, len(rows))}
+	for i := range rows {
+		page.Items[i] = itemOf(&rows[i])
+	}
+	if len(rows) == q.Limit {
+		last := &rows[len(rows)-1]
+		page.Next = placeText(last.Place())
+		if q.BySeq {
+			page.Next = strconv.FormatInt(last.Seq, 10)
+		}
+	}
+	return ok(c.w, page)
+}
+
+// placeText is a place in the river as clients carry it.
+func placeText(p river.Place) string { return fmt.Sprintf("%d.%d", p.At, p.ID) }
+
+func readPlace(text string) (p river.Place, err error) {
+	at, id, parted := strings.Cut(text, ".")
+	if p.At, err = strconv.ParseInt(at, 10, 64); err == nil && parted {
+		p.ID, err = strconv.ParseInt(id, 10, 64)
+	}
+	if err != nil || !parted || p.ID < 0 {
+		return p, fault.New(fault.Invalid, "before is %q: it needs what \"next\" of the page before says.", cut(text, 100))
+	}
+	return p, nil
+}
+
+func (s *Server) item(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	rows, err := s.River.Items(c.ctx(), river.ItemQuery{Reader: c.reader, IDs: []int64{id}, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return fault.New(fault.NotFound, "There is no item %d in this river.", id)
+	}
+	return ok(c.w, itemOf(&rows[0]))
+}
+
+const maxMarks = 1000 // items of a request
+
+func (s *Server) markItems(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	var in client.MarkRequest
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	switch n := len(in.IDs); {
+	case n == 0:
+		return fault.New(fault.Invalid, "ids is missing: it names the items.")
+	case n > maxMarks:
+		return fault.New(fault.Invalid, "ids has %d entries; at most %d are taken at a time.", n, maxMarks)
+	case in.Read == nil && in.Starred == nil:
+		return fault.New(fault.Invalid, "Say how: read or starred (or both) must be true or false.")
+	}
+	ids := make([]int64, len(in.IDs))
+	for i, id := range in.IDs {
+		ids[i] = int64(id)
+	}
+	if err := s.River.Mark(c.ctx(), c.reader, ids, in.Read, in.Starred); err != nil {
+		return err
+	}
+	return ok(c.w, struct {
+		Marked int `json:"marked"`
+	}{len(ids)})
+}
+
+func (s *Server) markAllRead(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	var in client.ReadRequest
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	source, err := s.sourceID(c, in.Source)
+	if err != nil {
+		return err
+	}
+	to := s.Now()
+	if in.To != nil {
+		to = *in.To
+	}
+	if err := s.River.MarkAllRead(c.ctx(), c.reader, source, in.Category, to); err != nil {
+		return err
+	}
+	return ok(c.w, struct {
+		To time.Time `json:"to"`
+	}{milli(to)})
+}

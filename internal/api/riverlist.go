@@ -1,0 +1,259 @@
+package api
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func (s *Server) categories(c *riverCall) error {
+	p := c.params("unread")
+	unread := p.truth("unread")
+	if p.err != nil {
+		return p.err
+	}
+	rows, err := s.River.Categories(c.ctx(), c.reader, unread)
+	if err != nil {
+		return err
+	}
+	list := make([]client.Category, len(rows))
+	for i, row := range rows {
+		list[i] = client.Category{Name: row.Name, Public: row.Public, Sources: row.Sources}
+		if unread {
+			list[i].Unread = &rows[i].Unread
+		}
+	}
+	return ok(c.w, struct {
+		Categories []client.Category `json:"categories"`
+	}{list})
+}
+
+// categoryName is the parameter that names a category.
+func (c *riverCall) categoryName() (string, error) {
+	p := c.params("name")
+	name := p.text("name")
+	switch {
+	case p.err != nil:
+		return "", p.err
+	case name == "":
+		return "", fault.New(fault.Invalid, "The parameter name is missing: it names the category.")
+	}
+	return name, fitText("name", name, maxName)
+}
+
+func (s *Server) putCategory(c *riverCall) error {
+	name, err := c.categoryName()
+	if err != nil {
+		return err
+	}
+	var in client.CategoryChange
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	if in.Name != nil {
+		switch err := fitText("name", *in.Name, maxName); {
+		case err != nil:
+			return err
+		case *in.Name == "":
+			return fault.New(fault.Invalid, "The new name is empty: DELETE removes a category.")
+		case in.Public != nil:
+			return fault.New(fault.Invalid, "A category is renamed by a request of its own; nothing was changed.")
+		}
+		if err := s.River.RenameCategory(c.ctx(), c.reader, name, *in.Name); err != nil {
+			return err
+		}
+		return ok(c.w, categoryAnswer{*in.Name})
+	}
+	public := in.Public != nil && *in.Public
+	if in.Public == nil {
+		// One that is there stays as public as it was.
+		list, err := s.River.Categories(c.ctx(), c.reader, false)
+		if err != nil {
+			return err
+		}
+		for _, old := range list {
+			public = public || old.Name == name && old.Public
+		}
+	}
+	if err := s.River.PutCategory(c.ctx(), c.reader, name, public); err != nil {
+		return err
+	}
+	return ok(c.w, categoryAnswer{name})
+}
+
+type categoryAnswer struct {
+	Name string `json:"name"`
+}
+
+func (s *Server) dropCategory(c *riverCall) error {
+	name, err := c.categoryName()
+	if err != nil {
+		return err
+	}
+	if err := s.River.RenameCategory(c.ctx(), c.reader, name, ""); err != nil {
+		return err
+	}
+	return ok(c.w, categoryAnswer{name})
+}
+
+func (s *Server) exportOPML(c *riverCall) error {
+	p := c.params("category")
+	category := p.text("category")
+	if p.err != nil {
+		return p.err
+	}
+	d, err := s.River.Export(c.ctx(), c.reader, category)
+	if err != nil {
+		return err
+	}
+	doc, err := d.AppendXML(nil)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
+	s.extend(c.w)
+	if _, err := c.w.Write(doc); err != nil {
+		return s.broken(c.r, err)
+	}
+	return nil
+}
+
+// maxOPML is how many bytes of a document are taken: more than a parser looks at, which
+// says itself what was too long.
+const maxOPML = 17 << 20
+
+// importOPML answers in lines: how far it is, and in the end what came of it.
+func (s *Server) importOPML(c *riverCall) error {
+	p := c.params("url", "category", "follow")
+	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.truth("follow")}
+	if p.err != nil {
+		return p.err
+	}
+	if err := fitText("category", o.Category, maxName); err != nil {
+		return err
+	}
+	var doc io.Reader
+	switch {
+	case o.URL != "":
+		if err := checkURL("url", o.URL, maxURL); err != nil {
+			return err
+		}
+		if c.r.ContentLength > 0 {
+			return fault.New(fault.Invalid, "There is a document and a url: send one of them.")
+		}
+	case o.Follow:
+		return fault.New(fault.Invalid, "follow needs a url: only what is read again can be followed.")
+	default:
+		if err := opmlType(c.r); err != nil {
+			return err
+		}
+		doc = upload{http.MaxBytesReader(c.w, c.r.Body, maxOPML), http.NewResponseController(c.w)}
+	}
+	tell := &steps{s: s, w: c.w, enc: json.NewEncoder(c.w)}
+	o.Progress = tell.progress
+	res, err := s.River.Import(c.ctx(), c.reader, doc, o)
+	switch {
+	case err != nil && !tell.begun:
+		return err
+	case err != nil:
+		_ = tell.line(errorAnswer{s.bodyFor(c, err)}) // nobody is left to tell when the connection is gone
+	default:
+		_ = tell.line(struct {
+			Result client.ImportedOPML `json:"result"`
+		}{importedOf(&res)})
+	}
+	return nil
+}
+
+// opmlType refuses what is plainly something else. What it is a document says itself.
+func opmlType(r *http.Request) error {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch media {
+	case "text/x-opml", "text/xml", "application/xml", "text/plain", "application/octet-stream", "application/opml+xml":
+		return nil
+	}
+	if err == nil && strings.HasSuffix(media, "+xml") {
+		return nil
+	}
+	return fault.New(fault.Invalid, "Send the document as the body, with Content-Type: text/x-opml, or name it with url.")
+}
+
+// steps are the lines of an answer that tells how far something is.
+type steps struct {
+	s     *Server
+	w     http.ResponseWriter
+	enc   *json.Encoder
+	begun bool
+	last  time.Time
+}
+
+func (t *steps) line(v any) error {
+	if !t.begun {
+		t.begun = true
+		t.enc.SetEscapeHTML(false)
+		t.w.Header().Set("Content-Type", "application/x-ndjson")
+	}
+	t.s.extend(t.w)
+	if err := t.enc.Encode(v); err != nil {
+		return err
+	}
+	return http.NewResponseController(t.w).Flush()
+}
+
+// progress tells at most ten times a second.
+func (t *steps) progress(done, total int) {
+	now := time.Now()
+	if now.Sub(t.last) < 100*time.Millisecond {
+		return
+	}
+	t.last = now
+	_ = t.line(struct {
+		Done  int `json:"done"`
+		Total int `json:"total"`
+	}{done, total})
+}
+
+func (s *Server) lists(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	rows, err := s.River.ReadingLists(c.ctx(), c.reader)
+	if err != nil {
+		return err
+	}
+	list := make([]client.List, len(rows))
+	for i, l := range rows {
+		list[i] = client.List{ID: l.ID, URL: l.URL, Title: l.Title, Category: l.Category, Feeds: l.Feeds,
+			ReadAt: when(l.ReadAt), NextAt: when(l.NextAt), Problem: l.Problem}
+	}
+	return ok(c.w, struct {
+		Lists []client.List `json:"lists"`
+	}{list})
+}
+
+func (s *Server) dropList(c *riverCall) error {
+	p := c.params("remove")
+	remove := p.truth("remove")
+	if p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	if err := s.River.DropReadingList(c.ctx(), c.reader, id, remove); err != nil {
+		return err
+	}
+	return ok(c.w, removedID{id})
+}
+
+type removedID struct {
+	ID int64 `json:"removed,string"`
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"strconv"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func (s *Server) notices(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	rows, err := s.River.Notices(c.ctx(), c.reader)
+	if err != nil {
+		return err
+	}
+	list := make([]client.Notice, len(rows))
+	for i := range rows {
+		list[i] = noticeOf(&rows[i])
+	}
+	return ok(c.w, struct {
+		Notices []client.Notice `json:"notices"`
+	}{list})
+}
+
+func (s *Server) putNotice(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	var in client.NoticeRequest
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	n := river.Notice{Reader: c.reader}
+	if in.ID != 0 {
+		old, err := s.notice(c, in.ID)
+		if err != nil {
+			return err
+		}
+		n = old
+	}
+	for _, text := range []struct {
+		name, value string
+		most        int
+	}{{"category", in.Category, maxName}, {"target", in.Target, maxURL}} {
+		if err := fitText(text.name, text.value, text.most); err != nil {
+			return err
+		}
+	}
+	source, err := s.sourceID(c, in.Source)
+	if err != nil {
+		return err
+	}
+	n.SourceID, n.Category, n.Via, n.Target, n.Paused = source, in.Category, in.Via, in.Target, in.Paused
+	if in.Secret != nil {
+		if err := fitText("secret", *in.Secret, maxName); err != nil {
+			return err
+		}
+		n.Secret = *in.Secret
+	}
+	if n, err = s.River.PutNotice(c.ctx(), n); err != nil {
+		return err
+	}
+	return ok(c.w, noticeOf(&n))
+}
+
+// notice is one of the reader's.
+func (s *Server) notice(c *riverCall, id int64) (river.Notice, error) {
+	rows, err := s.River.Notices(c.ctx(), c.reader)
+	if err != nil {
+		return river.Notice{}, err
+	}
+	for _, n := range rows {
+		if n.ID == id {
+			return n, nil
+		}
+	}
+	return river.Notice{}, fault.New(fault.NotFound, "There is no notice %s.", strconv.FormatInt(id, 10))
+}
+
+func (s *Server) dropNotice(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	if err := s.River.DropNotice(c.ctx(), c.reader, id); err != nil {
+		return err
+	}
+	return ok(c.w, removedID{id})
+}
+
+func (s *Server) tryNotice(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	if err := s.River.TryNotice(c.ctx(), c.reader, id); err != nil {
+		return err
+	}
+	return ok(c.w, struct {
+		Tried int64 `json:"tried,string"`
+	}{id})
+}

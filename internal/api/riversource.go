@@ -1,0 +1,317 @@
+package api
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+const (
+	maxSources    = 10_000 // of a page
+	maxName       = 500    // bytes of a title or a category's name
+	maxCategories = 100    // of a source
+)
+
+func (s *Server) sources(c *riverCall) error {
+	p := c.params("match", "category", "broken", "unread", "limit", "after")
+	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.truth("broken"),
+		Unread: p.truth("unread"), Limit: p.limitTo(maxSources)}
+	after := p.text("after")
+	if p.err != nil {
+		return p.err
+	}
+	if after != "" {
+		n, err := strconv.ParseUint(after, 10, 31)
+		if err != nil {
+			return fault.New(fault.Invalid, "after is %q: it needs what \"next\" of the page before says.", cut(after, 100))
+		}
+		q.Skip = int(n)
+	}
+	rows, err := s.River.Subscriptions(c.ctx(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Sources []client.Source `json:"sources"`
+		Next    string          `json:"next,omitempty"`
+	}{Sources: make([]client.Source, len(rows))}
+	for i := range rows {
+		page.Sources[i] = sourceOf(&rows[i], q.Unread)
+	}
+	if len(rows) == q.Limit {
+		page.Next = strconv.Itoa(q.Skip + len(rows))
+	}
+	return ok(c.w, page)
+}
+
+func (s *Server) addSource(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	var in client.SourceRequest
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	// Only the beginning of its scheme may be missing: people type addresses without it.
+	if err := fitText("url", in.URL, maxURL); err != nil {
+		return err
+	}
+	if in.URL == "" {
+		return fault.New(fault.Invalid, "url is missing: it names a feed, or a page that has feeds.")
+	}
+	if err := checkFollowing(&in.Title, &in.Categories); err != nil {
+		return err
+	}
+	every, err := interval(in.Interval)
+	if err != nil {
+		return err
+	}
+	login, err := loginFrom(in.Login)
+	if err != nil {
+		return err
+	}
+	added, err := s.River.Add(c.ctx(), river.Request{Reader: c.reader, URL: in.URL, Title: in.Title, Categories: in.Categories,
+		Interval: every, Login: login, First: in.First})
+	if err != nil {
+		return err
+	}
+	out := client.AddedSource{New: added.New}
+	for _, choice := range added.Choices {
+		out.Choices = append(out.Choices, client.Choice{URL: choice.URL, Title: choice.Title, Format: choice.Format, Kind: choice.Kind})
+	}
+	if len(out.Choices) == 0 {
+		src := sourceOf(&added.Followed, false)
+		out.Source = &src
+	}
+	return ok(c.w, out)
+}
+
+// checkFollowing bounds what a reader calls a source.
+func checkFollowing(title *string, categories *[]string) error {
+	if title != nil {
+		if err := fitText("title", *title, maxName); err != nil {
+			return err
+		}
+	}
+	if categories == nil {
+		return nil
+	}
+	if n := len(*categories); n > maxCategories {
+		return fault.New(fault.Invalid, "categories has %d entries; at most %d are taken.", n, maxCategories)
+	}
+	for _, name := range *categories {
+		if name == "" {
+			return fault.New(fault.Invalid, "categories has an empty name in it.")
+		}
+		if err := fitText("The name of a category", name, maxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interval is the time between checks that a reader wishes, in seconds.
+func interval(seconds int64) (time.Duration, error) {
+	const most = 366 * 24 * 60 * 60
+	if seconds < 0 || seconds > most {
+		return 0, fault.New(fault.Invalid, "interval_s is %d: it needs seconds between two checks, or 0 for none.", seconds)
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// loginFrom is what a request says that the server of a feed wants to see.
+func loginFrom(in *client.Login) (river.Login, error) {
+	if in == nil || in.Kind == "" {
+		return river.Login{}, nil
+	}
+	l := river.Login{Kind: in.Kind, Name: in.Name, Secret: in.Secret}
+	const needs = "A login of the kind %s needs %s."
+	switch l.Kind {
+	case river.LoginBasic, river.LoginWSSE:
+		if l.Name == "" {
+			return l, fault.New(fault.Invalid, needs, l.Kind, "the name of a user")
+		}
+	case river.LoginHeader:
+		if l.Name == "" {
+			return l, fault.New(fault.Invalid, needs, l.Kind, "the name of the header")
+		}
+	case river.LoginToken:
+	default:
+		return l, fault.New(fault.Invalid, "The login's kind is %q: it needs one of basic, token, wsse, header.", cut(l.Kind, 100))
+	}
+	if l.Secret == "" {
+		return l, fault.New(fault.Invalid, needs, l.Kind, "a secret")
+	}
+	for _, text := range []struct{ name, value string }{{"The login's name", l.Name}, {"The login's secret", l.Secret}} {
+		if err := fitText(text.name, text.value, 4096); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// sourceAt is the source at a URL.
+func (s *Server) sourceAt(c *riverCall) error {
+	f, err := s.namedSource(c)
+	return answerSource(c, f, err)
+}
+
+// namedSource is the source that the parameter url names.
+func (s *Server) namedSource(c *riverCall) (river.Followed, error) {
+	p := c.params("url")
+	what := p.text("url")
+	if p.err != nil {
+		return river.Followed{}, p.err
+	}
+	if what == "" {
+		return river.Followed{}, fault.New(fault.Invalid, "The parameter url is missing: it names the feed, by its address or its id.")
+	}
+	return s.River.Find(c.ctx(), c.reader, what)
+}
+
+func answerSource(c *riverCall, f river.Followed, err error) error {
+	if err != nil {
+		return err
+	}
+	return ok(c.w, sourceOf(&f, false))
+}
+
+func (s *Server) source(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	f, err := s.followed(c)
+	return answerSource(c, f, err)
+}
+
+func (s *Server) changeSource(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	var in client.SourceChange
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	if err := checkFollowing(in.Title, in.Categories); err != nil {
+		return err
+	}
+	var every time.Duration
+	if in.Interval != nil {
+		if every, err = interval(*in.Interval); err != nil {
+			return err
+		}
+	}
+	login, err := loginFrom(in.Login)
+	if err != nil {
+		return err
+	}
+	if in.Login != nil {
+		// One request, one transaction: nothing is changed by halves.
+		if in.Title != nil || in.Categories != nil || in.Interval != nil {
+			return fault.New(fault.Invalid, "The login is changed by a request of its own; nothing was changed.")
+		}
+		f, err := s.River.SetLogin(c.ctx(), c.reader, id, login)
+		return answerSource(c, f, err)
+	}
+	f, err := s.River.Change(c.ctx(), c.reader, id, func(sub *river.Subscription) error {
+		if in.Title != nil {
+			sub.Title = *in.Title
+		}
+		if in.Categories != nil {
+			sub.Categories = slices.Compact(slices.Sorted(slices.Values(*in.Categories)))
+		}
+		if in.Interval != nil {
+			sub.Interval = every
+		}
+		return nil
+	})
+	return answerSource(c, f, err)
+}
+
+func (s *Server) removeSource(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	f, err := s.followed(c)
+	if err != nil {
+		return err
+	}
+	if err := s.River.Remove(c.ctx(), c.reader, f.Source.ID); err != nil {
+		return err
+	}
+	return ok(c.w, struct {
+		Removed client.Source `json:"removed"`
+	}{sourceOf(&f, false)})
+}
+
+func (s *Server) refreshSource(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	f, err := s.followed(c)
+	if err != nil {
+		return err
+	}
+	check, err := s.River.Refresh(c.ctx(), f.Source.ID)
+	if err != nil {
+		return err
+	}
+	return ok(c.w, checkOf(&check))
+}
+
+func (s *Server) reviveSource(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	f, err := s.River.Revive(c.ctx(), c.reader, id)
+	return answerSource(c, f, err)
+}
+
+func (s *Server) undoSource(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	f, err := s.River.Undo(c.ctx(), c.reader, id)
+	return answerSource(c, f, err)
+}
+
+func (s *Server) explainSource(c *riverCall) error {
+	if p := c.params(); p.err != nil {
+		return p.err
+	}
+	f, err := s.followed(c)
+	return s.answerExplained(c, f, err)
+}
+
+func (s *Server) explainAt(c *riverCall) error {
+	f, err := s.namedSource(c)
+	return s.answerExplained(c, f, err)
+}
+
+func (s *Server) answerExplained(c *riverCall, f river.Followed, err error) error {
+	if err != nil {
+		return err
+	}
+	e, err := s.River.Explain(c.ctx(), f.Source.ID)
+	if err != nil {
+		return err
+	}
+	f.Source = e.Source
+	return ok(c.w, explanationOf(&f, &e))
+}
