@@ -1,0 +1,271 @@
+package greader
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// endpoint finds what answers at an address; whatever follows its name is kept.
+func (c *call) endpoint(name string) (do func() error, ok bool) {
+	if rest, ok := strings.CutPrefix(name, "stream/contents"); ok && (rest == "" || rest[0] == '/') {
+		c.rest = strings.TrimPrefix(rest, "/")
+		return c.contents, true
+	}
+	switch name {
+	case "accounts/ClientLogin":
+		return c.login, true
+	case "token":
+		return func() error { return c.plain(c.token()) }, true
+	case "user-info":
+		return c.userInfo, true
+	case "preference/list":
+		return func() error { return c.json(map[string]any{"prefs": []any{}}) }, true
+	case "preference/stream/list":
+		return func() error { return c.json(map[string]any{"streamprefs": map[string]any{}}) }, true
+	case "preference/set", "preference/stream/set":
+		return func() error { return c.done(c.checkToken()) }, true // there is nothing to set, which harms nobody
+	case "friend/list":
+		return func() error { return c.json(map[string]any{"friends": []any{}}) }, true
+	case "tag/list":
+		return c.tags, true
+	case "rename-tag":
+		return c.renameTag, true
+	case "disable-tag":
+		return c.disableTag, true
+	case "unread-count":
+		return c.unreadCount, true
+	case "subscription/list":
+		return c.subscriptions, true
+	case "subscription/edit":
+		return c.edit, true
+	case "subscription/quickadd":
+		return c.quickAdd, true
+	case "subscription/export":
+		return c.export, true
+	case "subscription/import":
+		return c.imports, true
+	case "stream/items/ids":
+		return c.ids, true
+	case "stream/items/contents":
+		return c.lookup, true
+	case "edit-tag":
+		return c.editTag, true
+	case "mark-all-as-read":
+		return c.markAll, true
+	}
+	return nil, false
+}
+
+// jsonOnly refuses other forms of answers than JSON.
+func (c *call) jsonOnly() error {
+	if out := c.form.get("output"); out != "" && out != "json" {
+		return &Error{Status: http.StatusNotImplemented, Msg: "Not Implemented! Ask with output=json."}
+	}
+	return nil
+}
+
+func invalid(msg string) error { return &Error{Status: http.StatusBadRequest, Msg: msg} }
+
+func (c *call) userInfo() error {
+	u, err := c.Backend.UserInfo(c.ctx, c.user)
+	if err != nil {
+		return err
+	}
+	return c.json(u)
+}
+
+func (c *call) tags() error {
+	if err := c.jsonOnly(); err != nil {
+		return err
+	}
+	labels, err := c.Backend.Labels(c.ctx, c.user)
+	if err != nil {
+		return err
+	}
+	tags := []Tag{{ID: State(Starred).String()}}
+	for _, l := range labels {
+		tags = append(tags, Tag{ID: Label(l).String(), Type: "folder"})
+	}
+	return c.json(map[string]any{"tags": tags})
+}
+
+// label reads a stream that must be a label.
+func label(s string) (string, error) {
+	stream, err := ParseStream(s)
+	if err != nil || stream.Kind != KindLabel {
+		return "", invalid("A label is needed: user/-/label/ and its name.")
+	}
+	return stream.Name, nil
+}
+
+func (c *call) renameTag() error {
+	if err := c.checkToken(); err != nil {
+		return err
+	}
+	from, err := label(c.form.get("s"))
+	if err != nil {
+		return err
+	}
+	to, err := label(c.form.get("dest"))
+	if err != nil {
+		return err
+	}
+	return c.done(c.Backend.RenameLabel(c.ctx, c.user, from, to))
+}
+
+func (c *call) disableTag() error {
+	if err := c.checkToken(); err != nil {
+		return err
+	}
+	var names []string
+	for _, s := range c.form["s"] {
+		name, err := label(s)
+		if err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 || len(names) > mostFeeds {
+		return invalid("Send the labels to remove as s, at most 1,000.")
+	}
+	for _, name := range names {
+		if err := c.Backend.RenameLabel(c.ctx, c.user, name, ""); err != nil {
+			return err
+		}
+	}
+	return c.plain("OK")
+}
+
+func (c *call) unreadCount() error {
+	if err := c.jsonOnly(); err != nil {
+		return err
+	}
+	list, err := c.Backend.Unread(c.ctx, c.user)
+	if err != nil {
+		return err
+	}
+	most := int64(0)
+	for i := range list {
+		most = max(most, list[i].Count)
+	}
+	return c.json(map[string]any{"max": most, "unreadcounts": list})
+}
+
+// marks reads what a and r of edit-tag make of an item.
+//
+// spec:cloudburst#greader-marks
+func (c *call) marks() (read, starred *bool, err error) {
+	set := func(to **bool, value bool) error {
+		if *to != nil && **to != value {
+			return invalid("The request both adds and removes one tag.")
+		}
+		*to = &value
+		return nil
+	}
+	for _, name := range []string{"a", "r"} {
+		for _, tag := range c.form[name] {
+			if tag == "" {
+				continue
+			}
+			s, err := ParseStream(tag)
+			if err != nil || s.Kind == KindFeed {
+				return nil, nil, invalid("That is no tag: " + clip(tag))
+			}
+			if s.Kind == KindLabel {
+				return nil, nil, invalid("This server has no tags for items; labels are for feeds.")
+			}
+			switch {
+			case s.Name == Read:
+				err = set(&read, name == "a")
+			case s.Name == KeptUnread && name == "a":
+				err = set(&read, false)
+			case s.Name == Starred:
+				err = set(&starred, name == "a")
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return read, starred, nil
+}
+
+func (c *call) editTag() error {
+	if err := c.checkToken(); err != nil {
+		return err
+	}
+	ids, err := c.itemIDs()
+	if err != nil {
+		return err
+	}
+	read, starred, err := c.marks()
+	if err != nil || read == nil && starred == nil || len(ids) == 0 {
+		return c.done(err) // what others know as tags changes nothing here
+	}
+	return c.done(c.Backend.Mark(c.ctx, c.user, ids, read, starred))
+}
+
+// itemIDs reads the items of a request, each once.
+func (c *call) itemIDs() ([]ItemID, error) {
+	if len(c.form["i"]) > MaxIDs {
+		return nil, invalid("These are more than 10,000 items.")
+	}
+	seen := make(map[ItemID]bool, len(c.form["i"]))
+	var ids []ItemID
+	for _, s := range c.form["i"] {
+		id, err := ParseItemID(s)
+		if err != nil {
+			return nil, invalid("That is no item: " + clip(s))
+		}
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+func (c *call) markAll() error {
+	if err := c.checkToken(); err != nil {
+		return err
+	}
+	s, err := ParseStream(c.form.get("s"))
+	if err != nil || c.form.get("s") == "" {
+		return invalid("Send the stream to mark as s.")
+	}
+	if s.Kind == KindState && s.Name != "" {
+		return c.plain("OK") // starred, read and the like have nothing to mark, and apps ask all the same
+	}
+	to, err := stamp(c.form.get("ts"))
+	if err != nil {
+		return err
+	}
+	return c.done(c.Backend.MarkAllRead(c.ctx, c.user, s, to))
+}
+
+// stamp reads a time that apps send in seconds, milliseconds, microseconds (as Google
+// had it) or nanoseconds: by its length, which is unambiguous until the year 2286.
+//
+// spec:cloudburst#greader-times
+func stamp(s string) (time.Time, error) {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), ".") // some apps send fractions
+	n, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case s == "" || err == nil && n == 0:
+		return time.Time{}, nil
+	case err != nil && !errors.Is(err, strconv.ErrRange) || n < 0:
+		return time.Time{}, invalid("That is no time: " + clip(s))
+	case err != nil:
+		return time.Time{}, nil // later than there are times
+	case n < 1e11:
+		return time.Unix(n, 0).UTC(), nil
+	case n < 1e14:
+		return time.UnixMilli(n).UTC(), nil
+	case n < 1e17:
+		return time.UnixMicro(n).UTC(), nil
+	}
+	return time.Unix(0, n).UTC(), nil
+}

@@ -1,0 +1,172 @@
+package greader
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// query reads what a request asks for.
+func (c *call) query(stream string, usual, most int) (Query, error) {
+	q := Query{N: usual, Oldest: c.form.get("r") == "o", Continuation: c.form.get("c")}
+	var err error
+	if q.Stream, err = ParseStream(stream); err != nil {
+		return q, invalid("That is no stream: " + clip(stream))
+	}
+	for name, to := range map[string]*[]Stream{"xt": &q.Exclude, "it": &q.Include} {
+		for _, s := range c.form[name] {
+			if s == "" {
+				continue
+			}
+			one, err := ParseStream(s)
+			if err != nil || len(*to) == 100 {
+				return q, invalid("That is no stream, or there are more than 100: " + clip(s))
+			}
+			*to = append(*to, one)
+		}
+	}
+	if q.After, err = stamp(c.form.get("ot")); err != nil {
+		return q, err
+	}
+	if q.Before, err = stamp(c.form.get("nt")); err != nil {
+		return q, err
+	}
+	if n, err := strconv.Atoi(c.form.get("n")); err == nil && n > 0 {
+		q.N = min(n, most)
+	}
+	if len(q.Continuation) > 100 {
+		return q, invalid("That is no continuation.")
+	}
+	return q, nil
+}
+
+func (c *call) ids() error {
+	if err := c.jsonOnly(); err != nil {
+		return err
+	}
+	q, err := c.query(c.form.get("s"), someIDs, MaxIDs)
+	if err != nil {
+		return err
+	}
+	list, next, err := c.Backend.IDs(c.ctx, c.user, q)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].Streams == nil {
+			list[i].Streams = []string{}
+		}
+	}
+	if list == nil {
+		list = []Ref{}
+	}
+	out := struct {
+		Refs []Ref  `json:"itemRefs"`
+		Next string `json:"continuation,omitempty"`
+	}{list, next}
+	return c.json(out)
+}
+
+// contents is a stream with the content of its items.
+func (c *call) contents() error {
+	if err := c.jsonOnly(); err != nil {
+		return err
+	}
+	stream := c.rest
+	if stream == "" {
+		stream = c.form.get("s")
+	}
+	q, err := c.query(stream, fewest, MaxItems)
+	if err != nil {
+		return err
+	}
+	left, rounds := q.N, mostRounds
+	return c.pages(q.Stream.String(), func() (list []Item, next string, more bool, err error) {
+		q.N = min(left, batch)
+		list, next, err = c.Backend.Items(c.ctx, c.user, q)
+		left -= len(list)
+		rounds-- // a backend may have to look at many items to find few
+		q.Continuation = next
+		return list, next, left > 0 && next != "" && rounds > 0, err
+	})
+}
+
+// lookup is the content of items.
+func (c *call) lookup() error {
+	if err := c.jsonOnly(); err != nil {
+		return err
+	}
+	ids, err := c.itemIDs()
+	if err != nil {
+		return err
+	}
+	slices.Sort(ids)
+	oldest := c.form.get("r") == "o"
+	if !oldest {
+		slices.Reverse(ids)
+	}
+	return c.pages(State(ReadingList).String(), func() ([]Item, string, bool, error) {
+		some := ids[:min(len(ids), batch)]
+		ids = ids[len(some):]
+		if len(some) == 0 {
+			return nil, "", false, nil
+		}
+		list, err := c.Backend.Lookup(c.ctx, c.user, some)
+		slices.SortFunc(list, func(a, b Item) int {
+			n := strings.Compare(a.ID, b.ID) // of one length, so that they compare as numbers
+			if !oldest {
+				return -n
+			}
+			return n
+		})
+		return list, "", len(ids) > 0, err
+	})
+}
+
+// pages writes items as they come, page after page, so that thousands of them are never
+// in memory together. A failure after the first page breaks the connection: half an
+// answer must not look like a whole one.
+func (c *call) pages(id string, page func() (list []Item, next string, more bool, err error)) error {
+	list, next, more, err := page()
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	enc := json.NewEncoder(c.w)
+	enc.SetEscapeHTML(false)
+	name, _ := json.Marshal(id) // a string
+	_, err = io.WriteString(c.w, `{"direction":"ltr","id":`+string(name)+`,"updated":`+strconv.FormatInt(c.now().Unix(), 10)+`,"items":[`)
+	for comma := ""; err == nil; {
+		for i := range list {
+			if _, err = io.WriteString(c.w, comma); err == nil {
+				err = enc.Encode(list[i])
+			}
+			if err != nil {
+				return c.gone(err)
+			}
+			comma = ","
+		}
+		if !more {
+			break
+		}
+		if list, next, more, err = page(); err != nil {
+			if c.Log != nil {
+				c.Log.WarnContext(c.ctx, "greader: an answer was broken off", "err", err)
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}
+	if err != nil {
+		return c.gone(err)
+	}
+	end := "]"
+	if next != "" {
+		text, _ := json.Marshal(next) // a string
+		end += `,"continuation":` + string(text)
+	}
+	_, err = io.WriteString(c.w, end+"}\n")
+	return c.gone(err)
+}
