@@ -148,8 +148,9 @@ func Own(callback string, origins ...string) bool {
 
 // ownDoors are the paths at which this server takes requests of other programs.
 func ownDoors() []string {
-	return append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap",
-		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm", pathNotifyCloud)
+	doors := append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap",
+		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
+	return append(doors, notifyDoors()...)
 }
 
 // canonicalOrigin is an origin in lower case without the port that its scheme implies.

@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 
+	"cloudburst/cnws"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/upstream"
 	"cloudburst/rsscloud"
@@ -13,7 +15,7 @@ import (
 )
 
 // Notified is the doors at which other hubs tell this server of changes. CNWS comes
-// in at the hub's own door, see [CNWS].
+// in at the hub's own door too, see [CNWS].
 type Notified struct {
 	Engine  Engine
 	Trusted []netip.Prefix // see [CallerAddr]
@@ -24,10 +26,33 @@ type Notified struct {
 //
 // spec:cloudburst#door-notify
 func (d *Notified) Routes() []Route {
+	cloud := plainBody(http.HandlerFunc(d.cloud))
 	return []Route{
-		{pathNotifyCloud, http.HandlerFunc(d.cloud)},
+		{pathNotifyCloud, cloud},
+		{pathNotifyRPC, cloud},
+		{pathNotifySOAP, cloud},
+		{pathNotifyCNWS, &cnws.Handler{Subscriber: &CNWS{Upstream: d.Engine, Trusted: d.Trusted, Log: d.Log}, Log: d.Log}},
 		{pathNotifyWebSub + "{token}", http.HandlerFunc(d.websub)},
 	}
+}
+
+// notifyDoors are the paths of those that have a path of their own.
+func notifyDoors() []string {
+	return []string{pathNotifyCloud, pathNotifyRPC, pathNotifySOAP, pathNotifyCNWS}
+}
+
+// plainBody refuses bodies that are packed: what they would come to is not known before
+// they are read.
+func plainBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+			w.Header().Set("Connection", "close") // the body is not read
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			http.Error(w, "The body is encoded; send it as it is, without Content-Encoding.", http.StatusUnsupportedMediaType)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Mount puts the doors on mux.
@@ -37,7 +62,8 @@ func (d *Notified) Mount(mux *http.ServeMux) {
 	}
 }
 
-// cloud takes what clouds send: notifications, test calls and challenges. When it
+// cloud takes what clouds send: notifications, test calls and challenges, in any of
+// their protocols at any of the paths: what counts is the body. When it
 // cannot be looked up whether a feed is wanted, a notification is answered 503, so
 // that it is sent again, and never 410, which would end the registration.
 func (d *Notified) cloud(w http.ResponseWriter, r *http.Request) {
@@ -106,9 +132,14 @@ func (v *visit) Rejected(ctx context.Context, token string, _ error) {
 	v.logged(ctx, v.Engine.Rejected(ctx, token))
 }
 
-// Deliver takes content: only that there is some counts.
+// Deliver takes content, which counts where it was signed; else it says only that
+// there is some. When it returns, what follows is on disk.
 func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
-	err := v.Engine.Delivered(ctx, d.Token, CallerAddr(v.r, v.Trusted), rsscloud.Hops(v.r.Header))
+	c := upstream.Content{Body: d.Body, Signed: d.Verified, Header: http.Header{"Content-Type": {d.ContentType}}}
+	if links := v.r.Header.Values("Link"); len(links) > 0 {
+		c.Header["Link"] = links
+	}
+	err := v.Engine.Delivered(ctx, d.Token, CallerAddr(v.r, v.Trusted), rsscloud.Hops(v.r.Header), c)
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		return websub.ErrNotWanted
 	}

@@ -25,16 +25,15 @@ import (
 // Where hubs reach this server with their notifications.
 const (
 	pathNotifyCloud  = "/notify/rsscloud"
+	pathNotifyRPC    = "/notify/RPC2"
+	pathNotifySOAP   = "/notify/soap"
 	pathNotifyWebSub = "/notify/websub/" // and the token
-	pathNotifyCNWS   = "/cnws"
+	pathNotifyCNWS   = "/notify/cnws"
 )
 
 const (
-	// ownProcedure is what clouds call that notify by procedure only; any other is
-	// answered as well.
-	ownProcedure = "rssCloud.notify"
-	mostHubs     = 10  // doors that one feed can name
-	mostSaid     = 500 // bytes of a hub's own words that are kept
+	mostHubs = 10  // doors that one feed can name
+	mostSaid = 500 // bytes of a hub's own words that are kept
 )
 
 // UpstreamClient asks other hubs for notifications; it is an upstream.Subscriber.
@@ -144,16 +143,10 @@ func (u *UpstreamClient) Ask(ctx context.Context, f upstream.Follow) (upstream.A
 		return upstream.Answer{}, asked(err)
 	case upstream.CNWS:
 		c := &cnws.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
-		r, err := c.Subscribe(ctx, f.Hub, cnws.Subscribe{ResourceID: f.Topic, NotificationURL: u.PublicURL() + pathNotifyCNWS})
+		r, err := c.Subscribe(ctx, f.Hub, cnws.Subscribe{ResourceID: f.Topic, NotificationURL: u.PublicURL() + "/cnws"})
 		return answerOf(r.Status, cmp.Or(r.Description, r.Title), err)
 	}
-	cloud, g, err := u.cloud(f)
-	if err != nil {
-		return upstream.Answer{}, asked(err)
-	}
-	c := &rsscloud.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
-	r, err := c.PleaseNotify(ctx, cloud, g)
-	return answerOf(r.Success, r.Msg, err)
+	return u.askCloud(ctx, f)
 }
 
 func answerOf(ok bool, text string, err error) (upstream.Answer, error) {
@@ -176,12 +169,16 @@ func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 		// spec:cnws-2003#unsubscribe-by-false
 		return fault.New(fault.Unsupported, "CNWS ends a subscription with its next notification.")
 	}
-	cloud, g, err := u.cloud(f)
+	cloud, err := cloudOf(f)
 	if err != nil {
 		return asked(err)
 	}
 	if _, err := cloud.CancelURL(); err != nil {
 		return fault.New(fault.Unsupported, "This cloud cannot be told; it finds out with its next notification.")
+	}
+	g, err := u.registration(f, u.ways(f)[0])
+	if err != nil {
+		return asked(err)
 	}
 	c := &rsscloud.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
 	r, err := c.Cancel(ctx, cloud, g)
@@ -193,33 +190,6 @@ func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 // another public URL is ended there too, for hubs know it by that.
 func (u *UpstreamClient) websubCallback(f upstream.Follow) string {
 	return cmp.Or(f.Base, u.PublicURL()) + pathNotifyWebSub + f.Token
-}
-
-// cloud is f as its cloud is asked, and what it is asked for. By its own name this
-// server proves itself with the challenge; without one, the address that it calls
-// from counts.
-//
-// spec:rsscloud-2009#domain-optional
-func (u *UpstreamClient) cloud(f upstream.Follow) (rsscloud.Cloud, rsscloud.Registration, error) {
-	c := rsscloud.Cloud{RegisterProcedure: f.Proc, Protocol: f.Wire}
-	protocol, host, port, path, err := rsscloud.SplitCallback(f.Wire, f.Hub)
-	if err != nil {
-		return c, rsscloud.Registration{}, err
-	}
-	c.Domain, c.Port, c.Path = host, port, path
-	if f.Wire != rsscloud.XMLRPC && f.Wire != rsscloud.SOAP {
-		c.Protocol = protocol
-	}
-	notify, procedure := rsscloud.HTTPPost, ""
-	if strings.Contains(f.Proc, "rssPleaseNotify") { // clouds of 2003 know procedures only
-		notify, procedure = rsscloud.XMLRPC, ownProcedure
-	}
-	public := u.PublicURL()
-	g, err := rsscloud.RegistrationFor(notify, public+pathNotifyCloud, procedure, f.Topic)
-	if err == nil && !knownByName(public) {
-		g.Domain = ""
-	}
-	return c, g, err
 }
 
 // knownByName reports a public URL that others can be sent to: https, or a name.
@@ -303,6 +273,6 @@ type Engine interface {
 	Callback(ctx context.Context, token string) (upstream.Follow, error)
 	Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error)
 	Denied(ctx context.Context, token, topic, reason string) error
-	Delivered(ctx context.Context, token string, source netip.Addr, hops int) error
+	Delivered(ctx context.Context, token string, source netip.Addr, hops int, c upstream.Content) error
 	Rejected(ctx context.Context, token string) error
 }

@@ -338,8 +338,8 @@ func (e *playedEngine) Denied(_ context.Context, token, topic, reason string) er
 	return e.keep(fmt.Sprintln("denied", token, topic, reason))
 }
 
-func (e *playedEngine) Delivered(_ context.Context, token string, source netip.Addr, hops int) error {
-	return e.keep(fmt.Sprintln("delivered", token, source, hops))
+func (e *playedEngine) Delivered(_ context.Context, token string, source netip.Addr, hops int, c upstream.Content) error {
+	return e.keep(fmt.Sprintln("delivered", token, source, hops, string(c.Body), c.Signed, c.Header.Get("Content-Type"), c.Header.Get("Link")))
 }
 
 func (e *playedEngine) Rejected(_ context.Context, token string) error {
@@ -422,17 +422,18 @@ func TestWebSubHubsAreHeard(t *testing.T) {
 		status                  int
 		heard                   string
 	}{
-		"a question":               {method: "GET", path: ask("token", sub), status: 200, heard: "confirm token " + feed + " true 5m0s"},
-		"another question":         {method: "GET", path: ask("token", other), status: 404, heard: "confirm token http://other.example/ false 0s"},
-		"a denial":                 {method: "GET", path: ask("token", denied), status: 200, heard: "denied token " + feed + " No."},
-		"content":                  {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, heard: "delivered token 127.0.0.1 1"},
-		"unsigned":                 {method: "POST", path: "/notify/websub/token", status: 202, heard: "rejected token"},
-		"wrongly signed":           {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, heard: "rejected token"},
-		"for nobody":               {method: "POST", path: "/notify/websub/other", signature: signed, status: 410},
-		"without a token":          {method: "POST", path: "/notify/websub/", signature: signed, status: 404},
-		"a question, unwell":       {method: "GET", path: ask("token", sub), err: unwell, status: 503, heard: "confirm token " + feed + " true 5m0s"},
-		"content, unwell":          {method: "POST", path: "/notify/websub/token", signature: signed, err: unwell, status: 503},
-		"content that comes again": {method: "POST", path: "/notify/websub/token", signature: signed, err: fault.New(fault.TooMany, "Slowly."), status: 503, heard: "delivered token 127.0.0.1 1"},
+		"a question":         {method: "GET", path: ask("token", sub), status: 200, heard: "confirm token " + feed + " true 5m0s"},
+		"another question":   {method: "GET", path: ask("token", other), status: 404, heard: "confirm token http://other.example/ false 0s"},
+		"a denial":           {method: "GET", path: ask("token", denied), status: 200, heard: "denied token " + feed + " No."},
+		"content":            {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, heard: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
+		"unsigned":           {method: "POST", path: "/notify/websub/token", status: 202, heard: "rejected token"},
+		"wrongly signed":     {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, heard: "rejected token"},
+		"for nobody":         {method: "POST", path: "/notify/websub/other", signature: signed, status: 410},
+		"without a token":    {method: "POST", path: "/notify/websub/", signature: signed, status: 404},
+		"a question, unwell": {method: "GET", path: ask("token", sub), err: unwell, status: 503, heard: "confirm token " + feed + " true 5m0s"},
+		"content, unwell":    {method: "POST", path: "/notify/websub/token", signature: signed, err: unwell, status: 503},
+		"content that comes again": {method: "POST", path: "/notify/websub/token", signature: signed, err: fault.New(fault.TooMany, "Slowly."), status: 503,
+			heard: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
 	} {
 		e.err = c.err
 		r, err := http.NewRequestWithContext(t.Context(), c.method, srv.URL+c.path, strings.NewReader("<rss/>"))
@@ -443,6 +444,8 @@ func TestWebSubHubsAreHeard(t *testing.T) {
 			r.Header.Set(websub.SignatureHeader, c.signature)
 		}
 		r.Header.Set(rsscloud.HopsHeader, "1")
+		r.Header.Set("Content-Type", "application/rss+xml")
+		r.Header.Set("Link", "<"+feed+`>; rel="self"`)
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

@@ -14,14 +14,21 @@ type Request struct {
 	Feed string // URL
 	Via  string // protocol; "": the best that the feed offers
 	Hub  string // URL of the hub's door; "": the one that the feed names
-	For  string // which part of the program wants it: one word
+	For  string // which part of the program wants it: one word, as Reader or Relay
+
+	// Door is where somebody who read the feed found that it can be followed: nothing
+	// is read for it, and where it is followed there already nothing is asked. Via and
+	// Hub are not considered then. Nil: not found yet.
+	Door  *Door
+	Topic string // with Door: what the feed calls itself; "": nothing
 }
 
 // Add follows a feed, or asks its hub anew when it is followed already. When it
 // returns, the follow is on disk and will be asked for; what the hub says to it
 // stands in the row some time later. Where nothing is named, the feed is read to
 // find its hubs: WebSub is taken before rssCloud. CNWS, of which feeds say nothing,
-// needs a hub.
+// needs a hub. With a Door nothing is read, and who was told of it before is not asked
+// again; a hub that somebody named by hand stays.
 //
 // Errors: fault.Invalid, NotFound (the feed names no hub), Refused (the hub is this
 // server), Unreadable, Unavailable.
@@ -36,14 +43,24 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 	if err != nil {
 		return Follow{}, err
 	}
+	wake := true
 	f, err := e.change(ctx, FollowID(door.Protocol, r.Feed), func(f *Follow, found bool) (Verdict, *event.Event) {
+		wake = true
+		if found && r.Door != nil && f.stands(door, topic) {
+			had := len(f.For)
+			f.want(r.For)
+			if wake = false; len(f.For) == had {
+				return Leave, nil
+			}
+			return Keep, nil
+		}
 		now := e.now()
 		if !found || f.State == Ending {
 			*f = Follow{ID: f.ID, CreatedAt: now, For: f.For}
 		}
 		moved := f.Hub != door.Hub || f.Topic != topic
 		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, door.Protocol, topic, door.Hub, door.Wire, door.Procedure
-		f.Named = r.Hub != ""
+		f.Named = r.Hub != "" && r.Door == nil
 		if moved { // another hub must not be able to speak for this one
 			f.State, f.Missed = Pending, !f.ConfirmedAt.IsZero()
 			f.fresh()
@@ -55,10 +72,16 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 		f.NextAt, f.Claim, f.Asked, f.Failures = now, 0, false, 0
 		return Keep, nil
 	})
-	if err == nil {
+	if err == nil && wake {
 		e.Wake()
 	}
 	return f, err
+}
+
+// stands reports that f is what somebody who found the door would make of it, or that
+// its hub was named by somebody who knew better.
+func (f *Follow) stands(d Door, topic string) bool {
+	return f.State != Ending && (f.Named || f.Hub == d.Hub && f.Wire == d.Wire && f.Proc == d.Procedure && f.Topic == topic)
 }
 
 func (e *Engine) check(r *Request) error {
@@ -67,6 +90,12 @@ func (e *Engine) check(r *Request) error {
 	}
 	if r.For == "" || strings.ContainsAny(r.For, " %_") {
 		return fault.New(fault.Invalid, "Who wants the feed must be one word, not %q.", r.For)
+	}
+	if r.Door != nil {
+		if !slices.Contains(Protocols(), r.Door.Protocol) {
+			return fault.New(fault.Invalid, "The door's protocol is %q: it needs one of %s.", clip(r.Door.Protocol), strings.Join(Protocols(), ", "))
+		}
+		return checkURL("hub", r.Door.Hub)
 	}
 	if r.Via != "" && !slices.Contains(Protocols(), r.Via) {
 		return fault.New(fault.Invalid, "via is %q: it needs one of %s.", clip(r.Via), strings.Join(Protocols(), ", "))
@@ -85,6 +114,13 @@ func (e *Engine) check(r *Request) error {
 
 // choose finds the door, and the name by which its hub knows the feed.
 func (e *Engine) choose(ctx context.Context, r Request) (Door, string, error) {
+	if r.Door != nil {
+		door, err := e.Whole(*r.Door)
+		if err == nil && e.own(door.Hub) {
+			err = ownHub()
+		}
+		return door, topicOf(Found{Topic: r.Topic}, door, r.Feed), err
+	}
 	if r.Hub != "" {
 		door, err := e.Ask.Door(r.Via, r.Hub)
 		if err != nil {
@@ -96,13 +132,13 @@ func (e *Engine) choose(ctx context.Context, r Request) (Door, string, error) {
 		if r.Via != WebSub {
 			return door, r.Feed, nil
 		}
-		found, err := e.Ask.Discover(ctx, r.Feed)
+		found, _, err := e.discover(ctx, r.Feed, r.For)
 		if err != nil { // the hub may read what we may not
 			return door, r.Feed, nil
 		}
 		return door, topicOf(found, door, r.Feed), nil
 	}
-	found, err := e.Ask.Discover(ctx, r.Feed)
+	found, _, err := e.discover(ctx, r.Feed, r.For)
 	if err != nil {
 		return Door{}, "", err
 	}
@@ -124,6 +160,31 @@ func (e *Engine) choose(ctx context.Context, r Request) (Door, string, error) {
 		return Door{}, "", fault.New(fault.NotFound, "The feed %s names no hub for %s; it does for %s.", clip(r.Feed), r.Via, found.Doors[0].Protocol)
 	}
 	return Door{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, say which with via and hub.", clip(r.Feed))
+}
+
+// Whole is a door with everything that its hub is asked by: of one in another's words
+// perhaps only the URL is known.
+func (e *Engine) Whole(d Door) (Door, error) {
+	if d.Protocol == RSSCloud && d.Wire == "" {
+		return e.Ask.Door(d.Protocol, d.Hub)
+	}
+	return d, nil
+}
+
+// discover is what is known of a feed's hubs. The feed is read only when nobody in
+// this program has done so, and when somebody else than its readers wants to know:
+// they read it by their own clock. ok is false when nothing is known.
+//
+// spec:cloudburst#follow-reads-nothing
+func (e *Engine) discover(ctx context.Context, feed string, who ...string) (found Found, ok bool, err error) {
+	if e.Options.Known != nil {
+		found, ok, err = e.Options.Known(ctx, feed)
+		if ok || err != nil || !slices.ContainsFunc(who, func(w string) bool { return w != Reader }) {
+			return found, ok, err
+		}
+	}
+	found, err = e.Ask.Discover(ctx, feed)
+	return found, err == nil, err
 }
 
 // topicOf is what the hub at d calls the feed. A WebSub hub knows it by the URL
@@ -183,6 +244,22 @@ func (e *Engine) Remove(ctx context.Context, feed, via, who string) ([]Follow, e
 func (e *Engine) List(ctx context.Context, q Query) ([]Follow, error) {
 	e.Init()
 	return e.Store.Follows(ctx, q)
+}
+
+// Of lists the follows of one feed, in order of protocol.
+func (e *Engine) Of(ctx context.Context, feed string) ([]Follow, error) {
+	e.Init()
+	var list []Follow
+	for _, protocol := range []string{CNWS, RSSCloud, WebSub} {
+		f, err := e.Store.Follow(ctx, FollowID(protocol, feed))
+		switch {
+		case err == nil:
+			list = append(list, f)
+		case fault.CodeOf(err) != fault.NotFound:
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // Get is the follow of a feed by a protocol, or a fault.NotFound.

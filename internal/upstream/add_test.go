@@ -131,7 +131,7 @@ func TestTheEndOfAWebSubSubscriptionIsConfirmed(t *testing.T) {
 			}
 			w.pass(time.Second)
 			f = w.state(f, upstream.Ending)
-			if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0); fault.CodeOf(err) != fault.NotFound {
+			if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("a delivery: %v", err)
 			}
 			if yes, err := w.engine.Confirm(t.Context(), f.Token, f.Topic, true, time.Hour); yes || err != nil {

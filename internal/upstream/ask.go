@@ -14,40 +14,48 @@ import (
 // another hub by now.
 const searchAfter = 3
 
-// attend does what is due about a follow that was claimed.
-func (e *Engine) attend(ctx context.Context, f Follow) {
-	defer e.caught("follow a feed", f)
+// attend does what is due about a follow that was claimed. told says that its hub was
+// asked something, took how long that was, and err why it came to nothing.
+func (e *Engine) attend(ctx context.Context, f Follow) (took time.Duration, told bool, err error) {
 	claim := f.Claim
 	switch quiet := e.silentUntil(&f); {
 	case f.State == Ending:
-		e.end(ctx, f)
-		return
+		return e.end(ctx, f)
 	case quiet.After(e.now()):
 		e.settle(ctx, f.ID, claim, func(f *Follow) *event.Event { f.NextAt = quiet; return nil })
-		return
+		return 0, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*e.Options.AskTimeout)
 	defer cancel()
+	host := hostOf(f.Hub)
 	door, searched := e.search(ctx, f)
 	f, ok := e.begin(ctx, f, door)
 	if !ok {
-		return
+		return 0, false, nil
 	}
 	if searched != nil {
 		e.failed(ctx, f, searched)
-		return
+		return 0, false, nil
 	}
 	e.asks.Add(1)
 	asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
 	defer stop()
+	from := e.now()
 	a, err := e.Ask.Ask(asking, f)
+	took, told = e.now().Sub(from), hostOf(f.Hub) == host
 	if err != nil {
 		e.failed(ctx, f, err)
-		return
+		return took, told, err
+	}
+	if f.Protocol == RSSCloud {
+		e.readPlan(ctx)
 	}
 	done := e.settle(ctx, f.ID, claim, func(f *Follow) *event.Event {
 		if a.Hub != "" && checkURL("hub", a.Hub) == nil {
 			f.Hub = a.Hub
+		}
+		if a.Notify != "" {
+			f.Notify = a.Notify
 		}
 		if a.Confirmed {
 			return e.confirm(f, 0)
@@ -58,6 +66,7 @@ func (e *Engine) attend(ctx context.Context, f Follow) {
 	if a.Confirmed && done.State == Active {
 		e.look(done)
 	}
+	return took, told, nil
 }
 
 // silentUntil is when a CNWS publisher that holds our subscription has been silent
@@ -81,13 +90,16 @@ func (e *Engine) search(ctx context.Context, f Follow) (*Door, error) {
 	if f.Named || f.Failures < searchAfter && f.State != Refused && f.State != Lost {
 		return nil, nil
 	}
-	found, err := e.Ask.Discover(ctx, f.Feed)
-	if err != nil {
+	found, known, err := e.discover(ctx, f.Feed, f.For...)
+	if err != nil || !known {
 		return nil, err
 	}
 	var doors []Door
 	for _, d := range found.Doors {
-		if d.Protocol == f.Protocol && !e.own(d.Hub) {
+		if d.Protocol != f.Protocol || e.own(d.Hub) {
+			continue
+		}
+		if d, err = e.Whole(d); err == nil {
 			doors = append(doors, d)
 		}
 	}
@@ -129,6 +141,7 @@ func (e *Engine) begin(ctx context.Context, f Follow, door *Door) (Follow, bool)
 			// What was announced while nothing held is looked for; before the first
 			// yes nobody promised anything.
 			f.State, f.Missed = Pending, f.Missed || !f.ConfirmedAt.IsZero()
+			f.SinceAt = time.Time{}
 		}
 		f.RequestedAt, f.Asked, f.Base = now, true, e.PublicURL()
 		return Keep, nil
@@ -215,6 +228,9 @@ func (e *Engine) settle(ctx context.Context, id, claim int64, do func(f *Follow)
 // spec:websub-2018#lease-renewed
 func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 	now := e.now()
+	if f.State != Active || f.Missed || f.SinceAt.IsZero() { // nothing is asked of the hub for the time before
+		f.SinceAt = now
+	}
 	f.State, f.ConfirmedAt, f.Asked, f.Claim, f.Failures, f.LastError, f.LastErrorAt = Active, now, false, 0, 0, "", time.Time{}
 	text := fmt.Sprintf("%s tells this server of changes (%s)", hostOf(f.Hub), f.Protocol)
 	switch f.Protocol {
@@ -232,7 +248,7 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 	default:
 		f.ExpiresAt = now.Add(e.Options.Expiry)
 		late := max(e.Options.Expiry-e.Options.Renew, 0) / 3
-		f.NextAt = now.Add(e.Options.Renew + time.Duration(rand.Float64()*float64(late)))
+		f.NextAt = e.plan.place(now, now.Add(e.Options.Renew), late)
 	}
 	return &event.Event{Kind: event.KindRegister, OK: true,
 		Text: fmt.Sprintf("%s until %s.", text, f.ExpiresAt.Format("15:04 on 2 January 2006"))}
@@ -251,33 +267,36 @@ func (e *Engine) look(f Follow) {
 
 // end tells a hub that nobody here wants the feed any more. Hubs that cannot be
 // told find out when they next send something.
-func (e *Engine) end(ctx context.Context, f Follow) {
+func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, told bool, err error) {
 	waited := f.Asked // a hub that was told and did not ask back is waited for once
 	if !waited {
 		asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
 		defer stop()
-		err := e.Ask.End(asking, f)
+		from := e.now()
+		err = e.Ask.End(asking, f)
+		took, told = e.now().Sub(from), fault.CodeOf(err) != fault.Unsupported
 		if err != nil && ctx.Err() != nil {
 			e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event { f.NextAt = e.now(); return nil })
-			return
+			return took, told, err
 		}
 		if err == nil && f.Protocol == WebSub {
 			e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 				f.Asked, f.RequestedAt, f.NextAt = true, e.now(), e.now().Add(e.Options.ConfirmWithin)
 				return nil
 			})
-			return
+			return took, told, nil
 		}
 	}
-	_, err := e.change(context.WithoutCancel(ctx), f.ID, func(now *Follow, found bool) (Verdict, *event.Event) {
+	_, failed := e.change(context.WithoutCancel(ctx), f.ID, func(now *Follow, found bool) (Verdict, *event.Event) {
 		if !found || now.Claim != f.Claim || now.State != Ending {
 			return Leave, nil
 		}
 		return Delete, endEvent(now)
 	})
-	if err != nil {
-		e.complain(ctx, "write that a feed is followed no more", err)
+	if failed != nil {
+		e.complain(ctx, "write that a feed is followed no more", failed)
 	}
+	return took, told, err
 }
 
 func endEvent(f *Follow) *event.Event {

@@ -211,7 +211,7 @@ func TestADenialEndsASubscriptionWithItsReason(t *testing.T) {
 		if got := w.state(f, upstream.Lost); !strings.Contains(got.LastError, "You were too slow.") {
 			t.Errorf("the reason is %q", got.LastError)
 		}
-		if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0); fault.CodeOf(err) != fault.NotFound {
+		if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a delivery afterwards: %v", err)
 		}
 		w.pass(27 * time.Hour)

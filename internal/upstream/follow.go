@@ -42,6 +42,7 @@ type Follow struct {
 	Hub      string   // URL of its door
 	Wire     string   // see [Door]
 	Proc     string   // see [Door]
+	Notify   string   // RSSCloud: the protocol in which the cloud agreed to tell us; "": not known
 	Named    bool     // the hub was named by hand: none is looked for when it fails
 	For      []string // who in this program wants it, in order
 
@@ -53,6 +54,7 @@ type Follow struct {
 	CreatedAt   time.Time
 	RequestedAt time.Time // the hub was last asked; zero: never
 	ConfirmedAt time.Time // it last said yes
+	SinceAt     time.Time // since when it tells us all that there is, as far as we know; zero: it does not
 	HeardAt     time.Time // it last told us something, to the minute
 	ExpiresAt   time.Time // when its yes runs out; zero: never, or there is none
 
@@ -102,7 +104,7 @@ func (f *Follow) unwant(who string) {
 // spec:websub-2018#subscriber-secret
 // spec:websub-2018#unguessable-callback
 func (f *Follow) fresh() {
-	f.Token, f.Secret = random(16), ""
+	f.Token, f.Secret, f.Notify, f.SinceAt = random(16), "", "", time.Time{}
 	if f.Protocol == WebSub && strings.HasPrefix(f.Hub, "https://") {
 		f.Secret = random(32)
 	}

@@ -38,7 +38,7 @@ func (e *Engine) Heard(ctx context.Context, topic, protocol string, source netip
 			continue
 		}
 		wanted = true
-		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Door: door, Source: source, Hops: hops}); failed != nil {
+		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Door: door, Source: source, Hops: hops, For: f.For}); failed != nil {
 			err = failed
 		}
 	}
@@ -209,12 +209,14 @@ func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error 
 // Delivered takes content that a WebSub hub sent and whose signature is right, where
 // there is one. Errors: fault.NotFound (nobody wants it: the hub should send no
 // more), else as of Heard.
-func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr, hops int) error {
+func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr, hops int, c Content) error {
 	f, err := e.Callback(ctx, token)
 	if err != nil {
 		return err
 	}
-	return e.heard(ctx, f, Signal{URL: f.Feed, Door: DoorWebSub, Source: source, Hops: hops})
+	// Who has no secret of ours may still send something to an address that leaked.
+	c.Signed = c.Signed && f.Secret != ""
+	return e.heard(ctx, f, Signal{URL: f.Feed, Door: DoorWebSub, Source: source, Hops: hops, For: f.For, Content: c})
 }
 
 // Rejected counts content whose signature was missing or wrong. It is written down

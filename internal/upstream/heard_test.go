@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -29,15 +30,15 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 		w.told()
 		w.heard(feedURL, upstream.RSSCloud, true)
 		w.heard(feedURL, upstream.CNWS, true)
-		if err := w.engine.Delivered(t.Context(), w.now(ws).Token, peer(), 2); err != nil {
+		if err := w.engine.Delivered(t.Context(), w.now(ws).Token, peer(), 2, upstream.Content{}); err != nil {
 			t.Fatal(err)
 		}
 		want := []upstream.Signal{
-			{URL: feedURL, Door: upstream.DoorRSSCloud, Source: peer(), Hops: 2},
-			{URL: feedURL, Door: upstream.DoorCNWS, Source: peer(), Hops: 2},
-			{URL: feedURL, Door: upstream.DoorWebSub, Source: peer(), Hops: 2},
+			{URL: feedURL, Door: upstream.DoorRSSCloud, Source: peer(), Hops: 2, For: []string{"relay"}},
+			{URL: feedURL, Door: upstream.DoorCNWS, Source: peer(), Hops: 2, For: []string{"relay"}},
+			{URL: feedURL, Door: upstream.DoorWebSub, Source: peer(), Hops: 2, For: []string{"relay"}},
 		}
-		if d := cmp.Diff(want, w.told(), cmp.Comparer(func(a, b upstream.Signal) bool { return a == b })); d != "" {
+		if d := cmp.Diff(want, w.told(), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
 			t.Errorf("signals (- want, + got):\n%s", d)
 		}
 		if got := w.now(ws); got.Topic != "http://feeds.test/self.xml" {
@@ -45,7 +46,7 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 		}
 		w.heard("http://feeds.test/self.xml", upstream.RSSCloud, false) // the cloud knows it by another name
 		w.heard("http://feeds.test/other.xml", upstream.RSSCloud, false)
-		if err := w.engine.Delivered(t.Context(), "nobody's", peer(), 0); fault.CodeOf(err) != fault.NotFound {
+		if err := w.engine.Delivered(t.Context(), "nobody's", peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a token that is nobody's: %v", err)
 		}
 	})

@@ -36,6 +36,9 @@ func (e *Engine) Init() {
 		e.Options.defaults()
 		e.work, e.looks = make(chan struct{}, 1), make(chan Follow, looksKept)
 		e.tallies = map[int64]*tally{}
+		e.hosts = hosts{
+			most: e.Options.PerHub, retry: e.Options.Retry, longest: e.Options.Retry[len(e.Options.Retry)-1], by: map[string]*hostState{},
+		}
 	})
 }
 
@@ -56,8 +59,14 @@ func (o *Options) defaults() {
 	if o.Rate <= 0 {
 		o.Rate = 5
 	}
+	if o.Most <= 0 {
+		o.Most = 100
+	}
 	if o.AtOnce <= 0 {
 		o.AtOnce = 16
+	}
+	if o.PerHub <= 0 {
+		o.PerHub = 2
 	}
 	if len(o.Retry) == 0 {
 		o.Retry = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
@@ -96,42 +105,72 @@ func (e *Engine) workLoop(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	slots := make(chan struct{}, e.Options.AtOnce)
-	pace := time.Duration(float64(time.Second) / e.Options.Rate)
-	for {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		f, ok := e.claim(ctx)
-		if ok {
-			group.Go(func() {
-				defer func() { <-slots }()
-				e.attend(ctx, f)
-			})
-			if !pause(ctx, nil, jitter(pace, 0.5)) {
-				return
+	for ctx.Err() == nil {
+		list := e.claim(ctx)
+		var back []PutOff
+		for _, f := range list {
+			at, asked := e.start(ctx, f, slots, &group)
+			if !asked {
+				back = append(back, PutOff{ID: f.ID, Claim: f.Claim, NextAt: at})
+			} else if !pause(ctx, nil, e.pace(ctx)) {
+				continue // the rest is given back
 			}
-			continue
 		}
-		<-slots
-		if !pause(ctx, e.work, e.untilNext(ctx)) {
+		e.giveBack(ctx, back)
+		if len(list) == 0 && !pause(ctx, e.work, e.untilNext(ctx)) {
 			return
 		}
 	}
 }
 
-// claim takes the follow that has been due for longest.
-func (e *Engine) claim(ctx context.Context) (Follow, bool) {
+// start begins to attend to a follow that was claimed. When it does not, at is when
+// the follow is due again.
+func (e *Engine) start(ctx context.Context, f Follow, slots chan struct{}, group *sync.WaitGroup) (at time.Time, ok bool) {
 	now := e.now()
-	list, err := e.Store.ClaimFollows(ctx, now, now.Add(2*e.Options.AskTimeout+time.Minute), 1, rand.Int64N(1<<62)+1)
+	if ctx.Err() != nil {
+		return now, false
+	}
+	host := hostOf(f.Hub)
+	if at, ok = e.hosts.begin(host, now); !ok {
+		return at, false
+	}
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		e.hosts.end(host, now, 0, false, nil)
+		return now, false
+	}
+	group.Go(func() {
+		defer func() { <-slots }()
+		took, told, err := time.Duration(0), false, error(nil)
+		defer func() { e.hosts.end(host, e.now(), took, told && ctx.Err() == nil, err) }()
+		defer e.caught("follow a feed", f)
+		took, told, err = e.attend(ctx, f)
+	})
+	return now, true
+}
+
+// giveBack gives back follows that were claimed and not attended to.
+func (e *Engine) giveBack(ctx context.Context, list []PutOff) {
+	if len(list) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Options.AskTimeout)
+	defer cancel()
+	if err := e.Store.PutOffFollows(ctx, list); err != nil {
+		e.complain(ctx, "give back feeds to follow", err)
+	}
+}
+
+// claim takes those that have been due for longest.
+func (e *Engine) claim(ctx context.Context) []Follow {
+	now := e.now()
+	list, err := e.Store.ClaimFollows(ctx, now, now.Add(2*e.Options.AskTimeout+time.Minute), e.Options.AtOnce, rand.Int64N(1<<62)+1)
 	if err != nil {
-		e.complain(ctx, "claim a feed to follow", err)
+		e.complain(ctx, "claim feeds to follow", err)
+		return nil
 	}
-	if err != nil || len(list) == 0 {
-		return Follow{}, false
-	}
-	return list[0], true
+	return list
 }
 
 func (e *Engine) untilNext(ctx context.Context) time.Duration {
@@ -200,7 +239,7 @@ func (e *Engine) lookLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case f := <-e.looks:
-			if err := e.Signal(ctx, Signal{URL: f.Feed, Door: DoorAway}); err != nil {
+			if err := e.Signal(ctx, Signal{URL: f.Feed, Door: DoorAway, For: f.For}); err != nil {
 				e.Log.Debug("a feed that may have changed could not be looked at", "feed", f.Feed, "err", err)
 				continue // Missed stays, and the next renewal looks again
 			}

@@ -39,6 +39,12 @@ type Store interface {
 	// ClaimFollows takes up to limit follows whose NextAt has come, oldest first:
 	// Claim = claim, NextAt = until. They are returned so, Asked as it was.
 	ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Follow, error)
+	// PutOffFollows gives claimed follows back, each with its new NextAt. Those whose
+	// claim is another by now are left.
+	PutOffFollows(ctx context.Context, list []PutOff) error
+	// CountFollows counts follows by when they are due: before from, and in each step
+	// from there until to.
+	CountFollows(ctx context.Context, from, to time.Time, step time.Duration) (overdue int64, n []int64, err error)
 	// HastenFollows makes those of r due at r.Now and sets Missed, but for those
 	// that are Ending or whose hub was never asked, and returns how many.
 	HastenFollows(ctx context.Context, r Hasten) (int64, error)
@@ -58,6 +64,12 @@ type Query struct {
 	For      string // wanted by this part of the program
 	After    Follow // Feed and Protocol after which the page starts
 	Limit    int    // at most 1,000; 0 means 100
+}
+
+// PutOff is one follow that is given back.
+type PutOff struct {
+	ID, Claim int64
+	NextAt    time.Time
 }
 
 // Hasten selects follows that an absence may have cost.

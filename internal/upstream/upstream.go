@@ -7,8 +7,9 @@
 // with a number, so that a crash loses nothing and two processes on one database
 // do not both renew. Start with [Engine] and its Run, Add, Heard and Confirm.
 //
-// Nothing that a hub says is believed. News of a feed becomes a [Signal], and
-// whoever takes the signal reads the feed itself.
+// Nothing that a hub says is believed, but content that it signed with a secret which
+// it alone knows. News of a feed becomes a [Signal], and whoever takes the signal
+// reads the feed itself, or takes what was signed.
 //
 // The package knows no wire: what protocols have to say to each other is in the
 // gateway. The protocols' own clocks (25 hours, leases, 30 silent days) are here.
@@ -17,6 +18,7 @@ package upstream
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -59,8 +61,15 @@ type Door struct {
 type Answer struct {
 	Confirmed bool   // it holds already; else the hub will ask back
 	Hub       string // not empty: the hub has moved here for good
+	Notify    string // RSSCloud: the protocol in which it will tell us; "": not known
 	Text      string // what the hub said, for people; may be empty
 }
+
+// Who wants feeds in this program: [Request.For].
+const (
+	Reader = "reader" // its own readers: the feed is theirs to read, and never read from here
+	Relay  = "relay"  // its hub, for subscribers of its own
+)
 
 // Signal says that a feed may have changed.
 type Signal struct {
@@ -68,6 +77,15 @@ type Signal struct {
 	Door   string     // through which the news came: notify-websub and so on
 	Source netip.Addr // who said so; the zero Addr is this program
 	Hops   int        // hubs that the news has passed through
+	For    []string   // who in this program wants to know, in order
+	Content
+}
+
+// Content is what a hub sent along with the news.
+type Content struct {
+	Body   []byte      // exactly as it came, to be read only; empty: none came
+	Header http.Header // its Content-Type, and the Link that says whose it is
+	Signed bool        // by the hub, with the secret of this subscription; else nobody knows whose it is
 }
 
 // Doors of signals.
@@ -80,8 +98,10 @@ const (
 
 // Options of an engine. Zero fields mean the default in brackets.
 type Options struct {
-	Rate          float64         // questions to hubs per second, at most [5]
+	Rate          float64         // questions to hubs per second, while not more are needed to be in time [5]
+	Most          float64         // questions per second at most [100]
 	AtOnce        int             // questions under way at once [16]
+	PerHub        int             // of them at one host [2]
 	AskTimeout    time.Duration   // one question [30 s]
 	Expiry        time.Duration   // life of an rssCloud registration [25 h]
 	Renew         time.Duration   // when it is renewed, or somewhat later [24 h]
@@ -94,6 +114,10 @@ type Options struct {
 
 	// Own reports a door of this very server; nil: none.
 	Own func(hub string) bool
+	// Known is what this program knows of a feed's hubs already, from reading it for
+	// its readers; false: nothing. It is asked before the feed is read for that. Nil:
+	// nothing is known.
+	Known func(ctx context.Context, feed string) (Found, bool, error)
 }
 
 // Engine follows feeds at other hubs. Store, Ask, Signal and Bus must be set before
@@ -115,6 +139,11 @@ type Engine struct {
 	work  chan struct{} // woken when a row may be due
 	looks chan Follow   // of which news may have been missed
 	asks  atomic.Int64  // questions since the start
+	hosts hosts
+	plan  plan
+
+	rate    float64 // of workLoop's: questions per second
+	pacedAt time.Time
 
 	mu       sync.Mutex // guards what follows
 	tallies  map[int64]*tally

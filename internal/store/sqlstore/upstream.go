@@ -15,13 +15,14 @@ var _ upstream.Store = (*Store)(nil)
 
 const followColumns = `f.id, f.feed, f.protocol, f.topic, f.hub, f.wire, f.proc, f.named, f.wanted, f.token, f.secret, f.base, f.state,
 	f.created_at, f.requested_at, f.confirmed_at, f.heard_at, f.expires_at, f.next_at, f.claim, f.asked, f.missed,
-	f.failures, f.rejected, f.last_error, f.last_error_at`
+	f.failures, f.rejected, f.last_error, f.last_error_at, f.since_at, f.notify_by`
 
 func scanFollow(rows *sql.Rows, f *upstream.Follow) error {
 	var wanted string
 	err := rows.Scan(&f.ID, &f.Feed, &f.Protocol, &f.Topic, &f.Hub, &f.Wire, &f.Proc, &f.Named, &wanted, &f.Token, &f.Secret, &f.Base, &f.State,
 		(*millis)(&f.CreatedAt), (*millis)(&f.RequestedAt), (*millis)(&f.ConfirmedAt), (*millis)(&f.HeardAt), (*millis)(&f.ExpiresAt),
-		(*millis)(&f.NextAt), &f.Claim, &f.Asked, &f.Missed, (*number)(&f.Failures), &f.Rejected, &f.LastError, (*millis)(&f.LastErrorAt))
+		(*millis)(&f.NextAt), &f.Claim, &f.Asked, &f.Missed, (*number)(&f.Failures), &f.Rejected, &f.LastError, (*millis)(&f.LastErrorAt),
+		(*millis)(&f.SinceAt), &f.Notify)
 	f.For = strings.Fields(wanted)
 	if len(f.For) == 0 {
 		f.For = nil
@@ -35,18 +36,19 @@ func wantedText(names []string) string { return " " + strings.Join(names, " ") +
 func saveFollow(ctx context.Context, c Conn, f *upstream.Follow) error {
 	_, err := c.Exec(ctx, `INSERT INTO follow (id, feed, protocol, topic, hub, wire, proc, named, wanted, token, secret, base, state,
 			created_at, requested_at, confirmed_at, heard_at, expires_at, next_at, claim, asked, missed,
-			failures, rejected, last_error, last_error_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+			failures, rejected, last_error, last_error_at, since_at, notify_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 		ON CONFLICT (id) DO UPDATE SET topic = excluded.topic, hub = excluded.hub, wire = excluded.wire, proc = excluded.proc,
 			named = excluded.named, wanted = excluded.wanted, token = excluded.token, secret = excluded.secret, base = excluded.base,
 			state = excluded.state, created_at = excluded.created_at, requested_at = excluded.requested_at,
 			confirmed_at = excluded.confirmed_at, heard_at = excluded.heard_at, expires_at = excluded.expires_at,
 			next_at = excluded.next_at, claim = excluded.claim, asked = excluded.asked, missed = excluded.missed,
 			failures = excluded.failures, rejected = excluded.rejected, last_error = excluded.last_error,
-			last_error_at = excluded.last_error_at`,
+			last_error_at = excluded.last_error_at, since_at = excluded.since_at, notify_by = excluded.notify_by`,
 		f.ID, clean(f.Feed), f.Protocol, clean(f.Topic), clean(f.Hub), clean(f.Wire), clean(f.Proc), f.Named, wantedText(f.For),
 		f.Token, f.Secret, clean(f.Base), f.State, ms(f.CreatedAt), ms(f.RequestedAt), ms(f.ConfirmedAt), ms(f.HeardAt), ms(f.ExpiresAt),
-		ms(f.NextAt), f.Claim, f.Asked, f.Missed, int64(f.Failures), f.Rejected, clean(f.LastError), ms(f.LastErrorAt))
+		ms(f.NextAt), f.Claim, f.Asked, f.Missed, int64(f.Failures), f.Rejected, clean(f.LastError), ms(f.LastErrorAt),
+		ms(f.SinceAt), f.Notify)
 	return err
 }
 
@@ -153,6 +155,39 @@ func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit in
 		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE follow AS f SET claim = :claim, next_at = :until {FROM ROWS} WHERE f.id = :id`, rows)
 		return due, err
 	})
+}
+
+// PutOffFollows is upstream.Store.PutOffFollows.
+func (s *Store) PutOffFollows(ctx context.Context, list []upstream.PutOff) error {
+	rows := make([][]any, len(list))
+	for i, p := range list {
+		rows[i] = []any{p.ID, p.Claim, ms(p.NextAt)}
+	}
+	_, err := write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+		return c.Bulk(ctx, `rows(id i, claim i, next i) UPDATE follow AS f SET claim = 0, next_at = :next {FROM ROWS} WHERE f.id = :id AND f.claim = :claim`, rows)
+	})
+	return err
+}
+
+// CountFollows is upstream.Store.CountFollows.
+func (s *Store) CountFollows(ctx context.Context, from, to time.Time, step time.Duration) (overdue int64, n []int64, err error) {
+	size := max(step.Milliseconds(), 1)
+	n = make([]int64, max((to.Sub(from).Milliseconds()+size-1)/size, 0))
+	_, err = read(ctx, s, func(ctx context.Context, c Conn) (struct{}, error) {
+		return struct{}{}, c.Query(ctx, `SELECT CASE WHEN next_at < $1 THEN -1 ELSE (next_at - $1) / $3 END AS step, COUNT(*)
+			FROM follow WHERE next_at < $2 GROUP BY step`, func(rows *sql.Rows) error {
+			var i, k int64
+			err := rows.Scan(&i, &k)
+			switch {
+			case i < 0:
+				overdue = k
+			case i < int64(len(n)):
+				n[i] = k
+			}
+			return err
+		}, ms(from), ms(to), size)
+	})
+	return overdue, n, err
 }
 
 // HastenFollows is upstream.Store.HastenFollows.

@@ -20,6 +20,8 @@ func upstreamTests() map[string]func(*testing.T, *env) {
 		"FollowsAreFoundByTokenFeedAndTopic":      followsFound,
 		"FollowsAreListedPageByPage":              followsByPage,
 		"AFollowIsClaimedByOneUntilItsLeaseEnds":  claimFollows,
+		"FollowsAreGivenBackByThoseWhoHoldThem":   putOffFollows,
+		"FollowsAreCountedByWhenTheyAreDue":       countFollows,
 		"AnAbsenceHastensThoseThatItMayHaveCost":  hastenFollows,
 		"ItIsKnownWhenSomebodyWasLastThere": func(t *testing.T, e *env) {
 			for _, step := range []struct{ at, before time.Time }{
@@ -52,6 +54,7 @@ func (e *env) aFollow(protocol, feed string) upstream.Follow {
 		CreatedAt: e.now, RequestedAt: e.in(time.Second), ConfirmedAt: e.in(2 * time.Second), HeardAt: e.in(3 * time.Second),
 		ExpiresAt: e.in(time.Hour), NextAt: e.in(time.Minute), Claim: 1 << 60, Asked: true, Missed: true,
 		Failures: 3, Rejected: 4, LastError: "it said no ☂'", LastErrorAt: e.in(4 * time.Second),
+		SinceAt: e.in(5 * time.Second), Notify: "soap",
 	}
 }
 
@@ -241,6 +244,41 @@ func claimFollows(t *testing.T, e *env) {
 	got, err = s.ClaimFollows(e.ctx, e.in(lease), e.in(2*lease), 10, 7)
 	must(t, err)
 	same(t, "when the lease is over", len(got), 2)
+}
+
+func putOffFollows(t *testing.T, e *env) {
+	s := e.upstream(t)
+	a, b, c := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed), e.aFollow(upstream.CNWS, feed)
+	a.Claim, b.Claim, c.Claim = 5, 6, 5
+	e.save(t, a, b, c)
+	must(t, s.PutOffFollows(e.ctx, nil))
+	must(t, s.PutOffFollows(e.ctx, []upstream.PutOff{
+		{ID: a.ID, Claim: 5, NextAt: e.in(time.Hour)}, {ID: b.ID, Claim: 5, NextAt: e.in(time.Hour)}, {ID: 9, Claim: 5, NextAt: e.now},
+	}))
+	a.Claim, a.NextAt = 0, e.in(time.Hour)
+	same(t, "given back", e.aFollowNow(t, a.ID), a)
+	same(t, "another's", e.aFollowNow(t, b.ID), b)
+	same(t, "not named", e.aFollowNow(t, c.ID), c)
+}
+
+func countFollows(t *testing.T, e *env) {
+	s := e.upstream(t)
+	check := func(want int64, list ...int64) {
+		t.Helper()
+		overdue, n, err := s.CountFollows(e.ctx, e.now, e.in(150*time.Second), time.Minute)
+		must(t, err)
+		same(t, "overdue", overdue, want)
+		same(t, "by the minute", n, list)
+	}
+	check(0, 0, 0, 0)
+	for i, due := range []time.Duration{
+		-time.Hour, -time.Millisecond, 0, 59 * time.Second, time.Minute - time.Millisecond, 2 * time.Minute, 150 * time.Second, time.Hour,
+	} {
+		f := e.aFollow(upstream.RSSCloud, fmt.Sprint(feed, i))
+		f.NextAt = e.in(due)
+		e.save(t, f)
+	}
+	check(2, 3, 0, 1)
 }
 
 func hastenFollows(t *testing.T, e *env) {

@@ -1,0 +1,192 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
+	"cloudburst/internal/upstream"
+)
+
+// readerNews is what is told to those who read feeds here; *river.River is one.
+type readerNews interface {
+	Heard(ctx context.Context, url, door string) (known bool, err error)
+	Deliver(ctx context.Context, url, door string, body []byte, header http.Header) (known bool, err error)
+	Known(ctx context.Context, feed string) (topic string, doors []river.Door, ok bool, err error)
+}
+
+// pinger takes news for the subscribers of this hub; *hub.Hub is one.
+type pinger interface {
+	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
+}
+
+// takeSignal hands news of other hubs to those in this program who want it: its
+// readers, with the content where that was signed, and its hub. The readers are told
+// once only, and never ping anybody: with them the news ends.
+//
+// spec:cloudburst#hops
+func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstream.Signal) error {
+	return func(ctx context.Context, s upstream.Signal) error {
+		read := readers != nil && slices.Contains(s.For, upstream.Reader)
+		if read {
+			var err error
+			if s.Signed && len(s.Body) > 0 {
+				_, err = readers.Deliver(ctx, s.URL, s.Door, s.Body, s.Header)
+			} else {
+				_, err = readers.Heard(ctx, s.URL, s.Door)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if !slices.ContainsFunc(s.For, func(who string) bool { return who != upstream.Reader }) {
+			return nil
+		}
+		_, err := h.Ping(ctx, hub.Ping{URL: s.URL, Door: s.Door, Source: s.Source, Hops: s.Hops, Told: read})
+		return err
+	}
+}
+
+// known is what the readers' part of this program knows of a feed's hubs, in the words
+// of those who follow them.
+func known(readers readerNews) func(ctx context.Context, feed string) (upstream.Found, bool, error) {
+	return func(ctx context.Context, feed string) (upstream.Found, bool, error) {
+		topic, doors, ok, err := readers.Known(ctx, feed)
+		if err != nil || !ok {
+			return upstream.Found{}, false, err
+		}
+		found := upstream.Found{Topic: topic}
+		for _, d := range doors {
+			found.Doors = append(found.Doors, upstream.Door(d))
+		}
+		return found, true, nil
+	}
+}
+
+// readerPush has hubs tell of the feeds that are read here; it is a river.Push. Of
+// several hubs of one protocol one is asked, for each tells everything. What somebody
+// named by hand stays until he ends it.
+type readerPush struct {
+	engine  *upstream.Engine
+	own     func(hub string) bool // reports a door of this very server
+	readers readerNews
+	since   time.Time // when this program began to hear what its own hub is told
+}
+
+// Follow is river.Push.Follow.
+func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []river.Door) error {
+	have, err := p.engine.Of(ctx, feed)
+	if err != nil {
+		return err
+	}
+	wanted := p.choose(have, doors)
+	var errs []error
+	for _, d := range wanted {
+		_, err := p.engine.Add(ctx, upstream.Request{Feed: feed, For: upstream.Reader, Door: &d, Topic: topic})
+		if troubleOfOurs(err) { // a door that is none is passed over
+			errs = append(errs, err)
+		}
+	}
+	for _, f := range have {
+		named := slices.ContainsFunc(wanted, func(d upstream.Door) bool { return d.Protocol == f.Protocol })
+		if !named && !f.Named && slices.Contains(f.For, upstream.Reader) {
+			errs = append(errs, p.remove(ctx, feed, f.Protocol))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// choose takes one door for each protocol: the one that is asked already, else the first.
+func (p *readerPush) choose(have []upstream.Follow, doors []river.Door) []upstream.Door {
+	var list []upstream.Door
+	for _, d := range doors {
+		door, err := p.engine.Whole(upstream.Door(d))
+		if err != nil || p.own(door.Hub) {
+			continue
+		}
+		asked := slices.ContainsFunc(have, func(f upstream.Follow) bool { return isDoor(f, door) })
+		i := slices.IndexFunc(list, func(o upstream.Door) bool { return o.Protocol == door.Protocol })
+		switch {
+		case i < 0:
+			list = append(list, door)
+		case asked:
+			list[i] = door
+		}
+	}
+	return list
+}
+
+func isDoor(f upstream.Follow, d upstream.Door) bool {
+	return f.Protocol == d.Protocol && f.Hub == d.Hub && f.State != upstream.Ending
+}
+
+// Leave is river.Push.Leave.
+func (p *readerPush) Leave(ctx context.Context, feed string) error { return p.remove(ctx, feed, "") }
+
+func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
+	_, err := p.engine.Remove(ctx, feed, protocol, upstream.Reader)
+	if err != nil && fault.CodeOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
+}
+
+// States of a river.PushState beside those of upstream.
+const (
+	pushOwn   = "own"   // the hub is this server: it needs no subscription
+	pushSpare = "spare" // another one of its protocol tells
+)
+
+// State is river.Push.State.
+func (p *readerPush) State(ctx context.Context, feed string) ([]river.PushState, error) {
+	_, doors, _, err := p.readers.Known(ctx, feed)
+	if err != nil {
+		return nil, err
+	}
+	have, err := p.engine.Of(ctx, feed)
+	if err != nil {
+		return nil, err
+	}
+	have = slices.DeleteFunc(have, func(f upstream.Follow) bool { return !slices.Contains(f.For, upstream.Reader) })
+	var list []river.PushState
+	for _, d := range doors {
+		door, err := p.engine.Whole(upstream.Door(d))
+		if err == nil && p.own(door.Hub) {
+			list = append(list, river.PushState{Door: d, Own: true, State: pushOwn, Since: p.since})
+			continue
+		}
+		i := slices.IndexFunc(have, func(f upstream.Follow) bool { return isDoor(f, door) })
+		if i < 0 {
+			list = append(list, river.PushState{Door: d, State: pushSpare})
+			continue
+		}
+		list = append(list, pushState(have[i], d))
+		have = slices.Delete(have, i, i+1)
+	}
+	for _, f := range have { // of hubs that the feed does not name, or names no more
+		list = append(list, pushState(f, river.Door{Protocol: f.Protocol, Hub: f.Hub, Wire: f.Wire, Procedure: f.Proc}))
+	}
+	return list, nil
+}
+
+func pushState(f upstream.Follow, d river.Door) river.PushState {
+	s := river.PushState{Door: d, State: f.State, HeardAt: f.HeardAt, Rejected: f.Rejected, LastError: f.LastError}
+	if f.State == upstream.Active {
+		s.Since, s.Until = f.SinceAt, f.ExpiresAt
+	}
+	return s
+}
+
+// troubleOfOurs reports an error after which the same may go well.
+func troubleOfOurs(err error) bool {
+	if err == nil {
+		return false
+	}
+	code := fault.CodeOf(err)
+	return code == fault.Unavailable || code == fault.Internal
+}

@@ -1,0 +1,118 @@
+package upstream
+
+import (
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+const (
+	hostsMost   = 10_000                 // that are remembered at once
+	silentAfter = 3                      // questions in a row without an answer after which a host is left alone
+	tookAtFirst = 500 * time.Millisecond // a question to a host of which nothing is known
+	slotLeast   = 50 * time.Millisecond  // between two turns of one host
+	turnLeast   = 250 * time.Millisecond // nothing comes back sooner than that
+)
+
+// hosts is how it stands with the hosts that hubs are at: one that is slow, or asks
+// for quiet, keeps none of the others waiting.
+//
+// spec:cloudburst#follow-per-hub
+type hosts struct {
+	most    int             // questions under way at one
+	retry   []time.Duration // how long one is left alone, the more often it was in vain
+	longest time.Duration   // that one is left alone
+
+	mu sync.Mutex
+	by map[string]*hostState
+}
+
+type hostState struct {
+	running int
+	took    time.Duration // what a question takes, by and large
+	failed  int           // questions in a row that nobody answered, or that came too soon
+	until   time.Time     // it is left alone
+	slot    time.Time     // the turn of the next one that cannot be asked now
+}
+
+// begin admits one more question. Where it does not, at is when its turn comes: each
+// one that waits has its own.
+func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.of(host, now)
+	if s.running < h.most && !s.until.After(now) {
+		s.running++
+		return now, true
+	}
+	at = later(later(s.slot, s.until), now.Add(turnLeast))
+	s.slot = at.Add(max(s.took/time.Duration(h.most), slotLeast))
+	return at, false
+}
+
+// end takes in what became of a question that was admitted. told is false when nobody
+// was asked after all.
+func (h *hosts) end(host string, now time.Time, took time.Duration, told bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.of(host, now)
+	s.running--
+	if !told {
+		return
+	}
+	s.took = (3*s.took + took) / 4
+	wait := time.Duration(0)
+	switch code := fault.CodeOf(err); {
+	case err == nil, code == fault.Refused, code == fault.Gone, code == fault.Invalid:
+		s.failed = 0 // it is there, and this one feed is another matter
+		return
+	case code == fault.TooMany, code == fault.Unavailable:
+		s.failed++
+		if wait = fault.RetryAfter(err); wait <= 0 {
+			wait = h.retry[min(s.failed, len(h.retry))-1]
+		}
+	default:
+		if s.failed++; s.failed >= silentAfter {
+			wait = h.retry[min(s.failed-silentAfter, len(h.retry)-1)]
+		}
+	}
+	s.until = later(s.until, now.Add(min(wait, h.longest)))
+}
+
+func (h *hosts) of(host string, now time.Time) *hostState {
+	s := h.by[host]
+	if s == nil {
+		if len(h.by) >= hostsMost {
+			h.forget(now)
+		}
+		s = &hostState{took: tookAtFirst}
+		h.by[host] = s
+	}
+	return s
+}
+
+// forget drops those of which nothing matters any more; when all do, those too at which
+// nothing is under way.
+func (h *hosts) forget(now time.Time) {
+	for name, s := range h.by {
+		if s.running == 0 && !s.until.After(now) && !s.slot.After(now) {
+			delete(h.by, name)
+		}
+	}
+	for name, s := range h.by {
+		if len(h.by) < hostsMost {
+			return
+		}
+		if s.running == 0 {
+			delete(h.by, name)
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
