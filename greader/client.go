@@ -126,13 +126,15 @@ func (c *Client) Login(ctx context.Context, name, password string) error {
 
 // UserInfo says who is signed in.
 func (c *Client) UserInfo(ctx context.Context) (u User, err error) {
-	return u, c.get(ctx, "user-info", nil, &u)
+	err = c.get(ctx, "user-info", nil, &u)
+	return u, err
 }
 
 // Subscriptions lists what is followed.
 func (c *Client) Subscriptions(ctx context.Context) ([]Subscription, error) {
 	var out struct{ Subscriptions []Subscription }
-	return out.Subscriptions, c.get(ctx, "subscription/list", nil, &out)
+	err := c.get(ctx, "subscription/list", nil, &out)
+	return out.Subscriptions, err
 }
 
 // Tags lists the labels, and the states that items may have.
@@ -251,7 +253,8 @@ func (c *Client) Subscribe(ctx context.Context, feed, title string, labels ...st
 // QuickAdd follows what is at an address.
 func (c *Client) QuickAdd(ctx context.Context, address string) (a Added, err error) {
 	answer, err := c.do(ctx, http.MethodPost, "/reader/api/0/subscription/quickadd", nil, url.Values{"quickadd": {address}}, nil)
-	return a, parsed(answer, err, &a)
+	err = parsed(answer, err, &a)
+	return a, err
 }
 
 // Edit gives a feed, by its ID, another title ("": as it is) and other labels.

@@ -1,0 +1,169 @@
+// Package fever is the API of Fever, a reader of 2009 that is gone, which many reading apps
+// still speak: everything at one address, http://example.com/fever/?api.
+//
+// It follows the documentation that Fever's author published (version 3), and where that
+// is silent what Miniflux and FreshRSS do, because apps are tried against them. A server
+// is a [Handler] with a [Backend]; [Client] is the other side.
+//
+// # Interoperability
+//
+// Everything may be asked for in one request, in the query or in the body, as a form or as
+// multipart. Numbers of items have to grow with their arrival and must be less than 2^53,
+// for apps written in JavaScript; those of feeds and groups must fit 31 bits and be greater
+// than 0. Lists that are empty are there; a group without feeds is in no relationship,
+// because an empty list of numbers breaks some apps. Hot links, Kindling and Sparks are
+// Fever's own and not offered.
+package fever
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Version is the version of the API.
+const Version = 3
+
+// Limits of requests and answers.
+const (
+	MaxBody  = 1 << 20 // bytes
+	MaxItems = 50      // in an answer
+)
+
+// Error is a refusal. Status is one of HTTP; Msg is for people; RetryAfter, when it is not
+// 0, says when to try again.
+type Error struct {
+	Status     int
+	Msg        string
+	RetryAfter time.Duration
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("fever: %d: %s", e.Status, e.Msg) }
+
+// ErrKey is that a key is nobody's.
+var ErrKey = errors.New("fever: the key is nobody's")
+
+// Key is what apps send to sign in: the MD5 of name, colon and password, in hexadecimal.
+//
+// spec:fever-2011#api-key
+func Key(name, password string) string {
+	sum := md5.Sum([]byte(name + ":" + password))
+	return hex.EncodeToString(sum[:])
+}
+
+// Group is a folder of feeds.
+type Group struct {
+	ID    int32  `json:"id" xml:"id"`
+	Title string `json:"title" xml:"title"`
+}
+
+// FeedsGroup says which feeds are in a group.
+type FeedsGroup struct {
+	GroupID int32 `json:"group_id" xml:"group_id"`
+	FeedIDs IDs   `json:"feed_ids" xml:"feed_ids"`
+}
+
+// Feed is a feed that the user follows.
+type Feed struct {
+	ID          int32  `json:"id" xml:"id"`
+	FaviconID   int32  `json:"favicon_id" xml:"favicon_id"`
+	Title       string `json:"title" xml:"title"`
+	URL         string `json:"url" xml:"url"`
+	SiteURL     string `json:"site_url" xml:"site_url"`
+	IsSpark     int    `json:"is_spark" xml:"is_spark"`
+	LastUpdated int64  `json:"last_updated_on_time" xml:"last_updated_on_time"` // Unix seconds
+}
+
+// Favicon is a small picture.
+type Favicon struct {
+	ID   int32  `json:"id" xml:"id"`
+	Data string `json:"data" xml:"data"` // image/png;base64,…
+}
+
+// Item is one item of a feed.
+type Item struct {
+	ID      int64  `json:"id" xml:"id"`
+	FeedID  int32  `json:"feed_id" xml:"feed_id"`
+	Title   string `json:"title" xml:"title"`
+	Author  string `json:"author" xml:"author"`
+	HTML    string `json:"html" xml:"html"`
+	URL     string `json:"url" xml:"url"`
+	IsSaved int    `json:"is_saved" xml:"is_saved"`
+	IsRead  int    `json:"is_read" xml:"is_read"`
+	Created int64  `json:"created_on_time" xml:"created_on_time"` // Unix seconds
+}
+
+// IDs is a list of numbers with commas between.
+type IDs []int64
+
+// String writes the list.
+func (l IDs) String() string {
+	var b []byte
+	for i, id := range l {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, id, 10)
+	}
+	return string(b)
+}
+
+// ParseIDs reads a list; what is no number greater than 0 is passed over. At most limit
+// are read.
+func ParseIDs(s string, limit int) IDs {
+	list := IDs{}
+	for part := range strings.SplitSeq(s, ",") {
+		if len(list) == limit {
+			break
+		}
+		if id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64); err == nil && id > 0 {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// MarshalText writes the list.
+func (l IDs) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads the list.
+func (l *IDs) UnmarshalText(b []byte) error {
+	*l = ParseIDs(string(b), mostIDs)
+	return nil
+}
+
+// mostIDs bounds a list that is read.
+const mostIDs = 1 << 20
+
+// Answer is the answer to a request. What was not asked for is nil.
+type Answer struct {
+	XMLName      xml.Name     `json:"-" xml:"response"`
+	Version      int          `json:"api_version" xml:"api_version"`
+	Auth         int          `json:"auth" xml:"auth"` // 1 or 0
+	Refreshed    int64        `json:"last_refreshed_on_time,omitempty" xml:"last_refreshed_on_time,omitempty"`
+	Groups       []Group      `json:"groups,omitzero" xml:"groups>group"`
+	Feeds        []Feed       `json:"feeds,omitzero" xml:"feeds>feed"`
+	FeedsGroups  []FeedsGroup `json:"feeds_groups,omitzero" xml:"feeds_groups>feeds_group"`
+	Favicons     []Favicon    `json:"favicons,omitzero" xml:"favicons>favicon"`
+	Items        []Item       `json:"items,omitzero" xml:"items>item"`
+	Total        *int64       `json:"total_items,omitempty" xml:"total_items,omitempty"`
+	Links        []struct{}   `json:"links,omitzero" xml:"links>link"`
+	UnreadItems  *IDs         `json:"unread_item_ids,omitempty" xml:"unread_item_ids,omitempty"`
+	SavedItems   *IDs         `json:"saved_item_ids,omitempty" xml:"saved_item_ids,omitempty"`
+	ErrorMessage string       `json:"error_message,omitempty" xml:"error_message,omitempty"`
+}
+
+// Query selects items, [MaxItems] at most. One of Since, Max and IDs counts.
+type Query struct {
+	Since  int64   // those after it, the oldest first
+	Max    int64   // those before it, the newest first; 0 with Newest: the newest
+	Newest bool    // by Max
+	IDs    []int64 // these
+	Feeds  []int32 // of these feeds only
+	Groups []int32 // of these groups only
+}

@@ -1,0 +1,360 @@
+package fever
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Backend is a server behind the API. user is what User returned. An [*Error] is answered
+// as it says, anything else with 500 and a sentence that tells a stranger nothing. Methods
+// find the request with [RequestFrom].
+type Backend interface {
+	// User says whose a key is: 32 small hexadecimal digits. ErrKey: nobody's.
+	User(ctx context.Context, key string) (user string, err error)
+	// Lists are the user's groups and feeds, and which feeds are in which groups.
+	Lists(ctx context.Context, user string) ([]Group, []Feed, []FeedsGroup, error)
+	Favicons(ctx context.Context, user string) ([]Favicon, error)
+	Items(ctx context.Context, user string, q Query) ([]Item, error)
+	Total(ctx context.Context, user string) (int64, error)
+	Unread(ctx context.Context, user string) (IDs, error)
+	Saved(ctx context.Context, user string) (IDs, error)
+	// Mark marks an item; nil leaves what was. An unknown one is passed over.
+	Mark(ctx context.Context, user string, item int64, read, saved *bool) error
+	// MarkFeed and MarkGroup make everything read that came up to a time; zero: all. Group 0
+	// is all feeds.
+	MarkFeed(ctx context.Context, user string, feed int32, before time.Time) error
+	MarkGroup(ctx context.Context, user string, group int32, before time.Time) error
+	// UnreadRecent makes unread what was read lately.
+	UnreadRecent(ctx context.Context, user string) error
+}
+
+// Handler answers the API at any path.
+type Handler struct {
+	Backend Backend
+	Log     *slog.Logger // gets what callers are not told; nil is silent
+	Now     func() time.Time
+}
+
+type requestKey struct{}
+
+// RequestFrom is the request that a method of [Backend] is called for; nil outside.
+func RequestFrom(ctx context.Context) *http.Request {
+	r, _ := ctx.Value(requestKey{}).(*http.Request)
+	return r
+}
+
+// call is one request under way.
+type call struct {
+	*Handler
+	ctx    context.Context
+	user   string
+	form   url.Values
+	answer Answer
+}
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Cache-Control", "private, no-store")
+	head.Set("X-Content-Type-Options", "nosniff")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
+		head.Set("Allow", "GET, HEAD, POST")
+		http.Error(w, "This address takes GET and POST.", http.StatusMethodNotAllowed)
+		return
+	}
+	c := &call{Handler: h, ctx: context.WithValue(r.Context(), requestKey{}, r), answer: Answer{Version: Version}}
+	err := c.read(w, r)
+	if err == nil {
+		err = c.serve()
+	}
+	status := http.StatusOK
+	if err != nil {
+		status = c.refuse(head, err)
+	}
+	c.write(w, status)
+}
+
+// read reads the parameters: what the body says comes first.
+func (c *call) read(w http.ResponseWriter, r *http.Request) error {
+	c.form = url.Values{}
+	if r.Method == http.MethodPost {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+		if err != nil {
+			return &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body did not arrive whole, or has more than 1 MiB."}
+		}
+		if boundary, ok := multipartOf(r.Header.Get("Content-Type")); ok {
+			err = c.readParts(string(body), boundary)
+		} else {
+			c.form, _ = url.ParseQuery(strings.TrimSpace(string(body))) // what can be read counts
+		}
+		if err != nil {
+			return err
+		}
+	}
+	query, _ := url.ParseQuery(r.URL.RawQuery)
+	for name, list := range query {
+		c.form[name] = append(c.form[name], list...)
+	}
+	return nil
+}
+
+// multipartOf reports a body of parts.
+func multipartOf(contentType string) (boundary string, ok bool) {
+	kind, params, err := mime.ParseMediaType(contentType)
+	return params["boundary"], err == nil && kind == "multipart/form-data"
+}
+
+// serve answers what is asked for.
+func (c *call) serve() error {
+	key := strings.ToLower(strings.TrimSpace(c.form.Get("api_key")))
+	if key == "" {
+		return nil // auth 0: apps look so whether here is a Fever
+	}
+	var err error
+	if c.user, err = c.Backend.User(c.ctx, key); err != nil {
+		if errors.Is(err, ErrKey) {
+			return nil
+		}
+		return err
+	}
+	c.answer.Auth = 1
+	c.answer.Refreshed = c.now().Unix()
+	for _, do := range []func() error{c.mark, c.lists, c.favicons, c.items, c.states} {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *call) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
+
+// asked reports whether something is asked for, whatever it is said to be.
+func (c *call) asked(name string) bool { return c.form.Has(name) }
+
+func (c *call) lists() error {
+	if !c.asked("groups") && !c.asked("feeds") {
+		return nil
+	}
+	groups, feeds, relations, err := c.Backend.Lists(c.ctx, c.user)
+	if err != nil {
+		return err
+	}
+	if c.asked("groups") {
+		c.answer.Groups = list(groups)
+	}
+	if c.asked("feeds") {
+		c.answer.Feeds = list(feeds)
+	}
+	c.answer.FeedsGroups = list(relations)
+	return nil
+}
+
+// list is a list that is there although it may be empty.
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+func (c *call) favicons() error {
+	if c.asked("links") {
+		c.answer.Links = []struct{}{}
+	}
+	if !c.asked("favicons") {
+		return nil
+	}
+	icons, err := c.Backend.Favicons(c.ctx, c.user)
+	c.answer.Favicons = list(icons)
+	return err
+}
+
+func (c *call) items() error {
+	if !c.asked("items") {
+		return nil
+	}
+	items, err := c.Backend.Items(c.ctx, c.user, c.query())
+	if err != nil {
+		return err
+	}
+	total, err := c.Backend.Total(c.ctx, c.user)
+	c.answer.Items, c.answer.Total = list(items), &total
+	return err
+}
+
+// query reads which items are asked for.
+//
+// spec:fever-2011#items
+func (c *call) query() Query {
+	q := Query{Feeds: small(c.form.Get("feed_ids")), Groups: small(c.form.Get("group_ids"))}
+	switch {
+	case c.asked("with_ids"):
+		q.IDs = ParseIDs(c.form.Get("with_ids"), MaxItems)
+		if len(q.IDs) == 0 {
+			q.IDs = []int64{0} // of none
+		}
+	case c.asked("max_id"):
+		q.Newest = true
+		q.Max = number(c.form.Get("max_id"))
+	default:
+		q.Since = number(c.form.Get("since_id"))
+	}
+	return q
+}
+
+func number(s string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	if errors.Is(err, strconv.ErrRange) && n > 0 {
+		return math.MaxInt64
+	}
+	return max(n, 0)
+}
+
+// small reads numbers of feeds or groups; what can be none of them is -1.
+func small(s string) []int32 {
+	var out []int32
+	if s == "" {
+		return nil
+	}
+	for _, id := range ParseIDs(s, 10_000) {
+		if id <= math.MaxInt32 {
+			out = append(out, int32(id))
+		}
+	}
+	if out == nil {
+		return []int32{-1}
+	}
+	return out
+}
+
+// states are the lists of items that are unread and saved.
+func (c *call) states() error {
+	if c.asked("unread_item_ids") && c.answer.UnreadItems == nil {
+		if err := c.unread(); err != nil {
+			return err
+		}
+	}
+	if c.asked("saved_item_ids") && c.answer.SavedItems == nil {
+		return c.saved()
+	}
+	return nil
+}
+
+func (c *call) unread() error {
+	ids, err := c.Backend.Unread(c.ctx, c.user)
+	c.answer.UnreadItems = &ids
+	return err
+}
+
+func (c *call) saved() error {
+	ids, err := c.Backend.Saved(c.ctx, c.user)
+	c.answer.SavedItems = &ids
+	return err
+}
+
+// mark changes something, and tells the list that it changed.
+//
+// spec:fever-2011#mark
+func (c *call) mark() error {
+	if c.form.Get("unread_recently_read") == "1" {
+		if err := c.Backend.UnreadRecent(c.ctx, c.user); err != nil {
+			return err
+		}
+		return c.unread()
+	}
+	what, as := strings.ToLower(c.form.Get("mark")), strings.ToLower(c.form.Get("as"))
+	if what == "" {
+		return nil
+	}
+	id, err := strconv.ParseInt(strings.TrimSpace(c.form.Get("id")), 10, 64)
+	if err != nil {
+		return &Error{Status: http.StatusBadRequest, Msg: "The id of what to mark is no number."}
+	}
+	yes, no := true, false
+	switch what + " " + as {
+	case "item read":
+		err = c.Backend.Mark(c.ctx, c.user, id, &yes, nil)
+	case "item unread":
+		err = c.Backend.Mark(c.ctx, c.user, id, &no, nil)
+	case "item saved":
+		err = c.Backend.Mark(c.ctx, c.user, id, nil, &yes)
+	case "item unsaved":
+		err = c.Backend.Mark(c.ctx, c.user, id, nil, &no)
+	case "feed read", "group read":
+		err = c.markMany(what, id)
+	default:
+		return &Error{Status: http.StatusBadRequest, Msg: "That cannot be marked so: mark an item as read, unread, saved or unsaved, a feed or a group as read."}
+	}
+	switch {
+	case err != nil:
+		return err
+	case strings.HasSuffix(as, "saved"):
+		return c.saved()
+	}
+	return c.unread()
+}
+
+func (c *call) markMany(what string, id int64) error {
+	var before time.Time
+	if n := number(c.form.Get("before")); n > 0 && n < 1e11 {
+		before = time.Unix(n, 0).UTC()
+	}
+	switch {
+	case id == -1 && what == "group": // Sparks, of which there are none
+		return nil
+	case id < 0, id == 0 && what == "feed", id > math.MaxInt32:
+		return nil // no such feed, no such group
+	case what == "feed":
+		return c.Backend.MarkFeed(c.ctx, c.user, int32(id), before)
+	}
+	return c.Backend.MarkGroup(c.ctx, c.user, int32(id), before)
+}
+
+// refuse turns an error into an answer and gives its status.
+func (c *call) refuse(head http.Header, err error) int {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		if c.Log != nil && !errors.Is(err, context.Canceled) {
+			c.Log.ErrorContext(c.ctx, "fever", "err", err)
+		}
+		e = &Error{Status: http.StatusInternalServerError, Msg: "Something went wrong on this server; please try again later."}
+	}
+	if e.RetryAfter > 0 {
+		head.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	c.answer = Answer{Version: Version, Auth: c.answer.Auth, Refreshed: c.answer.Refreshed, ErrorMessage: e.Msg}
+	return e.Status
+}
+
+// write writes the answer, in XML where it is asked for so.
+func (c *call) write(w http.ResponseWriter, status int) {
+	if c.form.Get("api") == "xml" {
+		w.Header().Set("Content-Type", "text/xml; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, xml.Header) // nobody is left to tell when the caller has gone
+		_ = xml.NewEncoder(w).Encode(&c.answer)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(&c.answer)
+}
