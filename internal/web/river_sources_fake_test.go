@@ -244,6 +244,29 @@ func (b *brook) DropReadingList(_ context.Context, reader string, id int64, _ bo
 	return b.err
 }
 
+func (b *brook) Counts(context.Context) (out river.SourceCounts, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, all := range b.subs {
+		for _, f := range all {
+			out.Sources++
+			out.Followed++
+			out.Items += f.Source.Items
+			if f.Source.State.Failures > 0 {
+				out.Failing++
+			}
+			if f.Source.State.Gone != nil {
+				out.Gone++
+			}
+			if f.Source.State.Push.Live(b.now()) {
+				out.Pushed++
+			}
+		}
+	}
+	out.Readers, out.Subscriptions = int64(len(b.subs)), out.Sources
+	return out, b.err
+}
+
 func (b *brook) PutNotice(_ context.Context, n river.Notice) (river.Notice, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -52,6 +52,7 @@ type RiverSources interface {
 	Export(ctx context.Context, reader, category string) (*opml.Document, error)
 	ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error)
 	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
+	Counts(ctx context.Context) (river.SourceCounts, error)
 }
 
 // RiverNotices is who is told elsewhere.

@@ -21,12 +21,13 @@ type site struct {
 	tail      changeTail
 	authors   authorPages
 	turns     chan struct{}              // a place for each who reads a saved document now
+	imports   *imports                   // lists that are taken in
 	clean     func() *sanitize.Sanitizer // made when it is first needed
 }
 
 // newSite makes ready what all pages share.
 func newSite(w *Web) *site {
-	s := &site{Web: w, assets: loadAssets(), turns: make(chan struct{}, readingAtOnce)}
+	s := &site{Web: w, assets: loadAssets(), turns: make(chan struct{}, readingAtOnce), imports: newImports()}
 	s.pages = parsePages(s.assets)
 	s.clean = sync.OnceValue(func() *sanitize.Sanitizer {
 		return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})

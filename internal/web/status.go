@@ -42,6 +42,7 @@ type statusView struct {
 	Span     span
 	Charts   []figure
 	Table    []bucket
+	Reading  *readingNow // nil: no feeds are read here
 }
 
 // bucket is what all nodes did in one stretch of time.
@@ -84,6 +85,7 @@ func (s *site) status(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.Counted = true
+	v.Reading = s.readingNow(r.Context())
 	points := gather(minutes, v.Now, v.Span.Length, v.Span.Step)
 	v.Charts = statusCharts(points, v.Span)
 	v.Table = gather(minutes, v.Now, v.Span.Length, v.Span.TableStep)

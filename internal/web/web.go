@@ -28,6 +28,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
 )
 
 // Hub is what the pages ask of the hub.
@@ -117,6 +118,10 @@ type Web struct {
 	Images      string                         // of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
 	Remote      Remote                         // reads pictures; nil: none
 	ImageKey    []byte                         // signs their addresses
+
+	// Explained gives an explanation as it is written in JSON, at /feeds/{id}.json. Nil:
+	// there is none.
+	Explained func(f *river.Followed, e *river.Explanation) any
 
 	// ClientAddr is the address a request counts as coming from, proxies
 	// considered. Nil: the TCP peer.

@@ -1,6 +1,8 @@
 // Fetches the page anew from time to time and changes what changed, in its place.
 
-const every = 10_000;
+const often = () => document.querySelector("[data-every]"); // counts up to an end
+const every = Number(often()?.dataset.every) || 10_000;
+const ends = often() !== null;
 
 async function refresh() {
   if (document.hidden || !getSelection().isCollapsed) return;
@@ -11,9 +13,13 @@ async function refresh() {
     const fresh = page.getElementById(old.id);
     if (!fresh || fresh.innerHTML === old.innerHTML || old.contains(document.activeElement)) continue;
     old.className = fresh.className;
+    if (!fresh.dataset.every) delete old.dataset.every;
     old.replaceChildren(...fresh.childNodes);
   }
   document.dispatchEvent(new Event("cloudburst:fresh"));
 }
 
-setInterval(() => { refresh().catch(() => {}); }, every);
+const timer = setInterval(() => {
+  if (ends && !often()) clearInterval(timer);
+  else refresh().catch(() => {});
+}, every);

@@ -1,0 +1,208 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+type categoriesView struct {
+	followView
+	Rows            []categoryRow
+	New, NewError   string
+	Public          bool // the new one
+	Problem         string
+	Base, Owner     string
+	RiverIsEverbody bool
+}
+
+type categoryRow struct {
+	ID, Name    string
+	Feeds       string
+	Public      bool
+	River       string // of the reader
+	Feed        string // address for everybody, "" when it is not public
+	Page, OPML  string
+	Rename      string // as it was filled in
+	RenameError string
+	Open        bool
+}
+
+// categoriesPage makes, renames, merges and publishes categories.
+func (s *site) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.showCategories(rw, r, reader, http.StatusOK, func(*categoriesView) {})
+}
+
+func (s *site) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
+	v := categoriesView{followView: s.followView(r, "Categories", "categories"), Owner: s.ownerOf(reader)}
+	all, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	for i, c := range all[:min(len(all), mostChoices)] {
+		row := categoryRow{ID: "k" + strconv.Itoa(i), Name: c.Name, Feeds: some(c.Sources, "feed", "feeds"), Public: c.Public, Rename: c.Name,
+			River: "/river?" + url.Values{"category": {c.Name}}.Encode()}
+		if c.Public {
+			row.Page = "/rivers/" + url.PathEscape(v.Owner) + "/" + url.PathEscape(c.Name)
+			row.Feed, row.OPML = row.Page+"/feed.xml", row.Page+"/opml"
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	amend(&v)
+	s.render(rw, r, status, "categories", v)
+}
+
+// categorySlip shows the page again with what was wrong.
+func (s *site) categorySlip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
+	status, _ := statusOf(err)
+	if status >= 500 {
+		s.fail(rw, r, err)
+		return
+	}
+	retryAfter(rw, err)
+	s.showCategories(rw, r, reader, status, func(v *categoriesView) { amend(v, reason(err)) })
+}
+
+// doCategory makes one.
+func (s *site) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	name, public := strings.TrimSpace(clean(given(form, "name"), 200)), given(form, "public") == "yes"
+	if name == "" {
+		err = fault.New(fault.Invalid, "Write the name of the category.")
+	} else {
+		err = s.noSuchCategory(r, reader, name)
+	}
+	if err == nil {
+		err = s.River.PutCategory(r.Context(), reader, name, public)
+	}
+	if err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.New, v.Public, v.NewError = name, public, text })
+		return
+	}
+	http.Redirect(rw, r, "/feeds/categories?done=category", http.StatusSeeOther)
+}
+
+// noSuchCategory is an error when there is one: making it again could make it public.
+func (s *site) noSuchCategory(r *http.Request, reader, name string) error {
+	if _, there, err := s.category(r, reader, name); err != nil || !there {
+		return err
+	}
+	return fault.New(fault.Conflict, "There is a category %s already.", name)
+}
+
+func (s *site) category(r *http.Request, reader, name string) (c river.Category, there bool, err error) {
+	all, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		return c, false, err
+	}
+	i := slices.IndexFunc(all, func(c river.Category) bool { return c.Name == name })
+	if i < 0 {
+		return c, false, nil
+	}
+	return all[i], true, nil
+}
+
+// doRenameCategory renames one. To give it the name of another is to merge both, and is
+// asked about first.
+func (s *site) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	from, to := given(form, "from"), strings.TrimSpace(clean(given(form, "to"), 200))
+	var other river.Category
+	merges := false
+	switch {
+	case to == "":
+		err = fault.New(fault.Invalid, "Write the new name.")
+	case to == from:
+		http.Redirect(rw, r, "/feeds/categories", http.StatusSeeOther)
+		return
+	default:
+		other, merges, err = s.category(r, reader, to)
+	}
+	if err == nil && merges && given(form, "sure") == "" {
+		lines := []string{"There is a category " + clean(to, 100) + " already. Its feeds and those of " + clean(from, 100) + " are then in one, and " + clean(from, 100) + " is no more. That cannot be undone."}
+		if other.Public {
+			lines = append(lines, clean(to, 100)+" is public: everybody can then see all of these feeds.")
+		}
+		s.askFirst(rw, r, "Merge two categories?", question{Lines: lines, Action: r.URL.Path, Fields: []named{{"from", from}, {"to", to}}, Button: "Merge them", Back: "/feeds/categories"})
+		return
+	}
+	if err == nil {
+		err = s.River.RenameCategory(r.Context(), reader, from, to)
+	}
+	if err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.slip(from, to, text) })
+		return
+	}
+	http.Redirect(rw, r, "/feeds/categories?done=renamed", http.StatusSeeOther)
+}
+
+// slip puts what was wrong beside the category that it is about.
+func (v *categoriesView) slip(name, to, text string) {
+	for i := range v.Rows {
+		if v.Rows[i].Name == name {
+			v.Rows[i].Rename, v.Rows[i].RenameError, v.Rows[i].Open = to, text, true
+			return
+		}
+	}
+	v.Problem = text
+}
+
+// doRemoveCategory removes one; its feeds stay.
+func (s *site) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	name := given(form, "name")
+	if given(form, "sure") == "" {
+		s.askFirst(rw, r, "Remove the category "+clean(name, 100)+"?", question{Lines: []string{"The feeds in it stay, without it. If it is public, its page and its feed are no more."},
+			Action: r.URL.Path, Fields: []named{{"name", name}}, Button: "Remove the category", Back: "/feeds/categories"})
+		return
+	}
+	if err := s.River.RenameCategory(r.Context(), reader, name, ""); err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.Problem = text })
+		return
+	}
+	http.Redirect(rw, r, "/feeds/categories?done=removed", http.StatusSeeOther)
+}
+
+// doPublicCategory lets everybody read a category, or nobody else.
+func (s *site) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	name, public := given(form, "name"), given(form, "public") == "yes"
+	_, there, err := s.category(r, reader, name)
+	if err == nil && !there {
+		err = fault.New(fault.NotFound, "There is no category %s any more.", clean(name, 100))
+	}
+	if err == nil {
+		err = s.River.PutCategory(r.Context(), reader, name, public)
+	}
+	if err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.slip(name, name, text) })
+		return
+	}
+	done := "private"
+	if public {
+		done = "public"
+	}
+	http.Redirect(rw, r, "/feeds/categories?done="+done, http.StatusSeeOther)
+}

@@ -1,0 +1,285 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+type noticesView struct {
+	followView
+	Rows []noticeRow
+	Form noticeForm
+}
+
+// noticeRow is somebody or something that is told.
+type noticeRow struct {
+	ID       string
+	What     string // is told
+	Via      string
+	Target   string
+	Badge    badge
+	Sent     string
+	Last     moment
+	Problem  string
+	Next     moment
+	Paused   bool
+	Signed   bool
+	TryError string
+}
+
+// noticeForm is the form for a new one, as it was filled in. A secret is never written
+// back into a page.
+type noticeForm struct {
+	What        string // "", "c:" and a category, "s:" and the number of a feed
+	Categories  []string
+	Sources     []noticeSource
+	More        bool // there are more feeds than fit into the menu
+	Via         string
+	Vias        []loginKind
+	Target      string
+	TargetError string
+	Error       string
+}
+
+type noticeSource struct{ ID, Name string }
+
+// mostSources bounds the feeds of a menu.
+const mostSources = 500
+
+func noticeVias() []loginKind {
+	return []loginKind{{river.ViaWebhook, "a program: JSON to its address (webhook)"}, {river.ViaEmail, "a person, by e-mail"}, {river.ViaPost, "a program: a plain form to its address (POST)"}}
+}
+
+// noticesPage lists who is told elsewhere of what arrives.
+func (s *site) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.showNotices(rw, r, reader, http.StatusOK, func(*noticesView) {})
+}
+
+func (s *site) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
+	v := noticesView{followView: s.followView(r, "Notices", "notices")}
+	if err := s.listNotices(r.Context(), reader, &v); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	if id := r.URL.Query().Get("source"); v.Form.What == "" && id != "" {
+		v.Form.What = "s:" + clean(id, 30)
+	}
+	amend(&v)
+	s.render(rw, r, status, "notices", v)
+}
+
+func (s *site) listNotices(ctx context.Context, reader string, v *noticesView) error {
+	all, err := s.River.Notices(ctx, reader)
+	if err != nil {
+		return err
+	}
+	categories, err := s.River.Categories(ctx, reader, false)
+	if err != nil {
+		return err
+	}
+	sources, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
+	if err != nil {
+		return err
+	}
+	v.Form.Vias, v.Form.Via, v.Form.More = noticeVias(), river.ViaWebhook, len(sources) > mostSources
+	for _, c := range categories[:min(len(categories), mostChoices)] {
+		v.Form.Categories = append(v.Form.Categories, c.Name)
+	}
+	names := map[int64]string{}
+	for i := range sources[:min(len(sources), mostSources)] {
+		f := &sources[i]
+		names[f.SourceID] = clean(f.Name(), 100)
+		v.Form.Sources = append(v.Form.Sources, noticeSource{strconv.FormatInt(f.SourceID, 10), names[f.SourceID]})
+	}
+	for _, n := range all {
+		v.Rows = append(v.Rows, s.noticeRow(n, names))
+	}
+	return nil
+}
+
+func (s *site) noticeRow(n river.Notice, names map[int64]string) noticeRow {
+	now := s.now()
+	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: clean(n.Via, 20), Target: clean(withoutUser(n.Target), 300), Sent: some(n.Sent, "message", "messages"), Last: when(now, n.LastAt),
+		Problem: sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != ""}
+	if n.NextAt.After(now) {
+		row.Next = when(now, n.NextAt)
+	} else {
+		row.Next = moment{Zero: true}
+	}
+	switch n.Via {
+	case river.ViaEmail:
+		row.Via = "by e-mail to"
+	case river.ViaWebhook:
+		row.Via = "as JSON to"
+	case river.ViaPost:
+		row.Via = "as a form to"
+	}
+	switch {
+	case n.SourceID != 0 && names[n.SourceID] != "":
+		row.What = names[n.SourceID]
+	case n.SourceID != 0:
+		row.What = "one feed"
+	case n.Category != "":
+		row.What = "category " + clean(n.Category, 100)
+	default:
+		row.What = "everything"
+	}
+	switch {
+	case n.Paused:
+		row.Badge = badge{"paused", ""}
+	case n.Failures > 0:
+		row.Badge = badge{"failing", badgeBad}
+	case n.Sent > 0:
+		row.Badge = badge{"works", badgeGood}
+	default:
+		row.Badge = badge{"waits for news", ""}
+	}
+	return row
+}
+
+// doNotice sets one up.
+func (s *site) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	what := clean(given(form, "what"), 210)
+	n := river.Notice{Reader: reader, Via: clean(given(form, "via"), 20), Target: strings.TrimSpace(clean(given(form, "target"), 2048)), Secret: given(form, "secret"), CreatedAt: s.now()}
+	kind, rest, _ := strings.Cut(what, ":")
+	switch kind {
+	case "c":
+		n.Category = rest
+	case "s":
+		if n.SourceID, err = strconv.ParseInt(rest, 10, 64); err != nil {
+			err = fault.New(fault.Invalid, "Choose a feed of the menu.")
+		}
+	}
+	if err == nil && n.SourceID != 0 {
+		_, err = s.followed(r.Context(), reader, n.SourceID)
+	}
+	if slip := targetSlip(n); err == nil && slip != "" {
+		err = fault.New(fault.Invalid, "%s", slip)
+	}
+	if err == nil {
+		_, err = s.River.PutNotice(r.Context(), n)
+	}
+	if err == nil {
+		http.Redirect(rw, r, "/feeds/notices?done=notice", http.StatusSeeOther)
+		return
+	}
+	status, _ := statusOf(err)
+	s.note(r, err, status)
+	retryAfter(rw, err)
+	s.showNotices(rw, r, reader, status, func(v *noticesView) {
+		v.Form.What, v.Form.Via, v.Form.Target = what, n.Via, n.Target
+		if v.Form.Error = reason(err); status == http.StatusBadRequest {
+			v.Form.Error, v.Form.TargetError = "", v.Form.Error
+		}
+	})
+}
+
+// targetSlip says what is wrong with where a notice goes, "" when nothing is plain.
+func targetSlip(n river.Notice) string {
+	switch n.Via {
+	case river.ViaEmail:
+		if name, host, ok := strings.Cut(n.Target, "@"); !ok || name == "" || host == "" || strings.ContainsAny(n.Target, " \t") {
+			return "Write an e-mail address, like anna@example.org."
+		}
+	case river.ViaWebhook, river.ViaPost:
+		if !webAddress(n.Target) {
+			return "Write the address of the program; it begins with https:// or http://."
+		}
+	default:
+		return "Choose how to tell it."
+	}
+	return ""
+}
+
+// notice is one of the reader's, by the form of its row.
+func (s *site) notice(rw http.ResponseWriter, r *http.Request, reader string) (n river.Notice, sure, ok bool) {
+	form, err := readForm(rw, r)
+	if err == nil {
+		var all []river.Notice
+		all, err = s.River.Notices(r.Context(), reader)
+		for _, n := range all {
+			if err == nil && strconv.FormatInt(n.ID, 10) == given(form, "id") {
+				return n, given(form, "sure") != "", true
+			}
+		}
+	}
+	if err == nil {
+		err = fault.New(fault.NotFound, "There is no such notice any more.")
+	}
+	s.fail(rw, r, err)
+	return n, false, false
+}
+
+// doTryNotice sends the newest item now.
+func (s *site) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	n, _, ok := s.notice(rw, r, reader)
+	if !ok {
+		return
+	}
+	err := s.River.TryNotice(r.Context(), reader, n.ID)
+	if err == nil {
+		http.Redirect(rw, r, "/feeds/notices?done=tried", http.StatusSeeOther)
+		return
+	}
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	// What went wrong there is no failure of this page: it is its answer.
+	if fault.CodeOf(err) == fault.Internal {
+		s.note(r, err, http.StatusInternalServerError)
+	}
+	s.showNotices(rw, r, reader, http.StatusOK, func(v *noticesView) {
+		for i := range v.Rows {
+			if v.Rows[i].ID == strconv.FormatInt(n.ID, 10) {
+				v.Rows[i].TryError = reason(err)
+			}
+		}
+	})
+}
+
+// doPauseNotice stops one for a while, or lets it go on.
+func (s *site) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	n, _, ok := s.notice(rw, r, reader)
+	if !ok {
+		return
+	}
+	n.Paused = !n.Paused
+	if _, err := s.River.PutNotice(r.Context(), n); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	done := "resumed"
+	if n.Paused {
+		done = "paused"
+	}
+	http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
+}
+
+// doRemoveNotice ends one, after asking.
+func (s *site) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	n, sure, ok := s.notice(rw, r, reader)
+	if !ok {
+		return
+	}
+	if !sure {
+		s.askFirst(rw, r, "Remove this notice?", question{Lines: []string{clean(withoutUser(n.Target), 300) + " is told nothing any more. To set it up again you need its secret, if it has one."},
+			Action: r.URL.Path, Fields: []named{{"id", strconv.FormatInt(n.ID, 10)}}, Button: "Remove it", Back: "/feeds/notices"})
+		return
+	}
+	if err := s.River.DropNotice(r.Context(), reader, n.ID); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/feeds/notices?done=removed", http.StatusSeeOther)
+}

@@ -1,0 +1,386 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/rsscloud"
+)
+
+// sourceView is one feed: what it is, its settings, and why it is read when it is.
+type sourceView struct {
+	followView
+	ID      int64
+	Row     sourceRow
+	About   aboutSource
+	Form    settingsForm
+	Login   loginForm
+	Private bool
+
+	RefreshError string // why it was not read now
+	Gone         bool
+	Failing      bool
+	Moved        *movedSource
+	Explain      explainView
+	Mended       string // what was wrong with the last document, and did not matter
+	JSON         bool   // there is all of it as data
+}
+
+// aboutSource is what a feed says of itself.
+type aboutSource struct {
+	Address, Href string
+	Description   string
+	Home          string // "": none that may be a link
+	Format        string
+	Language      string
+	Items         int64
+	Since         moment
+	List          bool // a reading list brought it
+}
+
+type movedSource struct {
+	From, To, Why string
+	At            moment
+}
+
+// settingsForm is the reader's own of a feed.
+type settingsForm struct {
+	Title     string
+	Feed      string // title that the feed gives itself
+	Checks    []categoryCheck
+	New       string
+	Intervals []interval
+	Error     string
+}
+
+type categoryCheck struct {
+	ID, Name string
+	Chosen   bool
+}
+
+// sourcePage shows one feed; with .json behind its number, what explains it as data.
+func (s *site) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	if strings.HasSuffix(r.PathValue("id"), ".json") {
+		s.sourceJSON(rw, r, reader)
+		return
+	}
+	s.showSource(rw, r, reader, http.StatusOK, func(*sourceView) {})
+}
+
+// showSource shows a feed; amend puts in what became of a form.
+func (s *site) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
+	v, err := s.sourceView(r, reader)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	amend(&v)
+	s.render(rw, r, status, "source", v)
+}
+
+func (s *site) sourceView(r *http.Request, reader string) (v sourceView, err error) {
+	id, err := sourceID(r)
+	if err != nil {
+		return v, err
+	}
+	f, err := s.followed(r.Context(), reader, id)
+	if err != nil {
+		return v, err
+	}
+	e, err := s.River.Explain(r.Context(), id)
+	if err != nil {
+		return v, err
+	}
+	categories, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		return v, err
+	}
+	f.Source = e.Source
+	v.Row = s.sourceRow(&f)
+	v.followView = s.followView(r, v.Row.Name, "")
+	v.Script = "feeds.js"
+	v.ID, v.Private = id, f.Source.Private()
+	v.About = s.aboutSource(&f)
+	v.Form = settings(&f, categories)
+	v.Login = loginForm{Kind: f.Source.Login.Kind, Name: clean(f.Source.Login.Name, 200), Kinds: loginKinds()}
+	v.Gone, v.Failing = f.Source.State.Gone != nil, f.Source.State.Failures > 0
+	v.Mended, v.JSON = clean(f.Source.About.Problem, 400), s.Explained != nil
+	if m, ok := lastMove(&f.Source); ok {
+		v.Moved = &movedSource{clean(withoutUser(m.From), 300), clean(withoutUser(m.To), 300), moveWords(m.Why), when(v.Now, m.At)}
+	}
+	v.Explain = explained(e, v.Now)
+	v.Said = s.sourceSaid(r, v)
+	return v, nil
+}
+
+// sourceSaid is what was done to this feed just now.
+func (s *site) sourceSaid(r *http.Request, v sourceView) string {
+	switch r.URL.Query().Get("done") {
+	case "added":
+		switch n := v.About.Items; {
+		case v.Row.Newest.Zero && n == 0:
+			return "You follow it now. It has no items yet; the next one will be in your river."
+		default:
+			return "You follow it now. " + some(n, "item of it is", "items of it are") + " in your river."
+		}
+	case "read":
+		if len(v.Explain.Checks) > 0 {
+			return "It was read just now: " + lower(v.Explain.Checks[0].Text)
+		}
+		return "It was read just now."
+	}
+	return v.Said
+}
+
+func (s *site) aboutSource(f *river.Followed) aboutSource {
+	src := &f.Source
+	a := aboutSource{Address: clean(withoutUser(src.URL), 2048), Description: clean(src.About.Description, 400), Format: clean(src.About.Format, 60),
+		Language: clean(src.About.Language, 40), Items: src.Items, Since: when(s.now(), f.AddedAt), List: f.ListID != 0}
+	if webAddress(src.URL) {
+		a.Href = withoutUser(src.URL)
+	}
+	if webAddress(src.About.Home) {
+		a.Home = src.About.Home
+	}
+	return a
+}
+
+// settings is the form as things are.
+func settings(f *river.Followed, categories []river.Category) settingsForm {
+	form := settingsForm{Title: clean(f.Title, 300), Feed: clean(f.Source.Name(), 200), Intervals: intervals(f.Interval)}
+	form.check(categories, f.Categories)
+	return form
+}
+
+// check lists the categories: those that are chosen first when there are very many.
+func (f *settingsForm) check(categories []river.Category, chosen []string) {
+	names := make([]string, 0, len(categories))
+	for _, c := range categories {
+		names = append(names, c.Name)
+	}
+	for _, c := range chosen {
+		if !slices.Contains(names, c) {
+			names = append(names, c)
+		}
+	}
+	if len(names) > mostChecks {
+		slices.SortStableFunc(names, func(a, b string) int {
+			return rankOf(slices.Contains(chosen, a)) - rankOf(slices.Contains(chosen, b))
+		})
+		names = names[:max(mostChecks, min(len(chosen), 100))]
+	}
+	for i, name := range names {
+		f.Checks = append(f.Checks, categoryCheck{"s-c" + count(i), name, slices.Contains(chosen, name)})
+	}
+}
+
+// mostChecks bounds the categories of a form: a form has at most 200 fields. Any other
+// is written by its name.
+const mostChecks = 120
+
+func rankOf(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// doSettings saves title, categories and interval.
+func (s *site) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, form, err := readSourceForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	title := strings.TrimSpace(clean(given(form, "title"), 300))
+	names := categoriesOf(form)
+	own := intervalOf(given(form, "every"))
+	_, err = s.River.Change(r.Context(), reader, id, func(sub *river.Subscription) error {
+		sub.Title, sub.Categories, sub.Interval = title, names, own
+		return nil
+	})
+	if err == nil {
+		http.Redirect(rw, r, sourceHref(id)+"?done=settings", http.StatusSeeOther)
+		return
+	}
+	s.slip(rw, r, reader, err, func(v *sourceView, text string) {
+		v.Form.Title, v.Form.Intervals, v.Form.Error = title, intervals(own), text
+		v.Form.New = strings.TrimSpace(clean(given(form, "new"), 200))
+		for i := range v.Form.Checks {
+			v.Form.Checks[i].Chosen = slices.Contains(names, v.Form.Checks[i].Name)
+		}
+	})
+}
+
+// categoriesOf are those that a form has ticked, and the new one.
+func categoriesOf(form rsscloud.Form) (names []string) {
+	for _, field := range form {
+		name := strings.TrimSpace(field.Value)
+		if (field.Name == "category" || field.Name == "new") && name != "" && !slices.Contains(names, name) {
+			names = append(names, clean(name, 200))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Form, error) {
+	id, err := sourceID(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	form, err := readForm(rw, r)
+	return id, form, err
+}
+
+// slip shows the page of a feed again with what was wrong with a form of it; what is
+// not the reader's to mend is a page of its own.
+func (s *site) slip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	switch fault.CodeOf(err) {
+	case fault.NotFound, fault.Internal:
+		s.fail(rw, r, err)
+		return
+	}
+	status, _ := statusOf(err)
+	s.note(r, err, status)
+	retryAfter(rw, err)
+	s.showSource(rw, r, reader, status, func(v *sourceView) { amend(v, reason(err)) })
+}
+
+// doSourceLogin saves what the feed's server wants to see. A source with a login is
+// another one than the public one, so the address may change.
+func (s *site) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, form, err := readSourceForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	l := river.Login{Kind: clean(given(form, "login"), 20), Name: strings.TrimSpace(clean(given(form, "name"), 200)), Secret: given(form, "secret")}
+	if l.Kind == "" {
+		l = river.Login{}
+	}
+	again := func(v *sourceView, text string) { v.Login.Kind, v.Login.Name, v.Login.Error = l.Kind, l.Name, text }
+	if text := loginSlip(l); text != "" {
+		s.showSource(rw, r, reader, http.StatusBadRequest, func(v *sourceView) { again(v, text) })
+		return
+	}
+	f, err := s.River.SetLogin(r.Context(), reader, id, l)
+	if err != nil {
+		s.slip(rw, r, reader, err, again)
+		return
+	}
+	done := "?done=login"
+	if l.Kind == "" {
+		done = "?done=nologin"
+	}
+	http.Redirect(rw, r, sourceHref(f.SourceID)+done, http.StatusSeeOther)
+}
+
+// doRefresh reads a feed now.
+func (s *site) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, _, err := readSourceForm(rw, r)
+	if err == nil {
+		_, err = s.followed(r.Context(), reader, id)
+	}
+	if err == nil {
+		_, err = s.River.Refresh(r.Context(), id)
+	}
+	if err != nil {
+		s.slip(rw, r, reader, err, func(v *sourceView, text string) { v.RefreshError = text })
+		return
+	}
+	http.Redirect(rw, r, sourceHref(id)+"?done=read", http.StatusSeeOther)
+}
+
+// doRevive has a feed read again that is gone or failing.
+func (s *site) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.doToSource(rw, r, reader, "revived", s.River.Revive)
+}
+
+// doUndo takes a move back.
+func (s *site) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.doToSource(rw, r, reader, "undone", s.River.Undo)
+}
+
+func (s *site) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) {
+	id, _, err := readSourceForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	f, err := do(r.Context(), reader, id)
+	if err != nil {
+		s.slip(rw, r, reader, err, func(v *sourceView, text string) { v.RefreshError = text })
+		return
+	}
+	http.Redirect(rw, r, sourceHref(f.SourceID)+"?done="+done, http.StatusSeeOther)
+}
+
+// doUnfollow asks whether it is meant, then ends following.
+func (s *site) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, form, err := readSourceForm(rw, r)
+	var f river.Followed
+	if err == nil {
+		f, err = s.followed(r.Context(), reader, id)
+	}
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	if given(form, "sure") == "" {
+		s.askFirst(rw, r, "Stop following "+clean(f.Name(), 100)+"?", question{
+			Lines:  []string{"Its items leave your river, but for those that you starred. You can follow it again at any time; what is in the feed then comes back, older items do not."},
+			Action: r.URL.Path, Button: "Stop following", Back: sourceHref(id)})
+		return
+	}
+	if err := s.River.Remove(r.Context(), reader, id); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/feeds?done=unfollowed", http.StatusSeeOther)
+}
+
+// askFirst is the page that asks whether something is meant.
+func (s *site) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q question) {
+	for i := range q.Fields {
+		q.Fields[i].Value = clean(q.Fields[i].Value, 2048)
+	}
+	s.render(rw, r, http.StatusOK, "confirm", confirmView{s.view(r, heading, "/feeds"), q})
+}
+
+// sourceJSON is the explanation as data.
+func (s *site) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
+	if s.Explained == nil {
+		s.nothing(rw, r)
+		return
+	}
+	id, err := sourceID(r)
+	var f river.Followed
+	if err == nil {
+		f, err = s.followed(r.Context(), reader, id)
+	}
+	var e river.Explanation
+	if err == nil {
+		e, err = s.River.Explain(r.Context(), id)
+	}
+	var body []byte
+	if err == nil {
+		f.Source = e.Source
+		body, err = json.MarshalIndent(s.Explained(&f, &e), "", "  ")
+	}
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	rw.Header().Set("Content-Type", "application/json")
+	_, _ = rw.Write(append(body, '\n'))
+}

@@ -1,0 +1,36 @@
+package web
+
+import (
+	"context"
+
+	"cloudburst/internal/river"
+)
+
+// readingNow is what the status page tells of reading.
+type readingNow struct {
+	river.SourceCounts
+	river.Live
+	Lead string
+}
+
+// readingNow is nil where no feeds are read, or nobody can say.
+func (s *site) readingNow(ctx context.Context) *readingNow {
+	if s.River == nil {
+		return nil
+	}
+	counts, err := s.River.Counts(ctx)
+	if err != nil {
+		s.log().Warn("the status page could not count what is read", "err", err)
+		return nil
+	}
+	n := &readingNow{SourceCounts: counts, Live: s.River.Live()}
+	switch trouble := counts.Failing + counts.Gone; {
+	case counts.Followed == 0:
+		n.Lead = "Nobody follows a feed here yet."
+	case trouble == 0:
+		n.Lead = some(counts.Followed, "feed is", "feeds are") + " followed here, and all of them answer."
+	default:
+		n.Lead = some(counts.Followed, "feed is", "feeds are") + " followed here; " + count(counts.Failing) + " " + isAre(counts.Failing) + " failing, " + count(counts.Gone) + " " + isAre(counts.Gone) + " gone."
+	}
+	return n
+}
