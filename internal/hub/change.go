@@ -90,11 +90,20 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err != nil {
 		return Announced{}, err
 	}
+	p := Ping{URL: urls[0], Door: a.Door, Source: a.Source}
+	read, err := h.tellReaders(ctx, p, urls, topics)
+	if err != nil {
+		return Announced{}, err
+	}
 	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Page: a.Page, Tags: a.Tags, Door: a.Door}}
 	h.list(list, came)
 	var events []event.Event
-	if len(topics) == 0 {
-		p := Ping{URL: urls[0], Door: a.Door, Source: a.Source}
+	switch {
+	case len(topics) > 0: // their checks are logged
+	case read:
+		events = append(events, readEvent(p))
+		h.stamp(events)
+	default:
 		events = append(events, event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
 			Text: "Listed among the changes. Nobody here is subscribed to this feed or to one of this site."})
 		h.stamp(events)
@@ -107,7 +116,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	for _, u := range out.Checking {
 		h.joinLater(Ping{URL: u, Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true}, came)
 	}
-	if len(topics) == 0 {
+	if len(topics) == 0 && !read {
 		out.Looking = h.lookLater(a, came)
 	}
 	return out, nil
@@ -191,7 +200,8 @@ func (h *Hub) lookLater(a Announcement, now time.Time) bool {
 
 // Hear takes URLs of which another server says that they changed, as its list of
 // changes has them: those that somebody here follows are checked, all others are
-// passed over. It returns the topics that are being checked.
+// passed over; those who read feeds here are told too. It returns the topics that are
+// being checked.
 func (h *Hub) Hear(ctx context.Context, urls []string, door string) ([]string, error) {
 	h.Init()
 	var checking []string
@@ -209,6 +219,9 @@ func (h *Hub) hear(ctx context.Context, urls []string, p Ping) ([]string, error)
 	now := h.now()
 	topics, err := h.Store.Following(ctx, urls, now, max(relatedMost, len(urls)))
 	if err != nil {
+		return nil, err
+	}
+	if _, err := h.tellReaders(ctx, p, urls, topics); err != nil {
 		return nil, err
 	}
 	if err := h.alsoPing(ctx, topics, p, now); err != nil {

@@ -90,7 +90,7 @@ type Ping struct {
 
 // PingResult is what a ping came to. The zero value with a nil error means: accepted, nothing known yet.
 type PingResult struct {
-	Known   bool  // somebody is subscribed
+	Known   bool  // somebody is subscribed, or this program reads it for its readers
 	Checked bool  // the feed was read for this ping
 	Changed bool  // and had changed
 	Pending bool  // the reading takes long: the ping is on disk and goes on

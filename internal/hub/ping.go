@@ -61,7 +61,13 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if err != nil {
 		return PingResult{}, err
 	}
-	if len(topics) == 0 {
+	read, err := h.tellReaders(ctx, p, []string{p.URL}, topics)
+	switch {
+	case err != nil:
+		return PingResult{}, err
+	case len(topics) == 0 && read:
+		return h.pingRead(ctx, p)
+	case len(topics) == 0:
 		return h.pingStranger(ctx, p, came)
 	}
 	p.URL = topics[0].URL

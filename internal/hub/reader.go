@@ -1,0 +1,57 @@
+package hub
+
+import (
+	"context"
+	"slices"
+
+	"cloudburst/internal/event"
+)
+
+// tellReaders tells those who read feeds in this program of news, by its URLs and by
+// every other name under which the topics that it means are known. read reports that
+// some of it is theirs; what follows is on disk then.
+//
+// spec:cloudburst#ping-tells-readers
+func (h *Hub) tellReaders(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
+	if h.Heard == nil || p.Told {
+		return p.Told, nil
+	}
+	names := slices.Clone(urls)
+	for _, t := range topics {
+		names = append(names, t.URL)
+		if t.About.Self != "" && !h.private(t.About.Self) {
+			names = append(names, t.About.Self)
+		}
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		known, err := h.Heard(ctx, name, p.Door)
+		if err != nil {
+			return read, err
+		}
+		read = read || known
+	}
+	return read, nil
+}
+
+// pingRead answers a ping of a feed to which nobody is subscribed, but which is read
+// here: its readers know, and the hub need not read it too.
+func (h *Hub) pingRead(ctx context.Context, p Ping) (PingResult, error) {
+	now := h.now()
+	list := []Change{{URL: p.URL, Feed: p.URL, Door: p.Door}}
+	h.list(list, now)
+	events := []event.Event{readEvent(p)}
+	h.stamp(events)
+	if err := h.Store.Announce(ctx, list, nil, now, now, events); err != nil {
+		return PingResult{}, err
+	}
+	h.publish(events...)
+	return PingResult{Known: true}, nil
+}
+
+func readEvent(p Ping) event.Event {
+	return event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
+		Text: "Nobody here is subscribed to this feed, but this server's own river reads it, and does so now."}
+}

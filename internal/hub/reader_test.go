@@ -1,0 +1,159 @@
+package hub_test
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+const readURL = "http://feeds.test/read.xml"
+
+// readers makes the hub's program read one feed, and returns what it was told.
+func (w *world) readers(feed string) func() []string {
+	var heard []string
+	w.hub.Heard = func(_ context.Context, url, door string) (bool, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		heard = append(heard, door+" "+url)
+		return url == feed, nil
+	}
+	return func() []string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		list := heard
+		heard = nil
+		return list
+	}
+}
+
+func (w *world) pinged(url string) hub.PingResult {
+	w.t.Helper()
+	got, err := w.hub.Ping(w.t.Context(), hub.Ping{URL: url, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+	if err != nil {
+		w.t.Fatalf("ping %s: %v", url, err)
+	}
+	return got
+}
+
+func TestAPingOfAFeedThatIsOnlyReadHereReachesItsReadersAndIsNotFetched(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		heard := w.readers(readURL)
+		if got := w.pinged(readURL); got != (hub.PingResult{Known: true}) {
+			t.Errorf("the ping came to %+v", got)
+		}
+		if got := heard(); !slices.Equal(got, []string{"rest " + readURL}) {
+			t.Errorf("the readers heard %q", got)
+		}
+		if len(w.fetches) != 0 {
+			t.Errorf("the hub read it too: %v", w.fetches)
+		}
+		list := w.events(event.KindPing)
+		if len(list) != 1 || !list[0].OK || list[0].Peer != "192.0.2.1" || !strings.Contains(list[0].Text, "this server's own river reads it") {
+			t.Errorf("the log says %+v", list)
+		}
+		if list := w.changes(); len(list) != 1 || list[0].Feed != readURL {
+			t.Errorf("listed: %+v", list)
+		}
+	})
+}
+
+func TestAPingIsNotAcknowledgedBeforeTheReadersHaveIt(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		cb := w.subscribers(1)[0]
+		away := fault.New(fault.Unavailable, "The database is away.")
+		w.hub.Heard = func(context.Context, string, string) (bool, error) { return false, away }
+		for what, do := range map[string]func() error{
+			"ping":           func() error { _, err := w.ping(); return err },
+			"of another":     func() error { _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL}); return err },
+			"announcement":   func() error { _, err := w.hub.Announce(t.Context(), hub.Announcement{URL: readURL}); return err },
+			"list of others": func() error { _, err := w.hub.Hear(t.Context(), []string{readURL}, "changes"); return err },
+		} {
+			if err := do(); fault.CodeOf(err) != fault.Unavailable {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		w.settle(time.Second)
+		if n := w.count(cb) + len(w.fetches) + len(w.changes()); n != 0 {
+			t.Errorf("%d things happened all the same", n)
+		}
+	})
+}
+
+func TestAFollowedFeedThatIsReadHereTooIsCheckedAndHeardByEachOfItsNames(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.abouts = map[string]hub.About{feedURL: {Home: siteURL, Self: "http://feeds.test/canonical"}}
+		w.register("http://a.test/n")
+		heard := w.readers("http://feeds.test/canonical")
+		w.set("two")
+		if got := w.pinged(siteURL); !got.Changed {
+			t.Errorf("the ping came to %+v", got)
+		}
+		if got := heard(); !slices.Equal(got, []string{"rest " + siteURL, "rest " + feedURL, "rest http://feeds.test/canonical"}) {
+			t.Errorf("the readers heard %q", got)
+		}
+		w.settle(time.Second)
+		if n := w.count("http://a.test/n"); n != 1 {
+			t.Errorf("the subscriber was told %d times", n)
+		}
+		w.set("three")
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Door: "notify-websub", Told: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := heard(); len(got) != 0 {
+			t.Errorf("who knew already heard %q", got)
+		}
+	})
+}
+
+func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		heard := w.readers(readURL)
+		w.pages = map[string][]string{siteURL: {readURL}}
+		if got := w.announce(hub.Announcement{URL: siteURL, Feed: readURL}); got.Looking {
+			t.Error("the site is looked at although its feed is known")
+		}
+		if got := heard(); !slices.Equal(got, []string{"weblogs " + readURL, "weblogs " + siteURL}) {
+			t.Errorf("by an announcement the readers heard %q", got)
+		}
+		if list := w.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "own river") {
+			t.Errorf("the log says %+v", list)
+		}
+		if got := w.announce(hub.Announcement{URL: siteURL}); !got.Looking {
+			t.Error("a site that nobody knows is not looked at")
+		}
+		w.settle(time.Second)
+		if got := heard(); !slices.Contains(got, "weblogs "+readURL) {
+			t.Errorf("by a look at the site the readers heard %q", got)
+		}
+		if _, err := w.hub.Hear(t.Context(), []string{readURL, siteURL}, "changes"); err != nil {
+			t.Fatal(err)
+		}
+		if got := heard(); !slices.Equal(got, []string{"changes " + readURL, "changes " + siteURL}) {
+			t.Errorf("by a list the readers heard %q", got)
+		}
+	})
+}
+
+func TestNewsThatGoesRoundIsNoNewsForReaders(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		heard := w.readers(readURL)
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL, Hops: 4}); fault.CodeOf(err) != fault.Refused {
+			t.Errorf("a ping that passed through four hubs: %v", err)
+		}
+		if got := heard(); len(got) != 0 {
+			t.Errorf("they heard %q", got)
+		}
+	})
+}
