@@ -122,5 +122,8 @@ type Check struct {
 // it knows no wire.
 type Host = feedstate.Host
 
+// Host is the name under which what is known of its host is kept.
+func (s *Source) Host() string { return feedstate.HostOf(s.State.URL) }
+
 // KeptChecks is how many checks of a source are kept.
 const KeptChecks = 20
