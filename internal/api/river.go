@@ -224,6 +224,15 @@ func (s *Server) riverStatus(c *riverCall) error {
 	return ok(c.w, st)
 }
 
+// patience is how long an answer may take that waits for other servers.
+const patience = 5 * time.Minute
+
+// takeTime lets the answer take long.
+func (c *riverCall) takeTime() {
+	// Without a connection (in process) there is no deadline to set.
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(patience))
+}
+
 // fitText bounds a text of a request: what is too long for a name is a mistake.
 func fitText(name, text string, most int) error {
 	switch {

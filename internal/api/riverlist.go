@@ -156,6 +156,7 @@ func (s *Server) importOPML(c *riverCall) error {
 		}
 		doc = upload{http.MaxBytesReader(c.w, c.r.Body, maxOPML), http.NewResponseController(c.w)}
 	}
+	c.takeTime()
 	tell := &steps{s: s, w: c.w, enc: json.NewEncoder(c.w)}
 	o.Progress = tell.progress
 	res, err := s.River.Import(c.ctx(), c.reader, doc, o)

@@ -102,6 +102,7 @@ func (s *Server) tryNotice(c *riverCall) error {
 	if err != nil {
 		return err
 	}
+	c.takeTime()
 	if err := s.River.TryNotice(c.ctx(), c.reader, id); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (s *Server) addSource(c *riverCall) error {
 	if err := readJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
-	// Only the beginning of its scheme may be missing: people type addresses without it.
+	// What is an address and what is not, the river says: people type them without http://.
 	if err := fitText("url", in.URL, maxURL); err != nil {
 		return err
 	}
@@ -74,6 +74,7 @@ func (s *Server) addSource(c *riverCall) error {
 	if err != nil {
 		return err
 	}
+	c.takeTime()
 	added, err := s.River.Add(c.ctx(), river.Request{Reader: c.reader, URL: in.URL, Title: in.Title, Categories: in.Categories,
 		Interval: every, Login: login, First: in.First})
 	if err != nil {
@@ -260,6 +261,7 @@ func (s *Server) refreshSource(c *riverCall) error {
 	if err != nil {
 		return err
 	}
+	c.takeTime()
 	check, err := s.River.Refresh(c.ctx(), f.Source.ID)
 	if err != nil {
 		return err

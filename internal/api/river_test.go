@@ -1,0 +1,506 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/client"
+	"cloudburst/feedstate"
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// serveRiver starts the API with a river, for the operator.
+func serveRiver(t *testing.T, w *riverWorld) (*client.Client, *httptest.Server) {
+	t.Helper()
+	api := New(Options{Hub: newWorld(), River: w, Accounts: newAccountWorld("alice", "first"), ReaderOf: readerOf, Now: start, Heartbeat: time.Hour})
+	api.listen = w.listen
+	srv := httptest.NewServer(api.Handler())
+	t.Cleanup(srv.Close)
+	return &client.Client{Base: srv.URL, HTTP: srv.Client()}, srv
+}
+
+// readerOf gives the first user the server's own river.
+func readerOf(user string) string {
+	if user == "first" {
+		return ""
+	}
+	return user
+}
+
+// fullRiver has one of everything.
+func fullRiver() (w *riverWorld, source, item string) {
+	w = newRiverWorld()
+	id := w.follow("", "http://a.example/", 3, func(f *river.Followed) {
+		f.Title, f.Categories, f.Interval, f.ListID = "Mine", []string{"News"}, time.Hour, 5
+		f.Source.Login = river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "sealed-secret"}
+		f.Source.State.Moves = []feedstate.Move{{From: "http://old.example/", To: "http://a.example/", At: start(), Why: "301"}}
+		f.Source.State.Failure = &feedstate.Failure{Kind: feedstate.ErrStatus, Text: "404 Not Found"}
+		f.Source.State.Failures = 2
+	})
+	w.follow("", "http://busy.example/", 0, func(f *river.Followed) { f.Source.Claim = 7 })
+	w.entries[0].Content = river.Content{Title: "T", Link: "http://a.example/0", HTML: "<p>x</p>", Text: "x", Language: "en", Published: start(), Updated: start(), Authors: []string{"Ann"},
+		Categories: []string{"c"}, Image: "http://a.example/i.png", Comments: "http://a.example/c", InReplyTo: "http://b.example/1", Via: "B", More: true,
+		Enclosures: []river.Enclosure{{URL: "http://a.example/x.mp3", Type: "audio/mpeg", Length: 5, Duration: 61, Title: "Sound"}}, Nested: []river.Content{{Title: "Within", Published: start()}}}
+	w.entries[0].EditedAt, w.entries[0].WithdrawnAt, w.entries[0].Source.Icon = start(), start(), "http://a.example/favicon.ico"
+	w.cats = []river.Category{{Name: "News", Public: true, Sources: 1, Unread: 2}}
+	w.lists = []river.ReadingList{{ID: 9, URL: "http://a.example/list.opml", Title: "L", Category: "News", Feeds: 3, ReadAt: start(), NextAt: start(), Problem: "It was away."}}
+	w.told = []river.Notice{{ID: 1, SourceID: id, Category: "News", Via: river.ViaWebhook, Target: "https://hook.example/", Secret: "hook-secret", CreatedAt: start(), Sent: 3,
+		LastAt: start(), Failures: 1, Problem: "500"}}
+	return w, fmt.Sprint(id), fmt.Sprint(w.entries[0].ID)
+}
+
+func TestRiversAreAnsweredAsDescribed(t *testing.T) {
+	t.Parallel()
+	doc, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, id, item := fullRiver()
+	busy := fmt.Sprint(river.SourceID("http://busy.example/"))
+	_, srv := serveRiver(t, w)
+	const js, xml = "application/json", "text/x-opml"
+	const list = `<opml version="2.0"><head><title>T</title></head><body><outline text="A" xmlUrl="http://a.example/"/></body></opml>`
+	for _, tt := range []struct {
+		method, path, route, kind, body string
+		status                          int
+	}{
+		{"GET", "/v1/river", "", "", "", 200},
+		{"GET", "/v1/sources?limit=1&unread=true", "/v1/sources", "", "", 200},
+		{"GET", "/v1/sources?broken=1&match=a&category=News&after=0", "/v1/sources", "", "", 200},
+		{"GET", "/v1/sources?limit=10000", "/v1/sources", "", "", 200},
+		{"GET", "/v1/sources?limit=10001", "/v1/sources", "", "", 400},
+		{"GET", "/v1/sources?after=x", "/v1/sources", "", "", 400},
+		{"GET", "/v1/sources?user=alice", "/v1/sources", "", "", 200},
+		{"GET", "/v1/sources?user=nobody", "/v1/sources", "", "", 404},
+		{"GET", "/v1/sources?user=alice&user=first", "/v1/sources", "", "", 400},
+		{"GET", "/v1/source?url=http://a.example/", "/v1/source", "", "", 200},
+		{"GET", "/v1/source?url=" + id, "/v1/source", "", "", 200},
+		{"GET", "/v1/source", "", "", "", 400},
+		{"GET", "/v1/sources/" + id, "/v1/sources/{id}", "", "", 200},
+		{"GET", "/v1/sources/" + id + "?user=alice", "/v1/sources/{id}", "", "", 404},
+		{"GET", "/v1/sources/x", "/v1/sources/{id}", "", "", 400},
+		{"POST", "/v1/sources", "", js, `{"url":"http://b.example/rss","title":"B","categories":["x"],"interval_s":60,"login":{"kind":"token","secret":"the-token"}}`, 200},
+		{"POST", "/v1/sources", "", js, `{"url":"http://page.example/"}`, 200},
+		{"POST", "/v1/sources", "", js, `{"url":"http://page.example/","first":true}`, 200},
+		{"POST", "/v1/sources", "", js, `{"url":"http://silent.example/"}`, 422},
+		{"POST", "/v1/sources", "", js, `{"url":"http://secret-host/"}`, 403},
+		{"POST", "/v1/sources", "", js, `{"url":""}`, 400},
+		{"POST", "/v1/sources", "", js, `{"url":"http://b.example/","interval_s":-1}`, 400},
+		{"POST", "/v1/sources", "", js, `{"url":"http://b.example/","login":{"kind":"key","secret":"x"}}`, 400},
+		{"POST", "/v1/sources", "", js, `{"url":"http://b.example/","login":{"kind":"basic","secret":"x"}}`, 400},
+		{"POST", "/v1/sources", "", js, `{"url":"http://b.example/","categories":[""]}`, 400},
+		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"title":"","categories":["b","a","b"],"interval_s":0}`, 200},
+		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"login":{"kind":"basic","name":"ann","secret":"new-secret"}}`, 200},
+		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"login":{"kind":""},"title":"x"}`, 400},
+		{"PATCH", "/v1/sources/99", "/v1/sources/{id}", js, `{"title":"x"}`, 404},
+		{"POST", "/v1/sources/" + id + "/refresh", "/v1/sources/{id}/refresh", "", "", 200},
+		{"POST", "/v1/sources/" + busy + "/refresh", "/v1/sources/{id}/refresh", "", "", 429},
+		{"POST", "/v1/sources/" + id + "/revive", "/v1/sources/{id}/revive", "", "", 200},
+		{"POST", "/v1/sources/" + id + "/undo", "/v1/sources/{id}/undo", "", "", 200},
+		{"POST", "/v1/sources/" + busy + "/undo", "/v1/sources/{id}/undo", "", "", 409},
+		{"GET", "/v1/sources/" + id + "/explain", "/v1/sources/{id}/explain", "", "", 200},
+		{"GET", "/v1/explain?url=http://a.example/", "/v1/explain", "", "", 200},
+		{"GET", "/v1/explain?url=http://nowhere.example/", "/v1/explain", "", "", 404},
+		{"GET", "/v1/items?limit=1", "/v1/items", "", "", 200},
+		{"GET", "/v1/items?source=" + id + "&category=News&starred=false&unread=1&q=Text&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&oldest=true", "/v1/items", "", "", 200},
+		{"GET", "/v1/items?since=5", "/v1/items", "", "", 200},
+		{"GET", "/v1/items?since=5&before=5.5", "/v1/items", "", "", 400},
+		{"GET", "/v1/items?since=-5", "/v1/items", "", "", 400},
+		{"GET", "/v1/items?before=5", "/v1/items", "", "", 400},
+		{"GET", "/v1/items?source=http://nowhere.example/", "/v1/items", "", "", 404},
+		{"GET", "/v1/items/" + item, "/v1/items/{id}", "", "", 200},
+		{"GET", "/v1/items/1", "/v1/items/{id}", "", "", 404},
+		{"GET", "/v1/items/x", "/v1/items/{id}", "", "", 400},
+		{"GET", "/v1/items/stream?source=http://nowhere.example/", "/v1/items/stream", "", "", 404},
+		{"POST", "/v1/items/mark", "", js, `{"ids":["` + item + `"],"read":true,"starred":true}`, 200},
+		{"POST", "/v1/items/mark", "", js, `{"ids":["` + item + `"]}`, 400},
+		{"POST", "/v1/items/mark", "", js, `{"ids":[5],"read":true}`, 400},
+		{"POST", "/v1/items/mark", "", js, `{"ids":[],"read":true}`, 400},
+		{"POST", "/v1/items/read", "", js, `{"source":"` + id + `","category":"News","to":"2026-05-04T03:00:00Z"}`, 200},
+		{"POST", "/v1/items/read", "", js, `{"source":"99"}`, 404},
+		{"GET", "/v1/categories?unread=true", "/v1/categories", "", "", 200},
+		{"PUT", "/v1/categories?name=New", "/v1/categories", js, `{"public":true}`, 200},
+		{"PUT", "/v1/categories?name=New", "/v1/categories", js, `{"name":"Newer"}`, 200},
+		{"PUT", "/v1/categories?name=New", "/v1/categories", js, `{"name":"Newer","public":false}`, 400},
+		{"PUT", "/v1/categories?name=Gone", "/v1/categories", js, `{"name":"Newer"}`, 404},
+		{"PUT", "/v1/categories?name=Newer", "/v1/categories", js, `{"name":""}`, 400},
+		{"PUT", "/v1/categories", "", js, `{}`, 400},
+		{"DELETE", "/v1/categories?name=Newer", "/v1/categories", "", "", 200},
+		{"DELETE", "/v1/categories?name=Newer", "/v1/categories", "", "", 404},
+		{"POST", "/v1/opml", "", xml, list, 200},
+		{"POST", "/v1/opml?category=x", "/v1/opml", xml, "hello", 400},
+		{"POST", "/v1/opml?follow=1", "/v1/opml", xml, list, 400},
+		{"POST", "/v1/opml?follow=1&url=http://a.example/list.opml", "/v1/opml", "", "", 200},
+		{"POST", "/v1/opml?url=http://a.example/list.opml", "/v1/opml", xml, list, 400},
+		{"POST", "/v1/opml?url=list.opml", "/v1/opml", "", "", 400},
+		{"POST", "/v1/opml", "", js, `{}`, 400},
+		{"GET", "/v1/lists", "", "", "", 200},
+		{"DELETE", "/v1/lists/9?remove=true", "/v1/lists/{id}", "", "", 200},
+		{"DELETE", "/v1/lists/9", "/v1/lists/{id}", "", "", 404},
+		{"GET", "/v1/notices", "", "", "", 200},
+		{"PUT", "/v1/notices", "", js, `{"via":"email","target":"ann@a.example","source":"http://a.example/"}`, 200},
+		{"PUT", "/v1/notices", "", js, `{"id":"1","via":"webhook","target":"https://other.example/","paused":true}`, 200},
+		{"PUT", "/v1/notices", "", js, `{"id":"9","via":"webhook","target":"https://other.example/"}`, 404},
+		{"PUT", "/v1/notices", "", js, `{"via":"pigeon","target":"x"}`, 400},
+		{"POST", "/v1/notices/1/try", "/v1/notices/{id}/try", "", "", 200},
+		{"POST", "/v1/notices/2/try", "/v1/notices/{id}/try", "", "", 422},
+		{"DELETE", "/v1/notices/1", "/v1/notices/{id}", "", "", 200},
+		{"DELETE", "/v1/notices/7", "/v1/notices/{id}", "", "", 404},
+		{"DELETE", "/v1/sources/" + id, "/v1/sources/{id}", "", "", 200},
+		{"DELETE", "/v1/sources/" + id, "/v1/sources/{id}", "", "", 404},
+	} {
+		if tt.route == "" {
+			tt.route = tt.path
+		}
+		res, body := do(t, srv, tt.method, tt.path, tt.kind, tt.body)
+		if res.StatusCode != tt.status {
+			t.Errorf("%s %s %s: %d %s", tt.method, tt.path, tt.body, res.StatusCode, body)
+			continue
+		}
+		if err := checkAnswer(doc, tt.method, tt.route, res, body); err != nil {
+			t.Errorf("%s %s: %v\n%s", tt.method, tt.path, err, body)
+		}
+		if strings.Contains(body, "-secret\"") || strings.Contains(body, "the-token") {
+			t.Errorf("%s %s tells a secret: %s", tt.method, tt.path, body)
+		}
+	}
+	if w.told[0].Secret != "hook-secret" || w.told[0].Target != "https://other.example/" || !w.told[0].Paused {
+		t.Errorf("the notice became %+v", w.told[0])
+	}
+	if want := []string{"|" + id + "|News|03:00:00"}; !slices.Equal(w.read, want) {
+		t.Errorf("read: %q", w.read)
+	}
+}
+
+func TestOPMLIsExported(t *testing.T) {
+	t.Parallel()
+	w, _, _ := fullRiver()
+	c, srv := serveRiver(t, w)
+	var b strings.Builder
+	if err := c.River("first").ExportOPML(t.Context(), "", &b); err != nil || !strings.Contains(b.String(), `xmlUrl="http://a.example/"`) {
+		t.Error(b.String(), err)
+	}
+	res, _ := do(t, srv, "GET", "/v1/opml", "", "")
+	if got := res.Header.Get("Content-Type"); got != "text/x-opml; charset=utf-8" {
+		t.Error(got)
+	}
+}
+
+func TestAnImportTellsHowFarItIsAndWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	c, _ := serveRiver(t, newRiverWorld())
+	var steps []string
+	o := client.OPMLOptions{Progress: func(done, total int) { steps = append(steps, fmt.Sprintf("%d of %d", done, total)) }}
+	got, err := c.River("").ImportOPML(t.Context(), strings.NewReader(`<opml version="2.0"><head><title>Mine</title></head><body/></opml>`), o)
+	if err != nil || got.Title != "Mine" || got.Added != 2 || len(got.Problems) != 1 || !slices.Equal(steps, []string{"1 of 2"}) {
+		t.Errorf("%+v %v %q", got, err, steps)
+	}
+	_, err = c.River("").ImportOPML(t.Context(), strings.NewReader(`<opml version="2.0"><head><title>too many</title></head><body/></opml>`), o)
+	if err == nil || err.Error() != "That is too many." {
+		t.Error(err)
+	}
+	got, err = c.River("").ImportOPML(t.Context(), nil, client.OPMLOptions{URL: "http://a.example/list.opml", Follow: true})
+	if err != nil || got.Lists != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+func TestTheClientSaysWhatTheRiverHas(t *testing.T) {
+	t.Parallel()
+	w := newRiverWorld()
+	for i := range 25 {
+		w.follow("alice", fmt.Sprintf("http://a.example/%02d", i), 100)
+	}
+	c, _ := serveRiver(t, w)
+	r := c.River("alice")
+	n := 0
+	for s, err := range r.Sources(t.Context(), client.SourceQuery{Limit: 20}) {
+		if err != nil || s.URL != fmt.Sprintf("http://a.example/%02d", n) || s.State != "ok" || s.Unread != nil {
+			t.Fatal(n, s, err)
+		}
+		n++
+	}
+	if n != 20 {
+		t.Errorf("%d sources", n)
+	}
+	for _, q := range []client.ItemQuery{{}, {Since: 1}} {
+		seen := map[int64]bool{}
+		for it, err := range r.Items(t.Context(), q) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[it.ID] = true
+		}
+		if len(seen) != 2500 {
+			t.Errorf("%+v: %d items", q, len(seen))
+		}
+	}
+	for _, err := range c.River("").Items(t.Context(), client.ItemQuery{Source: "http://a.example/00"}) {
+		if !client.IsNotFound(err) {
+			t.Errorf("another's source: %v", err)
+		}
+	}
+	yes := true
+	id := w.entries[0].ID
+	if err := r.Mark(t.Context(), client.MarkRequest{IDs: []client.ID{client.ID(id)}, Starred: &yes}); err != nil {
+		t.Fatal(err)
+	}
+	it, err := r.Item(t.Context(), id)
+	if err != nil || !it.Starred || it.Read || it.Source.URL != "http://a.example/00" {
+		t.Errorf("%+v %v", it, err)
+	}
+	st, err := r.Status(t.Context())
+	if want := w.entries[2499].Seq; err != nil || st.Sources != 25 || st.Unread != 5 || st.Seq != want || st.Live.Reading != 3 || st.Counts.Sources != 7 {
+		t.Errorf("%+v %v", st, err)
+	}
+}
+
+func TestAServerThatReadsNothingSaysSo(t *testing.T) {
+	t.Parallel()
+	_, srv := serve(t, newWorld())
+	for _, door := range riverRoutes() {
+		res, body := do(t, srv, door.method, strings.ReplaceAll(door.path, "{id}", "1"), "application/json", "{}")
+		if res.StatusCode != 501 || !strings.Contains(body, "reads no feeds") {
+			t.Errorf("%s %s: %d %s", door.method, door.path, res.StatusCode, body)
+		}
+	}
+}
+
+// event is one of a stream, as it stands there.
+type sentEvent struct{ kind, guid, id string }
+
+// follow collects events of a stream until enough.
+func collect(t *testing.T, r *client.River, q client.ItemQuery, after int64, enough int, begun func()) []sentEvent {
+	t.Helper()
+	var got []sentEvent
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if begun != nil {
+		go begun()
+	}
+	err := r.Follow(ctx, q, after, func(e client.ItemEvent) error {
+		got = append(got, sentEvent{e.Kind, e.Item.GUID, ""})
+		if len(got) == enough {
+			return io.EOF
+		}
+		return nil
+	})
+	if err != io.EOF {
+		t.Errorf("after %v: %v", got, err)
+	}
+	return got
+}
+
+// until waits for something that is about to happen.
+func until(t *testing.T, what func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(20 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer deadline.Stop()
+	defer tick.Stop()
+	for !what() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Error("it did not happen")
+			return
+		}
+	}
+}
+
+func TestAStreamBeginsBehindWhatWasSeenAndGoesOnLive(t *testing.T) {
+	t.Parallel()
+	w := newRiverWorld()
+	w.follow("alice", "http://a.example/", 2)
+	w.follow("bob", "http://b.example/", 1)
+	c, _ := serveRiver(t, w)
+	seen := w.entries[0].Seq
+	// What came shortly before comes again.
+	got := collect(t, c.River("alice"), client.ItemQuery{}, seen, 4, func() {
+		until(t, func() bool { return w.listening() > 0 })
+		w.arrive(w.item("http://b.example/", "other"))
+		w.arrive(w.item("http://a.example/", "new"))
+		w.mu.Lock()
+		e := &w.entries[1]
+		e.Seq, e.EditedAt = start().UnixMicro()+1000, start()
+		a := river.Arrival{SourceID: e.SourceID, Seq: e.Seq, Items: []river.Arrived{{ID: e.ID, Seq: e.Seq}}}
+		w.mu.Unlock()
+		w.arrive(a)
+	})
+	want := []sentEvent{{kind: "new", guid: "0"}, {kind: "new", guid: "1"}, {kind: "new", guid: "new"}, {kind: "edited", guid: "1"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	until(t, func() bool { return w.listening() == 0 })
+}
+
+func TestAStreamOfASearchSendsWhatIsFoundLater(t *testing.T) {
+	t.Parallel()
+	w := newRiverWorld()
+	w.follow("", "http://a.example/", 0)
+	w.search = false
+	c, _ := serveRiver(t, w)
+	got := collect(t, c.River(""), client.ItemQuery{Match: "wanted"}, 0, 1, func() {
+		until(t, func() bool { return w.listening() > 0 })
+		w.arrive(w.item("http://a.example/", "other"))
+		w.arrive(w.item("http://a.example/", "wanted"))
+		w.mu.Lock()
+		w.search = true
+		w.mu.Unlock()
+	})
+	if !slices.Equal(got, []sentEvent{{kind: "new", guid: "wanted"}}) {
+		t.Error(got)
+	}
+}
+
+func TestAStreamWithABadPlaceIsRefused(t *testing.T) {
+	t.Parallel()
+	_, srv := serveRiver(t, newRiverWorld())
+	res, body := do(t, srv, "GET", "/v1/items/stream", "", "", func(r *http.Request) { r.Header.Set("Last-Event-ID", "1:2") })
+	if res.StatusCode != 400 || !strings.Contains(body, "not the id of an event") {
+		t.Error(res.StatusCode, body)
+	}
+}
+
+// tokenWorld lets tokens in by their words.
+type tokenWorld struct{}
+
+func (tokenWorld) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
+	user, scopes, ok := strings.Cut(plain, ":")
+	switch t := (account.Token{User: user, Scopes: strings.Split(scopes, ",")}); {
+	case plain == "often":
+		return t, &fault.Error{Code: fault.TooMany, Msg: "Too many.", RetryAfter: time.Minute}
+	case !ok:
+		return t, fault.New(fault.Refused, "There is no such token, or it was revoked.")
+	case !slices.Contains(t.Scopes, scope):
+		return t, fault.Wrap(fault.Refused, account.ErrScope, "This token is not for %s.", scope)
+	default:
+		return t, nil
+	}
+}
+
+func TestReadersProgramsAreLetInByTokenToTheirOwnRiver(t *testing.T) {
+	t.Parallel()
+	w, id, item := fullRiver()
+	w.follow("alice", "http://alice.example/", 1)
+	srv := httptest.NewServer(NewRiver(Options{River: w, Tokens: tokenWorld{}, ReaderOf: readerOf, Now: start}))
+	t.Cleanup(srv.Close)
+	bearer := func(token string) func(*http.Request) {
+		return func(r *http.Request) {
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+		}
+	}
+	const add = `{"url":"http://new.example/"}`
+	for _, tt := range []struct {
+		method, path, body, token string
+		status                    int
+		want                      string
+	}{
+		{"GET", "/v1/sources", "", "", 401, "Authorization: Bearer"},
+		{"GET", "/v1/sources", "", "wrong", 401, "no such token"},
+		{"GET", "/v1/sources", "", "alice:create", 403, "not for read"},
+		{"GET", "/v1/sources", "", "often", 429, "Too many."},
+		{"GET", "/v1/sources", "", "alice:read", 200, "alice.example"},
+		{"GET", "/v1/sources?user=first", "", "alice:read", 400, "not known here"},
+		{"GET", "/v1/sources/" + id, "", "alice:read", 404, ""},
+		{"GET", "/v1/items/" + item, "", "alice:read", 404, ""},
+		{"GET", "/v1/items/" + item, "", "first:read", 200, `"id":"` + item},
+		{"GET", "/v1/river", "", "first:read", 200, `{"sources":2,"unread":5,"seq":"`},
+		{"POST", "/v1/items/mark", `{"ids":["` + item + `"],"read":true}`, "first:read", 200, ""},
+		{"POST", "/v1/sources", add, "alice:read", 403, "needs create or update"},
+		{"POST", "/v1/sources", add, "alice:read,create", 200, "new.example"},
+		{"POST", "/v1/sources", add, "alice:read,update", 200, "new.example"},
+		{"POST", "/v1/sources", add, "alice:create", 403, "not for read"},
+		{"POST", "/v1/sources", `{"url":"http://secret-host/"}`, "alice:read,update", 403, `"This address may not be read."`},
+		{"POST", "/v1/sources/" + id + "/refresh", "", "first:read", 200, "One new item."},
+		{"PUT", "/v1/notices", `{"via":"post","target":"http://x.example/"}`, "alice:read", 403, ""},
+		{"GET", "/v1/status", "", "alice:read", 404, ""},
+		{"GET", "/v1/users", "", "alice:read", 404, ""},
+		{"GET", "/v1/openapi.json", "", "alice:read", 404, ""},
+		{"OPTIONS", "/v1/sources", "", "alice:read", 405, ""},
+	} {
+		res, body := do(t, srv, tt.method, tt.path, "application/json", tt.body, bearer(tt.token), func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
+		if res.StatusCode != tt.status || !strings.Contains(body, tt.want) {
+			t.Errorf("%s %s as %s: %d %s", tt.method, tt.path, tt.token, res.StatusCode, body)
+		}
+		for name := range res.Header {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("%s %s lets other sites' pages in: %s", tt.method, tt.path, name)
+			}
+		}
+		if got := res.Header.Get("WWW-Authenticate"); (got == "Bearer") != (tt.status == 401) {
+			t.Errorf("%s %s as %s: WWW-Authenticate %q", tt.method, tt.path, tt.token, got)
+		}
+	}
+	c := &client.Client{Base: srv.URL, HTTP: srv.Client(), Token: "alice:read"}
+	st, err := c.River("").Status(t.Context())
+	if err != nil || st.Live != nil || st.Counts != nil {
+		t.Errorf("%+v %v", st, err)
+	}
+}
+
+func TestStrangersReadNoCauses(t *testing.T) {
+	t.Parallel()
+	w := newRiverWorld()
+	w.broken = fmt.Errorf("the disk sda1 is full")
+	srv := httptest.NewServer(NewRiver(Options{River: w, Tokens: tokenWorld{}}))
+	t.Cleanup(srv.Close)
+	res, body := do(t, srv, "GET", "/v1/sources", "", "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer a:read") })
+	if res.StatusCode != 500 || strings.Contains(body, "sda1") {
+		t.Error(res.StatusCode, body)
+	}
+}
+
+func TestAUserHasSoManyStreamsAndNotMore(t *testing.T) {
+	t.Parallel()
+	p := &publicRiver{streams: map[string]int{}}
+	for range mostStreams {
+		if err := p.open("alice"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.open("alice"); fault.CodeOf(err) != fault.TooMany {
+		t.Error(err)
+	}
+	if err := p.open("bob"); err != nil {
+		t.Error(err)
+	}
+	p.close("alice")
+	if err := p.open("alice"); err != nil {
+		t.Error(err)
+	}
+	p.close("bob")
+	if diff := cmp.Diff(map[string]int{"alice": mostStreams}, p.streams); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAStreamEndsWhenItsTokenIsRevoked(t *testing.T) {
+	t.Parallel()
+	w := newRiverWorld()
+	api := New(Options{River: w, Heartbeat: time.Millisecond})
+	api.listen = w.listen
+	left := 3
+	c := &riverCall{w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(t.Context(), "GET", "/v1/items/stream", nil), public: true, still: func() error {
+		if left--; left == 0 {
+			return fault.New(fault.Refused, "There is no such token, or it was revoked.")
+		}
+		return nil
+	}}
+	if err := api.itemStream(c); err != nil || left != 0 {
+		t.Error(left, err)
+	}
+}
