@@ -20,6 +20,7 @@ type keys struct {
 	seal  cipher.AEAD
 	mac   []byte
 	where []byte
+	apps  []byte
 	id    string // by which the key is known without giving it away
 	wrong error
 }
@@ -32,7 +33,7 @@ func newKeys(key []byte) *keys {
 		return out
 	}
 	sealing := derive("feed secret", 32)
-	k.mac, k.where = derive("feed secret look-up", 32), derive("place", 32)
+	k.mac, k.where, k.apps = derive("feed secret look-up", 32), derive("place", 32), derive("app", 32)
 	k.id = hex.EncodeToString(derive("key id", 8))
 	block, err := aes.NewCipher(sealing)
 	if err == nil {

@@ -48,11 +48,13 @@ type Store interface {
 	// EndSession removes one; that there is none is no error.
 	EndSession(ctx context.Context, id string) error
 
-	// AddToken writes a token. fault.NotFound: no such user; fault.Conflict: it has
-	// most already.
-	AddToken(ctx context.Context, t Token, hash string, most int) error
+	// AddToken writes a token; app is the hash of the key that apps make of it, "": none.
+	// fault.NotFound: no such user; fault.Conflict: it has most already.
+	AddToken(ctx context.Context, t Token, hash, app string, most int) error
 	// TokenByHash returns the one of a user who is not disabled, or a fault.NotFound.
 	TokenByHash(ctx context.Context, hash string) (Token, error)
+	// TokenByApp is TokenByHash by the hash of an app's key.
+	TokenByApp(ctx context.Context, app string) (Token, error)
 	// Tokens lists those of a user, the oldest first.
 	Tokens(ctx context.Context, user string) ([]Token, error)
 	SeeToken(ctx context.Context, id string, at time.Time) error

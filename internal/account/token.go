@@ -52,7 +52,11 @@ func (a *Accounts) NewToken(ctx context.Context, user, label string, scopes []st
 		return "", Token{}, fault.New(fault.Invalid, "The token is for nothing: it needs some of %s.", strings.Join(Scopes(), ", "))
 	}
 	plain = tokenPrefix + newToken()
-	if err := a.Store.AddToken(ctx, t, hashOf(plain), maxTokens); err != nil {
+	app := ""
+	if slices.Contains(t.Scopes, "read") {
+		app = hashOf(appKey(user, plain))
+	}
+	if err := a.Store.AddToken(ctx, t, hashOf(plain), app, maxTokens); err != nil {
 		return "", Token{}, err
 	}
 	return plain, t, nil
@@ -69,7 +73,12 @@ func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) 
 		return Token{}, a.missed(from, no)
 	}
 	t, err := a.Store.TokenByHash(ctx, hashOf(plain))
-	if fault.CodeOf(err) == fault.NotFound && err != nil {
+	return a.found(ctx, t, err, scope, from, no)
+}
+
+// found ends a log-in by token: t is the row that was looked for, if err is nil.
+func (a *Accounts) found(ctx context.Context, t Token, err error, scope string, from Caller, no string) (Token, error) {
+	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		return Token{}, a.missed(from, no)
 	}
 	if err != nil {

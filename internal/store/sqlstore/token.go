@@ -20,7 +20,7 @@ func scanToken(rows *sql.Rows, t *account.Token) error {
 }
 
 // AddToken is account.Store.AddToken.
-func (s *Store) AddToken(ctx context.Context, t account.Token, hash string, most int) error {
+func (s *Store) AddToken(ctx context.Context, t account.Token, hash, app string, most int) error {
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
 		if _, err := hold(ctx, c, t.User, false); err != nil {
 			return err
@@ -32,8 +32,8 @@ func (s *Store) AddToken(ctx context.Context, t account.Token, hash string, most
 		if err != nil {
 			return err
 		}
-		_, err = c.Exec(ctx, `INSERT INTO account_token (id, hash, account, label, scopes, created_at, used_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			clean(t.ID), hash, clean(t.User), clean(t.Label), strings.Join(t.Scopes, " "), ms(t.CreatedAt), ms(t.UsedAt))
+		_, err = c.Exec(ctx, `INSERT INTO account_token (id, hash, account, label, scopes, created_at, used_at, app_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			clean(t.ID), hash, clean(t.User), clean(t.Label), strings.Join(t.Scopes, " "), ms(t.CreatedAt), ms(t.UsedAt), app)
 		return err
 	})
 }
@@ -46,9 +46,18 @@ func count(ctx context.Context, c Conn, text string, args ...any) (n int64, err 
 
 // TokenByHash is account.Store.TokenByHash.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (account.Token, error) {
+	return s.oneToken(ctx, `t.hash = $1`, hash)
+}
+
+// TokenByApp is account.Store.TokenByApp.
+func (s *Store) TokenByApp(ctx context.Context, app string) (account.Token, error) {
+	return s.oneToken(ctx, `t.app_key = $1 AND t.app_key <> ''`, app)
+}
+
+func (s *Store) oneToken(ctx context.Context, cond, hash string) (account.Token, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) (account.Token, error) {
 		found, err := collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
-			JOIN account AS a ON a.name = t.account WHERE t.hash = $1 AND NOT a.disabled`, clean(hash))
+			JOIN account AS a ON a.name = t.account WHERE `+cond+` AND NOT a.disabled LIMIT 1`, clean(hash))
 		if err == nil && len(found) == 0 {
 			err = fault.New(fault.NotFound, "There is no such token.")
 		}

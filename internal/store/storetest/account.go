@@ -101,7 +101,7 @@ func exactNames(t *testing.T, e *env) {
 		faulty(t, second(s.SetUserPassword(e.ctx, name, "x", e.now, time.Time{})), fault.NotFound)
 		faulty(t, s.DisableUser(e.ctx, name, true), fault.NotFound)
 		faulty(t, s.AddSession(e.ctx, e.aSession(name, "s"+name), e.in(time.Second), 5), fault.NotFound)
-		faulty(t, s.AddToken(e.ctx, account.Token{ID: "t" + name, User: name}, "h"+name, 5), fault.NotFound)
+		faulty(t, s.AddToken(e.ctx, account.Token{ID: "t" + name, User: name}, "h"+name, "", 5), fault.NotFound)
 		faulty(t, s.AddSecret(e.ctx, e.aSecret(name, "private", "x"), 5), fault.NotFound)
 	}
 }
@@ -213,13 +213,13 @@ func disabledUser(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
 	must(t, s.AddSession(e.ctx, e.aSession("alice", "a"), e.in(time.Second), 5))
-	must(t, s.AddToken(e.ctx, account.Token{ID: "t", User: "alice", Scopes: []string{"read"}}, "h", 5))
+	must(t, s.AddToken(e.ctx, account.Token{ID: "t", User: "alice", Scopes: []string{"read"}}, "h", "app", 5))
 	secret := e.aSecret("alice", "private", "s")
 	must(t, s.AddSecret(e.ctx, secret, 5))
 	must(t, s.DisableUser(e.ctx, "alice", true))
 	faulty(t, s.AddSession(e.ctx, e.aSession("alice", "b"), e.in(time.Second), 5), fault.NotFound)
 	for _, err := range []error{
-		second(s.Session(e.ctx, "a")), second(s.TokenByHash(e.ctx, "h")),
+		second(s.Session(e.ctx, "a")), second(s.TokenByHash(e.ctx, "h")), second(s.TokenByApp(e.ctx, "app")),
 		second(s.SecretBySelector(e.ctx, "s")), second(s.SecretByMAC(e.ctx, "alice", "private", secret.MAC)),
 	} {
 		faulty(t, err, fault.NotFound)
@@ -233,6 +233,7 @@ func disabledUser(t *testing.T, e *env) {
 	must(t, s.DisableUser(e.ctx, "alice", false))
 	faulty(t, second(s.Session(e.ctx, "a")), fault.NotFound) // ended, not hidden
 	must(t, second(s.TokenByHash(e.ctx, "h")))
+	must(t, second(s.TokenByApp(e.ctx, "app")))
 	must(t, second(s.SecretBySelector(e.ctx, "s")))
 }
 
@@ -316,9 +317,9 @@ func wholeToken(t *testing.T, e *env) {
 	e.user(t, "bob")
 	a := account.Token{ID: "a", User: "alice", Label: "the ☂ '\" one", Scopes: []string{"create", "read"}, CreatedAt: e.now}
 	b := account.Token{ID: "b", User: "alice", Scopes: []string{"read"}, CreatedAt: e.in(-time.Second), UsedAt: e.now}
-	must(t, s.AddToken(e.ctx, a, "ha", 5))
-	must(t, s.AddToken(e.ctx, b, "hb", 5))
-	if err := s.AddToken(e.ctx, account.Token{ID: "c", User: "bob"}, "hb", 5); err == nil {
+	must(t, s.AddToken(e.ctx, a, "ha", "app a", 5))
+	must(t, s.AddToken(e.ctx, b, "hb", "", 5))
+	if err := s.AddToken(e.ctx, account.Token{ID: "c", User: "bob"}, "hb", "", 5); err == nil {
 		t.Error("two tokens have one hash")
 	}
 	must(t, s.SeeToken(e.ctx, "a", e.in(time.Minute)))
@@ -326,14 +327,18 @@ func wholeToken(t *testing.T, e *env) {
 	got, err := s.TokenByHash(e.ctx, "ha")
 	must(t, err)
 	same(t, "token", got, a)
+	got, err = s.TokenByApp(e.ctx, "app a")
+	must(t, err)
+	same(t, "token of an app", got, a)
 	list, err := s.Tokens(e.ctx, "alice")
 	must(t, err)
 	same(t, "list", list, []account.Token{b, a})
 	faulty(t, s.RemoveToken(e.ctx, "bob", "a"), fault.NotFound)
 	must(t, s.RemoveToken(e.ctx, "alice", "a"))
 	faulty(t, s.RemoveToken(e.ctx, "alice", "a"), fault.NotFound)
-	for _, hash := range []string{"ha", "HB", "", "\x00"} {
+	for _, hash := range []string{"ha", "HB", "app a", "", "\x00"} {
 		faulty(t, second(s.TokenByHash(e.ctx, hash)), fault.NotFound)
+		faulty(t, second(s.TokenByApp(e.ctx, hash)), fault.NotFound)
 	}
 }
 
@@ -342,7 +347,7 @@ func manyTokens(t *testing.T, e *env) {
 	e.user(t, "alice")
 	e.user(t, "bob")
 	add := func(user string, i int) error {
-		return s.AddToken(e.ctx, account.Token{ID: fmt.Sprint(user, i), User: user}, fmt.Sprint("h", user, i), 3)
+		return s.AddToken(e.ctx, account.Token{ID: fmt.Sprint(user, i), User: user}, fmt.Sprint("h", user, i), "", 3)
 	}
 	most(t, 3, func(i int) error { return add("alice", i) })
 	must(t, add("bob", 0))
