@@ -2,13 +2,63 @@ package river
 
 import (
 	"context"
+	"sync"
 	"time"
+
+	"cloudburst/internal/fault"
 )
 
 // listing is what the river keeps in memory of lists, notices and who follows what.
-type listing struct{}
+type listing struct {
+	mu        sync.Mutex
+	addresses map[string]chan struct{} // that are read for the first time just now
+	following map[string]followed
+	tried     map[string]time.Time // by reader: when a notice was tried
+}
+
+const (
+	listsAtOnce   = 4
+	noticesAtOnce = 16
+)
 
 // workOnce reads reading lists and sends notices that are due. did says that there may be
 // more at once; next is when there is something again, as far as is known (zero: never,
 // until the river is woken).
-func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) { return false, time.Time{} }
+func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
+	now := r.now()
+	until, claim := now.Add(r.options().Lease), r.newClaim()
+	var group sync.WaitGroup
+	lists, err := r.Store.ClaimReadingLists(ctx, now, until, listsAtOnce, claim)
+	r.complain(ctx, "reading lists could not be claimed", err)
+	for _, l := range lists {
+		group.Go(func() { r.readList(ctx, l) })
+	}
+	var notices []Notice
+	if r.Tell != nil {
+		notices, err = r.Store.ClaimNotices(ctx, now, until, noticesAtOnce, claim)
+		r.complain(ctx, "notices could not be claimed", err)
+	}
+	for _, n := range notices {
+		group.Go(func() { r.tell(ctx, n) })
+	}
+	group.Wait()
+	next, err = r.Store.NextWork(ctx)
+	if err != nil {
+		r.complain(ctx, "the store does not say when there is work", err)
+		next = r.now().Add(time.Minute)
+	}
+	return len(lists)+len(notices) > 0 && ctx.Err() == nil, next
+}
+
+// complain logs an error that nobody waits for.
+func (r *River) complain(ctx context.Context, what string, err error) {
+	if err == nil || ctx.Err() != nil || r.Log == nil {
+		return
+	}
+	r.Log.Error(what, "code", fault.CodeOf(err).String(), "err", err)
+}
+
+// saving is a context for writing down what was done, also while the program ends.
+func saving(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+}

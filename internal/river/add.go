@@ -1,0 +1,279 @@
+package river
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+)
+
+// Request says what a reader wants to follow.
+type Request struct {
+	Reader     string
+	URL        string // of a feed, or of a page that has feeds
+	Title      string // the reader's own
+	Categories []string
+	Interval   time.Duration
+	Login      Login // with its plain secret
+	First      bool  // take the first feed of a page that has several, instead of asking
+}
+
+// Choice is a feed of a page that has several.
+type Choice struct {
+	URL    string
+	Title  string
+	Format string
+	Kind   string // "feed", "comments", …
+}
+
+// Added is what came of a Request.
+type Added struct {
+	Followed
+	New     bool     // it was not followed before
+	Choices []Choice // the page has several feeds: nothing was added, ask with one of them
+}
+
+// Add follows a feed. A new one is read at once, and what it holds is there when Add
+// returns; a page is looked through for its feeds. A feed that is known here already is
+// not asked for anything. Errors: fault.Invalid (no URL that can be read), NotFound (a
+// page without feeds, or its server says there is nothing), Unreadable (no usable answer,
+// or neither feed nor page), Refused (its address may not be read, or its server wants a
+// login: see NeedsLogin), TooMany (the reader has as many as he may), Unavailable.
+func (r *River) Add(ctx context.Context, q Request) (Added, error) {
+	r.Init()
+	a, err := r.adding(q)
+	if err != nil {
+		return Added{}, err
+	}
+	for i, u := range a.urls {
+		done, ok, err := a.known(ctx, u)
+		if ok || err != nil {
+			return done, err
+		}
+		if i == len(a.urls)-1 {
+			break
+		}
+	}
+	unlock, err := r.lockAddress(ctx, a.urls[len(a.urls)-1])
+	if err != nil {
+		return Added{}, err
+	}
+	defer unlock()
+	for i, u := range a.urls {
+		done, ok, err := a.known(ctx, u) // somebody else may have added it meanwhile
+		if !ok && err == nil {
+			done, err = a.read(ctx, u)
+		}
+		if ok || err == nil || i == len(a.urls)-1 || !silent(err) {
+			return done, err
+		}
+	}
+	return Added{}, nil
+}
+
+// addition is one Add under way.
+type addition struct {
+	*River
+	q      Request // its Login sealed
+	plain  Login
+	urls   []string
+	origin string // of what was typed: the only one that sees the login
+}
+
+func (r *River) adding(q Request) (*addition, error) {
+	typed, err := readAddress(q.URL)
+	if err != nil {
+		return nil, err
+	}
+	if q.Login.Kind == "" {
+		q.Login = typed.login
+	}
+	a := &addition{River: r, plain: q.Login, urls: typed.urls}
+	if err := q.Login.check(); err != nil {
+		return nil, err
+	}
+	if q.Title, err = checkTitle(q.Title); err != nil {
+		return nil, err
+	}
+	if q.Categories, err = checkCategories(q.Categories); err != nil {
+		return nil, err
+	}
+	if err := checkInterval(q.Interval); err != nil {
+		return nil, err
+	}
+	if q.Login, err = r.seal(q.Login); err != nil {
+		return nil, err
+	}
+	a.q = q
+	return a, nil
+}
+
+// known follows the source at url if there is one already that the reader may share.
+//
+// spec:cloudburst#river-one-reading
+func (a *addition) known(ctx context.Context, url string) (done Added, ok bool, err error) {
+	list, err := a.Store.SourcesAt(ctx, url)
+	if err != nil || len(list) == 0 {
+		return Added{}, false, err
+	}
+	mine, err := a.Store.RiverFollowing(ctx, a.q.Reader)
+	if err != nil {
+		return Added{}, false, err
+	}
+	login := a.q.Login.Kind != ""
+	i := slices.IndexFunc(list, func(s Source) bool { return mine[s.ID] && (s.Private() || !login) })
+	if i < 0 && !login {
+		i = slices.IndexFunc(list, func(s Source) bool { return !s.Private() })
+	}
+	if i < 0 {
+		return Added{}, false, nil
+	}
+	done, err = a.follow(ctx, list[i])
+	return done, true, err
+}
+
+// read asks url for what it is.
+func (a *addition) read(ctx context.Context, url string) (Added, error) {
+	s := a.source(url)
+	a.origin = originOf(url)
+	got := a.get(ctx, &s, feedstate.ByHand)
+	if err := unanswered(&s, got); err != nil {
+		return Added{}, err
+	}
+	if got.parse().err == nil {
+		return a.begin(ctx, s, got)
+	}
+	return a.fromPage(ctx, s, got)
+}
+
+// source is a new one at url. The login goes to the host only that it was given for.
+func (a *addition) source(url string) Source {
+	now := a.now()
+	s := Source{ID: SourceID(url), URL: url, State: feedstate.New(url, now), CreatedAt: now}
+	if a.q.Login.Kind != "" && (a.origin == "" || a.origin == originOf(url)) {
+		s.ID, s.Login = rand.Int64N(1<<62)+1, a.q.Login
+	}
+	s.State.Interval = a.q.Interval
+	return s
+}
+
+// begin follows a new source and stores what its first answer held, so that it need not
+// be asked for twice. Where the answer came from a source that there is already, that is
+// followed instead.
+//
+// spec:cloudburst#river-one-reading
+func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, error) {
+	if end, err := fetch.Normal(got.res.URL); err == nil && end != s.URL {
+		if done, ok, err := a.known(ctx, end); ok || err != nil {
+			return done, err
+		}
+	}
+	lease := a.options().Lease
+	s.NextAt = a.now().Add(lease) // nobody else reads it meanwhile
+	s.State.NextAt = s.NextAt
+	done, err := a.follow(ctx, s)
+	if err != nil || !done.Source.State.ReadAt.IsZero() {
+		return done, err
+	}
+	now := a.now()
+	claimed, err := a.Store.ClaimSource(ctx, s.ID, now, now.Add(lease), a.newClaim())
+	if err == nil {
+		_, err = a.take(ctx, claimed, got, feedstate.ByHand)
+	}
+	switch {
+	case err == nil:
+	case fault.CodeOf(err) == fault.Conflict: // it is being read by somebody else
+	default:
+		if done.New {
+			a.undo(ctx, s.ID)
+		}
+		return Added{}, err
+	}
+	done.Followed, err = a.one(ctx, a.q.Reader, s.ID)
+	return done, err
+}
+
+// undo takes a subscription back whose first items could not be stored.
+func (a *addition) undo(ctx context.Context, id int64) {
+	ctx, cancel := saving(ctx)
+	defer cancel()
+	_, err := a.Store.RiverUnsubscribe(ctx, a.q.Reader, []int64{id})
+	a.complain(ctx, "a feed that was not read at first stays followed", err)
+	a.forget(a.q.Reader)
+}
+
+// follow makes the reader follow s, which may be new.
+func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
+	now := a.now()
+	fresh, err := a.Store.RiverSubscribe(ctx, []Addition{{
+		Subscription: Subscription{Reader: a.q.Reader, SourceID: s.ID, Title: a.q.Title, Categories: a.q.Categories, AddedAt: now, Interval: a.q.Interval},
+		Source:       s,
+	}}, now, a.options().Most)
+	if err != nil {
+		return Added{}, err
+	}
+	a.forget(a.q.Reader)
+	a.Wake()
+	f, err := a.one(ctx, a.q.Reader, s.ID)
+	if err == nil && a.q.Interval > 0 && f.Source.State.Interval != a.q.Interval && !f.Source.State.CheckedAt.IsZero() {
+		f, err = a.Change(ctx, a.q.Reader, s.ID, func(s *Subscription) error { s.Interval = a.q.Interval; return nil })
+	}
+	return Added{Followed: f, New: len(fresh) == 1 && fresh[0]}, err
+}
+
+// one is the subscription of a reader.
+func (r *River) one(ctx context.Context, reader string, source int64) (Followed, error) {
+	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, SourceID: source, Limit: 1})
+	if err != nil {
+		return Followed{}, err
+	}
+	if len(list) == 0 {
+		return Followed{}, fault.New(fault.NotFound, "You do not follow a feed with the number %d.", source)
+	}
+	return list[0], nil
+}
+
+// lockAddress has one reader at a time read an address for the first time: the others
+// find it known then.
+func (r *River) lockAddress(ctx context.Context, url string) (unlock func(), err error) {
+	for {
+		r.listing.mu.Lock()
+		busy := r.listing.addresses[url]
+		if busy == nil {
+			if r.listing.addresses == nil {
+				r.listing.addresses = map[string]chan struct{}{}
+			}
+			done := make(chan struct{})
+			r.listing.addresses[url] = done
+			r.listing.mu.Unlock()
+			return func() {
+				r.listing.mu.Lock()
+				delete(r.listing.addresses, url)
+				r.listing.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		r.listing.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "This took too long; please try again.")
+		}
+	}
+}
+
+// originOf is the scheme, host and port of a normal URL.
+func originOf(url string) string {
+	for i, slashes := 0, 0; i < len(url); i++ {
+		if url[i] == '/' {
+			if slashes++; slashes == 3 {
+				return url[:i]
+			}
+		}
+	}
+	return url
+}

@@ -1,0 +1,54 @@
+package river
+
+import (
+	"context"
+
+	"cloudburst/internal/fault"
+)
+
+// Categories lists a reader's.
+func (r *River) Categories(ctx context.Context, reader string, unread bool) ([]Category, error) {
+	r.Init()
+	return r.Store.Categories(ctx, reader, unread)
+}
+
+// mostMade is how many categories one reader may have.
+const mostMade = 1000
+
+// PutCategory makes a category, or makes it public or private. fault.Invalid: it cannot be
+// called so; a name has at most 60 characters and no slash. fault.TooMany.
+func (r *River) PutCategory(ctx context.Context, reader, name string, public bool) error {
+	r.Init()
+	name, err := checkCategory(name)
+	if err != nil {
+		return err
+	}
+	have, err := r.Store.Categories(ctx, reader, false)
+	if err != nil {
+		return err
+	}
+	if len(have) >= mostMade {
+		known := false
+		for _, c := range have {
+			known = known || c.Name == name
+		}
+		if !known {
+			return fault.New(fault.TooMany, "There are %d categories already, which is as many as there may be.", len(have))
+		}
+	}
+	return r.Store.PutCategory(ctx, reader, name, public)
+}
+
+// RenameCategory renames or merges; "" as the new name removes it, not its sources.
+// fault.NotFound, Invalid.
+func (r *River) RenameCategory(ctx context.Context, reader, from, to string) error {
+	r.Init()
+	if to == "" {
+		return r.Store.DropCategory(ctx, reader, from)
+	}
+	to, err := checkCategory(to)
+	if err != nil || to == from {
+		return err
+	}
+	return r.Store.RenameCategory(ctx, reader, from, to)
+}

@@ -1,0 +1,63 @@
+package river
+
+import (
+	"context"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+const (
+	mostItems = 1000 // of one query, or to mark at once
+	mostBare  = 10_000
+)
+
+// Items lists entries. Words in q.Match restrict too: feed:name, where the name or the URL
+// of the source has that in it; category:name; is:starred, is:unread, is:read. Several of
+// one kind mean any of them; what is more than a word stands in quotes. fault.Invalid.
+func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
+	r.Init()
+	most := mostItems
+	if q.Bare {
+		most = mostBare
+	}
+	switch {
+	case q.Limit < 0 || q.Limit > most:
+		return nil, fault.New(fault.Invalid, "%d items cannot be listed at once: at most %d.", q.Limit, most)
+	case len(q.IDs) > mostItems || len(q.Firsts) > mostItems || len(q.Sources) > mostSources:
+		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be asked for by their numbers.", mostItems)
+	}
+	ok, err := r.restrict(ctx, &q)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return r.Store.Items(ctx, q)
+}
+
+// Mark sets marks; nil leaves what was. At most 1,000 items.
+func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) error {
+	r.Init()
+	if len(ids) > mostItems {
+		return fault.New(fault.Invalid, "%d items cannot be marked at once: at most %d.", len(ids), mostItems)
+	}
+	if len(ids) == 0 || read == nil && starred == nil {
+		return nil
+	}
+	return r.Store.MarkItems(ctx, reader, ids, read, starred, r.now())
+}
+
+// MarkAllRead makes everything up to a moment read (zero, or one that is still to come:
+// now), of one source or category, or all.
+func (r *River) MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error {
+	r.Init()
+	if now := r.now(); to.IsZero() || to.After(now) {
+		to = now
+	}
+	return r.Store.MarkAllRead(ctx, reader, source, category, to)
+}
+
+// CountUnread counts by source.
+func (r *River) CountUnread(ctx context.Context, reader string) (map[int64]Unread, error) {
+	r.Init()
+	return r.Store.CountUnread(ctx, reader)
+}

@@ -1,0 +1,110 @@
+package river
+
+import (
+	"cmp"
+	"context"
+	"html"
+	"slices"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
+	"cloudburst/opml"
+)
+
+// Export is a reader's list, or that of one category. The whole list has a folder for each
+// category, a feed in all that it is in; reading lists are included by their URLs. A list
+// of one category is flat, and has no feeds that need a login where the category is
+// public. Logins are never written. fault.NotFound: there is no such category.
+func (r *River) Export(ctx context.Context, reader, category string) (*opml.Document, error) {
+	r.Init()
+	public := false
+	if category != "" {
+		have, err := r.Store.Categories(ctx, reader, false)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(have, func(c Category) bool { return c.Name == category })
+		if i < 0 {
+			return nil, fault.New(fault.NotFound, "There is no category %q.", cutTo(plainLine(category), longestCategory))
+		}
+		public = have[i].Public
+	}
+	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Category: category})
+	if err != nil {
+		return nil, err
+	}
+	d := &opml.Document{Version: "2.0"}
+	d.Head.DateCreated = opml.DateOf(r.now())
+	d.Head.Docs = "http://opml.org/spec2.opml"
+	if d.Head.Title = asHTML(category); category == "" {
+		d.Head.Title = "Subscriptions"
+	}
+	folders := map[string][]opml.Outline{}
+	for i := range list {
+		f := &list[i]
+		if public && f.Source.Private() {
+			continue
+		}
+		names := f.Categories
+		if category != "" || len(names) == 0 {
+			names = []string{""}
+		}
+		for _, name := range names {
+			folders[name] = append(folders[name], outlineOf(f))
+		}
+	}
+	if category == "" {
+		if err := r.exportLists(ctx, reader, folders); err != nil {
+			return nil, err
+		}
+	}
+	d.Outlines = inFolders(folders)
+	return d, nil
+}
+
+// outlineOf is one subscription. text is what the reader calls it, title what the feed
+// does: that they differ tells a name of his own when the list is imported.
+//
+// spec:cloudburst#opml-own-title
+func outlineOf(f *Followed) opml.Outline {
+	return opml.Outline{
+		Text: asHTML(f.Name()), Title: asHTML(f.Source.Name()), Type: "rss", XMLURL: f.Source.URL,
+		HTMLURL: f.Source.About.Home, Language: f.Source.About.Language, Description: cutTo(f.Source.About.Description, 500),
+	}
+}
+
+// exportLists adds the lists that the reader follows himself; those within them come with
+// them.
+func (r *River) exportLists(ctx context.Context, reader string, folders map[string][]opml.Outline) error {
+	lists, err := r.Store.ReadingLists(ctx, reader)
+	for _, l := range lists {
+		if l.Memory.Parent == 0 {
+			folders[l.Category] = append(folders[l.Category], opml.Outline{Text: asHTML(cmp.Or(l.Title, l.URL)), Type: "include", URL: l.URL})
+		}
+	}
+	return err
+}
+
+// inFolders is the folders by name, and what is in none of them at the end.
+func inFolders(folders map[string][]opml.Outline) []opml.Outline {
+	var names []string
+	for name := range folders {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var out []opml.Outline
+	for _, name := range names {
+		out = append(out, opml.Outline{Text: asHTML(name), Outlines: folders[name]})
+	}
+	return append(out, folders[""]...)
+}
+
+// asHTML escapes what would be taken for HTML, which the texts of an outline may hold.
+func asHTML(s string) string {
+	if href.LooksLikeHTML(s) {
+		return html.EscapeString(s)
+	}
+	return s
+}

@@ -1,0 +1,169 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"cloudburst/discover"
+	"cloudburst/feed"
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+)
+
+const (
+	mostChoices = 50 // feeds of a page that a reader is asked about
+	mostFirst   = 3  // of them that are tried when nobody is to be asked
+	mostGuesses = 4  // links that only look like feeds
+	mostKnown   = 6  // addresses that feeds usually have
+	probing     = 45 * time.Second
+)
+
+// fromPage finds the feed of a document that is none.
+func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added, error) {
+	page := discover.HTML(got.res.Body, got.res.URL, got.res.Header)
+	where := brief(s.URL)
+	var not *feed.NotFeedError
+	switch {
+	case page.Format == discover.OPML || errors.As(got.parse().err, &not) && not.Looks == "opml":
+		return Added{}, fault.New(fault.Invalid, "%s is a list of feeds (OPML): import it.", where)
+	case page.Format != "":
+		return Added{}, fault.Wrap(fault.Unreadable, got.parse().err, "%s looks like a feed and cannot be read as one.", where)
+	case not != nil && not.Looks != "html" && not.Looks != "xml" && not.Looks != "text" && len(page.Links) == 0:
+		return Added{}, fault.Wrap(fault.Unreadable, not, "%s is neither a feed nor a page: it looks like %s.", where, not.Looks)
+	}
+	sure, guesses := choices(&page, s.URL)
+	main := 0
+	for _, c := range sure {
+		if c.Kind == string(discover.Main) {
+			main++
+		}
+	}
+	switch {
+	case main == 1:
+		return a.take1(ctx, sure[0].URL, where)
+	case a.q.First && len(sure) > 0:
+		return a.takeFirst(ctx, sure, where)
+	case len(sure) > 0:
+		return Added{Choices: sure}, nil
+	}
+	return a.probe(ctx, guesses, got.res.URL, where)
+}
+
+// choices are the feeds that a page names, those of its posts first, and the addresses
+// that only look like feeds.
+func choices(page *discover.Result, own string) (sure []Choice, guesses []string) {
+	seen := map[string]bool{own: true}
+	for _, l := range page.Links {
+		u, err := fetch.Normal(l.URL)
+		if err != nil || seen[u] || l.Kind == discover.Outline {
+			continue
+		}
+		seen[u] = true
+		if l.Guess {
+			guesses = append(guesses, u)
+			continue
+		}
+		if len(sure) < mostChoices {
+			sure = append(sure, Choice{URL: u, Title: titleOf(l.Title), Format: formatName(l.Format), Kind: string(l.Kind)})
+		}
+	}
+	return sure, guesses
+}
+
+func formatName(f discover.Format) string {
+	switch f {
+	case discover.RSS, discover.RDF:
+		return "RSS"
+	case discover.Atom:
+		return "Atom"
+	case discover.JSON:
+		return "JSON Feed"
+	case discover.CDF:
+		return "CDF"
+	case discover.ScriptingNews:
+		return "scriptingNews"
+	}
+	return ""
+}
+
+// take1 follows the one feed that a page names.
+func (a *addition) take1(ctx context.Context, url, page string) (Added, error) {
+	done, ok, err := a.feedAt(ctx, url, feedstate.ByHand)
+	if !ok && err == nil {
+		err = fault.New(fault.Unreadable, "The page %s names %s as its feed, and that is none.", page, brief(url))
+	}
+	return done, err
+}
+
+// takeFirst follows the first that is a feed.
+func (a *addition) takeFirst(ctx context.Context, list []Choice, page string) (Added, error) {
+	var first error
+	for _, c := range list[:min(len(list), mostFirst)] {
+		done, err := a.take1(ctx, c.URL, page)
+		if err == nil || ctx.Err() != nil || ours(err) {
+			return done, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return Added{}, first
+}
+
+// ours reports a failure that trying elsewhere would not mend.
+func ours(err error) bool {
+	switch fault.CodeOf(err) {
+	case fault.Internal, fault.Unavailable, fault.Conflict:
+		return true
+	case fault.TooMany:
+		return fault.RetryAfter(err) == 0 // not a server that is busy
+	}
+	return false
+}
+
+// probe asks for what looks like a feed, then for the addresses that feeds usually have,
+// one after the other at the host's pace, and takes the first that is one.
+func (a *addition) probe(ctx context.Context, guesses []string, from, page string) (Added, error) {
+	ctx, cancel := context.WithTimeout(ctx, probing)
+	defer cancel()
+	list := guesses[:min(len(guesses), mostGuesses)]
+	usual := discover.WellKnown(from)
+	list = append(list[:len(list):len(list)], usual[:min(len(usual), mostKnown)]...)
+	seen := map[string]bool{}
+	for _, u := range list {
+		u, err := fetch.Normal(u)
+		if err != nil || seen[u] {
+			continue
+		}
+		seen[u] = true
+		done, ok, err := a.feedAt(ctx, u, feedstate.Poll)
+		switch {
+		case ok:
+			return done, nil
+		case err != nil && (ours(err) || fault.CodeOf(err) == fault.TooMany):
+			return Added{}, err
+		case ctx.Err() != nil:
+			return Added{}, fault.New(fault.NotFound, "The page %s names no feed, and its server is too slow to look for one.", page)
+		}
+	}
+	return Added{}, fault.New(fault.NotFound, "The page %s names no feed, and there is none at the usual addresses.", page)
+}
+
+// feedAt follows what is at url; ok is false when that is no feed.
+func (a *addition) feedAt(ctx context.Context, url string, cause feedstate.Cause) (done Added, ok bool, err error) {
+	if done, ok, err = a.known(ctx, url); ok || err != nil {
+		return done, err == nil, err
+	}
+	s := a.source(url)
+	got := a.get(ctx, &s, cause)
+	if err := unanswered(&s, got); err != nil {
+		return Added{}, false, err
+	}
+	if got.parse().err != nil {
+		return Added{}, false, nil
+	}
+	done, err = a.begin(ctx, s, got)
+	return done, err == nil, err
+}

@@ -1,0 +1,222 @@
+package river
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/opml"
+)
+
+const (
+	mostLists    = 100 // of one reader, those within others among them
+	deepestList  = 5   // a list in a list in a list …
+	listAtLeast  = time.Hour
+	listAtMost   = 24 * time.Hour
+	doubtedFor   = time.Hour
+	listPatience = time.Minute // until a list is read that we could not ask for
+)
+
+// newList is a reader's list at a normal URL. Its id is made of both, so that there is
+// one only.
+func newList(reader, url string, now time.Time) ReadingList {
+	return ReadingList{ID: id63("list\x00" + reader + "\x00" + url), Reader: reader, URL: url, State: feedstate.New(url, now), NextAt: now}
+}
+
+// ReadingLists lists a reader's.
+func (r *River) ReadingLists(ctx context.Context, reader string) ([]ReadingList, error) {
+	r.Init()
+	return r.Store.ReadingLists(ctx, reader)
+}
+
+// DropReadingList ends following one, and those that it includes. Its feeds stay as the
+// reader's own; where remove is set they go, but for those that he starred something of.
+// fault.NotFound.
+func (r *River) DropReadingList(ctx context.Context, reader string, id int64, remove bool) error {
+	r.Init()
+	lists, err := r.Store.ReadingLists(ctx, reader)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(lists, func(l ReadingList) bool { return l.ID == id }) {
+		return fault.New(fault.NotFound, "You do not follow a reading list with the number %d.", id)
+	}
+	ids := []int64{id}
+	for i := 0; i < len(ids); i++ {
+		for _, l := range lists {
+			if l.Memory.Parent == ids[i] && !slices.Contains(ids, l.ID) {
+				ids = append(ids, l.ID)
+			}
+		}
+	}
+	for _, id := range slices.Backward(ids) {
+		if err := r.dropList(ctx, reader, id, lists, remove); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropList forgets one list, and its feeds where remove is set.
+func (r *River) dropList(ctx context.Context, reader string, id int64, lists []ReadingList, remove bool) error {
+	if remove {
+		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
+		if err != nil {
+			return err
+		}
+		if err := r.letGo(ctx, reader, id, subs, lists); err != nil {
+			return err
+		}
+	}
+	return r.Store.DropReadingList(ctx, reader, id)
+}
+
+// followList follows a document that was just read as a reading list.
+func (r *River) followList(ctx context.Context, reader string, s Source, got answered, d *opml.Document, o ImportOptions) (Imported, error) {
+	now := r.now()
+	l := newList(reader, s.URL, now)
+	l.Category = o.Category
+	lists, err := r.Store.ReadingLists(ctx, reader)
+	switch {
+	case err != nil:
+		return Imported{}, err
+	case slices.ContainsFunc(lists, func(h ReadingList) bool { return h.ID == l.ID }):
+		return Imported{}, fault.New(fault.Conflict, "You follow the reading list %s already.", brief(l.URL))
+	case len(lists) >= mostLists:
+		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
+	}
+	g, err := r.gather(ctx, reader, d, gathering{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress})
+	if err != nil {
+		return Imported{}, err
+	}
+	l.Title = g.imported.Title
+	r.decide(&l, answerOf(got, d, nil), now)
+	l.remember(&g)
+	// A crash before the feeds are there leaves a list that is due, not one that is done.
+	due := l
+	due.State, due.Memory.Last = feedstate.New(l.URL, now.Add(r.options().Lease)), nil
+	due.NextAt = due.State.NextAt
+	if err := r.Store.AddReadingList(ctx, due); err != nil {
+		return Imported{}, err
+	}
+	out, err := r.takeOver(ctx, reader, g, o)
+	if err != nil {
+		c, cancel := saving(ctx)
+		defer cancel()
+		r.complain(c, "a reading list whose feeds could not be kept stays", r.Store.DropReadingList(c, reader, l.ID))
+		return Imported{}, err
+	}
+	out.Lists++
+	_, err = r.Store.SaveReadingList(ctx, l)
+	return out, err
+}
+
+// readList reads a claimed list and makes the reader's feeds what it says.
+func (r *River) readList(ctx context.Context, l ReadingList) {
+	if err := r.readListOnce(ctx, &l); err != nil && ctx.Err() == nil {
+		r.complain(ctx, "a reading list could not be worked on", err)
+		l.NextAt = r.now().Add(listPatience)
+		_, err = r.Store.SaveReadingList(ctx, l)
+		r.complain(ctx, "a reading list could not be put off", err)
+	}
+}
+
+func (r *River) readListOnce(ctx context.Context, l *ReadingList) error {
+	now := r.now()
+	s := Source{URL: l.State.URL, State: l.State}
+	if s.URL == "" {
+		s.URL, s.State.URL = l.URL, l.URL
+		l.State.URL = l.URL
+	}
+	if !l.Memory.DoubtAt.IsZero() {
+		s.State.Validators = feedstate.Validators{} // what it says now has to be seen
+	}
+	got := r.get(ctx, &s, feedstate.Poll)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var list *opml.Document
+	var bad error
+	if got.err == nil && got.res.OK() && !got.res.NotModified {
+		list, bad = readOPML(got.res.Body, got.res.Header.Get("Content-Type"))
+	}
+	before := *l
+	r.decide(l, answerOf(got, list, bad), now)
+	if list != nil {
+		if err := r.reconcile(ctx, l, list, got.res.URL, &before); err != nil {
+			return err
+		}
+	}
+	c, cancel := saving(ctx)
+	defer cancel()
+	_, err := r.Store.SaveReadingList(c, *l)
+	return err
+}
+
+// answerOf is what a reading came to in the words of feedstate; a list counts as a feed
+// without hints.
+func answerOf(got answered, list *opml.Document, bad error) feedstate.Answer {
+	a := feedstate.Answer{Hops: got.hops}
+	if got.err != nil {
+		a.Error, a.Detail = feedstate.ErrUnreachable, fetch.Text(got.err)
+		if kind := fetch.KindOf(got.err); kind == fetch.Ours || fault.CodeOf(got.err) != fault.Internal {
+			a.Error = feedstate.ErrOurs
+		}
+		return a
+	}
+	a.Status, a.Header, a.URL = got.res.Status, got.res.Header, got.res.URL
+	if !got.res.OK() {
+		return a
+	}
+	sum := sha256.Sum256(got.res.Body)
+	a.Hash = hex.EncodeToString(sum[:])
+	if list != nil {
+		a.Hints = &feed.Hints{}
+	} else if bad != nil {
+		a.Hash, a.Looks = "", notOPML(bad)
+	}
+	return a
+}
+
+// decide takes in an answer and says when the list is read next: after an hour, and later
+// the longer it has not changed, up to a day.
+//
+// spec:cloudburst#reading-list-rhythm
+func (r *River) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
+	state, d := feedstate.Next(l.State, a, now, feedstate.Options{Jitter: rand.Float64()})
+	l.State, l.ReadAt, l.Problem = state, now, ""
+	if d.Failure != "" {
+		l.Problem = cutTo(plainLine(d.Failure), 300)
+	}
+	if d.Gone {
+		l.NextAt = time.Time{}
+		l.Problem = "Its server says that it is gone for good: its feeds stay as they are."
+		return
+	}
+	wait := min(max(now.Sub(state.ChangedAt)/4, listAtLeast), listAtMost)
+	l.NextAt = state.NextAt
+	if at := now.Add(wait); l.NextAt.Before(at) {
+		l.NextAt = at
+	}
+	l.State.NextAt = l.NextAt
+}
+
+// remember keeps what the document had: its feeds, and the lists within it.
+func (l *ReadingList) remember(g *gathered) {
+	l.Feeds = len(g.adds)
+	l.Memory.Last = make([]int64, 0, len(g.adds)+len(g.lists))
+	for i := range g.adds {
+		l.Memory.Last = append(l.Memory.Last, g.adds[i].SourceID)
+	}
+	for i := range g.lists {
+		l.Memory.Last = append(l.Memory.Last, g.lists[i].ID)
+	}
+	slices.Sort(l.Memory.Last)
+}

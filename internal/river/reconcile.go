@@ -1,0 +1,200 @@
+package river
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/opml"
+)
+
+// reconcile makes the reader's feeds what the list says: what it gained is followed, what
+// it lost is not any more. What stayed in it stays as the reader made it, also when he
+// left it. before is the list as it was, to which it goes back where the document is not
+// to be believed.
+//
+// spec:cloudburst#reading-list-reconciled
+func (r *River) reconcile(ctx context.Context, l *ReadingList, d *opml.Document, base string, before *ReadingList) error {
+	lists, err := r.Store.ReadingLists(ctx, l.Reader)
+	if err != nil {
+		return err
+	}
+	g, err := r.gather(ctx, l.Reader, d, gathering{category: l.Category, base: base, list: l.ID})
+	if err != nil {
+		return err
+	}
+	if depth(lists, l.ID) >= deepestList && len(g.lists) > 0 {
+		g.lists = nil
+		l.Problem = "The lists in it are not followed: it is itself in a list in a list, and so on, as deep as that may go."
+	}
+	next := *l
+	next.remember(&g)
+	lost := without(before.Memory.Last, next.Memory.Last)
+	if r.doubts(l, &g, lost, before) {
+		return nil
+	}
+	if err := r.gain(ctx, l, &g, before); err != nil {
+		if fault.CodeOf(err) != fault.TooMany {
+			return err
+		}
+		// Next time there may be room: nothing counts as seen.
+		l.Problem, l.State.Validators, l.State.Hash = fault.Message(err), before.State.Validators, before.State.Hash
+		return nil
+	}
+	if err := r.lose(ctx, l, lost, lists); err != nil {
+		return err
+	}
+	if g.imported.Title != "" {
+		l.Title = g.imported.Title
+	}
+	l.Feeds, l.Memory.Last, l.Memory.DoubtAt = next.Feeds, next.Memory.Last, time.Time{}
+	return nil
+}
+
+// doubts says that the document is not believed yet: it ends in the middle, or has lost
+// more than half of its feeds since the last time. The latter is believed when it was
+// seen twice, an hour or more apart.
+func (r *River) doubts(l *ReadingList, g *gathered, lost []int64, before *ReadingList) bool {
+	shrunk := 2*len(lost) > len(before.Memory.Last) && len(lost) > 0
+	switch {
+	case g.cut:
+		l.Problem = "It ends in the middle, or is too long: its feeds stay as they are."
+	case !shrunk:
+		return false
+	case before.Memory.DoubtAt.IsZero():
+		l.Memory.DoubtAt = l.ReadAt
+	case l.ReadAt.Sub(before.Memory.DoubtAt) >= doubtedFor:
+		return false
+	}
+	if shrunk && !g.cut {
+		l.Problem = "It has lost more than half of its feeds: they stay until it is seen once more like that."
+		l.NextAt = l.Memory.DoubtAt.Add(doubtedFor)
+		if soon := l.ReadAt.Add(listPatience); l.NextAt.Before(soon) {
+			l.NextAt = soon
+		}
+		l.State.NextAt = l.NextAt
+	}
+	l.State.Validators, l.State.Hash = before.State.Validators, before.State.Hash
+	return true
+}
+
+// gain follows what was not in the list the last time, unless the reader does already.
+func (r *River) gain(ctx context.Context, l *ReadingList, g *gathered, before *ReadingList) error {
+	mine, err := r.Store.RiverFollowing(ctx, l.Reader)
+	if err != nil {
+		return err
+	}
+	var adds []Addition
+	for _, a := range g.adds {
+		_, had := slices.BinarySearch(before.Memory.Last, a.SourceID)
+		if !had && !mine[a.SourceID] {
+			adds = append(adds, a)
+		}
+	}
+	var out Imported
+	fresh := slices.DeleteFunc(g.lists, func(n ReadingList) bool {
+		_, had := slices.BinarySearch(before.Memory.Last, n.ID)
+		return had || n.ID == l.ID
+	})
+	if _, err := r.addLists(ctx, l.Reader, fresh, &out); err != nil {
+		return err
+	}
+	if len(out.Problems) > 0 {
+		l.Problem = out.Problems[0]
+	}
+	if len(adds) == 0 {
+		return nil
+	}
+	if _, err := r.Store.RiverSubscribe(ctx, adds, r.now(), r.options().Most); err != nil {
+		return err
+	}
+	r.forget(l.Reader)
+	r.Wake()
+	return nil
+}
+
+// lose lets go of what is not in the list any more.
+func (r *River) lose(ctx context.Context, l *ReadingList, lost []int64, lists []ReadingList) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: l.Reader, ListID: l.ID})
+	if err != nil {
+		return err
+	}
+	subs = slices.DeleteFunc(subs, func(f Followed) bool {
+		_, is := slices.BinarySearch(lost, f.SourceID)
+		return !is
+	})
+	if err := r.letGo(ctx, l.Reader, l.ID, subs, lists); err != nil {
+		return err
+	}
+	for _, child := range lists {
+		if _, is := slices.BinarySearch(lost, child.ID); is && child.Memory.Parent == l.ID {
+			if err := r.DropReadingList(ctx, l.Reader, child.ID, true); err != nil && fault.CodeOf(err) != fault.NotFound {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// letGo ends subscriptions that a list brought. What is in another list of the reader's
+// goes over to that; what he starred something of becomes his own.
+func (r *River) letGo(ctx context.Context, reader string, list int64, subs []Followed, lists []ReadingList) error {
+	var gone []int64
+	for _, f := range subs {
+		to, keep := int64(0), false
+		for _, other := range lists {
+			if _, has := slices.BinarySearch(other.Memory.Last, f.SourceID); has && other.ID != list {
+				to, keep = other.ID, true
+				break
+			}
+		}
+		if !keep {
+			starred, err := r.Store.Items(ctx, ItemQuery{Reader: reader, SourceID: f.SourceID, Starred: true, Bare: true, Limit: 1})
+			if err != nil {
+				return err
+			}
+			keep = len(starred) > 0
+		}
+		if !keep {
+			gone = append(gone, f.SourceID)
+			continue
+		}
+		_, err := r.Store.ChangeSubscription(ctx, reader, f.SourceID, func(s *Subscription) error { s.ListID = to; return nil })
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return r.unfollow(ctx, reader, gone)
+}
+
+// depth is how many lists a list is in, itself included.
+func depth(lists []ReadingList, id int64) int {
+	n := 0
+	for id != 0 && n <= deepestList {
+		n++
+		i := slices.IndexFunc(lists, func(l ReadingList) bool { return l.ID == id })
+		if i < 0 {
+			break
+		}
+		id = lists[i].Memory.Parent
+	}
+	return n
+}
+
+// without is what is in the first of two sorted lists only.
+func without(list, other []int64) []int64 {
+	var out []int64
+	for _, id := range list {
+		if _, ok := slices.BinarySearch(other, id); !ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}

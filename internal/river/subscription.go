@@ -1,0 +1,341 @@
+package river
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+)
+
+// Remove ends following. fault.NotFound: one of them is not followed; then none is left.
+func (r *River) Remove(ctx context.Context, reader string, sources ...int64) error {
+	r.Init()
+	if len(sources) == 0 {
+		return nil
+	}
+	mine, err := r.Store.RiverFollowing(ctx, reader)
+	if err != nil {
+		return err
+	}
+	for _, id := range sources {
+		if !mine[id] {
+			return fault.New(fault.NotFound, "You do not follow a feed with the number %d.", id)
+		}
+	}
+	return r.unfollow(ctx, reader, sources)
+}
+
+// unfollow ends subscriptions, and the push of feeds that nobody follows now.
+func (r *River) unfollow(ctx context.Context, reader string, sources []int64) error {
+	orphans, err := r.Store.RiverUnsubscribe(ctx, reader, sources)
+	if err != nil {
+		return err
+	}
+	r.forget(reader)
+	for i := range orphans {
+		r.leave(ctx, &orphans[i], orphans[i].URL)
+	}
+	return nil
+}
+
+// leave ends what hubs were asked for. They find out by themselves when it fails.
+func (r *River) leave(ctx context.Context, s *Source, url string) {
+	if r.Push == nil || s.Private() {
+		return
+	}
+	r.complain(ctx, "the hubs of a feed could not be left", r.Push.Leave(ctx, url))
+}
+
+// Change changes a subscription; change sees it as it is, and may be called more than
+// once. Title has at most 200 characters, Categories are at most 20 names, Interval is 0
+// or from one minute to 30 days. What a reading list brought is the reader's own from
+// then on. fault.NotFound, Invalid.
+func (r *River) Change(ctx context.Context, reader string, source int64, change func(*Subscription) error) (Followed, error) {
+	r.Init()
+	var before Subscription
+	f, err := r.Store.ChangeSubscription(ctx, reader, source, func(s *Subscription) error {
+		before = *s
+		before.Categories = slices.Clone(s.Categories)
+		if err := change(s); err != nil {
+			return err
+		}
+		return s.settle(before)
+	})
+	if err != nil {
+		return Followed{}, err
+	}
+	if f.Interval != before.Interval {
+		if err := r.replan(ctx, source); err != nil {
+			return Followed{}, err
+		}
+		return r.one(ctx, reader, source)
+	}
+	return f, nil
+}
+
+// settle gives what a reader made of a subscription its form.
+func (s *Subscription) settle(before Subscription) (err error) {
+	s.Reader, s.SourceID, s.AddedAt = before.Reader, before.SourceID, before.AddedAt
+	if s.Title, err = checkTitle(s.Title); err != nil {
+		return err
+	}
+	if s.Categories, err = checkCategories(s.Categories); err != nil {
+		return err
+	}
+	if err = checkInterval(s.Interval); err != nil {
+		return err
+	}
+	if s.Title != before.Title || s.Interval != before.Interval || !slices.Equal(s.Categories, before.Categories) {
+		s.ListID = 0
+	}
+	return nil
+}
+
+func checkInterval(d time.Duration) error {
+	if d != 0 && (d < feedstate.ShortestOwn || d > feedstate.LongestOwn) {
+		return fault.New(fault.Invalid, "The time between two checks is %s: it may be from one minute to 30 days, or 0 for what the feed itself asks for.", d)
+	}
+	return nil
+}
+
+// replan decides again when a source is read.
+func (r *River) replan(ctx context.Context, id int64) error {
+	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
+		if s.State.CheckedAt.IsZero() && s.State.Gone == nil {
+			return nil // it is due anyhow
+		}
+		s.State, _ = feedstate.Plan(s.State, r.now(), feedstate.Options{Jitter: rand.Float64()})
+		s.NextAt = s.State.NextAt
+		return nil
+	})
+	if err == nil {
+		r.Wake()
+	}
+	return err
+}
+
+// SetLogin gives a source that a reader follows another login (the zero Login: none). What
+// he follows with a login is a source of his own, so that a login that is new or taken
+// away makes another source of it: the subscription moves there. fault.NotFound, Invalid,
+// Unavailable (this server has no key).
+func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Login) (Followed, error) {
+	r.Init()
+	if err := l.check(); err != nil {
+		return Followed{}, err
+	}
+	sealed, err := r.seal(l)
+	if err != nil {
+		return Followed{}, err
+	}
+	f, err := r.one(ctx, reader, source)
+	if err != nil {
+		return Followed{}, err
+	}
+	had, wants := f.Source.Private(), sealed.Kind != ""
+	switch {
+	case !had && !wants:
+		return f, nil
+	case had && wants:
+		_, err = r.Store.ChangeSource(ctx, source, func(s *Source) error {
+			s.Login = sealed
+			s.State = feedstate.Revive(s.State, r.now())
+			s.NextAt = s.State.NextAt
+			return nil
+		})
+		if err != nil {
+			return Followed{}, err
+		}
+		r.Wake()
+		return r.one(ctx, reader, source)
+	}
+	return r.moveTo(ctx, f, sealed)
+}
+
+// moveTo has the reader follow the same address as another source.
+func (r *River) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
+	now := r.now()
+	s := Source{ID: SourceID(f.Source.URL), URL: f.Source.URL, Login: l, State: feedstate.New(f.Source.URL, now), About: f.Source.About, CreatedAt: now, NextAt: now}
+	if l.Kind != "" {
+		s.ID = rand.Int64N(1<<62) + 1
+	}
+	s.State.Interval = f.Interval
+	sub := f.Subscription
+	sub.SourceID, sub.ListID = s.ID, 0
+	if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: s}}, now, r.options().Most+1); err != nil {
+		return Followed{}, err
+	}
+	if err := r.unfollow(ctx, f.Reader, []int64{f.SourceID}); err != nil {
+		return Followed{}, err
+	}
+	r.Wake()
+	return r.one(ctx, f.Reader, s.ID)
+}
+
+// Revive has a source read again that is gone or failing. Errors: fault.NotFound; Conflict:
+// it is neither; TooMany, with RetryAfter: it was read just now, or its server asked to be
+// left alone.
+func (r *River) Revive(ctx context.Context, reader string, source int64) (Followed, error) {
+	r.Init()
+	return r.mend(ctx, reader, source, func(s *Source, now time.Time) error {
+		if s.State.Gone == nil && s.State.Failures == 0 && s.State.Failure == nil {
+			return fault.New(fault.Conflict, "%s is being read as it should: there is nothing to bring back.", s.Name())
+		}
+		if ok, from, why := feedstate.Refresh(s.State, now); !ok && s.State.Gone == nil {
+			e := fault.New(fault.TooMany, "%s cannot be read now: %s.", s.Name(), why)
+			e.RetryAfter = from.Sub(now)
+			return e
+		}
+		s.State = feedstate.Revive(s.State, now)
+		return nil
+	})
+}
+
+// Undo takes a source back to the address that it was moved from. fault.NotFound;
+// Conflict: it was not moved.
+func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed, error) {
+	r.Init()
+	var left string
+	f, err := r.mend(ctx, reader, source, func(s *Source, now time.Time) error {
+		state, ok := feedstate.Undo(s.State, now)
+		if !ok {
+			return fault.New(fault.Conflict, "%s was not moved.", s.Name())
+		}
+		left, s.State = s.URL, state
+		return nil
+	})
+	if err == nil && left != f.Source.URL {
+		r.leave(ctx, &f.Source, left)
+	}
+	return f, err
+}
+
+// mend changes the state of a source that the reader follows.
+func (r *River) mend(ctx context.Context, reader string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
+	if _, err := r.one(ctx, reader, source); err != nil {
+		return Followed{}, err
+	}
+	_, err := r.Store.ChangeSource(ctx, source, func(s *Source) error {
+		if err := change(s, r.now()); err != nil {
+			return err
+		}
+		s.URL, s.NextAt = s.State.URL, s.State.NextAt
+		return nil
+	})
+	if err != nil {
+		return Followed{}, err
+	}
+	r.Wake()
+	return r.one(ctx, reader, source)
+}
+
+// Subscriptions lists what a reader follows, by name.
+func (r *River) Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error) {
+	r.Init()
+	return r.Store.RiverSubscriptions(ctx, q)
+}
+
+// Find is the subscription of a reader at a URL, or with an id in decimal; fault.NotFound
+// says what there is like it.
+func (r *River) Find(ctx context.Context, reader, what string) (Followed, error) {
+	r.Init()
+	what = strings.TrimSpace(what)
+	if id, err := strconv.ParseInt(what, 10, 64); err == nil {
+		return r.one(ctx, reader, id)
+	}
+	a, err := readAddress(what)
+	if err == nil {
+		mine, err := r.Store.RiverFollowing(ctx, reader)
+		if err != nil {
+			return Followed{}, err
+		}
+		for _, u := range a.urls {
+			list, err := r.Store.SourcesAt(ctx, u)
+			if err != nil {
+				return Followed{}, err
+			}
+			for _, s := range list {
+				if mine[s.ID] {
+					return r.one(ctx, reader, s.ID)
+				}
+			}
+		}
+	}
+	return Followed{}, r.nothingLike(ctx, reader, what, a)
+}
+
+// nothingLike says that there is no such subscription, and which there are like it.
+func (r *River) nothingLike(ctx context.Context, reader, what string, a address) error {
+	words := []string{what}
+	if len(a.urls) > 0 {
+		if u, err := url.Parse(a.urls[0]); err == nil {
+			words = append(words, u.Hostname())
+		}
+	}
+	for _, w := range words {
+		if w == "" || len(w) > longestAddress {
+			continue
+		}
+		like, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: w, Limit: 3})
+		if err != nil {
+			return err
+		}
+		if len(like) == 0 {
+			continue
+		}
+		var names []string
+		for _, f := range like {
+			names = append(names, fmt.Sprintf("%s (%s, number %d)", cutTo(f.Name(), 60), brief(f.Source.URL), f.SourceID))
+		}
+		return fault.New(fault.NotFound, "You do not follow %s. There is %s.", brief(what), strings.Join(names, "; "))
+	}
+	return fault.New(fault.NotFound, "You do not follow %s.", brief(what))
+}
+
+// followed is the set that Following gave, and until when it is good.
+type followed struct {
+	set   map[int64]bool
+	until time.Time
+}
+
+const (
+	followedFor  = 2 * time.Second
+	mostFollowed = 1000 // readers whose sets are kept
+)
+
+// Following is the set of sources that a reader follows; it may be from a moment ago, and
+// must not be changed.
+func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, error) {
+	r.Init()
+	now := r.now()
+	r.listing.mu.Lock()
+	kept, ok := r.listing.following[reader]
+	r.listing.mu.Unlock()
+	if ok && now.Before(kept.until) {
+		return kept.set, nil
+	}
+	set, err := r.Store.RiverFollowing(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	r.listing.mu.Lock()
+	defer r.listing.mu.Unlock()
+	if len(r.listing.following) >= mostFollowed || r.listing.following == nil {
+		r.listing.following = map[string]followed{}
+	}
+	r.listing.following[reader] = followed{set, now.Add(followedFor)}
+	return set, nil
+}
+
+// forget has Following look again.
+func (r *River) forget(reader string) {
+	r.listing.mu.Lock()
+	defer r.listing.mu.Unlock()
+	delete(r.listing.following, reader)
+}

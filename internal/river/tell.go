@@ -1,0 +1,93 @@
+package river
+
+import (
+	"context"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// waitToTell is how long a notice waits after so many failures in a row.
+//
+// spec:cloudburst#notice-retry
+func waitToTell(failures int) time.Duration {
+	switch failures {
+	case 1:
+		return time.Minute
+	case 2:
+		return 5 * time.Minute
+	case 3:
+		return 30 * time.Minute
+	case 4:
+		return 2 * time.Hour
+	}
+	return 6 * time.Hour
+}
+
+// mostTellFailures in a row take about three days.
+const mostTellFailures = 17
+
+// tell sends what a claimed notice has to tell, once. What is told is written down after:
+// who does not live to do so tells it again.
+//
+// spec:cloudburst#notice-at-least-once
+func (r *River) tell(ctx context.Context, n Notice) {
+	limit := itemsTold
+	if n.Via == ViaPost {
+		limit = 1
+	}
+	list, err := r.Store.NoticeItems(ctx, n.ID, limit)
+	if err != nil {
+		r.complain(ctx, "what a notice has to tell could not be read", err)
+		return // the claim ends by itself
+	}
+	var told []int64
+	switch {
+	case len(list) == 0:
+		n.NextAt = r.now() // of what came meanwhile
+	default:
+		var open Notice
+		if open, err = r.opened(n); err == nil {
+			err = r.Tell.Tell(ctx, open, list)
+		}
+		told = r.outcome(ctx, &n, list, err)
+	}
+	c, cancel := saving(ctx)
+	defer cancel()
+	_, err = r.Store.SaveNotice(c, n, told)
+	r.complain(c, "what a notice has told could not be written down", err)
+}
+
+// outcome writes into n how telling went, and returns what need not be told again.
+func (r *River) outcome(ctx context.Context, n *Notice, list []Entry, err error) (told []int64) {
+	now := r.now()
+	n.NextAt = now
+	switch {
+	case err == nil:
+		n.Sent++
+		n.LastAt, n.Failures, n.Problem = now, 0, ""
+		for i := range list {
+			told = append(told, list[i].ID)
+		}
+		return told
+	case ctx.Err() != nil: // we are ending, not the other side
+		return nil
+	case fault.CodeOf(err) == fault.Gone:
+		n.Paused, n.NextAt = true, time.Time{}
+		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
+		return nil
+	}
+	n.Failures++
+	n.Problem = cutTo(plainLine(fault.Message(err)), 300)
+	if n.Failures >= mostTellFailures {
+		n.Paused, n.NextAt = true, time.Time{}
+		n.Problem = "It is paused, for nothing arrived there for three days. The last time: " + n.Problem
+		return nil
+	}
+	wait := max(waitToTell(n.Failures), min(fault.RetryAfter(err), 24*time.Hour))
+	n.NextAt = now.Add(wait)
+	if fault.CodeOf(err) == fault.Internal {
+		r.complain(ctx, "a notice could not be told", err)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package river
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+)
+
+const (
+	longestTitle    = 200 // characters, of a reader's own title
+	longestCategory = 60
+	mostCategories  = 20 // of one subscription
+)
+
+// plainLine is s in one line: white space is single blanks, none around it, and what does
+// not show is gone.
+func plainLine(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case unicode.IsControl(c), c == '\uFEFF', isTurn(c):
+			return -1
+		}
+		return c
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// isTurn reports the characters that change the direction of a line: in a name they make
+// it look like another.
+func isTurn(c rune) bool {
+	return c >= '\u202A' && c <= '\u202E' || c >= '\u2066' && c <= '\u2069'
+}
+
+// checkTitle gives a reader's own title its form.
+func checkTitle(s string) (string, error) {
+	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
+		return "", fault.New(fault.Invalid, "A title may not have control characters in it.")
+	}
+	s = plainLine(s)
+	if n := utf8.RuneCountInString(s); n > longestTitle {
+		return "", fault.New(fault.Invalid, "A title has at most %d characters; this one has %d.", longestTitle, n)
+	}
+	return s, nil
+}
+
+// checkCategory gives the name of a category its form. It stands in addresses and in
+// OPML, where a slash parts one name from the next: it may have none.
+func checkCategory(s string) (string, error) {
+	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
+		return "", fault.New(fault.Invalid, "The name of a category may not have control characters in it.")
+	}
+	s = plainLine(s)
+	n := utf8.RuneCountInString(s)
+	switch {
+	case s == "":
+		return "", fault.New(fault.Invalid, "A category needs a name.")
+	case n > longestCategory:
+		return "", fault.New(fault.Invalid, "The name of a category has at most %d characters; this one has %d.", longestCategory, n)
+	case strings.Contains(s, "/"), s == ".", s == "..":
+		return "", fault.New(fault.Invalid, "A category cannot be called %q: its name may not have a slash, or be only dots.", s)
+	}
+	return s, nil
+}
+
+// categoryOf makes the name of a category of what another program calls so; "" when
+// nothing remains.
+func categoryOf(s string) string {
+	s = strings.ReplaceAll(plainLine(s), "/", "-")
+	if utf8.RuneCountInString(s) > longestCategory {
+		s = plainLine(string([]rune(s)[:longestCategory]))
+	}
+	if s == "." || s == ".." {
+		return ""
+	}
+	return s
+}
+
+// titleOf makes a title of what another program calls so.
+func titleOf(s string) string { return cutTo(plainLine(s), longestTitle) }
+
+// checkCategories gives those of a subscription their form and order.
+func checkCategories(list []string) ([]string, error) {
+	var out []string
+	for _, name := range list {
+		name, err := checkCategory(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if len(out) > mostCategories {
+		return nil, fault.New(fault.Invalid, "A feed can be in %d categories at most.", mostCategories)
+	}
+	return out, nil
+}

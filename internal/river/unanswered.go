@@ -1,0 +1,75 @@
+package river
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+)
+
+// needsLogin is the cause of a refusal that a login would mend.
+type needsLogin struct{}
+
+func (needsLogin) Error() string { return "a login is needed" }
+
+// NeedsLogin reports that an Add failed only because the server wants to know who reads.
+func NeedsLogin(err error) bool {
+	_, ok := errors.AsType[needsLogin](err)
+	return ok
+}
+
+// noAnswer is the cause of a failure in which no server answered.
+type noAnswer struct{ error }
+
+func (e noAnswer) Unwrap() error { return e.error }
+
+// silent reports a failure after which the other scheme may be tried.
+func silent(err error) bool {
+	_, ok := errors.AsType[noAnswer](err)
+	return ok
+}
+
+// unanswered is why an answer brings no document, for people; nil when it does.
+func unanswered(s *Source, got answered) error {
+	where := brief(s.URL)
+	if got.err != nil {
+		return unread(where, got.err)
+	}
+	status := got.res.Status
+	said := strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status)))
+	switch {
+	case got.res.OK() && !got.res.NotModified:
+		return nil
+	case status == http.StatusUnauthorized && s.Private():
+		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s did not accept the login: its answer was %s.", where, said)
+	case status == http.StatusUnauthorized:
+		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s wants to know who reads: give a user name and password, or what else it asks for.", where)
+	case status == http.StatusNotFound || status == http.StatusGone:
+		return fault.New(fault.NotFound, "There is nothing at %s: its server answered %s.", where, said)
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		e := fault.New(fault.TooMany, "The server of %s does not want to be asked now: its answer was %s.", where, said)
+		e.RetryAfter = fetch.RetryAfter(got.res.Header.Get("Retry-After"), got.at)
+		return e
+	}
+	return fault.New(fault.Unreadable, "%s could not be read: its server answered %s.", where, said)
+}
+
+func unread(where string, err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) { // ours already: no turn at the host, no key for the login
+		return err
+	}
+	text := strings.TrimSuffix(fetch.Text(err), ".")
+	switch kind := fetch.KindOf(err); kind {
+	case fetch.Ours:
+		return fault.Wrap(fault.Unavailable, err, "%s could not be read now, for a reason of this server's own; please try again in a minute.", where)
+	case fetch.Refused, fetch.BadURL:
+		return fault.Wrap(fault.Refused, err, "%s %s.", where, text)
+	case fetch.Unreachable, fetch.TLS, fetch.TimedOut, fetch.Malformed:
+		return fault.Wrap(fault.Unreadable, noAnswer{err}, "%s %s.", where, text)
+	}
+	return fault.Wrap(fault.Unreadable, err, "%s %s.", where, text)
+}
