@@ -29,6 +29,7 @@ func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
 		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "LIKE": "LIKE",
+		"SEARCH TABLE": fts5Table, "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
 	}}
 }
 
@@ -44,6 +45,10 @@ func Postgres() *Dialect {
 		"TAKE S": "FOR UPDATE OF s SKIP LOCKED",
 		"TAKE T": "FOR UPDATE OF t SKIP LOCKED",
 		"LIKE":   `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
+
+		"SEARCH TABLE": tsvectorTable,
+		// {ALL} $1 {END ALL}: is one of a JSON list of numbers
+		"ALL": "= ANY(ARRAY(SELECT CAST(v AS BIGINT) FROM json_array_elements_text(CAST(", "END ALL": " AS json)) AS v))",
 	}}
 }
 
@@ -96,7 +101,11 @@ func (d *Dialect) translate(text string) (Text, error) {
 			if source == "" {
 				return ""
 			}
-			return map[string]string{"FROM": "FROM ", "USING": "USING ", "AND": ", "}[before] + source
+			each := ""
+			if before == "EACH" { // a subquery follows, which is run for each row
+				each = " CROSS JOIN LATERAL"
+			}
+			return map[string]string{"FROM": "FROM ", "USING": "USING ", "AND": ", ", "EACH": ""}[before] + source + each
 		}
 		word, ok := d.Tokens[name]
 		if !ok {
