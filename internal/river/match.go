@@ -15,8 +15,8 @@ const (
 	mostSources  = 1000
 )
 
-// words are what a reader searches for, with those taken out that have a meaning.
-type words struct {
+// sought is what a reader searches for, with those taken out that have a meaning.
+type sought struct {
 	rest                  string // for the store
 	feeds, categories     []string
 	starred, unread, read bool
@@ -24,8 +24,8 @@ type words struct {
 
 // readWords takes feed:…, category:… and is:… out of what a reader typed; their values
 // may stand in quotes. fault.Invalid.
-func readWords(match string) (words, error) {
-	var w words
+func readWords(match string) (sought, error) {
+	var w sought
 	if len(match) > longestMatch {
 		return w, fault.New(fault.Invalid, "These are %d bytes to search for: at most %d make sense.", len(match), longestMatch)
 	}
@@ -73,7 +73,7 @@ func cutWord(s string) (word, after string) {
 	return s, ""
 }
 
-func (w *words) take(name, value string) (taken bool, err error) {
+func (w *sought) take(name, value string) (taken bool, err error) {
 	switch name {
 	case "feed", "category", "is":
 	default:

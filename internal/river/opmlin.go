@@ -288,7 +288,7 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	categories := g.categories(folders, o)
 	if i, ok := g.at[url]; ok {
 		s := &g.out.adds[i].Subscription
-		s.Categories = merged(s.Categories, categories)
+		s.Categories = joinNames(s.Categories, categories)
 		return
 	}
 	g.at[url] = len(g.out.adds)
@@ -354,11 +354,11 @@ func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
 			}
 		}
 	}
-	return merged(nil, names)
+	return joinNames(nil, names)
 }
 
-// merged is both lists, each name once, in order, and not too many.
-func merged(have, more []string) []string {
+// joinNames is both lists, each name once, in order, and not too many.
+func joinNames(have, more []string) []string {
 	out := slices.Clone(have)
 	for _, m := range more {
 		if m != "" && !slices.Contains(out, m) && len(out) < mostCategories {
@@ -441,7 +441,7 @@ func (g *gatherer) once() error {
 	kept := g.out.adds[:0]
 	for _, n := range g.out.adds {
 		if i, ok := at[n.SourceID]; ok {
-			kept[i].Categories = merged(kept[i].Categories, n.Categories)
+			kept[i].Categories = joinNames(kept[i].Categories, n.Categories)
 			continue
 		}
 		at[n.SourceID] = len(kept)
