@@ -1,0 +1,201 @@
+package river
+
+import (
+	"cmp"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/discover"
+	"cloudburst/feed"
+	"cloudburst/internal/fetch"
+)
+
+const (
+	mostDoors       = 10
+	longestAbout    = 1000 // characters of a description
+	longestProblem  = 300
+	longestLanguage = 35
+)
+
+// describe takes over what a document says of its feed.
+func describe(s *Source, f *feed.Feed, res *fetch.Response) {
+	s.About = About{
+		Title: titleOf(wordsOf(f.Title)), Description: cutTo(wordsOf(f.Subtitle), longestAbout), Home: webURL(f.Link),
+		Icon: iconOf(f), Language: cutTo(plainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: problemOf(f),
+	}
+	var header http.Header
+	address := s.State.URL
+	if res != nil {
+		header, address = res.Header, res.URL
+	}
+	s.Doors, s.Topic = doorsOf(f, header, address)
+	if s.Private() {
+		s.Doors = nil // who knows of a private feed is its reader's affair
+	}
+}
+
+func iconOf(f *feed.Feed) string {
+	for _, u := range []string{f.Icon, imageURL(f.Image)} {
+		if u = webURL(u); u != "" {
+			return u
+		}
+	}
+	if f.ITunes != nil {
+		return webURL(f.ITunes.Image)
+	}
+	return ""
+}
+
+func imageURL(i *feed.Image) string {
+	if i == nil {
+		return ""
+	}
+	return i.URL
+}
+
+// formatOf is the format as people call it.
+func formatOf(f *feed.Feed) string {
+	name := string(f.Format)
+	switch f.Format {
+	case feed.RSS:
+		name = "RSS"
+	case feed.Atom:
+		name = "Atom"
+	case feed.JSONFeed:
+		name = "JSON Feed"
+	case feed.CDF:
+		name = "CDF"
+	case feed.ScriptingNews:
+		name = "scriptingNews"
+	case feed.MCF:
+		name = "MCF"
+	}
+	return strings.TrimSpace(cutTo(plainLine(name+" "+f.Version), 40))
+}
+
+// problemOf is what was mended or left out: limits and a document that breaks off
+// before all else, for they cost items.
+//
+// spec:cloudburst#river-limits-told
+func problemOf(f *feed.Feed) string {
+	if len(f.Problems) == 0 {
+		return ""
+	}
+	i := max(slices.IndexFunc(f.Problems, func(p feed.Problem) bool {
+		return p.Kind == feed.ProblemLimit || p.Kind == feed.ProblemTruncated
+	}), 0)
+	s := plainLine(f.Problems[i].Message)
+	if n := len(f.Problems) - 1; n > 0 {
+		s += " (and " + strconv.Itoa(n) + " more)"
+	}
+	return cutTo(s, longestProblem)
+}
+
+// doorsOf is by which doors the changes of a feed can be heard of, and what it calls
+// itself. Link headers count before the document.
+//
+// spec:websub-2018#discovery-order
+func doorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, topic string) {
+	head := discover.Header(header, address)
+	topic = webURL(cmp.Or(head.Self, f.Self))
+	add := func(d Door) {
+		if d.Hub != "" && len(doors) < mostDoors && !slices.ContainsFunc(doors, func(o Door) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
+			doors = append(doors, d)
+		}
+	}
+	hubs := head.Hubs
+	if len(hubs) == 0 {
+		for _, h := range f.Hubs {
+			if strings.EqualFold(h.Type, "WebSub") {
+				hubs = append(hubs, h.URL)
+			}
+		}
+	}
+	for _, h := range hubs {
+		add(Door{Protocol: "websub", Hub: webURL(h)})
+	}
+	for i := range f.Clouds {
+		add(cloudDoor(&f.Clouds[i], address))
+	}
+	for _, h := range f.Hubs {
+		if strings.EqualFold(h.Type, "rssCloud") {
+			add(namedCloud(h.URL))
+		}
+	}
+	return doors, topic
+}
+
+// cloudDoor is the door of a <cloud>; the zero Door when it names none. An empty domain
+// is the feed's own host.
+//
+// spec:rsscloud-2003#cloud-empty-domain
+func cloudDoor(c *feed.Cloud, address string) Door {
+	scheme, host, port := "http", strings.TrimSpace(c.Domain), strings.TrimSpace(c.Port)
+	if before, after, ok := strings.Cut(host, "://"); ok {
+		host = after
+		if strings.EqualFold(before, "https") {
+			scheme = "https"
+		}
+	}
+	host, _, _ = strings.Cut(host, "/")
+	if h, p, err := net.SplitHostPort(host); err == nil {
+		host, port = h, cmp.Or(port, p)
+	}
+	if host == "" {
+		u, err := url.Parse(address)
+		if err != nil {
+			return Door{}
+		}
+		host = u.Hostname()
+	}
+	wire := strings.ToLower(strings.TrimSpace(c.Protocol))
+	switch wire {
+	case "http-post", "https-post", "xml-rpc", "soap":
+	case "":
+		wire = "http-post"
+	default:
+		return Door{}
+	}
+	if wire == "https-post" || port == "443" || port == "" && scheme == "https" {
+		scheme, port = "https", cmp.Or(port, "443")
+	} else {
+		scheme = "http"
+	}
+	if n, err := strconv.Atoi(cmp.Or(port, "80")); err != nil || n < 1 || n > 65535 {
+		return Door{}
+	}
+	path := strings.TrimSpace(c.Path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	host = strings.Trim(host, "[]")
+	if (scheme == "http" && cmp.Or(port, "80") == "80") || (scheme == "https" && port == "443") {
+		if strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
+	} else {
+		host = net.JoinHostPort(host, port)
+	}
+	return Door{Protocol: "rsscloud", Hub: webURL(scheme + "://" + host + path), Wire: wire, Procedure: cutTo(plainLine(c.RegisterProcedure), 128)}
+}
+
+// namedCloud is a cloud of which only a URL is known: it is asked by a form, and where
+// the URL is that of a whole server, at the usual door.
+func namedCloud(hub string) Door {
+	u, err := url.Parse(strings.TrimSpace(hub))
+	if err != nil || u.Host == "" {
+		return Door{}
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/rsscloud/pleaseNotify"
+	}
+	wire := "http-post"
+	if u.Scheme == "https" && u.Port() != "" && u.Port() != "443" {
+		wire = "https-post"
+	}
+	return Door{Protocol: "rsscloud", Hub: webURL(u.String()), Wire: wire}
+}

@@ -1,0 +1,174 @@
+package river
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	overlap    = 5 * time.Second // by how much the clocks of processes may differ
+	tailEvery  = 5 * time.Second
+	tailSome   = 1000
+	indexSome  = 500
+	indexAfter = 100 * time.Millisecond
+)
+
+// bus hands arrivals to those who listen in this process.
+type bus struct {
+	mu        sync.Mutex
+	listeners map[*Listener]struct{}
+	told      map[int64]int64 // with Shared: Seq of items that were announced, by ID
+}
+
+func (b *bus) init() { b.listeners = map[*Listener]struct{}{} }
+
+func (b *bus) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.listeners)
+}
+
+// announce tells every listener. It never waits: who is too slow is dropped.
+func (b *bus) announce(a Arrival) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.told != nil {
+		for _, it := range a.Items {
+			b.told[it.ID] = it.Seq
+		}
+	}
+	for l := range b.listeners {
+		select {
+		case l.c <- a:
+		default:
+			b.drop(l)
+		}
+	}
+}
+
+func (b *bus) drop(l *Listener) {
+	if _, ok := b.listeners[l]; ok {
+		delete(b.listeners, l)
+		close(l.c)
+	}
+}
+
+// Listener hears of arrivals.
+type Listener struct {
+	bus *bus
+	c   chan Arrival
+}
+
+// C gives arrivals; it is closed when the listener was too slow, or closed itself.
+func (l *Listener) C() <-chan Arrival { return l.c }
+
+// Close ends listening.
+func (l *Listener) Close() {
+	l.bus.mu.Lock()
+	defer l.bus.mu.Unlock()
+	l.bus.drop(l)
+}
+
+// Listen hears of what arrives from now on, for all readers. Who is too slow is dropped.
+func (r *River) Listen(buffer int) *Listener {
+	r.Init()
+	l := &Listener{bus: &r.news, c: make(chan Arrival, max(buffer, 1))}
+	r.news.mu.Lock()
+	defer r.news.mu.Unlock()
+	r.news.listeners[l] = struct{}{}
+	return l
+}
+
+// arrived tells of items that are on disk now.
+func (r *River) arrived(a Arrival) {
+	if len(a.Items) == 0 {
+		return
+	}
+	a.Seq = a.Items[len(a.Items)-1].Seq
+	r.news.announce(a)
+	poke(r.woken.index)
+	poke(r.woken.work) // notices
+	if r.Hint != nil {
+		r.Hint()
+	}
+}
+
+// indexLoop makes what arrived searchable.
+func (r *River) indexLoop(ctx context.Context) {
+	for sleep(ctx, r.woken.index, lookEvery) {
+		for pause(ctx, indexAfter) {
+			n, err := r.Store.IndexItems(ctx, indexSome)
+			if err != nil {
+				r.complain(ctx, "the river could not make items searchable", err)
+			}
+			if err != nil || n < indexSome {
+				break
+			}
+		}
+	}
+}
+
+// tailLoop announces what other processes wrote.
+func (r *River) tailLoop(ctx context.Context) {
+	r.numbers.Lock()
+	from := r.lastSeq
+	r.numbers.Unlock()
+	r.news.mu.Lock()
+	r.news.told = map[int64]int64{}
+	r.news.mu.Unlock()
+	for sleep(ctx, r.woken.tail, tailEvery) {
+		from = r.tail(ctx, from)
+	}
+}
+
+// tail reads what came after a number, less what clocks may differ by, and returns the
+// newest number.
+func (r *River) tail(ctx context.Context, from int64) int64 {
+	at := from - overlap.Microseconds()
+	for {
+		list, err := r.Store.Changed(ctx, at, tailSome)
+		if err != nil {
+			r.complain(ctx, "the river could not see what others read", err)
+			return from
+		}
+		for i := 0; i < len(list); {
+			a := Arrival{SourceID: list[i].SourceID}
+			for ; i < len(list) && list[i].SourceID == a.SourceID; i++ {
+				if it := &list[i]; r.news.fresh(it) {
+					a.Items = append(a.Items, Arrived{ID: it.ID, Seq: it.Seq, New: it.First == it.Seq})
+				}
+			}
+			if len(a.Items) > 0 {
+				a.Seq = a.Items[len(a.Items)-1].Seq
+				r.news.announce(a)
+			}
+		}
+		if len(list) > 0 {
+			at = list[len(list)-1].Seq
+			from = max(from, at)
+		}
+		if len(list) < tailSome {
+			r.news.forget(from - 2*overlap.Microseconds())
+			return from
+		}
+	}
+}
+
+// fresh reports an item that was not announced here as it is.
+func (b *bus) fresh(it *Item) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.told[it.ID] < it.Seq
+}
+
+// forget drops what is older than is looked at.
+func (b *bus) forget(before int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, seq := range b.told {
+		if seq < before {
+			delete(b.told, id)
+		}
+	}
+}

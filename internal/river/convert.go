@@ -1,0 +1,372 @@
+package river
+
+import (
+	"html"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/feed"
+	"cloudburst/internal/sanitize"
+)
+
+// What is kept of one item.
+//
+// spec:cloudburst#river-item-limits
+const (
+	longestItemTitle = 1000 // bytes
+	longestHTML      = 512 << 10
+	longestURL       = 4 << 10
+	longestName      = 200 // characters of an author, a category
+	mostEnclosures   = 50
+	mostTags         = 50
+	mostAuthors      = 20
+	mostNested       = 200
+	deepestNested    = 20
+)
+
+// content is what an item says, safe to show.
+func (r *River) content(f *feed.Feed, it *feed.Item) Content {
+	left := mostNested
+	c := r.contentOf(f, it, &left, 0)
+	return c
+}
+
+func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Content {
+	c := Content{
+		Title: cutBytes(wordsOf(it.Title), longestItemTitle), Link: webURL(it.Link), Language: cutTo(plainLine(f.Language), longestLanguage),
+		Published: moment(it.Published), Updated: moment(it.Updated),
+	}
+	body, summary := bodyOf(f, it)
+	c.HTML, c.More = r.safe(body), summary
+	c.Text = cutBytes(sanitize.Text(c.HTML), TextLongest)
+	if body.Language != "" {
+		c.Language = cutTo(plainLine(body.Language), longestLanguage)
+	}
+	c.Authors = authorsOf(it)
+	c.Categories = tagsOf(it)
+	c.Enclosures = enclosuresOf(it)
+	if !strings.Contains(c.HTML, "<img") {
+		c.Image = pictureOf(it)
+	}
+	if it.Source != nil {
+		c.Via = cutTo(wordsOf(it.Source.Title), longestName)
+	}
+	if m := it.More; m != nil {
+		c.Comments = webURL(m.Comments)
+		if m.Language != "" {
+			c.Language = cutTo(plainLine(m.Language), longestLanguage)
+		}
+		for _, to := range m.InReplyTo {
+			if c.InReplyTo = orElse(webURL(to.Href), webURL(to.Ref)); c.InReplyTo != "" {
+				break
+			}
+		}
+		c.Nested = r.outlines(m.Outlines, left, depth+1)
+	}
+	for i := range it.Items {
+		if *left <= 0 || depth >= deepestNested {
+			break
+		}
+		*left--
+		c.Nested = append(c.Nested, r.contentOf(f, &it.Items[i], left, depth+1))
+	}
+	return c
+}
+
+// outlines are headlines with those under them: their text may be marked up.
+func (r *River) outlines(list []feed.Outline, left *int, depth int) (out []Content) {
+	for i := range list {
+		if *left <= 0 || depth > deepestNested {
+			break
+		}
+		*left--
+		var c Content
+		for _, a := range list[i].Attrs {
+			switch a.Name {
+			case "text":
+				if strings.ContainsAny(a.Value, "<&") {
+					c.HTML = r.safe(feed.Text{Value: a.Value, Type: "text/html"})
+					c.Text = cutBytes(sanitize.Text(c.HTML), TextLongest)
+				} else {
+					c.Title = cutBytes(plainLine(a.Value), longestItemTitle)
+				}
+			case "url", "htmlUrl":
+				c.Link = orElse(c.Link, webURL(a.Value))
+			case "created":
+				c.Published, _ = feed.ParseDate(a.Value)
+			}
+		}
+		c.Nested = r.outlines(list[i].Outlines, left, depth+1)
+		out = append(out, c)
+	}
+	return out
+}
+
+// bodyOf is the text to show: the content, else the summary. summary says that the feed
+// has no more than that.
+func bodyOf(f *feed.Feed, it *feed.Item) (body feed.Text, summary bool) {
+	elsewhere := false
+	for i := range it.Content {
+		t := it.Content[i]
+		elsewhere = elsewhere || t.Src != ""
+		if !isText(t) || strings.TrimSpace(t.Value) == "" {
+			continue
+		}
+		if body.Value == "" || isHTML(t) && !isHTML(body) {
+			body = t
+		}
+	}
+	if body.Value != "" {
+		return body, false
+	}
+	body = it.Summary
+	if strings.TrimSpace(body.Value) == "" && it.ITunes != nil {
+		body = it.ITunes.Summary
+	}
+	if strings.TrimSpace(body.Value) == "" && it.Media != nil {
+		body = mediaWords(it.Media)
+	}
+	if body.Value == "" || !isText(body) {
+		return feed.Text{}, false
+	}
+	// The description of RSS is the text, by custom; a summary of Atom or JSON Feed says
+	// that there is more.
+	return body, elsewhere || f.Format == feed.Atom || f.Format == feed.JSONFeed
+}
+
+func mediaWords(m *feed.Media) feed.Text {
+	if m.Description.Value != "" {
+		return m.Description
+	}
+	for i := range m.Groups {
+		if d := m.Groups[i].Description; d.Value != "" {
+			return d
+		}
+	}
+	return feed.Text{}
+}
+
+func isHTML(t feed.Text) bool { return t.Type == "text/html" || t.Type == "application/xhtml+xml" }
+
+func isText(t feed.Text) bool { return t.Type == "" || t.Type == "text/plain" || isHTML(t) }
+
+// words are those of a text, in one line, without its markup.
+func wordsOf(t feed.Text) string {
+	s := t.Value
+	if isHTML(t) {
+		s = sanitize.Text(s)
+	}
+	return plainLine(s)
+}
+
+// safe is a text as HTML that may be shown.
+//
+// spec:cloudburst#river-html-safe
+func (r *River) safe(t feed.Text) string {
+	s := t.Value
+	if !isHTML(t) {
+		s = paragraphs(s)
+	}
+	for most := longestHTML; ; most /= 2 {
+		out := r.clean.HTML(cutBytes(s, most))
+		if len(out) <= longestHTML {
+			return out
+		}
+	}
+}
+
+// paragraphs is plain text as HTML.
+func paragraphs(s string) string {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
+	if s == "" {
+		return ""
+	}
+	s = html.EscapeString(s)
+	if !strings.Contains(s, "\n") {
+		return s
+	}
+	var b strings.Builder
+	for p := range strings.SplitSeq(s, "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			b.WriteString("<p>" + strings.ReplaceAll(p, "\n", "<br>") + "</p>")
+		}
+	}
+	return b.String()
+}
+
+// cutBytes is at most n bytes of s, whole characters only.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// moment is a date as it is kept.
+func moment(d feed.Date) time.Time {
+	if d.UTC.IsZero() {
+		return time.Time{}
+	}
+	return d.UTC.UTC().Truncate(time.Millisecond)
+}
+
+// webURL is an address that a reader may be sent to, or "": whole, http or https, and not
+// endless. A log-in in it is nobody's business.
+func webURL(raw string) string {
+	raw = strings.TrimSpace(raw)
+	if len(raw) < 8 || len(raw) > longestURL || !utf8.ValidString(raw) || strings.ContainsFunc(raw, isControl) {
+		return ""
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	if u.User != nil || strings.ContainsAny(raw, " \\\"<>") {
+		u.User = nil
+		return u.String()
+	}
+	return raw
+}
+
+func authorsOf(it *feed.Item) (out []string) {
+	add := func(p feed.Person) {
+		name := cutTo(plainLine(orElse(p.Name, orElse(p.Raw, p.Email))), longestName)
+		if name != "" && len(out) < mostAuthors && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, p := range it.Authors {
+		add(p)
+	}
+	if len(out) == 0 && it.ITunes != nil {
+		add(feed.Person{Name: it.ITunes.Author})
+	}
+	return out
+}
+
+func tagsOf(it *feed.Item) (out []string) {
+	for _, c := range it.Categories {
+		name := cutTo(plainLine(orElse(c.Label, c.Term)), longestName)
+		if name != "" && len(out) < mostTags && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// enclosuresOf are the files of an item, each once: its enclosures, and the sound and
+// video of its media elements.
+func enclosuresOf(it *feed.Item) (out []Enclosure) {
+	add := func(e Enclosure) {
+		if e.URL = webURL(e.URL); e.URL == "" || len(out) >= mostEnclosures {
+			return
+		}
+		if i := slices.IndexFunc(out, func(o Enclosure) bool { return o.URL == e.URL }); i >= 0 {
+			o := &out[i]
+			o.Duration, o.Length, o.Title, o.Type = orElse(o.Duration, e.Duration), orElse(o.Length, e.Length), orElse(o.Title, e.Title), orElse(o.Type, e.Type)
+			return
+		}
+		out = append(out, e)
+	}
+	for _, e := range it.Enclosures {
+		add(Enclosure{URL: e.URL, Type: mediaType(e.Type), Length: max(e.Length, 0), Duration: seconds(e.Duration), Title: cutTo(plainLine(e.Title), longestName)})
+	}
+	eachMedia(it, func(m *feed.MediaContent) {
+		kind := mediaType(m.Type)
+		if strings.HasPrefix(kind, "audio/") || strings.HasPrefix(kind, "video/") || kind == "" && (m.Medium == "audio" || m.Medium == "video") {
+			length, _ := strconv.ParseInt(m.FileSize, 10, 64)
+			length = max(length, 0)
+			took, _ := strconv.ParseFloat(m.Duration, 64)
+			add(Enclosure{URL: m.URL, Type: orElse(kind, m.Medium+"/*"), Length: length, Duration: seconds(took), Title: cutTo(wordsOf(m.Title), longestName)})
+		}
+	})
+	if it.ITunes != nil && it.ITunes.Seconds > 0 {
+		for i := range out {
+			if e := &out[i]; strings.HasPrefix(e.Type, "audio/") || strings.HasPrefix(e.Type, "video/") {
+				e.Duration = orElse(e.Duration, float64(it.ITunes.Seconds))
+			}
+		}
+	}
+	return out
+}
+
+// seconds is a duration that can be one.
+func seconds(s float64) float64 {
+	if s > 0 && s < 1e9 {
+		return s
+	}
+	return 0
+}
+
+// mediaType is a type as it may be shown and sent to a player; "" where it is none.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
+	s = strings.TrimSpace(s)
+	major, minor, ok := strings.Cut(s, "/")
+	if !ok || len(s) > 100 || major == "" || minor == "" || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789/+-._") != "" {
+		return ""
+	}
+	return s
+}
+
+func eachMedia(it *feed.Item, do func(*feed.MediaContent)) {
+	if it.Media == nil {
+		return
+	}
+	for i := range it.Media.Contents {
+		do(&it.Media.Contents[i])
+	}
+	for i := range it.Media.Groups {
+		for j := range it.Media.Groups[i].Contents {
+			do(&it.Media.Groups[i].Contents[j])
+		}
+	}
+}
+
+// pictureOf is the picture of an item that shows none in its text.
+func pictureOf(it *feed.Item) string {
+	var found string
+	take := func(u string) {
+		if found == "" {
+			found = webURL(u)
+		}
+	}
+	if it.More != nil {
+		take(imageURL(it.More.Image))
+		take(it.More.BannerImage)
+	}
+	eachMedia(it, func(m *feed.MediaContent) {
+		if m.Medium == "image" || strings.HasPrefix(mediaType(m.Type), "image/") {
+			take(m.URL)
+		}
+		for _, t := range m.Thumbnails {
+			take(t.URL)
+		}
+	})
+	if it.Media != nil {
+		for _, t := range it.Media.Thumbnails {
+			take(t.URL)
+		}
+		for i := range it.Media.Groups {
+			for _, t := range it.Media.Groups[i].Thumbnails {
+				take(t.URL)
+			}
+		}
+	}
+	for _, e := range it.Enclosures {
+		if strings.HasPrefix(mediaType(e.Type), "image/") {
+			take(e.URL)
+		}
+	}
+	if it.ITunes != nil {
+		take(it.ITunes.Image)
+	}
+	return found
+}

@@ -1,0 +1,185 @@
+package river
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+)
+
+// mostAnnounced is how many announced sources may wait in memory beyond what is due; the
+// rest is found by the loop that looks for what is due.
+const mostAnnounced = 256
+
+// Heard takes the news that a feed changed, by door ("ping", "notify-rsscloud",
+// "save" …). When it returns, the source is due on disk, and it will be read at once.
+// known is false when nobody here follows the feed.
+//
+// spec:cloudburst#river-push-is-durable
+func (r *River) Heard(ctx context.Context, url, door string) (known bool, err error) {
+	r.Init()
+	ids, err := r.Store.HearSources(ctx, url, door, r.hearing())
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	for _, id := range ids {
+		if !r.desk.announce(id) {
+			r.readAgain(ctx, id, door)
+		}
+	}
+	if r.Hint != nil && !r.open.Load() {
+		r.Hint()
+	}
+	return true, nil
+}
+
+// hearing is the moment of an announcement. No two have the same, so that one that comes
+// while another is being dealt with is not taken for it.
+func (r *River) hearing() time.Time {
+	r.numbers.Lock()
+	defer r.numbers.Unlock()
+	now := r.now()
+	if !now.After(r.lastHer) && r.lastHer.Sub(now) < time.Second {
+		now = r.lastHer.Add(time.Millisecond)
+	}
+	r.lastHer = now
+	return now
+}
+
+// readAgain claims an announced source for this process, if it is one that reads, and
+// puts it before all others. Where that fails the loop finds it due.
+func (r *River) readAgain(ctx context.Context, id int64, door string) {
+	if !r.open.Load() {
+		return
+	}
+	if r.desk.room() < -mostAnnounced {
+		poke(r.woken.claim)
+		return
+	}
+	now := r.now()
+	s, err := r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), r.newClaim())
+	if err != nil {
+		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
+			r.complain(ctx, "the river could not take a feed that was announced", err)
+		}
+		poke(r.woken.claim)
+		return
+	}
+	if s.HeardAt.IsZero() {
+		s.HeardAt, s.Heard = now, door
+	}
+	known, err := r.Store.Hosts(ctx, []string{feedstate.HostOf(s.State.URL)})
+	if err != nil {
+		r.complain(ctx, "the river could not see what hosts asked for", err)
+	}
+	r.giveBack(ctx, r.desk.add([]Source{s}, known, now))
+}
+
+// Deliver takes a document that a hub brought and signed. When it returns nil, its items
+// are on disk; what is no usable feed counts as Heard.
+func (r *River) Deliver(ctx context.Context, url, door string, body []byte, header http.Header) (known bool, err error) {
+	r.Init()
+	list, err := r.Store.SourcesAt(ctx, url)
+	if err != nil {
+		return false, err
+	}
+	for i := range list {
+		s := &list[i]
+		if s.Private() || s.Readers == 0 || s.State.Gone != nil {
+			continue
+		}
+		got := answered{
+			at:  r.now(),
+			res: &fetch.Response{Status: http.StatusOK, Header: contentHeader(header), Body: body, URL: s.State.URL},
+		}
+		if known = r.delivered(ctx, s, url, got, door); !known {
+			break
+		}
+	}
+	if known {
+		return true, nil
+	}
+	return r.Heard(ctx, url, door)
+}
+
+// contentHeader is what a hub's request says of its content. What it says of caching or
+// validators is the request's own affair.
+func contentHeader(h http.Header) http.Header {
+	out := http.Header{}
+	for _, name := range []string{"Content-Type", "Link"} {
+		if v := h.Values(name); len(v) > 0 {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// delivered stores a delivered document for one source; false: it has to be read instead.
+// A document that nobody can place is no reason to doubt the hub, but none to believe it
+// either.
+func (r *River) delivered(ctx context.Context, s *Source, url string, got answered, door string) bool {
+	f := got.parse().feed
+	if f == nil || len(f.Items) == 0 || f.Moved != nil || s.State.ReadAt.IsZero() {
+		return false
+	}
+	if self := webURL(f.Self); self != "" && self != url && self != s.URL && self != s.Topic && self != s.first() {
+		return false
+	}
+	now := r.now()
+	claimed, err := r.Store.ClaimSource(ctx, s.ID, now, now.Add(r.options().Lease), r.newClaim())
+	if err != nil {
+		return false // it is being read, or the database is away: then hearing fails too
+	}
+	heard, by := claimed.HeardAt, claimed.Heard
+	if _, err = r.settle(ctx, claimed, got, feedstate.Delivered, door); err != nil {
+		r.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: latest(claimed.State.NextAt, now)}})
+		return false
+	}
+	if !heard.IsZero() { // another door had announced something that nobody has read yet
+		if _, err := r.Heard(ctx, url, by); err != nil {
+			r.complain(ctx, "the river could not keep an announcement", err)
+		}
+	}
+	return true
+}
+
+// Refresh reads a source now because a reader wants it. Errors: fault.NotFound; TooMany,
+// with RetryAfter and the reason, when it was read less than a minute ago or its server
+// asked to be left alone; Conflict when it is being read already, or gone.
+//
+// spec:cloudburst#river-by-hand
+func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
+	r.Init()
+	s, err := r.Store.Source(ctx, id)
+	if err != nil {
+		return Check{}, err
+	}
+	now, key := r.now(), feedstate.HostOf(s.State.URL)
+	if s.State.Gone != nil {
+		return Check{}, fault.New(fault.Conflict, "The feed is gone: %s. Revive it to have it read again.", s.State.Gone.Reason)
+	}
+	ok, from, why := feedstate.Refresh(s.State, now)
+	if ok {
+		known, err := r.Store.Hosts(ctx, []string{key})
+		if err != nil {
+			return Check{}, err
+		}
+		if from = known[key].Until(now); from.After(now) {
+			ok, why = false, "its host asked several feeds to be left alone until then"
+		}
+	}
+	if !ok {
+		e := fault.New(fault.TooMany, "The feed can be read again %s: %s.", when(from, now), why)
+		e.RetryAfter = from.Sub(now)
+		return Check{}, e
+	}
+	lease := r.options().Lease
+	if s, err = r.Store.ClaimSource(ctx, id, now, now.Add(lease), r.newClaim()); err != nil {
+		return Check{}, err
+	}
+	got := r.get(ctx, &s, feedstate.ByHand)
+	return r.settle(context.WithoutCancel(ctx), s, got, feedstate.ByHand, "")
+}

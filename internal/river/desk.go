@@ -1,0 +1,374 @@
+package river
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"cloudburst/feedstate"
+)
+
+// desk holds the few claimed sources that wait for the turn of their host, and paces the
+// hosts. What would wait long is put off instead, to a slot of its own, so that one host
+// with thousands of feeds neither fills memory nor keeps others waiting.
+//
+// spec:cloudburst#river-host-pace
+type desk struct {
+	o Options // with defaults
+
+	mu      sync.Mutex
+	hosts   map[string]*host
+	waiting []*turn        // in the order in which they came, announced ones first
+	busy    map[int64]bool // sources that wait or are read here; true: it was announced again meanwhile
+	running int
+	epoch   time.Time // what was due before is not read in one burst
+	swept   time.Time
+	changed chan struct{} // something may be startable, or there is room
+}
+
+// turn is one source that waits to be read.
+type turn struct {
+	s      Source
+	host   *host
+	from   time.Time // not before
+	giveUp time.Time // when it is given back unread
+	began  time.Time
+}
+
+func (t *turn) pushed() bool { return !t.s.HeardAt.IsZero() }
+
+// host is one that is being asked, or was a moment ago.
+type host struct {
+	key     string
+	own     bool // it needs no pacing
+	running int
+	held    int           // turns that wait
+	next    time.Time     // when the next check may start
+	later   time.Time     // from here on nobody was put off to
+	took    time.Duration // a usual check
+	known   feedstate.Host
+}
+
+const (
+	holdFor    = 5 * time.Second // longer waits are not waited for in memory
+	pushEvery  = time.Second     // checks of one source because of announcements
+	spreadOver = feedstate.Shortest
+	mostHosts  = 1024 // known at once before those are forgotten that are not needed
+	farthest   = 24 * time.Hour
+)
+
+func newDesk(o Options) *desk {
+	return &desk{o: o, hosts: map[string]*host{}, busy: map[int64]bool{}, changed: make(chan struct{}, 1)}
+}
+
+func (d *desk) signal() {
+	select {
+	case d.changed <- struct{}{}:
+	default:
+	}
+}
+
+// room is how many more sources can be taken.
+func (d *desk) room() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return max(200, 4*d.o.AtOnce) - len(d.waiting)
+}
+
+// host is the entry of a host; the caller has the lock.
+func (d *desk) host(key string) *host {
+	h := d.hosts[key]
+	if h == nil {
+		h = &host{key: key, own: ownHost(d.o.OwnHosts, key)}
+		d.hosts[key] = h
+	}
+	return h
+}
+
+// ownHost reports a host of one's own: by its name with or without a port.
+func ownHost(own []string, key string) bool {
+	name := key
+	if i := lastColon(key); i >= 0 {
+		name = key[:i]
+	}
+	return slices.ContainsFunc(own, func(o string) bool { return o == "*" || o == key || o == name })
+}
+
+// lastColon is where the port of a host begins, -1 without one.
+func lastColon(key string) int {
+	for i := len(key) - 1; i >= 0 && key[i] != ']'; i-- {
+		if key[i] == ':' {
+			return i
+		}
+	}
+	return -1
+}
+
+// spacing is how long a host needs for one check, given how many it takes at once.
+func (d *desk) spacing(h *host) time.Duration {
+	return max(d.o.HostInterval, h.took/time.Duration(d.o.PerHost), 10*time.Millisecond)
+}
+
+// add takes claimed sources in and returns those that have to be put off.
+func (d *desk) add(list []Source, known map[string]feedstate.Host, now time.Time) (off []PutOff) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range list {
+		s := &list[i]
+		key := feedstate.HostOf(s.State.URL)
+		h := d.host(key)
+		for _, w := range known[key].Waits {
+			h.known = h.known.Add(&w, now)
+		}
+		at, ok := d.slot(s, h, now)
+		if !ok {
+			off = append(off, PutOff{ID: s.ID, Claim: s.Claim, NextAt: at})
+			continue
+		}
+		t := &turn{s: *s, host: h, from: at, giveUp: at.Add(holdFor)}
+		h.held++
+		d.busy[s.ID] = false
+		if t.pushed() {
+			n := 0
+			for n < len(d.waiting) && d.waiting[n].pushed() {
+				n++
+			}
+			d.waiting = slices.Insert(d.waiting, n, t)
+		} else {
+			d.waiting = append(d.waiting, t)
+		}
+	}
+	d.sweep(now)
+	d.signal()
+	return off
+}
+
+// slot says from when s may be read, and whether that is worth waiting for here; if not,
+// it is the time to put it off to.
+func (d *desk) slot(s *Source, h *host, now time.Time) (at time.Time, ok bool) {
+	if until := latest(h.known.Until(now), waitOf(s, now)); until.After(now) {
+		return d.later(h, until), false
+	}
+	if !s.HeardAt.IsZero() {
+		// An announcement goes before the pace of the host, but not every one alone.
+		at = now
+		if from := s.State.CheckedAt.Add(pushEvery); from.After(now) && !s.State.CheckedAt.After(now) {
+			at = from
+		}
+		return at, true
+	}
+	if h.own {
+		return now, true
+	}
+	if at, late := d.overdue(s, now); late {
+		return at, false
+	}
+	wait := max(h.next.Sub(now), 0) + time.Duration(h.held)*d.spacing(h)
+	if h.running >= d.o.PerHost {
+		wait += d.spacing(h)
+	}
+	if wait > holdFor {
+		return d.later(h, now.Add(holdFor)), false
+	}
+	return now, true
+}
+
+// waitOf is until when the feed itself is to be left alone whatever is announced.
+func waitOf(s *Source, now time.Time) time.Time {
+	if w := s.State.Wait; w != nil && w.Until.Sub(now) <= feedstate.LongestRetry {
+		return w.Until
+	}
+	return time.Time{}
+}
+
+// overdue spreads what was missed while the program did not run, or the clock jumped: a
+// moment in the minutes after, by the number of the source.
+//
+// spec:cloudburst#river-no-burst
+func (d *desk) overdue(s *Source, now time.Time) (at time.Time, late bool) {
+	st := &s.State
+	if st.CheckedAt.IsZero() || d.epoch.IsZero() || !st.NextAt.Before(d.epoch.Add(-time.Minute)) {
+		return at, false
+	}
+	at = d.epoch.Add(time.Duration(s.ID&0xffff) * spreadOver / 0x10000).Truncate(time.Millisecond)
+	return at, at.After(now)
+}
+
+// later is the next free slot of a host from a time on.
+func (d *desk) later(h *host, from time.Time) time.Time {
+	if h.later.Before(from) {
+		h.later = from
+	}
+	at := h.later
+	h.later = h.later.Add(d.spacing(h))
+	if at.Sub(from) > farthest {
+		return from.Add(farthest)
+	}
+	return at.Truncate(time.Millisecond)
+}
+
+// pick takes the next turn that may start. off are turns that waited too long; without a
+// turn, wait is how long nothing can start (0: until something changes).
+func (d *desk) pick(now time.Time) (t *turn, off []PutOff, wait time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var soon time.Time
+	for i := 0; i < len(d.waiting); i++ {
+		w := d.waiting[i]
+		at, free := d.startable(w, now)
+		switch {
+		case free && !at.After(now):
+			d.waiting = slices.Delete(d.waiting, i, i+1)
+			w.host.held--
+			return w, off, 0
+		case !now.Before(w.giveUp):
+			d.waiting = slices.Delete(d.waiting, i, i+1)
+			i--
+			w.host.held--
+			next := d.later(w.host, now.Add(d.spacing(w.host)))
+			if d.busy[w.s.ID] {
+				next = now
+			}
+			delete(d.busy, w.s.ID)
+			off = append(off, PutOff{ID: w.s.ID, Claim: w.s.Claim, NextAt: next})
+			continue
+		}
+		if !free || at.After(w.giveUp) {
+			at = w.giveUp
+		}
+		if soon.IsZero() || at.Before(soon) {
+			soon = at
+		}
+	}
+	if !soon.IsZero() {
+		wait = max(soon.Sub(now), time.Millisecond)
+	}
+	return nil, off, wait
+}
+
+// startable says from when a turn may start, and whether its host has a connection free.
+func (d *desk) startable(t *turn, now time.Time) (at time.Time, free bool) {
+	h := t.host
+	switch {
+	case t.pushed():
+		return t.from, h.own || h.running < d.o.PerHost+2
+	case h.own:
+		return t.from, true
+	}
+	return latest(t.from, h.next), h.running < d.o.PerHost
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// start notes that a turn begins.
+func (d *desk) start(t *turn, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t.began = now
+	t.host.running++
+	d.running++
+	t.host.next = latest(t.host.next, now.Add(d.o.HostInterval))
+}
+
+// done notes that a turn is over; again says that its source was announced meanwhile.
+func (d *desk) done(t *turn, now time.Time) (again bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := t.host
+	h.running--
+	d.running--
+	took := max(now.Sub(t.began), 0)
+	h.took = (3*h.took + took) / 4
+	again = d.busy[t.s.ID]
+	delete(d.busy, t.s.ID)
+	d.sweep(now)
+	d.signal()
+	return again
+}
+
+// announce notes that a source was announced; true: it waits or is read here, and will be
+// read once more.
+func (d *desk) announce(id int64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, ok := d.busy[id]
+	if ok {
+		d.busy[id] = true
+	}
+	return ok
+}
+
+// ask notes a request besides the turns, and returns how long to wait before it. One that
+// somebody waits for is not held back, but those after it are.
+func (d *desk) ask(key string, now time.Time, atOnce bool) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.host(key)
+	if h.own {
+		return 0
+	}
+	at := latest(h.next, now)
+	if atOnce {
+		at = now
+	}
+	h.next = latest(h.next, at.Add(d.o.HostInterval))
+	return at.Sub(now)
+}
+
+// known is what is known of a host.
+func (d *desk) known(key string) feedstate.Host {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h := d.hosts[key]; h != nil {
+		return h.known
+	}
+	return feedstate.Host{}
+}
+
+// told takes in what an answer asked the host to be left alone for, and returns what is
+// known now.
+func (d *desk) told(key string, w *feedstate.Wait, now time.Time) feedstate.Host {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.host(key)
+	h.known = h.known.Add(w, now)
+	return h.known
+}
+
+// drain empties the desk and returns what was not read.
+func (d *desk) drain(now time.Time) (off []PutOff) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.waiting {
+		w.host.held--
+		delete(d.busy, w.s.ID)
+		off = append(off, PutOff{ID: w.s.ID, Claim: w.s.Claim, NextAt: now})
+	}
+	d.waiting = nil
+	return off
+}
+
+// sweep forgets hosts of which nothing is needed any more, when there are many.
+func (d *desk) sweep(now time.Time) {
+	if len(d.hosts) < mostHosts || now.Sub(d.swept).Abs() < time.Second {
+		return
+	}
+	d.swept = now
+	for key, h := range d.hosts {
+		if h.running == 0 && h.held == 0 && !h.next.After(now) && (!h.later.After(now) || len(d.hosts) > 64*mostHosts) {
+			delete(d.hosts, key) // what servers asked for is in the store
+		}
+	}
+}
+
+// load is how many sources are read and wait.
+func (d *desk) load() (reading, waiting int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.running, len(d.waiting)
+}

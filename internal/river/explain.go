@@ -1,0 +1,180 @@
+package river
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fetch"
+)
+
+// Explanation says why a source is checked when it is.
+type Explanation struct {
+	Source   Source
+	Sentence string             // "next check 14:20: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
+	Decision feedstate.Decision // everything that was considered
+	Checks   []Check            // the last 20, newest first
+	Push     []PushState
+	Trust    string   // how trustworthy the hubs are, in a sentence; "": there are none
+	Notes    []string // what a reader should know: moved, gone, broken, insecure, truncated …
+}
+
+// Explain explains. fault.NotFound.
+func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
+	r.Init()
+	s, err := r.Store.Source(ctx, id)
+	if err != nil {
+		return Explanation{}, err
+	}
+	out := Explanation{Source: s}
+	if out.Checks, err = r.Store.Checks(ctx, id); err != nil {
+		return Explanation{}, err
+	}
+	key := feedstate.HostOf(s.State.URL)
+	known, err := r.Store.Hosts(ctx, []string{key})
+	if err != nil {
+		return Explanation{}, err
+	}
+	if out.Push, err = r.followPush(ctx, &s); err != nil {
+		r.complain(ctx, "the river could not see how it stands with hubs", err) // the rest can be told
+	}
+	now := r.now()
+	out.Decision = decisionOf(&s, known[key], now)
+	out.Sentence = sentenceOf(&s, out.Decision, now)
+	out.Trust = trustOf(&s, out.Push, now)
+	out.Notes = notesOf(&s, out.Checks, now)
+	return out, nil
+}
+
+// decisionOf is what was decided at the last check, with all that had a say.
+func decisionOf(s *Source, host feedstate.Host, now time.Time) feedstate.Decision {
+	d := feedstate.Explain(s.State, now, feedstate.Options{Host: host})
+	if s.State.Gone != nil || s.State.CheckedAt.IsZero() {
+		return d
+	}
+	if until := host.Until(now); !until.After(s.State.NextAt) {
+		d.At, d.Reason = s.State.NextAt, s.State.Reason
+	}
+	return d
+}
+
+// sentenceOf says when the next check is and why.
+func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
+	switch {
+	case s.Readers == 0:
+		return "no further check: nobody follows it"
+	case s.State.Gone != nil:
+		return d.Sentence(now)
+	case s.Claim != 0 && s.NextAt.After(now):
+		return "it is being read at the moment"
+	case !s.HeardAt.IsZero():
+		return "it is read as soon as it can be: a change was announced " + when(s.HeardAt, now)
+	case !s.NextAt.After(now):
+		return "it is due, and read when it is the turn of its host; " + d.Sentence(now)
+	case s.NextAt.Sub(d.At) > time.Minute:
+		return "next check " + when(s.NextAt, now) + ": its host has many feeds here, which are read one after another; " + d.Reason
+	}
+	return d.Sentence(now)
+}
+
+// trustOf says how much came of what hubs promised.
+//
+// spec:cloudburst#river-hub-trust
+func trustOf(s *Source, states []PushState, now time.Time) string {
+	if len(s.Doors) == 0 {
+		return ""
+	}
+	p := s.State.Push
+	if p.Since.IsZero() {
+		return "Its hubs have not said yes yet: it is polled as if there were none."
+	}
+	if !p.Until.IsZero() && !p.Until.After(now) {
+		return "What its hubs promised has run out: it is polled as if there were none."
+	}
+	all := p.Announced + p.Missed
+	if all == 0 {
+		return "Its hubs have said yes, and nothing has changed since: until they have announced something it is polled as if there were none."
+	}
+	percent := p.Announced * 100 / all
+	text := fmt.Sprintf("Its hubs announced %d of %d changes (%d %%)", p.Announced, all, percent)
+	for i := range states {
+		if states[i].Own && p.Missed == 0 {
+			text = "Its hub is this server, which missed nothing"
+		}
+	}
+	if p.Live(now) {
+		return text + ": changes are waited for, and it is polled once a day to be sure."
+	}
+	return text + ": that is below 90 %, so it is polled as if there were no hub."
+}
+
+// notesOf is what a reader should know of a source.
+func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	st := &s.State
+	if st.Gone != nil {
+		add("It is gone since %s (%s). Its items stay; it can be revived.", when(st.Gone.At, now), st.Gone.Reason)
+	}
+	if st.Failure != nil && st.Gone == nil {
+		add("It cannot be read since %s, %s: %s.", when(st.Since, now), times(st.Failures+st.Limited), st.Failure.Text)
+		if st.Failure.Kind == feedstate.ErrNotFeed && strings.Contains(st.Failure.Text, "HTML") {
+			add("What is there now looks like a page: perhaps the feed has another address, which the page may name.")
+		}
+	}
+	if n := len(st.Moves); n > 0 {
+		m := st.Moves[n-1]
+		add("It moved from %s to %s on %s (%s, seen at three checks or more); this can be undone.", fetch.Redact(m.From), fetch.Redact(m.To), when(m.At, now), m.Why)
+	}
+	if c := st.Candidate; c != nil {
+		add("It seems to be moving to %s: seen at %d of %d checks, first %s.", fetch.Redact(c.To), c.Seen, feedstate.MoveSightings, when(c.First, now))
+	}
+	if len(checks) > 0 && feedstate.Downgraded(checks[0].Hops) {
+		add("A redirect leads from https to http: others on the way can read and change it.")
+	}
+	if s.Private() && !s.mayLogIn() {
+		add("Its log-in is not sent any more, for the feed is on another host now than it was given for.")
+	}
+	if s.About.Problem != "" {
+		add("In its last document: %s", s.About.Problem)
+	}
+	if st.Hints.Complete || st.Hints.Expired || st.Hints.Archive {
+		add("It says that nothing more will come.")
+	}
+	return notes
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times in a row", n)
+}
+
+// when is a moment for people, seen from now, in UTC as all times are here.
+func when(t, now time.Time) string {
+	switch d := t.Sub(now); {
+	case d > 0 && d < 2*time.Minute:
+		return fmt.Sprintf("in %d seconds", int(d.Round(time.Second).Seconds()))
+	case t.Year() == now.Year() && t.YearDay() == now.YearDay():
+		return t.UTC().Format("at 15:04 UTC")
+	}
+	return t.UTC().Format("2 January 2006 15:04 UTC")
+}
+
+// Known is what the river knows of a feed's hubs, so that nobody reads the feed again
+// for it; false: nothing.
+func (r *River) Known(ctx context.Context, feed string) (topic string, doors []Door, ok bool, err error) {
+	r.Init()
+	list, err := r.Store.SourcesAt(ctx, feed)
+	if err != nil {
+		return "", nil, false, err
+	}
+	for i := range list {
+		if s := &list[i]; !s.Private() && !s.State.ReadAt.IsZero() {
+			return s.Topic, s.Doors, true, nil
+		}
+	}
+	return "", nil, false, nil
+}

@@ -1,0 +1,96 @@
+package river
+
+import "cloudburst/feed"
+
+// fnv is FNV-1a with 64 bits, for strings.
+type fnv uint64
+
+const fnvBasis fnv = 14695981039346656037
+
+func (h *fnv) add(s string) {
+	x := *h
+	for i := range len(s) {
+		x ^= fnv(s[i])
+		x *= 1099511628211
+	}
+	*h = (x ^ 0xff) * 1099511628211 // an end, which no UTF-8 has
+}
+
+// wordless is the upper half of the hash of an item that says nothing.
+const wordless int64 = 0
+
+// hashOf is of everything that an item shows: its words in the upper half, where they
+// lead in the lower. Dates are left out, and so is what counts visits: that they change
+// is no edit.
+//
+// spec:cloudburst#river-what-is-an-edit
+func hashOf(it *feed.Item) int64 {
+	words, rest := fnvBasis, fnvBasis
+	n := hashItem(&words, &rest, it, 0)
+	upper := int64(words>>1) &^ (1<<32 - 1)
+	if n == 0 {
+		upper = wordless
+	}
+	return upper | int64(rest>>32)
+}
+
+// hashItem adds an item and those in it, and counts the bytes of its words.
+func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
+	add := func(s string) { words.add(s); n += len(s) }
+	add(it.Title.Value)
+	add(it.Summary.Value)
+	for i := range it.Content {
+		add(it.Content[i].Value)
+		rest.add(it.Content[i].Src)
+	}
+	rest.add(it.Link)
+	for i := range it.Authors {
+		rest.add(it.Authors[i].Name)
+	}
+	for i := range it.Categories {
+		rest.add(it.Categories[i].Term)
+		rest.add(it.Categories[i].Label)
+	}
+	for i := range it.Enclosures {
+		rest.add(it.Enclosures[i].URL)
+		rest.add(it.Enclosures[i].Type)
+	}
+	eachMedia(it, func(m *feed.MediaContent) { rest.add(m.URL) })
+	if it.Media != nil {
+		add(mediaWords(it.Media).Value)
+	}
+	if it.ITunes != nil {
+		add(it.ITunes.Summary.Value)
+		rest.add(it.ITunes.Duration)
+		rest.add(it.ITunes.Image)
+	}
+	if m := it.More; m != nil {
+		rest.add(imageURL(m.Image))
+		rest.add(m.BannerImage)
+		rest.add(m.Comments)
+		for i := range m.InReplyTo {
+			rest.add(m.InReplyTo[i].Ref)
+			rest.add(m.InReplyTo[i].Href)
+		}
+		n += hashOutlines(words, m.Outlines)
+	}
+	if depth < deepestNested {
+		for i := range it.Items {
+			n += hashItem(words, rest, &it.Items[i], depth+1)
+		}
+	}
+	return n
+}
+
+func hashOutlines(words *fnv, list []feed.Outline) (n int) {
+	for i := range list {
+		for _, a := range list[i].Attrs {
+			words.add(a.Value)
+			n += len(a.Value)
+		}
+		words.add("(")
+		n += hashOutlines(words, list[i].Outlines)
+		words.add(")")
+	}
+	return n
+}

@@ -1,0 +1,339 @@
+package river
+
+import (
+	"slices"
+	"time"
+
+	"cloudburst/feed"
+)
+
+// merging holds a document against what is known of its feed. It reads nothing and asks
+// no clock: read, then unsure says what to look up, then merge.
+type merging struct {
+	source  int64
+	last    []Known // of the last document
+	feed    *feed.Feed
+	now     time.Time
+	first   bool           // nothing was read of this feed before
+	partial bool           // a hub brought it: what it lacks is not gone
+	known   map[int64]Item // of those that unsure names
+	content func(*feed.Item) Content
+
+	entries []entry
+	before  map[int64]int // index in last, by id
+	gone    []int64       // of last, not in the document
+	ordered bool          // the document has its items in the order of their dates
+	upward  bool          // the oldest comes first
+}
+
+// entry is one item of the document.
+type entry struct {
+	item *feed.Item
+	id   int64
+	hash int64
+	same bool // as in the last document
+	new  bool
+}
+
+// mergedFeed is what a document changes.
+type mergedFeed struct {
+	put       []Item // the new ones first, without their Seq
+	withdrawn []Item
+	last      []Known
+	fresh     int
+	edited    int
+	back      int
+}
+
+// mostTombstones is how many removals one document may tell.
+const mostTombstones = 1000
+
+// read takes the document's items in. Of several with one id the first counts.
+//
+// spec:cloudburst#river-first-id-counts
+func (m *merging) read() {
+	m.before = make(map[int64]int, len(m.last))
+	for i, k := range m.last {
+		m.before[k.ID] = i
+	}
+	seen := make(map[int64]bool, len(m.feed.Items))
+	m.entries = make([]entry, 0, len(m.feed.Items))
+	for i := range m.feed.Items {
+		it := &m.feed.Items[i]
+		e := entry{item: it, id: ItemID(m.source, it.ID), hash: hashOf(it)}
+		if seen[e.id] {
+			continue
+		}
+		seen[e.id] = true
+		if j, ok := m.before[e.id]; ok {
+			e.same = m.last[j].Hash == e.hash
+		}
+		m.entries = append(m.entries, e)
+	}
+	for _, k := range m.last {
+		if !seen[k.ID] {
+			m.gone = append(m.gone, k.ID)
+		}
+	}
+	m.renamed()
+	m.ordered, m.upward = m.order()
+}
+
+// renamed finds items that the last document had under another id: some programs make
+// new ids at every reading. What says word for word the same is the same; and where more
+// than half of the items seem new, so is what differs in its links only.
+//
+// spec:cloudburst#river-changing-ids
+func (m *merging) renamed() {
+	fresh := 0
+	for i := range m.entries {
+		if _, ok := m.before[m.entries[i].id]; !ok {
+			fresh++
+		}
+	}
+	if fresh == 0 || len(m.last) == 0 {
+		return
+	}
+	whole := map[int64]int64{}
+	text := map[int64]int64{}
+	for _, k := range m.last {
+		whole[k.Hash] = k.ID
+		text[k.Hash>>32] = k.ID
+	}
+	most := fresh*2 > len(m.entries) && len(m.gone)*2 > len(m.last)
+	for i := range m.entries {
+		e := &m.entries[i]
+		if _, ok := m.before[e.id]; ok {
+			continue
+		}
+		if id, ok := whole[e.hash]; ok {
+			m.rename(e, id)
+		} else if id, ok := text[e.hash>>32]; ok && most && e.hash>>32 != wordless>>32 && slices.Contains(m.gone, id) {
+			m.rename(e, id)
+		}
+	}
+}
+
+// rename makes e the item that is known by another id, unless that is here too: then it
+// is its double, which is remembered and not shown.
+func (m *merging) rename(e *entry, id int64) {
+	e.same = true
+	if i := slices.Index(m.gone, id); i >= 0 {
+		m.gone = slices.Delete(m.gone, i, i+1)
+		e.id = id
+		e.hash = m.last[m.before[id]].Hash
+	}
+}
+
+// unsure are the items of which the store has to tell what it knows.
+func (m *merging) unsure() (ids []int64) {
+	for i := range m.entries {
+		if !m.entries[i].same {
+			ids = append(ids, m.entries[i].id)
+		}
+	}
+	ids = append(ids, m.missing()...)
+	return append(ids, m.tombstones()...)
+}
+
+// merge says what the document changes.
+func (m *merging) merge() mergedFeed {
+	out := mergedFeed{last: make([]Known, 0, len(m.entries))}
+	var changed []Item
+	var fresh []int // indexes of entries
+	for i := range m.entries {
+		e := &m.entries[i]
+		out.last = append(out.last, Known{ID: e.id, Hash: e.hash})
+		if e.same {
+			continue
+		}
+		was, ok := m.known[e.id]
+		switch {
+		case !ok:
+			fresh = append(fresh, i)
+		case was.Hash != e.hash:
+			it := m.item(e, was)
+			it.EditedAt = m.now
+			changed = append(changed, it)
+			out.edited++
+		case !was.WithdrawnAt.IsZero():
+			changed = append(changed, m.item(e, was))
+			out.back++
+		}
+	}
+	out.put = append(m.arrivals(fresh), changed...)
+	out.fresh = len(fresh)
+	if m.partial {
+		out.last = m.keepLast(out.last)
+	}
+	for _, id := range m.lost() {
+		out.withdrawn = append(out.withdrawn, Item{ID: id, SourceID: m.source, WithdrawnAt: m.now})
+	}
+	return out
+}
+
+// item is e as it is written over what was there.
+func (m *merging) item(e *entry, was Item) Item {
+	return Item{
+		ID: e.id, SourceID: m.source, GUID: e.item.ID, Hash: e.hash, At: was.At, EditedAt: was.EditedAt,
+		ReadAt: orElse(was.ReadAt, was.At), Content: m.content(e.item),
+	}
+}
+
+// arrivals makes items of new entries. Their places follow the order of the document,
+// the newest on top: now for those of a later reading, their own date for those of the
+// first. Two never share a place.
+func (m *merging) arrivals(fresh []int) (out []Item) {
+	if m.upward {
+		slices.Reverse(fresh)
+	}
+	taken := make(map[int64]bool, len(fresh))
+	for _, i := range fresh {
+		e := &m.entries[i]
+		at := m.now
+		if date := e.date(); m.first && !date.IsZero() && date.Before(m.now) && date.Year() > 1970 {
+			at = date
+		}
+		for taken[at.UnixMilli()] {
+			at = at.Add(-time.Millisecond)
+		}
+		taken[at.UnixMilli()] = true
+		out = append(out, Item{
+			ID: e.id, SourceID: m.source, GUID: e.item.ID, Hash: e.hash, At: at, ReadAt: m.now, Content: m.content(e.item),
+		})
+	}
+	return out
+}
+
+func (e *entry) date() time.Time {
+	if t := moment(e.item.Published); !t.IsZero() {
+		return t
+	}
+	return moment(e.item.Updated)
+}
+
+// keepLast adds to a partial document what the last whole one had besides.
+func (m *merging) keepLast(list []Known) []Known {
+	for _, k := range m.last {
+		if len(list) >= mostLast {
+			break
+		}
+		if slices.Contains(m.gone, k.ID) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// mostLast is how many items are remembered of a document.
+const mostLast = 2000
+
+// order says whether the dates of the document are in order, and which way. Without dates
+// the new items say which end is the newer.
+func (m *merging) order() (ordered, upward bool) {
+	up, down, n := true, true, 0
+	var before time.Time
+	for i := range m.entries {
+		date := m.entries[i].date()
+		if date.IsZero() {
+			continue
+		}
+		if n > 0 {
+			up = up && !date.Before(before)
+			down = down && !date.After(before)
+		}
+		before = date
+		n++
+	}
+	if n > 1 && up != down {
+		return true, up
+	}
+	if n > 1 && !up {
+		return false, false
+	}
+	return m.undated()
+}
+
+// undated orders a document by what it has in common with the last one.
+func (m *merging) undated() (ordered, upward bool) {
+	at, firstOld, lastNew, firstNew := -1, -1, -1, -1
+	for i := range m.entries {
+		j, ok := m.before[m.entries[i].id]
+		if !ok {
+			lastNew = i
+			if firstNew < 0 {
+				firstNew = i
+			}
+			continue
+		}
+		if j < at {
+			return false, false // what was known has changed places: not by age
+		}
+		at = j
+		if firstOld < 0 {
+			firstOld = i
+		}
+	}
+	return true, lastNew >= 0 && firstOld >= 0 && firstNew > firstOld && lastNew == len(m.entries)-1
+}
+
+// missing are items that left the document although older ones are still in it. A list
+// that is not by age, or of which most is gone at once, says nothing by what it lacks.
+//
+// spec:cloudburst#river-withdrawn
+func (m *merging) missing() (ids []int64) {
+	if m.partial || !m.ordered || len(m.gone) == 0 || len(m.entries) == 0 {
+		return nil
+	}
+	here := make(map[int64]bool, len(m.entries))
+	for i := range m.entries {
+		here[m.entries[i].id] = true
+	}
+	older := false // something that is still here is older than those passed from now on
+	last := slices.Clone(m.last)
+	if !m.upward {
+		slices.Reverse(last)
+	}
+	for _, k := range last {
+		if here[k.ID] {
+			older = true
+		} else if older {
+			ids = append(ids, k.ID)
+		}
+	}
+	if len(ids) > 2 && len(ids)*2 > len(m.last) {
+		return nil
+	}
+	return ids
+}
+
+// tombstones are the items that a document names as removed (RFC 6721).
+func (m *merging) tombstones() (ids []int64) {
+	for i := range m.feed.Unknown {
+		n := &m.feed.Unknown[i]
+		if n.Name != "deleted-entry" || n.Space != "http://purl.org/atompub/tombstones/1.0" {
+			continue
+		}
+		for _, a := range n.Attrs {
+			if a.Name == "ref" && len(ids) < mostTombstones {
+				ids = append(ids, ItemID(m.source, a.Value))
+			}
+		}
+	}
+	return ids
+}
+
+// lost are the kept items that are withdrawn from now on.
+func (m *merging) lost() (out []int64) {
+	here := make(map[int64]bool, len(m.entries))
+	for i := range m.entries {
+		here[m.entries[i].id] = true
+	}
+	for _, id := range append(m.missing(), m.tombstones()...) {
+		was, ok := m.known[id]
+		if ok && was.WithdrawnAt.IsZero() && !here[id] && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}

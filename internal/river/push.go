@@ -1,0 +1,83 @@
+package river
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"cloudburst/feedstate"
+)
+
+// pushWorks is a state of a hub that said yes, in upstream's words.
+const pushWorks = "active"
+
+// followPush asks how it stands with the hubs of a source, and puts into its state since
+// when and until when they tell of changes.
+func (r *River) followPush(ctx context.Context, s *Source) ([]PushState, error) {
+	if r.Push == nil || s.Private() || len(s.Doors) == 0 && s.State.Push.Since.IsZero() {
+		return nil, nil
+	}
+	states, err := r.Push.State(ctx, s.first())
+	if err != nil {
+		return nil, err
+	}
+	s.State.Push = pushOf(s.State.Push, states)
+	return states, nil
+}
+
+// pushOf is p with the subscription that these states amount to. A hub that is this
+// server tells of every change from the beginning.
+func pushOf(p feedstate.Push, states []PushState) feedstate.Push {
+	var since, until time.Time
+	endless, own := false, false
+	for _, st := range states {
+		if st.State != pushWorks || st.Since.IsZero() {
+			continue
+		}
+		if since.IsZero() || st.Since.Before(since) {
+			since = st.Since
+		}
+		endless = endless || st.Until.IsZero()
+		until = latest(until, st.Until)
+		own = own || st.Own
+	}
+	if endless {
+		until = time.Time{}
+	}
+	p.Since, p.Until = since, until
+	if own && p.Announced == 0 && p.Missed == 0 {
+		p.Announced = 1
+	}
+	return p
+}
+
+// askHubs asks by the doors of a source as it is now, where they are not asked yet, and
+// leaves those of one that is gone. What fails is tried at the next check.
+func (r *River) askHubs(ctx context.Context, was, is *Source, d feedstate.Decision, states []PushState) {
+	if r.Push == nil || is.Private() {
+		return
+	}
+	var err error
+	switch {
+	case d.Gone && len(was.Doors) > 0:
+		err = r.Push.Leave(ctx, was.first())
+	case d.Gone:
+	case was.Topic != is.Topic && len(is.Doors) > 0, !sameDoors(was.Doors, is.Doors), !asked(is.Doors, states):
+		err = r.Push.Follow(ctx, is.first(), is.Topic, is.Doors)
+	}
+	if err != nil {
+		r.logger().Warn("the hubs of a feed could not be asked", "source", is.ID, "err", err)
+	}
+}
+
+func sameDoors(a, b []Door) bool { return slices.Equal(a, b) }
+
+// asked reports whether each door has a state.
+func asked(doors []Door, states []PushState) bool {
+	for _, d := range doors {
+		if !slices.ContainsFunc(states, func(s PushState) bool { return s.Protocol == d.Protocol && s.Hub == d.Hub }) {
+			return false
+		}
+	}
+	return true
+}

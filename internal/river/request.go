@@ -1,0 +1,253 @@
+package river
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feedstate"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/sanitize"
+)
+
+// acceptFeeds asks for the feed where a server has several forms of a page.
+const acceptFeeds = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
+
+const longestReason = 160 // characters of what a server says about a refusal
+
+// answered is what asking for a document came to.
+type answered struct {
+	at    time.Time            // when it was asked for
+	took  time.Duration        // until all of it was there
+	asked feedstate.Validators // that were sent
+	res   *fetch.Response      // nil: there is no answer
+	err   error                // why; nil when there is one
+	hops  []feedstate.Hop      // that led to it, redirect documents among them
+	gave  *document            // its body as a feed, once somebody wanted to know
+	trace fetch.Trace
+}
+
+// document is a body that was parsed; err is a *feed.NotFeedError where it is no feed.
+type document struct {
+	feed *feed.Feed
+	err  error
+}
+
+// get asks for the document of a source with all manners: its host's turn is waited for
+// (but for Pushed and ByHand, which take it at once), the validators of its state and its
+// Login are sent, redirects and redirect documents followed. It never returns a nil res
+// without an err. The source need not be in the store.
+func (r *River) get(ctx context.Context, s *Source, cause feedstate.Cause) answered {
+	r.Init()
+	host := feedstate.HostOf(s.State.URL)
+	if wait := r.desk.ask(host, r.now(), cause == feedstate.Pushed || cause == feedstate.ByHand); wait > 0 && !pause(ctx, wait) {
+		return answered{at: r.now(), err: &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: fetch.Neutral, Err: ctx.Err()}}
+	}
+	return r.ask(ctx, s)
+}
+
+// ask is get when it is the host's turn. A whole check has two thirds of a lease.
+func (r *River) ask(ctx context.Context, s *Source) answered {
+	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
+	defer cancel()
+	got := answered{at: r.now(), asked: feedstate.Request(s.State)}
+	start := time.Now()
+	defer func() { got.took = time.Since(start) }()
+	q := fetch.Request{
+		URL: s.State.URL, ETag: got.asked.ETag, LastModified: got.asked.LastModified,
+		ValidatorsURL: orElse(got.asked.URL, s.State.URL), Accept: acceptFeeds, Trace: &got.trace,
+	}
+	if r.Agent != nil {
+		// spec:feedstate-2007#user-agent
+		q.UserAgent = r.Agent(max(s.Readers, 1))
+	}
+	login, err := r.loginFor(s)
+	if err != nil {
+		got.err = &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: "cannot be asked with the log-in that is kept for it", Err: err}
+		return got
+	}
+	for {
+		q.Private = nil
+		if login.Kind != "" && sameOrigin(q.URL, s.State.URL) {
+			q.Private = login.header(r.now())
+		}
+		got.res, got.err = r.Fetch.Get(ctx, q)
+		got.gave = nil
+		if got.err != nil {
+			return got
+		}
+		for _, h := range got.res.Redirects {
+			got.hops = append(got.hops, feedstate.Hop{Status: h.Status, From: h.From, To: h.To})
+		}
+		next, ok := got.next(s, &q)
+		if !ok {
+			return got
+		}
+		if wait := r.desk.ask(feedstate.HostOf(next), r.now(), false); wait > 0 && !pause(ctx, wait) {
+			return got
+		}
+		q.URL = next
+	}
+}
+
+// next is what has to be asked for in the same check: where a redirect document leads,
+// or the same once more when a 304 may be about another document.
+//
+// spec:feedstate-2007#redirect-xml
+func (a *answered) next(s *Source, q *fetch.Request) (url string, ok bool) {
+	if a.res.Status == http.StatusNotModified {
+		if a.res.URL == a.asked.URL || q.ETag+q.LastModified == "" {
+			return "", false
+		}
+		if _, d := feedstate.Next(s.State, a.answer(s, feedstate.Poll), a.at, feedstate.Options{}); d.Outcome != feedstate.Doubtful {
+			return "", false
+		}
+		q.ETag, q.LastModified, a.hops = "", "", nil
+		return s.State.URL, true
+	}
+	answer := a.answer(s, feedstate.Poll)
+	hop, ok := answer.Follow(s.State)
+	if ok {
+		a.hops = append(a.hops, hop)
+	}
+	return hop.To, ok
+}
+
+// loginFor is what the source's server wants to see, in clear; nothing for a server on
+// another host than the one that the login was given for, or where it would go in the
+// clear and did not before.
+func (r *River) loginFor(s *Source) (Login, error) {
+	if s.Login.Kind == "" || !s.mayLogIn() {
+		return Login{}, nil
+	}
+	return r.unseal(s.Login)
+}
+
+func (s *Source) mayLogIn() bool {
+	was, err := url.Parse(s.first())
+	if err != nil {
+		return false
+	}
+	is, err := url.Parse(s.State.URL)
+	return err == nil && strings.EqualFold(was.Hostname(), is.Hostname()) && (was.Scheme == is.Scheme || is.Scheme == "https")
+}
+
+// first is the address that the source began with, by which hubs know us.
+func (s *Source) first() string {
+	if len(s.State.Moves) > 0 && (s.Private() || SourceID(s.State.Moves[0].From) == s.ID) {
+		return s.State.Moves[0].From
+	}
+	return s.State.URL
+}
+
+func sameOrigin(a, b string) bool {
+	if a == b {
+		return true
+	}
+	u, err := url.Parse(a)
+	if err != nil {
+		return false
+	}
+	v, err := url.Parse(b)
+	return err == nil && u.Scheme == v.Scheme && strings.EqualFold(u.Host, v.Host)
+}
+
+// parse reads the answer's body as a feed, once.
+func (a *answered) parse() *document {
+	if a.gave == nil {
+		d := document{err: errors.New("river: there is no answer to read")}
+		if a.res != nil {
+			d.feed, d.err = feed.ParseBytes(a.res.Body, &feed.Options{URL: a.res.URL, Header: a.res.Header})
+		}
+		a.gave = &d
+	}
+	return a.gave
+}
+
+// hash is what the body of a good answer is known by; "" when there is none.
+func (a *answered) hash() string {
+	if a.res == nil || !a.res.OK() || len(a.res.Body) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(a.res.Body)
+	return base64.RawStdEncoding.EncodeToString(sum[:18])
+}
+
+// answer is got as feedstate wants it. A body that is the one of last time is not parsed.
+//
+// spec:cloudburst#river-same-body
+func (a *answered) answer(s *Source, cause feedstate.Cause) feedstate.Answer {
+	out := feedstate.Answer{Cause: cause, Hops: a.hops}
+	if a.res == nil {
+		out.Error, out.Detail = kindOf(a.err)
+		return out
+	}
+	out.Status, out.Header, out.URL = a.res.Status, a.res.Header, a.res.URL
+	if !a.res.OK() {
+		out.Detail = reasonOf(a.res)
+		return out
+	}
+	if out.Hash = a.hash(); out.Same(s.State) {
+		return out
+	}
+	d := a.parse()
+	out.Read(d.feed, d.err)
+	return out
+}
+
+// kindOf is a failure in feedstate's words.
+func kindOf(err error) (feedstate.ErrorKind, string) {
+	switch fetch.KindOf(err) {
+	case fetch.BadURL:
+		return feedstate.ErrBadURL, "its address " + strings.TrimSuffix(fetch.Text(err), ".")
+	case fetch.Refused:
+		return feedstate.ErrRefused, ""
+	case fetch.TimedOut:
+		return feedstate.ErrTimeout, ""
+	case fetch.TLS:
+		return feedstate.ErrTLS, ""
+	case fetch.Malformed:
+		return feedstate.ErrMalformed, ""
+	case fetch.TooLarge:
+		// spec:cloudburst#river-five-mebibytes
+		return feedstate.ErrTooLarge, "its server " + strings.TrimSuffix(fetch.Text(err), ".") + ", which is more than is read"
+	case fetch.TooManyRedirects:
+		return feedstate.ErrRedirects, ""
+	case fetch.Ours:
+		text := fetch.Text(err)
+		if text == fetch.Neutral {
+			text = ""
+		}
+		return feedstate.ErrOurs, text
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return feedstate.ErrDNS, ""
+	}
+	return feedstate.ErrUnreachable, ""
+}
+
+// reasonOf is what a server says about an answer that is no feed, in its own words: the
+// first of a short text.
+//
+// spec:cloudburst#river-refusals-shown
+func reasonOf(res *fetch.Response) string {
+	kind := strings.ToLower(res.Header.Get("Content-Type"))
+	if res.Status < 400 || len(res.Body) == 0 || len(res.Body) > 64<<10 || !strings.HasPrefix(kind, "text/") {
+		return ""
+	}
+	text := string(res.Body)
+	if strings.HasPrefix(kind, "text/html") {
+		if _, after, ok := strings.Cut(text, "<body"); ok {
+			text = "<body" + after
+		}
+		text = sanitize.Text(text)
+	}
+	return cutTo(plainLine(text), longestReason)
+}

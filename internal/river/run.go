@@ -1,0 +1,391 @@
+package river
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+)
+
+const (
+	lookEvery  = 30 * time.Second // at the clock, when nobody wakes us
+	afterError = 2 * time.Second
+	sweepEvery = 10 * time.Minute
+	sweepSome  = 1000
+	stopWithin = 2 * time.Second
+	workPause  = 100 * time.Millisecond
+	mostJump   = time.Minute // of the clock, that is not taken for a jump
+)
+
+// state is what a river has in memory.
+type state struct {
+	listing
+	polling
+}
+
+// polling is what the river keeps in memory of sources that are being read.
+type polling struct {
+	desk    *desk
+	clean   *sanitize.Sanitizer
+	woken   signals
+	news    bus
+	open    atomic.Bool // Run runs
+	counts  counters
+	reading sync.WaitGroup
+
+	numbers sync.Mutex
+	lastSeq int64
+	lastHer time.Time // of an announcement: no two have the same
+}
+
+// signals wake the loops.
+type signals struct{ claim, work, tail, index chan struct{} }
+
+func (s *signals) make() {
+	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index} {
+		*c = make(chan struct{}, 1)
+	}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// counters are what Live tells.
+type counters struct {
+	checks, unchanged, failed, delivered, fresh, edited, withdrawn atomic.Int64
+}
+
+// Init makes the river ready; every method does it.
+func (r *River) Init() {
+	r.init.Do(func() {
+		r.woken.make()
+		r.desk = newDesk(r.options())
+		r.clean = sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
+		r.news.init()
+	})
+}
+
+// options are the river's, with the defaults where there is nothing.
+func (r *River) options() Options {
+	o := r.Options
+	o.AtOnce = orElse(o.AtOnce, 32)
+	o.PerHost = orElse(o.PerHost, 2)
+	o.HostInterval = max(orElse(o.HostInterval, time.Second), 0)
+	o.Keep = orElse(o.Keep, 1000)
+	o.KeepFor = orElse(o.KeepFor, 180*24*time.Hour)
+	o.Most = orElse(o.Most, 100_000)
+	o.MostNotices = orElse(o.MostNotices, 100)
+	o.Lease = orElse(o.Lease, time.Minute)
+	return o
+}
+
+func orElse[T comparable](v, other T) T {
+	var zero T
+	if v == zero {
+		return other
+	}
+	return v
+}
+
+// now is the time, UTC, to the millisecond.
+func (r *River) now() time.Time {
+	if r.Now != nil {
+		return r.Now().UTC().Truncate(time.Millisecond)
+	}
+	return time.Now().UTC().Truncate(time.Millisecond)
+}
+
+func (r *River) random() float64 {
+	if r.Random != nil {
+		return r.Random()
+	}
+	return rand.Float64()
+}
+
+func (r *River) logger() *slog.Logger {
+	if r.Log != nil {
+		return r.Log
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// newClaim is a number that no other claim has.
+func (r *River) newClaim() int64 { return rand.Int64() | 1 }
+
+// seqs gives out n numbers that grow, and returns the first.
+func (r *River) seqs(n int) int64 {
+	r.numbers.Lock()
+	defer r.numbers.Unlock()
+	first := max(r.now().UnixMicro(), r.lastSeq+1)
+	r.lastSeq = first + int64(n) - 1
+	return first
+}
+
+// Run reads what is due, reading lists and notices too, until ctx ends, and returns
+// when what is under way is over or given back.
+func (r *River) Run(ctx context.Context) error {
+	r.Init()
+	if !r.recover(ctx) {
+		return nil
+	}
+	r.open.Store(true)
+	var loops sync.WaitGroup
+	loops.Go(func() { r.claimLoop(ctx) })
+	loops.Go(func() { r.startLoop(ctx) })
+	loops.Go(func() { r.workLoop(ctx) })
+	loops.Go(func() { r.sweepLoop(ctx) })
+	loops.Go(func() { r.indexLoop(ctx) })
+	if r.Options.Shared {
+		loops.Go(func() { r.tailLoop(ctx) })
+	}
+	<-ctx.Done()
+	r.open.Store(false)
+	loops.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	r.giveBack(last, r.desk.drain(r.now()))
+	ended := make(chan struct{})
+	go func() { defer close(ended); r.reading.Wait() }()
+	select {
+	case <-ended:
+	case <-last.Done():
+	}
+	return nil
+}
+
+// recover frees what an earlier run of this program had claimed, and finds out where the
+// numbers of items are. It lasts until the database is there.
+func (r *River) recover(ctx context.Context) bool {
+	for {
+		now := r.now()
+		seq, err := r.Store.NewestSeq(ctx)
+		if err == nil && !r.Options.Shared {
+			err = r.Store.ReleaseClaims(ctx, now)
+		}
+		if err == nil {
+			r.numbers.Lock()
+			r.lastSeq = max(r.lastSeq, seq)
+			r.numbers.Unlock()
+			r.desk.begin(now)
+			return true
+		}
+		r.complain(ctx, "the river could not start reading", err)
+		if !pause(ctx, afterError) {
+			return false
+		}
+	}
+}
+
+func (d *desk) begin(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.epoch = now
+}
+
+// pause waits; false: ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// sleep waits until it is woken, or for d; false: ctx has ended.
+func sleep(ctx context.Context, woken <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-woken:
+	case <-t.C:
+	}
+	return ctx.Err() == nil
+}
+
+// Wake tells the river that rows may be due, and that others may have written items.
+func (r *River) Wake() {
+	r.Init()
+	poke(r.woken.claim)
+	poke(r.woken.work)
+	poke(r.woken.tail)
+}
+
+// claimLoop takes what is due, for as much as there is room.
+func (r *River) claimLoop(ctx context.Context) {
+	wall, mono := r.now(), time.Now()
+	for {
+		now := r.now()
+		if passed := time.Since(mono); (now.Sub(wall) - passed).Abs() > mostJump {
+			// Somebody set the clock: what that made due is spread as after a start.
+			r.desk.begin(now)
+		}
+		wall, mono = now, time.Now()
+		if !sleep(ctx, r.woken.claim, r.claim(ctx)) {
+			return
+		}
+	}
+}
+
+// claim takes sources once and says how long to wait before the next time.
+func (r *River) claim(ctx context.Context) time.Duration {
+	room := min(r.desk.room(), 200)
+	if room < 50 {
+		return lookEvery // who starts a turn wakes us
+	}
+	now, lease := r.now(), r.options().Lease
+	list, err := r.Store.ClaimSources(ctx, now, now.Add(lease), room, r.newClaim())
+	var known map[string]Host
+	if err == nil && len(list) > 0 {
+		known, err = r.Store.Hosts(ctx, hostsOf(list))
+	}
+	if err != nil {
+		r.complain(ctx, "the river could not take what is due", err) // claims run out by themselves
+		return afterError
+	}
+	r.giveBack(ctx, r.desk.add(list, known, now))
+	if len(list) == room {
+		return 0
+	}
+	next, err := r.Store.NextSource(ctx)
+	if err != nil {
+		r.complain(ctx, "the river could not see what is due next", err)
+		return afterError
+	}
+	if next.IsZero() {
+		return lookEvery
+	}
+	return min(max(next.Sub(r.now()), time.Millisecond), lookEvery)
+}
+
+// hostsOf are the hosts of sources, each once.
+func hostsOf(list []Source) []string {
+	seen := make(map[string]bool, len(list))
+	var out []string
+	for i := range list {
+		if h := feedstate.HostOf(list[i].State.URL); !seen[h] {
+			seen[h] = true
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func (r *River) giveBack(ctx context.Context, off []PutOff) {
+	if len(off) == 0 {
+		return
+	}
+	if err := r.Store.PutOff(ctx, off); err != nil {
+		r.complain(ctx, "the river could not give back what it cannot read yet", err) // the claims run out
+	}
+}
+
+// startLoop starts turns when their time has come.
+func (r *River) startLoop(ctx context.Context) {
+	slots := make(chan struct{}, r.options().AtOnce)
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		t := r.nextTurn(ctx)
+		if t == nil {
+			return
+		}
+		r.desk.start(t, r.now())
+		r.reading.Go(func() {
+			defer func() { <-slots }()
+			r.readTurn(ctx, t)
+		})
+		if r.desk.room() >= 100 {
+			poke(r.woken.claim)
+		}
+	}
+}
+
+// nextTurn waits for the next turn; nil: ctx has ended.
+func (r *River) nextTurn(ctx context.Context) *turn {
+	for ctx.Err() == nil {
+		t, off, wait := r.desk.pick(r.now())
+		r.giveBack(ctx, off)
+		if t != nil {
+			return t
+		}
+		if wait == 0 {
+			wait = lookEvery
+		}
+		if !sleep(ctx, r.desk.changed, wait) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// workLoop does what there is to do for reading lists and notices. Whatever wakes it, it
+// looks a few times a second at most.
+func (r *River) workLoop(ctx context.Context) {
+	for pause(ctx, workPause) {
+		did, next := r.workOnce(ctx)
+		wait := lookEvery
+		switch {
+		case did:
+			wait = 0
+		case !next.IsZero():
+			wait = min(max(next.Sub(r.now()), 10*time.Millisecond), lookEvery)
+		}
+		if !sleep(ctx, r.woken.work, wait) {
+			return
+		}
+	}
+}
+
+// sweepLoop removes what nobody needs any more.
+func (r *River) sweepLoop(ctx context.Context) {
+	for pause(ctx, sweepEvery) {
+		o := r.options()
+		for ctx.Err() == nil {
+			n, err := r.Store.SweepRiver(ctx, o.Keep, r.now().Add(-o.KeepFor), sweepSome)
+			if err != nil && fault.CodeOf(err) != fault.Unsupported {
+				r.complain(ctx, "the river could not remove what is old", err)
+			}
+			if err != nil || n < sweepSome || !pause(ctx, 100*time.Millisecond) {
+				break
+			}
+		}
+	}
+}
+
+// Live is what the river does at the moment, and since its start.
+type Live struct {
+	Reading, Waiting                     int   // documents
+	Checks, Unchanged, Failed, Delivered int64 // since the start
+	New, Edited, Withdrawn               int64 // items
+	Listening                            int   // live listeners
+}
+
+// Live is what is going on.
+func (r *River) Live() Live {
+	r.Init()
+	c := &r.counts
+	l := Live{
+		Checks: c.checks.Load(), Unchanged: c.unchanged.Load(), Failed: c.failed.Load(), Delivered: c.delivered.Load(),
+		New: c.fresh.Load(), Edited: c.edited.Load(), Withdrawn: c.withdrawn.Load(), Listening: r.news.count(),
+	}
+	l.Reading, l.Waiting = r.desk.load()
+	return l
+}

@@ -1,0 +1,246 @@
+package river
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+)
+
+const (
+	saveTries  = 5
+	longestLog = 300 // bytes of a sentence in a Check
+)
+
+// readTurn reads one source whose turn it is.
+func (r *River) readTurn(ctx context.Context, t *turn) {
+	defer func() {
+		if p := recover(); p != nil {
+			// One document that we cannot deal with must not end the program each time
+			// that it is read.
+			r.logger().Error("reading a feed went wrong", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
+		}
+		if r.desk.done(t, r.now()) {
+			r.readAgain(ctx, t.s.ID, t.s.Heard)
+		}
+	}()
+	cause := feedstate.Poll
+	if t.pushed() {
+		cause = feedstate.Pushed
+	}
+	got := r.ask(ctx, &t.s)
+	ctx = context.WithoutCancel(ctx) // what was read is kept, also at the end
+	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && !r.open.Load() {
+		r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
+		return
+	}
+	r.keepTrying(ctx, t, got, cause)
+}
+
+// keepTrying stores what was read, and tries again while the database is away and the
+// claim lasts: what cannot be stored is read once more when the claim has run out.
+func (r *River) keepTrying(ctx context.Context, t *turn, got answered, cause feedstate.Cause) {
+	for i := range saveTries {
+		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
+		_, err := r.settle(c, t.s, got, cause, t.s.Heard)
+		cancel()
+		switch {
+		case err == nil:
+			return
+		case fault.CodeOf(err) == fault.Conflict:
+			r.logger().Debug("somebody else reads the feed by now", "source", t.s.ID)
+			return
+		}
+		if i == 0 || i == saveTries-1 {
+			r.logger().Warn("what was read could not be stored", "source", t.s.ID, "err", err)
+		}
+		if !r.open.Load() || r.now().Sub(got.at) > r.options().Lease/2 || !pause(ctx, time.Second<<i) {
+			return
+		}
+	}
+}
+
+// take stores what was read of a claimed source: its items, its state and the next check.
+// It is what a new source's only unconditional GET goes through. The error is
+// fault.Conflict when the claim was lost, or the store's.
+func (r *River) take(ctx context.Context, s Source, got answered, cause feedstate.Cause) (Check, error) {
+	r.Init()
+	return r.settle(ctx, s, got, cause, "")
+}
+
+// settle decides what an answer means and stores it all in one transaction.
+//
+// spec:cloudburst#river-one-transaction
+func (r *River) settle(ctx context.Context, s Source, got answered, cause feedstate.Cause, door string) (Check, error) {
+	answer := got.answer(&s, cause)
+	states, err := r.followPush(ctx, &s)
+	if err != nil {
+		r.complain(ctx, "the river could not see how it stands with hubs", err)
+	}
+	now, host := r.now(), feedstate.HostOf(s.State.URL)
+	st, d := feedstate.Next(s.State, answer, now, feedstate.Options{Jitter: r.random(), Host: r.desk.known(host)})
+	saved := Saved{Source: s, Now: now}
+	if d.Wait != nil && d.Outcome == feedstate.Failed {
+		h := r.desk.told(host, d.Wait, now)
+		saved.Host = &h
+	}
+	next := &saved.Source
+	next.State, next.URL, next.NextAt = st, st.URL, st.NextAt
+	next.HeardAt, next.Heard = time.Time{}, ""
+	var m mergedFeed
+	if d.Outcome == feedstate.Changed && got.parse().feed != nil {
+		if m, err = r.mergeInto(ctx, &saved, s, got.parse().feed, cause, now); err != nil {
+			return Check{}, err
+		}
+		if cause != feedstate.Delivered {
+			describe(next, got.parse().feed, got.res)
+		}
+	}
+	if saved.Check = report(&s, &got, answer, d, m); door != "" {
+		saved.Check.Cause, saved.Check.Door = cause, door
+	}
+	ok, err := r.Store.SaveCheck(ctx, saved)
+	if err != nil {
+		return Check{}, err
+	}
+	if !ok {
+		return Check{}, fault.New(fault.Conflict, "The feed is being read by somebody else.")
+	}
+	r.settled(ctx, &s, &saved, d, m, states)
+	return saved.Check, nil
+}
+
+// mergeInto puts what a document changes of a source's items into saved.
+func (r *River) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (mergedFeed, error) {
+	in := merging{
+		source: s.ID, last: s.Last, feed: f, now: now, first: s.State.ReadAt.IsZero(), partial: cause == feedstate.Delivered,
+		content: func(it *feed.Item) Content { return r.content(f, it) },
+	}
+	in.read()
+	if ids := in.unsure(); len(ids) > 0 && s.Items+int64(len(s.Last)) > 0 {
+		known, err := r.Store.KnownItems(ctx, s.ID, ids)
+		if err != nil {
+			return mergedFeed{}, err
+		}
+		in.known = known
+	}
+	m := in.merge()
+	saved.Source.Last = m.last
+	saved.Put, saved.Withdrawn = m.put, m.withdrawn
+	seq := r.seqs(len(m.put) + len(m.withdrawn))
+	for i := range m.put {
+		m.put[i].Seq, m.put[i].First = seq, seq
+		seq++
+	}
+	for i := range m.withdrawn {
+		m.withdrawn[i].Seq = seq
+		seq++
+	}
+	return m, nil
+}
+
+// settled is what follows from a check that is on disk.
+func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m mergedFeed, states []PushState) {
+	c := &r.counts
+	c.checks.Add(1)
+	switch {
+	case d.Outcome == feedstate.Unchanged:
+		c.unchanged.Add(1)
+	case d.Outcome == feedstate.Failed || d.Outcome == feedstate.IsGone:
+		c.failed.Add(1)
+	case saved.Check.Cause == feedstate.Delivered:
+		c.delivered.Add(1)
+	}
+	c.fresh.Add(int64(m.fresh))
+	c.edited.Add(int64(m.edited))
+	c.withdrawn.Add(int64(len(m.withdrawn)))
+	a := Arrival{SourceID: s.ID}
+	for i := range m.put {
+		it := &m.put[i]
+		a.Items = append(a.Items, Arrived{ID: it.ID, Seq: it.Seq, New: i < m.fresh})
+	}
+	for i := range m.withdrawn {
+		a.Items = append(a.Items, Arrived{ID: m.withdrawn[i].ID, Seq: m.withdrawn[i].Seq})
+	}
+	r.arrived(a)
+	r.askHubs(ctx, s, &saved.Source, d, states)
+}
+
+// report is the check for people.
+func report(s *Source, got *answered, a feedstate.Answer, d feedstate.Decision, m mergedFeed) Check {
+	c := Check{
+		At: got.at, Took: got.took, Cause: a.Cause, URL: fetch.Redact(s.State.URL), Status: a.Status, Outcome: d.Outcome,
+		Next: d.At, Why: d.Reason, New: m.fresh, Edited: m.edited, Withdrawn: len(m.withdrawn),
+		Sent: got.trace.Sent, Received: got.trace.Received, Hops: redacted(got.hops),
+	}
+	if d.Gone {
+		c.Next = time.Time{}
+	}
+	if got.res != nil {
+		c.Bytes = len(got.res.Body)
+	}
+	c.Text = outcomeText(got, d, m)
+	return c
+}
+
+func redacted(hops []feedstate.Hop) []feedstate.Hop {
+	hops = slices.Clone(hops)
+	for i := range hops {
+		hops[i].From, hops[i].To = fetch.Redact(hops[i].From), fetch.Redact(hops[i].To)
+	}
+	return hops
+}
+
+// outcomeText is what a check came to, in one sentence.
+func outcomeText(got *answered, d feedstate.Decision, m mergedFeed) string {
+	var s string
+	switch d.Outcome {
+	case feedstate.Changed:
+		s = changesText(m)
+	case feedstate.Unchanged:
+		if s = "Nothing new: the document is the same as last time"; got.res != nil && got.res.NotModified {
+			s = "Nothing new: 304 Not Modified"
+		}
+	case feedstate.Failed:
+		s = "Failed: " + d.Failure
+	case feedstate.IsGone:
+		s = "Gone: " + d.Failure
+	case feedstate.Postponed:
+		s = "This server could not ask"
+	case feedstate.Doubtful:
+		s = "The answer may have been about another document; it is asked again without validators"
+	case feedstate.Redirected:
+		s = "A document that leads elsewhere"
+	}
+	if d.MovedTo != "" {
+		s += "; moved to " + fetch.Redact(d.MovedTo)
+	}
+	for _, w := range d.Warnings {
+		s += "; " + w
+	}
+	return cutTo(strings.ToValidUTF8(s, "\uFFFD"), longestLog) + "."
+}
+
+func changesText(m mergedFeed) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{m.fresh, "new"}, {m.edited, "edited"}, {len(m.withdrawn), "withdrawn"}, {m.back, "back again"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if len(parts) == 0 {
+		return "Another document, but its items are the same"
+	}
+	return "Items: " + strings.Join(parts, ", ")
+}
