@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/client"
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+// tokenWorld lets tokens in by their words.
+type tokenWorld struct{}
+
+func (tokenWorld) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
+	user, scopes, ok := strings.Cut(plain, ":")
+	switch t := (account.Token{User: user, Scopes: strings.Split(scopes, ",")}); {
+	case plain == "often":
+		return t, &fault.Error{Code: fault.TooMany, Msg: "Too many.", RetryAfter: time.Minute}
+	case !ok:
+		return t, fault.New(fault.Refused, "There is no such token, or it was revoked.")
+	case !slices.Contains(t.Scopes, scope):
+		return t, fault.Wrap(fault.Refused, account.ErrScope, "This token is not for %s.", scope)
+	default:
+		return t, nil
+	}
+}
+
+func TestReadersProgramsAreLetInByTokenToTheirOwnRiver(t *testing.T) {
+	t.Parallel()
+	w, id, item := fullRiver()
+	w.follow("alice", "http://alice.example/", 1)
+	srv := httptest.NewServer(NewRiver(Options{River: w, Tokens: tokenWorld{}, ReaderOf: readerOf, Now: start}))
+	t.Cleanup(srv.Close)
+	bearer := func(token string) func(*http.Request) {
+		return func(r *http.Request) {
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+		}
+	}
+	const add = `{"url":"http://new.example/"}`
+	for _, tt := range []struct {
+		method, path, body, token string
+		status                    int
+		want                      string
+	}{
+		{"GET", "/v1/sources", "", "", 401, "Authorization: Bearer"},
+		{"GET", "/v1/sources", "", "wrong", 401, "no such token"},
+		{"GET", "/v1/sources", "", "alice:create", 403, "not for read"},
+		{"GET", "/v1/sources", "", "often", 429, "Too many."},
+		{"GET", "/v1/sources", "", "alice:read", 200, "alice.example"},
+		{"GET", "/v1/sources?user=first", "", "alice:read", 400, "not known here"},
+		{"GET", "/v1/sources/" + id, "", "alice:read", 404, ""},
+		{"GET", "/v1/items/" + item, "", "alice:read", 404, ""},
+		{"GET", "/v1/items/" + item, "", "first:read", 200, `"id":"` + item},
+		{"GET", "/v1/river", "", "first:read", 200, `{"sources":2,"unread":5,"seq":"`},
+		{"POST", "/v1/items/mark", `{"ids":["` + item + `"],"read":true}`, "first:read", 200, ""},
+		{"POST", "/v1/sources", add, "alice:read", 403, "needs create or update"},
+		{"POST", "/v1/sources", add, "alice:read,create", 200, "new.example"},
+		{"POST", "/v1/sources", add, "alice:read,update", 200, "new.example"},
+		{"POST", "/v1/sources", add, "alice:create", 403, "not for read"},
+		{"POST", "/v1/sources", `{"url":"http://secret-host/"}`, "alice:read,update", 403, `"This address may not be read."`},
+		{"POST", "/v1/sources/" + id + "/refresh", "", "first:read", 200, "One new item."},
+		{"PUT", "/v1/notices", `{"via":"post","target":"http://x.example/"}`, "alice:read", 403, ""},
+		{"GET", "/v1/status", "", "alice:read", 404, ""},
+		{"GET", "/v1/users", "", "alice:read", 404, ""},
+		{"GET", "/v1/openapi.json", "", "alice:read", 404, ""},
+		{"OPTIONS", "/v1/sources", "", "alice:read", 405, ""},
+	} {
+		res, body := do(t, srv, tt.method, tt.path, "application/json", tt.body, bearer(tt.token), func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
+		if res.StatusCode != tt.status || !strings.Contains(body, tt.want) {
+			t.Errorf("%s %s as %s: %d %s", tt.method, tt.path, tt.token, res.StatusCode, body)
+		}
+		for name := range res.Header {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("%s %s lets other sites' pages in: %s", tt.method, tt.path, name)
+			}
+		}
+		if got := res.Header.Get("WWW-Authenticate"); (got == "Bearer") != (tt.status == 401) {
+			t.Errorf("%s %s as %s: WWW-Authenticate %q", tt.method, tt.path, tt.token, got)
+		}
+	}
+	c := &client.Client{Base: srv.URL, HTTP: srv.Client(), Token: "alice:read"}
+	st, err := c.River("").Status(t.Context())
+	if err != nil || st.Live != nil || st.Counts != nil {
+		t.Errorf("%+v %v", st, err)
+	}
+}
+
+func TestStrangersReadNoCauses(t *testing.T) {
+	t.Parallel()
+	w := newRiverWorld()
+	w.broken = fmt.Errorf("the disk sda1 is full")
+	srv := httptest.NewServer(NewRiver(Options{River: w, Tokens: tokenWorld{}}))
+	t.Cleanup(srv.Close)
+	res, body := do(t, srv, "GET", "/v1/sources", "", "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer a:read") })
+	if res.StatusCode != 500 || strings.Contains(body, "sda1") {
+		t.Error(res.StatusCode, body)
+	}
+}
+
+func TestAUserHasSoManyStreamsAndNotMore(t *testing.T) {
+	t.Parallel()
+	p := &publicRiver{streams: map[string]int{}}
+	for range mostStreams {
+		if err := p.open("alice"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.open("alice"); fault.CodeOf(err) != fault.TooMany {
+		t.Error(err)
+	}
+	if err := p.open("bob"); err != nil {
+		t.Error(err)
+	}
+	p.close("alice")
+	if err := p.open("alice"); err != nil {
+		t.Error(err)
+	}
+	p.close("bob")
+	if diff := cmp.Diff(map[string]int{"alice": mostStreams}, p.streams); diff != "" {
+		t.Error(diff)
+	}
+}
