@@ -46,10 +46,10 @@ func parsePages(a assets) pages {
 		"dated":   func(now time.Time, p entry) datedPost { return datedPost{p, now} },
 	}
 	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
-		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html"))
+		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html"))
 	all := pages{}
 	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "problem",
-		"setup", "login", "signup", "account", "token", "feeds", "private", "secret", "readers", "confirm", "author",
+		"setup", "login", "signup", "account", "token", "feeds", "private", "secret", "readers", "confirm", "author", "river", "riveritem", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices"} {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}

@@ -1,7 +1,318 @@
 package web
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+const itemsOnPage = 50
 
 // riverRoutes are the pages of what came.
 func (s *site) riverRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /river", s.forReader(accessRead, s.riverPage))
+	mux.HandleFunc("GET /river/stream", s.forReader(accessRead, s.riverStream))
+	mux.HandleFunc("GET /river/item/{id}", s.forReader(accessRead, s.itemPage))
+	mux.HandleFunc("POST /river/mark", s.forReader(accessWrite, s.doMark))
+	mux.HandleFunc("POST /river/read", s.forReader(accessWrite, s.doRead))
+	mux.HandleFunc("POST /river/settings", s.doRiverSettings)
+	mux.HandleFunc("GET /river/image", s.riverImage)
+	mux.HandleFunc("GET /rivers/{owner}", s.publicIndex)
+	mux.HandleFunc("GET /rivers/{owner}/{category}", s.public(s.riverOf))
+	mux.HandleFunc("GET /rivers/{owner}/{category}/stream", s.public(s.streamOf))
+	mux.HandleFunc("GET /rivers/{owner}/{category}/item/{id}", s.public(s.itemOf))
+	mux.HandleFunc("GET /rivers/{owner}/{category}/opml", s.public(s.publicOPML))
+	mux.HandleFunc("GET /rivers/{owner}/{category}/{file}", s.public(s.publicFeed))
+}
+
+// stretch is the part of somebody's river that a page shows.
+type stretch struct {
+	Reader   string
+	May      access
+	Root     string // path of the river; of a public one, that of its category
+	Category string
+	Public   string // its owner, of a public river; "": it is not one
+	Private  bool   // only its owner sees it so
+}
+
+// riverQuery is what a page was asked for.
+type riverQuery struct {
+	Category string
+	Source   int64
+	Starred  bool
+	Unread   bool
+	Text     string // as it was written
+	Before   river.Place
+	Wrong    string // what could not be understood
+}
+
+func parseRiverQuery(v url.Values) riverQuery {
+	q := riverQuery{Category: clean(v.Get("category"), 200), Text: strings.TrimSpace(clean(v.Get("q"), 300)), Starred: v.Get("starred") == "1", Unread: v.Get("unread") == "1"}
+	if id := v.Get("source"); id != "" {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || n <= 0 {
+			q.Wrong = "There is no feed with that number."
+		}
+		q.Source = n
+	}
+	if at := v.Get("before"); at != "" {
+		var ok bool
+		if q.Before, ok = parseRiverPlace(at); !ok {
+			q.Wrong = "That is no place in the river. Begin at its top."
+		}
+	}
+	return q
+}
+
+// riverPlace writes a place for a URL.
+func riverPlace(p river.Place) string {
+	return strconv.FormatInt(p.At, 10) + "." + strconv.FormatInt(p.ID, 10)
+}
+
+func parseRiverPlace(s string) (p river.Place, ok bool) {
+	at, id, found := strings.Cut(s, ".")
+	if !found {
+		return p, false
+	}
+	var err1, err2 error
+	p.At, err1 = strconv.ParseInt(at, 10, 64)
+	p.ID, err2 = strconv.ParseInt(id, 10, 64)
+	return p, err1 == nil && err2 == nil && p.ID > 0 && p.At > 0
+}
+
+// Filtered reports that it is not a whole river, or category, or feed.
+func (q riverQuery) Filtered() bool { return q.Starred || q.Unread || q.Text != "" }
+
+// values are what the address of a page says of q, but for the place.
+func (q riverQuery) values() url.Values {
+	v := url.Values{}
+	if q.Category != "" {
+		v.Set("category", q.Category)
+	}
+	if q.Source != 0 {
+		v.Set("source", strconv.FormatInt(q.Source, 10))
+	}
+	if q.Starred {
+		v.Set("starred", "1")
+	}
+	if q.Unread {
+		v.Set("unread", "1")
+	}
+	if q.Text != "" {
+		v.Set("q", q.Text)
+	}
+	return v
+}
+
+func withQuery(path string, v url.Values) string {
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + v.Encode()
+}
+
+// items is the query for the river. Words that are about the reader's marks are for
+// the pages alone; what is left, the river understands.
+func (q riverQuery) items(reader string) river.ItemQuery {
+	out := river.ItemQuery{Reader: reader, Category: q.Category, SourceID: q.Source, Starred: q.Starred, Unread: q.Unread, Before: q.Before, Limit: itemsOnPage + 1}
+	var words []string
+	for word := range strings.FieldsSeq(q.Text) {
+		switch strings.ToLower(word) {
+		case "is:starred":
+			out.Starred = true
+		case "is:unread":
+			out.Unread = true
+		case "is:read":
+			out.Read = true
+		default:
+			words = append(words, word)
+		}
+	}
+	out.Match = strings.Join(words, " ")
+	return out
+}
+
+// zoneOf is the reader's time zone, as the script of the page has found it out.
+func zoneOf(r *http.Request) *time.Location {
+	c, err := r.Cookie("tz")
+	if err != nil {
+		return time.UTC
+	}
+	minutes, err := strconv.Atoi(c.Value)
+	if err != nil || minutes < -16*60 || minutes > 16*60 || minutes == 0 {
+		return time.UTC
+	}
+	return time.FixedZone("", minutes*60)
+}
+
+// looks are what a reader wants to see besides the items.
+type looks struct{ Counts, Marks bool }
+
+func looksOf(r *http.Request) (l looks) {
+	if c, err := r.Cookie("river"); err == nil {
+		l.Counts, l.Marks = strings.Contains(c.Value, "counts"), strings.Contains(c.Value, "marks")
+	}
+	if v := r.URL.Query().Get("counts"); v != "" {
+		l.Counts = v == "1"
+	}
+	return l
+}
+
+func (s *site) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+	st := stretch{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
+	s.riverOf(rw, r, st)
+}
+
+// riverOf shows a stretch of a river.
+func (s *site) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+	q := parseRiverQuery(r.URL.Query())
+	q.Category = st.Category
+	if st.May != accessWrite {
+		q.Starred, q.Unread = false, false
+	}
+	if st.Public != "" {
+		q.Source = 0
+	}
+	status := http.StatusOK
+	v, err := s.riverView(r, st, q)
+	switch {
+	case err == nil:
+	case fault.CodeOf(err) == fault.Invalid: // it is said beside the search
+		v.Query.Wrong, status = sentence(fault.Message(err)), http.StatusBadRequest
+	default:
+		s.fail(rw, r, err)
+		return
+	}
+	s.riverHeaders(rw)
+	s.render(rw, r, status, "river", v)
+}
+
+// riverHeaders allow what items hold: media from wherever they are, because they are
+// loaded only when somebody plays them, and pictures if the setting says so.
+func (s *site) riverHeaders(rw http.ResponseWriter) {
+	p := strings.Replace(policy, "media-src 'self'", "media-src 'self' http: https:", 1)
+	if s.images() == ImagesDirect {
+		p = strings.Replace(p, "img-src 'self' data:", "img-src 'self' data: http: https:", 1)
+	}
+	rw.Header().Set("Content-Security-Policy", p)
+}
+
+// riverView reads what a page shows. With an error, it is a page without items.
+func (s *site) riverView(r *http.Request, st stretch, q riverQuery) (riverView, error) {
+	ctx := r.Context()
+	v := riverView{view: s.view(r, "River", "/river"), Query: q, stretch: st, Looks: looksOf(r), Own: st.May == accessWrite}
+	v.Plain = withQuery(st.Root, v.values())
+	v.Back = v.Plain
+	if q.Before != (river.Place{}) {
+		v.Back = withQuery(st.Root, v.with("before", riverPlace(q.Before)))
+	}
+	if err := s.railOf(ctx, &v); err != nil {
+		return v, err
+	}
+	if err := s.nameRiver(ctx, &v); err != nil {
+		return v, err
+	}
+	if q.Wrong != "" {
+		return v, fault.New(fault.Invalid, "%s", q.Wrong)
+	}
+	want := q.items(st.Reader)
+	if st.May != accessWrite { // his marks and his categories are the reader's own
+		want.Starred, want.Unread, want.Read = false, false, false
+		if strings.Contains(strings.ToLower(want.Match), "category:") {
+			return v, fault.New(fault.Invalid, "Only the reader himself can search by category. Choose one from the list.")
+		}
+	}
+	if err := s.follow(ctx, &v, want); err != nil {
+		return v, err
+	}
+	list, err := s.River.Items(ctx, want)
+	if err != nil {
+		return v, err
+	}
+	if len(list) > itemsOnPage {
+		list = list[:itemsOnPage]
+		last := list[len(list)-1]
+		v.Older = withQuery(st.Root, v.with("before", riverPlace(last.Place())))
+	}
+	list = s.shownTo(st, list)
+	v.Found, v.Zone = len(list), zoneOf(r)
+	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks})
+	return v, nil
+}
+
+// shownTo leaves out what is for those only who gave the login of its source.
+func (s *site) shownTo(st stretch, list []river.Entry) []river.Entry {
+	if st.May == accessWrite && st.Public == "" {
+		return list
+	}
+	kept := make([]river.Entry, 0, len(list))
+	for _, e := range list {
+		if !e.Source.Private {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// follow gives the page its stream: from before its items are read, so that nothing is
+// missed. What is filtered, or older, is not live.
+func (s *site) follow(ctx context.Context, v *riverView, want river.ItemQuery) error {
+	if s.Arrivals == nil || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
+		return nil
+	}
+	want.BySeq, want.Limit, want.Bare = true, 1, true
+	newest, err := s.River.Items(ctx, want)
+	if err != nil {
+		return err
+	}
+	since := int64(0)
+	if len(newest) > 0 {
+		since = newest[0].Seq
+	}
+	values := v.values()
+	if v.Public != "" {
+		values.Del("category")
+	}
+	values.Set("since", strconv.FormatInt(since, 10))
+	v.Stream = withQuery(v.Root+"/stream", values)
+	return nil
+}
+
+// itemPage is one item, whole.
+func (s *site) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+	s.itemOf(rw, r, stretch{Reader: reader, May: may, Root: "/river"})
+}
+
+func (s *site) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		s.nothing(rw, r)
+		return
+	}
+	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: st.Reader, IDs: []int64{id}, Category: st.Category, Limit: 1})
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	if list = s.shownTo(st, list); len(list) == 0 {
+		s.nothing(rw, r)
+		return
+	}
+	v := itemView{view: s.view(r, "", "/river"), Own: st.May == accessWrite}
+	how := showing{now: v.Now, zone: zoneOf(r), root: st.Root, own: v.Own, marks: looksOf(r).Marks, whole: true}
+	v.Post = s.post(&list[0], how)
+	v.Title = v.Post.Title
+	if v.Title == "" {
+		v.Title = "From " + v.Post.Feed
+	}
+	v.Heading, v.Back = v.Title, v.Post.Self
+	v.Up = st.Root
+	s.riverHeaders(rw)
+	s.render(rw, r, http.StatusOK, "riveritem", v)
 }

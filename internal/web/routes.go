@@ -20,8 +20,11 @@ type site struct {
 	lines     rowCache // lines of the list of changes
 	tail      changeTail
 	authors   authorPages
-	turns     chan struct{}              // a place for each who reads a saved document now
-	imports   *imports                   // lists that are taken in
+	turns     chan struct{} // a place for each who reads a saved document now
+	imports   *imports      // lists that are taken in
+	contents  contentCache
+	pictures  pictures
+	live      riverTail
 	clean     func() *sanitize.Sanitizer // made when it is first needed
 }
 

@@ -1,0 +1,263 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"cloudburst/internal/river"
+)
+
+const (
+	riverBuffer  = 256             // arrivals that may wait for the tail
+	riverWaiting = 32              // pieces that may wait for one reader
+	riverMissed  = 200             // items that a reader who comes back is given; more, and he is told to load the page again
+	riverOverlap = 5 * time.Second // an item may be committed so much later than its Seq says
+	riverAtOnce  = 4               // stretches that are read at once
+)
+
+// riverTail brings what arrives to all who watch: what many watch is read and written
+// once for all of them. It works while somebody watches. The zero value is ready.
+type riverTail struct {
+	mu       sync.Mutex
+	channels map[channelKey]*riverChannel
+	work     *riverWork // nil: nobody watches
+}
+
+// channelKey says what is watched. Who watch the same get the same bytes.
+type channelKey struct {
+	stretch
+	Source int64
+}
+
+// riverChannel is what some watch.
+type riverChannel struct {
+	channelKey
+	readers map[*riverReader]struct{}
+	last    int64 // Seq up to which it was handed out
+}
+
+// riverReader is one who watches.
+type riverReader struct {
+	channel *riverChannel
+	c       chan []byte // closed: he was too slow
+}
+
+// riverWork is the work from the first reader's coming to the last one's going.
+type riverWork struct {
+	*site
+	ready  chan struct{} // closed when it listens
+	cancel context.CancelFunc
+}
+
+// watch adds a reader. When it returns nil, everything that arrives from now on comes
+// through the reader's channel; what is in the store already may come too.
+func (s *site) watch(ctx context.Context, key channelKey) (*riverReader, error) {
+	t := &s.live
+	t.mu.Lock()
+	if t.work == nil {
+		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
+		t.work = &riverWork{site: s, ready: make(chan struct{}), cancel: cancel}
+		t.channels = map[channelKey]*riverChannel{}
+		go t.work.run(work)
+	}
+	ch := t.channels[key]
+	if ch == nil {
+		ch = &riverChannel{channelKey: key, readers: map[*riverReader]struct{}{}, last: s.now().Add(-riverOverlap).UnixMicro()}
+		t.channels[key] = ch
+	}
+	r := &riverReader{ch, make(chan []byte, riverWaiting)}
+	ch.readers[r] = struct{}{}
+	ready := t.work.ready
+	t.mu.Unlock()
+	select {
+	case <-ready:
+		return r, nil
+	case <-ctx.Done():
+	case <-s.Done: // nil: never
+	}
+	s.unwatch(r)
+	return nil, errGone
+}
+
+// unwatch removes a reader; the last one ends the work.
+func (s *site) unwatch(r *riverReader) {
+	t := &s.live
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(r.channel.readers, r)
+	if len(r.channel.readers) == 0 && t.channels[r.channel.channelKey] == r.channel {
+		delete(t.channels, r.channel.channelKey)
+	}
+	if len(t.channels) == 0 && t.work != nil {
+		t.work.cancel()
+		t.work = nil
+	}
+}
+
+// pass gives a piece to all readers of a channel. One who has too much waiting is
+// dropped: he comes back, and says what he has seen.
+func (s *site) pass(ch *riverChannel, piece []byte, last int64) {
+	t := &s.live
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ch.last = max(ch.last, last)
+	for r := range ch.readers {
+		select {
+		case r.c <- piece:
+		default:
+			delete(ch.readers, r)
+			close(r.c)
+		}
+	}
+}
+
+func (w *riverWork) run(ctx context.Context) {
+	heard := w.Arrivals(riverBuffer)
+	defer func() { heard.Close() }()
+	close(w.ready)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case a, ok := <-heard.C():
+			if ok {
+				w.bring(ctx, a)
+				continue
+			}
+			// More came than could be handed out. It is in the store.
+			heard.Close()
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(tailPause):
+			}
+			heard = w.Arrivals(riverBuffer)
+			w.each(ctx, func(*riverChannel) bool { return true }, w.catchUp)
+		}
+	}
+}
+
+// bring hands out what arrived to all who follow its source.
+func (w *riverWork) bring(ctx context.Context, a river.Arrival) {
+	ids := make([]int64, len(a.Items))
+	for i, it := range a.Items {
+		ids[i] = it.ID
+	}
+	if len(ids) > riverMissed { // a feed that is read for the first time, or was turned over
+		ids = ids[len(ids)-riverMissed:]
+	}
+	if len(ids) == 0 {
+		return
+	}
+	follows := map[string]bool{}
+	wants := func(ch *riverChannel) bool {
+		if ch.Source != 0 && ch.Source != a.SourceID {
+			return false
+		}
+		f, known := follows[ch.Reader]
+		if !known {
+			set, err := w.River.Following(ctx, ch.Reader)
+			f = err != nil || set[a.SourceID] // when it cannot be known, the items say it
+			follows[ch.Reader] = f
+		}
+		return f
+	}
+	w.each(ctx, wants, func(ctx context.Context, ch *riverChannel) {
+		piece, last, err := w.piece(ctx, ch.channelKey, river.ItemQuery{IDs: ids, Limit: len(ids)})
+		if err != nil {
+			w.log().Warn("what arrived could not be read for those who watch; they get it when they come back", "err", err)
+			w.drop(ch)
+			return
+		}
+		if len(piece) > 0 {
+			w.pass(ch, piece, last)
+		}
+	})
+}
+
+// each does something for all channels that are wanted, some at once.
+func (w *riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, do func(context.Context, *riverChannel)) {
+	w.live.mu.Lock()
+	all := make([]*riverChannel, 0, len(w.live.channels))
+	for _, ch := range w.live.channels {
+		all = append(all, ch)
+	}
+	w.live.mu.Unlock()
+	var group sync.WaitGroup
+	places := make(chan struct{}, riverAtOnce)
+	for _, ch := range all {
+		if ctx.Err() != nil || !wanted(ch) {
+			continue
+		}
+		places <- struct{}{}
+		group.Go(func() {
+			do(ctx, ch)
+			<-places
+		})
+	}
+	group.Wait()
+}
+
+// catchUp hands out what a channel missed.
+func (w *riverWork) catchUp(ctx context.Context, ch *riverChannel) {
+	w.live.mu.Lock()
+	since := ch.last
+	w.live.mu.Unlock()
+	piece, last, err := w.since(ctx, ch.channelKey, since)
+	if err != nil {
+		w.drop(ch)
+		return
+	}
+	if len(piece) > 0 {
+		w.pass(ch, piece, last)
+	}
+}
+
+// drop lets go all readers of a channel.
+func (s *site) drop(ch *riverChannel) {
+	t := &s.live
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for r := range ch.readers {
+		delete(ch.readers, r)
+		close(r.c)
+	}
+}
+
+var resetPiece = []byte("event: reset\ndata: More came than can be caught up with. Load the page again.\n\n")
+
+// since is what came after a Seq, and a little before it, because what is committed at
+// the same time does not become visible in the order of its numbers.
+func (s *site) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
+	q := river.ItemQuery{ChangedIn: max(seq-riverOverlap.Microseconds(), 0), Limit: riverMissed + 1}
+	if seq == 0 { // there was nothing
+		q.ChangedIn = 0
+	}
+	return s.piece(ctx, key, q)
+}
+
+// piece reads items and writes them as events; of too many, one event that says so.
+func (s *site) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
+	q.Reader, q.Category, q.SourceID, q.BySeq, q.Oldest = key.Reader, key.Category, key.Source, true, true
+	list, err := s.River.Items(ctx, q)
+	if err != nil || len(list) == 0 {
+		return nil, 0, err
+	}
+	last = list[len(list)-1].Seq
+	if len(list) > riverMissed {
+		return resetPiece, last, nil
+	}
+	var out, one bytes.Buffer
+	how := showing{now: s.now(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true}
+	for _, e := range s.shownTo(key.stretch, list) {
+		one.Reset()
+		if err := s.pages["river"].ExecuteTemplate(&one, "item", s.post(&e, how)); err != nil {
+			return nil, 0, err
+		}
+		frameOf(&out, strconv.FormatInt(e.Seq, 10), bytes.TrimSpace(one.Bytes()))
+	}
+	return out.Bytes(), last, nil
+}
