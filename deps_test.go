@@ -85,6 +85,7 @@ func grants() []grant {
 		{"golang.org/x/net", "rsscloud", "domains in other scripts (idna)"},
 		{"golang.org/x/text", "rsscloud", "answers of hubs in other encodings than UTF-8"},
 		{"golang.org/x/text", "internal/charset", "documents in other encodings than UTF-8"},
+		{"golang.org/x/text", "internal/store/sqlstore", "words without their accents, to search by (norm)"},
 		{"golang.org/x/net", "discover", "pages as browsers read them (html)"},
 		{"golang.org/x/net", "internal/sanitize", "balanced HTML: parsed and written again (html)"},
 		{"github.com/microcosm-cc/bluemonday", "internal/sanitize", "which HTML is safe to show"},
