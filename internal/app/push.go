@@ -13,6 +13,14 @@ import (
 	"cloudburst/internal/upstream"
 )
 
+// joinPush joins the river with the hubs: those elsewhere, which are asked to tell of the
+// feeds that it reads, and the one of this program. Nothing of it may run yet.
+func joinPush(r *river.River, e *upstream.Engine, h *hub.Hub) {
+	r.Push = &readerPush{engine: e, own: e.Options.Own, readers: r, since: e.Now()}
+	e.Signal, e.Options.Known = takeSignal(r, h), known(r)
+	h.Heard = r.Heard
+}
+
 // readerNews is what is told to those who read feeds here; *river.River is one.
 type readerNews interface {
 	Heard(ctx context.Context, url, door string) (known bool, err error)
@@ -136,13 +144,10 @@ func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
 	return err
 }
 
-// States of a river.PushState beside those of upstream.
-const (
-	pushOwn   = "own"   // the hub is this server: it needs no subscription
-	pushSpare = "spare" // another one of its protocol tells
-)
+// pushSpare is a state besides those of upstream: another hub of that protocol tells.
+const pushSpare = "spare"
 
-// State is river.Push.State.
+// State is river.Push.State. A door that has to be asked for yet has none.
 func (p *readerPush) State(ctx context.Context, feed string) ([]river.PushState, error) {
 	_, doors, _, err := p.readers.Known(ctx, feed)
 	if err != nil {
@@ -152,24 +157,29 @@ func (p *readerPush) State(ctx context.Context, feed string) ([]river.PushState,
 	if err != nil {
 		return nil, err
 	}
-	have = slices.DeleteFunc(have, func(f upstream.Follow) bool { return !slices.Contains(f.For, upstream.Reader) })
+	have = slices.DeleteFunc(have, func(f upstream.Follow) bool {
+		return f.State == upstream.Ending || !slices.Contains(f.For, upstream.Reader)
+	})
 	var list []river.PushState
+	shown := make([]bool, len(have))
 	for _, d := range doors {
 		door, err := p.engine.Whole(upstream.Door(d))
 		if err == nil && p.own(door.Hub) {
-			list = append(list, river.PushState{Door: d, Own: true, State: pushOwn, Since: p.since})
+			list = append(list, river.PushState{Door: d, Own: true, State: upstream.Active, Since: p.since})
 			continue
 		}
-		i := slices.IndexFunc(have, func(f upstream.Follow) bool { return isDoor(f, door) })
-		if i < 0 {
+		i := slices.IndexFunc(have, func(f upstream.Follow) bool { return f.Protocol == d.Protocol })
+		switch {
+		case i >= 0 && have[i].Hub == door.Hub:
+			list, shown[i] = append(list, pushState(have[i], d)), true
+		case i >= 0:
 			list = append(list, river.PushState{Door: d, State: pushSpare})
-			continue
 		}
-		list = append(list, pushState(have[i], d))
-		have = slices.Delete(have, i, i+1)
 	}
-	for _, f := range have { // of hubs that the feed does not name, or names no more
-		list = append(list, pushState(f, river.Door{Protocol: f.Protocol, Hub: f.Hub, Wire: f.Wire, Procedure: f.Proc}))
+	for i, f := range have { // of hubs that the feed does not name, or names no more
+		if !shown[i] {
+			list = append(list, pushState(f, river.Door{Protocol: f.Protocol, Hub: f.Hub, Wire: f.Wire, Procedure: f.Proc}))
+		}
 	}
 	return list, nil
 }

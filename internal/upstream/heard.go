@@ -45,13 +45,13 @@ func (e *Engine) Heard(ctx context.Context, topic, protocol string, source netip
 	return wanted, err
 }
 
-// Wants reports whether a hub that asks back may tell us of the feed: rssCloud's
-// challenge.
+// Wants reports whether a hub that asks back speaks of something that we asked for:
+// rssCloud's challenge, before it tells us of the feed, or before it ceases to.
 func (e *Engine) Wants(ctx context.Context, topic, protocol string) (bool, error) {
 	e.Init()
 	list, err := e.Store.FollowsOf(ctx, topic)
 	for _, f := range list {
-		if f.Protocol == protocol && f.Topic == topic && f.wanted() {
+		if f.Protocol == protocol && f.Topic == topic && (f.wanted() || f.State == Ending && f.Claim != 0) {
 			return true, nil
 		}
 	}

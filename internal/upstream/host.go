@@ -47,7 +47,8 @@ func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 		return now, true
 	}
 	at = later(later(s.slot, s.until), now.Add(turnLeast))
-	s.slot = at.Add(max(s.took/time.Duration(h.most), slotLeast))
+	// A little more than it takes, or the next one would find it still at work.
+	s.slot = at.Add(max(s.took*5/4/time.Duration(h.most), slotLeast))
 	return at, false
 }
 
