@@ -54,10 +54,10 @@ func (r *River) get(ctx context.Context, s *Source, cause feedstate.Cause) answe
 }
 
 // ask is get when it is the host's turn. A whole check has two thirds of a lease.
-func (r *River) ask(ctx context.Context, s *Source) answered {
+func (r *River) ask(ctx context.Context, s *Source) (got answered) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
-	got := answered{at: r.now(), asked: feedstate.Request(s.State)}
+	got = answered{at: r.now(), asked: feedstate.Request(s.State)}
 	start := time.Now()
 	defer func() { got.took = time.Since(start) }()
 	q := fetch.Request{

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	lookEvery  = 30 * time.Second // at the clock, when nobody wakes us
+	lookEvery  = 2 * time.Minute // at the clock, when nobody wakes us
 	afterError = 2 * time.Second
 	sweepEvery = 10 * time.Minute
 	sweepSome  = 1000

@@ -16,6 +16,7 @@ import (
 
 const (
 	saveTries  = 5
+	notStored  = 10 * time.Minute // until a feed is read again that could not be stored
 	longestLog = 300 // bytes of a sentence in a Check
 )
 
@@ -46,7 +47,7 @@ func (r *River) readTurn(ctx context.Context, t *turn) {
 }
 
 // keepTrying stores what was read, and tries again while the database is away and the
-// claim lasts: what cannot be stored is read once more when the claim has run out.
+// claim lasts: what cannot be stored is read once more, later.
 func (r *River) keepTrying(ctx context.Context, t *turn, got answered, cause feedstate.Cause) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
@@ -63,9 +64,11 @@ func (r *River) keepTrying(ctx context.Context, t *turn, got answered, cause fee
 			r.logger().Warn("what was read could not be stored", "source", t.s.ID, "err", err)
 		}
 		if !r.open.Load() || r.now().Sub(got.at) > r.options().Lease/2 || !pause(ctx, time.Second<<i) {
-			return
+			break
 		}
 	}
+	// The feed's server is not to be asked every minute because of our trouble.
+	r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(notStored)}})
 }
 
 // take stores what was read of a claimed source: its items, its state and the next check.

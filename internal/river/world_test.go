@@ -1,0 +1,361 @@
+package river_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/nettest"
+	"cloudburst/internal/river"
+)
+
+// world is a river in a bubble of its own time, with an internet of servers that the test
+// plays.
+type world struct {
+	t     *testing.T
+	net   *nettest.Internet
+	store river.Store
+	river *river.River
+	fetch *fetch.Client
+	push  *hubs
+	stop  func() // graceful
+
+	options river.Options
+	jitter  float64
+	setup   func(*river.River) // before Run; nil: nothing
+
+	mu       sync.Mutex
+	pages    map[string]http.HandlerFunc // by "host/path"
+	asked    []asked
+	listened map[string]bool
+	servers  []*http.Server
+}
+
+// asked is one request as a server saw it.
+type asked struct {
+	at     time.Time
+	url    string // host/path?query
+	header http.Header
+}
+
+const feedURL = "http://feeds.test/rss.xml"
+
+// inWorld runs a test in a bubble, on a store.
+func inWorld(t *testing.T, o river.Options, do func(*testing.T, *world)) {
+	t.Helper()
+	open := opener(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}
+		w.push = &hubs{follows: map[string][]river.Door{}}
+		w.store = open(t)
+		w.start()
+		defer w.close()
+		do(t, w)
+	})
+}
+
+func (w *world) start() {
+	logger := slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	w.fetch = fetch.New(fetch.Options{Dial: w.net.Dial, UserAgent: "Cloudburst/test"})
+	w.river = &river.River{
+		Store: w.store, Fetch: w.fetch, Push: w.push, Log: logger, Options: w.options, Key: []byte(strings.Repeat("k", 32)),
+		Random: func() float64 { return w.jitter },
+		Agent: func(n int64) string {
+			return fmt.Sprintf("Cloudburst/test (+http://me.test/about; %d subscribers)", n)
+		},
+	}
+	if w.setup != nil {
+		w.setup(w.river)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := w.river.Run(ctx); err != nil {
+			w.t.Error(err)
+		}
+	}()
+	w.stop = sync.OnceFunc(func() { cancel(); <-ended; w.fetch.CloseIdle() })
+}
+
+// restart stops the program and starts it again, on the same store.
+func (w *world) restart() {
+	w.stop()
+	w.start()
+}
+
+func (w *world) close() {
+	w.stop()
+	for _, s := range w.servers {
+		s.Close()
+	}
+	synctest.Wait()
+}
+
+// serve answers url, which has no port, from now on.
+func (w *world) serve(url string, h http.HandlerFunc) {
+	w.t.Helper()
+	scheme, rest, _ := strings.Cut(url, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	if scheme != "http" {
+		w.t.Fatalf("no server for %s", url)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pages[host+"/"+path] = h
+	if w.listened[host] {
+		return
+	}
+	w.listened[host] = true
+	address := host
+	if !strings.Contains(host, ":") {
+		address = net.JoinHostPort(host, "80")
+	}
+	l, err := w.net.Listen(address)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := &http.Server{Handler: w, ErrorLog: log.New(io.Discard, "", 0)}
+	w.servers = append(w.servers, s)
+	go s.Serve(l)
+}
+
+func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	w.asked = append(w.asked, asked{time.Now(), r.Host + r.URL.RequestURI(), r.Header.Clone()})
+	h := w.pages[r.Host+r.URL.Path]
+	w.mu.Unlock()
+	if h == nil {
+		http.NotFound(out, r)
+		return
+	}
+	h(out, r)
+}
+
+// requests are those that servers saw since the last call.
+func (w *world) requests() []asked {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.asked
+	w.asked = nil
+	return list
+}
+
+// pass lets time go by.
+func (w *world) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// follow makes somebody follow a feed, which is due at once.
+func (w *world) follow(urls ...string) {
+	w.t.Helper()
+	now := time.Now().UTC()
+	var list []river.Addition
+	for _, u := range urls {
+		list = append(list, river.Addition{
+			Subscription: river.Subscription{Reader: "ann", SourceID: river.SourceID(u), AddedAt: now},
+			Source:       river.Source{ID: river.SourceID(u), URL: u, State: feedstate.New(u, now), NextAt: now, CreatedAt: now},
+		})
+	}
+	if _, err := w.store.RiverSubscribe(w.t.Context(), list, now, 1_000_000); err != nil {
+		w.t.Fatal(err)
+	}
+	w.river.Wake()
+}
+
+// source is what is stored of a feed.
+func (w *world) source(url string) river.Source {
+	w.t.Helper()
+	s, err := w.store.Source(w.t.Context(), river.SourceID(url))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// checks are those of a feed, the newest first.
+func (w *world) checks(url string) []river.Check {
+	w.t.Helper()
+	list, err := w.store.Checks(w.t.Context(), river.SourceID(url))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list
+}
+
+// items are those of a feed, the newest first.
+func (w *world) items(url string) []river.Entry {
+	w.t.Helper()
+	list, err := w.store.Items(w.t.Context(), river.ItemQuery{Reader: "ann", SourceID: river.SourceID(url), Limit: 1000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list
+}
+
+func titles(list []river.Entry) string {
+	var out []string
+	for _, e := range list {
+		s := e.Title
+		if !e.EditedAt.IsZero() {
+			s += "*"
+		}
+		if !e.WithdrawnAt.IsZero() {
+			s += "-"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+// rss is a feed with an item for each word, the first the newest; extra goes into the
+// channel.
+func rss(extra string, words ...string) string {
+	var b strings.Builder
+	b.WriteString(`<rss version="2.0"><channel><title>Feed</title><link>http://feeds.test/</link>` + extra)
+	for _, w := range words {
+		id, text, _ := strings.Cut(w, "=")
+		if text == "" {
+			text = id
+		}
+		fmt.Fprintf(&b, `<item><guid isPermaLink="false">%s</guid><title>%s</title><description>About %s.</description></item>`, id, text, text)
+	}
+	return b.String() + `</channel></rss>`
+}
+
+// doc answers with a document and no validators.
+func doc(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/rss+xml")
+		io.WriteString(w, body)
+	}
+}
+
+// status answers with a status and header fields, by name and value.
+func status(code int, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+// tagged answers with a document and an ETag, and 304 to who has it.
+func tagged(body, etag string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["ETag"] = []string{etag}
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		if r.Header.Get("If-None-Match") == etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		io.WriteString(w, body)
+	}
+}
+
+// hubs plays the part of the program that asks hubs.
+type hubs struct {
+	mu      sync.Mutex
+	follows map[string][]river.Door
+	left    []string
+	states  []river.PushState
+	asked   int
+}
+
+func (h *hubs) Follow(_ context.Context, feed, topic string, doors []river.Door) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.follows[feed] = doors
+	h.asked++
+	return nil
+}
+
+func (h *hubs) Leave(_ context.Context, feed string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.follows, feed)
+	h.left = append(h.left, feed)
+	return nil
+}
+
+func (h *hubs) State(context.Context, string) ([]river.PushState, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.states, nil
+}
+
+func (h *hubs) set(states ...river.PushState) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.states = states
+}
+
+// ctx is short for what every method of a store takes.
+type ctx = context.Context
+
+// followAs makes a reader follow a feed.
+func (w *world) followAs(reader, url string) {
+	w.t.Helper()
+	now := time.Now().UTC()
+	_, err := w.store.RiverSubscribe(w.t.Context(), []river.Addition{{
+		Subscription: river.Subscription{Reader: reader, SourceID: river.SourceID(url), AddedAt: now},
+		Source:       river.Source{ID: river.SourceID(url), URL: url, State: feedstate.New(url, now), NextAt: now, CreatedAt: now},
+	}}, now, 1000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.river.Wake()
+}
+
+// change changes the state of a feed, which is due as that says.
+func (w *world) change(url string, do func(feedstate.State, time.Time) feedstate.State) {
+	w.t.Helper()
+	_, err := w.store.ChangeSource(w.t.Context(), river.SourceID(url), func(s *river.Source) error {
+		s.State = do(s.State, time.Now().UTC())
+		s.NextAt = s.State.NextAt
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.river.Wake()
+}
+
+func (w *world) revive(url string) { w.t.Helper(); w.change(url, feedstate.Revive) }
+
+func (w *world) undo(url string) {
+	w.t.Helper()
+	w.change(url, func(s feedstate.State, now time.Time) feedstate.State {
+		s, ok := feedstate.Undo(s, now)
+		if !ok {
+			w.t.Error("there is nothing to undo")
+		}
+		return s
+	})
+}
+
+// downgrading is a server that sends readers from https to http.
+type downgrading struct{}
+
+func (downgrading) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+	return &fetch.Response{
+		Status: 200, Header: http.Header{}, Body: []byte(rss("", "a")), URL: "http://feeds.test/rss.xml",
+		Redirects: []fetch.Redirect{{Status: 302, From: r.URL, To: "http://feeds.test/rss.xml", Downgrade: true}},
+	}, nil
+}
