@@ -116,6 +116,8 @@ whichever they asked in. It takes the pings of weblogs.com as well.
   cloudburst serve            starts the server
   cloudburst ping FEED        says that a feed changed
   cloudburst listen FEED      waits for changes of a feed and prints them
+  cloudburst sources add URL  follows a feed; "opml import" follows a whole list
+  cloudburst river            shows what the followed feeds bring, live
   cloudburst parse FEED       prints what a feed of any format says, as JSON
   cloudburst convert FEED     writes a feed in another format
   cloudburst user add NAME    makes an account, with a feed of its own here

@@ -126,6 +126,9 @@ func baseURL(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
+// noFolderError says that there is neither a server nor its folder.
+type noFolderError struct{ error }
+
 // openFolder opens the store in this process, without serving.
 func (p *Program) openFolder(ctx context.Context, e *config.Effective, tried []string, mayMake bool) (*connection, error) {
 	none := "no server runs"
@@ -134,7 +137,7 @@ func (p *Program) openFolder(ctx context.Context, e *config.Effective, tried []s
 	}
 	data := e.Config.Data
 	if info, err := os.Stat(data); e.Config.Database == "" && !mayMake && (err != nil || !info.IsDir()) {
-		return nil, fmt.Errorf("%s, and there is no data folder %s: start one with \"cloudburst serve\", or name it with --admin.listen or --data", none, data)
+		return nil, noFolderError{fmt.Errorf("%s, and there is no data folder %s: start one with \"cloudburst serve\", or name it with --admin.listen or --data", none, data)}
 	}
 	log := slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	app, err := p.Open(ctx, e.Config, log, io.Discard)

@@ -19,18 +19,23 @@ import (
 )
 
 func (p *Program) explain() *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	x := &explainer{p: p}
+	c := operator(&cobra.Command{
 		Use:   "explain URL…",
-		Short: "Say when a reader would read a feed again, and why",
-		Long: `Reads a feed as a reader does that has never seen it, asks a second time with the
-validators of the first answer, and says what follows: what redirects mean, whether
-unchanged feeds are answered in a few bytes, what each hint in the feed and in the
-answer comes to, when the next check would be and what else was considered, and who
-can be asked to tell of changes.
+		Short: "Say when a feed is read again, and why",
+		Long: `Of a feed that this server follows, it says when the next check is, why, and what else
+was considered, what the last checks did, which hubs tell of its changes and how far
+they can be trusted. --checks adds what was sent and received.
+
+Any other feed it reads as a reader does that has never seen it, asks a second time
+with the validators of the first answer, and says what follows: what redirects mean,
+whether unchanged feeds are answered in a few bytes, what each hint in the feed and in
+the answer comes to, when the next check would be, and who can be asked to tell of
+changes. --stranger does so with a feed that is followed, too.
 
 Times are local; skipHours and skipDays are GMT, as their rule is. --json prints one
-object a line, described in docs/json.md.
+object a line: described in docs/json.md, and for a feed that is followed in
+docs/river-json.md.
 
 The exit status is 1 when a URL cannot be read or is no feed. What a reader would do
 then is said all the same.`,
@@ -42,28 +47,16 @@ then is said all the same.`,
 					return usageError{err}
 				}
 			}
-			failed := false
-			for i, u := range urls {
-				e := p.newExplanation(u, time.Now().Truncate(time.Second))
-				if asJSON {
-					e.now = e.now.UTC()
-				}
-				e.read(c.Context())
-				if err := c.Context().Err(); err != nil {
-					return err
-				}
-				if err := e.print(asJSON, i > 0); err != nil {
-					return err
-				}
-				failed = failed || e.Error != nil
+			if x.stranger && x.user != "" {
+				return usagef("--stranger follows nothing: leave --user out")
 			}
-			if failed {
-				return errSilent
-			}
-			return nil
+			return x.run(c, urls)
 		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	})
+	ofReader(c, &x.user)
+	c.Flags().BoolVar(&x.stranger, "stranger", false, "as a reader that has never seen the feed, whoever follows it here")
+	c.Flags().BoolVarP(&x.exchange, "checks", "v", false, "what was sent and received in the last checks, too")
+	c.Flags().BoolVar(&x.asJSON, "json", false, "one JSON object a line")
 	return c
 }
 

@@ -84,21 +84,7 @@ func fitPassword(text string) (string, error) {
 
 // askPassword asks a person twice, without showing what is typed.
 func (p *Program) askPassword(ctx context.Context, in *os.File, user string) (string, error) {
-	fd := int(in.Fd())
-	before, err := term.GetState(fd)
-	if err != nil {
-		return "", fmt.Errorf("the terminal cannot be read: %w", err)
-	}
-	ask := func(what string) (string, error) {
-		fmt.Fprint(p.Err, what)
-		b, err := term.ReadPassword(fd)
-		fmt.Fprintln(p.Err)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", fmt.Errorf("the terminal cannot be read: %w", err)
-		}
-		return fitPassword(string(b))
-	}
-	password, err := soon(ctx, func() (string, error) {
+	return p.askHidden(ctx, in, func(ask func(string) (string, error)) (string, error) {
 		first, err := ask("Password for " + user + ": ")
 		if err != nil {
 			return "", err
@@ -109,12 +95,32 @@ func (p *Program) askPassword(ctx context.Context, in *os.File, user string) (st
 		}
 		return first, err
 	})
+}
+
+// askHidden lets questions ask a person on the terminal, without showing what is typed.
+func (p *Program) askHidden(ctx context.Context, in *os.File, questions func(ask func(what string) (string, error)) (string, error)) (string, error) {
+	fd := int(in.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("the terminal cannot be read: %w", err)
+	}
+	answer, err := soon(ctx, func() (string, error) {
+		return questions(func(what string) (string, error) {
+			fmt.Fprint(p.Err, what)
+			b, err := term.ReadPassword(fd)
+			fmt.Fprintln(p.Err)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return "", fmt.Errorf("the terminal cannot be read: %w", err)
+			}
+			return fitPassword(string(b))
+		})
+	})
 	if ctx.Err() != nil {
 		// Whoever interrupts the program wants to see again what they type.
 		_ = term.Restore(fd, before)
 		fmt.Fprintln(p.Err)
 	}
-	return password, err
+	return answer, err
 }
 
 // soon is what read gives, or the end of ctx: nothing else ends the wait for somebody

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+)
+
+func (p *Program) notices() *cobra.Command {
+	c := group("notices", "Tell people and programs elsewhere of what arrives",
+		`A notice tells of each item that arrives, of one feed, of one category or of all: a
+program by a webhook (JSON) or a form that is posted, a person by e-mail.
+
+Works on the running server, or on the data folder when none runs.`)
+	c.AddCommand(p.noticesAdd(), p.noticesList(), p.noticesRemove(), p.noticesTry())
+	return c
+}
+
+const noticeFields = `id, source_id, category, via, target, signed, paused, created_at,
+sent, last_at, failures, problem`
+
+func noticeVias() []string { return []string{"webhook", "email", "post"} }
+
+func (p *Program) noticesAdd() *cobra.Command {
+	var user, secretFile string
+	var n client.NoticeRequest
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "add TARGET",
+		Short: "Tell somebody of what arrives",
+		Long: `Tells TARGET, a URL or an e-mail address, of each item that arrives. --via says how:
+webhook posts JSON, which is signed where --secret-file names a secret; post posts a
+form with url, title, text and feed; email needs a mail server in the settings. An
+address with @ is told by email and a URL by webhook when --via does not say otherwise.
+
+--json prints an object: ` + noticeFields + `.`,
+		Example: "  cloudburst notices add --category News https://example.org/hook\n  cloudburst notices add --source https://example.com/rss.xml ann@example.org",
+		Args:    between(1, 1, "one TARGET: a URL or an e-mail address"),
+		RunE: func(c *cobra.Command, args []string) error {
+			n.Target = args[0]
+			if n.Via == "" {
+				n.Via = "webhook"
+				if strings.Contains(n.Target, "@") && !strings.Contains(n.Target, "://") {
+					n.Via = "email"
+				}
+			}
+			if secretFile != "" {
+				secret, err := p.readSecret(c.Context(), "Secret", secretFile)
+				if err != nil {
+					return err
+				}
+				n.Secret = &secret
+			}
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				made, err := s.River(user).PutNotice(ctx, n)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return lines(p.Out).Encode(made)
+				}
+				_, err = fmt.Fprintf(p.Out, "Notice %d tells %s by %s.\n", made.ID, clean(made.Target), made.Via)
+				return err
+			})
+		},
+	})
+	f := c.Flags()
+	ofReader(c, &user)
+	choose(c, &n.Via, "via", "how", noticeVias()...)
+	f.StringVar(&n.Source, "source", "", "only of the feed with this `URL` or id")
+	f.StringVar(&n.Category, "category", "", "only of the category of this `name`")
+	f.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret by which webhooks are signed; - is standard input")
+	f.BoolVar(&asJSON, "json", false, "as a JSON object")
+	return c
+}
+
+func (p *Program) noticesList() *cobra.Command {
+	var user string
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "list",
+		Short: "List who is told of what arrives",
+		Long:  "Lists the notices.\n\n--json prints one object a line: " + noticeFields + ".",
+		Args:  between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				list, err := s.River(user).Notices(ctx)
+				if err != nil {
+					return err
+				}
+				return p.printNotices(list, asJSON)
+			})
+		},
+	})
+	ofReader(c, &user)
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *Program) printNotices(list []client.Notice, asJSON bool) error {
+	out := bufio.NewWriter(p.Out)
+	enc := lines(out)
+	t := newTable(p.Out, "ID", "VIA", "TARGET", "OF", "SENT", "LAST", "PROBLEM")
+	for _, n := range list {
+		of := "everything"
+		switch {
+		case n.SourceID != 0:
+			of = "feed " + strconv.FormatInt(n.SourceID, 10)
+		case n.Category != "":
+			of = n.Category
+		}
+		var err error
+		if asJSON {
+			err = enc.Encode(n)
+		} else {
+			err = t.row(strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, fmt.Sprint(n.Sent), moment(n.LastAt), n.Problem)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.end()
+}
+
+// noticeID is the number of a notice on the command line.
+func noticeID(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, usagef("%q is not the ID of a notice: \"notices list\" tells them", text)
+	}
+	return id, nil
+}
+
+func (p *Program) noticesRemove() *cobra.Command {
+	var user string
+	c := operator(&cobra.Command{
+		Use:   "remove ID",
+		Short: "Tell somebody no more",
+		Long:  "Ends a notice; \"notices list\" tells the IDs.",
+		Args:  between(1, 1, "the ID of one notice"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.aNotice(c, args[0], func(ctx context.Context, s *connection, id int64) (string, error) {
+				return fmt.Sprintf("Notice %d tells nobody any more.", id), s.River(user).DropNotice(ctx, id)
+			})
+		},
+	})
+	ofReader(c, &user)
+	return c
+}
+
+func (p *Program) noticesTry() *cobra.Command {
+	var user string
+	c := operator(&cobra.Command{
+		Use:   "try ID",
+		Short: "Send the newest item now, to see whether it arrives",
+		Long:  "Sends the newest item that a notice would tell of, and says what went wrong if\nsomething did; \"notices list\" tells the IDs.",
+		Args:  between(1, 1, "the ID of one notice"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.aNotice(c, args[0], func(ctx context.Context, s *connection, id int64) (string, error) {
+				return fmt.Sprintf("Notice %d was sent and taken.", id), s.River(user).TryNotice(ctx, id)
+			})
+		},
+	})
+	ofReader(c, &user)
+	return c
+}
+
+// aNotice does something with one notice and prints what it says.
+func (p *Program) aNotice(c *cobra.Command, name string, act func(ctx context.Context, s *connection, id int64) (string, error)) error {
+	id, err := noticeID(name)
+	if err != nil {
+		return err
+	}
+	return p.with(c, false, func(ctx context.Context, s *connection) error {
+		text, err := act(ctx, s, id)
+		if err == nil {
+			_, err = fmt.Fprintln(p.Out, text)
+		}
+		return err
+	})
+}

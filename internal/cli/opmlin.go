@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+)
+
+func (p *Program) opmlImport() *cobra.Command {
+	var user string
+	var o client.OPMLOptions
+	var wait, asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "import FILE|URL|-",
+		Short: "Follow the feeds of a list",
+		Long: `Follows the feeds of an OPML document: of a file, of an address (which the server
+reads), or of standard input for -. Folders become categories. All of it is followed,
+or nothing. The feeds are read afterwards, by the running server; --wait waits until
+each was read once.
+
+With --follow the address is followed itself: what its list gains is followed from
+then on, and what it loses no more.
+
+--json prints an object: title, found, added, had, lists, skipped, problems.`,
+		Example: `  cloudburst opml import subscriptions.opml
+  cloudburst opml import --follow --category Rivers https://example.org/rivers.opml`,
+		Args: between(1, 1, "one FILE or URL, or - for standard input"),
+		RunE: func(c *cobra.Command, args []string) error {
+			var doc io.Reader
+			switch {
+			case isURL(args[0]):
+				o.URL = args[0]
+			case o.Follow:
+				return usagef("--follow needs a URL: a file is not read again")
+			default:
+				in, err := p.inputs().read(c.Context(), args[0], nil)
+				if err != nil {
+					return err
+				}
+				doc = bytes.NewReader(in.Body)
+			}
+			return p.with(c, true, func(ctx context.Context, s *connection) error {
+				return p.importOPML(ctx, s, user, doc, o, wait, asJSON)
+			})
+		},
+	})
+	ofReader(c, &user)
+	c.Flags().StringVar(&o.Category, "category", "", "put everything into the category of this `name` besides")
+	c.Flags().BoolVar(&o.Follow, "follow", false, "follow the list itself, as it changes")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the server has read each of its feeds once")
+	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return c
+}
+
+func (p *Program) importOPML(ctx context.Context, s *connection, user string, doc io.Reader, o client.OPMLOptions, wait, asJSON bool) error {
+	bar := newProgress(p.Err, "imported")
+	o.Progress = bar.at
+	r := s.River(user)
+	res, err := r.ImportOPML(ctx, doc, o)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	for _, problem := range res.Problems {
+		fmt.Fprintf(p.Err, "cloudburst: %s\n", clean(problem))
+	}
+	if asJSON {
+		err = lines(p.Out).Encode(res)
+	} else {
+		err = p.printImported(&res, o.Follow)
+	}
+	if err != nil {
+		return err
+	}
+	if !s.Running {
+		if res.Added+res.Lists > 0 {
+			fmt.Fprintln(p.Err, "No server runs: they are read as soon as one does (cloudburst serve).")
+		}
+		return nil
+	}
+	if wait {
+		if err := p.awaitRead(ctx, r, res.Found); err != nil {
+			return err
+		}
+	}
+	p.tellHowToWatch(ctx, s, user)
+	return nil
+}
+
+func (p *Program) printImported(res *client.ImportedOPML, follow bool) error {
+	text := "Found " + plural(res.Found, "feed")
+	if title := oneLine(res.Title); title != "" {
+		text += " in “" + short(title, 100) + "”"
+	}
+	text += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Had)
+	if res.Skipped > 0 {
+		text += fmt.Sprintf(", %d without a usable address", res.Skipped)
+	}
+	switch {
+	case follow:
+		text += "; the list itself is followed"
+	case res.Lists > 0:
+		text += "; " + plural(res.Lists, "list") + " in it followed"
+	}
+	_, err := fmt.Fprintln(p.Out, text+".")
+	return err
+}
+
+// awaitRead waits until no feed is left that was never read. The longer the server
+// takes to say so, the seldomer it is asked.
+func (p *Program) awaitRead(ctx context.Context, r *client.River, found int) error {
+	bar := newProgress(p.Err, "read")
+	defer bar.end()
+	for {
+		asked := time.Now()
+		left := 0
+		for src, err := range r.Sources(ctx, client.SourceQuery{}) {
+			if err != nil {
+				return err
+			}
+			if src.State == "new" {
+				left++
+			}
+		}
+		bar.at(max(found-left, 0), found)
+		if left == 0 {
+			return nil
+		}
+		if err := wait(ctx, max(200*time.Millisecond, 10*time.Since(asked))); err != nil {
+			return err
+		}
+	}
+}
+
+// tellHowToWatch says where what is new can be seen.
+func (p *Program) tellHowToWatch(ctx context.Context, s *connection, user string) {
+	command := "cloudburst river"
+	if user != "" {
+		command += " --user " + user
+	}
+	text := "Watch them arrive: " + command
+	if st, err := s.Status(ctx); err == nil && st.PublicURL != "" {
+		text += ", or " + clean(st.PublicURL) + "/river"
+	}
+	fmt.Fprintln(p.Err, text)
+}

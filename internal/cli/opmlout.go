@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *Program) opmlExport() *cobra.Command {
+	var user, category string
+	c := operator(&cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write what is followed as a list",
+		Long: `Writes what is followed as OPML 2.0, to FILE or to standard output: every reader of
+feeds can import it. Categories are folders. A file is written beside its name and put
+in place when it is whole.`,
+		Example: "  cloudburst opml export subscriptions.opml\n  cloudburst opml export --category News | cloudburst opml show -",
+		Args:    between(0, 1, "at most one FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				var doc bytes.Buffer
+				if err := s.River(user).ExportOPML(ctx, category, &doc); err != nil {
+					return err
+				}
+				if len(args) == 0 || args[0] == "-" {
+					_, err := p.Out.Write(doc.Bytes())
+					return err
+				}
+				if err := replaceFile(args[0], doc.Bytes()); err != nil {
+					return fmt.Errorf("%s cannot be written: %w", args[0], plainPathError(err))
+				}
+				return nil
+			})
+		},
+	})
+	ofReader(c, &user)
+	c.Flags().StringVar(&category, "category", "", "only the category of this `name`")
+	return c
+}
