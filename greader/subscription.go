@@ -147,6 +147,9 @@ func (c *call) imports() error {
 		return &Error{Status: http.StatusMethodNotAllowed, Msg: "Post an OPML document."}
 	}
 	n, err := c.Backend.Import(c.ctx, c.user, http.MaxBytesReader(c.w, c.r.Body, MaxImport))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The document has more than 8 MiB."}
+	}
 	if err != nil {
 		return err
 	}
