@@ -81,6 +81,7 @@ func (s *site) showSource(rw http.ResponseWriter, r *http.Request, reader string
 		return
 	}
 	amend(&v)
+	s.iconHeaders(rw)
 	s.render(rw, r, status, "source", v)
 }
 
@@ -103,6 +104,8 @@ func (s *site) sourceView(r *http.Request, reader string) (v sourceView, err err
 	}
 	f.Source = e.Source
 	v.Row = s.sourceRow(&f)
+	_, v.Row.Why = condition(&f.Source, s.now())
+	v.Row.Why = sentence(v.Row.Why)
 	v.followView = s.followView(r, v.Row.Name, "")
 	v.Script = "feeds.js"
 	v.ID, v.Private = id, f.Source.Private()

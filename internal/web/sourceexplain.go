@@ -123,7 +123,7 @@ func outcomeBadge(c *river.Check) badge {
 	case feedstate.Changed:
 		return badge{"changed", badgeGood}
 	case feedstate.Unchanged:
-		return badge{"the same", ""}
+		return badge{"same", ""}
 	case feedstate.Failed:
 		return badge{"failed", badgeBad}
 	case feedstate.IsGone:

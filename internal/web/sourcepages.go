@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
@@ -193,27 +192,22 @@ type sourceRow struct {
 func (s *site) sourceRow(f *river.Followed) sourceRow {
 	now := s.now()
 	row := sourceRow{ID: f.SourceID, Name: clean(f.Name(), 200), Host: sourceHost(f.Source.URL), Newest: when(now, f.Source.NewestAt)}
-	row.Icon, row.Letter = s.sourceIcon(&f.Source), letter(row.Name)
+	row.Icon, row.Letter = s.icon(f.Source.About.Icon), initial(row.Name)
 	row.Badges, row.Why = badges(&f.Source, now)
 	row.Words, row.Next = upcoming(&f.Source, now)
 	return row
 }
 
-// sourceIcon is the address of a feed's picture that these pages may show; "": none.
-func (s *site) sourceIcon(f *river.Source) string { return "" }
+// iconHeaders let a page show the pictures of feeds from where they are, if the setting
+// says so.
+func (s *site) iconHeaders(rw http.ResponseWriter) {
+	if s.images() == ImagesDirect {
+		rw.Header().Set("Content-Security-Policy", strings.Replace(policy, "img-src 'self' data:", "img-src 'self' data: http: https:", 1))
+	}
+}
 
 func sourceHost(address string) string {
 	return strings.TrimPrefix(hostOf(address), "www.")
-}
-
-// letter stands for a feed that has no picture.
-func letter(name string) string {
-	for _, r := range name {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return strings.ToUpper(string(r))
-		}
-	}
-	return "·"
 }
 
 // sourcesPage lists what the reader follows.
@@ -229,6 +223,7 @@ func (s *site) sourcesPage(rw http.ResponseWriter, r *http.Request, reader strin
 		return
 	}
 	v.Bookmarklet = bookmarklet(s.base(r))
+	s.iconHeaders(rw)
 	s.render(rw, r, http.StatusOK, "sources", v)
 }
 
@@ -244,6 +239,9 @@ func (s *site) listSources(ctx context.Context, reader string, v *sourcesView) e
 		return err
 	}
 	v.Add = s.blankAdd(categories)
+	if v.Query.Page*sourcesAPage >= max(v.Total, 1) {
+		v.Query.Page = max(v.Total-1, 0) / sourcesAPage
+	}
 	q := v.Query.of(reader)
 	if q.Limit = sourcesAtOnce + 1; v.Query.Page > 0 || v.Total > sourcesAtOnce {
 		q.Skip, q.Limit, v.Paged = v.Query.Page*sourcesAPage, sourcesAPage+1, true

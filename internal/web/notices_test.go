@@ -1,0 +1,72 @@
+package web
+
+import (
+	"strconv"
+	"testing"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func TestCategoriesAreMadeRenamedMergedPublishedAndRemoved(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	has(t, g.look("/feeds/categories"), ">News<", ">public<", `href="/rivers/alice/News"`, `href="/rivers/alice/News/feed.xml"`, `href="/rivers/alice/News/opml"`, ">only you<", "2 feeds")
+	has(t, g.look(g.done("/feeds/categories", "name", " Garden & home ", "public", "yes")), "The category is there.", `href="/rivers/alice/Garden%20&amp;%20home"`)
+	has(t, g.wrong(409, "/feeds/categories", "name", "News", "public", "yes"), "There is a category News already.", `value="News"`)
+	has(t, g.wrong(400, "/feeds/categories", "name", " "), "Write the name")
+	has(t, g.look(g.done("/feeds/categories/public", "name", "Apple", "public", "yes")), `href="/rivers/alice/Apple"`)
+	lacks(t, g.look(g.done("/feeds/categories/public", "name", "Apple")), `href="/rivers/alice/Apple"`)
+	g.wrong(404, "/feeds/categories/public", "name", "Nothing", "public", "yes")
+	has(t, g.wrong(200, "/feeds/categories/rename", "from", "Apple", "to", "News"), "Merge two categories?", "News is public: everybody can then see")
+	has(t, g.look(g.done("/feeds/categories/rename", "from", "Apple", "to", "Fruit")), "new name", ">Fruit<")
+	page := g.look(g.done("/feeds/categories/rename", "from", "Fruit", "to", "News", "sure", "yes"))
+	lacks(t, page, ">Fruit<")
+	has(t, page, "4 feeds")
+	has(t, g.wrong(404, "/feeds/categories/rename", "from", "Fruit", "to", "X"), "There is no category")
+	has(t, g.wrong(400, "/feeds/categories/rename", "from", "News", "to", ""), "Write the new name.")
+	has(t, g.wrong(200, "/feeds/categories/remove", "name", "News"), "Remove the category News?")
+	lacks(t, g.look(g.done("/feeds/categories/remove", "name", "News", "sure", "yes")), ">News<")
+}
+
+func TestReadingListsAreShownAndDropped(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	has(t, g.look("/feeds/lists"), "Technology, kept by Anna", "48 feeds", ">failing<", "An HTML page, not an outline.", "It is part of <bdi>Technology, kept by Anna</bdi>")
+	has(t, g.wrong(200, "/feeds/lists/drop", "id", "1", "remove", "yes"), "Stop following the list and all its feeds?")
+	lacks(t, g.look(g.done("/feeds/lists/drop", "id", "2", "remove", "")), "broken.opml")
+	lacks(t, g.look(g.done("/feeds/lists/drop", "id", "1", "remove", "yes", "sure", "yes")), "Technology")
+	g.wrong(404, "/feeds/lists/drop", "id", "77")
+	g.wrong(404, "/feeds/lists/drop", "id", "x")
+}
+
+func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	page := g.look("/feeds/notices?source=" + strconv.FormatInt(river.SourceID("http://scripting.com/rss.xml"), 10))
+	has(t, page, "anna@example.org", ">failing<", "The mail server said 550 no such user.", ">paused<", ">works<", "signed with a secret", `" selected>Scripting News<`)
+	lacks(t, page, secret)
+	for _, c := range [][2]string{{"email", "nobody"}, {"webhook", "ftp://x"}, {"pigeon", "https://a.example/"}} {
+		page = g.wrong(400, "/feeds/notices", "via", c[0], "target", c[1], "what", "c:News", "secret", secret)
+		has(t, page, `value="`+c[1]+`"`, `<option value="c:News" selected>`, "aria-invalid")
+		lacks(t, page, secret)
+	}
+	has(t, g.look(g.done("/feeds/notices", "via", "webhook", "target", "https://bot.example/x", "what", "c:News", "secret", "s")), "https://bot.example/x", "It is set up.")
+	g.done("/feeds/notices", "via", "post", "target", "https://bot.example/y", "what", "s:"+strconv.FormatInt(river.SourceID("http://scripting.com/rss.xml"), 10))
+	g.wrong(404, "/feeds/notices", "via", "post", "target", "https://bot.example/y", "what", "s:12345")
+	if all, _ := g.brook.Notices(t.Context(), "alice"); len(all) != 5 || all[3].Category != "News" || all[3].Secret != "s" || all[4].SourceID == 0 {
+		t.Errorf("%+v", all)
+	}
+	g.brook.tryNotice = func(int64) error { return fault.New(fault.Unreadable, "The mail server said: <no>.") }
+	has(t, g.wrong(200, "/feeds/notices/try", "id", "2"), "It was tried now, and did not work.", "The mail server said: &lt;no&gt;.")
+	g.brook.tryNotice = nil
+	has(t, g.look(g.done("/feeds/notices/try", "id", "1")), "it was taken")
+	has(t, g.look(g.done("/feeds/notices/pause", "id", "1")), "It is paused.")
+	has(t, g.look(g.done("/feeds/notices/pause", "id", "1")), "It goes on")
+	has(t, g.wrong(200, "/feeds/notices/remove", "id", "2"), "Remove this notice?")
+	lacks(t, g.look(g.done("/feeds/notices/remove", "id", "2", "sure", "yes")), "anna@example.org")
+	g.wrong(404, "/feeds/notices/try", "id", "77")
+}

@@ -1,0 +1,202 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/upstream"
+)
+
+// garden is a town whose people follow feeds.
+type garden struct {
+	*town
+	brook *brook
+}
+
+func newGarden(t *testing.T) *garden {
+	t.Helper()
+	x := newTown(t)
+	b := newBrook(func() time.Time { return x.fake.now })
+	x.River, x.Explained = b, func(f *river.Followed, e *river.Explanation) any {
+		return map[string]any{"source": f.SourceID, "sentence": e.Sentence}
+	}
+	x.pages = x.Routes()
+	return &garden{x.as("alice"), b}
+}
+
+// source is a feed that was read a while ago.
+func source(now time.Time, url, title string) river.Source {
+	return river.Source{URL: url, About: river.About{Title: title, Home: "https://" + hostOf(url) + "/", Format: "RSS 2.0", Language: "en"}, Items: 42, NewestAt: now.Add(-3 * time.Hour),
+		NextAt: now.Add(40 * time.Minute), State: feedstate.State{CheckedAt: now.Add(-20 * time.Minute), ReadAt: now.Add(-20 * time.Minute), NextAt: now.Add(40 * time.Minute)}}
+}
+
+// planted fills a river with a feed in every condition, for reader.
+func planted(b *brook, reader string) {
+	now := b.now()
+	at := func(url, title string, change func(*river.Source), categories ...string) {
+		s := source(now, url, title)
+		if change != nil {
+			change(&s)
+		}
+		b.follow(reader, s, categories...)
+	}
+	at("http://scripting.com/rss.xml", "Scripting News", func(s *river.Source) {
+		s.State.Push = feedstate.Push{Since: now.Add(-90 * time.Hour), Until: now.Add(20 * time.Hour), Announced: 40, Missed: 1}
+		s.NewestAt = now.Add(-4 * time.Minute)
+		s.About.Description = "It's even worse than it appears."
+	}, "People of the web")
+	at("https://daringfireball.net/feeds/json", "Daring Fireball", nil, "People of the web", "Apple")
+	at("https://feeds.bbci.co.uk/news/world/rss.xml", "BBC News: World", func(s *river.Source) {
+		s.State.Wait = &feedstate.Wait{Value: "5400", Until: now.Add(80 * time.Minute), Status: 503}
+		s.State.Failures, s.State.Failure = 1, &feedstate.Failure{Kind: feedstate.ErrLimited, Status: 503, Text: "503 Service Unavailable", At: now}
+	}, "News")
+	at("https://old.example.org/very/long/path/to/a/feed/that/goes/on/and/on/rss.xml", "A weblog with a name that goes on for rather long, as some names do, and does not end before the line does", func(s *river.Source) {
+		s.State.Failures, s.State.Since = 7, now.Add(-100*time.Hour)
+		s.State.Failure = &feedstate.Failure{Kind: feedstate.ErrStatus, Status: 404, Text: "404 Not Found", At: now}
+	}, "News")
+	at("https://gone.example.net/atom.xml", "The one that ended", func(s *river.Source) {
+		s.State.Gone = &feedstate.Gone{At: now.Add(-200 * time.Hour), Reason: "410 Gone"}
+		s.NextAt = time.Time{}
+	})
+	at("https://new.example.com/feed.xml", "Moved house", func(s *river.Source) {
+		s.State.Moves = []feedstate.Move{{From: "http://user:pass@old.example.com/feed.xml", To: s.URL, At: now.Add(-70 * time.Hour), Why: "301", Proven: true}}
+	}, "People of the web")
+	at("https://members.example.com/rss", "For members", func(s *river.Source) {
+		s.Login = river.Login{Kind: river.LoginBasic, Name: "alice", Secret: "sealed-" + secret}
+	}, "Apple")
+	at("https://wall.example.com/rss", "Behind a wall", func(s *river.Source) {
+		s.State.Failures, s.State.Since = 2, now.Add(-5*time.Hour)
+		s.State.Failure = &feedstate.Failure{Kind: feedstate.ErrStatus, Status: 401, Text: "401 Unauthorized", At: now}
+	})
+	at("https://fresh.example.com/feed", "", func(s *river.Source) {
+		s.State.CheckedAt, s.NewestAt, s.Items, s.NextAt = time.Time{}, time.Time{}, 0, now
+	})
+	at("https://例え.jp/フィード.xml", "RSS の話 — \u202eright to left\u202c", nil, "Without\u00a0end")
+}
+
+// explanation is a long one, of the feed at url.
+func explanation(s river.Source, now time.Time) river.Explanation {
+	e := river.Explanation{Source: s, Sentence: "next check 14:42: max-age 12 h seen 02:20; ttl 60 and skipHours considered",
+		Trust: "Of the last 41 changes the hubs told 40, so they are trusted: a check a day makes sure",
+		Notes: []string{"Its server sends the whole document although nothing changed"}}
+	e.Decision.Considered = []feedstate.Consideration{
+		{Rule: feedstate.RuleMaxAge, Value: "43200", Text: "max-age 12 h seen 02:20", Until: now.Add(40 * time.Minute), Effect: feedstate.Decides},
+		{Rule: feedstate.RuleTTL, Value: "60", Text: "ttl 60 min", Until: now.Add(20 * time.Minute), Effect: feedstate.Allows},
+		{Rule: feedstate.RuleSkip, Value: "0 1 2 3 4 5", Text: "skipHours (0–5 GMT)", Effect: feedstate.Allows},
+		{Rule: feedstate.RuleSyndication, Value: "hourly/0", Text: "sy:updateFrequency 0", Effect: feedstate.Ignored, Note: "not a number above 0"},
+	}
+	for i := range 20 {
+		c := river.Check{At: now.Add(-time.Duration(i*i+i)*13*time.Minute - 20*time.Minute), Took: time.Duration(84+i*7) * time.Millisecond, URL: s.URL, Status: 304, Outcome: feedstate.Unchanged,
+			Text: "304 Not Modified", Next: now.Add(-time.Duration(i*i) * 12 * time.Minute), Why: "max-age 12 h",
+			Sent:     "GET /rss.xml HTTP/1.1\nHost: scripting.com\nIf-None-Match: \"1a2b\"\nAccept-Encoding: gzip, br\nUser-Agent: Cloudburst/1.0 (+http://hub.example:5337/; 3 subscribers)",
+			Received: "304 Not Modified\nETag: \"1a2b\"\nCache-Control: max-age=43200"}
+		switch {
+		case i%4 == 1:
+			c.Status, c.Outcome, c.Text, c.New, c.Bytes, c.Cause, c.Door = 200, feedstate.Changed, "2 new items", 2+i/3, 48213, feedstate.Pushed, "notify-rsscloud"
+		case i == 6 || i == 7:
+			c.Status, c.Outcome, c.Text = 0, feedstate.Failed, "its server took too long"
+		case i == 10:
+			c.Cause, c.Hops = feedstate.ByHand, []feedstate.Hop{{Status: 302, From: s.URL, To: "https://cdn.example.com/rss.xml"}}
+		}
+		e.Checks = append(e.Checks, c)
+	}
+	e.Push = []river.PushState{
+		{Door: river.Door{Protocol: upstream.RSSCloud, Hub: "http://rpc.rsscloud.io:5337/pleaseNotify"}, State: upstream.Active, Since: now.Add(-90 * time.Hour), Until: now.Add(20 * time.Hour), HeardAt: now.Add(-4 * time.Minute)},
+		{Door: river.Door{Protocol: upstream.WebSub, Hub: "https://hub.example.com/"}, State: upstream.Refused, Rejected: 3, LastError: "403 Forbidden: topic not allowed"},
+	}
+	return e
+}
+
+// rich fills in what the other pages show.
+func (b *brook) rich(reader string) {
+	now := b.now()
+	planted(b, reader)
+	_ = b.PutCategory(context.Background(), reader, "News", true)
+	_ = b.PutCategory(context.Background(), reader, "Empty", false)
+	b.lists = []river.ReadingList{
+		{ID: 1, Reader: reader, URL: "https://lists.example.org/technology.opml", Title: "Technology, kept by Anna", Category: "Tech", Feeds: 48, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: feedstate.State{CheckedAt: now.Add(-5 * time.Hour)}},
+		{ID: 2, Reader: reader, URL: "https://lists.example.org/broken.opml", Feeds: 3, ReadAt: now.Add(-200 * time.Hour), NextAt: now.Add(-time.Second), Problem: "an HTML page, not an outline", State: feedstate.State{CheckedAt: now.Add(-time.Hour)}},
+		{ID: 3, Reader: reader, URL: "https://lists.example.org/part.opml", Title: "Hardware", Feeds: 12, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: feedstate.State{CheckedAt: now.Add(-5 * time.Hour)}, Memory: river.ListMemory{Parent: 1}},
+	}
+	b.notices = []river.Notice{
+		{ID: 1, Reader: reader, Via: river.ViaWebhook, Target: "https://bot.example.org/hooks/4711/a-rather-long-address/that-does-not-fit/into-a-line", Secret: secret, Sent: 1204, LastAt: now.Add(-time.Hour)},
+		{ID: 2, Reader: reader, Via: river.ViaEmail, Target: "anna@example.org", Category: "News", Failures: 3, Problem: "the mail server said 550 no such user", Sent: 2, LastAt: now.Add(-30 * time.Hour), NextAt: now.Add(20 * time.Minute)},
+		{ID: 3, Reader: reader, Via: river.ViaPost, Target: "https://example.org/post", SourceID: river.SourceID("http://scripting.com/rss.xml"), Paused: true},
+	}
+	b.explain = func(id int64) (river.Explanation, error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		f, ok := b.subs[reader][id]
+		if !ok {
+			return river.Explanation{}, fault.New(fault.NotFound, "There is no such source.")
+		}
+		e := explanation(f.Source, b.now())
+		switch {
+		case f.Source.State.Gone != nil:
+			e.Sentence, e.Decision.Considered, e.Push, e.Trust, e.Notes = "no further check: 410 Gone", nil, nil, "", []string{"It is gone since 12 November"}
+		case f.Source.State.CheckedAt.IsZero():
+			e = river.Explanation{Source: f.Source, Sentence: "next check now: it has never been read"}
+		}
+		return e, nil
+	}
+}
+
+// TestServeSources is a bench to look at the pages from: go test -run TestServeSources -serve 127.0.0.1:8080
+func TestServeSources(t *testing.T) {
+	if *serveOn == "" {
+		t.Skip("only with -serve")
+	}
+	f := newFake()
+	w, bus := newWeb(t, f)
+	f.now = time.Now().UTC()
+	rich(f, bus)
+	w.Now = time.Now
+	w.PublicURL = "http://" + *serveOn
+	b := newBrook(func() time.Time { return time.Now().UTC() })
+	w.River = b
+	w.TestFeed = w.PublicURL + "/test/rss.xml"
+	mux := settled(t, w, f)
+	b.rich("alice")
+	for i := range 1200 {
+		b.follow("many", source(b.now(), fmt.Sprintf("https://people.example.net/~user%04d/rss.xml", i), fmt.Sprintf("Weblog number %d", i)), fmt.Sprintf("Group %d", i%40))
+	}
+	for i := range 500 {
+		b.follow("some", source(b.now(), fmt.Sprintf("https://people.example.net/~user%04d/rss.xml", i), fmt.Sprintf("Weblog number %d", i)), fmt.Sprintf("Group %d", i%20))
+	}
+	w.ReaderOf = func(user string) string {
+		if user == "bob" {
+			return bobReads
+		}
+		return user
+	}
+	b.add = func(q river.Request) (river.Added, error) {
+		switch q.URL {
+		case "https://example.com/several":
+			return river.Added{Choices: []river.Choice{{URL: "https://example.com/comments.xml", Title: "Comments on Example", Format: "RSS 2.0", Kind: "comments"}, {URL: "https://example.com/feed.xml", Title: "Example", Format: "RSS 2.0", Kind: "feed"}, {URL: "https://example.com/a/rather/long/address/that/does/not/fit/into/one/line/feed.json", Format: "JSON Feed 1.1", Kind: "feed"}}}, nil
+		case "https://example.com/nothing":
+			return river.Added{}, fault.New(fault.NotFound, "The page at https://example.com/nothing has no feeds, and names none.")
+		}
+		return river.Added{Followed: b.follow(q.Reader, source(b.now(), q.URL, q.Title), q.Categories...), New: true}, nil
+	}
+	b.refresh = func(int64) (river.Check, error) {
+		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "It was read less than a minute ago.", RetryAfter: 48 * time.Second}
+	}
+	b.tryNotice = func(id int64) error {
+		if id == 2 {
+			return fault.New(fault.Unreadable, "The mail server said: 550 no such user.")
+		}
+		return nil
+	}
+	server := &http.Server{Addr: *serveOn, Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	time.AfterFunc(*serveFor, func() { _ = server.Close() })
+	t.Log(server.ListenAndServe())
+}
+
+// bobReads is the river that bob sees on the bench.
+const bobReads = "many"

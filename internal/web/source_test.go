@@ -1,0 +1,479 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// page opens a page and holds it to what every page is held to.
+func (g *garden) look(path string) string {
+	g.Helper()
+	rec := g.open(path)
+	check(g.T, rec)
+	if rec.Code != 200 {
+		g.Errorf("%s: %d\n%s", path, rec.Code, rec.Body)
+	}
+	return rec.Body.String()
+}
+
+// sends a form, and expects to be led to another page, which it returns.
+func (g *garden) done(path string, fields ...string) string {
+	g.Helper()
+	rec := g.send(path, fields...)
+	if rec.Code != 303 {
+		g.Errorf("POST %s: %d\n%s", path, rec.Code, rec.Body)
+	}
+	return rec.Header().Get("Location")
+}
+
+// wrong sends a form that is not in order, and returns the page that says so.
+func (g *garden) wrong(status int, path string, fields ...string) string {
+	g.Helper()
+	rec := g.send(path, fields...)
+	check(g.T, rec)
+	if rec.Code != status {
+		g.Errorf("POST %s: %d, not %d\n%s", path, rec.Code, status, rec.Body)
+	}
+	return rec.Body.String()
+}
+
+// mainOf is what a page says, without its frame.
+func mainOf(page string) string {
+	_, page, _ = strings.Cut(page, "<main")
+	return page[:min(len(page), 6000)]
+}
+
+func has(t *testing.T, page string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(page, w) {
+			t.Errorf("the page lacks %q:\n%s", w, mainOf(page))
+		}
+	}
+}
+
+func lacks(t *testing.T, page string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if strings.Contains(page, w) {
+			t.Errorf("the page has %q:\n%s", w, mainOf(page))
+		}
+	}
+}
+
+func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	page := g.look("/feeds")
+	has(t, page, "You follow 10 feeds.", "4 need a look.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not read yet<",
+		"404 Not Found", "its server asked to be left alone until 15:22 UTC", "its server wants to know who reads it", "scripting.com", "https://fresh.example.com/feed")
+	if strings.Count(page, ">Daring Fireball<") != 2 {
+		t.Error("a feed in two categories stands in both")
+	}
+	lacks(t, page, "user:pass", "/rss.xml\"") // addresses that are not its own to open
+	page = g.look("/feeds?show=broken")
+	has(t, page, "A weblog with a name", "The one that ended")
+	lacks(t, page, "Daring Fireball")
+	has(t, g.look("/feeds?q=nothing+is+like+that"), "Nothing that you follow is like that.")
+	page = g.look("/feeds?category=Apple")
+	has(t, page, "Daring Fireball")
+	lacks(t, page, "Scripting News")
+}
+
+func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	if rec := g.open("/feeds"); rec.Code != 303 || rec.Header().Get("Location") != "/feeds/start" {
+		t.Errorf("%d %s", rec.Code, rec.Header().Get("Location"))
+	}
+	g.TestFeed = "http://hub.example:5337/test/rss.xml"
+	page := g.look("/feeds/start")
+	has(t, page, "The test feed of this server", "Scripting News", "https://xkcd.com/atom.xml", "/feeds/import", "/feeds/add")
+	page = g.wrong(400, "/feeds/start")
+	has(t, page, "Tick at least one feed")
+	g.wrong(400, "/feeds/start", "feed", "https://not-offered.example/rss")
+	if to := g.done("/feeds/start", "feed", g.TestFeed, "feed", "https://xkcd.com/atom.xml"); to != "/river" {
+		t.Error(to)
+	}
+	list, err := g.brook.Subscriptions(t.Context(), river.SubscriptionQuery{Reader: "alice"})
+	if err != nil || len(list) != 2 || list[1].Source.URL != "https://xkcd.com/atom.xml" || list[1].Categories[0] != "To look at and to listen to" {
+		t.Errorf("%v %+v", err, list)
+	}
+	has(t, g.look("/feeds/start"), "you follow it")
+}
+
+func TestFeedsToBeginWithAreAWellFormedListOfADozen(t *testing.T) {
+	t.Parallel()
+	folders, err := startFolders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, seen := 0, map[string]bool{}
+	for _, f := range folders {
+		for _, feed := range f.Feeds {
+			n++
+			if !webAddress(feed.URL) || !webAddress(feed.Home) || feed.Title == "" || feed.Text == "" || seen[feed.URL] {
+				t.Errorf("%+v", feed)
+			}
+			seen[feed.URL] = true
+		}
+	}
+	if n != 12 {
+		t.Errorf("%d feeds", n)
+	}
+}
+
+func TestFreshInstallIsUsedFromItsOwnMachineOnly(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.cookie, g.PublicURL = "", ""
+	g.Fresh = func(context.Context) bool { return true }
+	g.people.first = "k3v9"
+	g.pages = g.Routes()
+	from := func(method, path, remote, host string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, strings.NewReader("feed=https%3A%2F%2Fxkcd.com%2Fatom.xml"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.RemoteAddr, r.Host = remote, host
+		rec := httptest.NewRecorder()
+		g.pages.ServeHTTP(rec, r)
+		return rec
+	}
+	if rec := from("GET", "/feeds/start", "127.0.0.1:9", "localhost:5337"); rec.Code != 200 || !strings.Contains(rec.Body.String(), "Follow these") || !strings.Contains(rec.Body.String(), "/setup") {
+		t.Errorf("%d\n%s", rec.Code, rec.Body)
+	}
+	rec := from("GET", "/feeds/start", "203.0.113.9:9", "hub.example")
+	if check(t, rec); rec.Code != 200 || strings.Contains(rec.Body.String(), "Follow these") || !strings.Contains(rec.Body.String(), `href="/setup"`) {
+		t.Errorf("%d\n%s", rec.Code, rec.Body)
+	}
+	if rec := from("POST", "/feeds/start", "203.0.113.9:9", "hub.example"); rec.Code != 403 {
+		t.Errorf("a stranger chose for the server: %d", rec.Code)
+	}
+	if rec := from("POST", "/feeds/start", "127.0.0.1:9", "evil.example"); rec.Code != 403 {
+		t.Errorf("a page of somebody else's chose for the server: %d", rec.Code)
+	}
+	if rec := from("POST", "/feeds/start", "127.0.0.1:9", "localhost:5337"); rec.Code != 303 {
+		t.Errorf("%d\n%s", rec.Code, rec.Body)
+	}
+}
+
+func TestStrangersAreSentToSignIn(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	g.cookie = ""
+	for _, path := range []string{"/feeds", "/feeds/start", "/feeds/add?url=x", "/feeds/7", "/feeds/7.json", "/feeds/import", "/feeds/import/x", "/feeds/export.opml", "/feeds/categories", "/feeds/lists", "/feeds/notices"} {
+		if rec := g.open(path); rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login?next=") {
+			t.Errorf("%s: %d %s", path, rec.Code, rec.Header().Get("Location"))
+		}
+	}
+	for _, path := range []string{"/feeds/add", "/feeds/7/settings", "/feeds/7/unfollow", "/feeds/categories", "/feeds/notices/remove"} {
+		if rec := g.send(path, "sure", "yes"); rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login") {
+			t.Errorf("%s: %d %s", path, rec.Code, rec.Header().Get("Location"))
+		}
+	}
+}
+
+func TestFeedIsFollowedByItsAddress(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	var asked river.Request
+	g.brook.add = func(q river.Request) (river.Added, error) {
+		asked = q
+		return river.Added{Followed: g.brook.follow(q.Reader, source(g.fake.now, q.URL, "Example"), q.Categories...), New: true}, nil
+	}
+	to := g.done("/feeds/add", "url", " feed:https://example.org/rss ", "category", "News", "new", "Mine", "title", "My own", "every", "1h0m0s", "login", "wsse", "name", "me", "secret", "pass")
+	if asked.URL != "https://example.org/rss" || asked.Reader != "alice" || asked.Title != "My own" || asked.Interval != time.Hour || strings.Join(asked.Categories, ",") != "News,Mine" ||
+		asked.Login != (river.Login{Kind: river.LoginWSSE, Name: "me", Secret: "pass"}) {
+		t.Errorf("%+v", asked)
+	}
+	has(t, g.look(to), "You follow it now. 42 items of it are in your river.")
+	g.brook.add = func(q river.Request) (river.Added, error) {
+		return river.Added{Followed: g.brook.follow(q.Reader, source(g.fake.now, q.URL, "Example"))}, nil
+	}
+	has(t, g.look(g.done("/feeds/add", "url", "https://example.org/rss")), "You follow this feed already.")
+}
+
+func TestSlipsOfTheAddressStandBesideItAndLoseNothing(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	g.brook.add = func(river.Request) (river.Added, error) {
+		return river.Added{}, fault.New(fault.NotFound, "The page has no feeds.")
+	}
+	page := g.wrong(404, "/feeds/add", "url", `https://example.com/"><script>`, "new", "<b>Mine", "title", "T'1", "every", "6h0m0s", "login", "basic", "name", "me", "secret", secret)
+	has(t, page, "The page has no feeds.", `value="https://example.com/&#34;&gt;&lt;script&gt;"`, `value="&lt;b&gt;Mine"`, `value="T&#39;1"`, `<option value="6h0m0s" selected>`, `<option value="basic" selected>`, `value="me"`)
+	lacks(t, page, secret)
+	has(t, g.wrong(400, "/feeds/add", "url", "  "), "Write the address")
+	for fields, want := range map[string]string{"basic": "Write the name", "header": "name of the header", "dance": "no way to log in", "token": "Write the password"} {
+		has(t, g.wrong(400, "/feeds/add", "url", "https://a.example/", "login", fields), want)
+	}
+	g.brook.add = func(river.Request) (river.Added, error) {
+		return river.Added{}, &fault.Error{Code: fault.TooMany, Msg: "You follow 100,000 feeds.", RetryAfter: 5 * time.Second}
+	}
+	rec := g.send("/feeds/add", "url", "https://a.example/")
+	if rec.Code != 429 || rec.Header().Get("Retry-After") != "5" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+}
+
+func TestPageWithSeveralFeedsAsksWhichAndKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	g.brook.add = func(river.Request) (river.Added, error) {
+		return river.Added{Choices: []river.Choice{{URL: "https://a.example/comments", Title: "Comments", Kind: "comments"}, {URL: "https://a.example/feed?a=1&b=2", Title: `</label><script>alert(1)</script>`, Format: "Atom 1.0", Kind: "feed"}}}, nil
+	}
+	page := g.wrong(200, "/feeds/add", "url", "https://a.example/", "new", "Mine", "title", "T", "every", "1h0m0s", "login", "basic", "name", "me", "secret", secret)
+	has(t, page, "has 2 feeds", ">comments<", `value="https://a.example/feed?a=1&amp;b=2" required checked`, `name="new" value="Mine"`, `name="title" value="T"`, `name="every" value="1h0m0s"`, `name="login" value="basic"`, "once more")
+	lacks(t, page, secret, "<script>alert")
+}
+
+// theBookmark is the one address on our pages that is a script: it is there to be dragged.
+const theBookmark = "javascript:location.href=%27http://hub.example:5337/feeds/add?url=%27+encodeURIComponent%28location.href%29"
+
+func TestBookmarkFillsInTheFormAndFollowsNothing(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	g.brook.add = func(river.Request) (river.Added, error) {
+		t.Error("it was followed by looking")
+		return river.Added{}, nil
+	}
+	page := g.look("/feeds/add?url=" + url.QueryEscape("https://example.org/a?b=c&d=\"e") + "&title=Own")
+	has(t, page, `value="https://example.org/a?b=c&amp;d=&#34;e"`, `value="Own"`)
+	has(t, g.look("/feeds"), `<a class="drag" href="`+strings.Replace(theBookmark, "+", "&#43;", 1)+`"`)
+	for in, want := range map[string]string{"feed://a.example/x": "https://a.example/x", "web+feed:http://a.example/": "http://a.example/", "FEED:https://a.example": "https://a.example", "https://a.example": "https://a.example", "feed": "feed", "": ""} {
+		if got := plainAddress(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
+
+func TestPageOfAFeedTellsEverything(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	id := river.SourceID("http://scripting.com/rss.xml")
+	page := g.look(sourceHref(id))
+	has(t, page, "Scripting News", "Next check 14:42: max-age 12 h seen 02:20", "It&#39;s even worse than it appears.", "<code>max-age</code>", "decides", "would allow it earlier", "not a number above 0",
+		"If-None-Match", "a hub said that it changed, by notify-rsscloud", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 refused", "403 Forbidden", "they are trusted",
+		"<svg class=\"chart checks\"", "The last 20 checks since", `href="/feeds/`+strconv.FormatInt(id, 10)+`.json"`)
+	lacks(t, page, secret)
+	page = g.look(sourceHref(river.SourceID("https://members.example.com/rss")))
+	has(t, page, "Change its login", `value="alice"`)
+	lacks(t, page, "sealed-")
+	has(t, g.look(sourceHref(river.SourceID("https://gone.example.net/atom.xml"))), "Read it again", "410 Gone")
+	page = g.look(sourceHref(river.SourceID("https://new.example.com/feed.xml")))
+	has(t, page, "http://old.example.com/feed.xml", "Read it at the old address again")
+	lacks(t, page, "user:pass")
+	has(t, g.look(sourceHref(river.SourceID("https://fresh.example.com/feed"))), "it has not been read", "None yet.")
+	rec := g.open(sourceHref(id) + ".json")
+	var data map[string]any
+	if err := json.Unmarshal(rec.Body.Bytes(), &data); err != nil || rec.Header().Get("Content-Type") != "application/json" || data["sentence"] == "" {
+		t.Errorf("%v %v\n%s", err, rec.Header(), rec.Body)
+	}
+}
+
+func TestFeedThatOneDoesNotFollowIsNotThere(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	id := sourceHref(river.SourceID("https://members.example.com/rss"))
+	g.as("bob")
+	for _, path := range []string{id, id + ".json", "/feeds/1", "/feeds/x", "/feeds/-1", "/feeds/99999999999999999999"} {
+		rec := g.open(path)
+		if check(t, rec); rec.Code != 404 || strings.Contains(rec.Body.String(), "members") {
+			t.Errorf("%s: %d\n%s", path, rec.Code, rec.Body)
+		}
+	}
+	g.brook.refresh = func(int64) (river.Check, error) { t.Error("it was read"); return river.Check{}, nil }
+	for _, path := range []string{id + "/refresh", id + "/unfollow", id + "/settings", id + "/login", id + "/revive", id + "/undo"} {
+		if rec := g.send(path, "sure", "yes"); rec.Code != 404 {
+			t.Errorf("%s: %d", path, rec.Code)
+		}
+	}
+}
+
+func TestSettingsOfAFeedAreSaved(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	id := river.SourceID("http://scripting.com/rss.xml")
+	to := g.done(sourceHref(id)+"/settings", "title", " Dave ", "category", "News", "category", "Apple", "new", "Mine", "every", "15m0s")
+	page := g.look(to)
+	has(t, page, "The settings are saved.", ">Dave<", `<option value="15m0s" selected>`)
+	f, _ := g.brook.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
+	if f.Title != "Dave" || strings.Join(f.Categories, ",") != "Apple,Mine,News" || f.Interval != 15*time.Minute {
+		t.Errorf("%+v", f.Subscription)
+	}
+	g.done(sourceHref(id)+"/settings", "every", "1ns")
+	f, _ = g.brook.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
+	if f.Title != "" || f.Categories != nil || f.Interval != feedstate.ShortestOwn {
+		t.Errorf("%+v", f.Subscription)
+	}
+	g.brook.err = fault.New(fault.Invalid, "A category has at most 100 characters.")
+	if rec := g.send(sourceHref(id)+"/settings", "title", "x"); rec.Code != 400 {
+		t.Errorf("%d", rec.Code)
+	}
+}
+
+func TestLoginOfAFeedIsSavedAndItsSecretNeverShown(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	id := river.SourceID("http://scripting.com/rss.xml")
+	page := g.wrong(400, sourceHref(id)+"/login", "login", "basic", "name", "me")
+	has(t, page, "Write the password or token.", `value="me"`, `<option value="basic" selected>`)
+	page = g.look(g.done(sourceHref(id)+"/login", "login", "header", "name", "X-Key", "secret", secret))
+	has(t, page, "read with it, for you only", `value="X-Key"`)
+	lacks(t, page, secret)
+	has(t, g.look(g.done(sourceHref(id)+"/login", "login", "")), "read without a login")
+}
+
+func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	id := river.SourceID("http://scripting.com/rss.xml")
+	has(t, g.look(g.done(sourceHref(id)+"/refresh")), "It was read just now: 304 Not Modified.")
+	g.brook.refresh = func(int64) (river.Check, error) {
+		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "It was read less than a minute ago", RetryAfter: 48 * time.Second}
+	}
+	rec := g.send(sourceHref(id) + "/refresh")
+	if check(t, rec); rec.Code != 429 || rec.Header().Get("Retry-After") != "48" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	has(t, rec.Body.String(), "It was read less than a minute ago. Try again in 48 s.")
+	g.brook.refresh = func(int64) (river.Check, error) {
+		return river.Check{}, fault.New(fault.Conflict, "It is being read at this moment.")
+	}
+	has(t, g.wrong(409, sourceHref(id)+"/refresh"), "It is being read at this moment.")
+	has(t, g.wrong(409, sourceHref(id)+"/undo"), "It was not moved.")
+	gone := river.SourceID("https://gone.example.net/atom.xml")
+	has(t, g.look(g.done(sourceHref(gone)+"/revive")), "The feed is read again")
+}
+
+func TestFollowingEndsOnlyWhenItIsMeant(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	id := river.SourceID("http://scripting.com/rss.xml")
+	has(t, g.wrong(200, sourceHref(id)+"/unfollow"), "Stop following Scripting News?")
+	has(t, g.look("/feeds"), "Scripting News")
+	page := g.look(g.done(sourceHref(id)+"/unfollow", "sure", "yes"))
+	has(t, page, "You do not follow that feed any more.")
+	lacks(t, page, "Scripting News")
+}
+
+func TestManyFeedsAreShownByPages(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	for i := range 1201 {
+		g.brook.follow("alice", source(g.fake.now, fmt.Sprintf("https://people.example.net/%04d", i), fmt.Sprintf("Weblog %04d", i)), fmt.Sprintf("Group %d", i%5))
+	}
+	page := g.look("/feeds")
+	has(t, page, "You follow 1,201 feeds.", "Weblog 0000", "Weblog 0199", `href="/feeds?page=2" rel="next"`, `href="/feeds?category=Group&#43;3"`)
+	lacks(t, page, "Weblog 0200")
+	page = g.look("/feeds?page=7")
+	has(t, page, "Weblog 1200", `href="/feeds?page=6" rel="prev"`)
+	lacks(t, page, `rel="next"`)
+	has(t, g.look("/feeds?page=99999999"), "Weblog 1200")
+	has(t, g.look("/feeds?page=5&q=Weblog+0001"), "There are no more.", "rel=\"prev\"")
+	page = g.look("/feeds?category=Group+3")
+	has(t, page, "Weblog 0003", `href="/feeds?category=Group&#43;3&amp;page=2"`)
+	lacks(t, page, "Weblog 0004")
+}
+
+func TestHostileFeedsAreOnlyWords(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	s := source(g.fake.now, "javascript:alert(1)", `<img src=x onerror=alert(1)>"'`+"\x00\u202e")
+	s.About.Home, s.About.Description, s.About.Format, s.About.Problem = "javascript:alert(2)", "<script>x</script>", "<b>", "<i>"
+	s.State.Failures, s.State.Failure = 3, &feedstate.Failure{Kind: feedstate.ErrStatus, Status: 500, Text: "<script>bad</script>", At: g.fake.now}
+	s.State.Moves = []feedstate.Move{{From: "javascript:alert(3)", To: "<x>", At: g.fake.now, Why: "<why>"}}
+	f := g.brook.follow("alice", s, `<b>"cat`)
+	g.brook.explain = func(int64) (river.Explanation, error) {
+		e := explanation(s, g.fake.now)
+		e.Sentence, e.Trust, e.Notes = "<script>s</script>", "<script>t</script>", []string{"<script>n</script>"}
+		e.Source.ID = f.SourceID
+		e.Checks[0].Text, e.Checks[0].Sent, e.Checks[0].Why, e.Checks[0].Outcome = "<script>c</script>", "<script>sent</script>\x1b[31m", "<script>w</script>", "<o>"
+		e.Push[0].Hub, e.Push[0].State, e.Push[0].Protocol = "javascript:x", "<s>", "<p>"
+		return e, nil
+	}
+	for _, path := range []string{"/feeds", sourceHref(f.SourceID), "/feeds/categories", "/feeds/notices", "/feeds/import"} {
+		page := g.look(path)
+		lacks(t, page, "<script>s", "<script>b", "<script>c", "<script>x", "<script>n", "<script>t", "<script>w", "<img src=x", `href="javascript:alert`, "<why>", "<o>", "<s>", "<x>", "\x1b", "\x00")
+	}
+}
+
+func TestStatusPageTellsOfReading(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	has(t, g.look("/status"), ">Reading<", "10 feeds are followed here; 3 are failing, 1 is gone.", "48,211 checks", "Told of by push")
+	g.brook.err = fault.New(fault.Unavailable, "The database is away.")
+	if rec := g.open("/status"); rec.Code != 200 || strings.Contains(rec.Body.String(), ">Reading<") {
+		t.Errorf("%d", rec.Code)
+	}
+}
+
+func TestDatabaseThatIsAwayIsSaidOnEveryPage(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	g.brook.explain = nil
+	g.brook.err = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
+	for _, path := range []string{"/feeds", "/feeds/start", "/feeds/add", sourceHref(river.SourceID("http://scripting.com/rss.xml")), "/feeds/import", "/feeds/import/x", "/feeds/export.opml", "/feeds/categories", "/feeds/lists", "/feeds/notices"} {
+		rec := g.open(path)
+		if check(t, rec); rec.Code != 503 || rec.Header().Get("Retry-After") != "5" {
+			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
+		}
+	}
+}
+
+func TestPictureOfTheChecksHasWordsAndEveryForm(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	e := explanation(river.Source{URL: "https://a.example/"}, now)
+	svg := string(checksChart(e.Checks, now.Add(time.Hour), now))
+	has(t, svg, "<title", "<desc", "5 brought something, 13 found it the same and 2 did not work. The next is in 1 h.", `class="cross"`, `class="same"`, `class="s1"`, `class="next"`)
+	if checksChart(e.Checks[:1], now, now) != "" || checksChart(nil, now, now) != "" {
+		t.Error("one check is no picture")
+	}
+	e.Checks[1].At = e.Checks[0].At
+	if svg := checksChart(e.Checks[:2], time.Time{}, e.Checks[0].At); strings.Contains(string(svg), "NaN") {
+		t.Error(svg)
+	}
+}
+
+func BenchmarkPageOf500Feeds(b *testing.B) {
+	f := newFake()
+	br := newBrook(func() time.Time { return f.now })
+	for i := range 500 {
+		br.follow("", source(f.now, fmt.Sprintf("https://people.example.net/%04d", i), fmt.Sprintf("Weblog %04d", i)), fmt.Sprintf("Group %d", i%20))
+	}
+	w := &Web{Hub: f, Store: f, River: br, Now: func() time.Time { return f.now }}
+	pages := w.Routes()
+	for b.Loop() {
+		r := httptest.NewRequest("GET", "http://localhost/feeds", nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		r.Header.Set("Accept-Encoding", "gzip")
+		rec := httptest.NewRecorder()
+		if pages.ServeHTTP(rec, r); rec.Code != 200 {
+			b.Fatal(rec.Code)
+		}
+	}
+}

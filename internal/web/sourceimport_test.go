@@ -1,0 +1,138 @@
+package web
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// upload sends the form that has a file in it.
+func (g *garden) upload(path, file string, doc []byte, fields ...string) *httptest.ResponseRecorder {
+	g.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for i := 0; i+1 < len(fields); i += 2 {
+		_ = w.WriteField(fields[i], fields[i+1])
+	}
+	part, err := w.CreateFormFile("file", file)
+	if err != nil {
+		g.Fatal(err)
+	}
+	_, _ = part.Write(doc)
+	_ = w.Close()
+	r := httptest.NewRequest("POST", path, &body)
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	return g.do(r)
+}
+
+const aList = `<opml version="2.0"><head><title>Mine &amp; yours</title></head><body><outline text="Web"><outline text="A" type="rss" xmlUrl="https://a.example/rss"/></outline><outline text="B" type="rss" xmlUrl="https://b.example/rss"/></body></opml>`
+
+func TestListIsTakenInAndThePageCountsWhatWasRead(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	rec := g.upload("/feeds/import", "feeds.opml", []byte(aList), "category", "", "url", "", "follow", "")
+	if rec.Code != 303 {
+		t.Fatalf("%d\n%s", rec.Code, rec.Body)
+	}
+	to := rec.Header().Get("Location")
+	page := g.look(to)
+	has(t, page, "has 2 feeds. You follow all of them now.", "2 feeds are still to be read", `<noscript><meta http-equiv="refresh"`, `data-every="2000"`)
+	read := func(u string) {
+		_, _ = g.brook.alter("alice", river.SourceID(u), func(f *river.Followed) error { f.Source.State.CheckedAt = g.fake.now; return nil })
+	}
+	read("https://a.example/rss")
+	has(t, g.look(to), `<span class="num">1</span> of the <span class="num">2</span> new feeds have been read`)
+	read("https://b.example/rss")
+	page = g.look(to)
+	has(t, page, "All feeds that you follow have been read.")
+	lacks(t, page, "http-equiv", "data-every")
+	g.as("bob")
+	lacks(t, g.look(to), "has 2 feeds")
+}
+
+func TestWhatCameOfAListIsSaidInFull(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	var options river.ImportOptions
+	g.brook.imported = func(_, _ string, o river.ImportOptions) (river.Imported, error) {
+		options = o
+		return river.Imported{Title: "Anna's <b>", Found: 50, Added: 40, Had: 9, Skipped: 1, Lists: 1, Problems: []string{"line 7: no address <script>"}}, nil
+	}
+	page := g.look(g.done("/feeds/import", "url", "feed:https://lists.example/tech.opml", "follow", "yes", "category", "Tech"))
+	has(t, page, "“Anna&#39;s &lt;b&gt;” has 50 feeds. You follow 40 of them now that you did not follow before. 9 you followed already. 1 has no usable address and was left out. The list itself is followed", "Line 7: no address &lt;script&gt;.")
+	if options.URL != "https://lists.example/tech.opml" || !options.Follow || options.Category != "Tech" {
+		t.Errorf("%+v", options)
+	}
+}
+
+func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	has(t, g.wrong(400, "/feeds/import", "category", "Keep <me>"), "Choose a file, or write the address of a list.", "Keep &lt;me&gt;")
+	rec := g.upload("/feeds/import", "x.opml", []byte("<html>no"), "category", "Tech")
+	if check(t, rec); rec.Code != 400 || !strings.Contains(rec.Body.String(), "This is no OPML.") || !strings.Contains(rec.Body.String(), `value="Tech"`) {
+		t.Errorf("%d\n%s", rec.Code, rec.Body)
+	}
+	rec = g.upload("/feeds/import", "x.opml", bytes.Repeat([]byte("x"), maxImport+1))
+	if check(t, rec); rec.Code != 400 || !strings.Contains(rec.Body.String(), "larger than 20 MiB") {
+		t.Errorf("%d\n%s", rec.Code, rec.Body)
+	}
+	g.brook.imported = func(_, _ string, o river.ImportOptions) (river.Imported, error) {
+		return river.Imported{}, fault.New(fault.Unreadable, "Its server answered 404.")
+	}
+	has(t, g.wrong(422, "/feeds/import", "url", "https://lists.example/none", "follow", "yes"), "Its server answered 404.", `value="https://lists.example/none"`, `value="yes" checked`)
+	r := httptest.NewRequest("POST", "/feeds/import", strings.NewReader("--x\r\nbroken"))
+	r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+	if rec := g.do(r); rec.Code != 400 {
+		t.Errorf("a broken form: %d", rec.Code)
+	}
+}
+
+func TestOnlySoManyListsAreInMemoryAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	hold, began := make(chan struct{}), make(chan struct{}, importsAtOnce)
+	g.brook.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
+		began <- struct{}{}
+		<-hold
+		return river.Imported{}, nil
+	}
+	ended := make(chan int, importsAtOnce)
+	for range importsAtOnce {
+		go func() { ended <- g.send("/feeds/import", "url", "https://a.example/x.opml").Code }()
+		<-began
+	}
+	if rec := g.send("/feeds/import", "url", "https://a.example/x.opml"); rec.Code != 503 || rec.Header().Get("Retry-After") == "" {
+		t.Errorf("%d", rec.Code)
+	}
+	close(hold)
+	for range importsAtOnce {
+		if code := <-ended; code != 303 {
+			t.Error(code)
+		}
+	}
+}
+
+func TestListIsGivenOutForOtherReaders(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.rich("alice")
+	rec := g.open("/feeds/export.opml?category=" + url.QueryEscape("People of the web"))
+	if rec.Code != 200 || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/x-opml") || rec.Header().Get("Content-Disposition") != "attachment; filename=feeds-people-of-the-web.opml" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	if body := rec.Body.String(); !strings.Contains(body, "http://scripting.com/rss.xml") || strings.Contains(body, "bbci") {
+		t.Error(body)
+	}
+	for name, want := range map[string]string{"": "feeds.opml", "../../\"x\r\n": "feeds-x.opml", "例え": "feeds.opml", strings.Repeat("ab ", 100): "feeds-" + strings.TrimSuffix(strings.Repeat("ab-", 14)[:41], "-") + ".opml"} {
+		if got := exportName(name); got != want && len(got) > 60 {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}
