@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"html"
 	"html/template"
 	"net/url"
@@ -64,6 +65,7 @@ type riverPost struct {
 	*content
 	ID, Seq  int64
 	At       int64  // Unix milliseconds
+	Said     int64  // when it was published, likewise
 	Group    string // the same for all items of one feed that one check brought
 	First    bool   // of its group on the page
 	Number   int    // on the page
@@ -135,7 +137,7 @@ func (s *site) post(e *river.Entry, how showing) riverPost {
 	if at.IsZero() {
 		at = e.At
 	}
-	p.When = when(how.now, at)
+	p.When, p.Said = when(how.now, at), at.UnixMilli()
 	p.ReadAt = clockOf(e.ReadAt, e.At, how.zone)
 	p.Edited, p.Taken = when(how.now, e.EditedAt), when(how.now, e.WithdrawnAt)
 	return p
@@ -320,10 +322,31 @@ func (s *site) riverDays(list []river.Entry, how showing) (days []riverDay) {
 		if n := len(d.Posts); n > 0 && d.Posts[n-1].Group == p.Group {
 			p.First = false
 		}
-		p.Number = len(d.Posts) + 1
 		d.Posts = append(d.Posts, p)
 	}
+	for _, d := range days {
+		order(d.Posts)
+	}
 	return days
+}
+
+// order puts the items of each group into the order in which they were published, the
+// newest first: the river's own order says nothing of what came at the same moment.
+func order(posts []riverPost) {
+	for from := 0; from < len(posts); {
+		to := from + 1
+		for to < len(posts) && !posts[to].First {
+			to++
+		}
+		group := posts[from:to]
+		slices.SortStableFunc(group, func(a, b riverPost) int {
+			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Said, a.Said))
+		})
+		for i := range group {
+			group[i].First, group[i].Number = i == 0, from+i+1
+		}
+		from = to
+	}
 }
 
 func dayName(t, now time.Time) string {

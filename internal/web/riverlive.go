@@ -254,7 +254,8 @@ func (s *site) piece(ctx context.Context, key channelKey, q river.ItemQuery) (pi
 	how := showing{now: s.now(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true}
 	for _, e := range s.shownTo(key.stretch, list) {
 		one.Reset()
-		if err := s.pages["river"].ExecuteTemplate(&one, "item", s.post(&e, how)); err != nil {
+		p := s.post(&e, how)
+		if err := s.pages["river"].ExecuteTemplate(&one, "item", &p); err != nil {
 			return nil, 0, err
 		}
 		frameOf(&out, strconv.FormatInt(e.Seq, 10), bytes.TrimSpace(one.Bytes()))

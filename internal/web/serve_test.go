@@ -2,6 +2,7 @@ package web
 
 import (
 	"flag"
+	"fmt"
 	"net/http"
 	"os"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
 )
 
 var (
@@ -36,11 +38,19 @@ func TestServe(t *testing.T) {
 		}
 		return out, nil
 	}
+	b := newBrook(w.Now)
+	flow(b, "alice")
+	w.River, w.Arrivals, w.Images, w.Remote, w.ImageKey = b, b.Listen, ImagesProxy, &gallery{}, []byte("0123456789abcdef0123456789abcdef")
+	source := river.SourceID("http://scripting.com/rss.xml")
 	server := &http.Server{Addr: *serveOn, Handler: settled(t, w, f), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		tick := time.NewTicker(2 * time.Second)
 		defer tick.Stop()
-		for range tick.C {
+		for n := 0; ; n++ {
+			<-tick.C
+			if n%5 == 4 {
+				b.arrive(river.Item{SourceID: source, GUID: fmt.Sprint("live-", n), Content: river.Content{HTML: "<p>Something new, number " + fmt.Sprint(n/5) + ".</p>", Link: "http://scripting.com/", Published: time.Now()}})
+			}
 			f.mu.Lock()
 			f.now = time.Now().UTC()
 			f.mu.Unlock()

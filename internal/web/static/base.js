@@ -28,7 +28,7 @@ function relative(then, now) {
 
 function tick() {
   const now = Date.now();
-  for (const el of document.querySelectorAll("time[datetime]")) {
+  for (const el of document.querySelectorAll("time[datetime]:not([data-clock])")) {
     const text = relative(Date.parse(el.dateTime), now);
     if (text !== null && text !== el.textContent) el.textContent = text;
   }

@@ -1,0 +1,99 @@
+// The keys of the river. The dialog behind ? has the same list.
+
+const byId = (id) => document.getElementById(id);
+const items = () => [...document.querySelectorAll("#days .item")];
+const places = { r: "/river", f: "/feeds", s: "/river?starred=1", l: "/log", d: "/docs" };
+let went = 0; // when g was pressed
+
+const mine = () => document.activeElement?.closest?.(".item");
+
+// The item that keys mean: the one with the focus, else the first on the screen.
+function current() {
+  return mine() ?? items().find((item) => item.getBoundingClientRect().bottom > 60) ?? document.querySelector(".alone .item");
+}
+
+function go(item) {
+  if (!item) return;
+  item.focus({ preventScroll: true });
+  item.scrollIntoView({ block: "start" });
+}
+
+function step(by, list = items()) {
+  const here = mine();
+  if (!here) return go(by > 0 ? list.find((item) => item.getBoundingClientRect().top > -20) : list.findLast((item) => item.getBoundingClientRect().top < 0));
+  const after = by > 0 ? list.find((item) => here.compareDocumentPosition(item) & 4) : list.findLast((item) => here.compareDocumentPosition(item) & 2);
+  if (after) return go(after);
+  if (by > 0) byId("older")?.firstElementChild.click();
+}
+
+const press = (selector) => current()?.querySelector(selector)?.click();
+
+function open() {
+  const link = current()?.querySelector("a.open") ?? current()?.querySelector("a.at");
+  if (link) window.open(link.href, "_blank", "noopener");
+}
+
+function unfold() {
+  const item = current();
+  const rest = item?.querySelector(".whole");
+  if (rest) return rest.click();
+  const fold = item?.querySelector("details");
+  if (fold) fold.open = !fold.open;
+}
+
+function read() {
+  if (document.querySelector(".marking")) press(".readmark");
+  else if (byId("news")) byId("news").textContent = "Read marks are off. They are at the end of the page, under What this page shows.";
+}
+
+const keys = {
+  j: () => step(1),
+  k: () => step(-1),
+  n: () => step(1, items().filter((item) => item.matches(".first"))),
+  p: () => step(-1, items().filter((item) => item.matches(".first"))),
+  o: open,
+  v: open,
+  x: unfold,
+  m: read,
+  s: () => press(".star"),
+  "/": () => byId("q")?.focus(),
+  "?": () => byId("keys")?.showModal(),
+  ".": () => { const pill = byId("pill"); if (pill && !pill.hidden) pill.click(); },
+  g: () => { went = Date.now(); },
+};
+
+// As the pattern of a feed has it: Page Down and Page Up go from item to item, but not
+// past what has not been seen of a long one.
+function inFeed(event) {
+  const item = mine();
+  if (!item || event.altKey || event.metaKey) return false;
+  const box = item.getBoundingClientRect();
+  if (event.ctrlKey) {
+    if (event.key === "End") (document.querySelector("#older a") ?? document.querySelector("footer a")).focus();
+    else if (event.key === "Home") byId("q")?.focus();
+    else return false;
+  } else if (event.key === "PageDown" && box.bottom <= innerHeight) step(1);
+  else if (event.key === "PageUp" && box.top >= 0) step(-1);
+  else if (event.key === "Enter" && document.activeElement === item) open();
+  else return false;
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+  if (event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (inFeed(event)) return event.preventDefault();
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("audio, video")) return;
+  if (Date.now() - went < 1500 && places[event.key]) {
+    event.preventDefault();
+    went = 0;
+    location.href = places[event.key];
+    return;
+  }
+  if (!Object.hasOwn(keys, event.key)) return;
+  event.preventDefault();
+  keys[event.key]();
+});

@@ -1,0 +1,294 @@
+// Makes the river live: what arrives waits behind a button, so that nothing moves under
+// the reader's eyes; older items, whole texts and marks come without another page. The
+// pages do all of it without this file, but for being live.
+
+const keep = 400; // items in a page that is open all day; older ones are a page away
+const minutes = -new Date().getTimezoneOffset();
+const byId = (id) => document.getElementById(id);
+const items = () => [...document.querySelectorAll("#days .item")];
+const title = () => document.title.replace(/^\(\d+\) /, "");
+
+if (!document.cookie.split("; ").includes(`tz=${minutes}`)) {
+  document.cookie = `tz=${minutes}; path=/; max-age=31536000; samesite=lax`;
+}
+
+function say(text) {
+  const news = byId("news");
+  if (news) news.textContent = text;
+}
+
+// Dates and times of day as the reader's own clock has them.
+const dateOf = (ms) => new Date(ms + minutes * 60000).toISOString().slice(0, 10);
+
+function clocks(scope) {
+  for (const el of scope.querySelectorAll("time[data-clock]")) {
+    const t = new Date(el.dateTime);
+    const day = el.closest(".item")?.dataset.at;
+    const far = day && dateOf(+day) !== dateOf(+t);
+    el.textContent = `${far ? t.toLocaleDateString("en-GB", { day: "numeric", month: "short" }) + " " : ""}${t.toTimeString().slice(0, 5)}`;
+  }
+}
+
+function nameDays() {
+  const today = dateOf(Date.now());
+  for (const day of document.querySelectorAll("#days .day")) {
+    const days = Math.round((Date.parse(today) - Date.parse(day.dataset.day)) / 864e5);
+    const name = days <= 0 ? "Today" : days === 1 ? "Yesterday" : null;
+    const span = day.querySelector("h2 span");
+    if (name) span.textContent = name;
+    else if (/day$/.test(span.textContent) && !/,/.test(span.textContent)) {
+      span.textContent = new Date(day.dataset.day).toLocaleDateString("en-GB", { weekday: "long", timeZone: "UTC" });
+    }
+  }
+}
+
+// The feed of a day, made if it is not there.
+function feedOf(date) {
+  const days = [...document.querySelectorAll("#days .day")];
+  const there = days.find((d) => d.dataset.day === date);
+  if (there) return there.querySelector("[role=feed]");
+  const made = document.createElement("section");
+  made.className = "day";
+  made.dataset.day = date;
+  const long = new Date(date).toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+  made.innerHTML = `<h2 id="d${date}"><span></span></h2><div role="feed" aria-labelledby="d${date}"></div>`;
+  const span = made.querySelector("span");
+  span.textContent = span.title = long;
+  byId("days").insertBefore(made, days.find((d) => d.dataset.day < date) ?? null);
+  return made.querySelector("[role=feed]");
+}
+
+// Which items begin a group, and their numbers.
+function number(feed) {
+  let before = null;
+  [...feed.children].forEach((item, i) => {
+    item.classList.toggle("first", before !== item.dataset.group);
+    item.ariaPosInSet = i + 1;
+    before = item.dataset.group;
+  });
+}
+
+const above = (a, b) => a.dataset.at - b.dataset.at || a.dataset.said - b.dataset.said || (BigInt(a.id.slice(1)) > BigInt(b.id.slice(1)) ? 1 : -1);
+
+function insert(item) {
+  const feed = feedOf(dateOf(+item.dataset.at));
+  let next = [...feed.children].find((other) => above(item, other) > 0) ?? null;
+  while (next && !next.classList.contains("first") && next.dataset.group !== item.dataset.group) next = next.previousElementSibling; // a group stays together
+  feed.insertBefore(item, next);
+  clocks(item);
+  return feed;
+}
+
+function trim() {
+  const all = items();
+  if (all.length <= keep) return;
+  let n = keep; // a group stays together: its places are not in the order in which it stands
+  while (all[n] && all[n].dataset.group === all[n - 1].dataset.group) n++;
+  for (const item of all.slice(n)) {
+    const feed = item.parentElement;
+    item.remove();
+    if (!feed.children.length) feed.parentElement.remove();
+  }
+  const last = all.slice(0, n).filter((item) => item.dataset.group === all[n - 1].dataset.group)
+    .reduce((a, b) => ((a.dataset.at - b.dataset.at || (BigInt(a.id.slice(1)) < BigInt(b.id.slice(1)) ? -1 : 1)) < 0 ? a : b));
+  const url = new URL(byId("river").dataset.plain, location.href);
+  url.searchParams.set("before", `${last.dataset.at}.${last.id.slice(1)}`);
+  let older = byId("older");
+  if (!older) {
+    older = document.createElement("nav");
+    older.className = "pages";
+    older.id = "older";
+    older.ariaLabel = "Older items";
+    older.innerHTML = '<a rel="next">Older</a>';
+    byId("days").after(older);
+  }
+  older.firstElementChild.href = url.href;
+}
+
+function swap(old, fresh) {
+  fresh.classList.toggle("first", old.classList.contains("first"));
+  fresh.ariaPosInSet = old.ariaPosInSet;
+  const height = document.documentElement.scrollHeight;
+  const passed = old.getBoundingClientRect().bottom <= 0;
+  const focused = old.contains(document.activeElement);
+  old.replaceWith(fresh);
+  if (passed && !CSS.supports("overflow-anchor", "auto")) scrollBy(0, document.documentElement.scrollHeight - height);
+  if (focused) fresh.focus({ preventScroll: true });
+  clocks(fresh);
+}
+
+// What is being read does not change unless its reader wants it to.
+function renew(old, fresh) {
+  const box = old.getBoundingClientRect();
+  const seen = !document.hidden && box.bottom > 0 && box.top < innerHeight;
+  if (!seen && !old.contains(document.activeElement)) return swap(old, fresh);
+  old.dataset.seq = fresh.dataset.seq;
+  let button = old.querySelector(".held");
+  if (!button) {
+    button = document.createElement("button");
+    button.className = "held";
+    old.querySelector(".about").append(button);
+  }
+  button.textContent = fresh.querySelector(".taken") ? "Taken out of the feed: show" : "Edited: show";
+  button.onclick = () => swap(old, fresh);
+}
+
+let source = null;
+let waiting = new Map();
+let show = () => {};
+
+function live() {
+  source?.close();
+  source = null;
+  waiting = new Map();
+  document.title = title();
+  const root = byId("river");
+  if (root && +root.dataset.minutes !== minutes) clocks(root);
+  if (!root?.dataset.stream) return;
+  const pill = byId("pill");
+  const state = byId("live");
+  const tell = (text, on) => {
+    state.hidden = false;
+    state.classList.toggle("on", on);
+    if (byId("live-text").textContent !== text) byId("live-text").textContent = text;
+  };
+
+  show = () => {
+    if (pill.dataset.reload) return location.reload();
+    const fresh = [...waiting.values()].sort(above);
+    waiting.clear();
+    pill.hidden = true;
+    document.title = title();
+    byId("empty")?.remove();
+    new Set(fresh.map((item) => { item.classList.add("fresh"); return insert(item); })).forEach(number);
+    nameDays();
+    trim();
+    document.dispatchEvent(new Event("cloudburst:fresh"));
+    return fresh.at(-1);
+  };
+  pill.onclick = () => {
+    const top = show();
+    scrollTo({ top: 0 });
+    top?.focus({ preventScroll: true });
+  };
+
+  const settle = () => {
+    if (!waiting.size) return;
+    if (!items().length) return show(); // there is nothing that could move
+    const text = `${waiting.size} new`;
+    pill.textContent = text;
+    pill.hidden = false;
+    document.title = `(${waiting.size}) ${title()}`;
+    say(text);
+  };
+
+  source = new EventSource(root.dataset.stream);
+  source.onopen = () => tell("Live", true);
+  source.onerror = () => tell(source.readyState === EventSource.CLOSED ? "Not live: load the page again" : "Connecting again", false);
+  source.onmessage = (event) => {
+    const part = document.createElement("template");
+    part.innerHTML = event.data; // made by the server, which cleans what strangers wrote
+    const item = part.content.firstElementChild;
+    if (!item) return;
+    const there = byId(item.id);
+    if (there) {
+      if (+there.dataset.seq < +item.dataset.seq) renew(there, item);
+      return;
+    }
+    const last = items().at(-1);
+    if (last && byId("older") && above(item, last) < 0) return; // it belongs to another page
+    waiting.set(item.id, item);
+    settle();
+  };
+  source.addEventListener("reset", () => {
+    pill.textContent = "Much is new: load the page again";
+    pill.dataset.reload = "yes";
+    pill.hidden = false;
+  });
+}
+
+// Marks: the button changes at once, and back when that did not work.
+async function mark(button) {
+  const on = button.ariaPressed === "true";
+  const star = button.classList.contains("star");
+  const body = new URLSearchParams({ [button.name]: button.value });
+  const set = (value) => {
+    button.ariaPressed = value;
+    button.name = (value ? "un" : "") + (star ? "star" : "read");
+    if (star) button.firstElementChild.textContent = value ? "★" : "☆";
+    else button.closest(".item").classList.toggle("read", value);
+  };
+  set(!on);
+  try {
+    const answer = await fetch("/river/mark", { method: "POST", body, headers: { Accept: "text/plain" } });
+    if (!answer.ok || answer.redirected) throw answer;
+    say(star ? (on ? "Not starred any more" : "Starred") : on ? "Not read" : "Read");
+  } catch {
+    set(on);
+    say("That could not be kept. Is the server there, and are you signed in?");
+  }
+}
+
+async function load(href) {
+  const answer = await fetch(href, { headers: { Accept: "text/html" } });
+  if (!answer.ok) throw answer;
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+async function whole(link) {
+  const item = link.closest(".item");
+  try {
+    const page = await load(link.href);
+    const text = page.querySelector(".item .e-content");
+    item.querySelector(":scope > .e-content").replaceWith(text);
+    link.closest(".rest").remove();
+    item.focus({ preventScroll: true });
+  } catch {
+    location.href = link.href;
+  }
+}
+
+async function older(link) {
+  const slow = setTimeout(() => { link.textContent = "Reading older ones"; }, 300);
+  try {
+    const page = await load(link.href);
+    const before = items().at(-1);
+    for (const day of page.querySelectorAll("#days .day")) {
+      const feed = feedOf(day.dataset.day);
+      feed.parentElement.querySelector("h2").replaceChildren(...day.querySelector("h2").childNodes);
+      for (const item of [...day.querySelectorAll(".item")]) if (!byId(item.id)) feed.append(item);
+      number(feed);
+      if (+page.getElementById("river").dataset.minutes !== minutes) clocks(feed);
+    }
+    const next = page.getElementById("older");
+    if (next) byId("older").replaceWith(next);
+    else byId("older").remove();
+    document.dispatchEvent(new Event("cloudburst:fresh"));
+    const first = before?.nextElementSibling ?? before?.closest(".day").nextElementSibling?.querySelector(".item");
+    first?.focus({ preventScroll: true });
+  } catch {
+    location.href = link.href;
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+document.addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const hit = event.target.closest("button[form=marks], a.whole, #older a");
+  if (!hit) return;
+  event.preventDefault();
+  if (hit.matches("button")) mark(hit);
+  else if (hit.matches(".whole")) whole(hit);
+  else older(hit);
+});
+
+// Empty fields have no place in the address.
+document.addEventListener("formdata", (event) => {
+  if (event.target.matches(".find")) for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+});
+document.addEventListener("visibilitychange", () => { if (!document.hidden && byId("days")) nameDays(); });
+document.addEventListener("cloudburst:river", live); // another river stands in this page
+addEventListener("pagehide", () => source?.close());
+addEventListener("pageshow", (event) => { if (event.persisted && byId("river")?.dataset.stream) location.reload(); });
+live();
