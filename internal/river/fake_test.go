@@ -23,6 +23,7 @@ type memory struct {
 	due     map[int64]time.Time
 	claims  map[int64]int64
 	heard   map[int64]time.Time
+	door    map[int64]string
 	items   map[int64]river.Item
 	checks  map[int64][]river.Check
 	hosts   map[string]feedstate.Host
@@ -34,7 +35,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		sources: map[int64][]byte{}, due: map[int64]time.Time{}, claims: map[int64]int64{}, heard: map[int64]time.Time{},
+		sources: map[int64][]byte{}, due: map[int64]time.Time{}, claims: map[int64]int64{}, heard: map[int64]time.Time{}, door: map[int64]string{},
 		items: map[int64]river.Item{}, checks: map[int64][]river.Check{}, hosts: map[string]feedstate.Host{}, readers: map[int64]map[string]bool{},
 	}
 }
@@ -51,6 +52,9 @@ func (m *memory) row(id int64) river.Source {
 		panic(err)
 	}
 	s.NextAt, s.Claim, s.HeardAt, s.Readers = m.due[id], m.claims[id], m.heard[id], int64(len(m.readers[id]))
+	if s.Heard = ""; !s.HeardAt.IsZero() {
+		s.Heard = m.door[id]
+	}
 	return s
 }
 
@@ -202,7 +206,7 @@ func (m *memory) HearSources(ctx context.Context, url, door string, now time.Tim
 	var out []int64
 	for id := range m.sources {
 		if s := m.row(id); err == nil && s.State.Gone == nil && (s.URL == url || s.Topic == url || id == river.SourceID(url)) {
-			m.heard[id] = now
+			m.heard[id], m.door[id] = now, door
 			if m.claims[id] == 0 {
 				m.due[id] = now
 			}

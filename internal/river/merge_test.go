@@ -1,0 +1,256 @@
+package river
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+)
+
+// mergeRig is what is kept of one feed, for tests of merging without a store.
+type mergeRig struct {
+	items map[int64]Item
+	last  []Known
+	now   time.Time
+	read  bool
+}
+
+func newMergeRig() *mergeRig {
+	return &mergeRig{items: map[int64]Item{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+}
+
+const rigID = 42
+
+// take reads a document an hour later.
+func (s *mergeRig) take(f *feed.Feed, partial bool) mergedFeed {
+	s.now = s.now.Add(time.Hour)
+	m := merging{
+		source: rigID, last: s.last, feed: f, now: s.now, first: !s.read, partial: partial,
+		content: func(it *feed.Item) Content {
+			return Content{Title: it.Title.Value, Link: it.Link, HTML: it.Summary.Value, Published: it.Published.UTC}
+		},
+	}
+	m.read()
+	m.known = map[int64]Item{}
+	for _, id := range m.unsure() {
+		if it, ok := s.items[id]; ok {
+			m.known[id] = Item{Hash: it.Hash, At: it.At, ReadAt: it.ReadAt, EditedAt: it.EditedAt, WithdrawnAt: it.WithdrawnAt}
+		}
+	}
+	out := m.merge()
+	for _, it := range out.put {
+		s.items[it.ID] = it
+	}
+	for _, it := range out.withdrawn {
+		was := s.items[it.ID]
+		was.WithdrawnAt = it.WithdrawnAt
+		s.items[it.ID] = was
+	}
+	s.last, s.read = out.last, true
+	return out
+}
+
+// list is what is shown, the newest first: * edited, - withdrawn.
+func (s *mergeRig) list() string {
+	all := slices.SortedFunc(maps.Values(s.items), func(a, b Item) int { return b.At.Compare(a.At) })
+	var out []string
+	for _, it := range all {
+		t := it.Title
+		if !it.EditedAt.IsZero() {
+			t += "*"
+		}
+		if !it.WithdrawnAt.IsZero() {
+			t += "-"
+		}
+		out = append(out, t)
+	}
+	return strings.Join(out, " ")
+}
+
+// docOf is a feed of "id=title@hour", title and hour as wanted.
+func docOf(words ...string) *feed.Feed {
+	f := &feed.Feed{Format: feed.RSS}
+	for _, w := range words {
+		rest, hour, dated := strings.Cut(w, "@")
+		id, title, _ := strings.Cut(rest, "=")
+		it := feed.Item{ID: id, Title: feed.Text{Value: orElse(title, id)}}
+		if dated {
+			var h int
+			fmt.Sscan(hour, &h)
+			it.Published.UTC = time.Date(2026, 2, 1, h, 0, 0, 0, time.UTC)
+		}
+		f.Items = append(f.Items, it)
+	}
+	return f
+}
+
+func TestMergingByID(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		docs [][]string
+		want string
+	}{
+		"a first document keeps its order":           {[][]string{{"c", "b", "a"}}, "c b a"},
+		"the oldest first":                           {[][]string{{"a@1", "b@2", "c@3"}}, "c b a"},
+		"news on top":                                {[][]string{{"b", "a"}, {"d", "c", "b", "a"}}, "d c b a"},
+		"news at the end":                            {[][]string{{"a@1", "b@2"}, {"a@1", "b@2", "c@3", "d@4"}}, "d c b a"},
+		"an edit stays in its place":                 {[][]string{{"c", "b", "a"}, {"c", "b=better", "a"}}, "c better* a"},
+		"a changed date is no edit":                  {[][]string{{"b@2", "a@1"}, {"b@3", "a@1"}}, "b a"},
+		"what rolls off at the end stays":            {[][]string{{"c", "b", "a"}, {"d", "c", "b"}}, "d c b a"},
+		"what rolls off at the beginning":            {[][]string{{"a@1", "b@2", "c@3"}, {"b@2", "c@3", "d@4"}}, "d c b a"},
+		"undated, and it rolls off at the beginning": {[][]string{{"a", "b", "c"}, {"b", "c", "d"}}, "d a b c"},
+		"what goes from the middle is withdrawn":     {[][]string{{"c", "b", "a"}, {"c", "a"}}, "c b- a"},
+		"and from the top":                           {[][]string{{"c@3", "b@2", "a@1"}, {"b@2", "a@1"}}, "c- b a"},
+		"withdrawn and back":                         {[][]string{{"c", "b", "a"}, {"c", "a"}, {"c", "b", "a"}}, "c b a"},
+		"a list that got shorter":                    {[][]string{{"e", "d", "c", "b", "a"}, {"e", "d"}}, "e d c b a"},
+		"everything else":                            {[][]string{{"e", "d", "c", "b", "a"}, {"a"}}, "e d c b a"},
+		"a list by merit, not by age":                {[][]string{{"c@1", "b@3", "a@2"}, {"c@1", "a@2", "d@1"}}, "d b a c"},
+		"an undated list by merit":                   {[][]string{{"c", "b", "a"}, {"a", "c"}}, "c b a"},
+		"an id twice: the first counts":              {[][]string{{"a", "b", "a=other"}}, "a b"},
+		"an id twice, later":                         {[][]string{{"a"}, {"a", "a=other"}}, "a"},
+		"ids new at every reading":                   {[][]string{{"1=x", "2=y", "3=z"}, {"4=x", "5=y", "6=z"}, {"7=w", "8=x", "9=y"}}, "w x y z"},
+		"an empty document":                          {[][]string{{"b", "a"}, {}, {"b", "a"}}, "b a"},
+		"two versions in turn":                       {[][]string{{"b", "a"}, {"c", "b"}, {"b", "a"}, {"c", "b"}}, "c b a"},
+		"an old one comes back":                      {[][]string{{"b", "a"}, {"c", "b"}, {"d", "c"}, {"d", "c", "b", "a"}}, "d c b a"},
+		"a future date is now":                       {[][]string{{"b@9999", "a@1"}}, "b a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newMergeRig()
+			for _, d := range c.docs {
+				s.take(docOf(d...), false)
+				again := s.take(docOf(d...), false)
+				if len(again.put)+len(again.withdrawn) > 0 {
+					t.Errorf("the same document twice: %+v", again)
+				}
+			}
+			if got := s.list(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestItemsThatSayTheSameUnderAnotherIDAndLinkAreNoFlood(t *testing.T) {
+	t.Parallel()
+	s := newMergeRig()
+	session := func(n int) *feed.Feed {
+		f := docOf("a", "b", "c")
+		for i := range f.Items {
+			it := &f.Items[i]
+			it.ID = fmt.Sprintf("%s;session=%d", it.ID, n)
+			it.Link = "http://feeds.test/" + it.ID
+		}
+		return f
+	}
+	for n := range 5 {
+		if got := s.take(session(n), false); n > 0 && len(got.put)+len(got.withdrawn) > 0 {
+			t.Errorf("reading %d: %+v", n, got)
+		}
+	}
+	f := session(6)
+	f.Items = append(docOf("new").Items, f.Items...)
+	if got := s.take(f, false); got.fresh != 1 || got.put[0].Title != "new" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTombstonesOfAtomWithdraw(t *testing.T) {
+	t.Parallel()
+	s := newMergeRig()
+	s.take(docOf("c", "b", "a"), false)
+	f := docOf("c", "b")
+	f.Unknown = []feed.Node{{Space: "http://purl.org/atompub/tombstones/1.0", Name: "deleted-entry", Attrs: []feed.Attr{{Name: "ref", Value: "a"}, {Name: "when", Value: "x"}}}}
+	for range 2 {
+		s.take(f, false)
+		if got := s.list(); got != "c b a-" {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
+func TestAPartOfAFeedWithdrawsNothing(t *testing.T) {
+	t.Parallel()
+	s := newMergeRig()
+	s.take(docOf("c", "b", "a"), false)
+	if got := s.take(docOf("d", "a"), true); got.fresh != 1 || len(got.withdrawn) != 0 || len(got.last) != 4 {
+		t.Errorf("%+v", got)
+	}
+	if got := s.list(); got != "d c b a" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestAnItemsPlaceIsItsDateAtTheFirstReadingAndLaterNow(t *testing.T) {
+	t.Parallel()
+	s := newMergeRig()
+	s.take(docOf("b@5", "a@5"), false)
+	first := s.items[ItemID(rigID, "b")]
+	if want := time.Date(2026, 2, 1, 5, 0, 0, 0, time.UTC); !first.At.Equal(want) || !first.ReadAt.Equal(s.now) {
+		t.Errorf("at %v, read %v", first.At, first.ReadAt)
+	}
+	if second := s.items[ItemID(rigID, "a")]; !second.At.Before(first.At) {
+		t.Error("two items share a place")
+	}
+	s.take(docOf("c@7", "b@5", "a@5"), false)
+	if it := s.items[ItemID(rigID, "c")]; !it.At.Equal(s.now) {
+		t.Errorf("a later one is at %v", it.At)
+	}
+	s.take(docOf("c@7", "b=better@5", "a@5"), false)
+	if it := s.items[ItemID(rigID, "b")]; !it.At.Equal(first.At) || !it.ReadAt.Equal(first.ReadAt) || !it.EditedAt.Equal(s.now) {
+		t.Errorf("an edit moved it: %+v", it)
+	}
+}
+
+// FuzzMerge holds merging to this: an item that was never seen is never lost, and the
+// same document twice changes nothing.
+func FuzzMerge(f *testing.F) {
+	f.Add("a b c", "d a b", "a")
+	f.Add("a@1 b@2 c@3", "b@2 d@4", "a=x b=y")
+	f.Add("1=x 2=y 3=z", "4=x 5=y 6=z 7=w", "")
+	f.Add("a a b=a", "a=b b=a", "c a=b")
+	f.Fuzz(func(t *testing.T, one, two, three string) {
+		s := newMergeRig()
+		said := map[string]bool{}
+		for i, doc := range []string{one, two, three} {
+			if len(doc) > 400 {
+				return
+			}
+			d := docOf(strings.Fields(doc)...)
+			partial := i == 1 && len(doc)%2 == 1
+			s.take(d, partial)
+			here := map[string]bool{}
+			for j := range d.Items {
+				if id := d.Items[j].ID; !here[id] {
+					here[id] = true
+					said[d.Items[j].Title.Value] = true
+				}
+			}
+			titles := map[string]bool{}
+			for _, it := range s.items {
+				titles[it.Title] = true
+			}
+			for j := range d.Items {
+				it := &d.Items[j]
+				if _, kept := s.items[ItemID(rigID, it.ID)]; !kept && !titles[it.Title.Value] && said[it.Title.Value] && first(d, j) {
+					t.Fatalf("%q is lost after %q, %q, %q", it.Title.Value, one, two, three)
+				}
+			}
+			if again := s.take(d, partial); len(again.put)+len(again.withdrawn) > 0 {
+				t.Fatalf("twice the same: %+v of %q", again, doc)
+			}
+			if len(s.last) > mostLast {
+				t.Fatalf("%d are remembered", len(s.last))
+			}
+		}
+	})
+}
+
+// first reports whether item j is the first of its id.
+func first(f *feed.Feed, j int) bool {
+	return slices.IndexFunc(f.Items, func(it feed.Item) bool { return it.ID == f.Items[j].ID }) == j
+}

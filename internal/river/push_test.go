@@ -1,0 +1,293 @@
+package river_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const hubbed = `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://hub.test/"/>` +
+	`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" href="http://feeds.test/self.xml"/>` +
+	`<cloud domain="cloud.test" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
+
+func doors() []river.Door {
+	return []river.Door{
+		{Protocol: "websub", Hub: "http://hub.test/"},
+		{Protocol: "rsscloud", Hub: "http://cloud.test:5337/rsscloud/pleaseNotify", Wire: "http-post"},
+	}
+}
+
+func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v1"`))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		if d := cmp.Diff(map[string][]river.Door{feedURL: doors()}, w.push.follows); d != "" {
+			t.Fatal(d)
+		}
+		if topic, known, ok, err := w.river.Known(t.Context(), feedURL); topic != "http://feeds.test/self.xml" || len(known) != 2 || !ok || err != nil {
+			t.Errorf("known: %q, %v, %v, %v", topic, known, ok, err)
+		}
+		for _, d := range doors() {
+			w.push.states = append(w.push.states, river.PushState{Door: d, State: "active", Since: time.Now()})
+		}
+		w.pass(3 * time.Hour)
+		if w.push.asked != 1 {
+			t.Errorf("asked %d times", w.push.asked)
+		}
+		w.serve(feedURL, tagged(rss("", "a"), `"v2"`))
+		w.pass(26 * time.Hour)
+		if len(w.push.follows[feedURL]) != 0 {
+			t.Errorf("still follows %v", w.push.follows)
+		}
+		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v3"`))
+		w.push.set()
+		w.pass(26 * time.Hour)
+		w.serve(feedURL, status(410))
+		w.pass(26 * time.Hour)
+		if d := cmp.Diff([]string{feedURL}, w.push.left); d != "" {
+			t.Errorf("left: %s", d)
+		}
+	})
+}
+
+func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{HostInterval: time.Minute}, func(t *testing.T, w *world) {
+		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
+		w.serve("http://feeds.test/2", tagged(rss("", "a"), `"v1"`))
+		w.follow(feedURL)
+		w.pass(time.Second)
+		w.follow("http://feeds.test/2") // takes the turn of the next minute
+		w.pass(2 * time.Minute)
+		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
+		news := w.river.Listen(1)
+		begun := time.Now()
+		if known, err := w.river.Heard(t.Context(), feedURL, "ping"); !known || err != nil {
+			t.Fatalf("%v, %v", known, err)
+		}
+		a := <-news.C()
+		if took := time.Since(begun); took > 100*time.Millisecond || len(a.Items) != 1 || !a.Items[0].New {
+			t.Errorf("after %v: %+v", took, a)
+		}
+		w.pass(time.Second)
+		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Pushed || c.Door != "ping" || c.New != 1 {
+			t.Errorf("%+v", c)
+		}
+		if known, err := w.river.Heard(t.Context(), "http://feeds.test/unknown", "ping"); known || err != nil {
+			t.Errorf("an unknown feed: %v, %v", known, err)
+		}
+	})
+}
+
+func TestAnnouncementsDuringAReadingLeadToOneMoreAndNeverToMoreThanOneASecond(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		words := []string{"a"}
+		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
+			body := rss("", words...)
+			<-time.After(300 * time.Millisecond)
+			doc(body)(out, r)
+		})
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		w.requests()
+		for i := range 40 {
+			words = append([]string{string(rune('b' + i%20))}, words...)
+			if known, err := w.river.Heard(t.Context(), feedURL, "ping"); !known || err != nil {
+				t.Fatalf("%v, %v", known, err)
+			}
+			w.pass(100 * time.Millisecond)
+		}
+		w.pass(3 * time.Second)
+		list := w.requests()
+		for i := 1; i < len(list); i++ {
+			if gap := list[i].at.Sub(list[i-1].at); gap < time.Second {
+				t.Errorf("%v between two readings", gap)
+			}
+		}
+		if len(list) < 4 || len(list) > 6 {
+			t.Errorf("%d readings for 40 announcements in 4 s", len(list))
+		}
+		if n := len(w.items(feedURL)); n != 21 {
+			t.Errorf("%d items", n)
+		}
+	})
+}
+
+func TestAnAnnouncementThatNobodyDealtWithIsReadAfterARestart(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		w.serve(feedURL, tagged(rss("<ttl>900</ttl>", "a"), `"v1"`))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		w.stop()
+		w.serve(feedURL, tagged(rss("<ttl>900</ttl>", "b", "a"), `"v2"`))
+		if known, err := w.river.Heard(t.Context(), feedURL, "ping"); !known || err != nil {
+			t.Fatalf("%v, %v", known, err)
+		}
+		w.start()
+		w.pass(time.Second)
+		if s := titles(w.items(feedURL)); s != "b a" {
+			t.Errorf("items: %s", s)
+		}
+	})
+}
+
+func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *testing.T) {
+	t.Parallel()
+	for name, announces := range map[string]bool{"announces": true, "forgets": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+				post := func(n int) {
+					var words []string
+					for i := n; i >= 0; i-- {
+						words = append(words, string(rune('a'+i%26))+strings.Repeat("x", i/26))
+					}
+					w.serve(feedURL, tagged(rss(hubbed, words...), `"`+words[0]+`"`))
+				}
+				post(0)
+				w.follow(feedURL)
+				w.pass(time.Minute)
+				for _, d := range doors() {
+					w.push.states = append(w.push.states, river.PushState{Door: d, State: "active", Since: time.Now()})
+				}
+				for i := range 30 {
+					w.pass(2 * time.Hour)
+					post(i + 1)
+					if announces || i == 0 {
+						if _, err := w.river.Heard(t.Context(), feedURL, "notify-websub"); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				w.requests()
+				w.pass(48 * time.Hour)
+				n := len(w.requests())
+				e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if announces && (n < 1 || n > 3 || !strings.Contains(e.Trust, "100 %") || !strings.Contains(e.Trust, "once a day")) {
+					t.Errorf("%d polls in two days: %s", n, e.Trust)
+				}
+				if !announces && (n < 20 || !strings.Contains(e.Trust, "below 90 %")) {
+					t.Errorf("%d polls in two days: %s", n, e.Trust)
+				}
+			})
+		})
+	}
+}
+
+func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
+		w.follow(feedURL)
+		for _, d := range doors() {
+			w.push.states = append(w.push.states, river.PushState{Door: d, State: "active", Since: time.Now()})
+		}
+		for range 3 * 24 * 12 {
+			w.pass(5 * time.Minute)
+			if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := w.source(feedURL).State; time.Since(s.PolledAt) > 25*time.Hour {
+			t.Errorf("polled %v ago", time.Since(s.PolledAt))
+		}
+	})
+}
+
+func TestADeliveredDocumentIsStoredBeforeTheAnswerAndAsksForNothing(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		w.serve(feedURL, tagged(rss(hubbed, "b", "a"), `"v1"`))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		w.requests()
+		header := http.Header{"Content-Type": {"application/rss+xml"}, "Etag": {`"hub's"`}, "Cache-Control": {"max-age=1"}}
+		next := w.source(feedURL).NextAt
+		known, err := w.river.Deliver(t.Context(), feedURL, "notify-websub", []byte(rss("", "c", "b=better")), header)
+		if !known || err != nil {
+			t.Fatalf("%v, %v", known, err)
+		}
+		if s := titles(w.items(feedURL)); s != "c better* a" {
+			t.Errorf("items: %s", s)
+		}
+		if n := len(w.requests()); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+		s := w.source(feedURL)
+		if !s.NextAt.Equal(next) || s.State.Validators.ETag != `"v1"` || len(s.Doors) != 2 || len(s.Last) != 3 {
+			t.Errorf("its state became %+v", s)
+		}
+		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Delivered || c.Door != "notify-websub" || c.New != 1 || c.Edited != 1 {
+			t.Errorf("%+v", c)
+		}
+		// A part of a feed withdraws nothing, and a later poll adds nothing.
+		w.serve(feedURL, tagged(rss(hubbed, "c", "b=better", "a"), `"v2"`))
+		w.pass(90 * time.Minute)
+		if s := titles(w.items(feedURL)); s != "c better* a" {
+			t.Errorf("items after a poll: %s", s)
+		}
+	})
+}
+
+func TestADeliveryThatIsNoFeedOfOursIsAnAnnouncement(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"a page":       "<!doctype html><p>Hello",
+		"nothing":      "",
+		"another feed": rss(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" href="http://other.test/feed"/>`, "x"),
+		"no items":     rss(""),
+		"a redirect":   "<redirect><newLocation>http://evil.test/</newLocation></redirect>",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+				w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
+				w.follow(feedURL)
+				w.pass(time.Minute)
+				w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
+				known, err := w.river.Deliver(t.Context(), feedURL, "notify-websub", []byte(body), nil)
+				if !known || err != nil {
+					t.Fatalf("%v, %v", known, err)
+				}
+				w.pass(time.Second)
+				if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "b a" || c.Cause != feedstate.Pushed {
+					t.Errorf("%s, %+v", s, c)
+				}
+			})
+		})
+	}
+}
+
+func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		m, ok := w.store.(*memory)
+		if !ok {
+			t.Skip("only a store in memory fails when it is told to")
+		}
+		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		m.fail(fault.New(fault.Unavailable, "The disk is full."))
+		if _, err := w.river.Deliver(t.Context(), feedURL, "notify-websub", []byte(rss("", "b")), nil); err == nil {
+			t.Error("a delivery was acknowledged")
+		}
+		if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err == nil {
+			t.Error("an announcement was acknowledged")
+		}
+	})
+}
