@@ -100,6 +100,10 @@ func (m *merging) renamed() {
 		whole[k.Hash] = k.ID
 		text[k.Hash>>32] = k.ID
 	}
+	kept := map[int64]bool{} // ids that are here and say what they said
+	for i := range m.entries {
+		kept[m.entries[i].id] = m.entries[i].same
+	}
 	most := fresh*2 > len(m.entries) && len(m.gone)*2 > len(m.last)
 	for i := range m.entries {
 		e := &m.entries[i]
@@ -107,21 +111,22 @@ func (m *merging) renamed() {
 			continue
 		}
 		if id, ok := whole[e.hash]; ok {
-			m.rename(e, id)
+			m.rename(e, id, kept[id])
 		} else if id, ok := text[e.hash>>32]; ok && most && e.hash>>32 != wordless>>32 && slices.Contains(m.gone, id) {
-			m.rename(e, id)
+			m.rename(e, id, false)
 		}
 	}
 }
 
-// rename makes e the item that is known by another id, unless that is here too: then it
-// is its double, which is remembered and not shown.
-func (m *merging) rename(e *entry, id int64) {
-	e.same = true
+// rename makes e the item that is known by another id. Where that is here too and says
+// the same, e is its double, which is remembered and not shown.
+func (m *merging) rename(e *entry, id int64, double bool) {
 	if i := slices.Index(m.gone, id); i >= 0 {
 		m.gone = slices.Delete(m.gone, i, i+1)
-		e.id = id
+		e.same, e.id = true, id
 		e.hash = m.last[m.before[id]].Hash
+	} else if double {
+		e.same = true
 	}
 }
 

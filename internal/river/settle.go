@@ -17,7 +17,7 @@ import (
 const (
 	saveTries  = 5
 	notStored  = 10 * time.Minute // until a feed is read again that could not be stored
-	longestLog = 300 // bytes of a sentence in a Check
+	longestLog = 300              // bytes of a sentence in a Check
 )
 
 // readTurn reads one source whose turn it is.
