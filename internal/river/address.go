@@ -23,7 +23,10 @@ type address struct {
 
 // readAddress reads an address as people type and paste it. fault.Invalid.
 func readAddress(typed string) (address, error) {
-	s := strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimSpace(typed))
+	s := strings.TrimSpace(typed)
+	if strings.ContainsAny(s, "\t\r\n") { // as it was broken by a mail
+		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
+	}
 	for _, marks := range []string{"<>", `""`, "''"} {
 		if len(s) > 1 && s[0] == marks[0] && s[len(s)-1] == marks[1] {
 			s = strings.TrimSpace(s[1 : len(s)-1])
@@ -75,13 +78,19 @@ func schemesOf(s string) (schemes []string, rest string, err error) {
 			break
 		}
 	}
-	for _, scheme := range []string{"http://", "https://"} {
-		if after, ok := cutFold(s, scheme); ok {
-			return []string{scheme}, after, nil
+	for range 2 { // http://https://…
+		for _, scheme := range []string{"http://", "https://"} {
+			if after, ok := cutFold(s, scheme); ok {
+				s, schemes = after, []string{scheme}
+			}
 		}
 	}
+	if schemes != nil {
+		return schemes, s, nil
+	}
 	s = strings.TrimPrefix(s, "//")
-	if name, after, ok := strings.Cut(s, ":"); ok && isScheme(name) && !isPort(after) && !strings.Contains(authority(s), "@") {
+	name, after, ok := strings.Cut(s, ":")
+	if ok && isScheme(name) && !isPort(after) && (!strings.Contains(authority(s), "@") || strings.EqualFold(name, "mailto")) {
 		return nil, "", fault.New(fault.Invalid, "The address %s begins with %s: — it should begin with http:// or https://.", brief(s), name)
 	}
 	if host := authority(s); !strings.ContainsAny(host, ".:[") && !strings.EqualFold(host, "localhost") {

@@ -101,7 +101,8 @@ func (l Login) check() error {
 	default:
 		return fault.New(fault.Invalid, "The kind of log-in is %.60q: it needs one of basic, token, wsse, header.", l.Kind)
 	}
-	if l.Secret == "" || len(l.Name)+len(l.Secret) > 4096 || strings.ContainsFunc(l.Name+l.Secret, isControl) {
+	empty := l.Secret == "" && l.Kind != LoginBasic // some servers want a token as the name
+	if empty || len(l.Name)+len(l.Secret) > 4096 || strings.ContainsFunc(l.Name+l.Secret, isControl) {
 		return fault.New(fault.Invalid, "The log-in's secret is empty, too long, or has characters that no header may have.")
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"cloudburst/feedstate"
@@ -246,8 +247,13 @@ func (r *River) gather(ctx context.Context, reader string, d *opml.Document, how
 	for range d.Feeds() {
 		g.out.imported.Found++
 	}
+	most := r.options().Most
+	g.out.adds = make([]Addition, 0, min(g.out.imported.Found, most))
 	done := 0
 	for folders, o := range d.Feeds() {
+		if len(g.out.adds) > most {
+			return gathered{}, fault.New(fault.TooMany, "The list has more than %d feeds, which is as many as one may follow.", most)
+		}
 		if how.progress != nil && done%progressEvery == 0 {
 			how.progress(done, g.out.imported.Found)
 		}
@@ -274,7 +280,11 @@ type gatherer struct {
 
 // feed takes in one subscription.
 func (g *gatherer) feed(folders []string, o *opml.Outline) {
-	a, err := readAddress(g.base.Resolve(o.FeedURL()))
+	ref := g.base.Resolve(o.FeedURL())
+	a, err := readAddress(ref)
+	if err == nil && len(a.urls) > 1 && !strings.Contains(ref, "/") {
+		err = fault.New(fault.Invalid, "%s is no whole address.", brief(ref)) // but perhaps a file beside the list
+	}
 	name := plainText(o.Text)
 	if err == nil && a.login.Kind != "" {
 		a.login, err = g.sealed(a.login)

@@ -76,6 +76,10 @@ func (r *River) outcome(ctx context.Context, n *Notice, list []Entry, err error)
 		n.Paused, n.NextAt = true, time.Time{}
 		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
 		return nil
+	case fault.CodeOf(err) == fault.Unavailable: // nor here: it is this server that cannot
+		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
+		n.NextAt = now.Add(max(waitToTell(1), min(fault.RetryAfter(err), time.Hour)))
+		return nil
 	}
 	n.Failures++
 	n.Problem = cutTo(plainLine(fault.Message(err)), 300)

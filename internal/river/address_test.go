@@ -1,0 +1,126 @@
+package river
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+)
+
+func TestAddressesAreReadAsPeopleTypeThem(t *testing.T) {
+	t.Parallel()
+	both := func(rest string) []string { return []string{"https://" + rest, "http://" + rest} }
+	for typed, want := range map[string][]string{
+		"https://example.org/feed":                {"https://example.org/feed"},
+		"HTTP://Example.ORG/Feed#top":             {"http://example.org/Feed"},
+		"  <https://example.org/feed>\n":          {"https://example.org/feed"},
+		`"https://example.org/feed"`:              {"https://example.org/feed"},
+		"https://example.org/a long\n/name.xml":   {"https://example.org/a%20long/name.xml"},
+		"example.org":                             both("example.org/"),
+		"//example.org/feed":                      both("example.org/feed"),
+		"Example.org/feed?x=1":                    both("example.org/feed?x=1"),
+		"localhost:8080/feed":                     both("localhost:8080/feed"),
+		"localhost/feed":                          both("localhost/feed"),
+		"[2001:db8::1]/feed":                      both("[2001:db8::1]/feed"),
+		"bücher.example/ä":                        both("xn--bcher-kva.example/%C3%A4"),
+		"feed:https://example.org/feed":           {"https://example.org/feed"},
+		"feed://example.org/feed":                 both("example.org/feed"),
+		"feed:feed://example.org/feed":            both("example.org/feed"),
+		"feed+https://example.org/feed":           {"https://example.org/feed"},
+		"Feed+Http://example.org/feed":            {"http://example.org/feed"},
+		"itpc://example.org/cast.xml":             both("example.org/cast.xml"),
+		"pcast:http://example.org/cast.xml":       {"http://example.org/cast.xml"},
+		"example.org:80/feed":                     {"https://example.org:80/feed", "http://example.org/feed"},
+		"http://@example.org/":                    {"http://example.org/"},
+		"":                                        nil,
+		"   ":                                     nil,
+		"news":                                    nil,
+		"my favourite weblog":                     nil,
+		"mailto:ann@example.org":                  nil,
+		"javascript:alert(1)":                     nil,
+		"ftp://example.org/feed":                  nil,
+		"file:///etc/passwd":                      nil,
+		"data:text/xml,<rss/>":                    nil,
+		"ann@example.org":                         nil,
+		"https://":                                nil,
+		"https://exa mple.org/":                   nil,
+		"https://example.org/\x00":                nil,
+		"https://0x7f.1/":                         nil,
+		"https://example.org/\xff":                nil,
+		"https://" + strings.Repeat("a.", 1000):   nil,
+		"https://example.org:70000/":              nil,
+		"http://http://example.org/":              {"http://example.org/"},
+		"http://https://example.org/":             {"https://example.org/"},
+		"https://http/":                           {"https://http/"},
+		"feed:feed:feed:feed:https://example.org": nil,
+	} {
+		a, err := readAddress(typed)
+		if d := cmp.Diff(want, a.urls); d != "" || (err == nil) != (want != nil) {
+			t.Errorf("%q: %v\n%s", typed, err, d)
+		}
+		if err != nil && fault.CodeOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", typed, err)
+		}
+	}
+}
+
+func TestALoginInAnAddressIsTakenOutOfIt(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]Login{
+		"https://ann:secret@example.org/feed":     {LoginBasic, "ann", "secret"},
+		"https://ann%40home:a%3Ab@example.org/":   {LoginBasic, "ann@home", "a:b"},
+		"https://token@example.org/":              {LoginBasic, "token", ""},
+		"ann:secret@example.org/feed":             {LoginBasic, "ann", "secret"},
+		"feed:https://ann:secret@example.org/":    {LoginBasic, "ann", "secret"},
+		"https://ann:100%@example.org/":           {LoginBasic, "ann", "100%"},
+		"https://example.org/feed?mail=a@b.c":     {},
+		"https://example.org/@ann/feed":           {},
+		"https://xn--bcher-kva.example:8443/@ann": {},
+	} {
+		a, err := readAddress(typed)
+		if err != nil || a.login != want {
+			t.Errorf("%q: %+v %v", typed, a.login, err)
+		}
+		for _, u := range a.urls {
+			if strings.Contains(u, "secret") {
+				t.Errorf("%q: %s", typed, u)
+			}
+		}
+	}
+	for _, bad := range []string{"https://ann:secret@exa mple.org/", "ann:secret@ex ample", "https://ann:secret@0x7f.1/", "ftp://ann:secret@example.org/"} {
+		if _, err := readAddress(bad); err == nil || strings.Contains(fault.Message(err), "secret") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func FuzzAddress(f *testing.F) {
+	for _, s := range []string{"example.org", "feed:https://ann:secret@bücher.example:443/ä?b#c", "[::1]:80", "//x.y/ z"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, typed string) {
+		a, err := readAddress(typed)
+		if err != nil {
+			if fault.CodeOf(err) != fault.Invalid || len(a.urls) != 0 {
+				t.Fatalf("%v %q", err, a.urls)
+			}
+			return
+		}
+		if len(a.urls) < 1 || len(a.urls) > 2 {
+			t.Fatalf("%q", a.urls)
+		}
+		for _, u := range a.urls {
+			again, err := fetch.Normal(u)
+			if err != nil || again != u || fetch.Redact(u) != u {
+				t.Fatalf("%q became %q, and that %q: %v", typed, u, again, err)
+			}
+			b, err := readAddress(u)
+			if len(u) <= longestAddress && (err != nil || len(b.urls) != 1 || b.urls[0] != u) {
+				t.Fatalf("%q is read as %q: %v", u, b.urls, err)
+			}
+		}
+	})
+}

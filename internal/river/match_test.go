@@ -1,0 +1,155 @@
+package river
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/fault"
+)
+
+func TestWordsWithAMeaningAreTakenOutOfASearch(t *testing.T) {
+	t.Parallel()
+	for match, want := range map[string]sought{
+		"":                             {},
+		"blue chalk":                   {rest: "blue chalk"},
+		`  "blue  chalk" -red bl`:      {rest: `"blue  chalk" -red bl`},
+		"feed:chalk blue":              {rest: "blue", feeds: []string{"chalk"}},
+		`blue feed:"The Chalk  log" x`: {rest: "blue x", feeds: []string{"The Chalk log"}},
+		"FEED:a feed:b Category:News":  {feeds: []string{"a", "b"}, categories: []string{"News"}},
+		"is:starred is:Unread x":       {rest: "x", starred: true, unread: true},
+		"is:read":                      {read: true},
+		"http://x.example/feed:1":      {rest: "http://x.example/feed:1"},
+		`"feed:x" y`:                   {rest: `"feed:x" y`},
+		"-feed:x":                      {rest: "-feed:x"},
+		`feed:"open end`:               {feeds: []string{"open end"}},
+		"12:30 a:b":                    {rest: "12:30 a:b"},
+		"feed:https://a.example/x":     {feeds: []string{"https://a.example/x"}},
+	} {
+		got, err := readWords(match)
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(sought{})); d != "" || err != nil {
+			t.Errorf("%q: %v\n%s", match, err, d)
+		}
+	}
+	for _, bad := range []string{"feed:", "x category: y", `feed:""`, "is:", "is:nice", strings.Repeat("a", 501), strings.Repeat("feed:a ", 11)} {
+		if _, err := readWords(bad); fault.CodeOf(err) != fault.Invalid || err == nil {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// readersStore is a store of which only what a reader follows is asked.
+type readersStore struct {
+	Store
+	subs       []Followed
+	categories []Category
+	asked      []ItemQuery
+	added      []Addition
+	lists      []ReadingList
+}
+
+func (s *readersStore) RiverSubscriptions(_ context.Context, q SubscriptionQuery) ([]Followed, error) {
+	var out []Followed
+	for _, f := range s.subs {
+		if strings.Contains(strings.ToLower(f.Name()+" "+f.Source.URL), strings.ToLower(q.Match)) {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+func (s *readersStore) Categories(context.Context, string, bool) ([]Category, error) {
+	return s.categories, nil
+}
+
+func (s *readersStore) Items(_ context.Context, q ItemQuery) ([]Entry, error) {
+	s.asked = append(s.asked, q)
+	return nil, nil
+}
+
+func (s *readersStore) SourcesAt(context.Context, string) ([]Source, error) { return nil, nil }
+
+func (s *readersStore) ReadingLists(context.Context, string) ([]ReadingList, error) {
+	return s.lists, nil
+}
+
+func (s *readersStore) AddReadingList(_ context.Context, l ReadingList) error {
+	s.lists = append(s.lists, l)
+	return nil
+}
+
+func (s *readersStore) RiverSubscribe(_ context.Context, list []Addition, _ time.Time, most int) ([]bool, error) {
+	if len(list) > most {
+		return nil, fault.New(fault.TooMany, "too many")
+	}
+	s.added = append(s.added, list...)
+	return slices.Repeat([]bool{true}, len(list)), nil
+}
+
+func TestASearchIsRestrictedToWhatItsWordsMean(t *testing.T) {
+	t.Parallel()
+	feed := func(id int64, title, url string) Followed {
+		return Followed{Subscription: Subscription{SourceID: id}, Source: Source{ID: id, URL: url, About: About{Title: title}}}
+	}
+	store := &readersStore{
+		subs:       []Followed{feed(1, "The chalk log", "http://a.example/"), feed(2, "Pencils", "http://chalk.example/"), feed(3, "Ink", "http://c.example/")},
+		categories: []Category{{Name: "News"}, {Name: "Two words"}},
+	}
+	r := &River{Store: store}
+	for _, c := range []struct {
+		q    ItemQuery
+		want *ItemQuery // nil: the store is not asked
+	}{
+		{ItemQuery{Match: "blue feed:CHALK"}, &ItemQuery{Match: "blue", Sources: []int64{1, 2}}},
+		{ItemQuery{Match: "feed:chalk feed:ink", Sources: []int64{2, 3}}, &ItemQuery{Sources: []int64{2, 3}}},
+		{ItemQuery{Match: "feed:nothing"}, nil},
+		{ItemQuery{Match: `category:news category:"two words"`}, &ItemQuery{Categories: []string{"News", "Two words"}}},
+		{ItemQuery{Match: "category:news", Categories: []string{"Two words"}}, nil},
+		{ItemQuery{Match: "category:none"}, nil},
+		{ItemQuery{Match: "is:starred x", Category: "News"}, &ItemQuery{Match: "x", Starred: true, Category: "News"}},
+		{ItemQuery{Match: "is:read is:unread"}, nil},
+	} {
+		store.asked = nil
+		if _, err := r.Items(t.Context(), c.q); err != nil {
+			t.Errorf("%q: %v", c.q.Match, err)
+		}
+		var want []ItemQuery
+		if c.want != nil {
+			want = []ItemQuery{*c.want}
+		}
+		if d := cmp.Diff(want, store.asked); d != "" {
+			t.Errorf("%q:\n%s", c.q.Match, d)
+		}
+	}
+	for _, q := range []ItemQuery{{Limit: 1001}, {Limit: -1}, {Limit: 10_001, Bare: true}, {IDs: make([]int64, 1001)}, {Match: "is:x"}} {
+		if _, err := r.Items(t.Context(), q); fault.CodeOf(err) != fault.Invalid || err == nil {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add(`blue -red "a b" feed:"two words" category:News is:starred`)
+	f.Fuzz(func(t *testing.T, match string) {
+		w, err := readWords(match)
+		if err != nil {
+			if fault.CodeOf(err) != fault.Invalid {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := readWords(w.rest)
+		if err != nil || again.rest != w.rest || again.feeds != nil || again.categories != nil || again.starred || again.unread || again.read {
+			t.Fatalf("of %q remains %q, of which %+v is made: %v", match, w.rest, again, err)
+		}
+		for _, name := range append(w.feeds, w.categories...) {
+			if name == "" || len(name) > longestMatch {
+				t.Fatalf("%q names %q", match, name)
+			}
+		}
+	})
+}
