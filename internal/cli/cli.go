@@ -139,6 +139,7 @@ explains each and prints what is in force.`)
 	root.AddCommand(p.explain(), p.opml(), p.doctor())
 	root.AddCommand(p.websub(), p.changes())
 	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert(), p.politeness())
+	root.AddCommand(p.sources(), p.items(), p.river(), p.notices())
 	root.AddCommand(benchCommands()...)
 	return root
 }

@@ -240,7 +240,7 @@ func printExchange(row printer, c *client.Check) {
 	}
 	for _, side := range [...][2]string{{"> ", c.Sent}, {"< ", c.Received}} {
 		for line := range strings.Lines(side[1]) {
-			if line = strings.TrimSpace(line); line != "" {
+			if line = strings.TrimSpace(clean(line)); line != "" {
 				row("", "  %s%s", side[0], line)
 			}
 		}

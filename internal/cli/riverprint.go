@@ -32,6 +32,9 @@ func (s *riverScreen) item(kind string, it *client.Item) {
 	width := min(s.width(), widestText)
 	at := it.At.Local()
 	if day := at.Format("Monday, 2 January 2006"); day != s.day {
+		if s.day != "" {
+			fmt.Fprintln(s.w)
+		}
 		s.day, s.source = day, 0
 		fmt.Fprintln(s.w, rule(day, width))
 	}
