@@ -48,6 +48,7 @@ type App struct {
 
 	upstream *upstream.Engine
 	hosted
+	reading
 	feeds *gateway.Feeds // the doors to what is hosted
 
 	client  *fetch.Client
@@ -87,8 +88,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 		_ = st.Close() // what is wrong is said already
 		return nil, err
 	}
+	if err := a.newRiver(st); err != nil {
+		_ = st.Close() // what is wrong is said already
+		return nil, err
+	}
 	a.admin = api.New(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
+		River: a.river, ReaderOf: a.readerOf,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	}).Handler()
@@ -209,6 +215,7 @@ func (a *App) Hub() *hub.Hub { return a.hub }
 // Close closes the store. Run must have returned.
 func (a *App) Close() error {
 	a.client.CloseIdle()
+	a.reader.CloseIdle()
 	a.doer.CloseIdle()
 	a.sender.Close()
 	return a.store.Close()

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"cloudburst/internal/api"
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/web"
 )
@@ -22,6 +23,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	}
+	a.riverPages(pages)
 	site := pages.Routes()
 	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
@@ -31,8 +33,17 @@ func (a *App) publicRoutes(public string) http.Handler {
 	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
 	mux.Handle("/convert", &gateway.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
+	mux.Handle("/v1/", api.NewRiver(api.Options{
+		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
+		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf,
+		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
+	}))
+	apps := &gateway.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
+	apps.Mount(mux)
 	mux.Handle("/", site)
 	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), mux
+	var whole http.Handler = a.feeds
+	a.site.Store(&whole)
 	return within(writeTimeout, a.feeds)
 }
 

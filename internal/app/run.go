@@ -59,12 +59,15 @@ func (a *App) Run(ctx context.Context) error {
 	a.origins.Store(&origins)
 	a.banner(public, adm.Addr().String())
 
+	servers := []*http.Server{a.server(a.publicRoutes(public)), a.server(a.adminRoutes())}
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
-	failed := make(chan error, 4)
+	failed := make(chan error, 5)
 	var group sync.WaitGroup
 	group.Go(func() { failed <- a.hub.Run(hubCtx) })
 	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
+	group.Go(func() { failed <- a.river.Run(hubCtx) })
+	group.Go(func() { a.beginRiver(hubCtx) })
 	group.Go(func() { eachQuarter(hubCtx, a.clock.Now, func() { a.tellTestFeed(hubCtx) }) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { a.lookAfterHosted(hubCtx) })
@@ -72,7 +75,6 @@ func (a *App) Run(ctx context.Context) error {
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}
-	servers := []*http.Server{a.server(a.publicRoutes(public)), a.server(a.adminRoutes())}
 	for i, l := range []net.Listener{a.capped(pub), adm} {
 		group.Go(func() {
 			if err := servers[i].Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -95,6 +97,7 @@ func (a *App) followHints(ctx context.Context, hints store.Hinter) {
 	for range hints.Hints(ctx) {
 		a.hub.Wake()
 		a.upstream.Wake()
+		a.river.Wake()
 	}
 }
 

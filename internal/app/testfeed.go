@@ -147,9 +147,12 @@ func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
 func (a *App) tellTestFeed(ctx context.Context) {
 	for _, origin := range a.ownOrigins() {
 		url := origin + testFeedPath
+		if _, err := a.river.Heard(ctx, url, "test"); err != nil && ctx.Err() == nil {
+			a.log.Warn("tell the river of the test feed", "url", url, "err", err)
+		}
 		followed, err := a.store.Followed(ctx, hub.TopicID(url), a.clock.Now())
 		if err == nil && followed {
-			_, err = a.hub.Ping(ctx, hub.Ping{URL: url, Door: "test"})
+			_, err = a.hub.Ping(ctx, hub.Ping{URL: url, Door: "test", Told: true})
 		}
 		if err != nil && ctx.Err() == nil {
 			a.log.Warn("tell of the test feed", "url", url, "err", err)

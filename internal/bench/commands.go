@@ -10,7 +10,7 @@ import (
 
 // Commands are those that belong below "cloudburst bench".
 func Commands() []*cobra.Command {
-	return []*cobra.Command{fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), sinkCommand(), loopCommand()}
+	return []*cobra.Command{fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), pollCommand(), sinkCommand(), loopCommand(), feedsCommand()}
 }
 
 // common binds the flags that all have.

@@ -1,0 +1,298 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/gateway"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store"
+	"cloudburst/internal/web"
+)
+
+// reading is what the river of this server is made of.
+type reading struct {
+	river  *river.River
+	reader *fetch.Client                // reads feeds for people
+	owner  atomic.Pointer[string]       // of the server's own river: the first account
+	site   atomic.Pointer[http.Handler] // the public listener's, for what this program itself serves
+}
+
+// newRiver makes the aggregator. What it reads goes out by the same door as what the
+// hub reads, but for what this program serves itself.
+func (a *App) newRiver(st store.Store) error {
+	c := a.cfg.River
+	mail, err := a.mail()
+	if err != nil {
+		return err
+	}
+	interval := c.HostInterval
+	if interval == 0 {
+		interval = -1
+	}
+	a.reader = fetch.New(fetch.Options{
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Own: a.ownAddrs},
+		UserAgent: gateway.ReaderAgent(Version, a.cfg.PublicURL, 0),
+		Idle:      2 * c.AtOnce, IdlePerHost: max(c.PerHost, 2),
+	})
+	a.river = &river.River{
+		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
+		Agent: func(readers int64) string { return gateway.ReaderAgent(Version, a.publicURL(), readers) },
+		Options: river.Options{
+			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
+			Keep: c.Keep, KeepFor: c.KeepFor, Shared: a.cfg.Database != "",
+		},
+	}
+	if h, ok := st.(store.Hinter); ok {
+		a.river.Hint = h.Hint
+	}
+	a.river.Tell = &gateway.Teller{Sender: a.sender, Mail: mail, Now: a.clock.Now}
+	a.river.Init()
+	joinPush(a.river, a.upstream, a.hub)
+	return nil
+}
+
+// mail is the way to send mail; nil where the operator named none.
+func (a *App) mail() (*gateway.Mail, error) {
+	c := a.cfg.SMTP
+	if c.Server == "" {
+		return nil, nil
+	}
+	m := &gateway.Mail{
+		Server: c.Server, From: c.From, User: c.User, Password: c.Password, TLS: c.TLS,
+		Manage: func() string { return a.publicURL() + "/feeds/notices" },
+	}
+	return m, m.Check()
+}
+
+const (
+	beginTask = "river begins"
+	forGood   = 100 * 365 * 24 * time.Hour
+)
+
+// beginRiver has a new installation follow its own test feed, once, so that something
+// comes by at once.
+func (a *App) beginRiver(ctx context.Context) {
+	now := a.clock.Now()
+	won, err := a.store.ClaimTask(ctx, beginTask, now, now, now.Add(forGood))
+	if err == nil && won && a.fresh(ctx) {
+		_, err = a.river.Add(ctx, river.Request{URL: a.publicURL() + testFeedPath})
+	}
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("follow the test feed", "err", err)
+	}
+}
+
+func splitList(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// readerOf is whose river a user reads: the first account has the server's own.
+func (a *App) readerOf(user string) string {
+	if user != "" && user == a.ownerName() {
+		return ""
+	}
+	return user
+}
+
+// ownerOf is the name of a reader in addresses.
+func (a *App) ownerOf(reader string) string {
+	if reader != "" {
+		return reader
+	}
+	if name := a.ownerName(); name != "" {
+		return name
+	}
+	return "server"
+}
+
+// ownerName is the first account that there was, "" while there is none. There is always
+// a first one from then on, so it is looked for once.
+func (a *App) ownerName() string {
+	if p := a.owner.Load(); p != nil {
+		return *p
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var first string
+	var at time.Time
+	for after := ""; ; {
+		list, err := a.accounts.Users(ctx, after, 1000)
+		if err != nil {
+			a.log.Warn("find the first account", "err", err)
+			return ""
+		}
+		for _, u := range list {
+			if first == "" || u.CreatedAt.Before(at) {
+				first, at = u.Name, u.CreatedAt
+			}
+		}
+		if len(list) < 1000 {
+			break
+		}
+		after = list[len(list)-1].Name
+	}
+	if first != "" {
+		a.owner.Store(&first)
+	}
+	return first
+}
+
+// fresh reports that nobody has an account yet.
+func (a *App) fresh(context.Context) bool { return a.ownerName() == "" }
+
+// riverPages gives the pages what they need of the river.
+func (a *App) riverPages(w *web.Web) {
+	w.River = a.river
+	w.Arrivals = func(buffer int) web.Listener { return a.river.Listen(buffer) }
+	w.ReaderOf, w.OwnerOf, w.Fresh = a.readerOf, a.ownerOf, a.fresh
+	w.RiverPublic = a.cfg.River.Public == "everyone"
+	w.Images, w.Remote, w.ImageKey = a.cfg.River.Images, a.reader, a.accounts.Key
+}
+
+// ownPages reads what this program serves itself without the network, which would be
+// refused: the program does not connect to itself. Everything else goes out.
+type ownPages struct {
+	*fetch.Client
+	app *App
+}
+
+const (
+	ownWithin = 10 * time.Second
+	ownMost   = 5 << 20
+)
+
+// Get reads r.
+func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
+	u, own := o.app.ownPath(r.URL)
+	site := o.app.site.Load()
+	if !own || site == nil {
+		return o.Client.Get(ctx, r)
+	}
+	ctx, cancel := context.WithTimeout(ctx, ownWithin)
+	defer cancel()
+	out := &fetch.Response{URL: r.URL, SentAt: time.Now()}
+	for {
+		// What the river itself puts out would come back as new, again and again.
+		if strings.HasPrefix(u.Path, "/river") || strings.HasPrefix(u.Path, "/feeds") {
+			return nil, &fetch.Error{Kind: fetch.Refused, URL: r.URL, Text: "is a page of this server's own river, which does not read itself"}
+		}
+		got := o.ask(ctx, u, r, out)
+		if ctx.Err() != nil {
+			return nil, &fetch.Error{Kind: fetch.Ours, URL: r.URL, Text: "could not be read in time", Err: ctx.Err()}
+		}
+		out.Status, out.Header = got.status, got.header
+		out.NotModified = got.status == http.StatusNotModified
+		to, err := u.Parse(got.header.Get("Location"))
+		if !slices.Contains([]int{301, 302, 303, 307, 308}, got.status) || err != nil || got.header.Get("Location") == "" {
+			out.Body = got.body.Bytes()
+			return out, nil
+		}
+		out.Redirects = append(out.Redirects, fetch.Redirect{Status: got.status, From: out.URL, To: to.String()})
+		if u, own = o.app.ownPath(to.String()); !own {
+			return o.leave(ctx, r, out, to)
+		}
+		if len(out.Redirects) > 5 {
+			return nil, &fetch.Error{Kind: fetch.TooManyRedirects, URL: r.URL, Text: "led from redirect to redirect, more than 5 times"}
+		}
+		out.URL = to.String()
+	}
+}
+
+// leave goes on elsewhere.
+func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Response, to *url.URL) (*fetch.Response, error) {
+	r.URL = to.String()
+	r.Header, r.Private = r.Header.Clone(), nil // which were for this server
+	r.Header.Del("Authorization")
+	got, err := o.Client.Get(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	got.Redirects = append(out.Redirects, got.Redirects...)
+	return got, nil
+}
+
+// ask has the public listener's handler answer.
+func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fetch.Response) *answer {
+	h := http.Header{}
+	maps.Copy(h, r.Header)
+	h.Set("User-Agent", cmp.Or(r.UserAgent, gateway.ReaderAgent(Version, o.app.publicURL(), 0)))
+	h.Set("Accept", cmp.Or(r.Accept, "*/*"))
+	if r.ValidatorsURL == "" || r.ValidatorsURL == out.URL {
+		if r.ETag != "" {
+			h.Set("If-None-Match", r.ETag)
+		}
+		if r.LastModified != "" {
+			h.Set("If-Modified-Since", r.LastModified)
+		}
+	}
+	shown := h.Clone()
+	maps.Copy(h, r.Private)
+	req := (&http.Request{
+		Method: http.MethodGet, URL: &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}, Host: u.Host, Header: h, Body: http.NoBody,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: "0.0.0.0:0", RequestURI: u.RequestURI(),
+	}).WithContext(ctx)
+	a := &answer{header: http.Header{}}
+	(*o.app.site.Load()).ServeHTTP(a, req)
+	if r.Trace != nil && r.Trace.Sent == "" {
+		r.Trace.Sent = fmt.Sprintf("GET %s HTTP/1.1\nHost: %s\n%s", u.RequestURI(), u.Host, headText(shown))
+	}
+	if r.Trace != nil {
+		r.Trace.Received = fmt.Sprintf("HTTP/1.1 %d %s\n%s", a.status, http.StatusText(a.status), headText(a.header))
+	}
+	return a
+}
+
+func headText(h http.Header) string {
+	var b strings.Builder
+	_ = h.WriteSubset(&b, map[string]bool{"Authorization": true, "Set-Cookie": true}) // a strings.Builder takes everything
+	return strings.ReplaceAll(b.String(), "\r\n", "\n")
+}
+
+// answer keeps what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header is that of the answer.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader takes the first status.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+// Write keeps b.
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if a.body.Len()+len(b) > ownMost {
+		return 0, fault.New(fault.Invalid, "The answer is longer than %d bytes.", ownMost)
+	}
+	return a.body.Write(b)
+}
+
+// tellRiver tells the river of a change of something that this program serves, under
+// each of its names. An error means that it has to be told again.
+func (a *App) tellRiver(ctx context.Context, urls []string, door string) error {
+	for _, u := range urls {
+		if _, err := a.river.Heard(ctx, u, door); err != nil && fault.CodeOf(err) == fault.Unavailable {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,365 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store"
+)
+
+// Poll is the aggregator at work: many feeds, read for the first time, unchanged, and
+// with one new item each; then its pages over many items, and the way from a post to the
+// screens that are open.
+type Poll struct {
+	Common
+	Feeds  int // [500]
+	Size   int // bytes of each [45,000]
+	Items  int // of each [20]
+	AtOnce int // documents read at once [64]
+	Many   int // items below the pages [100,000]
+	Open   int // live pages that are open [5,000]
+	Posts  int // that are followed to the screen [200]
+	Only   string
+}
+
+// Parts of the measurement.
+const (
+	PollReading = "reading"
+	PollPages   = "pages"
+	PollLive    = "live"
+)
+
+func pollCommand() *cobra.Command {
+	var o Poll
+	c := &cobra.Command{
+		Use:   "poll",
+		Short: "Many feeds are read: how fast, and how fast are they on people's screens?",
+		Long: `Serves feeds (RSS, Atom, JSON; packed, with ETags) from a process of its own and has the
+aggregator read them on a store on disk: for the first time, all unchanged, and all with
+one new item. No item may be lost. Each pass is repeated, in turn with a bare loop that
+asks for the same documents with the same client and keeps nothing: the ratio to it says
+what reading costs beyond the network.
+
+Then a server starts on a folder with many items, and its pages are asked for; live
+pages are opened, and posts are saved and followed until they are on a screen.`,
+		Args: cobra.NoArgs,
+	}
+	asJSON := common(c, &o.Common, 1, 5)
+	f := c.Flags()
+	f.IntVar(&o.Feeds, "feeds", 500, "feeds")
+	f.IntVar(&o.Size, "size", 45_000, "bytes of each feed, about")
+	f.IntVar(&o.Items, "items", 20, "items of each feed")
+	f.IntVar(&o.AtOnce, "at-once", 64, "documents read at once")
+	f.IntVar(&o.Many, "many", 100_000, "items below the pages")
+	f.IntVar(&o.Open, "open", 5000, "live pages that are open")
+	f.IntVar(&o.Posts, "posts", 200, "posts that are followed from the save to the screen")
+	f.StringVar(&o.Only, "only", "", "reading, pages or live, and nothing else")
+	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
+	return c
+}
+
+func feedsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "feeds", Hidden: true, Short: "The feeds of a measurement", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return ServeFeeds(c.Context(), c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+}
+
+// Run measures.
+func (b Poll) Run(ctx context.Context) (*Report, error) {
+	b.Feeds, b.Size, b.Items, b.AtOnce = orElse(b.Feeds, 500), orElse(b.Size, 45_000), orElse(b.Items, 20), orElse(b.AtOnce, 64)
+	b.Many, b.Open, b.Posts = orElse(b.Many, 100_000), orElse(b.Open, 5000), orElse(b.Posts, 200)
+	switch b.Only {
+	case "", PollReading, PollPages, PollLive:
+	default:
+		return nil, fmt.Errorf("--only is %q: it needs one of %s, %s, %s", b.Only, PollReading, PollPages, PollLive)
+	}
+	s, err := openStage("poll", b.Common, Plan{Feeds: 1})
+	if err != nil {
+		return nil, err
+	}
+	s.option("feeds", b.Feeds)
+	s.option("items", b.Items)
+	s.option("size", b.Size)
+	s.option("at once", b.AtOnce)
+	return s.end(b.run(ctx, s))
+}
+
+func (b Poll) run(ctx context.Context, s *stage) error {
+	parts := []struct {
+		name string
+		do   func(context.Context, *stage) error
+	}{{PollReading, b.reading}, {PollPages, b.pages}, {PollLive, b.live}}
+	for _, p := range parts {
+		if b.Only != "" && b.Only != p.name {
+			continue
+		}
+		if err := p.do(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// pollReader is the aggregator on a store, with a clock that can be put forward.
+type pollReader struct {
+	river *river.River
+	store store.Store
+	fetch *fetch.Client
+	ahead atomic.Int64 // of the clock, in nanoseconds
+	stop  context.CancelFunc
+	done  chan struct{}
+}
+
+func (r *pollReader) now() time.Time { return time.Now().Add(time.Duration(r.ahead.Load())) }
+
+func (b Poll) open(ctx context.Context, s *stage, dir string) (*pollReader, error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	st, err := store.Open(ctx, store.Options{Dir: dir, DatabaseURL: s.Database, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	r := &pollReader{store: st, done: make(chan struct{})}
+	r.fetch = fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loopback()}, UserAgent: agent, Idle: 2 * b.AtOnce, IdlePerHost: b.AtOnce})
+	r.river = &river.River{
+		Store: st, Fetch: r.fetch, Now: r.now, Log: log, Key: make([]byte, 32),
+		Options: river.Options{AtOnce: b.AtOnce, PerHost: b.AtOnce, HostInterval: -1, OwnHosts: []string{"*"}},
+	}
+	return r, nil
+}
+
+// run lets it read.
+func (r *pollReader) run(ctx context.Context) {
+	ctx, r.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(r.done)
+		_ = r.river.Run(ctx) // it has no other end than that of ctx
+	}()
+}
+
+func (r *pollReader) close() error {
+	if r.stop != nil {
+		r.stop()
+		<-r.done
+	}
+	r.fetch.CloseIdle()
+	return r.store.Close()
+}
+
+// pass puts the clock forward and waits until every feed was read once more.
+func (r *pollReader) pass(ctx context.Context, forward time.Duration, feeds int) (time.Duration, error) {
+	want := r.river.Live().Checks + int64(feeds)
+	begin := time.Now()
+	r.ahead.Add(int64(forward))
+	r.river.Wake()
+	tick := time.NewTicker(500 * time.Microsecond)
+	defer tick.Stop()
+	for {
+		if r.river.Live().Checks >= want {
+			return time.Since(begin), nil
+		}
+		if time.Since(begin) > 2*time.Minute {
+			return 0, fmt.Errorf("%d of %d feeds were read within two minutes", r.river.Live().Checks-want+int64(feeds), feeds)
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// reading measures the three passes.
+func (b Poll) reading(ctx context.Context, s *stage) (err error) {
+	feeds, err := startFeeds(s.Exe, s.dir, FeedPlan{Feeds: b.Feeds, Items: b.Items, Size: b.Size})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, feeds.stop(stopWithin)) }()
+	var p polled
+	for i := range s.Rounds {
+		s.tell.step("reading", i, s.Rounds)
+		if err := b.round(ctx, s, feeds, i, &p); err != nil {
+			return err
+		}
+	}
+	r := &s.report
+	n := float64(b.Feeds)
+	r.addMedian("first reading", p.first, "feeds/s").target("≥", 1000).note("%d items stored in each round; Miniflux 44, yarr 165 elsewhere", b.Feeds*b.Items)
+	r.addMedian("first reading ÷ bare loop", each(p.first, p.bareFull), "").note("the loop reads and forgets")
+	r.addMedian("until all is found by words", p.indexed, "s").note("from the beginning of the first reading")
+	r.addMedian("all unchanged", p.unchanged, "feeds/s").target("≥", 10_000).note("Miniflux 450–715, yarr 4,300–4,900 elsewhere")
+	r.addMedian("all unchanged ÷ bare loop", each(p.unchanged, p.bareNone), "").note("the loop gets the same 304s")
+	r.addMedian("all with one new item", p.changed, "feeds/s").target("≥", 1500).note("Miniflux 37–49, yarr 365–400 elsewhere")
+	r.add("items lost", float64(p.lost), "").target("=", 0).note("of %s", thousands(int64(p.items)))
+	r.addMedian("process CPU, unchanged", p.cpu, "µs each").note("of %g feeds; the bare loop %.0f", n, median(p.bareCPU))
+	return nil
+}
+
+// polled is what came of the rounds.
+type polled struct {
+	first, unchanged, changed, indexed []float64
+	bareFull, bareNone                 []float64
+	cpu, bareCPU                       []float64
+	lost, items                        int64
+}
+
+const unchangedPasses = 5 // in a round, for one alone is over too soon
+
+func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p *polled) (err error) {
+	dir := filepath.Join(s.dir, fmt.Sprintf("reader%d", i))
+	r, err := b.open(ctx, s, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close(), os.RemoveAll(dir)) }()
+	if err := b.follow(ctx, r, feeds); err != nil {
+		return err
+	}
+	n := float64(b.Feeds)
+	begin := time.Now()
+	r.run(ctx)
+	took, err := r.pass(ctx, 0, b.Feeds)
+	if err != nil {
+		return err
+	}
+	p.first = append(p.first, n/took.Seconds())
+	if err := r.indexed(ctx); err != nil {
+		return err
+	}
+	p.indexed = append(p.indexed, time.Since(begin).Seconds())
+	cpu := processCPU()
+	var whole time.Duration
+	for range unchangedPasses {
+		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
+		if err != nil {
+			return err
+		}
+		whole += took
+	}
+	p.cpu = append(p.cpu, float64((processCPU()-cpu).Microseconds())/n/unchangedPasses)
+	p.unchanged = append(p.unchanged, unchangedPasses*n/whole.Seconds())
+	if c, err := feeds.counts(); err != nil || c.Full != int64(b.Feeds) || c.Unchanged != int64(b.Feeds*unchangedPasses) {
+		return fmt.Errorf("the feeds were asked for %+v, %w", c, err)
+	}
+	if err := feeds.call("add", nil, nil); err != nil {
+		return err
+	}
+	if took, err = r.pass(ctx, 49*time.Hour, b.Feeds); err != nil {
+		return err
+	}
+	p.changed = append(p.changed, n/took.Seconds())
+	counts, err := r.store.CountSources(ctx, r.now())
+	if err != nil {
+		return err
+	}
+	want := int64(b.Feeds * (b.Items + 1))
+	p.items += want
+	p.lost += want - counts.Items
+	return b.bare(ctx, r, feeds, p)
+}
+
+// follow has the reader follow all feeds.
+func (b Poll) follow(ctx context.Context, r *pollReader, feeds *feedProcess) error {
+	list := make([]river.Addition, b.Feeds)
+	now := r.now()
+	for i := range list {
+		u := feeds.url(i)
+		id := river.SourceID(u)
+		list[i] = river.Addition{
+			Subscription: river.Subscription{SourceID: id, AddedAt: now},
+			Source:       river.Source{ID: id, URL: u, State: feedstate.New(u, now), NextAt: now, CreatedAt: now},
+		}
+	}
+	_, err := r.store.RiverSubscribe(ctx, list, now, len(list))
+	return err
+}
+
+// indexed waits until everything that came can be found by its words.
+func (r *pollReader) indexed(ctx context.Context) error {
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
+		list, err := r.river.Items(ctx, river.ItemQuery{Match: "item", Oldest: true, Limit: 1})
+		if err != nil {
+			return err
+		}
+		n, err := r.store.IndexItems(ctx, 1000)
+		if err != nil {
+			return err
+		}
+		if n == 0 && len(list) > 0 {
+			return nil
+		}
+	}
+	return errors.New("what came cannot be found by its words after a minute")
+}
+
+// bare asks for the same documents and keeps nothing.
+func (b Poll) bare(ctx context.Context, r *pollReader, feeds *feedProcess, p *polled) error {
+	tags := make([]string, b.Feeds)
+	run := func(conditional bool) (float64, error) {
+		var next atomic.Int64
+		var failed atomic.Pointer[error]
+		var group sync.WaitGroup
+		begin := time.Now()
+		for range b.AtOnce {
+			group.Go(func() {
+				for i := int(next.Add(1)) - 1; i < b.Feeds; i = int(next.Add(1)) - 1 {
+					q := fetch.Request{URL: feeds.url(i), Accept: "*/*"}
+					if conditional {
+						q.ETag = tags[i]
+					}
+					got, err := r.fetch.Get(ctx, q)
+					if err == nil && (got.Status == http.StatusNotModified) != conditional {
+						err = fmt.Errorf("status %d", got.Status)
+					}
+					if err != nil {
+						failed.Store(&err)
+						return
+					}
+					if !conditional {
+						tags[i] = got.Header.Get("ETag")
+					}
+				}
+			})
+		}
+		group.Wait()
+		if err := failed.Load(); err != nil {
+			return 0, *err
+		}
+		return float64(b.Feeds) / time.Since(begin).Seconds(), nil
+	}
+	full, err := run(false)
+	if err != nil {
+		return err
+	}
+	cpu := processCPU()
+	total := 0.0
+	for range unchangedPasses {
+		none, err := run(true)
+		if err != nil {
+			return err
+		}
+		total += 1 / none
+	}
+	p.bareCPU = append(p.bareCPU, float64((processCPU()-cpu).Microseconds())/float64(b.Feeds)/unchangedPasses)
+	p.bareFull, p.bareNone = append(p.bareFull, full), append(p.bareNone, unchangedPasses/total)
+	_, err = feeds.counts() // they begin anew
+	runtime.GC()
+	return err
+}
