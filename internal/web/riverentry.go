@@ -86,7 +86,7 @@ type riverPost struct {
 }
 
 // Linked is where the time leads: to the item on the web, else to its page here.
-func (p *riverPost) Linked() string {
+func (p riverPost) Linked() string {
 	if p.Href != "" && p.Title == "" {
 		return p.Href
 	}

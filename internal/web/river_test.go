@@ -1,0 +1,368 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// bank is a town with a river: alice's and the server's are alike, bob's is empty.
+type bank struct {
+	*town
+	brook   *brook
+	gallery *gallery
+}
+
+func newBank(t *testing.T) *bank {
+	t.Helper()
+	x := newTown(t)
+	b, g := newBrook(func() time.Time { return x.fake.now }), &gallery{}
+	flow(b, "alice")
+	flow(b, "")
+	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, ImagesProxy, g, []byte("0123456789abcdef0123456789abcdef")
+	x.pages = x.Routes()
+	return &bank{x, b, g}
+}
+
+func (x *bank) as(name string) *bank {
+	x.Helper()
+	x.town.as(name)
+	return x
+}
+
+// find gives the elements of a name that have a class; "": any.
+func find(n *html.Node, name, class string) (all []*html.Node) {
+	for d := range n.Descendants() {
+		if d.Type == html.ElementNode && (name == "" || d.Data == name) && (class == "" || strings.Contains(" "+attr(d, "class")+" ", " "+class+" ")) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func text(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// entryOf is the item on a page whose text has those words.
+func entryOf(t *testing.T, doc *html.Node, words string) *html.Node {
+	t.Helper()
+	for _, item := range find(doc, "article", "item") {
+		if strings.Contains(text(item), words) {
+			return item
+		}
+	}
+	t.Fatalf("no item has the words %q", words)
+	return nil
+}
+
+func TestRiverPagesAreWhole(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	for _, path := range []string{"/river", "/river?category=Weblogs", "/river?q=rain", "/river?q=nowhere+to+be+found", "/river?starred=1", "/river?unread=1", "/river?counts=1",
+		"/river?before=no", "/river?source=x", "/rivers/alice", "/rivers/alice/Weblogs", "/river?q=%22unclosed"} {
+		rec := x.open(path)
+		check(t, rec)
+		if got := rec.Header().Get("Content-Security-Policy"); strings.HasPrefix(path, "/river") && rec.Code == 200 && path != "/rivers/alice" && !strings.Contains(got, "media-src 'self' http: https:;") {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
+func TestRiverGroupsWhatOneCheckBroughtUnderItsFeedAndDay(t *testing.T) {
+	t.Parallel()
+	doc := check(t, newBank(t).as("alice").open("/river"))
+	days := find(doc, "section", "day")
+	if len(days) < 2 || text(days[0].FirstChild) != "Today" || text(days[1].FirstChild) != "Yesterday" {
+		t.Fatalf("%d days", len(days))
+	}
+	items := find(days[0], "article", "item")
+	first := 0
+	for i, item := range items {
+		if got := attr(item, "aria-posinset"); got != strconv.Itoa(i+1) || attr(item, "aria-setsize") != "-1" || attr(item, "tabindex") != "0" {
+			t.Errorf("item %d: posinset %s", i, got)
+		}
+		if strings.Contains(attr(item, "class"), "first") {
+			first++
+		}
+	}
+	if heads := find(days[0], "p", "from"); first != len(heads) || text(heads[0]) != "Scripting News read 14:01" {
+		t.Errorf("%d first items and %d headings, the first %q", first, len(heads), text(heads[0]))
+	}
+	if attr(items[0], "data-group") != attr(items[2], "data-group") || strings.Contains(attr(items[1], "class"), "first") {
+		t.Error("what came together does not stand together")
+	}
+}
+
+func TestRiverShowsItemsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	doc := check(t, newBank(t).as("alice").open("/river"))
+	plain := entryOf(t, doc, "It is snowing")
+	if len(find(plain, "h3", "")) != 0 {
+		t.Error("a title was invented")
+	}
+	if got := text(find(plain, "p", "about")[0]); !strings.HasPrefix(got, "1 min ago Dave weather mountains") {
+		t.Errorf("about: %q", got)
+	}
+	long := entryOf(t, doc, "Why a hub is a small thing")
+	if !strings.Contains(text(long), "edited 5 s ago") || strings.Contains(text(long), "No algorithm") || len(find(long, "a", "whole")) != 1 {
+		t.Errorf("the long one: %s", text(long))
+	}
+	radio := entryOf(t, doc, "Episode 214")
+	if a := find(radio, "a", "play"); len(a) != 1 || attr(a[0], "data-kind") != "audio" || !strings.Contains(text(radio), "1 h 2 min, 31.2 MB") {
+		t.Errorf("the sound: %s", text(radio))
+	}
+	if early := entryOf(t, doc, "said too early"); !strings.Contains(text(early), "taken out of the feed 30 min ago") {
+		t.Error(text(early))
+	}
+	walk := entryOf(t, doc, "A walk, as an outline")
+	if folds, leaves := find(walk, "details", "fold"), find(walk, "div", "leaf"); len(folds) != 3 || len(leaves) != 2 {
+		t.Errorf("%d wedges are filled, %d are not", len(folds), len(leaves))
+	}
+	if arabic := entryOf(t, doc, "مطر غزير"); attr(find(arabic, "div", "e-content")[0], "lang") != "ar" || attr(find(arabic, "h3", "")[0], "dir") != "auto" {
+		t.Error("direction and language are missing")
+	}
+	if img := find(entryOf(t, doc, "Cloud"), "img", ""); !strings.HasPrefix(attr(img[len(img)-1], "src"), "/river/image?") || attr(img[len(img)-1], "loading") != "lazy" || attr(img[len(img)-1], "width") != "640" {
+		t.Error("the picture is not as it should be")
+	}
+}
+
+func TestItemOnItsOwnPageIsWhole(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	more := find(check(t, x.open("/river")), "a", "whole")
+	doc := check(t, x.open(attr(more[0], "href")))
+	if !strings.Contains(text(doc), "No algorithm") || len(find(doc, "a", "whole")) != 0 {
+		t.Error("it is not whole")
+	}
+	for _, path := range []string{"/river/item/0", "/river/item/x", "/river/item/12345"} {
+		if rec := x.open(path); rec.Code != 404 {
+			t.Errorf("%s: %d", path, rec.Code)
+		}
+	}
+}
+
+func TestOlderItemsAreALinkAway(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	seen := map[string]bool{}
+	path, pages := "/river", 0
+	for ; path != ""; pages++ {
+		doc := check(t, x.open(path))
+		for _, item := range find(doc, "article", "item") {
+			if id := attr(item, "id"); seen[id] {
+				t.Fatalf("%s comes twice", id)
+			} else {
+				seen[id] = true
+			}
+		}
+		path = ""
+		for _, a := range find(doc, "a", "") {
+			if attr(a, "rel") == "next" {
+				path = attr(a, "href")
+			}
+		}
+		if pages > 0 && len(find(doc, "", "live")) > 0 {
+			t.Error("an older page is live")
+		}
+	}
+	if pages != 2 || len(seen) != 72 {
+		t.Errorf("%d pages with %d items", pages, len(seen))
+	}
+}
+
+func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	for query, want := range map[string]string{"rain": "2 items with these words.", "feed:xkcd cloud": "1 item with these words.", "number": "More than 50 items with these words.",
+		"zzz": "Nothing has all of these words.", `"unclosed`: "The phrase is not closed", "is:starred": "Nothing with these words."} {
+		rec := x.open("/river?q=" + url.QueryEscape(query))
+		if doc := check(t, rec); !strings.Contains(text(doc), want) {
+			t.Errorf("%s: the page does not say %q", query, want)
+		}
+		if wrong := query == `"unclosed`; wrong != (rec.Code == 400) {
+			t.Errorf("%s: %d", query, rec.Code)
+		}
+	}
+	last := x.brook.queries[len(x.brook.queries)-1]
+	_ = x.open("/river?q=is:unread+IS:Starred+snow&category=Weblogs")
+	last = x.brook.queries[len(x.brook.queries)-1]
+	if !last.Unread || !last.Starred || last.Match != "snow" || last.Category != "Weblogs" {
+		t.Errorf("asked for %+v", last)
+	}
+}
+
+func TestRiverSaysWhatToDoFirst(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("bob")
+	if doc := check(t, x.open("/river")); !strings.Contains(text(doc), "Choose the first feeds") {
+		t.Error("an empty river says nothing")
+	}
+	_ = x.brook.PutCategory(t.Context(), "bob", "Hens", false)
+	x.brook.follow("bob", river.Source{URL: "https://quiet.example/feed"})
+	for path, want := range map[string]string{"/river": "Nothing has come yet. It shows here the moment it does.", "/river?category=Hens": "No feed is in this category.", "/river?starred=1": "Nothing is starred yet."} {
+		if doc := check(t, x.open(path)); !strings.Contains(text(doc), want) {
+			t.Errorf("%s: %s", path, text(doc))
+		}
+	}
+	if rec := x.open("/river?category=Nothing"); rec.Code != 404 {
+		t.Errorf("a category that is not there: %d", rec.Code)
+	}
+	if rec := x.open("/river?source=77"); rec.Code != 404 {
+		t.Errorf("a feed that is not followed: %d", rec.Code)
+	}
+}
+
+// sees says what somebody gets from the river.
+func (x *bank) sees(peer, host string) string {
+	x.Helper()
+	r := httptest.NewRequest("GET", "/river", nil)
+	r.RemoteAddr, r.Host = peer, host
+	if x.cookie != "" {
+		r.AddCookie(&http.Cookie{Name: "cloudburst", Value: x.cookie})
+	}
+	rec := httptest.NewRecorder()
+	x.pages.ServeHTTP(rec, r)
+	body := rec.Body.String()
+	switch {
+	case rec.Code == 303:
+		return "sign in"
+	case rec.Code != 200:
+		return rec.Result().Status
+	case strings.Contains(body, "Grandfather") && strings.Contains(body, `class="star"`):
+		return "own"
+	case !strings.Contains(body, "Grandfather") && !strings.Contains(body, "Family") && !strings.Contains(body, `class="star"`) && strings.Contains(body, "Why a hub"):
+		return "public"
+	}
+	return "something else"
+}
+
+func TestWhoMaySeeTheRiver(t *testing.T) {
+	t.Parallel()
+	const stranger, local = "203.0.113.9:4711", "127.0.0.1:4711"
+	for _, c := range []struct {
+		name       string
+		fresh, all bool
+		public     string // URL
+		peer, host string
+		want       string
+	}{
+		{"a stranger", false, false, "", stranger, "hub.example", "sign in"},
+		{"a stranger where the river is for everyone", false, true, "", stranger, "hub.example", "public"},
+		{"on this machine, with accounts", false, false, "http://localhost:5337", local, "localhost:5337", "sign in"},
+		{"fresh, from elsewhere", true, false, "http://localhost:5337", stranger, "192.0.2.1:5337", "public"},
+		{"fresh, on this machine", true, false, "http://localhost:5337", local, "localhost:5337", "own"},
+		{"fresh, on this machine by number", true, false, "", "[::1]:9", "[::1]:5337", "own"},
+		{"fresh, a page elsewhere whose name leads here", true, false, "http://localhost:5337", local, "evil.example:5337", "public"},
+		{"fresh, behind a proxy", true, false, "https://hub.example", local, "127.0.0.1:5337", "public"},
+		{"fresh, not on this machine but with its name", true, false, "http://localhost:5337", stranger, "localhost:5337", "public"},
+	} {
+		x := newBank(t)
+		x.Fresh = func(context.Context) bool { return c.fresh }
+		x.RiverPublic, x.PublicURL = c.all, c.public
+		x.pages = x.Routes()
+		if got := x.sees(c.peer, c.host); got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
+		}
+	}
+	x := newBank(t).as("alice")
+	if got := x.sees(stranger, "hub.example"); got != "own" {
+		t.Errorf("who is signed in: %s", got)
+	}
+	x.people.away = fault.New(fault.Unavailable, "The store is away.")
+	if got := x.sees(stranger, "hub.example"); !strings.HasPrefix(got, "503") {
+		t.Errorf("when nobody can say who he is: %s", got)
+	}
+}
+
+func TestAProxyThatSaysSoIsNotThisMachine(t *testing.T) {
+	t.Parallel()
+	x := newBank(t)
+	x.Fresh = func(context.Context) bool { return true }
+	x.PublicURL = ""
+	x.pages = x.Routes()
+	for _, name := range []string{"X-Forwarded-For", "Forwarded", "Via", "X-Real-Ip"} {
+		r := httptest.NewRequest("GET", "/river", nil)
+		r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
+		r.Header.Set(name, "203.0.113.1")
+		rec := httptest.NewRecorder()
+		x.pages.ServeHTTP(rec, r)
+		if strings.Contains(rec.Body.String(), "Grandfather") {
+			t.Errorf("with %s it is taken for this machine", name)
+		}
+	}
+}
+
+func TestStrangersLearnNothingOfMarksAndCategories(t *testing.T) {
+	t.Parallel()
+	x := newBank(t)
+	x.RiverPublic = true
+	x.pages = x.Routes()
+	for path, want := range map[string]int{"/river?category=Weblogs": 200, "/river?category=Family": 404, "/river?category=News": 404, "/river?q=category:Family": 400, "/river?q=Grandfather": 200, "/river?starred=1": 200,
+		"/river/stream?category=News": 404, "/river?source=" + strconv.FormatInt(river.SourceID("https://family.example/secret.xml"), 10): 404} {
+		rec := x.open(path)
+		if rec.Code != want || strings.Contains(rec.Body.String(), secret) || strings.Contains(rec.Body.String(), ">Family<") {
+			t.Errorf("%s: %d", path, rec.Code)
+		}
+	}
+	for _, q := range x.brook.queries {
+		if q.Starred || q.Unread || q.Read {
+			t.Errorf("asked for %+v", q)
+		}
+	}
+	for _, e := range x.brook.items {
+		if strings.Contains(e.HTML, secret) {
+			if rec := x.open(fmt.Sprintf("/river/item/%d", e.ID)); rec.Code != 404 {
+				t.Errorf("a private item: %d", rec.Code)
+			}
+		}
+	}
+	if rec := x.send("/river/mark", "star", "1"); rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login") {
+		t.Errorf("a stranger marks: %d %s", rec.Code, rec.Header().Get("Location"))
+	}
+}
+
+func TestDaysAreThoseOfTheReadersClock(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	r := httptest.NewRequest("GET", "/river", nil)
+	r.AddCookie(&http.Cookie{Name: "tz", Value: "600"}) // 14:02 UTC is after midnight there
+	doc := check(t, x.do(r))
+	days := find(doc, "section", "day")
+	if attr(days[0], "data-day") != "2026-11-21" || !strings.Contains(text(days[0]), "read 00:01") {
+		t.Error(attr(days[0], "data-day"), text(days[0])[:80])
+	}
+	for _, bad := range []string{"x", "99999", "-5000", ""} {
+		r := httptest.NewRequest("GET", "/river", nil)
+		r.AddCookie(&http.Cookie{Name: "tz", Value: bad})
+		if days := find(check(t, x.do(r)), "section", "day"); attr(days[0], "data-day") != "2026-11-20" {
+			t.Errorf("tz=%q: %s", bad, attr(days[0], "data-day"))
+		}
+	}
+}
