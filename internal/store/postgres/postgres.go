@@ -81,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
-	s.Shared = true
+	s.Shared, s.Words = true, sqlstore.TSVector
 	s.Engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}
 	if err := s.warn(ctx, o.Log); err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())

@@ -51,6 +51,8 @@ type Store struct {
 	Engine
 	// Shared means that other processes use the same database, which then locks rows.
 	Shared bool
+	// Words is how the database finds words.
+	Words Words
 }
 
 // MaxMatch is the length, in bytes, of the longest text that can be searched for.

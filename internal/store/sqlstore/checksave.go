@@ -1,0 +1,203 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"cloudburst/internal/river"
+)
+
+// saving is a check as it is written: its texts are made before the transaction.
+type saving struct {
+	river.Saved
+	state, check, host string
+	hostUntil          time.Time
+	told               told
+	contents           []string // of Put
+}
+
+// SaveCheck is river.Store.SaveCheck. A check without news is two statements.
+func (s *Store) SaveCheck(ctx context.Context, saved river.Saved) (bool, error) {
+	if saved.Source.Claim == 0 {
+		return false, nil // nobody writes what he did not claim
+	}
+	v, err := packSaved(saved)
+	if err != nil {
+		return false, err
+	}
+	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) { return v.write(ctx, c) })
+}
+
+func packSaved(saved river.Saved) (*saving, error) {
+	v := &saving{Saved: saved}
+	var err error
+	if v.state, v.told, err = packSource(&v.Source); err != nil {
+		return nil, err
+	}
+	check, err := json.Marshal(v.Check)
+	if err != nil {
+		return nil, err
+	}
+	v.check = string(check)
+	if v.Host != nil {
+		host, err := json.Marshal(v.Host)
+		if err != nil {
+			return nil, err
+		}
+		v.host = string(host)
+		for _, w := range v.Host.Waits {
+			if w.Until.After(v.hostUntil) {
+				v.hostUntil = w.Until
+			}
+		}
+	}
+	// The last word on an item counts, and no two rows may have one key.
+	at := map[int64]int{}
+	v.Put = nil
+	for _, it := range saved.Put {
+		if it.SourceID = v.Source.ID; it.At.IsZero() {
+			it.At = v.Now
+		}
+		if n, again := at[it.ID]; again {
+			v.Put[n] = it
+			continue
+		}
+		at[it.ID] = len(v.Put)
+		v.Put = append(v.Put, it)
+	}
+	for i := range v.Put {
+		content, err := packContent(v.Put[i].Content)
+		if err != nil {
+			return nil, err
+		}
+		v.contents = append(v.contents, content)
+	}
+	return v, nil
+}
+
+func (v *saving) write(ctx context.Context, c Conn) (bool, error) {
+	src, found := &v.Source, false
+	var n, hash, items int64
+	// A push during the claim counts unless the check began after it.
+	err := c.Query(ctx, `UPDATE source SET state = $1, claim = 0, heard_in = FALSE, checks = checks + 1, checked_at = $2,
+			next_at = CASE WHEN readers = 0 OR CAST($3 AS BIGINT) = 0 THEN NULL
+				WHEN heard_in AND heard_at >= CAST($4 AS BIGINT) THEN CAST($5 AS BIGINT) ELSE CAST($3 AS BIGINT) END,
+			heard_at = CASE WHEN heard_in AND heard_at >= CAST($4 AS BIGINT) THEN heard_at ELSE 0 END,
+			heard = CASE WHEN heard_in AND heard_at >= CAST($4 AS BIGINT) THEN heard ELSE '' END
+		WHERE id = $6 AND claim = $7 RETURNING checks, told_hash, items`,
+		func(rows *sql.Rows) error {
+			found = true
+			return rows.Scan(&n, &hash, &items)
+		}, v.state, ms(src.State.CheckedAt), ms(src.NextAt), ms(v.Check.At), ms(v.Now), src.ID, src.Claim)
+	if err != nil || !found {
+		return false, err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO source_check (id, source_id, n, data) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (id) DO UPDATE SET source_id = excluded.source_id, n = excluded.n, data = excluded.data`,
+		checkBase(src.ID)+n%river.KeptChecks, src.ID, n, v.check)
+	if err != nil {
+		return false, err
+	}
+	if err := v.writeHost(ctx, c); err != nil {
+		return false, err
+	}
+	if hash == v.told.hash && len(v.Put) == 0 && len(v.Withdrawn) == 0 {
+		return true, nil
+	}
+	return true, v.writeNews(ctx, c, hash, items)
+}
+
+func (v *saving) writeHost(ctx context.Context, c Conn) error {
+	if v.Host == nil {
+		return nil
+	}
+	_, err := c.Exec(ctx, `INSERT INTO river_host (host, until_at, data) VALUES ($1, $2, $3)
+		ON CONFLICT (host) DO UPDATE SET until_at = excluded.until_at, data = excluded.data`,
+		clean(v.Source.Host()), ms(v.hostUntil), v.host)
+	return err
+}
+
+// writeNews writes what the document had that was not in the one before. hash is that
+// of what was told before, items is how many there were.
+func (v *saving) writeNews(ctx context.Context, c Conn, hash, items int64) error {
+	first := hash&1 == 0
+	held, err := v.hold(ctx, c)
+	if err != nil {
+		return err
+	}
+	places, err := v.putItems(ctx, c, held, items > 0)
+	if err != nil {
+		return err
+	}
+	if err := v.withdraw(ctx, c); err != nil {
+		return err
+	}
+	if hash != v.told.hash {
+		if err := saveTold(ctx, c, &v.Source, &v.told); err != nil {
+			return err
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	newest := places[0]
+	for _, p := range places {
+		newest = max(newest, p)
+	}
+	_, err = c.Exec(ctx, `UPDATE source SET items = items + $1,
+			newest = CASE WHEN newest >= CAST($2 AS BIGINT) THEN newest ELSE CAST($2 AS BIGINT) END WHERE id = $3`,
+		len(places), newest, v.Source.ID)
+	if err != nil || first {
+		return err
+	}
+	return queueNotices(ctx, c, v.Source.ID, places, v.Now)
+}
+
+// hold marks the items that the document has and the one before had not, and the
+// other way round, and returns those that it has: they stay, whatever their age, or
+// they would be new again when the feed is read next.
+func (v *saving) hold(ctx context.Context, c Conn) (map[int64]bool, error) {
+	var before []byte
+	err := c.Query(ctx, `SELECT last FROM source_document WHERE id = $1`, func(rows *sql.Rows) error { return rows.Scan(&before) }, v.Source.ID)
+	if err != nil {
+		return nil, err
+	}
+	had := map[int64]bool{}
+	for b := before; len(b) >= 16; b = b[16:] {
+		had[int64(binary.BigEndian.Uint64(b))] = true
+	}
+	held := make(map[int64]bool, len(v.Source.Last))
+	put := make(map[int64]bool, len(v.Put))
+	for i := range v.Put {
+		put[v.Put[i].ID] = true
+	}
+	var change [][]any
+	for _, k := range v.Source.Last {
+		if !held[k.ID] && !had[k.ID] && !put[k.ID] {
+			change = append(change, []any{k.ID, v.Source.ID, true})
+		}
+		held[k.ID] = true
+	}
+	for id := range had {
+		if !held[id] {
+			change = append(change, []any{id, v.Source.ID, false})
+		}
+	}
+	_, err = c.Bulk(ctx, `rows(id i, source i, held o) UPDATE item AS i SET held = :held {FROM ROWS}
+		WHERE i.id = :id AND i.source_id = :source AND i.held <> :held`, change)
+	return held, err
+}
+
+func (v *saving) withdraw(ctx context.Context, c Conn) error {
+	var rows [][]any
+	for i := range v.Withdrawn {
+		it := &v.Withdrawn[i]
+		rows = append(rows, []any{it.ID, v.Source.ID, it.Seq, ms(it.WithdrawnAt)})
+	}
+	_, err := c.Bulk(ctx, `rows(id i, source i, seq i, at i) UPDATE item AS i SET seq = :seq, withdrawn_at = :at {FROM ROWS}
+		WHERE i.id = :id AND i.source_id = :source`, rows)
+	return err
+}

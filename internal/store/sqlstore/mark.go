@@ -1,0 +1,172 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"cloudburst/internal/river"
+)
+
+// marked is an item that a reader may mark.
+type marked struct {
+	place, source int64
+	floor         sql.NullInt64 // up to where the source is read; NULL: it is not followed
+}
+
+// MarkItems is river.Store.MarkItems. Items that the reader neither follows nor has
+// marked are left out: their ids may be guessed.
+func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) error {
+	if len(ids) == 0 || read == nil && starred == nil {
+		return nil
+	}
+	reader = clean(reader)
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		list, err := markable(ctx, c, reader, ids)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		if read != nil && !*read {
+			if err := unread(ctx, c, reader, list); err != nil {
+				return err
+			}
+		}
+		rows := make([][]any, len(list))
+		for i, m := range list {
+			rows[i] = []any{reader, m.place, m.source, read != nil && *read, starred != nil && *starred, ms(now)}
+		}
+		set := ""
+		if read != nil {
+			set = "read = excluded.read"
+		}
+		if starred != nil {
+			if set != "" {
+				set += ", "
+			}
+			set += `starred = excluded.starred, starred_at = CASE WHEN NOT excluded.starred THEN 0
+				WHEN item_mark.starred THEN item_mark.starred_at ELSE excluded.starred_at END`
+		}
+		_, err = c.Bulk(ctx, `rows(reader t, place i, source i, read o, starred o, now i)
+			INSERT INTO item_mark (reader, place, source_id, read, starred, starred_at)
+			SELECT :reader, :place, :source, :read, :starred, CASE WHEN :starred THEN :now ELSE 0 END
+			{FROM ROWS} WHERE true ON CONFLICT (reader, place) DO UPDATE SET `+set, rows)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			rows[i] = rows[i][:2]
+		}
+		_, err = c.Bulk(ctx, `rows(reader t, place i) DELETE FROM item_mark AS k {USING ROWS}
+			WHERE k.reader = :reader AND k.place = :place AND NOT k.read AND NOT k.starred`, rows)
+		return err
+	})
+}
+
+// markable are the items that the reader follows or has marked, by place.
+func markable(ctx context.Context, c Conn, reader string, ids []int64) ([]marked, error) {
+	args := make([][]any, len(ids))
+	for i, id := range ids {
+		args[i] = []any{reader, id}
+	}
+	var list []marked
+	err := c.BulkQuery(ctx, `rows(reader t, id i) SELECT x.place, x.source_id, x.floor FROM {EACH ROWS} (SELECT i.place, i.source_id,
+			(SELECT f.read_place FROM river_subscription AS f WHERE f.reader = :reader AND f.source_id = i.source_id) AS floor,
+			(SELECT 1 FROM item_mark AS k WHERE k.reader = :reader AND k.place = i.place) AS marked
+		FROM item AS i WHERE i.id = :id) AS x WHERE x.floor IS NOT NULL OR x.marked = 1`, func(rows *sql.Rows) error {
+		var m marked
+		err := rows.Scan(&m.place, &m.source, &m.floor)
+		list = append(list, m)
+		return err
+	}, args)
+	slices.SortFunc(list, func(a, b marked) int { return cmp.Compare(a.place, b.place) })
+	return list, err
+}
+
+// unread lowers what sources are read up to, where items below it shall be unread, and
+// marks what lies between one by one: that is no more than is kept of a source.
+func unread(ctx context.Context, c Conn, reader string, list []marked) error {
+	floors := map[int64]marked{}
+	for _, m := range list {
+		if was, ok := floors[m.source]; m.floor.Valid && m.place < m.floor.Int64 && (!ok || m.place < was.place) {
+			floors[m.source] = m
+		}
+	}
+	for _, m := range floors {
+		_, err := c.Exec(ctx, `INSERT INTO item_mark (reader, place, source_id, read, starred, starred_at)
+			SELECT $1, i.place, i.source_id, TRUE, FALSE, 0 FROM item AS i WHERE i.source_id = $2 AND i.place > $3 AND i.place < $4
+			ON CONFLICT (reader, place) DO UPDATE SET read = TRUE`, reader, m.source, m.place, m.floor.Int64)
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_place = $1 WHERE reader = $2 AND source_id = $3`, m.place, reader, m.source)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MarkAllRead is river.Store.MarkAllRead. Marks that say no more than that are removed.
+func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error {
+	var of where
+	place := of.arg(readPlace(to))
+	of.add("reader = ?", clean(reader))
+	if source != 0 {
+		of.add("source_id = ?", source)
+	}
+	if category != "" {
+		of.add(`source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, clean(reader), clean(category))
+	}
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `UPDATE river_subscription SET read_place = `+place+of.String()+` AND read_place < `+place, of.args...)
+		if err != nil {
+			return err
+		}
+		// Only of what is followed: elsewhere marks are all there is.
+		_, err = c.Exec(ctx, `DELETE FROM item_mark WHERE place < `+place+` AND NOT starred`+
+			` AND source_id IN (SELECT f.source_id FROM river_subscription AS f`+of.String()+`) AND item_mark.reader = `+placeholder(2), of.args...)
+		return err
+	})
+}
+
+// CountUnread is river.Store.CountUnread.
+func (s *Store) CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (map[int64]river.Unread, error) {
+		return countUnread(ctx, c, clean(reader))
+	})
+}
+
+// countUnread counts what is not read yet of each source, less what was marked read one
+// by one. Sources without any are left out.
+func countUnread(ctx context.Context, c Conn, reader string) (map[int64]river.Unread, error) {
+	counts, floors := map[int64]river.Unread{}, map[int64]int64{}
+	err := c.Query(ctx, `SELECT f.source_id, f.read_place, s.newest, (SELECT COUNT(*) FROM item AS i WHERE i.source_id = f.source_id AND i.place >= f.read_place)
+		FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id WHERE f.reader = $1 AND s.newest >= f.read_place`, func(rows *sql.Rows) error {
+		var id, floor int64
+		var n river.Unread
+		err := rows.Scan(&id, &floor, (*placed)(&n.Newest), &n.Items)
+		counts[id], floors[id] = n, floor
+		return err
+	}, reader)
+	if err != nil {
+		return nil, err
+	}
+	err = c.Query(ctx, `SELECT source_id, place FROM item_mark WHERE reader = $1 AND read`, func(rows *sql.Rows) error {
+		var id, place int64
+		err := rows.Scan(&id, &place)
+		if n, ok := counts[id]; ok && place >= floors[id] {
+			n.Items--
+			counts[id] = n
+		}
+		return err
+	}, reader)
+	for id, n := range counts {
+		if n.Items <= 0 {
+			delete(counts, id)
+		}
+	}
+	return counts, err
+}

@@ -1,0 +1,174 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// ClaimSources is river.Store.ClaimSources. Rows are claimed in one transaction and
+// read after it: who loses the claim in between is left out.
+func (s *Store) ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Source, error) {
+	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM source WHERE next_at <= $1)`, now); err != nil || !some {
+		return nil, err
+	}
+	ids, err := write(ctx, s, func(ctx context.Context, c Conn) ([]int64, error) {
+		return claimSources(ctx, c, now, until, max(limit, 0), claim)
+	})
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	list, err := unpackSources(read(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+		return sourcesByID(ctx, c, ids, claim)
+	}))
+	order := make(map[int64]int, len(ids))
+	for i, id := range ids {
+		order[id] = i
+	}
+	slices.SortFunc(list, func(a, b river.Source) int { return cmp.Compare(order[a.ID], order[b.ID]) })
+	return list, err
+}
+
+// claimSources returns the ids of those that it claimed, those that a push was heard of first.
+func claimSources(ctx context.Context, c Conn, now, until time.Time, limit int, claim int64) ([]int64, error) {
+	ids, err := collect(ctx, c, scanID, `SELECT id FROM source WHERE heard_at > 0 AND next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, ms(now), limit)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) < limit {
+		due, err := collect(ctx, c, scanID, `SELECT id FROM source WHERE next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, ms(now), limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range due {
+			if len(ids) < limit && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	rows := make([][]any, len(ids))
+	for i, id := range ids {
+		rows[i] = []any{id, claim, ms(until)}
+	}
+	_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE source AS s SET claim = :claim, next_at = :until, heard_in = FALSE
+		{FROM ROWS} WHERE s.id = :id`, rows)
+	return ids, err
+}
+
+// sourcesByID reads those that have this claim, or any when claim is 0, in no order.
+func sourcesByID(ctx context.Context, c Conn, ids []int64, claim int64) ([]sourceRow, error) {
+	rows := make([][]any, len(ids))
+	for i, id := range ids {
+		rows[i] = []any{id, claim}
+	}
+	var all []sourceRow
+	err := c.BulkQuery(ctx, `rows(id i, claim i) SELECT `+sourceColumns+` FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
+		{AND ROWS} WHERE s.id = :id AND (s.claim = :claim OR :claim = 0)`, func(rows *sql.Rows) error {
+		var r sourceRow
+		err := scanSource(rows, &r)
+		all = append(all, r)
+		return err
+	}, rows)
+	return all, err
+}
+
+// ClaimSource is river.Store.ClaimSource.
+func (s *Store) ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (river.Source, error) {
+	rows, err := write(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+		n, err := c.Exec(ctx, `UPDATE source SET claim = $1, next_at = $2, heard_in = FALSE
+			WHERE id = $3 AND (claim = 0 OR next_at IS NULL OR next_at <= $4)`, claim, ms(until), id, ms(now))
+		if err != nil {
+			return nil, err
+		}
+		rows, err := sourceByID(ctx, c, id)
+		if err == nil && n == 0 && len(rows) > 0 {
+			err = fault.New(fault.Conflict, "The feed %s is being read at this moment.", rows[0].URL)
+		}
+		return rows, err
+	})
+	return oneSource(rows, err)
+}
+
+// NextSource is river.Store.NextSource.
+func (s *Store) NextSource(ctx context.Context) (time.Time, error) {
+	return s.earliest(ctx, `SELECT next_at FROM source WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`)
+}
+
+// earliest is the time that a query gives; zero: it gives none.
+func (s *Store) earliest(ctx context.Context, text string) (time.Time, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) (next time.Time, err error) {
+		err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan((*millis)(&next)) })
+		return next, err
+	})
+}
+
+// PutOff is river.Store.PutOff.
+func (s *Store) PutOff(ctx context.Context, list []river.PutOff) error {
+	if len(list) == 0 {
+		return nil
+	}
+	list = slices.SortedFunc(slices.Values(list), func(a, b river.PutOff) int { return cmp.Compare(a.ID, b.ID) })
+	rows := make([][]any, len(list))
+	for i, p := range list {
+		rows[i] = []any{p.ID, p.Claim, ms(p.NextAt)}
+	}
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Bulk(ctx, `rows(id i, claim i, next i) UPDATE source AS s SET claim = 0, heard_in = FALSE,
+				next_at = CASE WHEN s.readers = 0 OR :next = 0 THEN NULL ELSE :next END
+			{FROM ROWS} WHERE s.id = :id AND s.claim = :claim AND s.claim <> 0`, rows)
+		return err
+	})
+}
+
+// ReleaseClaims is river.Store.ReleaseClaims.
+func (s *Store) ReleaseClaims(ctx context.Context, now time.Time) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		for _, text := range []string{
+			`UPDATE source SET claim = 0, heard_in = FALSE, next_at = CASE WHEN readers = 0 THEN NULL ELSE CAST($1 AS BIGINT) END
+				WHERE id IN (SELECT id FROM source WHERE next_at IS NOT NULL AND claim <> 0)`,
+			`UPDATE reading_list SET claim = 0, next_at = $1 WHERE next_at IS NOT NULL AND claim <> 0`,
+			`UPDATE notice SET claim = 0, next_at = $1 WHERE next_at IS NOT NULL AND claim <> 0`,
+		} {
+			if _, err := c.Exec(ctx, text, ms(now)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// HearSources is river.Store.HearSources. What is heard while a source is being read
+// may or may not be in what is read, so it counts for the next time too: heard_in.
+func (s *Store) HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
+	url, door = clean(url), clean(door)
+	named, err := read(ctx, s, func(ctx context.Context, c Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
+	if err != nil || len(named) == 0 {
+		return nil, err
+	}
+	return write(ctx, s, func(ctx context.Context, c Conn) ([]int64, error) {
+		if named, err = sourcesNamed(ctx, c, url); err != nil {
+			return nil, err
+		}
+		rows := make([][]any, len(named))
+		for i, id := range named {
+			rows[i] = []any{id, ms(now), door}
+		}
+		_, err := c.Bulk(ctx, `rows(id i, now i, door t) UPDATE source AS s SET heard_at = :now, heard = :door,
+				heard_in = (s.claim <> 0 AND s.next_at > :now),
+				next_at = CASE WHEN s.next_at <= :now OR s.claim <> 0 AND s.next_at > :now THEN s.next_at ELSE :now END
+			{FROM ROWS} WHERE s.id = :id AND s.readers > 0 AND NOT s.gone`, rows)
+		return named, err
+	})
+}
+
+// sourcesNamed are the ids, in order, of those that are read and that a URL means.
+func sourcesNamed(ctx context.Context, c Conn, url string) ([]int64, error) {
+	return collect(ctx, c, scanID, `SELECT s.id FROM source AS s WHERE s.readers > 0 AND NOT s.gone AND s.id IN
+		(SELECT id FROM source WHERE url = $1 UNION SELECT id FROM source WHERE first_url = $1 AND first_url <> url
+			UNION SELECT id FROM source WHERE topic = $1 AND topic <> '' AND topic <> url) ORDER BY s.id`, url)
+}
