@@ -38,8 +38,9 @@ func (r *River) readTurn(ctx context.Context, t *turn) {
 		cause = feedstate.Pushed
 	}
 	got := r.ask(ctx, &t.s)
+	ending := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx) // what was read is kept, also at the end
-	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && !r.open.Load() {
+	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
 		r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
 		return
 	}

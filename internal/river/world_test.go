@@ -359,3 +359,8 @@ func (downgrading) Get(_ context.Context, r fetch.Request) (*fetch.Response, err
 		Redirects: []fetch.Redirect{{Status: 302, From: r.URL, To: "http://feeds.test/rss.xml", Downgrade: true}},
 	}, nil
 }
+
+func ctxWithCancel(t testing.TB) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithCancel(context.Background())
+}

@@ -1,0 +1,449 @@
+package river_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/river"
+)
+
+func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		m := newMemory()
+		w.stop()
+		w.store = m
+		w.start()
+		w.serve("http://big.test/", doc(rss("<ttl>1440</ttl>", "a")))
+		var urls []string
+		for i := range 3000 {
+			urls = append(urls, fmt.Sprintf("http://big.test/?%d", i))
+		}
+		for i := range 20 {
+			u := fmt.Sprintf("http://small%d.test/rss", i)
+			w.serve(u, doc(rss("<ttl>1440</ttl>", "a")))
+			urls = append(urls, u)
+		}
+		w.follow(urls[:3000]...)
+		w.pass(time.Second)
+		w.follow(urls[3000:]...)
+		w.pass(10 * time.Second)
+		small, big := 0, 0
+		for _, r := range w.requests() {
+			if strings.HasPrefix(r.url, "small") {
+				small++
+			} else {
+				big++
+			}
+		}
+		if small != 20 || big > 13 {
+			t.Errorf("after ten seconds: %d of the small hosts, %d of the big one", small, big)
+		}
+		w.pass(time.Hour)
+		if n := len(w.requests()); n < 3000-20 || n > 3010 {
+			t.Errorf("%d within the hour", n)
+		}
+		// Each was taken some few times, not again and again.
+		if m.claimed > 5*3000 {
+			t.Errorf("%d claims for 3020 feeds", m.claimed)
+		}
+	})
+}
+
+// instant answers every request with the same feed, or 304 to who knows it.
+type instant struct {
+	body []byte
+}
+
+func (f instant) Get(_ ctx, r fetch.Request) (*fetch.Response, error) {
+	res := &fetch.Response{Status: 200, Header: http.Header{"Etag": {`"v"`}, "Cache-Control": {"max-age=80000"}}, URL: r.URL, Body: f.body}
+	if r.ETag != "" {
+		res.Status, res.NotModified, res.Body = 304, true, nil
+	}
+	return res, nil
+}
+
+// endless is a store of very many sources, each with a host of its own, of which only the
+// time when it is due is kept.
+type endless struct {
+	*memory
+	due  []int64 // seconds from the beginning
+	from time.Time
+	next int // where looking for due ones goes on
+}
+
+func (e *endless) ClaimSources(_ ctx, now, until time.Time, limit int, claim int64) (out []river.Source, _ error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := int64(now.Sub(e.from) / time.Second)
+	for range e.due {
+		if len(out) == limit {
+			break
+		}
+		if e.next = (e.next + 1) % len(e.due); e.due[e.next] <= at {
+			e.due[e.next] = int64(until.Sub(e.from) / time.Second)
+			s := river.Source{ID: int64(e.next + 1), URL: fmt.Sprintf("http://host%d.test/rss", e.next), Claim: claim}
+			s.State = feedstate.New(s.URL, now)
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func (e *endless) set(id int64, at time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.due[id-1] = int64(at.Sub(e.from)/time.Second) + 1
+}
+
+func (e *endless) NextSource(ctx) (time.Time, error) { return e.from.Add(24 * time.Hour), nil }
+
+func (e *endless) PutOff(_ ctx, list []river.PutOff) error {
+	for _, p := range list {
+		e.set(p.ID, p.NextAt)
+	}
+	return nil
+}
+
+func (e *endless) SaveCheck(_ ctx, s river.Saved) (bool, error) {
+	e.set(s.Source.ID, s.Source.NextAt)
+	return true, nil
+}
+
+// readEndless reads n sources once and returns by how much the heap grew while it did.
+func readEndless(tb testing.TB, n int) (grew int64) {
+	tb.Helper()
+	e := &endless{memory: newMemory(), due: make([]int64, n), from: time.Now().UTC()}
+	r := &river.River{Store: e, Fetch: instant{[]byte(rss("", "a"))}, Options: river.Options{AtOnce: 64}}
+	run, cancel := ctxWithCancel(tb)
+	ended := make(chan struct{})
+	before := heap()
+	go func() { defer close(ended); r.Run(run) }()
+	for r.Live().Checks < int64(n) {
+		<-time.After(10 * time.Millisecond)
+	}
+	grew = heap() - before
+	cancel()
+	<-ended
+	return grew
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func TestManySourcesAreReadInBoundedMemory(t *testing.T) {
+	const n = 20_000
+	if grew := readEndless(t, n); grew > 16<<20 {
+		t.Errorf("the heap grew by %d KiB for %d feeds", grew>>10, n)
+	}
+}
+
+// BenchmarkMillion reads a million sources once.
+func BenchmarkMillion(b *testing.B) {
+	for b.Loop() {
+		b.ReportMetric(float64(readEndless(b, 1_000_000))/1e6, "bytes/feed")
+	}
+}
+
+func TestADatabaseThatWasAwayIsWorkedWithAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		m := newMemory()
+		w.stop()
+		w.store = m
+		m.fail(fault.New(fault.Unavailable, "The database is away."))
+		w.start()
+		w.serve(feedURL, tagged(rss("<ttl>30</ttl>", "a"), `"v1"`))
+		w.pass(time.Minute)
+		m.fail(nil)
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		if s := titles(w.items(feedURL)); s != "a" {
+			t.Fatalf("after a start without a database: %q", s)
+		}
+		w.serve(feedURL, tagged(rss("<ttl>30</ttl>", "b", "a"), `"v2"`))
+		m.fail(fault.New(fault.Unavailable, "The database is away."))
+		w.pass(2 * time.Hour)
+		m.fail(nil)
+		w.requests()
+		w.pass(5 * time.Minute)
+		if s := titles(w.items(feedURL)); s != "b a" || len(w.requests()) != 1 {
+			t.Errorf("items: %q", s)
+		}
+	})
+}
+
+func TestWhatIsNotReadIsGivenBackAtTheEnd(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{AtOnce: 2}, func(t *testing.T, w *world) {
+		var urls []string
+		for i := range 20 {
+			urls = append(urls, fmt.Sprintf("http://host%d.test/rss", i))
+			w.serve(urls[i], func(out http.ResponseWriter, r *http.Request) {
+				select {
+				case <-r.Context().Done():
+				case <-time.After(8 * time.Second):
+					io.WriteString(out, rss("", "a"))
+				}
+			})
+		}
+		w.follow(urls...)
+		w.pass(time.Second)
+		begun := time.Now()
+		w.stop()
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("stopping took %v", took)
+		}
+		for _, u := range urls {
+			if s := w.source(u); s.Claim != 0 || s.NextAt.After(time.Now()) || s.State.Failures != 0 {
+				t.Errorf("%s: claim %d until %v, %d failures", u, s.Claim, s.NextAt, s.State.Failures)
+			}
+		}
+		w.start()
+		w.pass(2 * time.Minute)
+		for _, u := range urls {
+			if s := titles(w.items(u)); s != "a" {
+				t.Errorf("%s: %q", u, s)
+			}
+		}
+	})
+}
+
+// dying is a store whose process is killed before a save.
+type dying struct {
+	river.Store
+	dead chan struct{}
+}
+
+func (d *dying) SaveCheck(c ctx, saved river.Saved) (bool, error) {
+	select {
+	case <-d.dead:
+		<-c.Done() // a process that is gone writes nothing
+		return false, errors.New("dead")
+	default:
+		return d.Store.SaveCheck(c, saved)
+	}
+}
+
+func (d *dying) PutOff(c ctx, list []river.PutOff) error {
+	select {
+	case <-d.dead:
+		return errors.New("dead")
+	default:
+		return d.Store.PutOff(c, list)
+	}
+}
+
+func TestAProcessThatDiesBetweenReadingAndStoringLosesNothing(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{Shared: true}, func(t *testing.T, w *world) {
+		st := &dying{w.store, make(chan struct{})}
+		w.stop()
+		w.setup = func(r *river.River) { r.Store = st }
+		w.start()
+		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
+		close(st.dead)
+		w.pass(62 * time.Minute)
+		w.stop()
+		if s := titles(w.items(feedURL)); s != "a" {
+			t.Fatalf("items: %s", s)
+		}
+		w.setup = nil
+		w.requests()
+		w.start() // another process on the same database: the claim runs out
+		w.pass(10 * time.Minute)
+		if list := w.requests(); titles(w.items(feedURL)) != "b a" || len(list) != 1 || list[0].header.Get("If-None-Match") != `"v1"` {
+			t.Errorf("%d requests, items: %s", len(list), titles(w.items(feedURL)))
+		}
+	})
+}
+
+func TestTwoProcessesOnOneDatabaseReadEachFeedOnceAndTellOfEachOthersItems(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{Shared: true}, func(t *testing.T, w *world) {
+		other := &river.River{Store: w.store, Fetch: w.fetch, Options: river.Options{Shared: true}}
+		run, cancel := ctxWithCancel(t)
+		ended := make(chan struct{})
+		go func() { defer close(ended); other.Run(run) }()
+		defer func() { cancel(); <-ended }()
+		var urls []string
+		for i := range 40 {
+			urls = append(urls, fmt.Sprintf("http://host%d.test/rss", i))
+			w.serve(urls[i], tagged(rss("", "a", "b"), `"v"`))
+		}
+		w.pass(time.Second)
+		one, two := w.river.Listen(1000), other.Listen(1000)
+		w.follow(urls...)
+		other.Wake()
+		w.pass(30 * time.Second)
+		if n := len(w.requests()); n != 40 {
+			t.Errorf("%d requests for 40 feeds", n)
+		}
+		if a, b := w.river.Live().Checks, other.Live().Checks; a+b != 40 {
+			t.Errorf("%d and %d checks", a, b)
+		}
+		for _, l := range []*river.Listener{one, two} {
+			seen := map[int64]int{}
+			for len(l.C()) > 0 {
+				for _, it := range (<-l.C()).Items {
+					if seen[it.ID]++; !it.New {
+						t.Errorf("%+v is not new", it)
+					}
+				}
+			}
+			if len(seen) != 80 {
+				t.Errorf("heard of %d items", len(seen))
+			}
+			for id, n := range seen {
+				if n != 1 {
+					t.Errorf("heard of %d %d times", id, n)
+				}
+			}
+		}
+	})
+}
+
+func TestAListenerThatIsTooSlowIsDropped(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{OwnHosts: []string{"*"}}, func(t *testing.T, w *world) {
+		slow := w.river.Listen(1)
+		if n := w.river.Live().Listening; n != 1 {
+			t.Errorf("%d listen", n)
+		}
+		for i := range 3 {
+			u := fmt.Sprintf("http://host%d.test/rss", i)
+			w.serve(u, doc(rss("", "a")))
+			w.follow(u)
+		}
+		w.pass(time.Second)
+		<-slow.C()
+		if _, ok := <-slow.C(); ok {
+			t.Error("a slow listener was waited for")
+		}
+		slow.Close()
+		if n := w.river.Live().Listening; n != 0 {
+			t.Errorf("%d listen", n)
+		}
+	})
+}
+
+func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * 365 * 24 * time.Hour} {
+		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+				var off time.Duration
+				w.stop()
+				w.setup = func(r *river.River) { r.Now = func() time.Time { return time.Now().Add(off) } }
+				w.start()
+				for i := range 300 {
+					u := fmt.Sprintf("http://host%d.test/rss", i)
+					w.serve(u, tagged(rss("<ttl>120</ttl>", "a"), `"v"`))
+					w.follow(u)
+				}
+				w.pass(100 * time.Minute)
+				w.requests()
+				off = step
+				begun := time.Now()
+				w.pass(10 * time.Minute)
+				minutes := map[int]int{}
+				for _, r := range w.requests() {
+					minutes[int(r.at.Sub(begun).Minutes())]++
+				}
+				for m, n := range minutes {
+					if n > 110 {
+						t.Errorf("%d requests in minute %d", n, m)
+					}
+				}
+				w.pass(4 * time.Hour)
+				if n := len(w.requests()); n < 300 {
+					t.Errorf("%d requests in four hours", n)
+				}
+			})
+		})
+	}
+}
+
+func TestFiveHundredFeedsOfOneServerAreReadAtOnceWithoutSpacing(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{OwnHosts: []string{"feeds.test"}}, func(t *testing.T, w *world) {
+		var urls []string
+		for i := range 500 {
+			urls = append(urls, fmt.Sprintf("http://feeds.test/%d", i))
+			w.serve(urls[i], doc(rss("", strings.Fields("t s r q p o n m l k j i h g f e d c b a")...)))
+		}
+		w.follow(urls...)
+		w.pass(5 * time.Second)
+		for _, u := range urls {
+			if n := len(w.items(u)); n != 20 {
+				t.Errorf("%s has %d items", u, n)
+			}
+		}
+	})
+}
+
+func TestBadFeedsShowWhatIsWrongAndHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 10_000)
+	for i := range many {
+		many[i] = fmt.Sprint("item", i)
+	}
+	flip := 0
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc
+		note  string // "": it works
+	}{
+		"a page":         {doc(`<!doctype html><html><title>Hi</title><link rel="alternate" type="application/rss+xml" href="/feed">`), "looks like a page"},
+		"an empty 200":   {doc(""), "an empty answer, not a feed"},
+		"binary":         {doc("\x00\x01\x02\x03\xff\xfe"), "not a feed"},
+		"10,000 items":   {doc(rss("", many...)), "more than 1000 items"},
+		"one id for all": {doc(rss("", "a", "a=b", "a=c", "a=d")), "Another item has the same id"},
+		"a feed that":    {doc(rss("", "a")[:150]), "ends"},
+		"alternating": {func(o http.ResponseWriter, r *http.Request) {
+			flip++
+			doc(rss("", strings.Fields("c b a")[flip%2:]...))(o, r)
+		}, ""},
+		"nested deeply":   {doc(rss(strings.Repeat("<a>", 5000), "a")), "nested deeper"},
+		"a billion laugh": {doc(`<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><rss><channel><title>&b;</title><item><title>x</title></item></channel></rss>`), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+				w.serve("http://bad.test/rss", c.serve)
+				w.serve(feedURL, doc(rss("", "a")))
+				w.follow("http://bad.test/rss", feedURL)
+				w.pass(3 * time.Hour)
+				e, err := w.river.Explain(t.Context(), river.SourceID("http://bad.test/rss"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if notes := strings.Join(e.Notes, " ") + e.Checks[0].Text; !strings.Contains(strings.ToLower(notes), strings.ToLower(c.note)) {
+					t.Errorf("notes: %q", e.Notes)
+				}
+				if n := len(w.items("http://bad.test/rss")); n > 1000 {
+					t.Errorf("%d items", n)
+				}
+				if s := titles(w.items(feedURL)); s != "a" {
+					t.Errorf("the other feed: %s", s)
+				}
+			})
+		})
+	}
+}
