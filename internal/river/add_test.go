@@ -1,0 +1,331 @@
+package river_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func TestAFeedThatIsAddedIsThereAtOnceAfterOneUnconditionalGET(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, tagged(rss("", "b", "a"), `"1"`))
+		a := h.add(river.Request{URL: "feed:" + feedURL + "#top", Title: " My  feed ", Categories: []string{"News", "A", "News"}, Interval: 2 * time.Hour})
+		if !a.New || a.Name() != "My feed" || strings.Join(a.Categories, "|") != "A|News" || a.Source.About.Title != "Feed" || a.Interval != 2*time.Hour || a.Choices != nil {
+			t.Errorf("%+v", a)
+		}
+		if got := titles(h.items(feedURL)); got != "b a" && got != "a b" {
+			t.Errorf("items %q", got)
+		}
+		h.pass(3 * time.Hour)
+		list := h.requests()
+		if len(list) != 2 || list[0].header.Get("If-None-Match") != "" || list[1].header.Get("If-None-Match") != `"1"` {
+			t.Errorf("%+v", list)
+		}
+		if d := list[1].at.Sub(list[0].at); d < 2*time.Hour || d > 150*time.Minute {
+			t.Errorf("checked again after %v", d)
+		}
+	})
+}
+
+func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, doc(rss("", "a")))
+		h.serve("http://feeds.test/", page("Posts=/rss.xml"))
+		h.add(river.Request{URL: feedURL})
+		h.requests()
+		for i, q := range []river.Request{{URL: feedURL, Reader: "bea"}, {URL: "feeds.test/rss.xml", Reader: "cal"}, {URL: "HTTP://FEEDS.test:80/rss.xml", Reader: "dan"}, {URL: feedURL, Categories: []string{"New"}}} {
+			a := h.add(q)
+			if a.New != (i < 3) || a.SourceID != river.SourceID(feedURL) {
+				t.Errorf("%+v: %+v", q, a)
+			}
+		}
+		if got := h.asksOf(); got != "" {
+			t.Errorf("asked for %s", got)
+		}
+		if got := h.list("ann"); got != "Feed "+feedURL+" New" {
+			t.Error(got)
+		}
+		// A page has to be read, the feed that it names not.
+		h.add(river.Request{URL: "feeds.test", Reader: "eve"})
+		if got := h.asksOf(); got != "feeds.test/" {
+			t.Errorf("asked for %s", got)
+		}
+		if s := h.source(feedURL); s.Readers != 5 {
+			t.Errorf("%d readers", s.Readers)
+		}
+	})
+}
+
+func TestTwoWhoAddAFeedAtTheSameMomentReadItOnce(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, func(w http.ResponseWriter, r *http.Request) {
+			<-time.After(2 * time.Second)
+			doc(rss("", "a"))(w, r)
+		})
+		done := make(chan error)
+		for i := range 5 {
+			go func() {
+				_, err := h.river.Add(t.Context(), river.Request{Reader: fmt.Sprint("r", i), URL: feedURL})
+				done <- err
+			}()
+		}
+		for range 5 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if got := h.asksOf(); got != "feeds.test/rss.xml" {
+			t.Errorf("asked for %s", got)
+		}
+	})
+}
+
+func TestAPageIsLookedThroughForItsFeed(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+		h.serve("http://one.test/", page("Posts=rss.xml"))
+		h.serve("http://one.test/rss.xml", doc(rss("", "a")))
+		h.serve("http://mixed.test/", page("Posts=/posts", "Comments Feed=/comments/feed"))
+		h.serve("http://mixed.test/posts", doc(rss("", "a")))
+		h.serve("http://several.test/", page("News=/news", "Sport=/sport", "again=/news#x", "bad=ftp://x/"))
+		h.serve("http://several.test/news", doc("no feed"))
+		h.serve("http://several.test/sport", doc(rss("", "a")))
+		h.serve("http://none.test/", page())
+		h.serve("http://usual.test/", page())
+		h.serve("http://usual.test/feed", doc(rss("", "a")))
+		h.serve("http://wrong.test/", page("Posts=/missing"))
+		h.serve("http://liar.test/", page("Posts=/page"))
+		h.serve("http://liar.test/page", page("Posts=/"))
+		for url, want := range map[string]string{"one.test": "http://one.test/rss.xml", "mixed.test": "http://mixed.test/posts", "usual.test": "http://usual.test/feed"} {
+			if a := h.add(river.Request{URL: url}); a.Source.URL != want || !a.New {
+				t.Errorf("%s: %+v", url, a)
+			}
+		}
+		a := h.add(river.Request{URL: "http://several.test/"})
+		if len(a.Choices) != 2 || a.Choices[0] != (river.Choice{URL: "http://several.test/news", Title: "News", Format: "RSS", Kind: "feed"}) || a.New {
+			t.Errorf("%+v", a)
+		}
+		if a := h.add(river.Request{URL: "http://several.test/", First: true}); a.Source.URL != "http://several.test/sport" {
+			t.Errorf("%+v", a)
+		}
+		h.requests()
+		for url, code := range map[string]fault.Code{"http://none.test/": fault.NotFound, "http://wrong.test/": fault.NotFound, "http://liar.test/": fault.Unreadable} {
+			_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: url})
+			if fault.CodeOf(err) != code || err == nil || !strings.Contains(fault.Message(err), strings.TrimPrefix(url, "http://")) {
+				t.Errorf("%s: %v", url, err)
+			}
+		}
+		if n := len(h.requests()); n > 12 {
+			t.Errorf("%d requests for three pages", n)
+		}
+	})
+}
+
+func TestProbingGoesAtTheHostsPace(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve("http://none.test/", page())
+		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://none.test/"})
+		if fault.CodeOf(err) != fault.NotFound {
+			t.Error(err)
+		}
+		list := h.requests()
+		if len(list) < 3 || len(list) > 11 {
+			t.Errorf("%d requests", len(list))
+		}
+		for i := 2; i < len(list); i++ {
+			if d := list[i].at.Sub(list[i-1].at); d < time.Second {
+				t.Errorf("%s came after %v", list[i].url, d)
+			}
+		}
+		if got := h.list("ann"); got != "" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{Most: 1}, func(t *testing.T, h *home) {
+		serve := func(path string, f http.HandlerFunc) { h.serve("http://feeds.test"+path, f) }
+		serve("/401", status(401, "WWW-Authenticate", "Basic"))
+		serve("/403", status(403))
+		serve("/410", status(410))
+		serve("/429", status(429, "Retry-After", "120"))
+		serve("/500", status(500))
+		serve("/304", status(304))
+		serve("/loop", status(302, "Location", "/loop"))
+		serve("/empty", doc(""))
+		serve("/image", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR") })
+		serve("/list", doc(`<opml version="2.0"><head/><body><outline text="x" xmlUrl="http://x.test/"/></body></opml>`))
+		serve("/big", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", 6<<20)) })
+		for path, want := range map[string]struct {
+			code fault.Code
+			word string
+		}{
+			"/401": {fault.Refused, "wants to know who reads"}, "/403": {fault.Unreadable, "403"}, "/404": {fault.NotFound, "404"}, "/410": {fault.NotFound, "410"},
+			"/429": {fault.TooMany, "429"}, "/500": {fault.Unreadable, "500"}, "/304": {fault.Unreadable, "304"}, "/loop": {fault.Unreadable, "redirect"},
+			"/image": {fault.Unreadable, "image"}, "/list": {fault.Invalid, "OPML"}, "/big": {fault.Unreadable, "more than"}, "/empty": {fault.Unreadable, "empty"},
+		} {
+			_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://feeds.test" + path})
+			if fault.CodeOf(err) != want.code || !strings.Contains(fault.Message(err), want.word) || !strings.Contains(fault.Message(err), "feeds.test"+path) {
+				t.Errorf("%s: %v", path, err)
+			}
+			if river.NeedsLogin(err) != (path == "/401") {
+				t.Errorf("%s needs a login: %v", path, river.NeedsLogin(err))
+			}
+		}
+		for _, q := range []river.Request{{URL: "::"}, {URL: feedURL, Title: strings.Repeat("x", 201)}, {URL: feedURL, Categories: []string{"a/b"}}, {URL: feedURL, Interval: time.Second}, {URL: feedURL, Login: river.Login{Kind: "odd"}}} {
+			if _, err := h.river.Add(t.Context(), q); fault.CodeOf(err) != fault.Invalid {
+				t.Errorf("%+v: %v", q, err)
+			}
+		}
+		if got := h.list("ann"); got != "" {
+			t.Error(got)
+		}
+		h.serve(feedURL, doc(rss("", "a")))
+		h.serve("http://feeds.test/other", doc(rss("", "a")))
+		h.add(river.Request{URL: feedURL})
+		if _, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://feeds.test/other"}); fault.CodeOf(err) != fault.TooMany {
+			t.Errorf("one too many: %v", err)
+		}
+	})
+}
+
+func TestAnAddressWithoutASchemeIsTriedWithBoth(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve("http://old.test/rss.xml", doc(rss("", "a")))
+		if a := h.add(river.Request{URL: "old.test/rss.xml"}); a.Source.URL != "http://old.test/rss.xml" {
+			t.Errorf("%+v", a.Source)
+		}
+		if _, err := h.river.Add(t.Context(), river.Request{URL: "nobody.test"}); fault.CodeOf(err) != fault.Unreadable || strings.Contains(fault.Message(err), "lookup") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnAddressThatLeadsToAKnownFeedFollowsThat(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, doc(rss("", "a")))
+		h.serve("http://feeds.test/rss", status(301, "Location", "/rss.xml"))
+		h.serve("http://new.test/rss", status(301, "Location", "http://new.test/feed"))
+		h.serve("http://new.test/feed", doc(rss("", "a")))
+		h.add(river.Request{URL: feedURL})
+		if a := h.add(river.Request{URL: "http://feeds.test/rss"}); a.New || a.SourceID != river.SourceID(feedURL) {
+			t.Errorf("%+v", a)
+		}
+		// Where it leads is not believed at once.
+		if a := h.add(river.Request{URL: "http://new.test/rss"}); a.Source.URL != "http://new.test/rss" || a.Source.State.Candidate == nil {
+			t.Errorf("%+v", a.Source.State)
+		}
+	})
+}
+
+func locked(user, password, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		doc(body)(w, r)
+	}
+}
+
+func TestAFeedWithALoginIsItsReadersOwn(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, locked("ann", "geheim", rss("", "a")))
+		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://ann:falsch@feeds.test/rss.xml"})
+		if !river.NeedsLogin(err) || strings.Contains(err.Error(), "falsch") {
+			t.Error(err)
+		}
+		a := h.add(river.Request{URL: "http://ann:geheim@feeds.test/rss.xml"})
+		b := h.add(river.Request{Reader: "bea", URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "geheim"}})
+		if !a.Source.Private() || a.SourceID == b.SourceID || a.SourceID == river.SourceID(feedURL) || a.Source.URL != feedURL || strings.Contains(fmt.Sprintf("%+v", a), "geheim") {
+			t.Errorf("%+v\n%+v", a, b)
+		}
+		if a.Source.Items != 1 || a.Source.Login.Secret == "" {
+			t.Errorf("%+v", a.Source)
+		}
+		// A third must know the password too; the first may come again.
+		if _, err := h.river.Add(t.Context(), river.Request{Reader: "cal", URL: feedURL}); !river.NeedsLogin(err) {
+			t.Error(err)
+		}
+		if again := h.add(river.Request{URL: feedURL, Categories: []string{"Mine"}}); again.New || again.SourceID != a.SourceID {
+			t.Errorf("%+v", again)
+		}
+	})
+}
+
+func TestALoginGoesNowhereElse(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+		h.serve("http://mine.test/", page("Posts=http://other.test/rss.xml"))
+		h.serve("http://other.test/rss.xml", doc(rss("", "a")))
+		h.serve("http://mine.test/moved", status(302, "Location", "http://other.test/second.xml"))
+		h.serve("http://other.test/second.xml", doc(rss("", "a")))
+		login := river.Login{Kind: river.LoginHeader, Name: "X-Key", Secret: "geheim"}
+		if a := h.add(river.Request{URL: "http://mine.test/", Login: login}); a.Source.Private() {
+			t.Errorf("%+v", a.Source)
+		}
+		h.add(river.Request{URL: "http://mine.test/moved", Login: login})
+		for _, r := range h.requests() {
+			if sent := r.header.Get("X-Key") != ""; sent != strings.HasPrefix(r.url, "mine.test") {
+				t.Errorf("%s: the login is sent: %v", r.url, sent)
+			}
+		}
+	})
+}
+
+func TestAnAddThatCannotBeStoredLeavesNothing(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, doc(rss("", "a")))
+		full := &failing{Store: h.store}
+		h.stop()
+		h.store = full
+		h.start()
+		full.away.Store(true)
+		if _, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: feedURL}); fault.CodeOf(err) != fault.Unavailable {
+			t.Error(err)
+		}
+		full.away.Store(false)
+		if got := h.list("ann"); got != "" {
+			t.Error(got)
+		}
+	})
+}
+
+// failing is a store whose disk is full, while it is away, when a check or what was told
+// is to be saved.
+type failing struct {
+	river.Store
+	away atomic.Bool
+}
+
+func (f *failing) SaveCheck(ctx context.Context, s river.Saved) (bool, error) {
+	if f.away.Load() {
+		return false, fault.New(fault.Unavailable, "The disk is full.")
+	}
+	return f.Store.SaveCheck(ctx, s)
+}
+
+func (f *failing) SaveNotice(ctx context.Context, n river.Notice, told []int64) (bool, error) {
+	if f.away.Load() {
+		return false, fault.New(fault.Unavailable, "The disk is full.")
+	}
+	return f.Store.SaveNotice(ctx, n, told)
+}

@@ -1,0 +1,118 @@
+package river_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"cloudburst/internal/nettest"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqlite"
+)
+
+// home is a world whose store is the one that people run, in a folder.
+type home struct {
+	*world
+	dir  string
+	disk *sqlite.Store
+}
+
+func atHome(t *testing.T, o river.Options, do func(*testing.T, *home)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := &home{dir: dir, world: &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}}
+		h.push = &hubs{follows: map[string][]river.Door{}}
+		h.open()
+		h.start()
+		defer func() { h.close(); h.disk.Close() }()
+		do(t, h)
+	})
+}
+
+func (h *home) open() {
+	h.t.Helper()
+	var err error
+	if h.disk, err = sqlite.Open(h.t.Context(), sqlite.Options{Dir: h.dir}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.store = h.disk
+}
+
+// reboot ends the program and its store, and starts both again.
+func (h *home) reboot() {
+	h.t.Helper()
+	h.stop()
+	if err := h.disk.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.open()
+	h.start()
+}
+
+func (h *home) add(q river.Request) river.Added {
+	h.t.Helper()
+	if q.Reader == "" {
+		q.Reader = "ann"
+	}
+	a, err := h.river.Add(h.t.Context(), q)
+	if err != nil {
+		h.t.Fatalf("%s: %v", q.URL, err)
+	}
+	return a
+}
+
+// list is what a reader follows, one a line: name, URL, categories, and what is odd.
+func (h *home) list(reader string) string {
+	h.t.Helper()
+	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: reader})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var out []string
+	for _, f := range subs {
+		s := f.Name() + " " + f.Source.URL
+		if len(f.Categories) > 0 {
+			s += " " + strings.Join(f.Categories, "|")
+		}
+		if f.Title != "" {
+			s += " own"
+		}
+		if f.ListID != 0 {
+			s += " listed"
+		}
+		if f.Source.Private() {
+			s += " private"
+		}
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+// page is a web page that names feeds: title=href, of type RSS.
+func page(links ...string) http.HandlerFunc {
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE html><html><head><title>Page</title>")
+	for _, l := range links {
+		title, href, _ := strings.Cut(l, "=")
+		fmt.Fprintf(&b, `<link rel="alternate" type="application/rss+xml" title="%s" href="%s">`, title, href)
+	}
+	b.WriteString("</head><body>Hello</body></html>")
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, b.String())
+	}
+}
+
+// asksOf are the requests since the last call, without their moments.
+func (h *home) asksOf() string {
+	var out []string
+	for _, a := range h.requests() {
+		out = append(out, a.url)
+	}
+	return strings.Join(out, " ")
+}
