@@ -144,7 +144,7 @@ func (w *riverWatch) follow(ctx context.Context) error {
 		if printing != nil {
 			return printing
 		}
-		if e, ok := errors.AsType[*client.Error](err); ok && e.Status < 500 {
+		if e, ok := errors.AsType[*client.Error](err); ok && e.Status < 500 || ctx.Err() != nil {
 			return err
 		}
 		if !pause.begun() && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -291,7 +291,7 @@ func TestSourcesAreChangedOneByOne(t *testing.T) {
 		{"revive http://a.example/rss", "A <http://a.example/rss> will be read again.\n", "", 0},
 		{"undo 7", "", "cloudburst: 7: It was not moved.\n", 1},
 		{"refresh 7", "http://a.example/rss  One new item.\n", "", 0},
-		{"refresh --all", "http://a.example/rss  One new item.\n", "cloudburst: http://b.example/: It is not followed.\n", 1},
+		{"refresh --all", "http://a.example/rss  One new item.\n", "cloudburst: http://b.example/: It is not followed.\nRead 1 feed: 0 new items; 1 could not be read.\n", 1},
 		{"set 7 --no-category --interval none --login none", "Changed A <http://a.example/rss>.\n", "", 0},
 		{"list", "\tA\t\t0\t-\t-\thttp://a.example/rss\t\nfailing\t\t\t0\t-\t-\thttp://b.example/\t404\ngone\t\t\t0\t-\t-\t\t\n", "", 0},
 		{"categories --rename a --to b", "", "cloudburst: It is not followed.\n", 1},

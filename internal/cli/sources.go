@@ -120,7 +120,7 @@ func (p *Program) addSources(ctx context.Context, r *client.River, q client.Sour
 			if _, answered := errors.AsType[*client.Error](err); !answered {
 				return err
 			}
-			line.Error = &inputError{Message: fmt.Sprintf("%s: %s", u, sentence(err))}
+			line.Error = &inputError{Message: naming(u, sentence(err))}
 		default:
 			line.AddedSource = added
 		}
@@ -133,6 +133,14 @@ func (p *Program) addSources(ctx context.Context, r *client.River, q client.Sour
 		return errSilent
 	}
 	return nil
+}
+
+// naming puts a name before a sentence that does not name it.
+func naming(name, text string) string {
+	if strings.Contains(text, name) {
+		return text
+	}
+	return name + ": " + text
 }
 
 func (p *Program) printAdded(line *addedLine, asJSON bool) error {

@@ -98,7 +98,7 @@ func (p *Program) eachSource(c *cobra.Command, user string, names []string, asJS
 				src, text, err = act(ctx, r, src)
 			}
 			if _, answered := errors.AsType[*client.Error](err); answered {
-				fmt.Fprintf(p.Err, "cloudburst: %s: %s\n", clean(name), sentence(err))
+				fmt.Fprintf(p.Err, "cloudburst: %s\n", clean(naming(name, sentence(err))))
 				failed = true
 				continue
 			}
@@ -206,7 +206,8 @@ func (p *Program) sourcesRefresh() *cobra.Command {
 		Use:   "refresh URL|ID… | --all",
 		Short: "Read feeds now",
 		Long: `Reads feeds now, whatever is planned, and prints what came of it. A feed is read by
-hand at most once a minute, and not while its server asks to be left alone.
+hand at most once a minute, and not while its server asks to be left alone: --all
+leaves out those.
 
 --json prints one object a line and feed: input, check or error; docs/river-json.md
 describes them.`,
@@ -220,7 +221,8 @@ describes them.`,
 				return usagef("--all means every feed: leave the others out")
 			}
 			return p.with(c, false, func(ctx context.Context, s *connection) error {
-				return p.refresh(ctx, s.River(user), args, asJSON)
+				f := &refreshing{p: p, r: s.River(user), all: all, asJSON: asJSON, out: bufio.NewWriter(p.Out)}
+				return f.run(ctx, args)
 			})
 		},
 	})
@@ -235,59 +237,105 @@ type refreshLine struct {
 	Input string        `json:"input"` // the address; or what was named, where that is not followed
 	Check *client.Check `json:"check,omitempty"`
 	Error *inputError   `json:"error,omitempty"`
+
+	left bool // its time has not come: it was read a moment ago, or its server wants to be left alone
 }
 
-// refresh reads those that are named, or all, some at a time.
-func (p *Program) refresh(ctx context.Context, r *client.River, names []string, asJSON bool) error {
-	var list []client.Source
-	failed := false
-	out := bufio.NewWriter(p.Out)
-	tell := func(l refreshLine) error {
-		failed = failed || l.Error != nil
-		if err := p.printRefreshed(out, &l, asJSON); err != nil {
+// refreshing is one run of the command.
+type refreshing struct {
+	p      *Program
+	r      *client.River
+	all    bool
+	asJSON bool
+	out    *bufio.Writer
+
+	read, failed, left, items int
+}
+
+func (f *refreshing) run(ctx context.Context, names []string) error {
+	list, err := f.list(ctx, names)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(f.p.Err, "read")
+	done := 0
+	for l := range refreshed(ctx, f.r, list) {
+		if done++; len(list) > 1 {
+			bar.at(done, len(list))
+		}
+		if err := f.tell(l); err != nil {
 			return err
 		}
-		return out.Flush()
 	}
+	bar.end()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if f.all {
+		text := "Read " + plural(f.read, "feed") + ": " + plural(f.items, "new item")
+		if f.failed > 0 {
+			text += fmt.Sprintf("; %d could not be read", f.failed)
+		}
+		if f.left > 0 {
+			text += fmt.Sprintf("; %d left alone, because of a check a moment ago or because the server asks for it", f.left)
+		}
+		fmt.Fprintln(f.p.Err, text+".")
+	}
+	if f.failed > 0 {
+		return errSilent
+	}
+	return nil
+}
+
+// list are those that are named, or all that are read at all.
+func (f *refreshing) list(ctx context.Context, names []string) (list []client.Source, err error) {
 	for _, name := range names {
-		s, err := r.Source(ctx, name)
+		s, err := f.r.Source(ctx, name)
 		if _, answered := errors.AsType[*client.Error](err); answered {
-			err = tell(refreshLine{Input: name, Error: &inputError{Message: sentence(err)}})
+			err = f.tell(refreshLine{Input: name, Error: &inputError{Message: sentence(err)}})
 		} else if err == nil {
 			list = append(list, s)
 		}
 		if err != nil {
+			return nil, err
+		}
+	}
+	if !f.all {
+		return list, nil
+	}
+	for s, err := range f.r.Sources(ctx, client.SourceQuery{}) {
+		if err != nil {
+			return nil, err
+		}
+		if s.State != "gone" {
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+// tell prints what came of one. Of many, those whose time has not come are counted only.
+func (f *refreshing) tell(l refreshLine) error {
+	switch {
+	case l.Check != nil:
+		f.read++
+		f.items += l.Check.New
+	case l.left && f.all:
+		f.left++
+	default:
+		f.failed++
+		fmt.Fprintf(f.p.Err, "cloudburst: %s\n", clean(naming(l.Input, l.Error.Message)))
+	}
+	if f.asJSON {
+		if err := lines(f.out).Encode(l); err != nil {
+			return err
+		}
+	} else if l.Check != nil {
+		if _, err := fmt.Fprintf(f.out, "%s  %s\n", clean(l.Input), clean(l.Check.Text)); err != nil {
 			return err
 		}
 	}
-	if len(names) == 0 {
-		for s, err := range r.Sources(ctx, client.SourceQuery{}) {
-			if err != nil {
-				return err
-			}
-			if s.State != "gone" {
-				list = append(list, s)
-			}
-		}
-	}
-	bar := newProgress(p.Err, "read")
-	defer bar.end()
-	done := 0
-	for l := range refreshed(ctx, r, list) {
-		if done++; len(list) > 1 {
-			bar.at(done, len(list))
-		}
-		if err := tell(l); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if failed {
-		return errSilent
-	}
-	return nil
+	return f.out.Flush()
 }
 
 // refreshed gives what came of each, in the order in which they are done.
@@ -299,7 +347,8 @@ func refreshed(ctx context.Context, r *client.River, list []client.Source) <-cha
 			for s := range todo {
 				l := refreshLine{Input: s.URL}
 				if check, err := r.RefreshSource(ctx, s.ID); err != nil {
-					l.Error = &inputError{Message: sentence(err)}
+					e, answered := errors.AsType[*client.Error](err)
+					l.Error, l.left = &inputError{Message: sentence(err)}, answered && (e.Code == "too-many" || e.Code == "conflict")
 				} else {
 					l.Check = &check
 				}
@@ -320,18 +369,4 @@ func refreshed(ctx context.Context, r *client.River, list []client.Source) <-cha
 		}
 	}()
 	return done
-}
-
-func (p *Program) printRefreshed(out *bufio.Writer, l *refreshLine, asJSON bool) error {
-	if l.Error != nil {
-		fmt.Fprintf(p.Err, "cloudburst: %s: %s\n", clean(l.Input), l.Error.Message)
-	}
-	if asJSON {
-		return lines(out).Encode(l)
-	}
-	if l.Check == nil {
-		return nil
-	}
-	_, err := fmt.Fprintf(out, "%s  %s\n", clean(l.Input), clean(l.Check.Text))
-	return err
 }
