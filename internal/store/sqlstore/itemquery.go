@@ -37,11 +37,16 @@ func (p *itemPlan) places(ctx context.Context, s *Store, c Conn) ([]int64, error
 	case len(p.IDs) > 0 || len(p.Firsts) > 0:
 		return p.byKeys(ctx, s, c)
 	case p.terms != nil:
-		found, err := p.search(ctx, s, c)
-		if err == nil && (p.BySeq || p.ByFirst) {
-			return p.reorder(ctx, c, found)
+		if !p.BySeq && !p.ByFirst {
+			return p.search(ctx, s, c)
 		}
-		return found, err
+		q := *p
+		q.limit = mostFound // the lists of words are in the order of the river, so all of them are needed
+		found, err := q.search(ctx, s, c)
+		if err != nil {
+			return nil, err
+		}
+		return p.reorder(ctx, c, found)
 	case p.Starred:
 		return p.starred(ctx, c)
 	case p.BySeq || p.ByFirst:
@@ -57,6 +62,9 @@ func (p *itemPlan) places(ctx context.Context, s *Store, c Conn) ([]int64, error
 	}
 	return p.river(ctx, c)
 }
+
+// mostFound is how many items with some words are put into another order.
+const mostFound = 100_000
 
 // ask asks once, for items with these conditions, in order.
 func (p *itemPlan) ask(ctx context.Context, c Conn, conds []string) ([]int64, error) {

@@ -257,7 +257,7 @@ func (s *Store) RiverUnsubscribe(ctx context.Context, reader string, sources []i
 	return unpackSources(write(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
 		var left, wished [][]any
 		err := c.BulkQuery(ctx, `rows(reader t, source i) DELETE FROM river_subscription AS f {USING ROWS}
-			WHERE f.reader = :reader AND f.source_id = :source RETURNING f.source_id, f.wish`, func(rows *sql.Rows) error {
+			WHERE f.reader = :reader AND f.source_id = :source RETURNING source_id, wish`, func(rows *sql.Rows) error {
 			var id, wish int64
 			err := rows.Scan(&id, &wish)
 			if left = append(left, []any{id}); wish > 0 {

@@ -32,8 +32,8 @@ func (s *Store) IndexItems(ctx context.Context, n int) (int, error) {
 	}
 	return len(list), s.Write(ctx, func(ctx context.Context, c Conn) error {
 		var taken, docs [][]any
-		err := c.BulkQuery(ctx, `rows(place i, seq i) DELETE FROM item_unindexed AS u {USING ROWS}
-			WHERE u.place = :place AND u.seq = :seq RETURNING u.place`, func(rows *sql.Rows) error {
+		err := c.BulkQuery(ctx, `rows(at i, number i) DELETE FROM item_unindexed {USING ROWS}
+			WHERE place = :at AND seq = :number RETURNING place`, func(rows *sql.Rows) error {
 			var place int64
 			err := rows.Scan(&place)
 			taken, docs = append(taken, []any{place}), append(docs, []any{place, words[place]})

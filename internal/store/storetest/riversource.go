@@ -1,0 +1,432 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func riverSourceTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"ASourceComesBackWhole":                                   riverTest(wholeSource),
+		"ASourceThatIsNotThereIsNotFound":                         riverTest(noSource),
+		"SourcesAreClaimedOldestFirstAndAnnouncedOnesBeforeAll":   riverTest(claimOrder),
+		"AClaimedSourceIsNobodyElsesUntilItsLeaseEnds":            riverTest(claimLease),
+		"ASourceIsClaimedByHandUnlessItIsBeingRead":               riverTest(claimByHand),
+		"WhatIsPutOffIsDueThenAndNoOneElsesClaimIsTouched":        riverTest(putOff),
+		"ReleasedClaimsAreDueAtOnce":                              riverTest(releaseClaims),
+		"TheNextSourceIsTheEarliest":                              riverTest(nextSource),
+		"APushMakesASourceDueByAnyOfItsNames":                     riverTest(hearByName),
+		"APushLeavesWhatNobodyFollowsAndWhatIsGone":               riverTest(hearNobody),
+		"APushDuringACheckLeavesTheClaimAndCountsAfterIt":         riverTest(hearDuring),
+		"APushBeforeACheckBeganIsAnsweredByIt":                    riverTest(hearBefore),
+		"SourcesAreFoundByURL":                                    riverTest(sourcesAt),
+		"SourcesAreListedPageByPage":                              riverTest(sourcePages),
+		"AChangedSourceIsWrittenOrNotAtAll":                       riverTest(changeSource),
+		"AChangeTakesAClaimItsRight":                              riverTest(changeClaimed),
+		"OnlyTheLastChecksAreKeptTheNewestFirst":                  riverTest(keptChecks),
+		"WhatIsKnownOfHostsIsKept":                                riverTest(riverHosts),
+		"SourcesAreCounted":                                       riverTest(countSources),
+		"TextsThatPostgreSQLDoesNotTakeSurvive":                   riverTest(badTexts),
+		"ASourceWithALoginIsApartFromTheOneAtTheSameURL":          riverTest(loginSource),
+		"AMovedSourceIsFoundByItsOldURLToo":                       riverTest(movedSource),
+		"TheShortestWishOfReadersIsInTheStateWhateverACheckWrote": riverTest(wishSurvives),
+	}
+}
+
+// fullSource sets everything that a check can find out.
+func (s *stream) fullSource(src river.Source) river.Source {
+	src.State.Validators = feedstate.Validators{URL: src.URL, ETag: "W/\"☂\"", LastModified: "Fri\xff"}
+	src.State.Hash, src.State.Reason = "abc", "it's \x00 time"
+	src.About = river.About{Title: "A ☂ 'title'", Description: "d", Home: "http://h/", Icon: "http://i/", Language: "de", Format: "RSS 2.0", Problem: "p"}
+	src.Doors = []river.Door{{Protocol: "websub", Hub: "http://hub/"}, {Protocol: "rsscloud", Hub: "http://c/", Wire: "xml-rpc", Procedure: "x"}}
+	src.Topic = src.URL + "#self"
+	src.Last = []river.Known{{ID: 1, Hash: -5}, {ID: 1 << 62, Hash: 7}}
+	return src
+}
+
+func wholeSource(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	same(t, "new", src, river.Source{ID: src.ID, URL: feedURL(1), State: feedstate.New(feedURL(1), s.now), Readers: 1, CreatedAt: s.now, NextAt: s.now})
+	got := s.take(src.ID)
+	same(t, "claim", []any{got.Claim, got.NextAt}, []any{s.claim, s.in(time.Minute)})
+	want := s.fullSource(got)
+	s.save(river.Saved{Source: want})
+	want.State.CheckedAt, want.State.ReadAt = s.now, s.now
+	want.State.Reason = "it's \x00 time"
+	want.NextAt, want.Claim = s.in(time.Hour), 0
+	same(t, "stored", s.sourceNow(src.ID), want)
+	list, err := s.ClaimSources(s.ctx, s.in(2*time.Hour), s.in(3*time.Hour), 10, 77)
+	must(t, err)
+	want.Claim, want.NextAt = 77, s.in(3*time.Hour)
+	same(t, "claimed", list, []river.Source{want})
+}
+
+func noSource(t *testing.T, s *stream) {
+	_, err := s.Store.Source(s.ctx, 5)
+	faulty(t, err, fault.NotFound)
+	_, err = s.ClaimSource(s.ctx, 5, s.now, s.in(time.Minute), 1)
+	faulty(t, err, fault.NotFound)
+	_, err = s.ChangeSource(s.ctx, 5, func(*river.Source) error { return nil })
+	faulty(t, err, fault.NotFound)
+	list, err := s.ClaimSources(s.ctx, s.now, s.in(time.Minute), 10, 1)
+	same(t, "claimed", []any{list, err}, []any{[]river.Source(nil), error(nil)})
+	next, err := s.NextSource(s.ctx)
+	same(t, "next", []any{next, err}, []any{time.Time{}, error(nil)})
+}
+
+func claimOrder(t *testing.T, s *stream) {
+	for n := range 5 {
+		s.followFeed("ann", feedURL(n))
+		s.pass(time.Second)
+	}
+	heard, err := s.HearSources(s.ctx, feedURL(3), "ping", s.now)
+	must(t, err)
+	same(t, "heard", heard, []int64{river.SourceID(feedURL(3))})
+	urls := func(n int, claim int64) (list []string) {
+		all, err := s.ClaimSources(s.ctx, s.now, s.in(time.Minute), n, claim)
+		must(t, err)
+		for _, src := range all {
+			list = append(list, src.URL)
+			same(t, "claim", []any{src.Claim, src.NextAt}, []any{claim, s.in(time.Minute)})
+		}
+		return list
+	}
+	same(t, "first", urls(3, 1), []string{feedURL(3), feedURL(0), feedURL(1)})
+	same(t, "then", urls(100, 2), []string{feedURL(2), feedURL(4)})
+	same(t, "no more", urls(100, 3), []string(nil))
+}
+
+func claimLease(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	a := s.take(src.ID)
+	_, err := s.ClaimSource(s.ctx, src.ID, s.in(59*time.Second), s.in(time.Hour), 99)
+	faulty(t, err, fault.Conflict)
+	list, err := s.ClaimSources(s.ctx, s.in(59*time.Second), s.in(time.Hour), 10, 99)
+	same(t, "while it lasts", []any{len(list), err}, []any{0, error(nil)})
+	list, err = s.ClaimSources(s.ctx, s.in(time.Minute), s.in(time.Hour), 10, 99)
+	same(t, "after it", []any{len(list), err}, []any{1, error(nil)})
+	before := s.sourceNow(src.ID)
+	a.About.Title = "too late"
+	ok, err := s.SaveCheck(s.ctx, river.Saved{Source: a, Check: river.Check{At: s.now}, Put: s.items(src.ID, 0, 3), Now: s.now})
+	same(t, "who came too late writes nothing", []any{ok, err, s.sourceNow(src.ID)}, []any{false, error(nil), before})
+	checks, err := s.Checks(s.ctx, src.ID)
+	same(t, "checks", []any{len(checks), err}, []any{0, error(nil)})
+}
+
+func claimByHand(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	s.take(src.ID) // although it is due in an hour
+	_, err := s.ClaimSource(s.ctx, src.ID, s.now, s.in(time.Hour), 99)
+	faulty(t, err, fault.Conflict)
+}
+
+func putOff(t *testing.T, s *stream) {
+	a, b := s.take(s.followFeed("ann", feedURL(1)).ID), s.take(s.followFeed("ann", feedURL(2)).ID)
+	must(t, s.PutOff(s.ctx, []river.PutOff{{ID: b.ID, Claim: b.Claim + 100, NextAt: s.now}, {ID: a.ID, Claim: a.Claim, NextAt: s.in(5 * time.Minute)}, {ID: 9}}))
+	a, b2 := s.sourceNow(a.ID), s.sourceNow(b.ID)
+	same(t, "put off", []any{a.Claim, a.NextAt}, []any{int64(0), s.in(5 * time.Minute)})
+	same(t, "another's", []any{b2.Claim, b2.NextAt}, []any{b.Claim, b.NextAt})
+	must(t, s.PutOff(s.ctx, nil))
+}
+
+func releaseClaims(t *testing.T, s *stream) {
+	a, b := s.take(s.followFeed("ann", feedURL(1)).ID), s.followFeed("ann", feedURL(2))
+	s.readFeed(b.ID)
+	s.pass(time.Second)
+	must(t, s.ReleaseClaims(s.ctx, s.now))
+	got := s.sourceNow(a.ID)
+	same(t, "released", []any{got.Claim, got.NextAt}, []any{int64(0), s.now})
+	same(t, "the other waits", s.sourceNow(b.ID).NextAt, s.in(time.Hour-time.Second))
+	ok, err := s.SaveCheck(s.ctx, river.Saved{Source: a, Check: river.Check{At: s.now}, Now: s.now})
+	same(t, "saved", []any{ok, err}, []any{false, error(nil)})
+}
+
+func nextSource(t *testing.T, s *stream) {
+	for n := range 3 {
+		src := s.followFeed("ann", feedURL(n))
+		s.take(src.ID)
+		must(t, s.PutOff(s.ctx, []river.PutOff{{ID: src.ID, Claim: s.claim, NextAt: s.in(time.Duration(10-n) * time.Minute)}}))
+	}
+	next, err := s.NextSource(s.ctx)
+	same(t, "next", []any{next, err}, []any{s.in(8 * time.Minute), error(nil)})
+}
+
+func hearByName(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	got := s.take(src.ID)
+	got.State.URL, got.URL, got.Topic = feedURL(2), feedURL(2), feedURL(3)
+	s.save(river.Saved{Source: got})
+	for _, url := range []string{feedURL(1), feedURL(2), feedURL(3)} {
+		s.pass(time.Second)
+		heard, err := s.HearSources(s.ctx, url, "notify-websub", s.now)
+		same(t, url, []any{heard, err}, []any{[]int64{src.ID}, error(nil)})
+		got := s.sourceNow(src.ID)
+		same(t, url, []any{got.HeardAt, got.Heard}, []any{s.now, "notify-websub"})
+		if got.NextAt.After(s.now) {
+			t.Errorf("%s: due at %v", url, got.NextAt)
+		}
+	}
+	for _, url := range []string{"", feedURL(4), "\x00", "\xff"} {
+		heard, err := s.HearSources(s.ctx, url, "ping", s.now)
+		same(t, url, []any{len(heard), err}, []any{0, error(nil)})
+	}
+}
+
+func hearNobody(t *testing.T, s *stream) {
+	left, gone := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
+	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{left.ID})
+	must(t, err)
+	_, err = s.ChangeSource(s.ctx, gone.ID, func(src *river.Source) error {
+		src.State.Gone, src.NextAt = &feedstate.Gone{At: s.now, Reason: "410"}, time.Time{}
+		return nil
+	})
+	must(t, err)
+	for _, src := range []river.Source{left, gone} {
+		heard, err := s.HearSources(s.ctx, src.URL, "ping", s.now)
+		same(t, src.URL, []any{len(heard), err}, []any{0, error(nil)})
+		got := s.sourceNow(src.ID)
+		same(t, src.URL, []any{got.NextAt, got.HeardAt}, []any{time.Time{}, time.Time{}})
+	}
+}
+
+func hearDuring(t *testing.T, s *stream) {
+	src := s.take(s.followFeed("ann", feedURL(1)).ID)
+	at := s.now
+	for _, after := range []time.Duration{0, time.Second} { // in the very millisecond too
+		s.now = at.Add(after)
+		_, err := s.HearSources(s.ctx, src.URL, "ping", s.now)
+		must(t, err)
+		same(t, "the claim goes on", s.sourceNow(src.ID).NextAt, src.NextAt)
+		s.save(river.Saved{Source: src, Check: river.Check{At: at}})
+		got := s.sourceNow(src.ID)
+		same(t, "due again", []any{got.NextAt, got.HeardAt, got.Heard, got.Claim}, []any{s.now, s.now, "ping", int64(0)})
+		src, at = s.take(src.ID), s.now
+	}
+	s.save(river.Saved{Source: src, Check: river.Check{At: s.now}})
+	got := s.sourceNow(src.ID)
+	same(t, "once", []any{got.NextAt, got.HeardAt, got.Heard}, []any{s.in(time.Hour), time.Time{}, ""})
+}
+
+func hearBefore(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	_, err := s.HearSources(s.ctx, src.URL, "ping", s.now)
+	must(t, err)
+	got := s.take(src.ID)
+	same(t, "claimed", []any{got.HeardAt, got.Heard}, []any{s.now, "ping"})
+	_, err = s.HearSources(s.ctx, src.URL, "again", s.in(time.Second))
+	must(t, err)
+	s.pass(2 * time.Second) // the check begins when its host may be asked
+	s.save(river.Saved{Source: got})
+	got = s.sourceNow(src.ID)
+	same(t, "answered", []any{got.NextAt, got.HeardAt}, []any{s.in(time.Hour), time.Time{}})
+}
+
+func sourcesAt(t *testing.T, s *stream) {
+	s.followFeed("ann", feedURL(1))
+	list, err := s.SourcesAt(s.ctx, feedURL(1))
+	same(t, "found", []any{len(list), err, list[0].URL}, []any{1, error(nil), feedURL(1)})
+	list, err = s.SourcesAt(s.ctx, feedURL(2))
+	same(t, "nothing", []any{len(list), err}, []any{0, error(nil)})
+}
+
+func movedSource(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	_, err := s.ChangeSource(s.ctx, src.ID, func(src *river.Source) error {
+		src.State.URL = feedURL(2)
+		return nil
+	})
+	must(t, err)
+	s.followFeed("ann", feedURL(3))
+	for _, url := range []string{feedURL(1), feedURL(2)} {
+		list, err := s.SourcesAt(s.ctx, url)
+		same(t, url, []any{len(list), err, list[0].ID, list[0].URL}, []any{1, error(nil), src.ID, feedURL(2)})
+	}
+}
+
+func loginSource(t *testing.T, s *stream) {
+	open := s.followFeed("ann", feedURL(1))
+	a := s.addition("bob", feedURL(1))
+	a.Source.ID, a.SourceID, a.Source.Login = 42, 42, river.Login{Kind: river.LoginBasic, Name: "b", Secret: "sealed ☂"}
+	_, err := s.RiverSubscribe(s.ctx, []river.Addition{a}, s.now, 10)
+	must(t, err)
+	list, err := s.SourcesAt(s.ctx, feedURL(1))
+	must(t, err)
+	same(t, "two", []any{len(list), list[0].ID, list[1].ID, list[1].Login, list[1].Login.Kind != ""}, []any{2, open.ID, int64(42), a.Source.Login, true})
+	page, err := s.Sources(s.ctx, river.SourceQuery{Limit: 1})
+	same(t, "a page does not end between them", []any{len(page), err}, []any{2, error(nil)})
+	_, err = s.ChangeSource(s.ctx, 42, func(src *river.Source) error {
+		src.Login = river.Login{}
+		return nil
+	})
+	must(t, err)
+	same(t, "no login", s.sourceNow(42).Login, river.Login{})
+}
+
+func sourcePages(t *testing.T, s *stream) {
+	for n := range 7 {
+		src := s.take(s.followFeed("ann", feedURL(n)).ID)
+		src.About.Title = fmt.Sprintf("Ümlaut %d", n)
+		if n == 2 {
+			src.State.Failures, src.State.Failure = 3, &feedstate.Failure{Kind: feedstate.ErrDNS}
+		}
+		s.save(river.Saved{Source: src})
+	}
+	var got []string
+	q := river.SourceQuery{Limit: 3}
+	for {
+		page, err := s.Sources(s.ctx, q)
+		must(t, err)
+		for _, src := range page {
+			got = append(got, src.URL)
+		}
+		if len(page) < 3 {
+			break
+		}
+		q.After = page[2].URL
+	}
+	same(t, "pages", len(got), 7)
+	for name, one := range map[string]struct {
+		q river.SourceQuery
+		n int
+	}{
+		"title": {river.SourceQuery{Match: "ümlaut 3"}, 1}, "url": {river.SourceQuery{Match: "EXAMPLE/00"}, 7},
+		"none": {river.SourceQuery{Match: "x_m"}, 0}, "broken": {river.SourceQuery{Broken: true}, 1},
+	} {
+		page, err := s.Sources(s.ctx, one.q)
+		same(t, name, []any{len(page), err}, []any{one.n, error(nil)})
+	}
+}
+
+func changeSource(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	got, err := s.ChangeSource(s.ctx, src.ID, func(now *river.Source) error {
+		same(t, "as it is", *now, src)
+		now.State.Failures, now.NextAt, now.Login = 4, s.in(time.Hour), river.Login{Kind: river.LoginToken, Secret: "s"}
+		return nil
+	})
+	must(t, err)
+	src.State.Failures, src.NextAt, src.Login = 4, s.in(time.Hour), river.Login{Kind: river.LoginToken, Secret: "s"}
+	same(t, "returned", got, src)
+	same(t, "stored", s.sourceNow(src.ID), src)
+	wrong := errors.New("no")
+	_, err = s.ChangeSource(s.ctx, src.ID, func(now *river.Source) error {
+		now.State.Failures = 9
+		return wrong
+	})
+	if !errors.Is(err, wrong) {
+		t.Errorf("got error %v", err)
+	}
+	same(t, "unchanged", s.sourceNow(src.ID), src)
+}
+
+func changeClaimed(t *testing.T, s *stream) {
+	src := s.take(s.followFeed("ann", feedURL(1)).ID)
+	_, err := s.ChangeSource(s.ctx, src.ID, func(now *river.Source) error {
+		now.NextAt = s.in(time.Hour)
+		return nil
+	})
+	must(t, err)
+	ok, err := s.SaveCheck(s.ctx, river.Saved{Source: src, Check: river.Check{At: s.now}, Now: s.now})
+	same(t, "saved", []any{ok, err}, []any{false, error(nil)})
+}
+
+func keptChecks(t *testing.T, s *stream) {
+	src, other := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
+	for n := range 2*river.KeptChecks + 3 {
+		got := s.take(src.ID)
+		s.save(river.Saved{Source: got, Check: river.Check{At: s.now, Status: n, Text: "it said \x00 ☂ \xff", Took: time.Second, Hops: []feedstate.Hop{{Status: 301}}}})
+		s.pass(time.Minute)
+	}
+	s.readFeed(other.ID)
+	list, err := s.Checks(s.ctx, src.ID)
+	must(t, err)
+	same(t, "number", len(list), river.KeptChecks)
+	for i, c := range list {
+		same(t, "check", []any{c.Status, c.At, c.Took}, []any{2*river.KeptChecks + 2 - i, s.in(-time.Duration(i+1) * time.Minute), time.Second})
+	}
+	list, err = s.Checks(s.ctx, other.ID)
+	same(t, "the other's", []any{len(list), err}, []any{1, error(nil)})
+	list, err = s.Checks(s.ctx, 77)
+	same(t, "nobody's", []any{len(list), err}, []any{0, error(nil)})
+}
+
+func riverHosts(t *testing.T, s *stream) {
+	src := s.take(s.followFeed("ann", feedURL(1)).ID)
+	want := feedstate.Host{Waits: []feedstate.Wait{{URL: feedURL(1), Status: 429, Value: "60", Seen: s.now, Until: s.in(time.Minute)}}}
+	s.save(river.Saved{Source: src, Host: &want})
+	got, err := s.Hosts(s.ctx, []string{"feeds.example", "nobody.example", "\x00"})
+	must(t, err)
+	same(t, "hosts", got, map[string]river.Host{"feeds.example": want})
+	src = s.take(src.ID)
+	s.save(river.Saved{Source: src})
+	got, err = s.Hosts(s.ctx, []string{"feeds.example"})
+	same(t, "as before", []any{got, err}, []any{map[string]river.Host{"feeds.example": want}, error(nil)})
+	got, err = s.Hosts(s.ctx, nil)
+	same(t, "none", []any{len(got), err}, []any{0, error(nil)})
+}
+
+func countSources(t *testing.T, s *stream) {
+	for n := range 5 {
+		src := s.followFeed("ann", feedURL(n))
+		if n > 0 {
+			got := s.take(src.ID)
+			switch n {
+			case 1:
+				got.State.Failures = 2
+			case 2:
+				got.State.Gone = &feedstate.Gone{}
+			case 3:
+				got.State.Push = feedstate.Push{Since: s.now, Until: s.in(time.Hour), Announced: 3}
+			}
+			s.save(river.Saved{Source: got, Put: s.items(src.ID, 0, n)})
+		}
+	}
+	s.followFeed("bob", feedURL(4))
+	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{river.SourceID(feedURL(3))})
+	must(t, err)
+	n, err := s.CountSources(s.ctx, s.now)
+	must(t, err)
+	same(t, "counts", n, river.SourceCounts{Sources: 5, Followed: 4, Due: 1, Failing: 1, Gone: 1, Pushed: 1, Items: 10, Subscriptions: 5, Readers: 2})
+	n, err = s.CountSources(s.ctx, s.in(time.Hour))
+	same(t, "later", []any{n.Pushed, n.Due, err}, []any{int64(0), int64(4), error(nil)})
+}
+
+func badTexts(t *testing.T, s *stream) {
+	const bad = "a\x00b\xffc"
+	src := s.followFeed(bad, "http://feeds.example/"+bad, bad)
+	got := s.take(river.SourceID("http://feeds.example/" + bad))
+	got.About.Title, got.Topic, got.Doors = bad, bad, []river.Door{{Hub: bad}}
+	it := s.anItem(src.ID, 1, s.now)
+	it.GUID, it.Title, it.Link, it.HTML, it.Text, it.Authors = bad, bad, bad, bad, bad, []string{bad}
+	s.save(river.Saved{Source: got, Check: river.Check{At: s.now, Text: bad, Sent: bad}, Put: []river.Item{it}})
+	s.index()
+	list := s.ask(river.ItemQuery{Reader: bad, Category: bad})
+	same(t, "items", len(list), 1)
+	same(t, "the guid as it was", list[0].GUID, bad)
+	must(t, s.PutCategory(s.ctx, bad, bad, true))
+	_, err := s.Items(s.ctx, river.ItemQuery{Reader: bad, Match: bad})
+	must(t, err)
+	_, err = s.PutNotice(s.ctx, river.Notice{Reader: bad, Via: bad, Target: bad, Secret: bad, Category: bad, Problem: bad}, 5)
+	must(t, err)
+	must(t, s.AddReadingList(s.ctx, river.ReadingList{Reader: bad, URL: bad, Title: bad}))
+	_, err = s.RiverSubscriptions(s.ctx, river.SubscriptionQuery{Reader: bad, Match: bad, Category: bad})
+	must(t, err)
+}
+
+func wishSurvives(t *testing.T, s *stream) {
+	src := s.take(s.followFeed("ann", feedURL(1)).ID)
+	_, err := s.ChangeSubscription(s.ctx, "ann", src.ID, func(f *river.Subscription) error {
+		f.Interval = 10 * time.Minute
+		return nil
+	})
+	must(t, err)
+	s.save(river.Saved{Source: src})
+	same(t, "interval", s.sourceNow(src.ID).State.Interval, 10*time.Minute)
+}
