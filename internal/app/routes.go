@@ -33,6 +33,18 @@ func (a *App) publicRoutes(public string) http.Handler {
 	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
 	mux.Handle("/convert", &gateway.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
+	mux.Handle("/", site)
+	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), a.programRoutes(mux)
+	var whole http.Handler = a.feeds
+	a.site.Store(&whole)
+	return within(writeTimeout, a.feeds)
+}
+
+// programRoutes are the doors for programs of readers: our own API, and those of others.
+// They stand before all else, because what is below them could be taken for the archive
+// of a day.
+func (a *App) programRoutes(next http.Handler) http.Handler {
+	mux := http.NewServeMux()
 	mux.Handle("/v1/", api.NewRiver(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
 		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf,
@@ -40,11 +52,8 @@ func (a *App) publicRoutes(public string) http.Handler {
 	}))
 	apps := &gateway.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
 	apps.Mount(mux)
-	mux.Handle("/", site)
-	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), mux
-	var whole http.Handler = a.feeds
-	a.site.Store(&whole)
-	return within(writeTimeout, a.feeds)
+	mux.Handle("/", next)
+	return mux
 }
 
 // adminRoutes is the operator's listener.
