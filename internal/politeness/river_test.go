@@ -1,0 +1,122 @@
+package politeness_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/nettest"
+	"cloudburst/internal/politeness"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqlite"
+)
+
+// watched is how long our own reader is watched, on the bubble's clock.
+const watched = 8 * 24 * time.Hour
+
+// TestOurOwnReaderKeepsEveryManner is the score of this very program, a week in a moment.
+func TestOurOwnReaderKeepsEveryManner(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	synctest.Test(t, func(t *testing.T) {
+		probes := &politeness.Server{}
+		var internet nettest.Internet
+		stop := serve(t, &internet, probes)
+		defer stop()
+		for day := range int(watched / (24 * time.Hour)) {
+			read(t, &internet, dir, probes, day == 0, 24*time.Hour)
+		}
+		list := probes.Reports()
+		if len(list) != 1 {
+			t.Fatalf("%d readers were told apart: %+v", len(list), list)
+		}
+		r := list[0]
+		t.Log(r)
+		for _, m := range r.Manners {
+			want := politeness.Kept
+			if m.Unseen {
+				want = politeness.Unseen
+			}
+			if m.Verdict != want {
+				t.Errorf("manner %d (%s) is %s: %s %v %v", m.Number, m.Title, m.Verdict, m.Text, m.Manner, m.Broken)
+			}
+		}
+		if r.Probes != len(probes.Probes("")) {
+			t.Errorf("%d probes were asked for, of %d", r.Probes, len(probes.Probes("")))
+		}
+	})
+}
+
+// serve puts the probes on the internet.
+func serve(t *testing.T, internet *nettest.Internet, probes *politeness.Server) (stop func()) {
+	l, err := internet.Listen("probe.example:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: probes, ConnContext: probes.ConnContext, ReadHeaderTimeout: time.Minute}
+	var group sync.WaitGroup
+	group.Go(func() { _ = server.Serve(l) }) // until it is closed
+	return func() {
+		_ = server.Close() // nobody asks any more
+		group.Wait()
+	}
+}
+
+// read lets the reader run for a while: it is started anew each time, as if the machine
+// had been restarted.
+func read(t *testing.T, internet *nettest.Internet, dir string, probes *politeness.Server, first bool, during time.Duration) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	st, err := sqlite.Open(ctx, sqlite.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	client := fetch.New(fetch.Options{Dial: internet.Dial, Guard: &fetch.Guard{}})
+	defer client.CloseIdle()
+	r := &river.River{
+		Store: st, Fetch: client, Key: make([]byte, 32), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Agent: func(n int64) string {
+			return fmt.Sprintf("Cloudburst/0 (+https://cloudburst.example/; %d subscribers)", n)
+		},
+	}
+	if first {
+		follow(t, st, probes.Probes("http://probe.example"))
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := r.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	<-time.After(during)
+	cancel()
+	group.Wait()
+}
+
+func follow(t *testing.T, st *sqlite.Store, urls []string) {
+	now := time.Now().UTC()
+	var list []river.Addition
+	for _, u := range urls {
+		id := river.SourceID(u)
+		list = append(list, river.Addition{
+			Subscription: river.Subscription{SourceID: id, AddedAt: now},
+			Source:       river.Source{ID: id, URL: u, State: feedstate.New(u, now), NextAt: now, CreatedAt: now},
+		})
+	}
+	if _, err := st.RiverSubscribe(t.Context(), list, now, len(list)); err != nil {
+		t.Fatal(err)
+	}
+}
