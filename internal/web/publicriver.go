@@ -85,7 +85,7 @@ func (s *site) publicIndex(rw http.ResponseWriter, r *http.Request) {
 	for _, c := range categories {
 		if c.Public {
 			href := publicPath(owner, c.Name)
-			v.Rivers = append(v.Rivers, publicRiver{c.Name, href, c.Sources, categoryDocs(href)})
+			v.Rivers = append(v.Rivers, publicRiver{clean(c.Name, 100), href, c.Sources, categoryDocs(href)})
 		}
 	}
 	if len(v.Rivers) == 0 {

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"cloudburst/internal/sanitize"
@@ -242,7 +243,7 @@ func (w *dresser) file(t markupTag) {
 
 func (w *dresser) link(kind, src string) {
 	src = html.UnescapeString(src)
-	if !webAddress(src) || w.q.links > 0 {
+	if !address(src) || w.q.links > 0 {
 		return
 	}
 	words := map[string]string{"audio": "Sound", "video": "Film"}[kind]
@@ -254,8 +255,8 @@ func (w *dresser) link(kind, src string) {
 
 // picture is an image as the setting wants it. inLink says that it stands in a link.
 func (d *dressing) picture(src, alt, width, height string, inLink bool) string {
-	data := len(src) > 5 && strings.EqualFold(src[:5], "data:")
-	if !data && !webAddress(src) || tiny(width) || tiny(height) {
+	data := dataPicture(src)
+	if !data && !address(src) || tiny(width) || tiny(height) {
 		return ""
 	}
 	switch {
@@ -270,6 +271,25 @@ func (d *dressing) picture(src, alt, width, height string, inLink bool) string {
 		out += ` width="` + width + `" height="` + height + `"`
 	}
 	return out + ` loading="lazy" decoding="async" referrerpolicy="no-referrer"/>`
+}
+
+// dataPicture reports a picture that is in its address, and made of points.
+func dataPicture(src string) bool {
+	kind, found := strings.CutPrefix(strings.ToLower(src[:min(len(src), 20)]), "data:image/")
+	if !found || !utf8.ValidString(src) {
+		return false
+	}
+	for _, name := range []string{"png;", "jpeg;", "jpg;", "gif;", "webp;", "avif;", "bmp;"} {
+		if strings.HasPrefix(kind, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// address reports what may be the target of a link that a stranger wrote.
+func address(s string) bool {
+	return len(s) <= longestAddress && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0 && webAddress(s)
 }
 
 func pictureLink(src, alt string, inLink bool) string {

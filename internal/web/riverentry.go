@@ -129,7 +129,7 @@ func (s *site) post(e *river.Entry, how showing) riverPost {
 	switch {
 	case how.own:
 		p.FeedHref = how.root + "?source=" + strconv.FormatInt(e.SourceID, 10)
-	case webAddress(e.Source.Home):
+	case address(e.Source.Home):
 		p.FeedHref = e.Source.Home
 	}
 	p.Icon, p.Letter = s.icon(e.Source.Icon), initial(p.Feed)
@@ -153,15 +153,15 @@ func initial(name string) string {
 	return ""
 }
 
-func (s *site) icon(address string) string {
-	if !webAddress(address) {
+func (s *site) icon(url string) string {
+	if !address(url) {
 		return ""
 	}
 	switch s.images() {
 	case ImagesProxy:
-		return s.proxied(address)
+		return s.proxied(url)
 	case ImagesDirect:
-		return address
+		return url
 	}
 	return ""
 }
@@ -200,9 +200,9 @@ func (w *contentWriter) content(from *river.Content, depth int) content {
 	if strings.TrimSpace(string(c.Body)) == "" {
 		c.Body = ""
 	}
-	for to, address := range map[*string]string{&c.Href: from.Link, &c.Comments: from.Comments, &c.ReplyTo: from.InReplyTo} {
-		if webAddress(address) {
-			*to = address
+	for to, link := range map[*string]string{&c.Href: from.Link, &c.Comments: from.Comments, &c.ReplyTo: from.InReplyTo} {
+		if address(link) {
+			*to = link
 		}
 	}
 	if from.More && c.Href != "" {
@@ -236,7 +236,7 @@ func (w *contentWriter) files(c *content, from *river.Content) {
 		c.Image = template.HTML(w.picture(from.Image, "", "", "", false))
 	}
 	for _, e := range from.Enclosures[:min(len(from.Enclosures), filesOfItem)] {
-		if !webAddress(e.URL) {
+		if !address(e.URL) {
 			continue
 		}
 		f := riverFile{Href: e.URL, Name: fileName(e), Kind: mediaKind(e.Type, e.URL), Note: fileNote(e)}

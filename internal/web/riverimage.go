@@ -71,12 +71,12 @@ func (s *site) pictureSign(address string) string {
 // his readers.
 func (s *site) riverImage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	address, sign := q.Get("u"), q.Get("s")
-	if s.images() != ImagesProxy || len(address) > longestAddress || !webAddress(address) || !hmac.Equal([]byte(sign), []byte(s.pictureSign(address))) {
+	from, sign := q.Get("u"), q.Get("s")
+	if s.images() != ImagesProxy || !address(from) || !hmac.Equal([]byte(sign), []byte(s.pictureSign(from))) {
 		s.noPicture(rw, http.StatusNotFound, "This server shows pictures of the items on its pages, and no others.")
 		return
 	}
-	p, err := s.pictures.get(r.Context(), s, address)
+	p, err := s.pictures.get(r.Context(), s, from)
 	switch {
 	case err != nil && r.Context().Err() != nil:
 		return

@@ -129,7 +129,7 @@ func (s *site) railOf(ctx context.Context, v *riverView) error {
 		if here {
 			v.Feeds = c.Sources
 		}
-		v.Rail = append(v.Rail, railLink{Name: c.Name, Href: withQuery(v.Root, url.Values{"category": {c.Name}}), Here: here, Unread: c.Unread, Foreign: true, Set: first})
+		v.Rail = append(v.Rail, railLink{Name: clean(c.Name, 100), Href: withQuery(v.Root, url.Values{"category": {c.Name}}), Here: here, Unread: c.Unread, Foreign: true, Set: first})
 		first = false
 	}
 	if !known {
@@ -142,7 +142,7 @@ func (s *site) railOf(ctx context.Context, v *riverView) error {
 func (v *riverView) publicRail(categories []river.Category) {
 	for _, c := range categories {
 		if c.Public || c.Name == v.Category {
-			v.Rail = append(v.Rail, railLink{Name: c.Name, Href: publicPath(v.Public, c.Name), Here: c.Name == v.Category, Foreign: true})
+			v.Rail = append(v.Rail, railLink{Name: clean(c.Name, 100), Href: publicPath(v.Public, c.Name), Here: c.Name == v.Category, Foreign: true})
 			if c.Name == v.Category {
 				v.Feeds = c.Sources
 			}
@@ -223,4 +223,12 @@ func (v riverView) SourceID() string {
 		return ""
 	}
 	return strconv.FormatInt(v.Query.Source, 10)
+}
+
+// Home is the page of the feed that the page is of, "" for none.
+func (v riverView) Home() string {
+	if v.Source == nil || !address(v.Source.Source.About.Home) {
+		return ""
+	}
+	return v.Source.Source.About.Home
 }

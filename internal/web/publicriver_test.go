@@ -1,0 +1,107 @@
+package web
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"cloudburst/feed"
+	"cloudburst/internal/river"
+	"cloudburst/opml"
+)
+
+func TestPublicCategoriesAreRiversOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	x := newBank(t)
+	doc := check(t, x.open("/rivers/alice"))
+	if !strings.Contains(text(doc), "Weblogs") || strings.Contains(text(doc), "News") {
+		t.Error(text(doc))
+	}
+	doc = check(t, x.open("/rivers/alice/Weblogs"))
+	if len(find(doc, "article", "item")) == 0 || len(find(doc, "button", "star")) != 0 || strings.Contains(text(doc), "xkcd") {
+		t.Error(text(doc))
+	}
+	kinds := ""
+	for _, l := range find(doc, "link", "") {
+		if attr(l, "rel") == "alternate" {
+			kinds += attr(l, "type") + " " + attr(l, "href") + "\n"
+		}
+	}
+	if want := "application/rss+xml /rivers/alice/Weblogs/feed.rss\napplication/atom+xml /rivers/alice/Weblogs/feed.atom\napplication/feed+json /rivers/alice/Weblogs/feed.json\ntext/x-opml /rivers/alice/Weblogs/opml\n"; kinds != want {
+		t.Errorf("got %s", kinds)
+	}
+	whole := find(doc, "a", "whole")
+	if doc := check(t, x.open(attr(whole[0], "href"))); !strings.HasPrefix(attr(whole[0], "href"), "/rivers/alice/Weblogs/item/") || !strings.Contains(text(doc), "No algorithm") {
+		t.Error(attr(whole[0], "href"))
+	}
+	for _, path := range []string{"/rivers/alice/News", "/rivers/alice/Nothing", "/rivers/nobody", "/rivers/nobody/Weblogs", "/rivers/alice/Weblogs/feed.exe", "/rivers/alice/Weblogs/else", "/rivers/alice/News/feed.rss", "/rivers/alice/Family/opml"} {
+		if rec := x.open(path); rec.Code != 404 {
+			t.Errorf("%s: %d", path, rec.Code)
+		}
+	}
+}
+
+func TestCategoriesAreFeeds(t *testing.T) {
+	t.Parallel()
+	x := newBank(t)
+	x.brook.mu.Lock()
+	private := river.SourceID("https://family.example/secret.xml")
+	f := x.brook.subs["alice"][private]
+	f.Categories = append(f.Categories, "Weblogs") // it stays private there
+	x.brook.subs["alice"][private] = f
+	x.brook.mu.Unlock()
+	for ext, want := range map[string]string{"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"} {
+		path := "/rivers/alice/Weblogs/feed." + ext
+		rec := x.open(path)
+		if rec.Code != 200 || !strings.HasPrefix(rec.Header().Get("Content-Type"), want) || rec.Header().Get("Cache-Control") != "public, max-age=60" {
+			t.Errorf("%s: %d %v", ext, rec.Code, rec.Header())
+		}
+		got, err := feed.ParseBytes(rec.Body.Bytes(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Title.Value != "Weblogs" || len(got.Items) < 20 || got.Items[0].Published.UTC.IsZero() || strings.Contains(rec.Body.String(), secret) {
+			t.Errorf("%s: %q with %d items", ext, got.Title.Value, len(got.Items))
+		}
+		r := httptest.NewRequest("GET", path, nil)
+		r.Header.Set("If-None-Match", rec.Header().Get("ETag"))
+		if rec := x.do(r); rec.Code != 304 {
+			t.Errorf("%s: again %d", ext, rec.Code)
+		}
+	}
+	rec := x.open("/rivers/alice/Weblogs/opml")
+	list, err := opml.ParseBytes(rec.Body.Bytes(), nil)
+	if err != nil || len(list.Outlines) != 2 || strings.Contains(rec.Body.String(), "family") || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/x-opml") {
+		t.Errorf("%v: %s", err, rec.Body)
+	}
+}
+
+func TestOwnerHasHisPrivateCategoriesAsFeedsToo(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	rec := x.open("/rivers/alice/News/feed.rss")
+	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "private, max-age=60" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	x.as("bob")
+	if rec := x.open("/rivers/alice/News/feed.rss"); rec.Code != 404 {
+		t.Errorf("somebody else: %d", rec.Code)
+	}
+}
+
+func TestCategoryNamesMayHoldAnything(t *testing.T) {
+	t.Parallel()
+	x := newBank(t)
+	for _, name := range []string{"Tech/Go", "a b", "例え", "100%", "?#&", ".."} {
+		x.brook.follow("alice", river.Source{URL: "http://scripting.com/rss.xml", About: river.About{Title: "Scripting News"}}, name)
+		_ = x.brook.PutCategory(t.Context(), "alice", name, true)
+		if name == ".." {
+			continue // no path can name it; its page says so nowhere
+		}
+		for _, path := range []string{publicPath("alice", name), publicPath("alice", name) + "/feed.json"} {
+			if rec := x.open(path); rec.Code != 200 {
+				t.Errorf("%s: %d", path, rec.Code)
+			}
+		}
+	}
+}

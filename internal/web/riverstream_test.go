@@ -1,0 +1,234 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/river"
+)
+
+// live is a bank behind a real server, where everybody may read the server's river.
+func newLive(t *testing.T) (*bank, *httptest.Server) {
+	t.Helper()
+	x := newBank(t)
+	x.RiverPublic = true
+	return x, serveWeb(t, x.Web)
+}
+
+func news(words string) river.Item {
+	return river.Item{SourceID: river.SourceID("http://scripting.com/rss.xml"), GUID: words, Content: river.Content{HTML: "<p>" + words + "</p>"}}
+}
+
+func (x *bank) newest() int64 {
+	x.brook.mu.Lock()
+	defer x.brook.mu.Unlock()
+	return x.brook.seq
+}
+
+func TestRiverStreamBringsItemsTheMomentTheyArrive(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	r := watchAt(t, server, "/river/stream?since="+strconv.FormatInt(x.newest()+1e7, 10), "")
+	if got := r.res.Header.Get("Content-Type"); got != "text/event-stream; charset=utf-8" {
+		t.Error(got)
+	}
+	x.brook.arrive(news("one"), news("two"))
+	for i, want := range []string{"one", "two"} {
+		got := r.next(false)
+		if !strings.Contains(got.data, "<p>"+want+"</p>") || got.id != strconv.FormatInt(x.newest()-1+int64(i), 10) {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+		if strings.Contains(got.data, `class="star"`) {
+			t.Error("a stranger is offered a star")
+		}
+	}
+	edited := news("two")
+	edited.HTML, edited.EditedAt = "<p>two, but better</p>", x.fake.now
+	x.brook.arrive(edited)
+	if got := r.next(false); !strings.Contains(got.data, "two, but better") || !strings.Contains(got.data, "edited") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestRiverStreamLeavesOutWhatIsNotForItsReader(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	far := strconv.FormatInt(x.newest()+1e7, 10)
+	all := watchAt(t, server, "/river/stream?since="+far, "")
+	weblogs := watchAt(t, server, "/river/stream?category=Weblogs&since="+far, "")
+	feed := watchAt(t, server, "/river/stream?source="+strconv.FormatInt(river.SourceID("https://xkcd.com/atom.xml"), 10)+"&since="+far, "")
+	public := watchAt(t, server, "/rivers/alice/Weblogs/stream?since="+far, "")
+	private, elsewhere, comic := news("private"), news("elsewhere"), news("comic")
+	private.SourceID, elsewhere.SourceID, comic.SourceID = river.SourceID("https://family.example/secret.xml"), 4711, river.SourceID("https://xkcd.com/atom.xml")
+	x.brook.arrive(private)
+	x.brook.arrive(elsewhere)
+	x.brook.arrive(comic)
+	x.brook.arrive(news("weblog"))
+	for _, c := range []struct {
+		name string
+		r    *reader
+		want []string
+	}{{"all", all, []string{"comic", "weblog"}}, {"a category", weblogs, []string{"weblog"}}, {"a feed", feed, []string{"comic"}}, {"public", public, []string{"weblog"}}} {
+		for _, want := range c.want {
+			if got := c.r.next(false); !strings.Contains(got.data, "<p>"+want+"</p>") {
+				t.Errorf("%s: got %+v, want %s", c.name, got, want)
+			}
+		}
+	}
+}
+
+func TestRiverStreamResumesAfterTheLastEventID(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	x.fake.now = x.fake.now.Add(time.Minute) // beyond the overlap
+	x.brook.arrive(news("seen"))
+	seen := x.newest()
+	x.fake.now = x.fake.now.Add(time.Minute)
+	x.brook.arrive(news("missed"), news("missed too"))
+	r := watchAt(t, server, "/river/stream?since=1", strconv.FormatInt(seen, 10))
+	for _, want := range []string{"seen", "missed", "missed too"} { // what was just before comes again: the page knows it
+		if got := r.next(false); !strings.Contains(got.data, "<p>"+want+"</p>") {
+			t.Errorf("got %+v, want %s", got, want)
+		}
+	}
+	x.brook.arrive(news("live"))
+	if got := r.next(false); !strings.Contains(got.data, "live") {
+		t.Errorf("then came %+v", got)
+	}
+}
+
+func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	for i := range riverMissed + 1 {
+		x.brook.arrive(news(fmt.Sprint("item ", i)))
+	}
+	r := watchAt(t, server, "/river/stream?since=1", "")
+	if got := r.next(false); got.name != "reset" || got.id != "" {
+		t.Errorf("got %+v, want a reset", got)
+	}
+	x.brook.arrive(news("after"))
+	if got := r.next(false); !strings.Contains(got.data, "after") {
+		t.Errorf("then came %+v", got)
+	}
+}
+
+func TestRiverStreamIsNotForWhatWasSearched(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	_ = x
+	for path, want := range map[string]int{"/river/stream?q=x": 400, "/river/stream?starred=1": 400, "/river/stream?source=x": 400, "/rivers/alice/News/stream": 404, "/rivers/nobody/Weblogs/stream": 404} {
+		res, err := server.Client().Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %s", path, res.Status)
+		}
+	}
+}
+
+func TestRiverStreamEndsWithTheSessionThatOpenedIt(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	x.Heartbeat = 20 * time.Millisecond
+	server := serveWeb(t, x.Web)
+	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/river/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.AddCookie(&http.Cookie{Name: "cloudburst", Value: x.cookie})
+	res, err := server.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	x.people.mu.Lock()
+	clear(x.people.sessions)
+	x.people.mu.Unlock()
+	for buf := make([]byte, 1024); err == nil; {
+		_, err = res.Body.Read(buf)
+	}
+}
+
+func TestRiverStreamThatFellBehindGetsEverythingFromTheStore(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	r := watchAt(t, server, "/river/stream?since="+strconv.FormatInt(x.newest()+1e7, 10), "")
+	x.brook.arrive(news("first"))
+	_ = r.next(false)
+	x.brook.mu.Lock()
+	for l := range x.brook.listeners { // as a bus does with who is too slow
+		delete(x.brook.listeners, l)
+		close(l.c)
+	}
+	x.brook.mu.Unlock()
+	x.brook.arrive(news("while nobody listened"))
+	for {
+		if got := r.next(false); strings.Contains(got.data, "while nobody listened") {
+			break
+		}
+	}
+}
+
+func TestNobodyWorksWhenNobodyWatches(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	r := watchAt(t, server, "/river/stream", "")
+	x.brook.arrive(news("x"))
+	_ = r.next(false)
+	r.stop()
+	for end := time.Now().Add(10 * time.Second); x.brook.Live().Listening > 0; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("it still listens")
+		}
+	}
+}
+
+// BenchmarkIdleRiver measures what a live page costs while nothing comes, and how long
+// the news takes to all of them.
+func BenchmarkIdleRiver(b *testing.B) {
+	const pages = 1000
+	f := newFake()
+	br := newBrook(func() time.Time { return f.now })
+	flow(br, "")
+	w := &Web{Hub: f, Store: f, River: br, Arrivals: br.Listen, RiverPublic: true, Now: func() time.Time { return f.now }}
+	s := newSite(w)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	ctx, stop := context.WithCancel(b.Context())
+	defer stop()
+	got := make(chan struct{}, pages)
+	for range pages {
+		r, err := s.watch(ctx, channelKey{stretch: stretch{May: accessRead, Root: "/river"}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		go func() {
+			for range r.c {
+				got <- struct{}{}
+			}
+		}()
+		defer s.unwatch(r)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	n := 0
+	for b.Loop() {
+		n++
+		br.arrive(news(fmt.Sprint(n)))
+		for range pages {
+			<-got
+		}
+	}
+	b.ReportMetric(float64(after.HeapAlloc+after.StackInuse-before.HeapAlloc-before.StackInuse)/pages, "B/page")
+}
