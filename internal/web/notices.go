@@ -49,8 +49,8 @@ type noticeForm struct {
 
 type noticeSource struct{ ID, Name string }
 
-// mostSources bounds the feeds of a menu.
-const mostSources = 500
+// mostSources bounds the feeds of a menu. Who follows more begins at the page of a feed.
+const mostSources = 100
 
 func noticeVias() []loginKind {
 	return []loginKind{{river.ViaWebhook, "a program: JSON to its address (webhook)"}, {river.ViaEmail, "a person, by e-mail"}, {river.ViaPost, "a program: a plain form to its address (POST)"}}
@@ -63,12 +63,12 @@ func (s *site) noticesPage(rw http.ResponseWriter, r *http.Request, reader strin
 
 func (s *site) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
 	v := noticesView{followView: s.followView(r, "Notices", "notices")}
+	if id := r.URL.Query().Get("source"); id != "" {
+		v.Form.What = "s:" + clean(id, 30)
+	}
 	if err := s.listNotices(r.Context(), reader, &v); err != nil {
 		s.fail(rw, r, err)
 		return
-	}
-	if id := r.URL.Query().Get("source"); v.Form.What == "" && id != "" {
-		v.Form.What = "s:" + clean(id, 30)
 	}
 	amend(&v)
 	s.render(rw, r, status, "notices", v)
@@ -83,24 +83,54 @@ func (s *site) listNotices(ctx context.Context, reader string, v *noticesView) e
 	if err != nil {
 		return err
 	}
-	sources, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
+	names, err := s.noticeSources(ctx, reader, all, &v.Form)
 	if err != nil {
 		return err
 	}
-	v.Form.Vias, v.Form.Via, v.Form.More = noticeVias(), river.ViaWebhook, len(sources) > mostSources
+	v.Form.Vias, v.Form.Via = noticeVias(), river.ViaWebhook
 	for _, c := range categories[:min(len(categories), mostChoices)] {
 		v.Form.Categories = append(v.Form.Categories, c.Name)
-	}
-	names := map[int64]string{}
-	for i := range sources[:min(len(sources), mostSources)] {
-		f := &sources[i]
-		names[f.SourceID] = clean(f.Name(), 100)
-		v.Form.Sources = append(v.Form.Sources, noticeSource{strconv.FormatInt(f.SourceID, 10), names[f.SourceID]})
 	}
 	for _, n := range all {
 		v.Rows = append(v.Rows, s.noticeRow(n, names))
 	}
 	return nil
+}
+
+// noticeSources fills the menu of feeds, and gives the names of those that notices are
+// about.
+func (s *site) noticeSources(ctx context.Context, reader string, all []river.Notice, form *noticeForm) (map[int64]string, error) {
+	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
+	if err != nil {
+		return nil, err
+	}
+	names := map[int64]string{}
+	if form.More = len(list) > mostSources; form.More {
+		list = nil
+		about := map[int64]bool{}
+		if id, err := strconv.ParseInt(strings.TrimPrefix(form.What, "s:"), 10, 64); err == nil {
+			about[id] = true
+		}
+		for _, n := range all[:min(len(all), mostSources)] {
+			about[n.SourceID] = n.SourceID != 0
+		}
+		for id, yes := range about {
+			if !yes {
+				continue
+			}
+			one, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, SourceID: id, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, one...)
+		}
+	}
+	for i := range list {
+		f := &list[i]
+		names[f.SourceID] = clean(f.Name(), 100)
+		form.Sources = append(form.Sources, noticeSource{strconv.FormatInt(f.SourceID, 10), names[f.SourceID]})
+	}
+	return names, nil
 }
 
 func (s *site) noticeRow(n river.Notice, names map[int64]string) noticeRow {

@@ -77,7 +77,7 @@ func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	page := g.look("/feeds")
-	has(t, page, "You follow 10 feeds.", "4 need a look.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not read yet<",
+	has(t, page, "You follow 10 feeds.", "3 need a look.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not read yet<",
 		"404 Not Found", "its server asked to be left alone until 15:22 UTC", "its server wants to know who reads it", "scripting.com", "https://fresh.example.com/feed")
 	if strings.Count(page, ">Daring Fireball<") != 2 {
 		t.Error("a feed in two categories stands in both")
@@ -111,7 +111,18 @@ func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
 	if err != nil || len(list) != 2 || list[1].Source.URL != "https://xkcd.com/atom.xml" || list[1].Categories[0] != "To look at and to listen to" {
 		t.Errorf("%v %+v", err, list)
 	}
-	has(t, g.look("/feeds/start"), "you follow it")
+	has(t, g.look("/feeds/start"), "you follow it", "You follow 2 feeds. Here is more")
+}
+
+func TestNewServerThatHasItsTestFeedOnlyLeadsToMore(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.TestFeed = "http://hub.example:5337/test/rss.xml"
+	g.brook.follow("alice", source(g.fake.now, g.TestFeed, "Cloudburst test feed"))
+	has(t, g.look("/feeds"), "So far only the test feed", `href="/feeds/start"`)
+	has(t, g.look("/feeds/start"), "shows what arrives the moment it does", "you follow it")
+	g.brook.follow("alice", source(g.fake.now, "https://a.example/", "A"))
+	lacks(t, g.look("/feeds"), "So far only")
 }
 
 func TestFeedsToBeginWithAreAWellFormedListOfADozen(t *testing.T) {
@@ -395,6 +406,10 @@ func TestManyFeedsAreShownByPages(t *testing.T) {
 	page = g.look("/feeds?category=Group+3")
 	has(t, page, "Weblog 0003", `href="/feeds?category=Group&#43;3&amp;page=2"`)
 	lacks(t, page, "Weblog 0004")
+	id := strconv.FormatInt(river.SourceID("https://people.example.net/0700"), 10)
+	page = g.look("/feeds/notices?source=" + id)
+	has(t, page, `<option value="s:`+id+`" selected>Weblog 0700<`, "begin at its page")
+	lacks(t, page, "Weblog 0701")
 }
 
 func TestHostileFeedsAreOnlyWords(t *testing.T) {
@@ -459,7 +474,7 @@ func TestPictureOfTheChecksHasWordsAndEveryForm(t *testing.T) {
 	}
 }
 
-func BenchmarkPageOf500Feeds(b *testing.B) {
+func BenchmarkPageOfManyFeeds(b *testing.B) {
 	f := newFake()
 	br := newBrook(func() time.Time { return f.now })
 	for i := range 500 {

@@ -21,7 +21,7 @@ const (
 	maxImport     = 20 << 20 // bytes of a list
 	importsAtOnce = 4        // lists in memory
 	keptImports   = 64       // outcomes that are shown once more
-	mostWaiting   = 1000     // new feeds that are counted
+	mostWaiting   = 200      // new feeds that are counted: the page is made anew every other second
 )
 
 type importView struct {

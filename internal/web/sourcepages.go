@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -46,7 +47,7 @@ func (s *site) feedsPagesRoutes(mux *http.ServeMux) {
 }
 
 const (
-	sourcesAtOnce  = 500 // feeds of a page that shows all, by category
+	sourcesAtOnce  = 250 // feeds of a page that shows all, by category
 	sourcesAPage   = 200 // of one that shows some
 	mostPages      = 500
 	categoriesHeld = 5 // that a feed is shown under
@@ -93,7 +94,8 @@ type sourcesView struct {
 	followView
 	Add    addForm
 	Total  int
-	Broken int // of those that are shown
+	Begins bool // he follows nothing that he chose
+	Broken int  // failing or gone, of those that are shown
 	Query  sourceQuery
 	Groups []sourceGroup
 	Shown  int
@@ -233,7 +235,7 @@ func (s *site) listSources(ctx context.Context, reader string, v *sourcesView) e
 	if err != nil {
 		return err
 	}
-	v.Total = len(all)
+	v.Total, v.Begins = len(all), s.begins(all)
 	categories, err := s.River.Categories(ctx, reader, false)
 	if err != nil {
 		return err
@@ -274,7 +276,7 @@ func (s *site) group(v *sourcesView, list []river.Followed) {
 	rows := make([]sourceRow, len(list))
 	for i := range list {
 		rows[i] = s.sourceRow(&list[i])
-		if class := rows[i].Badges[0].Class; class == badgeWarn || class == badgeBad {
+		if st := &list[i].Source.State; st.Gone != nil || st.Failure != nil && st.Failure.Kind != feedstate.ErrLimited {
 			v.Broken++
 		}
 	}

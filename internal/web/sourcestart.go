@@ -23,6 +23,7 @@ type startView struct {
 	Test    *startFeed
 	Folders []startFolder
 	Wrong   string
+	Begins  bool // follows nothing yet, or the test feed only
 	Follows int
 }
 
@@ -81,7 +82,7 @@ func (s *site) showStart(rw http.ResponseWriter, r *http.Request, reader string,
 		s.fail(rw, r, err)
 		return
 	}
-	v.Follows = len(had)
+	v.Follows, v.Begins = len(had), s.begins(had)
 	mark := func(f *startFeed) {
 		f.Had = had[river.SourceID(f.URL)]
 		f.Chosen = slices.Contains(chosen, f.URL)
@@ -97,6 +98,12 @@ func (s *site) showStart(rw http.ResponseWriter, r *http.Request, reader string,
 		}
 	}
 	s.render(rw, r, status, "sourcestart", v)
+}
+
+// begins reports somebody who follows nothing that he chose: a new server follows its
+// own test feed, so that something comes by.
+func (s *site) begins(follows map[int64]bool) bool {
+	return len(follows) == 0 || len(follows) == 1 && s.TestFeed != "" && follows[river.SourceID(s.TestFeed)]
 }
 
 // doStart follows what was ticked.
