@@ -101,6 +101,23 @@ func (a *Apps) now() time.Time {
 	return time.Now()
 }
 
+// settling is how long an item is too new for apps that page by arrival: what arrives at
+// the same moment may be written a little later with a smaller number, and an app that
+// had the greater one would never ask for it.
+const settling = 5 * time.Second
+
+// settled is the First before which items are handed out, and no greater than before
+// (0: any).
+//
+// spec:cloudburst#app-settled
+func (a *Apps) settled(before int64) int64 {
+	end := a.now().Add(-settling).UnixMicro()
+	if before > 0 {
+		end = min(end, before)
+	}
+	return end
+}
+
 // caller is who asks, for the limits of tries.
 func (a *Apps) caller(r *http.Request, door string) account.Caller {
 	from := account.Caller{Door: door}

@@ -40,6 +40,16 @@ func TestAppsSync(t *testing.T) {
 	}
 }
 
+func TestAppsSyncWithTheRiver(t *testing.T) {
+	t.Parallel()
+	for _, name := range scripts(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			newAppWorld(t, real).play(name)
+		})
+	}
+}
+
 func TestPythonSyncsByBothAPIs(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t, faked)
@@ -58,6 +68,7 @@ func TestTwoThousandItemsAreSyncedInAFewLooksAtTheRiver(t *testing.T) {
 		w.feeds[newsURL].add(0, start.Add(-time.Duration(i)*time.Second))
 	}
 	w.river.arrived(newsURL)
+	w.clock.wait(10 * time.Second)
 	ctx, began := t.Context(), time.Now()
 	c := w.google()
 	f.asked = 0
@@ -331,6 +342,7 @@ func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
 	}
 	// A feed that was added a moment ago has its number at once.
 	w.follow("alice", newURL)
+	w.clock.wait(6 * time.Second)
 	if a, err = v.Ask(ctx, "items", nil); err != nil || len(a.Items) != 9 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -340,4 +352,36 @@ func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
 	if a, err = v.Ask(ctx, "unread_item_ids", nil); err != nil || len(*a.UnreadItems) != 6 {
 		t.Errorf("%+v, %v", a, err)
 	}
+}
+
+// What arrives at one moment may be written in another order than it is numbered in.
+func TestWhatWasWrittenLateIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	w := newAppWorld(t, faked)
+	ctx, c, v := t.Context(), w.google(), w.fever()
+	since, last := w.clock.now(), int64(0)
+	look := func(items, byGoogle int) {
+		t.Helper()
+		a, err := v.Ask(ctx, fmt.Sprintf("items&since_id=%d", last), nil)
+		w.must(err)
+		list, _, err := c.Contents(ctx, greader.Query{After: since})
+		w.must(err)
+		if len(a.Items) != items || len(list) != byGoogle {
+			t.Errorf("%d and %d items, want %d and %d", len(a.Items), len(list), items, byGoogle)
+		}
+		for _, it := range a.Items {
+			last = it.ID
+		}
+	}
+	look(6, 0)
+	w.feeds[newsURL].add(0, w.clock.now())
+	w.river.arrived(newsURL)
+	w.clock.wait(4 * time.Second)
+	look(0, 0)
+	if list, _, err := c.Contents(ctx, greader.Query{Stream: greader.Feed(newsURL), After: since}); err != nil || len(list) != 1 {
+		t.Errorf("of the feed itself: %v, %v", list, err)
+	}
+	w.clock.wait(2 * time.Second)
+	look(1, 1)
+	look(0, 1)
 }

@@ -65,6 +65,7 @@ type appWorld struct {
 	*testing.T
 	clock    *clock
 	feeds    map[string]*feedDef
+	store    *sqlite.Store
 	river    arriving
 	accounts *account.Accounts
 	token    string // alice's, for reading
@@ -86,6 +87,7 @@ func newAppWorld(t *testing.T, open func(*appWorld) arriving) *appWorld {
 	w.feeds[newsURL].items[2].author = "Ann <a@b>"
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
 	w.must(err)
+	w.store = st
 	t.Cleanup(func() { _ = st.Close() })
 	w.accounts = &account.Accounts{Store: st, Key: []byte(strings.Repeat("k", 32)), Now: w.clock.now, Options: account.Options{Hash: quickHash}}
 	for _, name := range []string{"alice", "bob"} {
@@ -131,14 +133,15 @@ func (w *appWorld) follow(user, address string, categories ...string) {
 	w.must(err)
 }
 
-// arrive brings n new items of a feed.
+// arrive brings n new items of a feed, one after the other, and lets them settle.
 func (w *appWorld) arrive(address string, n int) {
 	w.Helper()
 	for range n {
 		w.clock.wait(time.Second)
 		w.feeds[address].add(0, w.clock.now())
+		w.river.arrived(address)
 	}
-	w.river.arrived(address)
+	w.clock.wait(10 * time.Second)
 }
 
 func (w *appWorld) google() *greader.Client {

@@ -205,9 +205,9 @@ func (f *feverReader) Items(ctx context.Context, user string, q fever.Query) ([]
 	case q.IDs != nil:
 		in.Firsts = q.IDs
 	case q.Newest:
-		in.FirstBefore = q.Max
+		in.FirstBefore = f.apps().settled(q.Max)
 	default:
-		in.FirstAfter, in.Oldest = q.Since, true
+		in.FirstAfter, in.FirstBefore, in.Oldest = q.Since, f.apps().settled(0), true
 	}
 	if q.Feeds != nil || q.Groups != nil {
 		if in.Sources = n.sources(q); len(in.Sources) == 0 {
@@ -312,7 +312,7 @@ func (f *feverReader) marked(ctx context.Context, q river.ItemQuery) (fever.IDs,
 		}
 	}
 	ids := fever.IDs{}
-	q.Bare, q.ByFirst, q.Limit = true, true, 10_000
+	q.Bare, q.ByFirst, q.Limit, q.FirstBefore = true, true, 10_000, f.apps().settled(0)
 	for len(ids) < mostMarked {
 		list, err := f.River.Items(ctx, q)
 		if err != nil {

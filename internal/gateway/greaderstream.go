@@ -144,11 +144,14 @@ func (s *selection) goOn(c string) error {
 // spec:cloudburst#greader-since
 func (g *googleReader) selection(ctx context.Context, reader string, q greader.Query) (*selection, error) {
 	s := &selection{query: river.ItemQuery{Reader: reader, Oldest: q.Oldest}}
-	if !q.After.IsZero() {
-		s.query.ByFirst, s.query.FirstAfter = true, q.After.UnixMicro()-1
-	}
 	if !q.Before.IsZero() {
 		s.query.ByFirst, s.query.FirstBefore = true, q.Before.UnixMicro()
+	}
+	if !q.After.IsZero() && q.Stream.Kind != greader.KindFeed { // apps look into a feed that they have just added
+		s.query.FirstBefore = g.apps().settled(s.query.FirstBefore)
+	}
+	if !q.After.IsZero() {
+		s.query.ByFirst, s.query.FirstAfter = true, q.After.UnixMicro()-1
 	}
 	if err := s.goOn(q.Continuation); err != nil {
 		return nil, err
