@@ -13,8 +13,10 @@ const (
 	overdueIn  = 15 * time.Minute // what is overdue is to be done by then
 	planStep   = time.Minute
 	planSteps  = 26 * 60 // of the time ahead that is planned
-	crowdLeast = 30      // renewals in a step that are no crowd, however few there are in others
+	crowdLeast = 5       // renewals in a step that are no crowd, however few there are in others
 	tries      = 16      // steps that are looked at for one with room
+
+	windowTries = 3 // the same, while there is no crowd
 )
 
 // pace is how long to wait from one question to the next: so that everything that is
@@ -81,27 +83,42 @@ func (e *Engine) readPlan(ctx context.Context) {
 //
 // spec:cloudburst#follow-spread
 func (p *plan) place(now, due time.Time, late time.Duration) time.Time {
-	at := due.Add(time.Duration(rand.Float64() * float64(late)))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i, ok := p.step(at)
-	if !ok {
+	at, n := p.emptiest(due, late, windowTries)
+	if n < 0 {
 		return at
 	}
 	period := due.Sub(now)
 	share := float64(p.all) / max(1, float64(period/planStep))
-	if float64(p.n[i]) >= max(crowdLeast, 1.25*share) {
-		least := now.Add(period / 24)
-		for range tries {
-			t := least.Add(time.Duration(rand.Float64() * float64(due.Sub(least))))
-			if j, ok := p.step(t); ok && p.n[j] < p.n[i] {
-				i, at = j, t
-			}
+	if float64(n) >= max(crowdLeast, 1.25*share) {
+		least := now.Add(min(late, period)) // all of a day is used
+		if early, k := p.emptiest(least, due.Sub(least), tries); k >= 0 && k < n {
+			at = early
 		}
 	}
-	p.n[i]++
-	p.all++
+	if i, ok := p.step(at); ok {
+		p.n[i]++
+		p.all++
+	}
 	return at
+}
+
+// emptiest looks at some moments in the time after from, and returns the one whose step
+// has the least in it; n is -1 where nothing is planned.
+func (p *plan) emptiest(from time.Time, d time.Duration, looks int) (at time.Time, n int64) {
+	n = -1
+	for range looks {
+		t := from.Add(time.Duration(rand.Float64() * float64(d)))
+		i, ok := p.step(t)
+		if !ok {
+			return t, -1
+		}
+		if n < 0 || p.n[i] < n {
+			at, n = t, p.n[i]
+		}
+	}
+	return at, n
 }
 
 func (p *plan) step(at time.Time) (int, bool) {
