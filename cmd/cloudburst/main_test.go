@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 //	await-file FILE   waits until FILE exists
 //	json FILE KEY V   the last line of FILE has this value at this key
 //	oldhub FILE       writes a subscriptions.json with times that lie ahead
+//	feeds N           serves N feeds, sets $FEEDS to where, and writes list.opml
+//	post I TITLE      adds an item to the Ith of those feeds
+//	get URL RE [FILE] reads URL, with the token in FILE, until the answer matches
+//	until RE COMMAND… runs the command until its output matches
 //	silent            sets $SILENT to an address where nothing listens
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -47,11 +51,13 @@ func TestScripts(t *testing.T) {
 					e.Setenv(name, "")
 				}
 			}
+			e.Values[feedsKey{}] = &manyFeeds{}
 			e.Setenv("SERVE", "--listen=127.0.0.1:0 --admin.listen=127.0.0.1:0")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"feed": serveFeed, "await": await, "await-file": awaitFile, "json": checkJSON, "subst": subst, "silent": silent,
+			"feeds": serveFeeds, "post": post, "get": get, "until": until,
 		},
 	})
 }
