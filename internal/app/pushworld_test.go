@@ -1,0 +1,277 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/gateway"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/nettest"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store"
+	"cloudburst/internal/upstream"
+)
+
+const (
+	pushFeed = "http://feed.test/rss.xml"
+	pushHub  = "example.com" // for which httptest has a certificate
+)
+
+// pushed is two programs on an internet in memory: one that is the hub of a feed, and
+// one that has readers, whose river the test plays.
+type pushed struct {
+	t      *testing.T
+	net    *nettest.Internet
+	secure *httptest.Server // whose certificate is the hub's
+	public string           // the reading program's, as hubs know it
+	me     netip.Addr
+	hub    *hub.Hub
+	engine *upstream.Engine
+	push   *readerPush
+
+	mu     sync.Mutex
+	title  string
+	reads  map[string]int // of the feed, by User-Agent
+	posts  []string       // what came to the reading program's doors
+	heard  []string
+	docs   []string
+	doors  []river.Door
+	failed error
+	pings  []hub.Ping // of its own hub
+}
+
+func (p *pushed) Heard(_ context.Context, url, door string) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed == nil {
+		p.heard = append(p.heard, door+" "+url)
+	}
+	return true, p.failed
+}
+
+func (p *pushed) Deliver(_ context.Context, url, door string, body []byte, header http.Header) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed == nil {
+		p.docs = append(p.docs, strings.Join([]string{door, url, header.Get("Content-Type"), header.Get("Link"), string(body)}, "\n"))
+	}
+	return true, p.failed
+}
+
+func (p *pushed) Known(context.Context, string) (string, []river.Door, bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return pushFeed, p.doors, p.doors != nil, nil
+}
+
+func (p *pushed) Ping(_ context.Context, ping hub.Ping) (hub.PingResult, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pings = append(p.pings, ping)
+	return hub.PingResult{}, nil
+}
+
+// said is what the river was told since the last call.
+func (p *pushed) said() (heard, docs []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	heard, docs, p.heard, p.docs = p.heard, p.docs, nil, nil
+	return heard, docs
+}
+
+// serve listens at address until the test ends.
+func (p *pushed) serve(address string, secure bool, h http.Handler) (stop func()) {
+	p.t.Helper()
+	l, err := p.net.Listen(address)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if secure {
+		l = tls.NewListener(l, &tls.Config{Certificates: p.secure.TLS.Certificates})
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = srv.Serve(l) }() // it ends when it is closed
+	return func() { srv.Close(); <-ended }
+}
+
+// inPush runs both programs. named says that the reading one is known by a name.
+func inPush(t *testing.T, named bool, do func(t *testing.T, p *pushed)) {
+	t.Helper()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	dirs := []string{t.TempDir(), t.TempDir()}
+	synctest.Test(t, func(t *testing.T) {
+		p := &pushed{t: t, net: &nettest.Internet{Latency: time.Millisecond}, secure: secure, title: "one", reads: map[string]int{}}
+		defer p.serve("feed.test:80", false, http.HandlerFunc(p.serveFeed))()
+		p.me = p.net.Host("me.test")
+		p.public = "http://" + p.me.String()
+		if named {
+			p.public = "http://me.test"
+		}
+		var group sync.WaitGroup
+		defer group.Wait()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		defer p.foreign(ctx, &group, dirs[0], &tls.Config{RootCAs: roots})()
+		defer p.reading(ctx, &group, dirs[1], &tls.Config{RootCAs: roots})()
+		defer func() { cancel(); group.Wait() }()
+		do(t, p)
+	})
+}
+
+func (p *pushed) serveFeed(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reads[r.UserAgent()]++
+	w.Header().Set("Content-Type", "application/rss+xml")
+	fmt.Fprintf(w, `<rss version="2.0"><channel><title>feed</title><item><title>%s</title></item></channel></rss>`, p.title)
+}
+
+func (p *pushed) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+func (p *pushed) open(dir string) store.Store {
+	p.t.Helper()
+	st, err := store.Open(p.t.Context(), store.Options{Dir: dir, Log: p.log()})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return st
+}
+
+// foreign is the hub's program.
+func (p *pushed) foreign(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
+	st := p.open(dir)
+	dial := p.net.Dialer(p.net.Host(pushHub), nil)
+	reads := fetch.New(fetch.Options{Dial: dial, UserAgent: "hub"})
+	sends := fetch.NewSender(fetch.SenderOptions{Dial: dial, TLSConfig: roots})
+	p.hub = &hub.Hub{
+		Store: st, Bus: event.NewBus(1), Log: p.log(), Fetch: &gateway.Fetcher{Client: reads}, Verify: &gateway.Verifier{Sender: sends}, Ask: &gateway.Asker{Sender: sends},
+		Notify: &gateway.Notifier{Sender: sends, HubURL: func() string { return "https://" + pushHub + "/websub" }},
+	}
+	mux := http.NewServeMux()
+	(&gateway.Gateway{Hub: p.hub, Changes: st, PublicURL: "http://" + pushHub, Log: p.log()}).Mount(mux)
+	plain, secure := p.serve(pushHub+":80", false, mux), p.serve(pushHub+":443", true, mux)
+	group.Go(func() {
+		if err := p.hub.Run(ctx); err != nil {
+			p.t.Error(err)
+		}
+	})
+	return func() {
+		plain()
+		secure()
+		reads.CloseIdle()
+		sends.Close()
+		_ = st.Close()
+	}
+}
+
+// reading is the program with the readers. Who would read the feed there besides its
+// river fails the test.
+func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
+	st := p.open(dir)
+	asks := fetch.NewDoer(fetch.DoerOptions{Dial: p.net.Dialer(p.me, nil), TLSConfig: roots})
+	public := func() string { return p.public }
+	own := func(u string) bool { return gateway.Own(u, p.public) }
+	p.engine = &upstream.Engine{
+		Store: st, Bus: event.NewBus(2), Log: p.log(), PublicURL: public, Options: upstream.Options{Own: own, Known: known(p), Away: time.Hour},
+		Ask:    &gateway.UpstreamClient{Feeds: nobodyReads{p.t}, HTTP: asks, PublicURL: public},
+		Signal: takeSignal(p, p),
+	}
+	p.push = &readerPush{engine: p.engine, own: own, readers: p, since: time.Now()}
+	mux := http.NewServeMux()
+	(&gateway.Notified{Engine: p.engine, Log: p.log()}).Mount(mux)
+	(&gateway.Gateway{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Mount(mux)
+	closed := p.serve("me.test:80", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		p.posts = append(p.posts, r.Method+" "+r.URL.Path)
+		p.mu.Unlock()
+		mux.ServeHTTP(w, r)
+	}))
+	group.Go(func() {
+		if err := p.engine.Run(ctx); err != nil {
+			p.t.Error(err)
+		}
+	})
+	return func() {
+		closed()
+		asks.CloseIdle()
+		_ = st.Close()
+	}
+}
+
+type nobodyReads struct{ t *testing.T }
+
+func (n nobodyReads) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+	n.t.Errorf("%s was read to find its hubs", r.URL)
+	return nil, fault.New(fault.Refused, "No.")
+}
+
+// pass lets time go by.
+func (p *pushed) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// follow follows the feed by doors.
+func (p *pushed) follow(doors ...river.Door) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.doors = doors
+	p.mu.Unlock()
+	if err := p.push.Follow(p.t.Context(), pushFeed, pushFeed, doors); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// state is what the only hub said.
+func (p *pushed) state() river.PushState {
+	p.t.Helper()
+	list, err := p.push.State(p.t.Context(), pushFeed)
+	if err != nil || len(list) != 1 {
+		p.t.Fatalf("the states are %+v, %v", list, err)
+	}
+	return list[0]
+}
+
+// change makes another version of the feed and pings the hub.
+func (p *pushed) change(title string) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.title = title
+	p.mu.Unlock()
+	if _, err := p.hub.Ping(p.t.Context(), hub.Ping{URL: pushFeed, Door: "rest"}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.pass(2 * time.Second)
+}
+
+// callbacks are those that the hub tells.
+func (p *pushed) callbacks() []string {
+	p.t.Helper()
+	list, err := p.hub.Store.Subscriptions(p.t.Context(), hub.SubscriptionQuery{TopicID: hub.TopicID(pushFeed), Limit: 100})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var urls []string
+	for _, s := range list {
+		urls = append(urls, s.Protocol+" "+s.Callback)
+	}
+	return urls
+}
