@@ -171,7 +171,7 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 	if err != nil {
 		return err
 	}
-	later := a.tellRiver(ctx, a.formsOf(f.User), "save")
+	_, later := a.river.HeardAny(ctx, a.formsOf(f.User), "save")
 	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
 		_, err := a.hub.Ping(ctx, hub.Ping{URL: u, Door: "save", Told: later == nil})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {

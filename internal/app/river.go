@@ -285,14 +285,3 @@ func (a *answer) Write(b []byte) (int, error) {
 	}
 	return a.body.Write(b)
 }
-
-// tellRiver tells the river of a change of something that this program serves, under
-// each of its names. An error means that it has to be told again.
-func (a *App) tellRiver(ctx context.Context, urls []string, door string) error {
-	for _, u := range urls {
-		if _, err := a.river.Heard(ctx, u, door); err != nil && fault.CodeOf(err) == fault.Unavailable {
-			return err
-		}
-	}
-	return nil
-}

@@ -36,6 +36,23 @@ func (r *River) Heard(ctx context.Context, url, door string) (known bool, err er
 	return true, nil
 }
 
+// HeardAny is Heard for a document with several addresses, of which few are followed.
+func (r *River) HeardAny(ctx context.Context, urls []string, door string) (known bool, err error) {
+	r.Init()
+	named, err := r.Store.NamedSources(ctx, urls)
+	if err != nil {
+		return false, err
+	}
+	for _, u := range named {
+		one, err := r.Heard(ctx, u, door)
+		if err != nil {
+			return known, err
+		}
+		known = known || one
+	}
+	return known, nil
+}
+
 // hearing is the moment of an announcement. No two have the same, so that one that comes
 // while another is being dealt with is not taken for it.
 func (r *River) hearing() time.Time {

@@ -46,6 +46,9 @@ type SourceStore interface {
 	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
 	// to end first. Sources that nobody follows or that are gone are left.
 	HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error)
+	// NamedSources returns those of urls, at most 1,000, for which HearSources would find
+	// a source; their order means nothing.
+	NamedSources(ctx context.Context, urls []string) ([]string, error)
 	// Source returns one, or a fault.NotFound. Readers is counted.
 	Source(ctx context.Context, id int64) (Source, error)
 	// SourcesAt returns those whose URL or first URL is url, without a Login first.

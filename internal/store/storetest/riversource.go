@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -173,6 +174,10 @@ func hearByName(t *testing.T, s *stream) {
 			t.Errorf("%s: due at %v", url, got.NextAt)
 		}
 	}
+	named, err := s.NamedSources(s.ctx, []string{feedURL(4), feedURL(1), feedURL(2), "", "\xff", feedURL(3)})
+	must(t, err)
+	slices.Sort(named)
+	same(t, "named", named, []string{feedURL(1), feedURL(2), feedURL(3)})
 	for _, url := range []string{"", feedURL(4), "\x00", "\xff"} {
 		heard, err := s.HearSources(s.ctx, url, "ping", s.now)
 		same(t, url, []any{len(heard), err}, []any{0, error(nil)})
