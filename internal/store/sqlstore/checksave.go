@@ -78,36 +78,42 @@ func packSaved(saved river.Saved) (*saving, error) {
 	return v, nil
 }
 
+// before is what the row of the source said.
+type before struct {
+	checks, hash, items int64
+	url, topic          string
+}
+
 func (v *saving) write(ctx context.Context, c Conn) (bool, error) {
 	src, found := &v.Source, false
-	var n, hash, items int64
+	var was before
 	// A push during the claim counts unless the check began after it.
 	err := c.Query(ctx, `UPDATE source SET state = $1, claim = 0, heard_in = FALSE, checks = checks + 1, checked_at = $2,
 			next_at = CASE WHEN readers = 0 OR CAST($3 AS BIGINT) = 0 THEN NULL
 				WHEN heard_in AND heard_at >= CAST($4 AS BIGINT) THEN CAST($5 AS BIGINT) ELSE CAST($3 AS BIGINT) END,
 			heard_at = CASE WHEN heard_in AND heard_at >= CAST($4 AS BIGINT) THEN heard_at ELSE 0 END,
 			heard = CASE WHEN heard_in AND heard_at >= CAST($4 AS BIGINT) THEN heard ELSE '' END
-		WHERE id = $6 AND claim = $7 RETURNING checks, told_hash, items`,
+		WHERE id = $6 AND claim = $7 RETURNING checks, told_hash, items, url, topic`,
 		func(rows *sql.Rows) error {
 			found = true
-			return rows.Scan(&n, &hash, &items)
+			return rows.Scan(&was.checks, &was.hash, &was.items, &was.url, &was.topic)
 		}, v.state, ms(src.State.CheckedAt), ms(src.NextAt), ms(v.Check.At), ms(v.Now), src.ID, src.Claim)
 	if err != nil || !found {
 		return false, err
 	}
 	_, err = c.Exec(ctx, `INSERT INTO source_check (id, source_id, n, data) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET source_id = excluded.source_id, n = excluded.n, data = excluded.data`,
-		checkBase(src.ID)+n%river.KeptChecks, src.ID, n, v.check)
+		checkBase(src.ID)+was.checks%river.KeptChecks, src.ID, was.checks, v.check)
 	if err != nil {
 		return false, err
 	}
 	if err := v.writeHost(ctx, c); err != nil {
 		return false, err
 	}
-	if hash == v.told.hash && len(v.Put) == 0 && len(v.Withdrawn) == 0 {
+	if was.hash == v.told.hash && len(v.Put) == 0 && len(v.Withdrawn) == 0 {
 		return true, nil
 	}
-	return true, v.writeNews(ctx, c, hash, items)
+	return true, v.writeNews(ctx, c, was)
 }
 
 func (v *saving) writeHost(ctx context.Context, c Conn) error {
@@ -120,38 +126,27 @@ func (v *saving) writeHost(ctx context.Context, c Conn) error {
 	return err
 }
 
-// writeNews writes what the document had that was not in the one before. hash is that
-// of what was told before, items is how many there were.
-func (v *saving) writeNews(ctx context.Context, c Conn, hash, items int64) error {
-	first := hash&1 == 0
-	held, err := v.hold(ctx, c)
+// writeNews writes what the document had that was not in the one before.
+func (v *saving) writeNews(ctx context.Context, c Conn, was before) error {
+	first := was.hash&1 == 0
+	held, err := v.hold(ctx, c, first)
 	if err != nil {
 		return err
 	}
-	places, err := v.putItems(ctx, c, held, items > 0)
+	places, err := v.putItems(ctx, c, held, was.items > 0)
 	if err != nil {
 		return err
 	}
 	if err := v.withdraw(ctx, c); err != nil {
 		return err
 	}
-	if hash != v.told.hash {
-		if err := saveTold(ctx, c, &v.Source, &v.told); err != nil {
+	if was.hash != v.told.hash || len(places) > 0 {
+		if err := saveTold(ctx, c, &v.Source, &v.told, was, places); err != nil {
 			return err
 		}
 	}
-	if len(places) == 0 {
+	if first || len(places) == 0 {
 		return nil
-	}
-	newest := places[0]
-	for _, p := range places {
-		newest = max(newest, p)
-	}
-	_, err = c.Exec(ctx, `UPDATE source SET items = items + $1,
-			newest = CASE WHEN newest >= CAST($2 AS BIGINT) THEN newest ELSE CAST($2 AS BIGINT) END WHERE id = $3`,
-		len(places), newest, v.Source.ID)
-	if err != nil || first {
-		return err
 	}
 	return queueNotices(ctx, c, v.Source.ID, places, v.Now)
 }
@@ -159,14 +154,17 @@ func (v *saving) writeNews(ctx context.Context, c Conn, hash, items int64) error
 // hold marks the items that the document has and the one before had not, and the
 // other way round, and returns those that it has: they stay, whatever their age, or
 // they would be new again when the feed is read next.
-func (v *saving) hold(ctx context.Context, c Conn) (map[int64]bool, error) {
-	var before []byte
-	err := c.Query(ctx, `SELECT last FROM source_document WHERE id = $1`, func(rows *sql.Rows) error { return rows.Scan(&before) }, v.Source.ID)
-	if err != nil {
-		return nil, err
+func (v *saving) hold(ctx context.Context, c Conn, first bool) (map[int64]bool, error) {
+	var last []byte
+	var err error
+	if !first {
+		err = c.Query(ctx, `SELECT last FROM source_document WHERE id = $1`, func(rows *sql.Rows) error { return rows.Scan(&last) }, v.Source.ID)
+		if err != nil {
+			return nil, err
+		}
 	}
 	had := map[int64]bool{}
-	for b := before; len(b) >= 16; b = b[16:] {
+	for b := last; len(b) >= 16; b = b[16:] {
 		had[int64(binary.BigEndian.Uint64(b))] = true
 	}
 	held := make(map[int64]bool, len(v.Source.Last))

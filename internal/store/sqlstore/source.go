@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -139,12 +140,22 @@ func packSource(s *river.Source) (state string, t told, err error) {
 	return string(raw), t, nil
 }
 
-// saveTold writes what changes seldom.
-func saveTold(ctx context.Context, c Conn, s *river.Source, t *told) error {
-	_, err := c.Exec(ctx, `UPDATE source SET url = $1, topic = $2, title = $3, failing = $4, gone = $5, moved = $6, pushed_until = $7,
-			told_hash = $8 WHERE id = $9`,
-		clean(s.URL), clean(s.Topic), t.title, t.failing, t.gone, t.moved, t.pushedUntil, t.hash, s.ID)
-	if err != nil {
+// saveTold writes what changes seldom, and counts new items. Columns with an index are
+// only written when they change, for SQLite would write the index too.
+func saveTold(ctx context.Context, c Conn, s *river.Source, t *told, was before, places []int64) error {
+	if url, topic := clean(s.URL), clean(s.Topic); url != was.url || topic != was.topic {
+		if _, err := c.Exec(ctx, `UPDATE source SET url = $1, topic = $2 WHERE id = $3`, url, topic, s.ID); err != nil {
+			return err
+		}
+	}
+	var newest any
+	if len(places) > 0 {
+		newest = slices.Max(places)
+	}
+	_, err := c.Exec(ctx, `UPDATE source SET title = $1, failing = $2, gone = $3, moved = $4, pushed_until = $5, told_hash = $6, items = items + $7,
+			newest = CASE WHEN newest >= CAST($8 AS BIGINT) OR CAST($8 AS BIGINT) IS NULL THEN newest ELSE CAST($8 AS BIGINT) END WHERE id = $9`,
+		t.title, t.failing, t.gone, t.moved, t.pushedUntil, t.hash, len(places), newest, s.ID)
+	if err != nil || t.hash == was.hash {
 		return err
 	}
 	_, err = c.Exec(ctx, `INSERT INTO source_document (id, about, doors, last) VALUES ($1, $2, $3, $4)
@@ -206,6 +217,7 @@ func (s *Store) ChangeSource(ctx context.Context, id int64, change func(s *river
 		if err != nil {
 			return src, err
 		}
+		was := before{url: src.URL, topic: src.Topic}
 		if err := change(&src); err != nil {
 			return src, err
 		}
@@ -226,7 +238,7 @@ func (s *Store) ChangeSource(ctx context.Context, id int64, change func(s *river
 		if err != nil {
 			return src, err
 		}
-		if err := saveTold(ctx, c, &src, &t); err != nil {
+		if err := saveTold(ctx, c, &src, &t, was, nil); err != nil {
 			return src, err
 		}
 		return oneSource(sourceByID(ctx, c, id))
