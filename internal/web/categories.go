@@ -13,12 +13,11 @@ import (
 
 type categoriesView struct {
 	followView
-	Rows            []categoryRow
-	New, NewError   string
-	Public          bool // the new one
-	Problem         string
-	Base, Owner     string
-	RiverIsEverbody bool
+	Rows          []categoryRow
+	New, NewError string
+	Public        bool // the new one
+	Problem       string
+	Owner         string // in the addresses of what is public
 }
 
 type categoryRow struct {

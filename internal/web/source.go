@@ -298,7 +298,7 @@ func (s *site) doRefresh(rw http.ResponseWriter, r *http.Request, reader string,
 		_, err = s.River.Refresh(r.Context(), id)
 	}
 	if err != nil {
-		s.slip(rw, r, reader, err, func(v *sourceView, text string) { v.RefreshError = text })
+		s.slip(rw, r, reader, err, func(v *sourceView, _ string) { v.RefreshError = sentence(fault.Message(err)) }) // which says when
 		return
 	}
 	http.Redirect(rw, r, sourceHref(id)+"?done=read", http.StatusSeeOther)

@@ -77,7 +77,7 @@ func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	page := g.look("/feeds")
-	has(t, page, "You follow 10 feeds.", "3 need a look.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not read yet<",
+	has(t, page, "You follow 10 feeds.", "4 need a look.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not read yet<",
 		"404 Not Found", "its server asked to be left alone until 15:22 UTC", "its server wants to know who reads it", "scripting.com", "https://fresh.example.com/feed")
 	if strings.Count(page, ">Daring Fireball<") != 2 {
 		t.Error("a feed in two categories stands in both")
@@ -232,6 +232,10 @@ func TestSlipsOfTheAddressStandBesideItAndLoseNothing(t *testing.T) {
 		has(t, g.wrong(400, "/feeds/add", "url", "https://a.example/", "login", fields), want)
 	}
 	g.brook.add = func(river.Request) (river.Added, error) {
+		return river.Added{}, fault.New(fault.Refused, "Its server wants to know who reads.")
+	}
+	has(t, g.wrong(403, "/feeds/add", "url", "https://a.example/"), "wants to know who reads.", `<details class="fold" open>`)
+	g.brook.add = func(river.Request) (river.Added, error) {
 		return river.Added{}, &fault.Error{Code: fault.TooMany, Msg: "You follow 100,000 feeds.", RetryAfter: 5 * time.Second}
 	}
 	rec := g.send("/feeds/add", "url", "https://a.example/")
@@ -361,13 +365,13 @@ func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
 	id := river.SourceID("http://scripting.com/rss.xml")
 	has(t, g.look(g.done(sourceHref(id)+"/refresh")), "It was read just now: 304 Not Modified.")
 	g.brook.refresh = func(int64) (river.Check, error) {
-		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "It was read less than a minute ago", RetryAfter: 48 * time.Second}
+		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "The feed can be read again in 48 seconds: it was read less than a minute ago", RetryAfter: 48 * time.Second}
 	}
 	rec := g.send(sourceHref(id) + "/refresh")
 	if check(t, rec); rec.Code != 429 || rec.Header().Get("Retry-After") != "48" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
-	has(t, rec.Body.String(), "It was read less than a minute ago. Try again in 48 s.")
+	has(t, rec.Body.String(), "again in 48 seconds: it was read less than a minute ago.<")
 	g.brook.refresh = func(int64) (river.Check, error) {
 		return river.Check{}, fault.New(fault.Conflict, "It is being read at this moment.")
 	}

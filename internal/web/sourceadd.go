@@ -185,6 +185,7 @@ func (s *site) notAdded(rw http.ResponseWriter, r *http.Request, err error, v ad
 	s.note(r, err, status)
 	retryAfter(rw, err)
 	v.Add.URLError = reason(err)
+	v.Add.Open = v.Add.Open || fault.CodeOf(err) == fault.Refused // a login may be what it lacks
 	s.render(rw, r, status, "sourceadd", v)
 }
 

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -117,10 +116,8 @@ type sourceQuery struct {
 	Page     int
 }
 
-func (q sourceQuery) filtered() bool { return q.Text != "" || q.Broken || q.Category != "" || q.None }
-
 // Any reports whether something is left out.
-func (q sourceQuery) Any() bool { return q.filtered() }
+func (q sourceQuery) Any() bool { return q.Text != "" || q.Broken || q.Category != "" || q.None }
 
 func parseSourceQuery(r *http.Request) (q sourceQuery) {
 	v := r.URL.Query()
@@ -220,7 +217,7 @@ func (s *site) sourcesPage(rw http.ResponseWriter, r *http.Request, reader strin
 		s.fail(rw, r, err)
 		return
 	}
-	if v.Total == 0 && !v.Query.filtered() && v.Said == "" {
+	if v.Total == 0 && !v.Query.Any() && v.Said == "" {
 		http.Redirect(rw, r, "/feeds/start", http.StatusSeeOther)
 		return
 	}
@@ -276,7 +273,7 @@ func (s *site) group(v *sourcesView, list []river.Followed) {
 	rows := make([]sourceRow, len(list))
 	for i := range list {
 		rows[i] = s.sourceRow(&list[i])
-		if st := &list[i].Source.State; st.Gone != nil || st.Failure != nil && st.Failure.Kind != feedstate.ErrLimited {
+		if st := &list[i].Source.State; st.Gone != nil || st.Failure != nil {
 			v.Broken++
 		}
 	}

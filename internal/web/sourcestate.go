@@ -28,7 +28,7 @@ func condition(f *river.Source, now time.Time) (badge, string) {
 	st := &f.State
 	switch {
 	case st.Gone != nil:
-		return badge{"gone", badgeBad}, "its server said so on " + day(st.Gone.At, now) + ": " + clean(st.Gone.Reason, 200) + ". What it brought stays"
+		return badge{"gone", badgeBad}, "its server said so " + onDay(st.Gone.At, now) + ": " + clean(st.Gone.Reason, 200) + ". What it brought stays"
 	case waiting(st, now):
 		return badge{"waiting", badgeWarn}, "its server asked to be left alone until " + hour(st.Wait.Until, now)
 	case st.Failure != nil && (st.Failure.Status == http.StatusUnauthorized || st.Failure.Status == http.StatusProxyAuthRequired):
@@ -100,6 +100,14 @@ func day(t, now time.Time) string {
 		return hour(t, now)
 	}
 	return t.UTC().Format("2 January 2006")
+}
+
+// onDay is day with its preposition.
+func onDay(t, now time.Time) string {
+	if d := now.Sub(t); d >= 0 && d < 48*time.Hour {
+		return "at " + hour(t, now)
+	}
+	return "on " + day(t, now)
 }
 
 // hour writes a moment for a sentence: "14:20 UTC", "14:20 UTC on 3 May".
