@@ -121,11 +121,18 @@ func (p *Program) eachSource(c *cobra.Command, user string, names []string, asJS
 	})
 }
 
+// setFlags are what `sources set` is told to change.
+type setFlags struct {
+	title, every, secretFile string
+	categories               []string
+	none                     bool
+	login                    loginFlag
+}
+
 func (p *Program) sourcesSet() *cobra.Command {
-	var user, title, every, secretFile string
-	var categories []string
-	var none, asJSON bool
-	var login loginFlag
+	var user string
+	var q setFlags
+	var asJSON bool
 	c := operator(&cobra.Command{
 		Use:   "set URL|ID…",
 		Short: "Change how feeds are followed",
@@ -139,32 +146,11 @@ leaves the checks to the feed, --login none reads it without a log-in.
 		Example: "  cloudburst sources set https://example.com/rss.xml --category News --interval 1h",
 		Args:    between(1, -1, "the URL or the id of at least one feed"),
 		RunE: func(c *cobra.Command, args []string) error {
-			change := client.SourceChange{}
-			if c.Flags().Changed("title") {
-				change.Title = &title
+			change, err := q.change(c)
+			if err != nil {
+				return err
 			}
-			switch {
-			case none && len(categories) > 0:
-				return usagef("--no-category and --category say different things: give one of them")
-			case none:
-				change.Categories = &[]string{}
-			case len(categories) > 0:
-				change.Categories = &categories
-			}
-			if c.Flags().Changed("interval") {
-				seconds := int64(0)
-				if every != "none" {
-					var err error
-					if seconds, err = intervalFlag(every); err != nil {
-						return err
-					}
-				}
-				change.Interval = &seconds
-			}
-			if change == (client.SourceChange{}) && !login.set {
-				return usagef("%s needs what to change: --title, --category, --no-category, --interval or --login", c.CommandPath())
-			}
-			secret, err := p.readLogin(c.Context(), login, secretFile)
+			secret, err := p.readLogin(c.Context(), q.login, q.secretFile)
 			if err != nil {
 				return err
 			}
@@ -173,14 +159,42 @@ leaves the checks to the feed, --login none reads it without a log-in.
 	})
 	f := c.Flags()
 	ofReader(c, &user)
-	f.StringVar(&title, "title", "", "call it by this `text`")
-	f.StringArrayVar(&categories, "category", nil, "the category of this `name` and no other; may be repeated")
-	f.BoolVar(&none, "no-category", false, "out of all categories")
-	f.StringVar(&every, "interval", "", "the `time` between checks, such as 30m; none: what the feed asks for")
-	f.Var(&login, "login", "what its server wants to see (`kind`: basic:NAME, token, wsse:NAME, header:NAME, none)")
-	f.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret of --login; - is standard input")
+	f.StringVar(&q.title, "title", "", "call it by this `text`")
+	f.StringArrayVar(&q.categories, "category", nil, "the category of this `name` and no other; may be repeated")
+	f.BoolVar(&q.none, "no-category", false, "out of all categories")
+	f.StringVar(&q.every, "interval", "", "the `time` between checks, such as 30m; none: what the feed asks for")
+	f.Var(&q.login, "login", "what its server wants to see (`kind`: basic:NAME, token, wsse:NAME, header:NAME, none)")
+	f.StringVar(&q.secretFile, "secret-file", "", "`file` that holds the secret of --login; - is standard input")
 	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return c
+}
+
+// change is what the flags say, but for the login.
+func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err error) {
+	if c.Flags().Changed("title") {
+		change.Title = &q.title
+	}
+	switch {
+	case q.none && len(q.categories) > 0:
+		return change, usagef("--no-category and --category say different things: give one of them")
+	case q.none:
+		change.Categories = &[]string{}
+	case len(q.categories) > 0:
+		change.Categories = &q.categories
+	}
+	if c.Flags().Changed("interval") {
+		seconds := int64(0)
+		if q.every != "none" {
+			if seconds, err = intervalFlag(q.every); err != nil {
+				return change, err
+			}
+		}
+		change.Interval = &seconds
+	}
+	if change == (client.SourceChange{}) && !q.login.set {
+		return change, usagef("%s needs what to change: --title, --category, --no-category, --interval or --login", c.CommandPath())
+	}
+	return change, nil
 }
 
 // setSource changes the login last: the source may be another one afterwards.
