@@ -201,7 +201,7 @@ func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
 	t.Parallel()
 	x := newBank(t).as("alice")
 	for query, want := range map[string]string{"rain": "2 items with these words.", "feed:xkcd cloud": "1 item with these words.", "number": "More than 50 items with these words.",
-		"zzz": "Nothing has all of these words.", `"unclosed`: "The phrase is not closed", "is:starred": "Nothing with these words."} {
+		"zzz": "Nothing with these words. Try fewer words", `"unclosed`: "The phrase is not closed", "is:starred": "Nothing with these words."} {
 		rec := x.open("/river?q=" + url.QueryEscape(query))
 		if doc := check(t, rec); !strings.Contains(text(doc), want) {
 			t.Errorf("%s: the page does not say %q", query, want)
@@ -364,5 +364,48 @@ func TestDaysAreThoseOfTheReadersClock(t *testing.T) {
 		if days := find(check(t, x.do(r)), "section", "day"); attr(days[0], "data-day") != "2026-11-20" {
 			t.Errorf("tz=%q: %s", bad, attr(days[0], "data-day"))
 		}
+	}
+}
+
+func BenchmarkRiverPage(b *testing.B) {
+	f := newFake()
+	br := newBrook(func() time.Time { return f.now })
+	flow(br, "")
+	w := &Web{Hub: f, Store: f, River: br, Arrivals: br.Listen, Now: func() time.Time { return f.now }}
+	pages := w.Routes()
+	for b.Loop() {
+		r := httptest.NewRequest("GET", "http://localhost/river", nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		r.Header.Set("Accept-Encoding", "gzip")
+		rec := httptest.NewRecorder()
+		if pages.ServeHTTP(rec, r); rec.Code != 200 {
+			b.Fatal(rec.Code)
+		}
+	}
+}
+
+func TestStylesAndScriptsStaySmall(t *testing.T) {
+	t.Parallel()
+	size := 0
+	for _, a := range loadAssets().byURL {
+		size += len(a.plain)
+	}
+	if size > 60_000 {
+		t.Errorf("all styles and scripts are %d bytes", size)
+	}
+}
+
+func TestBarHasAMenuForWhatHasNoRoom(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	doc := check(t, x.open("/changes"))
+	menu := find(doc, "li", "menu")
+	if len(menu) != 1 || text(menu[0]) != "More ChangesTopicsStatusDocs" || attr(find(menu[0], "summary", "on")[0], "class") != "on" {
+		t.Errorf("%s", text(menu[0]))
+	}
+	x.River = nil
+	x.pages = x.Routes()
+	if doc := check(t, x.open("/changes")); len(find(doc, "li", "menu")) != 0 || len(find(doc, "a", "")) == 0 {
+		t.Error("a server without a river needs no menu")
 	}
 }

@@ -41,7 +41,7 @@ func (d *dressing) dress(text string, whole bool) body {
 	if whole && len(text) > wholeHTML {
 		return body{HTML: template.HTML("<p>" + html.EscapeString(sanitize.Text(text)) + "</p>")}
 	}
-	w := dresser{dressing: d}
+	w := dresser{dressing: d, whole: whole}
 	long := !whole && len(text) > longestHTML
 	if long { // what a cut in the middle leaves open is mended like everything else
 		text = strings.ToValidUTF8(text[:longestHTML], "")
@@ -79,8 +79,9 @@ func weight(safe string) (n int) {
 type dresser struct {
 	*dressing
 	q     quieter // what it reads and writes
-	media string  // open audio or video; "": none
-	shown bool    // the open one has its link
+	whole bool
+	media string // open audio or video; "": none
+	shown bool   // the open one has its link
 	cuts  bool
 	seen  int      // characters so far
 	open  []string // elements that were written and are open, when it may be cut
@@ -165,7 +166,11 @@ func (w *dresser) tag(t markupTag) {
 	if w.media != "" {
 		return
 	}
-	if w.q.foreign == 0 {
+	switch {
+	case w.q.foreign > 0:
+	case w.whole && t.name == "h1": // the page's own heading is right above
+		t.name = "h2"
+	case !w.whole || t.name[0] != 'h' || len(t.name) != 2 || t.name == "hr":
 		t.name = renamed(t.name)
 	}
 	w.q.write(t)

@@ -232,3 +232,11 @@ func (v riverView) Home() string {
 	}
 	return v.Source.Source.About.Home
 }
+
+// Owner is whose public river it is, for people.
+func (v riverView) Owner() string {
+	if v.Public == "server" {
+		return "this server"
+	}
+	return clean(v.Public, 60)
+}

@@ -39,6 +39,15 @@ setInterval(() => { if (!document.hidden) tick(); }, 5000);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
 document.addEventListener("cloudburst:fresh", tick);
 
+// The menu closes like one.
+const menu = document.querySelector(".menu details");
+document.addEventListener("click", (event) => { if (menu?.open && !menu.contains(event.target)) menu.open = false; });
+menu?.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  menu.open = false;
+  menu.firstElementChild.focus();
+});
+
 for (const button of document.querySelectorAll("button[data-copy]")) {
   if (!navigator.clipboard && !document.execCommand) continue;
   button.hidden = false;
