@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cloudburst/internal/api"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
@@ -157,6 +158,7 @@ func (a *App) riverPages(w *web.Web) {
 	w.River = a.river
 	w.Arrivals = func(buffer int) web.Listener { return a.river.Listen(buffer) }
 	w.ReaderOf, w.OwnerOf, w.Fresh = a.readerOf, a.ownerOf, a.fresh
+	w.Explained = api.Explained
 	w.RiverPublic = a.cfg.River.Public == "everyone"
 	w.Images, w.Remote, w.ImageKey = a.cfg.River.Images, a.reader, a.accounts.Key
 }
