@@ -20,11 +20,13 @@ const (
 	// microseconds: items are numbered before they are on disk, so that one that was
 	// slow to get there may have a smaller number than another that was sent.
 	itemOverlap = 5_000_000
-	// searchWait is how long an item may take until searches find it, and searchLook how
-	// often is looked.
-	searchWait  = 10 * time.Second
-	searchLook  = 500 * time.Millisecond
-	mostPending = 1000 // items that wait for that
+	// What arrived is found by searches some time later: a stream of a search looks for it
+	// soon and then at growing intervals, at first for what came within searchBack of the
+	// last arrival, in the end within searchWait. These two count as a Seq does.
+	searchSoon = 300 * time.Millisecond
+	searchLate = 30 * time.Second
+	searchBack = 10_000_000
+	searchWait = 60_000_000
 )
 
 // Kinds of events.
@@ -44,17 +46,17 @@ func (s *Server) itemStream(c *riverCall) error {
 	}
 	f := &itemFeed{server: s, c: c, control: http.NewResponseController(c.w), query: q, sent: map[int64]int64{}}
 	last := c.r.Header.Get("Last-Event-ID")
-	if last != "" {
-		if f.seen, err = strconv.ParseInt(last, 10, 64); err != nil || f.seen < 0 {
-			return fault.New(fault.Invalid, "%q is not the id of an event of this stream.", cut(last, 100))
-		}
+	if f.seen, err = f.begin(last); err != nil {
+		return err
 	}
+	f.begun = f.seen
 	arrivals, stop := s.listen(itemBuffer)
 	defer func() { stop() }()
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.WriteHeader(http.StatusOK)
 	if last != "" {
-		f.at = max(f.seen-itemOverlap, 0)
+		f.begun = max(f.seen-itemOverlap, 0)
+		f.at = f.begun
 		// The catch-up may be longer than the buffer: listen anew behind the bulk of it,
 		// and read the rest while listening.
 		if err := f.catchUp(); err != nil {
@@ -69,6 +71,9 @@ func (s *Server) itemStream(c *riverCall) error {
 	if err := f.comment("listening"); err != nil {
 		return nil
 	}
+	if q.Match != "" {
+		f.lookSoon() // what came in between
+	}
 	f.live(arrivals)
 	return nil
 }
@@ -79,16 +84,32 @@ type itemFeed struct {
 	c       *riverCall
 	control *http.ResponseController
 	query   river.ItemQuery
-	seen    int64           // what the reader had when it came
+	seen    int64           // a Seq: what came before it, whoever listens knows
 	at      int64           // the store has been read up to this Seq
 	sent    map[int64]int64 // Seq by item, of the last that were sent from the store
-	pending map[int64]pending
+
+	begun int64 // a Seq: what the stream begins with
+	// Of a search:
+	newest int64         // Seq of the last arrival
+	pause  time.Duration // before the next look; 0: there is none
+	due    time.Time     // of the next look
 }
 
-// pending is an item that searches do not find yet.
-type pending struct {
-	kind  string
-	until time.Time
+// begin is the Seq that a stream begins with: the one that whoever comes back names, or
+// the newest that there is.
+func (f *itemFeed) begin(last string) (int64, error) {
+	if last != "" {
+		seq, err := strconv.ParseInt(last, 10, 64)
+		if err != nil || seq < 0 {
+			return 0, fault.New(fault.Invalid, "%q is not the id of an event of this stream.", cut(last, 100))
+		}
+		return seq, nil
+	}
+	rows, err := f.server.River.Items(f.c.ctx(), river.ItemQuery{Reader: f.c.reader, BySeq: true, Bare: true, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	return rows[0].Seq, nil
 }
 
 // catchUp sends what came after f.at.
@@ -103,14 +124,14 @@ func (f *itemFeed) catchUp() error {
 		for i := range rows {
 			e := &rows[i]
 			if f.sent[e.ID] < e.Seq {
-				if err := f.send(kindOf(e, f.seen), e); err != nil {
+				if err := f.send(f.kind(e), e); err != nil {
 					return err
 				}
 			}
 			f.sent[e.ID], f.at = e.Seq, e.Seq
 		}
 		for id, seq := range f.sent {
-			if seq < f.at-2*itemOverlap {
+			if seq < f.at-searchWait-itemOverlap {
 				delete(f.sent, id)
 			}
 		}
@@ -122,12 +143,13 @@ func (f *itemFeed) catchUp() error {
 	}
 }
 
-// kindOf says what an item is to a reader who has seen everything up to a Seq.
-func kindOf(e *river.Entry, seen int64) string {
+// kind says what an item is to whoever listens.
+func (f *itemFeed) kind(e *river.Entry) string {
+	_, sent := f.sent[e.ID]
 	switch {
 	case !e.WithdrawnAt.IsZero():
 		return itemWithdrawn
-	case e.First > seen || e.Seq == e.First:
+	case e.First > f.seen && !sent || e.Seq == e.First:
 		return itemNew
 	}
 	return itemEdited
@@ -138,10 +160,10 @@ func (f *itemFeed) live(arrivals <-chan river.Arrival) {
 	beat := time.NewTicker(f.server.Heartbeat)
 	defer beat.Stop()
 	for {
-		// Nothing is looked for while nothing waits.
+		// Nothing is looked for when nothing came.
 		var look <-chan time.Time
-		if len(f.pending) > 0 {
-			look = time.After(searchLook)
+		if f.pause > 0 {
+			look = time.After(time.Until(f.due))
 		}
 		var err error
 		select {
@@ -151,7 +173,7 @@ func (f *itemFeed) live(arrivals <-chan river.Arrival) {
 			}
 			err = f.arrived(a)
 		case <-look:
-			err = f.lookAgain()
+			err = f.look()
 		case <-beat.C:
 			if f.c.still != nil && f.c.still() != nil {
 				return
@@ -178,24 +200,22 @@ func (f *itemFeed) arrived(a river.Arrival) error {
 	if err != nil || !following[a.SourceID] {
 		return err
 	}
+	if f.query.Match != "" {
+		f.newest = max(f.newest, a.Seq)
+		f.lookSoon()
+		return nil
+	}
+	var ids []int64
 	kinds := map[int64]string{}
 	for _, it := range a.Items {
 		if f.sent[it.ID] >= it.Seq {
 			continue
 		}
+		ids = append(ids, it.ID)
 		kinds[it.ID] = itemEdited
 		if it.New {
 			kinds[it.ID] = itemNew
 		}
-	}
-	return f.sendThose(kinds)
-}
-
-// sendThose sends those items that the stream is about.
-func (f *itemFeed) sendThose(kinds map[int64]string) error {
-	ids := make([]int64, 0, len(kinds))
-	for id := range kinds {
-		ids = append(ids, id)
 	}
 	for some := range slices.Chunk(ids, itemPage) {
 		q := f.query
@@ -207,7 +227,6 @@ func (f *itemFeed) sendThose(kinds map[int64]string) error {
 		slices.SortFunc(rows, func(a, b river.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 		for i := range rows {
 			kind := kinds[rows[i].ID]
-			delete(kinds, rows[i].ID)
 			if kind == itemEdited && !rows[i].WithdrawnAt.IsZero() {
 				kind = itemWithdrawn
 			}
@@ -216,42 +235,29 @@ func (f *itemFeed) sendThose(kinds map[int64]string) error {
 			}
 		}
 	}
-	f.wait(kinds)
 	return f.control.Flush()
 }
 
-// wait remembers what was not found: searches find an item some time after it came.
-func (f *itemFeed) wait(kinds map[int64]string) {
-	if f.query.Match == "" {
-		return
-	}
-	if f.pending == nil {
-		f.pending = map[int64]pending{}
-	}
-	until := time.Now().Add(searchWait)
-	for id, kind := range kinds {
-		if old, ok := f.pending[id]; ok {
-			f.pending[id] = pending{kind, old.until}
-		} else if len(f.pending) < mostPending {
-			f.pending[id] = pending{kind, until}
-		}
+// lookSoon plans a look, unless one is near.
+func (f *itemFeed) lookSoon() {
+	if f.pause == 0 || f.pause > 2*searchSoon {
+		f.pause, f.due = searchSoon, time.Now().Add(searchSoon)
 	}
 }
 
-// lookAgain looks for what was not found before.
-func (f *itemFeed) lookAgain() error {
-	now := time.Now()
-	kinds := map[int64]string{}
-	for id, p := range f.pending {
-		kinds[id] = p.kind
+// look reads what came lately again, for what searches find by now.
+func (f *itemFeed) look() error {
+	back := int64(searchBack)
+	if f.pause > 10*searchSoon {
+		back = searchWait
 	}
-	err := f.sendThose(kinds)
-	for id, p := range f.pending {
-		if _, waits := kinds[id]; !waits || now.After(p.until) {
-			delete(f.pending, id)
-		}
+	if f.pause *= 2; f.pause > searchLate {
+		f.pause = 0
 	}
-	return err
+	f.due = time.Now().Add(f.pause)
+	f.at = max(f.begun, f.newest-back)
+	f.seen = max(f.seen, f.newest-searchWait)
+	return f.catchUp()
 }
 
 func (f *itemFeed) send(kind string, e *river.Entry) error {
