@@ -116,3 +116,14 @@ func (h *home) asksOf() string {
 	}
 	return strings.Join(out, " ")
 }
+
+// openHome is a river that does not run, on a store of its own, in the real time.
+func openHome(t *testing.T) *river.River {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return &river.River{Store: s, Key: []byte(strings.Repeat("k", 32))}
+}

@@ -39,8 +39,8 @@ func (r *River) Ways() []string {
 }
 
 // PutNotice makes a notice (ID 0), or changes one; what it has counted stays. To pause it
-// is to set Paused, to go on is to clear it: what came meanwhile is told then. The Secret
-// is for webhooks; SecretKept leaves the one that there is. fault.Invalid; NotFound: the
+// is to set Paused, to go on is to clear it: what was waiting is told then, what came
+// meanwhile is not. The Secret is for webhooks; SecretKept leaves the one that there is. fault.Invalid; NotFound: the
 // notice, source or category; TooMany; Unavailable: there is no key to keep a secret with.
 func (r *River) PutNotice(ctx context.Context, n Notice) (Notice, error) {
 	r.Init()
@@ -66,17 +66,12 @@ func (r *River) PutNotice(ctx context.Context, n Notice) (Notice, error) {
 	if n.Via != ViaWebhook {
 		n.Secret = ""
 	}
-	now := r.now()
-	n.CreatedAt, n.Sent, n.LastAt, n.Failures, n.Problem, n.NextAt, n.Claim = was.CreatedAt, was.Sent, was.LastAt, was.Failures, was.Problem, was.NextAt, was.Claim
+	n.CreatedAt, n.Failures, n.Problem = was.CreatedAt, was.Failures, was.Problem
 	if n.ID == 0 {
-		n.CreatedAt = now
+		n.CreatedAt = r.now()
 	}
-	elsewhere := n.Via != was.Via || n.Target != was.Target || n.Secret != was.Secret
-	if !n.Paused && (was.Paused || elsewhere) {
+	if elsewhere := n.Via != was.Via || n.Target != was.Target || n.Secret != was.Secret; !n.Paused && (was.Paused || elsewhere) {
 		n.Failures, n.Problem = 0, ""
-		if was.Paused || !was.NextAt.IsZero() {
-			n.NextAt, n.Claim = now, 0
-		}
 	}
 	n, err = r.Store.PutNotice(ctx, n, r.options().MostNotices)
 	if err != nil {

@@ -391,7 +391,7 @@ func (g *gatherer) include(folders []string, o *opml.Outline) {
 	}
 	url := a.urls[len(a.urls)-1]
 	l := newList(g.reader, url, g.now)
-	if slices.ContainsFunc(g.out.lists, func(other ReadingList) bool { return other.ID == l.ID }) {
+	if l.ID == g.list || slices.ContainsFunc(g.out.lists, func(other ReadingList) bool { return other.ID == l.ID }) {
 		return
 	}
 	if len(g.out.lists) >= mostLists {

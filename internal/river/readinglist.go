@@ -99,23 +99,38 @@ func (r *River) followList(ctx context.Context, reader string, s Source, got ans
 	l.Title = g.imported.Title
 	r.decide(&l, answerOf(got, d, nil), now)
 	l.remember(&g)
-	// A crash before the feeds are there leaves a list that is due, not one that is done.
-	due := l
-	due.State, due.Memory.Last = feedstate.New(l.URL, now.Add(r.options().Lease)), nil
-	due.NextAt = due.State.NextAt
-	if err := r.Store.AddReadingList(ctx, due); err != nil {
-		return Imported{}, err
-	}
+	// The list comes last: a crash before leaves feeds, not a list that looks done.
 	out, err := r.takeOver(ctx, reader, g, o)
 	if err != nil {
-		c, cancel := saving(ctx)
-		defer cancel()
-		r.complain(c, "a reading list whose feeds could not be kept stays", r.Store.DropReadingList(c, reader, l.ID))
+		return Imported{}, err
+	}
+	if err := r.Store.AddReadingList(ctx, l); err != nil {
+		r.undoList(ctx, reader, l.ID)
 		return Imported{}, err
 	}
 	out.Lists++
-	_, err = r.Store.SaveReadingList(ctx, l)
-	return out, err
+	r.Wake()
+	return out, nil
+}
+
+// undoList takes back what a list brought that could not be kept itself.
+func (r *River) undoList(ctx context.Context, reader string, id int64) {
+	ctx, cancel := saving(ctx)
+	defer cancel()
+	lists, err := r.Store.ReadingLists(ctx, reader)
+	if err != nil || slices.ContainsFunc(lists, func(l ReadingList) bool { return l.ID == id }) {
+		return // somebody else followed it at the same moment
+	}
+	subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
+	if err == nil {
+		err = r.letGo(ctx, reader, id, subs, lists)
+	}
+	for _, l := range lists {
+		if l.Memory.Parent == id && err == nil {
+			err = r.Store.DropReadingList(ctx, reader, l.ID)
+		}
+	}
+	r.complain(ctx, "what a reading list brought could not be taken back", err)
 }
 
 // readList reads a claimed list and makes the reader's feeds what it says.

@@ -95,7 +95,7 @@ func (r *River) gain(ctx context.Context, l *ReadingList, g *gathered, before *R
 	var out Imported
 	fresh := slices.DeleteFunc(g.lists, func(n ReadingList) bool {
 		_, had := slices.BinarySearch(before.Memory.Last, n.ID)
-		return had || n.ID == l.ID
+		return had
 	})
 	if _, err := r.addLists(ctx, l.Reader, fresh, &out); err != nil {
 		return err

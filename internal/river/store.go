@@ -183,7 +183,7 @@ type Unread struct {
 
 // ReadingListStore keeps reading lists.
 type ReadingListStore interface {
-	// AddReadingList keeps one, due at once. fault.Conflict: the reader has it already.
+	// AddReadingList keeps one as it is given, due at its NextAt. fault.Conflict: the reader has it already.
 	AddReadingList(ctx context.Context, l ReadingList) error
 	ReadingLists(ctx context.Context, reader string) ([]ReadingList, error)
 	// DropReadingList forgets one and makes its subscriptions the reader's own.
@@ -197,7 +197,8 @@ type ReadingListStore interface {
 // NoticeStore keeps notices and what they have to tell. SaveCheck queues a new item for
 // each notice that it concerns, in its own transaction.
 type NoticeStore interface {
-	// PutNotice makes one (ID 0 gets one), or changes it.
+	// PutNotice makes one (ID 0 gets one), or changes it; what it has sent stays, and what
+	// waits is due at once unless it is paused.
 	PutNotice(ctx context.Context, n Notice, most int) (Notice, error)
 	Notices(ctx context.Context, reader string) ([]Notice, error)
 	DropNotice(ctx context.Context, reader string, id int64) error
