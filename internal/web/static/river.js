@@ -288,6 +288,8 @@ document.addEventListener("formdata", (event) => {
   if (event.target.matches(".find")) for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 });
 document.addEventListener("visibilitychange", () => { if (!document.hidden && byId("days")) nameDays(); });
+// A picture that is not there needs no room.
+document.addEventListener("error", (event) => { if (event.target.matches?.(".item img") && !event.target.alt) event.target.hidden = true; }, true);
 document.addEventListener("cloudburst:river", live); // another river stands in this page
 addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => { if (event.persisted && byId("river")?.dataset.stream) location.reload(); });
