@@ -298,33 +298,32 @@ func TestAnAddThatCannotBeStoredLeavesNothing(t *testing.T) {
 		h.stop()
 		h.store = full
 		h.start()
-		full.away.Store(true)
+		full.checks.Store(true)
 		if _, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: feedURL}); fault.CodeOf(err) != fault.Unavailable {
 			t.Error(err)
 		}
-		full.away.Store(false)
+		full.checks.Store(false)
 		if got := h.list("ann"); got != "" {
 			t.Error(got)
 		}
 	})
 }
 
-// failing is a store whose disk is full, while it is away, when a check or what was told
-// is to be saved.
+// failing is a store whose disk is full when a check, or what was told, is to be saved.
 type failing struct {
 	river.Store
-	away atomic.Bool
+	checks, notices atomic.Bool
 }
 
 func (f *failing) SaveCheck(ctx context.Context, s river.Saved) (bool, error) {
-	if f.away.Load() {
+	if f.checks.Load() {
 		return false, fault.New(fault.Unavailable, "The disk is full.")
 	}
 	return f.Store.SaveCheck(ctx, s)
 }
 
 func (f *failing) SaveNotice(ctx context.Context, n river.Notice, told []int64) (bool, error) {
-	if f.away.Load() {
+	if f.notices.Load() {
 		return false, fault.New(fault.Unavailable, "The disk is full.")
 	}
 	return f.Store.SaveNotice(ctx, n, told)

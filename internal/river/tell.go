@@ -78,7 +78,7 @@ func (r *River) outcome(ctx context.Context, n *Notice, list []Entry, err error)
 		return nil
 	case fault.CodeOf(err) == fault.Unavailable: // nor here: it is this server that cannot
 		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
-		n.NextAt = now.Add(max(waitToTell(1), min(fault.RetryAfter(err), time.Hour)))
+		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), time.Hour)))
 		return nil
 	}
 	n.Failures++

@@ -1,0 +1,347 @@
+package river_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// crier is a Teller that writes down what it is told to tell.
+type crier struct {
+	mu     sync.Mutex
+	told   []string // "target: titles"
+	at     []time.Time
+	secret string
+	err    error
+	hold   chan struct{} // not nil: tells only when it is closed
+}
+
+func (c *crier) Ways() []string { return []string{river.ViaWebhook, river.ViaPost} }
+
+func (c *crier) Tell(ctx context.Context, n river.Notice, list []river.Entry) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hold != nil {
+		hold := c.hold
+		c.mu.Unlock()
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+		c.mu.Lock()
+		if ctx.Err() != nil {
+			return fault.Wrap(fault.Unreadable, ctx.Err(), "cut off")
+		}
+	}
+	c.told = append(c.told, strings.TrimPrefix(n.Target, "https://")+": "+titles(list))
+	c.at = append(c.at, time.Now())
+	c.secret = n.Secret
+	return c.err
+}
+
+func (c *crier) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// heard is what was told since the last call.
+func (c *crier) heard() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := strings.Join(c.told, "\n")
+	c.told, c.at = nil, nil
+	return out
+}
+
+func withCrier(t *testing.T, do func(*testing.T, *home, *crier)) {
+	t.Helper()
+	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+		c := &crier{}
+		h.setup = func(r *river.River) { r.Tell = c }
+		h.stop()
+		h.start()
+		do(t, h, c)
+	})
+}
+
+func (h *home) notice(n river.Notice) river.Notice {
+	h.t.Helper()
+	if n.Reader == "" {
+		n.Reader = "ann"
+	}
+	if n.Via == "" {
+		n.Via = river.ViaWebhook
+	}
+	n, err := h.river.PutNotice(h.t.Context(), n)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+func (h *home) noticeNow(id int64) river.Notice {
+	h.t.Helper()
+	list, err := h.river.Notices(h.t.Context(), "ann")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, n := range list {
+		if n.ID == id {
+			return n
+		}
+	}
+	h.t.Fatalf("no notice %d", id)
+	return river.Notice{}
+}
+
+// post has a feed bring these items, the first the newest, by a push.
+func (h *home) post(url string, words ...string) {
+	h.t.Helper()
+	h.serve(url, doc(rss("", words...)))
+	h.pass(2 * time.Minute)
+	if _, err := h.river.Heard(h.t.Context(), url, "ping"); err != nil {
+		h.t.Fatal(err)
+	}
+	h.pass(10 * time.Second)
+}
+
+func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
+	t.Parallel()
+	withCrier(t, func(t *testing.T, h *home, c *crier) {
+		h.serve(feedURL, doc(rss("", "old")))
+		h.serve("http://other.test/feed", doc(rss("", "elsewhere")))
+		h.notice(river.Notice{Target: "all.example/"})
+		h.notice(river.Notice{Target: "post.example/", Via: river.ViaPost})
+		h.add(river.Request{URL: feedURL, Categories: []string{"News"}})
+		h.add(river.Request{URL: "http://other.test/feed"})
+		h.add(river.Request{URL: feedURL, Reader: "bea"})
+		h.notice(river.Notice{Target: "news.example/", Category: "News"})
+		h.notice(river.Notice{Target: "other.example/", SourceID: river.SourceID("http://other.test/feed")})
+		h.notice(river.Notice{Target: "bea.example/", Reader: "bea"})
+		h.pass(time.Minute)
+		if got := c.heard(); got != "" {
+			t.Errorf("of what was there before: %s", got)
+		}
+		h.post(feedURL, "c", "b", "old")
+		got := strings.Split(c.heard(), "\n")
+		want := []string{"all.example/: b c", "bea.example/: b c", "news.example/: b c", "post.example/: b", "post.example/: c"}
+		if d := cmp.Diff(want, compactSorted(got)); d != "" || strings.Join(got, " ") == "" {
+			t.Error(d)
+		}
+		h.post("http://other.test/feed", "x", "elsewhere")
+		if d := cmp.Diff([]string{"all.example/: x", "other.example/: x", "post.example/: x"}, compactSorted(strings.Split(c.heard(), "\n"))); d != "" {
+			t.Error(d)
+		}
+		// An edit is no arrival.
+		h.post(feedURL, "c=changed", "b", "old")
+		if got := c.heard(); got != "" {
+			t.Errorf("of an edit: %s", got)
+		}
+		var many []string
+		for i := 45; i > 0; i-- {
+			many = append(many, fmt.Sprintf("n%02d", i))
+		}
+		h.post("http://other.test/feed", append(many, "x", "elsewhere")...)
+		var sizes []int
+		var order []string
+		for _, line := range strings.Split(c.heard(), "\n") {
+			if words, ok := strings.CutPrefix(line, "all.example/: "); ok {
+				list := strings.Fields(words)
+				sizes, order = append(sizes, len(list)), append(order, list...)
+			}
+		}
+		if d := cmp.Diff([]int{20, 20, 5}, sizes); d != "" || len(order) != 45 || order[0] != "n01" || order[44] != "n45" {
+			t.Errorf("%v\n%s", order, d)
+		}
+	})
+}
+
+func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
+	t.Parallel()
+	withCrier(t, func(t *testing.T, h *home, c *crier) {
+		h.serve(feedURL, doc(rss("", "old")))
+		h.add(river.Request{URL: feedURL})
+		n := h.notice(river.Notice{Target: "a.example/"})
+		c.fail(fault.New(fault.Unreadable, "It answered 500."))
+		h.post(feedURL, "a", "old")
+		if got := h.noticeNow(n.ID); got.Failures != 1 || got.Problem != "It answered 500." || got.Paused {
+			t.Errorf("%+v", got)
+		}
+		h.post(feedURL, "b", "a", "old") // what comes meanwhile goes with it
+		h.pass(5 * 24 * time.Hour)
+		c.mu.Lock()
+		var waits []time.Duration
+		for i := 1; i < len(c.at); i++ {
+			waits = append(waits, c.at[i].Sub(c.at[i-1]).Round(time.Minute))
+		}
+		last := c.told[len(c.told)-1]
+		c.mu.Unlock()
+		want := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
+		for len(want) < 16 {
+			want = append(want, 6*time.Hour)
+		}
+		if d := cmp.Diff(want, waits); d != "" || last != "a.example/: a b" {
+			t.Errorf("%s\n%s", last, d)
+		}
+		got := h.noticeNow(n.ID)
+		if !got.Paused || got.Failures != 17 || !strings.Contains(got.Problem, "three days") || !strings.Contains(got.Problem, "500") {
+			t.Errorf("%+v", got)
+		}
+		c.fail(nil)
+		c.heard()
+		got.Paused = false
+		if n := h.notice(got); n.Failures != 0 || n.Problem != "" {
+			t.Errorf("%+v", n)
+		}
+		h.pass(time.Minute)
+		if got, n := c.heard(), h.noticeNow(n.ID); got != "a.example/: a b" || n.Sent != 1 || n.LastAt.IsZero() {
+			t.Errorf("%s %+v", got, n)
+		}
+	})
+}
+
+func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
+	t.Parallel()
+	withCrier(t, func(t *testing.T, h *home, c *crier) {
+		h.serve(feedURL, doc(rss("", "old")))
+		h.add(river.Request{URL: feedURL})
+		n := h.notice(river.Notice{Target: "a.example/"})
+		busy := fault.New(fault.Unreadable, "It answered 429.")
+		busy.RetryAfter = 3 * time.Hour
+		c.fail(busy)
+		h.post(feedURL, "a", "old")
+		if wait := h.noticeNow(n.ID).NextAt.Sub(time.Now()); wait < 170*time.Minute || wait > 3*time.Hour {
+			t.Errorf("it is told again in %v", wait)
+		}
+		c.fail(fault.New(fault.Unavailable, "The mail server is away."))
+		h.pass(24 * time.Hour)
+		if got := h.noticeNow(n.ID); got.Paused || got.Failures != 1 || got.Problem != "The mail server is away." {
+			t.Errorf("this server is no reason to pause: %+v", got)
+		}
+		c.fail(fault.New(fault.Gone, "It answered 410."))
+		h.pass(time.Hour)
+		c.heard()
+		h.post(feedURL, "b", "a", "old")
+		h.pass(24 * time.Hour)
+		if got, n := c.heard(), h.noticeNow(n.ID); got != "" || !n.Paused || n.Problem != "It answered 410." {
+			t.Errorf("%s %+v", got, n)
+		}
+	})
+}
+
+// TestWhatWasToldIsNeverLost has the program die at the worst moments.
+func TestWhatWasToldIsNeverLost(t *testing.T) {
+	t.Parallel()
+	withCrier(t, func(t *testing.T, h *home, c *crier) {
+		h.serve(feedURL, doc(rss("", "old")))
+		h.add(river.Request{URL: feedURL})
+		n := h.notice(river.Notice{Target: "a.example/"})
+		// It was told, and the process dies before that is written down.
+		full := &failing{Store: h.disk}
+		h.stop()
+		h.store = full
+		h.start()
+		full.notices.Store(true)
+		h.post(feedURL, "a", "old")
+		if got := c.heard(); got != "a.example/: a" {
+			t.Error(got)
+		}
+		h.pass(3 * time.Minute)
+		h.reboot()
+		h.post(feedURL, "b", "a", "old")
+		h.pass(3 * time.Minute)
+		got := strings.Split(c.heard(), "\n")
+		if last := got[len(got)-1]; !strings.HasPrefix(got[0], "a.example/: a") || !strings.HasSuffix(last, "b") || len(got) > 5 {
+			t.Errorf("after the crash: %q", got)
+		}
+		// It ends while it tells.
+		c.hold = make(chan struct{})
+		h.post(feedURL, "d", "b", "a", "old")
+		h.stop()
+		if got := h.noticeNow(n.ID); got.Failures != 0 {
+			t.Errorf("%+v", got)
+		}
+		c.hold = nil
+		h.start()
+		h.pass(time.Minute)
+		if got := c.heard(); got != "a.example/: d" {
+			t.Errorf("after the end: %s", got)
+		}
+	})
+}
+
+func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
+	t.Parallel()
+	withCrier(t, func(t *testing.T, h *home, c *crier) {
+		h.river.Options.MostNotices = 100
+		for _, bad := range []river.Notice{
+			{Via: "pigeon", Target: "https://a.example/"}, {Via: river.ViaEmail, Target: "ann@a.example"}, {Via: river.ViaWebhook}, {Via: river.ViaWebhook, Target: "ftp://a.example/"},
+			{Via: river.ViaPost, Target: "https://a:b@a.example/"}, {Via: river.ViaPost, Target: "nonsense"}, {Via: river.ViaWebhook, Target: "a.example", Secret: strings.Repeat("x", 201)},
+			{Via: river.ViaWebhook, Target: "a.example", SourceID: 1, Category: "x"},
+		} {
+			bad.Reader = "ann"
+			if _, err := h.river.PutNotice(t.Context(), bad); fault.CodeOf(err) != fault.Invalid || err == nil {
+				t.Errorf("%+v: %v", bad, err)
+			}
+		}
+		for _, missing := range []river.Notice{{ID: 9}, {SourceID: 5}, {Category: "None"}} {
+			missing.Reader, missing.Via, missing.Target = "ann", river.ViaWebhook, "a.example"
+			if _, err := h.river.PutNotice(t.Context(), missing); fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("%+v: %v", missing, err)
+			}
+		}
+		n := h.notice(river.Notice{Target: "A.example/hook#x", Secret: "geheim"})
+		if n.Target != "https://a.example/hook" || n.Secret != river.SecretKept || n.CreatedAt.IsZero() {
+			t.Errorf("%+v", n)
+		}
+		raw, err := h.store.Notices(t.Context(), "ann")
+		if err != nil || len(raw) != 1 || raw[0].Secret == "" || strings.Contains(raw[0].Secret, "geheim") {
+			t.Errorf("%+v %v", raw, err)
+		}
+		n.Paused = true
+		n = h.notice(n)
+		if got := h.noticeNow(n.ID); !got.Paused || got.Secret != river.SecretKept {
+			t.Errorf("%+v", got)
+		}
+		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("nothing to try it with: %v", err)
+		}
+		h.serve(feedURL, doc(rss("", "b", "a")))
+		h.add(river.Request{URL: feedURL})
+		if err := h.river.TryNotice(t.Context(), "ann", n.ID); err != nil {
+			t.Error(err)
+		}
+		if got := c.heard(); !strings.HasPrefix(got, "a.example/hook: ") || len(strings.Fields(got)) != 2 || c.secret != "geheim" {
+			t.Errorf("%s, signed with %q", got, c.secret)
+		}
+		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) == 0 {
+			t.Errorf("at once again: %v", err)
+		}
+		h.pass(11 * time.Second)
+		c.fail(fault.New(fault.Unreadable, "It answered 500."))
+		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
+			t.Error(err)
+		}
+		for _, reader := range []string{"bea", ""} {
+			if err := h.river.DropNotice(t.Context(), reader, n.ID); fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("by %q: %v", reader, err)
+			}
+		}
+		n.Secret = ""
+		if n = h.notice(n); n.Secret != "" {
+			t.Errorf("%+v", n)
+		}
+		if err := h.river.DropNotice(t.Context(), "ann", n.ID); err != nil {
+			t.Error(err)
+		}
+	})
+}
