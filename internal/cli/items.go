@@ -12,8 +12,8 @@ import (
 	"cloudburst/client"
 )
 
-const itemFields = `id, seq, at, fetched_at, title, link, html, text, source and
-more, described in docs/river-json.md`
+const itemFields = `id, seq, at, fetched_at, title, link, html,
+text, source and more; docs/river-json.md describes them`
 
 // itemFlags adds what selects items.
 func itemFlags(c *cobra.Command, q *client.ItemQuery, user *string) {

@@ -29,8 +29,8 @@ On a terminal they are grouped by day and feed, with their text; elsewhere it is
 line an item. It comes back by itself after a restart of the server without losing an
 item.
 
---json prints one object a line: ` + itemFields + `. What
-comes live has an event too: new, edited or withdrawn.
+--json prints one object a line: ` + itemFields + `.
+What comes live has an event too: new, edited or withdrawn.
 
 Works on the running server; on the data folder when none runs, without what comes.`,
 		Example: "  cloudburst river --category News\n  cloudburst river --json --limit 0 | jq -r .link",

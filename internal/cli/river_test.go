@@ -264,6 +264,9 @@ func TestSourcesAreAddedAndWhatCannotBeIsSaid(t *testing.T) {
 	if strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, `{"input":"http://a.example/","new":false,"error":{"message":"http://a.example/: It says nothing."}}`) || strings.Count(stderr, "It says nothing.") != 2 || code != 1 {
 		t.Error(out, stderr, code)
 	}
+	if out, stderr, _ = runCanned(t, c, "", "sources", "add", "--json", "https://ann:hush@a.example/"); strings.Contains(out+stderr, "hush") {
+		t.Error("a password is shown:", out, stderr)
+	}
 	for _, args := range [][]string{
 		{"add"}, {"add", "--interval", "soon", "http://a.example/"}, {"add", "--login", "basic", "http://a.example/"}, {"add", "--login", "basic:ann:secret:x", "--secret-file", "x", "http://a.example/", "--interval", "0s"},
 		{"add", "--secret-file", "x", "http://a.example/"}, {"refresh"}, {"refresh", "--all", "http://a.example/"}, {"set", "http://a.example/"}, {"set", "7", "--category", "x", "--no-category"},

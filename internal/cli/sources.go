@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -64,7 +65,9 @@ them, or take the first with --first.
 
 --login is for feeds that want to know who reads: basic:NAME and wsse:NAME for a user
 and a password, token for one that goes as Authorization: Bearer, header:NAME for a
-header of that name. ` + secretHelp + `
+header of that name.
+
+` + secretHelp + `
 
 --json prints one object a line and URL: input, new, and source, or choices, or error.`,
 		Example: `  cloudburst sources add https://example.com/ --category News
@@ -111,7 +114,8 @@ func (p *Program) addSources(ctx context.Context, r *client.River, q client.Sour
 	failed := false
 	for _, u := range urls {
 		q.URL = u
-		line := addedLine{Input: u}
+		shown := withoutPassword(u)
+		line := addedLine{Input: shown}
 		added, err := r.AddSource(ctx, q)
 		switch {
 		case ctx.Err() != nil:
@@ -120,7 +124,7 @@ func (p *Program) addSources(ctx context.Context, r *client.River, q client.Sour
 			if _, answered := errors.AsType[*client.Error](err); !answered {
 				return err
 			}
-			line.Error = &inputError{Message: naming(u, sentence(err))}
+			line.Error = &inputError{Message: naming(shown, sentence(err))}
 		default:
 			line.AddedSource = added
 		}
@@ -133,6 +137,14 @@ func (p *Program) addSources(ctx context.Context, r *client.River, q client.Sour
 		return errSilent
 	}
 	return nil
+}
+
+// withoutPassword is an address as it may be shown.
+func withoutPassword(address string) string {
+	if u, err := url.Parse(address); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return address
 }
 
 // naming puts a name before a sentence that does not name it.
@@ -238,9 +250,9 @@ func problemOf(s *client.Source) string {
 	return s.Problem
 }
 
-const secretHelp = `The secret is asked for on a terminal, without showing
-it; elsewhere it is the first line of standard input, or what is in --secret-file. It
-is never an argument, which other users of the machine could read.`
+const secretHelp = `The secret is asked for on a terminal, without showing it; elsewhere it is the first
+line of standard input, or what is in --secret-file. It is never an argument, which
+other users of the machine could read.`
 
 // loginFlag is the flag --login.
 type loginFlag struct {
