@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -228,9 +227,7 @@ func (s *site) riverView(r *http.Request, st stretch, q riverQuery) (riverView, 
 			return v, fault.New(fault.Invalid, "Only the reader himself can search by category. Choose one from the list.")
 		}
 	}
-	if err := s.follow(ctx, &v, want); err != nil {
-		return v, err
-	}
+	asked := s.now()
 	list, err := s.River.Items(ctx, want)
 	if err != nil {
 		return v, err
@@ -240,6 +237,7 @@ func (s *site) riverView(r *http.Request, st stretch, q riverQuery) (riverView, 
 		last := list[len(list)-1]
 		v.Older = withQuery(st.Root, v.with("before", riverPlace(last.Place())))
 	}
+	s.follow(&v, asked, list)
 	list = s.shownTo(st, list)
 	v.Found, v.Zone = len(list), zoneOf(r)
 	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks})
@@ -260,28 +258,20 @@ func (s *site) shownTo(st stretch, list []river.Entry) []river.Entry {
 	return kept
 }
 
-// follow gives the page its stream: from before its items are read, so that nothing is
-// missed. What is filtered, or older, is not live.
-func (s *site) follow(ctx context.Context, v *riverView, want river.ItemQuery) error {
+// follow gives the page its stream, from the moment before its items were read: an
+// item's Seq is the time when it was written, and the stream begins a little earlier than
+// it is told. What is filtered, or older, is not live.
+func (s *site) follow(v *riverView, asked time.Time, list []river.Entry) {
 	if s.Arrivals == nil || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
-		return nil
+		return
 	}
-	want.BySeq, want.Limit, want.Bare = true, 1, true
-	newest, err := s.River.Items(ctx, want)
-	if err != nil {
-		return err
-	}
-	since := int64(0)
-	if len(newest) > 0 {
-		since = newest[0].Seq
+	since := asked.UnixMicro()
+	for i := range list {
+		since = max(since, list[i].Seq) // a clock that was set back is behind them
 	}
 	values := v.values()
-	if v.Public != "" {
-		values.Del("category")
-	}
 	values.Set("since", strconv.FormatInt(since, 10))
 	v.Stream = withQuery(v.Root+"/stream", values)
-	return nil
 }
 
 // itemPage is one item, whole.
