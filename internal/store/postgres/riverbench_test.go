@@ -18,4 +18,5 @@ func BenchmarkClaimsOfAMillion(b *testing.B) {
 	storetest.ClaimsOf(b, open(b, storetest.Postgres(b)), 1_000_000)
 }
 
-func BenchmarkRivers(b *testing.B) { storetest.Rivers(b, open(b, storetest.Postgres(b))) }
+func BenchmarkRivers(b *testing.B)   { storetest.Rivers(b, open(b, storetest.Postgres(b))) }
+func BenchmarkIndexing(b *testing.B) { storetest.Indexing(b, open(b, storetest.Postgres(b))) }

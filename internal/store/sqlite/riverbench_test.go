@@ -14,4 +14,5 @@ func BenchmarkFirstReadings(b *testing.B) { storetest.FirstReadings(b, open(b, O
 
 func BenchmarkClaimsOfAMillion(b *testing.B) { storetest.ClaimsOf(b, open(b, Options{}), 1_000_000) }
 
-func BenchmarkRivers(b *testing.B) { storetest.Rivers(b, open(b, Options{})) }
+func BenchmarkRivers(b *testing.B)   { storetest.Rivers(b, open(b, Options{})) }
+func BenchmarkIndexing(b *testing.B) { storetest.Indexing(b, open(b, Options{})) }

@@ -153,8 +153,10 @@ func deleteItems(ctx context.Context, c Conn, places []int64) (int64, error) {
 	for i, p := range places {
 		rows[i] = []any{p}
 	}
+	if err := deleteWords(ctx, c, places); err != nil {
+		return 0, err
+	}
 	for _, text := range []string{
-		`rows(place i) DELETE FROM item_word AS w {USING ROWS} WHERE w.{DOC} = :place`,
 		`rows(place i) DELETE FROM item_unindexed AS u {USING ROWS} WHERE u.place = :place`,
 		`rows(place i) DELETE FROM item_content AS t {USING ROWS} WHERE t.place = :place`,
 		`rows(place i) DELETE FROM item_mark AS k {USING ROWS} WHERE k.place = :place`,

@@ -37,12 +37,19 @@ func (p *itemPlan) places(ctx context.Context, s *Store, c Conn) ([]int64, error
 	case len(p.IDs) > 0 || len(p.Firsts) > 0:
 		return p.byKeys(ctx, s, c)
 	case p.terms != nil:
+		search := p.search
+		if p.Starred {
+			search = p.searchStars
+		}
 		if !p.BySeq && !p.ByFirst {
-			return p.search(ctx, s, c)
+			return search(ctx, s, c)
 		}
 		q := *p
 		q.limit = mostFound // the lists of words are in the order of the river, so all of them are needed
-		found, err := q.search(ctx, s, c)
+		if search = q.search; p.Starred {
+			search = q.searchStars
+		}
+		found, err := search(ctx, s, c)
 		if err != nil {
 			return nil, err
 		}
@@ -114,20 +121,6 @@ func (p *itemPlan) byKeys(ctx context.Context, s *Store, c Conn) ([]int64, error
 		return p.sort(found), err
 	}
 	return p.reorder(ctx, c, found)
-}
-
-// matching leaves those that have the words.
-func (p *itemPlan) matching(ctx context.Context, s *Store, c Conn, places []int64) ([]int64, error) {
-	query := s.Words.query(p.terms, nil)
-	var all []int64
-	for _, place := range places {
-		found, err := s.find(ctx, c, query, place, place+1, false, 1)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	return all, nil
 }
 
 // reorder sorts by Seq or First.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 	"time"
 
@@ -143,14 +144,15 @@ func (s *Store) CountUnread(ctx context.Context, reader string) (map[int64]river
 // by one. Sources without any are left out.
 func countUnread(ctx context.Context, c Conn, reader string) (map[int64]river.Unread, error) {
 	counts, floors := map[int64]river.Unread{}, map[int64]int64{}
-	err := c.Query(ctx, `SELECT f.source_id, f.read_place, s.newest, (SELECT COUNT(*) FROM item AS i WHERE i.source_id = f.source_id AND i.place >= f.read_place)
-		FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id WHERE f.reader = $1 AND s.newest >= f.read_place`, func(rows *sql.Rows) error {
+	err := c.Query(ctx, `SELECT f.source_id, f.read_place, s.newest, CASE WHEN f.read_place = $1 THEN s.items
+			ELSE (SELECT COUNT(*) FROM item AS i WHERE i.source_id = f.source_id AND i.place >= f.read_place) END
+		FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id WHERE f.reader = $2 AND s.newest >= f.read_place`, func(rows *sql.Rows) error {
 		var id, floor int64
 		var n river.Unread
 		err := rows.Scan(&id, &floor, (*placed)(&n.Newest), &n.Items)
 		counts[id], floors[id] = n, floor
 		return err
-	}, reader)
+	}, int64(math.MinInt64), reader)
 	if err != nil {
 		return nil, err
 	}

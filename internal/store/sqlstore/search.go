@@ -3,11 +3,31 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"maps"
+	"slices"
 )
 
-// IndexItems is river.Store.IndexItems. Texts are read and taken apart before the
-// transaction; who changes an item meanwhile is found out by its number.
+// indexAtOnce is how many items are made searchable in one transaction: it takes long,
+// and others wait for it.
+const indexAtOnce = 25
+
+// IndexItems is river.Store.IndexItems, in steps.
 func (s *Store) IndexItems(ctx context.Context, n int) (int, error) {
+	total := 0
+	for total < n {
+		step := min(indexAtOnce, n-total)
+		done, err := s.indexItems(ctx, step)
+		if total += done; err != nil || done < step {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// indexItems reads texts and takes them apart before the transaction; who changes an
+// item meanwhile is found out by its number.
+func (s *Store) indexItems(ctx context.Context, n int) (int, error) {
 	type unindexed struct {
 		itemRow
 		seq int64
@@ -16,38 +36,71 @@ func (s *Store) IndexItems(ctx context.Context, n int) (int, error) {
 		return collect(ctx, c, func(rows *sql.Rows, r *unindexed) error {
 			return rows.Scan(append([]any{&r.seq, &r.content}, r.fields()...)...)
 		}, `SELECT u.seq, t.content, `+itemColumns+` FROM (SELECT place, seq FROM item_unindexed ORDER BY place DESC LIMIT $1) AS u
-			JOIN item AS i ON i.place = u.place LEFT JOIN item_content AS t ON t.place = u.place`, min(max(n, 0), 1000))
+			JOIN item AS i ON i.place = u.place LEFT JOIN item_content AS t ON t.place = u.place`, n)
 	})
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
-	words, rows := make(map[int64]string, len(list)), make([][]any, len(list))
+	words, changed, rows := make(map[int64]string, len(list)), map[int64]bool{}, make([][]any, len(list))
 	for i := range list {
 		r := &list[i]
 		if err := r.unpack(); err != nil {
 			return 0, err
 		}
-		words[r.place] = s.Words.document(&r.Item)
+		words[r.place], changed[r.place] = s.Words.document(&r.Item), r.Seq != r.First
 		rows[i] = []any{r.place, r.seq}
 	}
 	return len(list), s.Write(ctx, func(ctx context.Context, c Conn) error {
-		var taken, docs [][]any
+		docs, old := map[int64]string{}, []int64{}
 		err := c.BulkQuery(ctx, `rows(at i, number i) DELETE FROM item_unindexed {USING ROWS}
 			WHERE place = :at AND seq = :number RETURNING place`, func(rows *sql.Rows) error {
 			var place int64
 			err := rows.Scan(&place)
-			taken, docs = append(taken, []any{place}), append(docs, []any{place, words[place]})
+			if docs[place] = words[place]; changed[place] {
+				old = append(old, place)
+			}
 			return err
 		}, rows)
 		if err != nil {
 			return err
 		}
-		if _, err := c.Bulk(ctx, `rows(place i) DELETE FROM item_word {USING ROWS} WHERE item_word.{DOC} = :place`, taken); err != nil {
+		if err := deleteWords(ctx, c, old); err != nil {
 			return err
 		}
-		_, err = c.Bulk(ctx, `rows(place i, words t) INSERT INTO item_word ({DOC}, words) SELECT :place, CAST(:words AS {WORDS}) {FROM ROWS} WHERE true`, docs)
-		return err
+		return s.insertWords(ctx, c, docs)
 	})
+}
+
+// deleteWords and insertWords are one statement each, for FTS5 writes a file of its own
+// for each statement, and puts them together again later.
+func deleteWords(ctx context.Context, c Conn, places []int64) error {
+	if len(places) == 0 {
+		return nil
+	}
+	list, _ := json.Marshal(places) // numbers can be written
+	_, err := c.Exec(ctx, `DELETE FROM item_word WHERE {DOC} {ALL} $1 {END ALL}`, string(list))
+	return err
+}
+
+func (s *Store) insertWords(ctx context.Context, c Conn, docs map[int64]string) error {
+	var rows [][]any
+	for _, place := range slices.Sorted(maps.Keys(docs)) {
+		rows = append(rows, []any{place, docs[place]})
+	}
+	if s.Words == TSVector {
+		_, err := c.Bulk(ctx, `rows(place i, words t) INSERT INTO item_word (place, words)
+			SELECT :place, CAST(:words AS tsvector) {FROM ROWS} WHERE true`, rows)
+		return err
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	list, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO item_word (rowid, words) SELECT value ->> 0, value ->> 1 FROM json_each($1)`, string(list))
+	return err
 }
 
 // find asks for places with these words in [lo, hi), in order.
@@ -88,10 +141,69 @@ func (s *Store) probe(ctx context.Context, c Conn, query string, lo, hi int64, o
 
 const (
 	searchProbe   = 2000
-	searchFirst   = 200  // places asked for at first
-	searchMost    = 5000 // and then
+	searchMost    = 5000 // places asked for at a time
+	searchStarred = 300  // stars of which each is looked at
 	searchSources = 1000 // words that a query has for sources at most
 )
+
+// searchStars is search among what the reader starred, which is little of everything.
+func (p *itemPlan) searchStars(ctx context.Context, s *Store, c Conn) ([]int64, error) {
+	q := *p
+	q.limit = mostFound
+	stars, err := q.starred(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	found := stars
+	if s.Words == TSVector || len(stars) <= searchStarred {
+		if found, err = p.matching(ctx, s, c, stars); err != nil {
+			return nil, err
+		}
+		return found[:min(len(found), p.limit)], nil
+	}
+	of := make(map[int64]bool, len(stars))
+	for _, place := range stars {
+		of[place] = true
+	}
+	query, lo, hi := s.Words.query(p.terms, nil), p.lo, p.hi
+	for found = nil; len(found) < p.limit; {
+		some, err := s.find(ctx, c, query, lo, hi, p.Oldest, searchMost)
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range some {
+			if of[place] {
+				found = append(found, place)
+			}
+		}
+		if len(some) < searchMost {
+			break
+		}
+		if hi = some[len(some)-1]; p.Oldest {
+			lo, hi = hi+1, p.hi
+		}
+	}
+	return found[:min(len(found), p.limit)], nil
+}
+
+// matching leaves those that have the words.
+func (p *itemPlan) matching(ctx context.Context, s *Store, c Conn, places []int64) ([]int64, error) {
+	text := `rows(place i, query t) SELECT rowid FROM item_word WHERE item_word MATCH :query AND rowid = :place`
+	if s.Words == TSVector {
+		text = `rows(place i, query t) SELECT w.place FROM item_word AS w {AND ROWS} WHERE w.place = :place AND w.words @@ CAST(:query AS tsquery)`
+	}
+	query, rows, has := s.Words.query(p.terms, nil), make([][]any, len(places)), make(map[int64]bool, len(places))
+	for i, place := range places {
+		rows[i] = []any{place, query}
+	}
+	err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
+		var place int64
+		err := rows.Scan(&place)
+		has[place] = true
+		return err
+	}, rows)
+	return slices.DeleteFunc(slices.Clone(places), func(place int64) bool { return !has[place] }), err
+}
 
 // search gives the places of the items that match, in the order of the river.
 func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error) {
@@ -111,7 +223,7 @@ func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error
 		}
 	}
 	if s.Words == TSVector {
-		n := max(searchFirst, p.limit)
+		n := 2 * p.limit
 		found, end, err := s.probe(ctx, c, query, lo, hi, p.Oldest, n)
 		if err != nil {
 			return nil, err
@@ -129,7 +241,7 @@ func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error
 		}
 	}
 	narrowed := false
-	for n := max(searchFirst, p.limit); lo < hi && len(all) < p.limit; n = min(4*n, max(searchMost, p.limit)) {
+	for n := p.limit + p.limit/4 + 10; lo < hi && len(all) < p.limit; n = min(4*n, max(searchMost, p.limit)) {
 		found, err := s.find(ctx, c, query, lo, hi, p.Oldest, n)
 		if err != nil {
 			return nil, err
@@ -138,16 +250,29 @@ func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error
 			return all, err
 		}
 		advance(found[len(found)-1])
-		if !narrowed && len(all) < p.limit/2 { // much of what was found is of others
-			narrowed = true
-			sources, err := p.sourceIDs(ctx, c, searchSources)
-			if err != nil {
-				return nil, err
-			}
-			if sources != nil {
-				query = s.Words.query(p.terms, sources)
-			}
+		if narrowed || len(all) >= p.limit/2 {
+			continue
+		}
+		narrowed = true
+		sources, err := p.narrow(ctx, c, found)
+		if err != nil {
+			return nil, err
+		}
+		if sources != nil {
+			query, n = s.Words.query(p.terms, sources), p.limit/4
 		}
 	}
 	return all, nil
+}
+
+// narrow are the sources that a search should name, because most of what was found is
+// of others; nil when it is not, or when there are too many.
+func (p *itemPlan) narrow(ctx context.Context, c Conn, found []int64) ([]int64, error) {
+	q := *p
+	q.Unread, q.Read = false, false
+	kept, err := q.keep(ctx, c, found)
+	if err != nil || 2*len(kept) > len(found) {
+		return nil, err
+	}
+	return p.sourceIDs(ctx, c, searchSources)
 }

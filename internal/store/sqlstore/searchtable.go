@@ -3,11 +3,10 @@ package sqlstore
 // The tables of words differ as a whole; their rows have the place of an item as
 // their key. What is written into them, and asked of them, is made by [Words].
 
-// fts5Table keeps no text, only where words occur; rowid is the place. Beginnings of
-// two and three letters have lists of their own, or the list of every word that begins
-// so would have to be put together first.
-const fts5Table = `CREATE VIRTUAL TABLE item_word USING fts5(words, content = '', contentless_delete = 1,
-	tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3');`
+// fts5Table keeps no text, only where words occur; rowid is the place. Words come apart
+// and folded already. Beginnings of three letters have lists of their own, or the list
+// of every word that begins so would have to be put together for each search.
+const fts5Table = `CREATE VIRTUAL TABLE item_word USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '3');`
 
 // tsvectorTable has a function because only in there may a plan use the index of words:
 // connections forbid the kind of plan, which would harm everything else.

@@ -29,7 +29,7 @@ func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
 		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "LIKE": "LIKE",
-		"SEARCH TABLE": fts5Table, "DOC": "rowid", "WORDS": "TEXT", "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
+		"SEARCH TABLE": fts5Table, "DOC": "rowid", "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
 	}}
 }
 
@@ -46,7 +46,7 @@ func Postgres() *Dialect {
 		"TAKE T": "FOR UPDATE OF t SKIP LOCKED",
 		"LIKE":   `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
 
-		"SEARCH TABLE": tsvectorTable, "DOC": "place", "WORDS": "tsvector",
+		"SEARCH TABLE": tsvectorTable, "DOC": "place",
 		// {ALL} $1 {END ALL}: is one of a JSON list of numbers
 		"ALL": "= ANY(ARRAY(SELECT CAST(v AS BIGINT) FROM json_array_elements_text(CAST(", "END ALL": " AS json)) AS v))",
 	}}

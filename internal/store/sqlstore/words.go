@@ -26,6 +26,8 @@ const (
 	longestWord = 64   // bytes; what follows does not count
 	mostWords   = 4096 // of one item
 	mostSought  = 64   // words of one search
+
+	shortestBeginning = 3 // letters; of fewer, half of all words are
 )
 
 // splitWords calls word for each word of a text, in small letters and without accents,
@@ -168,8 +170,7 @@ func readMatch(text string) ([]sought, error) {
 		if len(t.words) == 0 {
 			continue
 		}
-		// A beginning is of the last word, and of two letters at least: every second word begins with s.
-		t.open = t.open && !t.not && strings.TrimSpace(text) == "" && !alone && utf8.RuneCountInString(t.words[len(t.words)-1]) > 1
+		t.open = t.open && !t.not && strings.TrimSpace(text) == "" && !alone && utf8.RuneCountInString(t.words[len(t.words)-1]) >= shortestBeginning
 		found = found || !t.not
 		if all += len(t.words); all > mostSought {
 			return nil, fault.New(fault.Invalid, "That is more than %d words to search for: leave some out.", mostSought)

