@@ -28,18 +28,24 @@ const (
 // content is what an item says, fit for a page of the river: the same for all readers.
 type content struct {
 	Title, Href string
-	Language    string
-	Body        template.HTML
 	Cut         bool   // there is more of it
 	Summary     string // host that has the rest; "": the feed has all of it
-	Image       template.HTML
-	Files       []riverFile
-	Authors     []string
-	Tags        []string
-	Comments    string // URL
-	ReplyTo     string // URL
-	Via         string // title of a feed
-	Inside      []content
+
+	// What the parts are written as: the title, what stands above the link to the rest and
+	// below it, and what is said of it beside its time.
+	Headline, Shown, Below, Facts template.HTML
+
+	// The parts, until they are written.
+	Authors  []string
+	Tags     []string
+	Comments string // URL
+	ReplyTo  string // URL
+	Via      string // title of a feed
+	Language string
+	Body     template.HTML
+	Image    template.HTML
+	Files    []riverFile
+	Inside   []content
 }
 
 // Folds reports that there is something to open below the title.
@@ -182,8 +188,19 @@ func (s *site) content(it *river.Item, whole bool) *content {
 	return s.contents.get(contentKey{it.ID, it.Seq, whole}, func() *content {
 		w := contentWriter{dressing: &dressing{s.clean(), s.images(), s.proxied}, whole: whole, room: insideOfItem}
 		c := w.content(&it.Content, 1)
-		return &c
+		return &content{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
+			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c)}
 	})
+}
+
+// written is a part of an item as it stands on a page.
+func (s *site) written(name string, c *content) template.HTML {
+	var out strings.Builder
+	if err := s.pages["river"].ExecuteTemplate(&out, name, c); err != nil {
+		s.log().Error("a part of an item could not be written", "part", name, "err", err)
+		return ""
+	}
+	return template.HTML(out.String())
 }
 
 // contentWriter makes one item ready.
@@ -410,15 +427,5 @@ func (c *contentCache) put(k contentKey, v *content) {
 
 // size is about how much memory a content takes.
 func (c *content) size() int {
-	n := 400 + len(c.Title) + len(c.Href) + len(c.Body) + len(c.Image) + len(c.Comments) + len(c.ReplyTo)
-	for i := range c.Files {
-		n += 200 + len(c.Files[i].Href) + len(c.Files[i].Picture)
-	}
-	for _, words := range slices.Concat(c.Authors, c.Tags) {
-		n += 16 + len(words)
-	}
-	for i := range c.Inside {
-		n += c.Inside[i].size()
-	}
-	return n
+	return 400 + len(c.Title) + len(c.Href) + len(c.Headline) + len(c.Shown) + len(c.Below) + len(c.Facts)
 }

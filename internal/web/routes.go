@@ -1,6 +1,7 @@
 package web
 
 import (
+	"compress/gzip"
 	"net/http"
 	"net/url"
 	"sync"
@@ -23,6 +24,7 @@ type site struct {
 	turns     chan struct{} // a place for each who reads a saved document now
 	imports   *imports      // lists that are taken in
 	contents  contentCache
+	packers   sync.Pool // of *gzip.Writer
 	pictures  pictures
 	live      riverTail
 	clean     func() *sanitize.Sanitizer // made when it is first needed
@@ -32,6 +34,13 @@ type site struct {
 func newSite(w *Web) *site {
 	s := &site{Web: w, assets: loadAssets(), turns: make(chan struct{}, readingAtOnce), imports: newImports()}
 	s.pages = parsePages(s.assets)
+	s.packers.New = func() any {
+		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+		if err != nil {
+			return nil // the level exists
+		}
+		return z
+	}
 	s.clean = sync.OnceValue(func() *sanitize.Sanitizer {
 		return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
 	})
