@@ -32,7 +32,7 @@ func rules() ruleset {
 			{"measuring", []string{"internal/bench"}},
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst"}},
-			{"faults", []string{"internal/crashtest", "internal/signaltest"}},
+			{"faults", []string{"internal/browsertest", "internal/crashtest", "internal/signaltest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},
 		},
 		// Packages that know no wire: what a protocol says is turned into their

@@ -1,0 +1,77 @@
+package browsertest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestANewServerShowsItsTestFeedAndOffersMore(t *testing.T) {
+	t.Parallel()
+	p := start(t, conf(t))
+	b := newTab(t, p.base)
+	b.open("/river")
+	b.until("the test feed flows", `document.querySelectorAll("#days .item").length === 8`)
+	b.holds("it says where it is from", `document.querySelector("#days .item .from").textContent.includes("Cloudburst test feed")`)
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
+
+	b.click(`nav a[href="/feeds"]`)
+	b.until("what is followed is listed", `location.pathname === "/feeds" && document.querySelectorAll(".rows .source").length === 1`)
+	b.click(`.note a[href="/feeds/start"]`)
+	b.until("feeds are offered", `location.pathname === "/feeds/start" && document.querySelectorAll("form.start [name=feed]").length > 10`)
+	b.holds("what is followed is ticked already", `document.querySelector("#w-test").checked && document.querySelector("#w-test").disabled`)
+	b.holds("a list can be taken in", `document.querySelector('main a[href="/feeds/import"]')`)
+	b.holds("an address can be written", `document.querySelector('main a[href="/feeds/add"]')`)
+
+	// Without any feed the river leads to the same screen, and from there something flows again.
+	b.click(`nav a[href="/feeds"]`)
+	b.click(`.rows .source a`)
+	b.click(`form[action$="/unfollow"] button`)
+	b.click(`button.danger`)
+	b.until("it is followed no more", `location.pathname === "/feeds" && document.querySelectorAll(".rows .source").length === 0`)
+	b.open("/river")
+	b.click(`#empty a[href="/feeds/start"]`)
+	b.until("the test feed is proposed", `document.querySelector("#w-test")?.checked && !document.querySelector("#w-test").disabled`)
+	b.click(`form.start .go button`)
+	b.until("the test feed flows again", `location.pathname === "/river" && document.querySelectorAll("#days .item").length === 8`)
+}
+
+func TestAFeedIsFollowedByTheAddressOfItsPage(t *testing.T) {
+	t.Parallel()
+	p, press := start(t, conf(t)), newPress(t)
+	press.paper("/news.xml", "The News", "", posts(3, "News")...)
+	press.paper("/sports.xml", "The Sports", "", posts(3, "Sport")...)
+	page := press.put("/paper", "text/html; charset=utf-8", `<!doctype html><title>The Paper</title>
+<link rel="alternate" type="application/rss+xml" title="The News" href="/news.xml"><link rel="alternate" type="application/rss+xml" title="The Sports" href="sports.xml"><p>Read us.</p>`)
+	b := newTab(t, p.base)
+	b.open("/feeds")
+	b.fill("#a-url", page)
+	b.fill("#a-new", "Papers")
+	b.click(`form[action="/feeds/add"] .go button`)
+	b.until("both feeds of the page are offered", `document.querySelectorAll("input[type=radio][name=url]").length === 2`)
+	b.holds("the first is chosen", `document.querySelector("input[name=url]").checked`)
+	b.click(`input[value$="/sports.xml"]`)
+	b.click(`form[action="/feeds/add"] button`)
+	b.until("its page says that it is followed", `/^\/feeds\/\d+$/.test(location.pathname) && document.querySelector("h1").textContent.includes("The Sports")`)
+	b.holds("it was read", `document.querySelector("main").innerText.includes("3 kept")`)
+	b.click(`.choice a[href^="/river?source="]`)
+	b.until("its items are there", `document.querySelectorAll("#days .item").length === 3`)
+	if got := b.texts("#days .item h3"); !slices.IsSortedFunc(got, func(x, y string) int { return strings.Compare(y, x) }) || got[0] != "Sport, number 3" {
+		t.Errorf("its items are %q", got)
+	}
+	b.open("/river?category=Papers")
+	b.holds("they are in its category", `document.querySelectorAll("#days .item").length === 3`)
+	b.holds("they are in the river", `document.querySelector('.rail a[href="/river?category=Papers"]')`)
+
+	// The same once more adds nothing, and an address that is none says so beside the field.
+	b.open("/feeds/add")
+	b.fill("#a-url", press.URL+"/sports.xml")
+	b.click(`form[action="/feeds/add"] .go button`)
+	b.until("it is followed already", `/done=had/.test(location.search)`)
+	b.expect("404") // which is the answer
+	b.open("/feeds/add")
+	b.fill("#a-url", press.URL+"/nothing-to-follow")
+	b.click(`form[action="/feeds/add"] .go button`)
+	b.until("it says what is wrong", `document.querySelector("#a-url-wrong").textContent.trim() !== "" && document.querySelector("#a-url").value.endsWith("/nothing-to-follow")`)
+	b.holds("the field is marked", `document.querySelector("#a-url").ariaInvalid === "true"`)
+}

@@ -1,0 +1,267 @@
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a test waits for one thing. It is long because the machine may
+// be busy with other tests; all of it together takes a fraction of that.
+const patience = 30 * time.Second
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium.stop != nil {
+		chromium.stop()
+	}
+	os.Exit(code)
+}
+
+// chromium is the browser of all tests, started by the first.
+var chromium struct {
+	sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+func startChromium() {
+	b := &chromium
+	if _, b.err = exec.LookPath("chromium"); b.err != nil {
+		b.err = fmt.Errorf("these tests need Debian's chromium, which packaging/setup-tests.sh installs: %w", b.err)
+		return
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath("chromium"), chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*time.Minute),
+		chromedp.Flag("mute-audio", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("lang", "en-GB"), chromedp.WindowSize(1280, 900))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(ctx)
+	b.ctx, b.stop = ctx, func() { stop(); stopAll() }
+	b.err = chromedp.Do(ctx)
+}
+
+// tab is a window of the browser with cookies of its own. What goes wrong on its pages
+// fails the test.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	base string // where the program is, without a slash at the end
+
+	mu       sync.Mutex
+	faults   []string
+	expected []string // parts of faults that the test provokes
+}
+
+// watching is there before any script of a page. It keeps what the page's policy
+// refused, and when the button with the news came.
+const watching = `addEventListener("securitypolicyviolation", (e) => console.error("refused by the policy:", e.effectiveDirective, e.blockedURI, e.sample, e.sourceFile));`
+
+func newTab(t *testing.T, base string) *tab {
+	t.Helper()
+	chromium.Do(startChromium)
+	if chromium.err != nil {
+		t.Fatal(chromium.err)
+	}
+	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx, base: base}
+	// The window lives as long as the context of the first call.
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	b.size(1280, 900)
+	command(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watching})
+	t.Cleanup(b.complain)
+	return b
+}
+
+// hear takes the events of the window.
+func (b *tab) hear(event any) {
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		if e.Type != runtime.ConsoleAPICalledTypeError && e.Type != runtime.ConsoleAPICalledTypeAssert {
+			return
+		}
+		words := []string{"console:"}
+		for _, a := range e.Args {
+			words = append(words, strings.Trim(string(a.Value), `"`)+a.Description)
+		}
+		b.fault(strings.Join(words, " "))
+	case *runtime.EventExceptionThrown:
+		text := e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			text += " " + x.Description
+		}
+		b.fault("script: " + text)
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Level == cdplog.EntryLevelError || e.Entry.Source == cdplog.EntrySourceSecurity {
+			b.fault(fmt.Sprintf("browser: %s: %s (%s)", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	case *page.EventJavascriptDialogOpening:
+		b.fault("dialog: " + e.Message)
+	}
+}
+
+func (b *tab) fault(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.faults, text) && len(b.faults) < 100 {
+		b.faults = append(b.faults, text)
+	}
+}
+
+// expect says that the test provokes faults with this in them.
+func (b *tab) expect(part string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = append(b.expected, part)
+}
+
+// complain fails the test with what went wrong on its pages so far.
+func (b *tab) complain() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.faults {
+		if !slices.ContainsFunc(b.expected, func(part string) bool { return strings.Contains(f, part) }) {
+			b.t.Errorf("the browser complains: %s", f)
+		}
+	}
+	b.faults = nil
+}
+
+// run does something in a window; it fails the test when that does not work in time.
+func run[T any](b *tab, what string, a chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, a)
+	if err != nil {
+		b.fatal(fmt.Sprintf("%s: %v", what, err))
+	}
+	return v
+}
+
+// command gives the browser one of its protocol's commands for the window.
+func command[P, R any](b *tab, c cdp.Command[P, R], params P) R {
+	b.t.Helper()
+	return run(b, c.Method, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, c, params) })
+}
+
+func (b *tab) do(what string, a chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	run(b, what, a)
+}
+
+// fatal ends the test, and says what the page looks like.
+func (b *tab) fatal(text string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	defer cancel()
+	seen, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body?.innerText ?? "").slice(0, 2000)`))
+	if err != nil {
+		seen = err.Error()
+	}
+	b.complain()
+	b.t.Fatalf("%s\nThe page is %s", text, seen)
+}
+
+// open loads a page, and all that belongs to it.
+func (b *tab) open(path string) {
+	b.t.Helper()
+	if strings.HasPrefix(path, "/") {
+		path = b.base + path
+	}
+	b.do("open "+path, chromedp.Navigate(path))
+}
+
+// eval is what an expression gives on the page; a promise is waited for.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	return run(b, expression, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// until waits until an expression is true on the page, whatever page that is by then.
+func (b *tab) until(what, expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(15 * time.Millisecond)
+	defer tick.Stop()
+	for last := error(nil); ; {
+		yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if yes {
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			last = err // perhaps the page is being left
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			b.fatal(fmt.Sprintf("in vain for: %s (%s): %v", what, expression, last))
+		}
+	}
+}
+
+// holds fails the test unless an expression is true on the page now.
+func (b *tab) holds(what, expression string) {
+	b.t.Helper()
+	if !eval[bool](b, "!!("+expression+")") {
+		b.t.Errorf("it is not so that %s (%s)", what, expression)
+	}
+}
+
+// click presses the first element that matches, with the mouse, where it is on the
+// screen.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// fill writes into a field as one who types.
+func (b *tab) fill(selector, text string) {
+	b.t.Helper()
+	b.do("fill in "+selector, chromedp.Steps(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible)))
+}
+
+// keys presses keys, one after the other.
+func (b *tab) keys(keys string) {
+	b.t.Helper()
+	b.do("press "+keys, chromedp.KeyEvent(keys))
+}
+
+// texts are the words of all elements that match.
+func (b *tab) texts(selector string) []string {
+	b.t.Helper()
+	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.trim().replace(/\s+/g, " "))`, selector))
+}
+
+// size makes the window as large as that, and a phone if it is narrow.
+func (b *tab) size(width, height int64) {
+	b.t.Helper()
+	how := []chromedp.EmulateViewportOption{}
+	if width < 600 {
+		how = append(how, chromedp.EmulateMobile, chromedp.EmulateTouch)
+	}
+	b.do("size the window", chromedp.EmulateViewport(width, height, how...))
+}

@@ -1,0 +1,198 @@
+package browsertest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/rsscloud"
+)
+
+// watchPill keeps on the page when the button with the news was shown, as the clock of
+// the machine has it, in milliseconds.
+const watchPill = `new MutationObserver(() => { if (!pill.hidden) window.pillAt ??= Date.now(); }).observe(pill, { attributes: true }); true`
+
+// box is where something stands in the window.
+type box struct{ X, Y, Width, Height, Scroll float64 }
+
+func (b *tab) box(selector string) box {
+	b.t.Helper()
+	return eval[box](b, fmt.Sprintf(`(({ x, y, width, height }) => ({ X: x, Y: y, Width: width, Height: height, Scroll: scrollY }))(document.querySelector(%q).getBoundingClientRect())`, selector))
+}
+
+// shown is how long after from the button with the news was there.
+func (b *tab) shown(from time.Time) time.Duration {
+	b.t.Helper()
+	return time.UnixMilli(eval[int64](b, `window.pillAt`)).Sub(from)
+}
+
+func (p *program) follow(user, feed string, categories ...string) *client.Source {
+	p.t.Helper()
+	got, err := p.river(user).AddSource(p.t.Context(), client.SourceRequest{URL: feed, Categories: categories})
+	if err != nil || got.Source == nil {
+		p.t.Fatalf("follow %s: %+v %v", feed, got, err)
+	}
+	return got.Source
+}
+
+func TestAnItemArrivesOnTheOpenPageAndNothingShifts(t *testing.T) {
+	t.Parallel()
+	p, press := start(t, conf(t)), newPress(t)
+	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), posts(20, "Talk")...)
+	p.follow("", paper.url())
+	b := newTab(t, p.base)
+	b.open("/river")
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 20`)
+	eval[bool](b, watchPill)
+
+	// Somebody reads in the middle of the page.
+	const reads = "#days .item:nth-of-type(7)"
+	eval[bool](b, fmt.Sprintf(`document.querySelector(%q).scrollIntoView(), document.querySelector(%q).focus({ preventScroll: true }), true`, reads, reads))
+	id := eval[string](b, fmt.Sprintf(`document.querySelector(%q).id`, reads))
+	before := b.box("#" + id)
+	if before.Scroll < 100 {
+		t.Fatalf("the page is too short to scroll: %+v", before)
+	}
+	paper.add(post{Title: "Hot news", Text: "<p>It has just happened.</p>"})
+	at := time.Now()
+	p.ping(paper.url())
+	b.until("the button with the news", `!pill.hidden`)
+	t.Logf("ping to pill: %v", b.shown(at).Round(time.Millisecond))
+	b.holds("it says what it is", `pill.textContent === "1 new"`)
+	b.holds("it is on the screen", `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(pill.getBoundingClientRect())`)
+	b.holds("the title says so", `document.title.startsWith("(1) ")`)
+	b.holds("it is said aloud", `document.getElementById("news").textContent === "1 new"`)
+	b.holds("the item waits", `!document.getElementById("days").textContent.includes("Hot news")`)
+	if after := b.box("#" + id); after != before {
+		t.Errorf("what is being read moved from %+v to %+v", before, after)
+	}
+	b.holds("the focus stays", `document.activeElement.id === "`+id+`"`)
+
+	b.click("#pill")
+	b.until("the item is shown", `document.querySelector("#days .item h3").textContent.trim() === "Hot news"`)
+	b.holds("the page is at its top", `scrollY === 0`)
+	b.holds("the item has the focus", `document.activeElement === document.querySelector("#days .item")`)
+	b.holds("it begins a group of its feed", `document.querySelector("#days .item .from")?.textContent.includes("Told")`)
+	b.holds("the button is gone", `pill.hidden && !document.title.startsWith("(")`)
+
+	// What is edited while it is on the screen waits too.
+	paper.posts[0].Text = "<p>It has not happened after all.</p>"
+	paper.print()
+	p.ping(paper.url())
+	b.until("the edit is announced", `document.querySelector("#days .item .held")`)
+	b.holds("its text waits", `document.querySelector("#days .item .e-content").textContent.includes("just happened")`)
+	b.click("#days .item .held")
+	b.until("the edit is shown", `document.querySelector("#days .item .e-content").textContent.includes("after all") && document.querySelector("#days .item .edited")`)
+	b.holds("the page has it once", `document.querySelectorAll("#days .item").length === new Set([...document.querySelectorAll("#days .item")].map((i) => i.id)).size`)
+}
+
+func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
+	t.Parallel()
+	p := start(t, conf(t))
+	const password = "correct horse battery"
+	for _, name := range []string{"alice", "bob"} { // the first has the server's own river
+		if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), name, password); err != nil {
+			t.Fatal(err)
+		}
+	}
+	press := newPress(t)
+	save := func(item string) {
+		t.Helper()
+		doc := fmt.Sprintf(`<rss version="2.0"><channel><title>Alice writes</title><link>%s/</link><description>x</description><item><title>%s</title><guid isPermaLink="false">%s</guid></item></channel></rss>`, press.URL, item, item)
+		req, err := http.NewRequest(http.MethodPut, p.base+"/alice/rss.xml", bytes.NewReader([]byte(doc)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth("alice", password)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if body, _ := io.ReadAll(res.Body); res.StatusCode/100 != 2 {
+			t.Fatalf("put: %d %s", res.StatusCode, body)
+		}
+	}
+	save("The first")
+	b := newTab(t, p.base)
+	b.open("/river")
+	b.until("who is not signed in is asked to", `location.pathname === "/login"`)
+	b.fill("#c-name", "bob")
+	b.fill("#c-password", password)
+	b.click("form[action='/login'] button")
+	b.until("he comes to his river", `location.pathname === "/river" && document.querySelector("#empty a[href='/feeds/start']")`)
+	b.open("/feeds/add")
+	b.fill("#a-url", p.base+"/alice/rss.xml")
+	b.click(`form[action="/feeds/add"] .go button`)
+	b.until("he follows it", `/^\/feeds\/\d+$/.test(location.pathname)`)
+	b.open("/river")
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 1`)
+	for i, title := range []string{"The second", "The third", "The fourth"} {
+		eval[bool](b, `window.pillAt = undefined, true`)
+		if i == 0 {
+			eval[bool](b, watchPill)
+		}
+		at := time.Now()
+		save(title)
+		b.until("the post is announced", `!pill.hidden`)
+		t.Logf("%s: PUT to page: %v", title, b.shown(at).Round(time.Millisecond))
+		b.click("#pill")
+		b.until("the post is shown", fmt.Sprintf(`document.querySelector("#days .item h3").textContent.trim() === %q`, title))
+	}
+	b.holds("all are there", `document.querySelectorAll("#days .item").length === 4`)
+	b.open("/account")
+	b.click(`form[action="/logout"] button`)
+	b.until("he is signed out", `!document.querySelector(".me").textContent.includes("bob")`)
+	b.open("/river")
+	b.until("his river is closed", `location.pathname === "/login"`)
+}
+
+func TestWhatCameWhileTheLineWasCutIsThereWhenItIsMended(t *testing.T) {
+	t.Parallel()
+	press, wire := newPress(t), newWire(t)
+	cfg := conf(t)
+	cfg.PublicURL = wire.url()
+	p := start(t, cfg)
+	wire.lead(p.base)
+	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(wire.url()).String(), posts(3, "Talk")...)
+	p.follow("", paper.url())
+	b := newTab(t, wire.url())
+	for _, part := range []string{"net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"} {
+		b.expect(part) // the line is cut
+	}
+	b.open("/river?category=&source=" + fmt.Sprint(p.follow("", paper.url()).ID))
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 3`)
+
+	wire.lead("") // cut, while the program goes on
+	b.until("the page knows", `document.getElementById("live-text").textContent === "Connecting again" && !document.getElementById("live").hidden`)
+	paper.add(post{Title: "Came while the line was cut"})
+	p.ping(paper.url())
+	wire.lead(p.base)
+	b.until("what came is announced", `pill.textContent === "1 new" && !pill.hidden`)
+	b.until("the page is live again", `document.getElementById("live-text").textContent === "Live"`)
+
+	p.stop() // and another one on the same folder
+	b.until("the page knows", `document.getElementById("live-text").textContent === "Connecting again"`)
+	paper.add(post{Title: "Came while the program was away"})
+	p = start(t, cfg)
+	p.ping(paper.url())
+	wait(t, "the program has it", func() bool {
+		for it, err := range p.river("").Items(t.Context(), client.ItemQuery{}) {
+			if err == nil && it.Title == "Came while the program was away" {
+				return true
+			}
+		}
+		return false
+	})
+	wire.lead(p.base)
+	b.until("that is announced too", `pill.textContent === "2 new"`)
+	b.click("#pill")
+	b.until("both are shown", `document.querySelectorAll("#days .item").length === 5`)
+	if got := b.texts("#days .item h3")[:2]; got[0] != "Came while the program was away" || got[1] != "Came while the line was cut" {
+		t.Errorf("on top are %q", got)
+	}
+}

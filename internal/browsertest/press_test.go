@@ -1,0 +1,183 @@
+package browsertest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// press is a server with feeds, their pages, pictures and sounds.
+type press struct {
+	*httptest.Server
+	hold func(path string) // nil: nothing is held; it is called before a document is given
+
+	mu    sync.Mutex
+	docs  map[string]document
+	asked []string // "path user-agent" of every request
+}
+
+type document struct {
+	kind string // media type
+	body []byte
+}
+
+func newPress(t *testing.T) *press {
+	t.Helper()
+	p := &press{docs: map[string]document{}}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// ServeHTTP gives documents, sounds and pictures; any other page is one that says its path.
+func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.asked = append(p.asked, r.URL.Path+" "+r.UserAgent())
+	d, ok := p.docs[r.URL.Path]
+	p.mu.Unlock()
+	switch {
+	case ok:
+		if p.hold != nil {
+			p.hold(r.URL.Path)
+		}
+	case strings.HasSuffix(r.URL.Path, ".wav"):
+		d = document{"audio/wav", sound(20 * time.Second)}
+	case strings.HasSuffix(r.URL.Path, ".png"):
+		d = document{"image/png", picture()}
+	default:
+		d = document{"text/html; charset=utf-8", []byte("<!doctype html><title>A page</title><p>" + html.EscapeString(r.URL.Path))}
+	}
+	w.Header().Set("Content-Type", d.kind)
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(d.body)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(d.body))
+}
+
+// put gives a document to a path, and says its address.
+func (p *press) put(path, kind, body string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.docs[path] = document{kind, []byte(body)}
+	return p.URL + path
+}
+
+// came counts the requests that begin with this.
+func (p *press) came(prefix string) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.asked {
+		if strings.HasPrefix(a, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// post is an item of a paper.
+type post struct {
+	Title, Text string // Text is HTML
+	At          time.Time
+	More        string // elements
+}
+
+// paper is a feed with posts, the newest first.
+type paper struct {
+	press *press
+	path  string
+	title string
+	more  string // elements of the channel
+	posts []post
+}
+
+func (p *press) paper(path, title, more string, posts ...post) *paper {
+	n := &paper{p, path, title, more, posts}
+	n.print()
+	return n
+}
+
+func (n *paper) url() string { return n.press.URL + n.path }
+
+// add puts a post on top.
+func (n *paper) add(e post) {
+	n.posts = append([]post{e}, n.posts...)
+	n.print()
+}
+
+func (n *paper) print() {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?><rss version="2.0" xmlns:source="http://source.scripting.com/" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>%s</title><link>%s/</link><description>What %s has to say</description>%s`,
+		html.EscapeString(n.title), n.press.URL, html.EscapeString(n.title), n.more)
+	for i, e := range n.posts {
+		number := len(n.posts) - i
+		link := fmt.Sprintf("%s/post%s/%d", n.press.URL, n.path, number)
+		fmt.Fprintf(&b, "\n<item><guid>%s</guid><link>%s</link>", link, link)
+		if e.Title != "" {
+			fmt.Fprintf(&b, "<title>%s</title>", html.EscapeString(e.Title))
+		}
+		if e.Text != "" {
+			fmt.Fprintf(&b, "<description>%s</description>", html.EscapeString(e.Text))
+		}
+		if !e.At.IsZero() {
+			fmt.Fprintf(&b, "<pubDate>%s</pubDate>", e.At.UTC().Format(time.RFC1123))
+		}
+		b.WriteString(e.More + "</item>")
+	}
+	b.WriteString("</channel></rss>\n")
+	n.press.put(n.path, "application/rss+xml", b.String())
+}
+
+// posts are n of them, an hour between one and the next, the newest an hour ago.
+func posts(n int, about string) (all []post) {
+	now := time.Now()
+	for i := range n {
+		all = append(all, post{Title: fmt.Sprintf("%s, number %d", about, n-i), Text: fmt.Sprintf("<p>The %s of hour %d, with a few words more so that it has a height of its own on the page.</p>", about, n-i), At: now.Add(-time.Duration(i+1) * time.Hour)})
+	}
+	return all
+}
+
+// sound is silence, as WAV.
+func sound(length time.Duration) []byte {
+	const rate = 8000
+	n := uint32(length.Seconds() * rate)
+	var b bytes.Buffer
+	b.WriteString("RIFF")
+	_ = binary.Write(&b, binary.LittleEndian, 36+n) // a bytes.Buffer takes everything
+	b.WriteString("WAVEfmt ")
+	_ = binary.Write(&b, binary.LittleEndian, struct {
+		Size             uint32
+		Format, Channels uint16
+		Rate, Bytes      uint32
+		Align, Bits      uint16
+	}{16, 1, 1, rate, rate, 1, 8})
+	b.WriteString("data")
+	_ = binary.Write(&b, binary.LittleEndian, n)
+	b.Write(bytes.Repeat([]byte{128}, int(n)))
+	return b.Bytes()
+}
+
+// picture is a hill under a sky.
+func picture() []byte {
+	m := image.NewRGBA(image.Rect(0, 0, 320, 180))
+	for y := range 180 {
+		for x := range 320 {
+			c := color.RGBA{160, 200, uint8(255 - y/3), 255}
+			if dx := x - 160; y > 80+dx*dx/300 {
+				c = color.RGBA{90, 140, 80, 255}
+			}
+			m.Set(x, y, c)
+		}
+	}
+	var b bytes.Buffer
+	_ = png.Encode(&b, m) // a bytes.Buffer takes everything
+	return b.Bytes()
+}

@@ -1,0 +1,181 @@
+package browsertest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/app"
+	"cloudburst/internal/config"
+)
+
+// program is the whole program with a folder of its own.
+type program struct {
+	t           *testing.T
+	base, admin string
+	stop        func()
+}
+
+// conf is on port 0, and lets the program read what the test serves.
+func conf(t *testing.T) config.Config {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Listen, cfg.Admin.Listen, cfg.Data = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
+	loop := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	cfg.Egress.AllowFetch, cfg.Egress.AllowCallback = loop, loop
+	cfg.Hub.PingInterval, cfg.River.HostInterval = 10*time.Millisecond, 0
+	return cfg
+}
+
+func start(t *testing.T, cfg config.Config) *program {
+	t.Helper()
+	for _, name := range []string{app.ListenAddrFile, app.AdminAddrFile} {
+		_ = os.Remove(filepath.Join(cfg.Data, name)) // of the one before, if there was one
+	}
+	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Out = io.Discard
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	p := &program{t: t}
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("stop: %v", err)
+		}
+		if err := a.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	t.Cleanup(p.stop)
+	p.base, p.admin = p.addr(cfg.Data, app.ListenAddrFile), p.addr(cfg.Data, app.AdminAddrFile)
+	wait(t, "the program is ready", func() bool {
+		res, err := http.Get(p.base + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	return p
+}
+
+// addr waits for a file that the program writes once it listens.
+func (p *program) addr(dir, name string) (base string) {
+	p.t.Helper()
+	wait(p.t, name+" is written", func() bool {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		base = "http://" + strings.TrimSpace(string(b))
+		return err == nil && bytes.HasSuffix(b, []byte("\n"))
+	})
+	return base
+}
+
+// river is the program's own interface to a user's river; "" is the server's.
+func (p *program) river(user string) *client.River { return (&client.Client{Base: p.admin}).River(user) }
+
+// ping tells the hub of the program that a feed has changed.
+func (p *program) ping(feed string) {
+	p.t.Helper()
+	res, err := http.PostForm(p.base+"/rsscloud/ping", url.Values{"url": {feed}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(body), `success="true"`) {
+		p.t.Fatalf("ping: %d %s %v", res.StatusCode, body, err)
+	}
+}
+
+// wait waits until done says so.
+func wait(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("in vain for: %s", what)
+		}
+	}
+}
+
+// wire is a way to a program that can be cut, and that leads to another one later. Its
+// own address stays the same.
+type wire struct {
+	net.Listener
+	mu    sync.Mutex
+	to    string // host:port; "": nowhere
+	conns []net.Conn
+}
+
+func newWire(t *testing.T) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Listener: l}
+	t.Cleanup(func() { _ = l.Close(); w.lead("") })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go w.carry(c)
+		}
+	}()
+	return w
+}
+
+func (w *wire) url() string { return "http://" + w.Addr().String() }
+
+// lead cuts what is connected, and connects who comes to another program from now on.
+func (w *wire) lead(base string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.to = strings.TrimPrefix(base, "http://")
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
+	w.conns = nil
+}
+
+func (w *wire) carry(near net.Conn) {
+	defer near.Close()
+	w.mu.Lock()
+	to := w.to
+	w.mu.Unlock()
+	if to == "" {
+		return
+	}
+	far, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	w.mu.Lock()
+	w.conns = append(w.conns, near, far)
+	w.mu.Unlock()
+	go func() { _, _ = io.Copy(far, near); _ = far.Close() }()
+	_, _ = io.Copy(near, far)
+}
