@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -245,13 +246,9 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	}
 	p.indexed = append(p.indexed, time.Since(begin).Seconds())
 	cpu := processCPU()
-	var whole time.Duration
-	for range unchangedPasses {
-		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
-		if err != nil {
-			return err
-		}
-		whole += took
+	whole, err := b.unchanged(ctx, s, r, i)
+	if err != nil {
+		return err
 	}
 	p.cpu = append(p.cpu, float64((processCPU()-cpu).Microseconds())/n/unchangedPasses)
 	p.unchanged = append(p.unchanged, unchangedPasses*n/whole.Seconds())
@@ -273,6 +270,29 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	p.items += want
 	p.lost += want - counts.Items
 	return b.bare(ctx, r, feeds, p)
+}
+
+// unchanged reads all feeds again and again, and writes the profile of the first round.
+func (b Poll) unchanged(ctx context.Context, s *stage, r *pollReader, i int) (whole time.Duration, err error) {
+	if s.Profile != "" && i == 0 {
+		f, err := os.Create(s.Profile)
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return 0, err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	for range unchangedPasses {
+		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
+		if err != nil {
+			return 0, err
+		}
+		whole += took
+	}
+	return whole, nil
 }
 
 // follow has the reader follow all feeds.
