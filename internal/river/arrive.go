@@ -96,6 +96,7 @@ func (r *River) arrived(a Arrival) {
 
 // indexLoop makes what arrived searchable.
 func (r *River) indexLoop(ctx context.Context) {
+	poke(r.woken.index) // what an earlier run has left
 	for sleep(ctx, r.woken.index, lookEvery) {
 		for pause(ctx, indexAfter) {
 			n, err := r.Store.IndexItems(ctx, indexSome)

@@ -108,10 +108,9 @@ func TestManner05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
 func TestManner06And30TheSameBodyKeepsNewValidatorsAndTouchesNoItem(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		n := 0
+		var n atomic.Int64
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
-			n++
-			out.Header().Set("ETag", fmt.Sprintf(`"v%d"`, n))
+			out.Header().Set("ETag", fmt.Sprintf(`"v%d"`, n.Add(1)))
 			io.WriteString(out, rss("", "b", "a"))
 		})
 		w.follow(feedURL)
@@ -176,13 +175,12 @@ func TestManner07WhatCouldNotBeStoredIsReadAgainWithoutItsValidators(t *testing.
 func TestManner08ValidatorsOfOneURLNeverGoToAnother(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		to := "http://one.test/feed"
-		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) { http.Redirect(out, r, to, http.StatusFound) })
+		w.serve(feedURL, status(http.StatusFound, "Location", "http://one.test/feed"))
 		w.serve("http://one.test/feed", tagged(rss("", "a"), `"one"`))
 		w.serve("http://two.test/feed", tagged(rss("", "a"), `"two"`))
 		w.follow(feedURL)
 		w.pass(90 * time.Minute)
-		to = "http://two.test/feed"
+		w.serve(feedURL, status(http.StatusFound, "Location", "http://two.test/feed"))
 		w.pass(2 * time.Hour)
 		var got []string
 		for _, r := range w.requests() {

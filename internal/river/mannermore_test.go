@@ -223,9 +223,9 @@ func TestManner20And21AfterAPauseWhatWasMissedIsSpreadAndTheRestIsLeftAlone(t *t
 func TestManner20ChecksThatWouldMeetAtTheTopOfTheHourAreSpread(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		n := 0
+		var n atomic.Int64
 		w.stop()
-		w.setup = func(r *river.River) { r.Random = func() float64 { n++; return float64(n%100) / 100 } }
+		w.setup = func(r *river.River) { r.Random = func() float64 { return float64(n.Add(1)%100) / 100 } }
 		w.start()
 		var urls []string
 		skip := "<skipHours>" + strings.Repeat("", 1)

@@ -32,7 +32,6 @@ type entry struct {
 	id   int64
 	hash int64
 	same bool // as in the last document
-	new  bool
 }
 
 // mergedFeed is what a document changes.

@@ -1,13 +1,34 @@
 package river_test
 
 import (
+	"context"
+	"io"
 	"testing"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqlite"
 )
 
-// opener makes the store of a world.
+// opener opens the store of a world, in a folder of its own: a restarted program finds
+// what it had.
 func opener(t *testing.T) func(t *testing.T) river.Store {
 	t.Helper()
-	return func(t *testing.T) river.Store { return newMemory() }
+	dir := t.TempDir()
+	return func(t *testing.T) river.Store {
+		st, err := sqlite.Open(context.WithoutCancel(t.Context()), sqlite.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+}
+
+// shut closes a store that is on disk.
+func shut(t *testing.T, st river.Store) {
+	t.Helper()
+	if c, ok := st.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -24,6 +24,15 @@ func doors() []river.Door {
 	}
 }
 
+// yes is that every hub said yes just now.
+func (h *hubs) yes() {
+	var list []river.PushState
+	for _, d := range doors() {
+		list = append(list, river.PushState{Door: d, State: "active", Since: time.Now()})
+	}
+	h.set(list...)
+}
+
 func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
@@ -36,9 +45,7 @@ func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
 		if topic, known, ok, err := w.river.Known(t.Context(), feedURL); topic != "http://feeds.test/self.xml" || len(known) != 2 || !ok || err != nil {
 			t.Errorf("known: %q, %v, %v, %v", topic, known, ok, err)
 		}
-		for _, d := range doors() {
-			w.push.states = append(w.push.states, river.PushState{Door: d, State: "active", Since: time.Now()})
-		}
+		w.push.yes()
 		w.pass(3 * time.Hour)
 		if w.push.asked != 1 {
 			t.Errorf("asked %d times", w.push.asked)
@@ -91,17 +98,20 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 func TestAnnouncementsDuringAReadingLeadToOneMoreAndNeverToMoreThanOneASecond(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		post := func(words []string) {
+			w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
+				<-time.After(300 * time.Millisecond)
+				doc(rss("", words...))(out, r)
+			})
+		}
 		words := []string{"a"}
-		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
-			body := rss("", words...)
-			<-time.After(300 * time.Millisecond)
-			doc(body)(out, r)
-		})
+		post(words)
 		w.follow(feedURL)
 		w.pass(time.Minute)
 		w.requests()
 		for i := range 40 {
 			words = append([]string{string(rune('b' + i%20))}, words...)
+			post(words)
 			if known, err := w.river.Heard(t.Context(), feedURL, "ping"); !known || err != nil {
 				t.Fatalf("%v, %v", known, err)
 			}
@@ -158,9 +168,7 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 				post(0)
 				w.follow(feedURL)
 				w.pass(time.Minute)
-				for _, d := range doors() {
-					w.push.states = append(w.push.states, river.PushState{Door: d, State: "active", Since: time.Now()})
-				}
+				w.push.yes()
 				for i := range 30 {
 					w.pass(2 * time.Hour)
 					post(i + 1)
@@ -193,9 +201,7 @@ func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
 		w.follow(feedURL)
-		for _, d := range doors() {
-			w.push.states = append(w.push.states, river.PushState{Door: d, State: "active", Since: time.Now()})
-		}
+		w.push.yes()
 		for range 3 * 24 * 12 {
 			w.pass(5 * time.Minute)
 			if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err != nil {
@@ -275,10 +281,8 @@ func TestADeliveryThatIsNoFeedOfOursIsAnAnnouncement(t *testing.T) {
 func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		m, ok := w.store.(*memory)
-		if !ok {
-			t.Skip("only a store in memory fails when it is told to")
-		}
+		m := w.inMemory()
+		w.start()
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
 		w.pass(time.Minute)

@@ -14,9 +14,13 @@ import (
 )
 
 const (
-	lookEvery  = 2 * time.Minute // at the clock, when nobody wakes us
+	lookEvery  = 10 * time.Minute // at the clock, when nobody wakes us
+	lookOften  = time.Minute      // where others may have written something
 	afterError = 2 * time.Second
-	sweepEvery = 10 * time.Minute
+
+	takenMeanwhile = 50 * time.Millisecond
+
+	sweepEvery = time.Hour
 	sweepSome  = 1000
 	stopWithin = 2 * time.Second
 	workPause  = 100 * time.Millisecond
@@ -241,13 +245,34 @@ func (r *River) claimLoop(ctx context.Context) {
 	}
 }
 
-// claim takes sources once and says how long to wait before the next time.
+// until is how long to wait for something that is due at a time, zero for never.
+func (r *River) until(next time.Time) time.Duration {
+	most := lookEvery
+	if r.Options.Shared {
+		most = lookOften
+	}
+	if next.IsZero() {
+		return most
+	}
+	return min(max(next.Sub(r.now()), time.Millisecond), most)
+}
+
+// claim takes sources once and says how long to wait before the next time. To look what
+// is due costs less than to take nothing.
 func (r *River) claim(ctx context.Context) time.Duration {
 	room := min(r.desk.room(), 200)
 	if room < 50 {
 		return lookEvery // who starts a turn wakes us
 	}
+	next, err := r.Store.NextSource(ctx)
+	if err != nil {
+		r.complain(ctx, "the river could not see what is due", err)
+		return afterError
+	}
 	now, lease := r.now(), r.options().Lease
+	if next.IsZero() || next.After(now) {
+		return r.until(next)
+	}
 	list, err := r.Store.ClaimSources(ctx, now, now.Add(lease), room, r.newClaim())
 	var known map[string]Host
 	if err == nil && len(list) > 0 {
@@ -257,19 +282,11 @@ func (r *River) claim(ctx context.Context) time.Duration {
 		r.complain(ctx, "the river could not take what is due", err) // claims run out by themselves
 		return afterError
 	}
+	if len(list) == 0 {
+		return takenMeanwhile // by another process
+	}
 	r.giveBack(ctx, r.desk.add(list, known, now))
-	if len(list) == room {
-		return 0
-	}
-	next, err := r.Store.NextSource(ctx)
-	if err != nil {
-		r.complain(ctx, "the river could not see what is due next", err)
-		return afterError
-	}
-	if next.IsZero() {
-		return lookEvery
-	}
-	return min(max(next.Sub(r.now()), time.Millisecond), lookEvery)
+	return 0
 }
 
 // hostsOf are the hosts of sources, each once.
@@ -340,13 +357,18 @@ func (r *River) nextTurn(ctx context.Context) *turn {
 // looks a few times a second at most.
 func (r *River) workLoop(ctx context.Context) {
 	for pause(ctx, workPause) {
-		did, next := r.workOnce(ctx)
-		wait := lookEvery
-		switch {
-		case did:
-			wait = 0
-		case !next.IsZero():
-			wait = min(max(next.Sub(r.now()), 10*time.Millisecond), lookEvery)
+		next, err := r.Store.NextWork(ctx)
+		if err != nil {
+			r.complain(ctx, "the river could not see what lists and notices are due", err)
+			next = r.now().Add(afterError)
+		}
+		wait := r.until(next)
+		if !next.IsZero() && !next.After(r.now()) {
+			if did, next := r.workOnce(ctx); did {
+				wait = 0
+			} else {
+				wait = r.until(next)
+			}
 		}
 		if !sleep(ctx, r.woken.work, wait) {
 			return

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,9 +20,7 @@ import (
 func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		m := newMemory()
-		w.stop()
-		w.store = m
+		m := w.inMemory()
 		w.start()
 		w.serve("http://big.test/", doc(rss("<ttl>1440</ttl>", "a")))
 		var urls []string
@@ -105,7 +104,7 @@ func (e *endless) set(id int64, at time.Time) {
 	e.due[id-1] = int64(at.Sub(e.from)/time.Second) + 1
 }
 
-func (e *endless) NextSource(ctx) (time.Time, error) { return e.from.Add(24 * time.Hour), nil }
+func (e *endless) NextSource(ctx) (time.Time, error) { return e.from, nil }
 
 func (e *endless) PutOff(_ ctx, list []river.PutOff) error {
 	for _, p := range list {
@@ -161,9 +160,7 @@ func BenchmarkMillion(b *testing.B) {
 func TestADatabaseThatWasAwayIsWorkedWithAgain(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		m := newMemory()
-		w.stop()
-		w.store = m
+		m := w.inMemory()
 		m.fail(fault.New(fault.Unavailable, "The database is away."))
 		w.start()
 		w.serve(feedURL, tagged(rss("<ttl>30</ttl>", "a"), `"v1"`))
@@ -349,9 +346,11 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 		t.Run(step.String(), func(t *testing.T) {
 			t.Parallel()
 			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-				var off time.Duration
+				var off atomic.Int64
 				w.stop()
-				w.setup = func(r *river.River) { r.Now = func() time.Time { return time.Now().Add(off) } }
+				w.setup = func(r *river.River) {
+					r.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
+				}
 				w.start()
 				for i := range 300 {
 					u := fmt.Sprintf("http://host%d.test/rss", i)
@@ -360,7 +359,7 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 				}
 				w.pass(100 * time.Minute)
 				w.requests()
-				off = step
+				off.Store(int64(step))
 				begun := time.Now()
 				w.pass(10 * time.Minute)
 				minutes := map[int]int{}
@@ -405,7 +404,7 @@ func TestBadFeedsShowWhatIsWrongAndHoldUpNobody(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("item", i)
 	}
-	flip := 0
+	var flip atomic.Int64
 	for name, c := range map[string]struct {
 		serve http.HandlerFunc
 		note  string // "": it works
@@ -417,8 +416,7 @@ func TestBadFeedsShowWhatIsWrongAndHoldUpNobody(t *testing.T) {
 		"one id for all": {doc(rss("", "a", "a=b", "a=c", "a=d")), "Another item has the same id"},
 		"a feed that":    {doc(rss("", "a")[:150]), "ends"},
 		"alternating": {func(o http.ResponseWriter, r *http.Request) {
-			flip++
-			doc(rss("", strings.Fields("c b a")[flip%2:]...))(o, r)
+			doc(rss("", strings.Fields("c b a")[flip.Add(1)%2:]...))(o, r)
 		}, ""},
 		"nested deeply":   {doc(rss(strings.Repeat("<a>", 5000), "a")), "nested deeper"},
 		"a billion laugh": {doc(`<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><rss><channel><title>&b;</title><item><title>x</title></item></channel></rss>`), ""},

@@ -34,6 +34,7 @@ type world struct {
 	options river.Options
 	jitter  float64
 	setup   func(*river.River) // before Run; nil: nothing
+	open    func(*testing.T) river.Store
 
 	mu       sync.Mutex
 	pages    map[string]http.HandlerFunc // by "host/path"
@@ -58,6 +59,7 @@ func inWorld(t *testing.T, o river.Options, do func(*testing.T, *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}
 		w.push = &hubs{follows: map[string][]river.Door{}}
+		w.open = open
 		w.store = open(t)
 		w.start()
 		defer w.close()
@@ -89,14 +91,26 @@ func (w *world) start() {
 	w.stop = sync.OnceFunc(func() { cancel(); <-ended; w.fetch.CloseIdle() })
 }
 
-// restart stops the program and starts it again, on the same store.
+// restart stops the program and starts it again, on what is on disk.
 func (w *world) restart() {
 	w.stop()
+	shut(w.t, w.store)
+	w.store = w.open(w.t)
 	w.start()
+}
+
+// inMemory goes on with a store in memory, which can be told to fail.
+func (w *world) inMemory() *memory {
+	w.stop()
+	shut(w.t, w.store)
+	m := newMemory()
+	w.store = m
+	return m
 }
 
 func (w *world) close() {
 	w.stop()
+	shut(w.t, w.store)
 	for _, s := range w.servers {
 		s.Close()
 	}
