@@ -209,7 +209,9 @@ func (b Poll) reading(ctx context.Context, s *stage) (err error) {
 	r.addMedian("all unchanged ÷ bare loop", each(p.unchanged, p.bareNone), "").note("the loop gets the same 304s")
 	r.addMedian("all with one new item", p.changed, "feeds/s").target("≥", 1500).note("Miniflux 37–49, yarr 365–400 elsewhere")
 	r.add("items lost", float64(p.lost), "").target("=", 0).note("of %s", thousands(int64(p.items)))
-	r.addMedian("process CPU, unchanged", p.cpu, "µs each").note("of %g feeds; the bare loop %.0f", n, median(p.bareCPU))
+	r.addMedian("process CPU, first reading", p.firstCPU, "µs each").note("of %g feeds; the bare loop %.0f; what became searchable meanwhile included", n, median(p.bareFullCPU))
+	r.addMedian("process CPU, unchanged", p.cpu, "µs each").note("the bare loop %.0f", median(p.bareCPU))
+	r.addMedian("process CPU, one new item", p.changedCPU, "µs each").note("what became searchable meanwhile included")
 	return nil
 }
 
@@ -217,7 +219,8 @@ func (b Poll) reading(ctx context.Context, s *stage) (err error) {
 type polled struct {
 	first, unchanged, changed, indexed []float64
 	bareFull, bareNone                 []float64
-	cpu, bareCPU                       []float64
+	firstCPU, cpu, changedCPU          []float64
+	bareFullCPU, bareCPU               []float64
 	lost, items                        int64
 }
 
@@ -234,18 +237,24 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 		return err
 	}
 	n := float64(b.Feeds)
-	begin := time.Now()
+	begin, cpu := time.Now(), processCPU()
+	stop, err := s.profile("first", i)
+	if err != nil {
+		return err
+	}
 	r.run(ctx)
 	took, err := r.pass(ctx, 0, b.Feeds)
+	stop()
 	if err != nil {
 		return err
 	}
 	p.first = append(p.first, n/took.Seconds())
+	p.firstCPU = append(p.firstCPU, float64((processCPU()-cpu).Microseconds())/n)
 	if err := r.indexed(ctx); err != nil {
 		return err
 	}
 	p.indexed = append(p.indexed, time.Since(begin).Seconds())
-	cpu := processCPU()
+	cpu = processCPU()
 	whole, err := b.unchanged(ctx, s, r, i)
 	if err != nil {
 		return err
@@ -258,10 +267,17 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	if err := feeds.call("add", nil, nil); err != nil {
 		return err
 	}
-	if took, err = r.pass(ctx, 49*time.Hour, b.Feeds); err != nil {
+	if stop, err = s.profile("changed", i); err != nil {
+		return err
+	}
+	cpu = processCPU()
+	took, err = r.pass(ctx, 49*time.Hour, b.Feeds)
+	stop()
+	if err != nil {
 		return err
 	}
 	p.changed = append(p.changed, n/took.Seconds())
+	p.changedCPU = append(p.changedCPU, float64((processCPU()-cpu).Microseconds())/n)
 	counts, err := r.store.CountSources(ctx, r.now())
 	if err != nil {
 		return err
@@ -272,19 +288,32 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	return b.bare(ctx, r, feeds, p)
 }
 
-// unchanged reads all feeds again and again, and writes the profile of the first round.
-func (b Poll) unchanged(ctx context.Context, s *stage, r *pollReader, i int) (whole time.Duration, err error) {
-	if s.Profile != "" && i == 0 {
-		f, err := os.Create(s.Profile)
-		if err != nil {
-			return 0, err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return 0, err
-		}
-		defer pprof.StopCPUProfile()
+// profile writes a profile of a part of the first round, beside the one that was asked
+// for, and returns what ends it.
+func (s *stage) profile(part string, round int) (stop func(), err error) {
+	if s.Profile == "" || round > 0 {
+		return func() {}, nil
 	}
+	f, err := os.Create(s.Profile + "." + part)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}, nil
+}
+
+// unchanged reads all feeds again and again.
+func (b Poll) unchanged(ctx context.Context, s *stage, r *pollReader, i int) (whole time.Duration, err error) {
+	stop, err := s.profile("unchanged", i)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
 	for range unchangedPasses {
 		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
 		if err != nil {
@@ -364,11 +393,13 @@ func (b Poll) bare(ctx context.Context, r *pollReader, feeds *feedProcess, p *po
 		}
 		return float64(b.Feeds) / time.Since(begin).Seconds(), nil
 	}
+	cpu := processCPU()
 	full, err := run(false)
 	if err != nil {
 		return err
 	}
-	cpu := processCPU()
+	p.bareFullCPU = append(p.bareFullCPU, float64((processCPU()-cpu).Microseconds())/float64(b.Feeds))
+	cpu = processCPU()
 	total := 0.0
 	for range unchangedPasses {
 		none, err := run(true)
