@@ -29,7 +29,6 @@ type brook struct {
 	err        error // what every call returns, if set
 
 	add       func(river.Request) (river.Added, error)
-	change    func(river.Followed) error
 	refresh   func(id int64) (river.Check, error)
 	explain   func(id int64) (river.Explanation, error)
 	imported  func(reader, doc string, o river.ImportOptions) (river.Imported, error)

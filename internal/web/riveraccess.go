@@ -84,13 +84,8 @@ const (
 	accessWrite               // it is his
 )
 
-// reading says whose river the sender of r sees, and what he may do with it. Where that
-// cannot be found out, it is none.
-func (s *site) reading(r *http.Request) (reader string, may access) {
-	reader, may, _ = s.readingOrWhy(r)
-	return reader, may
-}
-
+// readingOrWhy says whose river the sender of r sees, and what he may do with it. An error
+// says that nobody can find out who he is.
 func (s *site) readingOrWhy(r *http.Request) (reader string, may access, err error) {
 	v, err := s.visitorOrWhy(r)
 	switch {
