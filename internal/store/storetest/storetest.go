@@ -23,7 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
 		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(), "Upstream": upstreamTests(),
 		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(), "Accounts": accountTests(), "Saved": savedTests(), "Readers": audienceTests(),
-		"River sources": riverSourceTests(), "River queries": riverPropertyTests(),
+		"River sources": riverSourceTests(), "River queries": riverPropertyTests(), "River subscriptions": riverSubscriptionTests(),
 	}
 	for group, tests := range groups {
 		t.Run(group, func(t *testing.T) {

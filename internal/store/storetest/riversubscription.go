@@ -1,0 +1,428 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func riverSubscriptionTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"ASubscriptionComesBackWhole":                             riverTest(wholeFollowed),
+		"FollowingTwiceAddsCategoriesAndNothingElse":              riverTest(followTwice),
+		"FollowingWakesWhatNobodyFollowed":                        riverTest(followWakes),
+		"FollowingDoesNotWakeWhatIsGone":                          riverTest(followGone),
+		"MoreThanAllowedIsRefusedAndNothingIsWritten":             riverTest(followTooMany),
+		"ReadersOfASourceAreCounted":                              riverTest(readersCounted),
+		"WhatNobodyFollowsAnyMoreIsReturnedAndNotChecked":         riverTest(unfollow),
+		"UnfollowingDuringACheckWritesNothingOfIt":                riverTest(unfollowDuring),
+		"AChangedSubscriptionIsWrittenOrNotAtAll":                 riverTest(changeSubscription),
+		"TheShortestIntervalAnyReaderWishesCounts":                riverTest(shortestWish),
+		"SubscriptionsAreListedByNameAndByWhatIsAsked":            riverTest(listSubscriptions),
+		"CategoriesAreListedAlsoEmptyOnesThatWereMade":            riverTest(listCategories),
+		"ARenamedCategoryTakesItsSourcesNoticesAndListsWithIt":    riverTest(renameCategory),
+		"ARenameToAnExistingCategoryMerges":                       riverTest(mergeCategory),
+		"ADroppedCategoryLeavesItsSourcesFollowed":                riverTest(dropCategory),
+		"AReaderSeesOnlyHisOwn":                                   riverTest(ownOnly),
+		"ATitleOfTheReadersOwnComesBeforeTheFeeds":                riverTest(ownTitle),
+		"ThousandsAreFollowedInOneCall":                           riverTest(followThousands),
+		"TheTitleOfAnAdditionIsTheSourcesUntilItIsRead":           riverTest(additionTitle),
+		"WhatIsGivenWithANewSourceIsKept":                         riverTest(additionState),
+		"TheSameFeedTwiceInOneCallIsOneSubscription":              riverTest(followDouble),
+		"AFeedThatIsFollowedAgainKeepsItsItems":                   riverTest(followAgain),
+		"SubscriptionsThatWereNeverReadOrAreInNoCategoryAreFound": riverTest(waitingAndNone),
+	}
+}
+
+func (s *stream) following(q river.SubscriptionQuery) []river.Followed {
+	s.t.Helper()
+	list, err := s.RiverSubscriptions(s.ctx, q)
+	s.must(err)
+	return list
+}
+
+func (s *stream) one(reader string, source int64) river.Followed {
+	s.t.Helper()
+	list := s.following(river.SubscriptionQuery{Reader: reader, SourceID: source})
+	if len(list) != 1 {
+		s.t.Fatalf("%d subscriptions of source %d, want one", len(list), source)
+	}
+	return list[0]
+}
+
+func wholeFollowed(t *testing.T, s *stream) {
+	a := s.addition("ann", feedURL(1), "zebra", "apple ☂", "zebra", "")
+	a.Title, a.Interval, a.ReadTo, a.ListID = "mine ☂'", 20*time.Minute, s.in(-time.Hour), 77
+	isNew, err := s.RiverSubscribe(s.ctx, []river.Addition{a}, s.now, 10)
+	same(t, "new", []any{isNew, err}, []any{[]bool{true}, error(nil)})
+	a.Categories = []string{"apple ☂", "zebra"}
+	f := s.one("ann", a.Source.ID)
+	same(t, "subscription", f.Subscription, a.Subscription)
+	same(t, "source", f.Source, s.sourceNow(a.Source.ID))
+	set, err := s.RiverFollowing(s.ctx, "ann")
+	same(t, "following", []any{set, err}, []any{map[int64]bool{a.Source.ID: true}, error(nil)})
+	none, err := s.RiverSubscribe(s.ctx, nil, s.now, 10)
+	same(t, "nothing", []any{len(none), err}, []any{0, error(nil)})
+}
+
+func followTwice(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "b")
+	a := s.addition("ann", feedURL(1), "c", "a")
+	a.Title, a.ReadTo, a.Source.State.Failures, a.Source.About.Title = "another", s.now, 7, "another"
+	isNew, err := s.RiverSubscribe(s.ctx, []river.Addition{a, s.addition("ann", feedURL(2))}, s.in(time.Hour), 10)
+	same(t, "new", []any{isNew, err}, []any{[]bool{false, true}, error(nil)})
+	f := s.one("ann", src.ID)
+	same(t, "subscription", []any{f.Title, f.Categories, f.ReadTo}, []any{"", []string{"a", "b", "c"}, time.Time{}})
+	same(t, "source", s.sourceNow(src.ID), src)
+	same(t, "in the category", len(s.following(river.SubscriptionQuery{Reader: "ann", Category: "c"})), 1)
+}
+
+func followDouble(t *testing.T, s *stream) {
+	isNew, err := s.RiverSubscribe(s.ctx, []river.Addition{s.addition("ann", feedURL(1), "b"), s.addition("bob", feedURL(1)), s.addition("ann", feedURL(1), "a")}, s.now, 10)
+	same(t, "new", []any{isNew, err}, []any{[]bool{true, true, false}, error(nil)})
+	f := s.one("ann", river.SourceID(feedURL(1)))
+	same(t, "one", []any{f.Categories, f.Source.Readers}, []any{[]string{"a", "b"}, int64(2)})
+}
+
+func followWakes(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID})
+	must(t, err)
+	same(t, "asleep", s.sourceNow(src.ID).NextAt, time.Time{})
+	s.pass(time.Minute)
+	same(t, "awake", s.followFeed("bob", feedURL(1)).NextAt, s.now)
+	s.readFeed(src.ID)
+	s.pass(time.Minute)
+	same(t, "as it was", s.followFeed("ann", feedURL(1)).NextAt, s.in(59*time.Minute))
+}
+
+func followGone(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	_, err := s.ChangeSource(s.ctx, src.ID, func(src *river.Source) error {
+		src.State.Gone, src.NextAt = &feedstate.Gone{}, time.Time{}
+		return nil
+	})
+	must(t, err)
+	same(t, "next", s.followFeed("bob", feedURL(1)).NextAt, time.Time{})
+}
+
+func followTooMany(t *testing.T, s *stream) {
+	s.followFeed("ann", feedURL(1))
+	var list []river.Addition
+	for n := range 5 {
+		list = append(list, s.addition("ann", feedURL(n), "c"))
+	}
+	_, err := s.RiverSubscribe(s.ctx, list, s.now, 4)
+	faulty(t, err, fault.TooMany)
+	same(t, "followed", len(s.following(river.SubscriptionQuery{Reader: "ann"})), 1)
+	_, err = s.Store.Source(s.ctx, river.SourceID(feedURL(3)))
+	faulty(t, err, fault.NotFound)
+	cats, err := s.Categories(s.ctx, "ann", false)
+	same(t, "categories", []any{len(cats), err}, []any{0, error(nil)})
+	_, err = s.RiverSubscribe(s.ctx, list, s.now, 5)
+	must(t, err)
+}
+
+func readersCounted(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.followFeed("bob", feedURL(1))
+	s.followFeed("bob", feedURL(1))
+	s.followFeed("", feedURL(1))
+	same(t, "readers", s.sourceNow(src.ID).Readers, int64(3))
+	for n, reader := range []string{"bob", "bob", "nobody", "ann"} {
+		orphans, err := s.RiverUnsubscribe(s.ctx, reader, []int64{src.ID, 99})
+		same(t, "orphans", []any{len(orphans), err}, []any{0, error(nil)})
+		same(t, "readers", s.sourceNow(src.ID).Readers, []int64{2, 2, 2, 1}[n])
+	}
+}
+
+func unfollow(t *testing.T, s *stream) {
+	src, other := s.followFeed("ann", feedURL(1), "c"), s.followFeed("ann", feedURL(2))
+	s.followFeed("bob", feedURL(2))
+	put := s.items(src.ID, 0, 2)
+	s.readFeed(src.ID, put...)
+	yes := true
+	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &yes, s.now))
+	orphans, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID, other.ID, src.ID})
+	must(t, err)
+	same(t, "orphans", []any{len(orphans), orphans[0].ID, orphans[0].URL}, []any{1, src.ID, src.URL})
+	got := s.sourceNow(src.ID)
+	same(t, "source", []any{got.NextAt, got.Readers, got.Items}, []any{time.Time{}, int64(0), int64(2)})
+	list, err := s.ClaimSources(s.ctx, s.in(1000*time.Hour), s.in(2000*time.Hour), 10, 5)
+	same(t, "checked", []any{len(list), err}, []any{1, error(nil)})
+	same(t, "river", s.titles(river.ItemQuery{Reader: "ann"}), []string{})
+	same(t, "starred", s.titles(river.ItemQuery{Reader: "ann", Starred: true}), []string{put[0].Title})
+	same(t, "category", len(s.following(river.SubscriptionQuery{Reader: "ann", Category: "c"})), 0)
+}
+
+func unfollowDuring(t *testing.T, s *stream) {
+	src := s.take(s.followFeed("ann", feedURL(1)).ID)
+	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID})
+	must(t, err)
+	ok, err := s.SaveCheck(s.ctx, river.Saved{Source: src, Check: river.Check{At: s.now}, Put: s.items(src.ID, 0, 1), Now: s.now})
+	same(t, "saved", []any{ok, err}, []any{false, error(nil)})
+	got := s.sourceNow(src.ID)
+	same(t, "source", []any{got.NextAt, got.Claim, got.Items}, []any{time.Time{}, int64(0), int64(0)})
+}
+
+func changeSubscription(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "b", "c")
+	f, err := s.ChangeSubscription(s.ctx, "ann", src.ID, func(f *river.Subscription) error {
+		same(t, "as it is", *f, river.Subscription{Reader: "ann", SourceID: src.ID, AddedAt: s.now, Categories: []string{"b", "c"}})
+		f.Title, f.Categories, f.Interval, f.ReadTo, f.ListID = "mine", []string{"d", "b", ""}, time.Hour, s.now, 5
+		f.Reader, f.SourceID = "bob", 7 // nobody follows for another
+		return nil
+	})
+	must(t, err)
+	want := river.Subscription{Reader: "ann", SourceID: src.ID, Title: "mine", AddedAt: s.now, Categories: []string{"b", "d"}, Interval: time.Hour, ReadTo: s.now, ListID: 5}
+	same(t, "returned", f.Subscription, want)
+	same(t, "stored", s.one("ann", src.ID).Subscription, want)
+	for _, name := range []string{"b", "c", "d"} {
+		same(t, name, len(s.following(river.SubscriptionQuery{Reader: "ann", Category: name})) == 1, name != "c")
+	}
+	wrong := errors.New("no")
+	_, err = s.ChangeSubscription(s.ctx, "ann", src.ID, func(f *river.Subscription) error {
+		f.Title, f.Categories[0] = "x", "x"
+		return wrong
+	})
+	if !errors.Is(err, wrong) {
+		t.Errorf("got error %v", err)
+	}
+	same(t, "unchanged", s.one("ann", src.ID).Subscription, want)
+	_, err = s.ChangeSubscription(s.ctx, "bob", src.ID, func(*river.Subscription) error { return nil })
+	faulty(t, err, fault.NotFound)
+}
+
+func shortestWish(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	a := s.addition("bob", feedURL(1))
+	a.Interval = 30 * time.Minute
+	_, err := s.RiverSubscribe(s.ctx, []river.Addition{a}, s.now, 10)
+	must(t, err)
+	for _, step := range []struct {
+		reader string
+		wish   time.Duration
+		want   time.Duration
+	}{{"", 0, 30 * time.Minute}, {"ann", time.Hour, 30 * time.Minute}, {"ann", 10 * time.Minute, 10 * time.Minute}, {"ann", 0, 30 * time.Minute}} {
+		if step.reader != "" {
+			f, err := s.ChangeSubscription(s.ctx, step.reader, src.ID, func(f *river.Subscription) error {
+				f.Interval = step.wish
+				return nil
+			})
+			must(t, err)
+			same(t, "returned", f.Source.State.Interval, step.want)
+		}
+		same(t, "interval", s.sourceNow(src.ID).State.Interval, step.want)
+	}
+	_, err = s.RiverUnsubscribe(s.ctx, "bob", []int64{src.ID})
+	must(t, err)
+	same(t, "nobody's", s.sourceNow(src.ID).State.Interval, time.Duration(0))
+}
+
+func listSubscriptions(t *testing.T, s *stream) {
+	for n, title := range []string{"delta", "Alpha", "charlie", "", "bravo"} {
+		a := s.addition("ann", feedURL(n), fmt.Sprint("c", n%2))
+		a.Title = title
+		a.ListID = int64(n % 3)
+		_, err := s.RiverSubscribe(s.ctx, []river.Addition{a}, s.now, 10)
+		must(t, err)
+	}
+	for n := range 2 {
+		_, err := s.ChangeSource(s.ctx, river.SourceID(feedURL(n)), func(src *river.Source) error {
+			if n == 0 {
+				src.State.Moves = []feedstate.Move{{}}
+			} else {
+				src.State.Failure = &feedstate.Failure{}
+			}
+			return nil
+		})
+		must(t, err)
+	}
+	for name, one := range map[string]struct {
+		q    river.SubscriptionQuery
+		want []string
+	}{
+		"all":      {river.SubscriptionQuery{}, []string{"Alpha", "bravo", "charlie", "delta", feedURL(3)}},
+		"category": {river.SubscriptionQuery{Category: "c1"}, []string{"Alpha", feedURL(3)}},
+		"none":     {river.SubscriptionQuery{Category: "c9"}, nil},
+		"list":     {river.SubscriptionQuery{ListID: 2}, []string{"charlie"}},
+		"match":    {river.SubscriptionQuery{Match: "RAV"}, []string{"bravo"}},
+		"url":      {river.SubscriptionQuery{Match: "/003"}, []string{feedURL(3)}},
+		"wildcard": {river.SubscriptionQuery{Match: "%"}, nil},
+		"broken":   {river.SubscriptionQuery{Broken: true}, []string{"Alpha", "delta"}},
+		"page":     {river.SubscriptionQuery{Skip: 1, Limit: 2}, []string{"bravo", "charlie"}},
+		"past":     {river.SubscriptionQuery{Skip: 9}, nil},
+	} {
+		one.q.Reader = "ann"
+		var got []string
+		for _, f := range s.following(one.q) {
+			got = append(got, f.Name())
+		}
+		same(t, name, got, one.want)
+	}
+}
+
+func waitingAndNone(t *testing.T, s *stream) {
+	s.readFeed(s.followFeed("ann", feedURL(1), "c").ID)
+	s.readFeed(s.followFeed("ann", feedURL(2)).ID)
+	s.followFeed("ann", feedURL(3), "c")
+	for name, one := range map[string]struct {
+		q    river.SubscriptionQuery
+		want []string
+	}{
+		"none": {river.SubscriptionQuery{None: true}, []string{feedURL(2)}}, "waiting": {river.SubscriptionQuery{Waiting: true}, []string{feedURL(3)}},
+	} {
+		one.q.Reader = "ann"
+		var got []string
+		for _, f := range s.following(one.q) {
+			got = append(got, f.Source.URL)
+		}
+		same(t, name, got, one.want)
+	}
+}
+
+func listCategories(t *testing.T, s *stream) {
+	s.readFeed(s.followFeed("ann", feedURL(1), "b", "a").ID, s.items(river.SourceID(feedURL(1)), 0, 3)...)
+	s.followFeed("ann", feedURL(2), "b")
+	must(t, s.PutCategory(s.ctx, "ann", "empty", true))
+	must(t, s.PutCategory(s.ctx, "ann", "b", true))
+	list, err := s.Categories(s.ctx, "ann", true)
+	same(t, "all", []any{list, err}, []any{[]river.Category{{Name: "a", Sources: 1, Unread: 3}, {Name: "b", Public: true, Sources: 2, Unread: 3}, {Name: "empty", Public: true}}, error(nil)})
+	_, err = s.RiverUnsubscribe(s.ctx, "ann", []int64{river.SourceID(feedURL(1)), river.SourceID(feedURL(2))})
+	must(t, err)
+	must(t, s.PutCategory(s.ctx, "ann", "empty", false))
+	list, err = s.Categories(s.ctx, "ann", false)
+	same(t, "those that were made", []any{list, err}, []any{[]river.Category{{Name: "b", Public: true}, {Name: "empty"}}, error(nil)})
+	list, err = s.Categories(s.ctx, "bob", true)
+	same(t, "another's", []any{len(list), err}, []any{0, error(nil)})
+}
+
+func renameCategory(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "old", "z")
+	must(t, s.PutCategory(s.ctx, "ann", "old", true))
+	must(t, s.AddReadingList(s.ctx, river.ReadingList{Reader: "ann", URL: "http://l/", Category: "old"}))
+	n, err := s.PutNotice(s.ctx, river.Notice{Reader: "ann", Category: "old", Via: river.ViaPost, Target: "http://t/"}, 5)
+	must(t, err)
+	must(t, s.RenameCategory(s.ctx, "ann", "old", "a new ☂"))
+	same(t, "subscription", s.one("ann", src.ID).Categories, []string{"a new ☂", "z"})
+	list, err := s.Categories(s.ctx, "ann", false)
+	same(t, "categories", []any{list, err}, []any{[]river.Category{{Name: "a new ☂", Public: true, Sources: 1}, {Name: "z", Sources: 1}}, error(nil)})
+	notices, err := s.Notices(s.ctx, "ann")
+	same(t, "notice", []any{notices[0].ID, notices[0].Category, err}, []any{n.ID, "a new ☂", error(nil)})
+	lists, err := s.ReadingLists(s.ctx, "ann")
+	same(t, "list", []any{lists[0].Category, err}, []any{"a new ☂", error(nil)})
+	faulty(t, s.RenameCategory(s.ctx, "ann", "old", "x"), fault.NotFound)
+	faulty(t, s.RenameCategory(s.ctx, "bob", "z", "x"), fault.NotFound)
+	must(t, s.RenameCategory(s.ctx, "ann", "z", "z"))
+	same(t, "the same name", s.one("ann", src.ID).Categories, []string{"a new ☂", "z"})
+}
+
+func mergeCategory(t *testing.T, s *stream) {
+	a, b, c := s.followFeed("ann", feedURL(1), "x"), s.followFeed("ann", feedURL(2), "x", "y"), s.followFeed("ann", feedURL(3), "y")
+	must(t, s.PutCategory(s.ctx, "ann", "x", true))
+	must(t, s.RenameCategory(s.ctx, "ann", "x", "y"))
+	for _, src := range []river.Source{a, b, c} {
+		same(t, "categories", s.one("ann", src.ID).Categories, []string{"y"})
+	}
+	list, err := s.Categories(s.ctx, "ann", false)
+	same(t, "as public as it was", []any{list, err}, []any{[]river.Category{{Name: "y", Sources: 3}}, error(nil)})
+}
+
+func dropCategory(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "x", "y")
+	must(t, s.DropCategory(s.ctx, "ann", "x"))
+	same(t, "categories", s.one("ann", src.ID).Categories, []string{"y"})
+	must(t, s.DropCategory(s.ctx, "ann", "y"))
+	same(t, "none", s.one("ann", src.ID).Categories, []string(nil))
+	faulty(t, s.DropCategory(s.ctx, "ann", "y"), fault.NotFound)
+}
+
+func ownOnly(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "x")
+	s.readFeed(src.ID, s.items(src.ID, 0, 2)...)
+	for _, reader := range []string{"", "bob", "an", "annn"} {
+		same(t, reader, []any{s.titles(river.ItemQuery{Reader: reader}), s.titles(river.ItemQuery{Reader: reader, SourceID: src.ID}),
+			s.titles(river.ItemQuery{Reader: reader, Category: "x"}), len(s.following(river.SubscriptionQuery{Reader: reader}))},
+			[]any{[]string{}, []string{}, []string{}, 0})
+	}
+}
+
+func ownTitle(t *testing.T, s *stream) {
+	src := s.take(s.followFeed("ann", feedURL(1), "x").ID)
+	s.followFeed("bob", feedURL(1))
+	src.About = river.About{Title: "the feed's", Home: "http://home/", Icon: "http://icon/"}
+	s.save(river.Saved{Source: src, Put: s.items(src.ID, 0, 1)})
+	_, err := s.ChangeSubscription(s.ctx, "ann", src.ID, func(f *river.Subscription) error { f.Title = "my own"; return nil })
+	must(t, err)
+	want := river.EntrySource{ID: src.ID, Title: "my own", URL: src.URL, Home: "http://home/", Icon: "http://icon/", Categories: []string{"x"}}
+	same(t, "ann's", s.ask(river.ItemQuery{Reader: "ann"})[0].Source, want)
+	want.Title, want.Categories = "the feed's", nil
+	same(t, "bob's", s.ask(river.ItemQuery{Reader: "bob"})[0].Source, want)
+}
+
+func followThousands(t *testing.T, s *stream) {
+	var list []river.Addition
+	for n := range 12_000 {
+		list = append(list, s.addition("ann", feedURL(n), fmt.Sprint("c", n%7)))
+	}
+	isNew, err := s.RiverSubscribe(s.ctx, list, s.now, 12_000)
+	must(t, err)
+	for _, one := range isNew {
+		if !one {
+			t.Fatal("not all are new")
+		}
+	}
+	set, err := s.RiverFollowing(s.ctx, "ann")
+	same(t, "followed", []any{len(set), err}, []any{12_000, error(nil)})
+	all := make([]int64, 0, len(list))
+	for _, a := range list {
+		all = append(all, a.Source.ID)
+	}
+	orphans, err := s.RiverUnsubscribe(s.ctx, "ann", all)
+	same(t, "orphans", []any{len(orphans), err}, []any{12_000, error(nil)})
+}
+
+func additionTitle(t *testing.T, s *stream) {
+	a := s.addition("ann", feedURL(1))
+	a.Source.About.Title = "as the list says ☂"
+	_, err := s.RiverSubscribe(s.ctx, []river.Addition{a}, s.now, 10)
+	must(t, err)
+	f := s.one("ann", a.Source.ID)
+	same(t, "name", f.Name(), "as the list says ☂")
+	src := s.take(a.Source.ID)
+	src.About = river.About{Title: "as the feed says"}
+	s.save(river.Saved{Source: src})
+	f = s.one("ann", a.Source.ID)
+	same(t, "name", f.Name(), "as the feed says")
+}
+
+func additionState(t *testing.T, s *stream) {
+	a := s.addition("ann", feedURL(1))
+	a.Source.State.Reason, a.Source.State.CheckedAt, a.Source.NextAt = "moved here", s.now, s.in(time.Hour)
+	a.Source.Login = river.Login{Kind: river.LoginHeader, Name: "X-Key", Secret: "sealed"}
+	a.Source.ID, a.SourceID = 1<<62, 1<<62
+	_, err := s.RiverSubscribe(s.ctx, []river.Addition{a}, s.now, 10)
+	must(t, err)
+	src := s.sourceNow(1 << 62)
+	same(t, "source", []any{src.State, src.NextAt, src.Login}, []any{a.Source.State, s.in(time.Hour), a.Source.Login})
+	same(t, "waiting", len(s.following(river.SubscriptionQuery{Reader: "ann", Waiting: true})), 0)
+}
+
+func followAgain(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 0, 3)...)
+	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID})
+	must(t, err)
+	a := s.addition("ann", feedURL(1))
+	a.ReadTo = s.now
+	isNew, err := s.RiverSubscribe(s.ctx, []river.Addition{a}, s.now, 10)
+	same(t, "new", []any{isNew, err}, []any{[]bool{true}, error(nil)})
+	same(t, "items", len(s.ask(river.ItemQuery{Reader: "ann"})), 3)
+	same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{})
+}
