@@ -1,0 +1,503 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func riverItemTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"AnItemComesBackWhole":                                   riverTest(wholeItem),
+		"TheNewestComeFirst":                                     riverTest(newestFirst),
+		"AnEditedItemKeepsItsPlaceAndItsFirstNumber":             riverTest(editedItem),
+		"AWithdrawnItemKeepsWhatItSaid":                          riverTest(withdrawnItem),
+		"KnownItemsAreThoseOfTheSource":                          riverTest(knownItems),
+		"ACheckOfNothingNewLeavesItemsAlone":                     riverTest(nothingNew),
+		"OfAnItemThatComesTwiceInOneCheckTheLastCounts":          riverTest(twiceInOne),
+		"AnItemWithoutATimeIsPutWhereTheCheckIs":                 riverTest(timeless),
+		"TimesBeforeAndBeyondAllReasonAreKeptInOrder":            riverTest(oddTimes),
+		"BareEntriesHaveTitleAndLinkOnly":                        riverTest(bareEntries),
+		"WhatChangedIsListedInItsOrder":                          riverTest(changedItems),
+		"TooManyKeysAreRefused":                                  riverTest(tooManyKeys),
+		"ItemsOfASourceThatIsNotFollowedAreFoundOnlyWhenStarred": riverTest(starredOnly),
+		"MarksAreKeptByReader":                                   riverTest(marksByReader),
+		"AStarKeepsItsTimeUntilItIsTakenAway":                    riverTest(starTime),
+		"WhatOneNeitherFollowsNorMarkedCannotBeMarked":           riverTest(strangersMarks),
+		"MarkingAllReadCountsOfWhatIsThere":                      riverTest(markAllRead),
+		"MarkingAllReadOfASourceOrACategoryLeavesTheRest":        riverTest(markSomeRead),
+		"OneItemCanBeUnreadAgainAfterAllWereRead":                riverTest(unreadAgain),
+		"TheGreatestNumberIsKnown":                               riverTest(newestSeq),
+		"ASourceCountsItsItemsAndItsNewest":                      riverTest(itemsCounted),
+		"TwoSourcesMayHaveItemsOfOneGUID":                        riverTest(sameGUID),
+	}
+}
+
+func wholeItem(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "c")
+	it := s.anItem(src.ID, 1, s.in(-time.Hour))
+	it.GUID = "urn:☂:\xff\x00"
+	it.Content = river.Content{Title: "☂ <b>'\"", Link: "http://l/?a=b&c", HTML: "<p>☂</p>", Text: "☂", Language: "de", Published: s.in(-2 * time.Hour), Updated: s.now,
+		Authors: []string{"A", "B"}, Categories: []string{"x"}, Enclosures: []river.Enclosure{{URL: "http://e/", Type: "audio/mpeg", Length: 5, Duration: 1.5, Title: "t"}},
+		Image: "http://i/", Comments: "http://c/", InReplyTo: "http://r/", Via: "v", Nested: []river.Content{{Title: "n", Nested: []river.Content{{Text: "nn"}}}}, More: true}
+	it.EditedAt, it.WithdrawnAt, it.Hash = s.in(time.Second), s.in(2*time.Second), -1<<63
+	s.readFeed(src.ID, it)
+	want := river.Entry{Item: it, Source: river.EntrySource{ID: src.ID, Title: src.URL, URL: src.URL, Categories: []string{"c"}}}
+	same(t, "entry", s.ask(river.ItemQuery{Reader: "ann"}), []river.Entry{want})
+	same(t, "place", it.Place(), river.Place{At: s.in(-time.Hour).UnixMilli(), ID: it.ID})
+}
+
+func newestFirst(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 0, 5)...)
+	same(t, "newest", s.titles(river.ItemQuery{Reader: "ann", Limit: 2}), []string{"Title 0", "Title 1"})
+	same(t, "oldest", s.titles(river.ItemQuery{Reader: "ann", Limit: 2, Oldest: true}), []string{"Title 4", "Title 3"})
+	list := s.ask(river.ItemQuery{Reader: "ann"})
+	same(t, "before", s.titles(river.ItemQuery{Reader: "ann", Before: list[2].Place()}), []string{"Title 3", "Title 4"})
+	same(t, "newer", s.titles(river.ItemQuery{Reader: "ann", Before: list[2].Place(), Oldest: true}), []string{"Title 1", "Title 0"})
+	same(t, "from to", s.titles(river.ItemQuery{Reader: "ann", From: list[3].At, To: list[1].At}), []string{"Title 2", "Title 3"})
+}
+
+func editedItem(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 3)
+	s.readFeed(src.ID, put...)
+	yes := true
+	must(t, s.MarkItems(s.ctx, "ann", ids(put)[1:2], &yes, &yes, s.now))
+	was := s.ask(river.ItemQuery{Reader: "ann"})[1]
+	s.pass(time.Hour)
+	now := s.anItem(src.ID, 1, s.now) // its place is asked for elsewhere, in vain
+	now.Title, now.HTML, now.EditedAt, now.Hash = "edited", "<p>edited</p>", s.now, 99
+	s.readFeed(src.ID, now)
+	got := s.ask(river.ItemQuery{Reader: "ann"})[1]
+	was.Item.Seq, was.EditedAt, was.Hash, was.Title, was.HTML = now.Seq, s.now, 99, "edited", "<p>edited</p>"
+	same(t, "edited", got, was)
+	same(t, "counted once", s.sourceNow(src.ID).Items, int64(3))
+	same(t, "changed", s.titles(river.ItemQuery{Reader: "ann", ChangedIn: 3}), []string{"edited"})
+	same(t, "by seq", s.titles(river.ItemQuery{Reader: "ann", BySeq: true, Limit: 2}), []string{"edited", "Title 2"})
+	same(t, "by first", s.titles(river.ItemQuery{Reader: "ann", ByFirst: true, Limit: 2}), []string{"Title 2", "edited"})
+}
+
+func withdrawnItem(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 2)
+	s.readFeed(src.ID, put...)
+	got := s.take(src.ID)
+	s.save(river.Saved{Source: got, Withdrawn: []river.Item{{ID: put[0].ID, Seq: 50, WithdrawnAt: s.now}, {ID: 7, Seq: 51, WithdrawnAt: s.now}}})
+	want := put[0]
+	want.Seq, want.WithdrawnAt = 50, s.now
+	list := s.ask(river.ItemQuery{Reader: "ann"})
+	same(t, "withdrawn", list[0].Item, want)
+	same(t, "the other", list[1].Item, put[1])
+	same(t, "number", len(list), 2)
+}
+
+func knownItems(t *testing.T, s *stream) {
+	src, other := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
+	put, others := s.items(src.ID, 0, 2), s.items(other.ID, 0, 1)
+	s.readFeed(src.ID, put...)
+	s.readFeed(other.ID, others...)
+	got, err := s.KnownItems(s.ctx, src.ID, append(append(ids(put), ids(others)...), 1, put[0].ID))
+	must(t, err)
+	same(t, "known", len(got), 2)
+	for _, it := range put {
+		k := got[it.ID]
+		same(t, "item", []any{k.Hash, k.At, k.ReadAt, k.EditedAt, k.WithdrawnAt, k.Title}, []any{it.Hash, it.At, it.ReadAt, it.EditedAt, it.WithdrawnAt, it.Title})
+	}
+	got, err = s.KnownItems(s.ctx, src.ID, nil)
+	same(t, "none", []any{len(got), err}, []any{0, error(nil)})
+}
+
+func nothingNew(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 0, 2)...)
+	before := s.ask(river.ItemQuery{Reader: "ann"})
+	got := s.take(src.ID)
+	s.save(river.Saved{Source: got})
+	same(t, "items", s.ask(river.ItemQuery{Reader: "ann"}), before)
+	same(t, "source", s.sourceNow(src.ID).Items, int64(2))
+}
+
+func twiceInOne(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	a, b := s.anItem(src.ID, 1, s.now), s.anItem(src.ID, 1, s.now)
+	b.Title = "the last"
+	s.readFeed(src.ID, a, b)
+	same(t, "items", s.titles(river.ItemQuery{Reader: "ann"}), []string{"the last"})
+	same(t, "counted", s.sourceNow(src.ID).Items, int64(1))
+}
+
+func timeless(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.anItem(src.ID, 1, time.Time{}))
+	same(t, "at", s.ask(river.ItemQuery{Reader: "ann"})[0].At, s.now)
+}
+
+func oddTimes(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	var put []river.Item
+	for n, year := range []int{9999, 2300, 2040, 1970, 1969, 1800, 2} {
+		put = append(put, s.anItem(src.ID, n, time.Date(year, 1, 1, 0, 0, 0, n, time.UTC)))
+	}
+	s.readFeed(src.ID, put...)
+	list := s.ask(river.ItemQuery{Reader: "ann"})
+	same(t, "number", len(list), 7)
+	for i := 1; i < len(list); i++ {
+		if list[i].At.After(list[i-1].At) {
+			t.Errorf("%v comes after %v", list[i].At, list[i-1].At)
+		}
+	}
+	same(t, "1970", list[3].At, time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC))
+	var all []string
+	q := river.ItemQuery{Reader: "ann", Limit: 1}
+	for page := s.ask(q); len(page) > 0; page = s.ask(q) {
+		all = append(all, page[0].Title)
+		q.Before = page[0].Place()
+	}
+	same(t, "by page", len(all), 7)
+}
+
+func bareEntries(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	it := s.anItem(src.ID, 1, s.now)
+	s.readFeed(src.ID, it)
+	it.Content = river.Content{Title: it.Title, Link: it.Link}
+	same(t, "bare", s.ask(river.ItemQuery{Reader: "ann", Bare: true})[0].Item, it)
+}
+
+func changedItems(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 0, 5)...)
+	edited := s.anItem(src.ID, 2, s.now)
+	s.readFeed(src.ID, edited)
+	list, err := s.Changed(s.ctx, 3, 2)
+	must(t, err)
+	var got [][]int64
+	for _, it := range list {
+		got = append(got, []int64{it.Seq, it.First, it.SourceID})
+	}
+	same(t, "changed", got, [][]int64{{4, 4, src.ID}, {5, 5, src.ID}})
+	list, err = s.Changed(s.ctx, 5, 100)
+	same(t, "the edited one", []any{len(list), list[0].ID, list[0].Seq, list[0].First, err}, []any{1, edited.ID, int64(6), int64(3), error(nil)})
+}
+
+func tooManyKeys(t *testing.T, s *stream) {
+	many := make([]int64, 1001)
+	for _, q := range []river.ItemQuery{{IDs: many}, {Firsts: many}, {Sources: many}, {Categories: slices.Repeat([]string{"c"}, 1001)}} {
+		_, err := s.Items(s.ctx, q)
+		faulty(t, err, fault.Invalid)
+	}
+}
+
+func starredOnly(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 3)
+	s.readFeed(src.ID, put...)
+	s.followFeed("bob", feedURL(1))
+	yes := true
+	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &yes, s.now))
+	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID})
+	must(t, err)
+	for name, one := range map[string]struct {
+		q river.ItemQuery
+		n int
+	}{
+		"all": {river.ItemQuery{}, 0}, "source": {river.ItemQuery{SourceID: src.ID}, 0}, "starred": {river.ItemQuery{Starred: true}, 1},
+		"ids": {river.ItemQuery{IDs: ids(put)}, 1}, "firsts": {river.ItemQuery{Firsts: []int64{1, 2, 3}}, 1},
+		"starred of it": {river.ItemQuery{Starred: true, SourceID: src.ID}, 1}, "starred unread": {river.ItemQuery{Starred: true, Unread: true}, 1},
+	} {
+		one.q.Reader = "ann"
+		same(t, name, len(s.ask(one.q)), one.n)
+	}
+	e := s.ask(river.ItemQuery{Reader: "ann", Starred: true})[0]
+	same(t, "as it is", []any{e.Read, e.Starred, e.Source.Title, e.Source.Categories}, []any{false, true, src.URL, []string(nil)})
+	no := false
+	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &no, s.now))
+	same(t, "not starred any more", len(s.ask(river.ItemQuery{Reader: "ann", IDs: ids(put)})), 0)
+}
+
+func marksByReader(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.followFeed("bob", feedURL(1))
+	put := s.items(src.ID, 0, 2)
+	s.readFeed(src.ID, put...)
+	yes, no := true, false
+	must(t, s.MarkItems(s.ctx, "ann", ids(put), &yes, nil, s.now))
+	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &yes, s.now))
+	must(t, s.MarkItems(s.ctx, "ann", ids(put)[1:], &no, nil, s.now))
+	must(t, s.MarkItems(s.ctx, "ann", append(ids(put), 1, 2, 3), nil, nil, s.now))
+	must(t, s.MarkItems(s.ctx, "ann", nil, &yes, &yes, s.now))
+	list := s.ask(river.ItemQuery{Reader: "ann"})
+	same(t, "ann's", []river.Mark{list[0].Mark, list[1].Mark}, []river.Mark{{Read: true, Starred: true, StarredAt: s.now}, {}})
+	list = s.ask(river.ItemQuery{Reader: "bob"})
+	same(t, "bob's", []river.Mark{list[0].Mark, list[1].Mark}, []river.Mark{{}, {}})
+}
+
+func starTime(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 1)
+	s.readFeed(src.ID, put...)
+	yes, no := true, false
+	star := func() time.Time { return s.ask(river.ItemQuery{Reader: "ann"})[0].StarredAt }
+	for _, step := range []struct {
+		set  *bool
+		want time.Time
+	}{{&yes, s.in(time.Minute)}, {&yes, s.in(time.Minute)}, {nil, s.in(time.Minute)}, {&no, time.Time{}}, {&yes, s.in(5 * time.Minute)}} {
+		s.pass(time.Minute)
+		must(t, s.MarkItems(s.ctx, "ann", ids(put), &yes, step.set, s.now))
+		same(t, "starred at", star(), step.want)
+	}
+}
+
+func strangersMarks(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 1)
+	s.readFeed(src.ID, put...)
+	yes := true
+	must(t, s.MarkItems(s.ctx, "bob", ids(put), &yes, &yes, s.now))
+	same(t, "starred", s.titles(river.ItemQuery{Reader: "bob", Starred: true}), []string{})
+	same(t, "by id", s.titles(river.ItemQuery{Reader: "bob", IDs: ids(put)}), []string{})
+}
+
+func markAllRead(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 4)
+	s.readFeed(src.ID, put...)
+	no, yes := false, true
+	must(t, s.MarkItems(s.ctx, "ann", ids(put), &no, nil, s.now))
+	must(t, s.MarkItems(s.ctx, "ann", ids(put)[3:], &yes, &yes, s.now))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", put[1].At))
+	same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0"})
+	same(t, "read", s.titles(river.ItemQuery{Reader: "ann", Read: true}), []string{"Title 1", "Title 2", "Title 3"})
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", put[2].At))
+	same(t, "an earlier time changes nothing", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0"})
+	same(t, "to", s.one("ann", src.ID).ReadTo, put[1].At)
+	same(t, "stars stay", s.titles(river.ItemQuery{Reader: "ann", Starred: true}), []string{"Title 3"})
+	s.pass(time.Minute)
+	s.readFeed(src.ID, s.anItem(src.ID, 9, s.now))
+	same(t, "new ones are unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 9", "Title 0"})
+}
+
+func markSomeRead(t *testing.T, s *stream) {
+	for n := range 3 {
+		src := s.followFeed("ann", feedURL(n), []string{"c", "c", "d"}[n])
+		s.followFeed("bob", feedURL(n))
+		s.readFeed(src.ID, s.anItem(src.ID, n, s.in(-time.Duration(n)*time.Minute)))
+	}
+	must(t, s.MarkAllRead(s.ctx, "ann", river.SourceID(feedURL(1)), "", s.now))
+	same(t, "source", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0", "Title 2"})
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "c", s.now))
+	same(t, "category", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2"})
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "none", s.now))
+	same(t, "none", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2"})
+	same(t, "bob's", len(s.ask(river.ItemQuery{Reader: "bob", Unread: true})), 3)
+}
+
+func unreadAgain(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 5)
+	s.readFeed(src.ID, put...)
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", s.now))
+	no := false
+	must(t, s.MarkItems(s.ctx, "ann", []int64{put[2].ID, put[3].ID}, &no, nil, s.now))
+	same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2", "Title 3"})
+	n, err := s.CountUnread(s.ctx, "ann")
+	same(t, "counted", []any{n[src.ID].Items, err}, []any{int64(2), error(nil)})
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", s.now))
+	same(t, "all read", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{})
+}
+
+func newestSeq(t *testing.T, s *stream) {
+	n, err := s.NewestSeq(s.ctx)
+	same(t, "none", []any{n, err}, []any{int64(0), error(nil)})
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 0, 4)...)
+	s.readFeed(src.ID, s.anItem(src.ID, 0, s.now))
+	n, err = s.NewestSeq(s.ctx)
+	same(t, "newest", []any{n, err}, []any{int64(5), error(nil)})
+}
+
+func itemsCounted(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 3, 5)...)
+	got := s.sourceNow(src.ID)
+	same(t, "source", []any{got.Items, got.NewestAt}, []any{int64(2), s.in(-3 * time.Minute)})
+	s.readFeed(src.ID, s.items(src.ID, 4, 7)...)
+	got = s.sourceNow(src.ID)
+	same(t, "source", []any{got.Items, got.NewestAt}, []any{int64(4), s.in(-3 * time.Minute)})
+}
+
+func sameGUID(t *testing.T, s *stream) {
+	for n := range 2 {
+		src := s.followFeed("ann", feedURL(n))
+		s.readFeed(src.ID, s.items(src.ID, 0, 2)...)
+	}
+	same(t, "items", len(s.ask(river.ItemQuery{Reader: "ann"})), 4)
+}
+
+func riverSearchTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"SearchesFindTheirWords":                      riverTest(searches),
+		"ASearchForNothingIsRefusedWithAHelpfulWord":  riverTest(searchNothing),
+		"WhatIsNotIndexedYetIsFoundAfterwards":        riverTest(indexLater),
+		"AnEditedItemIsFoundByItsNewWordsOnly":        riverTest(searchEdited),
+		"ASearchStaysWithinWhatIsAsked":               riverTest(searchWithin),
+		"NothingThatIsTypedIsSyntax":                  riverTest(searchSyntax),
+		"TheSameIsFoundAmongStarsHoweverManyThereAre": riverTest(searchStars),
+		"IndexingSaysHowManyItMadeSearchable":         riverTest(indexCounts),
+		"ASearchInTheMiddleOfTheRiverGoesOn":          riverTest(searchPages),
+	}
+}
+
+// library reads items with these texts, the first the newest.
+func (s *stream) library(reader, url string, texts ...string) river.Source {
+	src := s.followFeed(reader, url)
+	var put []river.Item
+	for n, text := range texts {
+		it := s.anItem(src.ID, n, s.in(-time.Duration(n)*time.Minute))
+		it.Title, it.Text, _ = strings.Cut(text, "|")
+		it.HTML = ""
+		put = append(put, it)
+	}
+	s.readFeed(src.ID, put...)
+	s.index()
+	return src
+}
+
+func searches(t *testing.T, s *stream) {
+	texts := []string{
+		"Café in ZÜRICH|open at night", "Foo-bar and baz|state of the art", "東京タワー|日本語の文章", "don't panic|Wi-Fi 6e, C++ and C#",
+		"numbers|1234 and v2.0", "the title|the body", "Straße|ﬁnal ﬁx", "Привет мир|ёлка", "한국어 문장|안녕하세요", "emoji ☂ only|🎉",
+	}
+	src := s.library("ann", feedURL(1), texts...)
+	it := s.anItem(src.ID, 50, s.in(-time.Hour))
+	it.Title, it.Text, it.Authors, it.Categories = "by", "", []string{"Jane Doe"}, []string{"gardening"}
+	it.Enclosures, it.Nested = []river.Enclosure{{Title: "episode"}}, []river.Content{{Title: "quoted", Nested: []river.Content{{Text: "deeply"}}}}
+	s.readFeed(src.ID, it)
+	s.index()
+	for match, want := range map[string]string{
+		"cafe": "Café in ZÜRICH", "CAFÉ zurich": "Café in ZÜRICH", "zuri": "Café in ZÜRICH", "zuri night": "", "night zuri": "Café in ZÜRICH", "zur": "Café in ZÜRICH",
+		"foo": "Foo-bar and baz", "foo-bar": "Foo-bar and baz", "bar-foo": "", `"bar and baz"`: "Foo-bar and baz", `"bar baz"`: "", `“bar and”`: "Foo-bar and baz",
+		"foo-ba": "", "foo-baz": "", "東京": "東京タワー", "京東": "", "タワー": "東京タワー", "文章": "東京タワー", "don't": "don't panic", "dont": "",
+		"wi-fi": "don't panic", "C++": "don't panic", "6e": "don't panic", "v2.0": "numbers", "1234": "numbers", "123": "numbers",
+		"title -nothing": "the title", "title -body": "", "-body title": "the title|", "the": "the title|Foo-bar and baz", "straße": "Straße", "final": "Straße",
+		"привет": "Привет мир", "елка": "Привет мир", "ПРИВ": "Привет мир", "한국어": "한국어 문장", "안녕": "한국어 문장", "jane doe": "by", "gardening": "by",
+		"episode": "by", "quoted deeply": "by", `"title the"`: "", `"the title" "the body"`: "the title", "☂ emoji": "emoji ☂ only", `title -"the body"`: "",
+		"emoji -panic -cafe": "emoji ☂ only", "title --body": "the title", "ti": "", "tit": "the title",
+	} {
+		want := strings.Split(strings.TrimSuffix(want, "|"), "|")
+		if match == "-body title" {
+			want = []string{""}
+		}
+		got := s.titles(river.ItemQuery{Reader: "ann", Match: match})
+		slices.Sort(want)
+		slices.Sort(got)
+		if want[0] == "" {
+			want = []string{}
+		}
+		same(t, fmt.Sprintf("%q", match), got, want)
+	}
+}
+
+func searchNothing(t *testing.T, s *stream) {
+	s.library("ann", feedURL(1), "a|b")
+	for _, match := range []string{"-a", "-a -b", "!!!", `""`, "☂", "-", `-"a b"`, strings.Repeat("a ", 70), strings.Repeat("a", 2001), "\x00"} {
+		_, err := s.Items(s.ctx, river.ItemQuery{Reader: "ann", Match: match})
+		faulty(t, err, fault.Invalid)
+	}
+	same(t, "nothing to look for is no search", len(s.ask(river.ItemQuery{Reader: "ann", Match: "  \t"})), 1)
+}
+
+func indexLater(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 0, 3)...)
+	same(t, "not yet", s.titles(river.ItemQuery{Reader: "ann", Match: "title"}), []string{})
+	n, err := s.IndexItems(s.ctx, 2)
+	same(t, "the newest first", []any{n, err, s.titles(river.ItemQuery{Reader: "ann", Match: "title"})}, []any{2, error(nil), []string{"Title 0", "Title 1"}})
+	s.index()
+	same(t, "all", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title"})), 3)
+}
+
+func indexCounts(t *testing.T, s *stream) {
+	n, err := s.IndexItems(s.ctx, 10)
+	same(t, "none", []any{n, err}, []any{0, error(nil)})
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID, s.items(src.ID, 0, 130)...)
+	for _, want := range []int{100, 30, 0} {
+		n, err := s.IndexItems(s.ctx, 100)
+		same(t, "indexed", []any{n, err}, []any{want, error(nil)})
+	}
+}
+
+func searchEdited(t *testing.T, s *stream) {
+	src := s.library("ann", feedURL(1), "early|words", "other|words")
+	it := s.anItem(src.ID, 0, s.now)
+	it.Title, it.Text = "late", "words"
+	s.readFeed(src.ID, it)
+	s.index()
+	same(t, "old", s.titles(river.ItemQuery{Reader: "ann", Match: "early"}), []string{})
+	same(t, "new", s.titles(river.ItemQuery{Reader: "ann", Match: "late"}), []string{"late"})
+	same(t, "both", s.titles(river.ItemQuery{Reader: "ann", Match: "words"}), []string{"late", "other"})
+}
+
+func searchWithin(t *testing.T, s *stream) {
+	a := s.library("ann", feedURL(1), "word one", "word two")
+	b := s.library("bob", feedURL(2), "word three")
+	s.followFeed("ann", feedURL(3), "c")
+	same(t, "reader", s.titles(river.ItemQuery{Reader: "bob", Match: "word"}), []string{"word three"})
+	same(t, "source", s.titles(river.ItemQuery{Reader: "ann", Match: "word", SourceID: b.ID}), []string{})
+	same(t, "sources", s.titles(river.ItemQuery{Reader: "ann", Match: "word", Sources: []int64{a.ID, b.ID}}), []string{"word one", "word two"})
+	same(t, "category", s.titles(river.ItemQuery{Reader: "ann", Match: "word", Category: "c"}), []string{})
+	ids := s.ask(river.ItemQuery{Reader: "ann"})
+	same(t, "ids", s.titles(river.ItemQuery{Reader: "ann", Match: "two", IDs: []int64{ids[0].ID, ids[1].ID}}), []string{"word two"})
+}
+
+func searchSyntax(t *testing.T, s *stream) {
+	s.library("ann", feedURL(1), "and or not near words item rowid|a b c")
+	for _, match := range []string{`AND`, `NOT`, `or "`, `near(a, 5)`, `words:a`, `{words}: a`, `^and`, `a*`, `a + b`, `(a`, `a)`, `'a'`, `a & b`, `a | b`, `!a`, `a <-> b`, `a:*`,
+		`"a" "b`, `a OR b`, `a;b`, `a\`, `\'a`, `a''b`, "a\x00b", "a\xffb", `\`, `%a%`, `$1 a`, "a\u2028b", "\uE000a", "a \uE001"} {
+		_, err := s.Items(s.ctx, river.ItemQuery{Reader: "ann", Match: match})
+		if err != nil && fault.CodeOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", match, err)
+		}
+	}
+	for match, n := range map[string]int{"AND": 1, "a OR b": 1, "a AND x": 0, "NOT a": 1, "a*": 1, "words:a": 0, "a & b": 1} {
+		same(t, match, len(s.ask(river.ItemQuery{Reader: "ann", Match: match})), n)
+	}
+}
+
+func searchStars(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 700)
+	s.readFeed(src.ID, put...)
+	s.index()
+	yes := true
+	for _, n := range []int{1, 20, 650} {
+		must(t, s.MarkItems(s.ctx, "ann", ids(put)[:n], nil, &yes, s.now))
+		same(t, "starred", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title", Starred: true, Limit: 1000})), n)
+		same(t, "a page", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title", Starred: true, Limit: 10})), min(n, 10))
+		same(t, "one", s.titles(river.ItemQuery{Reader: "ann", Match: "7", Starred: true}), map[bool][]string{true: {"Title 7"}, false: {}}[n > 7])
+	}
+}
+
+func searchPages(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	other := s.followFeed("bob", feedURL(2))
+	s.readFeed(other.ID, s.items(other.ID, 0, 900)...)
+	s.readFeed(src.ID, s.items(src.ID, 300, 330)...)
+	s.index()
+	var got []string
+	q := river.ItemQuery{Reader: "ann", Match: "title", Limit: 7}
+	for page := s.ask(q); len(page) > 0; page = s.ask(q) {
+		for _, e := range page {
+			got = append(got, e.Title)
+		}
+		q.Before = page[len(page)-1].Place()
+	}
+	same(t, "found", []any{len(got), got[0], got[29]}, []any{30, "Title 300", "Title 329"})
+}
