@@ -18,7 +18,7 @@ import (
 func joinPush(r *river.River, e *upstream.Engine, h *hub.Hub) {
 	r.Push = &readerPush{engine: e, own: e.Options.Own, readers: r, since: e.Now()}
 	e.Signal, e.Options.Known = takeSignal(r, h), known(r)
-	h.Heard = r.Heard
+	h.Heard = r.HeardAny
 }
 
 // readerNews is what is told to those who read feeds here; *river.River is one.

@@ -170,11 +170,11 @@ type Hub struct {
 	Now     func() time.Time // the program's steady clock; nil: time.Now
 	// Hints carries "something is due" between nodes: Wake sends it. Nil for one node.
 	Hint func()
-	// Heard tells those who read feeds in this program that one changed, by its URL;
-	// door is that of the ping. known says that they read it, and then what follows is
-	// on disk. Every ping asks it before its answer, so it must be quick; an error is the
-	// ping's. Nil: nobody reads here.
-	Heard func(ctx context.Context, url, door string) (known bool, err error)
+	// Heard tells those who read feeds in this program that one changed, by the URLs that
+	// it has, each once; door is that of the ping. known says that they read it, and then
+	// what follows is on disk. Every ping asks it before its answer, so it must be quick;
+	// an error is the ping's. Nil: nobody reads here.
+	Heard func(ctx context.Context, urls []string, door string) (known bool, err error)
 	// Busy reports that much in this process waits for a processor, so that more at
 	// once would only take longer each. It is asked often. Nil: never.
 	Busy func() bool

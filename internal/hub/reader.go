@@ -16,24 +16,22 @@ func (h *Hub) tellReaders(ctx context.Context, p Ping, urls []string, topics []T
 	if h.Heard == nil || p.Told {
 		return p.Told, nil
 	}
-	names := slices.Clone(urls)
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, u := range urls {
+		add(u)
+	}
 	for _, t := range topics {
-		names = append(names, t.URL)
+		add(t.URL)
 		if t.About.Self != "" && !h.private(t.About.Self) {
-			names = append(names, t.About.Self)
+			add(t.About.Self)
 		}
 	}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			continue
-		}
-		known, err := h.Heard(ctx, name, p.Door)
-		if err != nil {
-			return read, err
-		}
-		read = read || known
-	}
-	return read, nil
+	return h.Heard(ctx, names, p.Door)
 }
 
 // pingRead answers a ping of a feed to which nobody is subscribed, but which is read

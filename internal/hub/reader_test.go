@@ -18,11 +18,13 @@ const readURL = "http://feeds.test/read.xml"
 // readers makes the hub's program read one feed, and returns what it was told.
 func (w *world) readers(feed string) func() []string {
 	var heard []string
-	w.hub.Heard = func(_ context.Context, url, door string) (bool, error) {
+	w.hub.Heard = func(_ context.Context, urls []string, door string) (bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		heard = append(heard, door+" "+url)
-		return url == feed, nil
+		for _, url := range urls {
+			heard = append(heard, door+" "+url)
+		}
+		return slices.Contains(urls, feed), nil
 	}
 	return func() []string {
 		w.mu.Lock()
@@ -70,7 +72,7 @@ func TestAPingIsNotAcknowledgedBeforeTheReadersHaveIt(t *testing.T) {
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		away := fault.New(fault.Unavailable, "The database is away.")
-		w.hub.Heard = func(context.Context, string, string) (bool, error) { return false, away }
+		w.hub.Heard = func(context.Context, []string, string) (bool, error) { return false, away }
 		for what, do := range map[string]func() error{
 			"ping":           func() error { _, err := w.ping(); return err },
 			"of another":     func() error { _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL}); return err },

@@ -3,6 +3,7 @@ package river
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"cloudburst/feedstate"
@@ -20,37 +21,48 @@ const mostAnnounced = 256
 //
 // spec:cloudburst#river-push-is-durable
 func (r *River) Heard(ctx context.Context, url, door string) (known bool, err error) {
-	r.Init()
-	ids, err := r.Store.HearSources(ctx, url, door, r.hearing())
-	if err != nil || len(ids) == 0 {
+	return r.heard(ctx, []string{url}, door)
+}
+
+// HeardAny is Heard for a document with several addresses, of which few are followed. A
+// source that is known by several of them is read once. With an error, some may have been
+// heard.
+func (r *River) HeardAny(ctx context.Context, urls []string, door string) (known bool, err error) {
+	if len(urls) < 2 {
+		return r.heard(ctx, urls, door)
+	}
+	named, err := r.Store.NamedSources(ctx, urls)
+	if err != nil {
 		return false, err
+	}
+	return r.heard(ctx, named, door)
+}
+
+// heard makes due what the urls mean, and then has it read: what is announced while it is
+// being read would be read again.
+func (r *River) heard(ctx context.Context, urls []string, door string) (known bool, err error) {
+	r.Init()
+	var ids []int64
+	for _, u := range urls {
+		var more []int64
+		if more, err = r.Store.HearSources(ctx, u, door, r.hearing()); err != nil {
+			break
+		}
+		for _, id := range more {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
 	}
 	for _, id := range ids {
 		if !r.desk.announce(id) {
 			r.readAgain(ctx, id, door)
 		}
 	}
-	if r.Hint != nil && !r.open.Load() {
+	if len(ids) > 0 && r.Hint != nil && !r.open.Load() {
 		r.Hint()
 	}
-	return true, nil
-}
-
-// HeardAny is Heard for a document with several addresses, of which few are followed.
-func (r *River) HeardAny(ctx context.Context, urls []string, door string) (known bool, err error) {
-	r.Init()
-	named, err := r.Store.NamedSources(ctx, urls)
-	if err != nil {
-		return false, err
-	}
-	for _, u := range named {
-		one, err := r.Heard(ctx, u, door)
-		if err != nil {
-			return known, err
-		}
-		known = known || one
-	}
-	return known, nil
+	return len(ids) > 0, err
 }
 
 // hearing is the moment of an announcement. No two have the same, so that one that comes

@@ -152,6 +152,24 @@ func TestAnAnnouncementThatNobodyDealtWithIsReadAfterARestart(t *testing.T) {
 	})
 }
 
+func TestNewsByAllNamesOfAFeedIsReadOnce(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		w.requests()
+		names := []string{feedURL, "http://feeds.test/self.xml", "http://feeds.test/unknown"}
+		if known, err := w.river.HeardAny(t.Context(), names, "save"); !known || err != nil {
+			t.Fatalf("%v, %v", known, err)
+		}
+		w.pass(5 * time.Second)
+		if n := len(w.requests()); n != 1 {
+			t.Errorf("%d readings", n)
+		}
+	})
+}
+
 func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *testing.T) {
 	t.Parallel()
 	for name, announces := range map[string]bool{"announces": true, "forgets": false} {
@@ -188,12 +206,34 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 				if announces && (n < 1 || n > 3 || !strings.Contains(e.Trust, "100 %") || !strings.Contains(e.Trust, "once a day")) {
 					t.Errorf("%d polls in two days: %s", n, e.Trust)
 				}
+				if early := strings.Contains(strings.Join(e.Notes, " "), "planned before"); early {
+					t.Error("a note about a plan that was carried out long ago")
+				}
 				if !announces && (n < 20 || !strings.Contains(e.Trust, "below 90 %")) {
 					t.Errorf("%d polls in two days: %s", n, e.Trust)
 				}
 			})
 		})
 	}
+}
+
+func TestAPlanFromBeforeTheHubSpokeIsExplained(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		w.push.yes()
+		w.serve(feedURL, tagged(rss(hubbed, "b", "a"), `"b"`))
+		if _, err := w.river.Heard(t.Context(), feedURL, "notify-websub"); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(10 * time.Second)
+		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
+		if err != nil || e.Decision.Considered[0].Rule != feedstate.RulePush || !strings.Contains(strings.Join(e.Notes, " "), "planned before") {
+			t.Errorf("%s; %+v; notes %q: %v", e.Sentence, e.Decision.Considered, e.Notes, err)
+		}
+	})
 }
 
 func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
