@@ -34,6 +34,7 @@ type Poll struct {
 	Many   int // items below the pages [100,000]
 	Open   int // live pages that are open [5,000]
 	Posts  int // that are followed to the screen [200]
+	Passes int // over unchanged feeds in a round, for one alone is over too soon [5]
 	Only   string
 }
 
@@ -68,6 +69,7 @@ pages are opened, and posts are saved and followed until they are on a screen.`,
 	f.IntVar(&o.Many, "many", 100_000, "items below the pages")
 	f.IntVar(&o.Open, "open", 5000, "live pages that are open")
 	f.IntVar(&o.Posts, "posts", 200, "posts that are followed from the save to the screen")
+	f.IntVar(&o.Passes, "passes", 5, "passes over unchanged feeds in each round")
 	f.StringVar(&o.Only, "only", "", "reading, pages or live, and nothing else")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
@@ -86,6 +88,7 @@ func feedsCommand() *cobra.Command {
 func (b Poll) Run(ctx context.Context) (*Report, error) {
 	b.Feeds, b.Size, b.Items, b.AtOnce = orElse(b.Feeds, 500), orElse(b.Size, 45_000), orElse(b.Items, 20), orElse(b.AtOnce, 64)
 	b.Many, b.Open, b.Posts = orElse(b.Many, 100_000), orElse(b.Open, 5000), orElse(b.Posts, 200)
+	b.Passes = orElse(b.Passes, 5)
 	switch b.Only {
 	case "", PollReading, PollPages, PollLive:
 	default:
@@ -224,8 +227,6 @@ type polled struct {
 	lost, items                        int64
 }
 
-const unchangedPasses = 5 // in a round, for one alone is over too soon
-
 func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p *polled) (err error) {
 	dir := filepath.Join(s.dir, fmt.Sprintf("reader%d", i))
 	r, err := b.open(ctx, s, dir)
@@ -259,9 +260,9 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	if err != nil {
 		return err
 	}
-	p.cpu = append(p.cpu, float64((processCPU()-cpu).Microseconds())/n/unchangedPasses)
-	p.unchanged = append(p.unchanged, unchangedPasses*n/whole.Seconds())
-	if c, err := feeds.counts(); err != nil || c.Full != int64(b.Feeds) || c.Unchanged != int64(b.Feeds*unchangedPasses) {
+	p.cpu = append(p.cpu, float64((processCPU()-cpu).Microseconds())/n/float64(b.Passes))
+	p.unchanged = append(p.unchanged, float64(b.Passes)*n/whole.Seconds())
+	if c, err := feeds.counts(); err != nil || c.Full != int64(b.Feeds) || c.Unchanged != int64(b.Feeds*b.Passes) {
 		return fmt.Errorf("the feeds were asked for %+v, %w", c, err)
 	}
 	if err := feeds.call("add", nil, nil); err != nil {
@@ -314,7 +315,7 @@ func (b Poll) unchanged(ctx context.Context, s *stage, r *pollReader, i int) (wh
 		return 0, err
 	}
 	defer stop()
-	for range unchangedPasses {
+	for range b.Passes {
 		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
 		if err != nil {
 			return 0, err
@@ -340,9 +341,11 @@ func (b Poll) follow(ctx context.Context, r *pollReader, feeds *feedProcess) err
 	return err
 }
 
+const foundWithin = 5 * time.Minute
+
 // indexed waits until everything that came can be found by its words.
 func (r *pollReader) indexed(ctx context.Context) error {
-	for begin := time.Now(); time.Since(begin) < time.Minute; {
+	for begin := time.Now(); time.Since(begin) < foundWithin; {
 		list, err := r.river.Items(ctx, river.ItemQuery{Match: "item", Oldest: true, Limit: 1})
 		if err != nil {
 			return err
@@ -355,7 +358,7 @@ func (r *pollReader) indexed(ctx context.Context) error {
 			return nil
 		}
 	}
-	return errors.New("what came cannot be found by its words after a minute")
+	return errors.New("what came cannot be found by its words after five minutes")
 }
 
 // bare asks for the same documents and keeps nothing.
@@ -401,15 +404,15 @@ func (b Poll) bare(ctx context.Context, r *pollReader, feeds *feedProcess, p *po
 	p.bareFullCPU = append(p.bareFullCPU, float64((processCPU()-cpu).Microseconds())/float64(b.Feeds))
 	cpu = processCPU()
 	total := 0.0
-	for range unchangedPasses {
+	for range b.Passes {
 		none, err := run(true)
 		if err != nil {
 			return err
 		}
 		total += 1 / none
 	}
-	p.bareCPU = append(p.bareCPU, float64((processCPU()-cpu).Microseconds())/float64(b.Feeds)/unchangedPasses)
-	p.bareFull, p.bareNone = append(p.bareFull, full), append(p.bareNone, unchangedPasses/total)
+	p.bareCPU = append(p.bareCPU, float64((processCPU()-cpu).Microseconds())/float64(b.Feeds*b.Passes))
+	p.bareFull, p.bareNone = append(p.bareFull, full), append(p.bareNone, float64(b.Passes)/total)
 	_, err = feeds.counts() // they begin anew
 	runtime.GC()
 	return err
