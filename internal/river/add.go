@@ -49,13 +49,10 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
-	for i, u := range a.urls {
+	for _, u := range a.urls {
 		done, ok, err := a.known(ctx, u)
 		if ok || err != nil {
 			return done, err
-		}
-		if i == len(a.urls)-1 {
-			break
 		}
 	}
 	unlock, err := r.lockAddress(ctx, a.urls[len(a.urls)-1])
@@ -79,7 +76,6 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 type addition struct {
 	*River
 	q      Request // its Login sealed
-	plain  Login
 	urls   []string
 	origin string // of what was typed: the only one that sees the login
 }
@@ -92,9 +88,12 @@ func (r *River) adding(q Request) (*addition, error) {
 	if q.Login.Kind == "" {
 		q.Login = typed.login
 	}
-	a := &addition{River: r, plain: q.Login, urls: typed.urls}
+	a := &addition{River: r, urls: typed.urls}
 	if err := q.Login.check(); err != nil {
 		return nil, err
+	}
+	if q.Login.Kind != "" {
+		a.urls = a.urls[:1] // no password goes over http because https failed
 	}
 	if q.Title, err = checkTitle(q.Title); err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func (a *addition) known(ctx context.Context, url string) (done Added, ok bool, 
 	if err != nil {
 		return Added{}, false, err
 	}
-	login := a.q.Login.Kind != ""
+	login := a.sees(url)
 	i := slices.IndexFunc(list, func(s Source) bool { return mine[s.ID] && (s.Private() || !login) })
 	if i < 0 && !login {
 		i = slices.IndexFunc(list, func(s Source) bool { return !s.Private() })
@@ -138,8 +137,8 @@ func (a *addition) known(ctx context.Context, url string) (done Added, ok bool, 
 
 // read asks url for what it is.
 func (a *addition) read(ctx context.Context, url string) (Added, error) {
-	s := a.source(url)
 	a.origin = originOf(url)
+	s := a.source(url)
 	got := a.get(ctx, &s, feedstate.ByHand)
 	if err := unanswered(&s, got); err != nil {
 		return Added{}, err
@@ -150,11 +149,17 @@ func (a *addition) read(ctx context.Context, url string) (Added, error) {
 	return a.fromPage(ctx, s, got)
 }
 
-// source is a new one at url. The login goes to the host only that it was given for.
+// sees reports whether the server of url may see the login: it goes to the origin only
+// that it was given for.
+func (a *addition) sees(url string) bool {
+	return a.q.Login.Kind != "" && (a.origin == "" || a.origin == originOf(url))
+}
+
+// source is a new one at url.
 func (a *addition) source(url string) Source {
 	now := a.now()
 	s := Source{ID: SourceID(url), URL: url, State: feedstate.New(url, now), CreatedAt: now}
-	if a.q.Login.Kind != "" && (a.origin == "" || a.origin == originOf(url)) {
+	if a.sees(url) {
 		s.ID, s.Login = rand.Int64N(1<<62)+1, a.q.Login
 	}
 	s.State.Interval = a.q.Interval

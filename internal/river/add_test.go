@@ -278,11 +278,22 @@ func TestALoginGoesNowhereElse(t *testing.T) {
 		h.serve("http://mine.test/moved", status(302, "Location", "http://other.test/second.xml"))
 		h.serve("http://other.test/second.xml", doc(rss("", "a")))
 		login := river.Login{Kind: river.LoginHeader, Name: "X-Key", Secret: "geheim"}
-		if a := h.add(river.Request{URL: "http://mine.test/", Login: login}); a.Source.Private() {
-			t.Errorf("%+v", a.Source)
+		for _, reader := range []string{"ann", "bea"} { // for the second it is known
+			if a := h.add(river.Request{Reader: reader, URL: "http://mine.test/", Login: login}); a.Source.Private() || !a.New {
+				t.Errorf("%+v", a.Source)
+			}
 		}
 		h.add(river.Request{URL: "http://mine.test/moved", Login: login})
-		for _, r := range h.requests() {
+		list := h.requests()
+		if len(list) != 5 {
+			t.Errorf("%d requests", len(list))
+		}
+		// Where https fails it is not tried without.
+		_, err := h.river.Add(t.Context(), river.Request{URL: "mine.test/", Login: login})
+		if more := h.requests(); fault.CodeOf(err) != fault.Unreadable || len(more) != 0 {
+			t.Errorf("%v %+v", err, more)
+		}
+		for _, r := range list {
 			if sent := r.header.Get("X-Key") != ""; sent != strings.HasPrefix(r.url, "mine.test") {
 				t.Errorf("%s: the login is sent: %v", r.url, sent)
 			}

@@ -219,7 +219,7 @@ func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
 		busy.RetryAfter = 3 * time.Hour
 		c.fail(busy)
 		h.post(feedURL, "a", "old")
-		if wait := h.noticeNow(n.ID).NextAt.Sub(time.Now()); wait < 170*time.Minute || wait > 3*time.Hour {
+		if wait := time.Until(h.noticeNow(n.ID).NextAt); wait < 170*time.Minute || wait > 3*time.Hour {
 			t.Errorf("it is told again in %v", wait)
 		}
 		c.fail(fault.New(fault.Unavailable, "The mail server is away."))

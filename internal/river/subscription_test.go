@@ -52,7 +52,7 @@ func TestAChangeIsWholeOrNothing(t *testing.T) {
 		if err != nil || f.Title != "Mine" || !slices.Equal(f.Categories, []string{"a", "b"}) || f.Source.State.Interval != 10*time.Minute || f.Reader != "ann" {
 			t.Errorf("%+v %v", f, err)
 		}
-		if wait := f.Source.NextAt.Sub(time.Now()); wait > 12*time.Minute {
+		if wait := time.Until(f.Source.NextAt); wait > 12*time.Minute {
 			t.Errorf("it is read in %v", wait)
 		}
 		for name, change := range map[string]func(*river.Subscription){

@@ -47,6 +47,9 @@ func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
 		r.complain(ctx, "the store does not say when there is work", err)
 		next = r.now().Add(time.Minute)
 	}
+	if soon := r.now().Add(time.Minute); r.Tell == nil && next.Before(soon) && !next.IsZero() && len(lists) == 0 {
+		next = soon // notices wait for somebody who can tell
+	}
 	return len(lists)+len(notices) > 0 && ctx.Err() == nil, next
 }
 
