@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"encoding/json"
 	"time"
 
 	"cloudburst/internal/river"
@@ -37,17 +36,13 @@ func packSaved(saved river.Saved) (*saving, error) {
 	if v.state, v.told, err = packSource(&v.Source); err != nil {
 		return nil, err
 	}
-	check, err := json.Marshal(v.Check)
-	if err != nil {
+	if v.check, err = toJSON(v.Check); err != nil {
 		return nil, err
 	}
-	v.check = string(check)
 	if v.Host != nil {
-		host, err := json.Marshal(v.Host)
-		if err != nil {
+		if v.host, err = toJSON(v.Host); err != nil {
 			return nil, err
 		}
-		v.host = string(host)
 		for _, w := range v.Host.Waits {
 			if w.Until.After(v.hostUntil) {
 				v.hostUntil = w.Until

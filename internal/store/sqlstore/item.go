@@ -94,8 +94,7 @@ func (r *itemRow) unpack() error {
 // packContent is what is kept apart: not the title and the link, which lists need too.
 func packContent(c river.Content) (string, error) {
 	c.Title, c.Link = "", ""
-	b, err := json.Marshal(c)
-	return string(b), err
+	return toJSON(c)
 }
 
 // KnownItems is river.Store.KnownItems. They come without Content but Title and Link.

@@ -16,6 +16,7 @@ const (
 	shortStretch = 400
 	longStretch  = 4000
 	manySources  = 1000
+	fewSources   = 100
 )
 
 // river gives the next places of many sources.
@@ -30,7 +31,7 @@ func (p *itemPlan) river(ctx context.Context, c Conn) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ids == nil {
+	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // marks are passed over more quickly so
 		more, done, err := q.stretch(ctx, c, max(longStretch, 4*p.limit))
 		found = append(found, more...)
 		if err != nil || done || len(found) >= p.limit {

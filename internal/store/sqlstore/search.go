@@ -116,35 +116,132 @@ func (s *Store) find(ctx context.Context, c Conn, query string, lo, hi int64, ol
 	return collect(ctx, c, scanID, `SELECT f FROM item_found(CAST($1 AS tsquery), $2, $3, $4, $5) AS f`, query, hi, lo, !oldest, n)
 }
 
-// probe is find among the nearest of all items, by going through them: what the index
-// of words of PostgreSQL would take long for is soon found so. It returns how far it got.
-func (s *Store) probe(ctx context.Context, c Conn, query string, lo, hi int64, oldest bool, n int) ([]int64, int64, error) {
+// probe is find among the nearest n of all items, by going through them: what is
+// common is soon found so, and the index of words of PostgreSQL takes long for it. It
+// returns how far it got; done: there are no others.
+func (p *itemPlan) probe(ctx context.Context, c Conn, query string, lo, hi int64, n int) (found []int64, end int64, done bool, err error) {
 	order, end := " DESC", lo
-	if oldest {
+	if p.Oldest {
 		order, end = "", hi
 	}
-	bound, err := collect(ctx, c, scanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 ORDER BY place`+order+` LIMIT 1 OFFSET $3`, lo, hi, searchProbe)
+	bound, err := collect(ctx, c, scanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 ORDER BY place`+order+` LIMIT 1 OFFSET $3`, lo, hi, n)
 	if err != nil {
-		return nil, end, err
+		return nil, end, false, err
 	}
-	if len(bound) > 0 {
-		if end = bound[0]; oldest {
+	if done = len(bound) == 0; !done {
+		if end = bound[0]; p.Oldest {
 			hi = end
 		} else {
 			lo = end
 		}
 	}
-	found, err := collect(ctx, c, scanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 AND words @@ CAST($3 AS tsquery)
-		ORDER BY place`+order+` LIMIT $4`, lo, hi, query, n)
-	return found, end, err
+	found, err = collect(ctx, c, scanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 AND words @@ CAST($3 AS tsquery)
+		ORDER BY place`+order, lo, hi, query)
+	return found, end, done, err
 }
 
 const (
-	searchProbe   = 2000
 	searchMost    = 5000 // places asked for at a time
 	searchStarred = 300  // stars of which each is looked at
 	searchSources = 1000 // words that a query has for sources at most
+	searchStretch = 300  // items gone through at first
+	searchCommon  = 30   // what one of so many items has is found by going on so
 )
+
+// searching is how far a search got.
+type searching struct {
+	*itemPlan
+	s      *Store
+	query  string
+	lo, hi int64
+	all    []int64
+	sure   bool // whose items there are is known
+}
+
+// take keeps what is of the query, and goes on behind end.
+func (f *searching) take(ctx context.Context, c Conn, found []int64, end int64) error {
+	if f.Oldest {
+		f.lo = end
+	} else {
+		f.hi = end
+	}
+	kept, err := f.keep(ctx, c, found)
+	f.all = append(f.all, kept...)
+	return err
+}
+
+// narrow names sources in the query, when most of what was found is of others.
+func (f *searching) narrow(ctx context.Context, c Conn, found []int64) (narrowed bool, err error) {
+	if f.sure || len(found) == 0 {
+		return false, nil
+	}
+	f.sure = true
+	q := *f.itemPlan
+	q.Unread, q.Read = false, false
+	kept, err := q.keep(ctx, c, found)
+	if err != nil || 2*len(kept) > len(found) {
+		return false, err
+	}
+	sources, err := f.sourceIDs(ctx, c, searchSources)
+	if err == nil && sources != nil {
+		f.query = f.s.Words.query(f.terms, sources)
+	}
+	return sources != nil, err
+}
+
+// stretches goes through items as long as what is sought is common among them. done:
+// that was all.
+func (f *searching) stretches(ctx context.Context, c Conn) (done bool, err error) {
+	for n := searchStretch; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, searchMost) {
+		found, end, last, err := f.probe(ctx, c, f.query, f.lo, f.hi, n)
+		if err != nil {
+			return false, err
+		}
+		if err := f.take(ctx, c, found, end); err != nil || last {
+			return last, err
+		}
+		if len(found)*searchCommon < n {
+			return false, nil
+		}
+		if len(f.all) < f.limit/2 {
+			if narrowed, err := f.narrow(ctx, c, found); narrowed || err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// search gives the places of the items that match, in the order of the river.
+func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error) {
+	f := &searching{itemPlan: p, s: s, query: s.Words.query(p.terms, nil), lo: p.lo, hi: p.hi}
+	if s.Words == TSVector {
+		if done, err := f.stretches(ctx, c); done || err != nil {
+			return f.all, err
+		}
+	}
+	for n := p.limit + p.limit/4 + 10; f.lo < f.hi && len(f.all) < p.limit; n = min(4*n, max(searchMost, p.limit)) {
+		found, err := s.find(ctx, c, f.query, f.lo, f.hi, p.Oldest, n)
+		if err != nil || len(found) == 0 {
+			return f.all, err
+		}
+		end := found[len(found)-1]
+		if p.Oldest {
+			end++
+		}
+		if err := f.take(ctx, c, found, end); err != nil || len(found) < n {
+			return f.all, err
+		}
+		if len(f.all) < p.limit/2 {
+			if narrowed, err := f.narrow(ctx, c, found); err != nil {
+				return nil, err
+			} else if narrowed {
+				n = p.limit/4 + 1
+			}
+		}
+	}
+	return f.all, nil
+}
 
 // searchStars is search among what the reader starred, which is little of everything.
 func (p *itemPlan) searchStars(ctx context.Context, s *Store, c Conn) ([]int64, error) {
@@ -203,76 +300,4 @@ func (p *itemPlan) matching(ctx context.Context, s *Store, c Conn, places []int6
 		return err
 	}, rows)
 	return slices.DeleteFunc(slices.Clone(places), func(place int64) bool { return !has[place] }), err
-}
-
-// search gives the places of the items that match, in the order of the river.
-func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error) {
-	query := s.Words.query(p.terms, nil)
-	var all []int64
-	lo, hi := p.lo, p.hi
-	more := func(found []int64) error {
-		kept, err := p.keep(ctx, c, found)
-		all = append(all, kept...)
-		return err
-	}
-	advance := func(last int64) {
-		if p.Oldest {
-			lo = last + 1
-		} else {
-			hi = last
-		}
-	}
-	if s.Words == TSVector {
-		n := 2 * p.limit
-		found, end, err := s.probe(ctx, c, query, lo, hi, p.Oldest, n)
-		if err != nil {
-			return nil, err
-		}
-		if err := more(found); err != nil || len(all) >= p.limit {
-			return all, err
-		}
-		switch {
-		case len(found) == n:
-			advance(found[n-1])
-		case p.Oldest:
-			lo = end
-		default:
-			hi = end
-		}
-	}
-	narrowed := false
-	for n := p.limit + p.limit/4 + 10; lo < hi && len(all) < p.limit; n = min(4*n, max(searchMost, p.limit)) {
-		found, err := s.find(ctx, c, query, lo, hi, p.Oldest, n)
-		if err != nil {
-			return nil, err
-		}
-		if err := more(found); err != nil || len(found) < n {
-			return all, err
-		}
-		advance(found[len(found)-1])
-		if narrowed || len(all) >= p.limit/2 {
-			continue
-		}
-		narrowed = true
-		sources, err := p.narrow(ctx, c, found)
-		if err != nil {
-			return nil, err
-		}
-		if sources != nil {
-			query, n = s.Words.query(p.terms, sources), p.limit/4
-		}
-	}
-	return all, nil
-}
-
-// narrow are the sources that a search should name, because most of what was found is
-// of others; nil when it is not, or when there are too many.
-func (p *itemPlan) narrow(ctx context.Context, c Conn, found []int64) ([]int64, error) {
-	q := *p
-	q.Unread, q.Read = false, false
-	kept, err := q.keep(ctx, c, found)
-	if err != nil || 2*len(kept) > len(found) {
-		return nil, err
-	}
-	return p.sourceIDs(ctx, c, searchSources)
 }

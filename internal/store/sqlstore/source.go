@@ -9,6 +9,8 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -50,7 +52,7 @@ func (r *sourceRow) source() (river.Source, error) {
 		text string
 		into any
 	}{{r.state, &s.State}, {r.login, &s.Login}, {r.about.String, &s.About}, {r.doors.String, &s.Doors}} {
-		if one.text == "" {
+		if one.text == "" || one.text == "null" {
 			continue
 		}
 		if err := json.Unmarshal([]byte(one.text), one.into); err != nil {
@@ -97,9 +99,9 @@ func oneSource(rows []sourceRow, err error) (river.Source, error) {
 }
 
 // told is what a check finds out besides the state. hash tells whether any of it is
-// news, and is odd once the source was read.
+// news, and is odd once the source was read: most checks need no more of it.
 type told struct {
-	title, about, doors  string
+	title                string
 	last                 []byte
 	failing, gone, moved bool
 	pushedUntil          int64
@@ -108,19 +110,10 @@ type told struct {
 
 // packSource makes texts of a source, before the transaction that writes them.
 func packSource(s *river.Source) (state string, t told, err error) {
-	raw, err := json.Marshal(s.State)
-	if err != nil {
+	if state, err = toJSON(s.State); err != nil {
 		return "", t, err
 	}
-	about, err := json.Marshal(s.About)
-	if err != nil {
-		return "", t, err
-	}
-	doors, err := json.Marshal(s.Doors)
-	if err != nil {
-		return "", t, err
-	}
-	t = told{title: clean(s.About.Title), about: string(about), doors: string(doors), last: make([]byte, 0, 16*len(s.Last)),
+	t = told{title: clean(s.About.Title), last: make([]byte, 0, 16*len(s.Last)),
 		failing: s.State.Failure != nil || s.State.Failures > 0, gone: s.State.Gone != nil, moved: len(s.State.Moves) > 0}
 	for _, k := range s.Last {
 		t.last = binary.BigEndian.AppendUint64(t.last, uint64(k.ID))
@@ -131,13 +124,45 @@ func packSource(s *river.Source) (state string, t told, err error) {
 			t.pushedUntil = math.MaxInt64
 		}
 	}
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%q %q %s %s %x %v %v %v %d", s.URL, s.Topic, t.about, t.doors, t.last, t.failing, t.gone, t.moved, t.pushedUntil)
-	t.hash = int64(h.Sum64() &^ 1)
-	if !s.State.ReadAt.IsZero() {
-		t.hash |= 1
+	t.hash = t.sum(s)
+	return state, t, nil
+}
+
+// sum is the hash of it all.
+func (t *told) sum(s *river.Source) int64 {
+	b := make([]byte, 0, 1024)
+	add := func(list ...string) {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, one := range list {
+			b = append(binary.AppendUvarint(b, uint64(len(one))), one...)
+		}
 	}
-	return string(raw), t, nil
+	a := &s.About
+	add(s.URL, s.Topic, a.Title, a.Description, a.Home, a.Icon, a.Language, a.Format, a.Problem)
+	for _, d := range s.Doors {
+		add(d.Protocol, d.Hub, d.Wire, d.Procedure)
+	}
+	for _, yes := range []bool{t.failing, t.gone, t.moved, !s.State.ReadAt.IsZero()} {
+		b = strconv.AppendBool(b, yes)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(append(binary.AppendVarint(b, t.pushedUntil), t.last...)) // into memory
+	sum := int64(h.Sum64() &^ 1)
+	if !s.State.ReadAt.IsZero() {
+		sum |= 1
+	}
+	return sum
+}
+
+// toJSON is v as JSON, in which < and > stand as they are: nobody puts it into a page.
+func toJSON(v any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
 // saveTold writes what changes seldom, and counts new items. Columns with an index are
@@ -158,8 +183,16 @@ func saveTold(ctx context.Context, c Conn, s *river.Source, t *told, was before,
 	if err != nil || t.hash == was.hash {
 		return err
 	}
+	about, err := toJSON(s.About)
+	if err != nil {
+		return err
+	}
+	doors, err := toJSON(s.Doors)
+	if err != nil {
+		return err
+	}
 	_, err = c.Exec(ctx, `INSERT INTO source_document (id, about, doors, last) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (id) DO UPDATE SET about = excluded.about, doors = excluded.doors, last = excluded.last`, s.ID, t.about, t.doors, t.last)
+		ON CONFLICT (id) DO UPDATE SET about = excluded.about, doors = excluded.doors, last = excluded.last`, s.ID, about, doors, t.last)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strconv"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -51,30 +52,28 @@ func claimSources(ctx context.Context, c Conn, now, until time.Time, limit int, 
 			}
 		}
 	}
-	rows := make([][]any, len(ids))
-	for i, id := range ids {
-		rows[i] = []any{id, claim, ms(until)}
+	if len(ids) == 0 {
+		return nil, nil
 	}
-	_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE source AS s SET claim = :claim, next_at = :until, heard_in = FALSE
-		{FROM ROWS} WHERE s.id = :id`, rows)
+	_, err = c.Exec(ctx, `UPDATE source SET claim = $1, next_at = $2, heard_in = FALSE WHERE id {ALL} $3 {END ALL}`, claim, ms(until), idList(ids))
 	return ids, err
 }
 
-// sourcesByID reads those that have this claim, or any when claim is 0, in no order.
-func sourcesByID(ctx context.Context, c Conn, ids []int64, claim int64) ([]sourceRow, error) {
-	rows := make([][]any, len(ids))
+// idList is what {ALL} takes.
+func idList(ids []int64) string {
+	b := append(make([]byte, 0, 20*len(ids)+2), '[')
 	for i, id := range ids {
-		rows[i] = []any{id, claim}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, id, 10)
 	}
-	var all []sourceRow
-	err := c.BulkQuery(ctx, `rows(id i, claim i) SELECT `+sourceColumns+` FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
-		{AND ROWS} WHERE s.id = :id AND (s.claim = :claim OR :claim = 0)`, func(rows *sql.Rows) error {
-		var r sourceRow
-		err := scanSource(rows, &r)
-		all = append(all, r)
-		return err
-	}, rows)
-	return all, err
+	return string(append(b, ']'))
+}
+
+// sourcesByID reads those that have this claim, in no order.
+func sourcesByID(ctx context.Context, c Conn, ids []int64, claim int64) ([]sourceRow, error) {
+	return collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.claim = $1 AND s.id {ALL} $2 {END ALL}`, claim, idList(ids))
 }
 
 // ClaimSource is river.Store.ClaimSource.
