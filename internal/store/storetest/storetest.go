@@ -24,7 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(), "Upstream": upstreamTests(),
 		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(), "Accounts": accountTests(), "Saved": savedTests(), "Readers": audienceTests(),
 		"River sources": riverSourceTests(), "River queries": riverPropertyTests(), "River subscriptions": riverSubscriptionTests(),
-		"River items": riverItemTests(), "River searches": riverSearchTests(),
+		"River items": riverItemTests(), "River searches": riverSearchTests(), "River notices": riverNoticeTests(), "River sweep": riverSweepTests(),
 	}
 	for group, tests := range groups {
 		t.Run(group, func(t *testing.T) {
