@@ -1,0 +1,206 @@
+package river
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/fetch"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// contents are the items of a document as they are kept.
+func contents(t *testing.T, doc string) []Content {
+	t.Helper()
+	r := &River{}
+	r.Init()
+	f, err := feed.ParseBytes([]byte(doc), &feed.Options{URL: "https://feeds.test/dir/rss.xml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []Content
+	for i := range f.Items {
+		out = append(out, r.content(f, &f.Items[i]))
+	}
+	return out
+}
+
+const rssHead = `<rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:content="http://purl.org/rss/1.0/modules/content/"
+ xmlns:source="http://source.scripting.com/" xmlns:thr="http://purl.org/syndication/thread/1.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>F</title><language>de</language>`
+
+func one(t *testing.T, item string) Content {
+	t.Helper()
+	list := contents(t, rssHead+"<item>"+item+"</item></channel></rss>")
+	if len(list) != 1 {
+		t.Fatalf("%d items", len(list))
+	}
+	return list[0]
+}
+
+func TestAnItemIsKeptAsItIsShown(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		item string
+		want Content
+	}{
+		"everything ordinary": {
+			`<title>A &lt;b&gt;bold&lt;/b&gt; title</title><link>https://a.test/1</link><description>&lt;p&gt;Hello &lt;b&gt;you&lt;/b&gt;&lt;/p&gt;</description>` +
+				`<pubDate>Sun, 01 Mar 2026 10:00:00 GMT</pubDate><author>ann@a.test (Ann)</author><category>One</category><category>One</category><category>Two</category><comments>https://a.test/1#c</comments>`,
+			Content{Title: "A bold title", Link: "https://a.test/1", HTML: "<p>Hello <b>you</b></p>", Text: "Hello you", Language: "de", Published: at,
+				Authors: []string{"Ann"}, Categories: []string{"One", "Two"}, Comments: "https://a.test/1#c"},
+		},
+		"no title is none": {
+			`<description>Just words.</description>`,
+			Content{HTML: "Just words.", Text: "Just words.", Language: "de"},
+		},
+		"the whole text before the summary": {
+			`<description>Short</description><content:encoded>&lt;p&gt;Long&lt;/p&gt;</content:encoded>`,
+			Content{HTML: "<p>Long</p>", Text: "Long", Language: "de"},
+		},
+		"a podcast": {
+			`<title>Show</title><itunes:duration>1:00:00</itunes:duration><enclosure url="https://a.test/1.mp3" type="audio/mpeg; x=y" length="123"/>` +
+				`<media:content url="https://a.test/1.mp3" type="audio/mpeg" fileSize="999"/><media:content url="https://a.test/1.mp4" medium="video" duration="60"/>` +
+				`<media:content url="https://a.test/big.jpg" medium="image"/><media:thumbnail url="https://a.test/t.jpg"/><enclosure url="javascript:alert(1)" type="audio/mpeg" length="1"/>`,
+			Content{Title: "Show", Language: "de", Image: "https://a.test/big.jpg", Enclosures: []Enclosure{
+				{URL: "https://a.test/1.mp3", Type: "audio/mpeg", Length: 123, Duration: 3600}, {URL: "https://a.test/1.mp4", Type: "video/*", Duration: 60},
+			}},
+		},
+		"a picture in the text is enough": {
+			`<description>&lt;img src="https://a.test/1.jpg"&gt;</description><media:thumbnail url="https://a.test/t.jpg"/>`,
+			Content{HTML: `<img src="https://a.test/1.jpg"/>`, Language: "de"},
+		},
+		"links that lead nowhere good": {
+			`<link>javascript:alert(1)</link><comments>data:text/html,x</comments><guid isPermaLink="false">x</guid><description>x</description>`,
+			Content{HTML: "x", Text: "x", Language: "de"},
+		},
+		"headlines within": {
+			`<title>T</title><source:outline text="One" created="Sun, 01 Mar 2026 10:00:00 GMT"><source:outline text="a &lt;b&gt;b&lt;/b&gt;&lt;script&gt;x&lt;/script&gt;" url="https://a.test/2"/></source:outline>`,
+			Content{Title: "T", Language: "de", Nested: []Content{{Title: "One", Published: at, Nested: []Content{{HTML: "a <b>b</b>", Text: "a b", Link: "https://a.test/2"}}}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(c.want, one(t, c.item)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestASummaryOfAtomSaysThatThereIsMore(t *testing.T) {
+	t.Parallel()
+	list := contents(t, `<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><id>1</id><title>a</title><summary>s</summary></entry>`+
+		`<entry><id>2</id><title>b</title><summary>s</summary><content>c</content></entry>`+
+		"<entry><id>3</id><content type=\"text\">One &amp; two\nthree\n\nfour</content></entry></feed>")
+	if list[2].HTML != "<p>One &amp; two<br/>three</p><p>four</p>" || list[2].Text != "One & two three four" {
+		t.Errorf("plain text: %+v", list[2])
+	}
+	if !list[0].More || list[1].More || list[1].HTML != "c" {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestLinksInTextsGiveNothingAwayAndScriptsAreGone(t *testing.T) {
+	t.Parallel()
+	c := one(t, `<description>&lt;a href="https://b.test/" onclick="x()" class="menu" style="position:fixed"&gt;b&lt;/a&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;a href="javascript:x"&gt;c&lt;/a&gt;&lt;a href="mailto:a@b.test"&gt;d&lt;/a&gt;</description>`)
+	for _, want := range []string{`rel="nofollow noopener noreferrer ugc"`, `mailto:a@b.test`} {
+		if !strings.Contains(c.HTML, want) {
+			t.Errorf("%s lacks %s", c.HTML, want)
+		}
+	}
+	for _, bad := range []string{"script", "onclick", "class", "style", "alert"} {
+		if strings.Contains(c.HTML, bad) {
+			t.Errorf("%s has %s", c.HTML, bad)
+		}
+	}
+}
+
+func TestWhatIsKeptOfAnItemIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä<b>&amp;", 300_000)
+	var many strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&many, `<category>c%d</category><enclosure url="https://a.test/%d.mp3" type="audio/mpeg" length="1"/><source:outline text="o%d"/>`, i, i, i)
+	}
+	deep := strings.Repeat(`<source:outline text="d">`, 60) + strings.Repeat(`</source:outline>`, 60)
+	c := one(t, "<title>"+strings.Repeat("ü", 5000)+"</title><description><![CDATA["+long+"]]></description>"+many.String()+deep+"<link>https://a.test/"+strings.Repeat("x", 9000)+"</link>")
+	if len(c.Title) > longestItemTitle || len(c.HTML) > longestHTML || len(c.Text) > TextLongest || len(c.Enclosures) != mostEnclosures || len(c.Categories) != mostTags || c.Link != "" {
+		t.Errorf("%d %d %d %d %d %d", len(c.Title), len(c.HTML), len(c.Text), len(c.Enclosures), len(c.Categories), len(c.Link))
+	}
+	if n, d := size(c); n > mostNested || d > deepestNested+1 {
+		t.Errorf("%d within, %d deep", n, d)
+	}
+}
+
+// size counts what is within an item, and how deep.
+func size(c Content) (n, depth int) {
+	for _, in := range c.Nested {
+		m, d := size(in)
+		n, depth = n+m+1, max(depth, d+1)
+	}
+	return n, depth
+}
+
+func TestHubsAreFoundAsFeedsNameThem(t *testing.T) {
+	t.Parallel()
+	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title>%s<entry><id>1</id><title>a</title></entry></feed>`
+	for name, c := range map[string]struct {
+		doc    string
+		header http.Header
+		want   []Door
+		topic  string
+	}{
+		"none": {doc: rssHead + "</channel></rss>"},
+		"a cloud of 2009": {
+			doc:  rssHead + `<cloud domain="cloud.test" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/></channel></rss>`,
+			want: []Door{{Protocol: "rsscloud", Hub: "http://cloud.test:5337/rsscloud/pleaseNotify", Wire: "http-post"}},
+		},
+		"a cloud of 2003, over TLS": {
+			doc:  rssHead + `<cloud domain="cloud.test" port="443" path="/RPC2" registerProcedure="xmlStorageSystem.rssPleaseNotify" protocol="xml-rpc"/></channel></rss>`,
+			want: []Door{{Protocol: "rsscloud", Hub: "https://cloud.test/RPC2", Wire: "xml-rpc", Procedure: "xmlStorageSystem.rssPleaseNotify"}},
+		},
+		"no domain is the feed's own": {
+			doc:  rssHead + `<cloud domain="" port="80" path="/?rsscloud=notify" registerProcedure="" protocol="http-post"/></channel></rss>`,
+			want: []Door{{Protocol: "rsscloud", Hub: "http://feeds.test/?rsscloud=notify", Wire: "http-post"}},
+		},
+		"clouds that cannot be": {
+			doc: rssHead + `<cloud domain="a b" port="80" path="/" protocol="http-post"/><cloud domain="c.test" port="99999" path="/" protocol="http-post"/><cloud domain="c.test" port="80" path="/" protocol="smoke"/></channel></rss>`,
+		},
+		"WebSub in Atom": {
+			doc:  fmt.Sprintf(atom, `<link rel="hub" href="https://hub.test/"/><link rel="hub" href="https://hub.test/"/><link rel="self" href="https://feeds.test/self"/>`),
+			want: []Door{{Protocol: "websub", Hub: "https://hub.test/"}}, topic: "https://feeds.test/self",
+		},
+		"headers come first": {
+			doc:    fmt.Sprintf(atom, `<link rel="hub" href="https://hub.test/"/><link rel="self" href="https://feeds.test/self"/>`),
+			header: http.Header{"Link": {`<https://other.test/>; rel="hub", <https://feeds.test/other>; rel="self"`}},
+			want:   []Door{{Protocol: "websub", Hub: "https://other.test/"}}, topic: "https://feeds.test/other",
+		},
+		"JSON Feed": {
+			doc:  `{"version":"https://jsonfeed.org/version/1.1","title":"F","feed_url":"https://feeds.test/f","hubs":[{"type":"rssCloud","url":"https://c.test"},{"type":"WebSub","url":"https://hub.test/"}],"items":[]}`,
+			want: []Door{{Protocol: "websub", Hub: "https://hub.test/"}, {Protocol: "rsscloud", Hub: "https://c.test/rsscloud/pleaseNotify", Wire: "http-post"}}, topic: "https://feeds.test/f",
+		},
+		"a hub that is no address": {doc: fmt.Sprintf(atom, `<link rel="hub" href="javascript:x"/>`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := feed.ParseBytes([]byte(c.doc), &feed.Options{URL: "https://feeds.test/rss.xml"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := Source{URL: "https://feeds.test/rss.xml"}
+			describe(&s, f, &fetch.Response{Header: c.header, URL: s.URL})
+			if d := cmp.Diff(c.want, s.Doors); d != "" || s.Topic != c.topic {
+				t.Errorf("topic %q: %s", s.Topic, d)
+			}
+			private := Source{URL: s.URL, Login: Login{Kind: LoginBasic}}
+			if describe(&private, f, nil); len(private.Doors) != 0 {
+				t.Error("a hub is told of a private feed")
+			}
+		})
+	}
+}
