@@ -52,6 +52,7 @@ func (a *App) newRiver(st store.Store) error {
 		Agent: func(readers int64) string { return gateway.ReaderAgent(Version, a.publicURL(), readers) },
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
+			Own:  func(url string) bool { _, own := a.ownPath(url); return own },
 			Keep: c.Keep, KeepFor: c.KeepFor, Shared: a.cfg.Database != "",
 		},
 	}

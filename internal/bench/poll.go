@@ -345,17 +345,24 @@ const foundWithin = 5 * time.Minute
 
 // indexed waits until everything that came can be found by its words.
 func (r *pollReader) indexed(ctx context.Context) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
 	for begin := time.Now(); time.Since(begin) < foundWithin; {
 		list, err := r.river.Items(ctx, river.ItemQuery{Match: "item", Oldest: true, Limit: 1})
 		if err != nil {
 			return err
 		}
-		n, err := r.store.IndexItems(ctx, 1000)
+		n, err := r.store.IndexItems(ctx, 1) // to see whether there is one
 		if err != nil {
 			return err
 		}
 		if n == 0 && len(list) > 0 {
 			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
 		}
 	}
 	return errors.New("what came cannot be found by its words after five minutes")

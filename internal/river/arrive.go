@@ -10,8 +10,11 @@ const (
 	overlap    = 5 * time.Second // by how much the clocks of processes may differ
 	tailEvery  = 5 * time.Second
 	tailSome   = 1000
-	indexSome  = 500
+	indexSome  = 200 // items at a time
+	indexFew   = 20  // that arrive within indexAfter are not much
 	indexAfter = 100 * time.Millisecond
+
+	indexWithin = 2 * time.Second // it begins, whatever arrives
 )
 
 // bus hands arrivals to those who listen in this process.
@@ -94,20 +97,31 @@ func (r *River) arrived(a Arrival) {
 	}
 }
 
-// indexLoop makes what arrived searchable.
+// indexLoop makes what arrived searchable. That takes as long as to read and store it, so
+// it waits until little more comes, though not for long, and goes slowly until then.
 func (r *River) indexLoop(ctx context.Context) {
 	poke(r.woken.index) // what an earlier run has left
 	for sleep(ctx, r.woken.index, lookEvery) {
-		for pause(ctx, indexAfter) {
+		for begin := time.Now(); !r.quiet(ctx) && time.Since(begin) < indexWithin; {
+		}
+		for ctx.Err() == nil {
+			begin := time.Now()
 			n, err := r.Store.IndexItems(ctx, indexSome)
 			if err != nil {
 				r.complain(ctx, "the river could not make items searchable", err)
 			}
-			if err != nil || n < indexSome {
+			if err != nil || n < indexSome || !r.quiet(ctx) && !pause(ctx, min(2*time.Since(begin), indexWithin)) {
 				break
 			}
 		}
 	}
+}
+
+// quiet looks for a moment whether much arrives.
+func (r *River) quiet(ctx context.Context) bool {
+	c := &r.counts
+	before := c.fresh.Load() + c.edited.Load()
+	return !pause(ctx, indexAfter) || c.fresh.Load()+c.edited.Load()-before < indexFew
 }
 
 // tailLoop announces what other processes wrote.

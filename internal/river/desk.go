@@ -1,6 +1,7 @@
 package river
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,8 +19,9 @@ type desk struct {
 
 	mu      sync.Mutex
 	hosts   map[string]*host
-	waiting []*turn        // in the order in which they came, announced ones first
-	busy    map[int64]bool // sources that wait or are read here; true: it was announced again meanwhile
+	waiting []*turn             // in the order in which they came, announced ones first
+	busy    map[int64]bool      // sources that wait or are read here; true: it was announced again meanwhile
+	heard   map[int64]time.Time // until when the readings of announced sources are paid for
 	running int
 	epoch   time.Time // what was due before is not read in one burst
 	swept   time.Time
@@ -30,6 +32,7 @@ type desk struct {
 type turn struct {
 	s      Source
 	host   *host
+	own    bool      // it needs no pacing
 	from   time.Time // not before
 	giveUp time.Time // when it is given back unread
 	began  time.Time
@@ -52,13 +55,14 @@ type host struct {
 const (
 	holdFor    = 5 * time.Second // longer waits are not waited for in memory
 	pushEvery  = time.Second     // checks of one source because of announcements
+	pushAtOnce = 3               // of them that need not wait for each other
 	spreadOver = feedstate.Shortest
 	mostHosts  = 1024 // known at once before those are forgotten that are not needed
 	farthest   = 24 * time.Hour
 )
 
 func newDesk(o Options) *desk {
-	return &desk{o: o, hosts: map[string]*host{}, busy: map[int64]bool{}, changed: make(chan struct{}, 1)}
+	return &desk{o: o, hosts: map[string]*host{}, busy: map[int64]bool{}, heard: map[int64]time.Time{}, changed: make(chan struct{}, 1)}
 }
 
 func (d *desk) signal() {
@@ -120,12 +124,13 @@ func (d *desk) add(list []Source, known map[string]feedstate.Host, now time.Time
 		for _, w := range known[key].Waits {
 			h.known = h.known.Add(&w, now)
 		}
-		at, ok := d.slot(s, h, now)
+		own := h.own || d.o.Own != nil && d.o.Own(s.State.URL)
+		at, ok := d.slot(s, h, own, now)
 		if !ok {
 			off = append(off, PutOff{ID: s.ID, Claim: s.Claim, NextAt: at})
 			continue
 		}
-		t := &turn{s: *s, host: h, from: at, giveUp: at.Add(holdFor)}
+		t := &turn{s: *s, host: h, own: own, from: at, giveUp: at.Add(holdFor)}
 		h.held++
 		d.busy[s.ID] = false
 		if t.pushed() {
@@ -145,20 +150,15 @@ func (d *desk) add(list []Source, known map[string]feedstate.Host, now time.Time
 
 // slot says from when s may be read, and whether that is worth waiting for here; if not,
 // it is the time to put it off to.
-func (d *desk) slot(s *Source, h *host, now time.Time) (at time.Time, ok bool) {
+func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, ok bool) {
 	if until := latest(h.known.Until(now), waitOf(s, now)); until.After(now) {
 		return d.later(h, until), false
 	}
-	if !s.HeardAt.IsZero() {
-		// An announcement goes before the pace of the host, but not every one alone.
-		at = now
-		if from := s.State.CheckedAt.Add(pushEvery); from.After(now) && !s.State.CheckedAt.After(now) {
-			at = from
-		}
-		return at, true
-	}
-	if h.own {
+	if own {
 		return now, true
+	}
+	if !s.HeardAt.IsZero() {
+		return d.hearing(s.ID, now), true
 	}
 	if at, late := d.overdue(s, now); late {
 		return at, false
@@ -171,6 +171,17 @@ func (d *desk) slot(s *Source, h *host, now time.Time) (at time.Time, ok bool) {
 		return d.later(h, now.Add(holdFor)), false
 	}
 	return now, true
+}
+
+// hearing is when an announced source is read. It goes before the pace of the host, but
+// not every announcement alone: a few at once, and then one in each pushEvery.
+func (d *desk) hearing(id int64, now time.Time) time.Time {
+	paid := latest(d.heard[id], now)
+	if paid.Sub(now) > farthest {
+		paid = now // the clock was set back
+	}
+	d.heard[id] = paid.Add(pushEvery)
+	return latest(now, paid.Add(-(pushAtOnce-1)*pushEvery))
 }
 
 // waitOf is until when the feed itself is to be left alone whatever is announced.
@@ -251,8 +262,8 @@ func (d *desk) startable(t *turn, now time.Time) (at time.Time, free bool) {
 	h := t.host
 	switch {
 	case t.pushed():
-		return t.from, h.own || h.running < d.o.PerHost+2
-	case h.own:
+		return t.from, t.own || h.running < d.o.PerHost+2
+	case t.own:
 		return t.from, true
 	}
 	return latest(t.from, h.next), h.running < d.o.PerHost
@@ -272,7 +283,9 @@ func (d *desk) start(t *turn, now time.Time) {
 	t.began = now
 	t.host.running++
 	d.running++
-	t.host.next = latest(t.host.next, now.Add(d.o.HostInterval))
+	if !t.own {
+		t.host.next = latest(t.host.next, now.Add(d.o.HostInterval))
+	}
 }
 
 // done notes that a turn is over; again says that its source was announced meanwhile.
@@ -353,12 +366,14 @@ func (d *desk) drain(now time.Time) (off []PutOff) {
 	return off
 }
 
-// sweep forgets hosts of which nothing is needed any more, when there are many.
+// sweep forgets hosts and announcements of which nothing is needed any more, when there
+// are many.
 func (d *desk) sweep(now time.Time) {
-	if len(d.hosts) < mostHosts || now.Sub(d.swept).Abs() < time.Second {
+	if len(d.hosts)+len(d.heard) < mostHosts || now.Sub(d.swept).Abs() < time.Second {
 		return
 	}
 	d.swept = now
+	maps.DeleteFunc(d.heard, func(_ int64, paid time.Time) bool { return !paid.After(now) || paid.Sub(now) > farthest })
 	for key, h := range d.hosts {
 		if h.running == 0 && h.held == 0 && !h.next.After(now) && (!h.later.After(now) || len(d.hosts) > 64*mostHosts) {
 			delete(d.hosts, key) // what servers asked for is in the store

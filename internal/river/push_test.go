@@ -95,7 +95,7 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 	})
 }
 
-func TestAnnouncementsDuringAReadingLeadToOneMoreAndNeverToMoreThanOneASecond(t *testing.T) {
+func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
 		post := func(words []string) {
@@ -119,16 +119,37 @@ func TestAnnouncementsDuringAReadingLeadToOneMoreAndNeverToMoreThanOneASecond(t 
 		}
 		w.pass(3 * time.Second)
 		list := w.requests()
-		for i := 1; i < len(list); i++ {
-			if gap := list[i].at.Sub(list[i-1].at); gap < time.Second {
-				t.Errorf("%v between two readings", gap)
+		for i := 3; i < len(list); i++ { // three need not wait for each other
+			if gap := list[i].at.Sub(list[i-3].at); gap < time.Second || i > 3 && list[i].at.Sub(list[i-1].at) < time.Second {
+				t.Errorf("%v between four readings", gap)
 			}
 		}
-		if len(list) < 4 || len(list) > 6 {
+		if len(list) < 6 || len(list) > 8 {
 			t.Errorf("%d readings for 40 announcements in 4 s", len(list))
 		}
 		if n := len(w.items(feedURL)); n != 21 {
 			t.Errorf("%d items", n)
+		}
+	})
+}
+
+func TestADocumentThatThisProgramServesIsReadWheneverItIsAnnounced(t *testing.T) {
+	t.Parallel()
+	own := func(url string) bool { return url == feedURL }
+	inWorld(t, river.Options{HostInterval: time.Minute, Own: own}, func(t *testing.T, w *world) {
+		w.serve(feedURL, doc(rss("", "a")))
+		w.follow(feedURL)
+		w.pass(time.Minute)
+		w.requests()
+		for i := range 20 {
+			w.serve(feedURL, doc(rss("", strings.Repeat("b", i+1), "a")))
+			if known, err := w.river.Heard(t.Context(), feedURL, "save"); !known || err != nil {
+				t.Fatalf("%v, %v", known, err)
+			}
+			w.pass(50 * time.Millisecond)
+		}
+		if n := len(w.requests()); n != 20 {
+			t.Errorf("%d readings for 20 announcements", n)
 		}
 	})
 }

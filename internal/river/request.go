@@ -47,6 +47,9 @@ type document struct {
 func (r *River) get(ctx context.Context, s *Source, cause feedstate.Cause) answered {
 	r.Init()
 	host := feedstate.HostOf(s.State.URL)
+	if own := r.Options.Own; own != nil && own(s.State.URL) {
+		return r.ask(ctx, s)
+	}
 	if wait := r.desk.ask(host, r.now(), cause == feedstate.Pushed || cause == feedstate.ByHand); wait > 0 && !pause(ctx, wait) {
 		return answered{at: r.now(), err: &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: fetch.Neutral, Err: ctx.Err()}}
 	}
