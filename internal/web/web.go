@@ -1,11 +1,11 @@
 // Package web is the hub as people see it: the front page with its two forms,
 // the live log, the list of changes, the topics, the status page and the
-// documentation; signing in, and what who is signed in has here; and the page of an
-// author.
+// documentation; signing in, and what who is signed in has here; the page of an
+// author; the river of what the followed feeds bring, and the pages about those feeds.
 //
-// Everything here stands on the public listener, so but for the pages under /account
-// it shows what strangers may see and nothing else: a subscriber appears as a host, never as a callback path,
-// and an event's Detail is dropped before any template sees it. Every page works
+// Everything here stands on the public listener, so but for the pages under /account,
+// /river and /feeds it shows what strangers may see and nothing else: a subscriber
+// appears as a host, never as a callback path, and an event's Detail is dropped before any template sees it. Every page works
 // without JavaScript; the scripts only save a reload. Start with [Web] and its
 // Routes; the literal requests of the documentation are [Examples].
 //
