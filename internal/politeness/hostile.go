@@ -8,7 +8,7 @@ import (
 
 const (
 	mostPatience = 60 * time.Second
-	mostTaken    = 8 << 20 // bytes of an endless document, with what is under way
+	mostTaken    = 16 << 20 // bytes of an endless document: a limit of 5 MiB and what both systems hold on the way
 	endless      = 64 << 20
 )
 

@@ -150,6 +150,17 @@ func TestTheScoreIsReadByPeopleAndPrograms(t *testing.T) {
 	}
 }
 
+// TestWhatWasOnTheWayIsNotTaken: a reader that stops at 5 MiB on the machine of the
+// server leaves some megabytes more in the buffers of the two.
+func TestWhatWasOnTheWayIsNotTaken(t *testing.T) {
+	t.Parallel()
+	for taken, want := range map[int64]Verdict{5 << 20: Kept, 13 << 20: Kept, 17 << 20: Broken} {
+		if got := limited([]asked{{Written: taken, End: time.Unix(1, 0)}}, time.Unix(2, 0)); len(got) != 1 || got[0].verdict != want {
+			t.Errorf("%d bytes: %+v", taken, got)
+		}
+	}
+}
+
 func TestMannersAreNumbered(t *testing.T) {
 	t.Parallel()
 	for i, m := range Manners() {
