@@ -112,6 +112,8 @@ func TestRiversAreAnsweredAsDescribed(t *testing.T) {
 		{"GET", "/v1/items?since=-5", "/v1/items", "", "", 400},
 		{"GET", "/v1/items?before=5", "/v1/items", "", "", 400},
 		{"GET", "/v1/items?source=http://nowhere.example/", "/v1/items", "", "", 404},
+		{"GET", "/v1/items?category=Nowhere", "/v1/items", "", "", 404},
+		{"GET", "/v1/items/stream?category=Nowhere", "/v1/items/stream", "", "", 404},
 		{"GET", "/v1/items/" + item, "/v1/items/{id}", "", "", 200},
 		{"GET", "/v1/items/1", "/v1/items/{id}", "", "", 404},
 		{"GET", "/v1/items/x", "/v1/items/{id}", "", "", 400},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,13 @@ func (s *Server) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
 		return q, err
 	}
 	var err error
-	q.SourceID, err = s.sourceID(c, source)
+	if q.SourceID, err = s.sourceID(c, source); err != nil || q.Category == "" {
+		return q, err
+	}
+	have, err := s.River.Categories(c.ctx(), c.reader, false)
+	if err == nil && !slices.ContainsFunc(have, func(k river.Category) bool { return k.Name == q.Category }) {
+		err = fault.New(fault.NotFound, "There is no category %q.", q.Category)
+	}
 	return q, err
 }
 
