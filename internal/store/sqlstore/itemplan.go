@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -243,11 +242,6 @@ func (p *itemPlan) keep(ctx context.Context, c Conn, places []int64) ([]int64, e
 
 // sort puts places into the order of the river, and cuts them to the limit.
 func (p *itemPlan) sort(places []int64) []int64 {
-	slices.SortFunc(places, func(a, b int64) int {
-		if p.Oldest {
-			return cmp.Compare(a, b)
-		}
-		return cmp.Compare(b, a)
-	})
+	slices.SortFunc(places, p.compare)
 	return places[:min(len(places), p.limit)]
 }

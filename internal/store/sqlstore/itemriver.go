@@ -99,6 +99,8 @@ func (p *itemPlan) subscribed() []string {
 // next is what a source has next.
 type next struct {
 	source, floor, place int64
+	found                int   // by the last question
+	last                 int64 // of them
 }
 
 // merge asks each source for its next item, and those whose is near enough for more.
@@ -120,35 +122,50 @@ func (p *itemPlan) merge(ctx context.Context, c Conn) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(heads, func(a, b next) int {
-		if p.Oldest {
-			return cmp.Compare(a.place, b.place)
-		}
-		return cmp.Compare(b.place, a.place)
-	})
+	return p.nearest(ctx, c, heads)
+}
+
+// nearest gives the next items of sources of which the first is known. Each is asked
+// for few, and for more only when those are all near enough.
+func (p *itemPlan) nearest(ctx context.Context, c Conn, heads []next) ([]int64, error) {
+	slices.SortFunc(heads, func(a, b next) int { return p.compare(a.place, b.place) })
 	// So many sources have something nearer than the rest has.
 	heads = heads[:min(len(heads), p.limit)]
+	bound := *p
+	if len(heads) == p.limit {
+		bound.within(heads[p.limit-1].place)
+	}
 	var all []int64
-	for len(heads) > 0 {
-		some := heads[:min(len(heads), 500)]
-		heads = heads[len(some):]
-		q := *p
-		if len(all) >= p.limit {
-			q.within(all[p.limit-1])
-		} else if len(heads)+len(some)+len(all) >= p.limit {
-			q.within(some[min(len(some), p.limit-len(all))-1].place)
+	for most := 4 + 2*p.limit/max(len(heads), 1); len(heads) > 0; most *= 4 {
+		for i := range heads { // heads is what was reached: the next is asked for from there on
+			heads[i].found, heads[i].last = 0, heads[i].place
 		}
-		more, err := q.followUp(ctx, c, some)
+		found, err := bound.followUp(ctx, c, heads, most)
 		if err != nil {
 			return nil, err
 		}
-		all = p.sort(append(all, more...))
-		if len(all) >= p.limit {
-			last := all[p.limit-1]
-			heads = slices.DeleteFunc(heads, func(n next) bool { return p.Oldest && n.place > last || !p.Oldest && n.place < last })
+		if all = p.sort(append(all, found...)); len(all) == p.limit {
+			bound.within(all[p.limit-1])
+		}
+		heads = slices.DeleteFunc(heads, func(n next) bool {
+			return n.found < most || len(all) == p.limit && p.compare(n.last, all[p.limit-1]) >= 0
+		})
+		for i := range heads {
+			heads[i].place = heads[i].last + 1
+			if !p.Oldest {
+				heads[i].place = heads[i].last - 1
+			}
 		}
 	}
 	return all, nil
+}
+
+// compare orders places as the query wants them.
+func (p *itemPlan) compare(a, b int64) int {
+	if p.Oldest {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(b, a)
 }
 
 // within leaves out what is farther than a place.
@@ -160,31 +177,40 @@ func (p *itemPlan) within(place int64) {
 	}
 }
 
-// followUp asks sources for their next items, each for as many as there may be room for.
-func (p *itemPlan) followUp(ctx context.Context, c Conn, heads []next) ([]int64, error) {
-	rows := make([][]int64, len(heads))
-	for i, n := range heads {
-		lo := p.lo
-		if p.Unread {
-			lo = max(lo, n.floor)
-			n.floor = lo
+// followUp asks sources for their next items, from their place on, and notes how far
+// each got.
+func (p *itemPlan) followUp(ctx context.Context, c Conn, heads []next, most int) ([]int64, error) {
+	rows, at := make([][]int64, len(heads)), make(map[int64]*next, len(heads))
+	for i := range heads {
+		n := &heads[i]
+		at[n.source] = n
+		lo, hi, floor := p.lo, min(p.hi, n.place+1), n.floor
+		if p.Oldest {
+			lo, hi = max(p.lo, n.place), p.hi
 		}
-		rows[i] = []int64{n.source, n.floor, lo, p.hi, int64(p.limit)}
+		if p.Unread {
+			lo = max(lo, floor)
+			floor = lo
+		}
+		rows[i] = []int64{n.source, floor, lo, hi, int64(most)}
 	}
 	order := "i.place DESC"
 	if p.Oldest {
 		order = "i.place"
 	}
-	q := *p
-	q.SourceID = 0
-	conds := append([]string{"i.source_id = :source", "i.place >= :lo", "i.place < :hi"}, q.marks(":floor", false)...)
-	text, args := p.each(`SELECT x.place FROM {EACH ROWS} (SELECT i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+
+	conds := append([]string{"i.source_id = :source", "i.place >= :lo", "i.place < :hi"}, p.marks(":floor", false)...)
+	text, args := p.each(`SELECT x.source_id, x.place FROM {EACH ROWS} (SELECT i.source_id, i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+
 		` ORDER BY `+order+` LIMIT :most) AS x`, []string{"source", "floor", "lo", "hi", "most"}, rows)
 	var all []int64
 	err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
-		var place int64
-		err := rows.Scan(&place)
+		var source, place int64
+		err := rows.Scan(&source, &place)
 		all = append(all, place)
+		if n := at[source]; n != nil {
+			if n.found++; p.compare(place, n.last) > 0 {
+				n.last = place
+			}
+		}
 		return err
 	}, args)
 	return all, err

@@ -302,8 +302,8 @@ func (w *world) query() river.ItemQuery {
 }
 
 func naiveQueries(t *testing.T, s *stream) {
-	w := makeWorld(s, 1, 40, 2000)
-	for n := range 300 {
+	w := makeWorld(s, 1, 40, 1200)
+	for n := range 250 {
 		if n%100 == 99 {
 			w.mark(100)
 		}
@@ -321,7 +321,7 @@ func naiveQueries(t *testing.T, s *stream) {
 }
 
 func naivePages(t *testing.T, s *stream) {
-	w := makeWorld(s, 2, 40, 2000)
+	w := makeWorld(s, 2, 40, 1200)
 	for _, q := range []river.ItemQuery{{}, {Reader: "few"}, {Reader: "some", Category: "silent"}, {Unread: true}, {Oldest: true}, {Reader: "few", Oldest: true},
 		{Starred: true}, {Match: "common"}, {Reader: "few", Match: "common", Oldest: true}, {Reader: "some", Read: true}} {
 		q.Limit = len(w.items)
@@ -374,9 +374,9 @@ func naiveUnread(t *testing.T, s *stream) {
 // manySilent has more sources than are asked one by one, behind a stretch of others' items.
 func manySilent(t *testing.T, s *stream) {
 	busy := s.followFeed("other", "http://busy.example/")
-	for range 6 {
+	for range 5 {
 		var put []river.Item
-		for n := range 1000 {
+		for n := range 950 {
 			put = append(put, s.anItem(busy.ID, int(s.seq)+n, s.now))
 		}
 		s.readFeed(busy.ID, put...)

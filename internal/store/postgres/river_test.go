@@ -1,0 +1,19 @@
+package postgres
+
+import (
+	"testing"
+
+	"cloudburst/internal/store/storetest"
+)
+
+func TestTwoProcessesNeverReadTheSameSource(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.SourceClaims(t, open(t, url), open(t, url))
+}
+
+func TestTwoProcessesCountTheReadersOfASource(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.SameSubscriptions(t, open(t, url), open(t, url))
+}
