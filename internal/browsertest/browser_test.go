@@ -13,10 +13,12 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // patience is how long a test waits for one thing. It is long because the machine may
@@ -177,7 +179,7 @@ func (b *tab) fatal(text string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 	defer cancel()
-	seen, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body?.innerText ?? "").slice(0, 2000)`))
+	seen, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body?.innerText ?? "").slice(0, 800)`))
 	if err != nil {
 		seen = err.Error()
 	}
@@ -200,7 +202,8 @@ func eval[T any](b *tab, expression string) T {
 	return run(b, expression, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits until an expression is true on the page, whatever page that is by then.
+// until waits until an expression is true on the page, whatever page that is by then, and
+// until that is loaded.
 func (b *tab) until(what, expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -208,7 +211,7 @@ func (b *tab) until(what, expression string) {
 	tick := time.NewTicker(15 * time.Millisecond)
 	defer tick.Stop()
 	for last := error(nil); ; {
-		yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+")"))
 		if yes {
 			return
 		}
@@ -244,10 +247,20 @@ func (b *tab) fill(selector, text string) {
 	b.do("fill in "+selector, chromedp.Steps(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible)))
 }
 
-// keys presses keys, one after the other.
+// keys presses keys, one after the other. What a key writes belongs to its going down, so
+// that a page can prevent it.
 func (b *tab) keys(keys string) {
 	b.t.Helper()
-	b.do("press "+keys, chromedp.KeyEvent(keys))
+	for _, r := range keys {
+		events := kb.Encode(r)
+		if len(events) == 3 && events[1].Type == kb.KeyChar {
+			events[0].Text, events[0].UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+			events = []*input.DispatchKeyEventParams{events[0], events[2]}
+		}
+		for _, e := range events {
+			command(b, input.DispatchKeyEvent, *e)
+		}
+	}
 }
 
 // texts are the words of all elements that match.

@@ -87,7 +87,9 @@ func (p *program) addr(dir, name string) (base string) {
 }
 
 // river is the program's own interface to a user's river; "" is the server's.
-func (p *program) river(user string) *client.River { return (&client.Client{Base: p.admin}).River(user) }
+func (p *program) river(user string) *client.River {
+	return (&client.Client{Base: p.admin}).River(user)
+}
 
 // ping tells the hub of the program that a feed has changed.
 func (p *program) ping(feed string) {

@@ -1,0 +1,132 @@
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"cloudburst/rsscloud"
+)
+
+// at presses keys and waits until the item with that title has the focus and is on the
+// screen.
+func (b *tab) at(keys, title string) {
+	b.t.Helper()
+	b.keys(keys)
+	b.until("after "+keys+" the focus is on "+title, fmt.Sprintf(`document.activeElement.matches(".item") && document.activeElement.querySelector("h3")?.textContent.trim() === %q
+		&& (({ top, bottom }) => bottom > 0 && top >= 0 && top < innerHeight)(document.activeElement.getBoundingClientRect())`, title))
+}
+
+// day is a program that reads two feeds in a category: four items of the one are newer
+// than the four of the other.
+func day(t *testing.T) (p *program, press *press, morning *paper) {
+	t.Helper()
+	p, press = start(t, conf(t)), newPress(t)
+	morning = press.paper("/morning.xml", "Morning Post", rsscloud.CloudAt(p.base).String(), posts(4, "Morning")...)
+	evening := posts(4, "Evening")
+	for i := range evening {
+		evening[i].At = evening[i].At.Add(-5 * time.Hour)
+	}
+	evening[0].Text = "<p>" + strings.Repeat("A long story of many words. ", 40) + "</p><p>" + strings.Repeat("It goes on. ", 60) + "</p><p>The very end.</p>"
+	p.follow("", morning.url(), "Day")
+	p.follow("", press.paper("/evening.xml", "Evening Star", "", evening...).url(), "Day", "Night")
+	return p, press, morning
+}
+
+func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
+	t.Parallel()
+	p, press, morning := day(t)
+	b := newTab(t, p.base)
+	b.open("/river?category=Day")
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 8`)
+
+	b.at("j", "Morning, number 4")
+	b.at("j", "Morning, number 3")
+	b.at("j", "Morning, number 2")
+	b.at("k", "Morning, number 3")
+	b.at("n", "Evening, number 4")
+	b.at("p", "Morning, number 4")
+	b.holds("the focus can be seen", `getComputedStyle(document.activeElement, "::before").width === "3px"`)
+
+	for i, key := range []string{"o", "v", kb.Enter} {
+		b.keys(key)
+		wait(t, "the item is opened where it stands", func() bool { return press.came("/post/morning.xml/4 ") == i+1 })
+	}
+	b.holds("the river is still there", `location.pathname === "/river"`)
+
+	b.at("n", "Evening, number 4")
+	b.holds("it is cut", `!document.activeElement.textContent.includes("The very end.")`)
+	b.keys("x")
+	b.until("all of it is shown", `document.activeElement.textContent.includes("The very end.") && !document.activeElement.querySelector(".whole")`)
+
+	b.keys("s")
+	b.until("it is starred", `document.activeElement.querySelector(".star").ariaPressed === "true" && document.getElementById("news").textContent === "Starred"`)
+	b.keys("m")
+	b.until("marks are off until somebody wants them", `/marks are off/.test(document.getElementById("news").textContent)`)
+
+	morning.add(post{Title: "Breakfast", At: time.Now()})
+	p.ping(morning.url())
+	b.until("something is new", `!pill.hidden`)
+	b.at(".", "Breakfast")
+
+	// Whoever writes writes.
+	b.keys("/")
+	b.until("the search has the focus", `document.activeElement.id === "q"`)
+	b.keys("jkmsg?.")
+	if got := eval[string](b, `document.activeElement.value`); got != "jkmsg?." {
+		t.Errorf("in the field is %q", got)
+	}
+	b.holds("no key did anything", `!document.querySelector("dialog[open]") && location.search === "?category=Day"`)
+	b.keys(kb.Escape)
+	b.until("Escape leaves the field", `document.activeElement === document.body`)
+
+	b.keys("?")
+	b.until("the keys are shown", `document.getElementById("keys").open`)
+	b.keys("j")
+	b.holds("keys below wait", `document.activeElement.closest("dialog")`)
+	b.keys(kb.Escape)
+	b.until("Escape closes them", `!document.getElementById("keys").open`)
+
+	b.keys("g")
+	b.keys("s")
+	b.until("g s shows what is starred", `location.search === "?starred=1" && document.querySelectorAll("#days .item").length === 1`)
+	b.keys("g")
+	b.keys("r")
+	b.until("g r shows the river", `location.pathname === "/river" && location.search === "" && document.querySelectorAll("#days .item").length > 8`)
+
+	// With marks, m makes an item read and unread again.
+	b.click(".view summary")
+	b.click("#v-marks")
+	b.click(".view button")
+	b.until("marks are shown", `document.querySelector(".marking")`)
+	b.open("/river?category=Day")
+	b.at("j", "Breakfast")
+	b.keys("m")
+	b.until("it is read", `document.activeElement.matches(".read") && document.activeElement.querySelector(".readmark").ariaPressed === "true" && document.getElementById("news").textContent === "Read"`)
+	b.open("/river?unread=1&category=Day")
+	b.holds("it is not among the unread", `document.querySelectorAll("#days .item").length === 8`)
+	b.open("/river?category=Day")
+	b.at("j", "Breakfast")
+	b.keys("m")
+	b.until("it is not read", `!document.activeElement.matches(".read") && document.getElementById("news").textContent === "Not read"`)
+	b.keys("g")
+	b.keys("f")
+	b.until("g f shows the feeds", `location.pathname === "/feeds"`)
+}
+
+func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
+	t.Parallel()
+	p, _, _ := day(t)
+	b := newTab(t, p.base)
+	b.open("/river?category=Day")
+	b.at("j", "Morning, number 4")
+	b.at(kb.PageDown, "Morning, number 3")
+	b.at(kb.PageDown, "Morning, number 2")
+	b.at(kb.PageUp, "Morning, number 3")
+	b.keys(kb.Tab)
+	b.until("Tab goes into the item", `document.activeElement.closest(".item")?.querySelector("h3").textContent === "Morning, number 3" && document.activeElement.matches("a")`)
+	b.at("j", "Morning, number 2")
+}
