@@ -52,7 +52,7 @@ func readAddress(typed string) (address, error) {
 	for _, scheme := range schemes {
 		u, err := fetch.Normal(scheme + rest)
 		if err != nil {
-			return address{}, fault.Wrap(fault.Invalid, err, "The address %s %s.", brief(s), strings.TrimSuffix(fetch.Text(err), "."))
+			return address{}, fault.New(fault.Invalid, "The address %s %s.", brief(s), strings.TrimSuffix(fetch.Text(err), "."))
 		}
 		out.urls = append(out.urls, u)
 	}

@@ -97,6 +97,16 @@ func TestALoginInAnAddressIsTakenOutOfIt(t *testing.T) {
 	}
 }
 
+// TestWhatIsWrongWithAnAddressIsSaidOnce is about operators, who read causes too.
+func TestWhatIsWrongWithAnAddressIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"http://", "http://0x7f.1/", "http://a.example:99999/"} {
+		if _, err := readAddress(bad); err == nil || err.Error() != fault.Message(err) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
 func FuzzAddress(f *testing.F) {
 	for _, s := range []string{"example.org", "feed:https://ann:secret@bücher.example:443/ä?b#c", "[::1]:80", "//x.y/ z"} {
 		f.Add(s)

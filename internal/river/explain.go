@@ -42,10 +42,20 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	}
 	now := r.now()
 	out.Decision = decisionOf(&s, known[key], now)
+	early := plannedBefore(&s, out.Decision.Considered)
 	out.Sentence = sentenceOf(&s, out.Decision, now)
 	out.Trust = trustOf(&s, out.Push, now)
 	out.Notes = notesOf(&s, out.Checks, now)
+	if early {
+		out.Notes = append(out.Notes, "Its next check was planned before its hub told of a change, and stays where it was: news never puts a check off.")
+	}
 	return out, nil
+}
+
+// plannedBefore reports whether the next check is from before what decides by now.
+func plannedBefore(s *Source, considered []feedstate.Consideration) bool {
+	return s.State.Gone == nil && len(considered) > 0 && considered[0].Rule == feedstate.RulePush && considered[0].Effect == feedstate.Decides &&
+		s.State.NextAt.Before(considered[0].Until)
 }
 
 // decisionOf is what was decided at the last check, with all that had a say.

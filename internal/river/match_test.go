@@ -49,6 +49,7 @@ type readersStore struct {
 	categories []Category
 	asked      []ItemQuery
 	added      []Addition
+	most       int
 	lists      []ReadingList
 }
 
@@ -86,7 +87,7 @@ func (s *readersStore) RiverSubscribe(_ context.Context, list []Addition, _ time
 	if len(list) > most {
 		return nil, fault.New(fault.TooMany, "too many")
 	}
-	s.added = append(s.added, list...)
+	s.added, s.most = append(s.added, list...), most
 	return slices.Repeat([]bool{true}, len(list)), nil
 }
 

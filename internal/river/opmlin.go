@@ -75,7 +75,7 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	}
 	list, err := readOPML(body, "")
 	if err != nil {
-		return Imported{}, fault.Wrap(fault.Invalid, err, "This is no list of feeds in OPML: %s.", notOPML(err))
+		return Imported{}, fault.New(fault.Invalid, "This is no list of feeds in OPML: %s.", notOPML(err))
 	}
 	g, err := r.gather(ctx, reader, list, gathering{category: o.Category, base: o.URL, progress: o.Progress})
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *River) importFrom(ctx context.Context, reader string, o ImportOptions) 
 	}
 	list, err := readOPML(got.res.Body, got.res.Header.Get("Content-Type"))
 	if err != nil {
-		return Imported{}, fault.Wrap(fault.Invalid, err, "%s is no list of feeds in OPML: %s.", brief(s.URL), notOPML(err))
+		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", brief(s.URL), notOPML(err))
 	}
 	if o.Follow {
 		return r.followList(ctx, reader, s, got, list, o)

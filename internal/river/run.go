@@ -87,7 +87,7 @@ func (r *River) options() Options {
 	o.HostInterval = max(orElse(o.HostInterval, time.Second), 0)
 	o.Keep = orElse(o.Keep, 1000)
 	o.KeepFor = orElse(o.KeepFor, 180*24*time.Hour)
-	o.Most = orElse(o.Most, 100_000)
+	o.Most = orElse(o.Most, 250_000)
 	o.MostNotices = orElse(o.MostNotices, 100)
 	o.Lease = orElse(o.Lease, time.Minute)
 	return o

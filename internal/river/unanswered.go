@@ -66,7 +66,9 @@ func unread(where string, err error) error {
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.Ours:
 		return fault.Wrap(fault.Unavailable, err, "%s could not be read now, for a reason of this server's own; please try again in a minute.", where)
-	case fetch.Refused, fetch.BadURL:
+	case fetch.BadURL: // the sentence says all of it
+		return fault.New(fault.Refused, "%s %s.", where, text)
+	case fetch.Refused:
 		return fault.Wrap(fault.Refused, err, "%s %s.", where, text)
 	case fetch.Unreachable, fetch.TLS, fetch.TimedOut, fetch.Malformed:
 		return fault.Wrap(fault.Unreadable, noAnswer{err}, "%s %s.", where, text)
