@@ -221,7 +221,7 @@ func (k ErrorKind) text() string {
 	case ErrTLS:
 		return "its certificate or encryption is wrong"
 	case ErrMalformed:
-		return "its answer cannot be understood"
+		return "its answer broke off or cannot be understood"
 	case ErrTooLarge:
 		return "it is too large"
 	case ErrRedirects:
