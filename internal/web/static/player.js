@@ -29,9 +29,9 @@ function put(what) {
   for (const name of ["play", "pause", "ended"]) media.addEventListener(name, () => { showState(); remember(); });
   media.addEventListener("error", () => { byId("player-what").textContent = `It cannot be played here: ${what.text}`; });
   let last = 0;
-  media.addEventListener("timeupdate", () => {
-    if (Math.abs(media.currentTime - last) > 5) {
-      last = media.currentTime;
+  media.addEventListener("timeupdate", ({ target }) => {
+    if (target === media && Math.abs(target.currentTime - last) > 5) { // one that was closed has a last word
+      last = target.currentTime;
       remember();
     }
   });

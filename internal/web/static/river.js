@@ -220,7 +220,7 @@ async function mark(button) {
   };
   set(!on);
   try {
-    const answer = await fetch("/river/mark", { method: "POST", body, headers: { Accept: "text/plain" } });
+    const answer = await fetch("/river/mark", { method: "POST", body, headers: { Accept: "text/plain" }, keepalive: true }); // also when the page is left
     if (!answer.ok || answer.redirected) throw answer;
     say(star ? (on ? "Not starred any more" : "Starred") : on ? "Not read" : "Read");
   } catch {

@@ -1,0 +1,97 @@
+package browsertest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// said is that a page with scripts says that the server has it; without scripts the page
+// is a new one, which says nothing.
+func said(scripts bool, words string) string {
+	if !scripts {
+		return "true"
+	}
+	return `document.getElementById("news").textContent === "` + words + `"`
+}
+
+// marked puts the marks to the test, with scripts or without: what is starred and read on
+// one page is so on the others.
+func (b *tab) marked(scripts bool) {
+	b.t.Helper()
+	b.open("/river?category=Day")
+	b.click(".view summary")
+	b.click("#v-marks")
+	b.click("#v-counts")
+	b.click(".view button")
+	b.until("marks and counts are shown", `document.querySelector(".marking") && document.querySelector(".rail .num")`)
+	b.open("/river?category=Day")
+	b.holds("8 are unread", `document.querySelector(".rail [aria-current] .num").textContent === "8 unread"`)
+	b.click(".item:nth-of-type(2) .star")
+	b.until("it is starred", `document.querySelectorAll(".item")[1].querySelector(".star").ariaPressed === "true" && `+said(scripts, "Starred"))
+	b.click(".item:nth-of-type(3) .readmark")
+	b.until("it is read", `document.querySelectorAll(".item")[2].matches(".read") && document.querySelectorAll(".item")[2].querySelector(".readmark").ariaPressed === "true" && `+said(scripts, "Read"))
+	b.open("/river?starred=1")
+	if got := b.texts("#days .item h3"); !slices.Equal(got, []string{"Morning, number 3"}) {
+		b.t.Errorf("starred are %q", got)
+	}
+	b.click(".star")
+	b.until("its star is taken away", said(scripts, "Not starred any more"))
+	b.open("/river?starred=1")
+	b.holds("nothing is starred", `document.querySelector("#empty").textContent.includes("Nothing is starred yet")`)
+	b.open("/river?category=Day&unread=1")
+	b.holds("what is read is not there", `document.querySelectorAll(".item").length === 7`)
+	b.open("/river?category=Day")
+	b.holds("7 are unread", `document.querySelector(".rail [aria-current] .num").textContent === "7 unread"`)
+	b.click(".allread button")
+	b.until("all are read", `document.querySelectorAll(".item.read").length === 8 && !document.querySelector(".rail [aria-current] .num")`)
+}
+
+func TestStarsAndReadMarksAreKept(t *testing.T) {
+	t.Parallel()
+	p, _, _ := day(t)
+	newTab(t, p.base).marked(true)
+}
+
+func TestEverythingWorksWithoutScripts(t *testing.T) {
+	t.Parallel()
+	p, press, _ := day(t)
+	b := newTab(t, p.base)
+	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.marked(false)
+	b.holds("scripts do not run", `document.getElementById("live").hidden`)
+
+	// A feed by the form, and its items page by page.
+	b.open("/feeds")
+	b.fill("#a-url", press.paper("/many.xml", "Many", "", posts(70, "One of many")...).url())
+	b.click(`form[action="/feeds/add"] .go button`)
+	b.until("it is followed", `document.querySelector("h1").textContent.includes("Many")`)
+	b.click(`.choice a[href^="/river?source="]`)
+	b.until("its items are there", `document.querySelectorAll(".item").length === 50`)
+	b.click("#older a")
+	b.until("older ones are on the next page", `document.querySelectorAll(".item").length === 20 && /before=/.test(location.search)`)
+	b.click(".pages a")
+	b.until("there is a way back", `document.querySelectorAll(".item").length === 50`)
+
+	// One item, whole, by the link that its time is.
+	b.open("/river?category=Night")
+	b.click(".item .whole")
+	b.until("all of it is on a page of its own", `/^\/river\/item\/\d+$/.test(location.pathname) && document.body.textContent.includes("The very end.")`)
+	b.click(".star")
+	b.until("it is starred there", `/^\/river\/item\/\d+$/.test(location.pathname) && document.querySelector(".star").ariaPressed === "true"`)
+
+	p.indexed("evening", 4)
+	b.open("/river")
+	b.fill("#q", "evening 3")
+	b.keys(kb.Enter)
+	b.until("words are found", `document.querySelectorAll(".item").length === 1`)
+
+	// Categories and what a feed is called, by forms.
+	b.open("/feeds/categories")
+	b.click(`form[action="/feeds/categories/public"] button`)
+	b.until("a category is public", `document.querySelector(".rows .k-notify")`)
+	b.click(`.rows .more a[href^="/rivers/"]`)
+	b.until("it is a river for everybody", `/^\/rivers\/server\/\w+$/.test(location.pathname) && document.querySelectorAll(".item").length > 0`)
+}
