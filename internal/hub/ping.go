@@ -65,7 +65,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	switch {
 	case err != nil:
 		return PingResult{}, err
-	case len(topics) == 0 && read:
+	case len(topics) == 0 && read && !h.ownNews(p): // of our own the list of changes has the title
 		return h.pingRead(ctx, p)
 	case len(topics) == 0:
 		return h.pingStranger(ctx, p, came)

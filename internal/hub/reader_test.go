@@ -147,6 +147,32 @@ func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
 	})
 }
 
+func TestOurOwnFeedIsListedByItsTitleWhoeverReadsIt(t *testing.T) {
+	t.Parallel()
+	own := hub.Options{OwnTopic: func(url string) bool { return url == readURL }}
+	inWorld(t, own, func(t *testing.T, w *world) {
+		w.readers(readURL)
+		w.feeds[readURL] = "one"
+		w.abouts = map[string]hub.About{readURL: {Title: "Ours"}}
+		for _, told := range []bool{false, true} {
+			if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL, Door: "save", Told: told}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range w.changes() {
+			if c.Name != "Ours" {
+				t.Errorf("listed: %+v", c)
+			}
+		}
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/far.xml", Door: "notify-rsscloud", Told: true}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.fetches); n != 2 {
+			t.Errorf("feeds were read %d times", n)
+		}
+	})
+}
+
 func TestNewsThatGoesRoundIsNoNewsForReaders(t *testing.T) {
 	t.Parallel()
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
