@@ -133,7 +133,9 @@ func (a *App) server(h http.Handler) *http.Server {
 }
 
 func (a *App) capped(l net.Listener) net.Listener {
-	total := max(openFiles()/4, 64)
+	n := openFiles()
+	// What notifications and feeds leave, for pages that stay open are connections too.
+	total := max(n/4, n-a.inFlight()*7/4-512, 64)
 	return newCapped(l, total, max(total/2, 32), func(ip netip.Addr) bool {
 		for _, p := range a.cfg.TrustedProxies {
 			if p.Contains(ip) {

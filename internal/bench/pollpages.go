@@ -188,7 +188,7 @@ func timeToFirst(ctx context.Context, address string) (p50, p99 float64, err err
 // live measures pages that stay open, and the way from a post to them.
 func (b Poll) live(ctx context.Context, s *stage) error {
 	if s.NoFile == 0 {
-		s.NoFile = 4*b.Open + 4000 // of which the server lets half come from one place
+		s.NoFile = min(4*b.Open+4000, openLimit()) // of which the server lets a quarter be for those who connect
 	}
 	if err := s.serveEmpty(ctx); err != nil {
 		return err

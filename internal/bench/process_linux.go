@@ -16,3 +16,12 @@ func processCPU() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// openLimit is how many open files a process of ours may be allowed.
+func openLimit() int {
+	var l syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
+		return 1024
+	}
+	return int(min(l.Max, 1<<20))
+}

@@ -247,18 +247,18 @@ func TestMailGoesTheWayThatTheOperatorChose(t *testing.T) {
 	client := &tls.Config{RootCAs: h.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
 	for _, c := range []struct {
 		name, way string
-		server    mailServer
+		server    *mailServer
 		user      string
 		ok        bool
 	}{
-		{"starttls", MailSTARTTLS, mailServer{starttls: true}, "", true},
-		{"starttls and a password", "", mailServer{starttls: true, auth: true}, "river", true},
-		{"no starttls there", MailSTARTTLS, mailServer{}, "", false},
-		{"tls", MailTLS, mailServer{}, "", true},
-		{"tls and a password", MailTLS, mailServer{auth: true}, "river", true},
-		{"plain", MailPlain, mailServer{}, "", true},
-		{"plain and a password", MailPlain, mailServer{auth: true}, "river", true},
-		{"no log-in there", MailPlain, mailServer{}, "river", false},
+		{"starttls", MailSTARTTLS, &mailServer{starttls: true}, "", true},
+		{"starttls and a password", "", &mailServer{starttls: true, auth: true}, "river", true},
+		{"no starttls there", MailSTARTTLS, &mailServer{}, "", false},
+		{"tls", MailTLS, &mailServer{}, "", true},
+		{"tls and a password", MailTLS, &mailServer{auth: true}, "river", true},
+		{"plain", MailPlain, &mailServer{}, "", true},
+		{"plain and a password", MailPlain, &mailServer{auth: true}, "river", true},
+		{"no log-in there", MailPlain, &mailServer{}, "river", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -284,14 +284,14 @@ func TestAMailServerThatRefusesOrHangsIsToldApart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		server mailServer
+		server *mailServer
 		code   fault.Code
 	}{
-		{"no such person", mailServer{rcpt: "550 no such person"}, fault.Unreadable},
-		{"later", mailServer{rcpt: "450 later"}, fault.Unavailable},
-		{"spam", mailServer{data: "554 spam"}, fault.Unreadable},
-		{"full", mailServer{data: "452 full"}, fault.Unavailable},
-		{"silent", mailServer{silent: true}, fault.Unavailable},
+		{"no such person", &mailServer{rcpt: "550 no such person"}, fault.Unreadable},
+		{"later", &mailServer{rcpt: "450 later"}, fault.Unavailable},
+		{"spam", &mailServer{data: "554 spam"}, fault.Unreadable},
+		{"full", &mailServer{data: "452 full"}, fault.Unavailable},
+		{"silent", &mailServer{silent: true}, fault.Unavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
