@@ -311,9 +311,11 @@ func (r *River) giveBack(ctx context.Context, off []PutOff) {
 	}
 }
 
-// startLoop starts turns when their time has come.
+// startLoop starts turns when their time has come. Who reads them stays for the next
+// ones, for it takes a while until a goroutine has the stack that it needs.
 func (r *River) startLoop(ctx context.Context) {
-	slots := make(chan struct{}, r.options().AtOnce)
+	slots, turns, readers := make(chan struct{}, r.options().AtOnce), make(chan *turn), 0
+	defer close(turns)
 	for {
 		select {
 		case slots <- struct{}{}:
@@ -325,10 +327,20 @@ func (r *River) startLoop(ctx context.Context) {
 			return
 		}
 		r.desk.start(t, r.now())
-		r.reading.Go(func() {
-			defer func() { <-slots }()
-			r.readTurn(ctx, t)
-		})
+		select {
+		case turns <- t:
+		default:
+			if readers++; readers <= cap(slots) {
+				r.reading.Go(func() {
+					for ; t != nil; t = <-turns {
+						r.readTurn(ctx, t)
+						<-slots
+					}
+				})
+			} else {
+				turns <- t // one of them is about to be free
+			}
+		}
 		if r.desk.room() >= 100 {
 			poke(r.woken.claim)
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -48,10 +49,15 @@ func scanSourceHead(rows *sql.Rows, r *sourceRow) error { return rows.Scan(r.fie
 // source unpacks a row: not in a transaction, which it would make longer.
 func (r *sourceRow) source() (river.Source, error) {
 	s := r.Source
+	state, err := feedstate.ParseJSON([]byte(r.state))
+	if err != nil {
+		return s, fmt.Errorf("reading source %d: %w", s.ID, err)
+	}
+	s.State = state
 	for _, one := range []struct {
 		text string
 		into any
-	}{{r.state, &s.State}, {r.login, &s.Login}, {r.about.String, &s.About}, {r.doors.String, &s.Doors}} {
+	}{{r.login, &s.Login}, {r.about.String, &s.About}, {r.doors.String, &s.Doors}} {
 		if one.text == "" || one.text == "null" {
 			continue
 		}
@@ -110,7 +116,8 @@ type told struct {
 
 // packSource makes texts of a source, before the transaction that writes them.
 func packSource(s *river.Source) (state string, t told, err error) {
-	if state, err = toJSON(s.State); err != nil {
+	raw, err := s.State.AppendJSON(make([]byte, 0, 1024))
+	if err != nil {
 		return "", t, err
 	}
 	t = told{title: clean(s.About.Title), last: make([]byte, 0, 16*len(s.Last)),
@@ -125,7 +132,7 @@ func packSource(s *river.Source) (state string, t told, err error) {
 		}
 	}
 	t.hash = t.sum(s)
-	return state, t, nil
+	return string(raw), t, nil
 }
 
 // sum is the hash of it all.
