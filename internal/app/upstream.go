@@ -1,19 +1,16 @@
 package app
 
 import (
-	"context"
 	"net/netip"
 
 	"cloudburst/internal/config"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
-	"cloudburst/internal/hub"
 	"cloudburst/internal/upstream"
 )
 
-// newUpstream makes the engine that follows feeds at other hubs. Its news goes
-// where everybody's goes: the hub reads the feed, and tells its subscribers if it
-// changed.
+// newUpstream makes the engine that follows feeds at other hubs. What becomes of its news
+// is said in joinPush.
 func (a *App) newUpstream(st upstream.Store) {
 	a.doer = fetch.NewDoer(fetch.DoerOptions{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Own: a.ownAddrs, Callback: true},
@@ -23,10 +20,6 @@ func (a *App) newUpstream(st upstream.Store) {
 		Store: st, Bus: a.hub.Bus, Log: a.log, Now: a.clock.Now, PublicURL: a.publicURL,
 		Ask: &gateway.UpstreamClient{
 			Feeds: a.client, HTTP: a.doer, UserAgent: gateway.UserAgent(Version, a.cfg.PublicURL), PublicURL: a.publicURL,
-		},
-		Signal: func(ctx context.Context, s upstream.Signal) error {
-			_, err := a.hub.Ping(ctx, hub.Ping{URL: s.URL, Door: s.Door, Source: s.Source, Hops: s.Hops})
-			return err
 		},
 		Options: upstream.Options{Own: a.ownCallback},
 	}
