@@ -160,7 +160,7 @@ func addSubscriptions(ctx context.Context, c Conn, all []addition, most int) err
 func addSources(ctx context.Context, c Conn, all []addition, now time.Time) error {
 	var rows [][]any
 	for i := 0; i < len(all); {
-		a, readers, wish := &all[i], 0, time.Duration(0)
+		a, readers, wish := &all[i], 0, all[i].Source.State.Interval
 		for ; i < len(all) && all[i].source == a.source; i++ {
 			if one := &all[i]; one.fresh {
 				readers++

@@ -257,32 +257,41 @@ func (s *Store) ChangeSource(ctx context.Context, id int64, change func(s *river
 		if err != nil {
 			return src, err
 		}
-		was := before{url: src.URL, topic: src.Topic}
+		was, wish := before{url: src.URL, topic: src.Topic}, src.State.Interval
 		if err := change(&src); err != nil {
 			return src, err
 		}
 		src.ID, src.URL, src.Claim = id, src.State.URL, 0
-		if src.Readers == 0 {
-			src.NextAt = time.Time{}
-		}
-		state, t, err := packSource(&src)
-		if err != nil {
+		if err := rewriteSource(ctx, c, &src, was); err != nil {
 			return src, err
 		}
-		login, err := packLogin(src.Login)
-		if err != nil {
-			return src, err
-		}
-		_, err = c.Exec(ctx, `UPDATE source SET state = $1, login = $2, next_at = $3, checked_at = $4, claim = 0, heard_in = FALSE WHERE id = $5`,
-			state, login, msOrNull(src.NextAt), ms(src.State.CheckedAt), id)
-		if err != nil {
-			return src, err
-		}
-		if err := saveTold(ctx, c, &src, &t, was, nil); err != nil {
-			return src, err
+		if src.State.Interval != wish {
+			if _, err := c.Exec(ctx, `UPDATE source SET wish = $1 WHERE id = $2`, int64(src.State.Interval), id); err != nil {
+				return src, err
+			}
 		}
 		return oneSource(sourceByID(ctx, c, id))
 	})
+}
+
+func rewriteSource(ctx context.Context, c Conn, src *river.Source, was before) error {
+	if src.Readers == 0 {
+		src.NextAt = time.Time{}
+	}
+	state, t, err := packSource(src)
+	if err != nil {
+		return err
+	}
+	login, err := packLogin(src.Login)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `UPDATE source SET state = $1, login = $2, next_at = $3, checked_at = $4, claim = 0, heard_in = FALSE WHERE id = $5`,
+		state, login, msOrNull(src.NextAt), ms(src.State.CheckedAt), src.ID)
+	if err != nil {
+		return err
+	}
+	return saveTold(ctx, c, src, &t, was, nil)
 }
 
 func packLogin(l river.Login) (string, error) {

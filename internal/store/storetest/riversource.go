@@ -434,4 +434,9 @@ func wishSurvives(t *testing.T, s *stream) {
 	must(t, err)
 	s.save(river.Saved{Source: src})
 	same(t, "interval", s.sourceNow(src.ID).State.Interval, 10*time.Minute)
+	got, err := s.ChangeSource(s.ctx, src.ID, func(src *river.Source) error {
+		src.State.Interval = 20 * time.Minute
+		return nil
+	})
+	same(t, "changed by hand", []any{got.State.Interval, err, s.sourceNow(src.ID).State.Interval}, []any{20 * time.Minute, error(nil), 20 * time.Minute})
 }
