@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,7 @@ type press struct {
 }
 
 type document struct {
-	kind string // media type
+	kind string // media type; "status": the body is one
 	body []byte
 }
 
@@ -57,6 +58,11 @@ func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d = document{"image/png", picture()}
 	default:
 		d = document{"text/html; charset=utf-8", []byte("<!doctype html><title>A page</title><p>" + html.EscapeString(r.URL.Path))}
+	}
+	if d.kind == "status" {
+		code, _ := strconv.Atoi(string(d.body))
+		w.WriteHeader(code)
+		return
 	}
 	w.Header().Set("Content-Type", d.kind)
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(d.body)))

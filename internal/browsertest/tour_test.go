@@ -1,0 +1,237 @@
+package browsertest
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+
+	"cloudburst/client"
+)
+
+const (
+	phoneWidth, phoneHeight = 390, 844
+	deskWidth, deskHeight   = 1280, 900
+)
+
+// structure lists what is wrong with the parts of a page for those who do not see it.
+const structure = `(() => {
+	const wrong = [];
+	const tell = (what, el) => wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 160) : ""));
+	const all = (s) => [...document.querySelectorAll(s)];
+	const named = (el) => {
+		const by = el.getAttribute("aria-labelledby");
+		if (by) return by.split(/\s+/).map((id) => document.getElementById(id)?.textContent ?? "").join(" ").trim();
+		return (el.getAttribute("aria-label") ?? "").trim() || el.textContent.trim() || el.querySelector("img[alt]")?.alt || el.title;
+	};
+	if (all("h1").length !== 1) tell(all("h1").length + " headings of the first kind");
+	if (all("main").length !== 1) tell("not one main");
+	if (!document.documentElement.lang) tell("no language");
+	if (!document.title) tell("no title");
+	if (!document.querySelector("body > header") || !document.querySelector("body > footer")) tell("no header or footer");
+	if (document.body.firstElementChild?.matches("a.skip[href='#main']") !== true) tell("no way to skip to the content");
+	let level = 1;
+	for (const h of all("main h1, main h2, main h3, main h4, main h5, main h6")) {
+		if (h.closest(".e-content, dialog")) continue;
+		const n = +h.tagName[1];
+		if (n > level + 1) tell("a heading leaves out a level", h);
+		level = n;
+	}
+	const navs = all("nav").map((n) => n.getAttribute("aria-label") || (n.getAttribute("aria-labelledby") && named(n)));
+	if (navs.some((n) => !n)) tell("a nav without a name");
+	if (new Set(navs).size !== navs.length) tell("two navs with one name: " + navs);
+	for (const f of all("input:not([type=hidden]), select, textarea")) if (!f.labels?.length && !f.getAttribute("aria-label") && !f.getAttribute("aria-labelledby")) tell("a field without a label", f);
+	for (const b of all("button, a[href], summary, progress")) if (b.checkVisibility() && !(b.localName === "progress" ? b.getAttribute("aria-label") : named(b))) tell("without a name", b);
+	for (const i of all("img")) if (!i.hasAttribute("alt")) tell("a picture without alt", i);
+	for (const r of all("[role=region], [role=feed], dialog, aside")) if (!r.getAttribute("aria-label") && !r.getAttribute("aria-labelledby")) tell("without a name", r);
+	for (const el of all("[aria-labelledby], [aria-describedby], [aria-controls]")) for (const a of ["aria-labelledby", "aria-describedby", "aria-controls"]) for (const id of (el.getAttribute(a) ?? "").split(/\s+/)) if (id && !document.getElementById(id)) tell(a + " leads nowhere (" + id + ")", el);
+	for (const l of all("label[for]")) if (!document.getElementById(l.htmlFor)) tell("a label for nothing", l);
+	const ids = all("[id]").map((e) => e.id);
+	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) { tell("two with the id " + id); break; }
+	for (const el of all("[tabindex]")) if (el.tabIndex > 0) tell("its own place in the order", el);
+	for (const f of all("[role=feed]")) for (const c of f.children) if (c.localName !== "article") tell("no article in a feed", c);
+	for (const t of all("time")) if (!t.dateTime || isNaN(Date.parse(t.dateTime))) tell("no time", t);
+	for (const t of all("table")) if (!t.querySelector("th[scope]")) tell("a table without heads", t);
+	return wrong;
+})()`
+
+// tooWide lists what stands out of the window at its side.
+const tooWide = `(() => {
+	const width = document.documentElement.clientWidth, wrong = [];
+	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
+	for (const el of document.body.querySelectorAll("*")) {
+		const box = el.getBoundingClientRect();
+		if (!box.width || box.right <= width + 1 && box.left >= -1 || el.closest(".sr, .skip")) continue;
+		let p = el, clipped = false;
+		while ((p = p.parentElement)) if (p !== document.body && p !== document.documentElement && getComputedStyle(p).overflowX !== "visible") { clipped = true; break; }
+		if (!clipped) wrong.push(Math.round(box.left) + "–" + Math.round(box.right) + ": " + el.outerHTML.slice(0, 160));
+	}
+	return wrong.slice(0, 5);
+})()`
+
+// bottomBar says what is wrong with the bar of a phone.
+const bottomBar = `(() => {
+	const bar = document.querySelector(".bar nav"), box = bar.getBoundingClientRect(), wrong = [];
+	if (Math.abs(box.bottom - innerHeight) > 1 || box.height < 40 || box.height > 90) wrong.push("the bar is at " + box.top + "–" + box.bottom + " of " + innerHeight);
+	for (const a of [...bar.querySelectorAll("a, summary")].filter((a) => a.checkVisibility() && !a.closest("details:not([open]) ul"))) {
+		const b = a.getBoundingClientRect(), hit = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2);
+		if (b.width < 40 || b.height < 40) wrong.push(Math.round(b.width) + "×" + Math.round(b.height) + " is small for a finger: " + a.textContent);
+		if (!bar.contains(hit)) wrong.push("covered: " + a.textContent);
+	}
+	scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+	const foot = document.querySelector("footer p").getBoundingClientRect();
+	if (foot.bottom > bar.getBoundingClientRect().top) wrong.push("the end of the page is below the bar");
+	scrollTo({ top: 0, behavior: "instant" });
+	return wrong;
+})()`
+
+// light is how light the page is: 0 black, 1 white.
+const light = `(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g); return (+r + +g + +b) / 765; })()`
+
+// moves is what moves or fades.
+const moves = `[...document.querySelectorAll("*")].filter((e) => ["", "::before", "::after"].some((p) => { const s = getComputedStyle(e, p); return [s.transitionDuration, s.animationName === "none" ? "0s" : s.animationDuration].some((d) => d.split(", ").some((x) => parseFloat(x) > 0)) || s.scrollBehavior === "smooth"; })).map((e) => e.outerHTML.slice(0, 120))`
+
+// stop is a page of the tour. ready is what has to be so before it is looked at, and then
+// done so that it is: "" for nothing.
+type stop struct{ name, path, ready, do string }
+
+func (r *rich) tour(item int64) []stop {
+	source := func(name string) string { return fmt.Sprint("/feeds/", r.ids[name]) }
+	return []stop{
+		{"river", "/river", `document.querySelector(".item")`, ""},
+		{"river-keys", "/river", "", `document.getElementById("keys").showModal()`},
+		{"river-category", "/river?category=Nature", `document.querySelector(".item")`, ""},
+		{"river-nested", fmt.Sprint("/river?source=", r.ids["small"]), `document.querySelector("details.fold")`, `document.querySelectorAll(".item details").forEach((d) => { d.open = true })`},
+		{"river-source", fmt.Sprint("/river?source=", r.ids["walks"]), `[...document.images].every((i) => i.complete)`, ""},
+		{"river-rtl", fmt.Sprint("/river?source=", r.ids["rtl"]), "", ""},
+		{"river-starred", "/river?starred=1", `document.querySelectorAll(".item").length === 2`, ""},
+		{"river-search", "/river?q=walk+hills", `document.querySelector(".found")`, ""},
+		{"river-nothing", "/river?q=hippopotamus", `document.getElementById("empty")`, ""},
+		{"river-end", fmt.Sprint("/river?before=1000.1&source=", r.ids["many"]), "", ""},
+		{"item", fmt.Sprint("/river/item/", item), "", ""},
+		{"feeds", "/feeds", `document.querySelector(".source")`, ""},
+		{"feeds-broken", "/feeds?show=broken", "", ""},
+		{"feeds-add", "/feeds/add?url=https://example.com/", "", `document.querySelector("details").open = true`},
+		{"feeds-start", "/feeds/start", "", ""},
+		{"feeds-import", "/feeds/import", "", ""},
+		{"feeds-notices", "/feeds/notices", "", ""},
+		{"feeds-categories", "/feeds/categories", "", `document.querySelector("details.fold").open = true`},
+		{"feeds-lists", "/feeds/lists", "", ""},
+		{"feed", source("walks"), "", `document.querySelectorAll("details").forEach((d) => { d.open = !d.closest(".menu") })`},
+		{"feed-told", source("small"), "", ""},
+		{"feed-failing", source("failing"), "", ""},
+		{"feed-gone", source("gone"), "", ""},
+		{"rivers", "/rivers/server", "", ""},
+		{"rivers-category", "/rivers/server/Nature", `document.querySelector(".item")`, ""},
+		{"front", "/", "", ""},
+		{"status", "/status", "", ""},
+		{"nothing", "/river/item/12345678901", "", ""},
+		{"menu", "/river", "", `document.querySelector(".menu details").open = true`},
+	}
+}
+
+func TestEveryPageOfTheRiverFitsPhonesAndDesksInBothLights(t *testing.T) {
+	t.Parallel()
+	r := newRich(t)
+	b := newTab(t, r.base)
+	b.expect("404") // the page of nothing
+	album := newAlbum(t)
+	var item int64
+	for it, err := range r.river("").Items(t.Context(), client.ItemQuery{Source: fmt.Sprint(r.ids["walks"]), Limit: 1}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		item = it.ID
+	}
+	r.indexed("walk hills", 3)
+	for _, s := range r.tour(item) {
+		b.size(deskWidth, deskHeight)
+		b.light("light", false)
+		b.open(s.path)
+		if s.ready != "" {
+			b.until(s.name+" is there", s.ready)
+		}
+		if s.do != "" {
+			eval[bool](b, s.do+", true")
+		}
+		wrong := eval[[]string](b, structure)
+		wrong = append(wrong, eval[[]string](b, tooWide)...)
+		if l := eval[float64](b, light); l < 0.8 {
+			wrong = append(wrong, fmt.Sprintf("in the light it is %.2f light", l))
+		}
+		album.take(b, s.name+"-1280-light")
+		b.light("dark", false)
+		if l := eval[float64](b, light); l > 0.2 {
+			wrong = append(wrong, fmt.Sprintf("in the dark it is %.2f light", l))
+		}
+		album.take(b, s.name+"-1280-dark")
+		b.size(phoneWidth, phoneHeight)
+		for _, w := range eval[[]string](b, tooWide) {
+			wrong = append(wrong, "on a phone: "+w)
+		}
+		if !strings.Contains(s.name, "keys") && s.name != "menu" {
+			wrong = append(wrong, eval[[]string](b, bottomBar)...)
+		}
+		album.take(b, s.name+"-390-dark")
+		b.light("light", true)
+		for _, w := range eval[[]string](b, moves) {
+			wrong = append(wrong, "it moves all the same: "+w)
+		}
+		album.take(b, s.name+"-390-light")
+		for _, w := range wrong {
+			t.Errorf("%s: %s", s.name, w)
+		}
+	}
+}
+
+// light has the page in light or dark, and still, if somebody wants it so.
+func (b *tab) light(scheme string, still bool) {
+	b.t.Helper()
+	motion := map[bool]string{true: "reduce", false: "no-preference"}[still]
+	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}}})
+}
+
+// album keeps pictures of pages, where somebody wants them.
+type album string
+
+func newAlbum(t *testing.T) album {
+	t.Helper()
+	dir := os.Getenv("CLOUDBURST_SCREENSHOTS")
+	if f := flag.Lookup("test.artifacts"); dir == "" && f != nil && f.Value.String() == "true" {
+		dir = t.ArtifactDir()
+	}
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return album(dir)
+}
+
+// most of a long page that is kept.
+const longest = 2400
+
+func (a album) take(b *tab, name string) {
+	if a == "" {
+		return
+	}
+	b.t.Helper()
+	yes := true
+	size := eval[struct{ Width, Height, View float64 }](b, `({ Width: innerWidth, Height: document.documentElement.scrollHeight, View: innerHeight })`)
+	if strings.HasPrefix(name, "river-keys") || strings.HasPrefix(name, "menu") {
+		size.Height = size.View
+	}
+	got := command(b, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		CaptureBeyondViewport: &yes, OptimizeForSpeed: &yes,
+		Clip: &page.Viewport{Width: size.Width, Height: min(cmp.Or(size.Height, deskHeight), longest), Scale: 1},
+	})
+	if err := os.WriteFile(filepath.Join(string(a), name+".png"), got.Data, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
