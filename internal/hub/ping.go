@@ -166,6 +166,8 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 	return r, nil
 }
 
+const nobodyToTell = "Nobody here is subscribed to this feed; there is nobody to tell."
+
 // pingStranger answers a ping of a feed that nobody here follows. It is logged,
 // and read at most once in a while for each source, so that nobody can have this
 // server read what he likes.
@@ -173,7 +175,7 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 // spec:cloudburst#ping-unknown
 func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
 	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
-		Text: "Nobody here is subscribed to this feed; there is nobody to tell."}
+		Text: nobodyToTell}
 	read, about, failed := h.readStranger(ctx, p, came)
 	if failed != nil {
 		e.OK, e.Text = false, fault.Message(failed)

@@ -49,7 +49,11 @@ func (h *Hub) pingRead(ctx context.Context, p Ping) (PingResult, error) {
 	return PingResult{Known: true}, nil
 }
 
+// readEvent says what is said of a feed that nobody here knows: everybody may read the
+// log, and what people here read is their own affair.
+//
+// spec:cloudburst#reading-is-not-told
 func readEvent(p Ping) event.Event {
 	return event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
-		Text: "Nobody here is subscribed to this feed, but this server's own river reads it, and does so now."}
+		Text: nobodyToTell}
 }

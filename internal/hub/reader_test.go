@@ -58,7 +58,7 @@ func TestAPingOfAFeedThatIsOnlyReadHereReachesItsReadersAndIsNotFetched(t *testi
 			t.Errorf("the hub read it too: %v", w.fetches)
 		}
 		list := w.events(event.KindPing)
-		if len(list) != 1 || !list[0].OK || list[0].Peer != "192.0.2.1" || !strings.Contains(list[0].Text, "this server's own river reads it") {
+		if len(list) != 1 || !list[0].OK || list[0].Peer != "192.0.2.1" || list[0].Text != "Nobody here is subscribed to this feed; there is nobody to tell." {
 			t.Errorf("the log says %+v", list)
 		}
 		if list := w.changes(); len(list) != 1 || list[0].Feed != readURL {
@@ -128,7 +128,7 @@ func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
 		if got := heard(); !slices.Equal(got, []string{"weblogs " + readURL, "weblogs " + siteURL}) {
 			t.Errorf("by an announcement the readers heard %q", got)
 		}
-		if list := w.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "own river") {
+		if list := w.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "nobody to tell") {
 			t.Errorf("the log says %+v", list)
 		}
 		if got := w.announce(hub.Announcement{URL: siteURL}); !got.Looking {
