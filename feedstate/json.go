@@ -121,15 +121,17 @@ func (w *jsonWriter) any(name string, v any) {
 	w.b = append(w.b, text...)
 }
 
-// ParseJSON reads a State from JSON, as json.Unmarshal does, and fast what AppendJSON
-// wrote.
-func ParseJSON(b []byte) (State, error) {
-	if s, ok := parseQuickly(b); ok {
-		return s, nil
+// ParseJSON makes s what JSON says, as json.Unmarshal does with a new State, and fast
+// with what AppendJSON wrote.
+func (s *State) ParseJSON(b []byte) error {
+	if quick, ok := parseQuickly(b); ok {
+		*s = quick
+		return nil
 	}
-	var s State
-	err := json.Unmarshal(b, &s)
-	return s, err
+	var slow State
+	err := json.Unmarshal(b, &slow)
+	*s = slow
+	return err
 }
 
 // parseQuickly knows the form that AppendJSON writes, and no other.

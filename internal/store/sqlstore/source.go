@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -49,11 +48,9 @@ func scanSourceHead(rows *sql.Rows, r *sourceRow) error { return rows.Scan(r.fie
 // source unpacks a row: not in a transaction, which it would make longer.
 func (r *sourceRow) source() (river.Source, error) {
 	s := r.Source
-	state, err := feedstate.ParseJSON([]byte(r.state))
-	if err != nil {
+	if err := s.State.ParseJSON([]byte(r.state)); err != nil {
 		return s, fmt.Errorf("reading source %d: %w", s.ID, err)
 	}
-	s.State = state
 	for _, one := range []struct {
 		text string
 		into any
