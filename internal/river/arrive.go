@@ -10,7 +10,7 @@ const (
 	overlap    = 5 * time.Second // by how much the clocks of processes may differ
 	tailEvery  = 5 * time.Second
 	tailSome   = 1000
-	indexSome  = 200 // items at a time
+	indexSome  = 500 // items at a time
 	indexFew   = 20  // that arrive within indexAfter are not much
 	indexAfter = 100 * time.Millisecond
 

@@ -42,7 +42,7 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 	}
 	body, summary := bodyOf(f, it)
 	c.HTML, c.More = r.safe(body), summary
-	c.Text = cutBytes(sanitize.Text(c.HTML), TextLongest)
+	c.Text = TextOf(c.HTML)
 	if body.Language != "" {
 		c.Language = cutTo(plainLine(body.Language), longestLanguage)
 	}
@@ -77,6 +77,9 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 	return c
 }
 
+// TextOf is the words of HTML as Content.Text has them.
+func TextOf(html string) string { return cutBytes(sanitize.Text(html), TextLongest) }
+
 // outlines are headlines with those under them: their text may be marked up.
 func (r *River) outlines(list []feed.Outline, left *int, depth int) (out []Content) {
 	for i := range list {
@@ -90,7 +93,7 @@ func (r *River) outlines(list []feed.Outline, left *int, depth int) (out []Conte
 			case "text":
 				if strings.ContainsAny(a.Value, "<&") {
 					c.HTML = r.safe(feed.Text{Value: a.Value, Type: "text/html"})
-					c.Text = cutBytes(sanitize.Text(c.HTML), TextLongest)
+					c.Text = TextOf(c.HTML)
 				} else {
 					c.Title = cutBytes(plainLine(a.Value), longestItemTitle)
 				}

@@ -84,17 +84,30 @@ func (r *itemRow) unpack() error {
 		return nil
 	}
 	title, link := r.Title, r.Link
-	if err := json.Unmarshal([]byte(r.content.String), &r.Content); err != nil {
+	var kept keptContent
+	if err := json.Unmarshal([]byte(r.content.String), &kept); err != nil {
 		return fmt.Errorf("reading item %d: %w", r.ID, err)
+	}
+	if r.Content = kept.Content; kept.Words {
+		r.Text = river.TextOf(r.HTML)
 	}
 	r.Title, r.Link = title, link
 	return nil
 }
 
+// keptContent is a content as it is stored. Most texts say twice what they say.
+type keptContent struct {
+	river.Content
+	Words bool `json:"words,omitempty"` // Text is what river.TextOf makes of HTML
+}
+
 // packContent is what is kept apart: not the title and the link, which lists need too.
 func packContent(c river.Content) (string, error) {
-	c.Title, c.Link = "", ""
-	return toJSON(c)
+	kept := keptContent{Content: c, Words: c.Text != "" && c.Text == river.TextOf(c.HTML)}
+	if kept.Title, kept.Link = "", ""; kept.Words {
+		kept.Text = ""
+	}
+	return toJSON(&kept)
 }
 
 // KnownItems is river.Store.KnownItems. They come without Content but Title and Link.

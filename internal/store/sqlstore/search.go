@@ -6,21 +6,30 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 )
 
-// indexAtOnce is how many items are made searchable in one transaction: it takes long,
-// and others wait for it.
-const indexAtOnce = 25
+// An index of words grows fastest when many items are made searchable in one transaction;
+// but that takes long, and others wait for it.
+const (
+	indexLeast = 25
+	indexMost  = 200
+	indexSoon  = 15 * time.Millisecond
+)
 
 // IndexItems is river.Store.IndexItems, in steps.
 func (s *Store) IndexItems(ctx context.Context, n int) (int, error) {
-	total := 0
+	total, size := 0, indexLeast
 	for total < n {
-		step := min(indexAtOnce, n-total)
+		step, begin := min(size, n-total), time.Now()
 		done, err := s.indexItems(ctx, step)
 		if total += done; err != nil || done < step {
 			return total, err
 		}
+		if size *= 2; time.Since(begin) > indexSoon {
+			size = indexLeast
+		}
+		size = min(size, indexMost)
 	}
 	return total, nil
 }

@@ -28,6 +28,8 @@ const (
 	mostSought  = 64   // words of one search
 
 	shortestBeginning = 3 // letters; of fewer, half of all words are
+
+	firstAlone = 0x0e00 // the first letter of Thai, and of all that are words of their own
 )
 
 // splitWords calls word for each word of a text, in small letters and without accents,
@@ -45,8 +47,19 @@ func splitWords(text string, word func(w string, alone bool) bool) {
 	}
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 		switch {
+		case r < utf8.RuneSelf: // most are
+			if 'A' <= r && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+				if len(b) < longestWord {
+					b = append(b, byte(r))
+				}
+			} else if !flush() {
+				return
+			}
 		case unicode.Is(unicode.Mn, r):
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && unicode.IsLetter(r):
+		case r >= firstAlone && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && unicode.IsLetter(r):
 			if !flush() || !word(string(r), true) {
 				return
 			}
