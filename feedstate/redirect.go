@@ -127,8 +127,8 @@ func (s *State) follow(a Answer, now time.Time, d *Decision) {
 func (s *State) move(to, why string, now time.Time, proven bool) {
 	to = withUser(to, s.URL)
 	s.Moves = append(s.Moves, Move{From: s.URL, To: to, At: stamp(now), Why: why, Proven: proven})
-	if n := len(s.Moves); n > keptMoves {
-		s.Moves = append(s.Moves[:0:0], s.Moves[n-keptMoves:]...)
+	if n := len(s.Moves); n > keptMoves { // the first says where the feed comes from
+		s.Moves = append(s.Moves[:1:1], s.Moves[n-keptMoves+1:]...)
 	}
 	s.URL, s.Candidate = to, nil
 	if !sameURL(s.Validators.URL, to) {

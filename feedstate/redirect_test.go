@@ -188,6 +188,9 @@ func TestOldAddressesAreBounded(t *testing.T) {
 	if len(l.s.Moves) != 5 {
 		t.Errorf("%d moves are kept", len(l.s.Moves))
 	}
+	if first := l.s.Moves[0]; first.From != here || !first.At.Before(l.s.Moves[1].At.Add(-24*time.Hour)) {
+		t.Errorf("where it began is forgotten: %+v", first)
+	}
 }
 
 func TestAUserNameMovesWithItsHostOnly(t *testing.T) {

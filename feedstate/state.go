@@ -64,7 +64,7 @@ const (
 
 const (
 	longestHeader = 2 << 10  // bytes of a validator that is worth keeping
-	keptMoves     = 5        // old addresses
+	keptMoves     = 5        // old addresses: the first, and the last ones
 	keptChanges   = 6        // moments when a feed without dates had changed
 	resumedWithin = Shortest // overdue checks are spread over this after a restart
 )
