@@ -44,7 +44,8 @@ type SourceStore interface {
 	KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]Item, error)
 	// HearSources notes a push: sources whose URL, first URL or Topic is url are due at
 	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
-	// to end first. Sources that nobody follows or that are gone are left.
+	// to end first. Sources that nobody follows or that are gone are left; and those with a
+	// login, of which strangers learn nothing and with which they have nobody asked.
 	HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error)
 	// NamedSources returns those of urls, at most 1,000, for which HearSources would find
 	// a source; their order means nothing.
@@ -82,6 +83,7 @@ type Saved struct {
 	Source Source // as it is from now on; Claim is the one that it was claimed with
 	Check  Check
 	Put    []Item // new and changed ones, whole
+	Follow bool   // the Text of each of Put is TextOf its HTML, and need not be kept
 	// Withdrawn are items that are there and that the feed took out: of each only ID, Seq
 	// and WithdrawnAt are written, the rest of it stays. Those that are not there are left.
 	Withdrawn []Item

@@ -165,9 +165,10 @@ func (s *Store) HearSources(ctx context.Context, url, door string, now time.Time
 	})
 }
 
-// sourcesNamed are the ids, in order, of those that are read and that a URL means.
+// sourcesNamed are the ids, in order, of those that are read and that a URL means, but for
+// those with a login.
 func sourcesNamed(ctx context.Context, c Conn, url string) ([]int64, error) {
-	return collect(ctx, c, scanID, `SELECT s.id FROM source AS s WHERE s.readers > 0 AND NOT s.gone AND s.id IN
+	return collect(ctx, c, scanID, `SELECT s.id FROM source AS s WHERE s.readers > 0 AND NOT s.gone AND s.login = '' AND s.id IN
 		(SELECT id FROM source WHERE url = $1 UNION SELECT id FROM source WHERE first_url = $1 AND first_url <> url
 			UNION SELECT id FROM source WHERE topic = $1 AND topic <> '' AND topic <> url) ORDER BY s.id`, url)
 }
