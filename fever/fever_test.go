@@ -295,6 +295,7 @@ func TestWhatIsMarkedAndWhatIsNot(t *testing.T) {
 		"mark=group&as=read&id=-1&before=5": "", "mark=feed&as=read&id=0": "", "mark=feed&as=read&id=99999999999": "",
 		"unread_recently_read=1": "unread recent", "refresh": "",
 		"mark=item&as=read": "400", "mark=item&as=read&id=x": "400", "mark=item&as=eaten&id=1": "400", "mark=feed&as=saved&id=1": "400", "mark=all&as=read&id=1": "400",
+		"mark=group&as=read&id=0&before=12%": "400", "mark=group&as=read&id=0&before=soon": "400", "mark=feed&as=read&id=2&before=-5": "400", "mark=feed&as=read&id=2&before=": "feed 2 before 0",
 	} {
 		f := newFake(1)
 		status, answer := ask(t, f, "POST", "/fever/?api", form, body+"&api_key="+fever.Key("alice", "secret"))

@@ -60,6 +60,7 @@ type call struct {
 	ctx    context.Context
 	user   string
 	form   url.Values
+	torn   bool // some of the parameters could not be read
 	answer Answer
 }
 
@@ -96,13 +97,16 @@ func (c *call) read(w http.ResponseWriter, r *http.Request) error {
 		if boundary, ok := multipartOf(r.Header.Get("Content-Type")); ok {
 			err = c.readParts(string(body), boundary)
 		} else {
-			c.form, _ = url.ParseQuery(strings.TrimSpace(string(body))) // what can be read counts
+			var torn error // what can be read counts, but for changes
+			c.form, torn = url.ParseQuery(strings.TrimSpace(string(body)))
+			c.torn = torn != nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	query, _ := url.ParseQuery(r.URL.RawQuery)
+	query, torn := url.ParseQuery(r.URL.RawQuery)
+	c.torn = c.torn || torn != nil
 	for name, list := range query {
 		c.form[name] = append(c.form[name], list...)
 	}
@@ -283,6 +287,9 @@ func (c *call) mark() error {
 	if what == "" {
 		return nil
 	}
+	if c.torn {
+		return &Error{Status: http.StatusBadRequest, Msg: "Some of what the request says cannot be read; nothing was marked."}
+	}
 	id, err := strconv.ParseInt(strings.TrimSpace(c.form.Get("id")), 10, 64)
 	if err != nil {
 		return &Error{Status: http.StatusBadRequest, Msg: "The id of what to mark is no number."}
@@ -313,8 +320,14 @@ func (c *call) mark() error {
 
 func (c *call) markMany(what string, id int64) error {
 	var before time.Time
-	if n := number(c.form.Get("before")); n > 0 && n < 1e11 {
-		before = time.Unix(n, 0).UTC()
+	if text := strings.TrimSpace(c.form.Get("before")); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || n < 0 {
+			return &Error{Status: http.StatusBadRequest, Msg: "The time before which to mark is none."}
+		}
+		if n > 0 && n < 1e11 {
+			before = time.Unix(n, 0).UTC()
+		}
 	}
 	switch {
 	case id == -1 && what == "group": // Sparks, of which there are none
