@@ -317,6 +317,14 @@ func TestAProxyThatSaysSoIsNotThisMachine(t *testing.T) {
 			t.Errorf("with %s it is taken for this machine", name)
 		}
 	}
+	old := httptest.NewRequest("POST", "/feeds/add", strings.NewReader("url=http://a.example/"))
+	old.RemoteAddr, old.Host, old.Proto, old.ProtoMinor = "127.0.0.1:1", "localhost", "HTTP/1.0", 0 // as nginx has it, which says nothing
+	old.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	rec := httptest.NewRecorder()
+	x.pages.ServeHTTP(rec, old)
+	if rec.Code != http.StatusForbidden {
+		t.Errorf("a proxy that says nothing is taken for this machine: %d", rec.Code)
+	}
 }
 
 func TestStrangersLearnNothingOfMarksAndCategories(t *testing.T) {

@@ -109,8 +109,12 @@ func (s *site) readingOrWhy(r *http.Request) (reader string, may access, err err
 
 // here reports that r comes from this machine and knows this server by a name of this
 // machine. A page of somebody else's whose name was made to lead here has his name in
-// Host; a proxy in front either says so, or is known by the public URL.
+// Host; a proxy in front either says so, or is known by the public URL, or speaks a
+// language that no browser does.
 func (s *site) here(r *http.Request) bool {
+	if !r.ProtoAtLeast(1, 1) {
+		return false
+	}
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
 		if r.Header.Get(name) != "" {
 			return false
