@@ -312,3 +312,29 @@ func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
 		}
 	})
 }
+
+func TestALoginStaysWithItsHostHoweverOftenTheFeedMoves(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, locked("ann", "secret", rss("", "a")))
+		h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "secret"}})
+		at := feedURL
+		for i := range 8 {
+			to := "http://thief.test/" + strconv.Itoa(i)
+			h.serve(to, doc(rss("", "a")))
+			h.serve(at, status(301, "Location", to))
+			h.requests()
+			h.pass(5 * 24 * time.Hour)
+			for _, a := range h.requests() {
+				if strings.HasPrefix(a.url, "thief.test") && a.header.Get("Authorization") != "" {
+					t.Fatalf("after %d moves %s is given the log-in", i+1, a.url)
+				}
+			}
+			at = to
+		}
+		subs, err := h.river.Subscriptions(t.Context(), river.SubscriptionQuery{Reader: "ann"})
+		if err != nil || len(subs) != 1 || subs[0].Source.URL != at {
+			t.Errorf("it did not move: %+v %v", subs, err)
+		}
+	})
+}
