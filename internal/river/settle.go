@@ -138,7 +138,7 @@ func (r *River) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.F
 	}
 	m := in.merge()
 	saved.Source.Last = m.last
-	saved.Put, saved.Withdrawn = m.put, m.withdrawn
+	saved.Put, saved.Follow, saved.Withdrawn = m.put, true, m.withdrawn
 	seq := r.seqs(len(m.put) + len(m.withdrawn))
 	for i := range m.put {
 		m.put[i].Seq, m.put[i].First = seq, seq

@@ -64,7 +64,7 @@ func packSaved(saved river.Saved) (*saving, error) {
 		v.Put = append(v.Put, it)
 	}
 	for i := range v.Put {
-		content, err := packContent(v.Put[i].Content)
+		content, err := packContent(v.Put[i].Content, v.Follow)
 		if err != nil {
 			return nil, err
 		}

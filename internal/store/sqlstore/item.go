@@ -102,8 +102,8 @@ type keptContent struct {
 }
 
 // packContent is what is kept apart: not the title and the link, which lists need too.
-func packContent(c river.Content) (string, error) {
-	kept := keptContent{Content: c, Words: c.Text != "" && c.Text == river.TextOf(c.HTML)}
+func packContent(c river.Content, follows bool) (string, error) {
+	kept := keptContent{Content: c, Words: follows && c.Text != ""}
 	if kept.Title, kept.Link = "", ""; kept.Words {
 		kept.Text = ""
 	}
