@@ -2,6 +2,8 @@ package river
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ type listing struct {
 const (
 	listsAtOnce   = 4
 	noticesAtOnce = 16
+	afterPanic    = 6 * time.Hour // until what broke is tried again
 )
 
 // workOnce reads reading lists and sends notices that are due. did says that there may be
@@ -31,7 +34,13 @@ func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
 	lists, err := r.Store.ClaimReadingLists(ctx, now, until, listsAtOnce, claim)
 	r.complain(ctx, "reading lists could not be claimed", err)
 	for _, l := range lists {
-		group.Go(func() { r.readList(ctx, l) })
+		group.Go(func() {
+			r.unharmed(func() { r.readList(ctx, l) }, func(c context.Context) error {
+				l.NextAt = r.now().Add(afterPanic)
+				_, err := r.Store.SaveReadingList(c, l)
+				return err
+			})
+		})
 	}
 	var notices []Notice
 	if r.Tell != nil {
@@ -39,7 +48,13 @@ func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
 		r.complain(ctx, "notices could not be claimed", err)
 	}
 	for _, n := range notices {
-		group.Go(func() { r.tell(ctx, n) })
+		group.Go(func() {
+			r.unharmed(func() { r.tell(ctx, n) }, func(c context.Context) error {
+				n.NextAt = r.now().Add(afterPanic)
+				_, err := r.Store.SaveNotice(c, n, nil)
+				return err
+			})
+		})
 	}
 	group.Wait()
 	next, err = r.Store.NextWork(ctx)
@@ -51,6 +66,22 @@ func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
 		next = soon // notices wait for somebody who can tell
 	}
 	return len(lists)+len(notices) > 0 && ctx.Err() == nil, next
+}
+
+// unharmed does what one document or one target must not end the program by. What went
+// wrong is put off.
+func (r *River) unharmed(do func(), putOff func(context.Context) error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		r.logger().Error("a reading list or a notice went wrong", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		ctx, cancel := saving(context.Background())
+		defer cancel()
+		r.complain(ctx, "what went wrong could not be put off", putOff(ctx))
+	}()
+	do()
 }
 
 // complain logs an error that nobody waits for.

@@ -1,0 +1,55 @@
+package river_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/river"
+)
+
+// trap is a Fetcher and a Teller that breaks on one document, and on everything to tell.
+type trap struct {
+	river.Fetcher
+	told *atomic.Int64
+	read *atomic.Int64
+}
+
+func (t trap) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
+	if r.URL == listURL {
+		t.read.Add(1)
+		panic("a list that nobody can deal with")
+	}
+	return t.Fetcher.Get(ctx, r)
+}
+
+func (t trap) Tell(context.Context, river.Notice, []river.Entry) error {
+	t.told.Add(1)
+	panic("a target that nobody can deal with")
+}
+
+func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		h.serve(feedURL, doc(rss("", "a")))
+		h.serve(listURL, doc(opmlOf()))
+		h.add(river.Request{URL: feedURL})
+		if _, err := h.river.Import(t.Context(), "ann", nil, river.ImportOptions{URL: listURL, Follow: true}); err != nil {
+			t.Fatal(err)
+		}
+		var told, read atomic.Int64
+		h.setup = func(r *river.River) { tr := trap{r.Fetch, &told, &read}; r.Fetch, r.Tell = tr, tr }
+		h.stop()
+		h.start()
+		if _, err := h.river.PutNotice(t.Context(), river.Notice{Reader: "ann", Via: river.ViaWebhook, Target: "https://target.test/"}); err != nil {
+			t.Fatal(err)
+		}
+		h.serve(feedURL, doc(rss("", "b", "a")))
+		h.pass(30 * time.Hour)
+		if n, lists := told.Load(), read.Load(); h.source(feedURL).Items != 2 || n == 0 || n > 6 || lists == 0 || lists > 6 {
+			t.Errorf("%d items; told %d times, the list read %d times", h.source(feedURL).Items, n, lists)
+		}
+	})
+}
