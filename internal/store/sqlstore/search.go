@@ -154,6 +154,7 @@ const (
 	searchStarred = 300  // stars of which each is looked at
 	searchSources = 1000 // words that a query has for sources at most
 	searchStretch = 300  // items gone through at first
+	searchOwn     = 1000 // of the reader's own
 	searchCommon  = 30   // what one of so many items has is found by going on so
 )
 
@@ -214,8 +215,42 @@ func (f *searching) stretches(ctx context.Context, c Conn) (done bool, err error
 		}
 		if len(f.all) < f.limit/2 {
 			if narrowed, err := f.narrow(ctx, c, found); narrowed || err != nil {
-				return false, err
+				if err == nil {
+					done, err = f.own(ctx, c)
+				}
+				return done, err
 			}
+		}
+	}
+	return true, nil
+}
+
+// own goes through the reader's own items, among which what is common everywhere is
+// soon found. done: that was all.
+func (f *searching) own(ctx context.Context, c Conn) (done bool, err error) {
+	q := *f.itemPlan
+	for q.limit = 2 * f.limit; len(f.all) < f.limit; q.limit = searchOwn {
+		q.lo, q.hi = f.lo, f.hi
+		places, err := q.river(ctx, c)
+		if err != nil || len(places) == 0 {
+			return true, err
+		}
+		found, err := q.matching(ctx, f.s, c, places)
+		if err != nil {
+			return false, err
+		}
+		f.all = append(f.all, found...)
+		end := places[len(places)-1]
+		if f.Oldest {
+			f.lo = end + 1
+		} else {
+			f.hi = end
+		}
+		if len(places) < q.limit {
+			return true, nil
+		}
+		if len(found)*searchCommon < len(places) {
+			return false, nil
 		}
 	}
 	return true, nil
