@@ -33,14 +33,6 @@ type visit struct {
 // checks are the earlier requests for the feed itself.
 func (v *visit) checks() []asked { return feeds(v.earlier) }
 
-// age is the time since the reader first asked.
-func (v *visit) age() time.Duration {
-	if len(v.earlier) == 0 {
-		return 0
-	}
-	return v.now.Sub(v.earlier[0].At)
-}
-
 // document is a feed of a few items. extra stands in its channel.
 func (v *visit) document(extra string) []byte {
 	var b strings.Builder
