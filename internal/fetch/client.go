@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -93,6 +94,8 @@ func (r *Response) OK() bool { return r.Status >= 200 && r.Status <= 299 }
 type Client struct {
 	opts Options
 	http *http.Transport
+
+	unpack sync.Pool // of gzip.Reader
 }
 
 // New makes a Client.
@@ -303,7 +306,7 @@ func (c *Client) finish(ctx context.Context, asked bool, res *http.Response, out
 		out.NotModified = asked
 		return nil
 	}
-	body, err := readBody(res, c.opts.MaxBody)
+	body, err := readBody(res, c.opts.MaxBody, &c.unpack)
 	if err != nil {
 		return named(classify(ctx, err), out.URL)
 	}

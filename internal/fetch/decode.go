@@ -9,23 +9,32 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/andybalholm/brotli"
 )
 
 // readBody reads and decodes a whole body, at most limit bytes before and after
 // decoding.
-func readBody(res *http.Response, limit int64) ([]byte, error) {
+func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error) {
 	if res.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
 	raw := &io.LimitedReader{R: res.Body, N: limit + 1}
-	plain, err := decoder(raw, res.Header.Values("Content-Encoding"))
+	plain, err := decoder(raw, res.Header.Values("Content-Encoding"), unpack)
 	if err != nil {
 		return nil, wrongCoding(err)
 	}
-	body, err := io.ReadAll(io.LimitReader(plain, limit+1))
+	room := res.ContentLength + 1
+	if plain != io.Reader(raw) {
+		room *= 4
+	}
+	body, err := readAll(io.LimitReader(plain, limit+1), room)
+	if z, ok := plain.(*gzip.Reader); ok {
+		unpack.Put(z) // it takes as much memory as many a body
+	}
 	if int64(len(body)) > limit || raw.N == 0 {
 		return nil, tooLarge(limit)
 	}
@@ -36,6 +45,24 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 		return nil, wrongCoding(err)
 	}
 	return body, nil
+}
+
+// readAll is io.ReadAll with room for what is expected, within reason.
+func readAll(r io.Reader, room int64) ([]byte, error) {
+	b := make([]byte, 0, min(max(room, 512), 256<<10))
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b))
+		}
+	}
 }
 
 func tooLarge(limit int64) error {
@@ -51,8 +78,8 @@ func wrongCoding(err error) error {
 }
 
 // decoder undoes one content coding. A list of several is nobody's practice and a
-// bomb's.
-func decoder(r io.Reader, codings []string) (io.Reader, error) {
+// bomb's. Readers of gzip are taken from unpack.
+func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(codings, ","))); coding {
 	case "", "identity", "none", "utf-8":
 		return r, nil
@@ -60,6 +87,9 @@ func decoder(r io.Reader, codings []string) (io.Reader, error) {
 		b := bufio.NewReader(r)
 		if _, err := b.Peek(1); err == io.EOF {
 			return b, nil // no body at all
+		}
+		if z, ok := unpack.Get().(*gzip.Reader); ok {
+			return z, z.Reset(b)
 		}
 		return gzip.NewReader(b)
 	case "deflate":
