@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -31,6 +32,7 @@ type readerNews interface {
 // pinger takes news for the subscribers of this hub; *hub.Hub is one.
 type pinger interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
+	Admit(source netip.Addr) error
 }
 
 // takeSignal hands news of other hubs to those in this program who want it: its
@@ -42,7 +44,10 @@ func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstre
 	return func(ctx context.Context, s upstream.Signal) error {
 		read := readers != nil && slices.Contains(s.For, upstream.Reader)
 		if read {
-			var err error
+			err := h.Admit(s.Source)
+			if err != nil {
+				return err
+			}
 			if s.Signed && len(s.Body) > 0 {
 				_, err = readers.Deliver(ctx, s.URL, s.Door, s.Body, s.Header)
 			} else {

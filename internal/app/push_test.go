@@ -1,14 +1,17 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
@@ -295,4 +298,42 @@ func TestAHubThatWasNamedByHandStays(t *testing.T) {
 			t.Errorf("the river hears %q", heard)
 		}
 	})
+}
+
+func TestAFloodOfNewsIsRefusedBeforeReadersAreTold(t *testing.T) {
+	t.Parallel()
+	inPush(t, true, func(t *testing.T, p *pushed) {
+		p.follow(river.Door{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
+		p.pass(5 * time.Second)
+		floods := func(err error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.flood = err
+		}
+		floods(fault.New(fault.TooMany, "Too many."))
+		p.change("two")
+		if heard, docs := p.said(); len(heard)+len(docs) != 0 {
+			t.Errorf("the river hears %q, and gets %q", heard, docs)
+		}
+		floods(nil)
+		p.pass(5 * time.Minute)
+		if heard, _ := p.said(); len(heard) != 1 {
+			t.Errorf("when there is room again it hears %q", heard)
+		}
+	})
+}
+
+// awayAccounts are on a database that does not answer.
+type awayAccounts struct{ account.Store }
+
+func (awayAccounts) Users(context.Context, string, int) ([]account.User, error) {
+	return nil, fault.New(fault.Unavailable, "The database is away.")
+}
+
+func TestAServerIsNotFreshBecauseNobodyCanKnow(t *testing.T) {
+	t.Parallel()
+	a := &App{hosted: hosted{accounts: &account.Accounts{Store: awayAccounts{}, Now: time.Now}}, log: slog.New(slog.DiscardHandler)}
+	if a.fresh(t.Context()) {
+		t.Error("while the database is away everybody may read the river")
+	}
 }

@@ -50,6 +50,7 @@ type pushed struct {
 	docs   []string
 	doors  []river.Door
 	failed error
+	flood  error      // more came than is taken of one source
 	pings  []hub.Ping // of its own hub
 }
 
@@ -82,6 +83,12 @@ func (p *pushed) Ping(_ context.Context, ping hub.Ping) (hub.PingResult, error) 
 	defer p.mu.Unlock()
 	p.pings = append(p.pings, ping)
 	return hub.PingResult{}, nil
+}
+
+func (p *pushed) Admit(netip.Addr) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.flood
 }
 
 // said is what the river was told since the last call.

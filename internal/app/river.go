@@ -122,8 +122,16 @@ func (a *App) ownerOf(reader string) string {
 // ownerName is the first account that there was, "" while there is none. There is always
 // a first one from then on, so it is looked for once.
 func (a *App) ownerName() string {
+	name, err := a.firstAccount()
+	if err != nil {
+		a.log.Warn("find the first account", "err", err)
+	}
+	return name
+}
+
+func (a *App) firstAccount() (string, error) {
 	if p := a.owner.Load(); p != nil {
-		return *p
+		return *p, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -132,8 +140,7 @@ func (a *App) ownerName() string {
 	for after := ""; ; {
 		list, err := a.accounts.Users(ctx, after, 1000)
 		if err != nil {
-			a.log.Warn("find the first account", "err", err)
-			return ""
+			return "", err
 		}
 		for _, u := range list {
 			if first == "" || u.CreatedAt.Before(at) {
@@ -148,11 +155,14 @@ func (a *App) ownerName() string {
 	if first != "" {
 		a.owner.Store(&first)
 	}
-	return first
+	return first, nil
 }
 
-// fresh reports that nobody has an account yet.
-func (a *App) fresh(context.Context) bool { return a.ownerName() == "" }
+// fresh reports that nobody has an account yet. While nobody can know, somebody may have.
+func (a *App) fresh(context.Context) bool {
+	name, err := a.firstAccount()
+	return err == nil && name == ""
+}
 
 // riverPages gives the pages what they need of the river.
 func (a *App) riverPages(w *web.Web) {

@@ -142,9 +142,29 @@ func (a Announcement) urls() ([]string, error) {
 
 // admit holds a signal against the limits of all doors.
 func (h *Hub) admit(source netip.Addr, hops int, now time.Time) error {
+	if err := lowHops(hops); err != nil {
+		return err
+	}
+	return h.admitSource(source, now)
+}
+
+// Admit counts a signal of a source, of which the readers of this program are told before
+// any [Hub.Ping], or without one; fault.TooMany when that was too many.
+//
+// spec:cloudburst#ping-tells-readers
+func (h *Hub) Admit(source netip.Addr) error {
+	h.Init()
+	return h.admitSource(source, h.now())
+}
+
+func lowHops(hops int) error {
 	if hops > maxHops {
 		return fault.New(fault.Refused, "This ping has passed through %d hubs; after %d it is taken for a loop and goes no further.", hops, maxHops)
 	}
+	return nil
+}
+
+func (h *Hub) admitSource(source netip.Addr, now time.Time) error {
 	if wait, ok := h.sourceLimit.take(sourceKey(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many pings from your network; please wait %s and ping again.", wait)
 	}

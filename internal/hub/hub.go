@@ -83,7 +83,7 @@ type Ping struct {
 	Door   string     // event.Event.Door
 	Source netip.Addr // who says so; the zero Addr is this program
 	Hops   int        // hubs that this news has passed through
-	Told   bool       // the readers of this program know already: see [Hub.Heard]
+	Told   bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
 
 	listed bool // the change that it may find is on the list of changes already
 }

@@ -54,7 +54,11 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if err := h.checkTopic(p.URL); err != nil {
 		return PingResult{}, err
 	}
-	if err := h.admit(p.Source, p.Hops, came); err != nil {
+	err := lowHops(p.Hops)
+	if err == nil && !p.Told { // else it was counted before the readers were told
+		err = h.admitSource(p.Source, came)
+	}
+	if err != nil {
 		return PingResult{}, err
 	}
 	topics, err := h.Store.Following(ctx, []string{p.URL}, came, relatedMost)

@@ -185,3 +185,23 @@ func TestNewsThatGoesRoundIsNoNewsForReaders(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatReadersAreToldCountsOnceForItsSource(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{SourceRate: 1}, func(t *testing.T, w *world) {
+		w.readers(readURL)
+		source := netip.MustParseAddr("192.0.2.7")
+		taken := 0
+		for ; taken < 100 && w.hub.Admit(source) == nil; taken++ {
+			if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL, Door: "notify-rsscloud", Source: source, Told: true}); err != nil {
+				t.Fatalf("signal %d was counted twice: %v", taken, err)
+			}
+		}
+		if taken == 0 || taken == 100 {
+			t.Errorf("%d signals were taken at once", taken)
+		}
+		if err := w.hub.Admit(netip.MustParseAddr("198.51.100.7")); err != nil {
+			t.Errorf("of another source: %v", err)
+		}
+	})
+}
