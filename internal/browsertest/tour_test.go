@@ -67,7 +67,7 @@ const tooWide = `(() => {
 	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
 	for (const el of document.body.querySelectorAll("*")) {
 		const box = el.getBoundingClientRect();
-		if (!box.width || box.right <= width + 1 && box.left >= -1 || el.closest(".sr, .skip")) continue;
+		if (!box.width || box.right <= width + 1 && box.left >= -1 || el.closest(".sr, .skip, .bar nav")) continue;
 		let p = el, clipped = false;
 		while ((p = p.parentElement)) if (p !== document.body && p !== document.documentElement && getComputedStyle(p).overflowX !== "visible") { clipped = true; break; }
 		if (!clipped) wrong.push(Math.round(box.left) + "–" + Math.round(box.right) + ": " + el.outerHTML.slice(0, 160));

@@ -125,17 +125,17 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	st := &s.State
 	if st.Gone != nil {
-		add("It is gone since %s (%s). Its items stay; it can be revived.", when(st.Gone.At, now), st.Gone.Reason)
+		add("It has been gone since %s (%s). Its items stay; it can be revived.", since(st.Gone.At, now), st.Gone.Reason)
 	}
 	if st.Failure != nil && st.Gone == nil {
-		add("It cannot be read since %s, %s: %s.", when(st.Since, now), times(st.Failures+st.Limited), st.Failure.Text)
+		add("It could not be read since %s, %s: %s.", since(st.Since, now), times(st.Failures+st.Limited), st.Failure.Text)
 		if st.Failure.Kind == feedstate.ErrNotFeed && strings.Contains(st.Failure.Text, "HTML") {
 			add("What is there now looks like a page: perhaps the feed has another address, which the page may name.")
 		}
 	}
 	if n := len(st.Moves); n > 0 {
 		m := st.Moves[n-1]
-		add("It moved from %s to %s on %s (%s, seen at three checks or more); this can be undone.", fetch.Redact(m.From), fetch.Redact(m.To), when(m.At, now), m.Why)
+		add("It moved from %s to %s; that was %s (%s, seen at three checks or more), and can be undone.", fetch.Redact(m.From), fetch.Redact(m.To), when(m.At, now), m.Why)
 	}
 	if c := st.Candidate; c != nil {
 		add("It seems to be moving to %s: seen at %d of %d checks, first %s.", fetch.Redact(c.To), c.Seen, feedstate.MoveSightings, when(c.First, now))
@@ -172,6 +172,9 @@ func when(t, now time.Time) string {
 	}
 	return t.UTC().Format("2 January 2006 15:04 UTC")
 }
+
+// since is when, as it stands after that word.
+func since(t, now time.Time) string { return strings.TrimPrefix(when(t, now), "at ") }
 
 // Known is what the river knows of a feed's hubs, so that nobody reads the feed again
 // for it; false: nothing.

@@ -32,6 +32,11 @@ type sourceView struct {
 	JSON         bool   // there is all of it as data
 }
 
+// Told reports that the notes below say what is wrong in more words.
+func (v sourceView) Told() bool {
+	return v.Gone || len(v.Row.Badges) > 0 && v.Row.Badges[0].Text == "failing"
+}
+
 // aboutSource is what a feed says of itself.
 type aboutSource struct {
 	Address, Href string

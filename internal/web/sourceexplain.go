@@ -248,6 +248,7 @@ const (
 	checksLeft  = 8.0
 	checksRight = 672.0
 	checksLine  = 46.0
+	checksRoom  = 120.0 // that the words below take, on a phone
 )
 
 // checksChart draws when a feed was read, what came of it, and when it is read next.
@@ -281,10 +282,11 @@ func checksChart(checks []river.Check, next, now time.Time) template.HTML {
 	}
 	if at := x(now); !next.IsZero() {
 		line(&b, "grid", at, 14, at, checksLine+8)
-		label(&b, anchorOf(at), at, checksLine+24, "now")
-		if right := x(next); right-at > 60 {
-			label(&b, anchorOf(right), right, checksLine+24, "next check")
+		right := x(next)
+		if at > checksRoom && right-at > checksRoom {
+			label(&b, anchorOf(at), at, checksLine+24, "now")
 		}
+		label(&b, anchorOf(right), right, checksLine+24, "next check")
 		b.WriteString(`<path class="next" d="M` + num(x(next)-5) + " " + num(checksLine-6) + "l10 6-10 6z" + `"/>`)
 	}
 	label(&b, "start", checksLeft, checksLine+24, relative(now, from))
