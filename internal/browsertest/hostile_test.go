@@ -210,6 +210,9 @@ func TestNothingThatStrangersWriteRunsOrBreaksAPage(t *testing.T) {
 	if err := p.river("").PutCategory(t.Context(), "Bad", client.CategoryChange{Public: &yes}); err != nil {
 		t.Fatal(err)
 	}
+	b.open("/river?category=Bad")
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
+	b.holds("it does not ask to be loaded again, new as it is", `!pill.dataset.reload`)
 	album := newAlbum(t)
 	pages, seen := 0, 0
 	for path := "/river?category=Bad"; path != ""; pages++ {

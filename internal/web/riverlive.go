@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -230,35 +231,55 @@ func (s *site) drop(ch *riverChannel) {
 var resetPiece = []byte("event: reset\ndata: More came than can be caught up with. Load the page again.\n\n")
 
 // since is what came after a Seq, and a little before it, because what is committed at
-// the same time does not become visible in the order of its numbers.
+// the same time does not become visible in the order of its numbers. Of too much that was
+// a little before, it is the newest: the page has most of that.
 func (s *site) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
 	q := river.ItemQuery{ChangedIn: max(seq-riverOverlap.Microseconds(), 0), Limit: riverMissed + 1}
 	if seq == 0 { // there was nothing
 		q.ChangedIn = 0
 	}
-	return s.piece(ctx, key, q)
-}
-
-// piece reads items and writes them as events; of too many, one event that says so.
-func (s *site) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
-	q.Reader, q.Category, q.SourceID, q.BySeq, q.Oldest = key.Reader, key.Category, key.Source, true, true
-	list, err := s.River.Items(ctx, q)
+	list, err := s.heardOf(ctx, key, q)
 	if err != nil || len(list) == 0 {
 		return nil, 0, err
 	}
-	last = list[len(list)-1].Seq
+	last = list[0].Seq
 	if len(list) > riverMissed {
-		return resetPiece, last, nil
+		if list[riverMissed].Seq > seq {
+			return resetPiece, last, nil
+		}
+		list = list[:riverMissed]
 	}
+	piece, err = s.events(key, list)
+	return piece, last, err
+}
+
+// piece reads items and writes them as events.
+func (s *site) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
+	list, err := s.heardOf(ctx, key, q)
+	if err != nil || len(list) == 0 {
+		return nil, 0, err
+	}
+	piece, err = s.events(key, list)
+	return piece, list[0].Seq, err
+}
+
+// heardOf reads items of what is watched, the last that came first.
+func (s *site) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
+	q.Reader, q.Category, q.SourceID, q.BySeq = key.Reader, key.Category, key.Source, true
+	return s.River.Items(ctx, q)
+}
+
+// events writes items, which stand the other way round, in the order in which they came.
+func (s *site) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out, one bytes.Buffer
 	how := showing{now: s.now(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true}
-	for _, e := range s.shownTo(key.stretch, list) {
+	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {
 		one.Reset()
 		p := s.post(&e, how)
 		if err := s.pages["river"].ExecuteTemplate(&one, "item", &p); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		frameOf(&out, strconv.FormatInt(e.Seq, 10), bytes.TrimSpace(one.Bytes()))
 	}
-	return out.Bytes(), last, nil
+	return out.Bytes(), nil
 }

@@ -120,6 +120,24 @@ func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
 	}
 }
 
+func TestRiverStreamOfAPageThatIsNewDoesNotAskForAnother(t *testing.T) {
+	t.Parallel()
+	x, server := newLive(t)
+	for i := range riverMissed + 50 { // a list of feeds was taken in a moment ago
+		x.brook.arrive(news(fmt.Sprint("item ", i)))
+	}
+	r := watchAt(t, server, fmt.Sprint("/river/stream?since=", x.newest()), "")
+	for i := range riverMissed {
+		if got := r.next(false); got.name != "" || !strings.Contains(got.data, fmt.Sprintf("<p>item %d</p>", i+50)) {
+			t.Fatalf("event %d is %+v", i, got)
+		}
+	}
+	x.brook.arrive(news("after"))
+	if got := r.next(false); !strings.Contains(got.data, "after") {
+		t.Errorf("then came %+v", got)
+	}
+}
+
 func TestRiverStreamIsNotForWhatWasSearched(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
