@@ -35,6 +35,7 @@ type Poll struct {
 	Open   int // live pages that are open [5,000]
 	Posts  int // that are followed to the screen [200]
 	Passes int // over unchanged feeds in a round, for one alone is over too soon [5]
+	Idle   int // feeds that only wait [1,000,000]
 	Only   string
 }
 
@@ -43,6 +44,7 @@ const (
 	PollReading = "reading"
 	PollPages   = "pages"
 	PollLive    = "live"
+	PollIdle    = "idle"
 )
 
 func pollCommand() *cobra.Command {
@@ -57,7 +59,8 @@ asks for the same documents with the same client and keeps nothing: the ratio to
 what reading costs beyond the network.
 
 Then a server starts on a folder with many items, and its pages are asked for; live
-pages are opened, and posts are saved and followed until they are on a screen.`,
+pages are opened, and posts are saved and followed until they are on a screen. At last
+the memory is measured that feeds need which only wait.`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := common(c, &o.Common, 1, 5)
@@ -69,8 +72,9 @@ pages are opened, and posts are saved and followed until they are on a screen.`,
 	f.IntVar(&o.Many, "many", 100_000, "items below the pages")
 	f.IntVar(&o.Open, "open", 5000, "live pages that are open")
 	f.IntVar(&o.Posts, "posts", 200, "posts that are followed from the save to the screen")
+	f.IntVar(&o.Idle, "idle", 1_000_000, "feeds that only wait")
 	f.IntVar(&o.Passes, "passes", 5, "passes over unchanged feeds in each round")
-	f.StringVar(&o.Only, "only", "", "reading, pages or live, and nothing else")
+	f.StringVar(&o.Only, "only", "", "reading, pages, live or idle, and nothing else")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
 }
@@ -88,11 +92,11 @@ func feedsCommand() *cobra.Command {
 func (b Poll) Run(ctx context.Context) (*Report, error) {
 	b.Feeds, b.Size, b.Items, b.AtOnce = orElse(b.Feeds, 500), orElse(b.Size, 45_000), orElse(b.Items, 20), orElse(b.AtOnce, 64)
 	b.Many, b.Open, b.Posts = orElse(b.Many, 100_000), orElse(b.Open, 5000), orElse(b.Posts, 200)
-	b.Passes = orElse(b.Passes, 5)
+	b.Passes, b.Idle = orElse(b.Passes, 5), orElse(b.Idle, 1_000_000)
 	switch b.Only {
-	case "", PollReading, PollPages, PollLive:
+	case "", PollReading, PollPages, PollLive, PollIdle:
 	default:
-		return nil, fmt.Errorf("--only is %q: it needs one of %s, %s, %s", b.Only, PollReading, PollPages, PollLive)
+		return nil, fmt.Errorf("--only is %q: it needs one of %s, %s, %s, %s", b.Only, PollReading, PollPages, PollLive, PollIdle)
 	}
 	s, err := openStage("poll", b.Common, Plan{Feeds: 1})
 	if err != nil {
@@ -109,7 +113,7 @@ func (b Poll) run(ctx context.Context, s *stage) error {
 	parts := []struct {
 		name string
 		do   func(context.Context, *stage) error
-	}{{PollReading, b.reading}, {PollPages, b.pages}, {PollLive, b.live}}
+	}{{PollReading, b.reading}, {PollPages, b.pages}, {PollLive, b.live}, {PollIdle, b.idle}}
 	for _, p := range parts {
 		if b.Only != "" && b.Only != p.name {
 			continue
@@ -239,36 +243,21 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 		return err
 	}
 	n := float64(b.Feeds)
-	begin, cpu := time.Now(), processCPU()
-	stop, err := s.profile("first", i)
-	if err != nil {
-		return err
-	}
+	begin := time.Now()
 	r.run(ctx)
-	took, err := r.pass(ctx, 0, b.Feeds)
-	stop()
+	took, err := s.busy("first", i, &p.firstCPU, n, func() (time.Duration, error) { return r.pass(ctx, 0, b.Feeds) })
 	if err != nil {
 		return err
 	}
 	p.first = append(p.first, n/took.Seconds())
-	p.firstCPU = append(p.firstCPU, float64((processCPU()-cpu).Microseconds())/n)
-	if stop, err = s.profile("index", i); err != nil {
+	if _, err := s.busy("index", i, &p.indexCPU, n*float64(b.Items), func() (time.Duration, error) { return 0, r.indexed(ctx) }); err != nil {
 		return err
 	}
-	cpu = processCPU()
-	err = r.indexed(ctx)
-	stop()
-	if err != nil {
-		return err
-	}
-	p.indexCPU = append(p.indexCPU, float64((processCPU()-cpu).Microseconds())/n/float64(b.Items))
 	p.indexed = append(p.indexed, time.Since(begin).Seconds())
-	cpu = processCPU()
-	whole, err := b.unchanged(ctx, s, r, i)
+	whole, err := s.busy("unchanged", i, &p.cpu, n*float64(b.Passes), func() (time.Duration, error) { return b.unchanged(ctx, r) })
 	if err != nil {
 		return err
 	}
-	p.cpu = append(p.cpu, float64((processCPU()-cpu).Microseconds())/n/float64(b.Passes))
 	p.unchanged = append(p.unchanged, float64(b.Passes)*n/whole.Seconds())
 	if c, err := feeds.counts(); err != nil || c.Full != int64(b.Feeds) || c.Unchanged != int64(b.Feeds*b.Passes) {
 		return fmt.Errorf("the feeds were asked for %+v, %w", c, err)
@@ -276,17 +265,11 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	if err := feeds.call("add", nil, nil); err != nil {
 		return err
 	}
-	if stop, err = s.profile("changed", i); err != nil {
-		return err
-	}
-	cpu = processCPU()
-	took, err = r.pass(ctx, 49*time.Hour, b.Feeds)
-	stop()
+	took, err = s.busy("changed", i, &p.changedCPU, n, func() (time.Duration, error) { return r.pass(ctx, 49*time.Hour, b.Feeds) })
 	if err != nil {
 		return err
 	}
 	p.changed = append(p.changed, n/took.Seconds())
-	p.changedCPU = append(p.changedCPU, float64((processCPU()-cpu).Microseconds())/n)
 	counts, err := r.store.CountSources(ctx, r.now())
 	if err != nil {
 		return err
@@ -297,32 +280,28 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	return b.bare(ctx, r, feeds, p)
 }
 
-// profile writes a profile of a part of the first round, beside the one that was asked
-// for, and returns what ends it.
-func (s *stage) profile(part string, round int) (stop func(), err error) {
-	if s.Profile == "" || round > 0 {
-		return func() {}, nil
+// busy does something n times, notes what processor time of this process each took, in
+// microseconds, and in the first round writes a profile beside the one that was asked for.
+func (s *stage) busy(part string, round int, each *[]float64, n float64, do func() (time.Duration, error)) (took time.Duration, err error) {
+	if s.Profile != "" && round == 0 {
+		f, err := os.Create(s.Profile + "." + part)
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return 0, err
+		}
+		defer pprof.StopCPUProfile()
 	}
-	f, err := os.Create(s.Profile + "." + part)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() {
-		pprof.StopCPUProfile()
-		_ = f.Close()
-	}, nil
+	cpu := processCPU()
+	took, err = do()
+	*each = append(*each, float64((processCPU()-cpu).Microseconds())/n)
+	return took, err
 }
 
 // unchanged reads all feeds again and again.
-func (b Poll) unchanged(ctx context.Context, s *stage, r *pollReader, i int) (whole time.Duration, err error) {
-	stop, err := s.profile("unchanged", i)
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
+func (b Poll) unchanged(ctx context.Context, r *pollReader) (whole time.Duration, err error) {
 	for range b.Passes {
 		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
 		if err != nil {
