@@ -205,7 +205,7 @@ func (m *memory) HearSources(ctx context.Context, url, door string, now time.Tim
 	defer unlock()
 	var out []int64
 	for id := range m.sources {
-		if s := m.row(id); err == nil && s.State.Gone == nil && (s.URL == url || s.Topic == url || id == river.SourceID(url)) {
+		if s := m.row(id); err == nil && s.State.Gone == nil && !s.Private() && (s.URL == url || s.Topic == url || id == river.SourceID(url)) {
 			m.heard[id], m.door[id] = now, door
 			if m.claims[id] == 0 {
 				m.due[id] = now

@@ -21,7 +21,9 @@ const (
 	takenMeanwhile = 50 * time.Millisecond
 
 	sweepEvery = time.Hour
+	sweepPause = 10 * time.Second // between two of them, where one source floods
 	sweepSome  = 1000
+	sweepFlood = 3000 // items of a source beyond those that are kept, which do not wait for the hour
 	stopWithin = 2 * time.Second
 	workPause  = 100 * time.Millisecond
 	mostJump   = time.Minute // of the clock, that is not taken for a jump
@@ -49,10 +51,10 @@ type polling struct {
 }
 
 // signals wake the loops.
-type signals struct{ claim, work, tail, index chan struct{} }
+type signals struct{ claim, work, tail, index, sweep chan struct{} }
 
 func (s *signals) make() {
-	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index} {
+	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index, &s.sweep} {
 		*c = make(chan struct{}, 1)
 	}
 }
@@ -388,9 +390,12 @@ func (r *River) workLoop(ctx context.Context) {
 	}
 }
 
-// sweepLoop removes what nobody needs any more.
+// sweepLoop removes what nobody needs any more: once an hour, and soon where a feed that
+// is announced each second has a thousand new items each time.
+//
+// spec:cloudburst#river-flood
 func (r *River) sweepLoop(ctx context.Context) {
-	for pause(ctx, sweepEvery) {
+	for pause(ctx, sweepPause) && sleep(ctx, r.woken.sweep, sweepEvery) {
 		o := r.options()
 		for ctx.Err() == nil {
 			n, err := r.Store.SweepRiver(ctx, o.Keep, r.now().Add(-o.KeepFor), sweepSome)

@@ -166,6 +166,9 @@ func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstat
 	c.fresh.Add(int64(m.fresh))
 	c.edited.Add(int64(m.edited))
 	c.withdrawn.Add(int64(len(m.withdrawn)))
+	if m.fresh > 0 && s.Items+int64(m.fresh) > int64(r.options().Keep)+sweepFlood {
+		poke(r.woken.sweep)
+	}
 	a := Arrival{SourceID: s.ID}
 	for i := range m.put {
 		it := &m.put[i]

@@ -2,6 +2,8 @@ package river_test
 
 import (
 	"context"
+	"net/http"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,6 +52,33 @@ func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
 		h.pass(30 * time.Hour)
 		if n, lists := told.Load(), read.Load(); h.source(feedURL).Items != 2 || n == 0 || n > 6 || lists == 0 || lists > 6 {
 			t.Errorf("%d items; told %d times, the list read %d times", h.source(feedURL).Items, n, lists)
+		}
+	})
+}
+
+// spec:cloudburst#river-flood
+func TestAFeedThatFloodsDoesNotFillTheDiskBeforeTheHourIsOver(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{Keep: 100}, func(t *testing.T, h *home) {
+		n := 0
+		h.serve(feedURL, func(w http.ResponseWriter, r *http.Request) {
+			var titles []string
+			for range 1000 {
+				n++
+				titles = append(titles, "item "+strconv.Itoa(n))
+			}
+			doc(rss("", titles...))(w, r)
+		})
+		h.add(river.Request{URL: feedURL})
+		for range 6 {
+			h.pass(3 * time.Second)
+			if _, err := h.river.Heard(t.Context(), feedURL, "ping"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.pass(30 * time.Second)
+		if got := h.source(feedURL).Items; n < 6000 || got > 1100 {
+			t.Errorf("of %d items %d are kept", n, got)
 		}
 	})
 }
