@@ -55,6 +55,9 @@ func newRich(t *testing.T) *rich {
 			t.Fatal(err)
 		}
 	}
+	r.press.put("/paper", "text/html; charset=utf-8", `<!doctype html><title>The Paper</title><link rel="alternate" type="application/rss+xml" title="The News" href="/news.xml"><link rel="alternate" type="application/rss+xml" title="The sports" href="/sports.xml">`)
+	r.press.paper("/news.xml", "The News", "")
+	r.press.paper("/sports.xml", "The Sports", "")
 	var doc bytes.Buffer
 	fmt.Fprintf(&doc, `<opml version="2.0"><head><title>A list of somebody</title></head><body><outline type="rss" text="Walks" xmlUrl="%s/walks.xml"/></body></opml>`, r.press.URL)
 	r.press.put("/list.opml", "text/x-opml", doc.String())

@@ -17,6 +17,7 @@ import (
 
 const (
 	phoneWidth, phoneHeight = 390, 844
+	smallWidth              = 320
 	deskWidth, deskHeight   = 1280, 900
 )
 
@@ -97,42 +98,48 @@ const light = `(() => { const [r, g, b] = getComputedStyle(document.body).backgr
 // moves is what moves or fades.
 const moves = `[...document.querySelectorAll("*")].filter((e) => ["", "::before", "::after"].some((p) => { const s = getComputedStyle(e, p); return [s.transitionDuration, s.animationName === "none" ? "0s" : s.animationDuration].some((d) => d.split(", ").some((x) => parseFloat(x) > 0)) || s.scrollBehavior === "smooth"; })).map((e) => e.outerHTML.slice(0, 120))`
 
-// stop is a page of the tour. ready is what has to be so before it is looked at, and then
-// done so that it is: "" for nothing.
-type stop struct{ name, path, ready, do string }
+// stop is a page of the tour: ready is what has to be so on it, then do is done, and
+// then has to be so what comes of it. "" is nothing.
+type stop struct{ name, path, ready, do, then string }
 
 func (r *rich) tour(item int64) []stop {
 	source := func(name string) string { return fmt.Sprint("/feeds/", r.ids[name]) }
 	return []stop{
-		{"river", "/river", `document.querySelector(".item")`, ""},
-		{"river-keys", "/river", "", `document.getElementById("keys").showModal()`},
-		{"river-category", "/river?category=Nature", `document.querySelector(".item")`, ""},
-		{"river-nested", fmt.Sprint("/river?source=", r.ids["small"]), `document.querySelector("details.fold")`, `document.querySelectorAll(".item details").forEach((d) => { d.open = true })`},
-		{"river-source", fmt.Sprint("/river?source=", r.ids["walks"]), `[...document.images].every((i) => i.complete)`, ""},
-		{"river-rtl", fmt.Sprint("/river?source=", r.ids["rtl"]), "", ""},
-		{"river-starred", "/river?starred=1", `document.querySelectorAll(".item").length === 2`, ""},
-		{"river-search", "/river?q=walk+hills", `document.querySelector(".found")`, ""},
-		{"river-nothing", "/river?q=hippopotamus", `document.getElementById("empty")`, ""},
-		{"river-end", fmt.Sprint("/river?before=1000.1&source=", r.ids["many"]), "", ""},
-		{"item", fmt.Sprint("/river/item/", item), "", ""},
-		{"feeds", "/feeds", `document.querySelector(".source")`, ""},
-		{"feeds-broken", "/feeds?show=broken", "", ""},
-		{"feeds-add", "/feeds/add?url=https://example.com/", "", `document.querySelector("details").open = true`},
-		{"feeds-start", "/feeds/start", "", ""},
-		{"feeds-import", "/feeds/import", "", ""},
-		{"feeds-notices", "/feeds/notices", "", ""},
-		{"feeds-categories", "/feeds/categories", "", `document.querySelector("details.fold").open = true`},
-		{"feeds-lists", "/feeds/lists", "", ""},
-		{"feed", source("walks"), "", `document.querySelectorAll("details").forEach((d) => { d.open = !d.closest(".menu") })`},
-		{"feed-told", source("small"), "", ""},
-		{"feed-failing", source("failing"), "", ""},
-		{"feed-gone", source("gone"), "", ""},
-		{"rivers", "/rivers/server", "", ""},
-		{"rivers-category", "/rivers/server/Nature", `document.querySelector(".item")`, ""},
-		{"front", "/", "", ""},
-		{"status", "/status", "", ""},
-		{"nothing", "/river/item/12345678901", "", ""},
-		{"menu", "/river", "", `document.querySelector(".menu details").open = true`},
+		{"river", "/river", `document.querySelector(".item")`, "", ""},
+		{"river-keys", "/river", "", `document.getElementById("keys").showModal()`, ""},
+		{"river-category", "/river?category=Nature", `document.querySelector(".item")`, "", ""},
+		{"river-nested", fmt.Sprint("/river?source=", r.ids["small"]), `document.querySelector("details.fold")`, `document.querySelectorAll(".item details").forEach((d) => { d.open = true })`, ""},
+		{"river-source", fmt.Sprint("/river?source=", r.ids["walks"]), `[...document.images].every((i) => i.complete)`, "", ""},
+		{"river-rtl", fmt.Sprint("/river?source=", r.ids["rtl"]), "", "", ""},
+		{"river-starred", "/river?starred=1", `document.querySelectorAll(".item").length === 2`, "", ""},
+		{"river-search", "/river?q=walk+hills", `document.querySelector(".found")`, "", ""},
+		{"river-nothing", "/river?q=hippopotamus", `document.getElementById("empty")`, "", ""},
+		{"river-end", fmt.Sprint("/river?before=1000.1&source=", r.ids["many"]), "", "", ""},
+		{"item", fmt.Sprint("/river/item/", item), "", "", ""},
+		{"feeds", "/feeds", `document.querySelector(".source")`, "", ""},
+		{"feeds-broken", "/feeds?show=broken", "", "", ""},
+		{"feeds-add", "/feeds/add?url=https://example.com/", "", `document.querySelector("main details").open = true`, ""},
+		{"feeds-start", "/feeds/start", "", "", ""},
+		{"feeds-import", "/feeds/import", "", "", ""},
+		{"feeds-notices", "/feeds/notices", "", "", ""},
+		{"feeds-categories", "/feeds/categories", "", `document.querySelector("details.fold").open = true`, ""},
+		{"feeds-lists", "/feeds/lists", "", "", ""},
+		{"feed", source("walks"), "", `document.querySelectorAll("details").forEach((d) => { d.open = !d.closest(".menu") })`, ""},
+		{"feed-told", source("small"), "", "", ""},
+		{"feed-failing", source("failing"), "", "", ""},
+		{"feed-gone", source("gone"), "", "", ""},
+		{"rivers", "/rivers/server", "", "", ""},
+		{"rivers-category", "/rivers/server/Nature", `document.querySelector(".item")`, "", ""},
+		{"front", "/", "", "", ""},
+		{"status", "/status", "", "", ""},
+		{"nothing", "/river/item/12345678901", "", "", ""},
+		{"menu", "/river", "", `document.querySelector(".menu details").open = true`, ""},
+		{"river-marks", "/river?category=Nature", "", `document.querySelector(".view").open = true, document.querySelectorAll(".view input").forEach((i) => { i.checked = true }), document.querySelector(".view button").click()`, `document.querySelector(".marking .rail .num")`},
+		{"player", fmt.Sprint("/river?source=", r.ids["show"]), "", `document.querySelector("a.play").click()`, `!document.getElementById("player").hidden`},
+		{"feeds-choice", "/feeds/add?url=" + r.press.URL + "/paper", "", `document.querySelector(".sheet").requestSubmit()`, `document.querySelectorAll("input[type=radio]").length === 2`},
+		{"feeds-confirm", source("many"), "", `document.querySelector("form[action$='/unfollow'] button").click()`, `document.querySelector("button.danger")`},
+		{"feeds-taken-in", "/feeds/import?url=" + r.press.URL + "/list.opml", "", `document.querySelector("form.sheet").requestSubmit()`, `/import\/./.test(location.pathname)`},
+		{"login", "/setup", "", "", ""},
 	}
 }
 
@@ -160,6 +167,9 @@ func TestEveryPageOfTheRiverFitsPhonesAndDesksInBothLights(t *testing.T) {
 		if s.do != "" {
 			eval[bool](b, s.do+", true")
 		}
+		if s.then != "" {
+			b.until(s.name+" is as it should be", s.then)
+		}
 		wrong := eval[[]string](b, structure)
 		wrong = append(wrong, eval[[]string](b, tooWide)...)
 		if l := eval[float64](b, light); l < 0.8 {
@@ -179,6 +189,11 @@ func TestEveryPageOfTheRiverFitsPhonesAndDesksInBothLights(t *testing.T) {
 			wrong = append(wrong, eval[[]string](b, bottomBar)...)
 		}
 		album.take(b, s.name+"-390-dark")
+		b.size(smallWidth, phoneHeight)
+		for _, w := range eval[[]string](b, tooWide) {
+			wrong = append(wrong, "on a small phone: "+w)
+		}
+		b.size(phoneWidth, phoneHeight)
 		b.light("light", true)
 		for _, w := range eval[[]string](b, moves) {
 			wrong = append(wrong, "it moves all the same: "+w)

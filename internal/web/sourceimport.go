@@ -251,6 +251,8 @@ func importedWords(d river.Imported) string {
 	}
 	s := "The list" + name + " has " + some(d.Found, "feed", "feeds") + ". "
 	switch {
+	case d.Found == 1 && d.Skipped == 0:
+		s += "You follow it" + map[bool]string{true: " now.", false: " already."}[d.Added == 1]
 	case d.Added == 0 && d.Found > 0:
 		s += "You follow all of them already."
 	case d.Had == 0 && d.Skipped == 0:
