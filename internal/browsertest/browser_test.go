@@ -72,8 +72,7 @@ type tab struct {
 	expected []string // parts of faults that the test provokes
 }
 
-// watching is there before any script of a page. It keeps what the page's policy
-// refused, and when the button with the news came.
+// watching is there before any script of a page. It tells what the page's policy refused.
 const watching = `addEventListener("securitypolicyviolation", (e) => console.error("refused by the policy:", e.effectiveDirective, e.blockedURI, e.sample, e.sourceFile));`
 
 func newTab(t *testing.T, base string) *tab {

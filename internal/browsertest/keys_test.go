@@ -119,7 +119,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 
 func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
 	t.Parallel()
-	p, _, _ := day(t)
+	p, press, _ := day(t)
 	b := newTab(t, p.base)
 	b.open("/river?category=Day")
 	b.at("j", "Morning, number 4")
@@ -129,4 +129,12 @@ func TestTheKeysOfAFeedGoFromItemToItem(t *testing.T) {
 	b.keys(kb.Tab)
 	b.until("Tab goes into the item", `document.activeElement.closest(".item")?.querySelector("h3").textContent === "Morning, number 3" && document.activeElement.matches("a")`)
 	b.at("j", "Morning, number 2")
+
+	// After the last item of the page come older ones.
+	id := p.follow("", press.paper("/many.xml", "Many", "", posts(60, "Many")...).url()).ID
+	b.open(fmt.Sprint("/river?source=", id))
+	eval[bool](b, `[...document.querySelectorAll(".item")].at(-1).focus(), true`)
+	b.at("j", "Many, number 10")
+	b.holds("older items are there", `document.querySelectorAll(".item").length === 60 && !document.getElementById("older")`)
+	b.at("k", "Many, number 11")
 }

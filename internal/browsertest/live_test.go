@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+
 	"cloudburst/client"
 	"cloudburst/rsscloud"
 )
@@ -147,8 +149,12 @@ func TestASavedPostReachesAReaderWhoIsSignedIn(t *testing.T) {
 		b.until("the post is shown", fmt.Sprintf(`document.querySelector("#days .item h3").textContent.trim() === %q`, title))
 	}
 	b.holds("all are there", `document.querySelectorAll("#days .item").length === 4`)
+
+	// His session ends elsewhere. What he does then is not kept, and he is told.
+	eval[int](b, `fetch("/logout", { method: "POST" }).then((r) => r.status)`)
+	b.click(".star")
+	b.until("the star goes back", `document.querySelector(".star").ariaPressed === "false" && /could not be kept/.test(document.getElementById("news").textContent)`)
 	b.open("/account")
-	b.click(`form[action="/logout"] button`)
 	b.until("he is signed out", `!document.querySelector(".me").textContent.includes("bob")`)
 	b.open("/river")
 	b.until("his river is closed", `location.pathname === "/login"`)
@@ -198,4 +204,30 @@ func TestWhatCameWhileTheLineWasCutIsThereWhenItIsMended(t *testing.T) {
 	if got := b.texts("#days .item h3")[:2]; got[0] != "Came while the program was away" || got[1] != "Came while the line was cut" {
 		t.Errorf("on top are %q", got)
 	}
+}
+
+func TestDaysAndHoursAreThoseOfTheReader(t *testing.T) {
+	t.Parallel()
+	p, press := start(t, conf(t)), newPress(t)
+	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)
+	id := p.follow("", paper.url()).ID
+	b := newTab(t, p.base)
+	// Where the day is another one than in Greenwich for most of the time.
+	zone := map[bool]string{true: "Pacific/Kiritimati", false: "Pacific/Pago_Pago"}[time.Now().UTC().Hour() >= 12]
+	command(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
+	b.open(fmt.Sprint("/river?source=", id)) // here the page learns of it
+	const right = `[...document.querySelectorAll("#days .item")].every((i) => i.closest(".day").dataset.day === new Date(+i.dataset.at).toLocaleDateString("sv"))
+		&& [...document.querySelectorAll("time[data-clock]")].every((c) => c.textContent.endsWith(new Date(c.dateTime).toTimeString().slice(0, 5)))`
+	b.holds("hours are right at once", `[...document.querySelectorAll("time[data-clock]")].every((c) => c.textContent.endsWith(new Date(c.dateTime).toTimeString().slice(0, 5)))`)
+	b.open(fmt.Sprint("/river?source=", id))
+	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 30`)
+	b.holds("items stand at their day", right)
+	b.holds("days have names", `[...document.querySelectorAll(".day")].every((d) => { const days = Math.round((Date.parse(new Date().toLocaleDateString("sv")) - Date.parse(d.dataset.day)) / 864e5); return d.querySelector("h2").textContent.trim() === ["Today", "Yesterday", new Date(d.dataset.day).toLocaleDateString("en-GB", { weekday: "long", timeZone: "UTC" })][days]; })`)
+	paper.add(post{Title: "Just now"})
+	p.ping(paper.url())
+	b.until("something is new", `!pill.hidden`)
+	b.click("#pill")
+	b.until("it stands at today", `document.querySelector("#days .item h3").textContent.trim() === "Just now" && document.querySelector("#days h2").textContent.trim() === "Today"`)
+	b.holds("everything still stands at its day", right)
+	b.holds("no day is there twice", `new Set([...document.querySelectorAll(".day")].map((d) => d.dataset.day)).size === document.querySelectorAll(".day").length`)
 }
