@@ -54,7 +54,7 @@ type SourceStore interface {
 	Source(ctx context.Context, id int64) (Source, error)
 	// SourcesAt returns those whose URL or first URL is url, without a Login first.
 	SourcesAt(ctx context.Context, url string) ([]Source, error)
-	// Sources lists in order of URL.
+	// Sources lists in order of URL, without Last.
 	Sources(ctx context.Context, q SourceQuery) ([]Source, error)
 	// ChangeSource hands one source to change and writes State, NextAt and Login of what
 	// change makes of it, while nobody else changes it; an error of change's undoes all
@@ -127,7 +127,7 @@ type SubscriptionStore interface {
 	// Categories, Interval, ReadTo, ListID). The source's State.Interval becomes the
 	// shortest that any reader wishes. fault.NotFound: it is not followed.
 	ChangeSubscription(ctx context.Context, reader string, source int64, change func(*Subscription) error) (Followed, error)
-	// RiverSubscriptions lists those of a reader by name.
+	// RiverSubscriptions lists those of a reader by name; sources come without Last.
 	RiverSubscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
 	// RiverFollowing is the set of sources that a reader follows.
 	RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error)
@@ -163,7 +163,9 @@ type ItemStore interface {
 	// never changes it.
 	// fault.Invalid: Match cannot be understood.
 	Items(ctx context.Context, q ItemQuery) ([]Entry, error)
-	// MarkItems sets marks of items; nil leaves what it was.
+	// MarkItems sets marks of items; nil leaves what it was. Items that the reader neither
+	// follows nor has marked are left. One that is made unread below ReadTo is unread: what
+	// is older stays read, and ReadTo is lowered.
 	MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) error
 	// MarkAllRead makes everything up to an At read, of one source or category, or of all.
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
@@ -171,7 +173,8 @@ type ItemStore interface {
 	CountUnread(ctx context.Context, reader string) (map[int64]Unread, error)
 	// NewestSeq is the greatest Seq; 0: there are no items.
 	NewestSeq(ctx context.Context) (int64, error)
-	// Changed lists the items with a Seq after seq, in its order: what other processes read.
+	// Changed lists the items with a Seq after seq, in its order: what other processes
+	// read. They come without Content but Title and Link, as those of KnownItems do.
 	Changed(ctx context.Context, seq int64, limit int) ([]Item, error)
 	// IndexItems makes up to n items that came searchable, and returns how many.
 	IndexItems(ctx context.Context, n int) (int, error)

@@ -253,6 +253,22 @@ func benchRiver(b *testing.B, st hub.Store) *stream {
 	return s
 }
 
+// readOneByOne marks the newest n items read, each by itself.
+func (s *stream) readOneByOne(n int) {
+	s.t.Helper()
+	yes := true
+	q := river.ItemQuery{Bare: true, Limit: 1000}
+	for range n / 1000 {
+		var some []int64
+		page := s.ask(q)
+		for _, e := range page {
+			some = append(some, e.ID)
+		}
+		s.must(s.MarkItems(s.ctx, "", some, &yes, nil, s.now))
+		q.Before = page[len(page)-1].Place()
+	}
+}
+
 // Rivers measures pages of 50 out of 100,000 items.
 func Rivers(b *testing.B, st hub.Store) {
 	s := benchRiver(b, st)
@@ -298,6 +314,17 @@ func Rivers(b *testing.B, st hub.Store) {
 				n = len(list)
 			}
 			b.ReportMetric(float64(n), "items")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/page")
+		})
+	}
+	s.readOneByOne(50_000)
+	for name, q := range map[string]river.ItemQuery{"unread behind 50,000 read one by one": {Unread: true}, "unread of a tenth behind them": {Unread: true, Category: "tenth"}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if list, err := s.Items(b.Context(), q); err != nil || len(list) != 50 {
+					b.Fatal(len(list), err)
+				}
+			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/page")
 		})
 	}
