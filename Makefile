@@ -64,7 +64,7 @@ check: ## all that a change must pass; .ci/run is this
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory build cross
 	$(MAKE) --no-print-directory race
-	$(MAKE) --no-print-directory fuzz FUZZTIME=2s
+	$(MAKE) --no-print-directory fuzz FUZZTIME=1s
 	$(MAKE) --no-print-directory test
 
 clean: ## remove bin/
