@@ -303,8 +303,8 @@ func (w *world) query() river.ItemQuery {
 
 func naiveQueries(t *testing.T, s *stream) {
 	w := makeWorld(s, 1, 40, 1200)
-	for n := range 250 {
-		if n%100 == 99 {
+	for n := range 150 {
+		if n%50 == 49 {
 			w.mark(100)
 		}
 		q := w.query()
@@ -321,7 +321,7 @@ func naiveQueries(t *testing.T, s *stream) {
 }
 
 func naivePages(t *testing.T, s *stream) {
-	w := makeWorld(s, 2, 40, 1200)
+	w := makeWorld(s, 2, 40, 800)
 	for _, q := range []river.ItemQuery{{}, {Reader: "few"}, {Reader: "some", Category: "silent"}, {Unread: true}, {Oldest: true}, {Reader: "few", Oldest: true},
 		{Starred: true}, {Match: "common"}, {Reader: "few", Match: "common", Oldest: true}, {Reader: "some", Read: true}} {
 		q.Limit = len(w.items)
@@ -376,7 +376,7 @@ func manySilent(t *testing.T, s *stream) {
 	busy := s.followFeed("other", "http://busy.example/")
 	for range 5 {
 		var put []river.Item
-		for n := range 950 {
+		for n := range 900 {
 			put = append(put, s.anItem(busy.ID, int(s.seq)+n, s.now))
 		}
 		s.readFeed(busy.ID, put...)
