@@ -184,8 +184,7 @@ func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, er
 	if err != nil || !done.Source.State.ReadAt.IsZero() {
 		return done, err
 	}
-	now := a.now()
-	claimed, err := a.Store.ClaimSource(ctx, s.ID, now, now.Add(lease), a.newClaim())
+	claimed, err := a.claimOne(ctx, s.ID)
 	if err == nil {
 		_, err = a.take(ctx, claimed, got, feedstate.ByHand)
 	}

@@ -89,7 +89,7 @@ func (r *River) readAgain(ctx context.Context, id int64, door string) {
 		return
 	}
 	now := r.now()
-	s, err := r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), r.newClaim())
+	s, err := r.claimOne(ctx, id)
 	if err != nil {
 		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
 			r.complain(ctx, "the river could not take a feed that was announced", err)
@@ -158,7 +158,7 @@ func (r *River) delivered(ctx context.Context, s *Source, url string, got answer
 		return false
 	}
 	now := r.now()
-	claimed, err := r.Store.ClaimSource(ctx, s.ID, now, now.Add(r.options().Lease), r.newClaim())
+	claimed, err := r.claimOne(ctx, s.ID)
 	if err != nil {
 		return false // it is being read, or the database is away: then hearing fails too
 	}
@@ -205,8 +205,7 @@ func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 		e.RetryAfter = from.Sub(now)
 		return Check{}, e
 	}
-	lease := r.options().Lease
-	if s, err = r.Store.ClaimSource(ctx, id, now, now.Add(lease), r.newClaim()); err != nil {
+	if s, err = r.claimOne(ctx, id); err != nil {
 		return Check{}, err
 	}
 	got := r.get(ctx, &s, feedstate.ByHand)

@@ -45,6 +45,8 @@ type polling struct {
 	counts  counters
 	reading sync.WaitGroup
 
+	freeing sync.Mutex
+	freed   bool // see free
 	numbers sync.Mutex
 	lastSeq int64
 	lastHer time.Time // of an announcement: no two have the same
@@ -175,8 +177,8 @@ func (r *River) recover(ctx context.Context) bool {
 	for {
 		now := r.now()
 		seq, err := r.Store.NewestSeq(ctx)
-		if err == nil && !r.Options.Shared {
-			err = r.Store.ReleaseClaims(ctx, now)
+		if err == nil {
+			err = r.free(ctx)
 		}
 		if err == nil {
 			r.numbers.Lock()
@@ -190,6 +192,28 @@ func (r *River) recover(ctx context.Context) bool {
 			return false
 		}
 	}
+}
+
+// free makes due, once, what an earlier run of this program had claimed, before anything
+// is claimed by this one: who adds a feed does not wait for Run.
+func (r *River) free(ctx context.Context) error {
+	r.freeing.Lock()
+	defer r.freeing.Unlock()
+	if r.freed || r.Options.Shared {
+		return nil
+	}
+	err := r.Store.ReleaseClaims(ctx, r.now())
+	r.freed = err == nil
+	return err
+}
+
+// claimOne claims a source, due or not.
+func (r *River) claimOne(ctx context.Context, id int64) (Source, error) {
+	if err := r.free(ctx); err != nil {
+		return Source{}, err
+	}
+	now := r.now()
+	return r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), r.newClaim())
 }
 
 func (d *desk) begin(now time.Time) {
