@@ -133,13 +133,13 @@ func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 	options := []mail.Option{
 		mail.WithPort(port), mail.WithTimeout(m.timeout()), mail.WithTLSPolicy(policy), mail.WithTLSConfig(secure), mail.WithoutNoop(), mail.WithoutRset(),
 		mail.WithDialContextFunc(func(dial context.Context, network, address string) (net.Conn, error) {
-			c, err := (&net.Dialer{}).DialContext(dial, network, address)
+			raw, err := (&net.Dialer{}).DialContext(dial, network, address)
 			if err != nil {
 				return nil, err
 			}
-			c = &endsWith{Conn: c, stop: context.AfterFunc(ctx, func() { c.Close() })}
+			c := &endsWith{Conn: raw, stop: context.AfterFunc(ctx, func() { raw.Close() })}
 			if m.TLS == MailTLS {
-				c = tls.Client(c, secure)
+				return tls.Client(c, secure), nil
 			}
 			return c, nil
 		}),
