@@ -64,8 +64,7 @@ check: ## all that a change must pass; .ci/run is this
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory build cross
 	$(MAKE) --no-print-directory race
-	$(MAKE) --no-print-directory fuzz FUZZTIME=1s
-	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory -j2 --output-sync=target fuzz test FUZZTIME=1s # tests wait much
 
 clean: ## remove bin/
 	rm -rf bin
