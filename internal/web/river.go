@@ -82,7 +82,10 @@ func parseRiverPlace(s string) (p river.Place, ok bool) {
 	var err1, err2 error
 	p.At, err1 = strconv.ParseInt(at, 10, 64)
 	p.ID, err2 = strconv.ParseInt(id, 10, 64)
-	return p, err1 == nil && err2 == nil && p.ID > 0 && p.At > 0
+	if err1 != nil || err2 != nil || p.ID <= 0 || p.At <= 0 {
+		return river.Place{}, false
+	}
+	return p, true
 }
 
 // Filtered reports that it is not a whole river, or category, or feed.
