@@ -116,22 +116,9 @@ func (s *Store) DropNotice(ctx context.Context, reader string, id int64) error {
 
 // ClaimNotices is river.Store.ClaimNotices.
 func (s *Store) ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Notice, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM notice WHERE next_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]river.Notice, error) {
-		due, err := collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n
-			WHERE n.next_at <= $1 ORDER BY n.next_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			due[i].Claim, due[i].NextAt = claim, time.UnixMilli(ms(until)).UTC()
-			rows[i] = []any{due[i].ID, claim, ms(until)}
-		}
-		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE notice AS n SET claim = :claim, next_at = :until {FROM ROWS} WHERE n.id = :id`, rows)
-		return due, err
+	return claimDue(ctx, s, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *river.Notice) (int64, int64) {
+		n.Claim, n.NextAt = claim, time.UnixMilli(ms(until)).UTC()
+		return n.ID, claim
 	})
 }
 

@@ -138,21 +138,32 @@ func (s *Store) Follows(ctx context.Context, q upstream.Query) ([]upstream.Follo
 
 // ClaimFollows is upstream.Store.ClaimFollows.
 func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]upstream.Follow, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM follow WHERE next_at <= $1)`, now); err != nil || !some {
+	return claimDue(ctx, s, "follow", followColumns, "f", scanFollow, now, until, limit, func(f *upstream.Follow) (int64, int64) {
+		f.Claim, f.NextAt = claim, time.UnixMilli(ms(until)).UTC()
+		return f.ID, claim
+	})
+}
+
+// claimDue takes up to limit rows of a table whose next_at has come, the oldest first,
+// and moves next_at to until. take notes the claim in a row that was read, and returns
+// its id and the claim.
+func claimDue[T any](ctx context.Context, s *Store, table, columns, alias string, scan func(*sql.Rows, *T) error,
+	now, until time.Time, limit int, take func(*T) (id, claim int64)) ([]T, error) {
+	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
-		due, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f
-			WHERE f.next_at <= $1 ORDER BY f.next_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+	return write(ctx, s, func(ctx context.Context, c Conn) ([]T, error) {
+		due, err := collect(ctx, c, scan, `SELECT `+columns+` FROM `+table+` AS `+alias+`
+			WHERE `+alias+`.next_at <= $1 ORDER BY `+alias+`.next_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
 		if err != nil {
 			return nil, err
 		}
 		rows := make([][]any, len(due))
 		for i := range due {
-			due[i].Claim, due[i].NextAt = claim, time.UnixMilli(ms(until)).UTC()
-			rows[i] = []any{due[i].ID, claim, ms(until)}
+			id, claim := take(&due[i])
+			rows[i] = []any{id, claim, ms(until)}
 		}
-		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE follow AS f SET claim = :claim, next_at = :until {FROM ROWS} WHERE f.id = :id`, rows)
+		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE `+table+` AS t SET claim = :claim, next_at = :until {FROM ROWS} WHERE t.id = :id`, rows)
 		return due, err
 	})
 }
