@@ -12,23 +12,24 @@ PACKAGES ?= ./...
 # What runs many goroutines over shared state.
 RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./websub/... ./weblogs/... ./cnws/... \
 	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/upstream/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/... \
-	./internal/river/... ./internal/serve/... ./internal/syndicate/... ./internal/account/... ./internal/author/...
+	./internal/river/... ./internal/serve/... ./internal/syndicate/... ./internal/account/... ./internal/author/... ./internal/announce/...
+RACE_FLAGS = -race
 TEST_FLAGS ?= -timeout 20m
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
 
-.PHONY: help run build setup test race fuzz bench lint cross check clean
+.PHONY: help run build setup test race crowds fuzz bench lint cross reproduce check clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build and start a server to try, on http://127.0.0.1:5337, its store in ./data (more flags: ARGS=…)
 	exec bin/cloudburst serve --listen 127.0.0.1:5337 --data data \
 		--egress.allow-fetch $(LOOPBACK) --egress.allow-callback $(LOOPBACK) $(ARGS)
 
 build: ## bin/cloudburst
-	go build -trimpath -o bin/cloudburst ./cmd/cloudburst
+	packaging/build.sh bin/cloudburst
 
 setup: ## install what the tests need, where it is missing (Debian; root or sudo)
 	@packaging/setup-tests.sh
@@ -37,7 +38,11 @@ test: setup ## every test, beside a PostgreSQL server that lives as long as they
 	packaging/with-postgres.sh go test $(TEST_FLAGS) $(PACKAGES)
 
 race: setup ## the core's tests under the race detector
-	CGO_ENABLED=1 packaging/with-postgres.sh go test -race $(TEST_FLAGS) $(RACE)
+	CGO_ENABLED=1 packaging/with-postgres.sh go test $(RACE_FLAGS) $(TEST_FLAGS) $(RACE)
+
+# Where many do something at once there are fewer of them under the race detector.
+crowds: setup ## what is smaller under the race detector, in its full size
+	packaging/with-postgres.sh go test $(TEST_FLAGS) -run 'ManyRenewals|ManyLogIns|HugeList|QuickReader' ./internal/upstream ./internal/account ./internal/river ./internal/sanitize
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@packaging/fuzz.sh $(FUZZTIME)
@@ -60,11 +65,16 @@ cross: ## does it build for the other systems that it runs on?
 	GOOS=linux GOARCH=arm64 go build -o /dev/null ./cmd/cloudburst
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/cloudburst
 
+reproduce: ## do two builds in two folders come out the same?
+	packaging/reproduce.sh
+
 check: ## all that a change must pass; .ci/run is this
 	$(MAKE) --no-print-directory lint
-	$(MAKE) --no-print-directory build cross
+	$(MAKE) --no-print-directory build cross reproduce
 	$(MAKE) --no-print-directory race
-	$(MAKE) --no-print-directory -j2 --output-sync=target fuzz test FUZZTIME=1s # tests wait much
+	@# What ran under the race detector does not run twice; and tests wait much.
+	FUZZ_WITHOUT=modernc.org/sqlite $(MAKE) --no-print-directory -j2 --output-sync=target fuzz test crowds FUZZTIME=1s \
+		PACKAGES="$$(bash -c 'comm -23 <(go list ./... | sort) <(go list $(RACE) | sort)' | tr '\n' ' ')"
 
 clean: ## remove bin/
 	rm -rf bin

@@ -3,7 +3,8 @@
 //
 // Whoever reaches that listener may do everything, so it is bound to a loopback
 // address unless somebody chose otherwise, and the client sends no credentials. The
-// doors of [River] are on the public listener too, for programs that have a token.
+// doors of [River], and those to posts, files and profiles, are on the public listener
+// too, for programs that have a token.
 // The API is described by the OpenAPI document at /v1/openapi.json, which has the
 // same names as the types here. Start with [Client]:
 //
@@ -44,8 +45,8 @@ type HTTPClient interface {
 type Client struct {
 	Base string     // scheme://host:port; "" means DefaultBase
 	HTTP HTTPClient // nil means a client of its own without a time limit: use the context
-	// Token goes with each request, for the river on the public listener of a server,
-	// which answers nobody without one. The operator's listener asks for none.
+	// Token goes with each request, for the public listener of a server, which answers
+	// nobody without one. The operator's listener asks for none.
 	Token string
 }
 
@@ -90,8 +91,12 @@ func (c *Client) http() HTTPClient {
 
 // call sends one request and decodes the answer into out, unless out is nil.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
+	return c.callWith(ctx, method, path, query, http.Header{}, in, out)
+}
+
+// callWith is call with headers of the request.
+func (c *Client) callWith(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
 	var body io.Reader
-	header := http.Header{}
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
@@ -125,6 +130,9 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 		return nil, fmt.Errorf("client: %q is not the address of a server: %w", c.base(), err)
 	}
 	req.Header = header
+	if b, ok := body.(*sized); ok {
+		req.ContentLength = b.size
+	}
 	req.Header.Set("Accept", "application/json, application/x-ndjson, text/event-stream")
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)

@@ -27,8 +27,20 @@ func (c *Client) Sweep(ctx context.Context) (SweepResult, error) {
 // Backup has the server write a consistent copy of its database to a file, which
 // must not exist yet. The path is absolute and is the server's.
 func (c *Client) Backup(ctx context.Context, file string) (Backup, error) {
+	return c.BackupTo(ctx, BackupOptions{File: file})
+}
+
+// BackupTo is Backup with more to choose from.
+func (c *Client) BackupTo(ctx context.Context, o BackupOptions) (Backup, error) {
 	var r Backup
-	err := c.call(ctx, "POST", "/v1/backup", nil, map[string]string{"file": file}, &r)
+	err := c.call(ctx, "POST", "/v1/backup", nil, o, &r)
+	return r, err
+}
+
+// Installation has the server look at itself and what it runs on. It takes some seconds.
+func (c *Client) Installation(ctx context.Context) (Installation, error) {
+	var r Installation
+	err := c.call(ctx, "GET", "/v1/doctor", nil, nil, &r)
 	return r, err
 }
 
@@ -108,28 +120,41 @@ func (c *Client) Import(ctx context.Context, lines io.Reader, o ImportOptions) (
 		return ImportResult{}, err
 	}
 	defer res.Body.Close()
+	return steps(res, func(at step[ImportResult]) {
+		if o.Progress != nil {
+			o.Progress(at.Imported, at.Total)
+		}
+	})
+}
+
+// step is a line of the answer to an import: how far it is, or how it ended.
+type step[R any] struct {
+	Phase    string `json:"phase"`
+	Imported int    `json:"imported"`
+	Done     int    `json:"done"`
+	Total    int    `json:"total"`
+	Result   *R     `json:"result"`
+	Error    *Error `json:"error"`
+}
+
+// steps reads an answer to the result of the import.
+func steps[R any](res *http.Response, each func(step[R])) (none R, err error) {
 	dec := json.NewDecoder(res.Body)
 	for {
-		var step struct {
-			Imported int           `json:"imported"`
-			Total    int           `json:"total"`
-			Result   *ImportResult `json:"result"`
-			Error    *Error        `json:"error"`
-		}
-		if err := dec.Decode(&step); err != nil {
+		var at step[R]
+		if err := dec.Decode(&at); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return ImportResult{}, fmt.Errorf("the import broke off; running it again is safe: %w", err)
+			return none, fmt.Errorf("the import broke off; running it again is safe: %w", err)
 		}
 		switch {
-		case step.Error != nil:
-			step.Error.Status = res.StatusCode
-			return ImportResult{}, step.Error
-		case step.Result != nil:
-			return *step.Result, nil
-		case o.Progress != nil:
-			o.Progress(step.Imported, step.Total)
+		case at.Error != nil:
+			at.Error.Status = res.StatusCode
+			return none, at.Error
+		case at.Result != nil:
+			return *at.Result, nil
 		}
+		each(at)
 	}
 }

@@ -147,8 +147,35 @@ type Removed struct {
 
 // Backup says where the copy is.
 type Backup struct {
-	File string `json:"file"`
-	Size int64  `json:"size"` // bytes
+	File    string   `json:"file"`
+	Size    int64    `json:"size"`              // bytes
+	Key     string   `json:"key,omitempty"`     // the key of the readers' secrets beside it; "": none
+	Removed []string `json:"removed,omitempty"` // older backups that were removed
+}
+
+// BackupOptions say where a backup goes: to File, or to Folder under a name with the
+// time. Both are absolute, and the server's.
+type BackupOptions struct {
+	File    string `json:"file,omitempty"`
+	Folder  string `json:"folder,omitempty"`
+	Keep    int    `json:"keep,omitempty"`     // how many with such names stay in Folder; 0: all
+	WithKey bool   `json:"with_key,omitempty"` // copy the key of the readers' secrets beside it
+}
+
+// Installation is what is found about a server and what it runs on.
+type Installation struct {
+	Findings []Finding `json:"findings"`
+	Problems int       `json:"problems"`
+	Warnings int       `json:"warnings"`
+}
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	ID    string `json:"id"`    // stable, such as data-space
+	Level string `json:"level"` // ok, note, warning, problem
+	Text  string `json:"text"`  // what it is
+	Why   string `json:"why,omitempty"`
+	Fix   string `json:"fix,omitempty"` // what to do
 }
 
 // ImportResult says what became of an import.

@@ -259,9 +259,7 @@ func (p *parser) threading() bool {
 	case "in-reply-to":
 		r := InReplyTo{Ref: p.attr("ref"), Href: p.url(p.attr("href")), Type: p.attr("type"), Source: p.url(p.attr("source"))}
 		p.empty()
-		if r != (InReplyTo{}) && len(m.InReplyTo) < 100 {
-			m.InReplyTo = kept(&p.budget, m.InReplyTo, r)
-		}
+		p.reply(m, r)
 	case "total":
 		p.commentCount(m)
 	default:
@@ -327,13 +325,29 @@ func (p *parser) sourceOfItem() bool {
 	case "outline":
 		m.Outlines = kept(&p.budget, m.Outlines, p.outline())
 	case "inreplyto":
-		if v := p.leaf(); v != "" {
-			m.InReplyTo = kept(&p.budget, m.InReplyTo, InReplyTo{Ref: v})
-		}
+		p.reply(m, InReplyTo{Ref: p.leaf()})
 	default:
 		return false
 	}
 	return true
+}
+
+// reply keeps what an item answers. Many say it twice, in the words of two modules, of
+// which the one has an identifier and the other more.
+func (p *parser) reply(m *More, r InReplyTo) {
+	if r == (InReplyTo{}) || len(m.InReplyTo) >= 100 {
+		return
+	}
+	for i := range m.InReplyTo {
+		switch there := &m.InReplyTo[i]; {
+		case r == InReplyTo{Ref: there.Ref}:
+			return
+		case *there == InReplyTo{Ref: r.Ref}:
+			*there = r
+			return
+		}
+	}
+	m.InReplyTo = kept(&p.budget, m.InReplyTo, r)
 }
 
 func (p *parser) account(to *[]Account) {

@@ -28,7 +28,7 @@ func appendJSONFeed(w *writer) {
 	j.some("feed_url", w.self())
 	j.some("description", plainOf(&f.Subtitle))
 	j.some("user_comment", plainOf(&f.Info))
-	j.some("next_url", f.Next)
+	j.some("next_url", older(f))
 	if f.Image != nil {
 		j.some("icon", f.Image.URL)
 	}
@@ -47,6 +47,22 @@ func appendJSONFeed(w *writer) {
 	j.shut(']')
 	j.shut('}')
 	w.b = append(w.b, '\n')
+}
+
+// older is where a feed goes on: with its next page, or else with its archive, for which JSON
+// Feed has no other word.
+//
+// spec:jsonfeed11-2020#next-url
+func older(f *feed.Feed) string {
+	if f.Next != "" {
+		return f.Next
+	}
+	for i := range f.Links {
+		if f.Links[i].Rel == "prev-archive" {
+			return f.Links[i].Href
+		}
+	}
+	return ""
 }
 
 // jsonWriter writes JSON.
@@ -224,7 +240,7 @@ func (j *jsonWriter) items(list []feed.Item) {
 		j.open('{')
 		j.item(it)
 		j.shut('}')
-		if len(it.Items) > 0 && len(j.at) < deepestItems {
+		if len(it.Items) > 0 && len(j.at) < deepestItems && !told(it) {
 			if !j.nested {
 				j.nested = true
 				j.warn("nested", "items", "JSON Feed has no items within items; they stand behind the one that they were in.")
@@ -233,6 +249,31 @@ func (j *jsonWriter) items(list []feed.Item) {
 		}
 		j.leave()
 	}
+}
+
+// told reports that the whole text of an item has the texts of those in it, in their order.
+func told(it *feed.Item) bool {
+	rest := it.Summary.Value // of RSS without content:encoded it is the whole text
+	if len(it.Content) > 0 {
+		rest = it.Content[0].Value
+	}
+	said := false
+	var all func(list []feed.Item) bool
+	all = func(list []feed.Item) bool {
+		for i := range list {
+			in := &list[i]
+			_, after, found := strings.Cut(rest, in.Summary.Value)
+			if !found || in.Summary.Value == "" && (in.Title.Value != "" || len(in.Content)+len(in.Enclosures) > 0) {
+				return false
+			}
+			said = said || in.Summary.Value != ""
+			if rest = after; !all(in.Items) {
+				return false
+			}
+		}
+		return true
+	}
+	return all(it.Items) && said
 }
 
 // number writes a member that is a whole number above 0.

@@ -181,3 +181,53 @@ func TestNoTextBreaksOutOfJSONFeed(t *testing.T) {
 		}
 	}
 }
+
+func TestAJSONFeedGoesOnWithItsArchive(t *testing.T) {
+	t.Parallel()
+	archive := feed.Link{Rel: "prev-archive", Href: "https://a.example/archive/5/feed.json"}
+	for _, c := range []struct {
+		f    feed.Feed
+		want string
+	}{
+		{feed.Feed{Links: []feed.Link{archive}}, archive.Href},
+		{feed.Feed{Next: "https://a.example/feed.json?page=2", Links: []feed.Link{archive}}, "https://a.example/feed.json?page=2"},
+		{feed.Feed{}, ""},
+	} {
+		doc, _, err := Append(nil, &c.f, "jsonfeed", &Options{Self: "https://a.example/feed.json"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Next string `json:"next_url"`
+		}
+		if err := json.Unmarshal(doc, &got); err != nil || got.Next != c.want {
+			t.Errorf("next_url is %q, not %q (%v) in %s", got.Next, c.want, err, doc)
+		}
+	}
+}
+
+func TestItemsThatTheWholeTextHasAlreadyAreNoItemsOfJSONFeed(t *testing.T) {
+	t.Parallel()
+	text := func(s string) feed.Text { return feed.Text{Value: s, Type: "text/html"} }
+	f := &feed.Feed{Title: feed.Text{Value: "T"}, Items: []feed.Item{{
+		ID: "1", Content: []feed.Text{text("<ul><li>a<ul><li>b</li></ul></li></ul>")},
+		Items: []feed.Item{{ID: "1#1", Summary: text("a"), Items: []feed.Item{{ID: "1#1.1", Summary: text("b")}}}},
+	}}}
+	f.Items[0].Items[0].Items = append(f.Items[0].Items[0].Items, feed.Item{ID: "1#1.2"}) // an empty line
+	for i, c := range []struct {
+		last string
+		want int
+	}{{"b", 1}, {"elsewhere", 4}, {"b", 1}, {"elsewhere", 4}} {
+		if i == 2 { // as RSS has it
+			f.Items[0].Summary, f.Items[0].Content = f.Items[0].Content[0], nil
+		}
+		f.Items[0].Items[0].Items[0].Summary = text(c.last)
+		doc, _, err := Append(nil, f, "jsonfeed", &Options{Self: "https://a.example/feed.json"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(doc), `"id":`); n != c.want {
+			t.Errorf("with %q inside there are %d items, not %d: %s", c.last, n, c.want, doc)
+		}
+	}
+}

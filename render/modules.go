@@ -136,7 +136,7 @@ func (w *writer) more(m *feed.More, links []feed.Link, inAtom bool) {
 	w.leaf("slash:section", m.Section)
 	w.leaf("slash:department", m.Department)
 	w.hitParade(m.HitParade)
-	w.replies(m.InReplyTo)
+	w.replies(m.InReplyTo, inAtom)
 	w.licences(m.Licenses, links)
 	w.leaf("feedburner:origLink", w.uri(m.OriginalLink, "originalLink"))
 	w.leaf("feedburner:origEnclosureLink", w.uri(m.OriginalMedia, "originalMedia"))
@@ -228,15 +228,22 @@ func (w *writer) hitParade(list []int) {
 	w.endTag("slash:hit_parade")
 }
 
-// replies writes what an item answers.
-func (w *writer) replies(list []feed.InReplyTo) {
+// replies writes what an item answers: as Atom's threads have it, and in RSS in the
+// namespace of its own readers too, which has room for any identifier.
+func (w *writer) replies(list []feed.InReplyTo, inAtom bool) {
 	for i := range list {
 		r := &list[i]
 		ref := r.Ref
 		if ref == "" {
 			ref = r.Href
 		}
+		if !inAtom {
+			w.leaf("source:inReplyTo", ref)
+		}
 		if !validIRI(ref) {
+			if !inAtom && ref != "" {
+				continue
+			}
 			w.warn("in-reply-to", "inReplyTo", "What an item answers needs an identifier that is an address; it is left out: ", short(ref), ".")
 			continue
 		}

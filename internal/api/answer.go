@@ -102,10 +102,15 @@ func ok(w http.ResponseWriter, v any) error {
 
 // readJSON reads a small JSON object, whole and without unknown fields.
 func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	return readJSONTo(w, r, v, maxBody)
+}
+
+// readJSONTo is readJSON with a bound of its own, in bytes.
+func readJSONTo(w http.ResponseWriter, r *http.Request, v any, most int64) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return fault.New(fault.Invalid, "The request needs a body in JSON, with Content-Type: application/json.")
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(v)
 	if err == nil {

@@ -70,7 +70,13 @@ type Options struct {
 	Feeds    Feeds    // feeds that users saved; nil: none can be
 	Audience Audience // who reads those; nil: nobody counts
 	River    River    // what people read here; nil: nobody does
+	Moves    Moves    // takes authors in and out; nil: nobody does
+	Posts    Posts    // what people write here; nil: nobody does
+	Files    Files    // what they put beside it; nil: none are kept
 	Tokens   Tokens   // of NewRiver: who is let in
+	Sinks    Sinks    // other servers that are told of what is saved; nil: none are
+	// Tick has the test feed change now, and says at which time and where; nil: there is none.
+	Tick func(ctx context.Context) (at time.Time, url string, err error)
 	// ReaderOf is the name under which the river knows a user; nil: the user's own.
 	ReaderOf func(user string) string
 	// ClientAddr is where a request comes from, of NewRiver; nil: nobody can tell.
@@ -84,7 +90,14 @@ type Options struct {
 	Hosts     []string         // names, besides localhost and addresses, that the Host header may carry
 	Now       func() time.Time // nil: time.Now
 	Temp      string           // folder for uploads while they are checked; "": the system's
-	Done      <-chan struct{}  // closed when the server stops: streams end; nil: never
+	// BackupKey copies the key of the readers' secrets beside a backup, and returns the copy's
+	// name; nil: the key is in no file. BackedUp hears of each backup; nil: nobody does.
+	BackupKey func(backup string) (copied string, err error)
+	BackedUp  func(file string, size int64, now time.Time)
+	// Doctor looks at the installation; nil: nobody can.
+	Doctor func(ctx context.Context) (client.Installation, error)
+
+	Done <-chan struct{} // closed when the server stops: streams end; nil: never
 
 	Heartbeat    time.Duration // how often an idle event stream says that it lives [15 s]
 	WriteTimeout time.Duration // how long a reader may keep one write waiting [10 s]
@@ -166,8 +179,9 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/ping", s.ping},
 		{"POST", "/v1/sweep", s.sweep},
 		{"POST", "/v1/backup", s.backup},
+		{"GET", "/v1/doctor", s.doctor},
 		{"GET", "/v1/openapi.json", s.openAPI},
-	}, s.userRoutes(), s.feedRoutes(), s.readerRoutes(), s.operatorRiver())
+	}, s.userRoutes(), s.feedRoutes(), s.readerRoutes(), s.sinkRoutes(), s.operatorRiver(), s.operatorPosts(), s.moveRoutes())
 }
 
 // Handler serves /v1/, /metrics and /debug/pprof/.

@@ -342,3 +342,33 @@ func TestBackupWritesWhereItWasTold(t *testing.T) {
 		t.Error(string(got), err)
 	}
 }
+
+func TestDatedBackupsAreKeptToANumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	c, _ := serve(t, w)
+	dir := t.TempDir()
+	for _, name := range []string{"cloudburst-20200101T000000Z.db", "cloudburst-20200101T000000Z.db.key", "cloudburst-20200102T000000Z.db",
+		"cloudburst-20200103T000000Z.db", "cloudburst-20990101T000000Z.db.part", "mine.db"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := c.BackupTo(t.Context(), client.BackupOptions{Folder: dir, Keep: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{filepath.Join(dir, "cloudburst-20200101T000000Z.db"), filepath.Join(dir, "cloudburst-20200102T000000Z.db")}
+	if !slices.Equal(b.Removed, want) {
+		t.Errorf("removed %q", b.Removed)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(left) != 4 || !slices.Contains(left, filepath.Join(dir, "mine.db")) || !slices.Contains(left, b.File) {
+		t.Errorf("left %q", left)
+	}
+	for _, o := range []client.BackupOptions{{}, {File: "/a", Folder: "/b"}, {File: dir + "/x", Keep: 2}, {Folder: dir, Keep: -1}, {Folder: dir, WithKey: true}} {
+		if _, err := c.BackupTo(t.Context(), o); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}

@@ -6,36 +6,108 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"cloudburst/client"
 	"cloudburst/internal/fault"
 )
 
+// mostKept bounds how many dated backups somebody may want to keep.
+const mostKept = 10_000
+
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
-	var in struct {
-		File string `json:"file"`
-	}
+	var in client.BackupOptions
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
-	if !filepath.IsAbs(in.File) || strings.ContainsRune(in.File, 0) {
-		return fault.New(fault.Invalid, "file is %q: it needs the absolute path of a file that does not exist yet.", cut(in.File, 200))
-	}
-	if _, err := os.Lstat(in.File); err == nil {
-		return fault.New(fault.Conflict, "%s exists already; a backup never overwrites a file: choose another name.", in.File)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fault.Wrap(fault.Invalid, err, "%s cannot be written", in.File)
-	}
-	if dir, err := os.Stat(filepath.Dir(in.File)); err != nil || !dir.IsDir() {
-		return fault.New(fault.Invalid, "The folder %s does not exist on the server: make it first.", filepath.Dir(in.File))
-	}
-	if err := s.Store.Backup(r.Context(), in.File); err != nil {
+	now := s.Now()
+	file, err := backupFile(in, now)
+	if err != nil {
 		return err
 	}
-	info, err := os.Stat(in.File)
+	if err := s.Store.Backup(r.Context(), file); err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "The backup was written and cannot be found")
 	}
-	return ok(w, client.Backup{File: in.File, Size: info.Size()})
+	out := client.Backup{File: file, Size: info.Size()}
+	if in.WithKey {
+		if s.BackupKey == nil {
+			return fault.New(fault.Unsupported, "The backup %s is written. There is no key to put beside it: this server has it from the setting accounts.secret-key, so keep that.", file)
+		}
+		if out.Key, err = s.BackupKey(file); err != nil {
+			return err
+		}
+	}
+	if s.BackedUp != nil {
+		s.BackedUp(file, info.Size(), now)
+	}
+	if in.Keep > 0 {
+		if out.Removed, err = removeOld(in.Folder, file, in.Keep); err != nil {
+			return fault.Wrap(fault.Unavailable, err, "The backup %s is written, but older ones could not be removed", file)
+		}
+	}
+	return ok(w, out)
+}
+
+// backupFile is the name of the file to write, which does not exist yet.
+func backupFile(in client.BackupOptions, now time.Time) (string, error) {
+	switch {
+	case (in.File == "") == (in.Folder == ""):
+		return "", fault.New(fault.Invalid, "A backup needs either file or folder.")
+	case in.Keep < 0 || in.Keep > mostKept || in.Keep > 0 && in.Folder == "":
+		return "", fault.New(fault.Invalid, "keep is %d: with a folder it may be a number up to %d, and 0 keeps all.", in.Keep, mostKept)
+	}
+	file := in.File
+	if in.Folder != "" {
+		file = filepath.Join(in.Folder, datedName(now))
+	}
+	if !filepath.IsAbs(file) || strings.ContainsRune(file, 0) {
+		return "", fault.New(fault.Invalid, "file is %q: it needs the absolute path of a file that does not exist yet.", cut(file, 200))
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return "", fault.New(fault.Conflict, "%s exists already; a backup never overwrites a file: choose another name.", file)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fault.Wrap(fault.Invalid, err, "%s cannot be written", file)
+	}
+	if dir, err := os.Stat(filepath.Dir(file)); err != nil || !dir.IsDir() {
+		return "", fault.New(fault.Invalid, "The folder %s does not exist on the server: make it first.", filepath.Dir(file))
+	}
+	return file, nil
+}
+
+// datedName is the name of a backup in a folder of them; in the order of the names is
+// that of the times.
+func datedName(now time.Time) string { return now.UTC().Format("cloudburst-20060102T150405Z.db") }
+
+// removeOld removes the oldest of the dated backups in a folder, and the keys beside them,
+// but newest and so many in all. Other files are left alone.
+func removeOld(dir, newest string, keep int) (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	dated := regexp.MustCompile(`^cloudburst-\d{8}T\d{6}Z\.db$`)
+	var old []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && dated.MatchString(e.Name()) && filepath.Join(dir, e.Name()) != newest {
+			old = append(old, filepath.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(old)
+	for len(old) > keep-1 {
+		if err := os.Remove(old[0]); err != nil {
+			return removed, err
+		}
+		if err := os.Remove(old[0] + ".key"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed, old = append(removed, old[0]), old[1:]
+	}
+	return removed, nil
 }

@@ -21,19 +21,22 @@ type Tokens interface {
 
 // Scopes of a token: one that has scopeRead reads a river, marks what was read and has
 // a source read now; one that also has scopeCreate or scopeUpdate changes what is
-// followed, categories, lists and notices.
+// followed, categories, lists and notices. For posts each does what it says.
 const (
 	scopeRead   = "read"
 	scopeCreate = "create"
 	scopeUpdate = "update"
+	scopeDelete = "delete"
+	scopeMedia  = "media"
 )
 
 // mostStreams is how many streams one user may have open.
 const mostStreams = 20
 
-// NewRiver makes the doors to rivers for the public listener: below /v1/, for programs
-// that have a token of a user, whose own river it is. River and Tokens must be set;
-// nothing else of the API is there, and no other site's page may use it.
+// NewRiver makes the doors to rivers, and to posts, for the public listener: below /v1/,
+// for programs that have a token of a user, whose own river, posts and files they are.
+// River and Tokens must be set; nothing else of the API is there, and no other site's page
+// may use it.
 func NewRiver(o Options) http.Handler {
 	p := &publicRiver{Server: New(o), streams: map[string]int{}}
 	mux := http.NewServeMux()
@@ -50,6 +53,15 @@ func NewRiver(o Options) http.Handler {
 				defer p.close(c.reader)
 			}
 			return door.handle(p.Server, c)
+		}))
+	}
+	for _, to := range postRoutes() {
+		mux.Handle(to.method+" "+to.path, p.answer(func(w http.ResponseWriter, r *http.Request) error {
+			c, err := p.enterPosts(w, r, to)
+			if err != nil {
+				return err
+			}
+			return to.handle(p.Server, c)
 		}))
 	}
 	mux.Handle("/v1/", p.answer(p.elsewhere(mux)))
@@ -72,22 +84,8 @@ type publicRiver struct {
 
 // enter lets in whose token is good for the door.
 func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, door riverRoute) (*riverCall, error) {
-	kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	plain = strings.TrimSpace(plain)
-	if !strings.EqualFold(kind, "Bearer") || plain == "" {
-		return nil, &unknownCaller{fault.New(fault.Refused, "This needs a token: send Authorization: Bearer and one that has the scope read.")}
-	}
-	from := account.Caller{Door: "api"}
-	if p.ClientAddr != nil {
-		from.Addr = p.ClientAddr(r)
-	}
-	t, err := p.Tokens.Token(r.Context(), plain, scopeRead, from)
-	switch {
-	case errors.Is(err, account.ErrScope):
-		return nil, err
-	case fault.CodeOf(err) == fault.Refused && err != nil:
-		return nil, &unknownCaller{err}
-	case err != nil:
+	t, plain, from, err := p.token(r, scopeRead, "one that has the scope read")
+	if err != nil {
 		return nil, err
 	}
 	if door.changes && !slices.Contains(t.Scopes, scopeCreate) && !slices.Contains(t.Scopes, scopeUpdate) {
@@ -98,6 +96,41 @@ func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, door riverRo
 		return err
 	}
 	return &riverCall{w: w, r: r, reader: p.readerOf(t.User), public: true, still: still}, nil
+}
+
+// enterPosts lets in whose token is good for the door, to what he writes himself.
+func (p *publicRiver) enterPosts(w http.ResponseWriter, r *http.Request, to postRoute) (*postCall, error) {
+	needs := strings.Join(to.scopes, " or ")
+	t, _, _, err := p.token(r, "", "one that has the scope "+needs)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.User != r.PathValue("user"):
+		return nil, fault.New(fault.Refused, "This token is not one of %s.", cut(r.PathValue("user"), 40))
+	case !slices.ContainsFunc(to.scopes, func(one string) bool { return slices.Contains(t.Scopes, one) }):
+		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token is for %s, and this needs %s.", strings.Join(t.Scopes, ", "), needs)
+	case p.Options.Posts == nil:
+		return nil, fault.New(fault.Unsupported, "Nobody writes posts on this server.")
+	}
+	return &postCall{w: w, r: r, user: t.User, public: true}, nil
+}
+
+// token is that of a request, if it is good for scope ("": any). wanted is what to send.
+func (p *publicRiver) token(r *http.Request, scope, wanted string) (t account.Token, plain string, from account.Caller, err error) {
+	kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	plain = strings.TrimSpace(plain)
+	from = account.Caller{Door: "api"}
+	if p.ClientAddr != nil {
+		from.Addr = p.ClientAddr(r)
+	}
+	if !strings.EqualFold(kind, "Bearer") || plain == "" {
+		return t, "", from, &unknownCaller{fault.New(fault.Refused, "This needs a token: send Authorization: Bearer and %s.", wanted)}
+	}
+	t, err = p.Tokens.Token(r.Context(), plain, scope, from)
+	if err != nil && fault.CodeOf(err) == fault.Refused && !errors.Is(err, account.ErrScope) {
+		err = &unknownCaller{err}
+	}
+	return t, plain, from, err
 }
 
 // unknownCaller is a refusal of somebody who gave no good token.

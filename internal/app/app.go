@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cloudburst/internal/announce"
 	"cloudburst/internal/api"
 	"cloudburst/internal/config"
 	"cloudburst/internal/event"
@@ -30,6 +31,7 @@ import (
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/internal/systemd"
 	"cloudburst/internal/upstream"
 )
 
@@ -38,7 +40,8 @@ const Version = "0.1.0"
 
 // App is the whole program. Make it with [Open].
 type App struct {
-	Out io.Writer // where Run says where to look; nil: nowhere
+	Out     io.Writer        // where Run says where to look; nil: nowhere
+	Service *systemd.Service // who started the program; nil: nobody that wants to know
 
 	cfg   config.Config
 	log   *slog.Logger
@@ -50,14 +53,20 @@ type App struct {
 	hosted
 	reading
 	feeds *gateway.Feeds // the doors to what is hosted
+	sinks *announce.Announcer
+	ticks store.TestFeed
 
-	client  *fetch.Client
-	sender  *fetch.Sender
-	doer    *fetch.Doer
-	admin   http.Handler
-	own     atomic.Pointer[[]netip.AddrPort]
-	origins atomic.Pointer[[]string]
-	done    chan struct{} // closed when Run stops: live streams end
+	certificates store.Certificates
+
+	client   *fetch.Client
+	sender   *fetch.Sender
+	doer     *fetch.Doer
+	admin    http.Handler
+	own      atomic.Pointer[[]netip.AddrPort]
+	origins  atomic.Pointer[[]string]
+	probes   probes        // of our own public address
+	done     chan struct{} // closed when Run stops: live streams end
+	draining atomic.Bool   // nothing new is accepted, and every answer closes its connection
 }
 
 // Open opens the store and makes everything ready. It does not listen and does
@@ -84,6 +93,8 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 		a.hub.Hint = hints.Hint
 	}
 	a.newUpstream(st)
+	a.newSinks(st)
+	a.ticks, a.certificates = st, st
 	if err := a.newHosted(ctx, st); err != nil {
 		_ = st.Close() // what is wrong is said already
 		return nil, err
@@ -92,12 +103,12 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 		_ = st.Close() // what is wrong is said already
 		return nil, err
 	}
-	a.admin = api.New(api.Options{
+	a.admin = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
-		River: a.river, ReaderOf: a.readerOf,
+		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
-	}).Handler()
+	}))).Handler()
 	return a, nil
 }
 
@@ -196,6 +207,9 @@ func (a *App) warnings() []string {
 	}
 	if n := openFiles(); n < 4096 {
 		w = append(w, fmt.Sprintf("The limit of open files is %d, so at most %d notifications are under way at once; ulimit -n 65536 lifts it.", n, a.inFlight()))
+	}
+	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" && len(a.cfg.TLS.Domains) > 0 {
+		w = append(w, "tls.domains with several machines on one database needs the same accounts.secret-key on all: without it each asks for certificates of its own, and the authority limits how many.")
 	}
 	if a.keyTrouble != "" {
 		w = append(w, a.keyTrouble)

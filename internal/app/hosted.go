@@ -33,7 +33,10 @@ import (
 type hosted struct {
 	accounts *account.Accounts
 	authors  *author.Feeds
+	posts    *author.Posts
+	told     viewsTold // of the feeds made of posts besides
 	audience *audience.Audience
+	files    *author.Files // beside posts
 	layer    *syndicate.Layer
 
 	keyTrouble string // the key does not fit the secrets that are kept; "": it does
@@ -72,6 +75,8 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 			})
 		},
 	}
+	a.newPosts(st)
+	a.newFiles(st)
 	return nil
 }
 
@@ -87,7 +92,7 @@ func (a *App) savedEvents(f author.Feed, door string) []event.Event {
 }
 
 // keyFile holds the key of the readers' secrets, where nobody configured one.
-const keyFile = "secret.key"
+const keyFile = store.KeyFile
 
 // secretKey is the key that the operator gave, or the one in the data folder, which
 // is made when there is none.
@@ -171,6 +176,9 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 	if err != nil {
 		return err
 	}
+	if err := a.tellSinks(ctx, f); err != nil {
+		return err
+	}
 	_, later := a.river.HeardAny(ctx, a.formsOf(f.User), "save")
 	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
 		_, err := a.hub.Ping(ctx, hub.Ping{URL: u, Door: "save", Told: later == nil})
@@ -180,7 +188,7 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 			a.log.Warn("tell of a saved feed", "url", u, "err", err)
 		}
 	}
-	return later
+	return errors.Join(later, a.tellViews(ctx, f.User))
 }
 
 // toldOf are the addresses of a user's public feed that somebody follows. Its own
@@ -295,6 +303,8 @@ func (a *App) lookAfterHosted(ctx context.Context) {
 		if won {
 			a.noteHosted(ctx, "tidy accounts", a.accounts.Sweep(ctx))
 			a.noteHosted(ctx, "count readers", a.audience.Sweep(ctx))
+			a.tidyPosts(ctx)
+			a.noteHosted(ctx, "tidy files", a.files.Sweep(ctx))
 		}
 		select {
 		case <-ctx.Done():

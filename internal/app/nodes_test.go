@@ -156,16 +156,21 @@ func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	}
 }
 
-// counting counts sweeps, and looks at the sweep's task past a moment.
+// counting counts sweeps, and looks at the sweep's task past a moment. The clock goes on
+// when the task was looked at first.
 type counting struct {
 	hub.Store
 	from   time.Time
+	begin  func()
 	looks  *atomic.Int64
 	sweeps *atomic.Int64
 }
 
 func (s counting) ClaimTask(ctx context.Context, name string, now, first, next time.Time) (bool, error) {
 	won, err := s.Store.ClaimTask(ctx, name, now, first, next)
+	if name == "sweep" && err == nil {
+		s.begin()
+	}
 	if name == "sweep" && !now.Before(s.from) {
 		s.looks.Add(1)
 	}
@@ -181,8 +186,16 @@ func TestTheTopOfTheHourComesOnceForAllNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	hour := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
-	began := time.Now()
-	now := func() time.Time { return hour.Add(time.Since(began) - time.Second) } // the hour is full a second from here
+	// The hour is full a second after somebody looked at the hour's work, however long it
+	// takes until then.
+	var began atomic.Pointer[time.Time]
+	begin := sync.OnceFunc(func() { at := time.Now(); began.Store(&at) })
+	now := func() time.Time {
+		if at := began.Load(); at != nil {
+			return hour.Add(time.Since(*at) - time.Second)
+		}
+		return hour.Add(-time.Second)
+	}
 	var looks, sweeps atomic.Int64
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -192,7 +205,7 @@ func TestTheTopOfTheHourComesOnceForAllNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { st.Close() })
-		h := &hub.Hub{Store: counting{st, hour, &looks, &sweeps}, Bus: event.NewBus(int64(n) + 1), Log: slog.New(slog.DiscardHandler), Now: now}
+		h := &hub.Hub{Store: counting{st, hour, begin, &looks, &sweeps}, Bus: event.NewBus(int64(n) + 1), Log: slog.New(slog.DiscardHandler), Now: now}
 		group.Go(func() {
 			if err := h.Run(ctx); err != nil {
 				t.Error(err)

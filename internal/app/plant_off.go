@@ -18,6 +18,8 @@ func plantedAccounts(st account.Store) account.Store { return st }
 
 func plantedAuthors(st author.Store) author.Store { return st }
 
+func plantedPosts(st author.PostStore) author.PostStore { return st }
+
 func plantedTell(tell func(context.Context, author.Feed) error) func(context.Context, author.Feed) error {
 	return tell
 }

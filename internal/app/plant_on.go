@@ -47,7 +47,8 @@ func planted(st hub.Store) hub.Store {
 // ackFirst says that it is on disk and writes a moment later.
 type ackFirst struct{ hub.Store }
 
-const lateBy = 30 * time.Millisecond
+// lateBy is long enough for some of few deaths to fall into it.
+const lateBy = 100 * time.Millisecond
 
 func (s ackFirst) Subscribe(_ context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	time.AfterFunc(lateBy, func() { _ = s.Store.Subscribe(context.Background(), topics, subs, events) })
@@ -218,6 +219,37 @@ func (s saveFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Fe
 	f.Type, f.Size, f.SavedAt = d.Type, int64(len(d.Bytes)), d.At
 	time.AfterFunc(lateBy, func() { _, _, _ = s.Store.SaveDocument(context.Background(), d) })
 	return f, true, nil
+}
+
+func plantedPosts(st author.PostStore) author.PostStore {
+	if os.Getenv("CLOUDBURSTBUG") == "post-late" {
+		return postFirst{st}
+	}
+	return st
+}
+
+// postFirst says that a change of a post is on disk and writes it a moment later.
+type postFirst struct{ author.PostStore }
+
+func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Written, error) {
+	if w.ID == 0 || w.Change == nil {
+		return s.PostStore.WritePost(ctx, w)
+	}
+	now, err := s.Post(ctx, w.User, w.ID)
+	if err != nil {
+		return author.Written{}, err
+	}
+	writer, err := s.Writer(ctx, w.User)
+	if err != nil {
+		return author.Written{}, err
+	}
+	next, _, err := w.Change(now, false, nil, writer, func(slug string) (string, error) { return slug, nil })
+	if err != nil || next == nil {
+		return author.Written{Post: now}, err
+	}
+	next.Revision++
+	time.AfterFunc(lateBy, func() { _, _ = s.PostStore.WritePost(context.Background(), w) })
+	return author.Written{Post: *next, Writer: writer}, nil
 }
 
 // plantedTell gives the telling of saved feeds its bug: it is done before anybody's

@@ -22,10 +22,16 @@ import (
 // program runs the whole program on loopback until the test ends.
 func program(t *testing.T) *App {
 	t.Helper()
+	return programWith(t, func(*config.Config) {})
+}
+
+func programWith(t *testing.T, change func(*config.Config)) *App {
+	t.Helper()
 	cfg := config.Default()
 	cfg.Listen, cfg.Admin.Listen, cfg.Data = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
 	loop := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	cfg.Egress.AllowFetch, cfg.Egress.AllowCallback = loop, loop
+	change(&cfg)
 	a, err := Open(t.Context(), cfg, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
 		t.Fatal(err)

@@ -24,10 +24,13 @@ func (a *App) publicRoutes(public string) http.Handler {
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	}
 	a.riverPages(pages)
+	a.testFeedPages(pages)
+	a.writePages(pages)
 	site := pages.Routes()
 	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
 	gate.Methods = a.feeds.Methods()
+	a.editors(gate)
 	gate.When, gate.KeepChanges, gate.Now = a.cfg.Changes.When, a.cfg.Changes.Keep, a.clock.Now
 	gate.Mount(mux)
 	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
@@ -45,11 +48,12 @@ func (a *App) publicRoutes(public string) http.Handler {
 // of a day.
 func (a *App) programRoutes(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", api.NewRiver(api.Options{
+	mux.Handle("/v1/", api.NewRiver(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
 		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf,
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
-	}))
+	})))
+	a.micropub().Mount(mux)
 	apps := &gateway.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
 	apps.Mount(mux)
 	mux.Handle("/", next)
@@ -66,7 +70,12 @@ func (a *App) adminRoutes() http.Handler {
 
 // health answers those who watch over the process: alive, and able to work.
 func (a *App) health(mux *http.ServeMux) {
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive\n") })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
+		if token := r.URL.Query().Get(probeParam); token != "" {
+			a.probes.arrive(token)
+		}
+		say(w, http.StatusOK, "alive\n")
+	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-a.done:

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -35,59 +34,53 @@ const (
 // Run listens and works until ctx ends, then takes nothing new, lets what is
 // under way end and returns within 10 s.
 func (a *App) Run(ctx context.Context) error {
-	pub, err := listen(ctx, "listen", a.cfg.Listen)
+	l, err := a.openListeners(ctx)
 	if err != nil {
 		return err
 	}
-	defer pub.Close()
-	adm, err := listen(ctx, "admin.listen", a.cfg.Admin.Listen)
-	if err != nil {
-		return err
-	}
-	defer adm.Close()
+	defer l.close()
 	if err := a.hub.Recover(ctx); err != nil {
 		return err
 	}
-	a.own.Store(addrPorts(pub, adm))
-	tidy, err := a.tellWhere(pub, adm)
+	a.own.Store(addrPorts(l.all()...))
+	tidy, err := a.tellWhere(l.pub, l.adm)
 	if err != nil {
 		return err
 	}
 	defer tidy()
-	public := a.cfg.Public(pub.Addr().String())
-	origins := originsOf(public, (*a.own.Load())[0])
+	public := a.cfg.Public(l.pub.Addr().String())
+	origins := a.ownNames(l, public)
 	a.origins.Store(&origins)
-	a.banner(public, adm.Addr().String())
+	a.banner(public, l.adm.Addr().String())
+	routes := a.publicRoutes(public) // what follows asks for pages of our own
 
-	servers := []*http.Server{a.server(a.publicRoutes(public)), a.server(a.adminRoutes())}
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
-	failed := make(chan error, 5)
+	failed := make(chan error, 9)
 	var group sync.WaitGroup
 	group.Go(func() { failed <- a.hub.Run(hubCtx) })
 	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
 	group.Go(func() { failed <- a.river.Run(hubCtx) })
 	group.Go(func() { a.beginRiver(hubCtx) })
-	group.Go(func() { eachQuarter(hubCtx, a.clock.Now, func() { a.tellTestFeed(hubCtx) }) })
+	group.Go(func() { failed <- a.posts.Run(hubCtx) })
+	group.Go(func() { failed <- a.sinks.Run(hubCtx) })
+	group.Go(func() { a.keepTestFeed(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { a.lookAfterHosted(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}
-	for i, l := range []net.Listener{a.capped(pub), adm} {
-		group.Go(func() {
-			if err := servers[i].Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
-			}
-		})
-	}
+	a.serve(l, routes, public, &group, failed)
+	group.Go(func() { l.front.warm(hubCtx) })
+	group.Go(func() { a.tellManager(hubCtx, l) })
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
+	a.tellStopping()
 	close(a.done)
-	a.shut(servers)
+	a.shut(l)
 	stopHub()
 	group.Wait()
 	return err
@@ -98,16 +91,23 @@ func (a *App) followHints(ctx context.Context, hints store.Hinter) {
 		a.hub.Wake()
 		a.upstream.Wake()
 		a.river.Wake()
+		a.sinks.Wake()
 	}
 }
 
-// shut lets answers under way end, for a while.
-func (a *App) shut(servers []*http.Server) {
+// shut lets what is being asked and answered end, for a while. Nothing new is accepted, and
+// each answer closes its connection; what is left then is between two requests.
+func (a *App) shut(l *listeners) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
+	a.draining.Store(true)
+	for _, c := range l.counted {
+		c.pause()
+	}
 	var group sync.WaitGroup
-	for _, s := range servers {
+	for i, s := range l.servers {
 		group.Go(func() {
+			l.counted[i].drained(ctx)
 			if s.Shutdown(ctx) != nil {
 				_ = s.Close() // what is still open is cut; there is nobody to tell
 			}
@@ -127,12 +127,22 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
+		Handler: a.lastAnswers(h), ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerMost, ErrorLog: quiet(a.log),
 	}
 }
 
-func (a *App) capped(l net.Listener) net.Listener {
+// lastAnswers close their connections, so that nobody asks on one that is about to end.
+func (a *App) lastAnswers(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (a *App) capped(l net.Listener) *capped {
 	n := openFiles()
 	// What notifications and feeds leave, for pages that stay open are connections too.
 	total := max(n/4, n-a.inFlight()*7/4-512, 64)

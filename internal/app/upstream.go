@@ -39,5 +39,5 @@ func (a *App) publicURL() string {
 	if o := a.ownOrigins(); len(o) > 0 {
 		return o[0]
 	}
-	return config.Config{PublicURL: a.cfg.PublicURL}.Public(a.cfg.Listen)
+	return config.Config{PublicURL: a.cfg.PublicURL, TLS: a.cfg.TLS}.Public(a.cfg.Listen)
 }

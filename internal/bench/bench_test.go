@@ -118,6 +118,20 @@ func TestEveryPingIsOnTheListAlsoAfterAKill(t *testing.T) {
 	check(t, r, err, "more or fewer listed than taken", "lost by kill -9")
 }
 
+func TestWhatIsWrittenComesToSubscribersAndOpenPages(t *testing.T) {
+	r, err := bench.Write{Common: small(t), Subscribers: 20, Saves: 2, Posts: 30}.Run(t.Context())
+	check(t, r, err)
+	have := map[string]bool{}
+	for _, f := range r.Figures {
+		have[f.Name] = f.Value > 0
+	}
+	for _, name := range []string{"save → last subscriber told, p50", "save → item on an open page, p50", "posts taken in", "a save with many posts ÷ with few"} {
+		if !have[name] {
+			t.Errorf("there is no figure %q in %v", name, r.Figures)
+		}
+	}
+}
+
 func TestSlowOnesAreNotTakenForDead(t *testing.T) {
 	r, err := bench.Slow{Common: small(t), Quick: 20, Slow: 50, SlowHosts: 5, Delay: 400_000_000}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors")

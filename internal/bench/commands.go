@@ -10,7 +10,7 @@ import (
 
 // Commands are those that belong below "cloudburst bench".
 func Commands() []*cobra.Command {
-	return []*cobra.Command{fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), pollCommand(), sinkCommand(), loopCommand(), feedsCommand()}
+	return []*cobra.Command{fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), sinkCommand(), loopCommand(), feedsCommand()}
 }
 
 // common binds the flags that all have.
@@ -145,6 +145,26 @@ http.ServeContent of the same bytes, alone and while pings come in.`,
 	f.IntVar(&o.Clients, "clients", 64, "connections that pings come over")
 	f.IntVar(&o.Readers, "readers", 16, "connections that the list is read over")
 	f.IntVar(&o.Rows, "rows", 5000, "pings before anything is measured: the rows of the list")
+	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
+	return c
+}
+
+func writeCommand() *cobra.Command {
+	var o Write
+	c := &cobra.Command{
+		Use:   "write",
+		Short: "Somebody saves a post: how soon does everybody know?",
+		Long: `Starts a server, and measures how long it takes from the save of a post until the last
+of its rssCloud subscribers was told, and until it is on the open river page of a reader
+of the same server. Then posts are taken in, and saves of an author who has many are
+compared, in turn, with those of one who has ten.`,
+		Args: cobra.NoArgs,
+	}
+	asJSON := common(c, &o.Common, 1000, 1)
+	f := c.Flags()
+	f.IntVar(&o.Subscribers, "subscribers", 1000, "subscribers of the feed")
+	f.IntVar(&o.Saves, "saves", 50, "saves of each kind that are measured")
+	f.IntVar(&o.Posts, "posts", 100_000, "posts of the author who has many")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
 	return c
 }

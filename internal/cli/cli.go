@@ -115,6 +115,7 @@ whichever they asked in. It takes the pings of weblogs.com as well.
 
   cloudburst serve            starts the server
   cloudburst ping FEED        says that a feed changed
+  cloudburst publish TEXT     writes a post into a feed that is a file, and pings
   cloudburst listen FEED      waits for changes of a feed and prints them
   cloudburst sources add URL  follows a feed; "opml import" follows a whole list
   cloudburst river            shows what the followed feeds bring, live
@@ -135,11 +136,13 @@ explains each and prints what is in force.`)
 		return usageError{config.UnknownFlag(err, c.Flags())}
 	})
 	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.validate(), p.subscriptions(), p.topics(), p.log(),
-		p.sweep(), p.backup(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
+		p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
 	root.AddCommand(p.explain(), p.opml(), p.doctor())
 	root.AddCommand(p.websub(), p.changes())
 	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert(), p.politeness())
 	root.AddCommand(p.sources(), p.items(), p.river(), p.notices())
+	root.AddCommand(p.publishFile(), p.sinks(), p.testFeed())
+	root.AddCommand(p.post(), p.posts())
 	root.AddCommand(benchCommands()...)
 	return root
 }

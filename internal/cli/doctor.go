@@ -19,10 +19,18 @@ const longestWatch = 12 * time.Hour
 
 func (p *Program) doctor() *cobra.Command {
 	e := examination{p: p}
-	c := &cobra.Command{
-		Use:   "doctor FEED",
-		Short: "Say whether people are told of a feed's changes, and what to mend",
-		Long: `Looks at a feed from outside, for the person who publishes it: whether it can be
+	c := operator(&cobra.Command{
+		Use:   "doctor [FEED]",
+		Short: "Look at this installation; or at a feed: are people told of its changes?",
+		Long: `Without FEED it looks at this installation, for the operator: the settings, whether
+public-url leads back to this server, the data folder (room, permissions, how long a
+write takes to be on disk), the database, its schema and the settings that keep it
+safe, the clock, work that is late, errors of the last hour, the age of the last
+backup. The running server looks, with its own eyes; when none runs, this command
+does. Each finding says what it is, why that matters and what to do.
+docs/operations.md lists them.
+
+With FEED it looks at a feed from outside, for the person who publishes it: whether it can be
 read, over which redirects and as what; whether its bytes, its ETag and its
 Last-Modified stay the same while it does; which <cloud> and which WebSub hubs it
 names and whether they answer; which address it gives itself; whether its page leads
@@ -43,15 +51,19 @@ is asked to tell this machine too, when it runs on this machine or when --callba
 gives the name by which it can reach it; the registration is cancelled afterwards.
 It is then said when the feed changed and whether, and when, the hub told.
 
---json prints one object, described in docs/doctor.md. The exit status is 0 when
+--json prints one object, described in docs/doctor.md; without FEED one with findings
+(a list of id, level, text, why, fix), problems and warnings. The exit status is 0 when
 there is no problem, 1 when there is one, and 2 when the command line was not
 understood. --strict counts warnings as problems.`,
-		Example: "  cloudburst doctor https://example.org/rss.xml\n  cloudburst doctor --hub https://hub.example.org --watch 2m https://example.org/",
-		Args:    between(1, 1, "the URL of one FEED, or of its page"),
+		Example: "  cloudburst doctor\n  cloudburst doctor https://example.org/rss.xml\n  cloudburst doctor --hub https://hub.example.org --watch 2m https://example.org/",
+		Args:    between(0, 1, "nothing, or the URL of one FEED or of its page"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return e.installation(c)
+			}
 			return e.run(c.Context(), args[0])
 		},
-	}
+	})
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.hub, "hub", "", "`URL` of the hub that the feed should name (default: the feed's own)")
 	c.Flags().BoolVar(&e.noPing, "no-ping", false, "tell no hub of the feed")

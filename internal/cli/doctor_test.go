@@ -160,8 +160,9 @@ func TestDoctorRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "needs the URL of one FEED"},
-		{[]string{"a", "b"}, "takes the URL of one FEED"},
+		{[]string{"--watch", "5s"}, "--watch is about a feed"},
+		{[]string{"--no-ping"}, "--no-ping is about a feed"},
+		{[]string{"a", "b"}, "takes nothing, or the URL of one FEED"},
 		{[]string{"rss.xml"}, `"rss.xml" is not a URL that can be read`},
 		{[]string{"--hub", "hub", "BASE/good.xml"}, "--hub is"},
 		{[]string{"--watch", "13h", "BASE/good.xml"}, "--watch is 13h0m0s"},

@@ -17,7 +17,7 @@ import (
 )
 
 func eventKinds() []string {
-	return []string{"ping", "check", "register", "verify", "notify", "error", "cancel", "drop", "expire", "save", "system"}
+	return []string{"ping", "check", "register", "verify", "notify", "error", "cancel", "drop", "expire", "save", "sink", "system"}
 }
 
 func (p *Program) log() *cobra.Command {

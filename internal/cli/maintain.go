@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,45 +34,6 @@ often in a row. The server does this by itself at the top of each hour.
 					return lines(p.Out).Encode(r)
 				}
 				fmt.Fprintf(p.Out, "Dropped %s after errors, and removed %d that had run out.\n", plural(r.Dropped, "subscription"), r.Expired)
-				return nil
-			})
-		},
-	})
-	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
-	return c
-}
-
-func (p *Program) backup() *cobra.Command {
-	var asJSON bool
-	c := operator(&cobra.Command{
-		Use:   "backup FILE",
-		Short: "Write a consistent copy of the database while the server runs",
-		Long: `Writes a copy of the SQLite database to FILE, which must not exist yet. The server
-goes on meanwhile. To restore, stop the server and put the copy in the place of
-the database in the data folder. PostgreSQL has tools of its own for this.
-
-The key of the secrets by which private feeds are read is not in the copy: it is
-the file secret.key in the data folder, unless accounts.secret-key is set. Copy it
-once, to another place than the copies of the database.
-
-The running server writes the file, with its rights and on its machine.
---json prints an object: file, size.`,
-		Args: between(1, 1, "the name of one FILE"),
-		RunE: func(c *cobra.Command, args []string) error {
-			file, err := filepath.Abs(args[0])
-			if err != nil {
-				return fmt.Errorf("%s cannot be made an absolute path: %w", args[0], err)
-			}
-			return p.with(c, false, func(ctx context.Context, s *connection) error {
-				b, err := s.Backup(ctx, file)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return lines(p.Out).Encode(b)
-				}
-				fmt.Fprintf(p.Out, "Wrote %s (%d bytes).\n", clean(b.File), b.Size)
-				fmt.Fprintln(p.Err, "The key of the readers' secrets is not in it: keep a copy of secret.key in the data folder, too.")
 				return nil
 			})
 		},

@@ -3,11 +3,9 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -136,7 +134,7 @@ same bytes. A file is written beside its name and put in place when it is whole.
 					bar.end()
 					return err
 				}
-				n, err := exportFile(ctx, s, args[0], show)
+				n, err := writeWhole(args[0], func(w io.Writer) (int, error) { return s.Export(ctx, w, show) })
 				bar.end()
 				if err == nil {
 					fmt.Fprintf(p.Err, "Exported %s to %s.\n", plural(n, "subscription"), args[0])
@@ -146,29 +144,6 @@ same bytes. A file is written beside its name and put in place when it is whole.
 		},
 	})
 	return c
-}
-
-// exportFile leaves an older file in place until the new one is whole and on disk.
-func exportFile(ctx context.Context, s *connection, name string, show func(int)) (n int, err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return 0, fmt.Errorf("the export cannot be written: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
-	}()
-	if n, err = s.Export(ctx, f, show); err != nil {
-		return n, err
-	}
-	if err = f.Sync(); err != nil {
-		return n, fmt.Errorf("the export cannot be written: %w", err)
-	}
-	if err = os.Rename(f.Name(), name); err != nil {
-		return n, fmt.Errorf("the export cannot be put in its place: %w", err)
-	}
-	return n, f.Close()
 }
 
 func (p *Program) subscriptionsImport() *cobra.Command {

@@ -18,7 +18,7 @@ program of theirs may have a token instead, which does not open everything.
 
 Works on the running server, or on the data folder when none runs.`)
 	c.AddCommand(p.userAdd(), p.userList(), p.userPasswd(), p.userDisable(), p.userEnable(),
-		p.userToken(), p.userTokens(), p.userRevoke())
+		p.userToken(), p.userTokens(), p.userRevoke(), p.userExport(), p.userImport())
 	return c
 }
 

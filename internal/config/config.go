@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"cloudburst/internal/announce"
 )
 
 // Config is the configuration as the program uses it. Make it with [Load], or
@@ -19,6 +21,7 @@ type Config struct {
 	Database       string // "" is SQLite in Data
 	TrustedProxies []netip.Prefix
 
+	TLS    TLS
 	Admin  Admin
 	Egress Egress
 	Hub    Hub
@@ -26,8 +29,11 @@ type Config struct {
 	CNWS   CNWS
 	// Changes is the list of changes.
 	Changes  Changes
+	Ping     Ping
 	Accounts Accounts
 	Feeds    Feeds
+	Write    Write
+	Media    Media
 	River    River
 	SMTP     SMTP
 	Log      Log
@@ -58,6 +64,19 @@ type Accounts struct {
 type Feeds struct {
 	Memory      int           // bytes
 	KeepReaders time.Duration // of a day's count
+	Window      int           // posts that a written feed has at least
+}
+
+// Write bounds short posts.
+type Write struct {
+	Limit     int    // characters
+	LimitMode string // warn, stop, off
+}
+
+// Media bounds the files that people put beside their posts.
+type Media struct {
+	MaxSize int // bytes of one
+	Quota   int // bytes of all of a user; 0: no bound
 }
 
 // Admin is the operator's listener.
@@ -96,6 +115,9 @@ type Changes struct {
 	Keep   time.Duration // of a line
 	Follow []string      // changes.xml of other servers
 }
+
+// Ping says who is told of what is saved here, besides the own hub.
+type Ping struct{ Sinks []announce.Sink }
 
 // Log says what is written and kept.
 type Log struct {
@@ -138,6 +160,9 @@ func (c Config) Public(addr string) string {
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && (ip.IsUnspecified() || ip.IsLoopback()) {
 		host = "localhost"
 	}
+	if c.TLS.On() {
+		return c.publicTLS(host, port)
+	}
 	return "http://" + net.JoinHostPort(host, port)
 }
 
@@ -145,9 +170,10 @@ func (c Config) Public(addr string) string {
 // may not be what was meant. They belong at the start and on the status page.
 func (c Config) Warnings() []string {
 	var w []string
-	if c.PublicURL == "" {
+	if c.PublicURL == "" && len(c.TLS.Domains) == 0 {
 		w = append(w, "public-url is not set: links and the <cloud> element name localhost, which nobody else can reach.")
 	}
+	w = append(w, c.tlsWarnings()...)
 	if !loopback(c.Admin.Listen) {
 		w = append(w, fmt.Sprintf("admin.listen is %s, not a loopback address: everyone who can connect to it controls this server.", c.Admin.Listen))
 	}

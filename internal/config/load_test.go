@@ -50,6 +50,7 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 	}
 	want := Config{
 		Listen: ":5337", Data: "cloudburst-data",
+		TLS:   TLS{ACMEDirectory: "https://acme-v02.api.letsencrypt.org/directory"},
 		Admin: Admin{Listen: "127.0.0.1:5338"},
 		Hub: Hub{Expiry: 25 * time.Hour, MaxErrors: 3, PingInterval: time.Second, CallbackTimeout: 15 * time.Second,
 			Retry:      []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
@@ -58,7 +59,9 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		CNWS:     CNWS{Ageing: 24 * time.Hour},
 		Changes:  Changes{When: "minutes", Keep: 720 * time.Hour},
 		Accounts: Accounts{Registration: "closed"},
-		Feeds:    Feeds{Memory: 64 << 20, KeepReaders: 2160 * time.Hour},
+		Feeds:    Feeds{Memory: 64 << 20, KeepReaders: 2160 * time.Hour, Window: 20},
+		Write:    Write{Limit: 140, LimitMode: "warn"},
+		Media:    Media{MaxSize: 64 << 20, Quota: 1 << 30},
 		River:    River{Public: "owner", AtOnce: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, Images: "proxy"},
 		SMTP:     SMTP{TLS: "starttls"},
 		Log:      Log{Level: "info", Format: "text", Keep: 720 * time.Hour},

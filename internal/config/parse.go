@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/announce"
 )
 
 // parsed is a setting's value; which field holds it follows from the Kind.
@@ -20,6 +22,7 @@ type parsed struct {
 	duration  time.Duration
 	durations []time.Duration
 	urls      []string
+	sinks     []announce.Sink
 	count     int
 	rate      float64
 }
@@ -49,6 +52,8 @@ func (s Setting) parse(text string) (parsed, error) {
 		p.durations, err = s.parseDurations(text)
 	case URLs:
 		p.urls, err = parseURLs(text)
+	case Sinks:
+		p.sinks, err = announce.ParseSinks(text)
 	case Count:
 		p.count, err = s.parseCount(text)
 	case Rate:

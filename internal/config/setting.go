@@ -11,6 +11,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"cloudburst/internal/announce"
 )
 
 // Kind says how a setting's text is read.
@@ -30,6 +32,7 @@ const (
 	Rate                  // a number, per second; 0 means no limit
 	Choice                // one of Choices
 	URLs                  // comma-separated http or https URLs
+	Sinks                 // comma-separated "KIND URL": other servers that are told
 )
 
 // Setting is one row of the table.
@@ -67,7 +70,7 @@ func (s Setting) EnvFile() string {
 // Settings is the table, in the order in which people read it: names without a
 // dot first, then table by table.
 func Settings() []Setting {
-	return slices.Concat(general(), hubSettings(), websubSettings(), listSettings(), accountSettings(), riverSettings(), mailSettings(), logSettings())
+	return slices.Concat(general(), tlsSettings(), hubSettings(), websubSettings(), listSettings(), accountSettings(), writeSettings(), riverSettings(), mailSettings(), logSettings())
 }
 
 func general() []Setting {
@@ -162,6 +165,9 @@ func listSettings() []Setting {
 		{Name: "changes.follow", Kind: URLs, Default: "",
 			Doc: "Lists of changes of other servers (changes.xml), separated by commas. What they name and somebody follows here is checked. Each is read every 5 minutes.",
 			set: func(c *Config, p parsed) { c.Changes.Follow = p.urls }},
+		{Name: "ping.sinks", Kind: Sinks, Default: "",
+			Doc: "Other servers that are told of each public feed that is saved here, separated by commas: how each is told (" + strings.Join(announce.Kinds(), ", ") + "), a blank, and its URL. This server's own hub is told in any case.",
+			set: func(c *Config, p parsed) { c.Ping.Sinks = p.sinks }},
 	}
 }
 
@@ -179,6 +185,26 @@ func accountSettings() []Setting {
 		{Name: "feeds.keep-readers", Kind: Duration, Default: "2160h", Min: "48h", Max: "87600h",
 			Doc: "How long the daily counts of a feed's readers are kept.",
 			set: func(c *Config, p parsed) { c.Feeds.KeepReaders = p.duration }},
+	}
+}
+
+func writeSettings() []Setting {
+	return []Setting{
+		{Name: "feeds.window", Kind: Count, Default: "20", Min: "1", Max: "1000",
+			Doc: "Posts that the feed of somebody who writes here has at least; older ones are in its archive, in pages of as many.",
+			set: func(c *Config, p parsed) { c.Feeds.Window = p.count }},
+		{Name: "write.limit", Kind: Count, Default: "140", Min: "1", Max: "100000",
+			Doc: "Characters of a short post: one without a title.",
+			set: func(c *Config, p parsed) { c.Write.Limit = p.count }},
+		{Name: "write.limit-mode", Kind: Choice, Default: "warn", Choices: []string{"warn", "stop", "off"},
+			Doc: "What becomes of a short post that is longer: its writer is warned (warn), it is not published (stop), or nothing, and nothing is counted (off).",
+			set: func(c *Config, p parsed) { c.Write.LimitMode = p.text }},
+		{Name: "media.max-size", Kind: Count, Default: "67108864", Min: "1024", Max: "4294967296",
+			Doc: "Bytes of one file that somebody puts beside a post.",
+			set: func(c *Config, p parsed) { c.Media.MaxSize = p.count }},
+		{Name: "media.quota", Kind: Count, Default: "1073741824", Min: "0", Max: "1099511627776",
+			Doc: "Bytes of all such files of one user together. 0: no limit.",
+			set: func(c *Config, p parsed) { c.Media.Quota = p.count }},
 	}
 }
 

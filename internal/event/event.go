@@ -24,6 +24,7 @@ const (
 	KindDrop     = "drop"     // a subscription was dropped after errors or by 410
 	KindExpire   = "expire"   // a subscription ran out
 	KindSave     = "save"     // a feed was saved here
+	KindSink     = "sink"     // out: another server was told of a feed that was saved here, or could not be
 	KindSystem   = "system"   // start, stop, sweep, warnings
 )
 

@@ -66,6 +66,9 @@ type Request struct {
 	// Private is like Header; all of it goes to the URL's own origin only, and into no Trace.
 	Private http.Header
 	Trace   *Trace // is told what was sent and received; nil: nobody wants to know
+
+	method string // "" is GET
+	first  int64  // bytes of the body that are wanted, as they come; 0: all of it
 }
 
 // Redirect is one hop on the way.
@@ -168,7 +171,7 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 		r.Trace.receive(res)
 		next := redirection(res)
 		if next == "" {
-			if err := c.finish(ctx, asked, res, out); err != nil {
+			if err := c.finish(ctx, r, asked, res, out); err != nil {
 				return nil, err
 			}
 			return out, nil
@@ -271,8 +274,14 @@ func (r *Request) request(ctx context.Context, t *target, agent string, user *ur
 	}
 	// spec:feedstate-2007#gzip
 	h["Accept-Encoding"] = []string{"gzip, br, deflate"}
+	if r.first > 0 {
+		h["Accept-Encoding"] = []string{"identity"}
+	}
+	if r.first > 0 && r.method == "" {
+		h["Range"] = []string{fmt.Sprintf("bytes=0-%d", r.first-1)}
+	}
 	req := (&http.Request{
-		Method: "GET", URL: t.url(), Host: t.shown, Header: h,
+		Method: cmp.Or(r.method, "GET"), URL: t.url(), Host: t.shown, Header: h,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
 	if user != nil {
@@ -299,11 +308,15 @@ func (r *Request) validate(req *http.Request, url string) bool {
 }
 
 // finish reads the final answer into out; asked says that the request had validators.
-func (c *Client) finish(ctx context.Context, asked bool, res *http.Response, out *Response) error {
+func (c *Client) finish(ctx context.Context, r *Request, asked bool, res *http.Response, out *Response) error {
 	defer res.Body.Close()
 	out.Status, out.Header = res.StatusCode, res.Header
 	if res.StatusCode == http.StatusNotModified {
 		out.NotModified = asked
+		return nil
+	}
+	if r.first > 0 {
+		out.Body = readFirst(res.Body, r.first)
 		return nil
 	}
 	body, err := readBody(res, c.opts.MaxBody, &c.unpack)

@@ -44,12 +44,17 @@ type Feeds struct {
 	Accounts Accounts
 	Authors  Authors
 	Layer    *syndicate.Layer
+	Views    Views                             // feeds made of posts besides; nil: there are none
 	Public   func() string                     // origin at which strangers reach this server
 	Hit      func(r *http.Request, a Answered) // hears of feeds that were answered; nil: nobody does
 	Trusted  []netip.Prefix                    // see [CallerAddr]
 	HTML     http.Handler                      // the page of an author, /<user>/; nil: Next
-	Next     http.Handler                      // nil: a plain 404
-	Log      *slog.Logger                      // nil is silent
+	// RSD answers /<user>/rsd.xml, by which programs find the doors of an author; nil: Next.
+	RSD func(w http.ResponseWriter, r *http.Request, user string) error
+	// Media are the files beside posts, at /<user>/media/; nil: Next.
+	Media Media
+	Next  http.Handler // nil: a plain 404
+	Log   *slog.Logger // nil is silent
 
 	once     sync.Once
 	formats  map[string]render.Format // by extension
@@ -73,6 +78,7 @@ type Answered struct {
 const (
 	pathSaved = "rss.xml"
 	pathAny   = "feed"
+	pathRSD   = "rsd.xml"
 	extPrefix = "feed."
 )
 
@@ -98,15 +104,25 @@ func (f *Feeds) start() {
 func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.start()
 	user, rest, below := f.split(r.URL)
+	if v, door, ok := f.viewAt(user, rest); ok {
+		f.view(w, r, v, door)
+		return
+	}
 	switch {
 	case user == "":
 		f.next(w, r)
 	case !below:
 		f.toSlash(w, r)
-	case rest == "":
+	case user == author.Everyone && rest != "" && !isPage(rest): // nobody's
+		f.next(w, r)
+	case rest == "", f.Views != nil && isPage(rest):
 		f.page(w, r)
 	case rest == pathSaved, rest == pathAny, strings.HasPrefix(rest, extPrefix):
 		f.public(w, r, user, rest)
+	case rest == pathRSD && f.RSD != nil:
+		f.discovery(w, r, user)
+	case strings.HasPrefix(rest, pathMedia):
+		f.media(w, r, user, rest)
 	default:
 		inner, ok := strings.CutPrefix(rest, "private/")
 		if !ok {
@@ -119,10 +135,16 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // split takes /<user>/<rest> apart; user is "" for what is nobody's.
 func (f *Feeds) split(u *url.URL) (user, rest string, below bool) {
-	if u.RawPath != "" || len(u.Path) < 2 {
-		return "", "", false // no address of ours needs an escape
+	if len(u.Path) < 2 || u.RawPath != "" && (f.Views == nil || strings.Contains(strings.ToLower(u.RawPath), "%2f")) {
+		return "", "", false
 	}
 	user, rest, below = strings.Cut(u.Path[1:], "/")
+	switch {
+	case u.RawPath != "" && !isPage(rest): // no other address of ours needs an escape
+		return "", "", false
+	case user == author.Everyone && f.Views != nil:
+		return user, rest, below
+	}
 	if !isName(user) || f.reserved[user] || len(user) == 4 && strings.Trim(user, "0123456789") == "" { // a year's archive
 		return "", "", false
 	}
@@ -183,6 +205,9 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 	}
 	if r.Method == http.MethodOptions {
 		preflight(w, saves)
+		return
+	}
+	if n := pageOf(r.URL.RawQuery); n > 0 && f.viewed(w, r, author.View{User: user, Page: n}, door) {
 		return
 	}
 	f.answer(w, r, user, author.Public, door, "")
@@ -330,6 +355,12 @@ func (f *Feeds) OwnDocument(ctx context.Context, path, query string) (body []byt
 func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
 	f.start()
 	user, rest, _ := f.split(&url.URL{Path: path})
+	if v, door, ok := f.viewIn(user, rest, query); ok {
+		d, modified, ok, err = f.ownView(ctx, v, door, query)
+		if rest != door || fault.CodeOf(err) != fault.NotFound || err == nil { // else it is a saved document, which has no pages
+			return d, modified, ok, err
+		}
+	}
 	private := strings.HasPrefix(rest, "private/")
 	if user == "" || rest != pathSaved && rest != pathAny && !strings.HasPrefix(rest, extPrefix) && !private {
 		return nil, modified, false, nil

@@ -22,6 +22,9 @@ const mostHosted = 10_000
 // request to request, so that a request costs no memory for it.
 type hosted struct {
 	key, user, name, public string
+	base                    string // its forms stand under it, "/USER/"
+	page                    int    // of a feed in pages; 0: it is none of them
+	silent                  bool   // nobody is told of changes
 	feeds                   *Feeds
 	template                syndicate.Source
 	secretly                func(format string) render.Options // Render of the private one
@@ -58,7 +61,7 @@ func (f *Feeds) hosted(user, name string) *hosted {
 type hostedKey struct{ user, name string }
 
 func (f *Feeds) newHosted(user, name, public string) *hosted {
-	h := &hosted{user: user, name: name, key: user + "/" + name, public: public, feeds: f, told: map[string]*told{}, secretly: f.secretly}
+	h := &hosted{user: user, name: name, key: user + "/" + name, base: "/" + user + "/", public: public, feeds: f, told: map[string]*told{}, secretly: f.secretly}
 	h.template = syndicate.Source{
 		Key: h.key,
 		Load: func(ctx context.Context) ([]byte, string, error) {
@@ -68,6 +71,7 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 		URL:    public + "/" + user + "/" + pathSaved,
 		Render: func(format string) render.Options { return h.about(format).options },
 		Link:   func(format string) []string { return h.about(format).link },
+		Refer:  func(format, href string) string { return referred(public, format, href) },
 	}
 	return h
 }
@@ -110,35 +114,51 @@ func (h *hosted) about(format string) *told {
 //
 // spec:cloudburst#hosted-hubs
 func (h *hosted) tell(format string) *told {
-	self, hub := h.public+formPath(h.user, format), h.public+"/websub"
-	t := &told{link: []string{websub.LinkHeader(hub, self)}}
-	t.options = render.Options{Self: self, Hubs: []string{hub}, Cloud: cloudAt(h.public), Sanitize: h.feeds.clean, Strict: true}
+	self, hub := h.public+paged(formUnder(h.base, format), h.page), h.public+"/websub"
+	t := &told{options: render.Options{Self: self, Sanitize: h.feeds.clean, Strict: true}}
+	if h.silent {
+		t.link = []string{"<" + self + `>; rel="self"`}
+	} else {
+		t.link = []string{websub.LinkHeader(hub, self)}
+		t.options.Hubs, t.options.Cloud = []string{hub}, cloudAt(h.public)
+	}
 	if format == "html" {
-		t.options.Alternates = h.alternates()
+		t.options.Alternates = alternatesOf(h.public + h.base)
 	}
 	return t
 }
 
-func (h *hosted) alternates() []feedformat.Link {
+// About is what the document of a user's public feed says of where it stands and of who
+// tells its readers of changes.
+func (f *Feeds) About(user string) render.Options {
+	f.start()
+	return f.hosted(user, author.Public).about("").options
+}
+
+// alternatesOf are the formats of the feed whose forms stand under an address.
+func alternatesOf(base string) []feedformat.Link {
 	var all []feedformat.Link
 	for _, format := range render.Formats() {
 		if format.Ext != "" && format.Name != "html" {
 			kind, _, _ := strings.Cut(format.Type, ";") // whoever looks for feeds compares the bare type
-			all = append(all, feedformat.Link{Rel: "alternate", Href: h.public + formPath(h.user, format.Name), Type: kind, Title: format.Title})
+			all = append(all, feedformat.Link{Rel: "alternate", Href: formUnder(base, format.Name), Type: kind, Title: format.Title})
 		}
 	}
 	return all
 }
 
 // formPath is where a form of a public feed stands; "" is the form as it was saved.
-func formPath(user, name string) string {
+func formPath(user, name string) string { return formUnder("/"+user+"/", name) }
+
+// formUnder is formPath of a feed whose forms stand under base.
+func formUnder(base, name string) string {
 	if name == "" {
-		return "/" + user + "/" + pathSaved
+		return base + pathSaved
 	}
 	if format, err := render.Lookup(name); err == nil && format.Ext != "" {
-		return "/" + user + "/" + extPrefix + format.Ext
+		return base + extPrefix + format.Ext
 	}
-	return "/" + user + "/" + pathSaved + "?format=" + name
+	return base + pathSaved + "?format=" + name
 }
 
 // cloudAt is this server's cloud as a feed names it; nil when public is no URL.

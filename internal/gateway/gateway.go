@@ -45,12 +45,13 @@ type Sender interface {
 // Gateway is all the doors of the program.
 type Gateway struct {
 	Hub       Hub
-	Trusted   []netip.Prefix  // proxies whose word about the caller's address counts
-	PublicURL string          // where strangers reach this server, for the WSDL; "": as the request names it
-	Methods   []xmlrpc.Method // XML-RPC methods of further families
-	Changes   ChangeList      // what changes.xml is made of; nil: it is not served
-	Upstream  Follows         // who hears of CNWS notifications; nil: none is wanted
-	Log       *slog.Logger    // nil is silent
+	Trusted   []netip.Prefix   // proxies whose word about the caller's address counts
+	PublicURL string           // where strangers reach this server, for the WSDL; "": as the request names it
+	Methods   []xmlrpc.Method  // XML-RPC methods of further families
+	Large     map[string]int64 // those of them whose calls may have more than 256 KiB, and how many bytes
+	Changes   ChangeList       // what changes.xml is made of; nil: it is not served
+	Upstream  Follows          // who hears of CNWS notifications; nil: none is wanted
+	Log       *slog.Logger     // nil is silent
 
 	When        string           // what the lists of changes count: "minutes" ["minutes"] or "seconds"
 	KeepChanges time.Duration    // how long the hours of the archive are kept [720 h]
@@ -70,7 +71,7 @@ type Route struct {
 func (g *Gateway) Routes() []Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log}
-	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...)))
+	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.Large))
 	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
 	var routes []Route
 	for _, path := range rsscloud.Doors() {
@@ -131,19 +132,19 @@ func Own(callback string, origins ...string) bool {
 	path, _, _ := strings.Cut(rest[end:], "?")
 	path = strings.TrimRight(path, "/")
 	for _, o := range origins {
-		if canonicalOrigin(o) != origin {
-			continue
-		}
-		if strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) {
+		if canonicalOrigin(o) == origin && (path == "" || Door(path)) {
 			return true
-		}
-		for _, own := range ownDoors() {
-			if strings.EqualFold(path, own) {
-				return true
-			}
 		}
 	}
 	return false
+}
+
+// Door reports whether other programs call at this path: the doors of the protocols, and
+// those at which other hubs notify this server. The home page, where some call too, is none.
+func Door(path string) bool {
+	path = strings.TrimRight(path, "/")
+	return strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) ||
+		path != "" && slices.ContainsFunc(ownDoors(), func(own string) bool { return strings.EqualFold(path, own) })
 }
 
 // ownDoors are the paths at which this server takes requests of other programs.

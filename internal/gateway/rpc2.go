@@ -24,10 +24,11 @@ const faultRSSCloud = 4
 const sniffed = 1024
 
 // rpcHandler is the XML-RPC door: rssCloud's methods, those of further families,
-// and system.*, which every handler has.
-func rpcHandler(c *RSSCloud, more []xmlrpc.Method) http.Handler {
+// and system.*, which every handler has. large are the methods whose calls may be large,
+// and how many bytes they may have.
+func rpcHandler(c *RSSCloud, more []xmlrpc.Method, large map[string]int64) http.Handler {
 	h := xmlrpc.Handler{Methods: append(c.Methods(), more...), FaultOf: FaultOf, Log: c.Log}
-	return newSaveRoom(h, func(r *http.Request) netip.Addr { return CallerAddr(r, c.Trusted) })
+	return newSaveRoom(h, large, func(r *http.Request) netip.Addr { return CallerAddr(r, c.Trusted) })
 }
 
 // FaultOf is an error as an XML-RPC fault, for methods that have no codes of

@@ -19,7 +19,7 @@ import (
 
 // rpc is the XML-RPC door with the methods of hosted feeds.
 func (d *desk) rpc() http.Handler {
-	return rpcHandler(&RSSCloud{Hub: &fakeHub{}}, d.Methods())
+	return rpcHandler(&RSSCloud{Hub: &fakeHub{}}, d.Methods(), nil)
 }
 
 func TestPythonSavesFeeds(t *testing.T) {
@@ -121,7 +121,7 @@ func TestOnlyCallsThatSaveMayBeLarge(t *testing.T) {
 		"<rss><methodName>rssCloud.saveRss</methodName>":                                              false,
 		"": false,
 	} {
-		if got := saves([]byte(head)); got != want {
+		if got := methodOf([]byte(head)) == methodSaveRSS; got != want {
 			t.Errorf("%q: %v", head, got)
 		}
 	}
@@ -136,7 +136,7 @@ func slowBody() (io.Reader, *io.PipeWriter) {
 func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := newSaveRoom(xmlrpc.Handler{}, func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() })
+		room := newSaveRoom(xmlrpc.Handler{}, nil, func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() })
 		post := func(addr string, body io.Reader) *httptest.ResponseRecorder {
 			r := httptest.NewRequest("POST", "/RPC2", body)
 			r.RemoteAddr, r.ContentLength = addr+":1", 1<<20
@@ -180,8 +180,8 @@ func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		}
 		synctest.Wait()
-		if len(room.rooms) != 0 || len(room.from) != 0 {
-			t.Errorf("%d rooms and %d addresses are left", len(room.rooms), len(room.from))
+		if len(room.texts) != 0 || len(room.from) != 0 {
+			t.Errorf("%d rooms and %d addresses are left", len(room.texts), len(room.from))
 		}
 	})
 }

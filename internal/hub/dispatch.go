@@ -22,6 +22,7 @@ const (
 	originsKept   = 100_000
 	originQueue   = 256 // deliveries that wait in memory for one busy origin
 	leaseMargin   = 5 * time.Second
+	clocksApart   = 2 * time.Second // at most, of machines on one store: another one may think so much sooner that a lease is over
 	originForgets = 10 * time.Minute
 )
 
@@ -291,8 +292,8 @@ func (d *dispatcher) deliver(v *delivery) {
 	switch {
 	case withdrawn:
 		d.done(v, Reply{NotTried: true})
-	case !until.IsZero() && until.Sub(d.now()) < d.timeout:
-		// It waited so long that its lease could end before it does.
+	case !until.IsZero() && until.Sub(d.now()) < d.timeout+clocksApart:
+		// It waited so long that its lease could end before it does, by another's clock.
 		d.done(v, Reply{NotTried: true, RetryAfter: time.Millisecond})
 	default:
 		d.done(v, d.send(v))

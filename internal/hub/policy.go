@@ -30,7 +30,7 @@ func (h *Hub) send(d *delivery) Reply {
 		var err error
 		held, err = h.contents.acquire(h.work, d.topic.ID, d.topic.Version, h.contentSize(*d.topic), false)
 		if errors.Is(err, errNoRoom) {
-			return Reply{NotTried: true, RetryAfter: spread(roomAgain), Text: "There is no room in memory for the content now."}
+			return Reply{NotTried: true, RetryAfter: h.spread(roomAgain), Text: "There is no room in memory for the content now."}
 		}
 		if err != nil {
 			return Reply{NotTried: true, RetryAfter: time.Second, Text: "The content could not be read from the store."}
@@ -134,7 +134,7 @@ func (h *Hub) nextTry(s Subscription, now time.Time, tries int, asked time.Durat
 	switch s.Protocol {
 	case WebSub:
 		if tries > len(h.Options.Retry) {
-			return now.Add(spread(websubLater))
+			return now.Add(h.spread(websubLater))
 		}
 	case CNWS:
 		since := s.FailingSince

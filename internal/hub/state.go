@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,9 @@ func (h *Hub) setUp() {
 	h.Options.defaults()
 	if h.Now == nil {
 		h.Now = time.Now
+	}
+	if h.Random == nil {
+		h.Random = rand.Float64
 	}
 	h.Fetch = guardedFetcher{h.Fetch, h.Log, make(chan struct{}, runtime.GOMAXPROCS(0))}
 	h.Notify, h.Verify = guardedNotifier{h.Notify, h.Log}, guardedVerifier{h.Verify, h.Log}

@@ -33,6 +33,9 @@ type Store interface {
 	// all whose About.Self or About.Home it is, first those at the host of that URL.
 	// A URL with and without a slash at the end of its path is the same as Self and Home.
 	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]Topic, error)
+	// FollowedUnder lists, in order, the URLs of topics with live subscriptions that begin
+	// with prefix and come after one. limit is at most 1,000; 0 means 100.
+	FollowedUnder(ctx context.Context, prefix, after string, now time.Time, limit int) ([]string, error)
 	// SetAbout replaces what the topic says of itself, if the topic exists.
 	SetAbout(ctx context.Context, topicID int64, about About) error
 	// Content is the newest version of a topic whose bytes are kept, or a
@@ -266,7 +269,8 @@ const (
 	Postponed
 	// Raised: it has something owed already, so the retry path will tell it:
 	// Owed = max(Owed, Version), Tries = 0, and due at now unless an attempt is
-	// under way (Claim not 0 and NextAt after now).
+	// under way (Claim not 0 and NextAt after now). Nothing at all where Sent is Version
+	// or newer: that try has told of it while the page was on its way.
 	Raised
 )
 

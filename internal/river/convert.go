@@ -41,6 +41,9 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 		Published: moment(it.Published), Updated: moment(it.Updated),
 	}
 	body, summary := bodyOf(f, it)
+	if len(it.Items) > 0 {
+		body, summary = unlisted(body, it.Summary), false
+	}
 	c.HTML, c.More = r.safe(body), summary
 	c.Text = TextOf(c.HTML)
 	if body.Language != "" {
@@ -65,7 +68,10 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 				break
 			}
 		}
-		c.Nested = r.outlines(m.Outlines, left, depth+1)
+		// Where there are items too, they are the same and say more.
+		if len(it.Items) == 0 {
+			c.Nested = r.outlines(below(m.Outlines, &c), left, depth+1)
+		}
 	}
 	for i := range it.Items {
 		if *left <= 0 || depth >= deepestNested {
@@ -79,6 +85,37 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 
 // TextOf is the words of HTML as Content.Text has them.
 func TextOf(html string) string { return cutBytes(sanitize.Text(html), TextLongest) }
+
+// unlisted is a text without the list at its end that has the items in the item, for
+// readers that do not know such.
+func unlisted(body, short feed.Text) feed.Text {
+	const list = "<ul><li>"
+	switch {
+	case strings.HasPrefix(body.Value, list):
+		return feed.Text{}
+	case short.Value != "" && strings.HasPrefix(body.Value, short.Value+"\n"+list):
+		return short
+	}
+	return body
+}
+
+// below is an outline without the headline that stands for the item itself, which many
+// outliners write around it.
+func below(list []feed.Outline, c *Content) []feed.Outline {
+	if len(list) != 1 {
+		return list
+	}
+	for _, a := range list[0].Attrs {
+		if a.Name != "text" {
+			continue
+		}
+		words := plainLine(TextOf(a.Value))
+		if words == plainLine(c.Title) || words != "" && strings.HasPrefix(plainLine(c.Text), words) {
+			return list[0].Outlines
+		}
+	}
+	return list
+}
 
 // outlines are headlines with those under them: their text may be marked up.
 func (r *River) outlines(list []feed.Outline, left *int, depth int) (out []Content) {

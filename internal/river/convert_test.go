@@ -82,6 +82,19 @@ func TestAnItemIsKeptAsItIsShown(t *testing.T) {
 			`<title>T</title><source:outline text="One" created="Sun, 01 Mar 2026 10:00:00 GMT"><source:outline text="a &lt;b&gt;b&lt;/b&gt;&lt;script&gt;x&lt;/script&gt;" url="https://a.test/2"/></source:outline>`,
 			Content{Title: "T", Language: "de", Nested: []Content{{Title: "One", Published: at, Nested: []Content{{HTML: "a <b>b</b>", Text: "a b", Link: "https://a.test/2"}}}}},
 		},
+		"a headline that stands for the item, with those below it": {
+			`<title>T</title><source:outline text="T"><source:outline text="One"/></source:outline>`,
+			Content{Title: "T", Language: "de", Nested: []Content{{Title: "One"}}},
+		},
+		"a headline that stands for the item, with nothing inside": {
+			`<description>Some words</description><source:outline text="Some words"/>`,
+			Content{HTML: "Some words", Text: "Some words", Language: "de"},
+		},
+		"items within, which are there as an outline and as a list too": {
+			`<description>Plans</description><content:encoded>Plans&#10;&lt;ul&gt;&lt;li&gt;One&lt;/li&gt;&lt;/ul&gt;</content:encoded><source:outline text="Plans"><source:outline text="One"/></source:outline>` +
+				`<rssCloud:item xmlns:rssCloud="http://rsscloud.org/rsscloud"><description>One</description></rssCloud:item>`,
+			Content{HTML: "Plans", Text: "Plans", Language: "de", Nested: []Content{{HTML: "One", Text: "One", Language: "de"}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -85,6 +85,9 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 func hashOutlines(words *fnv, list []feed.Outline) (n int) {
 	for i := range list {
 		for _, a := range list[i].Attrs {
+			if a.Name == "collapse" { // that its author has folded it is no edit
+				continue
+			}
 			words.add(a.Value)
 			n += len(a.Value)
 		}

@@ -50,6 +50,9 @@ type SourceStore interface {
 	// NamedSources returns those of urls, at most 1,000, for which HearSources would find
 	// a source; their order means nothing.
 	NamedSources(ctx context.Context, urls []string) ([]string, error)
+	// SourcesUnder lists, in order, the URLs of such sources that begin with prefix and come
+	// after one. limit is at most 1,000; 0 means 100.
+	SourcesUnder(ctx context.Context, prefix, after string, limit int) ([]string, error)
 	// Source returns one, or a fault.NotFound. Readers is counted.
 	Source(ctx context.Context, id int64) (Source, error)
 	// SourcesAt returns those whose URL or first URL is url, without a Login first.

@@ -5,8 +5,10 @@ package store
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/announce"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -23,8 +25,33 @@ type Store interface {
 	upstream.Store
 	account.Store
 	author.Store
+	author.PostStore
+	author.FileStore
 	audience.Store
 	river.Store
+	announce.Store
+	TestFeed
+	Certificates
+}
+
+// Certificates keeps what this server's own certificates need, in a form that only the
+// program can read. Each method is one transaction.
+type Certificates interface {
+	// Certificate gives what is kept under a name; fault.NotFound when there is nothing.
+	Certificate(ctx context.Context, name string) (sealed []byte, err error)
+	// PutCertificate keeps it in place of what was there.
+	PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error
+	// DeleteCertificate removes it, or nothing.
+	DeleteCertificate(ctx context.Context, name string) error
+}
+
+// TestFeed keeps when the test feed was changed by hand. Each method is one transaction.
+type TestFeed interface {
+	// TickTestFeed notes a change at now, or, where there is one since then, a millisecond after that, and forgets all
+	// but the newest keep.
+	TickTestFeed(ctx context.Context, now time.Time, keep int) (at time.Time, err error)
+	// TestFeedTicks lists those since then, the newest first, at most 100.
+	TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error)
 }
 
 // Options say where the store is. DatabaseURL wins when both are given.
@@ -48,7 +75,8 @@ type Hinter interface {
 func Open(ctx context.Context, o Options) (Store, error) {
 	switch {
 	case o.DatabaseURL != "":
-		return opened(postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log}))
+		s, err := postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log})
+		return opened(&portable{s, o.DatabaseURL}, err)
 	case o.Dir != "":
 		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log}))
 	}

@@ -10,8 +10,6 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
-
 func TestOpensWhatTheOptionsName(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

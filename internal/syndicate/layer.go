@@ -34,6 +34,9 @@ type Source struct {
 	// nothing. It is called for each request, and need not give the same each time.
 	Render func(format string) render.Options
 	Link   func(format string) []string // Link headers, likewise
+	// Refer gives where a link to another document of the same feed leads in a format: to
+	// further pages, to an archive. nil: where it leads in the saved document.
+	Refer func(format, href string) string
 	// Private is only for those who may: no cache of others keeps it, and there is no
 	// brotli form.
 	Private bool

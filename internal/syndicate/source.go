@@ -53,7 +53,8 @@ func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error)
 
 func (l *Layer) parse(s Source, raw []byte) *source {
 	src := &source{raw: raw, kind: s.RawType}
-	o := feed.Options{URL: s.URL}
+	// It was let in as it is: what stands in it is all served.
+	o := feed.Options{URL: s.URL, Limits: feed.Limits{Bytes: max(len(raw), 5<<20)}}
 	if s.RawType != "" {
 		o.Header = http.Header{"Content-Type": {s.RawType}}
 	}
@@ -183,8 +184,37 @@ func rendered(src *source, f *feed.Feed, s *Source, asked, format string) (body 
 	if o.Updated.IsZero() {
 		o.Updated = s.Modified
 	}
-	body, w, err = render.Append(nil, f, format, &o)
+	body, w, err = render.Append(nil, s.referred(f, known.Name), format, &o)
 	return body, known.Type, w, faultOf(err)
+}
+
+// referred is a feed whose links to its other documents lead to the same format.
+//
+// spec:cloudburst#hosted-views
+func (s *Source) referred(f *feed.Feed, format string) *feed.Feed {
+	if s.Refer == nil || !slices.ContainsFunc(f.Links, isPart) {
+		return f
+	}
+	part := *f
+	part.Links = slices.Clone(f.Links)
+	for i := range part.Links {
+		if l := &part.Links[i]; isPart(*l) {
+			l.Href = s.Refer(format, l.Href)
+		}
+	}
+	if part.Next != "" {
+		part.Next = s.Refer(format, part.Next)
+	}
+	return &part
+}
+
+// isPart reports a link to another document of the same feed.
+func isPart(l feed.Link) bool {
+	switch l.Rel {
+	case "first", "last", "next", "previous", "prev", "current", "prev-archive", "next-archive":
+		return true
+	}
+	return false
 }
 
 // options are what all documents of a source have in common.

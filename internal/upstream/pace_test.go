@@ -350,14 +350,15 @@ func TestAHubThatAsksForQuietIsLeftAloneWithAllItsFeeds(t *testing.T) {
 		}
 		follows(t, e, 200, "busy.test", "calm.test")
 		time.Sleep(50 * time.Minute)
-		if got := c.asked(); got["busy.test:5337"] > 2 || got["calm.test:5337"] != 100 {
+		// Renewals are spread over the day, so that a few come again within the hour.
+		if got := c.asked(); got["busy.test:5337"] > 2 || got["calm.test:5337"] < 100 || got["calm.test:5337"] > 110 {
 			t.Errorf("before its hour is over: %v", got)
 		}
 		c.mu.Lock()
 		c.answer = nil
 		c.mu.Unlock()
 		time.Sleep(time.Hour)
-		if got := c.asked(); got["busy.test:5337"] != 100 {
+		if got := c.asked(); got["busy.test:5337"] < 100 || got["busy.test:5337"] > 110 {
 			t.Errorf("afterwards: %v", got)
 		}
 		m.mu.Lock()

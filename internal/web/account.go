@@ -22,6 +22,9 @@ type accountView struct {
 
 	LabelError, ScopeError string
 	OldError, NewError     string
+
+	Moves     bool // everything can be taken along
+	MoveError string
 }
 
 type sessionRow struct {
@@ -77,7 +80,7 @@ func (s *site) accountPage(rw http.ResponseWriter, r *http.Request, session acco
 // showAccount adds to v, which has what became of a form, what the page always has.
 func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
 	v.view, v.Mine, v.Said = s.view(r, "Account", "/account"), "/account", said(r)
-	v.Heading = session.User
+	v.Heading, v.Moves = session.User, s.Moves != nil
 	if v.Scopes == nil {
 		v.Scopes = scopes(nil)
 	}

@@ -27,10 +27,13 @@ type asset struct {
 type assets struct {
 	byURL map[string]asset
 	urls  map[string]string // "base.css" to "/static/base.1a2b3c4d5e6f.css"
+
+	light, dark palette // of base.css
 }
 
 func loadAssets() assets {
 	a := assets{byURL: map[string]asset{}, urls: map[string]string{}}
+	a.light, a.dark = palettes()
 	entries, _ := fs.ReadDir(staticFiles, "static") // embedded: it is there
 	for _, e := range entries {
 		b, _ := staticFiles.ReadFile("static/" + e.Name())

@@ -121,6 +121,10 @@ func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
 		s.notAsked(rw, r, "GET, HEAD", "Open it in a browser instead.")
 		return
 	}
+	if _, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); rest != "" || user == author.Everyone {
+		s.authored(rw, r, user, rest)
+		return
+	}
 	if s.Authors == nil {
 		s.nothing(rw, r)
 		return
@@ -152,6 +156,9 @@ func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
 			v.MovedRef = f.MovedTo
 		}
 		s.render(rw, r, http.StatusOK, "author", v)
+		return
+	}
+	if s.postsInstead(rw, r, user) {
 		return
 	}
 	if v.Page, err = s.pageOf(r.Context(), f, s.base(r), pageNumber(r)); err != nil {

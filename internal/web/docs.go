@@ -225,6 +225,7 @@ type docsView struct {
 	Formats     []render.Format
 	place       Place
 	examples    map[string]Example
+	Shelves     []guideShelf
 }
 
 // copied is a text to be put into something of the reader's own.
@@ -282,6 +283,9 @@ func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	}
 	v.place.Content = v.place.SampleFeed(48)
 	all, err := Examples()
+	if err == nil {
+		v.Shelves, err = s.guides.load()
+	}
 	if err != nil {
 		s.fail(rw, r, err)
 		return

@@ -46,11 +46,11 @@ func parsePages(a assets) pages {
 		"dated":   func(now time.Time, p entry) datedPost { return datedPost{p, now} },
 	}
 	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
-		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html"))
+		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
 	all := pages{}
-	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "problem",
-		"setup", "login", "signup", "account", "token", "feeds", "private", "secret", "readers", "confirm", "author", "river", "riveritem", "rivers",
-		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices"} {
+	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
+		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
+		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "write", "writeposts", "profile", "testfeed"} {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -69,6 +69,7 @@ type view struct {
 	Accounts bool   // people sign in here
 	Hosted   bool   // feeds are kept here
 	Readers  bool   // and their readers counted
+	Writes   bool   // people write here
 	User     string // who is signed in; "": nobody
 }
 
@@ -103,19 +104,43 @@ func (v view) When(t time.Time) moment { return when(v.Now, t) }
 
 func (s *site) view(r *http.Request, title, here string) view {
 	return view{Title: title, Heading: title, Here: here, Sections: s.sections(), Version: s.Version, Now: s.now(),
-		Accounts: s.Accounts != nil, Hosted: s.Authors != nil, Readers: s.Audience != nil, User: s.visitor(r).User}
+		Accounts: s.Accounts != nil, Hosted: s.Authors != nil, Readers: s.Audience != nil, Writes: s.Posts != nil, User: s.visitor(r).User}
 }
 
 // render writes a page whole, or the error page.
 func (s *site) render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	if body, ok := s.made(rw, name, data); ok {
+		s.send(rw, r, status, body)
+	}
+}
+
+// made is a page, or nothing when it could not be made, which has been said then.
+func (s *site) made(rw http.ResponseWriter, name string, data any) (page []byte, ok bool) {
 	var body bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&body, "page", data); err != nil {
 		s.log().Error("a page could not be made", "page", name, "err", err)
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		rw.WriteHeader(http.StatusInternalServerError)
 		_, _ = rw.Write([]byte(fault.Neutral + "\n"))
-		return
+		return nil, false
 	}
+	return body.Bytes(), true
+}
+
+// send writes a page that is made.
+func (s *site) send(rw http.ResponseWriter, r *http.Request, status int, out []byte) {
+	s.pageHeaders(rw, r)
+	if len(out) > 1400 && acceptsGzip(r) {
+		out = s.pack(out)
+		rw.Header().Set("Content-Encoding", "gzip")
+	}
+	rw.Header().Set("Content-Length", strconv.Itoa(len(out)))
+	rw.WriteHeader(status)
+	_, _ = rw.Write(out)
+}
+
+// pageHeaders say who may keep a page, and what it depends on.
+func (s *site) pageHeaders(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	if h.Get("Cache-Control") == "" { // what stands there already is stricter
@@ -128,14 +153,6 @@ func (s *site) render(rw http.ResponseWriter, r *http.Request, status int, name 
 	if s.Accounts != nil {
 		h.Add("Vary", "Cookie")
 	}
-	out := body.Bytes()
-	if len(out) > 1400 && acceptsGzip(r) {
-		out = s.pack(out)
-		h.Set("Content-Encoding", "gzip")
-	}
-	h.Set("Content-Length", strconv.Itoa(len(out)))
-	rw.WriteHeader(status)
-	_, _ = rw.Write(out)
 }
 
 func acceptsGzip(r *http.Request) bool {

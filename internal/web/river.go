@@ -243,7 +243,7 @@ func (s *site) riverView(r *http.Request, st stretch, q riverQuery) (riverView, 
 	s.follow(&v, asked, list)
 	list = s.shownTo(st, list)
 	v.Found, v.Zone = len(list), zoneOf(r)
-	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks})
+	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.writing(r)})
 	return v, nil
 }
 
@@ -298,7 +298,7 @@ func (s *site) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 		return
 	}
 	v := itemView{view: s.view(r, "", "/river"), Own: st.May == accessWrite}
-	how := showing{now: v.Now, zone: zoneOf(r), root: st.Root, own: v.Own, marks: looksOf(r).Marks, whole: true}
+	how := showing{now: v.Now, zone: zoneOf(r), root: st.Root, own: v.Own, marks: looksOf(r).Marks, whole: true, reply: v.Own && s.writing(r)}
 	v.Post = s.post(&list[0], how)
 	v.Title = v.Post.Title
 	if v.Title == "" {

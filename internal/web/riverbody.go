@@ -32,6 +32,7 @@ type dressing struct {
 	clean  *sanitize.Sanitizer
 	images string                  // ImagesProxy, ImagesDirect or ImagesOff
 	proxy  func(url string) string // where this server has a picture
+	own    bool                    // the text was written here: paths in it are of this server
 }
 
 // dress makes a text fit to be shown: clean once more, whoever has cleaned it before;
@@ -261,11 +262,12 @@ func (w *dresser) link(kind, src string) {
 // picture is an image as the setting wants it. inLink says that it stands in a link.
 func (d *dressing) picture(src, alt, width, height string, inLink bool) string {
 	data := dataPicture(src)
-	if !data && !address(src) || tiny(width) || tiny(height) {
+	here := d.own && strings.HasPrefix(src, "/") && !strings.HasPrefix(src, "//")
+	if !data && !here && !address(src) || tiny(width) || tiny(height) {
 		return ""
 	}
 	switch {
-	case data || d.images == ImagesDirect:
+	case data || here || d.images == ImagesDirect:
 	case d.images == ImagesProxy:
 		src = d.proxy(src)
 	default:

@@ -13,7 +13,7 @@ import (
 )
 
 func dressed(images string) *dressing {
-	return &dressing{sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true}), images, func(u string) string { return "/river/image?u=" + u }}
+	return &dressing{clean: sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true}), images: images, proxy: func(u string) string { return "/river/image?u=" + u }}
 }
 
 func TestTextsAreDressedForTheRiver(t *testing.T) {

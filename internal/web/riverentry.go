@@ -53,6 +53,21 @@ func (c *content) Folds() bool {
 	return len(c.Inside) > 0 || c.Title != "" && (c.Body != "" || c.Image != "" || len(c.Files) > 0)
 }
 
+// Line is the text where that can stand on the line that folds what is inside.
+func (c *content) Line() template.HTML {
+	text := strings.TrimSpace(string(c.Body))
+	if c.Title != "" {
+		return ""
+	}
+	if in, ok := strings.CutPrefix(text, "<p>"); ok && strings.HasSuffix(in, "</p>") {
+		text = strings.TrimSuffix(in, "</p>")
+	}
+	if !inline(text) {
+		return ""
+	}
+	return template.HTML(text) // a part of what is safe, with its tags in pairs
+}
+
 // Empty reports that there is nothing to show but perhaps a link.
 func (c *content) Empty() bool {
 	return c.Title == "" && c.Body == "" && c.Image == "" && len(c.Files) == 0 && len(c.Inside) == 0
@@ -85,6 +100,7 @@ type riverPost struct {
 	Icon     string // URL
 	Letter   string // where there is no icon
 	Self     string // its own page
+	Reply    string // where an answer to it is written; "": who reads here does not write
 	When     moment
 	Edited   moment
 	Taken    moment // out of its feed
@@ -120,6 +136,7 @@ type showing struct {
 	own   bool
 	marks bool
 	whole bool
+	reply bool // who reads writes too
 }
 
 // post is an entry as the reader of a page sees it.
@@ -132,6 +149,9 @@ func (s *site) post(e *river.Entry, how showing) riverPost {
 		p.Feed = short(e.Source.URL)
 	}
 	p.Self = how.root + "/item/" + strconv.FormatInt(e.ID, 10)
+	if how.reply {
+		p.Reply = "/write?reply=" + strconv.FormatInt(e.ID, 10)
+	}
 	switch {
 	case how.own:
 		p.FeedHref = how.root + "?source=" + strconv.FormatInt(e.SourceID, 10)
@@ -186,7 +206,7 @@ func (s *site) images() string {
 // content is what an item says, made ready unless it is already.
 func (s *site) content(it *river.Item, whole bool) *content {
 	return s.contents.get(contentKey{it.ID, it.Seq, whole}, func() *content {
-		w := contentWriter{dressing: &dressing{s.clean(), s.images(), s.proxied}, whole: whole, room: insideOfItem}
+		w := contentWriter{dressing: &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied}, whole: whole, room: insideOfItem}
 		c := w.content(&it.Content, 1)
 		return &content{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
 			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c)}

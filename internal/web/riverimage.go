@@ -55,8 +55,14 @@ type pictureRead struct {
 	got  *picture
 }
 
-// proxied is where this server has the picture at address.
+// proxied is where this server has the picture at address: one that somebody put beside
+// his posts here is where it is.
 func (s *site) proxied(address string) string {
+	if path, own := strings.CutPrefix(address, s.PublicURL+"/"); own && s.PublicURL != "" {
+		if _, file, found := strings.Cut(path, "/"); found && strings.HasPrefix(file, "media/") && !strings.ContainsAny(path, "\\?#\"'<>& ") && !strings.Contains(path, "..") {
+			return "/" + path
+		}
+	}
 	return "/river/image?" + url.Values{"u": {address}, "s": {s.pictureSign(address)}}.Encode()
 }
 

@@ -33,6 +33,23 @@ func TestPicturesAreReadByThisServerForItsReaders(t *testing.T) {
 	}
 }
 
+func TestPicturesBesidePostsOfThisServerAreWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	s := newSite(&Web{PublicURL: "https://here.example", ImageKey: []byte("x")})
+	for address, want := range map[string]string{
+		"https://here.example/alice/media/0123456789abcdef/hill.png":  "/alice/media/0123456789abcdef/hill.png",
+		"https://here.example/alice/media/../../account":              "/river/image",
+		"https://here.example/alice/media/0123456789abcdef/a\"b.png":  "/river/image",
+		"https://here.example/alice/rss.xml":                          "/river/image",
+		"https://here.example.org/alice/media/0123456789abcdef/a.png": "/river/image",
+		"https://other.example/alice/media/0123456789abcdef/hill.png": "/river/image",
+	} {
+		if got, _, _ := strings.Cut(s.proxied(address), "?"); got != want {
+			t.Errorf("%s is shown from %s, not from %s", address, got, want)
+		}
+	}
+}
+
 func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 	t.Parallel()
 	x := newBank(t)

@@ -272,7 +272,7 @@ func (s *site) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) (
 // events writes items, which stand the other way round, in the order in which they came.
 func (s *site) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out, one bytes.Buffer
-	how := showing{now: s.now(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true}
+	how := showing{now: s.now(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
 	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {
 		one.Reset()
 		p := s.post(&e, how)

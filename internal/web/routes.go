@@ -22,7 +22,9 @@ type site struct {
 	tail      changeTail
 	authors   authorPages
 	turns     chan struct{} // a place for each who reads a saved document now
-	imports   *imports      // lists that are taken in
+	guides    guides
+	imports   *imports // lists that are taken in
+	moving    moves    // files that authors bring along
 	contents  contentCache
 	packers   sync.Pool // of *gzip.Writer
 	pictures  pictures
@@ -71,13 +73,22 @@ func (s *site) sections() []section {
 		{"/status", "Status", "status", ifWide},
 		{"/docs", "Docs", "docs", ifWide},
 	}
-	if s.River == nil {
+	writes := s.Posts != nil && s.Accounts != nil
+	if s.River == nil && !writes {
 		for i := range all {
 			all[i].Place = inBar
 		}
 		return all
 	}
-	return append([]section{{"/river", "River", "river", inBar}, {"/feeds", "Feeds", "feeds", inBar}}, all...)
+	var first []section
+	if s.River != nil {
+		first = append(first, section{"/river", "River", "river", inBar}, section{"/feeds", "Feeds", "feeds", inBar})
+	}
+	if writes {
+		first = append(first, section{"/write", "Write", "write", inBar})
+		all[0].Place = ifWide
+	}
+	return append(first, all...)
 }
 
 // Routes is every page, with its headers and the protection of its forms. It
@@ -96,12 +107,19 @@ func (w *Web) Routes() http.Handler {
 	mux.HandleFunc("GET /topics/{id}", s.topic)
 	mux.HandleFunc("GET /status", s.status)
 	mux.HandleFunc("GET /docs", s.docs)
+	mux.HandleFunc("GET /docs/{name}", s.guide)
+	if s.TestFeed != "" {
+		mux.HandleFunc("GET /test/{$}", s.testFeedPage)
+		mux.HandleFunc("POST /test/tick", s.private(s.doTick))
+	}
 	s.accountRoutes(mux)
+	s.writeRoutes(mux)
 	if s.River != nil {
 		s.riverRoutes(mux)
 		s.feedsPagesRoutes(mux)
 	}
 	mux.HandleFunc("GET /static/{file}", s.asset)
+	mux.HandleFunc("GET /static/tint/{file}", s.tintSheet)
 	mux.HandleFunc("GET /favicon.svg", s.favicon)
 	mux.HandleFunc("GET /favicon.ico", s.favicon)
 	mux.HandleFunc("GET /robots.txt", s.robots)
@@ -136,6 +154,11 @@ func (s *site) accountRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /account/sessions/end", s.private(s.doEndSession))
 	mux.HandleFunc("POST /account/tokens", s.private(s.doNewToken))
 	mux.HandleFunc("POST /account/tokens/revoke", s.private(s.doRevokeToken))
+	if s.Moves != nil {
+		mux.HandleFunc("GET /account/export", s.private(s.exportPage))
+		mux.HandleFunc("POST /account/import", s.private(s.doMove))
+		mux.HandleFunc("GET /account/import/{id}", s.private(s.movedPage))
+	}
 	mux.HandleFunc("GET /account/private", s.private(s.privatePage))
 	mux.HandleFunc("POST /account/private", s.private(s.doNewSecret))
 	mux.HandleFunc("POST /account/private/revoke", s.private(s.doRevokeSecret))
@@ -201,5 +224,5 @@ func (s *site) notAsked(rw http.ResponseWriter, r *http.Request, allow, hint str
 
 func (s *site) robots(rw http.ResponseWriter, _ *http.Request) {
 	rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\nDisallow: /account\nDisallow: /login\nDisallow: /setup\nDisallow: /signup\nDisallow: /river$\nDisallow: /river?\nDisallow: /river/\nDisallow: /feeds\n"))
+	_, _ = rw.Write([]byte("User-agent: *\nDisallow: /log\nDisallow: /changes$\nDisallow: /changes?\nDisallow: /changes/\nDisallow: /do/\nDisallow: /topics\nDisallow: /account\nDisallow: /login\nDisallow: /setup\nDisallow: /signup\nDisallow: /river$\nDisallow: /river?\nDisallow: /river/\nDisallow: /feeds\nDisallow: /write\n"))
 }

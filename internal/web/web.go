@@ -96,18 +96,27 @@ type Web struct {
 	Store Store
 	Bus   *event.Bus
 
-	PublicURL string           // where strangers reach this server; "": as the request says
-	TestFeed  string           // URL of a feed that changes by itself; "": none
-	Version   string           // of the program
-	Warnings  func() []string  // sentences for the status page; nil: none
-	Now       func() time.Time // nil: time.Now
-	Log       *slog.Logger     // nil: slog.Default
-	Done      <-chan struct{}  // closed when the program stops: streams end; nil: never
+	PublicURL string // where strangers reach this server; "": as the request says
+	TestFeed  string // URL of a feed that changes by itself; "": none
+	// Tick has it change at once, for the owner of the first account; nil: it cannot be had.
+	Tick     func(ctx context.Context) (at time.Time, url string, err error)
+	Version  string           // of the program
+	Warnings func() []string  // sentences for the status page; nil: none
+	Now      func() time.Time // nil: time.Now
+	Log      *slog.Logger     // nil: slog.Default
+	Done     <-chan struct{}  // closed when the program stops: streams end; nil: never
 
 	Accounts     Accounts // nil: nobody signs in here, and there are no pages for it
 	Authors      Authors  // nil: no feeds are kept here
 	Audience     Audience // nil: readers are not counted
 	Registration bool     // everybody may make an account, at /signup
+
+	Posts     Posts  // nil: nobody writes here
+	Files     Files  // beside posts; nil: none are kept
+	Moves     Moves  // takes authors in and out; nil: nobody does
+	LimitMode string // of short posts: author.LimitWarn and so on
+	// FileOf is a file that is kept here, by the beginning of its hash. nil: nothing is known of files.
+	FileOf func(ctx context.Context, user, hash string) (author.File, error)
 
 	River       River                          // nil: no feeds are read here
 	Arrivals    func(buffer int) Listener      // hears of what comes; nil: pages are not live

@@ -62,17 +62,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	config, err := pgx.ParseConfig(o.URL)
+	config, err := parse(o.URL)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "The database's address %s cannot be understood; it looks like postgres://user:password@host:5432/database.", redact(o.URL))
+		return nil, err
 	}
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 5 * time.Second
-	}
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = "cloudburst"
-	}
-	if err := migrate(ctx, config); err != nil {
+	if err := migrateFor(ctx, config, false); err != nil {
 		return nil, openFault(err, o.URL)
 	}
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(prepareConn))
@@ -89,11 +83,35 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// migrate uses a pool of its own, because a migration may take longer than a
-// statement may.
-func migrate(ctx context.Context, config *pgx.ConnConfig) error {
-	db := stdlib.OpenDB(*config)
+// parse reads a database's address.
+func parse(address string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "The database's address %s cannot be understood; it looks like postgres://user:password@host:5432/database.", redact(address))
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "cloudburst"
+	}
+	return config, nil
+}
+
+// migrateFor uses a pool of its own, because a migration may take longer than a
+// statement may. filling: it is for who has the database alone, to fill it.
+func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error {
+	use := []stdlib.OptionOpenDB{stdlib.OptionAfterConnect(share)}
+	if filling {
+		use = nil
+	}
+	db := stdlib.OpenDB(*config, use...)
 	defer db.Close()
+	if !filling {
+		if err := usable(ctx, db); err != nil {
+			return err
+		}
+	}
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 30))
 	if err != nil {
 		return err
@@ -118,8 +136,10 @@ const settings = `SELECT set_config('random_page_cost', '1.1', false),
 		ELSE current_setting('synchronous_commit') END, false)`
 
 func prepareConn(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, settings)
-	return err
+	if _, err := conn.Exec(ctx, settings); err != nil {
+		return err
+	}
+	return share(ctx, conn)
 }
 
 // warn says in the log when the server does not keep what it commits.
@@ -175,6 +195,9 @@ func openFault(err error, address string) error {
 		return err
 	}
 	where := redact(address)
+	if use := useFault(err, where); use != nil {
+		return use
+	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case strings.HasPrefix(e.Code, "28"):

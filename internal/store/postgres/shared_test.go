@@ -34,6 +34,24 @@ func TestTwoProcessesListAndCountEveryChange(t *testing.T) {
 	storetest.Announcements(t, open(t, url), open(t, url))
 }
 
+func TestTwoProcessesLoseNoChangeOfAWriter(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.WritersTogether(t, open(t, url), open(t, url))
+}
+
+func TestTwoProcessesPartPostsFromDocuments(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.PostsAndDocuments(t, open(t, url), open(t, url))
+}
+
+func TestTwoProcessesKeepFilesWhole(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	storetest.FilesTogether(t, open(t, url), open(t, url))
+}
+
 func TestARowThatAnotherAddsAtTheSameMomentIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))

@@ -19,6 +19,7 @@ const (
 	writing          // the one writer
 	checking         // a look that must change nothing
 	copying          // a copy into another file
+	frozen           // a look at a file that nobody writes to, with nothing beside it
 )
 
 // connector opens connections and refuses those that do not keep what we promise.
@@ -45,8 +46,11 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	mode := "rw"
-	if c.purpose == checking {
+	switch c.purpose {
+	case checking:
 		mode = "ro"
+	case frozen:
+		mode = "ro&immutable=1"
 	}
 	u := url.URL{Scheme: "file", Path: file, RawQuery: "mode=" + mode}
 	conn, err := c.driver.Open(u.String())
@@ -66,7 +70,7 @@ func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
 			return fmt.Errorf("PRAGMA %s: %w", set, err)
 		}
 	}
-	if c.purpose == checking {
+	if c.purpose == checking || c.purpose == frozen {
 		return nil
 	}
 	return verify(ctx, conn)
@@ -92,7 +96,7 @@ func verify(ctx context.Context, conn driver.Conn) error {
 func (c *connector) pragmas() []string {
 	all := []string{"busy_timeout = 5000", "foreign_keys = ON", "temp_store = MEMORY"}
 	switch c.purpose {
-	case checking:
+	case checking, frozen:
 		return append(all, "query_only = ON")
 	case copying:
 		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -2048")

@@ -84,7 +84,7 @@ func TestReadersCannotWrite(t *testing.T) {
 
 func TestALargeFileIsCheckedWhileItIsInUse(t *testing.T) {
 	t.Parallel()
-	dir, good := closed(t, 3000)
+	dir, good := closed(t, 10_000)
 	rng := rand.New(rand.NewPCG(3, 4))
 	bad := bytes.Clone(good)
 	for range len(good) / 50 { // the second half holds subscriptions, which opening does not read

@@ -95,6 +95,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 			err = openFault(err, o.Dir)
 		}
 	}()
+	if err := whole(o.Dir); err != nil {
+		return nil, err
+	}
 	large, err := inspect(ctx, file, o.CheckWhole)
 	if err != nil {
 		return nil, err
@@ -162,25 +165,62 @@ func (s *Store) release() error {
 
 // Backup is hub.Store.Backup: a copy as of one moment, made while others write.
 func (s *Store) Backup(ctx context.Context, file string) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	return WriteCopy(ctx, file, func(part string) error {
+		// Made beforehand, so that nobody else can read it; it takes an empty file.
+		if err := os.WriteFile(part, nil, 0o600); err != nil {
+			return err
+		}
+		db := pool(s.file, copying, 1, 0) // readers may not write, not even elsewhere
+		defer db.Close()
+		_, err := db.ExecContext(ctx, "VACUUM INTO $1", part)
+		return err
+	})
+}
+
+// WriteCopy has a copy written to a file that must not exist yet. It is written under
+// another name, FILE.part, so that a file of this name is always whole; what a writing that
+// was broken off has left of it is written over.
+//
+// spec:cloudburst#backup-whole
+func WriteCopy(ctx context.Context, file string, write func(part string) error) (err error) {
+	part := file + ".part"
+	if _, err := os.Lstat(file); err == nil {
 		return fault.New(fault.Conflict, "The file %s exists already; a backup never overwrites anything. Name another file.", file)
 	}
-	if err != nil {
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Unavailable, err, "The backup cannot be written to %s.", file)
 	}
-	defer f.Close()
-	db := pool(s.file, copying, 1, 0) // readers may not write, not even elsewhere
-	defer db.Close()
-	_, err = db.ExecContext(ctx, "VACUUM INTO $1", file)
-	if err == nil {
-		err = syncFile(f, filepath.Dir(file))
+	defer os.Remove(part)
+	if err = write(part); err == nil {
+		err = publish(part, file)
 	}
 	if err != nil {
-		os.Remove(file)
 		return fault.Wrap(fault.Unavailable, err, "The backup to %s failed, and what there was of it is removed again.", file)
 	}
 	return nil
+}
+
+// publish makes a file durable and gives it its name, which must be free.
+func publish(part, file string) error {
+	if err := os.Chmod(part, 0o600); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(part, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(part, file); err != nil {
+		if _, there := os.Lstat(file); !errors.Is(there, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.Rename(part, file); err != nil { // a file system that has no links
+			return err
+		}
+	}
+	return syncFolder(filepath.Dir(file))
 }
 
 // syncFile makes a file and its name durable.

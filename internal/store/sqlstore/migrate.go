@@ -43,6 +43,27 @@ func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, op
 	return nil
 }
 
+// SchemaOf is the version of the schema of a database that has one.
+func SchemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
+	err = db.QueryRowContext(ctx, `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`).Scan(&version)
+	return version, err
+}
+
+// IsNewest refuses a schema that is not the one that this program works with. where is
+// said to people.
+func IsNewest(have int64, where string) error {
+	newest, err := Newest()
+	switch {
+	case err != nil:
+		return err
+	case have > newest:
+		return fault.New(fault.Conflict, "The database %s has schema %d, and this program knows only up to %d: it was written by a newer cloudburst. Use that one.", where, have, newest)
+	case have < newest:
+		return fault.New(fault.Conflict, "The database %s has schema %d, and this program works with %d: start this cloudburst on it once, which brings it up to date, and try again.", where, have, newest)
+	}
+	return nil
+}
+
 // steps are the migrations in this dialect, in order.
 func (d *Dialect) steps() ([]*goose.Migration, error) {
 	entries, err := fs.ReadDir(migrations, "migrations")

@@ -115,5 +115,5 @@ const (
 	raisedText = `rows(` + keyHead + `, version i, now i)
 		UPDATE subscription AS s SET ` + raiseOwed + `, tries = 0,
 			next_at = CASE WHEN s.claim <> 0 AND s.next_at > :now THEN s.next_at ELSE :now END
-		{FROM ROWS} WHERE ` + keyMatch
+		{FROM ROWS} WHERE ` + keyMatch + ` AND s.sent < :version`
 )

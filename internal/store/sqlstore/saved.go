@@ -19,51 +19,62 @@ func savedFields(f *author.Feed) []any {
 
 func scanSaved(rows *sql.Rows, f *author.Feed) error { return rows.Scan(savedFields(f)...) }
 
-// savedRow is a feed with the hash of its document.
+// savedRow is a feed with what is known of its document.
 type savedRow struct {
 	author.Feed
-	hash []byte
+	hash    []byte
+	written bool // it is made of posts
 }
 
-// SaveDocument is author.Store.SaveDocument.
+// SaveDocument is author.Store.SaveDocument. The feed is that document from then on, and
+// no longer made of posts.
 func (s *Store) SaveDocument(ctx context.Context, d author.Saving) (f author.Feed, changed bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context, c Conn) error {
 		was, err := lockSaved(ctx, c, d.User, d.Name)
 		if err != nil {
 			return err
 		}
-		if d.Allow != nil {
-			if err := d.Allow(was.Feed); err != nil {
-				return err
-			}
-		}
-		changed = was.Version == 0 || was.Type != clean(d.Type) || !bytes.Equal(was.hash, d.Hash)
-		f = was.Feed
-		f.Gone = false
-		if !changed {
-			_, err := c.Exec(ctx, `UPDATE saved SET gone = false WHERE owner = $1 AND name = $2 AND gone`, f.User, f.Name)
-			return err
-		}
-		f.Version++
-		if d.Quiet {
-			f.Told = f.Version
-		}
-		if d.At.After(f.SavedAt) {
-			f.SavedAt = d.At
-		}
-		f.Type, f.Size, f.Title, f.Items = clean(d.Type), int64(len(d.Bytes)), clean(d.Title), d.Items
-		if err := writeSaved(ctx, c, f, d); err != nil {
-			return err
-		}
-		if d.Events == nil {
-			return nil
-		}
-		return appendEvents(ctx, c, d.Events(f))
+		f, changed, err = saveDocument(ctx, c, was, d, false)
+		return err
 	})
 	if err != nil {
 		return author.Feed{}, false, err
 	}
 	return f, changed, nil
+}
+
+// saveDocument stores a document as the next version of a locked feed. written says that
+// it was made of posts.
+func saveDocument(ctx context.Context, c Conn, was savedRow, d author.Saving, written bool) (f author.Feed, changed bool, err error) {
+	if d.Allow != nil {
+		if err := d.Allow(was.Feed); err != nil {
+			return f, false, err
+		}
+	}
+	changed = was.Version == 0 || was.Type != clean(d.Type) || !bytes.Equal(was.hash, d.Hash)
+	f = was.Feed
+	f.Gone = false
+	if !changed {
+		if was.Gone || was.written != written {
+			_, err = c.Exec(ctx, `UPDATE saved SET gone = false, written = $1 WHERE owner = $2 AND name = $3`, written, f.User, f.Name)
+		}
+		return f, false, err
+	}
+	f.Version++
+	if d.Quiet {
+		f.Told = f.Version
+	}
+	if d.At.After(f.SavedAt) {
+		f.SavedAt = d.At
+	}
+	f.Type, f.Size, f.Title, f.Items = clean(d.Type), int64(len(d.Bytes)), clean(d.Title), d.Items
+	if err := writeSaved(ctx, c, f, d, written); err != nil {
+		return f, false, err
+	}
+	if d.Events != nil {
+		err = appendEvents(ctx, c, d.Events(f))
+	}
+	return f, true, err
 }
 
 // lockSaved reads a feed that nobody else changes until the transaction ends. Where
@@ -76,18 +87,18 @@ func lockSaved(ctx context.Context, c Conn, user, name string) (savedRow, error)
 		return savedRow{}, err
 	}
 	found, err := collect(ctx, c, func(rows *sql.Rows, r *savedRow) error {
-		return rows.Scan(append(savedFields(&r.Feed), &r.hash)...)
-	}, `SELECT `+savedColumns+`, hash FROM saved WHERE owner = $1 AND name = $2 {LOCK}`, user, name)
+		return rows.Scan(append(savedFields(&r.Feed), &r.hash, &r.written)...)
+	}, `SELECT `+savedColumns+`, hash, written FROM saved WHERE owner = $1 AND name = $2 {LOCK}`, user, name)
 	if err != nil || len(found) == 0 {
 		return savedRow{Feed: author.Feed{User: user, Name: name}}, err
 	}
 	return found[0], nil
 }
 
-func writeSaved(ctx context.Context, c Conn, f author.Feed, d author.Saving) error {
+func writeSaved(ctx context.Context, c Conn, f author.Feed, d author.Saving, written bool) error {
 	_, err := c.Exec(ctx, `UPDATE saved SET version = $1, told = $2, saved_at = $3, type = $4, size = $5, hash = $6, gone = false,
-			title = $7, items = $8 WHERE owner = $9 AND name = $10`,
-		f.Version, f.Told, ms(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), f.User, f.Name)
+			title = $7, items = $8, written = $9 WHERE owner = $10 AND name = $11`,
+		f.Version, f.Told, ms(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), written, f.User, f.Name)
 	if err != nil {
 		return err
 	}

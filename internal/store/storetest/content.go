@@ -31,6 +31,7 @@ func contentTests() map[string]func(*testing.T, *env) {
 		"FollowingFindsANameWithAndWithoutItsSlash":               followingSlash,
 		"FollowingObeysItsLimit":                                  followingLimit,
 		"FollowingFindsTheFeedsOfANamesOwnHostFirst":              followingOwn,
+		"WhatIsFollowedUnderAnAddressIsListedInOrder":             followedUnder,
 		"ANameThatATopicGivesUpIsNotFoundAnyMore":                 followingRenamed,
 		"WhatAnUnknownTopicSaysOfItselfIsNoTrouble":               aboutOfNobody,
 		"AClaimedPartAndARetryKnowWhetherTheirTopicIsFullAndMore": fullWithClaims,
@@ -338,6 +339,27 @@ func followingLive(t *testing.T, e *env) {
 	e.following(t, []string{home, "http://127.0.0.1/b"}, 10, home, "http://127.0.0.1/a")
 	e.now = s.ExpiresAt
 	e.following(t, []string{home, "http://127.0.0.1/b"}, 10)
+}
+
+func followedUnder(t *testing.T, e *env) {
+	const base = "http://127.0.0.1/alice/category/"
+	feeds := []string{base + "c%23/rss.xml", base + "go/feed.atom", base + "go/rss.xml", base + "\u65e5/rss.xml"}
+	for _, u := range append([]string{"http://127.0.0.1/alice/rss.xml", "http://127.0.0.1/alice/categoryx", "http://127.0.0.1/bob/category/go/rss.xml"}, feeds...) {
+		e.followers(t, u, 1)
+	}
+	must(t, e.RecordPing(e.ctx, base+"nobody/rss.xml", e.now, e.now, nil))
+	under := func(after string, limit int, want ...string) {
+		t.Helper()
+		got, err := e.FollowedUnder(e.ctx, base, after, e.now, limit)
+		must(t, err)
+		same(t, "after "+after, got, want)
+	}
+	under("", 0, feeds...)
+	under("", 2, feeds[:2]...)
+	under(feeds[1], 1000, feeds[2:]...)
+	under(feeds[3], 1000)
+	e.now = e.in(26 * time.Hour)
+	under("", 1000)
 }
 
 func followingSlash(t *testing.T, e *env) {

@@ -56,4 +56,5 @@ func Migrated(t *testing.T, s hub.Store) {
 	same(t, "to tell", len(page), 2)
 	e.announce(t, e.listed("first"))
 	e.counted(t, 1)
+	same(t, "the first post", e.publish(t, "alice", "One").ID, int64(1))
 }

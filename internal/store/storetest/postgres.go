@@ -127,3 +127,11 @@ func execute(address, text string) error {
 	_, err = conn.Exec(ctx, text)
 	return err
 }
+
+// Execute runs SQL on a database that [Postgres] gave.
+func Execute(t testing.TB, address, text string) {
+	t.Helper()
+	if err := execute(address, text); err != nil {
+		t.Fatal(err)
+	}
+}

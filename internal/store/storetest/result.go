@@ -120,6 +120,9 @@ func outcomes(e *env) map[string]outcome {
 		"RaisedLowersNothing": {owed(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.Tries, s.NextAt = 0, e.now
 		}},
+		// A retry that began after the change told of it while the page was being read.
+		"RaisedToWhatHasArrivedMeanwhileOwesNothing": {func(s *hub.Subscription) { s.Owed, s.Sent = 4, 5 },
+			hub.Result{Version: 5, Outcome: hub.Raised}, func(*hub.Subscription) {}},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,6 +179,11 @@ func hearByName(t *testing.T, s *stream) {
 	must(t, err)
 	slices.Sort(named)
 	same(t, "named", named, []string{feedURL(1), feedURL(2), feedURL(3)})
+	for _, c := range []struct{ prefix, after, want string }{{feedURL(2)[:len(feedURL(2))-1], "", feedURL(2)}, {feedURL(2), feedURL(2), ""}, {feedURL(2) + "x", "", ""}} {
+		under, err := s.SourcesUnder(s.ctx, c.prefix, c.after, 10)
+		must(t, err)
+		same(t, "under "+c.prefix, strings.Join(under, " "), c.want)
+	}
 	for _, url := range []string{"", feedURL(4), "\x00", "\xff"} {
 		heard, err := s.HearSources(s.ctx, url, "ping", s.now)
 		same(t, url, []any{len(heard), err}, []any{0, error(nil)})
@@ -196,6 +202,8 @@ func hearNobody(t *testing.T, s *stream) {
 	for _, src := range []river.Source{left, gone} {
 		heard, err := s.HearSources(s.ctx, src.URL, "ping", s.now)
 		same(t, src.URL, []any{len(heard), err}, []any{0, error(nil)})
+		under, err := s.SourcesUnder(s.ctx, src.URL, "", 10)
+		same(t, src.URL, []any{len(under), err}, []any{0, error(nil)})
 		got := s.sourceNow(src.ID)
 		same(t, src.URL, []any{got.NextAt, got.HeardAt}, []any{time.Time{}, time.Time{}})
 	}

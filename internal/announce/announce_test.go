@@ -1,0 +1,357 @@
+package announce
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// rows are a Store in memory.
+type rows struct {
+	mu     sync.Mutex
+	all    map[Key]Owed
+	events []event.Event
+}
+
+func (r *rows) ChangeSinks(_ context.Context, keys []Key, change func(*Owed, bool) (Verdict, []event.Event)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range keys {
+		o, found := r.all[k]
+		o.Key = k
+		v, events := change(&o, found)
+		switch v {
+		case Keep:
+			r.all[k] = o
+		case Delete:
+			delete(r.all, k)
+		}
+		r.events = append(r.events, events...)
+	}
+	return nil
+}
+
+func (r *rows) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all)
+}
+
+// told is what the log says, oldest first.
+func (r *rows) told() []event.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events)
+}
+
+func (r *rows) ClaimSinks(_ context.Context, now, until time.Time, limit int, lease int64) ([]Owed, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []Owed
+	for k, o := range r.all {
+		if len(list) < limit && !o.DueAt.IsZero() && !o.DueAt.After(now) {
+			o.Lease, o.DueAt = lease, until
+			r.all[k] = o
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
+
+func (r *rows) Sinks(_ context.Context, q Query) ([]Owed, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []Owed
+	for _, o := range r.all {
+		after := fmt.Sprint(o.Key) > fmt.Sprint(q.After)
+		if after && (!q.Owing || o.Told < o.Version) && (q.User == "" || q.User == o.User) {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b Owed) int { return compare(a.Key, b.Key) })
+	return list, nil
+}
+
+func compare(a, b Key) int {
+	if fmt.Sprint(a) < fmt.Sprint(b) {
+		return -1
+	}
+	return 1
+}
+
+func (r *rows) NextSink(context.Context) (next time.Time, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range r.all {
+		if !o.DueAt.IsZero() && (next.IsZero() || o.DueAt.Before(next)) {
+			next = o.DueAt
+		}
+	}
+	return next, nil
+}
+
+func (r *rows) one() Owed {
+	list, _ := r.Sinks(context.Background(), Query{})
+	if len(list) == 0 {
+		return Owed{}
+	}
+	return list[0]
+}
+
+// world is an announcer whose sinks answer what a test says.
+type world struct {
+	*Announcer
+	rows   *rows
+	mu     sync.Mutex
+	sent   []string // "seconds since the start: kind version"
+	answer func(n int, s Sink, v News) (string, error)
+	begun  time.Time
+	sinks  []Sink
+}
+
+func newWorld(t *testing.T, sinks ...string) *world {
+	t.Helper()
+	w := &world{rows: &rows{all: map[Key]Owed{}}, begun: time.Now()}
+	for _, text := range sinks {
+		s, err := ParseSink(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.sinks = append(w.sinks, s)
+	}
+	w.Announcer = &Announcer{
+		Store: w.rows, Send: w, Bus: event.NewBus(1),
+		Sinks: func(context.Context, string) ([]Sink, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return slices.Clone(w.sinks), nil
+		},
+	}
+	return w
+}
+
+func (w *world) Send(_ context.Context, s Sink, n News) (string, error) {
+	w.mu.Lock()
+	w.sent = append(w.sent, fmt.Sprintf("%d: %s %d", int(time.Since(w.begun).Seconds()), s.Kind, n.Version))
+	i := len(w.sent)
+	w.mu.Unlock()
+	if w.answer == nil {
+		return "Thanks.", nil
+	}
+	return w.answer(i, s, n)
+}
+
+func (w *world) log() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.sent)
+}
+
+func (w *world) save(t *testing.T, version int64) {
+	t.Helper()
+	err := w.Saved(t.Context(), News{User: "ann", Topic: "http://me/ann/rss.xml", Name: "Ann", Version: version, SavedAt: time.Now()})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// during runs the announcer in a bubble while f runs.
+func during(t *testing.T, f func(t *testing.T, w *world), sinks ...string) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, sinks...)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.Run(ctx) }()
+		f(t, w)
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+const cloud = "rsscloud http://hub.example/rsscloud/ping"
+
+func TestASavedVersionIsToldToEachSinkOnce(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.save(t, 1)
+		w.save(t, 1)
+		time.Sleep(time.Hour)
+		got := w.log()
+		slices.Sort(got)
+		if d := cmp.Diff([]string{"0: rsscloud 1", "0: websub 1"}, got); d != "" {
+			t.Error(d)
+		}
+		if o := w.rows.one(); o.Told != 1 || !o.DueAt.IsZero() || !o.OK || o.Last != "Thanks." || o.Lease != 0 {
+			t.Errorf("kept: %+v", o)
+		}
+		if e := w.rows.told()[0]; e.Kind != event.KindSink || !e.OK || e.Peer != "hub.example" {
+			t.Errorf("the log says %+v", e)
+		}
+	}, cloud, "websub http://hub.example/hub")
+}
+
+func TestASinkThatCannotBeReachedIsTriedAfterGrowingWaitsForAWeek(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
+		w.save(t, 1)
+		time.Sleep(10 * 24 * time.Hour)
+		got := w.log()
+		want := []string{"0: rsscloud 1", "5: rsscloud 1", "35: rsscloud 1", "155: rsscloud 1", "755: rsscloud 1", "4355: rsscloud 1", "25955: rsscloud 1", "112355: rsscloud 1"}
+		if d := cmp.Diff(want, got[:min(len(got), len(want))]); d != "" {
+			t.Error(d)
+		}
+		if len(got) != len(want)+5 {
+			t.Errorf("it was tried %d times in ten days", len(got))
+		}
+		if o := w.rows.one(); !o.GaveUp || !o.DueAt.IsZero() || o.Last != "Nobody is there." {
+			t.Errorf("kept: %+v", o)
+		}
+		w.save(t, 2)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if again := w.log(); len(again) != len(got)+1 {
+			t.Errorf("after the next save there are %d tries, from %d", len(again), len(got))
+		}
+	}, cloud)
+}
+
+func TestASinkThatSaysNoIsAskedThreeTimes(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Refused, "Not you.") }
+		w.save(t, 1)
+		time.Sleep(24 * time.Hour)
+		if d := cmp.Diff([]string{"0: rsscloud 1", "5: rsscloud 1", "35: rsscloud 1"}, w.log()); d != "" {
+			t.Error(d)
+		}
+		if n, err := w.Retry(t.Context(), "http://hub.example/rsscloud/ping"); n != 1 || err != nil {
+			t.Errorf("retried %d, %v", n, err)
+		}
+		if n, err := w.Retry(t.Context(), "http://other.example/"); n != 0 || err != nil {
+			t.Errorf("of another sink, retried %d, %v", n, err)
+		}
+		time.Sleep(time.Second)
+		if n := len(w.log()); n != 4 {
+			t.Errorf("%d tries when the operator wanted one more", n)
+		}
+	}, cloud)
+}
+
+func TestASinkIsLeftAloneForAsLongAsItAsks(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(n int, _ Sink, _ News) (string, error) {
+			if n == 1 {
+				return "", &fault.Error{Code: fault.Unreadable, Msg: "Later.", RetryAfter: 100 * time.Second}
+			}
+			return "", nil
+		}
+		w.save(t, 1)
+		time.Sleep(time.Minute)
+		w.save(t, 2)
+		time.Sleep(time.Hour)
+		if d := cmp.Diff([]string{"0: rsscloud 1", "100: rsscloud 2"}, w.log()); d != "" {
+			t.Error(d)
+		}
+	}, cloud)
+}
+
+func TestAVersionThatIsSavedWhileASinkIsToldIsToldNext(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(n int, _ Sink, _ News) (string, error) {
+			time.Sleep(10 * time.Second)
+			return "", nil
+		}
+		for v := range int64(5) {
+			w.save(t, v+1)
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Hour)
+		if d := cmp.Diff([]string{"0: rsscloud 1", "10: rsscloud 5"}, w.log()); d != "" {
+			t.Error(d)
+		}
+	}, cloud)
+}
+
+func TestASinkThatWasTakenOutIsForgotten(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
+		w.save(t, 1)
+		time.Sleep(time.Second)
+		w.mu.Lock()
+		w.sinks = nil
+		w.mu.Unlock()
+		time.Sleep(time.Hour)
+		if n := len(w.log()); n != 1 || w.rows.count() != 0 {
+			t.Errorf("%d tries, %d rows", n, w.rows.count())
+		}
+	}, cloud)
+}
+
+func TestOurOwnDoorsAreNeverTold(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.Own = func(url string) bool { return url == "http://hub.example/rsscloud/ping" }
+		w.save(t, 1)
+		time.Sleep(time.Hour)
+		if n := len(w.log()); n != 0 || w.rows.count() != 0 {
+			t.Errorf("%d tries, %d rows", n, w.rows.count())
+		}
+	}, cloud)
+}
+
+func TestOneSlowHostHoldsUpNobodyElse(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(_ int, s Sink, _ News) (string, error) {
+			if s.Kind == RSSCloud {
+				time.Sleep(29 * time.Second)
+			}
+			return "", nil
+		}
+		for i := range 40 {
+			err := w.Saved(t.Context(), News{User: fmt.Sprint("user", i), Topic: "http://me/", Version: 1, SavedAt: time.Now()})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(28 * time.Second)
+		slow, quick := 0, 0
+		for _, s := range w.log() {
+			if s == "0: rsscloud 1" {
+				slow++
+			} else {
+				quick++
+			}
+		}
+		if slow != 4 || quick != 40 {
+			t.Errorf("%d under way at the slow host, %d told elsewhere", slow, quick)
+		}
+	}, cloud, "websub http://quick.example/hub")
+}
+
+func TestWhatIsOwedIsToldByTheNextProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, cloud)
+		w.save(t, 1) // and the process dies
+		next := newWorld(t, cloud)
+		next.Store = w.rows
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		if err := next.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]string{"0: rsscloud 1"}, next.log()); d != "" {
+			t.Error(d)
+		}
+	})
+}

@@ -1,0 +1,22 @@
+package api
+
+import (
+	"net/http"
+
+	"cloudburst/internal/fault"
+)
+
+// doctor looks at the installation, which may take some seconds.
+func (s *Server) doctor(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	if s.Doctor == nil {
+		return fault.New(fault.Unsupported, "This server cannot look at itself.")
+	}
+	found, err := s.Doctor(r.Context())
+	if err != nil {
+		return err
+	}
+	return ok(w, found)
+}

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// Files are what people put beside their posts; *author.Files is one.
+type Files interface {
+	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
+	Path(f author.File) string
+	List(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
+	// Remove removes a file; fault.Conflict while a post uses it, unless sure.
+	Remove(ctx context.Context, user, hash string, sure bool) error
+	// Describe finds out the type and the length of a file, here or elsewhere.
+	Describe(ctx context.Context, address string) (author.Enclosure, error)
+}
+
+// describeWithin is how long a post waits for what is known of its files.
+const describeWithin = 10 * time.Second
+
+// describe finds out what a request does not say of the files that it names. What nobody
+// knows stays so: the post is more than its files.
+func (s *Server) describe(ctx context.Context, in *client.PostChange) {
+	if s.Options.Files == nil || in.Enclosures == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, describeWithin)
+	defer cancel()
+	list := *in.Enclosures
+	for i := range list {
+		e := &list[i]
+		if e.Type != "" && e.Length > 0 || i >= author.MaxEnclosures {
+			continue
+		}
+		known, err := s.Options.Files.Describe(ctx, e.URL)
+		if err != nil {
+			continue
+		}
+		if e.Type == "" {
+			e.Type = known.Type
+		}
+		if e.Length == 0 {
+			e.Length = known.Length
+		}
+		if e.Duration == 0 {
+			e.Duration = known.Duration
+		}
+	}
+}
+
+// uploadLongest is how long a file may take on its way in.
+const uploadLongest = time.Hour
+
+func (s *Server) withFiles() (Files, error) {
+	if s.Options.Files == nil {
+		return nil, fault.New(fault.Unsupported, "This server keeps no files.")
+	}
+	return s.Options.Files, nil
+}
+
+func (s *Server) files(c *postCall) error {
+	files, err := s.withFiles()
+	if err != nil {
+		return err
+	}
+	p := readParams(c.r, "after", "limit")
+	limit, after := p.limit(), p.text("after")
+	if p.err != nil {
+		return p.err
+	}
+	var last *author.File
+	if after != "" {
+		at, hash, ok := strings.Cut(after, ".")
+		n, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || !ok {
+			return fault.New(fault.Invalid, "after is %q: it needs what \"next\" of the page before says.", cut(after, 100))
+		}
+		last = &author.File{User: c.user, Hash: hash, AddedAt: time.UnixMicro(n).UTC()}
+	}
+	rows, err := files.List(c.ctx(), c.user, last, limit)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Files []client.File `json:"files"`
+		Next  string        `json:"next,omitempty"`
+	}{Files: make([]client.File, len(rows))}
+	for i, f := range rows {
+		page.Files[i] = s.fileOf(files, f)
+	}
+	if len(rows) == limit {
+		f := rows[len(rows)-1]
+		page.Next = fmt.Sprintf("%d.%s", f.AddedAt.UnixMicro(), f.Hash)
+	}
+	return ok(c.w, page)
+}
+
+func (s *Server) fileOf(files Files, f author.File) client.File {
+	path := files.Path(f)
+	return client.File{URL: s.origin() + path, Path: path, Hash: f.Hash, Name: f.Name, Type: f.Type, Size: f.Size,
+		Width: f.Width, Height: f.Height, AddedAt: milli(f.AddedAt)}
+}
+
+// putFile takes a file: the body itself, or one part of a form.
+func (s *Server) putFile(c *postCall) error {
+	files, err := s.withFiles()
+	if err != nil {
+		return err
+	}
+	p := readParams(c.r, "name")
+	name := p.text("name")
+	if p.err != nil {
+		return p.err
+	}
+	// Without a connection (in process) there is no deadline to set.
+	rc, end := http.NewResponseController(c.w), time.Now().Add(uploadLongest)
+	_, _ = rc.SetReadDeadline(end), rc.SetWriteDeadline(end.Add(time.Minute))
+	body, kind := io.Reader(c.r.Body), c.r.Header.Get("Content-Type")
+	media, values, err := mime.ParseMediaType(kind)
+	if err == nil && media == "multipart/form-data" {
+		part, err := filePart(multipart.NewReader(c.r.Body, values["boundary"]))
+		if err != nil {
+			return err
+		}
+		body, kind = part, part.Header.Get("Content-Type")
+		if name == "" {
+			name = part.FileName()
+		}
+		media, _, _ = mime.ParseMediaType(kind) // "" is a type that nobody knows
+	}
+	if _, values, err := mime.ParseMediaType(c.r.Header.Get("Content-Disposition")); err == nil && name == "" {
+		name = values["filename"]
+	}
+	if media == "application/octet-stream" || media == "application/x-www-form-urlencoded" { // the latter is what curl says of anything
+		kind = ""
+	}
+	f, err := files.Put(c.ctx(), c.user, name, kind, body)
+	if err != nil {
+		return err
+	}
+	writeJSON(c.w, http.StatusCreated, s.fileOf(files, f))
+	return nil
+}
+
+// filePart is the first part of a form that is a file.
+func filePart(r *multipart.Reader) (*multipart.Part, error) {
+	for range 100 {
+		part, err := r.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, fault.New(fault.Invalid, "There is no file in the form.")
+		case err != nil:
+			return nil, fault.Wrap(fault.Invalid, err, "The form cannot be read")
+		case part.FileName() != "":
+			return part, nil
+		}
+	}
+	return nil, fault.New(fault.Invalid, "There are too many fields before the file.")
+}
+
+func (s *Server) removeFile(c *postCall) error {
+	files, err := s.withFiles()
+	if err != nil {
+		return err
+	}
+	p := readParams(c.r, "sure")
+	sure := p.truth("sure")
+	if p.err != nil {
+		return p.err
+	}
+	hash := c.r.PathValue("hash")
+	if err := files.Remove(c.ctx(), c.user, hash, sure); err != nil {
+		return err
+	}
+	return ok(c.w, struct {
+		Removed string `json:"removed"`
+	}{hash})
+}

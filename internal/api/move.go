@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/transfer"
+)
+
+// Moves takes everything of an author out, and in; *transfer.Transfer is one.
+type Moves interface {
+	Export(ctx context.Context, user string, w io.Writer, progress transfer.Progress) (transfer.Manifest, error)
+	Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error)
+}
+
+// moveRoutes are the doors by which authors move in and out.
+func (s *Server) moveRoutes() []route {
+	return []route{
+		{"GET", "/v1/users/{user}/export", s.moving(s.exportUser)},
+		{"POST", "/v1/users/{user}/import", s.moving(s.importUser)},
+	}
+}
+
+// moving is a door that needs Moves, and a user.
+func (s *Server) moving(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
+	return s.accounts(func(w http.ResponseWriter, r *http.Request) error {
+		if s.Moves == nil {
+			return fault.New(fault.Unsupported, "Nobody writes on this server.")
+		}
+		if p := readParams(r); p.err != nil {
+			return p.err
+		}
+		u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
+		if err != nil {
+			return err
+		}
+		return handle(w, r, u.Name)
+	})
+}
+
+// exportUser streams everything of a user as one archive.
+func (s *Server) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
+	out := &moveOut{s: s, w: w}
+	if _, err := s.Moves.Export(r.Context(), user, out, nil); err != nil {
+		if !out.begun {
+			return err
+		}
+		return s.broken(r, err)
+	}
+	w.Header().Set("X-Complete", "true")
+	return nil
+}
+
+// moveOut begins the answer with the first bytes, so that what fails before is an error like others.
+type moveOut struct {
+	s     *Server
+	w     http.ResponseWriter
+	begun bool
+}
+
+func (o *moveOut) Write(b []byte) (int, error) {
+	if !o.begun {
+		o.begun = true
+		o.w.Header().Set("Trailer", "X-Complete")
+		o.w.Header().Set("Content-Type", "application/zip")
+	}
+	o.s.extend(o.w)
+	return o.w.Write(b)
+}
+
+// importUser takes in a file that is sent. While that goes on it tells how far it is.
+func (s *Server) importUser(w http.ResponseWriter, r *http.Request, user string) error {
+	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "The upload cannot be kept while it is checked")
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	size, err := io.Copy(spool, upload{http.MaxBytesReader(w, r.Body, maxImport), http.NewResponseController(w)})
+	if _, cut := errors.AsType[*http.MaxBytesError](err); cut {
+		return fault.New(fault.Invalid, "The upload is larger than %d GiB; nothing was imported.", maxImport>>30)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "The upload broke off after %d bytes; nothing was imported", size)
+	}
+	tell := &moveSteps{s: s, w: w, enc: json.NewEncoder(w)}
+	tell.enc.SetEscapeHTML(false)
+	res, err := s.Moves.Import(r.Context(), user, spool, size, tell.progress)
+	switch {
+	case err == nil:
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		err = tell.say(map[string]any{"result": client.MoveResult(res)})
+	case !tell.begun && fault.CodeOf(err) == fault.Invalid:
+		return err
+	default:
+		if fault.CodeOf(err) == fault.Internal || fault.CodeOf(err) == fault.Unavailable {
+			s.Log.Error("an import stopped", "user", user, "added", res.Added, "err", err)
+		}
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		cause := err
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			cause = f.Err // its sentence is in ours
+		}
+		err = tell.say(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), cause, "%s", stopped(res, err)))})
+	}
+	if err != nil {
+		return s.broken(r, err)
+	}
+	return nil
+}
+
+// stopped says why an import ended before its time, and what is to be done.
+func stopped(res transfer.Result, err error) string {
+	if res.Added+res.Files == 0 {
+		return fault.Message(err)
+	}
+	return fmt.Sprintf("The import stopped after %d posts and %d files; running it again is safe. %s", res.Added, res.Files, fault.Message(err))
+}
+
+// moveEvery is how often an import says how far it is.
+const moveEvery = 100 * time.Millisecond
+
+// moveSteps are the lines of an answer that tell how far an import is.
+type moveSteps struct {
+	s     *Server
+	w     http.ResponseWriter
+	enc   *json.Encoder
+	mu    sync.Mutex
+	begun bool
+	last  time.Time
+	phase string
+}
+
+func (m *moveSteps) progress(phase string, done, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if phase == m.phase && now.Sub(m.last) < moveEvery && done < total {
+		return
+	}
+	// Nothing is said before the file is known to be good: then there can still be an error with a status.
+	if phase == transfer.PhaseCheck {
+		return
+	}
+	m.phase, m.last = phase, now
+	if !m.begun {
+		m.begun = true
+		m.w.Header().Set("Content-Type", "application/x-ndjson")
+	}
+	_ = m.say(map[string]any{"phase": phase, "done": done, "total": total}) // the import goes on when nobody listens
+}
+
+func (m *moveSteps) say(v any) error {
+	m.s.extend(m.w)
+	if err := m.enc.Encode(v); err != nil {
+		return err
+	}
+	return http.NewResponseController(m.w).Flush()
+}

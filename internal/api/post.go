@@ -1,0 +1,352 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/announce"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// Posts are what people write here; *author.Posts is one.
+type Posts interface {
+	Save(ctx context.Context, e author.Edit) (author.Post, error)
+	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
+	Undo(ctx context.Context, user string, id int64, door string) (author.Post, error)
+	Get(ctx context.Context, user string, id int64) (author.Post, error)
+	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
+	Preview(c author.Content) (author.Content, author.Measure, error)
+	Writer(ctx context.Context, user string) (author.Writer, error)
+	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
+	Address(p author.Post) string
+}
+
+// postRoute is a door to what one user writes. It is the same for the operator and for a
+// program of that user, whose token has one of the scopes.
+type postRoute struct {
+	method, path string
+	scopes       []string
+	handle       func(*Server, *postCall) error
+}
+
+// postRoutes are the doors to posts, files and profiles. To see what was written includes
+// drafts, so a token that only reads feeds does not open it.
+func postRoutes() []postRoute {
+	writes := []string{scopeCreate, scopeUpdate, scopeDelete}
+	return []postRoute{
+		{"GET", "/v1/users/{user}/posts", writes, (*Server).posts},
+		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, (*Server).createPost},
+		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, (*Server).previewPost},
+		{"GET", "/v1/users/{user}/posts/{id}", writes, (*Server).post},
+		{"PATCH", "/v1/users/{user}/posts/{id}", []string{scopeUpdate}, (*Server).changePost},
+		{"DELETE", "/v1/users/{user}/posts/{id}", []string{scopeDelete}, (*Server).deletePost},
+		{"POST", "/v1/users/{user}/posts/{id}/undo", []string{scopeUpdate, scopeDelete}, (*Server).undoPost},
+		{"GET", "/v1/users/{user}/profile", writes, (*Server).profile},
+		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, (*Server).setProfile},
+		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (*Server).files},
+		{"POST", "/v1/users/{user}/media", []string{scopeMedia}, (*Server).putFile},
+		{"DELETE", "/v1/users/{user}/media/{hash}", []string{scopeDelete}, (*Server).removeFile},
+	}
+}
+
+// postCall is one request about what one user writes.
+type postCall struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	user   string
+	public bool // not the operator
+}
+
+func (c *postCall) ctx() context.Context { return c.r.Context() }
+
+// door is how the log calls the way in.
+func (c *postCall) door() string {
+	if c.public {
+		return "api"
+	}
+	return door
+}
+
+// operatorPosts are the routes as the operator has them.
+func (s *Server) operatorPosts() []route {
+	var list []route
+	for _, to := range postRoutes() {
+		list = append(list, route{to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
+			if s.Options.Posts == nil || s.Options.Accounts == nil {
+				return fault.New(fault.Unsupported, "Nobody writes posts on this server.")
+			}
+			u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
+			if err != nil {
+				return err
+			}
+			return to.handle(s, &postCall{w: w, r: r, user: u.Name})
+		}})
+	}
+	return list
+}
+
+// id is the number in the path.
+func (c *postCall) id() (int64, error) {
+	text := c.r.PathValue("id")
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, fault.New(fault.Invalid, "%q is no id: it needs a number.", cut(text, 100))
+	}
+	return id, nil
+}
+
+// base is the revision that If-Match names; 0: any.
+func (c *postCall) base() (int64, error) {
+	text := strings.TrimSpace(c.r.Header.Get("If-Match"))
+	if text == "" || text == "*" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(strings.Trim(text, `"`), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fault.New(fault.Invalid, "If-Match is %s: it needs the post's revision, as its ETag has it.", cut(text, 100))
+	}
+	return n, nil
+}
+
+// plain reads a request that has no parameters.
+func (c *postCall) plain() (id int64, err error) {
+	if p := readParams(c.r); p.err != nil {
+		return 0, p.err
+	}
+	return c.id()
+}
+
+// answerPost answers with a post. What If-Match did not want is 412.
+func (s *Server) answerPost(c *postCall, status int, base int64, p author.Post, err error) error {
+	if err != nil && base > 0 && fault.CodeOf(err) == fault.Conflict {
+		message := err.Error()
+		if c.public {
+			message = fault.Message(err)
+		}
+		writeFault(c.w, http.StatusPreconditionFailed, err, message)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("ETag", strconv.Quote(strconv.FormatInt(p.Revision, 10)))
+	if status == http.StatusCreated {
+		c.w.Header().Set("Location", fmt.Sprintf("/v1/users/%s/posts/%d", p.User, p.ID))
+	}
+	writeJSON(c.w, status, s.postOf(p))
+	return nil
+}
+
+func (s *Server) posts(c *postCall) error {
+	p := readParams(c.r, "state", "category", "match", "since", "before", "after", "limit")
+	q := author.PostQuery{User: c.user, State: author.State(p.text("state")), Match: p.text("match"), Category: p.text("category"),
+		Since: p.time("since"), Before: p.time("before"), Limit: p.limit()}
+	after := p.text("after")
+	if p.err != nil {
+		return p.err
+	}
+	switch q.State {
+	case "", author.Draft, author.Scheduled, author.Published, author.Deleted:
+	default:
+		return fault.New(fault.Invalid, "state is %q: it needs one of draft, scheduled, published, deleted.", cut(string(q.State), 100))
+	}
+	if q.Category != "" || !q.Since.IsZero() || !q.Before.IsZero() {
+		if q.State != "" && q.State != author.Published {
+			return fault.New(fault.Invalid, "category, since and before are of published posts; leave state out.")
+		}
+		q.State = author.Published
+	}
+	if q.Category != "" {
+		if q.Category = author.CategoryName(q.Category); q.Category == "" {
+			return fault.New(fault.Invalid, "category has neither a letter nor a digit.")
+		}
+	}
+	if after != "" {
+		var err error
+		if q.After, err = postCursor(c.user, after); err != nil {
+			return err
+		}
+	}
+	rows, err := s.Posts.List(c.ctx(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Posts []client.Post `json:"posts"`
+		Next  string        `json:"next,omitempty"`
+	}{Posts: make([]client.Post, len(rows))}
+	for i, row := range rows {
+		page.Posts[i] = s.postOf(row)
+	}
+	if len(rows) == q.Limit {
+		page.Next = cursorOf(rows[len(rows)-1])
+	}
+	return ok(c.w, page)
+}
+
+// cursorOf is what the next page begins after.
+func cursorOf(p author.Post) string {
+	return fmt.Sprintf("%d.%d.%d", microOf(p.PublishedAt), microOf(p.UpdatedAt), p.ID)
+}
+
+func microOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func postCursor(user, text string) (*author.Post, error) {
+	parts := strings.Split(text, ".")
+	var n [3]int64
+	for i := range n {
+		var err error
+		if len(parts) != 3 {
+			err = strconv.ErrSyntax
+		} else {
+			n[i], err = strconv.ParseInt(parts[i], 10, 64)
+		}
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "after is %q: it needs what \"next\" of the page before says.", cut(text, 100))
+		}
+	}
+	at := func(micro int64) time.Time {
+		if micro == 0 {
+			return time.Time{}
+		}
+		return time.UnixMicro(micro).UTC()
+	}
+	return &author.Post{User: user, PublishedAt: at(n[0]), UpdatedAt: at(n[1]), ID: n[2]}, nil
+}
+
+func (s *Server) createPost(c *postCall) error {
+	if p := readParams(c.r); p.err != nil {
+		return p.err
+	}
+	var in client.PostChange
+	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+		return err
+	}
+	s.describe(c.ctx(), &in)
+	e := editOf(c, &in)
+	if e.To == "" {
+		e.To = author.Published
+	}
+	if e.Key = c.r.Header.Get("Idempotency-Key"); len(c.r.Header.Values("Idempotency-Key")) > 1 {
+		return fault.New(fault.Invalid, "The header Idempotency-Key is there more than once.")
+	}
+	p, err := s.Posts.Save(c.ctx(), e)
+	return s.answerPost(c, http.StatusCreated, 0, p, err)
+}
+
+func (s *Server) previewPost(c *postCall) error {
+	if p := readParams(c.r); p.err != nil {
+		return p.err
+	}
+	var in client.PostChange
+	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+		return err
+	}
+	var content author.Content
+	changeContent(&content, &in)
+	content, m, err := s.Posts.Preview(content)
+	if err != nil {
+		return err
+	}
+	return ok(c.w, client.Preview{HTML: content.HTML, Outline: nodesOf(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over})
+}
+
+func (s *Server) post(c *postCall) error {
+	id, err := c.plain()
+	if err != nil {
+		return err
+	}
+	p, err := s.Posts.Get(c.ctx(), c.user, id)
+	return s.answerPost(c, http.StatusOK, 0, p, err)
+}
+
+func (s *Server) changePost(c *postCall) error {
+	id, err := c.plain()
+	if err != nil {
+		return err
+	}
+	base, err := c.base()
+	if err != nil {
+		return err
+	}
+	var in client.PostChange
+	if err := readJSONTo(c.w, c.r, &in, maxPost); err != nil {
+		return err
+	}
+	s.describe(c.ctx(), &in)
+	e := editOf(c, &in)
+	e.ID, e.Base = id, base
+	p, err := s.Posts.Save(c.ctx(), e)
+	return s.answerPost(c, http.StatusOK, base, p, err)
+}
+
+func (s *Server) deletePost(c *postCall) error {
+	id, err := c.plain()
+	if err != nil {
+		return err
+	}
+	base, err := c.base()
+	if err != nil {
+		return err
+	}
+	p, err := s.Posts.Delete(c.ctx(), c.user, id, base, c.door())
+	return s.answerPost(c, http.StatusOK, base, p, err)
+}
+
+func (s *Server) undoPost(c *postCall) error {
+	id, err := c.plain()
+	if err != nil {
+		return err
+	}
+	p, err := s.Posts.Undo(c.ctx(), c.user, id, c.door())
+	return s.answerPost(c, http.StatusOK, 0, p, err)
+}
+
+func (s *Server) profile(c *postCall) error {
+	if p := readParams(c.r); p.err != nil {
+		return p.err
+	}
+	w, err := s.Posts.Writer(c.ctx(), c.user)
+	return answerWriter(c, w, err)
+}
+
+func (s *Server) setProfile(c *postCall) error {
+	if p := readParams(c.r); p.err != nil {
+		return p.err
+	}
+	var in client.Profile
+	if err := readJSON(c.w, c.r, &in); err != nil {
+		return err
+	}
+	if _, err := announce.ParseOwn(in.Sinks); err != nil {
+		return err
+	}
+	w, err := s.Posts.SetProfile(c.ctx(), c.user, func(p *author.Profile) error {
+		*p = author.Profile{Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
+			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, Sinks: in.Sinks}
+		return nil
+	}, c.door())
+	return answerWriter(c, w, err)
+}
+
+func answerWriter(c *postCall, w author.Writer, err error) error {
+	if err != nil {
+		return err
+	}
+	p := w.Profile
+	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
+		Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
+		Sinks: append([]string{}, p.Sinks...),
+	}})
+}

@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/announce"
+	"cloudburst/internal/fault"
+)
+
+// Sinks are the other servers that are told of what is saved; *announce.Announcer is one.
+type Sinks interface {
+	List(ctx context.Context, q announce.Query) ([]announce.Owed, error)
+	Retry(ctx context.Context, sink string) (int, error)
+}
+
+func (s *Server) sinkRoutes() []route {
+	return []route{
+		{"GET", "/v1/sinks", s.listSinks},
+		{"POST", "/v1/sinks/retry", s.retrySinks},
+		{"POST", "/v1/testfeed/tick", s.tick},
+	}
+}
+
+func (s *Server) haveSinks() error {
+	if s.Options.Sinks == nil {
+		return fault.New(fault.Unsupported, "This server tells no others of what is saved here.")
+	}
+	return nil
+}
+
+func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "user", "owing", "after", "limit")
+	q := announce.Query{User: p.text("user"), Limit: p.limit()}
+	owing, after := p.text("owing"), p.text("after")
+	if p.err != nil {
+		return p.err
+	}
+	if err := s.haveSinks(); err != nil {
+		return err
+	}
+	switch owing {
+	case "", "false":
+	case "true":
+		q.Owing = true
+	default:
+		return fault.New(fault.Invalid, "owing is %q: it needs true or false.", cut(owing, 100))
+	}
+	if after != "" {
+		// user, topic, kind and URL: none of the first three has a blank in it
+		part := strings.SplitN(after, " ", 3)
+		if len(part) != 3 {
+			return fault.New(fault.Invalid, "after is %q, not what next of a page before said.", cut(after, 100))
+		}
+		q.After = announce.Key{User: part[0], Topic: part[1], Sink: part[2]}
+	}
+	rows, err := s.Options.Sinks.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Sinks []client.Sink `json:"sinks"`
+		Next  string        `json:"next,omitempty"`
+	}{Sinks: make([]client.Sink, len(rows))}
+	for i, o := range rows {
+		page.Sinks[i] = sinkOf(o)
+	}
+	if len(rows) == q.Limit {
+		last := rows[len(rows)-1]
+		page.Next = last.User + " " + last.Topic + " " + last.Sink
+	}
+	return ok(w, page)
+}
+
+func sinkOf(o announce.Owed) client.Sink {
+	kind, address, _ := strings.Cut(o.Sink, " ")
+	c := client.Sink{
+		Kind: kind, URL: address, User: o.User, Topic: o.Topic, Version: o.Version, Told: o.Told,
+		LastAt: when(o.LastAt), Last: o.Last, OK: o.OK, Tries: o.Tries, NextAt: when(o.DueAt), State: "owed",
+	}
+	switch {
+	case o.GaveUp:
+		c.State = "given-up"
+	case o.Lease != 0:
+		c.State = "telling"
+	case o.Told >= o.Version:
+		c.State = "told"
+	}
+	return c
+}
+
+func (s *Server) retrySinks(w http.ResponseWriter, r *http.Request) error {
+	p := readParams(r, "url")
+	sink := p.text("url")
+	if p.err != nil {
+		return p.err
+	}
+	if err := s.haveSinks(); err != nil {
+		return err
+	}
+	n, err := s.Options.Sinks.Retry(r.Context(), sink)
+	if err != nil {
+		return err
+	}
+	return ok(w, struct {
+		Retried int `json:"retried"`
+	}{n})
+}
+
+// tick has the test feed change.
+func (s *Server) tick(w http.ResponseWriter, r *http.Request) error {
+	if p := readParams(r); p.err != nil {
+		return p.err
+	}
+	if s.Tick == nil {
+		return fault.New(fault.Unsupported, "This server has no test feed.")
+	}
+	at, address, err := s.Tick(r.Context())
+	if err != nil {
+		return err
+	}
+	return ok(w, client.Tick{At: at.UTC().Truncate(time.Millisecond), URL: address})
+}

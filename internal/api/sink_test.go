@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/announce"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// sinkWorld is an announcer in memory, as far as the API looks at it.
+type sinkWorld struct {
+	list    []announce.Owed
+	retried string
+}
+
+func (w *sinkWorld) List(_ context.Context, q announce.Query) ([]announce.Owed, error) {
+	var list []announce.Owed
+	after := q.After == announce.Key{}
+	for _, o := range w.list {
+		if after && (q.User == "" || o.User == q.User) && (!q.Owing || o.Told < o.Version) {
+			list = append(list, o)
+		}
+		after = after || o.Key == q.After
+	}
+	return list[:min(len(list), q.Limit)], nil
+}
+
+func (w *sinkWorld) Retry(_ context.Context, sink string) (int, error) {
+	w.retried = sink
+	return len(w.list), nil
+}
+
+func owed(user string, told int64, change func(o *announce.Owed)) announce.Owed {
+	o := announce.Owed{Key: announce.Key{User: user, Sink: "get http://sink.example/?u={1}", Topic: "http://me.example/" + user + "/rss.xml"}, Version: 2, Told: told}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func TestSinksAreAnsweredAsDescribed(t *testing.T) {
+	t.Parallel()
+	doc, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &sinkWorld{list: []announce.Owed{
+		owed("ann", 2, func(o *announce.Owed) { o.LastAt, o.Last, o.OK = start(), "Thanks.", true }),
+		owed("bob", 1, func(o *announce.Owed) { o.DueAt, o.Tries, o.LastAt, o.Last = start(), 2, start(), "It said no." }),
+		owed("cid", 0, func(o *announce.Owed) { o.GaveUp = true }),
+		owed("dan", 0, func(o *announce.Owed) { o.Lease, o.DueAt = 7, start() }),
+	}}
+	_, srv := serveWith(t, Options{Hub: newWorld(), Sinks: w, Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
+		return start(), "http://me.example/test/rss.xml", nil
+	}})
+	for _, tt := range []struct {
+		method, path string
+		status       int
+		says         string
+	}{
+		{"GET", "/v1/sinks", 200, `"state":"given-up"`},
+		{"GET", "/v1/sinks?user=ann", 200, `"state":"told"`},
+		{"GET", "/v1/sinks?owing=true&limit=1", 200, `"state":"owed"`},
+		{"GET", "/v1/sinks?owing=true&user=dan", 200, `"state":"telling"`},
+		{"GET", "/v1/sinks?owing=smoke", 400, "true or false"},
+		{"GET", "/v1/sinks?after=smoke", 400, "next of a page"},
+		{"GET", "/v1/sinks?x=1", 400, "not known"},
+		{"POST", "/v1/sinks/retry?url=http://sink.example/", 200, `"retried":4`},
+		{"POST", "/v1/testfeed/tick", 200, "test/rss.xml"},
+	} {
+		res, body := do(t, srv, tt.method, tt.path, "", "")
+		if res.StatusCode != tt.status || !strings.Contains(body, tt.says) {
+			t.Errorf("%s %s: %d %s", tt.method, tt.path, res.StatusCode, body)
+		}
+		path, _, _ := strings.Cut(tt.path, "?")
+		if err := checkAnswer(doc, tt.method, path, res, body); err != nil {
+			t.Errorf("%s %s: %v\n%s", tt.method, tt.path, err, body)
+		}
+	}
+	if w.retried != "http://sink.example/" {
+		t.Errorf("retried %q", w.retried)
+	}
+}
+
+func TestAServerWithoutSinksOrTestFeedSaysSo(t *testing.T) {
+	t.Parallel()
+	_, srv := serve(t, newWorld())
+	for path, method := range map[string]string{"/v1/sinks": "GET", "/v1/sinks/retry": "POST", "/v1/testfeed/tick": "POST"} {
+		if res, body := do(t, srv, method, path, "", ""); res.StatusCode != 501 {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+	_, srv = serveWith(t, Options{Hub: newWorld(), Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
+		return time.Time{}, "", fault.New(fault.Conflict, "No server runs.")
+	}})
+	if res, body := do(t, srv, "POST", "/v1/testfeed/tick", "", ""); res.StatusCode != 409 {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+func TestSinksAreListedOverPages(t *testing.T) {
+	t.Parallel()
+	w := &sinkWorld{}
+	for i := range 1100 {
+		w.list = append(w.list, owed(fmt.Sprintf("user%04d", i), 0, nil))
+	}
+	c, _ := serveWith(t, Options{Hub: newWorld(), Sinks: w, Bus: event.NewBus(1)})
+	n := 0
+	for s, err := range c.Sinks(t.Context(), client.SinkQuery{Owing: true}) {
+		if err != nil || s.User != w.list[n].User || s.URL != "http://sink.example/?u={1}" {
+			t.Fatalf("row %d is %+v, %v", n, s, err)
+		}
+		n++
+	}
+	if n != len(w.list) {
+		t.Errorf("%d of %d are listed", n, len(w.list))
+	}
+	if got, err := c.RetrySinks(t.Context(), ""); got != n || err != nil {
+		t.Errorf("retried %d, %v", got, err)
+	}
+}

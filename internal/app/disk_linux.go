@@ -1,0 +1,15 @@
+package app
+
+import "syscall"
+
+// diskOf is how much room there is for this user, of how much, and the kind of a file
+// system on which a database is not safe; "" for all others.
+func diskOf(dir string) (free, size uint64, kind string) {
+	var s syscall.Statfs_t
+	if syscall.Statfs(dir, &s) != nil {
+		return 0, 0, ""
+	}
+	kinds := map[uint32]string{0x6969: "nfs", 0x517b: "smb", 0xff534d42: "cifs", 0xfe534d42: "smb2", 0x01021997: "9p", 0x65735546: "fuse", 0x5346414f: "afs", 0x00c36400: "ceph"}
+	unit := uint64(s.Bsize)
+	return s.Bavail * unit, s.Blocks * unit, kinds[uint32(s.Type)]
+}

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/certs"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/gateway"
+)
+
+// acmeTimeout bounds one request to the authority.
+const acmeTimeout = 30 * time.Second
+
+// streamsMost bounds what one connection may ask for at the same time, over HTTP/2.
+const streamsMost = 100
+
+// front is how the public listener speaks TLS.
+type front struct {
+	config *tls.Config
+	acme   *certs.ACME // nil: the certificate is in files
+}
+
+// newFront makes it from the settings; nil without TLS. Its errors are about them.
+func (a *App) newFront() (*front, error) {
+	c := a.cfg.TLS
+	switch {
+	case !c.On():
+		return nil, nil
+	case len(c.Domains) > 0 && (c.Cert != "" || c.Key != ""):
+		return nil, fault.New(fault.Invalid, "tls.domains and tls.cert are both set: certificates are either asked for or in files.")
+	case len(c.Domains) == 0:
+		if c.Cert == "" || c.Key == "" {
+			return nil, fault.New(fault.Invalid, "tls.cert and tls.key belong together, and one of them is not set.")
+		}
+		files := &certs.Files{Cert: c.Cert, Key: c.Key, Now: a.clock.Now, Tell: func(err error, read string) {
+			if err != nil {
+				a.log.Error("the certificate changed and cannot be used; the one of before is", "err", err)
+				return
+			}
+			a.log.Info("the certificate changed and was read", "file", read)
+		}}
+		return &front{config: certs.Config(files.GetCertificate)}, files.Load()
+	}
+	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	authority := &certs.ACME{
+		Domains: c.Domains, Directory: c.ACMEDirectory, Email: c.Email, Store: a.certificates, Key: key,
+		HTTP: &http.Client{Timeout: acmeTimeout}, UserAgent: gateway.UserAgent(Version, a.cfg.PublicURL), Now: a.clock.Now, Log: a.log,
+	}
+	if err := authority.Init(); err != nil {
+		return nil, err
+	}
+	return &front{config: authority.TLS(), acme: authority}, nil
+}
+
+// warm gets the certificates that are missing, where an authority is asked for them.
+func (f *front) warm(ctx context.Context) {
+	if f != nil && f.acme != nil {
+		f.acme.Warm(ctx)
+	}
+}
+
+// plain is what stands on the listener without TLS: answers for the authority, the doors
+// at which programs call that know nothing else, and the way to https for all others.
+//
+// spec:cloudburst#plain-doors
+func (f *front) plain(public string, next http.Handler) http.Handler {
+	public = "https://" + strings.TrimPrefix(strings.TrimPrefix(public, "http://"), "https://")
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case gateway.Door(r.URL.Path):
+			next.ServeHTTP(w, r)
+		case r.Method == http.MethodGet || r.Method == http.MethodHead:
+			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)
+		default:
+			// It was sent in the clear already; a redirect would hide that.
+			say(w, http.StatusForbidden, "This is taken over https only: "+public+r.URL.EscapedPath()+"\n")
+		}
+	})
+	if f.acme != nil {
+		h = f.acme.Challenges(h)
+	}
+	return h
+}
+
+// originsTLS are the names by which the listeners can be called when one speaks TLS. The
+// plain ones stay ours: what registered by them before goes on.
+func originsTLS(public string, pub, plain net.Listener) []string {
+	all := []string{public}
+	add := func(origin string) {
+		for _, o := range all {
+			if o == origin {
+				return
+			}
+		}
+		all = append(all, origin)
+	}
+	if u, err := url.Parse(public); err == nil {
+		add("http://" + u.Hostname())
+	}
+	for scheme, l := range map[string]net.Listener{"https://": pub, "http://": plain} {
+		if l == nil {
+			continue
+		}
+		for _, host := range []string{"localhost", "127.0.0.1", "::1"} {
+			add(scheme + net.JoinHostPort(host, strconv.Itoa(portOf(l))))
+		}
+	}
+	return all
+}
+
+func portOf(l net.Listener) int {
+	if t, ok := l.Addr().(*net.TCPAddr); ok {
+		return t.Port
+	}
+	return 0
+}

@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/checkup"
+	"cloudburst/internal/config"
+	"cloudburst/internal/fault"
+)
+
+// examiner is a store that says how its database is.
+type examiner interface {
+	Checkup(ctx context.Context, now time.Time) (checkup.Database, error)
+}
+
+// probes are questions that this process has sent to itself, by the secret in them.
+type probes struct {
+	mu   sync.Mutex
+	sent map[string]bool // whether it arrived
+}
+
+// probeParam is the name of the parameter of /healthz that carries a probe.
+const probeParam = "probe"
+
+func (p *probes) send() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sent == nil {
+		p.sent = map[string]bool{}
+	}
+	token := rand.Text()
+	p.sent[token] = false
+	return token
+}
+
+// arrive notes a probe of ours; others are nothing.
+func (p *probes) arrive(token string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ours := p.sent[token]; ours {
+		p.sent[token] = true
+	}
+}
+
+func (p *probes) arrived(token string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer delete(p.sent, token)
+	return p.sent[token]
+}
+
+// installation looks at what this process runs on.
+func (a *App) installation(ctx context.Context, store examiner) (client.Installation, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	out := client.Installation{Findings: []client.Finding{}}
+	for _, f := range checkup.Look(a.world(ctx, store)) {
+		out.Findings = append(out.Findings, client.Finding{ID: f.ID, Level: string(f.Level), Text: f.Text, Why: f.Why, Fix: f.Fix})
+		switch f.Level {
+		case checkup.Problem:
+			out.Problems++
+		case checkup.Warning:
+			out.Warnings++
+		}
+	}
+	return out, ctx.Err()
+}
+
+// world gathers the facts.
+func (a *App) world(ctx context.Context, store examiner) checkup.World {
+	now := time.Now() // the machine's own, which is one of the facts
+	w := checkup.World{
+		Now: now, Running: a.own.Load() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
+		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
+		Folder: lookAtFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(), Backup: knownBackup(a.cfg.Data).At,
+	}
+	// What has a finding of its own is not said twice.
+	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
+		return strings.HasPrefix(s, "public-url ") || strings.HasPrefix(s, "admin.listen ")
+	})
+	if w.SecretKey == "" {
+		w.KeyFile = filepath.Join(a.cfg.Data, keyFile)
+		if info, err := os.Stat(w.KeyFile); err == nil {
+			w.KeyMode = info.Mode()
+		}
+	}
+	if w.Running && w.PublicURL != "" {
+		w.Reach = a.reach(ctx)
+	}
+	var err error
+	if w.Database, err = store.Checkup(ctx, now); err != nil {
+		w.Database.Err = fault.Message(err)
+		if fault.CodeOf(err) == fault.Internal {
+			w.Database.Err = err.Error()
+		}
+	}
+	return w
+}
+
+// reach asks the public listener by its public name, as others do: not by the guarded way
+// out, which never calls our own listeners. The address is the operator's word.
+func (a *App) reach(ctx context.Context) checkup.Reach {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	token := a.probes.send()
+	r := checkup.Reach{Tried: true}
+	begin := time.Now()
+	err := func() error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.cfg.PublicURL+"/healthz?"+probeParam+"="+token, nil)
+		if err != nil {
+			return err
+		}
+		h := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}}
+		res, err := h.Do(req)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		if res.TLS != nil && len(res.TLS.PeerCertificates) > 0 {
+			r.Expires = res.TLS.PeerCertificates[0].NotAfter
+		}
+		if res.StatusCode != http.StatusOK {
+			return fmt.Errorf("it answers %s", res.Status)
+		}
+		return nil
+	}()
+	r.Took = time.Since(begin)
+	r.Self = a.probes.arrived(token)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // without the secret
+	}
+	if err != nil {
+		r.Err = strings.TrimRight(err.Error(), ".")
+	}
+	return r
+}
+
+// lookAtFolder says how a data folder is, by writing to it a few times.
+func lookAtFolder(dir string) checkup.Folder {
+	f := checkup.Folder{Path: dir}
+	info, err := os.Stat(dir)
+	if err != nil {
+		f.Err = plainError(err)
+		return f
+	}
+	f.Mode = info.Mode()
+	f.Free, f.Size, f.Kind = diskOf(dir)
+	var all []time.Duration
+	for range 5 {
+		took, err := writeOnce(dir)
+		if err != nil {
+			f.Err = plainError(err)
+			return f
+		}
+		all = append(all, took)
+	}
+	slices.Sort(all)
+	f.Sync = all[len(all)/2]
+	return f
+}
+
+func plainError(err error) string {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// writeOnce is how long a page takes to be on disk.
+func writeOnce(dir string) (time.Duration, error) {
+	file, err := os.CreateTemp(dir, "doctor-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	begin := time.Now()
+	if _, err := file.Write(make([]byte, 4096)); err != nil {
+		return 0, err
+	}
+	err = file.Sync()
+	return time.Since(begin), err
+}
+
+// FolderOnly is the world of an installation whose store does not open, of which only the
+// settings and the folder are known.
+func FolderOnly(cfg config.Config, opening error) checkup.World {
+	w := checkup.World{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
+		SecretKey: cfg.Accounts.SecretKey, Folder: lookAtFolder(cfg.Data), OpenFiles: openFiles(), Backup: knownBackup(cfg.Data).At}
+	w.Database.Err = opening.Error()
+	return w
+}

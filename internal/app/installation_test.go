@@ -1,0 +1,72 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/config"
+)
+
+func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
+	t.Parallel()
+	a := &App{cfg: config.Default()}
+	mux := http.NewServeMux()
+	a.health(mux)
+	own := httptest.NewServer(mux)
+	defer own.Close()
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer other.Close()
+	broken := httptest.NewServer(http.NotFoundHandler())
+	defer broken.Close()
+	for _, tt := range []struct {
+		url  string
+		self bool
+		err  string
+	}{{own.URL, true, ""}, {other.URL, false, ""}, {broken.URL, false, "404"}, {"http://127.0.0.1:1", false, "refused"}} {
+		a.cfg.PublicURL = tt.url
+		r := a.reach(t.Context())
+		if !r.Tried || r.Self != tt.self || (r.Err == "") != (tt.err == "") || !strings.Contains(r.Err, tt.err) || strings.Contains(r.Err, probeParam) {
+			t.Errorf("%s: %+v", tt.url, r)
+		}
+	}
+	if len(a.probes.sent) != 0 {
+		t.Errorf("%d probes are remembered", len(a.probes.sent))
+	}
+	a.probes.arrive("a stranger's")
+	if len(a.probes.sent) != 0 {
+		t.Error("a stranger's probe is remembered")
+	}
+}
+
+func TestTheFolderIsLeftAsItWas(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := lookAtFolder(dir)
+	if f.Err != "" || f.Sync <= 0 || f.Mode.Perm() == 0 {
+		t.Errorf("%+v", f)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v %v", left, err)
+	}
+	if f := lookAtFolder(filepath.Join(dir, "gone")); !strings.Contains(f.Err, "no such file") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestABackupIsRemembered(t *testing.T) {
+	t.Parallel()
+	a := &App{cfg: config.Config{Data: t.TempDir()}}
+	if b := knownBackup(a.cfg.Data); !b.At.IsZero() {
+		t.Errorf("%+v", b)
+	}
+	now := time.UnixMilli(1_790_000_000_123).UTC()
+	a.backedUp("/backup/copy.db", 7, now)
+	if b := knownBackup(a.cfg.Data); b != (lastBackup{"/backup/copy.db", 7, now}) {
+		t.Errorf("%+v", b)
+	}
+}

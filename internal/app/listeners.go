@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// listeners are the sockets of this run: opened here, or handed over by the service manager
+// under the names public, admin and http.
+type listeners struct {
+	pub, adm net.Listener
+	plain    net.Listener // beside TLS; nil: none
+	front    *front       // nil: no TLS
+	servers  []*http.Server
+	counted  []*capped // the listener of each server
+}
+
+// openListeners opens what the settings say and nobody handed over.
+func (a *App) openListeners(ctx context.Context) (_ *listeners, err error) {
+	l := &listeners{}
+	if l.front, err = a.newFront(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	if l.pub, err = a.listenAt(ctx, "public", "listen", a.cfg.Listen); err != nil {
+		return nil, err
+	}
+	if l.adm, err = a.listenAt(ctx, "admin", "admin.listen", a.cfg.Admin.Listen); err != nil {
+		return nil, err
+	}
+	if l.front != nil && a.cfg.TLS.HTTPListen != "" {
+		if l.plain, err = a.listenAt(ctx, "http", "tls.http-listen", a.cfg.TLS.HTTPListen); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range a.Service.Rest() {
+		a.log.Warn("a socket was handed over that nobody serves", "name", name)
+	}
+	return l, nil
+}
+
+func (a *App) listenAt(ctx context.Context, name, setting, addr string) (net.Listener, error) {
+	given := a.Service.Take(name)
+	if given == nil {
+		return listen(ctx, setting, addr)
+	}
+	if t, ok := given.Addr().(*net.TCPAddr); ok && name == "admin" && !t.IP.IsLoopback() {
+		a.log.Warn("the socket admin is not on a loopback address: everyone who can connect to it controls this server", "addr", t)
+	}
+	return given, nil
+}
+
+func (l *listeners) close() {
+	for _, one := range []net.Listener{l.pub, l.adm, l.plain} {
+		if one != nil {
+			_ = one.Close() // it is closed already where it was served
+		}
+	}
+}
+
+// all are those that are open.
+func (l *listeners) all() []net.Listener {
+	if l.plain == nil {
+		return []net.Listener{l.pub, l.adm}
+	}
+	return []net.Listener{l.pub, l.adm, l.plain}
+}
+
+// ownNames are the names by which the public listener can be called, the public one first.
+func (a *App) ownNames(l *listeners, public string) []string {
+	if l.front == nil {
+		return originsOf(public, (*a.own.Load())[0])
+	}
+	return originsTLS(public, l.pub, l.plain)
+}
+
+// serve begins to answer on all of them. What ends a listener before it is shut goes to failed.
+func (a *App) serve(l *listeners, routes http.Handler, public string, group *sync.WaitGroup, failed chan<- error) {
+	begin := func(h http.Handler, on *capped, tls bool) {
+		s := a.server(h)
+		s.ConnState = on.state
+		l.servers, l.counted = append(l.servers, s), append(l.counted, on)
+		serve := s.Serve
+		if tls {
+			s.TLSConfig, s.HTTP2 = l.front.config, &http.HTTP2Config{MaxConcurrentStreams: streamsMost}
+			serve = func(on net.Listener) error { return s.ServeTLS(on, "", "") }
+		}
+		group.Go(func() {
+			if err := serve(on); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serve %s: %w", on.Addr(), err)
+			}
+		})
+	}
+	begin(routes, a.capped(l.pub), l.front != nil)
+	begin(a.adminRoutes(), newCapped(l.adm, math.MaxInt, math.MaxInt, nil), false)
+	if l.plain != nil {
+		begin(within(writeTimeout, l.front.plain(public, routes)), a.capped(l.plain), false)
+	}
+}
+
+// tellManager says that the program is ready, and that it lives while its own listener answers.
+//
+// spec:systemd-257#notify
+func (a *App) tellManager(ctx context.Context, l *listeners) {
+	if err := a.Service.Notify("READY=1\nSTATUS=Serving"); err != nil {
+		a.log.Warn("service manager", "err", err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	alive := func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+l.adm.Addr().String()+"/healthz", nil)
+		if err != nil {
+			return err
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		return res.Body.Close()
+	}
+	a.Service.Watch(ctx, alive, func(err error) { a.log.Error("no sign of life for the service manager", "err", err) })
+}
+
+// tellStopping says that the end has begun.
+func (a *App) tellStopping() {
+	if err := a.Service.Notify("STOPPING=1\nSTATUS=Letting what is under way end"); err != nil {
+		a.log.Warn("service manager", "err", err)
+	}
+}

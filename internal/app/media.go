@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/store"
+	"cloudburst/internal/transfer"
+)
+
+// newFiles makes what keeps the files that people put beside their posts.
+func (a *App) newFiles(st store.Store) {
+	quota := int64(a.cfg.Media.Quota)
+	if quota == 0 {
+		quota = -1
+	}
+	a.files = &author.Files{
+		Store: st, Posts: st, Known: a.authors.Known, Origin: a.publicURL, Remote: remoteFiles{a.client},
+		Now: a.clock.Now, Log: a.log, MaxSize: int64(a.cfg.Media.MaxSize), Quota: quota,
+	}
+	a.feeds.Media = a.files
+}
+
+// remoteFiles asks about files elsewhere, through the guard like everything.
+type remoteFiles struct{ *fetch.Client }
+
+// About is author.Remote.About.
+func (r remoteFiles) About(ctx context.Context, url string) (author.RemoteFile, error) {
+	about, err := r.Client.About(ctx, url)
+	switch {
+	case err != nil:
+		return author.RemoteFile{}, fault.Wrap(fault.Unreadable, err, "The file %s %s.", fetch.Redact(url), strings.TrimRight(fetch.Text(err), "."))
+	case about.Status == http.StatusNotFound || about.Status == http.StatusGone:
+		return author.RemoteFile{}, fault.New(fault.Unreadable, "There is no file at %s: its server answered %d.", fetch.Redact(url), about.Status)
+	case about.Status < 200 || about.Status > 299:
+		return author.RemoteFile{}, fault.New(fault.Unreadable, "The file %s cannot be had: its server answered %d.", fetch.Redact(url), about.Status)
+	}
+	return author.RemoteFile{Type: about.Type, Length: about.Length, Head: about.Head}, nil
+}
+
+// moves takes everything of an author out, and in.
+func (a *App) moves() *transfer.Transfer {
+	return &transfer.Transfer{Posts: a.posts, Files: a.files, Origin: a.publicURL, Now: a.clock.Now}
+}

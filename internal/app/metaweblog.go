@@ -1,0 +1,17 @@
+package app
+
+import "cloudburst/internal/gateway"
+
+// mostByRPC is how large a file may be that comes by XML-RPC, in bytes: a call is in memory
+// as a whole, several times over.
+const mostByRPC = 16 << 20
+
+// editors opens the door for programs that write weblogs by XML-RPC, and tells them of it.
+func (a *App) editors(gate *gateway.Gateway) {
+	m := &gateway.MetaWeblog{
+		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.publicURL, Known: a.authors.Known,
+		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(mostByRPC, int64(a.cfg.Media.MaxSize)),
+	}
+	gate.Methods, gate.Large = append(gate.Methods, m.Methods()...), m.Large()
+	a.feeds.RSD = m.ServeRSD
+}

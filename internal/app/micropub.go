@@ -1,0 +1,20 @@
+package app
+
+import (
+	"cloudburst/internal/api"
+	"cloudburst/internal/gateway"
+)
+
+// micropub is the door for programs that write by Micropub.
+func (a *App) micropub() *gateway.Micropub {
+	return &gateway.Micropub{
+		Posts: a.posts, Accounts: a.accounts, Public: a.publicURL, Files: a.files, ListFiles: a.files.List, Describe: a.files.Describe,
+		Now: a.clock.Now, Trusted: a.cfg.TrustedProxies, Log: a.log,
+	}
+}
+
+// writing gives the JSON API what people write here.
+func (a *App) writing(o api.Options) api.Options {
+	o.Posts, o.Files, o.Origin, o.Moves = a.posts, a.files, a.publicURL, a.moves()
+	return o
+}

@@ -1,0 +1,168 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// supervisor does for the program what a service manager does: it holds the sockets, hands
+// them over by LISTEN_FDS, and hears the notifications.
+type supervisor struct {
+	t             *testing.T
+	dir           string
+	public, admin *net.TCPListener
+	plain         *net.TCPListener // for what is not TLS
+	states        *net.UnixConn
+	cmd           *exec.Cmd
+}
+
+func newSupervisor(t *testing.T) *supervisor {
+	t.Helper()
+	s := &supervisor{t: t, dir: t.TempDir()}
+	for _, l := range []**net.TCPListener{&s.public, &s.admin, &s.plain} {
+		open, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { open.Close() })
+		*l = open
+	}
+	// The name is short, for the system allows only 107 bytes.
+	dir, err := os.MkdirTemp("", "cb-notify-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s.states, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "s"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.states.Close() })
+	return s
+}
+
+// start runs the program with the sockets. The shell is there for LISTEN_PID, which has to
+// name the process itself.
+func (s *supervisor) start(args ...string) {
+	s.t.Helper()
+	prog := command(s.t, s.dir, args...)
+	s.cmd = exec.Command("/bin/sh", append([]string{"-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, prog.Args...)...)
+	s.cmd.Env = append(prog.Env, "LISTEN_FDS=3", "LISTEN_FDNAMES=admin:public:http", "NOTIFY_SOCKET="+s.states.LocalAddr().String(), "WATCHDOG_USEC=2000000")
+	s.cmd.Stderr = s.t.Output()
+	for _, l := range []*net.TCPListener{s.admin, s.public, s.plain} {
+		f, err := l.File()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer f.Close()
+		s.cmd.ExtraFiles = append(s.cmd.ExtraFiles, f)
+	}
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // it may have ended
+}
+
+// hear waits for a state.
+func (s *supervisor) hear(state string) {
+	s.t.Helper()
+	if err := s.states.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		s.t.Fatal(err)
+	}
+	buf := make([]byte, 1000)
+	for {
+		n, err := s.states.Read(buf)
+		if err != nil {
+			s.t.Fatalf("the program does not say %s: %v", state, err)
+		}
+		if strings.Contains("\n"+string(buf[:n])+"\n", "\n"+state+"\n") {
+			return
+		}
+	}
+}
+
+func (s *supervisor) stop() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Fatal(err)
+	}
+	s.hear("STOPPING=1")
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("the program ended with %v", err)
+	}
+}
+
+func TestNoRequestFailsWhileTheServiceManagerRestartsTheProgram(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t)
+	s.start()
+	s.hear("READY=1")
+	base := "http://" + s.public.Addr().String()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var done, failed atomic.Int64
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 0}, Timeout: time.Minute}
+			for ctx.Err() == nil {
+				if err := askOnce(client, base, i); err != nil {
+					failed.Add(1)
+					t.Errorf("client %d: %v", i, err)
+				}
+				done.Add(1)
+			}
+		})
+	}
+	more := func() { // a request that each could have begun since now
+		from := done.Load()
+		wait(t, "the clients go on", func() bool { return done.Load() > from+80 })
+	}
+	more()
+	const restarts = 2
+	for range restarts {
+		s.stop()
+		s.start()
+		s.hear("READY=1")
+		more()
+	}
+	s.hear("WATCHDOG=1")
+	cancel()
+	group.Wait()
+	s.stop()
+	t.Logf("%d requests of 8 clients over %d restarts, %d failed", done.Load(), restarts, failed.Load())
+}
+
+// askOnce is one request: pages over connections that stay, pings over new ones, because
+// what changes something is not sent twice when a connection ends.
+func askOnce(client *http.Client, base string, i int) error {
+	var res *http.Response
+	var err error
+	if i%2 == 0 {
+		res, err = client.PostForm(base+"/ping", url.Values{"url": {base + "/test/rss.xml"}})
+	} else {
+		res, err = client.Get(base + "/healthz")
+	}
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %.200s", res.Status, body)
+	}
+	return err
+}

@@ -1,0 +1,234 @@
+package app_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/announce"
+	"cloudburst/internal/app"
+)
+
+// sinksOf are the settings of a server that tells others.
+func sinksOf(t *testing.T, list string) []announce.Sink {
+	t.Helper()
+	sinks, err := announce.ParseSinks(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sinks
+}
+
+// saved saves a feed of alice.
+func (r *running) saved(c *client.Client, item string) {
+	r.t.Helper()
+	if _, err := c.SaveFeed(r.t.Context(), "alice", "rss", "application/rss+xml", []byte(rssOf(item))); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// told waits until every sink has heard of a version, and returns what is kept.
+func (r *running) told(c *client.Client, version int64, many int) []client.Sink {
+	r.t.Helper()
+	var list []client.Sink
+	wait(r.t, "the sinks are told", func() bool {
+		list = nil
+		for s, err := range c.Sinks(r.t.Context(), client.SinkQuery{}) {
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			if s.Told >= version {
+				list = append(list, s)
+			}
+		}
+		return len(list) == many
+	})
+	return list
+}
+
+func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
+	t.Parallel()
+	b := start(t, conf(t, t.TempDir()))
+	cfg := conf(t, t.TempDir())
+	cfg.Ping.Sinks = sinksOf(t, strings.Join([]string{
+		"rsscloud " + b.base, "rsscloud-xmlrpc " + b.base + "/RPC2", "websub " + b.base + "/websub",
+		"weblogs " + b.base + "/RPC2", "weblogs-extended " + b.base + "/RPC2", "get " + b.base + "/pingSiteForm?name={0}&url={1}",
+	}, ", "))
+	a := start(t, cfg)
+	admin := a.addAlice()
+	a.saved(admin, "one")
+	a.told(admin, 1, 6)
+
+	topic := strings.Replace(a.base, "127.0.0.1", "localhost", 1) + "/alice/rss.xml"
+	s := newSubscriber(t)
+	if code, body := post(t, b.base+"/rsscloud/pleaseNotify", s.form(topic, "")); code != http.StatusOK || !strings.Contains(body, `success="true"`) {
+		t.Fatalf("pleaseNotify: %d %s", code, body)
+	}
+	s.wait(t, "the test call")
+	a.saved(admin, "two")
+	if got := s.wait(t, "the second version"); got != topic {
+		t.Errorf("the subscriber of the other hub heard of %s", got)
+	}
+	for _, one := range a.told(admin, 2, 6) {
+		if !one.OK || one.State != "told" || one.Topic != topic || one.NextAt != nil {
+			t.Errorf("%+v", one)
+		}
+	}
+	if _, log := get(t, a.base+"/log?kind=sink"); !strings.Contains(log, "was told of version 2 (rsscloud)") {
+		t.Error("the log does not say that a sink was told")
+	}
+	if _, err := admin.SaveFeed(t.Context(), "alice", "private", "application/rss+xml", []byte(rssOf("secret"))); err != nil {
+		t.Fatal(err)
+	}
+	a.rest(t)
+	for one, err := range admin.Sinks(t.Context(), client.SinkQuery{}) {
+		if err != nil || one.Topic != topic || one.Version != 2 {
+			t.Errorf("after a private feed was saved: %+v, %v", one, err)
+		}
+	}
+}
+
+// shyHub is a sink that can be away.
+type shyHub struct {
+	*httptest.Server
+	mu    sync.Mutex
+	away  bool
+	heard []string
+}
+
+func newShyHub(t *testing.T) *shyHub {
+	h := &shyHub{}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.away {
+			http.Error(w, "away", http.StatusBadGateway)
+			return
+		}
+		h.heard = append(h.heard, r.PostFormValue("url"))
+		_, _ = w.Write([]byte(`<result success="true" msg="Thanks."/>`))
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *shyHub) is(away bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.away = away
+}
+
+func (h *shyHub) times() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.heard)
+}
+
+func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
+	t.Parallel()
+	sink := newShyHub(t)
+	sink.is(true)
+	dir := t.TempDir()
+	setting := "--ping.sinks=rsscloud " + sink.URL + "/rsscloud/ping"
+	p := spawn(t, dir, setting)
+	admin := p.addAlice()
+	p.saved(admin, "one")
+	wait(t, "the sink was tried", func() bool {
+		for s := range admin.Sinks(t.Context(), client.SinkQuery{}) {
+			return s.Tries > 0 && s.State == "owed" && s.NextAt != nil
+		}
+		return false
+	})
+	p.kill()
+	sink.is(false)
+	p = spawn(t, dir, setting)
+	wait(t, "the sink heard after the restart", func() bool { return sink.times() == 1 })
+	p.told(&client.Client{Base: p.admin}, 1, 1)
+}
+
+func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) {
+	t.Parallel()
+	sink := newShyHub(t)
+	dir := t.TempDir()
+	first := spawn(t, dir)
+	first.addAlice()
+	first.kill()
+	// The version is on disk, and nobody has said who is to hear of it: as after a crash
+	// right behind the save.
+	a, err := app.Open(t.Context(), conf(t, dir), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := httptest.NewServer(a.Admin())
+	(&running{t: t}).saved(&client.Client{Base: operator.URL}, "one")
+	operator.Close()
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := spawn(t, dir, "--ping.sinks=rsscloud "+sink.URL+"/rsscloud/ping")
+	wait(t, "the sink heard", func() bool { return sink.times() == 1 })
+	p.told(&client.Client{Base: p.admin}, 1, 1)
+}
+
+func TestTheTestFeedChangesWhenTheOperatorWantsItAndItsSubscribersHear(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	admin := &client.Client{Base: r.admin}
+	topic := strings.Replace(r.base, "127.0.0.1", "localhost", 1) + "/test/rss.xml"
+	s := newSubscriber(t)
+	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(topic, "")); code != http.StatusOK || !strings.Contains(body, `success="true"`) {
+		t.Fatalf("pleaseNotify: %d %s", code, body)
+	}
+	s.wait(t, "the test call")
+	tags := map[string]bool{}
+	var last string
+	for i := range 3 {
+		tick, err := admin.TickTestFeed(t.Context())
+		if err != nil || tick.URL != topic {
+			t.Fatal(tick, err)
+		}
+		res, err := http.Get(r.base + "/test/rss.xml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		last = res.Header.Get("ETag")
+		tags[last] = true
+		if time.Since(tick.At) < time.Second && res.Header.Get("Last-Modified") != "" {
+			t.Error("it has a date that the next change could have as well")
+		}
+		if i == 0 {
+			if got := s.wait(t, "the change"); got != topic {
+				t.Errorf("heard of %s", got)
+			}
+		}
+	}
+	if len(tags) != 3 {
+		t.Errorf("three changes have %d tags", len(tags))
+	}
+	req, _ := http.NewRequest(http.MethodGet, r.base+"/test/rss.xml", nil)
+	req.Header.Set("If-None-Match", last)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil || res.StatusCode != http.StatusNotModified {
+		t.Fatalf("again: %v %v", res, err)
+	}
+	res.Body.Close()
+	if _, body := get(t, r.base+"/test/rss.xml"); strings.Count(body, "<item>") != 8+3 || strings.Count(body, "somebody wanted") != 3 {
+		t.Errorf("the feed is %s", body)
+	}
+	if code, page := get(t, r.base+"/test/"); code != http.StatusOK || !strings.Contains(page, "1 subscription now") || strings.Contains(page, "Change it now") {
+		t.Errorf("its page: %d %s", code, page)
+	}
+	if code, _ := post(t, r.base+"/test/tick", url.Values{}); code != http.StatusOK { // the page to sign in
+		t.Errorf("a stranger's tick: %d", code)
+	}
+	if _, body := get(t, r.base+"/test/rss.xml"); strings.Count(body, "somebody wanted") != 3 {
+		t.Error("a stranger had it change")
+	}
+}

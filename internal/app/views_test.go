@@ -1,0 +1,206 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/config"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
+)
+
+// follower hears of feeds by rssCloud and by WebSub, and agrees with everything.
+type follower struct {
+	*httptest.Server
+	mu     sync.Mutex
+	heard  []string // addresses that changed, by rssCloud
+	bodies []string // documents, by WebSub
+}
+
+func newFollower(t *testing.T) *follower {
+	t.Helper()
+	f := &follower{}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if c := q.Get("challenge") + q.Get("hub.challenge"); c != "" {
+			_, _ = io.WriteString(w, c)
+			return
+		}
+		body, _ := io.ReadAll(r.Body) // what is missing is seen in the test
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if r.URL.Path == "/websub" {
+			f.bodies = append(f.bodies, string(body))
+			return
+		}
+		form, _ := url.ParseQuery(string(body))
+		f.heard = append(f.heard, form.Get("url"))
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// count is how many notifications came, by each way.
+func (f *follower) count() (cloud, websub int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.heard), len(f.bodies)
+}
+
+func send(t *testing.T, to string, form url.Values) string {
+	t.Helper()
+	res, err := http.PostForm(to, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(res.StatusCode, " ", string(body))
+}
+
+// follow asks for an address by both protocols.
+func (f *follower) follow(t *testing.T, a *App, address string) {
+	t.Helper()
+	u, err := url.Parse(f.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := f.count()
+	form := url.Values{"notifyProcedure": {""}, "port": {u.Port()}, "path": {"/cloud"}, "protocol": {"http-post"}, "url1": {address}}
+	if got := send(t, a.publicURL()+"/rsscloud/pleaseNotify", form); !strings.Contains(got, `success="true"`) {
+		t.Fatalf("%s cannot be followed: %s", address, got)
+	}
+	until(t, "the test call", func() bool { n, _ := f.count(); return n == before+1 })
+	if got := send(t, a.publicURL()+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {address}, "hub.callback": {f.URL + "/websub"}}); !strings.HasPrefix(got, "202") {
+		t.Fatalf("%s cannot be subscribed to: %s", address, got)
+	}
+	until(t, "both subscriptions stand", func() bool {
+		n, err := a.store.Subscribers(t.Context(), hub.TopicID(address), a.clock.Now())
+		return err == nil && n[hub.WebSub] == 1 && n[hub.HTTPPost] == 1
+	})
+	f.mu.Lock()
+	f.heard, f.bodies = nil, nil
+	f.mu.Unlock()
+}
+
+// people adds users, and a way to write as one of them.
+func people(t *testing.T, a *App, names ...string) func(user, text string, categories ...string) author.Post {
+	t.Helper()
+	for _, name := range names {
+		if _, err := a.accounts.Add(t.Context(), name, "correct horse battery"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(user, text string, categories ...string) author.Post {
+		t.Helper()
+		p, err := a.posts.Save(t.Context(), author.Edit{User: user, To: author.Published, Door: "test", Change: func(c *author.Content) error {
+			c.Source, c.Categories = text, categories
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+}
+
+// rest waits until nobody is owed anything.
+func rest(t *testing.T, a *App) {
+	t.Helper()
+	until(t, "all are told", func() bool {
+		n, err := a.hub.Counts(t.Context())
+		return err == nil && n.Owed == 0 && n.PartsDue == 0 && n.ChecksDue == 0 && n.Requests == 0
+	})
+}
+
+func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
+	t.Parallel()
+	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.SourceRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
+	write := people(t, a, "alice", "bob")
+	write("alice", "first", "Go")
+	write("bob", "first of bob", "Go")
+	write("alice", "first of tea", "Tea")
+	follow := map[string]*follower{}
+	for _, path := range []string{"/alice/category/go/rss.xml", "/alice/category/go/feed.json", "/alice/category/tea/rss.xml", "/bob/category/go/feed.atom",
+		"/everyone/rss.xml", "/everyone/category/go/feed", "/everyone/category/tea/feed.atom"} {
+		f := newFollower(t)
+		f.follow(t, a, a.publicURL()+path)
+		follow[path] = f
+	}
+	told := func(what string, want ...string) {
+		t.Helper()
+		rest(t, a)
+		for path, f := range follow {
+			cloud, websub := 0, 0
+			if slices.Contains(want, path) {
+				until(t, what+": "+path+" is told", func() bool { cloud, websub = f.count(); return cloud > 0 && websub > 0 })
+			}
+			if cloud, websub = f.count(); cloud != websub || cloud > 1 || (cloud == 1) != slices.Contains(want, path) {
+				t.Errorf("%s: %s was told %d and %d times", what, path, cloud, websub)
+			}
+			f.mu.Lock()
+			for _, u := range f.heard {
+				if u != a.publicURL()+path {
+					t.Errorf("%s: %s heard of %s", what, path, u)
+				}
+			}
+			f.heard, f.bodies = nil, nil
+			f.mu.Unlock()
+		}
+	}
+	p := write("alice", "about go", "go")
+	alice := []string{"/alice/category/go/rss.xml", "/alice/category/go/feed.json", "/everyone/rss.xml", "/everyone/category/go/feed"}
+	told("a post", alice...)
+	write("alice", "about nothing")
+	told("a post in none", "/everyone/rss.xml")
+	edit := func(change func(c *author.Content) error) {
+		t.Helper()
+		if _, err := a.posts.Save(t.Context(), author.Edit{User: "alice", ID: p.ID, Door: "test", Change: change}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit(func(c *author.Content) error { c.Source = "about go, better"; return nil })
+	told("an edit", alice...)
+	edit(func(c *author.Content) error { c.Categories = []string{"Tea"}; return nil })
+	told("another category", append([]string{"/alice/category/tea/rss.xml", "/everyone/category/tea/feed.atom"}, alice...)...)
+	if _, err := a.posts.Delete(t.Context(), "alice", p.ID, 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	told("a post that is taken back", "/alice/category/tea/rss.xml", "/everyone/rss.xml", "/everyone/category/tea/feed.atom")
+	if _, err := a.posts.Save(t.Context(), author.Edit{User: "bob", Door: "test", Change: func(c *author.Content) error {
+		c.Source, c.Categories = "a draft", []string{"go"}
+		return nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	told("a draft")
+	write("bob", "of bob", "Go")
+	told("a post of bob", "/bob/category/go/feed.atom", "/everyone/rss.xml", "/everyone/category/go/feed")
+}
+
+func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	a := program(t)
+	write := people(t, a, "alice")
+	write("alice", "first", "Go")
+	id := read(t, a, a.publicURL()+"/alice/category/go/feed.atom")
+	until(t, "the first post is read", func() bool { return len(titles(t, a, id)) == 1 })
+	p := write("alice", "second", "Go")
+	until(t, "the second post is read", func() bool { return len(titles(t, a, id)) == 2 })
+	items, err := a.river.Items(t.Context(), river.ItemQuery{SourceID: id, Limit: 1})
+	if err != nil || len(items) != 1 || items[0].Link != a.posts.Address(p) {
+		t.Errorf("the river has %+v, %v; the page of the post is %s", items, err, a.posts.Address(p))
+	}
+}

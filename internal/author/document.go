@@ -1,0 +1,106 @@
+package author
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"cloudburst/feed"
+	"cloudburst/internal/fault"
+	"cloudburst/render"
+)
+
+const typeRSS = "application/rss+xml; charset=utf-8"
+
+// document makes the public feed of a user of his newest posts: RSS 2.0, whatever else
+// is made of it. Where they are too much for one document the oldest stay away, which
+// the archive has.
+//
+// spec:rsscloud-2009#save-rss
+func (p *Posts) document(user string) func(w Writer, newest []Post) (Saving, error) {
+	return func(w Writer, all []Post) (Saving, error) {
+		newest := all
+		for {
+			doc, f, err := p.written(w, newest, all)
+			if err != nil {
+				return Saving{}, err
+			}
+			if len(doc) > MaxDocument && len(newest) > 1 {
+				newest = newest[:len(newest)/2]
+				continue
+			}
+			hash := sha256.Sum256(doc)
+			return Saving{
+				User: user, Name: Public, At: p.now(), Type: typeRSS, Title: clipRunes(f.Title.Value, longestTitle), Items: len(f.Items),
+				Bytes: doc, Hash: hash[:], Quiet: p.Feeds.Tell == nil,
+				Allow: func(now Feed) error { return allow(Document{}, now) },
+			}, nil
+		}
+	}
+}
+
+func (p *Posts) written(w Writer, posts, all []Post) ([]byte, *feed.Feed, error) {
+	f := p.Channel(w, posts)
+	if n := p.archiveBefore(posts, all); n > 0 {
+		f.Links = append(f.Links, feed.Link{Rel: "prev-archive", Href: p.ArchiveAddress(w.User, n)})
+	}
+	var o render.Options
+	if p.About != nil {
+		o = p.About(w.User)
+	}
+	doc, _, err := render.Append(nil, f, "rss20", &o)
+	if err != nil {
+		return nil, nil, fault.Wrap(fault.Internal, err, "The feed cannot be written.")
+	}
+	return doc, f, nil
+}
+
+// archiveBefore is the archive page at which to go on from a feed of these posts, so that
+// none is missed; 0: there are no more. all are those that the store gave: the newest Window
+// and, before them, down to the end of an archive page.
+//
+// spec:rfc5005#archived-prev
+func (p *Posts) archiveBefore(posts, all []Post) int64 {
+	var seqs []int64
+	missed := int64(0) // the newest that is not among them
+	for _, post := range all {
+		seqs = append(seqs, post.Seq)
+		if !slices.ContainsFunc(posts, func(o Post) bool { return o.Seq == post.Seq }) {
+			missed = max(missed, post.Seq)
+		}
+	}
+	if len(seqs) < p.window() { // there are no others
+		return p.ArchiveOf(missed)
+	}
+	slices.SortFunc(seqs, func(a, b int64) int { return cmp.Compare(b, a) })
+	// The place of the oldest of the window says where that page ends, also where the
+	// posts right after its end are gone.
+	oldest := seqs[p.window()-1]
+	return max((oldest-1)/int64(p.window()), p.ArchiveOf(missed))
+}
+
+// ArchiveOf is the number of the archive page, from 1, that has the post with this
+// place in the order of publishing; 0 for none.
+func (p *Posts) ArchiveOf(seq int64) int64 {
+	if seq < 1 {
+		return 0
+	}
+	return (seq-1)/int64(p.window()) + 1
+}
+
+// ArchiveAddress is where page n of the archive of a user's feed is.
+func (p *Posts) ArchiveAddress(user string, n int64) string {
+	return fmt.Sprintf("%s/%s/archive/%d/rss.xml", p.origin(), user, n)
+}
+
+func clipRunes(s string, most int) string {
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}

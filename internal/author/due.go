@@ -1,0 +1,107 @@
+package author
+
+import (
+	"context"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// dueEvery is how often a look is taken for scheduled posts, at least: of other
+// processes, or after the clock was set.
+const dueEvery = 10 * time.Second
+
+// PublishDue publishes the scheduled posts whose time has come, and returns how many.
+// Two processes may do it at once: each post is published by one.
+func (p *Posts) PublishDue(ctx context.Context) (int, error) {
+	done := 0
+	for {
+		due, err := p.Store.DuePosts(ctx, p.now(), 100)
+		if err != nil || len(due) == 0 {
+			return done, err
+		}
+		for _, post := range due {
+			ok, err := p.publishOne(ctx, post)
+			if err != nil {
+				return done, err
+			}
+			if ok {
+				done++
+			}
+		}
+	}
+}
+
+func (p *Posts) publishOne(ctx context.Context, post Post) (bool, error) {
+	_, err := p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Published, At: post.DueAt, Door: "schedule", NoUndo: true})
+	switch fault.CodeOf(err) {
+	case fault.Unavailable:
+		return false, err
+	case fault.Conflict, fault.NotFound, fault.Gone:
+		if now, look := p.Store.Post(ctx, post.User, post.ID); look != nil || now.Revision != post.Revision {
+			return false, nil // somebody else was quicker, or has changed it
+		}
+	}
+	if err == nil {
+		return true, nil
+	}
+	// It cannot be published, and must not be tried for ever: it is a draft again.
+	p.log().WarnContext(ctx, "a scheduled post could not be published; it is a draft now", "user", post.User, "post", post.ID, "err", err)
+	_, err = p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Draft, Door: "schedule", NoUndo: true})
+	if fault.CodeOf(err) == fault.Unavailable || ctx.Err() != nil {
+		return false, err
+	}
+	if err != nil {
+		return false, p.shelve(ctx, post)
+	}
+	return false, nil
+}
+
+// shelve makes a draft of a post whatever is wrong with it or with its author.
+func (p *Posts) shelve(ctx context.Context, post Post) error {
+	w := p.writing(post.User, "schedule")
+	w.ID, w.Make = post.ID, nil
+	w.Change = func(now Post, _ bool, _ *Post, _ Writer, _ func(string) (string, error)) (*Post, *Post, error) {
+		if now.State != Scheduled {
+			return nil, nil, nil
+		}
+		now.State, now.DueAt = Draft, time.Time{}
+		return &now, nil, nil
+	}
+	_, err := p.Store.WritePost(ctx, w)
+	return err
+}
+
+// Run publishes scheduled posts when their time comes, until ctx ends.
+func (p *Posts) Run(ctx context.Context) error {
+	p.init()
+	for {
+		if _, err := p.PublishDue(ctx); err != nil && ctx.Err() == nil {
+			p.log().WarnContext(ctx, "scheduled posts could not be looked for; it is tried again", "err", err)
+		}
+		wait := dueEvery
+		if next, err := p.Store.NextDuePost(ctx); err == nil && !next.IsZero() {
+			wait = min(wait, max(next.Sub(p.now()), 0)+time.Millisecond)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-p.dueSoon:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// hurry has Run look for what is due next.
+func (p *Posts) hurry() {
+	p.init()
+	select {
+	case p.dueSoon <- struct{}{}:
+	default:
+	}
+}
+
+func (p *Posts) init() { p.start.Do(func() { p.dueSoon = make(chan struct{}, 1) }) }

@@ -1,0 +1,255 @@
+package author_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+func newFiles(t *testing.T) (*author.Files, *shelf) {
+	t.Helper()
+	s := newShelf()
+	return &author.Files{Store: s, Temp: t.TempDir(), Origin: func() string { return origin }}, s
+}
+
+// noise is bytes of no known form.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	r := rand.NewChaCha8([32]byte{1})
+	_, _ = r.Read(b) // never fails
+	return b
+}
+
+func smallPNG(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func put(t *testing.T, files *author.Files, user, name string, b []byte) author.File {
+	t.Helper()
+	f, err := files.Put(t.Context(), user, name, "", bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestAFileComesBackAsItWasKept(t *testing.T) {
+	t.Parallel()
+	files, _ := newFiles(t)
+	for _, n := range []int{1, author.FilePiece - 1, author.FilePiece, author.FilePiece + 1, 3*author.FilePiece + 17} {
+		want := noise(n)
+		f := put(t, files, "alice", "data.bin", want)
+		sum := sha256.Sum256(want)
+		if f.Hash != hex.EncodeToString(sum[:]) || f.Size != int64(n) || f.Name != "data.bin" || n > 1 && f.Type != "application/octet-stream" {
+			t.Errorf("%+v", f)
+		}
+		_, r, err := files.Open(t.Context(), "alice", f.Hash[:16])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := iotest.TestReader(r, want); err != nil {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
+			t.Errorf("a closed file can be read: %v", err)
+		}
+	}
+}
+
+func TestTheSameBytesAreThereOnce(t *testing.T) {
+	t.Parallel()
+	files, s := newFiles(t)
+	a, b := put(t, files, "alice", "one.png", smallPNG(t)), put(t, files, "alice", "two.png", smallPNG(t))
+	if a != b {
+		t.Errorf("%+v and %+v", a, b)
+	}
+	bob := put(t, files, "bob", "three.png", smallPNG(t))
+	if bob.Name != "three.png" || bob.Hash != a.Hash || bob.Width != 3 || bob.Height != 2 {
+		t.Errorf("%+v", bob)
+	}
+	if files.Path(bob) != "/bob/media/"+a.Hash[:16]+"/three.png" {
+		t.Error(files.Path(bob))
+	}
+	if len(s.pieces) != 1 {
+		t.Errorf("%d pieces", len(s.pieces))
+	}
+}
+
+func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
+	t.Parallel()
+	files, s := newFiles(t)
+	files.MaxSize = 3 << 20
+	broken := errors.New("connection reset")
+	gone, cancel := context.WithCancel(t.Context())
+	for _, c := range []struct {
+		name string
+		file string
+		ctx  context.Context
+		r    io.Reader
+		code fault.Code
+		says string
+	}{
+		{"cut off", "x", t.Context(), io.MultiReader(bytes.NewReader(noise(1<<20)), iotest.ErrReader(broken)), fault.Invalid, "did not arrive whole"},
+		{"too large", "x", t.Context(), bytes.NewReader(noise(3<<20 + 1)), fault.Invalid, "larger than 3 MiB"},
+		{"empty", "x", t.Context(), strings.NewReader(""), fault.Invalid, "empty"},
+		{"given up", "x", gone, readThen(noise(1<<20), cancel), fault.Unavailable, ""},
+		{"a page called a picture", "x.png", t.Context(), strings.NewReader("<html>"), fault.Invalid, "an HTML page"},
+	} {
+		_, err := files.Put(c.ctx, "alice", c.file, "", c.r)
+		if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.says) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	s.fail = errors.New("disk full")
+	if _, err := files.Put(t.Context(), "alice", "x", "", bytes.NewReader(noise(100))); fault.CodeOf(err) != fault.Unavailable {
+		t.Error(err)
+	}
+	if len(s.pieces)+len(s.files) != 0 {
+		t.Errorf("%d pieces and %d files are left", len(s.pieces), len(s.files))
+	}
+	left, err := os.ReadDir(files.Temp)
+	if err != nil || len(left) != 0 {
+		t.Errorf("%d spools are left, %v", len(left), err)
+	}
+}
+
+// readThen reads, and calls end before it says that it is the end.
+func readThen(b []byte, end func()) io.Reader {
+	return io.MultiReader(bytes.NewReader(b), readerFunc(func([]byte) (int, error) {
+		end()
+		return 0, io.EOF
+	}))
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestAUsersRoomIsBounded(t *testing.T) {
+	t.Parallel()
+	files, s := newFiles(t)
+	files.Quota = 1 << 20
+	put(t, files, "alice", "a", noise(700<<10))
+	_, err := files.Put(t.Context(), "alice", "b", "", bytes.NewReader(noise(400<<10)))
+	if want := "The file has 400 KiB, and your files would be larger than 1 MiB together, which is your room here; it was not kept. Remove some that you do not need."; fault.CodeOf(err) != fault.TooMany || fault.Message(err) != want {
+		t.Errorf("%v", err)
+	}
+	put(t, files, "bob", "b", noise(400<<10))
+	if len(s.begun) != 0 {
+		t.Error("pieces are left of what was refused")
+	}
+}
+
+func TestNobodyWritesWhoMayNot(t *testing.T) {
+	t.Parallel()
+	files, _ := newFiles(t)
+	files.Known = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
+	if _, err := files.Put(t.Context(), "alice", "a", "", strings.NewReader("words")); fault.CodeOf(err) != fault.Refused {
+		t.Error(err)
+	}
+}
+
+func TestAFileThatAPostUsesIsRemovedOnlyWhenThatIsMeant(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		s := newShelf()
+		files := &author.Files{Store: s, Posts: d.Store, Temp: os.TempDir(), Now: time.Now}
+		f := put(t, files, "alice", "a.png", smallPNG(t))
+		for i := range 3 {
+			d.post(fmt.Sprintf("words %d", i))
+		}
+		post := d.must(d.Save(d.ctx, author.Edit{User: "alice", To: author.Draft, Change: func(c *author.Content) error {
+			c.Title, c.Enclosures = "With a picture", []author.Enclosure{{URL: files.Path(f)}}
+			return nil
+		}}))
+		err := files.Remove(d.ctx, "alice", f.Hash, false)
+		d.refused(err, fault.Conflict, "a.png is used in the post “With a picture”, which would lose it")
+		if _, err := d.Delete(d.ctx, "alice", post.ID, 0, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if err := files.Remove(d.ctx, "alice", f.Hash[:16], false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := files.Get(d.ctx, "alice", f.Hash); fault.CodeOf(err) != fault.NotFound {
+			t.Error(err)
+		}
+		if err := files.Sweep(d.ctx); err != nil || len(s.pieces) != 0 {
+			t.Errorf("%d pieces are left, %v", len(s.pieces), err)
+		}
+		for _, hash := range []string{"", "abc", strings.Repeat("g", 64), strings.Repeat("a", 65), "../../etc/passwd0000"} {
+			if _, err := files.Get(d.ctx, "alice", hash); fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("%q: %v", hash, err)
+			}
+		}
+	})
+}
+
+// elsewhere answers for files of other servers.
+type elsewhere map[string]author.RemoteFile
+
+func (e elsewhere) About(_ context.Context, url string) (author.RemoteFile, error) {
+	f, ok := e[url]
+	if !ok {
+		return f, fault.New(fault.Unreadable, "Nobody is there.")
+	}
+	return f, nil
+}
+
+func TestTypeAndLengthOfAnEnclosureAreFound(t *testing.T) {
+	t.Parallel()
+	files, _ := newFiles(t)
+	wav := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x40\x1f\x00\x00" + strings.Repeat("x", 8000))
+	picture, sound := put(t, files, "alice", "a.png", smallPNG(t)), put(t, files, "alice", "b.wav", wav)
+	files.Remote = elsewhere{
+		"https://a.example/x":     {Type: "audio/mpeg; x=y", Length: 5},
+		"https://a.example/y.mp3": {Type: "text/plain", Length: 7},
+		"https://a.example/z":     {Type: "application/octet-stream", Head: smallPNG(t)},
+		"https://a.example/none":  {},
+	}
+	for _, c := range []struct {
+		address string
+		want    author.Enclosure
+	}{
+		{files.Path(picture), author.Enclosure{URL: files.Path(picture), Type: "image/png", Length: picture.Size}},
+		{origin + files.Path(sound), author.Enclosure{URL: files.Path(sound), Type: "audio/wav", Length: sound.Size, Duration: 1}},
+		{"https://a.example/x", author.Enclosure{URL: "https://a.example/x", Type: "audio/mpeg", Length: 5}},
+		{"https://a.example/y.mp3", author.Enclosure{URL: "https://a.example/y.mp3", Type: "audio/mpeg", Length: 7}},
+		{"https://a.example/z", author.Enclosure{URL: "https://a.example/z", Type: "image/png"}},
+		{"https://a.example/none", author.Enclosure{URL: "https://a.example/none", Type: "application/octet-stream"}},
+	} {
+		if got, err := files.Describe(t.Context(), c.address); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v", c.address, got, err)
+		}
+	}
+	for address, code := range map[string]fault.Code{
+		"": fault.Invalid, "javascript:x()": fault.Invalid, "/alice/media/0123456789abcdef/x": fault.NotFound, "/etc/passwd": fault.Invalid,
+		"https://b.example/": fault.Unreadable, "https://u:p@a.example/x": fault.Invalid,
+	} {
+		if _, err := files.Describe(t.Context(), address); fault.CodeOf(err) != code {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/url"
+	"path"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/media"
+)
+
+// fileReader reads a file piece by piece; one piece is in memory.
+type fileReader struct {
+	ctx   context.Context
+	store FileStore
+	file  File
+	at    int64
+	have  int // the number of piece; -1: none
+	piece []byte
+}
+
+func (r *fileReader) Read(p []byte) (int, error) {
+	if r.store == nil {
+		return 0, errors.New("author: the file is closed")
+	}
+	if r.at >= r.file.Size {
+		return 0, io.EOF
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n := int(r.at / FilePiece)
+	if n != r.have {
+		b, err := r.store.FilePieceAt(r.ctx, r.file.Hash, n)
+		if err != nil {
+			return 0, fmt.Errorf("piece %d of the file %s: %w", n, r.file.Hash, err)
+		}
+		if want := min(r.file.Size-int64(n)*FilePiece, FilePiece); int64(len(b)) != want {
+			return 0, fmt.Errorf("piece %d of the file %s has %d bytes instead of %d", n, r.file.Hash, len(b), want)
+		}
+		r.have, r.piece = n, b
+	}
+	k := copy(p, r.piece[r.at%FilePiece:])
+	r.at += int64(k)
+	return k, nil
+}
+
+func (r *fileReader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.file.Size
+	}
+	if offset < 0 {
+		return 0, errors.New("author: a place before the beginning of the file")
+	}
+	r.at = offset
+	return offset, nil
+}
+
+// Close gives back the memory.
+func (r *fileReader) Close() error {
+	r.store, r.piece = nil, nil
+	return nil
+}
+
+// ReadAt reads from a place, for what looks at a file whole.
+func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
+	if _, err := r.Seek(off, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(r, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Remote asks about files that are elsewhere.
+type Remote interface {
+	// About asks for a file's type, size and first bytes. Its errors are for people.
+	About(ctx context.Context, url string) (RemoteFile, error)
+}
+
+// RemoteFile is what a server says of a file of its own.
+type RemoteFile struct {
+	Type   string // Content-Type; "": it does not say
+	Length int64  // bytes; 0: it does not say
+	Head   []byte // its beginning, where that was read
+}
+
+// Describe finds out type and length of a file for an enclosure: of one of this server
+// by its path or address, of any other by asking where it is. fault.NotFound,
+// fault.Invalid, fault.Unreadable.
+func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error) {
+	if user, hash, ok := s.own(address); ok {
+		return s.describeOwn(ctx, user, hash)
+	}
+	address, err := checkURL("file", address, false)
+	if err != nil {
+		return Enclosure{}, err
+	}
+	if address == "" {
+		return Enclosure{}, fault.New(fault.Invalid, "The address of the file is missing.")
+	}
+	e := Enclosure{URL: address}
+	if s.Remote == nil {
+		e.Type = typeByName(address)
+		return e, nil
+	}
+	about, err := s.Remote.About(ctx, address)
+	if err != nil {
+		return Enclosure{}, err
+	}
+	e.Length = max(about.Length, 0)
+	e.Type, _, _ = mime.ParseMediaType(about.Type) // one that cannot be read is none
+	if vague(e.Type) && len(about.Head) > 0 {
+		e.Type, _, _ = strings.Cut(media.Detect(about.Head).Type, ";")
+	}
+	if vague(e.Type) {
+		if known := typeByName(address); known != "" {
+			e.Type = known
+		}
+	}
+	if e.Type == "" {
+		e.Type = "application/octet-stream"
+	}
+	return e, nil
+}
+
+// vague reports a type that servers give to what they do not know.
+func vague(t string) bool {
+	return t == "" || t == "application/octet-stream" || t == "binary/octet-stream" || t == "text/plain"
+}
+
+// typeByName guesses by the end of an address.
+func typeByName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	switch ext := strings.ToLower(path.Ext(u.Path)); ext {
+	case ".mp3":
+		return "audio/mpeg"
+	case ".m4a", ".m4b":
+		return "audio/mp4"
+	case ".ogg", ".oga", ".opus":
+		return "audio/ogg"
+	case ".wav":
+		return "audio/wav"
+	case ".flac":
+		return "audio/flac"
+	case ".mp4", ".m4v":
+		return "video/mp4"
+	case ".mov":
+		return "video/quicktime"
+	case ".webm":
+		return "video/webm"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".png", ".gif", ".webp", ".avif", ".heic":
+		return "image/" + ext[1:]
+	case ".pdf":
+		return "application/pdf"
+	}
+	return ""
+}
+
+// own takes the address of a file of this server apart.
+func (s *Files) own(address string) (user, hash string, ok bool) {
+	if s.Origin != nil {
+		if origin := s.Origin(); origin != "" && strings.HasPrefix(address, origin+"/") {
+			address = address[len(origin):]
+		}
+	}
+	parts := strings.Split(address, "/")
+	if len(parts) != 5 || parts[0] != "" || parts[2] != "media" || !isHash(parts[3]) {
+		return "", "", false
+	}
+	return parts[1], parts[3], true
+}
+
+func (s *Files) describeOwn(ctx context.Context, user, hash string) (Enclosure, error) {
+	f, r, err := s.Open(ctx, user, hash)
+	if err != nil {
+		return Enclosure{}, err
+	}
+	defer r.Close()
+	e := Enclosure{URL: s.Path(f), Length: f.Size}
+	e.Type, _, _ = strings.Cut(f.Type, ";")
+	top, _, _ := strings.Cut(f.Type, "/")
+	at, ok := r.(io.ReaderAt)
+	if top != "audio" && top != "video" || !ok {
+		return e, nil
+	}
+	looked, err := media.Look(at, f.Size)
+	if err != nil {
+		if fault.CodeOf(err) == fault.Invalid { // it was taken by an earlier version of this program
+			return e, nil
+		}
+		return e, err
+	}
+	e.Duration = math.Round(looked.Duration*100) / 100
+	return e, nil
+}
+
+// sizeWords is a size as people say it.
+func sizeWords(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.size {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.size)), ".0") + " " + unit.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

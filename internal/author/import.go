@@ -1,0 +1,188 @@
+package author
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+)
+
+func textOf(html string) string { return sanitize.Text(html) }
+
+// maxRest is how much of an item may be kept that a post has no field for, in bytes.
+const maxRest = 1 << 20
+
+// What one transaction adds.
+const (
+	importBatch = 500      // posts
+	importBytes = 16 << 20 // of their texts
+)
+
+// Import adds posts that come from elsewhere, with their dates and GUIDs, to those of a
+// user. One whose GUID he has already is left out, so doing it again changes nothing;
+// after an error those that went before are there. Posts without GUID get one. What
+// cannot be kept (a link that is none, a text that is too long) is left out of a post, the post is not.
+// The feed is made anew once, at the end; nobody is told of each. progress hears how
+// many were looked at; nil: nobody does.
+func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress func(done int)) (added int, err error) {
+	if err := p.may(ctx, Edit{User: user}); err != nil {
+		return 0, err
+	}
+	took, err := p.takeOver(ctx, user)
+	if err != nil {
+		return 0, err
+	}
+	if added, err = p.add(ctx, user, posts, progress); err != nil || added == 0 && !took {
+		return added, err
+	}
+	w := p.writing(user, "import")
+	w.Renumber = true
+	_, err = p.write(ctx, w)
+	return added, err
+}
+
+// add adds posts without making the feed anew.
+func (p *Posts) add(ctx context.Context, user string, posts []Post, progress func(done int)) (added int, err error) {
+	for from := 0; from < len(posts); {
+		batch, size := make([]Post, 0, importBatch), 0
+		for from < len(posts) && len(batch) < importBatch && size < importBytes {
+			post, err := p.imported(user, posts[from])
+			if err != nil {
+				return added, err
+			}
+			batch, size, from = append(batch, post), size+len(post.Source)+len(post.HTML), from+1
+		}
+		n, err := p.Store.AddPosts(ctx, user, p.now(), batch)
+		added += n
+		if err != nil {
+			return added, err
+		}
+		if progress != nil {
+			progress(from)
+		}
+	}
+	return added, nil
+}
+
+// imported is a post that can be kept.
+func (p *Posts) imported(user string, post Post) (Post, error) {
+	post.User, post.ID = user, 0
+	post.Content = post.Content.clone()
+	lenient(&post.Content)
+	if err := checkContent(&post.Content); err != nil {
+		return post, err
+	}
+	if err := p.finish(&post.Content); err != nil {
+		return post, err
+	}
+	now := p.now()
+	for _, t := range []*time.Time{&post.CreatedAt, &post.PublishedAt, &post.UpdatedAt} {
+		*t = t.UTC().Truncate(time.Millisecond)
+		if t.Year() < 1 || t.Year() > 9999 {
+			*t = now
+		}
+	}
+	if post.State == "" {
+		post.State = Published
+	}
+	if post.State != Published && post.State != Draft && post.State != Scheduled {
+		return post, fault.New(fault.Invalid, "%q is no state of a post that can be taken in.", clip(string(post.State)))
+	}
+	if post.CreatedAt.IsZero() {
+		post.CreatedAt = post.PublishedAt
+	}
+	if post.UpdatedAt.Before(post.PublishedAt) {
+		post.UpdatedAt = post.PublishedAt
+	}
+	if post.State != Published {
+		return post, nil
+	}
+	if post.Slug = fold(post.Slug, "_", maxSlug); post.Slug == "" {
+		post.Slug = slugOf(&post)
+	}
+	if post.GUID == "" {
+		post.GUID = fmt.Sprintf("%s#%d", p.Address(post), post.PublishedAt.UnixMilli())
+	}
+	return post, nil
+}
+
+// lenient leaves out of a content what would be refused.
+func lenient(c *Content) {
+	c.Title = clipRunes(c.Title, MaxTitle)
+	if c.Format != HTML && c.Format != Plain {
+		c.Format = Markdown
+	}
+	if len(c.Source) > MaxSource {
+		c.Source = clipBytes(c.Source, MaxSource-1024)
+	}
+	if _, err := checkURL("", c.Link, false); err != nil {
+		c.Link = ""
+	}
+	if checkReply(c) != nil {
+		c.Reply = nil
+	}
+	if !language.MatchString(c.Language) {
+		c.Language = ""
+	}
+	if rest, err := json.Marshal(c.Rest); err != nil || len(rest) > maxRest {
+		c.Rest = nil
+	}
+	c.Categories = goodCategories(c.Categories)
+	c.Enclosures = goodEnclosures(c.Enclosures)
+	left, count := MaxSource-len(c.Source), 0
+	c.Outline = lenientNodes(c.Outline, 1, &left, &count)
+}
+
+func lenientNodes(nodes []Node, depth int, left, count *int) []Node {
+	if depth > MaxDepth {
+		return nil
+	}
+	var all []Node
+	for _, n := range nodes {
+		*count++
+		*left -= n.size()
+		n.GUID = clipBytes(n.GUID, maxURL)
+		if *count > MaxNodes || *left < 0 {
+			break
+		}
+		if _, err := checkURL("", n.Link, false); err != nil {
+			n.Link = ""
+		}
+		n.Categories, n.Enclosures = goodCategories(n.Categories), goodEnclosures(n.Enclosures)
+		n.Nodes = lenientNodes(n.Nodes, depth+1, left, count)
+		all = append(all, n)
+	}
+	return all
+}
+
+func goodCategories(labels []string) []string {
+	var all []string
+	for _, l := range labels {
+		l = clipRunes(l, maxLabel)
+		if CategoryName(l) != "" && len(all) < MaxCategories {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func goodEnclosures(list []Enclosure) []Enclosure {
+	var all []Enclosure
+	for _, e := range list {
+		e.Length, e.Duration = max(e.Length, 0), max(e.Duration, 0)
+		if len(all) < MaxEnclosures && checkEnclosures([]Enclosure{e}) == nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func clipBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return valid(s[:most])
+}

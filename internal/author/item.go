@@ -1,0 +1,201 @@
+package author
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+)
+
+// Path is where the page of a post is, "/alice/2026/11/22/hello": by the day of its date,
+// UTC. It is "" for one that was never published.
+func (p *Posts) Path(post Post) string {
+	if post.Slug == "" {
+		return ""
+	}
+	return "/" + post.User + post.PublishedAt.UTC().Format("/2006/01/02/") + url.PathEscape(post.Slug)
+}
+
+// Address is the whole address of Path.
+func (p *Posts) Address(post Post) string {
+	path := p.Path(post)
+	if path == "" {
+		return ""
+	}
+	return p.origin() + path
+}
+
+func (p *Posts) origin() string {
+	if p.Origin == nil {
+		return ""
+	}
+	return p.Origin()
+}
+
+// absolute is an address that may be a path of this server.
+func (p *Posts) absolute(ref string) string {
+	if strings.HasPrefix(ref, "/") {
+		return p.origin() + ref
+	}
+	return ref
+}
+
+// Item is a post as its feed has it.
+func (p *Posts) Item(post Post) feed.Item {
+	var it feed.Item
+	if post.Rest != nil {
+		it = *post.Rest.Clone()
+	}
+	it.ID, it.PermaLink = post.GUID, post.PermaLink
+	it.Title = plainText(post.Title)
+	it.Link = post.Link
+	if it.Link == "" {
+		it.Link = p.Address(post)
+	}
+	it.Summary = p.htmlText(post.HTML, post.Language)
+	it.Published = date(post.PublishedAt)
+	it.Updated = feed.Date{}
+	if post.UpdatedAt.Sub(post.PublishedAt) >= time.Second {
+		it.Updated = date(post.UpdatedAt)
+	}
+	it.Categories = categoriesOf(post.Categories, it.Categories)
+	it.Enclosures = p.enclosuresOf(post.Enclosures)
+	if m := p.moreOf(post, it.More); m != nil {
+		it.More = m
+	}
+	p.nest(&it, post)
+	return it
+}
+
+func (p *Posts) moreOf(post Post, m *feed.More) *feed.More {
+	if m == nil {
+		m = &feed.More{}
+	}
+	if post.Format == Markdown {
+		m.Markdown = post.Source
+	}
+	if post.Language != "" {
+		m.Language = post.Language
+	}
+	if r := post.Reply; r != nil {
+		to := feed.InReplyTo{Ref: r.GUID, Href: r.URL, Source: r.Feed}
+		if to.Ref == "" {
+			to.Ref = r.URL
+		}
+		m.InReplyTo = []feed.InReplyTo{to}
+	}
+	return m
+}
+
+func categoriesOf(labels []string, rest []feed.Category) []feed.Category {
+	var all []feed.Category
+	for _, l := range labels {
+		c := feed.Category{Term: l}
+		for _, r := range rest { // its domain, as it came
+			if r.Term == l {
+				c = r
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (p *Posts) enclosuresOf(list []Enclosure) []feed.Enclosure {
+	var all []feed.Enclosure
+	for _, e := range list {
+		all = append(all, feed.Enclosure{URL: p.absolute(e.URL), Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
+	}
+	return all
+}
+
+// Channel is posts as a feed of their writer, without what a document says of its own
+// address and of who is told.
+func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
+	f := &feed.Feed{
+		Format: feed.RSS, Version: "2.0", Title: plainText(w.Title), Subtitle: plainText(w.Blurb), Language: w.Language,
+		Link: p.origin() + "/" + w.User + "/", Docs: "https://cyber.harvard.edu/rss/rss.html",
+	}
+	if f.Title.Value == "" {
+		f.Title.Value = w.User
+	}
+	if w.Avatar != "" {
+		f.Image = &feed.Image{URL: p.absolute(w.Avatar), Title: f.Title.Value, Link: f.Link}
+	}
+	var newest time.Time
+	for _, post := range posts {
+		it := p.Item(post)
+		if post.UpdatedAt.After(newest) {
+			newest = post.UpdatedAt
+		}
+		f.Items = append(f.Items, it)
+	}
+	f.Updated = date(newest)
+	return f
+}
+
+func date(t time.Time) feed.Date {
+	if t.IsZero() {
+		return feed.Date{}
+	}
+	return feed.Date{UTC: t.UTC().Truncate(time.Second)}
+}
+
+func plainText(s string) feed.Text {
+	if s == "" {
+		return feed.Text{}
+	}
+	return feed.Text{Value: s, Type: "text/plain"}
+}
+
+// htmlText is HTML with the paths in it made addresses.
+func (p *Posts) htmlText(s, language string) feed.Text {
+	if s == "" {
+		return feed.Text{}
+	}
+	return feed.Text{Value: fromRoot(s, p.origin()), Type: "text/html", Language: language}
+}
+
+// fromRoot makes whole addresses of the paths in the tags of safe HTML, where every "<"
+// begins a tag.
+func fromRoot(s, origin string) string {
+	if origin == "" || !strings.Contains(s, `="/`) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(s, '<')
+		if at < 0 {
+			break
+		}
+		end := tagEnd(s[at:])
+		b.WriteString(s[:at])
+		tag := s[at : at+end]
+		for _, attr := range []string{` src="/`, ` href="/`, ` poster="/`} {
+			tag = strings.ReplaceAll(tag, attr, attr[:len(attr)-1]+origin+"/")
+		}
+		b.WriteString(tag)
+		s = s[at+end:]
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// tagEnd is the length of the tag with which s begins.
+func tagEnd(s string) int {
+	quote := byte(0)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return len(s)
+}

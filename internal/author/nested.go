@@ -1,0 +1,379 @@
+package author
+
+import (
+	"cmp"
+	"html"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// A hierarchical post is written three times, for those who read it know different
+// things: as items within the item, which have everything; as an outline, which has the
+// attributes of headlines, and how the author folded them; and as a list in the whole
+// text, for everybody else.
+
+// nest gives an item the posts within its post.
+//
+// spec:rsscloud-2009#item-namespace
+func (p *Posts) nest(it *feed.Item, post Post) {
+	if len(post.Outline) == 0 {
+		return
+	}
+	it.Items = p.nested(post.Outline, post.GUID)
+	whole := it.Summary
+	whole.Type = "text/html"
+	whole.Value = strings.TrimSpace(whole.Value + "\n" + fromRoot(listOf(post.Outline), p.origin()))
+	it.Content = []feed.Text{whole}
+	root := feed.Outline{Attrs: []feed.Attr{{Name: "text", Value: rootText(post)}}, Outlines: outlines(post.Outline)}
+	if !post.PublishedAt.IsZero() {
+		root.Attrs = append(root.Attrs, feed.Attr{Name: "created", Value: post.PublishedAt.UTC().Format(http.TimeFormat)})
+	}
+	if it.More == nil {
+		it.More = &feed.More{}
+	}
+	if was := it.More.Outlines; len(was) == 1 { // of an imported item
+		root.Attrs = withAttrs(root.Attrs, was[0].Attrs)
+	}
+	it.More.Outlines = []feed.Outline{root}
+}
+
+// rootText stands for a whole post in its outline.
+func rootText(post Post) string {
+	if post.Title != "" {
+		return html.EscapeString(post.Title)
+	}
+	return html.EscapeString(clipRunes(textOf(post.HTML), 200))
+}
+
+// withAttrs adds the attributes that are not there yet.
+func withAttrs(to, more []feed.Attr) []feed.Attr {
+	for _, a := range more {
+		if _, there := attrOf(to, a.Name); !there {
+			to = append(to, a)
+		}
+	}
+	return to
+}
+
+func attrOf(list []feed.Attr, name string) (value string, ok bool) {
+	for _, a := range list {
+		if a.Name == name {
+			return a.Value, true
+		}
+	}
+	return "", false
+}
+
+// nested are nodes as items. One without a GUID is known by its place.
+func (p *Posts) nested(nodes []Node, guid string) []feed.Item {
+	if len(nodes) == 0 {
+		return nil
+	}
+	all := make([]feed.Item, len(nodes))
+	for i, n := range nodes {
+		it := &all[i]
+		it.ID, it.IDFrom = n.GUID, feed.FromID
+		if it.ID == "" {
+			it.ID = guid + nodeMark(guid) + strconv.Itoa(i+1)
+		}
+		it.Title, it.Link = plainText(n.Title), n.Link
+		it.Summary = p.htmlText(n.HTML, "")
+		if n.Text != "" {
+			it.More = &feed.More{Markdown: n.Text}
+		}
+		it.Published = date(n.CreatedAt)
+		it.Categories = categoriesOf(n.Categories, nil)
+		it.Enclosures = p.enclosuresOf(n.Enclosures)
+		it.Items = p.nested(n.Nodes, it.ID)
+	}
+	return all
+}
+
+// nodeMark parts the guid of a post from the place of one in it.
+func nodeMark(guid string) string {
+	if strings.Contains(guid, "#") {
+		return "."
+	}
+	return "#"
+}
+
+// listOf is nodes as a list in HTML.
+func listOf(nodes []Node) string {
+	var b strings.Builder
+	writeList(&b, nodes)
+	return b.String()
+}
+
+func writeList(b *strings.Builder, nodes []Node) {
+	b.WriteString("<ul>")
+	for i := range nodes {
+		n := &nodes[i]
+		b.WriteString("<li>")
+		if n.Title != "" {
+			b.WriteString("<strong>" + html.EscapeString(n.Title) + "</strong> ")
+		}
+		b.WriteString(n.HTML)
+		if n.Link != "" {
+			href := html.EscapeString(n.Link)
+			b.WriteString(` <a href="` + href + `">` + href + "</a>")
+		}
+		for _, e := range n.Enclosures {
+			b.WriteString(` <a href="` + html.EscapeString(e.URL) + `">` + html.EscapeString(cmp.Or(e.Title, e.Alt, e.URL)) + "</a>")
+		}
+		if len(n.Nodes) > 0 {
+			writeList(b, n.Nodes)
+		}
+		b.WriteString("</li>")
+	}
+	b.WriteString("</ul>")
+}
+
+// listStart is how the list of the posts within a post begins.
+const listStart = "<ul><li>"
+
+// unlisted is the text of an item without the list of the items in it, where that is
+// what the whole text has more than the summary.
+func unlisted(it *feed.Item) (feed.Text, bool) {
+	switch {
+	case len(it.Items) == 0:
+	case len(it.Content) > 0:
+		return it.Summary, strings.HasPrefix(it.Content[0].Value, strings.TrimSpace(it.Summary.Value+"\n"+listStart))
+	case strings.HasPrefix(it.Summary.Value, listStart): // a lone text is written as the summary
+		return feed.Text{}, true
+	}
+	return feed.Text{}, false
+}
+
+// folded is the attribute by which outliners say that a headline is closed.
+const folded = "collapse"
+
+// outlines are nodes as headlines: what outliners have an attribute for, and those
+// that came with it.
+func outlines(nodes []Node) []feed.Outline {
+	all := make([]feed.Outline, len(nodes))
+	for i, n := range nodes {
+		text := n.HTML
+		if text == "" {
+			text = html.EscapeString(cmp.Or(n.Title, n.Link))
+		}
+		attrs := []feed.Attr{{Name: "text", Value: text}}
+		if _, typed := attrOf(n.Attrs, "type"); n.Link != "" && !typed {
+			attrs = append(attrs, feed.Attr{Name: "type", Value: "link"})
+		}
+		for _, a := range []feed.Attr{{Name: "url", Value: n.Link}, {Name: "category", Value: strings.Join(n.Categories, ",")}} {
+			if a.Value != "" {
+				attrs = append(attrs, a)
+			}
+		}
+		if !n.CreatedAt.IsZero() {
+			attrs = append(attrs, feed.Attr{Name: "created", Value: n.CreatedAt.UTC().Format(http.TimeFormat)})
+		}
+		if n.Folded {
+			attrs = append(attrs, feed.Attr{Name: folded, Value: "true"})
+		}
+		all[i] = feed.Outline{Attrs: withAttrs(attrs, n.Attrs)}
+		if len(n.Nodes) > 0 {
+			all[i].Outlines = outlines(n.Nodes)
+		}
+	}
+	return all
+}
+
+// nodesOf are the posts within an item, or its outline where it has only that; rest is
+// what is kept of the item, without them.
+func nodesOf(it, rest *feed.Item) ([]Node, *feed.Item) {
+	var heads []feed.Outline
+	if it.More != nil {
+		heads = it.More.Outlines
+	}
+	if rootOf(it, heads) {
+		rest.More.Outlines = []feed.Outline{{Attrs: heads[0].Attrs}}
+		heads = heads[0].Outlines
+	} else if len(heads) > 0 {
+		rest.More.Outlines = nil
+	}
+	if len(it.Items) > 0 {
+		return itemNodes(it.Items, heads), rest
+	}
+	return headlines(heads), rest
+}
+
+// rootOf reports that the headlines of an item are one that stands for the item itself,
+// with all others below it.
+func rootOf(it *feed.Item, heads []feed.Outline) bool {
+	switch {
+	case len(heads) != 1:
+		return false
+	case len(it.Items) > 0:
+		return len(heads[0].Outlines) == len(it.Items)
+	}
+	text, _ := attrOf(heads[0].Attrs, "text")
+	text = strings.Join(strings.Fields(textOf(text)), " ")
+	return text == words(it.Title) || strings.HasPrefix(strings.Join(strings.Fields(textOf(it.Summary.Value)), " "), text)
+}
+
+// itemNodes makes nodes of items; heads are their headlines, if there are as many.
+func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
+	if len(heads) != len(list) {
+		heads = nil
+	}
+	var all []Node
+	for i := range list {
+		in := &list[i]
+		n := Node{Title: words(in.Title), GUID: in.ID, Link: in.Link, CreatedAt: in.Published.UTC}
+		text, format := sourceOf(in)
+		n.Text = markdownOf(text, format)
+		for _, cat := range in.Categories {
+			n.Categories = append(n.Categories, cmp.Or(cat.Term, cat.Label))
+		}
+		for _, e := range in.Enclosures {
+			n.Enclosures = append(n.Enclosures, Enclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
+		}
+		var under []feed.Outline
+		switch {
+		case heads != nil:
+			n.take(heads[i].Attrs)
+			under = heads[i].Outlines
+		case in.More != nil:
+			under = in.More.Outlines
+		}
+		if n.Nodes = itemNodes(in.Items, under); len(in.Items) == 0 {
+			n.Nodes = headlines(under)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// take keeps attributes of a headline that the item which it stands for has no place for.
+func (n *Node) take(attrs []feed.Attr) {
+	for _, a := range attrs {
+		switch {
+		case a.Name == "text", a.Name == "url", a.Name == "created", a.Name == "category":
+		case a.Name == "type" && a.Value == "link" && n.Link != "":
+		case a.Name == folded && a.Value == "true":
+			n.Folded = true
+		default:
+			n.Attrs = append(n.Attrs, a)
+		}
+	}
+}
+
+// headlines makes nodes of an outline, whose texts are HTML.
+func headlines(list []feed.Outline) []Node {
+	var all []Node
+	for _, o := range list {
+		n := Node{Nodes: headlines(o.Outlines)}
+		var rest []feed.Attr
+		for _, a := range o.Attrs {
+			switch a.Name {
+			case "text":
+				n.Text = markdownOf(a.Value, HTML)
+			case "url":
+				if link, err := checkURL("", a.Value, false); err == nil {
+					n.Link = link
+				} else {
+					rest = append(rest, a)
+				}
+			case "created":
+				n.CreatedAt, _ = feed.ParseDate(a.Value) // one that cannot be read is left out
+			case "category":
+				n.Categories = goodCategories(splitCommas(a.Value))
+			default:
+				rest = append(rest, a)
+			}
+		}
+		n.take(rest)
+		all = append(all, n)
+	}
+	return all
+}
+
+func splitCommas(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
+}
+
+// markdownOf is Markdown that shows what a text in another format says. Most texts are
+// Markdown already.
+func markdownOf(text string, f Format) string {
+	if text = strings.TrimSpace(text); f == Markdown || f == "" || plainWords(text) {
+		return text
+	}
+	p := &Posts{}
+	want, err := p.markup(text, f)
+	if err != nil {
+		return text
+	}
+	for _, s := range []string{text, anchor.ReplaceAllStringFunc(text, markdownLink)} {
+		if got, err := p.markup(s, Markdown); err == nil && line(got) == line(want) {
+			return s
+		}
+	}
+	if f == Plain {
+		text = html.EscapeString(strings.Join(strings.Fields(text), " "))
+	}
+	return withoutSigns(text)
+}
+
+var anchor = regexp.MustCompile(`<a href="([^"<>()\s]+)"(?: rel="[^"<>]*")?>([^<>\[\]]+)</a>`)
+
+// markdownLink is a link in Markdown.
+func markdownLink(tag string) string {
+	m := anchor.FindStringSubmatch(tag)
+	href := html.UnescapeString(m[1])
+	if html.UnescapeString(m[2]) == href {
+		return href
+	}
+	return "[" + m[2] + "](" + href + ")"
+}
+
+// plainWords reports a text without anything that Markdown could take for a sign.
+func plainWords(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', c >= 0x80, i > 0 && (c == ' ' || c == ',' || c == '?' || c == '\''):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// leads reports what begins a block of Markdown behind this.
+func leads(before string, c byte) bool {
+	if c == '.' || c == ')' {
+		return before != "" && strings.Trim(before, "0123456789") == ""
+	}
+	return before == "" && strings.IndexByte("#+-=>", c) >= 0
+}
+
+// withoutSigns writes what Markdown would take for signs as references, outside of tags.
+func withoutSigns(s string) string {
+	var b strings.Builder
+	for first := true; s != ""; first = false {
+		if s[0] == '<' {
+			n := tagEnd(s)
+			b.WriteString(s[:n])
+			s = s[n:]
+			continue
+		}
+		n := strings.IndexByte(s, '<')
+		if n < 0 {
+			n = len(s)
+		}
+		for i := range n {
+			c := s[i]
+			if strings.IndexByte("\\`*_[]~|:@", c) >= 0 || first && leads(s[:i], c) || c == '.' && i > 2 && strings.EqualFold(s[i-3:i], "www") {
+				b.WriteString("&#" + strconv.Itoa(int(c)) + ";")
+				continue
+			}
+			b.WriteByte(c)
+		}
+		s = s[n:]
+	}
+	return b.String()
+}

@@ -1,0 +1,216 @@
+package author
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/fault"
+)
+
+// maxOutlineJSON is how long an outline may be with all that stands beside its words, in
+// bytes.
+const maxOutlineJSON = 4 << 20
+
+// ParseOutline reads headlines from text: a line each, below the nearest one before it
+// that begins further left. A tab is as wide as two spaces, of which it takes two to begin
+// further right. Lines without words are left out. The error is a fault.Invalid: there are
+// more than MaxNodes. What is deeper than MaxDepth stands at that depth.
+func ParseOutline(text string) ([]Node, error) {
+	type open struct{ width, at int }
+	var (
+		flat  []Node
+		depth []int
+		stack []open
+	)
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(valid(text))
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.TrimSpace(line)
+		if words == "" {
+			continue
+		}
+		if len(flat) == MaxNodes {
+			return nil, fault.New(fault.Invalid, "The outline has more than %d headlines.", MaxNodes)
+		}
+		width := indent(line)
+		for len(stack) > 0 && (stack[len(stack)-1].width >= width || len(stack) == MaxDepth) {
+			stack = stack[:len(stack)-1]
+		}
+		flat, depth = append(flat, Node{Text: words}), append(depth, len(stack))
+		stack = append(stack, open{width, len(flat) - 1})
+	}
+	nodes, _ := grow(flat, depth, 0)
+	return nodes, nil
+}
+
+// indent is how many levels a line would be in, by what stands before its words.
+func indent(line string) int {
+	width := 0
+	for _, c := range line {
+		switch c {
+		case ' ':
+			width++
+		case '\t':
+			width += 2 - width%2
+		default:
+			return width / 2
+		}
+	}
+	return width / 2
+}
+
+// grow makes a tree of nodes in their order, each with its depth, as long as they are at
+// least this deep, and returns how many it took.
+func grow(flat []Node, depth []int, at int) (nodes []Node, taken int) {
+	for taken < len(flat) && depth[taken] >= at {
+		n := flat[taken]
+		taken++
+		under, took := grow(flat[taken:], depth[taken:], at+1)
+		n.Nodes = under
+		taken += took
+		nodes = append(nodes, n)
+	}
+	return nodes, taken
+}
+
+// WriteOutline writes headlines as ParseOutline reads them, with a tab for each level.
+// Only their words are in it; [KeepFacts] finds the rest again.
+func WriteOutline(nodes []Node) string {
+	var b strings.Builder
+	writeOutline(&b, nodes, 0)
+	return b.String()
+}
+
+func writeOutline(b *strings.Builder, nodes []Node, depth int) {
+	for i := range nodes {
+		for range depth {
+			b.WriteByte('\t')
+		}
+		b.WriteString(headline(&nodes[i]))
+		b.WriteByte('\n')
+		writeOutline(b, nodes[i].Nodes, depth+1)
+	}
+}
+
+// headline is what stands for a node in one line; it is never empty.
+func headline(n *Node) string {
+	s := strings.Join(strings.Fields(valid(n.Title+" "+n.Text)), " ")
+	if s == "" {
+		s = n.Link
+	}
+	if s == "" && len(n.Enclosures) > 0 {
+		s = n.Enclosures[0].URL
+	}
+	if s == "" {
+		s = "…"
+	}
+	return s
+}
+
+// KeepFacts gives headlines that have only words, because they were edited as text, what
+// those had that they come from: of the same words in the same order, or in the same
+// place between two such. It changes and returns edited.
+func KeepFacts(before, edited []Node) []Node {
+	old, now := flatten(before, nil), flatten(edited, nil)
+	from, to := 0, 0
+	for _, m := range matches(old, now) {
+		between(old[from:m[0]], now[to:m[1]])
+		keep(old[m[0]], now[m[1]], false)
+		from, to = m[0]+1, m[1]+1
+	}
+	between(old[from:], now[to:])
+	return edited
+}
+
+// between pairs headlines that were edited, if there are as many as before.
+func between(old, now []*Node) {
+	if len(old) != len(now) {
+		return
+	}
+	for i := range now {
+		keep(old[i], now[i], true)
+	}
+}
+
+// keep gives a headline everything of another but its place, and its words if they are
+// new.
+func keep(old, now *Node, edited bool) {
+	text, under := now.Text, now.Nodes
+	*now = *old
+	now.Nodes = under
+	if edited {
+		now.Text, now.Title = text, ""
+	}
+}
+
+func flatten(nodes []Node, to []*Node) []*Node {
+	for i := range nodes {
+		to = flatten(nodes[i].Nodes, append(to, &nodes[i]))
+	}
+	return to
+}
+
+// matches pairs headlines with the same words, as many as stand in
+// the same order in both.
+func matches(old, now []*Node) (pairs [][2]int) {
+	places := map[string][]int{}
+	for i, n := range old {
+		places[headline(n)] = append(places[headline(n)], i)
+	}
+	var tails []int // of increasing runs of places, as in patience sorting
+	var all []struct{ old, now, before int }
+	for i, n := range now {
+		for _, at := range slices.Backward(places[headline(n)]) {
+			k, _ := slices.BinarySearchFunc(tails, at, func(t, at int) int { return all[t].old - at })
+			before := -1
+			if k > 0 {
+				before = tails[k-1]
+			}
+			all = append(all, struct{ old, now, before int }{at, i, before})
+			if k == len(tails) {
+				tails = append(tails, 0)
+			}
+			tails[k] = len(all) - 1
+			if len(all) > 20*MaxNodes { // the same words again and again
+				break
+			}
+		}
+	}
+	if len(tails) == 0 {
+		return nil
+	}
+	for at := tails[len(tails)-1]; at >= 0; at = all[at].before {
+		pairs = append(pairs, [2]int{all[at].old, all[at].now})
+	}
+	slices.Reverse(pairs)
+	return pairs
+}
+
+// ReadOutline reads headlines in the form in which they are stored: a JSON list of Node.
+// The error is a fault.Invalid.
+func ReadOutline(text string) ([]Node, error) {
+	if len(text) > maxOutlineJSON {
+		return nil, fault.New(fault.Invalid, "The outline has %d bytes; at most %d are accepted.", len(text), maxOutlineJSON)
+	}
+	var nodes []Node
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &nodes); err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "The outline cannot be read: it is no list of headlines in JSON.")
+	}
+	return prune(nodes), nil
+}
+
+// prune leaves out headlines that say nothing and have nothing below them.
+func prune(nodes []Node) []Node {
+	var all []Node
+	for _, n := range nodes {
+		n.Text, n.Title = strings.TrimSpace(n.Text), strings.TrimSpace(n.Title)
+		if n.Nodes = prune(n.Nodes); n.Text == "" && n.Title == "" && n.Link == "" && len(n.Enclosures) == 0 && len(n.Nodes) == 0 {
+			continue
+		}
+		all = append(all, n)
+	}
+	return all
+}

@@ -1,0 +1,196 @@
+package author
+
+import (
+	"html"
+	"strconv"
+	"strings"
+
+	"cloudburst/feed"
+	"cloudburst/opml"
+)
+
+// FromOPML is an outline as the posts within a post: its title, and its headlines with
+// all their attributes. Lines that are commented out are left out, and so are elements
+// that are no headlines. What was closed when the outline was saved is folded.
+func FromOPML(doc *opml.Document) (title string, nodes []Node) {
+	title = clipRunes(strings.Join(strings.Fields(doc.Head.Title), " "), MaxTitle)
+	return title, fromOutlines(doc.Outlines, newExpansion(&doc.Head))
+}
+
+// expansion knows which lines of an outline are open. It counts those that can be seen.
+//
+// spec:opml20-2007#expansion-state
+type expansion struct {
+	open map[int]bool // nil: the document does not say
+	line int
+}
+
+func newExpansion(h *opml.Head) *expansion {
+	e := &expansion{}
+	if strings.TrimSpace(h.ExpansionState) == "" {
+		return e
+	}
+	e.open = map[int]bool{}
+	for _, n := range h.Expanded() {
+		e.open[n] = true
+	}
+	return e
+}
+
+func fromOutlines(list []opml.Outline, e *expansion) []Node {
+	var all []Node
+	for i := range list {
+		o := &list[i]
+		e.line++
+		n := Node{Text: markdownOf(o.Text, HTML), Categories: goodCategories(o.Category.List())}
+		n.CreatedAt, _ = o.Created.Time() // one that cannot be read is left out
+		n.Attrs = attrsOf(o)
+		n.link(o)
+		below := e
+		if len(o.Outlines) > 0 && e.open != nil && !e.open[e.line] {
+			n.Folded, below = true, &expansion{} // what is in it is on no line
+		}
+		n.Nodes = fromOutlines(o.Outlines, below)
+		if !o.IsComment {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// link takes what a headline leads to.
+func (n *Node) link(o *opml.Outline) {
+	if link, err := checkURL("", o.URL, false); err == nil {
+		n.Link = link
+	} else if o.URL != "" {
+		n.Attrs = append(n.Attrs, feed.Attr{Name: "url", Value: o.URL})
+	}
+	attrs := n.Attrs
+	n.Attrs = nil
+	file := Enclosure{}
+	file.URL, _ = attrOf(attrs, "enclosure")
+	file.Type, _ = attrOf(attrs, "enclosureType")
+	length, _ := attrOf(attrs, "enclosureLength")
+	file.Length, _ = strconv.ParseInt(length, 10, 64)
+	files := goodEnclosures([]Enclosure{file})
+	n.Enclosures = files
+	for _, a := range attrs {
+		if len(files) > 0 && (a.Name == "enclosure" || a.Name == "enclosureType" || a.Name == "enclosureLength") {
+			continue
+		}
+		n.take([]feed.Attr{a})
+		if a.Name == "url" {
+			n.Attrs = append(n.Attrs, a)
+		}
+	}
+}
+
+// attrsOf are the attributes that a node has no field for, in the order in which OPML
+// names them, and then those of others.
+func attrsOf(o *opml.Outline) []feed.Attr {
+	var all []feed.Attr
+	for _, a := range []feed.Attr{
+		{Name: "title", Value: o.Title}, {Name: "type", Value: o.Type}, {Name: "xmlUrl", Value: o.XMLURL}, {Name: "htmlUrl", Value: o.HTMLURL},
+		{Name: "description", Value: o.Description}, {Name: "language", Value: o.Language}, {Name: "version", Value: o.Version},
+	} {
+		if a.Value != "" {
+			all = append(all, a)
+		}
+	}
+	if o.IsBreakpoint {
+		all = append(all, feed.Attr{Name: "isBreakpoint", Value: "true"})
+	}
+	for _, a := range o.Attrs {
+		all = append(all, feed.Attr{Name: a.Name, Value: a.Value, Space: a.Space})
+	}
+	return all
+}
+
+// ToOPML is the posts within a post as an outline. Titles of posts stand before their
+// words; of several files of a headline the first is written.
+func (p *Posts) ToOPML(post Post) *opml.Document {
+	d := &opml.Document{Version: "2.0", Head: opml.Head{Title: post.Title, OwnerName: post.User}}
+	if !post.PublishedAt.IsZero() {
+		d.Head.DateCreated = opml.DateOf(post.PublishedAt)
+	}
+	if !post.UpdatedAt.IsZero() {
+		d.Head.DateModified = opml.DateOf(post.UpdatedAt)
+	}
+	if d.Head.Title == "" {
+		d.Head.Title = clipRunes(textOf(post.HTML), 100)
+	}
+	var open []string
+	line := 0
+	d.Outlines = p.toOutlines(post.Outline, true, &line, &open)
+	d.Head.ExpansionState = strings.Join(open, ",")
+	return d
+}
+
+func (p *Posts) toOutlines(nodes []Node, seen bool, line *int, open *[]string) []opml.Outline {
+	var all []opml.Outline
+	for i := range nodes {
+		n := &nodes[i]
+		o := opml.Outline{Text: fromRoot(n.HTML, p.origin()), URL: n.Link, Category: opml.Categories(n.Categories...)}
+		if n.Title != "" {
+			o.Text = strings.TrimSpace(html.EscapeString(n.Title) + " " + o.Text)
+		}
+		if o.Text == "" {
+			o.Text = headline(n)
+		}
+		if n.Link != "" {
+			o.Type = "link"
+		}
+		if !n.CreatedAt.IsZero() {
+			o.Created = opml.DateOf(n.CreatedAt)
+		}
+		for _, a := range n.Attrs {
+			setAttr(&o, a)
+		}
+		if len(n.Enclosures) > 0 {
+			e := p.enclosuresOf(n.Enclosures[:1])[0]
+			o.Attrs = append(o.Attrs, opml.Attr{Name: "enclosure", Value: e.URL}, opml.Attr{Name: "enclosureType", Value: e.Type}, opml.Attr{Name: "enclosureLength", Value: strconv.FormatInt(e.Length, 10)})
+		}
+		if n.Folded {
+			o.Attrs = append(o.Attrs, opml.Attr{Name: folded, Value: "true"})
+		}
+		if seen {
+			*line++
+		}
+		if seen && len(n.Nodes) > 0 && !n.Folded {
+			*open = append(*open, strconv.Itoa(*line))
+		}
+		o.Outlines = p.toOutlines(n.Nodes, seen && !n.Folded, line, open)
+		all = append(all, o)
+	}
+	return all
+}
+
+func setAttr(o *opml.Outline, a feed.Attr) {
+	switch a.Name {
+	case "text", "created", "category", folded:
+	case "title":
+		o.Title = a.Value
+	case "type":
+		o.Type = a.Value
+	case "xmlUrl":
+		o.XMLURL = a.Value
+	case "htmlUrl":
+		o.HTMLURL = a.Value
+	case "url":
+		if o.URL == "" {
+			o.URL = a.Value
+		}
+	case "description":
+		o.Description = a.Value
+	case "language":
+		o.Language = a.Value
+	case "version":
+		o.Version = a.Value
+	case "isComment":
+		o.IsComment = a.Value == "true"
+	case "isBreakpoint":
+		o.IsBreakpoint = a.Value == "true"
+	default:
+		o.Attrs = append(o.Attrs, opml.Attr{Name: a.Name, Value: a.Value, Space: a.Space})
+	}
+}

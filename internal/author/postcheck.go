@@ -1,0 +1,240 @@
+package author
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+)
+
+// Bounds of a post.
+const (
+	MaxSource     = 256 << 10 // bytes of what is written, the posts within it included
+	MaxTitle      = 300       // characters
+	MaxCategories = 50
+	MaxEnclosures = 50
+	MaxNodes      = 5000 // posts within a post, all levels together
+	MaxDepth      = 50   // levels of them
+	maxLabel      = 100  // characters of a category
+	maxURL        = 2048
+	maxSlug       = 100
+)
+
+// checkContent puts in order what is written, and says what cannot be kept: a
+// fault.Invalid.
+func checkContent(c *Content) error {
+	c.Title = strings.Join(strings.Fields(valid(c.Title)), " ")
+	if n := utf8.RuneCountInString(c.Title); n > MaxTitle {
+		return fault.New(fault.Invalid, "The title has %d characters; at most %d are accepted.", n, MaxTitle)
+	}
+	switch c.Format {
+	case "":
+		c.Format = Markdown
+	case Markdown, HTML, Plain:
+	default:
+		return fault.New(fault.Invalid, "%q is not what a post can be written in: markdown, html or text.", clip(string(c.Format)))
+	}
+	c.Source = valid(c.Source)
+	left := MaxSource - len(c.Source)
+	if left < 0 {
+		return fault.New(fault.Invalid, "The text has %d bytes; at most %d (256 KiB) are accepted. Publish it in several posts.", len(c.Source), MaxSource)
+	}
+	var err error
+	if c.Categories, err = checkCategories(c.Categories); err != nil {
+		return err
+	}
+	if c.Link, err = checkURL("link", c.Link, false); err != nil {
+		return err
+	}
+	if err = checkEnclosures(c.Enclosures); err != nil {
+		return err
+	}
+	if err = checkReply(c); err != nil {
+		return err
+	}
+	if c.Language = strings.TrimSpace(c.Language); c.Language != "" && !language.MatchString(c.Language) {
+		return fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(c.Language))
+	}
+	count := 0
+	return checkNodes(c.Outline, 1, &left, &count)
+}
+
+func checkReply(c *Content) (err error) {
+	r := c.Reply
+	if r == nil {
+		return nil
+	}
+	if r.URL, err = checkURL("post that this answers", r.URL, true); err != nil {
+		return err
+	}
+	if r.Feed, err = checkURL("feed of the post that this answers", r.Feed, false); err != nil {
+		return err
+	}
+	r.GUID, r.Title = strings.TrimSpace(valid(r.GUID)), clipRunes(strings.Join(strings.Fields(valid(r.Title)), " "), MaxTitle)
+	if len(r.GUID) > maxURL {
+		return fault.New(fault.Invalid, "The guid of the post that this answers has %d bytes; at most %d are accepted.", len(r.GUID), maxURL)
+	}
+	if r.URL == "" && r.GUID == "" {
+		c.Reply = nil
+	}
+	return nil
+}
+
+func checkNodes(nodes []Node, depth int, left, count *int) (err error) {
+	if *count += len(nodes); *count > MaxNodes {
+		return fault.New(fault.Invalid, "The outline has more than %d headlines.", MaxNodes)
+	}
+	if depth > MaxDepth && len(nodes) > 0 {
+		return fault.New(fault.Invalid, "The outline is more than %d levels deep.", MaxDepth)
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		n.Text, n.Title = valid(n.Text), valid(n.Title)
+		if n.GUID = strings.TrimSpace(valid(n.GUID)); len(n.GUID) > maxURL {
+			return fault.New(fault.Invalid, "The guid of a headline has %d bytes; at most %d are accepted.", len(n.GUID), maxURL)
+		}
+		if *left -= n.size(); *left < 0 {
+			return fault.New(fault.Invalid, "The text and its outline have more than %d bytes (256 KiB) together.", MaxSource)
+		}
+		if n.Link, err = checkURL("link of a headline", n.Link, false); err != nil {
+			return err
+		}
+		if n.Categories, err = checkCategories(n.Categories); err != nil {
+			return err
+		}
+		if err = checkEnclosures(n.Enclosures); err != nil {
+			return err
+		}
+		if err = checkNodes(n.Nodes, depth+1, left, count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// size is what a headline's own words take, in bytes.
+func (n *Node) size() int {
+	size := len(n.Text) + len(n.Title)
+	for i := range n.Attrs {
+		a := &n.Attrs[i]
+		a.Name, a.Value = valid(a.Name), valid(a.Value)
+		size += len(a.Space) + len(a.Name) + len(a.Value)
+	}
+	return size
+}
+
+// checkCategories puts labels in order, each once.
+func checkCategories(labels []string) ([]string, error) {
+	var all, names []string
+	for _, l := range labels {
+		l = strings.TrimPrefix(strings.Join(strings.Fields(valid(l)), " "), "#")
+		name := CategoryName(l)
+		switch {
+		case l == "" || slices.Contains(names, name) && name != "":
+			continue
+		case name == "":
+			return nil, fault.New(fault.Invalid, "%q cannot be a category: it needs a letter or a digit.", clip(l))
+		case utf8.RuneCountInString(l) > maxLabel:
+			return nil, fault.New(fault.Invalid, "The category %q has more than %d characters.", clip(l), maxLabel)
+		case len(all) == MaxCategories:
+			return nil, fault.New(fault.Invalid, "The post has more than %d categories.", MaxCategories)
+		}
+		all, names = append(all, l), append(names, name)
+	}
+	return all, nil
+}
+
+func checkEnclosures(list []Enclosure) (err error) {
+	if len(list) > MaxEnclosures {
+		return fault.New(fault.Invalid, "The post has %d enclosures; at most %d are accepted.", len(list), MaxEnclosures)
+	}
+	for i := range list {
+		e := &list[i]
+		if e.URL, err = checkPlace("enclosure", e.URL); err != nil {
+			return err
+		}
+		if e.URL == "" {
+			return fault.New(fault.Invalid, "An enclosure has no address.")
+		}
+		if e.Length < 0 || e.Duration < 0 {
+			return fault.New(fault.Invalid, "The enclosure %s has a negative size.", clip(e.URL))
+		}
+		e.Type, e.Title, e.Alt = valid(e.Type), valid(e.Title), valid(e.Alt)
+		if len(e.Type) > 200 || len(e.Title) > 1000 || len(e.Alt) > 4000 {
+			return fault.New(fault.Invalid, "What is said of the enclosure %s is too long.", clip(e.URL))
+		}
+	}
+	return nil
+}
+
+// checkURL is an address as it is kept; some kinds need not be of the web.
+func checkURL(what, raw string, anyScheme bool) (string, error) {
+	raw = strings.TrimSpace(valid(raw))
+	if raw == "" {
+		return "", nil
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case len(raw) > maxURL:
+		return "", fault.New(fault.Invalid, "The address of the %s has %d bytes; at most %d are accepted.", what, len(raw), maxURL)
+	case anyScheme && err == nil && u.Scheme != "" && !slices.Contains([]string{"javascript", "data", "vbscript"}, strings.ToLower(u.Scheme)):
+		return raw, nil
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return "", fault.New(fault.Invalid, "The address of the %s, %q, is none: it must begin with http:// or https://.", what, clip(raw))
+	case u.User != nil:
+		return "", fault.New(fault.Invalid, "The address of the %s has a name or password in it, which every reader would see; leave it out.", what)
+	}
+	return asciiURL(u.String()), nil
+}
+
+// checkPlace is checkURL for what may be a path of this server as well.
+func checkPlace(what, raw string) (string, error) {
+	raw = strings.TrimSpace(valid(raw))
+	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
+		return checkURL(what, raw, false)
+	}
+	if len(raw) > maxURL {
+		return "", fault.New(fault.Invalid, "The address of the %s has %d bytes; at most %d are accepted.", what, len(raw), maxURL)
+	}
+	return asciiURL(raw), nil
+}
+
+// asciiURL percent-encodes what addresses in feeds have no place for.
+func asciiURL(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c >= 0x80 || c <= ' ' || c == '"' || c == '<' || c == '>' {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// empty reports that there is nothing in it that could be published.
+func (c *Content) empty() bool {
+	return c.Title == "" && strings.TrimSpace(c.Source) == "" && c.Link == "" && len(c.Enclosures) == 0 && len(c.Outline) == 0
+}
+
+// valid is text that every format can hold: UTF-8, without what XML has no place for.
+func valid(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if !strings.ContainsFunc(s, unfit) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if unfit(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func unfit(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
+}

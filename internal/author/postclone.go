@@ -1,0 +1,28 @@
+package author
+
+import "slices"
+
+// clone is a copy that can be changed.
+func (c Content) clone() Content {
+	c.Categories = slices.Clone(c.Categories)
+	c.Enclosures = slices.Clone(c.Enclosures)
+	if c.Reply != nil {
+		r := *c.Reply
+		c.Reply = &r
+	}
+	c.Outline = cloneNodes(c.Outline)
+	if c.Rest != nil {
+		c.Rest = c.Rest.Clone()
+	}
+	return c
+}
+
+func cloneNodes(nodes []Node) []Node {
+	all := slices.Clone(nodes)
+	for i := range all {
+		n := &all[i]
+		n.Categories, n.Enclosures, n.Attrs = slices.Clone(n.Categories), slices.Clone(n.Enclosures), slices.Clone(n.Attrs)
+		n.Nodes = cloneNodes(n.Nodes)
+	}
+	return all
+}

@@ -1,0 +1,299 @@
+package author_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+func TestAPublishedPostIsInTheFeedAndTold(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		first := d.post("Hello, *world*.")
+		d.pass(time.Second)
+		second := d.must(d.Save(d.ctx, author.Edit{User: "alice", To: author.Published, Change: func(c *author.Content) error {
+			c.Title, c.Source, c.Categories = "A title", "Longer.", []string{"Go", "#go", " Feeds  and clouds "}
+			return nil
+		}}))
+		d.shows("A title: Longer. | Hello, <em>world</em>.")
+		if len(d.told) != 2 || d.told[0] != 1 || d.told[1] != 2 {
+			t.Errorf("told of %v", d.told)
+		}
+		items := d.feed().Items
+		if items[1].ID != d.Address(first) || !items[1].PermaLink || items[1].More == nil || items[1].More.Markdown != "Hello, *world*." {
+			t.Errorf("the item is %+v", items[1])
+		}
+		if got := d.Path(second); got != "/alice/2000/01/01/a-title" {
+			t.Errorf("its path is %s", got)
+		}
+		if got := d.Path(first); got != "/alice/2000/01/01/000000" {
+			t.Errorf("the path of the other is %s", got)
+		}
+		if got := fmt.Sprint(second.Categories); got != "[Go Feeds and clouds]" {
+			t.Errorf("its categories are %s", got)
+		}
+		draft := d.must(d.Save(d.ctx, author.Edit{User: "alice", Change: func(c *author.Content) error { c.Source = "not yet"; return nil }}))
+		if draft.State != author.Draft || d.Path(draft) != "" || len(d.told) != 2 {
+			t.Errorf("the draft is %+v, told %v", draft, d.told)
+		}
+	})
+}
+
+func TestWhatIsMadeTwiceByOneRequestIsThereOnce(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		e := write("once")
+		e.Key = "request 1"
+		a := d.must(d.Save(d.ctx, e))
+		b := d.must(d.Save(d.ctx, e))
+		if a.ID != b.ID || a.Revision != b.Revision {
+			t.Errorf("posts %d and %d", a.ID, b.ID)
+		}
+		d.shows("once")
+	})
+}
+
+func TestSavingWithoutAChangeChangesNothing(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		p := d.post("one")
+		d.pass(time.Second)
+		e := write("one")
+		e.ID, e.Base = p.ID, p.Revision
+		again := d.must(d.Save(d.ctx, e))
+		if again.Revision != p.Revision || !again.UpdatedAt.Equal(p.UpdatedAt) || len(d.told) != 1 {
+			t.Errorf("it became %+v, told %v", again, d.told)
+		}
+		e.Change = nil
+		e.At = p.PublishedAt.Add(-time.Hour)
+		if moved := d.must(d.Save(d.ctx, e)); moved.Revision != p.Revision+1 || len(d.told) != 2 {
+			t.Errorf("a date that changed: %+v, told %v", moved, d.told)
+		}
+	})
+}
+
+func TestTheSecondOfTwoWhoEditIsToldAndNothingIsLost(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		p := d.post("one")
+		edit := func(text string) author.Edit { e := write(text); e.ID, e.Base = p.ID, p.Revision; return e }
+		d.must(d.Save(d.ctx, edit("two")))
+		_, err := d.Save(d.ctx, edit("three"))
+		d.refused(err, fault.Conflict, "changed elsewhere")
+		_, err = d.Delete(d.ctx, "alice", p.ID, p.Revision, "test")
+		d.refused(err, fault.Conflict, "changed elsewhere")
+		d.shows("two")
+
+		// Without a base everybody's change comes on top of the others'.
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				_, err := d.Save(d.ctx, author.Edit{User: "alice", ID: p.ID, Change: func(c *author.Content) error {
+					c.Categories = append(c.Categories, fmt.Sprint("c", i))
+					return nil
+				}})
+				if err != nil && fault.CodeOf(err) != fault.Conflict {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		now := d.must(d.Get(d.ctx, "alice", p.ID))
+		if int64(len(now.Categories)) != now.Revision-2 {
+			t.Errorf("%d categories came of %d changes", len(now.Categories), now.Revision-2)
+		}
+	})
+}
+
+func TestTheLastChangeCanBeTakenBackForAMinute(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		p := d.post("one")
+		e := write("two")
+		e.ID = p.ID
+		d.pass(10 * time.Second)
+		d.must(d.Save(d.ctx, e))
+		d.shows("two")
+		d.must(d.Undo(d.ctx, "alice", p.ID, "test"))
+		d.shows("one")
+		_, err := d.Undo(d.ctx, "alice", p.ID, "test")
+		d.refused(err, fault.Conflict, "nothing to take back")
+
+		d.must(d.Delete(d.ctx, "alice", p.ID, 0, "test"))
+		d.shows("")
+		d.pass(59 * time.Second)
+		back := d.must(d.Undo(d.ctx, "alice", p.ID, "test"))
+		d.shows("one")
+		if back.GUID != p.GUID || d.Path(back) != d.Path(p) {
+			t.Errorf("it came back as %+v", back)
+		}
+		q := d.post("three")
+		d.must(d.Undo(d.ctx, "alice", q.ID, "test"))
+		d.shows("one")
+		again := d.must(d.Save(d.ctx, author.Edit{User: "alice", ID: q.ID, To: author.Published}))
+		if again.GUID != q.GUID {
+			t.Errorf("the same post is another item: %s and %s", q.GUID, again.GUID)
+		}
+		d.pass(61 * time.Second)
+		_, err = d.Undo(d.ctx, "alice", q.ID, "test")
+		d.refused(err, fault.Conflict, "for a minute")
+	})
+}
+
+func TestADeletedPostLeavesTheFeedAndCanBeSavedAgain(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		p := d.post("one")
+		d.must(d.Delete(d.ctx, "alice", p.ID, 0, "test"))
+		_, err := d.Save(d.ctx, author.Edit{User: "alice", ID: p.ID})
+		d.refused(err, fault.Gone, "deleted")
+		back := d.must(d.Save(d.ctx, author.Edit{User: "alice", ID: p.ID, To: author.Published}))
+		if back.GUID != p.GUID {
+			t.Errorf("it came back as %s", back.GUID)
+		}
+		d.shows("one")
+		if len(d.told) != 3 {
+			t.Errorf("told of %v", d.told)
+		}
+	})
+}
+
+func TestAScheduledPostIsPublishedAtItsTime(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		ctx, stop := context.WithCancel(d.ctx)
+		var runs sync.WaitGroup
+		for range 2 { // two processes
+			runs.Go(func() {
+				if err := d.Run(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		begun := time.Now()
+		e := write("later")
+		e.To, e.At = author.Scheduled, begun.Add(90*time.Minute)
+		p := d.must(d.Save(ctx, e))
+		if p.State != author.Scheduled {
+			t.Errorf("it is %s", p.State)
+		}
+		e = write("a date that is to come")
+		e.At = begun.Add(24 * time.Hour)
+		if p := d.must(d.Save(ctx, e)); p.State != author.Scheduled {
+			t.Errorf("a post of tomorrow is %s", p.State)
+		}
+		d.pass(89 * time.Minute)
+		if len(d.told) != 0 {
+			t.Errorf("told %v too early", d.told)
+		}
+		d.pass(time.Minute + 50*time.Millisecond)
+		synctest.Wait()
+		d.shows("later")
+		if it := d.feed().Items[0]; !it.Published.UTC.Equal(begun.Add(90 * time.Minute).UTC()) {
+			t.Errorf("its date is %s", it.Published.UTC)
+		}
+		d.pass(24 * time.Hour)
+		synctest.Wait()
+		if len(d.told) != 2 {
+			t.Errorf("told %v", d.told)
+		}
+		e = write("too late")
+		e.To, e.At = author.Scheduled, time.Now().Add(-time.Second)
+		_, err := d.Save(ctx, e)
+		d.refused(err, fault.Invalid, "is over")
+		stop()
+		runs.Wait()
+	})
+}
+
+func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.LimitMode = author.LimitStop
+		content := func(change func(*author.Content)) error {
+			_, err := d.Save(d.ctx, author.Edit{User: "alice", To: author.Published, Change: func(c *author.Content) error { change(c); return nil }})
+			return err
+		}
+		for name, c := range map[string]struct {
+			change func(*author.Content)
+			words  string
+		}{
+			"nothing":        {func(*author.Content) {}, "nothing in the post"},
+			"spaces":         {func(c *author.Content) { c.Source, c.Title = " \n\t ", "  " }, "nothing in the post"},
+			"too long":       {func(c *author.Content) { c.Source = strings.Repeat("ä", 141) }, "141 characters"},
+			"far too long":   {func(c *author.Content) { c.Title, c.Source = "t", strings.Repeat("x", author.MaxSource+1) }, "at most 262144"},
+			"title":          {func(c *author.Content) { c.Title = strings.Repeat("x", 301) }, "301 characters"},
+			"no link":        {func(c *author.Content) { c.Source, c.Link = "x", "javascript:alert(1)" }, "is none"},
+			"secret in link": {func(c *author.Content) { c.Source, c.Link = "x", "https://a:b@c.example/" }, "password"},
+			"no enclosure":   {func(c *author.Content) { c.Enclosures = []author.Enclosure{{}} }, "no address"},
+			"no category":    {func(c *author.Content) { c.Source, c.Categories = "x", []string{"!!!"} }, "cannot be a category"},
+			"unknown format": {func(c *author.Content) { c.Source, c.Format = "x", "word" }, "markdown, html or text"},
+			"no language":    {func(c *author.Content) { c.Source, c.Language = "x", "en\"><script>" }, "is no language"},
+			"long path":      {func(c *author.Content) { c.Enclosures = []author.Enclosure{{URL: "/" + strings.Repeat("x", 3000)}} }, "at most 2048"},
+			"long guid":      {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: strings.Repeat("x", 3000)} }, "at most 2048"},
+			"no feed":        {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: "x", Feed: "javascript:x"} }, "is none"},
+			"long facts": {func(c *author.Content) {
+				c.Outline = []author.Node{{Text: "x", Attrs: []feed.Attr{{Name: "a", Value: strings.Repeat("x", author.MaxSource)}}}}
+			}, "256 KiB"},
+			"reply to script": {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{URL: "javascript:x"} }, "is none"},
+		} {
+			err := content(c.change)
+			if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.words) {
+				t.Errorf("%s: %v; want %q", name, err, c.words)
+			}
+		}
+		_, err := d.Save(d.ctx, author.Edit{User: "alice", Change: func(*author.Content) error { return errBreak }})
+		if !errors.Is(err, errBreak) {
+			t.Errorf("the error is %v", err)
+		}
+		for name, change := range map[string]func(*author.Content){
+			"140":        func(c *author.Content) { c.Source = strings.Repeat("ä", 140) },
+			"link":       func(c *author.Content) { c.Source = "[x](https://a.example/" + strings.Repeat("x", 200) + ")" },
+			"with title": func(c *author.Content) { c.Title, c.Source = "t", strings.Repeat("ä", 1000) },
+			"picture":    func(c *author.Content) { c.Enclosures = []author.Enclosure{{URL: "https://a.example/x.png"}} },
+		} {
+			if err := content(change); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		_, err = d.Save(d.ctx, author.Edit{User: "alice", ID: 77})
+		d.refused(err, fault.NotFound, "")
+		d.Feeds.Known = func(context.Context, string) error { return fault.New(fault.Refused, "disabled") }
+		_, err = d.Save(d.ctx, write("x"))
+		d.refused(err, fault.Refused, "disabled")
+	})
+}
+
+func TestNothingThatSomebodyWritesRunsInABrowser(t *testing.T) {
+	t.Parallel()
+	p := &author.Posts{}
+	for _, source := range []string{
+		"<script>alert(1)</script>hello", "[x](javascript:alert(1))", "<img src=x onerror=alert(1)>", "<a href='jav&#x0A;ascript:alert(1)'>x</a>",
+		"![x](data:text/html,<script>alert(1)</script>)", "<iframe src='//evil.example'></iframe>", "</p></div><style>*{display:none}</style>", "<svg><script>alert(1)</script></svg>",
+		"# <img/src='x'onerror='alert(1)'>", "`<script>`", "<details open ontoggle=alert(1)>",
+	} {
+		for _, f := range []author.Format{author.Markdown, author.HTML, author.Plain} {
+			c, _, err := p.Preview(author.Content{Source: source, Format: f, Outline: []author.Node{{Text: source}}})
+			if err != nil {
+				t.Errorf("%q: %v", source, err)
+			}
+			for _, made := range []string{c.HTML, c.Outline[0].HTML} {
+				low := strings.ToLower(made)
+				for _, bad := range []string{"<script", "<iframe", "<style", "\"javascript:", "<img src=x onerror", " onerror=\"", " ontoggle=\""} {
+					if strings.Contains(low, bad) {
+						t.Errorf("%s %q became %q", f, source, made)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package author_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqlite"
+	"cloudburst/render"
+)
+
+const origin = "https://here.example"
+
+// desk is where somebody writes: posts on a real store, in a bubble of its own time.
+type desk struct {
+	*author.Posts
+	t   *testing.T
+	ctx context.Context
+
+	mu   sync.Mutex
+	told []int64 // versions
+}
+
+func atDesk(t *testing.T, do func(*testing.T, *desk)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := st.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		d := &desk{t: t, ctx: t.Context()}
+		feeds := &author.Feeds{Store: st, Log: log, Tell: d.tell}
+		d.Posts = &author.Posts{
+			Store: st, Feeds: feeds, Log: log, Origin: func() string { return origin },
+			About: func(user string) render.Options { return render.Options{Self: origin + "/" + user + "/rss.xml"} },
+		}
+		do(t, d)
+	})
+}
+
+func (d *desk) tell(_ context.Context, f author.Feed) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told = append(d.told, f.Version)
+	return nil
+}
+
+func (d *desk) must(post author.Post, err error) author.Post {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return post
+}
+
+// write makes an Edit that sets the text.
+func write(text string) author.Edit {
+	return author.Edit{User: "alice", To: author.Published, Door: "test", Change: func(c *author.Content) error {
+		c.Source = text
+		return nil
+	}}
+}
+
+func (d *desk) post(text string) author.Post {
+	d.t.Helper()
+	return d.must(d.Save(d.ctx, write(text)))
+}
+
+// feed is the public feed as a reader finds it.
+func (d *desk) feed() *feed.Feed {
+	d.t.Helper()
+	f, doc, err := d.Feeds.Document(d.ctx, "alice", author.Public)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	got, err := feed.ParseBytes(doc, &feed.Options{Header: http.Header{"Content-Type": {f.Type}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return got
+}
+
+// texts are what the items of the feed say, in its order.
+func (d *desk) texts() string {
+	d.t.Helper()
+	var all []string
+	for _, it := range d.feed().Items {
+		s := it.Summary.Value
+		if it.Title.Value != "" {
+			s = it.Title.Value + ": " + s
+		}
+		all = append(all, strings.NewReplacer("<p>", "", "</p>", "").Replace(s))
+	}
+	return strings.Join(all, " | ")
+}
+
+func (d *desk) shows(want string) {
+	d.t.Helper()
+	if got := d.texts(); got != want {
+		d.t.Errorf("the feed says %q; want %q", got, want)
+	}
+}
+
+// refused is an error of this kind, whose sentence has these words.
+func (d *desk) refused(err error, code fault.Code, words string) {
+	d.t.Helper()
+	if fault.CodeOf(err) != code || err == nil || !strings.Contains(err.Error(), words) {
+		d.t.Errorf("the error is %v; want %v with %q", err, code, words)
+	}
+}
+
+func (d *desk) pass(dur time.Duration) { time.Sleep(dur) } // the bubble's own time
+
+var errBreak = errors.New("break")

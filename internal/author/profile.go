@@ -1,0 +1,71 @@
+package author
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+)
+
+// Bounds of a profile.
+const (
+	maxBlurb = 2000 // characters
+	maxSinks = 10
+)
+
+var (
+	accent   = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+	language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+)
+
+// Writer returns what a user said of himself, and how much he has written. Nobody is
+// asked whether there is such a user.
+func (p *Posts) Writer(ctx context.Context, user string) (Writer, error) {
+	return p.Store.Writer(ctx, user)
+}
+
+// SetProfile changes what a user says of himself; his feed says it at once, if it is
+// made of posts. The faults are those of Save.
+func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profile) error, door string) (Writer, error) {
+	if err := p.may(ctx, Edit{User: user}); err != nil {
+		return Writer{}, err
+	}
+	w, err := p.Store.SetProfile(ctx, user, func(old *Profile) error {
+		if err := change(old); err != nil {
+			return err
+		}
+		return checkProfile(old)
+	})
+	if err != nil || !w.Written {
+		return w, err
+	}
+	done, err := p.write(ctx, p.writing(user, door))
+	return done.Writer, err
+}
+
+func checkProfile(f *Profile) (err error) {
+	f.Title = strings.Join(strings.Fields(valid(f.Title)), " ")
+	f.Blurb = strings.TrimSpace(valid(f.Blurb))
+	f.Accent, f.Language = strings.ToLower(strings.TrimSpace(f.Accent)), strings.TrimSpace(f.Language)
+	switch {
+	case utf8.RuneCountInString(f.Title) > MaxTitle:
+		return fault.New(fault.Invalid, "The title has more than %d characters.", MaxTitle)
+	case utf8.RuneCountInString(f.Blurb) > maxBlurb:
+		return fault.New(fault.Invalid, "The text about you has more than %d characters.", maxBlurb)
+	case f.Accent != "" && !accent.MatchString(f.Accent):
+		return fault.New(fault.Invalid, "%q is no colour: write it as # and six digits, #1a73e8.", clip(f.Accent))
+	case f.Language != "" && !language.MatchString(f.Language):
+		return fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(f.Language))
+	case f.Theme != "" && f.Theme != "light" && f.Theme != "dark":
+		return fault.New(fault.Invalid, "%q is no light: light, dark, or nothing for that of the reader.", clip(f.Theme))
+	case len(f.Sinks) > maxSinks:
+		return fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.Sinks), maxSinks)
+	}
+	if f.Link, err = checkURL("page", f.Link, false); err != nil {
+		return err
+	}
+	f.Avatar, err = checkPlace("picture", f.Avatar)
+	return err
+}

@@ -1,0 +1,164 @@
+package author
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	markdown "github.com/yuin/goldmark/renderer/html"
+	reader "github.com/yuin/goldmark/text"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+)
+
+// Measure is how long a post is, as its reader sees it.
+type Measure struct {
+	Characters int // of its words; addresses of links, enclosures and categories do not count
+	Limit      int // of a short post; 0: nothing is counted
+	Over       bool
+}
+
+var prose = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		// What the author wrote as HTML stays; all of it is made safe afterwards.
+		goldmark.WithRendererOptions(markdown.WithUnsafe()),
+	)
+})
+
+// Preview is c as it would be published, with its HTML made, and how long it is. The
+// error is the fault.Invalid that says why it cannot be kept.
+func (p *Posts) Preview(c Content) (Content, Measure, error) {
+	if err := checkContent(&c); err != nil {
+		return c, Measure{}, err
+	}
+	if err := p.finish(&c); err != nil {
+		return c, Measure{}, err
+	}
+	return c, p.measure(&c), nil
+}
+
+// finish makes the HTML of a content, and of what is in it.
+func (p *Posts) finish(c *Content) error {
+	made, err := p.markup(c.Source, c.Format)
+	if err != nil {
+		return err
+	}
+	c.HTML = made
+	return p.finishNodes(c.Outline)
+}
+
+func (p *Posts) finishNodes(nodes []Node) error {
+	for i := range nodes {
+		made, err := p.markup(nodes[i].Text, Markdown)
+		if err != nil {
+			return err
+		}
+		nodes[i].HTML = line(made)
+		if err := p.finishNodes(nodes[i].Nodes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line is HTML of one paragraph without the paragraph.
+func line(s string) string {
+	s = strings.TrimSpace(s)
+	if in, ok := strings.CutPrefix(s, "<p>"); ok {
+		if in, ok = strings.CutSuffix(in, "</p>"); ok && !strings.Contains(in, "<p>") {
+			return in
+		}
+	}
+	return s
+}
+
+// markup is safe HTML of a source. Markdown that nobody writes, and that would take far
+// more time or room than its length, is shown as it stands.
+func (p *Posts) markup(source string, f Format) (string, error) {
+	if strings.TrimSpace(source) == "" {
+		return "", nil
+	}
+	switch f {
+	case HTML:
+		return strings.TrimSpace(p.clean(source)), nil
+	case Plain:
+		return plain(source), nil
+	}
+	text := []byte(source)
+	if !readable(text) {
+		return plain(source), nil
+	}
+	doc := prose().Parser().Parse(reader.NewReader(text))
+	if most := maxAddresses + 16*len(text); addresses(doc, most) > most {
+		return plain(source), nil
+	}
+	var b bytes.Buffer
+	if err := prose().Renderer().Render(&b, text, doc); err != nil {
+		return "", fault.Wrap(fault.Invalid, err, "The text cannot be read as Markdown.")
+	}
+	return strings.TrimSpace(p.clean(b.String())), nil
+}
+
+func (p *Posts) clean(s string) string {
+	if p.Clean != nil {
+		return p.Clean(s)
+	}
+	return sanitize.HTML(s)
+}
+
+var bareLink = regexp.MustCompile(`https?://[^\s<>"']+[^\s<>"'.,;:!?)\]}]`)
+
+// plain is text as HTML: empty lines part paragraphs, and addresses are links.
+func plain(text string) string {
+	var b strings.Builder
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	for para := range strings.SplitSeq(text, "\n\n") {
+		if para = strings.Trim(para, "\n"); strings.TrimSpace(para) == "" {
+			continue
+		}
+		b.WriteString("<p>")
+		from := 0
+		for _, at := range bareLink.FindAllStringIndex(para, -1) {
+			href := html.EscapeString(para[at[0]:at[1]])
+			b.WriteString(escapeLines(para[from:at[0]]))
+			b.WriteString(`<a href="` + href + `">` + href + `</a>`)
+			from = at[1]
+		}
+		b.WriteString(escapeLines(para[from:]))
+		b.WriteString("</p>\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func escapeLines(s string) string {
+	return strings.ReplaceAll(html.EscapeString(s), "\n", "<br/>\n")
+}
+
+// measure counts a short post: one without a title and without posts in it. c.HTML is made.
+//
+// spec:rsscloud-2009#entries-140
+func (p *Posts) measure(c *Content) Measure {
+	m := Measure{Characters: utf8.RuneCountInString(sanitize.Text(c.HTML))}
+	if p.LimitMode == LimitOff || c.Title != "" || len(c.Outline) > 0 {
+		return m
+	}
+	m.Limit = p.limit()
+	m.Over = m.Characters > m.Limit
+	return m
+}
+
+func (p *Posts) limit() int {
+	if p.Limit > 0 {
+		return p.Limit
+	}
+	return 140
+}

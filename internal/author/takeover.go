@@ -1,0 +1,202 @@
+package author
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/fault"
+)
+
+// takeOver makes posts of the items of a document that the user saved himself, before
+// his feed is made of posts: so that nothing that stands in it is lost. took means that
+// the order of all is to be made anew in the change that follows.
+func (p *Posts) takeOver(ctx context.Context, user string) (took bool, err error) {
+	w, err := p.Store.Writer(ctx, user)
+	if err != nil || w.Written {
+		return false, err
+	}
+	f, doc, err := p.Feeds.Store.SavedDocument(ctx, user, Public)
+	if fault.CodeOf(err) == fault.NotFound || err == nil && (f.Version == 0 || len(doc) == 0) {
+		return false, nil // there never was one
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := allow(Document{}, f); err != nil {
+		return false, err
+	}
+	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: p.origin() + "/" + user + "/rss.xml", Header: http.Header{"Content-Type": {f.Type}}})
+	if err != nil {
+		return false, fault.Wrap(fault.Conflict, err, "The feed that was saved here cannot be read, so its items cannot be kept beside the post. Save it anew, or end it first.")
+	}
+	posts := p.FromFeed(parsed, f.SavedAt)
+	added, err := p.add(ctx, user, posts, nil)
+	if err == nil && added < len(posts) {
+		err = p.correct(ctx, user, posts)
+	}
+	if err != nil {
+		return false, err
+	}
+	if w.Profile.Title != "" {
+		return true, nil
+	}
+	_, err = p.Store.SetProfile(ctx, user, func(old *Profile) error {
+		if old.Title == "" {
+			old.Title = clipRunes(strings.Join(strings.Fields(parsed.Title.Value), " "), MaxTitle)
+		}
+		if old.Blurb == "" && !isMarkup(parsed.Subtitle) {
+			old.Blurb = clipRunes(strings.TrimSpace(parsed.Subtitle.Value), maxBlurb)
+		}
+		return nil
+	})
+	return true, err
+}
+
+// correct gives published posts what a saved document says of them, where that is something
+// else: who changes an item in a feed that he saves changes the post. Their dates stay,
+// and the feed is not made anew.
+func (p *Posts) correct(ctx context.Context, user string, posts []Post) error {
+	for i := range posts {
+		if posts[i].GUID == "" {
+			continue
+		}
+		was, err := p.Store.PostByKey(ctx, user, "", posts[i].GUID)
+		if fault.CodeOf(err) == fault.NotFound || err == nil && was.State != Published {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		saved, err := p.imported(user, posts[i])
+		if err != nil {
+			return err
+		}
+		if saved.Link == p.Address(was) { // which is what the feed says where there is no link
+			saved.Link = ""
+		}
+		if readsAs(&was.Content, &saved.Content) {
+			continue
+		}
+		w := Writing{User: user, ID: was.ID, At: p.now(), Window: p.window()}
+		w.Change = func(now Post, _ bool, _ *Post, _ Writer, _ func(string) (string, error)) (*Post, *Post, error) {
+			if now.Revision != was.Revision {
+				return nil, nil, errAgain
+			}
+			now.Content, now.UpdatedAt, now.UndoUntil = saved.Content, later(p.now(), now.UpdatedAt), time.Time{}
+			return &now, nil, nil
+		}
+		if _, err := p.Store.WritePost(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readsAs reports whether readers of a feed get the same of two contents. What one was
+// written in does not count: a feed that passed through another program may have lost it.
+func readsAs(a, b *Content) bool {
+	return a.Title == b.Title && a.HTML == b.HTML && addressOf(a.Link) == addressOf(b.Link) && slices.Equal(a.Categories, b.Categories) &&
+		slices.EqualFunc(a.Enclosures, b.Enclosures, func(x, y Enclosure) bool { return addressOf(x.URL) == addressOf(y.URL) }) &&
+		slices.EqualFunc(a.Outline, b.Outline, sameNode)
+}
+
+// addressOf is a URL as a feed that is read says it.
+func addressOf(s string) string {
+	if u, err := url.Parse(s); err == nil {
+		return u.String()
+	}
+	return s
+}
+
+func sameNode(a, b Node) bool {
+	return a.HTML == b.HTML && slices.EqualFunc(a.Nodes, b.Nodes, sameNode)
+}
+
+// FromFeed makes posts of the items of a feed, the newest first; at is the date of those
+// that have none. What a post has no field for is in Rest, and comes out again.
+func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
+	posts := make([]Post, 0, len(f.Items))
+	for i := range f.Items {
+		post := p.fromItem(&f.Items[i])
+		if post.PublishedAt.IsZero() { // in the order that the feed has them
+			post.PublishedAt = at.Add(-time.Duration(i) * time.Millisecond)
+		}
+		if post.UpdatedAt.Before(post.PublishedAt) {
+			post.UpdatedAt = post.PublishedAt
+		}
+		posts = append(posts, post)
+	}
+	return posts
+}
+
+func (p *Posts) fromItem(it *feed.Item) Post {
+	rest := it.Clone()
+	post := Post{State: Published, GUID: it.ID, PermaLink: it.PermaLink, PublishedAt: it.Published.UTC, UpdatedAt: it.Updated.UTC}
+	if post.PublishedAt.IsZero() {
+		post.PublishedAt = it.Updated.UTC
+	}
+	c := &post.Content
+	c.Title = words(it.Title)
+	c.Link = it.Link
+	if it.PermaLink && it.Link == it.ID {
+		c.Link = ""
+	}
+	c.Source, c.Format = sourceOf(it)
+	for _, cat := range it.Categories {
+		if label := cmp.Or(cat.Term, cat.Label); CategoryName(label) != "" {
+			c.Categories = append(c.Categories, label)
+		}
+	}
+	for _, e := range it.Enclosures {
+		c.Enclosures = append(c.Enclosures, Enclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
+	}
+	if m := it.More; m != nil {
+		if len(m.InReplyTo) > 0 {
+			r := m.InReplyTo[0]
+			c.Reply = &Reply{URL: cmp.Or(r.Href, r.Ref), GUID: r.Ref, Feed: r.Source}
+		}
+		c.Language = m.Language
+		rest.More.Markdown, rest.More.InReplyTo, rest.More.Language = "", nil, ""
+	}
+	c.Outline, rest = nodesOf(it, rest)
+	rest.Title, rest.Summary, rest.Content, rest.Items = feed.Text{}, feed.Text{}, nil, nil
+	rest.Enclosures, rest.Link, rest.Published, rest.Updated = nil, "", feed.Date{}, feed.Date{}
+	c.Rest = rest
+	return post
+}
+
+// sourceOf is the text of an item as it can be edited.
+func sourceOf(it *feed.Item) (string, Format) {
+	if it.More != nil && it.More.Markdown != "" {
+		return it.More.Markdown, Markdown
+	}
+	t := it.Summary
+	if short, ok := unlisted(it); ok {
+		t = short
+	} else if len(it.Content) > 0 {
+		t = it.Content[0]
+	}
+	if t.Value == "" {
+		return "", Markdown
+	}
+	if isMarkup(t) {
+		return t.Value, HTML
+	}
+	return t.Value, Plain
+}
+
+func isMarkup(t feed.Text) bool { return t.Type == "text/html" || t.Type == "application/xhtml+xml" }
+
+func words(t feed.Text) string {
+	s := t.Value
+	if isMarkup(t) {
+		s = textOf(s)
+	}
+	return clipRunes(strings.Join(strings.Fields(s), " "), MaxTitle)
+}

@@ -1,0 +1,172 @@
+package author_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+const savedBefore = `<?xml version="1.0" encoding="ISO-8859-1"?>
+<rss version="2.0" xmlns:x="http://x.example/"><channel><title>Caf` + "\xe9" + `</title><link>http://a.example/</link><description>d</description>
+<item><title>Old</title><link>http://a.example/old</link><description>&lt;p&gt;old&lt;/p&gt;</description><guid isPermaLink="false">old-1</guid><pubDate>Sat, 02 Jan 1999 15:04:05 GMT</pubDate><category domain="d">Z</category><x:mood depth="3">fine</x:mood></item>
+<item><description>older</description><guid isPermaLink="false">old-0</guid><pubDate>Fri, 01 Jan 1999 15:04:05 GMT</pubDate></item>
+</channel></rss>`
+
+func (d *desk) save(doc string) {
+	d.t.Helper()
+	if _, err := d.Feeds.Save(d.ctx, "alice", author.Public, []byte(doc), "put"); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestTheFirstPostTakesASavedDocumentOver(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.save(savedBefore)
+		d.post("new")
+		d.shows("new | Old: old | older")
+		f := d.feed()
+		if f.Title.Value != "Café" {
+			t.Errorf("the title is %q", f.Title.Value)
+		}
+		old := f.Items[1]
+		if old.ID != "old-1" || old.PermaLink || old.Link != "http://a.example/old" || len(old.Unknown) != 1 || old.Unknown[0].Text != "fine" || old.Categories[0].Scheme != "d" {
+			t.Errorf("the old item is %+v", old)
+		}
+		if len(d.told) != 2 {
+			t.Errorf("told of %v", d.told)
+		}
+	})
+}
+
+func TestADocumentThatIsSavedStaysAsItIsUntilTheNextPost(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.post("mine")
+		d.pass(time.Second)
+		d.save(savedBefore)
+		_, doc, err := d.Feeds.Document(d.ctx, "alice", author.Public)
+		if err != nil || string(doc) != savedBefore {
+			t.Errorf("%v\n%s", err, doc)
+		}
+		if w, err := d.Writer(d.ctx, "alice"); err != nil || w.Written || w.Posts != 1 {
+			t.Errorf("the writer is %+v, %v", w, err)
+		}
+		d.post("again")
+		d.shows("again | mine | Old: old | older")
+		d.save(strings.ReplaceAll(savedBefore, "old-0", "old-2"))
+		d.pass(time.Second)
+		d.post("third")
+		d.shows("third | again | mine | Old: old | older | older")
+	})
+}
+
+func TestWhatASavedDocumentSaysOfAPostThatIsThereCounts(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.save(savedBefore)
+		d.post("*mine*")
+		d.pass(time.Second)
+		_, doc, err := d.Feeds.Document(d.ctx, "alice", author.Public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.save(strings.NewReplacer("<title>Old</title>", "<title>Old, corrected</title>", "<p>old</p>", "<p>old, and mended</p>").Replace(string(doc)))
+		d.post("again")
+		d.shows("again | <em>mine</em> | Old, corrected: old, and mended | older")
+		posts, err := d.List(d.ctx, author.PostQuery{User: "alice", State: author.Published})
+		if err != nil || len(posts) != 4 {
+			t.Fatalf("%d posts, %v", len(posts), err)
+		}
+		if mine := posts[1]; mine.Revision != 1 || mine.Source != "*mine*" || mine.Format != author.Markdown {
+			t.Errorf("a post that nobody changed is %+v", mine)
+		}
+		if old := posts[2]; old.GUID != "old-1" || old.PublishedAt.Year() != 1999 || old.Rest == nil || len(old.Rest.Unknown) != 1 {
+			t.Errorf("the post that was corrected is %+v", old)
+		}
+	})
+}
+
+func TestWhatIsTakenInTwiceIsThereOnce(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		var posts []author.Post
+		begun := time.Now().Add(-100 * time.Hour)
+		for i := range 45 {
+			posts = append(posts, author.Post{GUID: fmt.Sprint("g", i), PublishedAt: begun.Add(time.Duration(i) * time.Hour), Content: author.Content{
+				Title: "Same", Source: fmt.Sprint(i), Link: "javascript:x", Categories: []string{"!", "Go"}, Enclosures: []author.Enclosure{{URL: "ftp://x"}},
+			}})
+		}
+		posts = append(posts, author.Post{State: author.Draft, Key: "d", GUID: "draft", Content: author.Content{Source: "draft"}})
+		last := 0
+		for range 2 {
+			added, err := d.Import(d.ctx, "alice", posts, func(done int) { last = done })
+			if err != nil || last != len(posts) || added != 46 && added != 0 {
+				t.Errorf("added %d, %v", added, err)
+			}
+		}
+		list, err := d.List(d.ctx, author.PostQuery{User: "alice", State: author.Published})
+		if err != nil || len(list) != 45 {
+			t.Fatalf("%d posts, %v", len(list), err)
+		}
+		if list[0].Source != "44" || list[0].Seq != 45 || list[44].Seq != 1 || list[0].Link != "" || len(list[0].Categories) != 1 || list[0].Slug == list[1].Slug {
+			t.Errorf("the newest is %+v", list[0])
+		}
+		if f := d.feed(); len(f.Items) != 25 { // those of the archive page that is not whole, and a whole window
+			t.Errorf("the feed has %d items", len(f.Items))
+		}
+		counts, err := d.Counts(d.ctx, "alice", author.ByCategory, "", 0)
+		if err != nil || len(counts) != 1 || counts[0] != (author.Count{Name: "go", Label: "Go", Posts: 45}) {
+			t.Errorf("%+v, %v", counts, err)
+		}
+	})
+}
+
+func TestAFeedThatHasMovedTakesNoPosts(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		p := d.post("one")
+		if _, err := d.Feeds.Move(d.ctx, "alice", author.Public, "https://elsewhere.example/rss"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.Save(d.ctx, write("two"))
+		d.refused(err, fault.Conflict, "has moved")
+		_, err = d.Delete(d.ctx, "alice", p.ID, 0, "test")
+		d.refused(err, fault.Conflict, "has moved")
+		if list, err := d.List(d.ctx, author.PostQuery{User: "alice"}); err != nil || len(list) != 1 || list[0].Revision != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+func TestAProfileIsInTheFeedAtOnce(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.post("one")
+		_, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error {
+			p.Title, p.Blurb, p.Accent, p.Language, p.Avatar = " Alice  <writes> ", "of & on", "#AABBCC", "de-CH", "/alice/media/x.png"
+			return nil
+		}, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := d.feed()
+		if f.Title.Value != "Alice <writes>" && f.Title.Value != "Alice &lt;writes&gt;" || f.Language != "de-CH" || f.Image == nil || f.Image.URL != origin+"/alice/media/x.png" {
+			t.Errorf("the feed is %+v", f)
+		}
+		for name, change := range map[string]func(*author.Profile){
+			"accent": func(p *author.Profile) { p.Accent = "red" }, "language": func(p *author.Profile) { p.Language = "deutsch!" },
+			"theme": func(p *author.Profile) { p.Theme = "neon" }, "link": func(p *author.Profile) { p.Link = "javascript:x" },
+			"avatar": func(p *author.Profile) { p.Avatar = "//evil.example/x" }, "title": func(p *author.Profile) { p.Title = strings.Repeat("x", 301) },
+		} {
+			_, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { change(p); return nil }, "test")
+			if fault.CodeOf(err) != fault.Invalid {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}

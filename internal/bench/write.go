@@ -1,0 +1,300 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/client"
+)
+
+// Write is somebody who saves posts while others wait for them.
+type Write struct {
+	Common
+	Subscribers int // of the feed, by rssCloud [1,000]
+	Saves       int // that are measured, of each kind [50]
+	Posts       int // of the author who has many [100,000]
+}
+
+// What a measurement writes with; nobody but its own processes can reach the server.
+const (
+	writePassword = "correct horse battery"
+	pageSaves     = 20   // of a page that is open, at most: its feed is read once a second
+	few           = 10   // posts of the author who has few
+	importFile    = 5000 // posts in one file that is taken in
+	writePatience = 30 * time.Second
+)
+
+// Run measures.
+func (b Write) Run(ctx context.Context) (*Report, error) {
+	b.Subscribers, b.Saves, b.Posts = orElse(b.Subscribers, 1000), orElse(b.Saves, 50), orElse(b.Posts, 100_000)
+	if b.Subscribers < 1 || b.Saves < 1 || b.Posts < few {
+		return nil, fmt.Errorf("write needs a subscriber, a save, and an author with %d posts", few)
+	}
+	b.Hosts = min(orElse(b.Hosts, 1000), b.Subscribers)
+	s, err := openStage("write", b.Common, Plan{})
+	if err != nil {
+		return nil, err
+	}
+	s.option("subscribers", b.Subscribers)
+	s.option("saves", b.Saves)
+	s.option("posts", b.Posts)
+	return s.end(b.run(ctx, s))
+}
+
+func (b Write) run(ctx context.Context, s *stage) error {
+	s.ServerFlags = append([]string{"--river.host-interval", "0"}, s.ServerFlags...)
+	if err := s.serveEmpty(ctx); err != nil {
+		return err
+	}
+	for _, name := range []string{"told", "watched", "few", "many", "bob"} {
+		if _, err := s.server.api.AddUser(ctx, name, writePassword); err != nil {
+			return err
+		}
+	}
+	if err := b.told(ctx, s); err != nil {
+		return fmt.Errorf("save to the last subscriber: %w", err)
+	}
+	if err := b.watched(ctx, s); err != nil {
+		return fmt.Errorf("save to an open page: %w", err)
+	}
+	if err := b.many(ctx, s); err != nil {
+		return fmt.Errorf("an author with many posts: %w", err)
+	}
+	return nil
+}
+
+// save publishes a post, and says when it began and how long its answer took.
+func (s *stage) save(ctx context.Context, user, text string) (begun time.Time, took time.Duration, err error) {
+	begun = time.Now()
+	_, err = s.server.api.CreatePost(ctx, user, client.PostChange{Source: &text}, "")
+	return begun, time.Since(begun), err
+}
+
+func (s *stage) feedOf(user string) string {
+	return "http://" + s.server.listen + "/" + user + "/rss.xml"
+}
+
+// told measures from a save to the last of many subscribers.
+func (b Write) told(ctx context.Context, s *stage) error {
+	if _, _, err := s.save(ctx, "told", "The first."); err != nil {
+		return err
+	}
+	of := func(i int) registration {
+		return registration{feed: s.feedOf("told"), callback: s.sink.callback(i, false)}
+	}
+	if err := s.register(ctx, ByImport, b.Subscribers, of); err != nil {
+		return err
+	}
+	var first, last, answered []float64
+	for i := range b.Saves + 1 { // the first opens the connections
+		if _, err := s.server.settle(ctx); err != nil {
+			return err
+		}
+		if err := s.sink.reset(b.Subscribers); err != nil {
+			return err
+		}
+		begun, took, err := s.save(ctx, "told", fmt.Sprintf("Post number %d, which is told.", i))
+		if err != nil {
+			return err
+		}
+		if err := s.sink.wait(ctx, b.Subscribers, patience, func(int) {}); err != nil {
+			return err
+		}
+		a, err := s.sink.arrivals(0, b.Subscribers, begun)
+		if err != nil {
+			return err
+		}
+		s.tell.step("saves that are told", i, b.Saves)
+		if i > 0 {
+			first, last, answered = append(first, a.First*1e3), append(last, a.Last*1e3), append(answered, took.Seconds()*1e3)
+		}
+	}
+	r := &s.report
+	r.add("save → its answer, p50", median(answered), "ms")
+	r.add("save → first subscriber told, p50", median(first), "ms")
+	r.add("save → last subscriber told, p50", median(last), "ms").target("≤", 150)
+	r.add("save → last subscriber told, p99", quantile(last, 0.99), "ms")
+	return nil
+}
+
+// watched measures from a save to the page of a reader that is open.
+func (b Write) watched(ctx context.Context, s *stage) error {
+	if _, _, err := s.save(ctx, "watched", "The first."); err != nil {
+		return err
+	}
+	if _, err := s.server.api.River("bob").AddSource(ctx, client.SourceRequest{URL: s.feedOf("watched")}); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	page, err := s.openPage(ctx)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	lines := make(chan seenLine, 100)
+	go readLines(ctx, page, lines)
+	var took []float64
+	for i := range min(b.Saves, pageSaves) + 1 {
+		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read once a second at most
+			return err
+		}
+		word := fmt.Sprintf("watched-post-%d.", i)
+		begun, _, err := s.save(ctx, "watched", word)
+		if err != nil {
+			return err
+		}
+		at, err := waitLine(ctx, lines, word)
+		if err != nil {
+			return err
+		}
+		s.tell.step("saves that are watched", i, min(b.Saves, pageSaves))
+		if i > 0 {
+			took = append(took, at.Sub(begun).Seconds()*1e3)
+		}
+	}
+	s.report.add("save → item on an open page, p50", median(took), "ms").target("≤", 50)
+	s.report.add("save → item on an open page, p99", quantile(took, 0.99), "ms")
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// openPage signs a reader in and opens what makes his page live.
+func (s *stage) openPage(ctx context.Context) (io.ReadCloser, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	web := &http.Client{Jar: jar}
+	base := "http://" + s.server.listen
+	form := url.Values{"name": {"bob"}, "password": {writePassword}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/login", strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := web.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body.Close()
+	if req, err = http.NewRequestWithContext(ctx, http.MethodGet, base+"/river/stream", nil); err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if resp, err = web.Do(req); err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body.Close()
+		return nil, fmt.Errorf("the river of a reader who is signed in is not live: %s %s", resp.Status, resp.Header.Get("Content-Type"))
+	}
+	return resp.Body, nil
+}
+
+// seenLine is a line of a page's events, and when it came.
+type seenLine struct {
+	text string
+	at   time.Time
+}
+
+func readLines(ctx context.Context, r io.Reader, to chan<- seenLine) {
+	defer close(to)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		select {
+		case to <- seenLine{lines.Text(), time.Now()}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func waitLine(ctx context.Context, lines <-chan seenLine, word string) (time.Time, error) {
+	late := time.NewTimer(writePatience)
+	defer late.Stop()
+	for {
+		select {
+		case l, ok := <-lines:
+			switch {
+			case !ok:
+				return time.Time{}, errors.New("the page is not live any more")
+			case strings.Contains(l.text, word):
+				return l.at, nil
+			}
+		case <-ctx.Done():
+			return time.Time{}, ctx.Err()
+		case <-late.C:
+			return time.Time{}, fmt.Errorf("%q did not come on the page within %v", word, writePatience)
+		}
+	}
+}
+
+// many measures how posts are taken in, and what a save costs when there are many.
+func (b Write) many(ctx context.Context, s *stage) error {
+	begun := time.Now()
+	for from := 0; from < b.Posts; from += importFile {
+		if err := s.takeIn(ctx, "many", from, min(from+importFile, b.Posts)); err != nil {
+			return err
+		}
+		s.tell.step("posts taken in", min(from+importFile, b.Posts), b.Posts)
+	}
+	s.report.add("posts taken in", float64(b.Posts)/time.Since(begun).Seconds(), "/s").note("files of %d posts", importFile)
+	if err := s.takeIn(ctx, "few", 0, few); err != nil {
+		return err
+	}
+	cost := map[string][]float64{}
+	for i := range b.Saves + 1 {
+		for _, user := range []string{"few", "many"} {
+			_, took, err := s.save(ctx, user, fmt.Sprintf("Another one, number %d.", i))
+			if err != nil {
+				return err
+			}
+			if i > 0 {
+				cost[user] = append(cost[user], took.Seconds()*1e3)
+			}
+		}
+		s.tell.step("saves of both", i, b.Saves)
+	}
+	r := &s.report
+	r.add(fmt.Sprintf("a save, the author has %d posts, p50", few), median(cost["few"]), "ms")
+	r.add(fmt.Sprintf("a save, the author has %d posts, p50", b.Posts), median(cost["many"]), "ms")
+	r.add("a save with many posts ÷ with few", median(cost["many"])/median(cost["few"]), "").target("≤", 1.5)
+	return nil
+}
+
+// takeIn has a feed with posts taken in.
+func (s *stage) takeIn(ctx context.Context, user string, from, to int) error {
+	var doc strings.Builder
+	doc.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Old posts</title><link>http://127.0.0.1/</link><description>x</description>`)
+	first := time.Date(2001, 1, 1, 12, 0, 0, 0, time.UTC)
+	for i := to - 1; i >= from; i-- {
+		fmt.Fprintf(&doc, `<item><description>Post number %d of %s, with the few words that a short post has.</description><guid isPermaLink="false">%s-%d</guid><category>Old</category><pubDate>%s</pubDate></item>`,
+			i, user, user, i, first.Add(time.Duration(i)*time.Hour).Format(http.TimeFormat))
+	}
+	doc.WriteString("</channel></rss>")
+	res, err := s.server.api.ImportUser(ctx, user, strings.NewReader(doc.String()), nil)
+	if err == nil && res.Added != to-from {
+		err = fmt.Errorf("%d of %d posts were taken in: %q", res.Added, to-from, res.Problems)
+	}
+	return err
+}

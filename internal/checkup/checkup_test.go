@@ -1,0 +1,125 @@
+package checkup
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// good is a world in which nothing is wrong.
+func good() World {
+	return World{
+		Now: now, Running: true, PublicURL: "https://cloud.example", AdminListen: "127.0.0.1:5338",
+		Reach:   Reach{Tried: true, Self: true, Took: 3 * time.Millisecond, Expires: now.Add(60 * 24 * time.Hour)},
+		KeyFile: "/data/secret.key", KeyMode: 0o600,
+		Folder:    Folder{Path: "/data", Mode: 0o700, Free: 50 << 30, Size: 100 << 30, Sync: time.Millisecond},
+		Database:  Database{Engine: "SQLite", Schema: 11, Newest: 11, Took: time.Millisecond, SweepDue: now.Add(time.Minute), LastEvent: now, Hour: []Kind{{"ping", 100, 3}}},
+		OpenFiles: 65536, Backup: now.Add(-time.Hour),
+	}
+}
+
+func TestAGoodInstallationHasNothingToMend(t *testing.T) {
+	t.Parallel()
+	for _, f := range Look(good()) {
+		if f.Level != OK || f.Fix != "" || f.Text == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// trouble is one change of the good world, and what has to be found then.
+type trouble struct {
+	change func(*World)
+	id     string
+	level  Level
+	text   string
+}
+
+func troubles() map[string]trouble {
+	return map[string]trouble{
+		"no public-url":         {func(w *World) { w.PublicURL = "" }, "public-url", Warning, "not set"},
+		"not reached":           {func(w *World) { w.Reach.Err = "refused" }, "public-url", Problem, "does not reach itself"},
+		"another answers":       {func(w *World) { w.Reach.Self = false }, "public-url", Note, "not this process"},
+		"nothing runs":          {func(w *World) { w.Reach = Reach{} }, "public-url", Note, "not tried"},
+		"no TLS":                {func(w *World) { w.PublicURL = "http://cloud.example" }, "public-tls", Note, "without TLS"},
+		"certificate ends soon": {func(w *World) { w.Reach.Expires = now.Add(10 * 24 * time.Hour) }, "certificate", Warning, "2026-12-02"},
+		"certificate ends":      {func(w *World) { w.Reach.Expires = now.Add(time.Hour) }, "certificate", Problem, "2026-11-22"},
+		"open operator":         {func(w *World) { w.AdminListen, w.AdminOpen = ":5338", true }, "admin-listen", Warning, ":5338"},
+		"a setting":             {func(w *World) { w.Settings = []string{"egress.allow-fetch is wide."} }, "setting", Note, "egress"},
+		"a wrong key":           {func(w *World) { w.KeyTrouble = "The key is another." }, "secret-key-fits", Problem, "another"},
+		"a default key":         {func(w *World) { w.SecretKey = "changeme-changeme" }, "secret-key", Problem, "guessed"},
+		"a monotonous key":      {func(w *World) { w.SecretKey = strings.Repeat("ab", 20) }, "secret-key", Problem, "guessed"},
+		"a key for all to read": {func(w *World) { w.KeyMode = 0o644 }, "secret-key", Warning, "-rw-r--r--"},
+		"a key of one machine":  {func(w *World) { w.Database.Engine = "PostgreSQL" }, "secret-key", Note, "this machine's"},
+		"a folder read only":    {func(w *World) { w.Folder.Err = "read-only file system" }, "data-folder", Problem, "read-only"},
+		"a folder for all":      {func(w *World) { w.Folder.Mode = 0o755 }, "data-folder", Warning, "open to others"},
+		"little room":           {func(w *World) { w.Folder.Free = 900 << 20 }, "data-space", Problem, "900 MiB"},
+		"less room":             {func(w *World) { w.Folder.Free, w.Folder.Size = 900<<20, 20<<30 }, "data-space", Warning, "900 MiB"},
+		"NFS":                   {func(w *World) { w.Folder.Kind = "nfs" }, "data-kind", Problem, "nfs"},
+		"a disk that lies":      {func(w *World) { w.Folder.Sync = time.Microsecond }, "data-sync", Warning, "no disk can do"},
+		"a slow disk":           {func(w *World) { w.Folder.Sync = time.Second }, "data-sync", Warning, "takes 1s"},
+		"no database":           {func(w *World) { w.Database.Err = "It is away." }, "database", Problem, "It is away."},
+		"a slow database":       {func(w *World) { w.Database.Took = 2 * time.Second }, "database", Warning, "takes 2s"},
+		"another schema":        {func(w *World) { w.Database.Schema = 12 }, "schema", Problem, "schema is 12"},
+		"fsync":                 {func(w *World) { w.Database.Knobs = map[string]string{"fsync": "off"} }, "pg-fsync", Problem, "fsync = off"},
+		"full pages":            {func(w *World) { w.Database.Knobs = map[string]string{"full_page_writes": "off"} }, "pg-full_page_writes", Problem, "= off"},
+		"commits":               {func(w *World) { w.Database.Knobs = map[string]string{"synchronous_commit": "off"} }, "pg-synchronous_commit", Note, "= off"},
+		"clocks":                {func(w *World) { w.Database.Clock = -5 * time.Second }, "clock-database", Warning, "5s behind"},
+		"clocks far apart":      {func(w *World) { w.Database.Clock = time.Hour }, "clock-database", Problem, "ahead"},
+		"news of the future":    {func(w *World) { w.Database.LastEvent = now.Add(time.Hour) }, "clock-log", Warning, "in the future"},
+		"a clock that was set":  {func(w *World) { w.ClockOff = time.Hour }, "clock-set", Warning, "was set"},
+		"few files":             {func(w *World) { w.OpenFiles = 2048 }, "open-files", Warning, "2048"},
+		"very few files":        {func(w *World) { w.OpenFiles = 256 }, "open-files", Problem, "256"},
+		"a late sweep":          {func(w *World) { w.Database.SweepDue = now.Add(-time.Hour) }, "sweep", Warning, "late by 1h"},
+		"late work":             {func(w *World) { w.Database.Late = []Late{{"feeds to read", 7, now.Add(-time.Hour)}} }, "late", Warning, "feeds to read (7, the oldest by 1h"},
+		"errors":                {func(w *World) { w.Database.Hour = []Kind{{"notify", 50, 40}} }, "errors", Warning, "40 of 50 of the kind notify"},
+		"no backup":             {func(w *World) { w.Backup = time.Time{} }, "backup", Note, "No backup"},
+		"an old backup":         {func(w *World) { w.Backup = now.Add(-30 * 24 * time.Hour) }, "backup", Warning, "30 days"},
+	}
+}
+
+func TestEachTroubleIsFound(t *testing.T) {
+	t.Parallel()
+	for name, tt := range troubles() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := good()
+			tt.change(&w)
+			seen := false
+			for _, f := range Look(w) {
+				if f.ID != tt.id || f.Level != tt.level {
+					continue
+				}
+				seen = true
+				if !strings.Contains(f.Text, tt.text) || f.Why == "" || f.Fix == "" {
+					t.Errorf("%+v", f)
+				}
+			}
+			if !seen {
+				t.Errorf("no finding %s of the level %s in %+v", tt.id, tt.level, Look(w))
+			}
+		})
+	}
+}
+
+func TestNothingIsLateWhileNobodyServes(t *testing.T) {
+	t.Parallel()
+	w := good()
+	w.Running, w.Database.SweepDue, w.Database.Late = false, now.Add(-time.Hour), []Late{{"feeds to read", 7, now.Add(-time.Hour)}}
+	for _, f := range Look(w) {
+		if f.ID == "sweep" || f.ID == "late" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func TestAGoodKeyIsNotWeak(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"kq0mS8Vd2hYt1xZr", "correct horse battery staple", "3f0c9a1b7e5d2486"} {
+		if weak(key) {
+			t.Errorf("%q", key)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+)
+
+const sinkFields = `kind, url, user, topic, state, version, told, last_at, last, ok,
+tries, next_at`
+
+func (p *Program) sinks() *cobra.Command {
+	var q client.SinkQuery
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "sinks",
+		Short: "List the other servers that are told of what is saved here",
+		Long: `Lists the servers that are told when a feed is saved here, besides this server's own
+hub: those of the setting ping.sinks, and those that authors have. Each line is a sink
+and a feed, with what it said the last time and when it is told again.
+
+A sink is told when it has heard of the newest version, owed while it has not, and
+given-up when it said no three times or could not be reached for a week; the next
+change, or "cloudburst sinks retry", begins anew.
+
+Works on the running server, or on the data folder when none runs.
+
+--json prints one object a line: ` + sinkFields + `.`,
+		Args: between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error { return p.listSinks(ctx, s, q, asJSON) })
+		},
+	})
+	c.Flags().StringVar(&q.User, "user", "", "only of the feed of this user, a `name`")
+	c.Flags().BoolVar(&q.Owing, "owing", false, "only those that have not heard of the newest version")
+	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	c.AddCommand(p.sinksRetry())
+	return c
+}
+
+func (p *Program) listSinks(ctx context.Context, s *connection, q client.SinkQuery, asJSON bool) error {
+	out := bufio.NewWriter(p.Out)
+	enc := lines(out)
+	t := newTable(p.Out, "SINK", "KIND", "FEED", "STATE", "LAST", "SAID", "NEXT")
+	for one, err := range s.Sinks(ctx, q) {
+		switch {
+		case err != nil:
+		case asJSON:
+			err = enc.Encode(one)
+		default:
+			err = t.row(one.URL, one.Kind, one.Topic, one.State, moment(one.LastAt), one.Last, moment(one.NextAt))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.end()
+}
+
+func (p *Program) sinksRetry() *cobra.Command {
+	return operator(&cobra.Command{
+		Use:   "retry [URL]",
+		Short: "Tell those at once that have not heard of the newest version",
+		Long: `Has the sinks told at once that have not heard of the newest version, also those that
+were given up: all of them, or the one with this URL. Without a running server they are
+told when one starts.`,
+		Args: between(0, 1, "the URL of one sink, or nothing"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				n, err := s.RetrySinks(ctx, append(args, "")[0])
+				if err == nil {
+					_, err = fmt.Fprintf(p.Out, "%s will be told now.\n", plural(n, "sink"))
+				}
+				return err
+			})
+		},
+	})
+}
+
+func (p *Program) testFeed() *cobra.Command {
+	c := group("testfeed", "Have the test feed change",
+		`The server has a feed of its own at /test/rss.xml that changes every quarter of an hour,
+for those who write programs that want to be told of changes.`)
+	var asJSON bool
+	tick := operator(&cobra.Command{
+		Use:   "tick",
+		Short: "Have the test feed change now",
+		Long: `Adds an item to the test feed of the running server, and has all who follow the feed
+told. The items of the quarters of an hour come besides.
+
+--json prints an object: at, url.`,
+		Args: between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				t, err := s.TickTestFeed(ctx)
+				switch {
+				case err != nil:
+				case asJSON:
+					err = lines(p.Out).Encode(t)
+				default:
+					_, err = fmt.Fprintf(p.Out, "%s changed at %s.\n", t.URL, t.At.Format("15:04:05.000 MST"))
+				}
+				return err
+			})
+		},
+	})
+	tick.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	c.AddCommand(tick)
+	return c
+}

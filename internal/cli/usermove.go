@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+)
+
+func (p *Program) userExport() *cobra.Command {
+	return operator(&cobra.Command{
+		Use:   "export NAME FILE|-",
+		Short: "Write everything of a user to one file",
+		Long: `Writes everything that a user wrote and keeps here to a ZIP archive: the posts, drafts
+too, as JSON, the files beside them, the profile, and the published posts as RSS, Atom
+and JSON Feed. "user import" takes it in, on any server. The file is written beside
+its name and put in place when it is whole; - is standard output.`,
+		Example: "  cloudburst user export alice alice.zip",
+		Args:    between(2, 2, "the NAME of one user and a FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				bar := newProgress(p.Err, "KiB exported")
+				show := func(n int64) { bar.at(int(n>>10), 0) }
+				if args[1] == "-" {
+					_, err := s.ExportUser(ctx, args[0], p.Out, show)
+					bar.end()
+					return err
+				}
+				n, err := writeWhole(args[1], func(w io.Writer) (int64, error) { return s.ExportUser(ctx, args[0], w, show) })
+				bar.end()
+				if err == nil {
+					fmt.Fprintf(p.Err, "Exported everything of %s to %s, %s.\n", args[0], args[1], bytesWords(n))
+				}
+				return err
+			})
+		},
+	})
+}
+
+func bytesWords(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// writeWhole leaves an older file in place until the new one is whole and on disk.
+func writeWhole[N int | int64](name string, write func(io.Writer) (N, error)) (n N, err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return 0, fmt.Errorf("the export cannot be written: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}()
+	if n, err = write(f); err != nil {
+		return n, err
+	}
+	if err = f.Sync(); err != nil {
+		return n, fmt.Errorf("the export cannot be written: %w", err)
+	}
+	if err = os.Rename(f.Name(), name); err != nil {
+		return n, fmt.Errorf("the export cannot be put in its place: %w", err)
+	}
+	return n, f.Close()
+}
+
+func (p *Program) userImport() *cobra.Command {
+	var asJSON bool
+	c := operator(&cobra.Command{
+		Use:   "import NAME FILE|-",
+		Short: "Take in posts from an export, from WordPress or from a feed",
+		Long: `Takes in what somebody wrote elsewhere: the archive of "user export", of any server and
+any name; an export of WordPress (WXR); or a feed in RSS, Atom or JSON. Posts keep their
+GUIDs, dates and categories; drafts stay drafts. Nobody is told of each of them: the
+feed changes once.
+
+The whole file is looked at before anything of it counts. Posts that are here already
+stay as they are, so that the same file may be taken in again, also after an error.
+
+--json prints an object: kind, found, added, had, left, files, profile, problems.`,
+		Example: "  cloudburst user import alice alice.zip\n  cloudburst user import alice wordpress.2026-11-22.xml",
+		Args:    between(2, 2, "the NAME of one user and a FILE (or - for standard input)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := p.open(args[1])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return p.with(c, false, func(ctx context.Context, s *connection) error {
+				bars := &phases{p: p}
+				res, err := s.ImportUser(ctx, args[0], file, bars.at)
+				bars.end()
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[1], err)
+				}
+				return p.printMoved(args[0], res, asJSON)
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	return c
+}
+
+// phases shows one phase after the other.
+type phases struct {
+	p    *Program
+	name string
+	bar  *progress
+}
+
+func (b *phases) at(phase string, done, total int) {
+	if phase != b.name {
+		b.end()
+		b.name, b.bar = phase, newProgress(b.p.Err, phase)
+	}
+	b.bar.at(done, total)
+}
+
+func (b *phases) end() {
+	if b.bar != nil {
+		b.bar.end()
+	}
+}
+
+func (p *Program) printMoved(user string, res client.MoveResult, asJSON bool) error {
+	for _, problem := range res.Problems {
+		fmt.Fprintf(p.Err, "cloudburst: %s\n", clean(problem))
+	}
+	if asJSON {
+		return lines(p.Out).Encode(res)
+	}
+	text := fmt.Sprintf("%s has %s more; %d were there already", user, plural(res.Added, "post"), res.Had)
+	if res.Left > 0 {
+		text += fmt.Sprintf(", %d left out", res.Left)
+	}
+	if res.Files > 0 {
+		text += "; " + plural(res.Files, "file") + " added"
+	}
+	_, err := fmt.Fprintln(p.Out, text+".")
+	return err
+}

@@ -1,0 +1,254 @@
+package feedfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/feed"
+)
+
+var update = flag.Bool("update", false, "write what comes out as what is wanted")
+
+func moment() time.Time { return time.Date(2026, 11, 22, 21, 45, 1, 0, time.UTC) }
+
+// post is an item with words beyond ASCII, markup, a file and a category.
+func post() *feed.Item {
+	return &feed.Item{
+		ID: "http://me.example/rss.xml#2026-11-22T21:45:01Z", IDFrom: feed.FromID,
+		Title: feed.Text{Value: "Größe & <Maß>"}, Link: "http://me.example/größe?a=1&b=2",
+		Summary:    feed.Text{Value: "<p>Zwei\nZeilen, 日本 &amp; ]]&gt;</p>", Type: "text/html"},
+		Published:  feed.Date{UTC: moment(), Raw: "Sun, 22 Nov 2026 21:45:01 GMT"},
+		Categories: []feed.Category{{Term: "Straße"}},
+		Enclosures: []feed.Enclosure{{URL: "http://me.example/a.mp3", Type: "audio/mpeg", Length: 12}},
+	}
+}
+
+func options() Options { return Options{URL: "http://me.example/rss.xml", Now: moment()} }
+
+// TestAFeedKeepsEverythingButItsNewItemAndItsDates compares with files that people have
+// looked at: testdata/NAME.in and NAME.out.
+func TestAFeedKeepsEverythingButItsNewItemAndItsDates(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.in")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, in := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(in), ".in"), func(t *testing.T) {
+			t.Parallel()
+			doc, err := os.ReadFile(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options()
+			if strings.Contains(in, "keep") {
+				o.Keep = 2
+			}
+			got, added, err := Add(doc, post(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := strings.TrimSuffix(in, ".in") + ".out"
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), string(got)); d != "" {
+				t.Error(d)
+			}
+			readable(t, got, added)
+		})
+	}
+}
+
+// readable reads a feed as everybody does.
+func readable(t *testing.T, doc []byte, added Added) {
+	t.Helper()
+	f, err := feed.ParseBytes(doc, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range f.Problems {
+		if strings.Contains(p.Message, "entity of HTML") {
+			continue // RSS 0.91 has them
+		}
+		t.Errorf("line %d: %s", p.Line, p.Message)
+	}
+	if len(f.Items) != added.Items {
+		t.Fatalf("%d items, not %d", len(f.Items), added.Items)
+	}
+	it, want := f.Items[0], post()
+	if it.Title.Value != want.Title.Value && added.Format != "rss090" {
+		t.Errorf("title %q", it.Title.Value)
+	}
+	if added.Format != "rss090" && it.Summary.Value != want.Summary.Value && (len(it.Content) == 0 || it.Content[0].Value != want.Summary.Value) {
+		t.Errorf("text %q %v", it.Summary.Value, it.Content)
+	}
+	switch added.Format {
+	case "rss20", "rdf", "atom", "jsonfeed":
+		if !it.Published.UTC.Equal(want.Published.UTC) && !it.Updated.UTC.Equal(want.Published.UTC) {
+			t.Errorf("date %v", it.Published)
+		}
+	}
+	switch added.Format {
+	case "rss20", "atom", "jsonfeed":
+		if it.ID != want.ID || len(it.Enclosures) != 1 || it.Enclosures[0].Length != 12 {
+			t.Errorf("it is %+v", it)
+		}
+	}
+}
+
+func wide(text string, order binary.ByteOrder) []byte {
+	var b bytes.Buffer
+	for _, u := range utf16.Encode([]rune("\ufeff" + text)) {
+		_ = binary.Write(&b, order, u)
+	}
+	return b.Bytes()
+}
+
+func TestAFeedStaysInItsEncoding(t *testing.T) {
+	t.Parallel()
+	const body = "<rss version=\"2.0\"><channel><title>M%cX</title>\n<item><title>a</title></item></channel></rss>"
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		text := "<?xml version=\"1.0\" encoding=\"UTF-16\"?>" + strings.Replace(body, "%c", "ü😀", 1)
+		got, added, err := Add(wide(text, order), post(), options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		readable(t, got, added)
+		if !bytes.HasPrefix(got, wide(text, order)[:60]) {
+			t.Error("it begins otherwise")
+		}
+	}
+	for name, char := range map[string]string{"windows-1252": "\x80", "ISO-8859-1": "\xfc", "Shift_JIS": "\x83\x5c", "gb2312": "\xd6\xd0"} {
+		text := "<?xml version='1.0' encoding='" + name + "'?>" + strings.Replace(body, "%c", char, 1)
+		got, added, err := Add([]byte(text), post(), options())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		before, after, _ := strings.Cut(text, "<item>")
+		if !strings.HasPrefix(string(got), before) || !strings.HasSuffix(string(got), "<item>"+after) {
+			t.Errorf("%s: it is now %q", name, got)
+		}
+		readable(t, got, added)
+	}
+	marked := "\ufeff" + strings.Replace(body, "%c", "ü", 1)
+	if got, added, err := Add([]byte(marked), post(), options()); err != nil || !strings.HasPrefix(string(got), "\ufeff<rss") {
+		t.Errorf("a mark before UTF-8: %q, %v", got, err)
+	} else {
+		readable(t, got, added)
+	}
+}
+
+func TestAFileThatIsBrokenOrNoFeedIsRefusedWithASentence(t *testing.T) {
+	t.Parallel()
+	for doc, says := range map[string]string{
+		"<rss version='2.0'><channel><item></channel></rss>":                "line 1",
+		"<rss version='2.0'><channel><title>&nbsp;</title></channel></rss>": "entity",
+		"<rss version='2.0'><channel><title>x":                              "broken",
+		"<rss version='2.0'><channel/></rss>":                               "without a place for items",
+		"<rss version='2.0'></rss>":                                         "without a place for items",
+		"<rss/><rss/>":                                                      "two roots",
+		"<html><body>Hello</body></html>":                                   "<html>",
+		"<opml version='2.0'><body/></opml>":                                "<opml>",
+		"Hello":                                                             "outside of its markup",
+		" \n":                                                               "nothing is in it",
+		"<rss version='2.0'><channel><title>\xff</title></channel></rss>": "byte 36",
+		"<?xml version='1.0' encoding='utf-7'?><rss/>":                    "utf-7",
+		"\xff\xfe\x00\x00": "UTF-32",
+		"\xff\xfe<\x00r":   "within a character",
+		"\xff\xfe\x00\xd8": "UTF-16",
+		`{"version":"https://jsonfeed.org/version/1.1"}`:                       "list of items",
+		`{"version":"https://jsonfeed.org/version/1.1","items":{}}`:            "no list",
+		`{"version":"https://jsonfeed.org/version/1.1","items":[{]}`:           "broken",
+		`{"version":"https://jsonfeed.org/version/1.1","items":[],"items":[]}`: "two lists",
+		`{"version":"https://jsonfeed.org/version/1.1","items":[]} x`:          "behind its end",
+		`{"items":[]}`: "no JSON Feed",
+		`<rdf:RDF xmlns:rdf="` + nsRDF + `"><channel/></rdf:RDF>`: "no feed",
+		"<rss version='2.0'>" + strings.Repeat("<a>", 300):        "deep",
+	} {
+		got, _, err := Add([]byte(doc), post(), options())
+		if err == nil || !strings.Contains(err.Error(), says) || got != nil {
+			t.Errorf("%.80q: %v, %q", doc, err, got)
+		}
+	}
+	if _, _, err := Add(make([]byte, MaxFile+1), post(), options()); err == nil {
+		t.Error("one that is too large was taken")
+	}
+	old := `<rss version="2.0"><channel><item><pubDate>Sun, 01 Nov 2026 00:00:00 GMT</pubDate></item><item><pubDate>Mon, 02 Nov 2026 00:00:00 GMT</pubDate></item></channel></rss>`
+	o := options()
+	o.Keep = 2
+	if _, _, err := Add([]byte(old), post(), o); err == nil || !strings.Contains(err.Error(), "oldest item first") {
+		t.Errorf("of a feed that has its newest item last, items were dropped: %v", err)
+	}
+}
+
+func TestANewFeedSaysWhatItIsToSay(t *testing.T) {
+	t.Parallel()
+	o := options()
+	if _, _, err := Add(nil, post(), o); err == nil {
+		t.Error("a feed was made that nobody described")
+	}
+	o.New = &feed.Feed{Title: feed.Text{Value: "Mine"}, Link: "http://me.example/",
+		Clouds: []feed.Cloud{{Domain: "hub.example", Port: "5337", Path: "/rsscloud/pleaseNotify", Protocol: "http-post"}},
+		Hubs:   []feed.Hub{{Type: "WebSub", URL: "http://hub.example/websub"}}}
+	got, added, err := Add(nil, post(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readable(t, got, added)
+	f, _ := feed.ParseBytes(got, nil)
+	if !added.New || f.Title.Value != "Mine" || f.Self != o.URL || len(f.Clouds) != 1 || len(f.Hubs) != 1 {
+		t.Errorf("%+v", f)
+	}
+	again, added, err := Add(got, post(), o)
+	if err != nil || added.New || added.Items != 2 {
+		t.Errorf("%+v %v\n%s", added, err, again)
+	}
+}
+
+func FuzzAdd(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.in")
+	for _, name := range files {
+		if b, err := os.ReadFile(name); err == nil {
+			f.Add(b, 0)
+			f.Add(b, 1)
+		}
+	}
+	f.Add(wide("<rss><channel></channel></rss>", binary.LittleEndian), 3)
+	f.Fuzz(func(t *testing.T, doc []byte, keep int) {
+		if len(doc) > 1<<16 || len(doc) == 0 {
+			return
+		}
+		o := options()
+		o.Keep = max(keep, 0)
+		got, added, err := Add(doc, post(), o)
+		if err != nil {
+			if got != nil && added.Items > 0 {
+				t.Error("refused, and yet made: ", err)
+			}
+			if strings.Contains(err.Error(), "leaves it whole") {
+				t.Errorf("%q became %q: %v", doc, got, err)
+			}
+			return
+		}
+		if o.Keep == 0 && len(got) < len(doc)-200 {
+			t.Errorf("%d bytes became %d", len(doc), len(got))
+		}
+	})
+}

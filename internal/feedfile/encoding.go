@@ -1,0 +1,156 @@
+package feedfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// document is a feed in the form in which it is edited: positions in text are places
+// where something can be put.
+type document struct {
+	raw  []byte
+	mark []byte // byte order mark, which stands before the text
+	text string
+	wide binary.ByteOrder // of UTF-16, whose text was turned into UTF-8; nil: text is the bytes
+	// ascii means that the bytes are of an encoding which has ASCII in it and else what
+	// is not looked at. What is added is ASCII.
+	ascii bool
+	json  bool
+}
+
+var declared = regexp.MustCompile(`^<\?xml[ \t\r\n][^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["']([A-Za-z0-9._:-]+)["']`)
+
+// read finds out in which encoding a document is.
+//
+// Those that have all of ASCII in its place are added to without knowing what the other
+// bytes mean, since characters can be written as numbers. UTF-16 is turned into UTF-8 and
+// back.
+func read(doc []byte) (*document, error) {
+	t := &document{raw: doc}
+	switch {
+	case bytes.HasPrefix(doc, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(doc, []byte("\x00\x00\xfe\xff")):
+		return nil, refuse("the feed is in UTF-32, which nothing is added to: save it as UTF-8 first")
+	case bytes.HasPrefix(doc, []byte("\xff\xfe")), bytes.HasPrefix(doc, []byte("<\x00")):
+		return t.widen(binary.LittleEndian)
+	case bytes.HasPrefix(doc, []byte("\xfe\xff")), bytes.HasPrefix(doc, []byte("\x00<")):
+		return t.widen(binary.BigEndian)
+	}
+	body, marked := bytes.CutPrefix(doc, []byte("\xef\xbb\xbf"))
+	t.mark = doc[:len(doc)-len(body)]
+	t.text = string(body)
+	t.json = strings.HasPrefix(strings.TrimLeft(t.text, " \t\r\n"), "{")
+	name := "utf-8"
+	if m := declared.FindStringSubmatch(t.text); m != nil && !marked {
+		name = strings.ToLower(m[1])
+	}
+	switch {
+	case name == "utf-8" || name == "utf8" || t.json:
+		if i := badUTF8(t.text); i >= 0 {
+			return nil, refuse("the feed is broken: it is said to be UTF-8, and its byte %d is not", i+len(t.mark)+1)
+		}
+	case withASCII(name):
+		t.ascii = true
+	default:
+		return nil, refuse("the feed is in %s, which nothing is added to: save it as UTF-8 first", name)
+	}
+	return t, nil
+}
+
+// badUTF8 is where a text is not UTF-8, or -1.
+func badUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return -1
+	}
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// withASCII reports encodings in which the characters of markup are their bytes, and
+// nothing else is.
+func withASCII(name string) bool {
+	if slices.Contains([]string{"us-ascii", "ascii", "latin1", "macintosh", "big5", "gbk", "gb2312", "gb18030", "shift_jis", "shift-jis", "sjis", "euc-jp", "euc-kr", "tis-620"}, name) {
+		return true
+	}
+	for _, family := range []string{"iso-8859-", "windows-125", "cp125", "koi8-", "windows-31j", "windows-874"} {
+		if strings.HasPrefix(name, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// widen reads UTF-16.
+func (t *document) widen(order binary.ByteOrder) (*document, error) {
+	body := t.raw
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
+		if rest, ok := bytes.CutPrefix(body, []byte(mark)); ok {
+			t.mark, body = t.raw[:2], rest
+			break
+		}
+	}
+	if len(body)%2 != 0 {
+		return nil, refuse("the feed is broken: it is UTF-16, and ends within a character")
+	}
+	t.wide = order
+	units := make([]uint16, len(body)/2)
+	for i := range units {
+		units[i] = order.Uint16(body[2*i:])
+	}
+	t.text = string(utf16.Decode(units))
+	if !bytes.Equal(t.encode(t.text), body) {
+		return nil, refuse("the feed is broken: it is said to be UTF-16, and has characters that are none")
+	}
+	t.json = strings.HasPrefix(strings.TrimLeft(t.text, " \t\r\n"), "{")
+	if t.json {
+		return nil, refuse("the feed is JSON in UTF-16, which JSON is not: save it as UTF-8 first")
+	}
+	return t, nil
+}
+
+// encode writes a text as the bytes of the document.
+func (t *document) encode(text string) []byte {
+	if t.wide == nil {
+		return []byte(text)
+	}
+	var b []byte
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = append(b, 0, 0)
+		t.wide.PutUint16(b[len(b)-2:], u)
+	}
+	return b
+}
+
+// markup is the text as it is looked at for markup: of other encodings than Unicode, each
+// byte beyond ASCII is a letter.
+func (t *document) markup() string {
+	if !t.ascii {
+		return t.text
+	}
+	b := []byte(t.text)
+	for i, c := range b {
+		if c >= 0x80 {
+			b[i] = 'x'
+		}
+	}
+	return string(b)
+}
+
+// apply makes the edits and returns the whole document.
+func (t *document) apply(edits []edit) ([]byte, error) {
+	out := append(slices.Clone(t.mark), t.encode(splice(t.text, edits))...)
+	if len(out) > MaxFile {
+		return nil, refuse("the feed would have %d bytes, and %d is the most", len(out), MaxFile)
+	}
+	return out, nil
+}

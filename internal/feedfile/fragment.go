@@ -1,0 +1,208 @@
+package feedfile
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"cloudburst/feed"
+	"cloudburst/render"
+)
+
+// fragment is an item as it stands in a document of its own.
+type fragment struct {
+	text  string            // the element
+	scope map[string]string // what its prefixes mean there
+	about string            // of RSS 1.0: how the table of contents calls it
+	lost  []string
+}
+
+// fragmentOf writes an item in a format.
+func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
+	f := &feed.Feed{Title: feed.Text{Value: "x"}, Link: o.URL, Items: []feed.Item{*it}}
+	f.Authors = []feed.Person{{Name: "x"}} // or Atom's entry would get one that nobody is
+	doc, warnings, err := render.Append(nil, f, format, &render.Options{Self: o.URL})
+	if err != nil {
+		return fragment{}, &Error{Msg: "the item could not be written: " + err.Error(), Err: err}
+	}
+	s, err := scanXML(&document{text: string(doc)})
+	if err != nil || len(s.items) != 1 {
+		return fragment{}, &Error{Msg: "the item could not be written as " + format, Err: err}
+	}
+	out := fragment{text: string(doc[s.items[0].start:s.items[0].end]), scope: s.scope}
+	for _, w := range warnings {
+		if strings.HasPrefix(w.Path, "item") || w.Path == "" && w.Rule == "left-out" {
+			out.lost = append(out.lost, w.Text)
+		}
+	}
+	if format == "rdf" {
+		out.about = aboutOf(out.text)
+	}
+	return out, nil
+}
+
+// aboutOf is the attribute rdf:about of an element.
+func aboutOf(text string) string {
+	tok, err := xml.NewDecoder(strings.NewReader(text)).Token()
+	if el, ok := tok.(xml.StartElement); err == nil && ok {
+		for _, a := range el.Attr {
+			if a.Name.Local == "about" {
+				return a.Value
+			}
+		}
+	}
+	return ""
+}
+
+// layout is how a document is indented.
+type layout struct {
+	line   string // "\n", "\r\n", or "" where everything is on one line
+	indent string // of an item
+	unit   string // of what is within, more
+}
+
+// layoutOf looks at what stands before an item and within it.
+func layoutOf(text, lead, inner string) layout {
+	l := layout{line: "\n", unit: "  "}
+	i := strings.LastIndexByte(lead, '\n')
+	if i < 0 {
+		return layout{}
+	}
+	if strings.Contains(text, "\r\n") {
+		l.line = "\r\n"
+	}
+	l.indent = lead[i+1:]
+	if strings.HasPrefix(l.indent, "\t") {
+		l.unit = "\t"
+	}
+	if j := strings.LastIndexByte(inner, '\n'); j >= 0 {
+		if more, ok := strings.CutPrefix(inner[j+1:], l.indent); ok {
+			l.unit = more
+		}
+	}
+	return l
+}
+
+// placed is a fragment as it stands in a document where these prefixes are known.
+func (f fragment) placed(scope map[string]string, space string, l layout, ascii bool) (string, error) {
+	var b strings.Builder
+	dec := xml.NewDecoder(strings.NewReader(f.text))
+	depth, used := 0, []string{}
+	blank := ""          // white space that was read and not yet written
+	var before xml.Token // what stood before it
+	for {
+		at := int(dec.InputOffset())
+		tok, err := dec.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", &Error{Msg: "the item could not be written", Err: err}
+		}
+		raw := f.text[at:dec.InputOffset()]
+		_, starts := tok.(xml.StartElement)
+		_, ends := tok.(xml.EndElement)
+		_, started := before.(xml.StartElement)
+		if text, ok := tok.(xml.CharData); ok && strings.TrimSpace(string(text)) == "" {
+			blank += raw
+			continue
+		}
+		if el, ok := tok.(xml.StartElement); ok {
+			used = append(used, prefixes(el)...)
+		}
+		if ends {
+			depth--
+		}
+		switch {
+		case blank == "":
+		case (starts || ends) && (!started || starts): // between elements
+			if l.line != "" {
+				b.WriteString(l.line + l.indent + strings.Repeat(l.unit, depth))
+			}
+		default:
+			b.WriteString(blank)
+		}
+		blank = ""
+		b.WriteString(raw)
+		if starts && !strings.HasSuffix(raw, "/>") {
+			depth++
+		}
+		if starts && strings.HasSuffix(raw, "/>") {
+			tok = xml.EndElement{}
+			if _, err := dec.RawToken(); err != nil { // the end that belongs to it
+				return "", &Error{Msg: "the item could not be written", Err: err}
+			}
+		}
+		before = tok
+	}
+	text := f.declare(b.String(), used, scope, space)
+	if ascii {
+		return toASCII(text), nil
+	}
+	if l.line == "\r\n" {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+	}
+	return text, nil
+}
+
+// prefixes are those of an element and its attributes.
+func prefixes(el xml.StartElement) []string {
+	list := []string{el.Name.Space}
+	for _, a := range el.Attr {
+		list = append(list, a.Name.Space)
+	}
+	return list
+}
+
+// declare adds to the element what its prefixes mean, where the document does not say so.
+func (f fragment) declare(text string, used []string, scope map[string]string, space string) string {
+	slices.Sort(used)
+	more := ""
+	if scope[""] != space {
+		more = ` xmlns="` + escape(space) + `"`
+	}
+	for _, p := range slices.Compact(used) {
+		if p == "" || p == "xml" || p == "xmlns" || f.scope[p] == "" || scope[p] == f.scope[p] {
+			continue
+		}
+		more += fmt.Sprintf(` xmlns:%s="%s"`, p, escape(f.scope[p]))
+	}
+	i := strings.IndexAny(text, " \t\r\n/>")
+	return text[:i] + more + text[i:]
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
+	return b.String()
+}
+
+// toASCII writes each character beyond ASCII as its number, which is not possible in a
+// CDATA section: that becomes text.
+func toASCII(s string) string {
+	var b strings.Builder
+	for s != "" {
+		before, after, found := strings.Cut(s, "<![CDATA[")
+		numbers(&b, before)
+		if !found {
+			break
+		}
+		inside, rest, _ := strings.Cut(after, "]]>")
+		numbers(&b, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(inside))
+		s = rest
+	}
+	return b.String()
+}
+
+func numbers(b *strings.Builder, s string) {
+	for _, r := range s {
+		if r < 0x80 {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(b, "&#%d;", r)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package feedfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"cloudburst/feed"
+	"cloudburst/render"
+)
+
+// jsonShape is where things are in a JSON Feed.
+type jsonShape struct {
+	open, shut int // behind the [ of items, and before its ]; 0: there are none
+	items      []span
+	brace      int // behind the { of the feed
+	version    string
+}
+
+// scanJSON finds the places of a JSON Feed.
+func scanJSON(text string) (jsonShape, error) {
+	var s jsonShape
+	dec := json.NewDecoder(strings.NewReader(text))
+	if _, err := dec.Token(); err != nil { // the { is there, or nobody would have come here
+		return s, brokenJSON(err)
+	}
+	s.brace = int(dec.InputOffset())
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return s, brokenJSON(err)
+		}
+		if key == "items" {
+			if s.open > 0 {
+				return s, refuse("the feed has two lists of items, and it cannot be told which one counts")
+			}
+			err = s.list(dec)
+		} else {
+			var v json.RawMessage
+			if err = dec.Decode(&v); err == nil && key == "version" {
+				_ = json.Unmarshal(v, &s.version) // what is no text is no version
+			}
+		}
+		if err != nil {
+			return s, brokenJSON(err)
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return s, brokenJSON(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return s, refuse("the feed is broken, and was not touched: there is something behind its end")
+	}
+	if !strings.Contains(s.version, "jsonfeed.org/version/") {
+		return s, refuse("the file holds JSON that is no JSON Feed: its version is %.100q", s.version)
+	}
+	return s, nil
+}
+
+func brokenJSON(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Msg: "the feed is broken, and was not touched: " + err.Error(), Err: err}
+}
+
+// list reads the items.
+func (s *jsonShape) list(dec *json.Decoder) error {
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('[') {
+		return errors.Join(err, refuse("the feed is broken, and was not touched: its items are no list"))
+	}
+	s.open = int(dec.InputOffset())
+	for dec.More() {
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return err
+		}
+		end := int(dec.InputOffset())
+		s.items = append(s.items, span{end - len(v), end})
+	}
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	s.shut = int(dec.InputOffset()) - 1
+	return nil
+}
+
+// addJSON finds out what has to be changed in a JSON Feed.
+func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
+	s, err := scanJSON(t.text)
+	if err != nil {
+		return nil, Added{}, err
+	}
+	if o.Keep > 0 && len(s.items) >= o.Keep {
+		if err := newestFirst(t.raw, o.Keep); err != nil {
+			return nil, Added{}, err
+		}
+	}
+	out := Added{Format: "jsonfeed", Items: len(s.items) + 1}
+	raw, lost, err := jsonItem(it, o)
+	if err != nil {
+		return nil, out, err
+	}
+	out.Lost = lost
+	var edits []edit
+	switch {
+	case s.open == 0:
+		return nil, out, refuse("the feed has no list of items: \"items\": [] has to be in it")
+	case len(s.items) == 0:
+		lead := blankBefore(t.text, s.shut)
+		l := layoutOf(t.text, lead, "")
+		item := indented(raw, l.indent+l.unit, l)
+		text := l.line + l.indent + l.unit + item + l.line + l.indent
+		edits = []edit{{s.open, s.shut, text}}
+	default:
+		first := s.items[0].start
+		lead := blankBefore(t.text, first)
+		l := layoutOf(t.text, lead, "")
+		if n := len(l.indent); n > 0 && n%2 == 0 { // items stand two levels deep
+			l.unit = l.indent[:n/2]
+		}
+		edits = []edit{{first, first, indented(raw, l.indent, l) + "," + lead}}
+	}
+	if o.Keep > 0 && out.Items > o.Keep {
+		out.Dropped = out.Items - o.Keep
+		out.Items = o.Keep
+		edits = s.drop(edits, out.Dropped)
+	}
+	return edits, out, nil
+}
+
+// jsonItem is an item as JSON. Those within it have no place there: their words stand in
+// its text.
+func jsonItem(it *feed.Item, o Options) (raw []byte, lost []string, err error) {
+	alone := *it
+	alone.Items = nil
+	doc, warnings, err := render.Append(nil, &feed.Feed{Title: feed.Text{Value: "x"}, Items: []feed.Item{alone}}, "jsonfeed", &render.Options{Self: o.URL})
+	if err != nil {
+		return nil, nil, &Error{Msg: "the item could not be written: " + err.Error(), Err: err}
+	}
+	var f struct{ Items []json.RawMessage }
+	if err := json.Unmarshal(doc, &f); err != nil || len(f.Items) != 1 {
+		return nil, nil, &Error{Msg: "the item could not be written as JSON", Err: err}
+	}
+	for _, w := range warnings {
+		if strings.HasPrefix(w.Path, "item") {
+			lost = append(lost, w.Text)
+		}
+	}
+	return f.Items[0], lost, nil
+}
+
+// indented is JSON as it stands in a document.
+func indented(raw []byte, indent string, l layout) string {
+	var b bytes.Buffer
+	if l.line == "" {
+		_ = json.Compact(&b, raw) // it was read as JSON just now
+		return b.String()
+	}
+	_ = json.Indent(&b, raw, indent, l.unit) // the same
+	if l.line == "\r\n" {
+		return strings.ReplaceAll(b.String(), "\n", "\r\n")
+	}
+	return b.String()
+}
+
+// drop removes the last n items with the commas before them.
+func (s *jsonShape) drop(edits []edit, n int) []edit {
+	from := len(s.items) - n
+	if from == 0 { // the new one takes the place of all
+		edits[0].text = edits[0].text[:strings.LastIndexByte(edits[0].text, ',')]
+		edits[0].end = s.items[len(s.items)-1].end
+		return edits
+	}
+	return append(edits, edit{s.items[from-1].end, s.items[len(s.items)-1].end, ""})
+}

@@ -1,0 +1,45 @@
+//go:build unix
+
+package feedfile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock keeps other processes from writing feeds in a folder. It leaves no file behind, and
+// the system takes it back when the process ends, however it ends.
+func lock(ctx context.Context, dir string) (unlock func(), err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, &Error{Msg: "the folder " + dir + " cannot be opened: " + plainPath(err).Error(), Err: err}
+	}
+	err = waitTurn(ctx, dir, func() (bool, error) {
+		err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	return func() { d.Close() }, nil
+}
+
+// keepOwner gives f the owner and group of another file, where they differ.
+func keepOwner(f *os.File, old os.FileInfo) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	now, ok1 := info.Sys().(*syscall.Stat_t)
+	was, ok2 := old.Sys().(*syscall.Stat_t)
+	if !ok1 || !ok2 || now.Uid == was.Uid && now.Gid == was.Gid {
+		return nil
+	}
+	return f.Chown(int(was.Uid), int(was.Gid))
+}

@@ -1,0 +1,164 @@
+package feedfile
+
+import (
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/render"
+)
+
+// addXML finds out what has to be changed in a feed of XML.
+func addXML(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
+	s, err := scanXML(t)
+	if err != nil {
+		return nil, Added{}, err
+	}
+	if o.Keep > 0 && len(s.items) >= o.Keep {
+		if err := newestFirst(t.raw, o.Keep); err != nil {
+			return nil, Added{}, err
+		}
+	}
+	frag, err := fragmentOf(it, s.format, o)
+	if err != nil {
+		return nil, Added{}, err
+	}
+	out := Added{Format: s.format, Lost: frag.lost, Items: len(s.items) + 1}
+	edits, err := s.insert(t, frag)
+	if err != nil {
+		return nil, Added{}, err
+	}
+	if o.Keep > 0 && out.Items > o.Keep {
+		out.Dropped = out.Items - o.Keep
+		out.Items = o.Keep
+		edits = s.drop(t, edits, out.Dropped)
+	}
+	for _, d := range s.dates {
+		edits = append(edits, edit{d.start, d.end, stamp(d.layout, o.Now)})
+	}
+	if s.seq != nil && frag.about != "" {
+		edits = append(edits, s.seq.list(t.text, frag.about, s.gone(t, out.Dropped), t.ascii)...)
+	}
+	return edits, out, nil
+}
+
+// stamp is a moment as feeds have it.
+func stamp(layout string, now time.Time) string {
+	s := now.UTC().Format(layout)
+	if layout == time.RFC1123 {
+		s = strings.Replace(s, "UTC", "GMT", 1)
+	}
+	return s
+}
+
+// insert puts an item before the first one, or behind what else there is.
+func (s *shape) insert(t *document, frag fragment) ([]edit, error) {
+	if len(s.items) > 0 {
+		at := s.items[0].start
+		l := layoutOf(t.text, blankBefore(t.text, at), s.inner)
+		text, err := frag.placed(s.scope, s.space, l, t.ascii)
+		return []edit{{at, at, text + l.line + l.indent}}, err
+	}
+	at, lead := s.last, s.lead
+	if at < 0 {
+		at, lead = s.open, blankBefore(t.text, s.shut)
+	}
+	l := layoutOf(t.text, lead, "")
+	if s.last < 0 && l.line != "" { // what stands before the end tag is its own indentation
+		l.indent += l.unit
+	}
+	text, err := frag.placed(s.scope, s.space, l, t.ascii)
+	return []edit{{at, at, l.line + l.indent + text}}, err
+}
+
+// drop removes the last n items, each with the white space before it. edits has the new
+// one, which stands before the first.
+func (s *shape) drop(t *document, edits []edit, n int) []edit {
+	for i := len(s.items) - n; i < len(s.items); i++ {
+		it := s.items[i]
+		if i == 0 { // the new one takes its place
+			edits[0].end = it.end
+			edits[0].text = strings.TrimRight(edits[0].text, " \t\r\n")
+			continue
+		}
+		edits = append(edits, edit{it.start - len(blankBefore(t.text, it.start)), it.end, ""})
+	}
+	return edits
+}
+
+// gone are the names in the table of contents of the last n items.
+func (s *shape) gone(t *document, n int) map[string]bool {
+	gone := map[string]bool{}
+	for _, it := range s.items[len(s.items)-min(n, len(s.items)):] {
+		if about := aboutOf(t.markup()[it.start:it.end]); about != "" {
+			gone[about] = true
+		}
+	}
+	return gone
+}
+
+// list puts an item at the head of the table of contents, and takes out those that are gone.
+func (l *list) list(text, about string, gone map[string]bool, ascii bool) []edit {
+	prefix := ""
+	if i := strings.IndexByte(l.name, ':'); i >= 0 {
+		prefix = l.name[:i+1]
+	}
+	// An attribute without a prefix would not be RDF's.
+	attr := "resource"
+	if prefix != "" {
+		attr = prefix + attr
+	}
+	li := "<" + prefix + "li " + attr + `="` + escape(about) + `"/>`
+	if ascii {
+		li = toASCII(li)
+	}
+	if l.empty {
+		tag := strings.TrimRight(strings.TrimSuffix(text[l.whole.start:l.whole.end], "/>"), " \t\r\n")
+		return []edit{{l.whole.start, l.whole.end, tag + ">" + li + "</" + l.name + ">"}}
+	}
+	if len(l.items) == 0 {
+		return []edit{{l.inner, l.inner, li}}
+	}
+	edits := []edit{{l.items[0].start, l.items[0].start, li + l.lead}}
+	for i, it := range l.items {
+		if !gone[resourceOf(text[it.start:it.end])] {
+			continue
+		}
+		if i == 0 {
+			edits[0].end, edits[0].text = it.end, li
+			continue
+		}
+		edits = append(edits, edit{it.start - len(blankBefore(text, it.start)), it.end, ""})
+	}
+	return edits
+}
+
+// resourceOf is what a line of the table of contents names.
+func resourceOf(tag string) string {
+	for _, quote := range []string{`"`, "'"} {
+		if _, rest, ok := strings.Cut(tag, "resource="+quote); ok {
+			value, _, _ := strings.Cut(rest, quote)
+			return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#34;", `"`, "&apos;", "'", "&#39;", "'", "&amp;", "&").Replace(value)
+		}
+	}
+	return ""
+}
+
+// create makes a feed with one item.
+func create(it *feed.Item, o Options) ([]byte, Added, error) {
+	if o.New == nil {
+		return nil, Added{}, refuse("there is no feed yet")
+	}
+	f := *o.New
+	f.Items = []feed.Item{*it}
+	f.Updated = feed.Date{UTC: o.Now.UTC(), Raw: stamp(time.RFC1123, o.Now)}
+	doc, warnings, err := render.Append(nil, &f, "rss20", &render.Options{Self: o.URL})
+	if err != nil {
+		return nil, Added{}, &Error{Msg: "the feed could not be written: " + err.Error(), Err: err}
+	}
+	out := Added{Format: "rss20", ID: it.ID, Items: 1, New: true}
+	for _, w := range warnings {
+		out.Lost = append(out.Lost, w.Text)
+	}
+	return doc, out, verify(doc, out)
+}

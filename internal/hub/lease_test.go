@@ -1,0 +1,27 @@
+package hub
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Another machine's clock may be ahead of ours: it takes over so much sooner.
+func TestADeliveryThatCouldOutliveItsLeaseByAnothersClockIsNotBegun(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[time.Duration]bool{
+		3*time.Second + clocksApart:                    true,
+		3*time.Second + clocksApart - time.Millisecond: false,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sent := false
+			d := newDispatcher(4, 3*time.Second, time.Now, &counters{}, func(*delivery) Reply { sent = true; return Reply{OK: true} })
+			var got Reply
+			d.submit([]*delivery{{until: time.Now().Add(left), sub: Subscription{Callback: "http://a.test/"}, finish: func(_ *delivery, r Reply) { got = r }}})
+			synctest.Wait()
+			if sent != want || got.NotTried == want {
+				t.Errorf("%s before its lease ends: sent %v, want %v (%+v)", left, sent, want, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package media
+
+import (
+	"encoding/binary"
+	"io"
+	"sort"
+)
+
+// Limits of a file of boxes.
+const (
+	mostBoxes = 100_000
+	mostDepth = 12
+)
+
+// box is one box: its head begins at at, its content at body.
+type box struct {
+	typ           string
+	at, body, end int64
+}
+
+// boxes walks through a file of boxes and notes what is to be overwritten.
+type boxes struct {
+	*File
+	seen  int
+	edits []edit
+	data  []box  // where the coded picture and sound stand, in order
+	inner []edit // that must lie within one of data
+}
+
+// each calls visit for the boxes between from and to.
+func (b *boxes) each(from, to int64, visit func(box) error) error {
+	for at := from; at < to; {
+		if to-at < 8 { // some writers end a list with zeros
+			if from == 0 {
+				b.size = at
+			}
+			return nil
+		}
+		head, err := b.table(at, min(at+16, to))
+		if err != nil {
+			return err
+		}
+		x := box{typ: string(head[4:8]), at: at, body: at + 8}
+		n := int64(binary.BigEndian.Uint32(head))
+		switch {
+		case n == 1 && len(head) == 16:
+			n, x.body = int64(binary.BigEndian.Uint64(head[8:])), at+16
+		case n == 0 && from != 0:
+			return nil
+		case n == 0:
+			n = to - at
+		}
+		if b.seen++; n < x.body-at || b.seen > mostBoxes {
+			return b.broken("the box at byte %d has no size that can be", at)
+		}
+		if x.end = at + n; n > to-at {
+			if from == 0 {
+				return io.ErrUnexpectedEOF
+			}
+			return b.broken("the box %q at byte %d is larger than what it is in", x.typ, at)
+		}
+		if err := visit(x); err != nil {
+			return err
+		}
+		at = x.end
+	}
+	return nil
+}
+
+// blank makes bytes zero.
+func (b *boxes) blank(from, to int64) {
+	if from < to && len(b.edits) <= mostParts {
+		b.edits = append(b.edits, edit{from: from, to: to})
+	}
+}
+
+// blankData makes bytes zero that some table of the file names.
+func (b *boxes) blankData(from, to int64) {
+	if from < to && len(b.inner) <= mostParts {
+		b.inner = append(b.inner, edit{from: from, to: to})
+	}
+}
+
+// free makes a box one that nobody reads.
+func (b *boxes) free(x box) {
+	if len(b.edits) <= mostParts {
+		b.edits = append(b.edits, edit{from: x.at + 4, to: x.at + 8, own: []byte("free")})
+	}
+	b.blank(x.body, x.end)
+}
+
+// finish makes the outcome.
+func (b *boxes) finish() error {
+	if len(b.edits)+len(b.inner) > mostParts {
+		return b.broken("it is cut into too many pieces")
+	}
+	for _, e := range b.inner {
+		i := sort.Search(len(b.data), func(i int) bool { return b.data[i].end >= e.to })
+		if i == len(b.data) || b.data[i].body > e.from {
+			return b.broken("a piece of it at byte %d stands outside of its data", e.from)
+		}
+	}
+	b.edits = append(b.edits, b.inner...)
+	b.overwrite(b.size, b.edits)
+	return nil
+}
+
+// uuid is the name of a box of that type.
+func (b *boxes) uuid(x box) (string, error) {
+	if x.end-x.body < 16 {
+		return "", nil
+	}
+	name, err := b.table(x.body, x.body+16)
+	return string(name), err
+}
+
+// sphere is the name of the box that says that a video is one to look around in.
+const sphere = "\xff\xcc\x82\x63\xf8\x55\x4a\x93\x88\x14\x58\x7a\x02\x52\x1f\xdd"
+
+// number reads a big-endian number of 0, 2, 4 or 8 bytes, and what is behind it.
+func number(b []byte, n int) (v uint64, rest []byte, ok bool) {
+	if len(b) < n {
+		return 0, nil, false
+	}
+	for _, c := range b[:n] {
+		v = v<<8 | uint64(c)
+	}
+	return v, b[n:], true
+}

@@ -1,0 +1,210 @@
+package media
+
+import "bytes"
+
+// heifWalk is the walk through a HEIC or AVIF picture.
+type heifWalk struct {
+	mp4Walk
+	secret map[uint64]bool // items that tell where, with what, when
+	picked bool            // there is a picture
+	idat   box
+	iloc   []byte
+}
+
+// heif makes the items with Exif, XMP and the like zero, where they stand. What the
+// picture looks like, and which way up, is said elsewhere.
+func (f *File) heif() error {
+	w := &heifWalk{mp4Walk: mp4Walk{boxes: boxes{File: f}, tracks: map[string]int{}}, secret: map[uint64]bool{}}
+	err := w.each(0, f.size, func(x box) error {
+		switch x.typ {
+		case "meta":
+			return w.items(x)
+		case "moov", "mdat":
+			return w.top(x)
+		case "ftyp", "free", "skip", "pdin", "styp", "sidx", "moof", "mfra", "etyp":
+			return nil
+		}
+		w.free(x) // among them the videos and tables that phones append
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if f.Duration = 0; !w.picked && !w.movie {
+		return f.broken("there is no picture in it")
+	}
+	return w.finish()
+}
+
+func (w *heifWalk) items(x box) error {
+	if x.end-x.body < 4 {
+		return w.broken("its list of items is empty")
+	}
+	turn := false
+	err := w.each(x.body+4, x.end, func(x box) error {
+		switch x.typ {
+		case "iinf":
+			return w.itemInfo(x)
+		case "iloc":
+			b, err := w.table(x.body, x.end)
+			w.iloc = b
+			return err
+		case "idat":
+			w.idat = x
+		case "iprp":
+			return w.each(x.body, x.end, func(x box) error {
+				if x.typ != "ipco" {
+					return nil
+				}
+				return w.each(x.body, x.end, func(x box) error { return w.property(x, &turn) })
+			})
+		case "hdlr", "pitm", "iref", "dinf", "ipro", "grpl", "free", "skip":
+		default:
+			w.free(x)
+		}
+		return nil
+	})
+	if turn {
+		w.Width, w.Height = w.Height, w.Width
+	}
+	if err != nil {
+		return err
+	}
+	return w.blankItems()
+}
+
+// property reads the size of the picture, the largest of all of which it may be made,
+// and whether it is turned by a right angle.
+func (w *heifWalk) property(x box, turn *bool) error {
+	b, err := w.table(x.body, min(x.end, x.body+12))
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.typ == "ispe" && len(b) == 12:
+		width, _, _ := number(b[4:], 4)
+		height, _, _ := number(b[8:], 4)
+		if w.picked = true; width > uint64(w.Width) && width < 1<<31 && height < 1<<31 {
+			w.Width, w.Height = int(width), int(height)
+		}
+	case x.typ == "irot" && len(b) > 0:
+		*turn = *turn || b[0]&1 == 1
+	case x.typ == "uuid":
+		w.free(x)
+	}
+	return nil
+}
+
+// itemInfo reads which items there are. Each that is not a picture is kept from readers.
+func (w *heifWalk) itemInfo(x box) error {
+	head, err := w.table(x.body, min(x.end, x.body+4))
+	if err != nil || len(head) < 4 {
+		return w.broken("its list of items is empty")
+	}
+	from := x.body + 6
+	if head[0] != 0 {
+		from = x.body + 8
+	}
+	if from > x.end {
+		return w.broken("its list of items is empty")
+	}
+	return w.each(from, x.end, func(x box) error {
+		b, err := w.table(x.body, min(x.end, x.body+12))
+		if err != nil {
+			return err
+		}
+		if x.typ != "infe" || len(b) < 4 || b[0] < 2 || b[0] > 3 {
+			return w.broken("its list of items has the form of no picture")
+		}
+		width := 2
+		if b[0] == 3 {
+			width = 4
+		}
+		id, rest, ok := number(b[4:], width)
+		if !ok || len(rest) < 6 {
+			return w.broken("its list of items is cut off")
+		}
+		switch typ := rest[2:6]; {
+		case bytes.Equal(typ, []byte("Exif")), bytes.Equal(typ, []byte("mime")), bytes.Equal(typ, []byte("uri ")), bytes.Equal(typ, []byte("rdf ")):
+			w.secret[id] = true
+		}
+		return nil
+	})
+}
+
+// blankItems makes those items zero whose places iloc tells.
+func (w *heifWalk) blankItems() error {
+	if len(w.secret) == 0 {
+		return nil
+	}
+	b := w.iloc
+	if len(b) < 8 || b[0] > 2 {
+		return w.broken("it does not say where its items stand")
+	}
+	version := b[0]
+	offsetSize, lengthSize, baseSize, indexSize := int(b[4]>>4), int(b[4]&15), int(b[5]>>4), int(b[5]&15)
+	idSize := 2
+	if version == 0 {
+		indexSize = 0
+	}
+	if version == 2 {
+		idSize = 4
+	}
+	n, b, ok := number(b[6:], idSize)
+	read := func(size int) (v uint64) {
+		if ok {
+			v, b, ok = number(b, size)
+		}
+		return v
+	}
+	found := 0
+	for ; n > 0 && ok; n-- {
+		id, method := read(idSize), uint64(0)
+		if version > 0 {
+			method = read(2) & 15
+		}
+		elsewhere, base, extents := read(2), read(baseSize), read(2)
+		if w.secret[id] {
+			found++
+		}
+		for ; extents > 0 && ok; extents-- {
+			read(indexSize)
+			offset, length := read(offsetSize), read(lengthSize)
+			if !ok || !w.secret[id] {
+				continue
+			}
+			if err := w.blankExtent(method, elsewhere, base, offset, length); err != nil {
+				return err
+			}
+		}
+	}
+	if !ok || found < len(w.secret) {
+		return w.broken("it does not say where all of its items stand")
+	}
+	return nil
+}
+
+// blankExtent makes a piece of an item zero.
+func (w *heifWalk) blankExtent(method, elsewhere, base, offset, length uint64) error {
+	const most = 1 << 60
+	if base > most || offset > most || length > most {
+		return w.broken("an item of it stands nowhere")
+	}
+	from, end := int64(base+offset), w.size
+	if method == 1 {
+		from, end = from+w.idat.body, w.idat.end
+	}
+	to := from + int64(length)
+	if length == 0 {
+		to = end
+	}
+	if method > 1 || elsewhere != 0 || from > to || to > end || from == 0 {
+		return w.broken("an item of it stands where it cannot be followed")
+	}
+	if method == 1 {
+		w.blank(from, to)
+	} else {
+		w.blankData(from, to)
+	}
+	return nil
+}

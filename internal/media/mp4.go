@@ -1,0 +1,197 @@
+package media
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+)
+
+// mp4Walk is the walk through an MP4 or QuickTime file.
+type mp4Walk struct {
+	boxes
+	movie  bool
+	tracks map[string]int // by what they hold
+}
+
+// mp4 takes out where and with what it was made, in place.
+func (f *File) mp4() error {
+	w := &mp4Walk{boxes: boxes{File: f}, tracks: map[string]int{}}
+	if err := w.each(0, f.size, w.top); err != nil {
+		return err
+	}
+	if !w.movie {
+		return f.broken("there is no movie in it")
+	}
+	if w.tracks["vide"] == 0 && w.tracks["soun"] > 0 && f.Group == Video && f.Type == "video/mp4" {
+		f.Kind = Kind{"audio/mp4", ".m4a", Sound, "an MP4 sound", formMP4}
+	}
+	if f.Group == Sound {
+		f.Width, f.Height = 0, 0
+	}
+	return w.finish()
+}
+
+func (w *mp4Walk) top(x box) error {
+	switch x.typ {
+	case "moov":
+		w.movie = true
+		return w.each(x.body, x.end, w.inMovie)
+	case "meta":
+		return w.meta(x)
+	case "udta":
+		return w.each(x.body, x.end, w.userData)
+	case "mdat":
+		w.data = append(w.data, x)
+		return nil
+	case "ftyp", "moof", "mfra", "sidx", "ssix", "styp", "prft", "emsg", "pdin", "wide", "free", "skip", "pnot":
+		return nil
+	}
+	w.free(x)
+	return nil
+}
+
+func (w *mp4Walk) inMovie(x box) error {
+	switch x.typ {
+	case "trak":
+		t := &track{mp4Walk: w}
+		if err := w.each(x.body, x.end, t.box); err != nil {
+			return err
+		}
+		return t.done()
+	case "mvhd":
+		return w.movieHead(x)
+	case "udta":
+		return w.each(x.body, x.end, w.userData)
+	case "meta":
+		return w.meta(x)
+	case "mvex", "iods", "cmov", "rmra", "ctab", "clip", "prfl", "free", "skip", "pssh":
+		return nil
+	}
+	w.free(x)
+	return nil
+}
+
+// movieHead reads how long it is.
+func (w *mp4Walk) movieHead(x box) error {
+	b, err := w.table(x.body, min(x.end, x.body+32))
+	if err != nil {
+		return err
+	}
+	var scale, length float64
+	switch {
+	case len(b) >= 20 && b[0] == 0:
+		scale, length = float64(binary.BigEndian.Uint32(b[12:])), float64(binary.BigEndian.Uint32(b[16:]))
+		if length == 1<<32-1 {
+			length = 0
+		}
+	case len(b) >= 32 && b[0] == 1:
+		scale, length = float64(binary.BigEndian.Uint32(b[20:])), float64(binary.BigEndian.Uint64(b[24:]))
+	}
+	if scale > 0 && length/scale < 1e7 {
+		w.Duration = length / scale
+	}
+	return nil
+}
+
+// userData keeps what people wrote about the work itself. Places, serial numbers, names of devices
+// and pictures that makers put beside it go.
+func (w *mp4Walk) userData(x box) error {
+	switch x.typ {
+	case "meta":
+		return w.meta(x)
+	case "name", "titl", "auth", "cprt", "albm", "gnre", "perf", "yrrc", "dscp", "chpl", "hnti", "hinf", "ludt", "tagc", "free", "skip", "WLOC", "LOOP", "SelO", "AllF", "kind",
+		"\xa9nam", "\xa9ART", "\xa9alb", "\xa9art", "\xa9day", "\xa9gen", "\xa9wrt", "\xa9too", "\xa9swr", "\xa9cpy", "\xa9des", "\xa9inf", "\xa9cmt", "\xa9lyr":
+		return nil
+	}
+	w.free(x)
+	return nil
+}
+
+// meta is a table of fields, of iTunes or of QuickTime.
+func (w *mp4Walk) meta(x box) error {
+	if x.end-x.body < 8 {
+		return nil
+	}
+	head, err := w.table(x.body, x.body+8)
+	if err != nil {
+		return err
+	}
+	from := x.body
+	if string(head[4:8]) != "hdlr" { // QuickTime has no version before its boxes
+		from += 4
+	}
+	var keys []string
+	return w.each(from, x.end, func(x box) (err error) {
+		switch x.typ {
+		case "keys":
+			keys, err = w.fieldNames(x)
+			return err
+		case "ilst":
+			return w.each(x.body, x.end, func(item box) error { return w.field(item, keys) })
+		case "hdlr", "mhdr", "free", "skip":
+		default:
+			w.free(x)
+		}
+		return nil
+	})
+}
+
+// fieldNames are the names of QuickTime's fields, the first of which has number 1. Those
+// that tell where or with what are overwritten: what remains of such a field would be
+// read as a place off the coast of Africa.
+func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
+	b, err := w.table(min(x.body+8, x.end), x.end)
+	if err != nil {
+		return nil, err
+	}
+	for at := x.end - int64(len(b)); len(b) >= 8; {
+		n := int64(binary.BigEndian.Uint32(b))
+		if n < 8 || n > int64(len(b)) {
+			break
+		}
+		name := string(b[8:n])
+		names = append(names, name)
+		if !fieldKept(name) && len(w.edits) <= mostParts {
+			w.edits = append(w.edits, edit{from: at + 8, to: at + n, own: bytes.Repeat([]byte("-"), len(name))})
+		}
+		b, at = b[n:], at+n
+	}
+	return names, nil
+}
+
+// field empties one that tells where or with what. Keys are QuickTime's names, none in
+// iTunes' tables.
+func (w *mp4Walk) field(x box, keys []string) error {
+	if i := binary.BigEndian.Uint32([]byte(x.typ)); i >= 1 && int64(i) <= int64(len(keys)) {
+		if fieldKept(keys[i-1]) {
+			return nil
+		}
+		return w.each(x.body, x.end, func(data box) error {
+			w.blank(min(data.body+8, data.end), data.end) // behind its type and language
+			return nil
+		})
+	}
+	if !itunesKept(x.typ) {
+		w.free(x)
+	}
+	return nil
+}
+
+func fieldKept(key string) bool {
+	switch key[strings.LastIndexByte(key, '.')+1:] {
+	case "title", "displayname", "author", "artist", "album", "copyright", "description", "information", "comment", "genre", "keywords", "year", "creationdate", "software", "encoder":
+		return true
+	}
+	return false
+}
+
+func itunesKept(typ string) bool {
+	switch typ {
+	case "\xa9xyz", "\xa9mak", "\xa9mod":
+		return false
+	case "aART", "trkn", "disk", "tmpo", "cpil", "pgap", "covr", "gnre", "desc", "ldes", "cprt", "rtng", "stik", "hdvd",
+		"pcst", "catg", "keyw", "purl", "egid", "tvsh", "tven", "tvsn", "tves", "soal", "soar", "sonm", "soaa", "soco", "sosn":
+		return true
+	}
+	return strings.HasPrefix(typ, "\xa9")
+}

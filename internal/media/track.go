@@ -1,0 +1,165 @@
+package media
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// track is a track of an MP4 or QuickTime file.
+type track struct {
+	*mp4Walk
+	holds         string // "vide", "soun", …
+	width, height int
+	sizes, chunks box // where each sample's size stands, and each chunk's place
+	perChunk      box
+	wide          bool // places have 8 bytes
+}
+
+func (t *track) box(x box) error {
+	switch x.typ {
+	case "tkhd":
+		return t.head(x)
+	case "mdia", "minf", "stbl":
+		return t.each(x.body, x.end, t.box)
+	case "hdlr":
+		b, err := t.table(x.body, min(x.end, x.body+12))
+		if err != nil {
+			return err
+		}
+		if len(b) == 12 && t.holds == "" { // the one of mdia comes first; minf of QuickTime has another
+			t.holds = string(b[8:])
+		}
+	case "stsz":
+		t.sizes = x
+	case "stsc":
+		t.perChunk = x
+	case "stco", "co64":
+		t.chunks, t.wide = x, x.typ == "co64"
+	case "udta":
+		return t.each(x.body, x.end, t.userData)
+	case "meta":
+		return t.meta(x)
+	case "uuid":
+		name, err := t.uuid(x)
+		if err != nil || name == sphere {
+			return err
+		}
+		t.free(x)
+	}
+	return nil
+}
+
+// head reads the size of the picture.
+func (t *track) head(x box) error {
+	b, err := t.table(x.body, min(x.end, x.body+96))
+	if err != nil || len(b) == 0 {
+		return err
+	}
+	at := 40 // of the matrix
+	if b[0] == 1 {
+		at = 52
+	}
+	if len(b) < at+44 {
+		return nil
+	}
+	t.width, t.height = int(binary.BigEndian.Uint16(b[at+36:])), int(binary.BigEndian.Uint16(b[at+40:]))
+	if binary.BigEndian.Uint32(b[at:]) == 0 { // lying on its side
+		t.width, t.height = t.height, t.width
+	}
+	return nil
+}
+
+// done notes what the track holds. What is neither seen, heard nor read by people, as
+// the positions that cameras write beside the picture, becomes zero.
+func (t *track) done() error {
+	t.tracks[t.holds]++
+	switch t.holds {
+	case "vide":
+		if t.width > t.Width {
+			t.Width, t.Height = t.width, t.height
+		}
+		return nil
+	case "soun", "text", "sbtl", "subt", "subp", "clcp", "tmcd", "hint", "pict", "auxv", "":
+		return nil
+	}
+	return t.blankSamples()
+}
+
+// mostTable bounds the tables of a track that is emptied.
+const mostTable = 1_000_000
+
+// blankSamples makes the samples of the track zero, chunk by chunk.
+func (t *track) blankSamples() error {
+	offset := int64(4)
+	if t.wide {
+		offset = 8
+	}
+	places, err := t.entries(t.chunks, 4, offset)
+	if err != nil || places == nil {
+		return err
+	}
+	runs, err := t.entries(t.perChunk, 4, 12)
+	if err != nil {
+		return err
+	}
+	sizes, same, err := t.sampleSizes()
+	if err != nil {
+		return err
+	}
+	run, each, sample := 0, int64(0), 0
+	for i := range int64(len(places)) / offset {
+		for run*12 < len(runs) && int64(binary.BigEndian.Uint32(runs[run*12:])) <= i+1 {
+			each = int64(binary.BigEndian.Uint32(runs[run*12+4:]))
+			run++
+		}
+		at, _, _ := number(places[i*offset:], int(offset))
+		length := same * each
+		if same == 0 {
+			for range each {
+				if (sample+1)*4 > len(sizes) {
+					break
+				}
+				length += int64(binary.BigEndian.Uint32(sizes[sample*4:]))
+				sample++
+			}
+		}
+		if at > uint64(t.size) {
+			return io.ErrUnexpectedEOF
+		}
+		t.blankData(int64(at), min(int64(at)+length, t.size))
+	}
+	return nil
+}
+
+// entries reads the rows of a table, before which there are its version, and their
+// number at that place.
+func (t *track) entries(x box, at, row int64) ([]byte, error) {
+	if x.end-x.body < at+4 {
+		return nil, nil
+	}
+	b, err := t.table(x.body+at, x.body+at+4)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(binary.BigEndian.Uint32(b))
+	if n > mostTable || x.body+at+4+n*row > x.end {
+		return nil, t.broken("a table of %d rows does not fit", n)
+	}
+	return t.table(x.body+at+4, x.body+at+4+n*row)
+}
+
+// sampleSizes are the sizes of the samples, or the one that all have.
+func (t *track) sampleSizes() (sizes []byte, same int64, err error) {
+	if t.sizes.end-t.sizes.body < 12 {
+		return nil, 0, t.broken("a track of it does not say how large its pieces are")
+	}
+	b, err := t.table(t.sizes.body+4, t.sizes.body+8)
+	if err != nil {
+		return nil, 0, err
+	}
+	if same = int64(binary.BigEndian.Uint32(b)); same > 0 {
+		return nil, same, nil
+	}
+	sizes, err = t.entries(t.sizes, 8, 4)
+	return sizes, 0, err
+}

@@ -1,0 +1,30 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"cloudburst/internal/store"
+	"cloudburst/internal/store/storetest"
+)
+
+// dies, in the environment, makes this process a move that is killed: the stage at which.
+const dies = "CLOUDBURST_STORE_TEST_DIES_AT"
+
+func TestMain(m *testing.M) {
+	if stage := os.Getenv(dies); stage != "" {
+		_, err := store.Move(context.Background(), store.MoveOptions{From: os.Args[1], To: os.Args[2], Replace: true, Now: time.Now(), Tell: func(p store.Progress) {
+			if p.Stage == stage {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {} // until it arrives
+			}
+		}})
+		fmt.Fprintln(os.Stderr, "not killed:", err)
+		os.Exit(3)
+	}
+	os.Exit(storetest.Main(m))
+}

@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/storetest"
+)
+
+// TestTheSchemaThatIsReadIsTheOneThatIsThere holds that no table, column or key is
+// forgotten by what goes through all tables.
+func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
+	t.Parallel()
+	s := open(t, storetest.Postgres(t))
+	want, err := sqlstore.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := func(text string, args ...any) (all []string) {
+		rows, err := s.db.QueryContext(t.Context(), text, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var v string
+			if err := rows.Scan(&v); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, v)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	kinds := map[string]sqlstore.ColumnKind{"bigint": sqlstore.Integer, "text": sqlstore.Letters, "bytea": sqlstore.Bytes,
+		"boolean": sqlstore.Truth, "double precision": sqlstore.Real}
+	var have []sqlstore.Table
+	for _, name := range texts(`SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('goose_db_version', 'item_word')`) {
+		t := sqlstore.Table{Name: name, Key: texts(`SELECT a.attname FROM pg_index AS i, unnest(i.indkey) WITH ORDINALITY AS k (num, place)
+			JOIN pg_attribute AS a ON a.attnum = k.num WHERE i.indrelid = $1::regclass AND a.attrelid = $1::regclass AND i.indisprimary ORDER BY k.place`, name)}
+		for _, column := range texts(`SELECT column_name || '|' || data_type || '|' || is_nullable FROM information_schema.columns
+			WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position`, name) {
+			parts := strings.Split(column, "|")
+			t.Columns = append(t.Columns, sqlstore.Column{Name: parts[0], Kind: kinds[parts[1]], Null: parts[2] == "YES"})
+		}
+		have = append(have, t)
+	}
+	byName := func(a, b sqlstore.Table) int { return strings.Compare(a.Name, b.Name) }
+	slices.SortFunc(want, byName)
+	slices.SortFunc(have, byName)
+	if d := cmp.Diff(have, want); d != "" {
+		t.Errorf("what is read from the migrations (- there, + read):\n%s", d)
+	}
+}

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/store/storetest"
+)
+
+func BenchmarkSavesOf100kPosts(b *testing.B) { storetest.SavesOf(b, open(b, Options{}), 100_000) }
+
+func BenchmarkRenumber100kPosts(b *testing.B) {
+	storetest.RenumberingOf(b, open(b, Options{}), 100_000)
+}
+
+func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{})
+	started := time.Now()
+	storetest.FillPosts(t, s, "many", 100_000)
+	t.Logf("100,000 posts were added in %v", time.Since(started))
+	storetest.FillPosts(t, s, "few", 10)
+	usual := storetest.SaveTimes(t, s, 41, "many", "few")
+	if t.Logf("saving takes %v with 100,000 posts, and %v with ten", usual[0], usual[1]); usual[0] > 4*usual[1] {
+		t.Errorf("saving takes %v with 100,000 posts, and %v with ten", usual[0], usual[1])
+	}
+}
+
+// TestNoStatementGoesThroughAWritersPosts looks at the plan of each statement that a day
+// of a writer takes.
+func TestNoStatementGoesThroughAWritersPosts(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{})
+	storetest.FillPosts(t, s, "alice", 3000)
+	storetest.WriterDay(t, s, "alice")
+	placeholders := regexp.MustCompile(`\$\d+`)
+	ours := regexp.MustCompile(`\b(post|post_category|post_count|writer|media|media_piece|media_content)\b`)
+	checked := 0
+	for _, stmts := range []*statements{s.reader(), s.writer.stmts} {
+		for text := range stmts.known {
+			if !ours.MatchString(text) || strings.Contains(text, "INSERT INTO") {
+				continue
+			}
+			translated, err := stmts.dialect.Text(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := placeholders.FindAllString(translated.SQL, -1)
+			slices.Sort(names)
+			rows, err := s.rdb.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+translated.SQL, make([]any, len(slices.Compact(names)))...)
+			if err != nil {
+				t.Fatalf("%v: %s", err, translated.SQL)
+			}
+			newest := strings.Contains(text, "SELECT * FROM (SELECT") // sorts what it found
+			for rows.Next() {
+				var id, parent, unused int
+				var detail string
+				if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+					t.Fatal(err)
+				}
+				scan := strings.HasPrefix(detail, "SCAN") && detail != "SCAN n" && (detail != "SCAN p" || !newest) // results of subqueries
+				if strings.Contains(detail, "INDEX post_everyone") || strings.Contains(detail, "INDEX post_due") {
+					scan = !strings.Contains(text, "LIMIT") // in the order that is wanted
+				}
+				if scan || strings.Contains(detail, "TEMP B-TREE") && !newest {
+					t.Errorf("%s\n\t%s", detail, translated.SQL)
+				}
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+			checked++
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d statements were looked at", checked)
+	}
+}

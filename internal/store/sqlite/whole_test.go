@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/store/sqlstore"
+)
+
+// TestTheSchemaThatIsReadIsTheOneThatIsThere holds that no table, column or key is
+// forgotten by what goes through all tables.
+func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "x.db")
+	w, err := Create(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	want, err := sqlstore.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A virtual table keeps its rows in tables of its own.
+	names := texts(t, w, `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'item_word' AND name NOT LIKE 'item\_word\_%' ESCAPE '\'
+		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version' ORDER BY rowid`)
+	var have []sqlstore.Table
+	for _, name := range names {
+		have = append(have, sqlstore.Table{Name: name,
+			Key: texts(t, w, `SELECT name FROM pragma_table_info($1) WHERE pk > 0 ORDER BY pk`, name)})
+		for _, column := range texts(t, w, `SELECT name FROM pragma_table_info($1) ORDER BY cid`, name) {
+			kind := texts(t, w, `SELECT type || "notnull" FROM pragma_table_info($1) WHERE name = $2`, name, column)[0]
+			kinds := map[string]sqlstore.ColumnKind{"INTEGER": sqlstore.Integer, "BIGINT": sqlstore.Integer, "TEXT": sqlstore.Letters,
+				"BLOB": sqlstore.Bytes, "BOOLEAN": sqlstore.Truth, "DOUBLE PRECISION": sqlstore.Real}
+			last := &have[len(have)-1]
+			last.Columns = append(last.Columns, sqlstore.Column{Name: column, Kind: kinds[kind[:len(kind)-1]], Null: kind[len(kind)-1] == '0'})
+		}
+	}
+	byName := func(a, b sqlstore.Table) int { return strings.Compare(a.Name, b.Name) }
+	slices.SortFunc(want, byName)
+	slices.SortFunc(have, byName)
+	if d := cmp.Diff(have, want); d != "" {
+		t.Errorf("what is read from the migrations (- there, + read):\n%s", d)
+	}
+}
+
+func texts(t *testing.T, w *Whole, text string, args ...any) (all []string) {
+	t.Helper()
+	rows, err := w.Rows.QueryContext(t.Context(), text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,41 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// Certificate is store.Certificates.Certificate.
+func (s *Store) Certificate(ctx context.Context, name string) ([]byte, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]byte, error) {
+		all, err := collect(ctx, c, func(rows *sql.Rows, b *[]byte) error { return rows.Scan(b) },
+			`SELECT sealed FROM certificate WHERE name = $1`, clean(name))
+		if err == nil && len(all) == 0 {
+			err = fault.New(fault.NotFound, "Nothing is kept under the name %s.", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	})
+}
+
+// PutCertificate is store.Certificates.PutCertificate.
+func (s *Store) PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO certificate (name, sealed, saved_at) VALUES ($1, $2, $3)
+			ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, saved_at = excluded.saved_at`, clean(name), sealed, ms(now))
+		return err
+	})
+}
+
+// DeleteCertificate is store.Certificates.DeleteCertificate.
+func (s *Store) DeleteCertificate(ctx context.Context, name string) error {
+	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+		_, err := c.Exec(ctx, `DELETE FROM certificate WHERE name = $1`, clean(name))
+		return err
+	})
+}

@@ -1,0 +1,94 @@
+package sqlstore
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// retention says of every table what ends its rows. "forever" begins why nothing does, or
+// only a person; everything else needs a DELETE somewhere, and all have a place in the
+// section of docs/operations.md.
+func retention() map[string]string {
+	return map[string]string{
+		"topic": "Sweep", "part": "Sweep", "body": "Sweep", "alias": "Sweep", "subscription": "Sweep", "intent": "decided, or given up after a day",
+		"event": "TrimEvents", "change": "TrimChanges", "minute": "SaveMinute", "follow": "nobody wants it", "seen": "TrimSeen", "reader_day": "TrimDays",
+		"account_session": "SweepAccounts", "account_place": "SweepAccounts", "feed_nonce": "SweepAccounts",
+		"item": "SweepRiver", "item_content": "SweepRiver", "item_mark": "SweepRiver", "item_unindexed": "IndexItems", "item_word": "SweepRiver",
+		"source": "SweepRiver", "source_document": "SweepRiver", "source_check": "SweepRiver", "river_host": "SweepRiver", "notice_queue": "sent",
+		"outping": "told, or given up", "post": "SweepPosts", "media_content": "SweepFiles", "media_piece": "SweepFiles", "testfeed": "TickTestFeed",
+		"post_category": "its post is no longer published", "certificate": "removed with its name",
+		"task": "forever: a row for each kind of task", "probe": "forever: one row", "change_count": "forever: some rows, a number grows",
+		"follow_alive": "forever: one row", "account_first": "forever: one row", "account": "forever: a person's",
+		"account_token": "forever: until it is revoked", "feed_secret": "forever: until it is revoked", "saved": "forever: a person's", "saved_document": "forever: a person's",
+		"river_subscription": "forever: until it is ended", "river_category": "forever: until it is removed", "river_category_source": "forever: as its subscription",
+		"reading_list": "forever: until it is removed", "notice": "forever: until it is removed", "writer": "forever: a person's",
+		"post_count": "forever: a count for each month and category, which says when it changed last", "media": "forever: until its author removes it",
+	}
+}
+
+func TestEveryTableIsSweptOrKeptForAReason(t *testing.T) {
+	t.Parallel()
+	tables, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := Derived()
+	for _, table := range tables {
+		names = append(names, table.Name)
+	}
+	doc, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(doc), "\n## What is kept how long\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	deleted := deletes(t)
+	for _, name := range names {
+		how, ok := retention()[name]
+		if !ok {
+			t.Errorf("what ends the rows of the table %s? Say so here and in docs/operations.md", name)
+			continue
+		}
+		if !strings.HasPrefix(how, "forever") && !slices.Contains(deleted, name) {
+			t.Errorf("nothing deletes from %s, which shall end by %s", name, how)
+		}
+		if !strings.Contains(section, "`"+name+"`") {
+			t.Errorf("docs/operations.md does not say how long %s is kept", name)
+		}
+	}
+	for name := range retention() {
+		if !slices.Contains(names, name) {
+			t.Errorf("there is no table %s any more", name)
+		}
+	}
+}
+
+// deletes are the tables from which some statement deletes.
+func deletes(t *testing.T) (tables []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("DELETE FROM ([a-z_]+)").FindAllSubmatch(text, -1) {
+			tables = append(tables, string(m[1]))
+		}
+		// The sweep of topics goes through a list of tables.
+		for _, m := range regexp.MustCompile(`range \[\]string\{("part", "body", "alias")\}`).FindAllSubmatch(text, -1) {
+			tables = append(tables, strings.Split(strings.ReplaceAll(string(m[1]), `"`, ""), ", ")...)
+		}
+	}
+	return tables
+}

@@ -1,0 +1,38 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// TickTestFeed is store.TestFeed.TickTestFeed.
+func (s *Store) TickTestFeed(ctx context.Context, now time.Time, keep int) (time.Time, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (time.Time, error) {
+		newest, err := count(ctx, c, `SELECT COALESCE(MAX(at), 0) FROM testfeed`)
+		if err != nil {
+			return time.Time{}, err
+		}
+		at := max(ms(now), newest+1)
+		for { // somebody may have had the same moment, just now
+			n, err := c.Exec(ctx, `INSERT INTO testfeed (at) VALUES ($1) ON CONFLICT (at) DO NOTHING`, at)
+			if err != nil {
+				return time.Time{}, err
+			}
+			if n > 0 {
+				break
+			}
+			at++
+		}
+		_, err = c.Exec(ctx, `DELETE FROM testfeed WHERE at <= (SELECT o.at FROM testfeed AS o ORDER BY o.at DESC LIMIT 1 OFFSET $1)`, max(keep, 1))
+		return time.UnixMilli(at).UTC(), err
+	})
+}
+
+// TestFeedTicks is store.TestFeed.TestFeedTicks.
+func (s *Store) TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error) {
+	return read(ctx, s, func(ctx context.Context, c Conn) ([]time.Time, error) {
+		return collect(ctx, c, func(rows *sql.Rows, t *time.Time) error { return rows.Scan((*millis)(t)) },
+			`SELECT at FROM testfeed WHERE at >= $1 ORDER BY at DESC LIMIT 100`, ms(since))
+	})
+}

@@ -1,0 +1,184 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/announce"
+	"cloudburst/internal/event"
+)
+
+func outpingTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"ASinkComesBackWhole":                     sinkTest(wholeSink),
+		"ASinkThatIsLeftIsNotMade":                sinkTest(leftSink),
+		"ADueSinkIsClaimedByOne":                  sinkTest(claimedSink),
+		"SinksAreListedInTheirOrder":              sinkTest(listedSinks),
+		"OfTwoWhoMakeOneSinkTheNewerVersionStays": sinkTest(racedSink),
+		"TheNextDueSinkIsKnown":                   sinkTest(nextSink),
+	}
+}
+
+type sinks struct {
+	*env
+	announce.Store
+	t *testing.T
+}
+
+func sinkTest(f func(*testing.T, *sinks)) func(*testing.T, *env) {
+	return func(t *testing.T, e *env) {
+		s, ok := e.Store.(announce.Store)
+		if !ok {
+			t.Fatal("the store keeps no sinks")
+		}
+		f(t, &sinks{env: e, Store: s, t: t})
+	}
+}
+
+func sinkKey(user, sink string) announce.Key {
+	return announce.Key{User: user, Sink: sink, Topic: "http://127.0.0.1/" + user + "/rss.xml"}
+}
+
+// put writes a row as it is.
+func (s *sinks) put(o announce.Owed) {
+	s.t.Helper()
+	must(s.t, s.ChangeSinks(s.ctx, []announce.Key{o.Key}, func(now *announce.Owed, _ bool) (announce.Verdict, []event.Event) {
+		*now = o
+		return announce.Keep, []event.Event{s.event(event.KindSink, "put "+o.Sink)}
+	}))
+}
+
+func (s *sinks) all(q announce.Query) []announce.Owed {
+	s.t.Helper()
+	list, err := s.Sinks(s.ctx, q)
+	must(s.t, err)
+	return list
+}
+
+func wholeSink(t *testing.T, s *sinks) {
+	o := announce.Owed{
+		Key: sinkKey("ann", "get http://127.0.0.1/?☂={0}"), Version: 7, Told: 5, DueAt: s.in(time.Hour), Tries: 3, Lease: 1 << 62,
+		Note: announce.Note{Name: "☂ \"x\"", Home: "h", SavedAt: s.now, LastAt: s.in(-time.Second), Last: "It said no.", Refused: 2, NotYet: s.in(time.Minute)},
+	}
+	s.put(o)
+	same(t, "row", s.all(announce.Query{}), []announce.Owed{o})
+	same(t, "log", s.log(t), []string{"put " + o.Sink})
+	o.DueAt, o.GaveUp, o.Lease = time.Time{}, true, 0
+	s.put(o)
+	same(t, "changed row", s.all(announce.Query{User: "ann"}), []announce.Owed{o})
+	bad := announce.Owed{Key: sinkKey("nul\x00", "broken \xff"), Version: 1, Note: announce.Note{Last: "\x00\xff"}}
+	s.put(bad)
+	if got := s.all(announce.Query{After: o.Key}); len(got) != 1 || !strings.HasPrefix(got[0].User, "nul") {
+		t.Errorf("text that no database takes: %+v", got)
+	}
+}
+
+func leftSink(t *testing.T, s *sinks) {
+	for _, v := range []announce.Verdict{announce.Leave, announce.Delete} {
+		must(t, s.ChangeSinks(s.ctx, []announce.Key{sinkKey("ann", "x")}, func(o *announce.Owed, found bool) (announce.Verdict, []event.Event) {
+			same(t, "a row that is not there", *o, announce.Owed{Key: sinkKey("ann", "x")})
+			if found {
+				t.Error("it was found")
+			}
+			o.Version = 3
+			return v, nil
+		}))
+	}
+	same(t, "rows", s.all(announce.Query{}), []announce.Owed(nil))
+	s.put(announce.Owed{Key: sinkKey("ann", "x"), Version: 1})
+	must(t, s.ChangeSinks(s.ctx, []announce.Key{sinkKey("ann", "x")}, func(*announce.Owed, bool) (announce.Verdict, []event.Event) { return announce.Delete, nil }))
+	same(t, "rows after the end", s.all(announce.Query{}), []announce.Owed(nil))
+	must(t, s.ChangeSinks(s.ctx, nil, nil))
+}
+
+func claimedSink(t *testing.T, s *sinks) {
+	for i, sink := range []string{"late", "later", "never", "early"} {
+		o := announce.Owed{Key: sinkKey("ann", sink), Version: 1}
+		if sink != "never" {
+			o.DueAt = s.in(-time.Duration(i) * time.Minute)
+		}
+		s.put(o)
+	}
+	got, err := s.ClaimSinks(s.ctx, s.now, s.in(time.Minute), 2, 41)
+	must(t, err)
+	var names []string
+	for _, o := range got {
+		names = append(names, o.Sink)
+		if o.Lease != 41 || !o.DueAt.Equal(s.in(time.Minute)) {
+			t.Errorf("a claimed row has lease %d until %s", o.Lease, o.DueAt)
+		}
+	}
+	same(t, "the oldest two", names, []string{"early", "later"})
+	got, err = s.ClaimSinks(s.ctx, s.now, s.in(time.Minute), 10, 42)
+	must(t, err)
+	if len(got) != 1 || got[0].Sink != "late" {
+		t.Fatalf("claimed %+v", got)
+	}
+	got, err = s.ClaimSinks(s.ctx, s.now, s.in(time.Minute), 10, 43)
+	must(t, err)
+	same(t, "what others have", got, []announce.Owed(nil))
+	got, err = s.ClaimSinks(s.ctx, s.in(time.Minute), s.in(time.Hour), 10, 44)
+	must(t, err)
+	if len(got) != 3 {
+		t.Errorf("%d rows are due again when their leases have ended", len(got))
+	}
+}
+
+func listedSinks(t *testing.T, s *sinks) {
+	for _, k := range []announce.Key{sinkKey("bob", "a"), sinkKey("ann", "b"), sinkKey("ann", "a"), sinkKey("Zoe", "z")} {
+		o := announce.Owed{Key: k, Version: 2, Told: 2}
+		if k.Sink == "a" {
+			o.Told = 1
+		}
+		s.put(o)
+	}
+	names := func(q announce.Query) (out []string) {
+		for _, o := range s.all(q) {
+			out = append(out, o.User+" "+o.Sink)
+		}
+		return out
+	}
+	same(t, "all", names(announce.Query{}), []string{"Zoe z", "ann a", "ann b", "bob a"})
+	same(t, "a page", names(announce.Query{After: sinkKey("ann", "a"), Limit: 1}), []string{"ann b"})
+	same(t, "of one", names(announce.Query{User: "ann"}), []string{"ann a", "ann b"})
+	same(t, "owing", names(announce.Query{Owing: true}), []string{"ann a", "bob a"})
+}
+
+func racedSink(t *testing.T, s *sinks) {
+	const many = 8
+	done := make(chan error)
+	for v := range int64(many) {
+		go func() {
+			done <- s.ChangeSinks(s.ctx, []announce.Key{sinkKey("ann", "b"), sinkKey("ann", "a")}, func(o *announce.Owed, _ bool) (announce.Verdict, []event.Event) {
+				if v+1 <= o.Version {
+					return announce.Leave, nil
+				}
+				o.Version = v + 1
+				return announce.Keep, nil
+			})
+		}()
+	}
+	for range many {
+		must(t, <-done)
+	}
+	for _, o := range s.all(announce.Query{}) {
+		if o.Version != many {
+			t.Errorf("%s shall hear of version %d", o.Sink, o.Version)
+		}
+	}
+}
+
+func nextSink(t *testing.T, s *sinks) {
+	next, err := s.NextSink(s.ctx)
+	must(t, err)
+	if !next.IsZero() {
+		t.Errorf("of nothing, %s is due", next)
+	}
+	s.put(announce.Owed{Key: sinkKey("ann", "a"), Version: 1})
+	s.put(announce.Owed{Key: sinkKey("ann", "b"), Version: 1, DueAt: s.in(time.Hour)})
+	s.put(announce.Owed{Key: sinkKey("ann", "c"), Version: 1, DueAt: s.in(time.Minute)})
+	next, err = s.NextSink(s.ctx)
+	must(t, err)
+	same(t, "next", next, s.in(time.Minute))
+}

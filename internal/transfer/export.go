@@ -1,0 +1,188 @@
+package transfer
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// readme is for whoever opens the file without this program.
+const readme = `Everything that %s wrote and kept at %s, as of %s.
+
+posts.jsonl    all posts, one JSON object a line, also drafts
+media/         the files beside the posts; media.jsonl describes them
+profile.json   title, blurb and looks
+feeds/         the published posts as feeds: rss.xml, atom.xml and feed.json have the newest,
+               archive-0001.* and so on all of them, and archives.opml lists those
+manifest.json  counts, and the SHA-256 of every file in here
+
+The addresses in the feeds are those of the server. The path of a file in media/ is the
+end of its address there.
+
+Any server that runs Cloudburst takes this file in: on the page of an account, or by
+"cloudburst user import NAME FILE".
+`
+
+// archive is the file while it is written.
+type archive struct {
+	zip      *zip.Writer
+	manifest Manifest
+	name     string // of the entry that is open
+	sum      hash.Hash
+	size     int64
+	out      io.Writer
+}
+
+// Export writes everything of a user to w: posts in all states, files, profile, feeds.
+// An error leaves what is no whole file. fault.NotFound where a file vanished meanwhile
+// is no error: the file is left out.
+func (t *Transfer) Export(ctx context.Context, user string, w io.Writer, progress Progress) (Manifest, error) {
+	a := &archive{zip: zip.NewWriter(w), manifest: Manifest{
+		Format: formatName, Version: formatVersion, User: user, Origin: t.origin(), ExportedAt: t.now(), Entries: []Entry{},
+	}}
+	writer, err := t.Posts.Writer(ctx, user)
+	if err != nil {
+		return a.manifest, err
+	}
+	err = a.entry(nameReadme, zip.Deflate, func() error {
+		_, err := fmt.Fprintf(a, readme, user, orHere(t.origin()), a.manifest.ExportedAt.Format("2 January 2006, 15:04 MST"))
+		return err
+	})
+	if err == nil {
+		err = a.json(nameProfile, writer.Profile)
+	}
+	if err == nil {
+		err = a.entry(namePosts, zip.Deflate, func() error { return t.exportPosts(ctx, a, writer, progress) })
+	}
+	if err == nil {
+		err = t.exportFiles(ctx, a, user, progress)
+	}
+	if err == nil {
+		err = t.exportFeeds(ctx, a, writer, progress)
+	}
+	if err == nil {
+		err = a.json(nameManifest, a.manifest)
+	}
+	if err == nil {
+		err = a.zip.Close()
+	}
+	return a.manifest, err
+}
+
+func orHere(origin string) string {
+	if origin == "" {
+		return "a server of theirs"
+	}
+	return origin
+}
+
+// entry writes one entry by write, and notes it.
+func (a *archive) entry(name string, method uint16, write func() error) (err error) {
+	a.out, err = a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: a.manifest.ExportedAt})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	a.name, a.sum, a.size = name, sha256.New(), 0
+	if err := write(); err != nil {
+		return err
+	}
+	if name != nameManifest {
+		a.manifest.Entries = append(a.manifest.Entries, Entry{name, a.size, hex.EncodeToString(a.sum.Sum(nil))})
+	}
+	return nil
+}
+
+// Write writes to the entry that is open.
+func (a *archive) Write(b []byte) (int, error) {
+	n, err := a.out.Write(b)
+	_, _ = a.sum.Write(b[:n]) // never fails
+	a.size += int64(n)
+	return n, err
+}
+
+func (a *archive) json(name string, v any) error {
+	return a.entry(name, zip.Deflate, func() error {
+		enc := json.NewEncoder(a)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	})
+}
+
+// exportPosts writes the posts, the published ones first and in their order.
+func (t *Transfer) exportPosts(ctx context.Context, a *archive, w author.Writer, progress Progress) error {
+	enc := json.NewEncoder(a)
+	enc.SetEscapeHTML(false)
+	counts := &a.manifest.Counts
+	write := func(posts []author.Post) error {
+		for _, p := range posts {
+			switch p.State {
+			case author.Published:
+				counts.Published++
+			case author.Draft:
+				counts.Drafts++
+			case author.Scheduled:
+				counts.Scheduled++
+			case author.Deleted:
+				counts.Deleted++
+			}
+			if err := enc.Encode(recordOf(p)); err != nil {
+				return err
+			}
+		}
+		progress.at(PhasePosts, counts.Posts(), max(int(w.Posts), counts.Posts()))
+		return nil
+	}
+	if err := t.published(ctx, w.User, write); err != nil {
+		return err
+	}
+	for _, state := range []author.State{author.Scheduled, author.Draft, author.Deleted} {
+		if err := t.unpublished(ctx, w.User, state, write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportFiles writes the files and then what is known of them.
+func (t *Transfer) exportFiles(ctx context.Context, a *archive, user string, progress Progress) error {
+	var list strings.Builder
+	enc := json.NewEncoder(&list)
+	enc.SetEscapeHTML(false)
+	counts := &a.manifest.Counts
+	err := t.files(ctx, user, func(f author.File) error {
+		_, r, err := t.Files.Open(ctx, user, f.Hash)
+		if fault.CodeOf(err) == fault.NotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		name := dirMedia + f.Hash[:16] + "/" + f.Name
+		// Pictures and sounds are packed already.
+		if err := a.entry(name, zip.Store, func() error { _, err := io.Copy(a, r); return err }); err != nil {
+			return err
+		}
+		counts.Files++
+		counts.FileBytes += f.Size
+		progress.at(PhaseFiles, counts.Files, 0)
+		return enc.Encode(fileRecord{f.Hash, f.Name, f.Type, f.Size, f.Width, f.Height, f.AddedAt.UTC(), name})
+	})
+	if err != nil {
+		return err
+	}
+	return a.entry(nameFiles, zip.Deflate, func() error {
+		_, err := io.WriteString(a, list.String())
+		return err
+	})
+}

@@ -1,0 +1,233 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/feed"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// Result is what came of an import.
+type Result struct {
+	Kind    string `json:"kind"`              // "cloudburst", "wordpress" or the format of a feed: "rss", "atom", "json" …
+	Found   int    `json:"found"`             // posts in the file
+	Added   int    `json:"added"`             // of them
+	Had     int    `json:"had"`               // of them: were here already
+	Left    int    `json:"left"`              // of them: were left out, see Problems
+	Files   int    `json:"files"`             // beside posts, that were added
+	Profile bool   `json:"profile,omitempty"` // something of the profile was taken
+	// Problems say what was left out, at most 20 of them.
+	Problems []string `json:"problems,omitempty"`
+}
+
+const mostProblems = 20
+
+func (r *Result) problem(text string) {
+	if len(r.Problems) < mostProblems {
+		r.Problems = append(r.Problems, text)
+	}
+}
+
+// Limits of what is taken in.
+const (
+	maxFeed     = 64 << 20 // bytes of a feed, which is read whole
+	mostItems   = 200_000  // of it
+	mostSigns   = 1 << 20  // of "<" in it: an element takes hundreds of bytes, and may be written with four
+	mostMembers = 2 << 20  // of what parts members of JSON, likewise
+	mostUnknown = 100_000  // elements of an item, or a feed, that nobody knows
+	maxLine     = 4 << 20  // bytes of a post in JSON: its text twice, escaped
+	batchPosts  = 10_000   // that are handed on at a time: the feed is made anew for each batch
+	batchBytes  = 32 << 20 // of their text
+	sniffFormat = 64 << 10 // bytes that tell what a file is
+)
+
+// Import takes in what a file has: one that Export wrote, an export of WordPress (WXR), or a feed
+// of any format. Posts that are here already, by their GUID, are left as they are. After an error
+// what was taken in before stays; begun again, the import goes on.
+//
+// The faults are for people: Invalid (the file is none of these, is damaged, or is not what
+// it says), those of author.Posts.Import and author.Files.Put.
+func (t *Transfer) Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
+	head := make([]byte, min(size, sniffFormat))
+	if n, err := r.ReadAt(head, 0); err != nil && (!errors.Is(err, io.EOF) || n < len(head)) {
+		return Result{}, fault.Wrap(fault.Unavailable, err, "The file could not be read.")
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("PK")):
+		return t.importArchive(ctx, user, r, size, progress)
+	case isWXR(head):
+		return t.importWXR(ctx, user, r, size, progress)
+	}
+	return t.importFeed(ctx, user, r, size, progress)
+}
+
+// importFeed takes in the items of a feed.
+func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
+	if size > maxFeed {
+		return Result{}, fault.New(fault.Invalid, "The file has %d MiB; a feed is taken in up to %d.", size>>20, maxFeed>>20)
+	}
+	doc, err := io.ReadAll(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return Result{}, fault.Wrap(fault.Unavailable, err, "The file could not be read.")
+	}
+	if tooMany(doc) {
+		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements, and nothing was taken in. Cut it in pieces.", mostSigns/2)
+	}
+	f, err := feed.ParseBytes(doc, &feed.Options{KeepRelative: true, Limits: feed.Limits{Bytes: maxFeed, Items: mostItems, Unknown: mostUnknown}})
+	if err != nil {
+		return Result{}, fault.Wrap(fault.Invalid, err, "The file is neither an export of this program or of WordPress, nor a feed; nothing was taken in.")
+	}
+	res := Result{Kind: string(f.Format)}
+	for _, p := range f.Problems {
+		if p.Kind == feed.ProblemTruncated {
+			return res, fault.New(fault.Invalid, "The feed ends in the middle; nothing was taken in. Get it once more, whole.")
+		}
+	}
+	b := t.batch(user, &res, progress, len(f.Items))
+	for _, p := range t.Posts.FromFeed(f, t.now()) {
+		if err := b.add(ctx, p); err != nil {
+			return res, err
+		}
+	}
+	if err := b.flush(ctx); err != nil {
+		return res, err
+	}
+	if f.Title.Value == "" {
+		return res, nil
+	}
+	return res, t.importProfile(ctx, user, author.Profile{Title: plain(f.Title), Blurb: plain(f.Subtitle), Language: f.Language}, &res)
+}
+
+// tooMany reports a document of which what is read would take far more room than it has.
+func tooMany(doc []byte) bool {
+	if head := bytes.TrimLeft(doc, "\ufeff \t\r\n"); len(head) > 0 && head[0] == '{' {
+		n := 0
+		for _, sign := range []string{",", "[", "{"} {
+			n += bytes.Count(doc, []byte(sign))
+		}
+		return n > mostMembers
+	}
+	return bytes.Count(doc, []byte("<")) > mostSigns
+}
+
+// plain is a text of a feed that has no markup; of other texts nothing.
+func plain(text feed.Text) string {
+	if text.Type != "" && text.Type != "text/plain" {
+		return ""
+	}
+	return clip(text.Value, 300)
+}
+
+// importProfile fills in what the user has not said himself yet. Languages and colours
+// that are none are left out.
+func (t *Transfer) importProfile(ctx context.Context, user string, p author.Profile, res *Result) error {
+	w, err := t.Posts.Writer(ctx, user)
+	if err != nil {
+		return err
+	}
+	fill := func(old *author.Profile) (changed bool) {
+		for _, f := range []struct{ to, from *string }{
+			{&old.Title, &p.Title}, {&old.Blurb, &p.Blurb}, {&old.Link, &p.Link}, {&old.Language, &p.Language},
+			{&old.Accent, &p.Accent}, {&old.Avatar, &p.Avatar}, {&old.Theme, &p.Theme},
+		} {
+			if *f.to == "" && *f.from != "" {
+				*f.to, changed = *f.from, true
+			}
+		}
+		if len(old.Sinks) == 0 && len(p.Sinks) > 0 {
+			old.Sinks, changed = p.Sinks, true
+		}
+		return changed
+	}
+	if same := w.Profile; !fill(&same) {
+		return nil
+	}
+	_, err = t.Posts.SetProfile(ctx, user, func(old *author.Profile) error {
+		fill(old)
+		return nil
+	}, "import")
+	if fault.CodeOf(err) == fault.Invalid {
+		res.problem("What the file says of you was left out: " + fault.Message(err))
+		return nil
+	}
+	res.Profile = err == nil
+	return err
+}
+
+// batch gathers posts, and hands them on many at a time.
+type batch struct {
+	*Transfer
+	user     string
+	res      *Result
+	progress Progress
+	total    int
+
+	posts []author.Post
+	bytes int
+}
+
+func (t *Transfer) batch(user string, res *Result, progress Progress, total int) *batch {
+	return &batch{Transfer: t, user: user, res: res, progress: progress, total: total}
+}
+
+// add takes a post. One without a GUID is known again by its Key.
+func (b *batch) add(ctx context.Context, p author.Post) error {
+	b.res.Found++
+	if p.GUID == "" && p.Key != "" {
+		switch _, err := b.Posts.ByKey(ctx, b.user, p.Key, ""); {
+		case err == nil:
+			b.res.Had++
+			return nil
+		case fault.CodeOf(err) != fault.NotFound:
+			return err
+		}
+	}
+	if p.State == author.Scheduled && !p.DueAt.After(b.now()) {
+		p.State, p.DueAt = author.Draft, time.Time{} // its hour has passed while nobody could publish it
+	}
+	b.posts = append(b.posts, p)
+	if b.bytes += len(p.Source) + 1024; len(b.posts) < batchPosts && b.bytes < batchBytes {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+func (b *batch) flush(ctx context.Context) error {
+	if len(b.posts) == 0 {
+		return nil
+	}
+	before := b.res.Added + b.res.Had + b.res.Left
+	added, err := b.Posts.Import(ctx, b.user, b.posts, func(done int) { b.progress.at(PhasePosts, before+done, max(b.total, before+done)) })
+	b.res.Added += added
+	if err != nil {
+		return err
+	}
+	b.res.Had += len(b.posts) - added
+	b.posts, b.bytes = b.posts[:0], 0
+	return nil
+}
+
+// leave counts a post that is not taken in.
+func (b *batch) leave(why string) {
+	b.res.Found++
+	b.res.Left++
+	b.res.problem(why)
+}
+
+func clip(s string, most int) string {
+	for i := range s {
+		if most--; most < 0 {
+			return s[:i] + "…"
+		}
+	}
+	if !utf8.ValidString(s) {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,98 @@
+package transfer
+
+import (
+	"time"
+
+	"cloudburst/internal/author"
+)
+
+// Names of the entries of the file.
+const (
+	nameManifest = "manifest.json"
+	namePosts    = "posts.jsonl"
+	nameFiles    = "media.jsonl"
+	nameProfile  = "profile.json"
+	nameReadme   = "README.txt"
+	dirMedia     = "media/"
+	dirFeeds     = "feeds/"
+)
+
+// What a manifest says of itself.
+const (
+	formatName    = "cloudburst-author"
+	formatVersion = 1
+)
+
+// Manifest is the last entry of the file: what is in it.
+type Manifest struct {
+	Format     string    `json:"format"` // "cloudburst-author"
+	Version    int       `json:"version"`
+	User       string    `json:"user"`             // whose things they are
+	Origin     string    `json:"origin,omitempty"` // of the server that wrote it
+	ExportedAt time.Time `json:"exportedAt"`
+	Counts     Counts    `json:"counts"`
+	Entries    []Entry   `json:"entries"` // all but the manifest, in their order
+}
+
+// Counts are the posts by their states, and the files.
+type Counts struct {
+	Published int   `json:"published"`
+	Drafts    int   `json:"drafts"`
+	Scheduled int   `json:"scheduled"`
+	Deleted   int   `json:"deleted"` // that can still be brought back
+	Files     int   `json:"files"`
+	FileBytes int64 `json:"fileBytes"`
+}
+
+// Posts is how many there are in all.
+func (c Counts) Posts() int { return c.Published + c.Drafts + c.Scheduled + c.Deleted }
+
+// Entry is one entry of the file.
+type Entry struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`   // bytes
+	SHA256 string `json:"sha256"` // of them, in hex
+}
+
+// record is a post as a line of posts.jsonl.
+type record struct {
+	ID          int64        `json:"id"`
+	Revision    int64        `json:"revision"`
+	State       author.State `json:"state"`
+	GUID        string       `json:"guid,omitempty"`
+	PermaLink   bool         `json:"permaLink,omitempty"`
+	Slug        string       `json:"slug,omitempty"`
+	Seq         int64        `json:"seq,omitempty"`
+	Key         string       `json:"key,omitempty"`
+	CreatedAt   time.Time    `json:"createdAt,omitzero"`
+	UpdatedAt   time.Time    `json:"updatedAt,omitzero"`
+	PublishedAt time.Time    `json:"publishedAt,omitzero"`
+	DueAt       time.Time    `json:"dueAt,omitzero"`
+	author.Content
+}
+
+func recordOf(p author.Post) record {
+	return record{
+		ID: p.ID, Revision: p.Revision, State: p.State, GUID: p.GUID, PermaLink: p.PermaLink, Slug: p.Slug, Seq: p.Seq, Key: p.Key,
+		CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), PublishedAt: p.PublishedAt.UTC(), DueAt: p.DueAt.UTC(), Content: p.Content,
+	}
+}
+
+func (r record) post() author.Post {
+	return author.Post{
+		State: r.State, GUID: r.GUID, PermaLink: r.PermaLink, Slug: r.Slug, Key: r.Key,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PublishedAt: r.PublishedAt, DueAt: r.DueAt, Content: r.Content,
+	}
+}
+
+// fileRecord is a file as a line of media.jsonl.
+type fileRecord struct {
+	Hash    string    `json:"sha256"`
+	Name    string    `json:"name"`
+	Type    string    `json:"type"`
+	Size    int64     `json:"size"`
+	Width   int       `json:"width,omitempty"`
+	Height  int       `json:"height,omitempty"`
+	AddedAt time.Time `json:"addedAt"`
+	Path    string    `json:"path"` // of its entry
+}

@@ -1,0 +1,125 @@
+package transfer
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/author"
+)
+
+// Posts is what is asked of what people write here; *author.Posts is one.
+type Posts interface {
+	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
+	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
+	Writer(ctx context.Context, user string) (author.Writer, error)
+	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
+	Import(ctx context.Context, user string, posts []author.Post, progress func(done int)) (added int, err error)
+	Channel(w author.Writer, posts []author.Post) *feed.Feed
+	FromFeed(f *feed.Feed, at time.Time) []author.Post
+}
+
+// Files is what is asked of the files beside posts; *author.Files is one.
+type Files interface {
+	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
+	Get(ctx context.Context, user, hash string) (author.File, error)
+	Open(ctx context.Context, user, hash string) (author.File, io.ReadSeekCloser, error)
+	List(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
+	Path(f author.File) string
+}
+
+// Transfer takes authors in and out. Posts and Files are needed. Do not copy it.
+type Transfer struct {
+	Posts  Posts
+	Files  Files
+	Origin func() string    // where strangers reach this server; nil: nobody knows
+	Now    func() time.Time // nil: time.Now
+
+	page int // posts that are in memory [250]; fewer in tests
+}
+
+// Progress hears how far something is. total is 0 while nobody knows it.
+type Progress func(phase string, done, total int)
+
+// Phases of an import, and of an export.
+const (
+	PhaseCheck = "checked"  // bytes of the file, in KiB
+	PhaseFiles = "files"    // files beside posts
+	PhasePosts = "posts"    //
+	PhaseFeeds = "archived" // posts in the feeds of an export
+)
+
+func (p Progress) at(phase string, done, total int) {
+	if p != nil {
+		p(phase, done, total)
+	}
+}
+
+func (t *Transfer) now() time.Time {
+	if t.Now != nil {
+		return t.Now().UTC()
+	}
+	return time.Now().UTC()
+}
+
+func (t *Transfer) origin() string {
+	if t.Origin != nil {
+		return t.Origin()
+	}
+	return ""
+}
+
+func (t *Transfer) pageSize() int {
+	if t.page > 0 {
+		return t.page
+	}
+	return 250
+}
+
+// published calls each with pages of a user's published posts, in the order in which they
+// were published.
+func (t *Transfer) published(ctx context.Context, user string, each func([]author.Post) error) error {
+	for from := int64(1); ; {
+		page, err := t.Posts.List(ctx, author.PostQuery{User: user, State: author.Published, FromSeq: from, Limit: t.pageSize()})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if err := each(page); err != nil {
+			return err
+		}
+		from = page[len(page)-1].Seq + 1
+	}
+}
+
+// unpublished calls each with pages of a user's posts in another state.
+func (t *Transfer) unpublished(ctx context.Context, user string, state author.State, each func([]author.Post) error) error {
+	var after *author.Post
+	for {
+		page, err := t.Posts.List(ctx, author.PostQuery{User: user, State: state, After: after, Limit: t.pageSize()})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if err := each(page); err != nil {
+			return err
+		}
+		after = &page[len(page)-1]
+	}
+}
+
+// files calls each for a user's files.
+func (t *Transfer) files(ctx context.Context, user string, each func(author.File) error) error {
+	var after *author.File
+	for {
+		page, err := t.Files.List(ctx, user, after, t.pageSize())
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, f := range page {
+			if err := each(f); err != nil {
+				return err
+			}
+		}
+		after = &page[len(page)-1]
+	}
+}

@@ -1,0 +1,395 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// What one item may have, its comments included.
+const (
+	maxWXRItem  = 64 << 20  // bytes
+	maxWXRSigns = 1_000_000 // of "<": an element takes a hundred bytes, and may be written with four
+)
+
+// isWXR reports an export of WordPress: RSS with elements of its own.
+func isWXR(head []byte) bool {
+	return bytes.Contains(head, []byte("<rss")) && (bytes.Contains(head, []byte("wordpress.org/export/")) || bytes.Contains(head, []byte("wp:wxr_version")))
+}
+
+// wxrElement is an element of an item with what is in it. Namespaces have other URLs
+// in each version, so what counts is the last piece of them.
+type wxrElement struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr   `xml:",any,attr"`
+	Text     string       `xml:",chardata"`
+	Elements []wxrElement `xml:",any"`
+}
+
+// get is the text of the first element of that name, which may have a kind before it:
+// "wp:status", "content:encoded".
+func (e *wxrElement) get(name string) string {
+	kind, local, found := strings.Cut(name, ":")
+	if !found {
+		kind, local = "", name
+	}
+	for i := range e.Elements {
+		if x := &e.Elements[i]; x.XMLName.Local == local && wxrKind(x.XMLName.Space) == kind {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+func (e *wxrElement) attr(name string) string {
+	for _, a := range e.Attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// wxrKind is the usual prefix of a namespace.
+func wxrKind(space string) string {
+	switch {
+	case space == "wp", strings.HasPrefix(space, "http://wordpress.org/export/") && !strings.Contains(space, "/excerpt"):
+		return "wp"
+	case space == "excerpt", strings.HasSuffix(strings.Trim(space, "/"), "/excerpt"):
+		return "excerpt"
+	case space == "content", strings.Contains(space, "/rss/1.0/modules/content"):
+		return "content"
+	case space == "dc", strings.Contains(space, "purl.org/dc/"):
+		return "dc"
+	}
+	return space
+}
+
+// readWXR calls channel for the elements of the site, and item for each of its items.
+func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item func(*wxrElement) error) error {
+	in := &itemLimit{r: &cleanXML{in: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 64<<10)}}
+	d := xml.NewDecoder(in)
+	d.Strict = false
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // WordPress writes UTF-8, whatever it says
+	depth, seen := 0, false
+	for {
+		in.left, in.signs = maxWXRItem, maxWXRSigns
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) && seen && depth == 0 {
+			return nil
+		}
+		if err != nil {
+			line, _ := d.InputPos()
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return fault.Wrap(fault.Invalid, err, "The export of WordPress cannot be read beyond line %d: it is not whole, or not well-formed. Make it once more.", line)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			if depth < 2 {
+				depth, seen = depth+1, true
+				continue
+			}
+			var e wxrElement
+			if err := d.DecodeElement(&e, &x); err != nil {
+				line, _ := d.InputPos()
+				return fault.Wrap(fault.Invalid, err, "The export of WordPress cannot be read beyond line %d: it is not whole, or not well-formed. Make it once more.", line)
+			}
+			if x.Name.Local != "item" {
+				if wxrKind(x.Name.Space) == "" {
+					channel(x.Name.Local, e.Text)
+				}
+			} else if err := item(&e); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			depth--
+		}
+	}
+}
+
+// itemLimit gives up when one item is larger than memory should be.
+type itemLimit struct {
+	r     io.Reader
+	left  int
+	signs int
+}
+
+func (l *itemLimit) Read(p []byte) (int, error) {
+	if l.left <= 0 || l.signs <= 0 {
+		return 0, errors.New("an item is too large")
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	l.signs -= bytes.Count(p[:n], []byte("<"))
+	return n, err
+}
+
+// cleanXML makes characters that XML has no place for blanks: WordPress writes them as
+// they came.
+type cleanXML struct{ in *bufio.Reader }
+
+func (c *cleanXML) Read(p []byte) (n int, err error) {
+	for n+utf8.UTFMax <= len(p) {
+		if n > 0 && c.in.Buffered() == 0 {
+			return n, nil
+		}
+		r, size, err := c.in.ReadRune()
+		if err != nil {
+			return n, err
+		}
+		if r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0xfffe || r == 0xffff {
+			r = ' '
+		}
+		if r == utf8.RuneError && size == 1 {
+			r = utf8.RuneError
+		}
+		n += utf8.EncodeRune(p[n:], r)
+	}
+	if n == 0 && len(p) > 0 {
+		b, err := c.in.ReadByte() // a reader that takes less than a character at a time
+		if err != nil {
+			return 0, err
+		}
+		p[0], n = b, 1
+	}
+	return n, nil
+}
+
+// wxr is what is known of an export after it was looked through.
+type wxr struct {
+	title, blurb, link, language string
+	attachments                  map[string][]author.Enclosure // by the post that they belong to
+	byID                         map[string]author.Enclosure
+	posts                        int
+	others                       map[string]int // items that are no posts, by their type
+}
+
+// mostAttachments bounds what is remembered of them.
+const mostAttachments = 500_000
+
+// importWXR looks through the whole export before it takes in the first post.
+func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
+	res := Result{Kind: "wordpress"}
+	x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}}
+	if err := readWXR(r, size, x.channel, x.look); err != nil {
+		return res, err
+	}
+	b := t.batch(user, &res, progress, x.posts)
+	err := readWXR(r, size, func(string, string) {}, func(e *wxrElement) error {
+		if e.get("wp:post_type") != "post" && e.get("wp:post_type") != "" {
+			return ctx.Err()
+		}
+		p, why := x.post(e)
+		if why != "" {
+			b.leave(why)
+			return nil
+		}
+		return b.add(ctx, p)
+	})
+	if err == nil {
+		err = b.flush(ctx)
+	}
+	if err != nil {
+		return res, err
+	}
+	for _, kind := range slices.Sorted(maps.Keys(x.others)) {
+		res.problem(fmt.Sprintf("What is no post was left out: %d × %s.", x.others[kind], clip(kind, 40)))
+	}
+	return res, t.importProfile(ctx, user, author.Profile{Title: clip(unescape(x.title), 300), Blurb: clip(unescape(x.blurb), 300), Link: webAddress(x.link), Language: x.language}, &res)
+}
+
+func (x *wxr) channel(name, text string) {
+	text = strings.TrimSpace(text)
+	switch name {
+	case "title":
+		x.title = text
+	case "description":
+		x.blurb = text
+	case "link":
+		x.link = text
+	case "language":
+		x.language = text
+	}
+}
+
+// look remembers which files belong to which posts.
+func (x *wxr) look(e *wxrElement) error {
+	switch kind := e.get("wp:post_type"); kind {
+	case "post", "":
+		x.posts++
+	case "attachment":
+		at := webAddress(strings.TrimSpace(e.get("wp:attachment_url")))
+		if at == "" || len(x.byID) >= mostAttachments {
+			return nil
+		}
+		f := author.Enclosure{URL: at, Type: typeOf(at), Title: clip(unescape(strings.TrimSpace(e.get("title"))), 300)}
+		x.byID[e.get("wp:post_id")] = f
+		if parent := e.get("wp:post_parent"); parent != "" && parent != "0" {
+			x.attachments[parent] = append(x.attachments[parent], f)
+		}
+	default:
+		if x.others[kind]++; len(x.others) > 1000 {
+			return fault.New(fault.Invalid, "The export has more than 1,000 types of items.")
+		}
+	}
+	return nil
+}
+
+// post makes a post of an item, or says why it is left out.
+func (x *wxr) post(e *wxrElement) (p author.Post, why string) {
+	title := clip(strings.Join(strings.Fields(unescape(e.get("title"))), " "), 290)
+	p = author.Post{GUID: strings.TrimSpace(e.get("guid")), Slug: slugOf(e.get("wp:post_name"))}
+	switch status := e.get("wp:status"); status {
+	case "publish", "":
+		p.State = author.Published
+	case "future":
+		p.State = author.Scheduled
+	case "draft", "pending", "private":
+		p.State = author.Draft
+	default:
+		return p, fmt.Sprintf("“%s” was left out: its status is %q.", orNameless(title), clip(status, 40))
+	}
+	if e.get("wp:post_password") != "" {
+		p.State = author.Draft // not for everybody
+	}
+	for i := range e.Elements {
+		if g := &e.Elements[i]; g.XMLName.Local == "guid" {
+			p.PermaLink = g.attr("isPermaLink") != "false" && webAddress(p.GUID) != ""
+		}
+	}
+	x.dates(e, &p)
+	p.Title = title
+	p.Source, p.Format = paragraphs(e.get("content:encoded")), author.HTML
+	if strings.TrimSpace(p.Source) == "" {
+		p.Source = paragraphs(e.get("excerpt:encoded"))
+	}
+	if p.PermaLink && webAddress(e.get("link")) != p.GUID || !p.PermaLink {
+		p.Link = webAddress(e.get("link"))
+	}
+	p.Categories = wxrCategories(e)
+	p.Enclosures = x.enclosures(e, p.Source)
+	if p.GUID == "" {
+		p.Key = "wordpress-" + clip(e.get("wp:post_id"), 40)
+	}
+	return p, ""
+}
+
+// dates takes those in GMT; a draft has none, and a time of the blog's own clock.
+func (x *wxr) dates(e *wxrElement, p *author.Post) {
+	at := firstTime(e.get("wp:post_date_gmt"), e.get("wp:post_date"))
+	if at.IsZero() {
+		at, _ = time.Parse(time.RFC1123Z, strings.TrimSpace(e.get("pubDate"))) // one that cannot be read is none
+		at = at.UTC()
+	}
+	p.CreatedAt, p.UpdatedAt = at, firstTime(e.get("wp:post_modified_gmt"), e.get("wp:post_modified"))
+	switch p.State {
+	case author.Scheduled:
+		p.DueAt = at
+	case author.Published:
+		p.PublishedAt = at
+	}
+}
+
+func firstTime(texts ...string) time.Time {
+	for _, s := range texts {
+		if t, err := time.Parse(time.DateTime, strings.TrimSpace(s)); err == nil && t.Year() > 1 {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// wxrCategories are the categories and tags, but for the one of posts that have none.
+func wxrCategories(e *wxrElement) (all []string) {
+	for i := range e.Elements {
+		c := &e.Elements[i]
+		if c.XMLName.Local != "category" || c.XMLName.Space != "" {
+			continue
+		}
+		domain := c.attr("domain")
+		if domain != "category" && domain != "post_tag" && domain != "tag" && domain != "" || c.attr("nicename") == "uncategorized" {
+			continue
+		}
+		label := clip(strings.Join(strings.Fields(unescape(c.Text)), " "), 90)
+		if label != "" && !slices.Contains(all, label) {
+			all = append(all, label)
+		}
+	}
+	return all
+}
+
+// enclosures are the files of podcasts, the picture of the post, and what was uploaded to
+// it and is not in its text.
+func (x *wxr) enclosures(e *wxrElement, text string) (all []author.Enclosure) {
+	add := func(f author.Enclosure) {
+		for _, other := range all {
+			if other.URL == f.URL {
+				return
+			}
+		}
+		all = append(all, f)
+	}
+	for i := range e.Elements {
+		switch m := &e.Elements[i]; {
+		case m.XMLName.Local == "enclosure" && m.XMLName.Space == "":
+			if at := webAddress(m.attr("url")); at != "" {
+				n, _ := strconv.ParseInt(m.attr("length"), 10, 64) // one that is none is not known
+				add(author.Enclosure{URL: at, Type: m.attr("type"), Length: max(n, 0)})
+			}
+		case m.XMLName.Local == "postmeta" && m.get("wp:meta_key") == "enclosure":
+			lines := strings.Split(strings.ReplaceAll(m.get("wp:meta_value"), "\r", ""), "\n")
+			lines = append(lines, "", "")
+			if at := webAddress(strings.TrimSpace(lines[0])); at != "" {
+				n, _ := strconv.ParseInt(strings.TrimSpace(lines[1]), 10, 64) // see above
+				add(author.Enclosure{URL: at, Length: max(n, 0), Type: strings.TrimSpace(lines[2])})
+			}
+		case m.XMLName.Local == "postmeta" && m.get("wp:meta_key") == "_thumbnail_id":
+			if f, ok := x.byID[strings.TrimSpace(m.get("wp:meta_value"))]; ok && !shown(f.URL, text) {
+				add(f)
+			}
+		}
+	}
+	for _, f := range x.attachments[e.get("wp:post_id")] {
+		if !shown(f.URL, text) {
+			add(f)
+		}
+	}
+	return all
+}
+
+// shown reports a file that the text shows already, in any size: WordPress puts that
+// between the name and its end.
+func shown(at, text string) bool {
+	return strings.Contains(text, strings.TrimSuffix(at, path.Ext(at)))
+}
+
+func slugOf(s string) string {
+	if plain, err := url.PathUnescape(strings.TrimSpace(s)); err == nil {
+		return plain
+	}
+	return ""
+}
+
+func orNameless(title string) string {
+	if title == "" {
+		return "a post without title"
+	}
+	return title
+}

@@ -1,0 +1,353 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/render"
+)
+
+// postsPerPage is how many posts a page of an author has.
+const postsPerPage = 20
+
+// postList says which posts a page is of.
+type postList struct {
+	User         string // "": everyone
+	Category     string // folded
+	Since, Until time.Time
+	Path         string // of its first page
+	Words        string // what it is, as a heading below the author's: "November 2026", "#go"
+}
+
+// view is the feed of the same posts.
+func (l postList) view() author.View { return author.View{User: l.User, Category: l.Category} }
+
+// postsView is a page of posts, or one post.
+type postsView struct {
+	view
+	Writer writerView
+	List   postList
+	Posts  []postEntry
+	Links  []formatLink // for <head>, the page's own feed first
+	Forms  []formatLink // formats of the page's feed
+	Feed0  string       // the page's feed
+	Self   string       // the page's whole address
+	Base   string       // of this server
+	About  string       // a sentence for those who only see a link to it
+	Image  string       // likewise, a picture
+	Type   string       // of Open Graph
+	Style  string       // sheet of the writer's own; "": none
+	Hub    string
+	Older  string // page of older posts; "": none
+	Newer  string
+	OlderWords,
+	NewerWords string
+	Months     []yearView
+	Categories []tagView
+	Counted    string // how many there are, in words
+	All        bool   // of everyone
+	OwnPage    bool   // whoever reads it wrote it
+}
+
+// writerView is a writer as his pages show him.
+type writerView struct {
+	Name     string // of the user
+	Title    string
+	Blurb    []string
+	Link     string
+	Avatar   string // where a browser of this page may load it; "": nowhere
+	Photo    string // where it is
+	Path     string
+	Language string
+}
+
+// authored answers for what stands below /<user>/, and for what everyone writes.
+//
+// spec:cloudburst#author-pages
+func (s *site) authored(rw http.ResponseWriter, r *http.Request, user, rest string) {
+	if s.Posts == nil || user == "" {
+		s.nothing(rw, r)
+		return
+	}
+	first, behind, below := strings.Cut(rest, "/")
+	switch {
+	case user == author.Everyone && rest == "":
+		s.postListPage(rw, r, postList{Path: "/" + author.Everyone + "/"})
+	case first == "category":
+		s.categoryPage(rw, r, user, behind, below)
+	case user == author.Everyone:
+		s.nothing(rw, r)
+	case first == "archive" && behind == "":
+		if s.slashed(rw, r) {
+			s.archivePage(rw, r, user)
+		}
+	default:
+		s.datedPage(rw, r, user, rest)
+	}
+}
+
+// slashed sends who left the slash at the end of an address away to where it is.
+func (s *site) slashed(rw http.ResponseWriter, r *http.Request) bool {
+	if strings.HasSuffix(r.URL.Path, "/") {
+		return true
+	}
+	to := url.URL{Path: r.URL.Path + "/", RawQuery: r.URL.RawQuery}
+	http.Redirect(rw, r, to.String(), http.StatusPermanentRedirect)
+	return false
+}
+
+// categoryPage is the page of a category, or the list of them.
+func (s *site) categoryPage(rw http.ResponseWriter, r *http.Request, user, behind string, below bool) {
+	label, more, _ := strings.Cut(behind, "/")
+	switch {
+	case more != "":
+		s.nothing(rw, r)
+		return
+	case !s.slashed(rw, r):
+		return
+	case label == "" && below:
+		s.aboutPage(rw, r, user)
+		return
+	}
+	if user == author.Everyone {
+		user = ""
+	}
+	name := author.CategoryName(label)
+	v := author.View{User: user, Category: name}
+	if name != label && name != "" { // as people would write it
+		http.Redirect(rw, r, v.Base(), http.StatusMovedPermanently)
+		return
+	}
+	if name == "" {
+		s.nothing(rw, r)
+		return
+	}
+	counts, err := s.Posts.Counts(r.Context(), user, author.ByCategory, name, 1)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	words := name
+	if len(counts) > 0 && counts[0].Name == name {
+		words = cmp.Or(counts[0].Label, name)
+	} else if stamp, err := s.Posts.Stamp(r.Context(), user, name); err != nil || stamp == 0 {
+		if err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+		s.nothing(rw, r)
+		return
+	}
+	s.postListPage(rw, r, postList{User: user, Category: name, Path: v.Base(), Words: clean(words, 100)})
+}
+
+// datedPage is a page of a year, a month or a day, or of the post behind a day.
+func (s *site) datedPage(rw http.ResponseWriter, r *http.Request, user, rest string) {
+	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
+	if len(parts) > 4 || strings.Contains(rest, "//") {
+		s.nothing(rw, r)
+		return
+	}
+	layouts := [...]string{"2006", "2006/01", "2006/01/02"}
+	words := [...]string{"2006", "January 2006", "2 January 2006"}
+	day := min(len(parts), 3)
+	since, err := time.Parse(layouts[day-1], strings.Join(parts[:day], "/"))
+	switch {
+	case err != nil:
+		s.nothing(rw, r)
+	case len(parts) == 4 && strings.HasSuffix(rest, "/"):
+		s.nothing(rw, r)
+	case len(parts) == 4:
+		s.postPage(rw, r, user, parts[3])
+	case s.slashed(rw, r):
+		until := [...]time.Time{since.AddDate(1, 0, 0), since.AddDate(0, 1, 0), since.AddDate(0, 0, 1)}[day-1]
+		s.postListPage(rw, r, postList{User: user, Since: since, Until: until, Path: "/" + user + "/" + rest, Words: since.Format(words[day-1])})
+	}
+}
+
+// postListPage is a page of posts, the newest first.
+func (s *site) postListPage(rw http.ResponseWriter, r *http.Request, l postList) {
+	ctx := r.Context()
+	w, err := s.writer(ctx, l.User)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	q := author.PostQuery{User: l.User, State: author.Published, Category: l.Category, Since: l.Since, Before: l.Until, Limit: postsPerPage + 1}
+	at := r.URL.Query().Get("before")
+	q.After = placeOf(at, l.User)
+	posts, err := s.Posts.List(ctx, q)
+	stamp, err2 := s.Posts.Stamp(ctx, l.User, l.Category)
+	switch {
+	case err != nil || err2 != nil:
+		s.fail(rw, r, cmp.Or(err, err2))
+		return
+	case len(posts) == 0 && !l.Since.IsZero() && q.After == nil:
+		s.nothing(rw, r)
+		return
+	case w.Version == 0 && l.User != "":
+		s.nothing(rw, r)
+		return
+	}
+	v := s.listView(r, w, l)
+	if len(posts) > postsPerPage {
+		posts = posts[:postsPerPage]
+		v.Older = l.Path + "?before=" + placeAfter(posts[len(posts)-1], l.User)
+		v.OlderWords = "Older"
+	}
+	if q.After != nil {
+		v.Newer, v.NewerWords = l.Path, "Newest"
+		v.Self = s.base(r) + l.Path + "?before=" + url.QueryEscape(at)
+	}
+	if v.Posts, err = s.entries(ctx, posts, l.User == ""); err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	s.sendWritten(rw, r, "posts", &v, time.UnixMicro(stamp))
+}
+
+// listView is what pages of posts have in common.
+func (s *site) listView(r *http.Request, w author.Writer, l postList) postsView {
+	base := s.base(r)
+	v := postsView{
+		List: l, Writer: s.writerOf(w), Base: base, Self: base + l.Path, Type: "website", Hub: base + "/websub", All: l.User == "",
+		Style: styleOf(w), Feed0: l.view().Base() + "rss.xml",
+	}
+	v.view = s.view(r, v.Writer.Title, "")
+	if l.User == "" {
+		v.Writer = writerView{Title: "Everyone here", Path: l.Path}
+		v.view = s.view(r, v.Writer.Title, "")
+	} else {
+		v.Type, v.Image = "profile", s.whole(base, v.Writer.Photo)
+		v.OwnPage = v.User == l.User
+	}
+	if l.Words != "" {
+		v.Title = l.Words + " · " + v.Writer.Title
+	}
+	v.About = clean(strings.Join(v.Writer.Blurb, " "), 200)
+	v.Forms = formsOf(l.view().Base())
+	v.Links = feedLinks(l.view())
+	return v
+}
+
+// feedLinks names the feed of a page first, in every format, and then the feed that it is a
+// part of. Readers take the first, and those that every reader knows come first.
+func feedLinks(v author.View) []formatLink {
+	own := known(v.Base())
+	if v.Category != "" {
+		if v.Category = ""; v.User != "" {
+			own = append(own, known(v.Base())[:3]...)
+		}
+	}
+	return own
+}
+
+func known(base string) []formatLink {
+	all := []formatLink{{"RSS", base + "rss.xml", "application/rss+xml", ""}}
+	var rest []formatLink
+	for _, l := range formsOf(base) {
+		switch l.Hint {
+		case ".xml": // the same once more
+		case ".atom", ".json":
+			all = append(all, l)
+		default:
+			rest = append(rest, l)
+		}
+	}
+	return append(all, rest...)
+}
+
+// formsOf are the formats of the feed whose forms stand under a path.
+func formsOf(base string) (all []formatLink) {
+	for _, f := range render.Formats() {
+		kind, _, _ := strings.Cut(f.Type, ";")
+		l := formatLink{f.Title, base + "feed." + f.Ext, strings.TrimSpace(kind), "." + f.Ext}
+		if f.Ext == "" {
+			l.Href, l.Hint = base+"feed?format="+url.QueryEscape(f.Name), "?format="+f.Name
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// writer is who wrote the posts of a page; nobody for everyone's.
+func (s *site) writer(ctx context.Context, user string) (author.Writer, error) {
+	if user == "" {
+		return author.Writer{}, nil
+	}
+	return s.Posts.Writer(ctx, user)
+}
+
+func (s *site) writerOf(w author.Writer) writerView {
+	v := writerView{Name: w.User, Title: cmp.Or(clean(w.Title, 300), w.User), Path: "/" + w.User + "/", Language: plainLanguage(w.Language)}
+	v.Blurb, _ = paragraphs(w.Blurb, 4000)
+	if webAddress(w.Link) {
+		v.Link = w.Link
+	}
+	v.Photo = w.Avatar
+	switch {
+	case strings.HasPrefix(w.Avatar, "/") && !strings.HasPrefix(w.Avatar, "//"):
+		v.Avatar = w.Avatar
+	case !address(w.Avatar):
+		v.Photo = ""
+	case s.images() == ImagesProxy:
+		v.Avatar = s.proxied(w.Avatar)
+	case s.images() == ImagesDirect:
+		v.Avatar = w.Avatar
+	}
+	return v
+}
+
+// whole is an address that may be a path of this server.
+func (s *site) whole(base, ref string) string {
+	if strings.HasPrefix(ref, "/") {
+		return base + ref
+	}
+	return ref
+}
+
+// placeOf is the post after which a page goes on, as placeAfter writes it; nil for what is
+// none. user is whose posts the page has.
+func placeOf(s, user string) *author.Post {
+	at, rest, _ := strings.Cut(s, "-")
+	id, name, _ := strings.Cut(rest, "-")
+	ms, err1 := strconv.ParseInt(at, 10, 64)
+	n, err2 := strconv.ParseInt(id, 10, 64)
+	if err1 != nil || err2 != nil || n < 1 || ms < -1<<47 || ms > 1<<48 || len(name) > 32 || (name == "") != (user != "") {
+		return nil
+	}
+	return &author.Post{User: cmp.Or(user, name), State: author.Published, ID: n, PublishedAt: time.UnixMilli(ms).UTC()}
+}
+
+// placeAfter writes where a page ends, so that posts which come meanwhile move nothing.
+func placeAfter(p author.Post, user string) string {
+	s := strconv.FormatInt(p.PublishedAt.UnixMilli(), 10) + "-" + strconv.FormatInt(p.ID, 10)
+	if user == "" {
+		s += "-" + p.User
+	}
+	return s
+}
+
+// postsInstead answers for the page of a user whose feed is made of his posts.
+func (s *site) postsInstead(rw http.ResponseWriter, r *http.Request, user string) bool {
+	if s.Posts == nil {
+		return false
+	}
+	w, err := s.Posts.Writer(r.Context(), user)
+	switch {
+	case err != nil && fault.CodeOf(err) != fault.NotFound:
+		s.fail(rw, r, err)
+	case err == nil && w.Written:
+		s.postListPage(rw, r, postList{User: user, Path: "/" + user + "/"})
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,436 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/discover"
+	"cloudburst/internal/author"
+	"cloudburst/render"
+
+	"golang.org/x/net/html"
+)
+
+// thing is a microformat: its types, and the values of its properties in order.
+type thing struct {
+	kinds  []string
+	props  map[string][]string
+	inside []*thing // with the property that it is the value of, if any, in props as well
+}
+
+// microformats reads a page as parsers of microformats2 do, as far as it is used here.
+func microformats(n *html.Node, base *url.URL) (all []*thing) {
+	var walk func(n *html.Node, in *thing)
+	walk = func(n *html.Node, in *thing) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.Type != html.ElementNode {
+				continue
+			}
+			next := in
+			classes := strings.Fields(attrOf(c, "class"))
+			var kinds []string
+			for _, class := range classes {
+				if strings.HasPrefix(class, "h-") {
+					kinds = append(kinds, class)
+				}
+			}
+			if len(kinds) > 0 {
+				next = &thing{kinds: kinds, props: map[string][]string{}}
+				if in != nil {
+					in.inside = append(in.inside, next)
+				} else {
+					all = append(all, next)
+				}
+			}
+			for _, class := range classes {
+				kind, name, ok := strings.Cut(class, "-")
+				if in == nil || !ok || !slices.Contains([]string{"p", "u", "dt", "e"}, kind) {
+					continue
+				}
+				in.props[name] = append(in.props[name], valueOf(c, kind, base))
+			}
+			walk(c, next)
+		}
+	}
+	walk(n, nil)
+	return all
+}
+
+func valueOf(n *html.Node, kind string, base *url.URL) string {
+	switch kind {
+	case "u":
+		for _, key := range []string{"href", "src", "poster"} {
+			if v := attrOf(n, key); v != "" {
+				if u, err := base.Parse(v); err == nil {
+					return u.String()
+				}
+			}
+		}
+	case "dt":
+		return attrOf(n, "datetime")
+	}
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// paper is a study whose alice has a public feed, as all who have written do.
+func newPaper(t *testing.T) *study {
+	t.Helper()
+	x := newStudy(t)
+	x.FileOf = func(_ context.Context, user, hash string) (author.File, error) {
+		return author.File{User: user, Hash: hash, Width: 640, Height: 480}, nil
+	}
+	x.PublicURL = "https://hub.example"
+	x.pages, x.author = x.Routes(), x.AuthorPage()
+	x.save("alice", author.Public, rss())
+	return x
+}
+
+// see opens a page of an author, under its name or everyone's.
+func (x *study) see(path string, headers ...string) *httptest.ResponseRecorder {
+	x.Helper()
+	r := httptest.NewRequest("GET", path, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	if x.cookie != "" {
+		r.AddCookie(&http.Cookie{Name: "__Host-cloudburst", Value: x.cookie})
+	}
+	rec := httptest.NewRecorder()
+	x.author.ServeHTTP(rec, r)
+	return rec
+}
+
+func (x *study) says(status int, path string, words ...string) *html.Node {
+	x.Helper()
+	rec := x.see(path)
+	if rec.Code != status {
+		x.Errorf("%s: %d, want %d", path, rec.Code, status)
+	}
+	doc := check(x.T, rec)
+	for _, w := range words {
+		if !strings.Contains(rec.Body.String(), w) {
+			x.Errorf("%s: there is no %q in\n%s", path, w, rec.Body)
+		}
+	}
+	return doc
+}
+
+func (x *study) things(path string) []*thing {
+	x.Helper()
+	base, err := url.Parse("https://hub.example" + path)
+	if err != nil {
+		x.Fatal(err)
+	}
+	return microformats(x.says(http.StatusOK, path), base)
+}
+
+func one(t *testing.T, m *thing, name, want string) {
+	t.Helper()
+	if got := m.props[name]; !slices.Equal(got, strings.Split(want, "\n")) && (want != "" || len(got) > 0) {
+		t.Errorf("%s is %q, want %q", name, got, want)
+	}
+}
+
+func TestAPostIsAnEntryForPrograms(t *testing.T) {
+	t.Parallel()
+	x := newPaper(t)
+	x.profile("alice", author.Profile{Title: "Alice", Blurb: "About me", Avatar: "/alice/media/0123456789abcdef/me.png"})
+	short := x.write("alice", author.Published, author.Content{Source: "Hello *you*", Categories: []string{"Go", "Fun stuff"}, Reply: &author.Reply{URL: "https://bob.example/1", Title: "What Bob said"},
+		Enclosures: []author.Enclosure{{URL: "/alice/media/0123456789abcdef/a.png", Type: "image/png", Alt: "A cat"}, {URL: "https://m.example/a.mp3", Type: "audio/mpeg", Length: 4800000},
+			{URL: "https://m.example/a.mp4", Type: "video/mp4"}, {URL: "https://m.example/a.pdf", Type: "application/pdf"}}})
+	x.pass(time.Hour)
+	long := x.write("alice", author.Published, author.Content{Title: "A title", Source: "Words", Link: "https://example.com/about"})
+	all := x.things("/alice/")
+	if len(all) != 1 || all[0].kinds[0] != "h-feed" {
+		t.Fatalf("the page has %+v", all)
+	}
+	feed := all[0]
+	one(t, feed, "name", "Alice")
+	one(t, feed, "summary", "About me")
+	one(t, feed, "url", "https://hub.example/alice/")
+	if len(feed.inside) != 3 {
+		t.Fatalf("inside are %d", len(feed.inside))
+	}
+	card := feed.inside[2]
+	one(t, card, "name", "Alice")
+	one(t, card, "photo", "https://hub.example/alice/media/0123456789abcdef/me.png")
+	one(t, card, "note", "About me")
+	for i, p := range []author.Post{long, short} {
+		onList, alone := feed.inside[i], x.things(x.desk.Path(p))[0]
+		for _, e := range []*thing{onList, alone} {
+			if e.kinds[0] != "h-entry" {
+				t.Errorf("%v", e.kinds)
+			}
+			one(t, e, "name", p.Title)
+			one(t, e, "url", x.desk.Address(p))
+			one(t, e, "uid", x.desk.Address(p))
+			one(t, e, "published", p.PublishedAt.Format("2006-01-02T15:04:05.000Z"))
+		}
+		if alone.inside[0].kinds[0] != "h-card" || alone.props["author"] == nil {
+			t.Errorf("who wrote it? %+v", alone)
+		}
+		one(t, alone.inside[0], "name", "Alice")
+		one(t, alone.inside[0], "url", "https://hub.example/alice/")
+	}
+	e := x.things(x.desk.Path(short))[0]
+	one(t, e, "content", "Hello you")
+	one(t, e, "category", "Go\nFun stuff")
+	one(t, e, "in-reply-to", "https://bob.example/1")
+	one(t, e, "photo", "https://hub.example/alice/media/0123456789abcdef/a.png")
+	one(t, e, "audio", "https://m.example/a.mp3")
+	one(t, e, "video", "https://m.example/a.mp4")
+	one(t, e, "enclosure", "https://m.example/a.mp3\nhttps://m.example/a.mp4\nhttps://m.example/a.pdf")
+	x.says(http.StatusOK, x.desk.Path(short), `<img src="/alice/media/0123456789abcdef/a.png" alt="A cat" width="640" height="480"`, `<audio class="u-audio" controls`, "What Bob said", `href="/alice/category/fun-stuff/"`, "4.8 MB")
+	x.says(http.StatusOK, x.desk.Path(long), "example.com/about", `rel="next" href="`+x.desk.Path(short)+`"`, `<meta property="og:title" content="A title · Alice">`, `<meta property="og:type" content="article">`)
+	x.pass(time.Hour)
+	if _, err := x.desk.Save(t.Context(), author.Edit{User: "alice", ID: short.ID, Change: func(c *author.Content) error { c.Source = "Hello all"; return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	e = x.things(x.desk.Path(short))[0]
+	one(t, e, "updated", x.fake.now.UTC().Format("2006-01-02T15:04:05.000Z"))
+}
+
+func TestAPostThatWasMovedTakenBackOrNeverShownSaysSo(t *testing.T) {
+	t.Parallel()
+	x := newPaper(t)
+	p := x.write("alice", author.Published, author.Content{Title: "Café au lait", Source: "x"})
+	draft := x.write("alice", author.Draft, author.Content{Title: "Secret", Source: "x"})
+	path := x.desk.Path(p)
+	if !strings.HasSuffix(path, "caf%C3%A9-au-lait") {
+		t.Fatalf("the path is %s", path)
+	}
+	x.says(http.StatusOK, path, "Café au lait")
+	slug := path[strings.LastIndexByte(path, '/'):]
+	for _, wrong := range []string{"/alice/2001/01/01" + slug, "/alice/2001/01/01" + strings.ToLower(slug) + "?utm=1", strings.ReplaceAll(path, "%C3%A9", "%c3%a9")} {
+		rec := x.see(wrong)
+		to, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+		if rec.Code != http.StatusMovedPermanently || to != path {
+			t.Errorf("%s: %d %s", wrong, rec.Code, rec.Header().Get("Location"))
+		}
+	}
+	for _, none := range []string{"/alice/2026/11/22/secret", "/alice/2026/11/22/none", path + "/", path + "/x", "/alice/2026/13/01" + slug, "/alice/2026/11/31" + slug, "/alice/26/11/22" + slug, "/bob" + strings.TrimPrefix(path, "/alice"), "/alice/x", "/alice/category/none/", "/alice/2001/", "/alice/archive/x", "/bob/archive/", "/everyone/archive/"} {
+		x.says(http.StatusNotFound, none)
+	}
+	_ = draft
+	if _, err := x.desk.Delete(t.Context(), "alice", p.ID, 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	x.says(http.StatusGone, path, "taken back by its author")
+	rec := httptest.NewRecorder()
+	x.author.ServeHTTP(rec, httptest.NewRequest("POST", path, nil))
+	if rec.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", rec.Code)
+	}
+}
+
+func TestWhoHasAPageIsToldThatNothingHasChanged(t *testing.T) {
+	t.Parallel()
+	x := newPaper(t)
+	p := x.write("alice", author.Published, author.Content{Source: "Hello", Categories: []string{"Go"}})
+	for _, path := range []string{"/alice/", x.desk.Path(p), "/alice/archive/", "/alice/category/", "/alice/category/go/", "/everyone/"} {
+		first := x.see(path)
+		tag, date := first.Header().Get("ETag"), first.Header().Get("Last-Modified")
+		x.pass(time.Minute)
+		for _, h := range [][]string{{"If-None-Match", tag}, {"If-None-Match", `"x", ` + strings.TrimPrefix(tag, "W/")}, {"If-Modified-Since", date}} {
+			again := x.see(path, h...)
+			if again.Code != http.StatusNotModified || again.Body.Len() > 0 || again.Header().Get("ETag") != tag || again.Header().Get("Vary") == "" || again.Header().Get("Cache-Control") != "no-cache" {
+				t.Errorf("%s with %v: %d %v", path, h, again.Code, again.Header())
+			}
+		}
+		if a := x.see(path, "If-None-Match", `"x"`, "If-Modified-Since", date); a.Code != http.StatusOK {
+			t.Errorf("%s: the date counted beside a tag", path)
+		}
+	}
+	tag := x.see("/alice/").Header().Get("ETag")
+	x.as("alice")
+	mine := x.see("/alice/", "If-None-Match", tag)
+	if mine.Code != http.StatusOK || mine.Header().Get("Cache-Control") != "private, no-cache" {
+		t.Errorf("signed in: %d %v", mine.Code, mine.Header())
+	}
+	x.cookie = ""
+	x.pass(time.Minute)
+	x.write("alice", author.Published, author.Content{Source: "More"})
+	if a := x.see("/alice/", "If-None-Match", tag); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), "More") {
+		t.Errorf("a new post: %d", a.Code)
+	}
+}
+
+func TestPagesOfPostsLeaveNothingOutAndNameTheirFeed(t *testing.T) {
+	t.Parallel()
+	x := newPaper(t)
+	var want []string
+	for i := range 45 {
+		p := x.write("alice", author.Published, author.Content{Source: fmt.Sprint("post ", i), Categories: []string{"All", fmt.Sprint("M", i%2)}})
+		want = append([]string{x.desk.Address(p)}, want...)
+		if i%3 > 0 { // some at the same time
+			x.pass(time.Hour)
+		}
+	}
+	walk := func(path string) (got []string) {
+		for n := 0; path != ""; n++ {
+			feed := x.things(path)[0]
+			for _, e := range feed.inside {
+				if e.kinds[0] == "h-entry" {
+					got = append(got, e.props["url"]...)
+				}
+			}
+			doc, next := x.says(http.StatusOK, path), ""
+			for d := range doc.Descendants() {
+				if d.Data == "link" && attrOf(d, "rel") == "next" {
+					next = attrOf(d, "href")
+				}
+			}
+			if path = next; n > 5 {
+				t.Fatal("it goes on for ever")
+			}
+		}
+		return got
+	}
+	for _, path := range []string{"/alice/", "/alice/category/all/", "/everyone/", "/everyone/category/all/", "/alice/2026/"} {
+		if got := walk(path); !slices.Equal(got, want) {
+			t.Errorf("%s has %d posts, want %d", path, len(got), len(want))
+		}
+	}
+	if got := walk("/alice/category/m1/"); len(got) != 22 {
+		t.Errorf("every second one are %d", len(got))
+	}
+	for path, feed := range map[string]string{"/alice/": "/alice/", "/alice/category/m1/": "/alice/category/m1/", "/everyone/": "/everyone/", "/everyone/category/all/": "/everyone/category/all/", "/alice/2026/": "/alice/"} {
+		rec := x.see(path)
+		found := discover.Text(rec.Body.String(), "https://hub.example"+path, nil)
+		if best, ok := found.Best(); !ok || best.URL != "https://hub.example"+feed+"rss.xml" || !slices.Contains(found.Hubs, "https://hub.example/websub") && len(found.Hubs) != 1 {
+			t.Errorf("%s: readers find %+v", path, found)
+		}
+		for _, f := range render.Formats() {
+			href := feed + "feed." + f.Ext
+			if f.Ext == "" {
+				href = feed + "feed?format=" + f.Name
+			}
+			if !strings.Contains(rec.Body.String(), `href="`+html.EscapeString(href)+`"`) {
+				t.Errorf("%s does not name %s", path, href)
+			}
+		}
+		if !strings.Contains(rec.Body.String(), `<link rel="canonical" href="`) {
+			t.Errorf("%s has no address", path)
+		}
+	}
+	x.says(http.StatusOK, "/alice/archive/", "45 posts", `href="/alice/2026/`)
+	x.says(http.StatusOK, "/alice/category/", `href="/alice/category/m0/"`, "23")
+	if rec := x.see("/alice/category/ALL/"); rec.Code != http.StatusMovedPermanently || rec.Header().Get("Location") != "/alice/category/all/" {
+		t.Errorf("in capitals: %d %v", rec.Code, rec.Header())
+	}
+	if rec := x.see("/alice/archive"); rec.Code != http.StatusPermanentRedirect || rec.Header().Get("Location") != "/alice/archive/" {
+		t.Errorf("without the slash: %d %v", rec.Code, rec.Header())
+	}
+	for _, before := range []string{"x", "1", "1-", "-1--1", "1-0", "99999999999999999999-1", "1-1-bob", "1-1-" + strings.Repeat("b", 99)} {
+		x.says(http.StatusOK, "/alice/?before="+before)
+		x.says(http.StatusOK, "/everyone/?before="+before)
+	}
+}
+
+func TestAHierarchyFoldsWithoutScript(t *testing.T) {
+	t.Parallel()
+	x := newPaper(t)
+	p := x.write("alice", author.Published, author.Content{Title: "O", Outline: []author.Node{
+		{Text: "open <script>x</script> [*a* link](https://x.example/?a=1&b=%3E)", Nodes: []author.Node{{Text: "leaf"}, {Title: "Titled", Text: "below", Folded: true, Nodes: []author.Node{{Text: "deepest"}}}}}, {Text: "alone"}}})
+	doc := x.says(http.StatusOK, x.desk.Path(p), "deepest", "alone")
+	for n := range doc.Descendants() {
+		if n.Data != "summary" {
+			continue
+		}
+		for d := range n.Descendants() {
+			if d.Type == html.ElementNode && d.Data == "a" {
+				t.Errorf("a link in what folds: %v", d.Attr)
+			}
+		}
+	}
+	x.says(http.StatusOK, x.desk.Path(p), `<em>a</em> link</span></summary>`, `<p class="about"><a href="https://x.example/?a=1&amp;b=%3E" rel="nofollow noopener noreferrer ugc"><em>a</em> link</a></p>`)
+	var open, closed int
+	for n := range doc.Descendants() {
+		if n.Data == "details" && strings.Contains(attrOf(n, "class"), "fold") {
+			if slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "open" }) {
+				open++
+			} else {
+				closed++
+			}
+		}
+		if n.Data == "script" && !strings.HasPrefix(attrOf(n, "src"), "/static/") {
+			t.Errorf("a script of the post: %v", n.Attr)
+		}
+	}
+	if open != 1 || closed != 1 {
+		t.Errorf("%d are open and %d are folded", open, closed)
+	}
+}
+
+func TestAWritersColourCanBeReadInBothLights(t *testing.T) {
+	t.Parallel()
+	light, dark := palettes()
+	if light.color["paper"] == "" || dark.color["paper"] == "" || light.color["paper"] == dark.color["paper"] {
+		t.Fatalf("the colours are %v and %v", light, dark)
+	}
+	sky := regexp.MustCompile(`--sky:(#[0-9a-f]{6});--on-sky:(#[0-9a-f]{6});`)
+	for _, p := range []palette{light, dark} {
+		for r := 0; r < 256; r += 51 {
+			for g := 0; g < 256; g += 51 {
+				for b := 0; b < 256; b += 51 {
+					accent := rgb{float64(r), float64(g), float64(b)}
+					m := sky.FindStringSubmatch(p.tint(accent.String()))
+					if m == nil {
+						t.Fatalf("%s makes %q", accent, p.tint(accent.String()))
+					}
+					c, _ := rgbOf(m[1])
+					on, _ := rgbOf(m[2])
+					for _, name := range []string{"paper", "sheet", "tint"} {
+						ground, _ := rgbOf(p.color[name])
+						if got := contrast(c, ground); got < leastContrast {
+							t.Errorf("%s becomes %s, of contrast %.2f on %s", accent, c, got, name)
+						}
+					}
+					if got := contrast(c, on); got < leastContrast {
+						t.Errorf("%s: words on %s have contrast %.2f", accent, c, got)
+					}
+				}
+			}
+		}
+	}
+	if got := light.tint("#0a6496"); !strings.Contains(got, "--sky:#0a6496;") {
+		t.Errorf("a good colour is changed: %s", got)
+	}
+	x := newPaper(t)
+	x.profile("alice", author.Profile{Accent: "#ffff00", Theme: "dark"})
+	x.write("alice", author.Published, author.Content{Source: "x"})
+	x.says(http.StatusOK, "/alice/", `<link rel="stylesheet" href="/static/tint/ffff00-dark.css">`)
+	for path, want := range map[string]int{"/static/tint/ffff00-dark.css": 200, "/static/tint/-light.css": 200, "/static/tint/ff0000.css": 200, "/static/tint/red.css": 404, "/static/tint/ff0000-blue.css": 404, "/static/tint/FF0000.css": 404} {
+		rec := x.open(path)
+		if rec.Code != want || want == 200 && (rec.Header().Get("Content-Type") != "text/css; charset=utf-8" || !strings.Contains(rec.Body.String(), "html:root{")) {
+			t.Errorf("%s: %d %v %s", path, rec.Code, rec.Header(), rec.Body)
+		}
+	}
+}
+
+// profile is what a user says of himself.
+func (x *study) profile(user string, p author.Profile) {
+	x.Helper()
+	x.shelf.mu.Lock()
+	defer x.shelf.mu.Unlock()
+	w := x.shelf.writers[user]
+	w.User, w.Profile, w.Written = user, p, true
+	x.shelf.writers[user] = w
+}
+
+// pass lets time go by.
+func (x *study) pass(d time.Duration) { x.fake.now = x.fake.now.Add(d) }

@@ -1,0 +1,174 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	marktext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"cloudburst/docs"
+)
+
+// guideShelf is some guides under one heading.
+type guideShelf struct {
+	Title  string
+	Guides []guide
+}
+
+// guide is a page of the folder docs, served at /docs/<Name>.
+type guide struct {
+	Name  string // of its file, without the ending
+	Title string // its heading, without what is not words
+	Body  template.HTML
+}
+
+// shelves are all guides, in the order in which one comes to need them.
+func shelves() []struct {
+	title string
+	names []string
+} {
+	return []struct {
+		title string
+		names []string
+	}{
+		{"Five minutes", []string{"start-blogger", "start-reader", "start-operator", "start-developer"}},
+		{"Writing", []string{"writing", "authoring-apis", "moving", "pinging-out"}},
+		{"Reading", []string{"river", "apps", "notices", "river-json"}},
+		{"Feeds", []string{"formats", "feed-data", "json", "doctor"}},
+		{"Running it", []string{"operations", "reliability", "performance", "compare"}},
+		{"Beyond the guides of the protocols", []string{"protocol", "signals"}},
+	}
+}
+
+// loadGuides reads all guides. They are embedded, so an error means that the program was
+// built from others than it knows.
+func loadGuides() ([]guideShelf, error) {
+	var all []guideShelf
+	for _, s := range shelves() {
+		next := guideShelf{Title: s.title}
+		for _, name := range s.names {
+			g, err := loadGuide(name)
+			if err != nil {
+				return nil, err
+			}
+			next.Guides = append(next.Guides, g)
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+func loadGuide(name string) (guide, error) {
+	source, err := fs.ReadFile(docs.Files, name+".md")
+	if err != nil {
+		return guide{}, fmt.Errorf("web: read a guide: %w", err)
+	}
+	m := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(
+		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(guideLinks{}, 100))))
+	tree := m.Parser().Parse(marktext.NewReader(source))
+	g := guide{Name: name, Title: guideTitle(source)}
+	var body bytes.Buffer
+	if err := m.Renderer().Render(&body, source, tree); err != nil {
+		return guide{}, fmt.Errorf("web: write the guide %s: %w", name, err)
+	}
+	// What is wider than the page scrolls by itself, with the keys too.
+	html := strings.NewReplacer(
+		"<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" role="region" aria-label="A table" tabindex="0"><table>`, "</table>", "</table></div>",
+	).Replace(body.String())
+	g.Body = template.HTML(html) //nolint:gosec // our own text, without markup of its own
+	return g, nil
+}
+
+// guideTitle is the heading with which a guide begins.
+func guideTitle(source []byte) string {
+	line, _, _ := strings.Cut(string(source), "\n")
+	title, _ := strings.CutPrefix(line, "# ")
+	return strings.ReplaceAll(title, "`", "")
+}
+
+// guideLinks sends links between files to the pages that they are here, and calls them by
+// their headings where the text has the name of the file.
+type guideLinks struct{}
+
+// Transform is parser.ASTTransformer.
+func (guideLinks) Transform(doc *ast.Document, r marktext.Reader, _ parser.Context) {
+	var links []*ast.Link
+	// The walker never fails.
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, ok := n.(*ast.Link); ok && entering {
+			links = append(links, link)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, link := range links {
+		to := string(link.Destination)
+		link.Destination = []byte(guideLink(to))
+		if words, ok := link.FirstChild().(*ast.Text); ok && string(words.Segment.Value(r.Source())) == to {
+			if other, err := fs.ReadFile(docs.Files, to); err == nil {
+				link.ReplaceChild(link, words, ast.NewString([]byte(guideTitle(other))))
+			}
+		}
+	}
+}
+
+func guideLink(to string) string {
+	file, mark, _ := strings.Cut(to, "#")
+	if mark != "" {
+		mark = "#" + mark
+	}
+	if name, ok := strings.CutSuffix(file, ".md"); ok && path.Base(file) == file {
+		return "/docs/" + name + mark
+	}
+	if strings.HasPrefix(file, "../") {
+		return "/docs" // files that only the source has
+	}
+	return to
+}
+
+// guides are all of them, read when the first is asked for.
+type guides struct {
+	once    sync.Once
+	shelves []guideShelf
+	err     error
+}
+
+func (g *guides) load() ([]guideShelf, error) {
+	g.once.Do(func() { g.shelves, g.err = loadGuides() })
+	return g.shelves, g.err
+}
+
+type guideView struct {
+	view
+	Guide   guide
+	Shelves []guideShelf
+}
+
+// guide is one page of the documentation.
+func (s *site) guide(rw http.ResponseWriter, r *http.Request) {
+	all, err := s.guides.load()
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	name := r.PathValue("name")
+	for _, sh := range all {
+		if i := slices.IndexFunc(sh.Guides, func(g guide) bool { return g.Name == name }); i >= 0 {
+			v := guideView{view: s.view(r, sh.Guides[i].Title, "/docs"), Guide: sh.Guides[i], Shelves: all}
+			s.render(rw, r, http.StatusOK, "guide", v)
+			return
+		}
+	}
+	s.nothing(rw, r)
+}

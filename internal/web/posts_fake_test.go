@@ -1,0 +1,336 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// shelf is what a database does for posts, in memory: the rules are those of the real
+// author.Posts, which stands on it.
+type shelf struct {
+	author.PostStore // nil: what is not here nobody asks for
+	author.Store     // likewise, for feeds
+
+	mu      sync.Mutex
+	posts   map[string]author.Post // by user/id
+	undo    map[string]author.Post
+	writers map[string]author.Writer
+	fail    error // of everything, if set
+	writes  int
+}
+
+func newShelf() *shelf {
+	return &shelf{posts: map[string]author.Post{}, undo: map[string]author.Post{}, writers: map[string]author.Writer{}}
+}
+
+// desk is where people write: the program's posts over a shelf.
+func newDesk(f *fake) (*author.Posts, *shelf) {
+	sh := newShelf()
+	now := func() time.Time { return f.now }
+	feeds := &author.Feeds{Store: sh, Now: now}
+	return &author.Posts{Store: sh, Feeds: feeds, Now: now, Origin: func() string { return "https://hub.example" }}, sh
+}
+
+func shelved(user string, id int64) string { return fmt.Sprint(user, "/", id) }
+
+func errNoPost() error { return fault.New(fault.NotFound, "There is no such post.") }
+
+func (s *shelf) SavedDocument(context.Context, string, string) (author.Feed, []byte, error) {
+	return author.Feed{}, nil, fault.New(fault.NotFound, "Nothing was saved.")
+}
+
+func (s *shelf) WritePost(_ context.Context, w author.Writing) (author.Written, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return author.Written{}, s.fail
+	}
+	writer := s.writers[w.User]
+	writer.User = w.User
+	now, found := s.begin(w)
+	if w.ID != 0 && now.Revision == 0 {
+		return author.Written{}, errNoPost()
+	}
+	var was *author.Post
+	if u, ok := s.undo[shelved(w.User, now.ID)]; ok {
+		was = &u
+	}
+	next, undo, err := w.Change(now, found, was, writer, func(slug string) (string, error) { return s.free(w.User, slug), nil })
+	if err != nil || next == nil {
+		return author.Written{Post: now, Found: found, Writer: writer}, err
+	}
+	s.writes++
+	next.Revision = now.Revision + 1
+	s.posts[shelved(w.User, next.ID)] = *next
+	delete(s.undo, shelved(w.User, next.ID))
+	if undo != nil {
+		s.undo[shelved(w.User, next.ID)] = *undo
+	}
+	if now.State == author.Published || next.State == author.Published {
+		writer.Version++
+		writer.LastSeq = max(writer.LastSeq, next.Seq)
+		writer.Written = true
+	}
+	s.writers[w.User] = writer
+	return author.Written{Post: *next, Writer: writer}, nil
+}
+
+// begin is the post that a writing is of.
+func (s *shelf) begin(w author.Writing) (author.Post, bool) {
+	if w.ID != 0 {
+		return s.posts[shelved(w.User, w.ID)], false
+	}
+	id := int64(1)
+	for _, p := range s.posts {
+		if p.User != w.User {
+			continue
+		}
+		if p.State != author.Deleted && (w.Key != "" && p.Key == w.Key || w.GUID != "" && p.GUID == w.GUID) {
+			return p, true
+		}
+		id = max(id, p.ID+1)
+	}
+	return author.Post{User: w.User, ID: id, State: author.Draft}, false
+}
+
+func (s *shelf) free(user, slug string) string {
+	taken := func(name string) bool {
+		for _, p := range s.posts {
+			if p.User == user && p.Slug == name {
+				return true
+			}
+		}
+		return false
+	}
+	name := slug
+	for n := 2; taken(name); n++ {
+		name = fmt.Sprint(slug, "-", n)
+	}
+	return name
+}
+
+func (s *shelf) one(match func(author.Post) bool) (author.Post, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return author.Post{}, s.fail
+	}
+	for _, p := range s.posts {
+		if match(p) {
+			return p, nil
+		}
+	}
+	return author.Post{}, errNoPost()
+}
+
+func (s *shelf) Post(_ context.Context, user string, id int64) (author.Post, error) {
+	return s.one(func(p author.Post) bool { return p.User == user && p.ID == id })
+}
+
+func (s *shelf) PostBySlug(_ context.Context, user, slug string) (author.Post, error) {
+	return s.one(func(p author.Post) bool { return p.User == user && p.Slug == slug })
+}
+
+func (s *shelf) PostByKey(_ context.Context, user, key, guid string) (author.Post, error) {
+	return s.one(func(p author.Post) bool {
+		return p.User == user && p.State != author.Deleted && (guid != "" && p.GUID == guid || guid == "" && p.Key == key)
+	})
+}
+
+func (s *shelf) Posts(_ context.Context, q author.PostQuery) ([]author.Post, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return nil, s.fail
+	}
+	at := func(p author.Post) time.Time {
+		if p.State == author.Published {
+			return p.PublishedAt
+		}
+		return p.UpdatedAt
+	}
+	before := func(a, b author.Post) int { return cmp.Or(at(b).Compare(at(a)), cmp.Compare(b.ID, a.ID)) }
+	var all []author.Post
+	for _, p := range s.posts {
+		text := strings.ToLower(p.Title + " " + p.Source)
+		switch {
+		case q.User != "" && p.User != q.User, q.State == "" && p.State == author.Deleted, q.State != "" && p.State != q.State,
+			q.Match != "" && !strings.Contains(text, strings.ToLower(q.Match)),
+			q.Category != "" && !slices.ContainsFunc(p.Categories, func(l string) bool { return author.CategoryName(l) == q.Category }),
+			!q.Since.IsZero() && p.PublishedAt.Before(q.Since), !q.Before.IsZero() && !p.PublishedAt.Before(q.Before),
+			q.After != nil && before(*q.After, p) >= 0, q.FromSeq > 0 && p.Seq < q.FromSeq, q.ToSeq > 0 && p.Seq > q.ToSeq:
+			continue
+		}
+		all = append(all, p)
+	}
+	slices.SortFunc(all, before)
+	if q.FromSeq > 0 || q.ToSeq > 0 {
+		slices.SortFunc(all, func(a, b author.Post) int { return cmp.Compare(a.Seq, b.Seq) })
+	}
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	all = all[min(len(all), q.Skip):]
+	return all[:min(len(all), q.Limit)], nil
+}
+
+func (s *shelf) PostCounts(_ context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := map[string]author.Count{}
+	for _, p := range s.posts {
+		if p.User != user || p.State != author.Published {
+			continue
+		}
+		labels := p.Categories
+		if what == author.ByMonth {
+			labels = []string{p.PublishedAt.Format("2006-01")}
+		}
+		for _, l := range labels {
+			name := author.CategoryName(l)
+			if strings.HasPrefix(name, prefix) {
+				counts[name] = author.Count{Name: name, Label: l, Posts: counts[name].Posts + 1}
+			}
+		}
+	}
+	var all []author.Count
+	for _, c := range counts {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b author.Count) int {
+		if what == author.ByMonth {
+			a, b = b, a
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	if limit == 0 {
+		limit = 1000
+	}
+	return all[:min(len(all), limit)], nil
+}
+
+func (s *shelf) PostsChanged(_ context.Context, user, category string) (stamp int64, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.posts {
+		has := category == "" || slices.ContainsFunc(p.Categories, func(l string) bool { return author.CategoryName(l) == category })
+		if (user == "" || p.User == user) && p.State == author.Published && has {
+			stamp = max(stamp, p.UpdatedAt.UnixMicro())
+		}
+	}
+	return stamp, nil
+}
+
+func (s *shelf) Writer(_ context.Context, user string) (author.Writer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.writers[user]
+	w.User, w.Posts = user, 0
+	for _, p := range s.posts {
+		if p.User == user && p.State == author.Published {
+			w.Posts++
+		}
+	}
+	return w, s.fail
+}
+
+func (s *shelf) SetProfile(_ context.Context, user string, change func(*author.Profile) error) (author.Writer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.writers[user]
+	p := w.Profile
+	if err := change(&p); err != nil {
+		return w, err
+	}
+	w.User, w.Profile, w.Version = user, p, w.Version+1
+	// Nobody makes a feed of it here.
+	w.Written = false
+	s.writers[user] = w
+	return w, nil
+}
+
+// drawer keeps files in memory.
+type drawer struct {
+	mu    sync.Mutex
+	files map[string][]byte // by path
+	most  int               // bytes of a file; 0: no bound
+}
+
+func newDrawer() *drawer { return &drawer{files: map[string][]byte{}} }
+
+func (d *drawer) Put(_ context.Context, user, name, contentType string, r io.Reader) (author.File, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return author.File{}, err
+	}
+	if strings.HasSuffix(name, ".png") && !bytes.HasPrefix(b, []byte("\x89PNG")) {
+		return author.File{}, fault.New(fault.Invalid, "%s is called a picture, but it is none.", name)
+	}
+	if d.most > 0 && len(b) > d.most {
+		return author.File{}, fault.New(fault.TooMany, "There is no more room: %s has %d bytes.", name, len(b))
+	}
+	sum := sha256.Sum256(b)
+	f := author.File{User: user, Hash: hex.EncodeToString(sum[:]), Name: name, Type: contentType, Size: int64(len(b))}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files[d.Path(f)] = b
+	return f, nil
+}
+
+func (d *drawer) Describe(_ context.Context, address string) (author.Enclosure, error) {
+	if !strings.HasPrefix(address, "https://") {
+		return author.Enclosure{}, fault.New(fault.Invalid, "The address of the file, %q, is none: it must begin with http:// or https://.", address)
+	}
+	return author.Enclosure{URL: address, Type: "audio/mpeg", Length: 12_345_678}, nil
+}
+
+func (d *drawer) Path(f author.File) string {
+	return "/" + f.User + "/media/" + f.Hash[:16] + "/" + f.Name
+}
+
+// study is a bank where people write.
+type study struct {
+	*bank
+	shelf  *shelf
+	drawer *drawer
+	desk   *author.Posts
+}
+
+func newStudy(t *testing.T) *study {
+	t.Helper()
+	x := newBank(t)
+	posts, sh := newDesk(x.fake)
+	d := newDrawer()
+	x.Posts, x.Files = posts, d
+	x.pages, x.author = x.Routes(), x.AuthorPage()
+	return &study{x, sh, d, posts}
+}
+
+func (x *study) as(name string) *study {
+	x.Helper()
+	x.bank.as(name)
+	return x
+}
+
+// write makes a post of a user.
+func (x *study) write(user string, to author.State, c author.Content) author.Post {
+	x.Helper()
+	p, err := x.desk.Save(x.Context(), author.Edit{User: user, To: to, Change: func(n *author.Content) error { *n = c; return nil }})
+	if err != nil {
+		x.Fatal(err)
+	}
+	return p
+}

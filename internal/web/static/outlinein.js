@@ -1,0 +1,67 @@
+// What comes into the outliner from outside, and what is dragged in it: lines that are
+// pasted, outlines of other programs. outline.js makes the outliner ready.
+
+const box = document.querySelector("[data-outliner]"), root = box.querySelector(".outline"), file = box.querySelector("[type=file]");
+if (!box.outliner) await new Promise((ready) => box.addEventListener("outliner", ready, { once: true }));
+const { make, change, blank, text, list, say } = box.outliner;
+
+function insert(nodes, li) {
+  const made = nodes.map(make);
+  change(() => {
+    li.after(...made);
+    if (!blank(li)) return;
+    list(made[0]).append(...list(li).children);
+    li.remove();
+  }, made.at(-1), text(made.at(-1)).value.length, `${nodes.length} added`);
+}
+
+// Lines become headlines, by their indentation.
+root.addEventListener("paste", (e) => {
+  const words = e.clipboardData.getData("text/plain"), lines = words.split(/[\r\n]+/).filter((l) => l.trim());
+  const outline = /^\s*<(\?xml|opml)\b/.test(words) && words.includes("<opml");
+  if (lines.length < 2 && !outline) return;
+  e.preventDefault();
+  if (outline) return take(new Blob([words]));
+  const bullets = lines.every((l) => /^\s*[-*+•] /.test(l)) ? 2 : 0, nodes = [], open = [];
+  for (const line of lines) {
+    const width = line.match(/^\s*/)[0].replaceAll("\t", "  ").length >> 1;
+    while (open.at(-1)?.width >= width) open.pop();
+    const node = { text: line.trim().slice(bullets), nodes: [] };
+    (open.at(-1)?.nodes ?? nodes).push(node);
+    open.push({ width, nodes: node.nodes });
+  }
+  insert(nodes, e.target.closest("li"));
+});
+
+// An outline of another program; the server reads it.
+async function take(from) {
+  try {
+    const res = await fetch(box.dataset.outliner, { method: "POST", body: from }), got = await res.json();
+    if (!res.ok) throw new Error(got.error);
+    const title = file.form.elements.title;
+    if (title && !title.value) {
+      title.value = got.title;
+      title.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    insert(got.nodes, root.lastElementChild);
+  } catch (err) {
+    say(`The outline could not be read. ${err.message}`);
+  }
+}
+file.addEventListener("change", () => { if (file.files[0]) take(file.files[0]); file.value = ""; });
+
+// A headline is dragged by its wedge.
+let dragged = null;
+function drag(e) {
+  for (const o of root.querySelectorAll("[data-drop]")) delete o.dataset.drop;
+  const li = e.target.closest("li");
+  if (!dragged || !li || dragged.contains(li)) return;
+  const line = li.firstElementChild, { top, height } = line.getBoundingClientRect();
+  const place = e.clientY < top + height / 2 ? "before" : "after", moved = dragged;
+  e.preventDefault();
+  if (e.type === "drop") change(() => li[place](moved), moved, undefined, "Moved");
+  else line.dataset.drop = place;
+}
+root.addEventListener("dragstart", (e) => { dragged = e.target.closest(".wedge") && e.target.closest("li"); });
+for (const type of ["dragover", "drop"]) root.addEventListener(type, drag);
+root.addEventListener("dragend", (e) => { dragged = null; drag(e); });

@@ -1,0 +1,261 @@
+// Keeps what is being written: in this browser at once, on the server a moment later. The page
+// does all the rest without this file, but for files that are dropped and what is looked at while
+// one types.
+
+const byId = (id) => document.getElementById(id);
+const form = byId("write");
+const minutesAt = (t) => -new Date(t).getTimezoneOffset();
+const pad = (n) => String(n).padStart(2, "0");
+
+// A browser that keeps nothing is no reason not to write.
+const kept = {
+  get(name) { try { return JSON.parse(localStorage.getItem(name)); } catch { return null; } },
+  put(name, value) { try { localStorage.setItem(name, JSON.stringify(value)); return true; } catch { return false; } },
+  drop(name) { try { localStorage.removeItem(name); } catch { /* it is not there */ } },
+  names() { try { return Object.keys(localStorage); } catch { return []; } },
+};
+
+// What is saved for good need not be kept here any more.
+const saved = document.querySelector("[data-done]");
+if (saved) for (const part of saved.dataset.done.split(" ")) if (part) kept.drop(`write:${saved.dataset.user}:${part}`);
+
+for (const button of document.querySelectorAll("[data-until]")) {
+  const end = Date.parse(button.dataset.until);
+  const words = button.parentElement.querySelector(".left");
+  const tick = () => {
+    const left = Math.ceil((end - Date.now()) / 1000);
+    if (left <= 0) return button.closest(".undo").remove();
+    words.textContent = `${left} s`;
+    setTimeout(tick, 1000);
+  };
+  if (end - Date.now() < 61000) tick(); // else this clock is another one
+}
+
+if (form) start();
+
+function start() {
+  const f = form.elements;
+  const text = byId("w-source");
+  const user = form.dataset.user;
+  const mode = form.dataset.mode;
+  const unseen = () => form.dataset.state === "published" || form.dataset.state === "scheduled";
+  const recordName = () => `write:${user}:${+f.id.value || f.key.value}`;
+  const revision = () => `${f.base.value}.${f.copybase.value}`;
+  let stopped = form.hasAttribute("data-conflict"); // nothing is sent before its author has chosen
+  let last, dirty = false, saving = null, timer = 0, looking = 0, lookup = null, tries = 0, passing = false;
+
+  if (!document.cookie.includes("tz=")) document.cookie = `tz=${minutesAt(Date.now())}; path=/; max-age=31536000; samesite=lax`;
+
+  function say(words, bad, label, act) {
+    const state = byId("w-state");
+    if (!state) return;
+    state.textContent = words;
+    state.classList.toggle("bad", !!bad);
+    if (!label) return;
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "quiet", textContent: label, onclick: act });
+    state.append(button);
+  }
+
+  const sent = () => {
+    const all = new FormData(form);
+    for (const name of ["upload", "do", "password", "name", "file-url"]) all.delete(name);
+    return new URLSearchParams(all);
+  };
+  // What is written, without what only says where it came from.
+  const written = () => {
+    const all = sent();
+    for (const name of ["id", "base", "copy", "copybase", "key", "offset", "was"]) all.delete(name);
+    return all.toString();
+  };
+  const blank = () => ![..."title source link categories outline reply".split(" ").map((n) => f[n].value.trim()), form.querySelector(".file") ? "x" : ""].join("");
+
+  // In this browser.
+  function keep() {
+    if (blank() && !+f.id.value) return kept.drop(recordName());
+    return kept.put(recordName(), { at: Date.now(), rev: revision(), sent: sent().toString() });
+  }
+  async function takeBack() {
+    if (form.hasAttribute("data-back")) return touched(true); // what was just sent is the newest
+    if (kept.names().some((n) => n.startsWith(`write:${user}:`))) (await import(form.dataset.kept)).takeBack({ form, kept, user, recordName, revision, written, blank, touched, save, say, files });
+  }
+
+  // On the server.
+  async function save(leaving) {
+    clearTimeout(timer);
+    if (saving) return saving;
+    if (stopped || !dirty || blank() && !+f.id.value) return;
+    dirty = false;
+    const slow = setTimeout(() => say("Saving…"), 300);
+    saving = send(leaving === true);
+    await saving;
+    clearTimeout(slow);
+    saving = null;
+    if (dirty && !stopped) timer = setTimeout(save, tries ? Math.min(30000, 2000 * 2 ** tries) : 2000);
+  }
+  async function send(leaving) {
+    const body = sent();
+    const before = recordName();
+    let a;
+    try {
+      const answer = await fetch("/write/draft", { method: "POST", body, keepalive: leaving && body.toString().length < 60000 });
+      a = await answer.json();
+    } catch {
+      dirty = true;
+      tries++;
+      return say("Not saved: no connection; kept in this browser", true);
+    }
+    if (a.ok) {
+      tries = 0;
+      for (const name of ["id", "base", "copy", "copybase"]) if (a[name]) f[name].value = a[name];
+      if (before !== recordName()) kept.drop(before);
+      if (dirty) keep();
+      else kept.drop(recordName());
+      if (a.path && location.pathname !== a.path) history.replaceState(null, "", a.path);
+      return say(unseen() ? "Saved; readers do not see the change yet" : "Saved");
+    }
+    if (a.conflict) {
+      stopped = true;
+      return say("Not saved: this post was changed elsewhere. What you wrote is kept in this browser.", true, "Look at both", () => go("draft"));
+    }
+    dirty = true;
+    tries++;
+    if (a.login) return say("Not saved: you are signed out. What you wrote is kept in this browser; sign in in another tab, and it goes on.", true, "Sign in", () => window.open(a.login, "_blank", "noopener"));
+    if (a.error) { dirty = false; say(`Not saved; kept in this browser. ${a.error}`, true); }
+  }
+
+  function touched(always) {
+    const now = written();
+    if (now === last && !always) return;
+    last = now;
+    const here = keep() !== false;
+    dirty = true;
+    if (!stopped) say(here ? "" : "This browser keeps nothing; it is saved on the server only");
+    clearTimeout(timer);
+    timer = setTimeout(save, 2000);
+    grow();
+    count();
+    clearTimeout(looking);
+    looking = setTimeout(look, 350);
+  }
+
+  function grow() {
+    if (CSS.supports("field-sizing", "content")) return;
+    text.style.height = "auto";
+    text.style.height = `${text.scrollHeight}px`;
+  }
+
+  // The counter: at once as it seems, then as the server counts.
+  function show(n, limit, over) {
+    const at = byId("w-count");
+    at.classList.toggle("over", over);
+    at.textContent = mode === "off" ? "" : over ? (mode === "stop" ? `${n - limit} too many: shorten it, or give it a title` : `${n - limit} over ${limit}: long for a post without a title`) : limit ? String(limit - n) : n ? `${n} character${n === 1 ? "" : "s"}` : "";
+  }
+  function count() {
+    const limit = f.title.value.trim() || f.outline.value ? 0 : +form.dataset.limit;
+    const n = [...text.value.trim()].length;
+    show(n, limit, limit > 0 && n > limit);
+  }
+  async function look() {
+    lookup?.abort();
+    lookup = new AbortController();
+    const open = !byId("look").hidden;
+    const body = sent();
+    if (open) body.set("look", "1");
+    try {
+      const a = await (await fetch("/write/preview", { method: "POST", body, signal: lookup.signal })).json();
+      if (!a.ok) return;
+      if (a.limit) form.dataset.limit = a.limit;
+      show(a.characters ?? 0, a.limit ?? 0, !!a.over);
+      if (!open) return;
+      byId("look-text").innerHTML = a.html ?? ""; // the server made it safe
+      if (f.title.value.trim()) {
+        const title = document.createElement("h2");
+        title.textContent = f.title.value;
+        byId("look-text").prepend(title);
+      }
+    } catch { /* the next look will tell */ }
+  }
+
+  // Files and categories have scripts of their own, which most posts do not need.
+  const files = async () => (await import(form.dataset.files)).files(form, touched);
+  const carries = (e) => byId("w-upload") && e.dataTransfer?.types.includes("Files");
+  for (const name of ["dragenter", "dragover"]) document.addEventListener(name, (e) => { if (carries(e)) { e.preventDefault(); form.classList.add("over-it"); } });
+  document.addEventListener("dragleave", (e) => { if (!e.relatedTarget) form.classList.remove("over-it"); });
+  document.addEventListener("drop", (e) => { form.classList.remove("over-it"); if (carries(e)) { e.preventDefault(); upload(e.dataTransfer.files); } });
+  form.addEventListener("paste", (e) => { if (byId("w-upload") && e.clipboardData?.files.length && !e.clipboardData.getData("text/plain")) { e.preventDefault(); upload(e.clipboardData.files); } });
+  const upload = async (list) => { const all = [...list]; (await files()).upload(all); };
+  byId("w-upload")?.addEventListener("change", async ({ target }) => { await upload(target.files); target.value = ""; });
+  form.querySelector("[value=file]").addEventListener("click", async (e) => { e.preventDefault(); (await files()).elsewhere(e.target); });
+  f.categories.addEventListener("focus", async () => (await import(form.dataset.categories)).complete(f.categories, touched), { once: true });
+  for (const part of document.querySelectorAll("details[data-scripts]")) {
+    const load = () => { if (part.open) for (const one of part.dataset.scripts.split(" ")) import(one); };
+    part.addEventListener("toggle", load, { once: true });
+    load();
+  }
+
+  // The clock of this browser.
+  const clock = (t) => `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())}T${pad(t.getHours())}:${pad(t.getMinutes())}`;
+  function zone() {
+    f.offset.value = minutesAt(f.when.value || Date.now());
+    byId("w-zone").textContent = `in your time, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+    const button = byId("w-go");
+    if (!button) return;
+    button.dataset.words ??= button.textContent;
+    button.textContent = !form.dataset.state.match(/published|scheduled/) && new Date(f.when.value) > Date.now() ? "Schedule" : button.dataset.words;
+  }
+  for (const at of [f.when, f.was]) if (at.value) at.value = clock(new Date(Date.parse(`${at.value.slice(0, 16)}:00Z`) - f.offset.value * 60000));
+  zone();
+  f.when.addEventListener("input", zone);
+
+  // Buttons and keys.
+  const go = (what) => { passing = true; const b = form.querySelector(`[name=do][value=${what}]`); b ? form.requestSubmit(b) : form.requestSubmit(); };
+  byId("w-look")?.addEventListener("click", (e) => {
+    e.preventDefault();
+    const hidden = byId("look").hidden = !byId("look").hidden;
+    e.target.ariaExpanded = String(!hidden);
+    if (!hidden) look();
+  });
+  form.addEventListener("submit", async (e) => {
+    const by = e.submitter;
+    // What is sent while a page goes would come before, or after, what the button does.
+    if (passing || f.password || by?.formAction.endsWith("/delete")) return void (stopped = true);
+    if (by?.hasAttribute("formaction")) return;
+    e.preventDefault();
+    clearTimeout(timer);
+    stopped = true;
+    await saving;
+    keep();
+    say("Sending…");
+    try {
+      const answer = await fetch(form.action, { method: "POST", body: new FormData(form, by) });
+      if (answer.redirected) return location.assign(answer.url);
+    } catch {
+      stopped = form.hasAttribute("data-conflict");
+      return say("Nothing was done: no connection. What you wrote is kept in this browser; try again.", true);
+    }
+    passing = true; // what is wrong stands on the page that comes now
+    form.requestSubmit(by);
+  });
+  form.addEventListener("keydown", (e) => {
+    if (e.isComposing) return;
+    const command = e.ctrlKey || e.metaKey;
+    if (e.key === "Enter" && command) { e.preventDefault(); byId("w-go")?.click(); }
+    else if (e.key === "Enter" && e.target.matches("input:not([type=checkbox])") && !f.password) { e.preventDefault(); if (e.target.name === "file-url") form.querySelector("[value=file]").click(); }
+    else if (e.key === "s" && command) { e.preventDefault(); dirty = true; save(); }
+    else if (e.key === "Escape" && !byId("look").hidden) byId("w-look").click();
+  });
+  for (const box of form.querySelectorAll(".asks input")) box.addEventListener("change", () => { if (box.checked) form.querySelector(`.a-${box.id.slice(4)} :is(input:not([type=hidden]), textarea)`)?.focus(); });
+
+  last = written();
+  form.addEventListener("input", () => touched());
+  form.addEventListener("change", () => touched());
+  addEventListener("blur", () => save());
+  addEventListener("online", () => save());
+  document.addEventListener("visibilitychange", () => { if (document.hidden) save(true); });
+  addEventListener("pagehide", () => { try { sessionStorage.setItem("write", f.key.value); } catch { /* see kept */ } save(true); });
+  addEventListener("storage", (e) => { if (e.key === recordName() && e.newValue && !dirty) say("This post is being written in another tab too"); });
+  takeBack();
+  grow();
+  if (!+f.id.value && !f.password) (f.title.value && !text.value ? text : text).focus();
+}

@@ -1,0 +1,86 @@
+// The files of a post: sent from here with how far that is, or asked for where they are.
+
+const byId = (id) => document.getElementById(id);
+let made;
+
+export function files(form, done) {
+  return made ??= make(form, done);
+}
+
+function make(form, done) {
+  function add(file, alt) {
+    const there = [...form.querySelectorAll("[name=file]")].find((i) => i.value === file.url);
+    if (there) return there.closest(".file");
+    const row = byId("file-row").content.firstElementChild.cloneNode(true);
+    const set = (name, value) => { row.querySelector(`[name=${name}]`).value = value ?? ""; };
+    set("file", file.url); set("file-type", file.type); set("file-length", file.length); set("file-title", file.title); set("file-alt", alt);
+    const picture = /^image\//.test(file.type) && file.url.startsWith("/");
+    const drop = row.querySelector("[type=checkbox]");
+    drop.value = file.url;
+    drop.id = `drop-${file.url}`;
+    row.querySelector(".check label").htmlFor = drop.id;
+    row.querySelector("a").href = file.url;
+    row.querySelector("bdi").textContent = file.name;
+    row.querySelector(".soft").textContent = [file.type, file.size].filter(Boolean).join(", ");
+    const words = row.querySelector("[name=file-alt]");
+    words.ariaLabel = picture ? `What ${file.name} shows` : `A word about ${file.name}`;
+    words.placeholder = picture ? "What it shows, for who cannot see it" : "A word about it";
+    if (picture) {
+      const image = Object.assign(document.createElement("img"), { src: file.url, alt: "", width: 48, height: 48 });
+      row.querySelector(".tile").replaceWith(image);
+      const into = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Into the text" });
+      into.onclick = () => { byId("w-source").setRangeText(`![${words.value}](${file.url})`, byId("w-source").selectionStart, byId("w-source").selectionEnd, "end"); row.remove(); byId("w-source").focus(); done(); };
+      row.append(into);
+    }
+    form.querySelector(".filelist").append(row);
+    byId("ask-files").checked = true;
+    return row;
+  }
+  const wrongFile = (words) => {
+    byId("ask-files").checked = true;
+    const p = Object.assign(document.createElement("p"), { className: "wrong", textContent: `✕ ${words}` });
+    byId("w-files-wrong").append(p);
+  };
+  function upload(files) {
+    byId("w-files-wrong").replaceChildren();
+    for (const file of files) {
+      const row = Object.assign(document.createElement("li"), { className: "file" });
+      row.innerHTML = "<div><p></p><progress max=1></progress></div><button type=button class=quiet>Stop</button>";
+      row.querySelector("p").textContent = file.name;
+      const bar = row.querySelector("progress");
+      bar.ariaLabel = `${file.name} is being sent`;
+      form.querySelector(".filelist").append(row);
+      byId("ask-files").checked = true;
+      const body = new FormData();
+      body.append("upload", file, file.name || "picture.png");
+      const ask = new XMLHttpRequest();
+      row.querySelector("button").onclick = () => ask.abort();
+      ask.upload.onprogress = (e) => { if (e.lengthComputable) bar.value = e.loaded / e.total; };
+      ask.onloadend = () => {
+        row.remove();
+        if (ask.response?.ok) { add(ask.response.file); done(); } else if (ask.status) wrongFile(ask.response?.error ?? `${file.name} was not taken.`);
+        else if (ask.readyState === 4 && !ask.stopped) wrongFile(`${file.name} was not sent: no connection. Choose it again.`);
+      };
+      ask.onabort = () => { ask.stopped = true; };
+      ask.responseType = "json";
+      ask.open("POST", "/write/media");
+      ask.send(body);
+    }
+  }
+  // What this browser kept.
+  function restore(values) {
+    const all = (name) => values.getAll(name);
+    all("file").forEach((url, i) => add({ url, type: all("file-type")[i], length: all("file-length")[i], title: all("file-title")[i], name: all("file-title")[i] || url }, all("file-alt")[i]));
+  }
+  async function elsewhere(button) {
+    byId("w-files-wrong").replaceChildren();
+    const at = form.elements["file-url"];
+    button.disabled = true;
+    try {
+      const a = await (await fetch("/write/file", { method: "POST", body: new URLSearchParams({ "file-url": at.value }) })).json();
+      if (a.ok) { add(a.file); at.value = ""; done(); } else wrongFile(a.error);
+    } catch { wrongFile("It could not be looked at: no connection."); }
+    button.disabled = false;
+  }
+  return { upload, restore, elsewhere };
+}

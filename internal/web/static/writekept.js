@@ -1,0 +1,55 @@
+// Takes back what this browser kept and the server never got: at once where nothing else was saved
+// since, and otherwise when its author says so.
+
+const byId = (id) => document.getElementById(id);
+const month = 30 * 864e5;
+const plain = "title source link categories outline outline-text reply reply-of reply-guid reply-feed reply-title when was offset language".split(" ");
+
+export async function takeBack({ form, kept, user, recordName, revision, written, blank, touched, save, say, files }) {
+  const f = form.elements;
+  const isNew = !+f.id.value;
+  const all = kept.names().filter((n) => n.startsWith(`write:${user}:`));
+  for (const n of all) if (!(Date.now() - kept.get(n)?.at < month)) kept.drop(n);
+
+  async function fill(record) {
+    const values = new URLSearchParams(record.sent);
+    for (const name of plain) if (f[name] && values.has(name)) f[name].value = values.get(name);
+    form.querySelector(".filelist").replaceChildren();
+    if (values.has("file")) (await files()).restore(values);
+    for (const name of ["title", "link", "categories", "when", "language"]) if (f[name].value) byId(`ask-${name}`).checked = true;
+    f.outline.dispatchEvent(new Event("change"));
+  }
+
+  let mine; // what this very tab wrote before it was loaded again
+  try { mine = sessionStorage.getItem("write"); } catch { /* it keeps nothing */ }
+  if (isNew && mine && blank() && kept.get(`write:${user}:${mine}`)) f.key.value = mine;
+  let name = recordName();
+  let record = kept.get(name);
+  if (record?.rev === revision()) {
+    const before = written();
+    await fill(record);
+    if (written() === before) return kept.drop(name);
+    touched(true);
+    say("Taken back from this browser; not saved on the server yet");
+    return save(); // before anything else is typed: perhaps the server has it already
+  }
+  if (!record && isNew && blank()) {
+    name = all.filter((n) => /:page-/.test(n) && kept.get(n)).sort((a, b) => kept.get(b).at - kept.get(a).at)[0];
+    record = name && kept.get(name);
+  }
+  if (!record) return;
+  const words = new URLSearchParams(record.sent);
+  const box = byId("kept");
+  box.firstElementChild.textContent = `This browser keeps something of ${new Date(record.at).toLocaleString()} that was not saved: “${(words.get("title") || words.get("source") || "").slice(0, 80)}”`;
+  box.hidden = false;
+  box.onclick = async ({ target }) => {
+    if (!target.dataset.kept) return;
+    box.hidden = true;
+    kept.drop(name);
+    if (target.dataset.kept !== "take") return;
+    if (isNew) f.key.value = name.split(":").pop();
+    await fill(record);
+    touched(true);
+    f.source.focus();
+  };
+}

@@ -1,0 +1,382 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// writeRoutes are the pages for people who write here, if they do.
+func (s *site) writeRoutes(mux *http.ServeMux) {
+	if s.Posts == nil || s.Accounts == nil {
+		return
+	}
+	mux.HandleFunc("GET /write", s.private(s.writePage))
+	mux.HandleFunc("POST /write", s.doWrite)
+	s.outlineRoutes(mux)
+	mux.HandleFunc("POST /write/draft", s.told(s.doDraft))
+	mux.HandleFunc("POST /write/preview", s.told(s.doPreview))
+	mux.HandleFunc("POST /write/media", s.told(s.doMedia))
+	mux.HandleFunc("POST /write/file", s.told(s.doFile))
+	mux.HandleFunc("GET /write/categories", s.told(s.doCategories))
+	mux.HandleFunc("GET /write/posts", s.private(s.postsPage))
+	mux.HandleFunc("GET /write/{id}", s.private(s.editPage))
+	mux.HandleFunc("POST /write/{id}/undo", s.private(s.doUndoPost))
+	mux.HandleFunc("POST /write/{id}/delete", s.private(s.doDeletePost))
+	mux.HandleFunc("GET /account/author", s.private(s.profilePage))
+	mux.HandleFunc("POST /account/author", s.private(s.doProfile))
+}
+
+// writeView is the page on which a post is written.
+type writeView struct {
+	view
+	Sheet  sheet
+	State  author.State // "": it is new
+	Wrong  wrongs
+	Said   string // what was done just now
+	Undo   *undoBar
+	Done   string // post and key that are saved, for the script to forget what it kept of them
+	Theirs *otherVersion
+	Again  *again // whoever was signed in is not any more
+
+	HTML    template.HTML // how it will look, when that was asked for
+	Looked  bool
+	Measure author.Measure
+	Mode    string
+	Zone    string // in words
+	Known   []author.Count
+	Copy    bool // what stands here is a change that readers do not see yet
+	Files   bool // files are kept here
+	Back    bool // it is what was sent just now
+}
+
+// ask is a button under the sheet that opens a field.
+type ask struct {
+	ID, Label string
+	Open      bool
+}
+
+// Asks are the fields that are there when somebody asks for them, or has filled them in.
+func (v writeView) Asks() []ask {
+	f, w := v.Sheet, v.Wrong
+	return []ask{
+		{"title", "Title", f.Title != "" || w.Title != ""},
+		{"link", "Link", f.Link != "" || w.Link != ""},
+		{"files", "Files", len(f.Files) > 0 || w.Files != ""},
+		{"categories", "Categories", f.Categories != "" || w.Categories != ""},
+		{"reply", "Reply", w.Reply != "" || f.Reply.URL != "" && f.Reply.Title == ""},
+		{"when", "Date", w.When != "" || v.State == author.Scheduled},
+		{"language", "Language", f.Language != "" || w.Language != ""},
+	}
+}
+
+// Counted is how long the text is, or how much room is left, in the words of the script.
+func (v writeView) Counted() string {
+	m := v.Measure
+	switch {
+	case m.Limit > 0 && m.Over && v.Mode == author.LimitStop:
+		return count(m.Characters-m.Limit) + " too many: shorten it, or give it a title"
+	case m.Limit > 0 && m.Over:
+		return count(m.Characters-m.Limit) + " over " + count(m.Limit) + ": long for a post without a title"
+	case m.Limit > 0:
+		return count(m.Limit - m.Characters)
+	case v.Mode == author.LimitOff || m.Characters == 0:
+		return ""
+	}
+	return some(m.Characters, "character", "characters")
+}
+
+// Blank is what the script makes the rows of new files of.
+func (v writeView) Blank() sheetFile { return sheetFile{} }
+
+// wrongs are what is wrong, by the field that it stands beside.
+type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, All string }
+
+func (w wrongs) any() bool { return w != wrongs{} }
+
+// undoBar offers to take the last change back.
+type undoBar struct {
+	ID    int64
+	Words string
+	Href  string // page of the post; "": nobody can see it
+	Until moment
+}
+
+// otherVersion is what was saved elsewhere while this was being written.
+type otherVersion struct {
+	Base    int64
+	Title   string
+	Source  string
+	HTML    template.HTML
+	When    moment
+	Deleted bool
+}
+
+// writePage is an empty sheet.
+func (s *site) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	v := writeView{Sheet: s.newSheet(session.User)}
+	q := r.URL.Query()
+	if id, err := strconv.ParseInt(q.Get("reply"), 10, 64); err == nil {
+		v.Sheet.Reply, err = s.replyTo(r.Context(), session.User, id)
+		if err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+	}
+	// What another page hands over to be written about.
+	if link := q.Get("link"); webAddress(link) {
+		v.Sheet.Link, v.Sheet.Title = clean(link, 2048), clean(q.Get("title"), author.MaxTitle)
+	}
+	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
+		v.Undo, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), zoneOf(r))
+		if v.Undo == nil {
+			v.Said = didWords(q.Get("did"))
+		}
+	}
+	s.showWrite(rw, r, session.User, http.StatusOK, v)
+}
+
+func (s *site) newSheet(user string) sheet {
+	return sheet{Writer: user, Key: "page-" + rand.Text()}
+}
+
+// editPage is a post that is there, as its author left it.
+func (s *site) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	post, ok := s.ownPost(rw, r, session)
+	if !ok {
+		return
+	}
+	if of := copyOf(post); of != 0 && post.State == author.Draft {
+		http.Redirect(rw, r, "/write/"+strconv.FormatInt(of, 10), http.StatusSeeOther)
+		return
+	}
+	zone := zoneOf(r)
+	v := writeView{State: post.State, Sheet: sheetOf(post, zone)}
+	q := r.URL.Query()
+	v.Said = map[string]string{"kept": "The draft is saved.", "undone": "Taken back.", "theirs": "This is the version that was saved."}[q.Get("did")]
+	if q.Get("did") != "" {
+		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
+	}
+	if post.State == author.Published || post.State == author.Scheduled {
+		s.laid(r.Context(), &v, post, zone)
+	}
+	if v.Undo, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone); post.State == author.Deleted && v.Undo == nil {
+		v.Said = "This post is deleted. Save it as a draft, or publish it, to bring it back."
+	}
+	s.showWrite(rw, r, session.User, http.StatusOK, v)
+}
+
+// laid puts a change on the page that was begun before, and that readers do not see yet.
+func (s *site) laid(ctx context.Context, v *writeView, post author.Post, zone *time.Location) {
+	c, err := s.Posts.ByKey(ctx, post.User, copyKey(post.ID), "")
+	if err != nil || c.State != author.Draft {
+		return
+	}
+	f := sheetOf(post, zone)
+	f.fill(c.Content)
+	f.Copy, f.CopyBase, f.Key = c.ID, c.Revision, post.Key
+	v.Sheet, v.Copy = f, true
+	if post.UpdatedAt.After(c.UpdatedAt) { // it was changed elsewhere since
+		v.Theirs = s.other(post)
+	}
+}
+
+// ownPost is the post that the path names, of who is signed in.
+func (s *site) ownPost(rw http.ResponseWriter, r *http.Request, session account.Session) (author.Post, bool) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		s.nothing(rw, r)
+		return author.Post{}, false
+	}
+	post, err := s.Posts.Get(r.Context(), session.User, id)
+	if fault.CodeOf(err) == fault.NotFound {
+		s.nothing(rw, r)
+		return post, false
+	}
+	if err != nil {
+		s.fail(rw, r, err)
+		return post, false
+	}
+	return post, true
+}
+
+// showWrite adds to v what the page always has.
+func (s *site) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) {
+	name := "Write"
+	if v.Sheet.ID != 0 {
+		name = "Change a post"
+		if v.State == author.Draft {
+			name = "Draft"
+		}
+	}
+	if v.Sheet.Title != "" {
+		name = clean(v.Sheet.Title, 100)
+	}
+	v.view = s.view(r, name, "/write")
+	v.Heading, v.Script, v.Files = map[bool]string{true: "Change the post", false: "Write"}[v.Sheet.ID != 0], "write.js", s.Files != nil
+	v.Sheet.at(zoneOf(r), s.now())
+	v.Back = r.Method == http.MethodPost
+	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Sheet.Offset)
+	v.User = user
+	if user != "" { // strangers have nothing made of what they send
+		_, v.Measure = s.looked(&v)
+	}
+	if user != "" && v.Again == nil {
+		var err error
+		if v.Known, err = s.Posts.Counts(r.Context(), user, author.ByCategory, "", 200); err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+	}
+	s.render(rw, r, status, "write", v)
+}
+
+// looked makes the sheet's text as readers would see it; it is put on the page when that was asked for.
+func (s *site) looked(v *writeView) (author.Content, author.Measure) {
+	var c author.Content
+	if err := v.Sheet.apply(&c); err != nil {
+		return c, author.Measure{}
+	}
+	c, m, err := s.Posts.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
+	if err == nil && v.Looked {
+		v.HTML = s.lookOf(c)
+	}
+	return c, m
+}
+
+// lookOf is how readers see a content, but for pictures of others: this page loads none
+// from elsewhere.
+func (s *site) lookOf(c author.Content) template.HTML {
+	d := &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied, own: true}
+	b := d.dress(c.HTML+nodesHTML(c.Outline), true)
+	return b.HTML
+}
+
+// nodesHTML is an outline as lists.
+func nodesHTML(nodes []author.Node) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<ul>")
+	for _, n := range nodes {
+		b.WriteString("<li>")
+		if n.Title != "" {
+			b.WriteString("<strong>" + template.HTMLEscapeString(n.Title) + "</strong> ")
+		}
+		b.WriteString(n.HTML + nodesHTML(n.Nodes) + "</li>")
+	}
+	b.WriteString("</ul>")
+	return b.String()
+}
+
+// limitMode is what becomes of a long short post.
+func (s *site) limitMode() string {
+	if s.LimitMode == "" {
+		return author.LimitWarn
+	}
+	return s.LimitMode
+}
+
+// other is the version that somebody else saved.
+func (s *site) other(post author.Post) *otherVersion {
+	return &otherVersion{
+		Base: post.Revision, Title: clean(post.Title, author.MaxTitle), Source: post.Source, HTML: s.lookOf(post.Content),
+		When: when(s.now(), post.UpdatedAt), Deleted: post.State == author.Deleted,
+	}
+}
+
+// undoOf is the bar that takes the last change of a post back, while that can be done,
+// and which post it is.
+func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *undoBar, done string) {
+	post, err := s.Posts.Get(ctx, user, id)
+	if err != nil {
+		return nil, ""
+	}
+	done = strconv.FormatInt(post.ID, 10) + " " + post.Key
+	if !post.UndoUntil.After(s.now()) {
+		return nil, done
+	}
+	bar = &undoBar{ID: post.ID, Words: didWords(did), Until: when(s.now(), post.UndoUntil)}
+	bar.Until.Text = post.UndoUntil.In(zone).Format("15:04:05")
+	if bar.Words == "" {
+		bar.Words = map[author.State]string{author.Published: "Published.", author.Deleted: "Deleted."}[post.State]
+	}
+	if bar.Words == "" {
+		bar.Words = "Changed."
+	}
+	if post.State == author.Published {
+		bar.Href = s.Posts.Path(post)
+	}
+	return bar, done
+}
+
+// didWords is what an address may say that was done; see said.
+func didWords(did string) string {
+	return map[string]string{
+		"published": "Published.", "changed": "The change is published.", "deleted": "Deleted.", "scheduled": "It is published by itself when its time comes.",
+		"back": "It is a draft again; readers do not see it any more.", "kept": "The draft is saved.",
+		"undone": "Taken back.", "dropped": "The unpublished change is thrown away.",
+	}[did]
+}
+
+// replyTo is an item of the river of who is signed in, as something to answer.
+func (s *site) replyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
+	if s.River == nil {
+		return author.Reply{}, fault.New(fault.NotFound, "No feeds are read here, so there is nothing to answer.")
+	}
+	reader := user
+	if s.ReaderOf != nil {
+		reader = s.ReaderOf(user)
+	}
+	list, err := s.River.Items(ctx, river.ItemQuery{Reader: reader, IDs: []int64{id}, Limit: 1})
+	if err != nil {
+		return author.Reply{}, err
+	}
+	if len(list) == 0 {
+		return author.Reply{}, fault.New(fault.NotFound, "The item that was to be answered is not in your river any more.")
+	}
+	e := list[0]
+	p := s.post(&e, showing{now: s.now(), zone: time.UTC, root: "/river", own: true})
+	to := author.Reply{URL: p.Href, GUID: clean(e.GUID, 2000), Feed: clean(e.Source.URL, 2048), Title: p.Title}
+	if e.Source.Private { // its address is nobody else's business, and may have a secret in it
+		to.Feed = ""
+	}
+	if to.URL == "" {
+		to.URL = to.GUID
+	}
+	if to.Title == "" {
+		to.Title = clean(e.Text, 100)
+	}
+	to.Title = clean(strings.TrimPrefix(to.Title+" · "+p.Feed, " · "), 250)
+	return to, nil
+}
+
+// zoneWords names a distance from UTC.
+func zoneWords(offset string) string {
+	n, err := strconv.Atoi(offset)
+	if err != nil || n == 0 {
+		return "UTC"
+	}
+	sign := "+"
+	if n < 0 {
+		sign, n = "−", -n
+	}
+	return "UTC" + sign + time.Unix(int64(n)*60, 0).UTC().Format("15:04")
+}
+
+// loginAt is where one signs in to go on with what the request was for.
+func loginAt(path string) string { return "/login?next=" + url.QueryEscape(path) }
+
+// writing reports that who sent the request writes here.
+func (s *site) writing(r *http.Request) bool { return s.Posts != nil && s.visitor(r).User != "" }

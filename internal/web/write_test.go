@@ -1,0 +1,481 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// body is the value of a field of the page's form.
+func (x *study) field(doc *html.Node, name string) string {
+	x.Helper()
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode || attr(n, "name") != name {
+			continue
+		}
+		if n.Data == "textarea" {
+			if n.FirstChild == nil {
+				return ""
+			}
+			return n.FirstChild.Data
+		}
+		return attr(n, "value")
+	}
+	return ""
+}
+
+// lead is where an answer leads to.
+func (x *study) leads(rec *httptest.ResponseRecorder) *url.URL {
+	x.Helper()
+	u, err := url.Parse(rec.Header().Get("Location"))
+	if rec.Code != http.StatusSeeOther || err != nil {
+		x.Fatalf("%d to %q: %s", rec.Code, rec.Header().Get("Location"), text(check(x.T, rec)))
+	}
+	return u
+}
+
+// ask is what the script sends and is told.
+func (x *study) ask(path string, fields ...string) (a answer, status int) {
+	x.Helper()
+	rec := x.send(path, fields...)
+	if err := json.Unmarshal(rec.Body.Bytes(), &a); err != nil {
+		x.Fatalf("%s: %d %s", path, rec.Code, rec.Body)
+	}
+	return a, rec.Code
+}
+
+// parcel is a form with a file.
+func (x *study) parcel(path, name, contentType string, content []byte, fields ...string) *httptest.ResponseRecorder {
+	x.Helper()
+	var b bytes.Buffer
+	m := multipart.NewWriter(&b)
+	for i := 0; i+1 < len(fields); i += 2 {
+		if err := m.WriteField(fields[i], fields[i+1]); err != nil {
+			x.Fatal(err)
+		}
+	}
+	if name != "" {
+		p, err := m.CreatePart(textproto.MIMEHeader{"Content-Disposition": {fmt.Sprintf(`form-data; name="upload"; filename=%q`, name)}, "Content-Type": {contentType}})
+		if err != nil {
+			x.Fatal(err)
+		}
+		_, _ = p.Write(content)
+	}
+	_ = m.Close()
+	r := httptest.NewRequest("POST", path, &b)
+	r.Header.Set("Content-Type", m.FormDataContentType())
+	return x.do(r)
+}
+
+func (x *study) post(user string, id int64) author.Post {
+	x.Helper()
+	p, err := x.desk.Get(x.Context(), user, id)
+	if err != nil {
+		x.Fatal(err)
+	}
+	return p
+}
+
+func TestWritingNeedsASessionAndComesBackToThePage(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t)
+	for _, path := range []string{"/write", "/write?reply=3", "/write/posts", "/write/1", "/account/author"} {
+		if got := x.leads(x.open(path)); got.Path != "/login" || got.Query().Get("next") != path {
+			t.Errorf("%s leads to %s", path, got)
+		}
+	}
+	for _, path := range []string{"/write/draft", "/write/preview", "/write/media", "/write/file"} {
+		a, status := x.ask(path, "source", "x")
+		if status != 401 || a.OK || a.Login != "/login?next=%2Fwrite" || !strings.Contains(a.Error, "signed out") {
+			t.Errorf("%s: %d %+v", path, status, a)
+		}
+	}
+	if len(x.shelf.posts) != 0 {
+		t.Error("a stranger wrote")
+	}
+}
+
+func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	doc := check(t, x.open("/write"))
+	key := x.field(doc, "key")
+	if key == "" || x.field(doc, "writer") != "alice" || text(find(doc, "", "count")[0]) != "140" {
+		t.Errorf("key %q, count %q", key, text(find(doc, "", "count")[0]))
+	}
+	send := func() *url.URL {
+		return x.leads(x.send("/write", "do", "publish", "key", key, "writer", "alice", "source", "Hello *world*\r\nagain"))
+	}
+	to := send()
+	p := x.post("alice", 1)
+	if p.State != author.Published || p.Source != "Hello *world*\nagain" || !strings.Contains(p.HTML, "<em>world</em>") {
+		t.Errorf("published %+v", p)
+	}
+	if to.String() != "/write?did=published&done=1" {
+		t.Errorf("leads to %s", to)
+	}
+	if again := send(); again.String() != to.String() || len(x.shelf.posts) != 1 || x.shelf.writes != 1 {
+		t.Errorf("sent twice it is %d posts in %d writes", len(x.shelf.posts), x.shelf.writes)
+	}
+	doc = check(t, x.open(to.String()))
+	bar := find(doc, "div", "undo")
+	if len(bar) != 1 || !strings.Contains(text(bar[0]), "Published. See it Undo until") || attr(find(bar[0], "form", "")[0], "action") != "/write/1/undo" {
+		t.Fatalf("the bar is %v", bar)
+	}
+	if x.field(doc, "source") != "" || x.field(doc, "key") == key || attr(find(doc, "form", "writing")[0], "data-done") != "1 "+key {
+		t.Error("the sheet after it is not a fresh one")
+	}
+	x.leads(x.send("/write/1/undo"))
+	if p := x.post("alice", 1); p.State != author.Draft || p.Source == "" {
+		t.Errorf("taken back it is %+v", p)
+	}
+	x.fake.now = x.fake.now.Add(2 * time.Minute)
+	if rec := x.send("/write/1/undo"); rec.Code != 409 || !strings.Contains(text(check(t, rec)), "nothing to take back") {
+		t.Errorf("later: %d", rec.Code)
+	}
+}
+
+func TestEverythingOfAPostComesBackOnItsPage(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	x.leads(x.send("/write", "do", "publish", "key", "k", "title", "A <b>walk</b>", "source", "Text", "link", "https://a.example/?a=1&b=2",
+		"categories", "Walks, birds , Walks", "reply", "https://b.example/post", "reply-of", "https://b.example/post", "reply-guid", "urn:x", "reply-title", "That",
+		"language", "de-CH", "file", "https://c.example/x.mp3", "file-type", "audio/mpeg", "file-length", "77", "file-alt", "A song",
+		"file", "https://c.example/y.mp3", "file-type", "audio/mpeg", "file-length", "1", "file-alt", "", "file-drop", "https://c.example/y.mp3",
+		"when", "2026-11-20T10:30", "offset", "60", "outline", `[{"text":"One","nodes":[{"text":"Two"}]}]`))
+	p := x.post("alice", 1)
+	want := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
+	if !p.PublishedAt.Equal(want) || fmt.Sprint(p.Categories) != "[Walks birds]" || p.Reply == nil || p.Reply.GUID != "urn:x" || len(p.Enclosures) != 1 || p.Enclosures[0].Alt != "A song" ||
+		p.Language != "de-CH" || len(p.Outline) != 1 || p.Outline[0].Nodes[0].Text != "Two" || p.Title != "A <b>walk</b>" {
+		t.Errorf("it is %+v", p)
+	}
+	doc := check(t, x.open("/write/1"))
+	for name, want := range map[string]string{
+		"title": "A <b>walk</b>", "source": "Text", "link": "https://a.example/?a=1&b=2", "categories": "Walks, birds", "reply": "https://b.example/post",
+		"reply-guid": "urn:x", "language": "de-CH", "file": "https://c.example/x.mp3", "file-length": "77", "file-alt": "A song", "when": "2026-11-20T09:30", "base": "1", "id": "1",
+	} {
+		if got := x.field(doc, name); strings.TrimSpace(got) != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	// Saved again without a change of its date it has the same one, to the second.
+	x.leads(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "Other", "when", "2026-11-20T09:30", "was", "2026-11-20T09:30"))
+	if p := x.post("alice", 1); !p.PublishedAt.Equal(want) || p.Source != "Other" || p.Revision != 2 {
+		t.Errorf("changed it is %+v", p)
+	}
+}
+
+func TestWhatIsWrongStandsBesideItsFieldAndAllElseSurvives(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	long := strings.Repeat("y", author.MaxSource+1)
+	for _, c := range []struct{ field, value, at, words string }{
+		{"title", strings.Repeat("x", 301), "w-title-wrong", "has 301 characters"},
+		{"link", "javascript:alert(1)", "w-link-wrong", "must begin with http"},
+		{"link", "ftp://a.example/", "w-link-wrong", "must begin with http"},
+		{"categories", "good, !!!", "w-categories-wrong", "needs a letter or a digit"},
+		{"reply", "javascript:alert(1)", "w-reply-wrong", "must begin with http"},
+		{"language", "english please", "w-language-wrong", "is no language"},
+		{"when", "tomorrow", "w-when-wrong", "is no date and time"},
+		{"source", long, "w-source-wrong", "at most 262144"},
+		{"file-url", "ftp://a.example/x.mp3", "w-files-wrong", "must begin with http"},
+	} {
+		fields := []string{"do", "publish", "key", "k", c.field, c.value}
+		if c.field != "source" {
+			fields = append(fields, "source", "Kept <script>")
+		}
+		rec := x.send("/write", fields...)
+		doc := check(t, rec)
+		var beside string
+		for n := range doc.Descendants() {
+			if attr(n, "id") == c.at {
+				beside = text(n)
+			}
+		}
+		if rec.Code != 400 || !strings.Contains(beside, c.words) {
+			t.Errorf("%s=%.20q: %d, beside it stands %q", c.field, c.value, rec.Code, beside)
+		}
+		if got := x.field(doc, "source"); c.field != "source" && strings.TrimSpace(got) != "Kept <script>" || c.field == "source" && len(got) < len(long) {
+			t.Errorf("%s: the text is %.60q", c.field, got)
+		}
+		if got := x.field(doc, c.field); c.field != "file-url" && strings.TrimSpace(got) != strings.TrimSpace(c.value) {
+			t.Errorf("%s came back as %.60q", c.field, got)
+		}
+	}
+	if len(x.shelf.posts) != 0 {
+		t.Errorf("%d posts were made", len(x.shelf.posts))
+	}
+	if rec := x.send("/write", "do", "publish", "key", "k"); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "There is nothing in the post yet") {
+		t.Errorf("an empty sheet: %d", rec.Code)
+	}
+}
+
+func TestALongShortPostIsWarnedOfOrStopped(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	long := strings.Repeat("word ", 30)
+	if doc := check(t, x.send("/write", "do", "preview", "source", long)); !strings.Contains(text(find(doc, "", "count")[0]), "9 over 140") || !strings.Contains(text(find(doc, "section", "look")[0]), "word word") {
+		t.Errorf("the count is %q", text(find(doc, "", "count")[0]))
+	}
+	x.leads(x.send("/write", "do", "publish", "key", "k1", "source", long))
+	x.desk.LimitMode, x.LimitMode = author.LimitStop, author.LimitStop
+	if rec := x.send("/write", "do", "publish", "key", "k2", "source", long); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "Shorten it, or give it a title") {
+		t.Errorf("stopped: %d", rec.Code)
+	}
+	x.leads(x.send("/write", "do", "publish", "key", "k3", "source", long, "title", "With a title"))
+	x.desk.LimitMode, x.LimitMode = author.LimitOff, author.LimitOff
+	if doc := check(t, x.send("/write", "do", "preview", "source", long)); text(find(doc, "", "count")[0]) != "" {
+		t.Errorf("nothing is counted, but the page says %q", text(find(doc, "", "count")[0]))
+	}
+}
+
+func TestADraftSavesItselfOnceWhateverIsSentTwice(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	first, _ := x.ask("/write/draft", "key", "page-1", "writer", "alice", "source", "One")
+	again, _ := x.ask("/write/draft", "key", "page-1", "writer", "alice", "source", "One")
+	if !first.OK || !reflect.DeepEqual(first, again) || first.ID != 1 || first.Base != 1 || first.Path != "/write/1" {
+		t.Errorf("first %+v, again %+v", first, again)
+	}
+	// The first answer was lost, and more was typed since.
+	more, _ := x.ask("/write/draft", "key", "page-1", "writer", "alice", "source", "One two")
+	if more.ID != 1 || more.Base != 2 || x.post("alice", 1).Source != "One two" {
+		t.Errorf("more %+v", more)
+	}
+	next, _ := x.ask("/write/draft", "id", "1", "base", "2", "key", "page-1", "writer", "alice", "source", "Three")
+	if next.Base != 3 || x.post("alice", 1).State != author.Draft || !x.post("alice", 1).UndoUntil.IsZero() {
+		t.Errorf("next %+v", next)
+	}
+	if late, status := x.ask("/write/draft", "id", "1", "base", "2", "writer", "alice", "source", "Late"); status != 409 || !late.Conflict || x.post("alice", 1).Source != "Three" {
+		t.Errorf("an old one: %d %+v", status, late)
+	}
+	if empty, _ := x.ask("/write/draft", "key", "page-9", "writer", "alice", "source", "  "); !empty.OK || empty.ID != 0 || len(x.shelf.posts) != 1 {
+		t.Errorf("nothing was saved as %+v", empty)
+	}
+	if other, status := x.ask("/write/draft", "key", "page-1", "writer", "bob", "source", "Bob's"); status != 403 || !strings.Contains(other.Error, "begun as bob") {
+		t.Errorf("another's: %d %+v", status, other)
+	}
+}
+
+func TestAChangeOfAPublishedPostStaysUnseenUntilItIsPublished(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	x.write("alice", author.Published, author.Content{Source: "As it is"})
+	a, _ := x.ask("/write/draft", "id", "1", "base", "1", "writer", "alice", "source", "As it shall be")
+	if !a.OK || a.ID != 1 || a.Base != 1 || a.Copy != 2 || x.post("alice", 1).Source != "As it is" || x.post("alice", 2).State != author.Draft {
+		t.Fatalf("%+v; %q", a, x.post("alice", 1).Source)
+	}
+	b, _ := x.ask("/write/draft", "id", "1", "base", "1", "copy", "2", "copybase", fmt.Sprint(a.CopyBase), "writer", "alice", "source", "As it will be")
+	if b.Copy != 2 || b.CopyBase != a.CopyBase+1 {
+		t.Errorf("the second time %+v", b)
+	}
+	doc := check(t, x.open("/write/1"))
+	if strings.TrimSpace(x.field(doc, "source")) != "As it will be" || x.field(doc, "base") != "1" || x.field(doc, "copy") != "2" || !strings.Contains(text(doc), "a change that they do not see yet") {
+		t.Errorf("the page has %q", x.field(doc, "source"))
+	}
+	if to := x.leads(x.open("/write/2")); to.Path != "/write/1" {
+		t.Errorf("the draft leads to %s", to)
+	}
+	if list := text(check(t, x.open("/write/posts"))); !strings.Contains(list, "change that is not published") {
+		t.Errorf("the list says %s", list)
+	}
+	x.leads(x.send("/write", "do", "publish", "id", "1", "base", "1", "copy", "2", "copybase", "2", "writer", "alice", "source", "As it will be"))
+	if p, c := x.post("alice", 1), x.post("alice", 2); p.Source != "As it will be" || p.State != author.Published || c.State != author.Deleted {
+		t.Errorf("published %+v, the draft is %s", p, c.State)
+	}
+	// Another change is another draft, and can be thrown away.
+	c, _ := x.ask("/write/draft", "id", "1", "base", "2", "writer", "alice", "source", "Rather not")
+	x.leads(x.send("/write", "do", "drop", "id", "1", "base", "2", "copy", fmt.Sprint(c.Copy), "writer", "alice", "source", "Rather not"))
+	if p, c := x.post("alice", 1), x.post("alice", c.Copy); p.Source != "As it will be" || c.State != author.Deleted {
+		t.Errorf("thrown away: %q, %s", p.Source, c.State)
+	}
+}
+
+func TestTwoTabsSeeBothVersionsAndLoseNeither(t *testing.T) {
+	t.Parallel()
+	for _, state := range []author.State{author.Draft, author.Published} {
+		x := newStudy(t).as("alice")
+		x.write("alice", state, author.Content{Source: "Before"})
+		x.leads(x.send("/write", "do", map[author.State]string{author.Draft: "draft", author.Published: "publish"}[state], "id", "1", "base", "1", "writer", "alice", "source", "The first tab"))
+		rec := x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "title", "Mine", "source", "The second tab", "categories", "kept")
+		doc := check(t, rec)
+		theirs := find(doc, "section", "theirs")
+		if rec.Code != 409 || len(theirs) != 1 || !strings.Contains(text(theirs[0]), "The first tab") || strings.TrimSpace(x.field(doc, "source")) != "The second tab" || x.field(doc, "categories") != "kept" {
+			t.Fatalf("%s: %d %s", state, rec.Code, text(doc))
+		}
+		if x.post("alice", 1).Source != "The first tab" {
+			t.Errorf("%s: it was overwritten", state)
+		}
+		x.leads(x.send("/write", "do", "publish", "id", "1", "base", x.field(doc, "base"), "writer", "alice", "title", "Mine", "source", "The second tab"))
+		if p := x.post("alice", 1); p.Source != "The second tab" || p.State != author.Published {
+			t.Errorf("%s: kept mine, it is %+v", state, p)
+		}
+		if to := x.leads(x.send("/write", "do", "theirs", "id", "1", "base", "1", "writer", "alice", "source", "The third")); to.Path != "/write/1" || x.post("alice", 1).Source != "The second tab" {
+			t.Errorf("%s: taking the other leads to %s", state, to)
+		}
+	}
+}
+
+func TestASessionThatEndsWhileWritingLosesNothing(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	x.write("alice", author.Draft, author.Content{Source: "Before"})
+	x.cookie = ""
+	fields := []string{"do", "publish", "id", "1", "base", "1", "writer", "alice", "title", "Kept", "source", "All that was typed", "categories", "a, b"}
+	rec := x.send("/write", fields...)
+	doc := check(t, rec)
+	if rec.Code != 401 || strings.TrimSpace(x.field(doc, "source")) != "All that was typed" || x.field(doc, "name") != "alice" || rec.Header().Get("Cache-Control") != "no-store" {
+		t.Fatalf("%d %s", rec.Code, text(doc))
+	}
+	rec = x.send("/write", append(fields, "name", "alice", "password", "wrong horse")...)
+	if doc := check(t, rec); rec.Code != 403 || x.field(doc, "title") != "Kept" || x.field(doc, "password") != "" {
+		t.Errorf("a wrong password: %d", rec.Code)
+	}
+	rec = x.send("/write", append(fields, "name", "alice", "password", "correct horse")...)
+	doc = check(t, rec)
+	if rec.Code != 200 || len(rec.Result().Cookies()) == 0 || x.field(doc, "id") != "1" || strings.TrimSpace(x.field(doc, "source")) != "All that was typed" || !strings.Contains(text(doc), "nothing is lost") {
+		t.Errorf("signed in again: %d %s", rec.Code, text(doc))
+	}
+	if p := x.post("alice", 1); p.Source != "Before" {
+		t.Errorf("it was saved as %q", p.Source)
+	}
+	// Somebody else cannot go on with it in the name of alice.
+	rec = x.send("/write", append(fields, "name", "bob", "password", "battery staple")...)
+	if doc := check(t, rec); x.field(doc, "id") != "0" || x.field(doc, "writer") != "bob" || strings.TrimSpace(x.field(doc, "source")) != "All that was typed" {
+		t.Errorf("as bob the form has post %s of %s", x.field(doc, "id"), x.field(doc, "writer"))
+	}
+}
+
+func TestAPostWaitsForItsTime(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	at := x.fake.now.Add(3 * time.Hour)
+	to := x.leads(x.send("/write", "do", "publish", "key", "k", "source", "Later", "when", at.Add(time.Hour).Format(minuteForm), "offset", "60"))
+	p := x.post("alice", 1)
+	if p.State != author.Scheduled || !p.DueAt.Equal(at.Truncate(time.Minute)) || to.Query().Get("did") != "scheduled" {
+		t.Errorf("%+v; %s", p, to)
+	}
+	doc := check(t, x.open("/write/1"))
+	if x.field(doc, "when") != at.Format(minuteForm) {
+		t.Errorf("the page has %q", x.field(doc, "when"))
+	}
+	// A change that is only kept does not go out by itself.
+	x.ask("/write/draft", "id", "1", "base", "1", "writer", "alice", "source", "Half a")
+	if x.post("alice", 1).Source != "Later" {
+		t.Error("half a change would be published")
+	}
+	x.leads(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "Later still", "when", at.Format(minuteForm), "was", at.Format(minuteForm)))
+	if p := x.post("alice", 1); p.State != author.Scheduled || p.Source != "Later still" {
+		t.Errorf("saved it is %+v", p)
+	}
+	x.leads(x.send("/write", "do", "now", "id", "1", "base", "2", "writer", "alice", "source", "Now", "when", at.Format(minuteForm), "was", at.Format(minuteForm)))
+	if p := x.post("alice", 1); p.State != author.Published || p.PublishedAt.Sub(x.fake.now) > time.Second {
+		t.Errorf("now it is %+v", p)
+	}
+}
+
+func TestFilesAreKeptAndLyingOnesAreNot(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	png := []byte("\x89PNG\r\n\x1a\nrest")
+	rec := x.parcel("/write", "C:\\pictures\\cat.png", "image/png", png, "do", "file", "source", "A cat", "writer", "alice")
+	doc := check(t, rec)
+	path := x.field(doc, "file")
+	if rec.Code != 200 || !strings.HasPrefix(path, "/alice/media/") || !strings.HasSuffix(path, "/cat.png") || len(x.drawer.files) != 1 || strings.TrimSpace(x.field(doc, "source")) != "A cat" {
+		t.Errorf("%d, the file is %q", rec.Code, path)
+	}
+	rec = x.parcel("/write", "dog.png", "image/png", []byte("MZ not a dog"), "do", "publish", "source", "A dog", "writer", "alice", "key", "k")
+	if doc := check(t, rec); rec.Code != 400 || !strings.Contains(text(doc), "called a picture, but it is none") || strings.TrimSpace(x.field(doc, "source")) != "A dog" || len(x.shelf.posts) != 0 {
+		t.Errorf("a lie: %d", rec.Code)
+	}
+	if a := x.parcel("/write/media", "cat.png", "image/png", png); !strings.Contains(a.Body.String(), `"ok":true`) || !strings.Contains(a.Body.String(), path) {
+		t.Errorf("by the script: %s", a.Body)
+	}
+	if a := x.parcel("/write/media", "dog.png", "image/png", []byte("MZ")); a.Code != 400 || !strings.Contains(a.Body.String(), "but it is none") {
+		t.Errorf("a lie by the script: %d %s", a.Code, a.Body)
+	}
+	if a, _ := x.ask("/write/file", "file-url", "https://a.example/show.mp3"); a.File == nil || a.File.Type != "audio/mpeg" || a.File.Size != "12.3 MB" {
+		t.Errorf("elsewhere: %+v", a)
+	}
+	x.cookie = ""
+	if rec := x.parcel("/write", "cat.png", "image/png", png, "source", "typed"); rec.Code != 401 || len(x.drawer.files) != 1 || !strings.Contains(text(check(t, rec)), "Choose it again") {
+		t.Errorf("of nobody: %d", rec.Code)
+	}
+}
+
+func TestThePreviewIsSafeAndExact(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	a, _ := x.ask("/write/preview", "look", "1", "source", "**Hi** <script>alert(1)</script><img src=x onerror=alert(1)> ![a](/alice/media/0123456789abcdef/a.png) [x](javascript:alert(1))")
+	if got := string(a.HTML); !strings.Contains(got, "<strong>Hi</strong>") || strings.Contains(got, "script") || strings.Contains(got, "onerror") || !strings.Contains(got, `src="/alice/media/0123456789abcdef/a.png"`) {
+		t.Errorf("it looks like %s", got)
+	}
+	if b, _ := x.ask("/write/preview", "source", "**Hi**"); b.Characters != 2 || b.Limit != 140 || b.HTML != "" {
+		t.Errorf("it counts %+v", b)
+	}
+}
+
+func TestCategoriesThatWereUsedAreOffered(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	x.write("alice", author.Published, author.Content{Source: "1", Categories: []string{"Walks", "Birds"}})
+	x.write("alice", author.Published, author.Content{Source: "2", Categories: []string{"Walks", "Water"}})
+	x.write("bob", author.Published, author.Content{Source: "3", Categories: []string{"Wine"}})
+	var a answer
+	if err := json.Unmarshal(x.open("/write/categories?prefix=W").Body.Bytes(), &a); err != nil || fmt.Sprint(a.Categories) != "[{Walks 2} {Water 1}]" {
+		t.Errorf("%v %v", a.Categories, err)
+	}
+}
+
+func TestWhatCannotBeSavedNowIsSaidAndComesBack(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	x.shelf.fail = fault.New(fault.Unavailable, "The store is away for a moment.")
+	if rec := x.send("/write", "do", "draft", "key", "k", "writer", "alice", "source", "Typed"); rec.Code != 503 {
+		t.Errorf("%d", rec.Code)
+	}
+	if a, status := x.ask("/write/draft", "key", "k", "writer", "alice", "source", "Typed"); status != 503 || a.OK || !strings.Contains(a.Error, "away") {
+		t.Errorf("%d %+v", status, a)
+	}
+}
+
+func FuzzSheetOfForm(f *testing.F) {
+	f.Add("source=Hello&title=T&categories=a,b&when=2026-01-01T10:00&offset=60")
+	f.Add("file=a&file=b&file-drop=a&file-length=x&reply=javascript:1&outline=[{}]")
+	f.Add("id=-1&base=99999999999999999999&source=%ff%00\r\n")
+	f.Fuzz(func(t *testing.T, query string) {
+		v, err := url.ParseQuery(query)
+		if err != nil {
+			return
+		}
+		s := sheetOfForm(v, "alice")
+		var c author.Content
+		if s.apply(&c) != nil {
+			return
+		}
+		_, _ = s.moment() // it must not panic
+		if s.ID < 0 || s.Base < 0 || len(c.Enclosures) > len(v["file"]) {
+			t.Errorf("%+v", s)
+		}
+		var again sheet
+		again.fill(c)
+		var d author.Content
+		if err := again.apply(&d); err != nil || fmt.Sprint(c.Categories) != fmt.Sprint(d.Categories) || len(c.Enclosures) != len(d.Enclosures) {
+			t.Errorf("%+v became %+v: %v", c, d, err)
+		}
+	})
+}

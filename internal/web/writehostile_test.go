@@ -1,0 +1,83 @@
+package web
+
+import (
+	"io"
+	"mime/multipart"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"cloudburst/internal/author"
+)
+
+// A stranger's text is only given back: to make anything of it costs more than to send it.
+func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t)
+	made := 0
+	x.desk.Clean = func(s string) string {
+		made++
+		return s
+	}
+	rec := x.send("/write", "do", "preview", "source", strings.Repeat("*words* ", 100))
+	if rec.Code != 401 || made > 0 {
+		t.Errorf("%d, and HTML was made %d times", rec.Code, made)
+	}
+	if x.as("alice").send("/write", "do", "preview", "source", "*words*"); made == 0 {
+		t.Error("this test sees nothing")
+	}
+}
+
+// Each field takes many times the room of the sign that parts it from the next.
+func TestAFormOfSignsAloneIsRefused(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	r := httptest.NewRequest("POST", "/write", strings.NewReader("source=a"+strings.Repeat("&a", maxPieces)))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if rec := x.do(r); rec.Code != 400 {
+		t.Errorf("%d", rec.Code)
+	}
+	if posts, err := x.desk.List(t.Context(), author.PostQuery{User: "alice"}); err != nil || len(posts) > 0 {
+		t.Errorf("%v, %v", posts, err)
+	}
+}
+
+// A file of 4 GiB may come from everybody, but not many at a time: they would fill the disk.
+func TestOnlyOneFileOfAUserIsOnItsWayIn(t *testing.T) {
+	t.Parallel()
+	x := newVanTown(t, &van{})
+	body, send := io.Pipe()
+	form := multipart.NewWriter(send)
+	r := httptest.NewRequest("POST", "/account/import", body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	done := make(chan int)
+	go func() { done <- x.do(r).Code }()
+	part, err := form.CreateFormFile("file", "a.zip") // it returns when the server reads
+	if err == nil {
+		_, err = io.WriteString(part, strings.Repeat("x", 1<<20))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec := x.bring("/account/import", "b.zip", "PK"); rec.Code != 409 || !strings.Contains(rec.Body.String(), "on its way") {
+		t.Errorf("a second one: %d", rec.Code)
+	}
+	if err := form.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := send.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-done; code != 303 {
+		t.Errorf("the first one: %d", code)
+	}
+	var m moves
+	for i := range comingMoves {
+		if _, err := m.arrive(string(rune('a' + i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.arrive("z"); err == nil {
+		t.Error("there is room for any number of files")
+	}
+}

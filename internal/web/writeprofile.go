@@ -1,0 +1,130 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/announce"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+type profileView struct {
+	view
+	Mine    string
+	Said    string
+	Profile author.Profile
+	Tinted  bool   // the author's page has a colour of its own
+	Sinks   string // one a line
+	Files   bool
+	Kinds   []string // of sinks
+
+	TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, SinksWrong, AllWrong string
+}
+
+// profilePage is what an author says of himself.
+func (s *site) profilePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	w, err := s.Posts.Writer(r.Context(), session.User)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", Sinks: strings.Join(w.Sinks, "\n")}
+	if r.URL.Query().Get("done") == "saved" {
+		v.Said = "Saved. Your page and your feed say it now."
+	}
+	s.showProfile(rw, r, http.StatusOK, v)
+}
+
+func (s *site) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) {
+	v.view, v.Mine, v.Files, v.Kinds = s.view(r, "Your page", "/account"), "/account/author", s.Files != nil, announce.Kinds()
+	if v.Profile.Accent == "" {
+		v.Profile.Accent = "#0a6496"
+	}
+	s.render(rw, r, status, "profile", v)
+}
+
+// doProfile changes it.
+func (s *site) doProfile(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	got, err := s.readSent(rw, r, session.User)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	one := func(name string, limit int) string { return clean(strings.TrimSpace(got.fields.Get(name)), limit) }
+	v := profileView{Tinted: got.fields.Get("tinted") != "", Sinks: proseOf(got.fields.Get("sinks")), AvatarWrong: got.wrong}
+	v.Profile = author.Profile{
+		Title: one("title", 2000), Blurb: proseOf(strings.TrimSpace(got.fields.Get("blurb"))), Link: one("link", 4096), Language: one("language", 40),
+		Accent: one("accent", 40), Avatar: one("avatar", 4096), Theme: one("theme", 20),
+	}
+	if !v.Tinted {
+		v.Profile.Accent = ""
+	}
+	switch {
+	case len(got.files) > 0 && !strings.HasPrefix(got.files[0].Type, "image/"):
+		v.AvatarWrong = "That file is no picture: it is " + clean(got.files[0].Type, 60) + "."
+	case len(got.files) > 0:
+		v.Profile.Avatar = s.Files.Path(got.files[0])
+	case got.fields.Get("avatar-drop") != "":
+		v.Profile.Avatar = ""
+	}
+	v.Profile.Sinks, v.SinksWrong = sinkLines(v.Sinks)
+	if v.AvatarWrong+v.SinksWrong != "" {
+		s.showProfile(rw, r, http.StatusBadRequest, v)
+		return
+	}
+	_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error { *p = v.Profile; return nil }, "write")
+	if err != nil {
+		status, _ := statusOf(err)
+		s.note(r, err, status)
+		retryAfter(rw, err)
+		v.misfit(err)
+		s.showProfile(rw, r, status, v)
+		return
+	}
+	http.Redirect(rw, r, "/account/author?done=saved", http.StatusSeeOther)
+}
+
+// misfit puts what is wrong beside the field that it is about.
+func (v *profileView) misfit(err error) {
+	text := reason(err)
+	if fault.CodeOf(err) != fault.Invalid {
+		v.AllWrong = text
+		return
+	}
+	for begins, field := range map[string]*string{
+		"The title": &v.TitleWrong, "The text about you": &v.BlurbWrong, "The address of the page": &v.LinkWrong,
+		"The address of the picture": &v.AvatarWrong,
+	} {
+		if strings.HasPrefix(text, begins) {
+			*field = text
+			return
+		}
+	}
+	switch {
+	case strings.Contains(text, "is no language"):
+		v.LanguageWrong = text
+	case strings.Contains(text, "is no colour"):
+		v.AccentWrong = text
+	case strings.Contains(text, "servers to be told"):
+		v.SinksWrong = text
+	default:
+		v.AllWrong = text
+	}
+}
+
+// sinkLines are the servers that an author has told besides, one a line.
+func sinkLines(text string) (all []string, wrong string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		sink, err := announce.ParseSink(line)
+		if err != nil {
+			return nil, reason(err)
+		}
+		all = append(all, sink.String())
+	}
+	return all, ""
+}

@@ -1,0 +1,267 @@
+package micropub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// HTTPClient sends one request; *http.Client is one.
+type HTTPClient interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
+// Client writes at one endpoint in somebody's name. It is safe for concurrent use when
+// HTTP is. What a server refuses is an [*Error].
+type Client struct {
+	Endpoint string     // URL; it may have a query of its own
+	Token    string     // goes into the Authorization header
+	HTTP     HTTPClient // nil: a client of its own without a time limit: use the context
+}
+
+// Create makes a post and returns its address, which may be answered a little later only.
+func (c *Client) Create(ctx context.Context, r *Request) (string, error) {
+	out := *r
+	out.Action = Create
+	res, err := c.post(ctx, &out)
+	if err != nil {
+		return "", err
+	}
+	return location(res)
+}
+
+// Update changes a post and returns its address from then on.
+func (c *Client) Update(ctx context.Context, r *Request) (string, error) {
+	out := *r
+	out.Action = Update
+	return c.change(ctx, &out)
+}
+
+// Delete deletes a post.
+func (c *Client) Delete(ctx context.Context, url string) error {
+	_, err := c.change(ctx, &Request{Action: Delete, URL: url})
+	return err
+}
+
+// Undelete brings a post back and returns its address from then on.
+func (c *Client) Undelete(ctx context.Context, url string) (string, error) {
+	return c.change(ctx, &Request{Action: Undelete, URL: url})
+}
+
+func (c *Client) change(ctx context.Context, r *Request) (string, error) {
+	res, err := c.post(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if res.StatusCode == http.StatusCreated {
+		return location(res)
+	}
+	return r.URL, nil
+}
+
+// location is where the answer says that the post is.
+func location(res *http.Response) (string, error) {
+	at, err := res.Location()
+	if err != nil {
+		return "", fmt.Errorf("micropub: the server answered %d without a Location that can be read: %w", res.StatusCode, err)
+	}
+	return at.String(), nil
+}
+
+// post sends a request: as a form where it fits in one, because every server takes those.
+func (c *Client) post(ctx context.Context, r *Request) (*http.Response, error) {
+	if form, ok := r.Form(); ok {
+		return c.send(ctx, http.MethodPost, c.Endpoint, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), nil)
+	}
+	b, err := r.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return c.send(ctx, http.MethodPost, c.Endpoint, "application/json", bytes.NewReader(b), nil)
+}
+
+// Form is the request as a form; false: there is no form for it.
+func (r *Request) Form() (url.Values, bool) {
+	v := url.Values{}
+	switch r.Action {
+	case Delete, Undelete:
+		return url.Values{"action": {string(r.Action)}, "url": {r.URL}}, len(r.Commands) == 0
+	case Create, "":
+	default:
+		return nil, false
+	}
+	kind, ok := strings.CutPrefix(r.Type, "h-")
+	if r.Type == "" {
+		kind, ok = "entry", true
+	}
+	v.Set("h", kind)
+	for _, p := range []Properties{r.Properties, r.Commands} {
+		for name, values := range p {
+			field := name
+			if len(values) > 1 {
+				field += "[]"
+			}
+			for _, value := range values {
+				if value.Text == "" || !value.Equal(Text(value.Text)) || value.Alt != "" || value.HTML != "" {
+					return nil, false
+				}
+				v.Add(field, value.Text)
+			}
+			switch name {
+			case "h", "action", fieldToken:
+				return nil, false // that would be something else
+			}
+			if strings.HasSuffix(name, "[]") {
+				return nil, false
+			}
+		}
+	}
+	return v, ok
+}
+
+// Config asks what the server offers.
+func (c *Client) Config(ctx context.Context) (Config, error) {
+	var out Config
+	err := c.get(ctx, c.Endpoint, url.Values{"q": {"config"}}, &out)
+	return out, err
+}
+
+// Source asks for a post as it was written; properties, if any, are all that is wanted.
+func (c *Client) Source(ctx context.Context, at string, properties ...string) (Object, error) {
+	var out Object
+	v := ListQuery{Properties: properties}.values()
+	v.Set("q", "source")
+	v.Set("url", at)
+	err := c.get(ctx, c.Endpoint, v, &out)
+	return out, err
+}
+
+// Posts lists posts, of servers that have the extension for it.
+func (c *Client) Posts(ctx context.Context, q ListQuery) ([]Object, error) {
+	var out struct {
+		Items []Object `json:"items"`
+	}
+	v := q.values()
+	v.Set("q", "source")
+	err := c.get(ctx, c.Endpoint, v, &out)
+	return out.Items, err
+}
+
+// Categories lists those in whose names filter is found.
+func (c *Client) Categories(ctx context.Context, filter string) ([]string, error) {
+	var out struct {
+		Categories []string `json:"categories"`
+	}
+	v := url.Values{"q": {"category"}}
+	if filter != "" {
+		v.Set("filter", filter)
+	}
+	err := c.get(ctx, c.Endpoint, v, &out)
+	return out.Categories, err
+}
+
+// Upload sends a file to a media endpoint, as [Config] names it, and returns its address.
+func (c *Client) Upload(ctx context.Context, endpoint string, f *Upload) (string, error) {
+	r, w := io.Pipe()
+	form := multipart.NewWriter(w)
+	go func() {
+		head := textproto.MIMEHeader{}
+		head.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": f.Name}))
+		kind := f.Type
+		if kind == "" {
+			kind = "application/octet-stream"
+		}
+		head.Set("Content-Type", kind)
+		part, err := form.CreatePart(head)
+		if err == nil {
+			_, err = io.Copy(part, f.Reader)
+		}
+		if err == nil {
+			err = form.Close()
+		}
+		_ = w.CloseWithError(err) // always nil
+	}()
+	res, err := c.send(ctx, http.MethodPost, endpoint, form.FormDataContentType(), r, nil)
+	_ = r.Close() // always nil; ends the writing of what nobody reads
+	if err != nil {
+		return "", err
+	}
+	return location(res)
+}
+
+func (c *Client) get(ctx context.Context, endpoint string, query url.Values, out any) error {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return fmt.Errorf("micropub: %q is no address: %w", endpoint, err)
+	}
+	// The endpoint may have a query of its own.
+	all := u.Query()
+	for name, list := range query {
+		all[name] = list
+	}
+	u.RawQuery = all.Encode()
+	_, err = c.send(ctx, http.MethodGet, u.String(), "", nil, out)
+	return err
+}
+
+// send sends a request and reads its answer, into out if that is not nil.
+func (c *Client) send(ctx context.Context, method, target, kind string, body io.Reader, out any) (*http.Response, error) {
+	if !isToken(c.Token) {
+		return nil, errors.New("micropub: there is no token, or it has a character in it that no token has")
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("micropub: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.Token)
+	req.Header.Set("Accept", "application/json")
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	h := c.HTTP
+	if h == nil {
+		h = &http.Client{}
+	}
+	res, err := h.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("micropub: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("micropub: the answer did not arrive whole: %w", err)
+	}
+	if res.StatusCode/100 != 2 {
+		return nil, readError(res, answer)
+	}
+	if out == nil {
+		return res, nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return nil, fmt.Errorf("micropub: the answer cannot be read: %w", err)
+	}
+	return res, nil
+}
+
+func readError(res *http.Response, answer []byte) error {
+	e := &Error{Status: res.StatusCode}
+	var in errorJSON
+	if json.Unmarshal(answer, &in) == nil {
+		e.Code, e.Description, e.Scope = in.Error, in.Description, in.Scope
+	}
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
+		e.RetryAfter = time.Duration(s) * time.Second
+	}
+	return e
+}

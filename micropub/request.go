@@ -1,0 +1,366 @@
+package micropub
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// fieldToken is the form field that may carry the token.
+const fieldToken = "access_token"
+
+// Upload is a file in a request.
+type Upload struct {
+	Property string // photo, video …; "file" at a media endpoint
+	Name     string // that the program gave it; it may be anything
+	Type     string // media type, as the program says; "": it does not
+	// Token is what the form said before the file; "": nothing.
+	Token string
+	io.Reader
+}
+
+// Keep takes a file to its end and returns the address that stands for it.
+type Keep func(f *Upload) (url string, err error)
+
+// ReadRequest reads a request, whatever its form. token is what the form field
+// access_token held; that of the header is not looked at. keep takes the files, one after
+// the other, as they come; nil refuses them. Errors are an [*Error], or what keep or the
+// connection said.
+//
+// spec:micropub-2017#form
+// spec:micropub-2017#json
+func ReadRequest(r *http.Request, keep Keep) (req *Request, token string, err error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.Header.Get("Content-Type") == "" {
+		kind, err = "application/x-www-form-urlencoded", nil
+	}
+	switch {
+	case err != nil:
+	case kind == "application/json":
+		body, err := readAll(r.Body)
+		if err != nil {
+			return nil, "", err
+		}
+		req, err = ParseJSON(body)
+		return req, "", err
+	case kind == "application/x-www-form-urlencoded":
+		body, err := readAll(r.Body)
+		if err != nil {
+			return nil, "", err
+		}
+		values, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, "", invalid("The form cannot be read whole: %v.", err)
+		}
+		return ParseForm(values)
+	case kind == "multipart/form-data" && params["boundary"] != "":
+		values, err := readMultipart(multipart.NewReader(r.Body, params["boundary"]), keep)
+		if err != nil {
+			return nil, "", err
+		}
+		return ParseForm(values)
+	}
+	return nil, "", &Error{Status: http.StatusUnsupportedMediaType, Code: InvalidRequest,
+		Description: "The request is neither a form (application/x-www-form-urlencoded, multipart/form-data) nor application/json."}
+}
+
+// readAll reads a request without files.
+func readAll(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, MaxBody+1))
+	switch {
+	case err != nil:
+		return nil, &Error{Status: http.StatusBadRequest, Code: InvalidRequest, Description: "The request did not arrive whole."}
+	case len(b) > MaxBody:
+		return nil, tooLarge()
+	}
+	return b, nil
+}
+
+// readMultipart reads the fields of a form and hands its files out.
+func readMultipart(r *multipart.Reader, keep Keep) (url.Values, error) {
+	values := url.Values{}
+	size, files, fields := 0, 0, 0
+	for {
+		part, err := r.NextPart()
+		if errors.Is(err, io.EOF) {
+			return values, nil
+		}
+		if err != nil {
+			return nil, asRead(err)
+		}
+		name := part.FormName()
+		if fields++; fields > MaxFields {
+			return nil, invalid("The form has more than %d fields.", MaxFields)
+		}
+		if part.FileName() == "" {
+			b, err := io.ReadAll(io.LimitReader(part, int64(MaxBody-size+1)))
+			if err != nil {
+				return nil, asRead(err)
+			}
+			if size += len(b) + len(name); size > MaxBody {
+				return nil, tooLarge()
+			}
+			values.Add(name, string(b))
+			continue
+		}
+		if files++; files > MaxFiles {
+			return nil, invalid("The form has more than %d files.", MaxFiles)
+		}
+		at, err := keepPart(part, name, values.Get(fieldToken), keep)
+		if err != nil {
+			return nil, err
+		}
+		values.Add(name, at)
+	}
+}
+
+// asRead is an error while a form was read.
+func asRead(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return err
+	}
+	return invalid("The form did not arrive whole, or is no multipart form.")
+}
+
+func keepPart(part *multipart.Part, name, token string, keep Keep) (string, error) {
+	if keep == nil {
+		return "", invalid("No files are taken here; send them to the media endpoint.")
+	}
+	kind, _, err := mime.ParseMediaType(part.Header.Get("Content-Type"))
+	if err != nil || kind == "application/octet-stream" {
+		kind = "" // it does not know
+	}
+	return keep(&Upload{Property: strings.TrimSuffix(name, "[]"), Name: part.FileName(), Type: kind, Token: token, Reader: part})
+}
+
+// ParseForm reads a request that came as a form.
+//
+// spec:micropub-2017#form
+// spec:micropub-2017#form-arrays
+func ParseForm(values url.Values) (req *Request, token string, err error) {
+	req = &Request{Action: Create, Properties: Properties{}}
+	n := 0
+	for name, list := range values {
+		if n += len(list); n > MaxFields {
+			return nil, "", invalid("The form has more than %d fields.", MaxFields)
+		}
+		if !clean(name) || slices.ContainsFunc(list, func(s string) bool { return !clean(s) }) {
+			return nil, "", invalid("The field %q is no text in UTF-8.", clip(name, 60))
+		}
+	}
+	one := func(name string) string {
+		list := values[name]
+		if len(list) > 1 && err == nil {
+			err = invalid("The field %s may be there once.", name)
+		}
+		if len(list) == 0 {
+			return ""
+		}
+		return list[0]
+	}
+	token = one(fieldToken)
+	action := one("action")
+	// spec:micropub-2017#default-type
+	if req.Type = "h-entry"; one("h") != "" {
+		req.Type = "h-" + one("h")
+	}
+	if action == "" || action == string(Create) {
+		fillForm(req, values)
+	} else {
+		req.Action, req.URL, req.Type, req.Properties = Action(action), one("url"), "", nil
+	}
+	switch {
+	case err != nil:
+		return nil, "", err
+	case req.Action == Update:
+		return nil, "", invalid("An update has to be sent as JSON.")
+	}
+	return req, token, req.check()
+}
+
+// fillForm takes the fields of a form as properties.
+func fillForm(req *Request, values url.Values) {
+	for name, list := range values {
+		if name == "h" || name == "action" || name == fieldToken {
+			continue
+		}
+		name = strings.TrimSuffix(name, "[]")
+		for _, s := range list {
+			if s != "" || len(list) == 1 && name == "content" {
+				req.Properties[name] = append(req.Properties[name], Text(s))
+			}
+		}
+	}
+	req.split()
+}
+
+// requestJSON is a request on the wire.
+type requestJSON struct {
+	Type       json.RawMessage            `json:"type"`
+	Properties map[string]json.RawMessage `json:"properties"`
+	Action     *string                    `json:"action"`
+	URL        string                     `json:"url"`
+	Replace    map[string]json.RawMessage `json:"replace"`
+	Add        map[string]json.RawMessage `json:"add"`
+	Delete     json.RawMessage            `json:"delete"`
+}
+
+// ParseJSON reads a request that came as JSON.
+//
+// spec:micropub-2017#json
+func ParseJSON(b []byte) (*Request, error) {
+	if depth(b) > MaxDepth {
+		return nil, invalid("The JSON is deeper than %d objects and lists within each other.", MaxDepth)
+	}
+	var in requestJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			if e.Field == "" {
+				return nil, invalid("The JSON is of the wrong kind: it is no object, but %s.", e.Value)
+			}
+			return nil, invalid("%s is of the wrong kind: it is %s.", clip(e.Field, 60), e.Value)
+		}
+		return nil, malformed(err)
+	}
+	if !clean(in.URL) {
+		return nil, errNUL()
+	}
+	req, n := &Request{Action: Create, URL: in.URL}, 0
+	if in.Action != nil {
+		req.Action = Action(*in.Action)
+	}
+	var err error
+	switch req.Action {
+	case Create:
+		err = readCreate(req, &in, &n)
+	case Update:
+		err = readUpdate(req, &in, &n)
+	}
+	if err == nil && req.Action != Create {
+		err = readCommands(req, b, &n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return req, req.check()
+}
+
+func readCreate(req *Request, in *requestJSON, n *int) error {
+	req.URL = ""
+	types, err := readType(in.Type)
+	if err != nil {
+		return err
+	}
+	if req.Type = "h-entry"; len(types) > 0 {
+		req.Type = types[0]
+	}
+	if req.Properties, err = readProperties(in.Properties, "properties", n); err != nil {
+		return err
+	}
+	req.split()
+	return nil
+}
+
+// readUpdate reads what is to be changed. delete is a list of names, or the values of
+// each.
+//
+// spec:micropub-2017#update
+// spec:micropub-2017#update-remove
+func readUpdate(req *Request, in *requestJSON, n *int) (err error) {
+	if req.Replace, err = readProperties(in.Replace, "replace", n); err != nil {
+		return err
+	}
+	// An empty list takes the place of all values.
+	for name := range in.Replace {
+		if !req.Replace.Has(name) {
+			req.Replace[name] = []Value{}
+		}
+	}
+	if req.Add, err = readProperties(in.Add, "add", n); err != nil {
+		return err
+	}
+	b := bytes.TrimSpace(in.Delete)
+	switch {
+	case len(b) == 0 || string(b) == "null":
+	case b[0] == '[':
+		if json.Unmarshal(b, &req.RemoveAll) != nil {
+			return invalid("delete is a list of something else than names of properties.")
+		}
+	case b[0] == '{':
+		var in map[string]json.RawMessage
+		if err := json.Unmarshal(b, &in); err != nil {
+			return malformed(err)
+		}
+		req.Remove, err = readProperties(in, "delete", n)
+	default:
+		return invalid("delete is neither a list of properties nor an object with the values to delete.")
+	}
+	for _, p := range []Properties{req.Replace, req.Add, req.Remove} {
+		delete(p, fieldToken)
+	}
+	return err
+}
+
+// readCommands reads the commands that stand beside an action.
+func readCommands(req *Request, b []byte, n *int) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return malformed(err)
+	}
+	for name, raw := range all {
+		if !strings.HasPrefix(name, "mp-") {
+			continue
+		}
+		values, err := readValues(raw, name, n)
+		if err != nil {
+			return err
+		}
+		req.command(name, values)
+	}
+	return nil
+}
+
+// MarshalJSON writes the request as it is sent. There is no form for a request that removes
+// both values and whole properties.
+func (r *Request) MarshalJSON() ([]byte, error) {
+	if len(r.Remove) > 0 && len(r.RemoveAll) > 0 {
+		return nil, errors.New("micropub: values and whole properties cannot be removed by one request")
+	}
+	out := map[string]any{}
+	switch r.Action {
+	case Create, "":
+		kind := r.Type
+		if kind == "" {
+			kind = "h-entry"
+		}
+		all := Properties{}
+		for _, p := range []Properties{r.Properties, r.Commands} {
+			for name, values := range p {
+				all[name] = values
+			}
+		}
+		out["type"], out["properties"] = []string{kind}, all
+		return plain(out)
+	case Update:
+		for name, p := range map[string]Properties{"replace": r.Replace, "add": r.Add, "delete": r.Remove} {
+			if len(p) > 0 {
+				out[name] = p
+			}
+		}
+		if len(r.RemoveAll) > 0 {
+			out["delete"] = r.RemoveAll
+		}
+	}
+	for name, values := range r.Commands {
+		out[name] = values
+	}
+	out["action"], out["url"] = r.Action, r.URL
+	return plain(out)
+}
