@@ -35,6 +35,9 @@ func (r *runner) settleIn(ctx context.Context) error {
 		}
 		r.owners = append(r.owners, owner{name, password})
 	}
+	if _, err := r.command(ctx, "user", "add", poet, "--password-file", file); err != nil {
+		return err
+	}
 	token, err := r.command(ctx, "user", "token", "ann", "--scope", "create,update")
 	if err != nil {
 		return err

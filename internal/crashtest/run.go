@@ -68,16 +68,17 @@ type Report struct {
 	Rendered int // of them in another form than they were saved in
 	LetIn    int // headers that opened a private feed
 	Replayed int // of them refused after a death, while they were fresh
+	Posts    int // acknowledged changes of posts
 }
 
 func (r Report) String() string {
 	return fmt.Sprintf("%d deaths, %d registrations, %d by CNWS, %d cancels and %d pings (%d pending, %d by WebSub, %d of sites, %d of them listed) acknowledged, "+
 		"%d WebSub requests acknowledged, %d confirmed, %d declined, %d denied, %d ended, %d subscriptions live, %d notifications (%d refused, %d slow), "+
 		"%d contents (%d signed, %d of a version again), %d duplicates, "+
-		"%d saves acknowledged, %d documents served (%d rendered), %d headers let in, %d of them refused after a death, %d promises broken",
+		"%d saves acknowledged, %d documents served (%d rendered), %d headers let in, %d of them refused after a death, %d changes of posts acknowledged, %d promises broken",
 		r.Deaths, r.Registered, r.CNWS, r.Cancelled, r.Pings, r.Pending, r.Published, r.Sites, r.Listed,
 		r.Requests, r.Confirmed, r.Declined, r.Denied, r.Ended, r.Live, r.Notifications, r.Refused, r.Slow,
-		r.Contents, r.Signed, r.Again, r.Duplicates, r.Saved, r.Served, r.Rendered, r.LetIn, r.Replayed, len(r.Broken))
+		r.Contents, r.Signed, r.Again, r.Duplicates, r.Saved, r.Served, r.Rendered, r.LetIn, r.Replayed, r.Posts, len(r.Broken))
 }
 
 type runner struct {
@@ -92,6 +93,7 @@ type runner struct {
 	reader    owner   // of the private feed of the first of them
 	strangers *http.Client
 	fresh     []owner // whose feeds nobody has read since the last death
+	posts     *writing
 
 	mu     sync.Mutex
 	base   string // public address of the living process; "" while none lives
@@ -133,6 +135,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	defer r.feeds.srv.Close()
+	if r.posts, err = newWriting(); err != nil {
+		return Report{}, err
+	}
+	defer r.posts.follow.Close()
 	for _, host := range []string{"127.0.0.1", "127.0.0.2"} {
 		s, err := newSubscribers(host, r.history, r.rng)
 		if err != nil {
@@ -156,6 +162,9 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	}
 	for range writers {
 		group.Go(func() { r.writerLoop(clients) })
+	}
+	for n := range pens {
+		group.Go(func() { r.penLoop(clients, n) })
 	}
 	for i := range r.Cycles {
 		p, err := r.start(ctx)
@@ -183,13 +192,14 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		}
 		r.Log(fmt.Sprintf("cycle %d of %d: killed", i+1, r.Cycles))
 	}
-	there, endless, err := r.end(ctx, func() { stop(); group.Wait() })
+	there, more, err := r.end(ctx, func() { stop(); group.Wait() })
 	if err != nil {
 		return r.report, err
 	}
 	broken, counted := r.history.check(there)
-	counted.Broken = append(broken, endless...)
+	counted.Broken = append(broken, more...)
 	own := &r.report
+	counted.Posts = r.posts.acks
 	counted.Registered, counted.Cancelled, counted.CNWS = own.Registered, own.Cancelled, own.CNWS
 	counted.Served, counted.Rendered, counted.LetIn, counted.Replayed = own.Served, own.Rendered, own.LetIn, own.Replayed
 	counted.Requests, counted.Sites, counted.Listed, counted.Published = own.Requests, own.Sites, own.Listed, own.Published
@@ -199,7 +209,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 // end lets one more process do what is left to do, and another one that has nothing
 // to do. It returns what the program says it has; stop
 // ends the clients.
-func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, endless []string, err error) {
+func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, more []string, err error) {
 	p, err := r.start(ctx)
 	if err != nil {
 		stop()
@@ -240,11 +250,15 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, e
 		return nil, nil, err
 	}
 	r.readKept(r.where())
+	broken, err := r.checkPosts(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	if !settled {
-		endless = []string{fmt.Sprintf("no end: there was still work after %s, with everybody well", r.Settle)}
+		broken = append(broken, fmt.Sprintf("no end: there was still work after %s, with everybody well", r.Settle))
 	}
 	there, err = r.export(ctx)
-	return there, endless, err
+	return there, broken, err
 }
 
 func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feeds.base, n) }

@@ -1,0 +1,255 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/client"
+)
+
+// poet writes posts, which change and are deleted, while the program dies.
+const poet = "dee"
+
+const (
+	pens      = 2 // posts that are written at the same time
+	penRest   = 5 * time.Millisecond
+	postsEach = 40 // of a pen, so that its older posts change too
+)
+
+// line is one post, as whoever writes it knows it: one thing after the other happens to it.
+type line struct {
+	key      string
+	id       int64 // 0: it is not known to be there
+	revision int64
+	version  int
+	// may are the texts that it may have now; "" is that there is none.
+	may []string
+	// sure is when its last change began that was acknowledged.
+	sure time.Time
+}
+
+func (l *line) text(v int) string { return fmt.Sprintf("%s, version %d.", l.key, v) }
+
+// writing is what the poet's posts come to.
+type writing struct {
+	mu     sync.Mutex
+	lines  []*line
+	acks   int
+	asked  time.Time // when the follower's registration was acknowledged last
+	told   time.Time // when the follower was called last
+	follow *httptest.Server
+}
+
+// newWriting makes the poet's follower, who has his own server.
+func newWriting() (*writing, error) {
+	w := &writing{}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	w.follow = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if c := r.URL.Query().Get("challenge"); c != "" {
+			_, _ = io.WriteString(rw, c) // who asks may have died
+			return
+		}
+		if r.Method == http.MethodPost {
+			w.mu.Lock()
+			w.told = time.Now()
+			w.mu.Unlock()
+		}
+	}))
+	w.follow.Listener = l
+	w.follow.Start()
+	return w, nil
+}
+
+// penLoop writes posts until ctx ends: one after the other, and now and then an older one
+// again.
+func (r *runner) penLoop(ctx context.Context, n int) {
+	var mine []*line
+	for i := 0; ctx.Err() == nil; time.Sleep(penRest) { // a real process lives in real time
+		r.mu.Lock()
+		admin := r.admin
+		alive := r.base != ""
+		r.mu.Unlock()
+		if !alive {
+			continue
+		}
+		c := &client.Client{Base: admin, HTTP: r.client}
+		if n == 0 && i%20 == 0 {
+			r.followPoet()
+		}
+		i++
+		switch open := slices.IndexFunc(mine, func(l *line) bool { return l.id == 0 }); {
+		case open >= 0:
+			r.create(ctx, c, mine[open]) // until it is there
+		case len(mine) < postsEach && r.rng.IntN(3) == 0:
+			l := &line{key: fmt.Sprintf("post %d of pen %d", len(mine), n), may: []string{""}}
+			mine = append(mine, l)
+			r.posts.mu.Lock()
+			r.posts.lines = append(r.posts.lines, l)
+			r.posts.mu.Unlock()
+			r.create(ctx, c, l)
+		case len(mine) > 0:
+			r.change(ctx, c, mine[r.rng.IntN(len(mine))])
+		}
+	}
+}
+
+// create makes a post; the same call again is the same post.
+func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
+	from, text, state := time.Now(), l.text(0), "published"
+	p, err := c.CreatePost(ctx, poet, client.PostChange{Source: &text, State: &state}, l.key)
+	r.posts.mu.Lock()
+	defer r.posts.mu.Unlock()
+	if err != nil {
+		l.may = []string{"", text}
+		return
+	}
+	l.id, l.revision, l.may, l.sure = p.ID, p.Revision, []string{text}, from
+	r.posts.acks++
+}
+
+// change edits a post, deletes it or brings it back. Where the answer does not come, what
+// became of it is looked up when somebody lives again.
+func (r *runner) change(ctx context.Context, c *client.Client, l *line) {
+	if l.revision == 0 {
+		p, err := c.Post(ctx, poet, l.id)
+		if err != nil {
+			return
+		}
+		r.posts.mu.Lock()
+		l.seen(p)
+		r.posts.mu.Unlock()
+		return
+	}
+	from := time.Now()
+	l.version++
+	text, state := l.text(l.version), "published"
+	var p client.Post
+	var err error
+	if r.rng.IntN(8) == 0 {
+		text = ""
+		p, err = c.DeletePost(ctx, poet, l.id, l.revision)
+	} else {
+		p, err = c.ChangePost(ctx, poet, l.id, l.revision, client.PostChange{Source: &text, State: &state})
+	}
+	r.posts.mu.Lock()
+	defer r.posts.mu.Unlock()
+	if err != nil {
+		l.may, l.revision = append(l.may, text), 0
+		return
+	}
+	l.may, l.revision, l.sure = []string{text}, p.Revision, from
+	r.posts.acks++
+}
+
+// seen is what a post is found to be; what it cannot be was lost.
+func (l *line) seen(p client.Post) {
+	text := p.Source
+	if p.State == "deleted" {
+		text = ""
+	}
+	if slices.Contains(l.may, text) {
+		l.may, l.revision = []string{text}, p.Revision
+		return
+	}
+	l.may = append(l.may, "lost") // the end finds it so
+}
+
+// followPoet asks to be told of the poet's feed.
+func (r *runner) followPoet() {
+	host, port, err := net.SplitHostPort(r.posts.follow.Listener.Addr().String())
+	base := r.where()
+	if err != nil || base == "" {
+		return
+	}
+	from := time.Now()
+	c := r.post(base+"/rsscloud/pleaseNotify", url.Values{
+		"notifyProcedure": {""}, "port": {port}, "path": {"/poet"}, "protocol": {"http-post"}, "domain": {host}, "url1": {owner{name: poet}.topic(asSaved)}}, http.StatusOK, success)
+	p := pair{owner{name: poet}.topic(asSaved), r.posts.follow.URL + "/poet"}
+	r.history.do(func() { r.history.registers[p] = append(r.history.registers[p], c) })
+	r.posts.mu.Lock()
+	defer r.posts.mu.Unlock()
+	if c.ok && r.posts.asked.IsZero() {
+		r.posts.asked = from
+	}
+}
+
+// checkPosts holds what is there at the end against what was acknowledged.
+func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
+	w := r.posts
+	c := &client.Client{Base: r.admin, HTTP: r.client}
+	there := map[string][]client.Post{}
+	var newest []string
+	for _, state := range []string{"published", "deleted"} {
+		for p, err := range c.Posts(ctx, poet, client.PostQuery{State: state}) {
+			if err != nil {
+				return nil, fmt.Errorf("list the poet's posts: %w", err)
+			}
+			there[p.Key] = append(there[p.Key], p)
+			if state == "published" && len(newest) < 10 {
+				newest = append(newest, p.Source)
+			}
+		}
+	}
+	doc, err := r.poetFeed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range newest {
+		if !strings.Contains(doc, text) {
+			broken = append(broken, fmt.Sprintf("post lost: %q is not in the feed", text))
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := time.Time{}
+	for _, l := range w.lines {
+		broken = append(broken, l.check(there[l.key])...)
+		if l.sure.After(last) {
+			last = l.sure
+		}
+	}
+	if !w.asked.IsZero() && last.After(w.asked) && w.told.Before(last) {
+		broken = append(broken, fmt.Sprintf("post untold: the follower heard last at %s, of a post of %s", w.told.Format(clock), last.Format(clock)))
+	}
+	return broken, nil
+}
+
+func (l *line) check(found []client.Post) []string {
+	if len(found) > 1 {
+		return []string{fmt.Sprintf("post doubled: %s is there %d times", l.key, len(found))}
+	}
+	text := ""
+	if len(found) == 1 && found[0].State == "published" {
+		text = found[0].Source
+	}
+	if !slices.Contains(l.may, text) || slices.Contains(l.may, "lost") {
+		return []string{fmt.Sprintf("post lost: %s is %q, and can only be one of %q", l.key, text, l.may)}
+	}
+	return nil
+}
+
+func (r *runner) poetFeed(ctx context.Context) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.where()+"/"+poet+"/"+asSaved, nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return string(b), err
+}

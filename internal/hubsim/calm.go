@@ -1,0 +1,161 @@
+package hubsim
+
+import (
+	"fmt"
+	"time"
+
+	"cloudburst/internal/hub"
+)
+
+const (
+	restWithin = 15 * time.Minute // everything that is owed has arrived by then
+	expiry     = 25 * time.Hour
+)
+
+// rest waits until nothing is left to do.
+func (w *world) rest() {
+	for begun := time.Now(); ; time.Sleep(2 * time.Second) {
+		left := w.disk.left(w.byKey)
+		if left == "" {
+			return
+		}
+		if time.Since(begun) > restWithin {
+			w.fail("work is left %s after everything was well again: %s", restWithin, left)
+			return
+		}
+	}
+}
+
+// left says what is still to be done; "": nothing. Those who are dead are tried for as
+// long as they have a subscription, and WebSub waits long in the end.
+func (d *Disk) left(members map[hub.Key]*member) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n := len(d.intents); n > 0 {
+		return fmt.Sprintf("%d requests", n)
+	}
+	for _, id := range d.order {
+		t := d.topics[id]
+		if !t.due.IsZero() {
+			return "a ping of " + t.URL
+		}
+		for _, p := range t.part {
+			if !p.idle() {
+				return fmt.Sprintf("part %d of %s: wants %d, has told %d", p.N, t.URL, p.Want, p.Done)
+			}
+		}
+	}
+	what := ""
+	d.all(func(s *hub.Subscription) {
+		m := members[s.Key()]
+		if s.NextAt.IsZero() || m != nil && m.nature == dead || s.Protocol == hub.WebSub && s.Tries > len(retries()) {
+			return
+		}
+		what = fmt.Sprintf("version %d is owed to %s", s.Owed, m)
+	})
+	return what
+}
+
+// changeAll changes every feed and says so. In the calm nobody is refused.
+func (w *world) changeAll(n *node) {
+	for f := range w.plan.feeds {
+		w.mu.Lock()
+		w.turn(f)
+		w.mu.Unlock()
+		time.Sleep(50 * time.Millisecond)
+		if a := w.ping(n, f); a == nil || a.state != acked {
+			w.fail("a ping of feed %d is not accepted although everything is well", f)
+		}
+	}
+}
+
+// lastChange changes every feed, and looks who is told.
+func (w *world) lastChange(n *node, when string) {
+	w.changeAll(n)
+	time.Sleep(20 * time.Second)
+	w.rest()
+	w.checkTold(when)
+	w.checkEnded(when)
+}
+
+// aDay goes on until every registration has expired, those that were renewed but not.
+func (w *world) aDay(n *node) {
+	var first, last time.Time
+	for _, a := range w.acts {
+		if a.kind == "register" && a.member.protocol != hub.WebSub {
+			if first.IsZero() || a.clock.Before(first) {
+				first = a.clock
+			}
+			last = later(last, a.clock)
+		}
+	}
+	if first.IsZero() {
+		return
+	}
+	n.until(first.Add(expiry - 5*time.Minute))
+	w.lastChange(n, "just before the 25 hours are over")
+	for i := range w.plan.members {
+		if m := &w.plan.members[i]; i%3 == 0 && m.protocol != hub.WebSub {
+			w.move(m, move{kind: "register", at: time.Duration(i)})
+		}
+	}
+	n.until(last.Add(expiry + 2*time.Minute))
+	w.lastChange(n, "just after the 25 hours")
+}
+
+// until waits for a time by the machine's own clock.
+func (n *node) until(at time.Time) {
+	for {
+		wait := at.Sub(n.clock.Now())
+		if wait <= 0 {
+			return
+		}
+		time.Sleep(max(wait*9/10, time.Second))
+	}
+}
+
+// onDisk checks that what was acknowledged is written, at the moment of the answer.
+func (w *world) onDisk(a *act) {
+	w.disk.mu.Lock()
+	defer w.disk.mu.Unlock()
+	key := a.member.key
+	there := w.disk.sub(key) != nil
+	if a.member.protocol == hub.WebSub {
+		mode := map[string]string{"register": hub.ModeSubscribe, "cancel": hub.ModeUnsubscribe}[a.kind]
+		in := w.disk.intents[hub.Key{TopicID: key.TopicID, ID: hub.SubscriptionID(mode, a.member.callback)}]
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, k := range w.askings {
+			if k.member == a.member && !k.at.Before(a.start) {
+				return // it is decided already, or being decided
+			}
+		}
+		if in == nil {
+			w.breaks("a request of %s was acknowledged and is not on disk", a.member)
+		}
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a.kind == "register" && !there && !w.leftSince(a.member, a.start) {
+		w.breaks("a registration of %s was acknowledged and is not on disk", a.member)
+	}
+	if a.kind == "cancel" && there {
+		w.breaks("a cancel of %s was acknowledged and is not on disk", a.member)
+	}
+}
+
+// leftSince reports that a member said 410, or was swept, since.
+func (w *world) leftSince(m *member, since time.Time) bool {
+	for _, r := range w.removals {
+		if r.member == m && !r.at.Before(since) {
+			return true
+		}
+	}
+	for _, d := range w.deliveries {
+		if d.member == m && d.reply == "gone" && !d.end.Before(since.Add(-30*time.Second)) {
+			return true
+		}
+	}
+	return false
+}

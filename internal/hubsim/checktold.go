@@ -1,0 +1,151 @@
+package hubsim
+
+import (
+	"slices"
+	"time"
+
+	"cloudburst/internal/hub"
+)
+
+// turnOf is one thing that made a member a subscriber, or ended that.
+type turnOf struct {
+	at    time.Time
+	joins bool
+	until time.Time // by the machine's clock; zero: no end
+}
+
+// turns are what is certain of a member, in order. What nobody knows ends it here: then
+// nothing is asked for until it has joined again for certain. w.mu is held.
+func (w *world) turns(m *member) []turnOf {
+	var list []turnOf
+	for _, a := range w.acts {
+		switch {
+		case a.member != m || a.state == refused:
+		case a.kind == "cancel":
+			list = append(list, turnOf{at: a.end})
+		case m.protocol == hub.WebSub || a.state != acked: // its callback is asked yet
+		case m.protocol == hub.CNWS:
+			list = append(list, turnOf{at: a.end, joins: true})
+		default:
+			list = append(list, turnOf{at: a.end, joins: true, until: a.clock.Add(expiry)})
+		}
+	}
+	list = append(list, w.confirmed(m)...)
+	for _, r := range w.removals {
+		if r.member == m {
+			list = append(list, turnOf{at: r.at})
+		}
+	}
+	for _, d := range w.deliveries {
+		if d.member == m && d.reply == "gone" {
+			list = append(list, turnOf{at: d.end.Add(40 * time.Second)}) // when it is written is not known
+		}
+	}
+	slices.SortStableFunc(list, func(a, b turnOf) int { return a.at.Compare(b.at) })
+	return list
+}
+
+// confirmed is what the callback of the last request by WebSub said yes to, if nothing
+// is uncertain about it. When that is written is not known: by then at the latest.
+func (w *world) confirmed(m *member) []turnOf {
+	if m.protocol != hub.WebSub {
+		return nil
+	}
+	var last *act
+	for _, a := range w.acts {
+		if a.member == m && (last == nil || a.start.After(last.start)) {
+			last = a
+		}
+	}
+	if last == nil || last.kind != "register" || last.state != acked {
+		return nil
+	}
+	var yes []turnOf
+	for _, k := range w.askings {
+		switch {
+		case k.member != m || k.at.Before(last.start):
+		case k.mode != hub.ModeSubscribe || k.secret != last.secret || !k.ok:
+			yes = nil
+		default:
+			yes = []turnOf{{at: k.at.Add(5 * time.Second), joins: true, until: k.clock.Add(k.lease)}}
+		}
+	}
+	return yes
+}
+
+// liveSince is since when a member has certainly been a subscriber without a break;
+// false: it may be none. clock is the time by the machine that tells.
+func (w *world) liveSince(m *member, clock time.Time) (since time.Time, live bool) {
+	var until time.Time
+	for _, t := range w.turns(m) {
+		switch {
+		case !t.joins:
+			live = false
+		case !live:
+			live, since, until = true, t.at, t.until
+		default:
+			until = t.until
+		}
+	}
+	return since, live && (until.IsZero() || until.After(clock.Add(2*time.Minute)))
+}
+
+// checkTold: whatever was acknowledged has reached everybody who was there, as that
+// version or a newer one.
+func (w *world) checkTold(when string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clock := time.Now()
+	if n := w.running[0]; n != nil {
+		w.mu.Unlock()
+		clock = n.clock.Now()
+		w.mu.Lock()
+	}
+	for i := range w.plan.members {
+		m := &w.plan.members[i]
+		since, live := w.liveSince(m, clock)
+		if m.nature == dead || !live {
+			continue
+		}
+		need := 0
+		for _, a := range w.acts {
+			if a.kind == "ping" && a.state == acked && a.feed == m.feed && w.set[[2]int{m.feed, a.value}].After(since) {
+				need = max(need, a.value)
+			}
+		}
+		has, inVain := 0, 0
+		for _, d := range w.deliveries {
+			switch {
+			case d.member != m:
+			case d.accepted:
+				has, inVain = max(has, d.value), 0
+			case d.bad():
+				inVain++
+			}
+		}
+		if has < need && (m.protocol != hub.WebSub || inVain <= len(retries())) {
+			w.breaks("%s: %s was told of %d at last, and %d was acknowledged", when, m, has, need)
+		}
+	}
+}
+
+// checkEnded: those who are dead were dropped at the top of the hour, after enough
+// changes, and those who have unsubscribed are told no more.
+func (w *world) checkEnded(when string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.plan.members {
+		m := &w.plan.members[i]
+		joined, told := false, false
+		for _, a := range w.acts {
+			joined = joined || a.member == m && a.kind == "register" && a.end.After(time.Now().Add(-time.Hour))
+		}
+		for _, d := range w.deliveries {
+			told = told || d.member == m && d.value == w.feeds[m.feed].value
+		}
+		rss := m.protocol != hub.WebSub && m.protocol != hub.CNWS
+		if m.nature == dead && rss && told && !(joined && w.plan.tail && when != "after the hour") {
+			w.breaks("%s: %s is still told, and has not taken one of the last changes", when, m)
+		}
+	}
+}

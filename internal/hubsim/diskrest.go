@@ -1,0 +1,157 @@
+package hubsim
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// log adds events; one that is there already came from a try whose answer was lost.
+func (d *Disk) log(events []event.Event) {
+	for _, e := range events {
+		key := [2]int64{e.Node, e.Seq}
+		if d.seen[key] {
+			continue
+		}
+		d.seen[key] = true
+		e.At = milli(e.At)
+		i := len(d.events)
+		for i > 0 && e.Cursor().Less(d.events[i-1].Cursor()) {
+			i--
+		}
+		d.events = slices.Insert(d.events, i, e)
+	}
+}
+
+// AppendEvents is hub.Store.AppendEvents.
+func (d *Disk) AppendEvents(_ context.Context, events []event.Event) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.log(events)
+	return nil
+}
+
+// Events is hub.Store.Events, as far as the engine asks: forward, by time and place.
+func (d *Disk) Events(_ context.Context, q hub.EventQuery) ([]event.Event, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	from := sort.Search(len(d.events), func(i int) bool {
+		return !d.events[i].At.Before(milli(q.Since)) && (q.After == event.Cursor{} || q.After.Less(d.events[i].Cursor()))
+	})
+	most := q.Limit
+	if most <= 0 {
+		most = 100
+	}
+	return slices.Clone(d.events[from:min(from+most, len(d.events))]), nil
+}
+
+// TrimEvents is hub.Store.TrimEvents.
+func (d *Disk) TrimEvents(_ context.Context, before time.Time, limit int) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for n < limit && n < len(d.events) && d.events[n].At.Before(milli(before)) {
+		n++
+	}
+	d.events = slices.Delete(d.events, 0, n)
+	return n, nil
+}
+
+// TrimChanges is hub.Store.TrimChanges.
+func (d *Disk) TrimChanges(_ context.Context, before time.Time, limit int) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	d.changes = slices.DeleteFunc(d.changes, func(c hub.Change) bool {
+		old := n < limit && c.At.Before(milli(before))
+		if old {
+			n++
+		}
+		return old
+	})
+	return n, nil
+}
+
+// CountChanges is hub.Store.CountChanges.
+func (d *Disk) CountChanges(context.Context) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.counted, nil
+}
+
+// Counts is hub.Store.Counts.
+func (d *Disk) Counts(_ context.Context, now time.Time) (hub.Counts, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := hub.Counts{Topics: int64(len(d.topics)), Requests: int64(len(d.intents)), Events: int64(len(d.events))}
+	d.all(func(s *hub.Subscription) {
+		if !s.ExpiresAt.After(milli(now)) {
+			return
+		}
+		n.Subscriptions++
+		if s.Failures > 0 {
+			n.Failing++
+		}
+		if !s.NextAt.IsZero() {
+			n.Owed++
+		}
+	})
+	for _, t := range d.topics {
+		if !t.due.IsZero() {
+			n.ChecksDue++
+		}
+		for _, p := range t.part {
+			if !p.due.IsZero() {
+				n.PartsDue++
+			}
+		}
+	}
+	return n, nil
+}
+
+// SaveMinute is hub.Store.SaveMinute.
+func (d *Disk) SaveMinute(_ context.Context, m hub.Minute) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.minutes = append(d.minutes, m)
+	return nil
+}
+
+// Ping is hub.Store.Ping.
+func (d *Disk) Ping(context.Context) error { return nil }
+
+// Close is hub.Store.Close.
+func (d *Disk) Close() error { return nil }
+
+// What follows is asked by people only, never by the engine.
+
+func notHere() error { return fault.New(fault.Unsupported, "The simulated store has no such list.") }
+
+// Topics is hub.Store.Topics.
+func (d *Disk) Topics(context.Context, hub.TopicQuery) ([]hub.TopicInfo, error) {
+	return nil, notHere()
+}
+
+// FollowedUnder is hub.Store.FollowedUnder.
+func (d *Disk) FollowedUnder(context.Context, string, string, time.Time, int) ([]string, error) {
+	return nil, notHere()
+}
+
+// Subscriptions is hub.Store.Subscriptions.
+func (d *Disk) Subscriptions(context.Context, hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error) {
+	return nil, notHere()
+}
+
+// Changes is hub.Store.Changes.
+func (d *Disk) Changes(context.Context, hub.ChangeQuery) ([]hub.Change, error) { return nil, notHere() }
+
+// Minutes is hub.Store.Minutes.
+func (d *Disk) Minutes(context.Context, time.Time) ([]hub.Minute, error) { return nil, notHere() }
+
+// Backup is hub.Store.Backup.
+func (d *Disk) Backup(context.Context, string) error { return notHere() }

@@ -1,0 +1,213 @@
+package hubsim
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+// Flaws are the bugs that can be planted between the engine and its store.
+func Flaws() []string {
+	return []string{"acknowledged before the commit", "a change that a busy part does not hear of", "a checkpoint beyond its page", "dropped at once",
+		"each try is an error", "epochs are not compared", "expired ones are still told", "failures are forgotten", "outcomes are forgotten",
+		"parking is forgotten", "raising is forgotten", "retried with the old version", "the lease of a part is over at once", "the lease of a retry is not written",
+		"the lease of a part is never renewed"}
+}
+
+// flaw is a planted bug; the zero flaw is none.
+type flaw struct {
+	name  string
+	world *world
+	known map[int64][]hub.Topic // versions of each topic
+	until map[uint64]time.Time
+}
+
+func newFlaw(name string, w *world) flaw {
+	return flaw{name: name, world: w, known: map[int64][]hub.Topic{}, until: map[uint64]time.Time{}}
+}
+
+// wrap puts the flaw in front of a machine's store.
+func (f flaw) wrap(n *node, s hub.Store) hub.Store {
+	if f.name == "" {
+		return s
+	}
+	return &flawed{Store: s, flaw: f, node: n}
+}
+
+type flawed struct {
+	hub.Store
+	flaw
+	node *node
+}
+
+// soon does a write after its answer was given.
+func (f *flawed) soon(write func(context.Context) error) error {
+	go func() {
+		if f.node.sleep(context.Background(), 1500*time.Millisecond) {
+			_ = write(context.Background()) // nobody hears of it
+		}
+	}()
+	return nil
+}
+
+// Subscribe is hub.Store.Subscribe.
+func (f *flawed) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
+	if f.name == "acknowledged before the commit" {
+		return f.soon(func(ctx context.Context) error { return f.Store.Subscribe(ctx, topics, subs, events) })
+	}
+	return f.Store.Subscribe(ctx, topics, subs, events)
+}
+
+// CommitCheck is hub.Store.CommitCheck.
+func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
+	d := f.world.disk
+	busy := map[*partRow]int64{}
+	if f.name == "a change that a busy part does not hear of" {
+		d.mu.Lock()
+		if t := d.topics[c.TopicID]; t != nil {
+			for _, p := range t.part {
+				if p.owned {
+					busy[p] = p.Want
+				}
+			}
+		}
+		d.mu.Unlock()
+	}
+	if f.name == "the lease of a part is over at once" {
+		c.ClaimUntil = c.Now
+	}
+	done, err := f.Store.CommitCheck(ctx, c)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for p, want := range busy {
+		if p.owned {
+			p.Want = want
+		}
+	}
+	if err == nil && c.Changed && !done.Raced {
+		f.known[c.TopicID] = append(f.known[c.TopicID], done.Topic)
+	}
+	f.lease(done.Claimed, c.ClaimUntil)
+	return done, err
+}
+
+// lease remembers until when parts were claimed.
+func (f *flawed) lease(parts []hub.Part, until time.Time) {
+	for _, p := range parts {
+		f.until[partKey(p)] = until
+	}
+}
+
+// ClaimParts is hub.Store.ClaimParts.
+func (f *flawed) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+	if f.name == "the lease of a part is over at once" {
+		until = now
+	}
+	parts, err := f.Store.ClaimParts(ctx, node, now, until, limit)
+	f.world.disk.mu.Lock()
+	defer f.world.disk.mu.Unlock()
+	f.lease(parts, until)
+	return parts, err
+}
+
+// Page is hub.Store.Page.
+func (f *flawed) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+	if f.name == "expired ones are still told" {
+		now = now.Add(-3 * time.Hour)
+	}
+	return f.Store.Page(ctx, p, after, now, limit)
+}
+
+// Checkpoint is hub.Store.Checkpoint.
+func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
+	d := f.world.disk
+	switch f.name {
+	case "failures are forgotten":
+		c.Results = without(c.Results, hub.Failed)
+	case "parking is forgotten":
+		c.Results = without(c.Results, hub.Parked)
+	case "raising is forgotten":
+		c.Results = without(c.Results, hub.Raised)
+	case "a checkpoint beyond its page":
+		c.Pos = math.MaxInt64
+	case "the lease of a part is over at once":
+		c.Until = c.Now
+	case "the lease of a part is never renewed":
+		d.mu.Lock()
+		c.Until = f.until[partKey(c.Part)]
+		d.mu.Unlock()
+	case "epochs are not compared":
+		d.mu.Lock()
+		for _, p := range d.topics[c.Part.TopicID].part {
+			if p.N == c.Part.N {
+				c.Part.Epoch, p.owned = p.Epoch, true
+			}
+		}
+		d.mu.Unlock()
+	}
+	c.Results = f.results(c.Results)
+	return f.Store.Checkpoint(ctx, c)
+}
+
+// results are those of a flaw in how failures count.
+func (f *flawed) results(list []hub.Result) []hub.Result {
+	d := f.world.disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := append([]hub.Result(nil), list...)
+	for i, r := range out {
+		s := d.sub(r.Key)
+		if s == nil || r.Outcome != hub.Failed {
+			continue
+		}
+		switch {
+		case f.name == "dropped at once" && s.Failures >= 2 && s.Counted < r.Version:
+			out[i].Outcome = hub.Gone
+		case f.name == "each try is an error":
+			s.Counted = 0
+		}
+	}
+	return out
+}
+
+func without(list []hub.Result, o hub.Outcome) []hub.Result {
+	var out []hub.Result
+	for _, r := range list {
+		if r.Outcome != o {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ClaimRetries is hub.Store.ClaimRetries.
+func (f *flawed) ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
+	if f.name == "the lease of a retry is not written" {
+		until = now
+	}
+	list, err := f.Store.ClaimRetries(ctx, now, until, limit, claim)
+	if f.name != "retried with the old version" {
+		return list, err
+	}
+	f.world.disk.mu.Lock()
+	defer f.world.disk.mu.Unlock()
+	for i, r := range list {
+		for _, t := range f.known[r.TopicID] {
+			if t.Version == r.Counted && t.Version < r.Topic.Version {
+				list[i].Topic = t
+			}
+		}
+	}
+	return list, err
+}
+
+// Settle is hub.Store.Settle.
+func (f *flawed) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
+	if f.name == "outcomes are forgotten" {
+		return nil
+	}
+	return f.Store.Settle(ctx, now, f.results(results), events)
+}

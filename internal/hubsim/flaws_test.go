@@ -1,0 +1,20 @@
+package hubsim
+
+import "testing"
+
+const flawWithin = 200 // seeds
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	beside(t)
+	for _, name := range Flaws() {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(flawWithin) {
+				if r := play(t, seed+1, Options{Flaw: name}); len(r.Broken) > 0 {
+					t.Logf("found by seed %d: %s", r.Seed, r.Broken[0])
+					return
+				}
+			}
+			t.Errorf("not found by %d seeds", flawWithin)
+		})
+	}
+}

@@ -1,0 +1,228 @@
+package hubsim
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// feed is one that changes; its values count up.
+type feed struct {
+	url   string
+	value int
+	body  []byte
+	hash  []byte
+	etag  string
+}
+
+// turn gives a feed its next value; w.mu is held.
+func (w *world) turn(n int) {
+	f := w.feeds[n]
+	f.value++
+	f.body = fmt.Appendf(nil, "<rss>feed %d, value %d</rss>", n, f.value)
+	sum := sha256.Sum256(f.body)
+	f.hash, f.etag = sum[:], fmt.Sprintf(`"%d"`, f.value)
+	w.values[string(f.hash)], w.bodies[string(f.body)] = f.value, f.value
+	w.set[[2]int{n, f.value}] = time.Now()
+	w.say("feed %d is at %d", n, f.value)
+}
+
+// draw is what decides an operation of this machine on the network.
+func (n *node) draw(what string, parts ...uint64) uint64 {
+	return hash(n.world.seed, n.life, text(what), uint64(time.Now().UnixNano()), hash(parts...))
+}
+
+// takes is an ordinary time on the network.
+func takes(draw uint64) time.Duration {
+	return time.Millisecond + time.Duration(hash(draw, 7)%uint64(30*time.Millisecond))
+}
+
+// Fetch is hub.Fetcher.
+func (n *node) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
+	unread := fault.New(fault.Unreadable, "The feed could not be read.")
+	if !n.gate() {
+		return hub.Fetched{}, unread
+	}
+	w, sent := n.world, time.Now()
+	draw := n.draw("fetch", text(f.URL), text(f.ETag))
+	half := takes(draw)
+	w.mu.Lock()
+	bad := w.faulty && share(hash(draw, 1)) < w.plan.badFeed
+	if w.faulty && share(hash(draw, 2)) < w.plan.slowFeed {
+		half += time.Second + time.Duration(hash(draw, 3)%uint64(2*time.Second))
+	}
+	w.mu.Unlock()
+	if !n.sleep(ctx, half) {
+		return hub.Fetched{}, unread
+	}
+	w.mu.Lock()
+	var now feed
+	for _, feed := range w.feeds {
+		if feed.url == f.URL {
+			now = *feed
+		}
+	}
+	w.say("machine %d reads %s: %d%s", n.machine, f.URL, now.value, map[bool]string{true: ", in vain"}[bad])
+	w.mu.Unlock()
+	if !n.sleep(ctx, half+time.Duration(draw%9973)) || !n.gate() || bad {
+		return hub.Fetched{}, unread
+	}
+	if f.ETag == now.etag {
+		return hub.Fetched{NotModified: true, ETag: now.etag, URL: f.URL, SentAt: sent}, nil
+	}
+	return hub.Fetched{Hash: now.hash, Body: now.body, ETag: now.etag, ContentType: "application/rss+xml", URL: f.URL, SentAt: sent}, nil
+}
+
+// Notify is hub.Notifier.
+func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, _ int) hub.Reply {
+	if !n.gate() || ctx.Err() != nil {
+		return hub.Reply{NotTried: true}
+	}
+	w := n.world
+	clock := n.clock.Now()
+	w.mu.Lock()
+	d := w.notified(n, sub, topic, content, clock)
+	if d == nil {
+		w.mu.Unlock()
+		return hub.Reply{NotTried: true}
+	}
+	there, back, reply := w.answer(d)
+	w.mu.Unlock()
+	if !n.sleep(ctx, there) {
+		w.finish(d, "")
+		return hub.Reply{NotTried: true}
+	}
+	w.mu.Lock()
+	d.arrived = time.Now()
+	d.accepted = reply == "ok" || reply == "timeout" && d.member.nature == lossy
+	w.mu.Unlock()
+	if !n.sleep(ctx, back) {
+		w.finish(d, "")
+		return hub.Reply{NotTried: true}
+	}
+	w.finish(d, reply)
+	if !n.gate() {
+		return hub.Reply{NotTried: true}
+	}
+	r := hub.Reply{OK: reply == "ok", Gone: reply == "gone", Timeout: reply == "timeout", Took: there + back}
+	if !r.OK {
+		r.Text = "It did not work: " + reply
+	}
+	return r
+}
+
+// notified begins a delivery; w.mu is held. nil: to somebody who never was.
+func (w *world) notified(n *node, sub hub.Subscription, topic hub.Topic, content *hub.Content, clock time.Time) *delivery {
+	m := w.byKey[hub.Key{TopicID: topic.ID, ID: sub.ID}]
+	if m == nil {
+		w.breaks("somebody is told who never asked: %s", sub.Callback)
+		return nil
+	}
+	d := &delivery{member: m, node: n, version: topic.Version, value: w.values[string(topic.Hash)], content: -1, secret: sub.Secret,
+		failures: sub.Failures, clock: clock, start: time.Now()}
+	if content != nil {
+		d.content = w.bodies[string(content.Body)]
+		d.value = d.content // the newest, also where it came after the delivery was due
+		if content.Version != topic.Version {
+			w.breaks("%s is told of version %d with the content of %d", m, topic.Version, content.Version)
+		}
+	}
+	m.tries[d.version]++
+	w.deliveries = append(w.deliveries, d)
+	w.say("machine %d tells %s of %d (version %d)", n.machine, m, d.value, d.version)
+	return d
+}
+
+// answer decides what becomes of a delivery: when it arrives, when the answer does,
+// and which. w.mu is held.
+func (w *world) answer(d *delivery) (there, back time.Duration, reply string) {
+	draw := hash(w.seed, uint64(d.member.key.ID), uint64(d.version), uint64(d.member.tries[d.version]), d.node.life)
+	there, back, reply = takes(draw), takes(hash(draw, 1))+time.Duration(draw%9973), "ok"
+	x := share(hash(draw, 2))
+	if d.member.nature == dead {
+		return there, back, "failed"
+	}
+	if !w.faulty {
+		return there, back, reply
+	}
+	switch d.member.nature {
+	case slow:
+		there += time.Duration(hash(draw, 3) % uint64(2*time.Second))
+	case flaky:
+		if x < 0.6 {
+			reply = "failed"
+		}
+	case mute, lossy:
+		if x < 0.6 {
+			return there, callbackTimeout - there, "timeout"
+		}
+	case leaving:
+		if x < 0.3 {
+			reply = "gone"
+		}
+	}
+	return there, back, reply
+}
+
+// finish ends a delivery.
+func (w *world) finish(d *delivery, reply string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d.end, d.reply = time.Now(), reply
+	w.say("%s answers machine %d on version %d: %q", d.member, d.node.machine, d.version, reply)
+}
+
+// Verify is hub.Verifier: everybody who is alive consents.
+func (n *node) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ bool) (event.Exchange, error) {
+	draw := n.draw("verify", uint64(sub.ID), uint64(topic.ID))
+	if !n.gate() || !n.sleep(ctx, takes(draw)) || !n.gate() {
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+	}
+	return event.Exchange{}, nil
+}
+
+// Confirm is hub.Asker.
+func (n *node) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, error) {
+	draw := n.draw("confirm", uint64(in.TopicID), uint64(in.ID))
+	if !n.gate() || !n.sleep(ctx, takes(draw)) {
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+	}
+	w, clock := n.world, n.clock.Now()
+	w.mu.Lock()
+	m := w.byKey[in.Key()]
+	x := share(hash(draw, 1))
+	a := asking{member: m, mode: in.Mode, secret: in.Secret, asked: in.At, lease: in.Lease, at: time.Now(), clock: clock, ok: true}
+	var err error
+	switch {
+	case w.faulty && !w.plan.quiet && x < 0.1:
+		a.ok, err = false, fault.New(fault.Unreadable, "It gave no answer.")
+	case w.faulty && !w.plan.quiet && x < 0.15:
+		a.ok, err = false, fault.New(fault.Refused, "It said no.")
+	}
+	w.askings = append(w.askings, a)
+	w.say("machine %d asks %s whether to %s: %v", n.machine, m, in.Mode, a.ok)
+	w.mu.Unlock()
+	if !n.sleep(ctx, takes(hash(draw, 2))) || !n.gate() {
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+	}
+	return event.Exchange{}, err
+}
+
+// Deny is hub.Asker.
+func (n *node) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) {
+	if !n.gate() || !n.sleep(ctx, takes(n.draw("deny", uint64(in.ID)))) {
+		return event.Exchange{}, fault.New(fault.Unavailable, "The machine died.")
+	}
+	w := n.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := asking{member: w.byKey[in.Key()], mode: in.Mode, at: time.Now()}
+	w.askings = append(w.askings, a)
+	w.say("machine %d tells %s that it is denied", n.machine, a.member)
+	return event.Exchange{}, nil
+}

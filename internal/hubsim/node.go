@@ -1,0 +1,184 @@
+package hubsim
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+)
+
+// node is one life of one machine.
+type node struct {
+	world   *world
+	machine int
+	life    uint64 // counts all lives of all machines
+	hub     *hub.Hub
+	clock   *hub.Steady
+	cancel  context.CancelFunc
+	gone    chan struct{} // closed when it dies
+	ended   chan struct{} // closed when its last goroutine of note has ended
+
+	// Guarded by world.mu.
+	died   bool
+	ready  bool      // it may be asked for something
+	still  time.Time // it stands still until then
+	away   time.Time // its store is away until then
+	jumped time.Duration
+	blind  []stretch // when it stood still or could not write
+}
+
+type stretch struct{ from, to time.Time }
+
+// begin starts a machine. One that is alone looks for work when it is due; the others
+// look all the time, and wake each other. It returns when the machine may be asked.
+func (w *world) begin(machine int, alone bool) *node {
+	w.mu.Lock()
+	w.lives++
+	n := &node{world: w, machine: machine, life: w.lives, gone: make(chan struct{}), ended: make(chan struct{})}
+	n.clock = &hub.Steady{Wall: n.wall}
+	n.hub = &hub.Hub{Store: w.flaw.wrap(n, &link{node: n, disk: w.disk}), Fetch: n, Notify: n, Verify: n, Ask: n,
+		Bus: event.NewBus(int64(n.life)), Log: slog.New(slog.DiscardHandler), Options: w.plan.options, Now: n.clock.Now, Random: n.random}
+	if w.log != nil {
+		n.hub.Log = w.log.With("life", n.life)
+	}
+	if !alone {
+		n.hub.Hint = n.hint
+	}
+	w.running[machine] = n
+	w.lived = append(w.lived, n)
+	w.say("machine %d starts (life %d)", machine, n.life)
+	w.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	n.cancel = cancel
+	up := make(chan struct{})
+	go func() {
+		defer close(n.ended)
+		for n.hub.Recover(ctx) != nil && ctx.Err() == nil {
+			time.Sleep(time.Second) // its supervisor starts it again
+		}
+		w.mu.Lock()
+		n.ready = true
+		w.mu.Unlock()
+		close(up)
+		if err := n.hub.Run(ctx); err != nil {
+			w.fail("machine %d ended by itself: %v", machine, err)
+		}
+	}()
+	<-up
+	return n
+}
+
+// wall is the machine's wall clock. Clocks are put right with the machine.
+func (n *node) wall() time.Time {
+	n.world.mu.Lock()
+	defer n.world.mu.Unlock()
+	return time.Now().Add(n.world.plan.skew[n.machine] + n.jumped)
+}
+
+// random spreads waits, by the moment and not by who comes first.
+func (n *node) random() float64 {
+	return share(hash(n.world.seed, n.life, uint64(time.Now().UnixNano())))
+}
+
+// hint wakes the others a little later, if the hint is not lost.
+func (n *node) hint() {
+	w := n.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, other := range w.running {
+		h := hash(w.seed, n.life, 1, uint64(time.Now().UnixNano()))
+		if other == nil || other == n || other.died || w.faulty && share(h) < w.plan.lostHint {
+			continue
+		}
+		time.AfterFunc(time.Duration(200+hash(h, other.life)%1800)*time.Microsecond+time.Duration(h%997), func() {
+			if other.alive() {
+				other.hub.Wake()
+			}
+		})
+	}
+}
+
+func (n *node) alive() bool {
+	n.world.mu.Lock()
+	defer n.world.mu.Unlock()
+	return !n.died
+}
+
+// die ends a machine at once: nothing that it does from now on has any effect.
+func (n *node) die() {
+	w := n.world
+	w.mu.Lock()
+	if n.died {
+		w.mu.Unlock()
+		return
+	}
+	n.died = true
+	if w.running[n.machine] == n {
+		w.running[n.machine] = nil
+	}
+	w.say("machine %d dies", n.machine)
+	w.deaths++
+	w.mu.Unlock()
+	close(n.gone)
+	n.cancel()
+}
+
+// stop ends a machine in good order.
+func (n *node) stop() {
+	w := n.world
+	w.mu.Lock()
+	if w.running[n.machine] == n {
+		w.running[n.machine] = nil
+	}
+	w.say("machine %d is told to stop", n.machine)
+	w.mu.Unlock()
+	n.cancel()
+	<-n.ended
+}
+
+// sleep waits; false: the machine died or ctx ended.
+func (n *node) sleep(ctx context.Context, d time.Duration) bool {
+	if d < 5*time.Millisecond {
+		time.Sleep(d)
+		return ctx.Err() == nil && n.alive()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return n.alive()
+	case <-n.gone:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// gate holds up whatever a machine does while it stands still.
+func (n *node) gate() bool {
+	for {
+		n.world.mu.Lock()
+		wait, died := time.Until(n.still), n.died
+		n.world.mu.Unlock()
+		if died || wait <= 0 {
+			return !died
+		}
+		// What it does after that comes in some order, not all in one moment.
+		select {
+		case <-time.After(wait):
+		case <-n.gone:
+		}
+	}
+}
+
+// excused reports that a machine may not have known at a time that its lease was over:
+// it stood still, or could not reach its store for long, just before.
+func (n *node) excused(at time.Time) bool {
+	for _, s := range n.blind {
+		if s.to.Sub(s.from) >= longAway && !at.Before(s.from) && at.Before(s.to.Add(2*time.Second)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,221 @@
+package hubsim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"cloudburst/internal/hub"
+)
+
+const (
+	callbackTimeout = 3 * time.Second
+	leastLease      = 90 * time.Second // of WebSub
+	longAway        = 4 * time.Second  // of a machine or its store: a lease may run out
+)
+
+// retries are the waits of these worlds: shorter than people's, so that a run is short.
+func retries() []time.Duration {
+	return []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 6 * time.Second, 8 * time.Second, 10 * time.Second, 12 * time.Second, 15 * time.Second}
+}
+
+// nature is how a callback behaves until everything calms down.
+type nature int
+
+const (
+	steady  nature = iota
+	slow           // takes its time
+	flaky          // refuses every other time
+	mute           // often gives no answer at all
+	lossy          // takes it, and the answer is lost
+	dead           // refuses everything, for ever
+	leaving        // says 410 once
+)
+
+// disturbance is something that happens to a machine.
+type disturbance struct {
+	what    string // "death", "pause", "outage", "jump"
+	at      time.Duration
+	machine int // -1: all of them
+	long    time.Duration
+}
+
+// plan is what is decided before a run.
+type plan struct {
+	start    time.Duration // into the hour
+	long     time.Duration // of the part with faults
+	machines int
+	quiet    bool // no faults but those of subscribers
+	tail     bool // it goes on for 25 hours
+	skew     []time.Duration
+	before   float64 // share of writes that are refused
+	after    float64 // … that are done, and said not to be
+	late     float64 // … that take seconds
+	lostHint float64
+	badFeed  float64 // share of reads of feeds that fail
+	slowFeed float64
+	options  hub.Options
+	members  []member
+	feeds    int
+	changes  []change
+	trouble  []disturbance
+}
+
+// change is one of a feed, and whether somebody says so.
+type change struct {
+	at    time.Duration
+	feed  int
+	pings int
+}
+
+// member is one subscription that may come to be: a callback and a feed.
+type member struct {
+	n        int
+	feed     int
+	protocol string
+	callback string
+	nature   nature
+	key      hub.Key
+	joins    time.Duration
+	acts     []move
+	tries    map[int64]int // deliveries so far, by version
+}
+
+// move is what a member does at a time.
+type move struct {
+	at     time.Duration
+	kind   string // "register", "cancel"
+	secret string
+	lease  time.Duration
+}
+
+func feedURL(n int) string { return fmt.Sprintf("http://feed%d.sim/rss.xml", n) }
+
+func between(r *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(r.Int64N(int64(to-from)))
+}
+
+// makePlan draws a world.
+func makePlan(seed uint64) plan {
+	r := choices(seed)
+	p := plan{
+		start: between(r, 48*time.Minute, 55*time.Minute), long: between(r, 70*time.Second, 130*time.Second),
+		machines: []int{1, 1, 2, 2, 3}[r.IntN(5)], quiet: r.IntN(4) == 0, tail: r.IntN(12) == 0, feeds: 1 + r.IntN(2),
+		options: hub.Options{CallbackTimeout: callbackTimeout, Retry: retries(), MinLease: leastLease, MaxInFlight: []int{4, 64, 512}[r.IntN(3)]},
+	}
+	for range p.machines {
+		p.skew = append(p.skew, between(r, -time.Second, time.Second))
+	}
+	if !p.quiet {
+		p.before, p.after, p.late = []float64{0, 0.01, 0.05}[r.IntN(3)], []float64{0, 0.01, 0.05}[r.IntN(3)], []float64{0, 0.01}[r.IntN(2)]
+		p.lostHint, p.badFeed, p.slowFeed = []float64{0, 0.3, 1}[r.IntN(3)], []float64{0, 0.1}[r.IntN(2)], []float64{0, 0.15}[r.IntN(2)]
+	}
+	p.people(r)
+	p.news(r)
+	if !p.quiet {
+		p.misfortunes(r)
+	}
+	return p
+}
+
+// people draws the members and what they do.
+func (p *plan) people(r *rand.Rand) {
+	n, crowd := 3+r.IntN(8), r.IntN(5) == 0
+	if crowd {
+		n = 55 + r.IntN(40)
+		p.options.MaxInFlight = []int{6, 64}[r.IntN(2)]
+	}
+	protocols := []string{hub.HTTPPost, hub.HTTPPost, hub.XMLRPC, hub.HTTPSPost, hub.SOAP, hub.WebSub, hub.WebSub, hub.CNWS}
+	natures := []nature{steady, steady, steady, slow, flaky, mute, lossy, dead, leaving}
+	usual := natures[r.IntN(len(natures)-2)]
+	if crowd && r.IntN(2) == 0 {
+		usual, p.options.MaxInFlight = slow, 4 // a pass takes longer than a lease
+	}
+	for i := range n {
+		m := member{n: i, feed: r.IntN(p.feeds), protocol: protocols[r.IntN(len(protocols))], nature: natures[r.IntN(len(natures))], tries: map[int64]int{}}
+		if crowd {
+			m.feed = 0
+			if i > 8 {
+				m.protocol, m.nature = hub.HTTPPost, usual
+			}
+		}
+		if p.quiet && (m.nature == lossy || m.nature == mute) {
+			m.nature = flaky
+		}
+		m.callback = fmt.Sprintf("http://host%d.sim/%d", i, i)
+		if r.IntN(6) == 0 {
+			m.callback = fmt.Sprintf("http://shared.sim/%d", i)
+		}
+		m.key = hub.Key{TopicID: hub.TopicID(feedURL(m.feed)), ID: hub.SubscriptionID(m.protocol, m.callback)}
+		m.joins = between(r, 10*time.Millisecond, 8*time.Second)
+		m.acts = append(m.acts, m.move(r, m.joins, "register"))
+		for at := m.joins; r.IntN(3) == 0; {
+			if at += between(r, 6*time.Second, 50*time.Second); at > p.long {
+				break
+			}
+			m.acts = append(m.acts, m.move(r, at, []string{"register", "register", "cancel"}[r.IntN(3)]))
+		}
+		p.members = append(p.members, m)
+	}
+}
+
+func (m *member) move(r *rand.Rand, at time.Duration, kind string) move {
+	v := move{at: at, kind: kind}
+	if m.protocol == hub.WebSub {
+		v.secret = fmt.Sprintf("secret-%d-%d", m.n, len(m.acts))
+		v.lease = []time.Duration{leastLease, 4 * time.Minute, 3 * time.Hour, 0}[r.IntN(4)]
+	}
+	return v
+}
+
+// news draws the changes of feeds.
+func (p *plan) news(r *rand.Rand) {
+	for f := range p.feeds {
+		for at := between(r, 3*time.Second, 15*time.Second); at < p.long; at += between(r, time.Second, 30*time.Second) {
+			p.changes = append(p.changes, change{at: at, feed: f, pings: []int{0, 1, 1, 1, 1, 2}[r.IntN(6)]})
+		}
+	}
+}
+
+// lastNews is when a feed changes for the last time.
+func (p *plan) lastNews() time.Duration {
+	last := time.Duration(0)
+	for _, c := range p.changes {
+		last = max(last, c.at)
+	}
+	return last
+}
+
+// misfortunes draws what happens to machines, mostly just after some news.
+func (p *plan) misfortunes(r *rand.Rand) {
+	when := func() time.Duration {
+		if len(p.changes) == 0 || r.IntN(4) == 0 {
+			return between(r, time.Second, p.long)
+		}
+		soon := 4 * time.Second
+		if p.options.MaxInFlight == 4 {
+			soon = 20 * time.Second
+			if r.IntN(2) == 0 { // what is lost of the last one no later one makes good
+				return p.lastNews() + between(r, 20*time.Millisecond, soon)
+			}
+		}
+		return p.changes[r.IntN(len(p.changes))].at + between(r, 20*time.Millisecond, soon)
+	}
+	add := func(most int, what string, from, to time.Duration) {
+		for range r.IntN(most + 1) {
+			d := disturbance{what: what, at: when(), machine: r.IntN(p.machines), long: between(r, from, to)}
+			if what == "outage" && r.IntN(2) == 0 {
+				d.machine = -1
+			}
+			p.trouble = append(p.trouble, d)
+		}
+	}
+	add(3, "death", 200*time.Millisecond, 25*time.Second)
+	add(1, "outage", 500*time.Millisecond, 25*time.Second)
+	if p.machines > 1 {
+		add(2, "pause", 2*time.Second, 30*time.Second)
+		add(1, "jump", -time.Second, time.Second)
+	} else {
+		add(1, "jump", -2*time.Hour, 2*time.Hour)
+	}
+}

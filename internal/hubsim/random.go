@@ -1,0 +1,34 @@
+package hubsim
+
+import "math/rand/v2"
+
+// mix scrambles x (the finalizer of SplitMix64).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// hash is one number made of many, the same every time.
+func hash(parts ...uint64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, p := range parts {
+		h = mix(h + p + 0x9e3779b97f4a7c15)
+	}
+	return h
+}
+
+// text is a number made of a text (FNV-1a).
+func text(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// share is h as a number in [0, 1).
+func share(h uint64) float64 { return float64(h>>11) / (1 << 53) }
+
+// choices are for what is decided before anything runs.
+func choices(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, mix(seed))) }

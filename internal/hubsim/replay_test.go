@@ -1,0 +1,15 @@
+package hubsim
+
+import "testing"
+
+func TestASeedPlaysTheSameEveryTime(t *testing.T) {
+	beside(t)
+	for seed := range uint64(20) {
+		first := play(t, seed+1, Options{})
+		for range 2 {
+			if again := play(t, seed+1, Options{}); again.Sum != first.Sum || again.Ops != first.Ops {
+				t.Errorf("seed %d: history %x in %d operations, then %x in %d", seed+1, first.Sum, first.Ops, again.Sum, again.Ops)
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package hubsim
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	// Many: go test ./internal/hubsim -v -sim.seeds 1000000 -sim.from 1 -timeout 0
+	seedsFlag = flag.Int("sim.seeds", 1000, "how many seeds are played")
+	fromFlag  = flag.Uint64("sim.from", 1, "the first of them")
+	// One, in words: go test ./internal/hubsim -v -sim.seed 42
+	seedFlag = flag.Uint64("sim.seed", 0, "the only seed that is played; 0: many")
+)
+
+// One processor: which of two goroutines runs first is then nearly always the same,
+// where it is not the same by itself.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
+	os.Exit(m.Run())
+}
+
+// play runs one seed in a bubble of its own.
+func play(t *testing.T, seed uint64, o Options) (r Report) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			panic(fmt.Sprintf("seed %d: %v", seed, p))
+		}
+	}()
+	synctest.Test(t, func(*testing.T) { r = Run(seed, o) })
+	return r
+}
+
+func TestThePromisesHoldWhateverHappens(t *testing.T) {
+	if *seedFlag != 0 {
+		r := play(t, *seedFlag, Options{})
+		t.Log("\n" + r.Words())
+		for _, b := range r.Broken {
+			t.Error(b)
+		}
+		return
+	}
+	seeds := *seedsFlag
+	if testing.Short() {
+		seeds = min(seeds, 100)
+	}
+	var total Report
+	begun, shown, failed := time.Now(), time.Now(), 0
+	for i := range uint64(seeds) {
+		r := play(t, *fromFlag+i, Options{})
+		total.add(r)
+		if len(r.Broken) > 0 {
+			failed++
+			t.Errorf("seed %d: %s (%d in all); in words: go test ./internal/hubsim -v -sim.seed %d", r.Seed, r.Broken[0], len(r.Broken), r.Seed)
+		}
+		if time.Since(shown) >= time.Second && testing.Verbose() {
+			shown = time.Now()
+			fmt.Fprintf(os.Stderr, "%d seeds, %.0f a second, %d failed\n", i+1, float64(i+1)/time.Since(begun).Seconds(), failed)
+		}
+		if failed > 20 {
+			t.Fatal("too many to go on")
+		}
+	}
+	t.Logf("%d seeds in %s: %d operations on the store, %d of them disturbed; %d deaths, %d other misfortunes; %d acts, %d deliveries, %d in vain; %s of their time",
+		seeds, time.Since(begun).Round(time.Second), total.Ops, total.Faults, total.Deaths, total.Others, total.Acts, total.Deliveries, total.Refusals, total.Took.Round(time.Hour))
+}
+
+// add counts r into a total.
+func (total *Report) add(r Report) {
+	total.Ops, total.Faults, total.Deaths, total.Others = total.Ops+r.Ops, total.Faults+r.Faults, total.Deaths+r.Deaths, total.Others+r.Others
+	total.Acts, total.Deliveries, total.Refusals, total.Took = total.Acts+r.Acts, total.Deliveries+r.Deliveries, total.Refusals+r.Refusals, total.Took+r.Took
+}
+
+// beside skips what is not meant by somebody who plays seeds of his own.
+func beside(t *testing.T) {
+	t.Helper()
+	if *seedFlag != 0 || *fromFlag != 1 {
+		t.Skip("only seeds are played")
+	}
+}
+
+// Beyond those that are always played: each found something.
+func TestSeedsThatFoundABugStayWell(t *testing.T) {
+	beside(t)
+	for _, seed := range []uint64{867, 979, 1257, 1690, 2075, 2135, 2308, 2642, 2995, 3600, 3954, 5949} {
+		if r := play(t, seed, Options{}); len(r.Broken) > 0 {
+			t.Errorf("seed %d: %s", seed, r.Broken[0])
+		}
+	}
+}

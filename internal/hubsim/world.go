@@ -1,0 +1,132 @@
+package hubsim
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"cloudburst/internal/hub"
+)
+
+// Options of a run. The zero Options plant nothing and trace nothing.
+type Options struct {
+	Flaw string       // one of Flaws, planted between the engine and its store
+	Log  *slog.Logger // of the hubs; nil: nowhere
+}
+
+// Report is what a run came to.
+type Report struct {
+	Seed       uint64
+	Broken     []string // promises, in words; empty: all were kept
+	Sum        uint64   // of the whole history
+	Words      func() string
+	Ops        int // operations on the store
+	Faults     int // of them that failed, or took seconds
+	Deaths     int
+	Others     int // machines that stood still, stores that were away, clocks that were set
+	Acts       int // registrations, cancels, pings
+	Deliveries int
+	Refusals   int // deliveries that did not arrive, or whose answer did not
+	Took       time.Duration
+}
+
+const brokenMost = 40
+
+// world is one run.
+type world struct {
+	seed  uint64
+	plan  plan
+	disk  *Disk
+	flaw  flaw
+	log   *slog.Logger
+	begun time.Time
+	byKey map[hub.Key]*member
+	gone  sync.WaitGroup // of those who act
+
+	mu      sync.Mutex
+	faulty  bool
+	running []*node // by machine; nil: it is down
+	lived   []*node
+	lives   uint64
+	feeds   []*feed
+	values  map[string]int // by hash of a feed's body
+	bodies  map[string]int
+	broken  []string
+	ops     int
+	faults  int
+	deaths  int
+	others  int
+	history
+}
+
+// Run plays one seed. It must be called in a bubble of testing/synctest.
+func Run(seed uint64, o Options) Report {
+	w := &world{seed: seed, plan: makePlan(seed), log: o.Log, byKey: map[hub.Key]*member{}, values: map[string]int{}, bodies: map[string]int{},
+		faulty: true, history: history{set: map[[2]int]time.Time{}}}
+	w.flaw = newFlaw(o.Flaw, w)
+	w.disk = NewDisk(w.plan.machines > 1)
+	time.Sleep(w.plan.start)
+	w.begun = time.Now()
+	w.running = make([]*node, w.plan.machines)
+	for i := range w.plan.members {
+		w.byKey[w.plan.members[i].key] = &w.plan.members[i]
+	}
+	w.mu.Lock()
+	for f := range w.plan.feeds {
+		w.feeds = append(w.feeds, &feed{url: feedURL(f)})
+		w.turn(f)
+	}
+	w.mu.Unlock()
+	w.play()
+	w.check()
+	r := Report{Seed: seed, Broken: w.broken, Sum: w.sum(), Words: w.words, Ops: w.ops, Faults: w.faults, Deaths: w.deaths, Others: w.others,
+		Acts: len(w.acts), Deliveries: len(w.deliveries), Took: time.Since(w.begun)}
+	for _, d := range w.deliveries {
+		if d.reply != "ok" {
+			r.Refusals++
+		}
+	}
+	return r
+}
+
+// breaks notes a promise that was broken; w.mu is held.
+func (w *world) breaks(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.say("BROKEN: %s", text)
+	if len(w.broken) < brokenMost {
+		w.broken = append(w.broken, text)
+	}
+}
+
+func (w *world) fail(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.breaks(format, args...)
+}
+
+// note writes a line of the history where it is worth one.
+func (w *world) note(worth bool, format string, args ...any) {
+	if !worth {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.say(format, args...)
+}
+
+// swept writes down what a sweep took.
+func (w *world) swept(gone []hub.SubscriptionInfo, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, g := range gone {
+		r := removal{member: w.byKey[g.Key()], dropped: g.ExpiresAt.After(milli(now)), clock: now, at: time.Now()}
+		w.removals = append(w.removals, r)
+		w.say("the sweep takes %s (dropped: %v)", r.member, r.dropped)
+	}
+}
+
+// String names a member.
+func (m *member) String() string {
+	return fmt.Sprintf("%s %d of feed %d", m.protocol, m.n, m.feed)
+}
