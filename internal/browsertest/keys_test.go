@@ -21,12 +21,14 @@ func (b *tab) at(keys, title string) {
 }
 
 // day is a program that reads two feeds in a category: four items of the one are newer
-// than the four of the other.
+// than the four of the other, and all are of one day, which is over: what is of the last
+// hours is of two days in the morning.
 func day(t *testing.T) (p *program, press *press, morning *paper) {
 	t.Helper()
 	p, press = start(t, conf(t)), newPress(t)
-	morning = press.paper("/morning.xml", "Morning Post", rsscloud.CloudAt(p.base).String(), posts(4, "Morning")...)
-	evening := posts(4, "Evening")
+	midnight := time.Now().UTC().Truncate(24 * time.Hour)
+	morning = press.paper("/morning.xml", "Morning Post", rsscloud.CloudAt(p.base).String(), postsBefore(midnight, 4, "Morning")...)
+	evening := postsBefore(midnight, 4, "Evening")
 	for i := range evening {
 		evening[i].At = evening[i].At.Add(-5 * time.Hour)
 	}

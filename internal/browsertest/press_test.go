@@ -143,8 +143,9 @@ func (n *paper) print() {
 }
 
 // posts are n of them, an hour between one and the next, the newest an hour ago.
-func posts(n int, about string) (all []post) {
-	now := time.Now()
+func posts(n int, about string) []post { return postsBefore(time.Now(), n, about) }
+
+func postsBefore(now time.Time, n int, about string) (all []post) {
 	for i := range n {
 		all = append(all, post{Title: fmt.Sprintf("%s, number %d", about, n-i), Text: fmt.Sprintf("<p>The %s of hour %d, with a few words more so that it has a height of its own on the page.</p>", about, n-i), At: now.Add(-time.Duration(i+1) * time.Hour)})
 	}

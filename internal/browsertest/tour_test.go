@@ -158,50 +158,56 @@ func TestEveryPageOfTheRiverFitsPhonesAndDesksInBothLights(t *testing.T) {
 	}
 	r.indexed("walk hills", 3)
 	for _, s := range r.tour(item) {
-		b.size(deskWidth, deskHeight)
-		b.light("light", false)
-		b.open(s.path)
-		if s.ready != "" {
-			b.until(s.name+" is there", s.ready)
-		}
-		if s.do != "" {
-			eval[bool](b, s.do+", true")
-		}
-		if s.then != "" {
-			b.until(s.name+" is as it should be", s.then)
-		}
-		wrong := eval[[]string](b, structure)
-		wrong = append(wrong, eval[[]string](b, tooWide)...)
-		if l := eval[float64](b, light); l < 0.8 {
-			wrong = append(wrong, fmt.Sprintf("in the light it is %.2f light", l))
-		}
-		album.take(b, s.name+"-1280-light")
-		b.light("dark", false)
-		if l := eval[float64](b, light); l > 0.2 {
-			wrong = append(wrong, fmt.Sprintf("in the dark it is %.2f light", l))
-		}
-		album.take(b, s.name+"-1280-dark")
-		b.size(phoneWidth, phoneHeight)
-		for _, w := range eval[[]string](b, tooWide) {
-			wrong = append(wrong, "on a phone: "+w)
-		}
-		if !strings.Contains(s.name, "keys") && s.name != "menu" {
-			wrong = append(wrong, eval[[]string](b, bottomBar)...)
-		}
-		album.take(b, s.name+"-390-dark")
-		b.size(smallWidth, phoneHeight)
-		for _, w := range eval[[]string](b, tooWide) {
-			wrong = append(wrong, "on a small phone: "+w)
-		}
-		b.size(phoneWidth, phoneHeight)
-		b.light("light", true)
-		for _, w := range eval[[]string](b, moves) {
-			wrong = append(wrong, "it moves all the same: "+w)
-		}
-		album.take(b, s.name+"-390-light")
-		for _, w := range wrong {
-			t.Errorf("%s: %s", s.name, w)
-		}
+		b.visit(s, album)
+	}
+}
+
+// visit holds a page against what every page promises, and takes its picture.
+func (b *tab) visit(s stop, album album) {
+	b.t.Helper()
+	b.size(deskWidth, deskHeight)
+	b.light("light", false)
+	b.open(s.path)
+	if s.ready != "" {
+		b.until(s.name+" is there", s.ready)
+	}
+	if s.do != "" {
+		eval[bool](b, s.do+", true")
+	}
+	if s.then != "" {
+		b.until(s.name+" is as it should be", s.then)
+	}
+	wrong := eval[[]string](b, structure)
+	wrong = append(wrong, eval[[]string](b, tooWide)...)
+	if l := eval[float64](b, light); l < 0.8 {
+		wrong = append(wrong, fmt.Sprintf("in the light it is %.2f light", l))
+	}
+	album.take(b, s.name+"-1280-light")
+	b.light("dark", false)
+	if l := eval[float64](b, light); l > 0.2 {
+		wrong = append(wrong, fmt.Sprintf("in the dark it is %.2f light", l))
+	}
+	album.take(b, s.name+"-1280-dark")
+	b.size(phoneWidth, phoneHeight)
+	for _, w := range eval[[]string](b, tooWide) {
+		wrong = append(wrong, "on a phone: "+w)
+	}
+	if !strings.Contains(s.name, "keys") && s.name != "menu" {
+		wrong = append(wrong, eval[[]string](b, bottomBar)...)
+	}
+	album.take(b, s.name+"-390-dark")
+	b.size(smallWidth, phoneHeight)
+	for _, w := range eval[[]string](b, tooWide) {
+		wrong = append(wrong, "on a small phone: "+w)
+	}
+	b.size(phoneWidth, phoneHeight)
+	b.light("light", true)
+	for _, w := range eval[[]string](b, moves) {
+		wrong = append(wrong, "it moves all the same: "+w)
+	}
+	album.take(b, s.name+"-390-light")
+	for _, w := range wrong {
+		b.t.Errorf("%s: %s", s.name, w)
 	}
 }
 

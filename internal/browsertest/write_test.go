@@ -1,0 +1,468 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"cloudburst/client"
+)
+
+const aPassword = "correct horse battery"
+
+// onePixel is a picture.
+const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+
+// newWriter is a program in which alice has the first account, and a window in which she is
+// signed in.
+func newWriter(t *testing.T) (*program, *tab) {
+	t.Helper()
+	p := start(t, conf(t))
+	b := newTab(t, p.base)
+	b.join(p.admin)
+	return p, b
+}
+
+// join makes the account and signs in.
+func (b *tab) join(admin string) {
+	b.t.Helper()
+	if _, err := (&client.Client{Base: admin}).AddUser(b.t.Context(), "alice", aPassword); err != nil {
+		b.t.Fatal(err)
+	}
+	b.signIn("/write")
+}
+
+func (b *tab) signIn(next string) {
+	b.t.Helper()
+	b.open("/login?next=" + url.QueryEscape(next))
+	b.fill("#c-name, [name=name]", "alice")
+	b.fill("[name=password]", aPassword)
+	b.click("form.sheet button")
+	b.until("alice is signed in", fmt.Sprintf(`location.pathname + location.search === %q`, next))
+}
+
+// get is what strangers are given.
+func get(t *testing.T, address string) string {
+	t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// says is what the page says of the draft.
+func (b *tab) says(words string) {
+	b.t.Helper()
+	b.until("it says "+words, fmt.Sprintf(`document.getElementById("w-state")?.textContent.includes(%q)`, words))
+}
+
+// ctrl presses a key with Ctrl.
+func (b *tab) ctrl(key string) {
+	b.t.Helper()
+	b.do("press Ctrl and "+key, chromedp.KeyEvent(key, chromedp.KeyModifiers(2)))
+}
+
+func TestAShortPostIsWrittenAndPublishedByKeys(t *testing.T) {
+	t.Parallel()
+	p, b := newWriter(t)
+	b.until("the sheet has the focus", `document.activeElement.id === "w-source"`)
+	b.holds("it counts", `document.getElementById("w-count").textContent === "140"`)
+	b.keys("Hello *world*")
+	b.until("it counts what readers see", `document.getElementById("w-count").textContent === "129"`)
+	b.ctrl(kb.Enter)
+	b.until("it is published", `document.querySelector(".undo")?.textContent.includes("Published.")`)
+	b.holds("the next sheet is empty", `document.getElementById("w-source").value === "" && document.activeElement.id === "w-source"`)
+	b.until("the way back counts down", `/Undo\s+\d\d? s/.test(document.querySelector(".undo").textContent)`)
+	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "Hello <em>world</em>") {
+		t.Errorf("the feed is %s", doc)
+	}
+	b.click(".undo a")
+	b.until("it has a page", `/^\/alice\/\d{4}\/\d\d\/\d\d\//.test(location.pathname)`)
+	b.open("/write/1")
+	b.click(".undo button")
+	b.until("it is a draft again", `/did=undone/.test(location.search) && document.querySelector("main").textContent.includes("a draft")`)
+	if doc := get(t, p.base+"/alice/rss.xml"); strings.Contains(doc, "Hello") {
+		t.Errorf("the feed still has it: %s", doc)
+	}
+}
+
+func TestAPostWithATitleAndCategoriesIsWrittenLookedAtAndChanged(t *testing.T) {
+	t.Parallel()
+	p, b := newWriter(t)
+	for i, words := range []string{"Walks", "Water", "Birds"} {
+		res := eval[bool](b, fmt.Sprintf(`fetch("/write", {method: "POST", body: new URLSearchParams({do: "publish", key: "k%d", writer: "alice", source: "About %s", categories: %q})}).then((r) => r.ok)`, i, words, words))
+		if !res {
+			t.Fatal("a post could not be made")
+		}
+	}
+	b.open("/write")
+	b.click(`label[for="ask-title"]`)
+	b.until("the title has the focus", `document.activeElement.id === "w-title"`)
+	b.keys("A long walk")
+	b.click("#w-source")
+	b.keys("Through *hills*")
+	b.click(`label[for="ask-categories"]`)
+	b.until("the categories have the focus", `document.activeElement.id === "w-categories"`)
+	b.keys("W")
+	b.until("two are offered", `document.querySelectorAll("#w-list:not([hidden]) li").length === 2`)
+	b.keys(kb.ArrowDown)
+	b.keys(kb.ArrowDown)
+	b.keys(kb.Enter)
+	b.holds("the second is chosen", `document.getElementById("w-categories").value === "Water, "`)
+	b.keys("new")
+	b.click("#w-look")
+	b.until("it is looked at", `document.querySelector("#look-text em")?.textContent === "hills" && document.querySelector("#look-text h2").textContent === "A long walk"`)
+	b.holds("a post with a title has no limit", `document.getElementById("w-count").textContent === "13 characters"`)
+	b.click("#w-source")
+	b.keys(kb.End + " and **woods**")
+	b.until("the look follows", `document.querySelector("#look-text strong")?.textContent === "woods"`)
+	b.keys(kb.Escape)
+	b.until("it is closed", `document.getElementById("look").hidden`)
+	b.click("#w-go")
+	b.until("it is published", `document.querySelector(".undo")?.textContent.includes("Published.")`)
+	doc := get(t, p.base+"/alice/rss.xml")
+	for _, want := range []string{"<title>A long walk</title>", "<category>Water</category>", "<category>new</category>", "<strong>woods</strong>"} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("the feed has no %s: %s", want, doc)
+		}
+	}
+
+	b.changes(p)
+}
+
+// changes has the fourth post changed: readers see the change when it is published, and not before.
+func (b *tab) changes(p *program) {
+	t := b.t
+	t.Helper()
+	b.open("/write/posts")
+	b.click(".mineposts .words")
+	b.until("it is on the sheet", `document.getElementById("w-title").value === "A long walk"`)
+	b.fill("#w-title", "A short walk")
+	b.says("readers do not see the change yet")
+	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A long walk") {
+		t.Error("readers see a change that is not published")
+	}
+	b.open("/write/4")
+	b.until("the change is still there", `document.getElementById("w-title").value === "A short walk" && document.querySelector("main").textContent.includes("do not see yet")`)
+	b.click("#w-go")
+	b.until("the change is published", `document.querySelector(".undo")?.textContent.includes("The change is published.")`)
+	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A short walk") {
+		t.Error("readers do not see the change")
+	}
+	b.click(`.mineposts form[action="/write/4/delete"] button`)
+	b.until("it is deleted", `document.querySelector(".undo")?.textContent.includes("Deleted.")`)
+	if doc := get(t, p.base+"/alice/rss.xml"); strings.Contains(doc, "A short walk") {
+		t.Error("readers see what is deleted")
+	}
+	b.click(".undo button")
+	b.until("it is back", `location.pathname === "/write/4" && document.querySelector("main").textContent.includes("Taken back.")`)
+	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A short walk") {
+		t.Error("what was taken back is not there")
+	}
+}
+
+func TestFilesComeByButtonAndByDrop(t *testing.T) {
+	t.Parallel()
+	p, b := newWriter(t)
+	b.expect("400") // for the file that lies
+	picture, err := base64.StdEncoding.DecodeString(onePixel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "dot.png"), filepath.Join(dir, "lie.png")
+	for name, content := range map[string][]byte{good: picture, bad: []byte("<html><script>alert(1)</script>")} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.click(`label[for="ask-files"]`)
+	choose := func(name string) {
+		t.Helper()
+		root := command(b, dom.GetDocument, dom.GetDocumentParams{})
+		at := command(b, dom.QuerySelector, dom.QuerySelectorParams{NodeID: root.Root.NodeID, Selector: "#w-upload"})
+		command(b, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{name}, NodeID: at.NodeID})
+	}
+	choose(good)
+	b.until("the file is there", `document.querySelector(".file [name=file]")?.value.startsWith("/alice/media/") && document.querySelector(".file img")?.naturalWidth === 1`)
+	choose(bad)
+	b.until("a lie is told", `document.querySelector("#w-files-wrong .wrong")`)
+	b.holds("it was not taken", `document.querySelectorAll(".file").length === 1`)
+	eval[bool](b, fmt.Sprintf(`(() => {
+		const carried = new DataTransfer();
+		carried.items.add(new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0)), new Uint8Array(0)], "dropped.png", { type: "image/png" }));
+		carried.items.add(new File(["just words"], "words.txt", { type: "text/plain" }));
+		document.dispatchEvent(new DragEvent("dragenter", { dataTransfer: carried, cancelable: true }));
+		return document.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, cancelable: true }));
+	})()`, onePixel))
+	b.until("what was dropped is there, and the same picture once", `document.querySelectorAll(".file [name=file]").length === 2 && !document.querySelector(".file progress")`)
+	eval[bool](b, `document.getElementById("w-source").focus(), true`)
+	b.keys("Look ")
+	eval[bool](b, `document.querySelector(".file button").click(), true`)
+	b.until("a picture is in the text", `document.getElementById("w-source").value.startsWith("Look ![](/alice/media/") && document.querySelectorAll(".file").length === 1`)
+	b.ctrl(kb.Enter)
+	b.until("it is published", `document.querySelector(".undo")?.textContent.includes("Published.")`)
+	doc := get(t, p.base+"/alice/rss.xml")
+	if !strings.Contains(doc, `words.txt" length="10"`) || !strings.Contains(doc, `/dot.png"/></p>`) {
+		t.Errorf("the feed is %s", doc)
+	}
+}
+
+func TestAPostWaitsForItsTimeByTheClockOfItsAuthor(t *testing.T) {
+	t.Parallel()
+	_, b := newWriter(t)
+	command(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kathmandu"})
+	b.open("/write")
+	b.keys("Later")
+	b.click(`label[for="ask-when"]`)
+	b.holds("it is told which clock that is", `document.getElementById("w-zone").textContent.includes("mandu")`)
+	eval[bool](b, `(() => { const at = document.getElementById("w-when"), t = new Date(Date.now() + 864e5); const pad = (n) => String(n).padStart(2, "0");
+		at.value = t.getFullYear() + "-" + pad(t.getMonth() + 1) + "-" + pad(t.getDate()) + "T10:30"; at.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`)
+	b.until("the button says what it does", `document.getElementById("w-go").textContent === "Schedule"`)
+	b.click("#w-go")
+	b.until("it waits", `document.querySelector(".note, .undo")?.textContent.includes("published by itself")`)
+	b.holds("for 10:30 in Kathmandu", `document.querySelector(".mineposts time").dateTime.endsWith("T04:45:00.000Z")`)
+	b.click(".mineposts .words")
+	b.until("its page says the same", `document.getElementById("w-when").value.endsWith("T10:30")`)
+	b.click("[value=now]")
+	b.until("it is published now", `document.querySelector(".undo")`)
+}
+
+func TestTwoTabsSeeBothVersions(t *testing.T) {
+	t.Parallel()
+	_, b := newWriter(t)
+	b.expect("409")
+	b.keys("Before")
+	b.says("Saved")
+	b.until("it has an address", `location.pathname === "/write/1"`)
+	other := newTab(t, b.base)
+	other.expect("409")
+	other.signIn("/write/1")
+	b.keys(" and mine")
+	b.says("Saved")
+	other.until("it is there", `document.getElementById("w-source").value.startsWith("Before")`)
+	other.fill("#w-source", "From the other tab")
+	other.says("changed elsewhere")
+	other.holds("what was typed is still there", `document.getElementById("w-source").value === "From the other tab"`)
+	other.click("#w-state button")
+	other.until("both are shown", `document.querySelector(".theirs")?.textContent.includes("Before and mine") && document.getElementById("w-source").value.trim() === "From the other tab"`)
+	other.click(`#write [value=draft]`)
+	other.until("mine is kept", `/did=kept/.test(location.search) && document.getElementById("w-source").value.trim() === "From the other tab"`)
+	b.keys(" again")
+	b.says("changed elsewhere")
+	b.click("#w-state button")
+	b.until("both are shown here too", `document.querySelector(".theirs")?.textContent.includes("From the other tab")`)
+	b.click(".theirs [value=theirs]")
+	b.until("the other is taken", `/did=theirs/.test(location.search) && document.getElementById("w-source").value.trim() === "From the other tab"`)
+}
+
+func TestWhatWasTypedIsThereAfterAReload(t *testing.T) {
+	t.Parallel()
+	_, b := newWriter(t)
+	b.keys("Typed and loaded again at once")
+	b.do("reload", chromedp.Reload())
+	b.until("it is there", `document.getElementById("w-source").value.trim() === "Typed and loaded again at once"`)
+	b.until("it is one draft", `location.pathname === "/write/1"`)
+	b.do("reload", chromedp.Reload())
+	b.until("it is there from the server", `document.getElementById("w-source").value.trim() === "Typed and loaded again at once"`)
+	b.open("/write")
+	b.until("a new sheet is empty", `document.getElementById("w-source").value === "" && document.getElementById("kept").hidden`)
+}
+
+func TestNothingIsLostWhenTheNetworkIsGone(t *testing.T) {
+	t.Parallel()
+	p := start(t, conf(t))
+	w := newWire(t)
+	w.lead(p.base)
+	b := newTab(t, w.url())
+	b.join(p.admin)
+	for _, part := range []string{"ERR_EMPTY_RESPONSE", "ERR_CONNECTION", "ERR_SOCKET", "Failed to load"} {
+		b.expect(part)
+	}
+	w.lead("")
+	b.keys("Far from everything")
+	b.says("Not saved: no connection; kept in this browser")
+	b.click("#w-go")
+	b.says("Nothing was done: no connection")
+	b.holds("it is on the sheet", `document.getElementById("w-source").value === "Far from everything"`)
+	w.lead(p.base)
+	b.click("#w-source")
+	b.ctrl(kb.End)
+	b.keys(" again")
+	b.says("Saved")
+	b.click("#w-go")
+	b.until("it is published", `document.querySelector(".undo")`)
+	b.holds("it is kept no more", `Object.keys(localStorage).filter((k) => k.startsWith("write:")).length === 0`)
+}
+
+func TestASessionThatEndsIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	_, b := newWriter(t)
+	b.expect("401")
+	b.keys("Half a thought")
+	b.says("Saved")
+	eval[bool](b, `fetch("/logout", {method: "POST"}).then((r) => r.ok)`)
+	b.keys(", and the other half")
+	b.says("signed out")
+	b.click("#w-go")
+	b.until("he may sign in on the spot", `document.getElementById("w-password") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
+	b.fill("#w-name", "alice")
+	b.fill("#w-password", aPassword)
+	b.click(`.beside [value=preview]`)
+	b.until("it goes on", `document.querySelector(".note")?.textContent.includes("nothing is lost") && document.getElementById("w-source").value.trim() === "Half a thought, and the other half"`)
+	b.click("#w-go")
+	b.until("it is published", `document.querySelector(".undo")`)
+}
+
+func TestEverythingIsWrittenWithoutScripts(t *testing.T) {
+	t.Parallel()
+	p, b := newWriter(t)
+	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.open("/write")
+	b.click(`label[for="ask-title"]`)
+	b.fill("#w-title", "No scripts")
+	b.click("#w-source")
+	b.keys("Only *forms*")
+	b.click(`label[for="ask-when"]`)
+	b.holds("its clock is named", `/UTC/.test(document.getElementById("w-zone").textContent)`)
+	b.click("#w-look")
+	b.until("it is looked at", `document.querySelector("#look em")?.textContent === "forms" && document.getElementById("w-title").value === "No scripts"`)
+	b.click("[value=draft]:not(.sr)")
+	b.until("the draft is saved", `location.pathname === "/write/1" && document.querySelector(".note").textContent.includes("saved")`)
+	b.click("#w-go")
+	b.until("it is published", `document.querySelector(".undo")`)
+	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "No scripts") {
+		t.Errorf("the feed is %s", doc)
+	}
+	b.open("/write/1")
+	b.click(".rest summary")
+	b.click(".harm")
+	b.until("it is deleted", `document.querySelector(".undo")?.textContent.includes("Deleted")`)
+	b.click(".undo button")
+	b.until("it is back", `document.getElementById("w-title")?.value === "No scripts"`)
+}
+
+// serving is the program as a process of its own, which can be killed.
+type serving struct {
+	t         *testing.T
+	bin, data string
+	listen    string
+	cmd       *exec.Cmd
+}
+
+func (s *serving) start() {
+	s.t.Helper()
+	s.cmd = exec.Command(s.bin, "serve", "--listen", s.listen, "--admin.listen", "127.0.0.1:0", "--data", s.data)
+	s.cmd.Stderr = os.Stderr
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	wait(s.t, "the program serves", func() bool {
+		b, err := os.ReadFile(filepath.Join(s.data, "listen.addr"))
+		if err != nil {
+			return false
+		}
+		s.listen = strings.TrimSpace(string(b))
+		res, err := http.Get("http://" + s.listen + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+}
+
+func (s *serving) kill() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		s.t.Fatal(err)
+	}
+	_ = s.cmd.Wait() // it was killed
+}
+
+func newServing(t *testing.T) *serving {
+	t.Helper()
+	s := &serving{t: t, bin: filepath.Join(t.TempDir(), "cloudburst"), data: t.TempDir(), listen: "127.0.0.1:0"}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", s.bin, "cloudburst/cmd/cloudburst")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	s.start()
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	return s
+}
+
+func (s *serving) admin() string {
+	s.t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.data, "admin.addr"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return "http://" + strings.TrimSpace(string(b))
+}
+
+func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
+	t.Parallel()
+	s := newServing(t)
+	dir := t.TempDir()
+	browse := func() (*tab, func()) {
+		t.Helper()
+		options := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
+			chromedp.ExecPath("chromium"), chromedp.DisableGPU, chromedp.UserDataDir(dir), chromedp.WSURLReadTimeout(2*time.Minute), chromedp.NoSandbox)
+		all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, stop := chromedp.NewContext(all)
+		b := &tab{t: t, ctx: ctx, base: "http://" + s.listen}
+		if err := chromedp.Listen(ctx, b.hear); err != nil { // the window lives as long as the context of the first call
+			t.Fatal(err)
+		}
+		return b, func() { stop(); stopAll() }
+	}
+	b, end := browse()
+	defer func() { end() }()
+	b.join(s.admin())
+	b.keys("Saved once")
+	b.says("Saved")
+	s.kill()
+	b.keys(", and typed while the server was dead")
+	b.says("Not saved: no connection; kept in this browser")
+	s.start()
+	b.keys(".")
+	b.says("Saved")
+	b.open("/write/1")
+	b.until("all of it is on the server", `document.getElementById("w-source").value.trim() === "Saved once, and typed while the server was dead."`)
+
+	// The browser is killed. It writes what it keeps to its disk when it likes, so what it did
+	// not send within two seconds may be lost with it; what it sent is not, though the server dies too.
+	b.click("#w-source")
+	b.ctrl(kb.End)
+	b.keys(" Only here")
+	b.says("Saved")
+	s.kill()
+	end() // which kills it
+	s.start()
+	b, end = browse()
+	b.signIn("/write/1") // it writes its cookies to the disk later than that
+	b.until("it is there", `document.getElementById("w-source").value.includes("Only here")`)
+}
