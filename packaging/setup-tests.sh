@@ -12,6 +12,7 @@ has() {
 	chromium) command -v chromium >/dev/null ;;
 	php-cli) command -v php >/dev/null ;;
 	nodejs) command -v node >/dev/null ;;
+	libimage-exiftool-perl) command -v exiftool >/dev/null ;;
 	# A bare machine has parts of these two.
 	perl) perl -MStorable -MJSON::PP -e 1 2>/dev/null ;;
 	python3) python3 -c 'import csv, json, runpy' 2>/dev/null ;;
@@ -20,8 +21,9 @@ has() {
 }
 
 # What each is for: a real database; the pages as a browser shows them; clients in
-# the languages that people call us from; the race detector.
-wanted=(ca-certificates postgresql chromium php-cli perl ruby python3 nodejs curl gcc libc6-dev)
+# the languages that people call us from; the race detector; what pictures tell of the
+# place where they were taken, read by somebody else.
+wanted=(ca-certificates postgresql chromium php-cli perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl)
 
 if ! command -v go >/dev/null; then
 	echo "setup: there is no Go on the PATH; install Go 1.26 or newer (https://go.dev/dl/)" >&2
