@@ -62,21 +62,27 @@ func (c *Client) Remove(ctx context.Context, q RemoveQuery) ([]Subscription, err
 // Export writes every live subscription as JSON Lines, in an order that stays
 // the same. What is exported can be imported. It returns the number of lines.
 func (c *Client) Export(ctx context.Context, w io.Writer, progress func(lines int)) (int, error) {
-	res, err := c.send(ctx, "GET", "/v1/subscriptions/export", nil, http.Header{}, nil)
+	count := &lineCounter{w: w, progress: progress}
+	err := c.export(ctx, "/v1/subscriptions/export", count, func() string { return fmt.Sprintf("%d lines", count.lines) })
+	return count.lines, err
+}
+
+// export writes an answer that may be long to w; sofar says how much there was when it broke off.
+func (c *Client) export(ctx context.Context, path string, w io.Writer, sofar func() string) error {
+	res, err := c.send(ctx, "GET", path, nil, http.Header{}, nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer res.Body.Close()
-	count := &lineCounter{w: w, progress: progress}
-	if _, err := io.Copy(count, res.Body); err != nil {
-		return count.lines, fmt.Errorf("the export broke off after %d lines: %w", count.lines, err)
+	if _, err := io.Copy(w, res.Body); err != nil {
+		return fmt.Errorf("the export broke off after %s: %w", sofar(), err)
 	}
 	// The trailer is how a server says that it reached the end: a stream has
 	// nothing else to say so when its connection ends tidily half-way.
 	if res.Trailer.Get("X-Complete") != "true" {
-		return count.lines, fmt.Errorf("the export broke off after %d lines: the server stopped before the end", count.lines)
+		return fmt.Errorf("the export broke off after %s: the server stopped before the end", sofar())
 	}
-	return count.lines, nil
+	return nil
 }
 
 type lineCounter struct {

@@ -27,19 +27,9 @@ func (c *Client) ExportUser(ctx context.Context, user string, w io.Writer, progr
 	if err != nil {
 		return 0, err
 	}
-	res, err := c.send(ctx, "GET", path, nil, http.Header{}, nil)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
 	out := &byteCounter{w: w, progress: progress}
-	if _, err := io.Copy(out, res.Body); err != nil {
-		return out.n, fmt.Errorf("the export broke off after %d bytes: %w", out.n, err)
-	}
-	if res.Trailer.Get("X-Complete") != "true" {
-		return out.n, fmt.Errorf("the export broke off after %d bytes: the server stopped before the end", out.n)
-	}
-	return out.n, nil
+	err = c.export(ctx, path, out, func() string { return fmt.Sprintf("%d bytes", out.n) })
+	return out.n, err
 }
 
 type byteCounter struct {

@@ -1,6 +1,7 @@
 package metaweblog
 
 import (
+	"cmp"
 	"context"
 
 	"cloudburst/xmlrpc"
@@ -64,14 +65,17 @@ func (s *Server) metaWeblog() []xmlrpc.Method {
 	}}
 }
 
+// edit reads what newPost and editPost have alike: what is written to, and what is written.
+func (c *call) edit(of string) (to string, e Edit, err error) {
+	to = c.text(0, of)
+	e, err = ParseEdit(c.at(3))
+	e.Publish = c.publish(4)
+	return to, e, cmp.Or(c.err, err)
+}
+
 // spec:metaweblog-2002#new-post
 func newPost(c *call) (any, error) {
-	blog := c.text(0, "blogid")
-	e, err := ParseEdit(c.at(3))
-	e.Publish = c.publish(4)
-	if c.err != nil {
-		err = c.err
-	}
+	blog, e, err := c.edit("blogid")
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +84,7 @@ func newPost(c *call) (any, error) {
 
 // spec:metaweblog-2002#edit-post
 func editPost(c *call) (any, error) {
-	id := c.text(0, "postid")
-	e, err := ParseEdit(c.at(3))
-	e.Publish = c.publish(4)
-	if c.err != nil {
-		err = c.err
-	}
+	id, e, err := c.edit("postid")
 	if err != nil {
 		return nil, err
 	}

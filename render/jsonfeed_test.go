@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/internal/href"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -48,7 +49,9 @@ func asJSONFeed(f *feed.Feed) *feed.Feed {
 		}
 		for j := range it.Enclosures {
 			if e := &it.Enclosures[j]; e.Type == "" {
-				e.Type = typeOfFile(e.URL)
+				if e.Type = href.MediaType(e.URL); e.Type == "" {
+					e.Type = "application/octet-stream"
+				}
 			}
 		}
 	}

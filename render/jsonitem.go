@@ -2,11 +2,10 @@ package render
 
 import (
 	"cmp"
-	"path"
 	"strconv"
-	"strings"
 
 	"cloudburst/feed"
+	"cloudburst/internal/href"
 )
 
 // item writes the members of an item.
@@ -119,7 +118,7 @@ func (j *jsonWriter) attachments(it *feed.Item) {
 		if e.Type == "" {
 			j.warn("attachment-type", "enclosures", "An attachment has a media type, and this file has none; it is told by the name of the file: ", short(e.URL), ".")
 		}
-		j.text("mime_type", cmp.Or(e.Type, typeOfFile(e.URL)))
+		j.text("mime_type", cmp.Or(e.Type, href.MediaType(e.URL), "application/octet-stream"))
 		j.some("title", e.Title)
 		j.number("size_in_bytes", e.Length)
 		if e.Duration > 0 && e.Duration-e.Duration == 0 {
@@ -171,45 +170,4 @@ func mediaFiles(it *feed.Item) []feed.Enclosure {
 		contents(it.Media.Groups[i].Contents)
 	}
 	return files
-}
-
-// typeOfFile is the media type of a file by its name.
-func typeOfFile(url string) string {
-	url, _, _ = strings.Cut(url, "?")
-	url, _, _ = strings.Cut(url, "#")
-	switch strings.ToLower(path.Ext(url)) {
-	case ".mp3":
-		return "audio/mpeg"
-	case ".m4a":
-		return "audio/mp4"
-	case ".ogg", ".oga", ".opus":
-		return "audio/ogg"
-	case ".wav":
-		return "audio/wav"
-	case ".flac":
-		return "audio/flac"
-	case ".mp4", ".m4v":
-		return "video/mp4"
-	case ".webm":
-		return "video/webm"
-	case ".mov":
-		return "video/quicktime"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".png":
-		return "image/png"
-	case ".gif":
-		return "image/gif"
-	case ".webp":
-		return "image/webp"
-	case ".svg":
-		return "image/svg+xml"
-	case ".pdf":
-		return "application/pdf"
-	case ".html", ".htm":
-		return "text/html"
-	case ".torrent":
-		return "application/x-bittorrent"
-	}
-	return "application/octet-stream"
 }

@@ -7,11 +7,10 @@ import (
 	"io"
 	"math"
 	"mime"
-	"net/url"
-	"path"
 	"strings"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 	"cloudburst/internal/media"
 )
 
@@ -112,7 +111,7 @@ func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error)
 	}
 	e := Enclosure{URL: address}
 	if s.Remote == nil {
-		e.Type = typeByName(address)
+		e.Type = href.MediaType(address)
 		return e, nil
 	}
 	about, err := s.Remote.About(ctx, address)
@@ -125,7 +124,7 @@ func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error)
 		e.Type, _, _ = strings.Cut(media.Detect(about.Head).Type, ";")
 	}
 	if vague(e.Type) {
-		if known := typeByName(address); known != "" {
+		if known := href.MediaType(address); known != "" {
 			e.Type = known
 		}
 	}
@@ -138,39 +137,6 @@ func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error)
 // vague reports a type that servers give to what they do not know.
 func vague(t string) bool {
 	return t == "" || t == "application/octet-stream" || t == "binary/octet-stream" || t == "text/plain"
-}
-
-// typeByName guesses by the end of an address.
-func typeByName(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	switch ext := strings.ToLower(path.Ext(u.Path)); ext {
-	case ".mp3":
-		return "audio/mpeg"
-	case ".m4a", ".m4b":
-		return "audio/mp4"
-	case ".ogg", ".oga", ".opus":
-		return "audio/ogg"
-	case ".wav":
-		return "audio/wav"
-	case ".flac":
-		return "audio/flac"
-	case ".mp4", ".m4v":
-		return "video/mp4"
-	case ".mov":
-		return "video/quicktime"
-	case ".webm":
-		return "video/webm"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".png", ".gif", ".webp", ".avif", ".heic":
-		return "image/" + ext[1:]
-	case ".pdf":
-		return "application/pdf"
-	}
-	return ""
 }
 
 // own takes the address of a file of this server apart.

@@ -3,15 +3,13 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"mime"
-	"net/url"
-	"path"
 	"strings"
 	"time"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 	"cloudburst/micropub"
 )
 
@@ -190,19 +188,9 @@ func (s *micropubSite) enclosure(ctx context.Context, at, kind string, old []aut
 		}
 	}
 	if e.Type == "" || e.Type == "application/octet-stream" {
-		e.Type = cmp.Or(typeByName(at), kind)
+		e.Type = cmp.Or(href.MediaType(at), kind)
 	}
 	return e
-}
-
-// typeByName is the media type that an address seems to have; "": it says nothing.
-func typeByName(at string) string {
-	u, err := url.Parse(at)
-	if err != nil {
-		return ""
-	}
-	kind, _, _ := strings.Cut(mime.TypeByExtension(strings.ToLower(path.Ext(u.Path))), ";")
-	return kind
 }
 
 // local is an address without this server's origin.

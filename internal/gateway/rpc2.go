@@ -43,6 +43,17 @@ func FaultOf(err error) *xmlrpc.Fault {
 	return &xmlrpc.Fault{Code: xmlrpc.CodeApp, String: fault.Message(err)}
 }
 
+// peek is the beginning of a body, which is still there to be read.
+func peek(r *http.Request) []byte {
+	body := bufio.NewReaderSize(r.Body, sniffed)
+	head, _ := body.Peek(sniffed) // an error comes again when the body is read
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, r.Body}
+	return head
+}
+
 // rpcOr sends XML-RPC calls to rpc and everything else to other.
 func rpcOr(rpc, other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,14 +61,7 @@ func rpcOr(rpc, other http.Handler) http.Handler {
 			other.ServeHTTP(w, r)
 			return
 		}
-		body := bufio.NewReaderSize(r.Body, sniffed)
-		// An error comes again when the body is read.
-		head, _ := body.Peek(sniffed)
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{body, r.Body}
-		if xmlrpc.Sniff(head) {
+		if xmlrpc.Sniff(peek(r)) {
 			rpc.ServeHTTP(w, r)
 			return
 		}

@@ -1,9 +1,7 @@
 package gateway
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -77,14 +75,7 @@ func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.small.ServeHTTP(w, r)
 		return
 	}
-	body := bufio.NewReaderSize(r.Body, sniffed)
-	// An error comes again when the body is read.
-	head, _ := body.Peek(sniffed)
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{body, r.Body}
-	c, ok := s.large[methodOf(head)]
+	c, ok := s.large[methodOf(peek(r))]
 	if !ok {
 		s.small.ServeHTTP(w, r)
 		return
