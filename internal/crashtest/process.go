@@ -17,20 +17,119 @@ import (
 	"time"
 )
 
-// process is one life of the program.
-type process struct {
+// Process is one life of the program. Start it with [Start].
+type Process struct {
+	Base, Admin string // where its two listeners are: http://HOST:PORT
+
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-func (p *process) kill() {
+// Command is how the program is started.
+type Command struct {
+	Binary string
+	Dir    string   // gets its data folder "data" and its log "log"
+	Args   []string // of serve, beside those that put it on free ports of loopback
+	Env    []string // NAME=value, beside our own
+}
+
+// Start starts the program and waits until it says that it is ready. Where the machine
+// has no port left for a moment, the program is right to end, and is started again. It
+// is killed when ctx ends.
+func Start(ctx context.Context, c Command) (*Process, error) {
+	for left := 20; ; left-- {
+		p, err := c.start(ctx)
+		if err == nil || left == 0 || !strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
+			return p, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// start starts it once.
+func (c Command) start(ctx context.Context) (*Process, error) {
+	data := filepath.Join(c.Dir, "data")
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
+		"--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8", "--log.level", "error"}, c.Args...)
+	for _, name := range []string{"admin.addr", "listen.addr"} {
+		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	log, err := os.OpenFile(filepath.Join(c.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	before, _ := log.Seek(0, io.SeekEnd) // what earlier lives said
+	cmd := exec.CommandContext(ctx, c.Binary, args...)
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &Process{cmd: cmd, done: make(chan struct{})}
+	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
+	if err := p.ready(data); err != nil {
+		if ended := p.Ended(); ended {
+			text, _ := os.ReadFile(filepath.Join(c.Dir, "log"))
+			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text[min(before, int64(len(text))):])))
+		}
+		p.Kill()
+		return nil, err
+	}
+	return p, nil
+}
+
+// ready waits until it listens, and is ready to work.
+func (p *Process) ready(data string) error {
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	for end := time.Now().Add(startsIn); time.Now().Before(end); {
+		select {
+		case <-p.done:
+			return errors.New("it ended")
+		case <-time.After(5 * time.Millisecond):
+		}
+		p.Base, p.Admin = readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
+		if p.Base == "" || p.Admin == "" {
+			continue
+		}
+		if res, err := client.Get(p.Base + "/readyz"); err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("not ready within %s", startsIn)
+}
+
+// Signal sends it a signal.
+func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
+
+// Ended reports that it has ended, by itself or not.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Kill ends it at once, and waits until it is gone.
+func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself: start says so
 	<-p.done
 }
 
-// stop asks it to end and waits until it did.
-func (p *process) stop() error {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+// Stop asks it to end (SIGTERM) and waits until it did, in good order.
+func (p *Process) Stop() error {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
 	select {
@@ -44,73 +143,26 @@ func (p *process) stop() error {
 	return nil
 }
 
-// start starts the program and waits until it is ready. Where the machine has no port
-// left for a moment, the program is right to end, and is started again.
-func (r *runner) start(ctx context.Context) (*process, error) {
-	for left := 20; ; left-- {
-		p, err := r.startOnce(ctx)
-		if err == nil || left == 0 || !strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
-			return p, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
-}
-
-func (r *runner) startOnce(ctx context.Context) (*process, error) {
-	data := filepath.Join(r.Dir, "data")
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
-		"--public-url", publicURL, "--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
+// start starts the program and waits until it is ready.
+func (r *runner) start(ctx context.Context) (*Process, error) {
+	r.history.born()
+	p, err := Start(ctx, Command{Binary: r.Binary, Dir: r.Dir, Env: r.Env, Args: append([]string{
+		"--public-url", publicURL,
 		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // what comes after is hours away in WebSub
 		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
 		"--hub.callback-timeout", "6s",
-		"--hub.source-rate", "0", "--hub.host-rate", "0", "--log.level", "error"}, r.Args...)
-	for _, name := range []string{"admin.addr", "listen.addr"} {
-		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-	}
-	log, err := os.OpenFile(filepath.Join(r.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		"--hub.source-rate", "0", "--hub.host-rate", "0"}, r.Args...)})
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
-	before, _ := log.Seek(0, io.SeekEnd) // what earlier lives said
-	cmd := exec.CommandContext(ctx, r.Binary, args...)
-	cmd.Env = append(os.Environ(), r.Env...)
-	cmd.Stdout, cmd.Stderr = log, log
-	r.history.born()
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	p := &process{cmd: cmd, done: make(chan struct{})}
-	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
-	for end := time.Now().Add(startsIn); ; {
-		select {
-		case <-p.done:
-			text, _ := os.ReadFile(filepath.Join(r.Dir, "log"))
-			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text[min(before, int64(len(text))):])))
-		case <-time.After(5 * time.Millisecond):
-		}
-		base, admin := readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
-		if base != "" && admin != "" && r.status(ctx, base+"/readyz") == http.StatusOK {
-			r.history.now(func(l *life, at time.Time) { l.ready = at })
-			// Before anybody saves again: what the dead one left.
-			r.readAll(base, slices.Concat(r.owners, r.fresh), asSaved)
-			r.fresh = nil
-			r.mu.Lock()
-			r.base, r.admin = base, admin
-			r.mu.Unlock()
-			return p, nil
-		}
-		if time.Now().After(end) {
-			p.kill()
-			return nil, fmt.Errorf("not ready within %s", startsIn)
-		}
-	}
+	r.history.now(func(l *life, at time.Time) { l.ready = at })
+	// Before anybody saves again: what the dead one left.
+	r.readAll(p.Base, slices.Concat(r.owners, r.fresh), asSaved)
+	r.fresh = nil
+	r.mu.Lock()
+	r.base, r.admin = p.Base, p.Admin
+	r.mu.Unlock()
+	return p, nil
 }
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }
@@ -133,19 +185,6 @@ func (r *runner) where() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.base
-}
-
-func (r *runner) status(ctx context.Context, url string) int {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0
-	}
-	res, err := r.client.Do(req)
-	if err != nil {
-		return 0
-	}
-	res.Body.Close()
-	return res.StatusCode
 }
 
 // left is the program's own count of what it has still to do.

@@ -217,7 +217,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, m
 	}
 	defer func() {
 		if p != nil {
-			p.kill()
+			p.Kill()
 		}
 	}()
 	time.Sleep(r.Life)
@@ -265,19 +265,19 @@ func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feed
 
 // stop asks a process to end, which may take it a while: for what is acknowledged it
 // is no different from a death.
-func (r *runner) stop(p *process) error {
+func (r *runner) stop(p *Process) error {
 	r.gone()
 	defer func() { r.history.now(func(l *life, at time.Time) { l.died = at }) }()
-	if err := p.stop(); err != nil {
-		p.kill()
+	if err := p.Stop(); err != nil {
+		p.Kill()
 		return err
 	}
 	return nil
 }
 
-func (r *runner) die(p *process) {
+func (r *runner) die(p *Process) {
 	r.gone()
-	p.kill()
+	p.Kill()
 	r.history.now(func(l *life, at time.Time) { l.died = at })
 }
 

@@ -20,11 +20,12 @@ import (
 )
 
 // Cluster is a PostgreSQL server of our own in a temporary folder, on a free
-// loopback port, with nothing switched off that keeps data safe.
+// loopback port, with nothing switched off that keeps data safe, unless it was asked for.
 type Cluster struct {
 	dir, bin string
 	port     int
 	attr     *syscall.SysProcAttr
+	settings []string // further ones, which win
 
 	process *os.Process
 	ended   chan struct{} // closed when the process is gone
@@ -33,8 +34,9 @@ type Cluster struct {
 // install is what to do when there is no PostgreSQL.
 const install = "PostgreSQL's programs (initdb, postgres) were not found: install the postgresql package (apt-get install postgresql); these tests are never skipped"
 
-// StartCluster makes and starts a cluster. Stop it.
-func StartCluster() (_ *Cluster, err error) {
+// StartCluster makes and starts a cluster. Stop it. Settings are NAME=VALUE, as in the
+// server's own file, and win over ours.
+func StartCluster(settings ...string) (_ *Cluster, err error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
@@ -43,7 +45,7 @@ func StartCluster() (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, bin: bin}
+	c := &Cluster{dir: dir, bin: bin, settings: settings}
 	defer func() {
 		if err != nil {
 			c.Stop()
@@ -128,6 +130,9 @@ func (c *Cluster) Start() error {
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+c.dir,
 		"-c", "fsync=on", "-c", "full_page_writes=on", "-c", "synchronous_commit=on",
 		"-c", "max_connections=200", "-c", "shared_buffers=64MB")
+	for _, s := range c.settings {
+		server.Args = append(server.Args, "-c", s)
+	}
 	server.Dir, server.Stdout, server.Stderr = c.dir, log, log
 	server.SysProcAttr = dieWithUs(c.attr)
 	c.ended = make(chan struct{})
@@ -183,6 +188,9 @@ func (c *Cluster) await() error {
 
 // Crash ends the server at once, as a crash would; Start it again.
 func (c *Cluster) Crash() { c.signal(syscall.SIGQUIT) }
+
+// Halt ends the server in good order, without waiting for who is connected; Start it again.
+func (c *Cluster) Halt() { c.signal(os.Interrupt) }
 
 func (c *Cluster) signal(s os.Signal) {
 	if c.process == nil {
