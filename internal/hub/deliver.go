@@ -27,6 +27,8 @@ const (
 	renewEvery   = 5 * time.Second
 	storeRetry   = 250 * time.Millisecond
 	claimAtBirth = 4
+	partsAtATime = 2                      // are claimed together where others share the store
+	headStart    = 100 * time.Millisecond // of a machine with nothing to tell; a hint is there by then
 )
 
 type deliveryState int
@@ -42,6 +44,8 @@ const (
 // page is one page of a part on its way.
 type page struct {
 	last  int64 // id of its last subscription
+	part  int
+	n     int // counts the pages of a pass, from 1
 	begun time.Time
 	done  chan struct{} // closed when nothing is open any more
 
@@ -52,6 +56,9 @@ type page struct {
 	told    int
 	failed  int
 	events  []event.Event
+
+	lastTold time.Time // when the last one arrived; zero: none did
+	ended    time.Time // when nothing was open any more
 }
 
 // telling is one pass over one part.
@@ -65,6 +72,8 @@ type telling struct {
 	window []*page
 	begun  time.Time
 	seen   int // subscriptions that this pass has met
+	pages  int
+	last   time.Time // delivery, of the pages that are settled
 	told   int
 	failed int
 	ended  int // of those that failed, subscriptions that are over
@@ -86,7 +95,7 @@ func (h *Hub) tell(ctx context.Context, p Part) {
 	}
 	for !t.over {
 		if err := t.fill(ctx); err != nil && ctx.Err() == nil {
-			h.Log.Error("read a page of subscriptions", "topic", p.Topic.URL, "part", p.N, "err", err)
+			h.logOf(&p.Topic).Error("read a page of subscriptions", "part", p.N, "err", err)
 			h.pause(ctx, storeRetry)
 			continue
 		}
@@ -136,7 +145,8 @@ func (t *telling) fill(ctx context.Context) error {
 // spec:cloudburst#newest-wins
 func (t *telling) submit(subs []Subscription) *page {
 	h, version := t.hub, t.part.Want
-	p := &page{last: subs[len(subs)-1].ID, begun: h.now(), done: make(chan struct{})}
+	t.pages++
+	p := &page{last: subs[len(subs)-1].ID, part: t.part.N, n: t.pages, begun: h.now(), done: make(chan struct{})}
 	p.list = make([]*delivery, 0, len(subs))
 	hops := h.hopsOf(t.part.TopicID)
 	for _, s := range subs {
@@ -178,9 +188,10 @@ func (h *Hub) finishPaged(d *delivery, r Reply) {
 	}
 	d.state = finished
 	h.judge(d, &r)
-	h.note(d, r)
+	at := h.note(d, r)
 	if r.OK {
 		p.told++
+		p.lastTold = at
 	} else if !r.NotTried && !r.Skipped {
 		p.failed++
 		p.events = append(p.events, h.failureEvent(d, r))
@@ -190,20 +201,28 @@ func (h *Hub) finishPaged(d *delivery, r Reply) {
 	}
 	p.open--
 	last := p.open == 0
+	if last && h.Trace != nil {
+		p.ended = h.now()
+	}
 	p.mu.Unlock()
+	if h.Trace != nil {
+		h.traceTry(d, &r)
+	}
 	if last {
 		close(p.done)
 	}
 }
 
-// note keeps the numbers of one answered delivery.
-func (h *Hub) note(d *delivery, r Reply) {
+// note keeps the numbers of one answered delivery. at is when one arrived.
+func (h *Hub) note(d *delivery, r Reply) (at time.Time) {
 	switch {
 	case r.OK:
-		h.stats.told(h.now().Sub(d.topic.ChangedAt))
+		at = h.now()
+		h.stats.told(at.Sub(d.topic.ChangedAt))
 	case !r.NotTried && !r.Skipped:
 		h.stats.failed.Add(1)
 	}
+	return at
 }
 
 // resultOf turns an answer into what the store must write; false: nothing.
@@ -319,6 +338,9 @@ func (t *telling) commit(pages []*page, finish bool) {
 		c.Results = append(c.Results, p.results...)
 		c.Events = append(c.Events, p.events...)
 		t.told, t.failed, t.ended = t.told+p.told, t.failed+p.failed, t.ended+dropped(p.events)
+		if h.Trace != nil {
+			t.tracePage(p)
+		}
 		p.mu.Unlock()
 	}
 	if finish && t.told+t.failed > 0 {
@@ -341,6 +363,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 	}
 	if finish {
 		t.over = true
+		t.traceEnd()
 		h.passEnded(t, again)
 	}
 }
@@ -359,7 +382,7 @@ func (t *telling) checkpoint(c *Checkpoint) (again bool, err error) {
 			return again, err
 		}
 		if fault.CodeOf(err) != fault.Unavailable {
-			h.Log.Error("write a checkpoint", "topic", t.part.Topic.URL, "part", t.part.N, "err", err)
+			h.logOf(&t.part.Topic).Error("write a checkpoint", "part", t.part.N, "err", err)
 		}
 		select {
 		case <-h.drained:
@@ -384,7 +407,7 @@ func (t *telling) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeRetry*8)
 	defer cancel()
 	if err := t.hub.Store.ReleaseParts(ctx, t.hub.now(), []Part{t.part}); err != nil {
-		t.hub.Log.Warn("give back a part", "topic", t.part.Topic.URL, "err", err)
+		t.hub.logOf(&t.part.Topic).Warn("give back a part", "part", t.part.N, "err", err)
 	}
 }
 
@@ -412,7 +435,7 @@ func (h *Hub) passEnded(t *telling, again bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), partLease)
 	defer cancel()
 	if err := h.Store.Split(ctx, t.part.TopicID, int(total/splitTarget)+1); err != nil {
-		h.Log.Warn("split a topic", "topic", t.part.Topic.URL, "err", err)
+		h.logOf(&t.part.Topic).Warn("split a topic", "err", err)
 	}
 }
 

@@ -84,9 +84,13 @@ func (h *Hub) drain() {
 // partLoop claims parts that are due, for as many as there is room.
 func (h *Hub) partLoop(ctx context.Context) {
 	for h.sleep(ctx, h.wakeParts, h.look(ctx, lookEvery)) {
+		h.letOthers(ctx)
 		room := partsAtOnce - int(h.tellings.Load())
-		if room <= 0 {
+		if room <= 0 || ctx.Err() != nil {
 			continue
+		}
+		if h.Hint != nil {
+			room = min(room, partsAtATime)
 		}
 		now := h.now()
 		parts, err := h.Store.ClaimParts(ctx, h.Bus.Node(), now, now.Add(partLease), room)
@@ -100,7 +104,33 @@ func (h *Hub) partLoop(ctx context.Context) {
 		if len(parts) > 0 {
 			h.stats.writes.Add(1)
 		}
+		if len(parts) == partsAtATime && h.Hint != nil {
+			h.wake(h.wakeParts) // there may be more
+		}
 	}
+}
+
+// letOthers waits a moment while this machine has something to tell, where others
+// share the store: of a large topic, one that has nothing to do takes the next parts.
+func (h *Hub) letOthers(ctx context.Context) {
+	if h.Hint == nil {
+		return
+	}
+	for end := h.now().Add(headStart); h.tellings.Load() > 0; {
+		left := end.Sub(h.now())
+		if left <= 0 || !h.sleep(ctx, h.wakeParts, left) {
+			return
+		}
+	}
+}
+
+// atBirth is how many parts of a change its machine takes at once. Where others share
+// the store it is one, and the rest is for whoever has time.
+func (h *Hub) atBirth() int {
+	if h.Hint != nil {
+		return 1
+	}
+	return claimAtBirth
 }
 
 func (h *Hub) startTelling(p Part) {

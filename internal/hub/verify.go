@@ -80,8 +80,9 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 		h.mu.Lock()
 		c.last, c.sent = begun, true
 		h.mu.Unlock()
-		got, failed := h.Fetch.Fetch(ctx, Fetch{URL: url, ETag: topic.ETag, LastModified: topic.LastModified})
+		got, failed := h.Fetch.Fetch(h.traceReading(ctx, topic, r), Fetch{URL: url, ETag: topic.ETag, LastModified: topic.LastModified})
 		<-h.fetching
+		read := h.now()
 		h.stats.checks.Add(1)
 		out := h.outcome(topic, got, failed, r, begun)
 		done, err := h.Store.CommitCheck(ctx, out)
@@ -100,6 +101,7 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 			if done.Topic.Full && out.Body != nil {
 				h.contents.put(id, Content{Version: done.Topic.Version, Type: done.Topic.ContentType, Body: out.Body})
 			}
+			h.traceChange(&out, &done, r, read, got.Status, topic.ETag != "" || topic.LastModified != "")
 			h.changed(id, r.hops, done)
 		}
 		return PingResult{Known: true, Checked: true, Changed: out.Changed, Version: done.Topic.Version}, nil
@@ -126,7 +128,7 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 	c := Check{
 		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.came,
 		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size,
-		Node: h.Bus.Node(), ClaimParts: claimAtBirth, ClaimUntil: now.Add(partLease),
+		Node: h.Bus.Node(), ClaimParts: h.atBirth(), ClaimUntil: now.Add(partLease),
 	}
 	e := event.Event{Kind: event.KindCheck, TopicID: t.ID, Topic: t.URL, OK: failed == nil, Took: now.Sub(begun), Version: t.Version}
 	switch {
