@@ -114,7 +114,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	}
 	h.publish(events...)
 	for _, u := range out.Checking {
-		h.joinLater(Ping{URL: u, Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true}, came)
+		h.joinLater(Ping{URL: u, Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true, origin: h.origin(ctx)}, came)
 	}
 	if len(topics) == 0 && !read {
 		out.Looking = h.lookLater(a, came)

@@ -37,6 +37,7 @@ type Fetch struct {
 // Fetched is a good answer: a body, or NotModified.
 type Fetched struct {
 	NotModified                     bool
+	Status                          int    // of the answer; 0: no server was asked
 	Hash                            []byte // SHA-256 of Body
 	Body                            []byte
 	ETag, LastModified, ContentType string
@@ -86,6 +87,7 @@ type Ping struct {
 	Told   bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
 
 	listed bool // the change that it may find is on the list of changes already
+	origin any  // of a Tracer
 }
 
 // PingResult is what a ping came to. The zero value with a nil error means: accepted, nothing known yet.
@@ -175,6 +177,8 @@ type Hub struct {
 	// what follows is on disk. Every ping asks it before its answer, so it must be quick;
 	// an error is the ping's. Nil: nobody reads here.
 	Heard func(ctx context.Context, urls []string, door string) (known bool, err error)
+	// Trace hears of the steps of changes; nil: nobody does.
+	Trace Tracer
 	// Busy reports that much in this process waits for a processor, so that more at
 	// once would only take longer each. It is asked often. Nil: never.
 	Busy func() bool

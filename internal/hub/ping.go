@@ -20,13 +20,14 @@ const (
 
 // round is one check and all the pings that it answers.
 type round struct {
-	done   chan struct{}
-	came   time.Time // when its first ping came
-	pings  []event.Event
-	hops   int
-	listed bool // the change that it may find is on the list of changes already
-	result PingResult
-	err    error
+	done    chan struct{}
+	came    time.Time // when its first ping came
+	pings   []event.Event
+	origins []any // of the pings
+	hops    int
+	listed  bool // the change that it may find is on the list of changes already
+	result  PingResult
+	err     error
 }
 
 // checking is what is known of the checks of one topic while any is near.
@@ -51,6 +52,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	h.Init()
 	came := h.now()
 	h.stats.pings.Add(1)
+	p.origin = h.origin(ctx)
 	if err := h.checkTopic(p.URL); err != nil {
 		return PingResult{}, err
 	}
@@ -165,7 +167,7 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 	r.hops = max(r.hops, p.Hops)
 	r.listed = r.listed || p.listed
 	if len(r.pings) < 20 { // a flood of them says nothing new
-		r.pings = append(r.pings, e)
+		r.pings, r.origins = append(r.pings, e), append(r.origins, p.origin)
 	}
 	return r, nil
 }

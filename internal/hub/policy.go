@@ -104,7 +104,7 @@ func (h *Hub) holdContent(ctx context.Context, t Topic) *heldContent {
 			return held
 		}
 		if ctx.Err() == nil {
-			h.Log.Warn("read a content", "topic", t.URL, "err", err)
+			h.logOf(&t).Warn("read a content", "err", err)
 		}
 		if !h.pause(ctx, storeRetry) {
 			return nil

@@ -86,6 +86,9 @@ func (h *Hub) finishClaimed(d *delivery, r Reply) {
 func (h *Hub) finishRetry(d *delivery, r Reply) {
 	h.judge(d, &r)
 	h.note(d, r)
+	if h.Trace != nil {
+		h.traceTry(d, &r)
+	}
 	res, _ := h.resultOf(d, r)
 	s := settled{result: res}
 	if !r.NotTried && !r.Skipped {

@@ -1,0 +1,190 @@
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// traceSlow is how long a notification may take before it is worth telling of by itself.
+const traceSlow = time.Second
+
+// Tracer hears of the steps of each change, from the ping to the last delivery, for who
+// looks at them in another program. A change is a topic at one version, and only ID, URL,
+// Version and ChangedAt of the topic count: they are the same on every node. Methods are
+// called when a step is over, by many at once, and must not wait for anything.
+type Tracer interface {
+	// Origin is what ctx knows of where a ping comes from; nil: nothing. It comes back
+	// as a Signal's.
+	Origin(ctx context.Context) any
+	// Reading is ctx for the reading of a feed that may find change.
+	Reading(ctx context.Context, change *Topic) context.Context
+	// Changed: the feed was read, and the change is on disk. It is called once in all.
+	Changed(change *Topic, how FoundChange)
+	// Page: a page of a part was told.
+	Page(change *Topic, p PageTold)
+	// Told: a part was told to its end.
+	Told(change *Topic, p PartTold)
+	// Tried: a notification failed, took long, or was a retry.
+	Tried(change *Topic, t Tried)
+	// ID names the trace of a change in logs; "": it has none.
+	ID(change *Topic) string
+}
+
+// Signal is one ping that a check answered.
+type Signal struct {
+	At     time.Time
+	Door   string // event.Event.Door
+	Origin any    // from [Tracer]; nil: nothing is known
+}
+
+// FoundChange says how a change was found.
+type FoundChange struct {
+	Signals     []Signal // at most 20, in the order in which they came
+	Hops        int      // hubs that the news had passed through
+	Sent        time.Time
+	Read        time.Time // the answer was there
+	Done        time.Time // on disk
+	Conditional bool      // validators were sent
+	Status      int       // of the answer; 0: it is a feed of this program, and there was none
+	Bytes       int64     // of the feed
+	Parts       int       // that are to be told
+}
+
+// PageTold says what came of a page of subscribers.
+type PageTold struct {
+	Part, N    int // N counts the pages of this pass, from 1
+	Begin, End time.Time
+	Sent       int // that arrived
+	Failed     int
+	Parked     int // that left the page: they go on, or are owed
+	Raised     int // that had something owed already
+}
+
+// PartTold says what came of one pass over a part.
+type PartTold struct {
+	Part       int
+	Begin, End time.Time
+	Last       time.Time // the last delivery of the pass; zero: there was none
+	Sent       int
+	Failed     int
+	Pages      int
+	Continued  bool // another node, or an earlier run, had begun it
+}
+
+// Tried is one notification.
+type Tried struct {
+	Part    int // of a first try
+	Retry   bool
+	Attempt int // the first one is 1
+	End     time.Time
+	To      Subscription
+	Reply   Reply
+}
+
+// origin is what ctx knows of where a ping comes from.
+func (h *Hub) origin(ctx context.Context) any {
+	if h.Trace == nil {
+		return nil
+	}
+	return h.Trace.Origin(ctx)
+}
+
+// traceReading is ctx for the reading of a topic: what it may find is its next version.
+func (h *Hub) traceReading(ctx context.Context, t Topic, r *round) context.Context {
+	if h.Trace == nil {
+		return ctx
+	}
+	return h.Trace.Reading(ctx, &Topic{ID: t.ID, URL: t.URL, Version: t.Version + 1, ChangedAt: r.came})
+}
+
+// traceChange tells of a change that was found and is on disk.
+func (h *Hub) traceChange(c *Check, done *Checked, r *round, read time.Time, status int, conditional bool) {
+	parts := len(done.Claimed) + done.Waiting
+	if h.Log.Enabled(h.work, slog.LevelDebug) {
+		h.logOf(&done.Topic).Debug("changed", "bytes", c.Size, "parts", parts)
+	}
+	if h.Trace == nil {
+		return
+	}
+	how := FoundChange{
+		Hops: r.hops, Sent: c.StartedAt, Read: read, Done: h.now(), Conditional: conditional, Status: status,
+		Bytes: c.Size, Parts: parts,
+	}
+	h.mu.Lock()
+	for i, p := range r.pings {
+		how.Signals = append(how.Signals, Signal{At: p.At, Door: p.Door, Origin: r.origins[i]})
+	}
+	h.mu.Unlock()
+	h.Trace.Changed(&done.Topic, how)
+}
+
+// tracePage tells of a page that is settled.
+func (t *telling) tracePage(p *page) {
+	told := PageTold{Part: t.part.N, N: p.n, Begin: p.begun, End: p.ended, Sent: p.told, Failed: p.failed}
+	if told.End.IsZero() {
+		told.End = t.hub.now() // what is still open has left it
+	}
+	for _, d := range p.list {
+		if d.state == parked || d.state == withdrawn {
+			told.Parked++
+		}
+	}
+	for _, r := range p.results {
+		if r.Outcome == Raised {
+			told.Raised++
+		}
+	}
+	if p.lastTold.After(t.last) {
+		t.last = p.lastTold
+	}
+	t.hub.Trace.Page(&t.part.Topic, told)
+}
+
+// traceEnd tells of a pass that is over.
+func (t *telling) traceEnd() {
+	h, topic := t.hub, &t.part.Topic
+	if h.Log.Enabled(h.work, slog.LevelDebug) {
+		h.logOf(topic).Debug("told", "part", t.part.N, "told", t.told, "failed", t.failed)
+	}
+	if h.Trace == nil {
+		return
+	}
+	p := PartTold{
+		Part: t.part.N, Begin: t.begun, End: h.now(), Last: t.last, Sent: t.told, Failed: t.failed, Pages: t.pages,
+		Continued: t.part.Pos != 0,
+	}
+	if p.Continued { // nobody knows when it began, but not before this
+		p.Begin = topic.ChangedAt
+	}
+	h.Trace.Told(topic, p)
+}
+
+// traceTry tells of a notification, if it is one to tell of.
+func (h *Hub) traceTry(d *delivery, r *Reply) {
+	if r.NotTried || r.Skipped {
+		return
+	}
+	t := Tried{Retry: d.page == nil, End: h.now(), To: d.sub, Reply: *r}
+	switch {
+	case t.Retry:
+		t.Attempt = d.sub.Tries + 1
+	case r.OK && r.Took < traceSlow:
+		return
+	default:
+		t.Attempt, t.Part = 1, d.page.part
+	}
+	h.Trace.Tried(d.topic, t)
+}
+
+// logOf is the log for what concerns a change.
+func (h *Hub) logOf(change *Topic) *slog.Logger {
+	l := h.Log.With("topic", change.URL, "version", change.Version)
+	if h.Trace == nil {
+		return l
+	}
+	if id := h.Trace.ID(change); id != "" {
+		return l.With("trace", id)
+	}
+	return l
+}
