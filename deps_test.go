@@ -119,6 +119,8 @@ func testGrants() []grant {
 		{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
 		{"github.com/chromedp/chromedp", "", "a real browser on the real program"},
 		{"github.com/chromedp/cdproto", "", "what chromedp is made of"},
+		{"github.com/yuin/goldmark", "internal/doctest", "the guides as their readers see them"},
+		{"github.com/BurntSushi/toml", "internal/doctest", "files of settings in them"},
 	}
 }
 

@@ -1,0 +1,68 @@
+package doctest
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+)
+
+// read looks whether data can be read as what it is.
+func (b block) read(t *testing.T) {
+	t.Helper()
+	var err error
+	switch b.kind {
+	case "xml":
+		err = wellFormed(b.text)
+	case "json":
+		err = wholeJSON(b.text)
+	case "toml":
+		_, err = toml.Decode(b.text, &map[string]any{})
+	}
+	if err != nil {
+		t.Errorf("%s:%d is no %s: %v\n%s", b.page, b.line, b.kind, err, b.text)
+	}
+}
+
+// wellFormed reads a document, or some elements that belong into one.
+func wellFormed(text string) error {
+	d := xml.NewDecoder(strings.NewReader(text))
+	for depth := 0; ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.CharData:
+			if depth == 0 && strings.TrimSpace(string(token)) != "" {
+				return errors.New("there is text outside of all elements")
+			}
+		}
+	}
+}
+
+// wholeJSON reads values, one after the other; each begins a line.
+func wholeJSON(text string) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	for {
+		var value any
+		err := d.Decode(&value)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package doctest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/websub"
+)
+
+// exchange is a block of HTTP: a request, an empty line, and from the line that begins with
+// "HTTP/1.1" on, the answer. Whose turn it is its Host says: what goes to hub.example is sent
+// to the server, byte for byte, and what is answered has to have the status, the fields and
+// the body that are shown; what goes to reader.example has to come from the server, and is
+// answered as shown. In what comes, … stands for anything. Lengths are shown as they are
+// in the guide, and sent as they are here.
+type exchange struct {
+	block           block
+	request, answer string
+	seen            bool // it came, of those to the reader
+}
+
+func parseExchange(b block) (*exchange, error) {
+	request, answer, ok := strings.Cut(b.text, "\n\nHTTP/1.1 ")
+	if !ok {
+		// A request without a body may end with its head.
+		return nil, fmt.Errorf("%s:%d: there is no answer behind an empty line", b.page, b.line)
+	}
+	x := &exchange{block: b, request: request, answer: "HTTP/1.1 " + strings.TrimRight(answer, "\n")}
+	head, body, _ := strings.Cut(request, "\n\n")
+	if m := regexp.MustCompile(`\nContent-Length: (\d+)`).FindStringSubmatch(head); m != nil && m[1] != strconv.Itoa(len(body)) {
+		return nil, fmt.Errorf("%s:%d: Content-Length is %s, and the body has %d", b.page, b.line, m[1], len(body))
+	}
+	return x, nil
+}
+
+func (x *exchange) toReader() bool { return strings.Contains(x.request, "\nHost: reader.example") }
+
+// answerParts is the answer as a server gives it.
+func (x *exchange) answerParts(real func(string) string) (int, http.Header, string) {
+	head, body, _ := strings.Cut(real(x.answer), "\n\n")
+	lines := strings.Split(head, "\n")
+	header := http.Header{}
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ": ")
+		header.Add(name, value)
+	}
+	status, _ := strconv.Atoi(strings.Fields(lines[0])[1]) // what is none is refused by WriteHeader
+	return status, header, body
+}
+
+// exchange does a block, or waits until it is done.
+func (p *place) exchange(b block) {
+	p.t.Helper()
+	x, err := parseExchange(b)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if x.toReader() {
+		i := slices.IndexFunc(p.world.answers, func(o *exchange) bool { return o.block == b })
+		p.world.wait(p.world.answers[i])
+		p.settled(x)
+		return
+	}
+	res, body, err := p.send(x)
+	if err != nil {
+		p.t.Fatalf("%s:%d: %v\n%s", b.page, b.line, err, x.request)
+	}
+	if err := p.world.answered(x, res, body); err != nil {
+		p.t.Errorf("%s:%d: %v\nIt is now\n%s %s\n%v\n\n%s", b.page, b.line, err, res.Proto, res.Status, res.Header, p.back.Replace(string(body)))
+	}
+}
+
+// send puts a request on a connection, byte for byte.
+func (p *place) send(x *exchange) (*http.Response, []byte, error) {
+	p.world.mu.Lock()
+	head, body, _ := strings.Cut(p.world.real(x.request), "\n\n")
+	p.world.mu.Unlock()
+	head = regexp.MustCompile(`\nContent-Length: \d+`).ReplaceAllString(head, "\nContent-Length: "+strconv.Itoa(len(body)))
+	c, err := net.DialTimeout("tcp", "127.0.0.1:"+p.world.hub, time.Minute)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return nil, nil, err
+	}
+	if _, err := io.WriteString(c, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n"+body); err != nil {
+		return nil, nil, err
+	}
+	method, _, _ := strings.Cut(head, " ")
+	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	return res, answer, err
+}
+
+// answered compares an answer with what is shown of it.
+func (w *world) answered(x *exchange, res *http.Response, body []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	head, want, _ := strings.Cut(x.answer, "\n\n")
+	lines := strings.Split(head, "\n")
+	if got := res.Proto + " " + res.Status; got != lines[0] {
+		return fmt.Errorf("the answer is %s, not %s", got, lines[0])
+	}
+	return w.rest(lines[1:], want, res.Header, body)
+}
+
+// like compares what came to the reader with what is shown of it.
+func (w *world) like(x *exchange, r *http.Request, body []byte) error {
+	head, want, _ := strings.Cut(x.request, "\n\n")
+	lines := strings.Split(head, "\n")
+	part := strings.Fields(lines[0])
+	if len(part) != 3 || r.Method != part[0] || r.Proto != part[2] {
+		return errors.New("it is another method")
+	}
+	path, query, _ := strings.Cut(w.real(part[1]), "?")
+	if r.URL.EscapedPath() != path {
+		return errors.New("it is another path")
+	}
+	learned, err := w.query(query, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	header := r.Header.Clone()
+	header.Set("Host", r.Host)
+	if err := w.rest(lines[1:], want, header, body); err != nil {
+		return err
+	}
+	for shown, is := range learned {
+		w.learned[shown] = is
+	}
+	return nil
+}
+
+// query compares queries. What is random in them is learned.
+func (w *world) query(want, got string) (learned map[string]string, err error) {
+	wants, gots := strings.Split(want, "&"), strings.Split(got, "&")
+	if len(wants) != len(gots) {
+		return nil, fmt.Errorf("the query is %s, not %s", got, want)
+	}
+	learned = map[string]string{}
+	for i := range wants {
+		name, shown, _ := strings.Cut(wants[i], "=")
+		is, _ := strings.CutPrefix(gots[i], name+"=")
+		switch {
+		case strings.HasSuffix(name, "challenge") && strings.HasPrefix(gots[i], name+"="):
+			learned[shown] = is
+		case strings.Contains(shown, "…") && alike(is, shown):
+		default:
+			unescaped, _ := url.QueryUnescape(shown) // what is none is no such text
+			if wants[i] != gots[i] && !(strings.Contains(unescaped, "…") && alike(gots[i], name+"="+shown)) {
+				return nil, fmt.Errorf("in the query is %s, not %s", gots[i], wants[i])
+			}
+		}
+	}
+	return learned, nil
+}
+
+// rest compares header fields and body. An ETag is learned; a signature is computed, both
+// of what is shown and of what is here.
+func (w *world) rest(lines []string, want string, header http.Header, body []byte) error {
+	for _, line := range lines {
+		name, shown, _ := strings.Cut(line, ": ")
+		got := header.Get(name)
+		switch name {
+		case "Content-Length":
+		case "ETag":
+			if got == "" {
+				return errors.New("there is no ETag")
+			}
+			if shown != "…" {
+				w.learned[shown] = got
+			}
+		case "X-Hub-Signature":
+			if err := w.signed(shown, want+"\n", got, body); err != nil {
+				return err
+			}
+		default:
+			if !alike(got, w.real(shown)) {
+				return fmt.Errorf("%s is %q, not %q", name, got, w.real(shown))
+			}
+		}
+	}
+	if got := strings.TrimSpace(string(bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")))); !alike(got, strings.TrimSpace(w.real(want))) {
+		return fmt.Errorf("the body is\n%s\nnot\n%s", got, w.real(want))
+	}
+	return nil
+}
+
+// signed compares both signatures with those of the last secret that the guide has.
+func (w *world) signed(shown, text, got string, body []byte) error {
+	m := regexp.MustCompile(`hub\.secret=([^&\s]+)`).FindStringSubmatch(w.p.page.text)
+	if m == nil {
+		return errors.New("no secret is shown")
+	}
+	for _, s := range []struct{ signature, of string }{{shown, text}, {got, string(body)}} {
+		want, err := websub.Sign(websub.SHA256, m[1], []byte(s.of))
+		if err != nil || want != s.signature {
+			return fmt.Errorf("the signature is %s, not %s: %w", s.signature, want, err)
+		}
+	}
+	return nil
+}
+
+// settled waits until a callback that was asked whether it wants something is subscribed, or
+// is not any more: it is so a moment after it has answered.
+func (p *place) settled(x *exchange) {
+	p.t.Helper()
+	m := regexp.MustCompile(`^GET (\S+?)\?\S*hub\.mode=(subscribe|unsubscribe)`).FindStringSubmatch(x.request)
+	if m == nil {
+		return
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C {
+		cmd := exec.CommandContext(p.t.Context(), "bin/cloudburst", "subscriptions", "list", "--json")
+		cmd.Dir, cmd.Env = p.dir, p.env
+		out, err := cmd.Output()
+		if err != nil {
+			p.t.Fatalf("subscriptions: %v\n%s", err, out)
+		}
+		if bytes.Contains(out, []byte(m[1]+`"`)) == (m[2] == "subscribe") {
+			return
+		}
+	}
+	p.t.Fatalf("%s:%d: it came, and nothing came of it", x.block.page, x.block.line)
+}
+
+// alike compares a text with one in which … is anything.
+func alike(got, want string) bool {
+	parts := strings.Split(want, "…")
+	if len(parts) == 1 {
+		return got == want
+	}
+	last := parts[len(parts)-1]
+	if !strings.HasPrefix(got, parts[0]) {
+		return false
+	}
+	got = got[len(parts[0]):]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, ok := strings.Cut(got, part)
+		if !ok {
+			return false
+		}
+		got = after
+	}
+	return strings.HasSuffix(got, last)
+}

@@ -1,0 +1,42 @@
+package doctest
+
+import "strings"
+
+// excuse is a reason by the page and the beginning of the block; a page alone stands for
+// all blocks of it.
+type excuse map[string]string
+
+// elsewhere says why commands of the documentation do not run here.
+func elsewhere() excuse {
+	return excuse{
+		"operations.md: install":         "it changes this machine's services",
+		"operations.md: docker build":    "no engine for containers runs here; the image is checked in internal/packagetest",
+		"operations.md: packaging":       "it installs on this machine; the package is checked in internal/packagetest",
+		"operations.md: createdb":        "its database is on another machine; internal/app and the scripts of cmd/cloudburst run on PostgreSQL",
+		"operations.md: cloudburst migr": "the same; internal/store moves between both",
+		"README.md: make":                "it is what runs this test",
+		"performance.md":                 "it measures for minutes, on a machine with nothing else to do",
+		"reliability.md":                 "it is long, and a test of its own",
+	}
+}
+
+// held says which test holds a block that is neither a command nor data, and runs it, or makes it.
+func held() excuse {
+	return excuse{
+		"feed-data.md":         "internal/render: TestTheProgramsOfTheManualRun runs each of them",
+		"formats.md":           "internal/cli: the examples are what convert writes",
+		"notices.md":           "internal/gateway: they are what is sent; the function is tried on it",
+		"apps.md: urls-source": "newsboat is not here; greader and internal/app speak to the same door",
+	}
+}
+
+// of is the name of the excuse for a block, "" when there is none.
+func (e excuse) of(b block) string {
+	for name := range e {
+		page, begin, _ := strings.Cut(name, ": ")
+		if page == b.page && strings.HasPrefix(strings.TrimSpace(b.text), begin) {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,218 @@
+package doctest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// place is where a guide runs: a folder with the program in it, a server as make run
+// starts it, and a world of authors and readers for the names that stand for them.
+type place struct {
+	t       *testing.T
+	page    page
+	dir     string
+	names   *strings.Replacer // what stands in the guide, to what there is
+	back    *strings.Replacer // the other way round
+	env     []string
+	printed string // by the last block
+	world   *world
+}
+
+func newPlace(t *testing.T, page page, root, bin string) *place {
+	t.Helper()
+	p := &place{t: t, page: page, dir: t.TempDir()}
+	if err := os.MkdirAll(filepath.Join(p.dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(bin, filepath.Join(p.dir, "bin", "cloudburst")); err != nil {
+		t.Fatal(err)
+	}
+	// What readers have of their own.
+	if err := os.CopyFS(p.dir, os.DirFS("testdata/have")); err != nil {
+		t.Fatal(err)
+	}
+	// An answer that says no is a failure, as a reader would take it.
+	if err := os.WriteFile(filepath.Join(p.dir, ".curlrc"), []byte("fail\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ports := map[string]string{}
+	for _, port := range []string{"5337", "5338", "5347", "5348", "8000", "8088"} {
+		ports[port] = freePort(t)
+	}
+	p.world = newWorld(p, ports["5337"])
+	p.name(ports)
+	p.env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "CLOUDBURST_") })
+	p.env = append(p.env, "HOME="+p.dir, "CURL_HOME="+p.dir, "ROOT="+root, "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"),
+		"PATH="+filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"), "CLOUDBURST_DATA=data", "CLOUDBURST_ADMIN_LISTEN=127.0.0.1:"+ports["5338"])
+	if page.file() != "start-operator.md" {
+		public := ""
+		if strings.Contains(page.text, "cloud.example.org") || strings.Contains(page.text, "hub.example") {
+			public = " --public-url http://127.0.0.1:5337"
+		}
+		p.background(block{text: "exec bin/cloudburst serve --listen 127.0.0.1:5337 --admin.listen 127.0.0.1:5338 --data data" +
+			" --egress.allow-fetch 127.0.0.0/8,::1/128 --egress.allow-callback 127.0.0.0/8,::1/128 --hub.ping-interval 1ms" + public + "\n"})
+	}
+	if strings.Contains(page.text, "alice") && !strings.Contains(page.text, "user add alice") {
+		p.run("the account that the guide speaks of", "echo PASSWORD | bin/cloudburst user add alice")
+	}
+	return p
+}
+
+// name gives the names and ports of the guides to what stands for them here.
+func (p *place) name(ports map[string]string) {
+	hub := "127.0.0.1:" + ports["5337"]
+	pairs := append(p.world.names(), "https://cloud.example.org", "http://"+hub, "http://cloud.example.org:5337", "http://"+hub, "PASSWORD", "correct horse battery")
+	for port, free := range ports {
+		for _, form := range []string{":%s", "%%3A%s", `port="%s"`, "http.server %s"} {
+			pairs = append(pairs, fmt.Sprintf(form, port), fmt.Sprintf(form, free))
+		}
+	}
+	var back []string
+	for i := 0; i < len(pairs); i += 2 {
+		back = append(back, pairs[i+1], pairs[i])
+	}
+	p.names, p.back = strings.NewReplacer(pairs...), strings.NewReplacer(back...)
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func (p *place) do(b block) {
+	p.t.Helper()
+	at := fmt.Sprintf("%s:%d", b.page, b.line)
+	switch {
+	case b.kind == "http":
+		p.exchange(b)
+	case b.mode == "background":
+		p.background(b)
+	case b.kind == "sh":
+		p.run(at, "set -euo pipefail\n[ -f .vars ] && . ./.vars\nset -a\ntrap 'export -p >.vars' EXIT\n"+b.text)
+	case b.kind == "output":
+		if want := p.names.Replace(b.text); !alike(strings.TrimSpace(p.printed), strings.TrimSpace(want)) {
+			p.t.Errorf("%s: what is printed is\n%s", at, p.back.Replace(p.printed))
+		}
+	default:
+		p.file(b)
+	}
+}
+
+// file writes a block into the file that it is, and runs it when it is a program.
+func (p *place) file(b block) {
+	p.t.Helper()
+	name := filepath.Join(p.dir, b.mode)
+	if err := os.WriteFile(name, []byte(p.names.Replace(b.text)), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	at := fmt.Sprintf("%s:%d", b.page, b.line)
+	switch b.kind {
+	case "go":
+		p.run(at, "cd \"$ROOT\" && go run "+name)
+	case "python":
+		p.run(at, "[ -f .vars ] && . ./.vars\npython3 "+name)
+	}
+}
+
+// run runs a block to its end.
+func (p *place) run(at, script string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", p.names.Replace(script))
+	cmd.Dir, cmd.Env = p.dir, p.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		p.t.Fatalf("%s: %v\n%s\n%s%s", at, err, script, &out, &errs)
+	}
+	p.printed = out.String()
+	p.t.Logf("%s\n%s%s%s", at, script, &out, &errs)
+}
+
+// background starts a block, waits for its first line, and ends it with the guide.
+func (p *place) background(b block) {
+	p.t.Helper()
+	cmd := exec.Command("bash", "-c", p.names.Replace(b.text)) // the cleanup below ends it
+	cmd.Dir, cmd.Env = p.dir, p.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	said := &first{came: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // it is killed
+		close(ended)
+	}()
+	p.t.Cleanup(func() {
+		select {
+		case <-ended:
+			p.t.Errorf("%s:%d ended by itself:\n%s\n%s", p.page.file(), b.line, b.text, said)
+		default:
+		}
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended just now
+		<-ended
+	})
+	select {
+	case <-said.came:
+	case <-ended:
+	case <-time.After(time.Minute):
+		p.t.Fatalf("%s:%d says nothing:\n%s", p.page.file(), b.line, b.text)
+	}
+}
+
+// first is what a process says; came is closed when it has said a line.
+type first struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	once sync.Once
+	came chan struct{}
+}
+
+func (f *first) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if bytes.IndexByte(b, '\n') >= 0 {
+		f.once.Do(func() { close(f.came) })
+	}
+	return f.text.Write(b)
+}
+
+func (f *first) String() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.text.String()
+}

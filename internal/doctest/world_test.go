@@ -1,0 +1,156 @@
+package doctest
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// world is everybody besides the server. author.example and example.org serve the files
+// of the guide's folder; where there is none whose name ends in .xml, they serve some feed.
+// reader.example is whoever is told: it answers as the exchanges of the guide say.
+type world struct {
+	p              *place
+	author, reader string // host:port of both
+	hub            string // port of the server
+
+	mu      sync.Mutex
+	answers []*exchange       // of the reader
+	came    []string          // requests to the reader that are like none of those
+	learned map[string]string // what stands in the guide, to what came in its place
+	news    chan struct{}     // closed when something came
+}
+
+func newWorld(p *place, hub string) *world {
+	w := &world{p: p, hub: hub, learned: map[string]string{}, news: make(chan struct{})}
+	for _, b := range p.page.blocks {
+		if b.kind != "http" {
+			continue
+		}
+		x, err := parseExchange(b)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if x.toReader() {
+			w.answers = append(w.answers, x)
+		}
+	}
+	serve := func(h http.HandlerFunc) string {
+		s := httptest.NewServer(h)
+		p.t.Cleanup(s.Close)
+		return strings.TrimPrefix(s.URL, "http://")
+	}
+	w.author, w.reader = serve(w.feed), serve(w.told)
+	return w
+}
+
+// names are the names of the world, each followed by what stands for it.
+func (w *world) names() []string {
+	author, reader := w.author, w.reader
+	_, port, _ := net.SplitHostPort(reader) // httptest has written it
+	var pairs []string
+	for _, site := range []string{"http://author.example", "http://example.org", "https://example.org"} {
+		pairs = append(pairs, site, "http://"+author, url.QueryEscape(site), url.QueryEscape("http://"+author))
+	}
+	return append(pairs,
+		"hub.example:5337", "127.0.0.1:"+w.hub, "hub.example%3A5337", "127.0.0.1%3A"+w.hub,
+		`"hub.example" port="5337"`, `"127.0.0.1" port="`+w.hub+`"`,
+		"reader.example:8080", reader, "reader.example%3A8080", url.QueryEscape(reader), "203.0.113.7:8080", reader,
+		"domain=reader.example", "domain=127.0.0.1", "<string>reader.example</string>", "<string>127.0.0.1</string>",
+		"port=8080", "port="+port, "<int>8080</int>", "<int>"+port+"</int>", "<port>8080</port>", "<port>"+port+"</port>")
+}
+
+// feed is what authors serve.
+func (w *world) feed(rw http.ResponseWriter, r *http.Request) {
+	body, err := os.ReadFile(filepath.Join(w.p.dir, path.Clean("/"+r.URL.Path)))
+	kind := "text/html; charset=utf-8"
+	if path.Ext(r.URL.Path) == ".xml" {
+		kind = "application/rss+xml"
+	}
+	switch {
+	case err != nil && kind != "application/rss+xml" || strings.HasPrefix(path.Base(r.URL.Path), "none"):
+		body = []byte(`<!doctype html><title>Mine</title><link rel="alternate" type="application/rss+xml" href="/rss.xml">`)
+		if strings.HasPrefix(path.Base(r.URL.Path), "none") {
+			rw.WriteHeader(http.StatusNotFound)
+		}
+	case err != nil:
+		body = fmt.Appendf(nil, `<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Mine</title><link>http://%s/</link><description/>`+
+			`<cloud domain="127.0.0.1" port="%s" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`+
+			`<atom:link rel="hub" href="http://127.0.0.1:%s/websub"/><atom:link rel="self" href="http://%s%s"/>`+
+			`<item><title>One</title><guid isPermaLink="false">1</guid></item></channel></rss>`, w.author, w.hub, w.hub, w.author, html.EscapeString(r.URL.Path))
+	}
+	rw.Header().Set("Content-Type", kind)
+	rw.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprint(len(body), bytes.Count(body, []byte("e")))))
+	_, _ = rw.Write(body) // whoever is gone does not matter
+}
+
+// told is what the reader answers.
+func (w *world) told(rw http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer func() { close(w.news); w.news = make(chan struct{}) }()
+	var best *exchange
+	var why []string
+	for _, x := range w.answers {
+		if err := w.like(x, r, body); err != nil {
+			why = append(why, fmt.Sprintf("%s:%d: %v", x.block.page, x.block.line, err))
+		} else if best == nil || best.seen && !x.seen {
+			best = x
+		}
+	}
+	if best == nil {
+		w.came = append(w.came, w.p.back.Replace(fmt.Sprintf("%s %s\n%v\n\n%s\n", r.Method, r.RequestURI, r.Header, body))+strings.Join(why, "\n"))
+		_, _ = io.WriteString(rw, r.URL.Query().Get("challenge")+r.URL.Query().Get("hub.challenge")) // as it does for everything
+		return
+	}
+	best.seen = true
+	status, header, text := best.answerParts(w.real)
+	for name, value := range header {
+		rw.Header()[name] = value
+	}
+	rw.WriteHeader(status)
+	_, _ = io.WriteString(rw, text) // as above
+}
+
+// real is a text of the guide as it is here.
+func (w *world) real(text string) string {
+	text = w.p.names.Replace(text)
+	for shown, is := range w.learned {
+		text = strings.ReplaceAll(text, shown, is)
+	}
+	return text
+}
+
+// wait waits until a request like x has come to the reader.
+func (w *world) wait(x *exchange) {
+	w.p.t.Helper()
+	end := time.After(time.Minute)
+	for {
+		w.mu.Lock()
+		seen, news, came := x.seen, w.news, strings.Join(w.came, "\n\n")
+		w.mu.Unlock()
+		if seen {
+			return
+		}
+		select {
+		case <-news:
+		case <-end:
+			w.p.t.Fatalf("%s:%d: this did not come:\n%s\n\nother requests did:\n%s", x.block.page, x.block.line, x.request, came)
+		}
+	}
+}
