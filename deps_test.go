@@ -27,7 +27,7 @@ func rules() ruleset {
 			{"what both stores share", []string{"internal/store/sqlstore", "internal/store/storetest"}},
 			{"stores", []string{"internal/store/sqlite", "internal/store/postgres"}},
 			{"the choice of store", []string{"internal/store"}},
-			{"reach", []string{"internal/gateway", "internal/api", "internal/web"}},
+			{"reach", []string{"internal/gateway", "internal/api", "internal/web", "internal/trace"}},
 			{"configuration", []string{"internal/config"}},
 			{"the program", []string{"internal/app"}},
 			{"measuring", []string{"internal/bench"}},
@@ -108,6 +108,12 @@ func grants() []grant {
 		{"github.com/yuin/goldmark", "internal/web", "the guides, which are written in it"},
 		{"github.com/wneessen/go-mail", "internal/gateway", "mail to readers: its form, and the ways to protect it"},
 	}
+		{"go.opentelemetry.io/otel", "internal/trace", "spans: their attributes, codes and headers"},
+		{"go.opentelemetry.io/otel/trace", "internal/trace", "spans and their IDs"},
+		{"go.opentelemetry.io/otel/sdk", "internal/trace", "spans made, sampled and handed on"},
+		{"go.opentelemetry.io/otel/exporters/otlp/otlptrace", "internal/trace", "spans in the form in which collectors take them, without gRPC"},
+		{"go.opentelemetry.io/proto/otlp", "internal/trace", "that form"},
+		{"google.golang.org/protobuf", "internal/trace", "that form as bytes"},
 }
 
 // What any test may import, and why.
@@ -117,6 +123,8 @@ func testGrants() []grant {
 		{"golang.org/x/net", "", "reading pages as browsers do (html)"},
 		{"go.yaml.in/yaml/v3", "", "files for containers and alerts as their readers read them"},
 		{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
+		{"go.opentelemetry.io/proto/otlp", "", "a collector of traces (trace)"},
+		{"google.golang.org/protobuf", "", "what it is sent (proto)"},
 		{"github.com/chromedp/chromedp", "", "a real browser on the real program"},
 		{"github.com/chromedp/cdproto", "", "what chromedp is made of"},
 		{"github.com/yuin/goldmark", "internal/doctest", "the guides as their readers see them"},

@@ -75,6 +75,8 @@ type Options struct {
 	Files    Files    // what they put beside it; nil: none are kept
 	Tokens   Tokens   // of NewRiver: who is let in
 	Sinks    Sinks    // other servers that are told of what is saved; nil: none are
+	// Traces counts what became of the spans of traces; nil: nothing is traced.
+	Traces func() TraceCounts
 	// Tick has the test feed change now, and says at which time and where; nil: there is none.
 	Tick func(ctx context.Context) (at time.Time, url string, err error)
 	// ReaderOf is the name under which the river knows a user; nil: the user's own.

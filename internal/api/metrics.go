@@ -28,7 +28,11 @@ func (s *Server) metrics() http.Handler {
 type reading struct {
 	live   hub.Live
 	counts hub.Counts
+	traces TraceCounts
 }
+
+// TraceCounts is what became of the spans of traces since the start.
+type TraceCounts struct{ Exported, Dropped, Failures, Queued int64 }
 
 type serie struct {
 	desc   *prometheus.Desc
@@ -59,6 +63,10 @@ func series() []serie {
 		count("notification_failures_total", "Notifications that did not arrive.", func(r reading) int64 { return r.live.Totals.Failed }),
 		count("registrations_total", "Registrations asked for.", func(r reading) int64 { return r.live.Totals.Registers }),
 		count("delivery_writes_total", "Write transactions of deliveries.", func(r reading) int64 { return r.live.Writes }),
+		count("trace_spans_total", "Spans of traces that the collector took.", func(r reading) int64 { return r.traces.Exported }),
+		count("trace_spans_dropped_total", "Spans of traces that are lost.", func(r reading) int64 { return r.traces.Dropped }),
+		count("trace_export_failures_total", "Messages to the collector that did not arrive.", func(r reading) int64 { return r.traces.Failures }),
+		gauge("trace_spans_queued", "Spans of traces that wait to be sent.", func(r reading) float64 { return float64(r.traces.Queued) }),
 		gauge("notifications_in_flight", "Notifications under way.", func(r reading) float64 { return float64(r.live.InFlight) }),
 		gauge("notifications_queued", "Notifications in memory, under way or waiting.", func(r reading) float64 { return float64(r.live.Queue) }),
 		gauge("checks_in_flight", "Feeds being read.", func(r reading) float64 { return float64(r.live.Checks) }),
@@ -106,6 +114,9 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		up = 0
 	}
 	r.counts = counts
+	if c.server.Traces != nil {
+		r.traces = c.server.Traces()
+	}
 	ch <- prometheus.MustNewConstMetric(c.up, prometheus.GaugeValue, up)
 	for _, s := range c.series {
 		if !s.stored || err == nil {

@@ -32,6 +32,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
+	"cloudburst/internal/trace"
 	"cloudburst/internal/upstream"
 )
 
@@ -57,6 +58,7 @@ type App struct {
 	ticks store.TestFeed
 
 	certificates store.Certificates
+	tracer       *trace.Tracer // nil: nothing is traced
 
 	client   *fetch.Client
 	sender   *fetch.Sender
@@ -80,11 +82,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	a.store = planted(st)
 	a.wayOut()
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
+	fetcher := &gateway.Fetcher{Client: a.client}
+	notifier := &gateway.Notifier{Sender: a.sender, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
 	a.hub = &hub.Hub{
 		Store: a.store, Bus: bus, Log: log, Now: a.clock.Now,
-		Fetch: ownFeeds{&gateway.Fetcher{Client: a.client}, a}, Options: a.hubOptions(), Busy: busy,
+		Fetch: ownFeeds{fetcher, a}, Options: a.hubOptions(), Busy: busy,
 	}
-	a.hub.Notify = &gateway.Notifier{Sender: a.sender, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
+	a.hub.Notify = notifier
 	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
 	a.hub.Ask = &gateway.Asker{Sender: a.sender}
 	a.hub.Find = &gateway.Discoverer{Client: a.client}
@@ -105,7 +109,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	}
 	a.admin = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
-		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed,
+		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(),
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	}))).Handler()

@@ -172,6 +172,7 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 	if a.origins.Load() == nil {
 		return author.ErrLater // nobody can read the feed before somebody serves it
 	}
+	ctx = a.tracedSave(ctx, f)
 	urls, err := a.toldOf(ctx, f.User)
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), a.programRoutes(mux)
 	var whole http.Handler = a.feeds
 	a.site.Store(&whole)
-	return within(writeTimeout, a.feeds)
+	return within(writeTimeout, a.traced(a.feeds))
 }
 
 // programRoutes are the doors for programs of readers: our own API, and those of others.

@@ -48,6 +48,7 @@ func (a *App) Run(ctx context.Context) error {
 		return err
 	}
 	defer tidy()
+	defer a.sendTraces(ctx)()
 	public := a.cfg.Public(l.pub.Addr().String())
 	origins := a.ownNames(l, public)
 	a.origins.Store(&origins)

@@ -77,6 +77,7 @@ var errAgain = errors.New("the post has changed meanwhile")
 // told, when it returns nil. The faults are for people: Invalid, NotFound, Conflict (Base,
 // or the feed has moved), Refused (the user is disabled), Unavailable. After any of them everything is as before.
 func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
+	ctx = begin(ctx, Beginning{At: p.now(), Door: e.Door, Kind: KindPost})
 	if err := p.may(ctx, e); err != nil {
 		return Post{}, err
 	}

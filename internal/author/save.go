@@ -45,6 +45,7 @@ const looksAtOnce = 4
 //
 // spec:rsscloud-2009#save-rss
 func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
+	ctx = begin(ctx, Beginning{At: s.now(), Door: d.Door, Kind: KindDocument})
 	if err := checkFeed(d.User, d.Name); err != nil {
 		return Feed{}, err
 	}

@@ -36,6 +36,7 @@ type Config struct {
 	Media    Media
 	River    River
 	SMTP     SMTP
+	Trace    Trace
 	Log      Log
 }
 

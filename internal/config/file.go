@@ -77,11 +77,11 @@ func (s Setting) text(value any) (string, error) {
 	case string:
 		return v, nil
 	case int64:
-		if s.Kind == Count || s.Kind == Rate {
+		if s.Kind == Count || s.Kind == Rate || s.Kind == Share {
 			return strconv.FormatInt(v, 10), nil
 		}
 	case float64:
-		if s.Kind == Rate {
+		if s.Kind == Rate || s.Kind == Share {
 			return strconv.FormatFloat(v, 'g', -1, 64), nil
 		}
 	case []any:
@@ -107,7 +107,7 @@ func (s Setting) list(values []any) (string, error) {
 
 func (s Setting) needs() string {
 	switch s.Kind {
-	case Count, Rate:
+	case Count, Rate, Share:
 		return "a number"
 	case Networks, Durations, URLs, Sinks:
 		return "a list of texts in quotes"

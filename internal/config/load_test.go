@@ -64,6 +64,7 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Media:    Media{MaxSize: 64 << 20, Quota: 1 << 30},
 		River:    River{Public: "owner", AtOnce: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, Images: "proxy"},
 		SMTP:     SMTP{TLS: "starttls"},
+		Trace:    Trace{Sample: 1},
 		Log:      Log{Level: "info", Format: "text", Keep: 720 * time.Hour},
 	}
 	if diff := cmp.Diff(want, Default(), comparePrefixes); diff != "" {

@@ -23,6 +23,7 @@ type parsed struct {
 	durations []time.Duration
 	urls      []string
 	sinks     []announce.Sink
+	headers   map[string]string
 	count     int
 	rate      float64
 }
@@ -52,6 +53,12 @@ func (s Setting) parse(text string) (parsed, error) {
 		p.durations, err = s.parseDurations(text)
 	case URLs:
 		p.urls, err = parseURLs(text)
+	case Collector:
+		p.text, err = parseCollector(text)
+	case Share:
+		p.rate, err = parseShare(text)
+	case Headers:
+		p.headers, err = parseHeaders(text)
 	case Sinks:
 		p.sinks, err = announce.ParseSinks(text)
 	case Count:

@@ -57,7 +57,7 @@ func (v Value) from() string {
 
 func (v Value) toml() string {
 	switch v.Kind {
-	case Count, Rate:
+	case Count, Rate, Share:
 		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
 			return strconv.FormatInt(n, 10)
 		}

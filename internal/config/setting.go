@@ -33,6 +33,9 @@ const (
 	Choice                // one of Choices
 	URLs                  // comma-separated http or https URLs
 	Sinks                 // comma-separated "KIND URL": other servers that are told
+	Share                 // a number from 0 to 1
+	Headers               // comma-separated NAME=value: header fields
+	Collector             // http or https URL, or empty
 )
 
 // Setting is one row of the table.
@@ -70,7 +73,7 @@ func (s Setting) EnvFile() string {
 // Settings is the table, in the order in which people read it: names without a
 // dot first, then table by table.
 func Settings() []Setting {
-	return slices.Concat(general(), tlsSettings(), hubSettings(), websubSettings(), listSettings(), accountSettings(), writeSettings(), riverSettings(), mailSettings(), logSettings())
+	return slices.Concat(general(), tlsSettings(), hubSettings(), websubSettings(), listSettings(), accountSettings(), writeSettings(), riverSettings(), mailSettings(), traceSettings(), logSettings())
 }
 
 func general() []Setting {

@@ -191,7 +191,7 @@ func (n *Notifier) notifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 	if err != nil {
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
 	}
-	m := &fetch.Message{URL: sub.Callback, ContentType: cnws.ContentType, Header: e.header, Body: e.body, WantBody: true}
+	m := &fetch.Message{URL: sub.Callback, ContentType: cnws.ContentType, Header: n.traced(e.header, topic, sub), Body: e.body, WantBody: true}
 	r := n.Sender.Send(ctx, m)
 	wanted, err := cnwsAnswer(&r)
 	if wanted {

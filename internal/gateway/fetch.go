@@ -19,20 +19,29 @@ const acceptFeed = "application/rss+xml, application/atom+xml, application/feed+
 // Fetcher reads feeds for the hub; it is a hub.Fetcher.
 type Fetcher struct {
 	Client Getter
+	// Trace is the traceparent that the reading of a URL carries; "": none. Nil: none does.
+	Trace func(ctx context.Context, url string) string
 }
+
+// traceparent is the header field of W3C's Trace Context.
+const traceparent = "Traceparent"
 
 // Fetch reads f.URL once.
 //
 // spec:rsscloud-2009#ping-verifies-change
 func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error) {
-	got, err := f.Client.Get(ctx, fetch.Request{
-		URL: what.URL, ETag: what.ETag, LastModified: what.LastModified, Accept: acceptFeed,
-	})
+	ask := fetch.Request{URL: what.URL, ETag: what.ETag, LastModified: what.LastModified, Accept: acceptFeed}
+	if f.Trace != nil {
+		if parent := f.Trace(ctx, what.URL); parent != "" {
+			ask.Private = http.Header{traceparent: {parent}} // for this host, not for where it redirects
+		}
+	}
+	got, err := f.Client.Get(ctx, ask)
 	if err != nil {
 		return hub.Fetched{}, unreadable(what.URL, err)
 	}
 	out := hub.Fetched{
-		NotModified: got.NotModified, URL: got.URL, SentAt: got.SentAt,
+		NotModified: got.NotModified, Status: got.Status, URL: got.URL, SentAt: got.SentAt,
 		ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
 		ContentType: got.Header.Get("Content-Type"),
 	}

@@ -43,7 +43,7 @@ func TestFetchedFeed(t *testing.T) {
 	}
 	got.About = nil
 	sum := sha256.Sum256([]byte("<rss/>"))
-	want := hub.Fetched{Hash: sum[:], Body: []byte("<rss/>"), ETag: `W/"a, b"`, LastModified: "yesterday  at noon", ContentType: "text/xml", URL: feed + "?final", SentAt: sent}
+	want := hub.Fetched{Status: 200, Hash: sum[:], Body: []byte("<rss/>"), ETag: `W/"a, b"`, LastModified: "yesterday  at noon", ContentType: "text/xml", URL: feed + "?final", SentAt: sent}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}

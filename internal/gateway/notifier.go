@@ -32,6 +32,9 @@ type Notifier struct {
 	// Signature is the method that WebSub deliveries are signed with: sha1, sha256,
 	// sha384 or sha512 [sha256].
 	Signature string
+	// Trace is the traceparent that a notification of topic to callback carries; "": none.
+	// Nil: none does.
+	Trace func(topic hub.Topic, callback string) string
 
 	// A table of what was encoded last, each slot shared by the keys that fall
 	// into it. A miss costs an encoding, nothing more; so there is no lock.
@@ -63,13 +66,24 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 	if err != nil {
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
 	}
-	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: e.header, Body: e.body}
+	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: n.traced(e.header, topic, sub), Body: e.body}
 	r := send(ctx, n.Sender, m)
 	if r.OK() {
 		// spec:rsscloud-2009#notify-value-ignored
 		return hub.Reply{OK: true, Took: r.Took}
 	}
 	return n.failed(m, &r)
+}
+
+// traced is header with the traceparent, if the message carries one.
+func (n *Notifier) traced(header []string, topic hub.Topic, sub hub.Subscription) []string {
+	if n.Trace == nil {
+		return header
+	}
+	if parent := n.Trace(topic, sub.Callback); parent != "" {
+		return append(header[:len(header):len(header)], traceparent, parent)
+	}
+	return header
 }
 
 // notifyWebSub delivers content. No redirect of any kind is followed.

@@ -210,7 +210,7 @@ func (n *Notifier) websubMessage(sub hub.Subscription, topic hub.Topic, content 
 	}
 	e := n.delivery(topic, content.Type, hops)
 	// spec:websub-2018#delivery-answer-ignored
-	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: e.header, Body: content.Body}
+	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: n.traced(e.header, topic, sub), Body: content.Body}
 	if sub.Secret == "" {
 		return m, nil
 	}
@@ -223,8 +223,7 @@ func (n *Notifier) websubMessage(sub hub.Subscription, topic hub.Topic, content 
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The delivery cannot be signed.")
 	}
-	m.Header = make([]string, 0, len(e.header)+2)
-	m.Header = append(append(m.Header, e.header...), websub.SignatureHeader, signature)
+	m.Header = append(m.Header[:len(m.Header):len(m.Header)], websub.SignatureHeader, signature) // all others share it
 	return m, nil
 }
 

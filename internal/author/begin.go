@@ -1,0 +1,36 @@
+package author
+
+import (
+	"context"
+	"time"
+)
+
+// Beginning says how a save began of which Tell is called.
+type Beginning struct {
+	At   time.Time
+	Door string // by which it came, as Document.Door
+	Kind string // KindDocument or KindPost
+}
+
+// What is saved.
+const (
+	KindDocument = "document"
+	KindPost     = "post"
+)
+
+type beginningKey struct{}
+
+// begin is ctx for a save. One that is part of another is part of it.
+func begin(ctx context.Context, b Beginning) context.Context {
+	if _, known := BeginningOf(ctx); known {
+		return ctx
+	}
+	return context.WithValue(ctx, beginningKey{}, b)
+}
+
+// BeginningOf is how the save began that ctx belongs to; false: nobody knows, as after a
+// restart.
+func BeginningOf(ctx context.Context) (Beginning, bool) {
+	b, ok := ctx.Value(beginningKey{}).(Beginning)
+	return b, ok
+}

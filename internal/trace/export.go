@@ -1,0 +1,305 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	queueMost  = 8192 // spans in memory
+	batchMost  = 512  // in one message
+	sendEvery  = time.Second
+	sendWithin = 10 * time.Second
+	answerMost = 64 << 10
+	waitFirst  = time.Second // after a failure; doubled with each
+	waitLast   = time.Minute
+	triesMost  = 20 // of one message: some 15 minutes
+)
+
+// Counts is what became of spans since the start.
+type Counts struct {
+	Exported int64 // the collector has them
+	Dropped  int64 // lost: the queue was full, or the collector refused them, or was away for too long
+	Failures int64 // messages that did not arrive
+	Queued   int64 // in memory now
+}
+
+// exporter keeps spans that ended until they are sent; it is an SDK's SpanProcessor.
+// OnEnd never waits: what there is no room for is counted.
+type exporter struct {
+	url    string
+	header map[string]string
+	client *http.Client
+	log    *slog.Logger
+	spans  chan sdk.ReadOnlySpan
+	full   chan struct{} // a batch is there
+	encode *otlptrace.Exporter
+
+	exported, dropped, failures, held atomic.Int64
+	away                              bool // the last message did not arrive; Run's own
+}
+
+func newExporter(o Options) *exporter {
+	e := &exporter{
+		url: strings.TrimRight(o.Endpoint, "/"), header: o.Headers, client: o.Client, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		spans: make(chan sdk.ReadOnlySpan, queueMost), full: make(chan struct{}, 1),
+	}
+	if !strings.HasSuffix(e.url, "/v1/traces") {
+		e.url += "/v1/traces"
+	}
+	if e.client == nil {
+		// The address is the operator's, as that of his database: it may be a private one.
+		e.client = &http.Client{
+			Timeout: sendWithin, Transport: http.DefaultTransport.(*http.Transport).Clone(),
+			// The headers may hold a password, which is for this collector alone.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	e.encode = otlptrace.NewUnstarted(e)
+	return e
+}
+
+// OnStart is called when a span begins.
+func (e *exporter) OnStart(context.Context, sdk.ReadWriteSpan) {}
+
+// OnEnd takes a span.
+func (e *exporter) OnEnd(s sdk.ReadOnlySpan) {
+	select {
+	case e.spans <- s:
+	default:
+		e.dropped.Add(1)
+		return
+	}
+	if len(e.spans) >= batchMost {
+		select {
+		case e.full <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Shutdown is for the SDK; Run ends with its context.
+func (e *exporter) Shutdown(context.Context) error { return nil }
+
+// ForceFlush is for the SDK; Run sends without being asked.
+func (e *exporter) ForceFlush(context.Context) error { return nil }
+
+// Run sends spans until ctx ends, and what is left then until last ends.
+func (t *Tracer) Run(ctx, last context.Context) { t.out.run(ctx, last) }
+
+// Counts is what became of spans.
+func (t *Tracer) Counts() Counts {
+	e := t.out
+	return Counts{e.exported.Load(), e.dropped.Load(), e.failures.Load(), int64(len(e.spans)) + e.held.Load()}
+}
+
+func (e *exporter) run(ctx, last context.Context) {
+	tick := time.NewTicker(sendEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-e.full:
+		case <-tick.C:
+		}
+		for batch := e.take(); len(batch) > 0 && ctx.Err() == nil; batch = e.take() {
+			e.deliver(ctx, last, batch)
+			if len(batch) < batchMost {
+				break
+			}
+		}
+	}
+	for batch := e.take(); len(batch) > 0; batch = e.take() {
+		if last.Err() != nil || e.send(last, batch) != nil {
+			e.lose(batch)
+		}
+	}
+	e.client.CloseIdleConnections()
+}
+
+// take is the next batch.
+func (e *exporter) take() []sdk.ReadOnlySpan {
+	var batch []sdk.ReadOnlySpan
+	for len(batch) < batchMost {
+		select {
+		case s := <-e.spans:
+			batch = append(batch, s)
+			continue
+		default:
+		}
+		break
+	}
+	return batch
+}
+
+// deliver sends a batch, and again while the collector is away. When ctx ends, it has one
+// more try.
+func (e *exporter) deliver(ctx, last context.Context, batch []sdk.ReadOnlySpan) {
+	e.held.Store(int64(len(batch)))
+	defer e.held.Store(0)
+	wait := waitFirst
+	for try := 1; ; try++ {
+		err := e.send(last, batch)
+		e.note(err)
+		if err == nil {
+			return
+		}
+		if r, ok := errors.AsType[*refusal](err); ok && r.final() || try == triesMost || try > 1 && ctx.Err() != nil {
+			e.lose(batch)
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		wait = min(2*wait, waitLast)
+	}
+}
+
+func (e *exporter) lose(batch []sdk.ReadOnlySpan) { e.dropped.Add(int64(len(batch))) }
+
+// note says once that the collector is away, and once that it is back.
+func (e *exporter) note(err error) {
+	switch {
+	case err != nil && !e.away:
+		e.log.Warn("traces cannot be sent; it is tried again, and what there is no room for is dropped", "err", err)
+	case err == nil && e.away:
+		e.log.Info("traces are sent again", "dropped", e.dropped.Load())
+	}
+	e.away = err != nil
+}
+
+// send sends one message. What the collector refuses of it is lost.
+func (e *exporter) send(ctx context.Context, batch []sdk.ReadOnlySpan) error {
+	refused := new(int64)
+	if err := e.encode.ExportSpans(context.WithValue(ctx, refusedKey{}, refused), batch); err != nil {
+		e.failures.Add(1)
+		return err
+	}
+	n := min(*refused, int64(len(batch)))
+	e.exported.Add(int64(len(batch)) - n)
+	e.dropped.Add(n)
+	return nil
+}
+
+type refusedKey struct{}
+
+// Start and Stop are for the SDK.
+func (e *exporter) Start(context.Context) error { return nil }
+
+// Stop is Start's counterpart.
+func (e *exporter) Stop(context.Context) error { return nil }
+
+// refusal is an answer that is no success.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("the collector answered %d %s: %s", r.status, http.StatusText(r.status), r.text)
+}
+
+// final reports that the same again would be refused again.
+func (r *refusal) final() bool {
+	return r.status < 500 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
+}
+
+// UploadTraces sends spans, by OTLP over HTTP in protobuf; it is what the SDK's exporter
+// calls.
+func (e *exporter) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	// It has the form of an ExportTraceServiceRequest, whose package needs gRPC.
+	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for name, value := range e.header {
+		req.Header.Set(name, value)
+	}
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	res, err := e.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, answerMost))
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return &refusal{res.StatusCode, clip(answer)}
+	}
+	if err != nil {
+		return err
+	}
+	if n := refusedOf(answer); n > 0 {
+		e.log.Warn("the collector refused spans", "spans", n)
+		if count, ok := ctx.Value(refusedKey{}).(*int64); ok {
+			*count = n
+		}
+	}
+	return nil
+}
+
+// refusedOf is partial_success.rejected_spans of an ExportTraceServiceResponse.
+func refusedOf(answer []byte) int64 {
+	partial := field(answer, protowire.BytesType)
+	part, n := protowire.ConsumeBytes(partial)
+	if n < 0 {
+		return 0
+	}
+	v, n := protowire.ConsumeVarint(field(part, protowire.VarintType))
+	if n < 0 || int64(v) < 0 {
+		return 0
+	}
+	return int64(v)
+}
+
+// field is what begins with the value of field 1, if it is of that type.
+func field(b []byte, want protowire.Type) []byte {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return nil
+		}
+		if num == 1 && typ == want {
+			return b[n:]
+		}
+		skip := protowire.ConsumeFieldValue(num, typ, b[n:])
+		if skip < 0 {
+			return nil
+		}
+		b = b[n+skip:]
+	}
+	return nil
+}
+
+func clip(b []byte) string {
+	s := strings.ToValidUTF8(string(b[:min(len(b), 200)]), "\uFFFD")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,75 @@
+package trace
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"cloudburst/internal/hub"
+)
+
+// ids are the names of a change and of its spans that others refer to.
+type ids struct {
+	sum [sha256.Size]byte
+}
+
+// idsOf makes them. The time is part of them because versions begin anew in another
+// database, and several may send to one collector.
+func idsOf(change *hub.Topic) ids {
+	b := make([]byte, 0, 64)
+	b = append(b, "cloudburst change "...)
+	b = binary.BigEndian.AppendUint64(b, uint64(change.ID))
+	b = binary.BigEndian.AppendUint64(b, uint64(change.Version))
+	b = binary.BigEndian.AppendUint64(b, uint64(change.ChangedAt.UnixMilli()))
+	return ids{sha256.Sum256(b)}
+}
+
+func (i ids) trace() (id oteltrace.TraceID) {
+	copy(id[:], i.sum[:])
+	id[0] |= 1 // never all zeros
+	return id
+}
+
+// span is the span of that kind and number; there is one in each trace.
+func (i ids) span(kind string, n int) (id oteltrace.SpanID) {
+	b := append(i.sum[:], kind...)
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, uint64(n)))
+	copy(id[:], sum[:])
+	id[0] |= 1
+	return id
+}
+
+// context is the place of a span, as those need it that are below it.
+func (i ids) context(span oteltrace.SpanID) oteltrace.SpanContext {
+	return oteltrace.NewSpanContext(oteltrace.SpanContextConfig{
+		TraceID: i.trace(), SpanID: span, TraceFlags: oteltrace.FlagsSampled, Remote: true,
+	})
+}
+
+// given gives spans the IDs that their context names; it is an SDK's IDGenerator.
+type given struct{}
+
+type givenKey struct{}
+
+// NewIDs is for spans that have no parent.
+func (given) NewIDs(ctx context.Context) (oteltrace.TraceID, oteltrace.SpanID) {
+	c, _ := ctx.Value(givenKey{}).(oteltrace.SpanContext)
+	return c.TraceID(), c.SpanID()
+}
+
+// NewSpanID is for all others; what nobody refers to gets a random one.
+func (given) NewSpanID(ctx context.Context, _ oteltrace.TraceID) oteltrace.SpanID {
+	if c, ok := ctx.Value(givenKey{}).(oteltrace.SpanContext); ok {
+		return c.SpanID()
+	}
+	return randomSpan()
+}
+
+func randomSpan() (id oteltrace.SpanID) {
+	_, _ = rand.Read(id[:]) // never fails
+	id[0] |= 1
+	return id
+}

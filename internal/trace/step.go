@@ -1,0 +1,193 @@
+package trace
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"cloudburst/internal/hub"
+)
+
+const errorCode = codes.Error
+
+// Changed makes the spans from the ping, or the save, to the commit.
+func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
+	i := idsOf(change)
+	if !t.sampled(i.trace()) {
+		return
+	}
+	ping := span{
+		name: "ping", kind: oteltrace.SpanKindServer, own: i.context(i.span("ping", 0)), begin: change.ChangedAt, end: how.Done,
+		attrs: append(topicOf(change), attribute.Int("cloudburst.pings", len(how.Signals)), attribute.Int("cloudburst.hops", how.Hops)),
+	}
+	if len(how.Signals) > 0 {
+		ping.attrs = append(ping.attrs, doorOf(how.Signals[0].Door)...)
+	}
+	for _, s := range how.Signals {
+		o, _ := s.Origin.(*origin)
+		switch {
+		case o == nil:
+		case o.save != nil && !ping.parent.IsValid():
+			ping.parent, ping.kind = i.context(i.span("save", 0)), oteltrace.SpanKindInternal
+			t.saved(change, *o.save, ping.parent)
+		case o.caller.IsValid():
+			ping.links = append(ping.links, oteltrace.Link{SpanContext: o.caller})
+			t.called(change, s, o.caller, ping.own, how.Done)
+		}
+	}
+	t.write(ping)
+	fetch := span{
+		name: "fetch", kind: oteltrace.SpanKindClient, own: i.context(i.span("fetch", 0)), parent: ping.own, begin: how.Sent, end: how.Read,
+		attrs: []attribute.KeyValue{
+			attribute.Bool("cloudburst.conditional", how.Conditional), attribute.Int64("cloudburst.bytes", how.Bytes),
+			attribute.String("server.address", hostOf(change.URL)),
+		},
+	}
+	if how.Status != 0 {
+		fetch.attrs = append(fetch.attrs, attribute.Int("http.response.status_code", how.Status))
+	}
+	t.write(fetch)
+	t.write(span{
+		name: "commit", parent: ping.own, begin: how.Read, end: how.Done,
+		attrs: []attribute.KeyValue{attribute.Int64("cloudburst.version", change.Version), attribute.Int("cloudburst.parts", how.Parts)},
+	})
+}
+
+// saved is the root where the document was saved here.
+func (t *Tracer) saved(change *hub.Topic, s Save, own oteltrace.SpanContext) {
+	attrs := append(topicOf(change), attribute.String("cloudburst.kind", s.Kind),
+		attribute.Int64("cloudburst.document_version", s.Version), attribute.Int64("cloudburst.bytes", s.Bytes))
+	if s.Door != "" {
+		attrs = append(attrs, attribute.String("cloudburst.door", s.Door))
+	}
+	t.write(span{name: "save", kind: oteltrace.SpanKindServer, own: own, begin: s.Begin, end: s.End, attrs: attrs})
+}
+
+// called is a ping in the caller's own trace.
+func (t *Tracer) called(change *hub.Topic, s hub.Signal, caller, ping oteltrace.SpanContext, done time.Time) {
+	if !caller.IsSampled() {
+		return
+	}
+	t.write(span{
+		name: "ping", kind: oteltrace.SpanKindServer, parent: caller, begin: s.At, end: done,
+		attrs: append(topicOf(change), doorOf(s.Door)...), links: []oteltrace.Link{{SpanContext: ping}},
+	})
+}
+
+// Page makes the span of a page.
+func (t *Tracer) Page(change *hub.Topic, p hub.PageTold) {
+	i := idsOf(change)
+	if !t.sampled(i.trace()) {
+		return
+	}
+	t.write(span{
+		name: "page", parent: i.context(i.span("part", p.Part)), begin: p.Begin, end: p.End,
+		attrs: []attribute.KeyValue{
+			attribute.Int("cloudburst.part", p.Part), attribute.Int("cloudburst.page", p.N), attribute.Int("cloudburst.sent", p.Sent),
+			attribute.Int("cloudburst.failed", p.Failed), attribute.Int("cloudburst.parked", p.Parked), attribute.Int("cloudburst.raised", p.Raised),
+		},
+	})
+}
+
+// Told makes the span of a part, which ends with its last delivery.
+func (t *Tracer) Told(change *hub.Topic, p hub.PartTold) {
+	i := idsOf(change)
+	if !t.sampled(i.trace()) {
+		return
+	}
+	s := span{
+		name: "part", own: i.context(i.span("part", p.Part)), parent: i.context(i.span("ping", 0)), begin: p.Begin, end: p.End, last: p.Last,
+		attrs: []attribute.KeyValue{
+			attribute.Int("cloudburst.part", p.Part), attribute.Int("cloudburst.pages", p.Pages), attribute.Int("cloudburst.sent", p.Sent),
+			attribute.Int("cloudburst.failed", p.Failed), attribute.Bool("cloudburst.continued", p.Continued),
+		},
+	}
+	if !p.Last.IsZero() {
+		s.attrs = append(s.attrs, attribute.Float64("cloudburst.last_delivery_ms", float64(p.Last.Sub(change.ChangedAt).Microseconds())/1000))
+	}
+	t.write(s)
+}
+
+// Tried makes the span of one notification, of so many of each change.
+func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
+	i := idsOf(change)
+	if !t.sampled(i.trace()) || !t.single(i.trace()) {
+		return
+	}
+	s := span{
+		name: "delivery", kind: oteltrace.SpanKindClient, parent: i.context(i.span("part", d.Part)), begin: d.End.Add(-d.Reply.Took), end: d.End,
+		attrs: []attribute.KeyValue{
+			attribute.String("cloudburst.protocol", d.To.Protocol), attribute.String("server.address", hostOf(d.To.Callback)),
+			attribute.Int("cloudburst.attempt", d.Attempt),
+		},
+	}
+	if d.Retry {
+		s.name, s.parent = "retry", i.context(i.span("ping", 0))
+	}
+	if !d.Reply.OK {
+		s.failed = wrong(&d.Reply)
+		s.attrs = append(s.attrs, attribute.String("error.type", s.failed))
+	}
+	t.write(s)
+}
+
+// wrong is what is wrong with an answer. Its text for people may name the topic, whose
+// query is nobody's business here.
+func wrong(r *hub.Reply) string {
+	if len(r.Exchange.Answer) > 3 {
+		if status, err := strconv.Atoi(r.Exchange.Answer[:3]); err == nil {
+			return strconv.Itoa(status)
+		}
+	}
+	switch {
+	case r.Timeout:
+		return "timeout"
+	case r.Gone:
+		return "gone"
+	}
+	return "no_answer"
+}
+
+// topicOf names a topic, without user and query. Its number tells apart those that differ
+// in nothing else, and is in the log's events too.
+func topicOf(t *hub.Topic) []attribute.KeyValue {
+	shown := ""
+	if u, err := url.Parse(t.URL); err == nil {
+		shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	}
+	return []attribute.KeyValue{
+		attribute.String("cloudburst.topic", shown), attribute.String("cloudburst.topic_id", strconv.FormatInt(t.ID, 10)),
+		attribute.Int64("cloudburst.version", t.Version),
+	}
+}
+
+// doorOf names a door, and the protocol where it belongs to one.
+func doorOf(door string) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{attribute.String("cloudburst.door", door)}
+	protocol := ""
+	switch door {
+	case "rest", "xml-rpc", "soap":
+		protocol = "rsscloud"
+	case "weblogs", "weblogs-extended", "pingsite":
+		protocol = "weblogs"
+	case "websub", "cnws":
+		protocol = door
+	}
+	if protocol != "" {
+		attrs = append(attrs, attribute.String("cloudburst.protocol", protocol))
+	}
+	return attrs
+}
+
+// hostOf is the host of a URL, without anything else.
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}

@@ -1,0 +1,217 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"cloudburst/internal/hub"
+)
+
+// Options of a [Tracer]. Endpoint must be set.
+type Options struct {
+	Endpoint  string            // OTLP over HTTP: base URL, to which /v1/traces is added
+	Headers   map[string]string // sent with each message
+	Sample    float64           // share of the changes that are traced, 0 to 1
+	Propagate []string          // hosts whose requests carry a traceparent; ".example.org" has all below, "*" all
+	Version   string            // of the program
+	Node      int64
+	Log       *slog.Logger
+	Client    *http.Client // nil: one of its own
+}
+
+// Tracer makes spans of what the hub tells; it is a hub.Tracer. It waits for nothing.
+type Tracer struct {
+	opts   Options
+	out    *exporter
+	share  sdk.Sampler
+	tracer oteltrace.Tracer
+
+	mu     sync.Mutex
+	singly map[oteltrace.TraceID]int // spans of single notifications, by change
+}
+
+const (
+	singlesMost = 50   // spans of single notifications of one change, from one node
+	changesMost = 1000 // changes whose singles are counted
+)
+
+// New makes a Tracer. Its Run sends what it makes.
+func New(o Options) *Tracer {
+	t := &Tracer{opts: o, out: newExporter(o), share: sdk.TraceIDRatioBased(o.Sample), singly: map[oteltrace.TraceID]int{}}
+	about := resource.NewSchemaless(
+		attribute.String("service.name", "cloudburst"), attribute.String("service.version", o.Version),
+		attribute.String("service.instance.id", fmt.Sprint(o.Node)),
+	)
+	provider := sdk.NewTracerProvider(
+		// Whether a change is traced is decided before there is any span.
+		sdk.WithSampler(sdk.AlwaysSample()), sdk.WithIDGenerator(given{}), sdk.WithResource(about), sdk.WithSpanProcessor(t.out),
+	)
+	t.tracer = provider.Tracer("cloudburst/internal/trace")
+	return t
+}
+
+// sampled decides by the trace's ID, so that all nodes with the same share decide alike.
+func (t *Tracer) sampled(id oteltrace.TraceID) bool {
+	return t.share.ShouldSample(sdk.SamplingParameters{TraceID: id}).Decision == sdk.RecordAndSample
+}
+
+// ID names the trace of a change in logs; "": it is not traced.
+func (t *Tracer) ID(change *hub.Topic) string {
+	id := idsOf(change).trace()
+	if !t.sampled(id) {
+		return ""
+	}
+	return id.String()
+}
+
+// span is one step that is over.
+type span struct {
+	name       string
+	kind       oteltrace.SpanKind
+	own        oteltrace.SpanContext // that others refer to; invalid: nobody does
+	parent     oteltrace.SpanContext // invalid: none
+	begin, end time.Time
+	links      []oteltrace.Link
+	attrs      []attribute.KeyValue
+	last       time.Time // event "last delivery"; zero: none
+	failed     string    // what is wrong; "": nothing
+}
+
+func (t *Tracer) write(s span) {
+	ctx := context.Background()
+	if s.own.IsValid() {
+		ctx = context.WithValue(ctx, givenKey{}, s.own)
+	}
+	if s.parent.IsValid() {
+		ctx = oteltrace.ContextWithRemoteSpanContext(ctx, s.parent)
+	}
+	_, made := t.tracer.Start(ctx, s.name, oteltrace.WithTimestamp(s.begin), oteltrace.WithSpanKind(s.kind),
+		oteltrace.WithAttributes(s.attrs...), oteltrace.WithLinks(s.links...))
+	if !s.last.IsZero() {
+		made.AddEvent("last delivery", oteltrace.WithTimestamp(s.last))
+	}
+	if s.failed != "" {
+		made.SetStatus(errorCode, s.failed)
+	}
+	made.End(oteltrace.WithTimestamp(later(s.end, s.begin)))
+}
+
+// later is t, or after where that is later: clocks may be set.
+func later(t, after time.Time) time.Time {
+	if t.Before(after) {
+		return after
+	}
+	return t
+}
+
+// single reports whether one more span of a single notification is wanted.
+func (t *Tracer) single(id oteltrace.TraceID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.singly) >= changesMost && t.singly[id] == 0 {
+		clear(t.singly)
+	}
+	t.singly[id]++
+	return t.singly[id] <= singlesMost
+}
+
+// origin is what is known of where a ping comes from.
+type origin struct {
+	caller oteltrace.SpanContext // invalid: he named none
+	save   *Save
+}
+
+// Save is a document that was saved here, of which the hub is told.
+type Save struct {
+	Begin, End time.Time
+	Door       string // event.Event.Door; "": not known any more
+	Kind       string // "document", "post"
+	Version    int64  // of the document
+	Bytes      int64
+}
+
+type originKey struct{}
+
+// Saving is ctx for the pings that tell of a save.
+func Saving(ctx context.Context, s Save) context.Context {
+	return context.WithValue(ctx, originKey{}, &origin{save: &s})
+}
+
+// Handler keeps the traceparent of each request for the pings that come of it.
+func Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Traceparent") != "" {
+			ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(r.Header))
+			if c := oteltrace.SpanContextFromContext(ctx); c.IsValid() {
+				r = r.WithContext(context.WithValue(r.Context(), originKey{}, &origin{caller: c}))
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Origin is what ctx knows of where a ping comes from.
+func (t *Tracer) Origin(ctx context.Context) any {
+	if o, ok := ctx.Value(originKey{}).(*origin); ok {
+		return o
+	}
+	return nil
+}
+
+type readingKey struct{}
+
+// Reading is ctx for the reading of a feed that may find change.
+func (t *Tracer) Reading(ctx context.Context, change *hub.Topic) context.Context {
+	if len(t.opts.Propagate) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, readingKey{}, change)
+}
+
+// Fetching is the traceparent for the reading of a feed at host; "": it carries none.
+func (t *Tracer) Fetching(ctx context.Context, host string) string {
+	change, ok := ctx.Value(readingKey{}).(*hub.Topic)
+	if !ok || !t.mayKnow(host) {
+		return ""
+	}
+	return t.parent(change, "fetch")
+}
+
+// Notifying is the traceparent for a notification to host; "": it carries none.
+func (t *Tracer) Notifying(change *hub.Topic, host string) string {
+	if !t.mayKnow(host) {
+		return ""
+	}
+	return t.parent(change, "ping")
+}
+
+func (t *Tracer) parent(change *hub.Topic, kind string) string {
+	i := idsOf(change)
+	if !t.sampled(i.trace()) {
+		return ""
+	}
+	return fmt.Sprintf("00-%s-%s-01", i.trace(), i.span(kind, 0))
+}
+
+// mayKnow reports a host whose requests may carry a traceparent.
+func (t *Tracer) mayKnow(host string) bool {
+	host = strings.ToLower(host)
+	for _, p := range t.opts.Propagate {
+		p = strings.TrimPrefix(strings.ToLower(p), "*")
+		if p == "" || host == p || strings.HasPrefix(p, ".") && strings.HasSuffix(host, p) {
+			return true
+		}
+	}
+	return false
+}
