@@ -34,7 +34,7 @@ type Limits struct {
 	Source int // in 15 minutes, of one source: a /24, or a /56 of IPv6 [20]
 	Name   int // in 15 minutes, for one user name [10]
 	Minute int // in a minute, of all [300]
-	Keys   int // that are remembered, each of sources and names [16384]
+	Keys   int // that are remembered of each kind: sources, names [16384]
 }
 
 // Accounts lets people in. Store and Key must be set before its first use; the rest
@@ -45,6 +45,8 @@ type Accounts struct {
 	Key     []byte           // 32 bytes: what the secrets of readers are encrypted with
 	Log     *slog.Logger     // nil: nothing is logged
 	Options Options
+	// Shared says that other processes use the same Store, with the same Key.
+	Shared bool
 
 	once    sync.Once
 	log     *slog.Logger
@@ -76,8 +78,8 @@ func (a *Accounts) init() {
 			a.log = slog.New(slog.DiscardHandler)
 		}
 		a.hasher = newHasher(a.Options)
-		a.limits = newLimiter(a.Options.Limits, or(a.Options.Waiting, waiting), a.log)
 		a.keys = newKeys(a.Key)
+		a.limits = a.newLimiter(or(a.Options.Waiting, waiting))
 		a.first = strings.ToLower(rand.Text())
 	})
 }
@@ -88,8 +90,8 @@ func refused() error {
 }
 
 // missed is refused for what was no password, and counts it.
-func (a *Accounts) missed(from Caller, msg string) error {
-	if err := a.limits.missed(a.now(), from); err != nil {
+func (a *Accounts) missed(ctx context.Context, from Caller, msg string) error {
+	if err := a.limits.missed(ctx, a.now(), from); err != nil {
 		return err
 	}
 	return fault.New(fault.Refused, "%s", msg)
@@ -114,9 +116,13 @@ func checkText(what, text string, most int) error {
 }
 
 // Sweep removes what is over: sessions, nonces, and places where nobody logged in for a
-// year. It is for once an hour.
+// year, and log-ins that failed long ago. It is for once an hour.
 func (a *Accounts) Sweep(ctx context.Context) error {
 	const some = 1000
+	a.init()
+	if err := a.limits.trim(ctx, a.now()); err != nil {
+		return err
+	}
 	for {
 		now := a.now()
 		n, err := a.Store.SweepAccounts(ctx, now, now.AddDate(-1, 0, 0), some)

@@ -47,14 +47,14 @@ func (a *Accounts) AppUser(ctx context.Context, key string, from Caller) (User, 
 	name, digits, _ := strings.Cut(key, "/")
 	sum, err := hex.DecodeString(digits)
 	if err != nil || len(sum) != sha256.Size || !wellFormed(name) {
-		return User{}, a.missed(from, notApp)
+		return User{}, a.missed(ctx, from, notApp)
 	}
 	u, _, err := a.Store.User(ctx, name)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return User{}, err
 	}
 	if err != nil || u.Disabled || !hmac.Equal(sum, a.keys.app(u)) {
-		return User{}, a.missed(from, notApp)
+		return User{}, a.missed(ctx, from, notApp)
 	}
 	return u, nil
 }
@@ -75,7 +75,7 @@ func (a *Accounts) AppToken(ctx context.Context, key string, from Caller) (Token
 	a.init()
 	key = strings.ToLower(key)
 	if len(key) != 2*md5.Size || strings.Trim(key, "0123456789abcdef") != "" {
-		return Token{}, a.missed(from, no)
+		return Token{}, a.missed(ctx, from, no)
 	}
 	t, err := a.Store.TokenByApp(ctx, hashOf(key))
 	return a.found(ctx, t, err, "read", from, no)

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"cloudburst/internal/fault"
 )
@@ -21,6 +22,7 @@ type keys struct {
 	mac   []byte
 	where []byte
 	apps  []byte
+	count []byte
 	id    string // by which the key is known without giving it away
 	wrong error
 }
@@ -33,7 +35,7 @@ func newKeys(key []byte) *keys {
 		return out
 	}
 	sealing := derive("feed secret", 32)
-	k.mac, k.where, k.apps = derive("feed secret look-up", 32), derive("place", 32), derive("app", 32)
+	k.mac, k.where, k.apps, k.count = derive("feed secret look-up", 32), derive("place", 32), derive("app", 32), derive("tally", 32)
 	k.id = hex.EncodeToString(derive("key id", 8))
 	block, err := aes.NewCipher(sealing)
 	if err == nil {
@@ -81,6 +83,16 @@ func (k *keys) place(user, address string) string {
 	h := hmac.New(sha256.New, k.where)
 	h.Write([]byte(user + "\x00" + address))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
+}
+
+// tally is the key of what is counted. It gives away neither where somebody is nor what
+// was typed as a name.
+func (k *keys) tally(kind byte, parts ...string) TallyKey {
+	h := hmac.New(sha256.New, k.count)
+	h.Write([]byte(strings.Join(parts, "\x00")))
+	t := TallyKey(h.Sum(nil)[:16])
+	t[0] = kind
+	return t
 }
 
 // changed is the error for secrets that another key sealed. The reader hears that it is

@@ -1,8 +1,8 @@
 package account
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -19,22 +19,11 @@ const (
 	nameWait   = 15 * time.Minute // the longest of a name, whose owner it may hit
 	forgive    = 6 * time.Hour    // without failures, and waits begin with the first again
 
+	sourceRegisters = 5   // accounts that one source may make in a window
+	allRegisters    = 100 // that all may make in an hour
+
 	lineWait = 20 * time.Second // the longest for attempts that were there before
 )
-
-// tally is what is known of one source or name.
-type tally struct {
-	key      key
-	failures int
-	trying   int       // attempts under way: each may fail
-	since    time.Time // of the first of the failures
-	last     time.Time // of the last one
-	until    time.Time // no attempts before
-	waits    int       // so far
-}
-
-// key is a kind and a hash of a source or name, so that long ones take no more memory.
-type key [16]byte
 
 // The kinds of keys.
 const (
@@ -42,44 +31,57 @@ const (
 	ofName     = 'n' // a user name, from where its user never was before
 	ofOwner    = 'o' // a user name and an address from which its user logged in before
 	ofRegister = 'r' // a network, making accounts; and all of them
-	ofSecret   = 'w' // a reader's secret, each use of which by WSSE leaves a row
-	ofHeader   = 'h' // a header of WSSE
-	ofLook     = 'l' // a network that has to wait, and looks through all secrets of a feed
+	ofAll      = 'z' // everybody's failures in a minute: the last in order, so that it is held for the shortest
+
+	// What follows is this process's own, because it guards its work or stands before a row.
+	ofSecret = 'w' // a reader's secret, each use of which by WSSE leaves a row
+	ofHeader = 'h' // a header of WSSE
+	ofLook   = 'l' // a network that has to wait, and looks through all secrets of a feed
 )
 
-func keyOf(kind byte, parts ...string) key {
-	h := sha256.New()
-	for _, p := range parts {
-		h.Write([]byte(p))
-		h.Write([]byte{0})
-	}
-	k := key(h.Sum(nil)[:16])
-	k[0] = kind
-	return k
+// kinds are those that are rows, each bounded in number.
+func kinds() []byte { return []byte{ofName, ofOwner, ofSource, ofRegister, ofAll} }
+
+// tally is what is known here of one source or name: what the store said last, and what is
+// under way.
+type tally struct {
+	Tally
+	trying int // attempts under way: each may fail
 }
 
-// limiter counts failures at all doors.
+// limiter counts failures at all doors. The rows of the store are what counts, on all nodes
+// and over restarts; what is remembered of them here saves asking for those who have to
+// wait, knows what is under way, and goes on where a row cannot be written.
 type limiter struct {
 	source, name, minute int
+	keep                 int // rows of each kind
+	shared               bool
+	store                Store
+	keys                 *keys
 	log                  *slog.Logger
 
 	mu sync.Mutex
 	// Apart, so that nobody makes it forget one kind with many of another.
 	names, sources, others tallies
 
-	all    tally         // of everybody, in the minute since all.since
+	all    tally         // of everybody, in the minute since its Since
 	inLine int           // that wait for the end of attempts under way
 	most   int           // that may
 	ended  chan struct{} // closed when the next attempt ends; nil: nobody waits for it
+	grown  int           // rows that may be new since they were trimmed
 }
 
-func newLimiter(l Limits, most int, log *slog.Logger) *limiter {
-	return &limiter{source: or(l.Source, 20), name: or(l.Name, 10), minute: or(l.Minute, 300), most: most, log: log,
-		names: newTallies(l.Keys), sources: newTallies(l.Keys), others: newTallies(l.Keys)}
+func (a *Accounts) newLimiter(most int) *limiter {
+	o := a.Options.Limits
+	l := &limiter{source: or(o.Source, 20), name: or(o.Name, 10), minute: or(o.Minute, 300), keep: or(o.Keys, 1<<14), most: most,
+		shared: a.Shared, store: a.Store, keys: a.keys, log: a.log,
+		names: newTallies(o.Keys), sources: newTallies(o.Keys), others: newTallies(o.Keys)}
+	l.all.Key = a.keys.tally(ofAll)
+	return l
 }
 
 // of is where a key is remembered.
-func (l *limiter) of(k key) *tallies {
+func (l *limiter) of(k TallyKey) *tallies {
 	switch k[0] {
 	case ofName, ofOwner:
 		return &l.names
@@ -90,204 +92,108 @@ func (l *limiter) of(k key) *tallies {
 }
 
 // get finds or makes a tally.
-func (l *limiter) get(k key) *tally {
+func (l *limiter) get(k TallyKey) *tally {
+	if k == l.all.Key {
+		return &l.all
+	}
 	t := l.peek(k)
 	l.of(k).keep(t)
 	return t
 }
 
 // peek is get that remembers nothing new.
-func (l *limiter) peek(k key) *tally { return l.of(k).find(k) }
+func (l *limiter) peek(k TallyKey) *tally { return l.of(k).find(k) }
 
-// wait is how long an attempt has to wait; 0: not at all.
-func (t *tally) wait(now time.Time, limit int, longest time.Duration) time.Duration {
-	if d := t.until.Sub(now); d > 0 {
+// sourceOf is the key of where somebody is.
+func (l *limiter) sourceOf(from Caller) TallyKey { return l.keys.tally(ofSource, network(from.Addr)) }
+
+// learn takes over what rows say that are newer than what is known here.
+func (l *limiter) learn(rows []Tally) {
+	for _, row := range rows {
+		if row.Change == 0 {
+			continue
+		}
+		if t := l.get(row.Key); row.Change > t.Change {
+			t.Tally = row
+		}
+	}
+}
+
+// each is how many attempts may be under way at once of one key that may fail limit times.
+// Other nodes do not know of them; with a quarter at each, they are no second allowance.
+func (l *limiter) each(limit int) int {
+	if l.shared {
+		return max(limit/4, 1)
+	}
+	return limit
+}
+
+// wait is how long an attempt has to wait; 0: not at all. trying are under way.
+func (t *Tally) wait(now time.Time, trying, limit int, longest time.Duration) time.Duration {
+	if d := t.Until.Sub(now); d > 0 {
 		if d > longest { // the clock was set back, which makes nobody wait longer
 			d = longest
-			t.until = now.Add(d)
-			t.since = t.until
+			t.Until = now.Add(d)
+			t.Since = t.Until
 		}
 		return d
 	}
-	if d := now.Sub(t.since); d >= window || d < 0 {
-		t.failures = 0
+	if d := now.Sub(t.Since); d >= window || d < 0 {
+		t.Failures = 0
 	}
-	if t.failures+t.trying >= limit {
+	if t.Failures+trying >= limit {
 		return time.Second // those under way come first
 	}
 	return 0
 }
 
 // fail counts, and reports how long the wait is that this makes.
-func (t *tally) fail(now time.Time, limit int, longest time.Duration) time.Duration {
-	if now.Sub(t.last) >= forgive {
-		t.waits = 0
+func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Duration {
+	if now.Sub(t.Last) >= forgive {
+		t.Waits = 0
 	}
-	if t.failures == 0 || now.Sub(t.since) >= window {
-		t.failures, t.since = 0, now
+	if t.Failures == 0 || now.Sub(t.Since) >= window {
+		t.Failures, t.Since = 0, now
 	}
-	t.last = now
-	if t.failures++; t.failures < limit {
+	t.changed(now)
+	if t.Failures++; t.Failures < limit {
 		return 0
 	}
-	wait := min(shortWait<<min(t.waits, 20), longest)
-	t.waits++
-	t.until = now.Add(wait)
+	wait := min(shortWait<<min(t.Waits, 20), longest)
+	t.Waits++
+	t.Until = now.Add(wait)
 	// After the wait a few attempts are free, not all of them again.
-	t.failures, t.since = limit-max(limit/4, 1), t.until
+	t.Failures, t.Since = limit-max(limit/4, 1), t.Until
 	return wait
 }
 
-// minuteWait is how long everybody waits.
-func (l *limiter) minuteWait(now time.Time) time.Duration {
-	if d := now.Sub(l.all.since); d >= time.Minute || d < 0 {
-		l.all.failures, l.all.since = 0, now
-	}
-	if l.all.failures+l.all.trying >= l.minute {
-		return max(l.all.since.Add(time.Minute).Sub(now), time.Second)
-	}
-	return 0
+// changed says that it was changed now. Its number grows even where a row was trimmed meanwhile.
+func (t *Tally) changed(now time.Time) {
+	t.Last, t.Change = now, max(t.Change+1, now.UnixMilli())
 }
-
-// attempt is one try that was let through. One of its methods ends it.
-type attempt struct {
-	l        *limiter
-	from     Caller
-	counted  []counted
-	finished bool
-}
-
-// counted is a tally that an attempt counts in.
-type counted struct {
-	*tally
-	limit   int
-	longest time.Duration
-	only    bool // it does not stop the attempt, it only counts
-}
-
-// turn lets an attempt at name through, or says how long to wait (fault.TooMany),
-// before anybody has looked whether there is such a name. known: its user logged in from
-// this very address before; then only what was tried from there stops it, so that
-// nobody can be locked out by strangers.
-//
-// Where only attempts under way are in the way, it waits for them: many at once are the
-// programs of somebody who saves many things, and what is right takes no try from anybody.
-func (l *limiter) turn(ctx context.Context, now func() time.Time, from Caller, name string, known bool) (*attempt, error) {
-	try, ended, err := l.begin(now(), from, name, known)
-	if ended == nil {
-		return try, err
-	}
-	if !l.lineUp(1) {
-		return nil, busy()
-	}
-	defer l.lineUp(-1)
-	timer := time.NewTimer(lineWait)
-	defer timer.Stop()
-	for ended != nil {
-		select {
-		case <-ended:
-		case <-timer.C:
-			return nil, busy()
-		case <-ctx.Done():
-			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
-		}
-		try, ended, err = l.begin(now(), from, name, known)
-	}
-	return try, err
-}
-
-// lineUp adds to those who wait; false: there are too many.
-func (l *limiter) lineUp(n int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n > 0 && l.inLine+n > l.most {
-		return false
-	}
-	l.inLine += n
-	return true
-}
-
-// begin is turn that waits for nobody. Where that could help, ended is closed when
-// the next attempt ends.
-func (l *limiter) begin(now time.Time, from Caller, name string, known bool) (try *attempt, ended <-chan struct{}, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	source := network(from.Addr)
-	a := &attempt{l: l, from: from}
-	a.counted = append(a.counted, counted{l.peek(keyOf(ofSource, source)), l.source, sourceWait, known})
-	if known {
-		a.counted = append(a.counted, counted{l.peek(keyOf(ofOwner, name, address(from.Addr))), l.name, nameWait, false})
-	} else {
-		a.counted = append(a.counted, counted{l.peek(keyOf(ofName, name)), l.name, nameWait, false})
-	}
-	var wait time.Duration
-	held := false // by attempts under way, and by nothing else
-	for _, c := range a.counted {
-		w := c.wait(now, c.limit, c.longest)
-		switch {
-		case c.only:
-		case w > 0 && c.failures < c.limit && !c.until.After(now):
-			held = true
-		default:
-			wait = max(wait, w)
-		}
-	}
-	if w := l.minuteWait(now); !known {
-		wait = max(wait, w)
-	}
-	switch {
-	case wait > 0:
-		return nil, nil, tooMany(wait)
-	case held:
-		if l.ended == nil {
-			l.ended = make(chan struct{})
-		}
-		return nil, l.ended, busy()
-	}
-	for _, c := range a.counted {
-		c.trying++
-		l.of(c.key).keep(c.tally) // only now: whoever has to wait cannot fill the memory
-	}
-	l.all.trying++
-	return a, nil, nil
-}
-
-func (a *attempt) end(now time.Time, failed bool) {
-	a.l.mu.Lock()
-	defer a.l.mu.Unlock()
-	if a.finished {
-		return
-	}
-	a.finished = true
-	if a.l.ended != nil {
-		close(a.l.ended)
-		a.l.ended = nil
-	}
-	a.l.all.trying--
-	if failed {
-		a.l.all.failures++
-	}
-	for _, c := range a.counted {
-		c.trying--
-		if failed {
-			a.l.said(a.from, a.l.get(c.key).fail(now, c.limit, c.longest))
-		}
-		a.l.of(c.key).drop(c.tally)
-	}
-}
-
-// failed counts. passed and dropped do not: what was right, and what was never
-// answered. An attempt that passed forgives no failure: with an account of one's own
-// one could go on for ever.
-func (a *attempt) failed(now time.Time)  { a.end(now, true) }
-func (a *attempt) passed(now time.Time)  { a.end(now, false) }
-func (a *attempt) dropped(now time.Time) { a.end(now, false) }
 
 // stopped says how long a source has to wait; nothing is counted.
-func (l *limiter) stopped(now time.Time, from Caller) error {
+func (l *limiter) stopped(ctx context.Context, now time.Time, from Caller) error {
+	k := l.sourceOf(from)
+	if err := l.waits(now, k); err != nil {
+		return err
+	}
+	rows, err := l.store.Tallies(ctx, []TallyKey{k})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.learn(rows)
+	l.mu.Unlock()
+	return l.waits(now, k)
+}
+
+// waits is stopped by what is known here.
+func (l *limiter) waits(now time.Time, source TallyKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if wait := l.peek(keyOf(ofSource, network(from.Addr))).wait(now, l.source, sourceWait); wait > 0 {
+	t := l.peek(source)
+	if wait := t.wait(now, t.trying, l.source, sourceWait); wait > 0 {
 		return tooMany(wait)
 	}
 	return nil
@@ -297,43 +203,128 @@ func (l *limiter) stopped(now time.Time, from Caller) error {
 // secret that is none. It returns how long to wait (fault.TooMany) instead when
 // there were too many before. It counts for the source alone: if it counted for the name
 // or for all, readers whose secrets were revoked would lock others out.
-func (l *limiter) missed(now time.Time, from Caller) error {
-	if err := l.stopped(now, from); err != nil {
+func (l *limiter) missed(ctx context.Context, now time.Time, from Caller) error {
+	k := l.sourceOf(from)
+	if err := l.waits(now, k); err != nil {
 		return err
 	}
+	var before error
+	err := l.write(ctx, now, from, []TallyKey{k}, func(list []Tally) (time.Duration, bool) {
+		before = nil
+		if wait := list[0].wait(now, 0, l.source, sourceWait); wait > 0 {
+			before = tooMany(wait)
+			return 0, false
+		}
+		return list[0].fail(now, l.source, sourceWait), true
+	})
+	return cmp.Or(err, before)
+}
+
+// write changes rows, and what is known of them here, before it returns. Where the rows
+// cannot be written, it is counted here all the same, and the error returned. change
+// returns the wait that it makes.
+func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []TallyKey, change func([]Tally) (time.Duration, bool)) error {
+	var wait time.Duration
+	rows, err := l.store.ChangeTallies(context.WithoutCancel(ctx), keys, func(list []Tally) (write bool) {
+		wait, write = change(list)
+		return write
+	})
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.said(from, l.get(keyOf(ofSource, network(from.Addr))).fail(now, l.source, sourceWait))
+	if err != nil {
+		rows = make([]Tally, len(keys))
+		for i, k := range keys {
+			rows[i] = l.peek(k).Tally
+			if k == l.all.Key {
+				rows[i] = l.all.Tally
+			}
+		}
+		wait, _ = change(rows)
+	}
+	l.learn(rows)
+	l.grown += len(keys)
+	trim := l.grown >= max(l.keep/16, 1)
+	if trim {
+		l.grown = 0
+	}
+	l.mu.Unlock()
+	l.said(from, wait)
+	if trim && err == nil {
+		if err := l.trim(ctx, now); err != nil {
+			l.log.Warn("trim what is remembered of log-ins that failed", "err", err)
+		}
+	}
+	return err
+}
+
+// trim bounds the rows, and removes those that say nothing any more.
+func (l *limiter) trim(ctx context.Context, now time.Time) error {
+	const some = 1000
+	for _, kind := range kinds() {
+		for {
+			n, err := l.store.TrimTallies(ctx, kind, now.Add(-forgive), l.keep, some)
+			if err != nil {
+				return err
+			}
+			if n < some {
+				break
+			}
+		}
+	}
 	return nil
 }
 
-// rate lets something that leaves a row happen most times in a span, and counts it.
-func (l *limiter) rate(now time.Time, k key, most int, span time.Duration) error {
+// register counts an account that somebody wants to make for himself.
+func (l *limiter) register(ctx context.Context, now time.Time, from Caller) error {
+	keys := []TallyKey{l.keys.tally(ofRegister, network(from.Addr)), l.keys.tally(ofRegister)}
+	full := func(list []Tally) error {
+		return cmp.Or(list[0].full(now, sourceRegisters, window), list[1].full(now, allRegisters, time.Hour))
+	}
+	l.mu.Lock()
+	before := full([]Tally{l.peek(keys[0]).Tally, l.peek(keys[1]).Tally})
+	l.mu.Unlock()
+	if before != nil {
+		return before
+	}
+	err := l.write(ctx, now, from, keys, func(list []Tally) (time.Duration, bool) {
+		if before = full(list); before != nil {
+			return 0, false
+		}
+		for i := range list {
+			list[i].Failures++
+			list[i].changed(now)
+		}
+		return 0, true
+	})
+	return cmp.Or(err, before)
+}
+
+// rate lets something happen here most times in a span, and counts it.
+func (l *limiter) rate(now time.Time, k TallyKey, most int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.get(k)
 	if err := t.full(now, most, span); err != nil {
 		return err
 	}
-	t.failures++
+	t.Failures++
 	return nil
 }
 
 // full is rate that does not count.
-func (l *limiter) full(now time.Time, k key, most int, span time.Duration) error {
+func (l *limiter) full(now time.Time, k TallyKey, most int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.peek(k).full(now, most, span)
 }
 
-func (t *tally) full(now time.Time, most int, span time.Duration) error {
-	if d := now.Sub(t.since); d >= span || d < 0 {
-		t.failures, t.since = 0, now
+func (t *Tally) full(now time.Time, most int, span time.Duration) error {
+	if d := now.Sub(t.Since); d >= span || d < 0 {
+		t.Failures, t.Since = 0, now
 	}
-	if t.failures < most {
+	if t.Failures < most {
 		return nil
 	}
-	wait := t.since.Add(span).Sub(now)
+	wait := t.Since.Add(span).Sub(now)
 	return &fault.Error{Code: fault.TooMany, RetryAfter: up(wait), Msg: "That was done too often. Please wait " + spoken(wait) + " and try again."}
 }
 

@@ -77,7 +77,7 @@ func (a *Accounts) compare(ctx context.Context, s SealedSecret, err error, user,
 	case err != nil && a.foreign.Load():
 		return Secret{}, a.keys.changed("of before")
 	}
-	return Secret{}, a.missed(from, closed)
+	return Secret{}, a.missed(ctx, from, closed)
 }
 
 // opened writes down that a secret was used, at most once a minute.
@@ -103,8 +103,8 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	if who == user || who == "" {
 		// Any reader's secret may be meant, which takes some work: where others fail too
 		// often, a little of it is done all the same, for those who have the right one.
-		err := a.limits.stopped(a.now(), from)
-		if err != nil && a.limits.rate(a.now(), keyOf(ofLook, network(from.Addr)), lookRate, time.Minute) != nil {
+		err := a.limits.stopped(ctx, a.now(), from)
+		if err != nil && a.limits.rate(a.now(), a.keys.tally(ofLook, network(from.Addr)), lookRate, time.Minute) != nil {
 			return Secret{}, err
 		}
 		who = ""
@@ -118,16 +118,16 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 		return Secret{}, err
 	}
 	if s == nil || !t.Fresh(a.now()) {
-		return Secret{}, a.missed(from, closed)
+		return Secret{}, a.missed(ctx, from, closed)
 	}
 	// The sum is the same however the header is spelled; the nonce is for one header only.
 	sum, nonce := "sum "+s.Selector+" "+string(proof.Sum[:]), "nonce "+s.Selector+" "+string(proof.Nonce)
-	uses := keyOf(ofSecret, s.Selector)
+	uses := a.keys.tally(ofSecret, s.Selector)
 	if err := a.limits.full(a.now(), uses, nonceRate, time.Minute); err != nil {
 		return Secret{}, err
 	}
-	if a.limits.rate(a.now(), keyOf(ofHeader, sum), 3, time.Minute) != nil {
-		return Secret{}, a.missed(from, closed) // and the database need not be asked
+	if a.limits.rate(a.now(), a.keys.tally(ofHeader, sum), 3, time.Minute) != nil {
+		return Secret{}, a.missed(ctx, from, closed) // and the database need not be asked
 	}
 	now := a.now()
 	until := now.Add(wsse.Window + nonceKeep)
@@ -140,7 +140,7 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 		return Secret{}, err
 	}
 	if !fresh {
-		return Secret{}, a.missed(from, closed)
+		return Secret{}, a.missed(ctx, from, closed)
 	}
 	_ = a.limits.rate(a.now(), uses, nonceRate, time.Minute) // only what leaves a row counts
 	return a.opened(ctx, *s)

@@ -84,9 +84,33 @@ type Store interface {
 	// one is told so.
 	UseNonce(ctx context.Context, ids [][]byte, until time.Time) (fresh bool, err error)
 
+	// Tallies reads those of keys, in their order; of one that is not kept only Key is set.
+	Tallies(ctx context.Context, keys []TallyKey) ([]Tally, error)
+	// ChangeTallies takes those of keys, each once, has change change them, and writes them if
+	// it says so. Nobody else changes them meanwhile. change may be called more than once. It
+	// returns what change left, in the order of keys.
+	ChangeTallies(ctx context.Context, keys []TallyKey, change func([]Tally) bool) ([]Tally, error)
+	// TrimTallies removes up to limit of a kind: those whose Last and Until are not after
+	// before, and of more than keep those whose are the earliest. It returns how many.
+	TrimTallies(ctx context.Context, kind byte, before time.Time, keep, limit int) (int64, error)
+
 	// SweepAccounts removes up to limit each of the sessions and nonces that are over
 	// at now and of the places not seen since old, and returns how many.
 	SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error)
+}
+
+// TallyKey names what is counted: a byte for its kind, and a keyed hash.
+type TallyKey [16]byte
+
+// Tally is how often something failed or was done; see limit.go.
+type Tally struct {
+	Key      TallyKey
+	Change   int64     // grows with each change
+	Failures int       // in the span that began at Since
+	Waits    int       // so far
+	Since    time.Time // of the first of the failures
+	Last     time.Time // of the last one
+	Until    time.Time // no attempts before
 }
 
 // SealedSecret is a [Secret] as the store has it.

@@ -70,7 +70,7 @@ func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) 
 	a.init()
 	random, ok := strings.CutPrefix(plain, tokenPrefix)
 	if !ok || !isToken(random) {
-		return Token{}, a.missed(from, no)
+		return Token{}, a.missed(ctx, from, no)
 	}
 	t, err := a.Store.TokenByHash(ctx, hashOf(plain))
 	return a.found(ctx, t, err, scope, from, no)
@@ -79,7 +79,7 @@ func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) 
 // found ends a log-in by token: t is the row that was looked for, if err is nil.
 func (a *Accounts) found(ctx context.Context, t Token, err error, scope string, from Caller, no string) (Token, error) {
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		return Token{}, a.missed(from, no)
+		return Token{}, a.missed(ctx, from, no)
 	}
 	if err != nil {
 		return Token{}, err

@@ -42,12 +42,14 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 	u, with, err := a.verify(ctx, name, password)
 	switch {
 	case err == nil:
-		try.passed(a.now())
+		try.passed()
 	case fault.CodeOf(err) == fault.Refused:
-		try.failed(a.now())
+		if away := try.failed(ctx, a.now()); away != nil {
+			return User{}, away
+		}
 		return User{}, err
 	default:
-		try.dropped(a.now())
+		try.dropped()
 		return User{}, err
 	}
 	if a.hasher.old(with) {
@@ -133,10 +135,7 @@ func (a *Accounts) Register(ctx context.Context, name, password string, from Cal
 	if err := checkPassword(name, password); err != nil {
 		return User{}, err
 	}
-	if err := a.limits.rate(a.now(), keyOf(ofRegister, network(from.Addr)), 5, window); err != nil {
-		return User{}, err
-	}
-	if err := a.limits.rate(a.now(), keyOf(ofRegister), 100, time.Hour); err != nil {
+	if err := a.limits.register(ctx, a.now(), from); err != nil {
 		return User{}, err
 	}
 	return a.Add(ctx, name, password)
@@ -224,7 +223,7 @@ func (a *Accounts) First() string {
 func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
 	const no = "The token is not the one that this server printed when it started, or the first user was made already."
 	a.init()
-	if err := a.limits.stopped(a.now(), from); err != nil {
+	if err := a.limits.stopped(ctx, a.now(), from); err != nil {
 		return User{}, err
 	}
 	n, err := a.Count(ctx)
@@ -233,7 +232,7 @@ func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, f
 	}
 	said, printed := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.first))
 	if subtle.ConstantTimeCompare(said[:], printed[:]) != 1 || n > 0 {
-		return User{}, a.missed(from, no)
+		return User{}, a.missed(ctx, from, no)
 	}
 	u, err := a.add(ctx, name, password, true)
 	if fault.CodeOf(err) == fault.Conflict {

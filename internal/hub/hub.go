@@ -182,6 +182,9 @@ type Hub struct {
 	// Busy reports that much in this process waits for a processor, so that more at
 	// once would only take longer each. It is asked often. Nil: never.
 	Busy func() bool
+	// Allowances is where the nodes on one database add up what they use of their rates;
+	// nil: this process is alone, or its rates are its own.
+	Allowances Allowances
 	// Random spreads waits, so that many who wait do not come back at once. It returns a
 	// number in [0, 1) and may be called by many at once; nil: math/rand.
 	Random func() float64

@@ -14,9 +14,13 @@ type limiter struct {
 	burst float64 // tokens
 	keys  int     // most keys
 
+	shared *share // what is used here is told to other nodes; nil: there are none
+
 	mu    sync.Mutex
-	tat   map[string]time.Time // when the bucket is full again
-	turns map[string]time.Time // the last one that was given away
+	tat   map[string]time.Time     // when the bucket is full again
+	turns map[string]time.Time     // the last one that was given away
+	spent map[string]time.Duration // with shared: what the others have not heard of, as the time until it is there again
+	since time.Time                // when spent was empty
 }
 
 func newLimiter(rate, burst float64, keys int) *limiter {
@@ -43,6 +47,9 @@ func (l *limiter) take(key string, now time.Time) (wait time.Duration, ok bool) 
 		return step, false
 	}
 	l.tat[key] = tat.Add(step)
+	if l.shared != nil {
+		l.spend(key, step)
+	}
 	return 0, true
 }
 

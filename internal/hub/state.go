@@ -25,8 +25,9 @@ type state struct {
 	begun    time.Time
 
 	sourceLimit, hostLimit, strangeLimit, consentLimit *limiter
-	intentTurn                                         *limiter // for its turns only
-	asking                                             *crowd   // intents under way, by the host that they wait for
+	intentTurn                                         *limiter   // for its turns only
+	sharing                                            []*limiter // with other nodes, by Allowances
+	asking                                             *crowd     // intents under way, by the host that they wait for
 
 	mu        sync.Mutex
 	closing   bool
@@ -53,7 +54,7 @@ type state struct {
 	settleMu sync.Mutex
 	settling []settled
 
-	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeFull, wakeTail, wakeIntents chan struct{}
+	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeFull, wakeTail, wakeIntents, wakeShare chan struct{}
 
 	stats counters
 }
@@ -88,7 +89,8 @@ func (h *Hub) setUp() {
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
 	h.intentTurn = newLimiter(intentTurns, 1, 100_000)
 	h.asking = newCrowd(intentsEach)
-	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents} {
+	h.shareAll()
+	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents, &h.wakeShare} {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))

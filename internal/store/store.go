@@ -30,6 +30,7 @@ type Store interface {
 	audience.Store
 	river.Store
 	announce.Store
+	hub.Allowances
 	TestFeed
 	Certificates
 }

@@ -17,6 +17,7 @@ func retention() map[string]string {
 		"topic": "Sweep", "part": "Sweep", "body": "Sweep", "alias": "Sweep", "subscription": "Sweep", "intent": "decided, or given up after a day",
 		"event": "TrimEvents", "change": "TrimChanges", "minute": "SaveMinute", "follow": "nobody wants it", "seen": "TrimSeen", "reader_day": "TrimDays",
 		"account_session": "SweepAccounts", "account_place": "SweepAccounts", "feed_nonce": "SweepAccounts",
+		"tally": "TrimTallies", "allowance": "SweepAllowances",
 		"item": "SweepRiver", "item_content": "SweepRiver", "item_mark": "SweepRiver", "item_unindexed": "IndexItems", "item_word": "SweepRiver",
 		"source": "SweepRiver", "source_document": "SweepRiver", "source_check": "SweepRiver", "river_host": "SweepRiver", "notice_queue": "sent",
 		"outping": "told, or given up", "post": "SweepPosts", "media_content": "SweepFiles", "media_piece": "SweepFiles", "testfeed": "TickTestFeed",

@@ -22,7 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": partTests(),
 		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
 		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(), "Upstream": upstreamTests(),
-		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(), "Accounts": accountTests(), "Saved": savedTests(),
+		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(), "Accounts": accountTests(), "Tallies": tallyTests(), "Saved": savedTests(),
 		"Posts": postTests(), "Post lists": postListTests(), "Files": fileTests(), "Sinks": outpingTests(), "Test feed": testFeedTests(), "Certificates": certificateTests(), "Readers": audienceTests(),
 		"River sources": riverSourceTests(), "River queries": riverPropertyTests(), "River subscriptions": riverSubscriptionTests(),
 		"River items": riverItemTests(), "River searches": riverSearchTests(), "River notices": riverNoticeTests(), "River sweep": riverSweepTests(),
