@@ -15,7 +15,7 @@ func rules() ruleset {
 	return ruleset{
 		module: "cloudburst",
 		layers: []layer{
-			{"early leaves", []string{"docs", "internal/xmlsafe", "internal/charset", "internal/date", "internal/href", "internal/scan", "feed/feedtest"}},
+			{"early leaves", []string{"docs", "internal/xmlsafe", "internal/charset", "internal/cputime", "internal/date", "internal/href", "internal/scan", "feed/feedtest"}},
 			{"wire", []string{"xmlrpc", "soap", "opml", "discover", "wsse", "greader", "fever", "micropub"}},
 			{"wire on wire", []string{"rsscloud", "client", "feed", "websub", "cnws", "weblogs", "metaweblog"}},
 			{"wire on feeds", []string{"feedstate", "internal/advice", "render"}},
@@ -31,6 +31,7 @@ func rules() ruleset {
 			{"configuration", []string{"internal/config"}},
 			{"the program", []string{"internal/app"}},
 			{"measuring", []string{"internal/bench"}},
+			{"reckoning with what was measured", []string{"internal/simulate"}},
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
 			{"faults", []string{"internal/browsertest", "internal/crashtest", "internal/doctest", "internal/hubsim", "internal/packagetest", "internal/signaltest"}},
@@ -96,6 +97,7 @@ func grants() []grant {
 		{"github.com/spf13/pflag", "internal/config", "flags as cobra has them"},
 		{"github.com/spf13/cobra", "internal/cli", "commands, completion, man page"},
 		{"github.com/spf13/cobra", "internal/bench", "its commands, which cli takes in"},
+		{"github.com/jackc/pgx/v5", "internal/bench", "databases made to measure what things cost them"},
 		{"github.com/BurntSushi/toml", "internal/config", "the configuration file"},
 		{"github.com/spf13/pflag", "internal/cli", "what cobra's flags are made of"},
 		{"golang.org/x/term", "internal/cli", "is the output a terminal, and how wide?"},
@@ -106,14 +108,14 @@ func grants() []grant {
 		{"github.com/andybalholm/brotli", "internal/fetch", "feeds that come packed so"},
 		{"github.com/yuin/goldmark", "internal/author", "Markdown as people write it (CommonMark, and what GitHub added)"},
 		{"github.com/yuin/goldmark", "internal/web", "the guides, which are written in it"},
-		{"github.com/wneessen/go-mail", "internal/gateway", "mail to readers: its form, and the ways to protect it"},
-	}
 		{"go.opentelemetry.io/otel", "internal/trace", "spans: their attributes, codes and headers"},
 		{"go.opentelemetry.io/otel/trace", "internal/trace", "spans and their IDs"},
 		{"go.opentelemetry.io/otel/sdk", "internal/trace", "spans made, sampled and handed on"},
 		{"go.opentelemetry.io/otel/exporters/otlp/otlptrace", "internal/trace", "spans in the form in which collectors take them, without gRPC"},
 		{"go.opentelemetry.io/proto/otlp", "internal/trace", "that form"},
 		{"google.golang.org/protobuf", "internal/trace", "that form as bytes"},
+		{"github.com/wneessen/go-mail", "internal/gateway", "mail to readers: its form, and the ways to protect it"},
+	}
 }
 
 // What any test may import, and why.
@@ -121,10 +123,10 @@ func testGrants() []grant {
 	return []grant{
 		{"github.com/google/go-cmp", "", "differences that a person can read"},
 		{"golang.org/x/net", "", "reading pages as browsers do (html)"},
-		{"go.yaml.in/yaml/v3", "", "files for containers and alerts as their readers read them"},
-		{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
 		{"go.opentelemetry.io/proto/otlp", "", "a collector of traces (trace)"},
 		{"google.golang.org/protobuf", "", "what it is sent (proto)"},
+		{"go.yaml.in/yaml/v3", "", "files for containers and alerts as their readers read them"},
+		{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
 		{"github.com/chromedp/chromedp", "", "a real browser on the real program"},
 		{"github.com/chromedp/cdproto", "", "what chromedp is made of"},
 		{"github.com/yuin/goldmark", "internal/doctest", "the guides as their readers see them"},
