@@ -35,6 +35,7 @@ func rules() ruleset {
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
 			{"faults", []string{"internal/browsertest", "internal/crashtest", "internal/doctest", "internal/hubsim", "internal/packagetest", "internal/signaltest"}},
+			{"faults on faults", []string{"internal/powertest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},
 		},
 		// Packages that know no wire: what a protocol says is turned into their
@@ -122,6 +123,8 @@ func grants() []grant {
 func testGrants() []grant {
 	return []grant{
 		{"github.com/google/go-cmp", "", "differences that a person can read"},
+		{"github.com/hanwen/go-fuse/v2", "internal/powertest", "a disk that forgets what was not synced, for a real process"},
+		{"modernc.org/sqlite", "internal/powertest", "SQLite's own look at what a power cut left"},
 		{"golang.org/x/net", "", "reading pages as browsers do (html)"},
 		{"go.opentelemetry.io/proto/otlp", "", "a collector of traces (trace)"},
 		{"google.golang.org/protobuf", "", "what it is sent (proto)"},

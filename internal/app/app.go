@@ -89,6 +89,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 		Fetch: ownFeeds{fetcher, a}, Options: a.hubOptions(), Busy: busy,
 	}
 	a.hub.Notify = notifier
+	a.newTracer(fetcher, notifier)
 	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
 	a.hub.Ask = &gateway.Asker{Sender: a.sender}
 	a.hub.Find = &gateway.Discoverer{Client: a.client}
