@@ -62,6 +62,12 @@ func (h *history) check(all map[pair]stored) (broken []string, r Report) {
 		}
 	}
 	r.Deaths, r.Pending = h.deaths(), h.pending
+	for _, l := range h.lives {
+		if !l.ready.IsZero() {
+			r.Starts++
+			r.Slowest = max(r.Slowest, l.ready.Sub(l.begun))
+		}
+	}
 	return broken, r
 }
 
@@ -103,7 +109,7 @@ func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 		broken = append(broken, fmt.Sprintf("cancel undone: %s is still subscribed to %s", p.callback, p.feed))
 	}
 	// What was under way when it was ended may arrive, but not from a later process.
-	i := slices.IndexFunc(h.lives, func(l life) bool { return l.begun.After(last.to) })
+	i := slices.IndexFunc(h.lives, func(l life) bool { return l.begun.After(last.to) && !l.ready.IsZero() })
 	if i < 0 {
 		return broken
 	}

@@ -57,7 +57,7 @@ func (r *runner) settleIn(ctx context.Context) error {
 
 // command runs one of the program's commands on its folder.
 func (r *runner) command(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, r.Binary, append(append(args, "--data", filepath.Join(r.Dir, "data")), r.Args...)...)
+	cmd := exec.CommandContext(ctx, r.Binary, append(append(args, "--data", r.Data), r.Args...)...)
 	out, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, failed.Stderr)

@@ -29,9 +29,17 @@ type Process struct {
 type Command struct {
 	Binary string
 	Dir    string   // gets its data folder "data" and its log "log"
+	Data   string   // the data folder, if it is another one
 	Args   []string // of serve, beside those that put it on free ports of loopback
 	Env    []string // NAME=value, beside our own
+
+	Strike <-chan struct{} // closed when it is to be killed before it is ready: ErrStruck
 }
+
+// ErrStruck is that a process was killed while it started, as was asked for.
+var ErrStruck = errors.New("killed while it started")
+
+const dataFolder = "data"
 
 // Start starts the program and waits until it says that it is ready. Where the machine
 // has no port left for a moment, the program is right to end, and is started again. It
@@ -52,7 +60,10 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 
 // start starts it once.
 func (c Command) start(ctx context.Context) (*Process, error) {
-	data := filepath.Join(c.Dir, "data")
+	data := c.Data
+	if data == "" {
+		data = filepath.Join(c.Dir, dataFolder)
+	}
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
 		"--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8", "--log.level", "error"}, c.Args...)
 	for _, name := range []string{"admin.addr", "listen.addr"} {
@@ -74,7 +85,13 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 	}
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
-	if err := p.ready(data); err != nil {
+	if err := p.ready(data, c.Strike); err != nil {
+		select {
+		case <-c.Strike: // it may have ended of that by itself
+			p.Kill()
+			return nil, ErrStruck
+		default:
+		}
 		if ended := p.Ended(); ended {
 			text, _ := os.ReadFile(filepath.Join(c.Dir, "log"))
 			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text[min(before, int64(len(text))):])))
@@ -86,10 +103,12 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 }
 
 // ready waits until it listens, and is ready to work.
-func (p *Process) ready(data string) error {
+func (p *Process) ready(data string, strike <-chan struct{}) error {
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	for end := time.Now().Add(startsIn); time.Now().Before(end); {
 		select {
+		case <-strike:
+			return ErrStruck
 		case <-p.done:
 			return errors.New("it ended")
 		case <-time.After(5 * time.Millisecond):
@@ -143,10 +162,28 @@ func (p *Process) Stop() error {
 	return nil
 }
 
-// start starts the program and waits until it is ready.
-func (r *runner) start(ctx context.Context) (*Process, error) {
+// start starts the program and waits until it is ready. With strike it may be killed
+// before, and is started again.
+func (r *runner) start(ctx context.Context, strike bool) (*Process, error) {
+	for {
+		if r.struck = nil; strike && r.Strike != nil {
+			r.struck = r.Strike()
+		}
+		p, err := r.startOnce(ctx)
+		if !errors.Is(err, ErrStruck) {
+			return p, err
+		}
+		r.history.now(func(l *life, at time.Time) { l.died = at })
+		if err := r.dead(); err != nil {
+			return nil, err
+		}
+		strike = false
+	}
+}
+
+func (r *runner) startOnce(ctx context.Context) (*Process, error) {
 	r.history.born()
-	p, err := Start(ctx, Command{Binary: r.Binary, Dir: r.Dir, Env: r.Env, Args: append([]string{
+	p, err := Start(ctx, Command{Binary: r.Binary, Dir: r.Dir, Data: r.Data, Strike: r.struck, Env: r.Env, Args: append([]string{
 		"--public-url", publicURL,
 		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // what comes after is hours away in WebSub
 		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
@@ -156,6 +193,12 @@ func (r *runner) start(ctx context.Context) (*Process, error) {
 		return nil, err
 	}
 	r.history.now(func(l *life, at time.Time) { l.ready = at })
+	if r.Alive != nil {
+		if err := r.Alive(ctx, p.Base, p.Admin); err != nil {
+			p.Kill()
+			return nil, err
+		}
+	}
 	// Before anybody saves again: what the dead one left.
 	r.readAll(p.Base, slices.Concat(r.owners, r.fresh), asSaved)
 	r.fresh = nil

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,12 @@ type Options struct {
 	Ordeal    int           // every so many lives one dies at a chosen moment [5]
 	Settle    time.Duration // the last work is done by then [3 min]
 	Afterlife time.Duration // a database of its own may do so long what a dead process asked for
+
+	// The data folder may lie on a disk of its own, which dies with the process.
+	Data   string                                              // its name [data, in Dir]
+	Strike func() <-chan struct{}                              // before a start: when the process has to die [by the clock]
+	Dead   func() error                                        // a process is dead, and none lives
+	Alive  func(ctx context.Context, base, admin string) error // a process is ready
 }
 
 // Report is what a run came to. Broken is empty when every promise was kept.
@@ -69,16 +76,19 @@ type Report struct {
 	LetIn    int // headers that opened a private feed
 	Replayed int // of them refused after a death, while they were fresh
 	Posts    int // acknowledged changes of posts
+
+	Starts  int           // that got ready
+	Slowest time.Duration // from the begin of a process until it was ready
 }
 
 func (r Report) String() string {
 	return fmt.Sprintf("%d deaths, %d registrations, %d by CNWS, %d cancels and %d pings (%d pending, %d by WebSub, %d of sites, %d of them listed) acknowledged, "+
 		"%d WebSub requests acknowledged, %d confirmed, %d declined, %d denied, %d ended, %d subscriptions live, %d notifications (%d refused, %d slow), "+
 		"%d contents (%d signed, %d of a version again), %d duplicates, "+
-		"%d saves acknowledged, %d documents served (%d rendered), %d headers let in, %d of them refused after a death, %d changes of posts acknowledged, %d promises broken",
+		"%d saves acknowledged, %d documents served (%d rendered), %d headers let in, %d of them refused after a death, %d changes of posts acknowledged, %d starts, ready within %s, %d promises broken",
 		r.Deaths, r.Registered, r.CNWS, r.Cancelled, r.Pings, r.Pending, r.Published, r.Sites, r.Listed,
 		r.Requests, r.Confirmed, r.Declined, r.Denied, r.Ended, r.Live, r.Notifications, r.Refused, r.Slow,
-		r.Contents, r.Signed, r.Again, r.Duplicates, r.Saved, r.Served, r.Rendered, r.LetIn, r.Replayed, r.Posts, len(r.Broken))
+		r.Contents, r.Signed, r.Again, r.Duplicates, r.Saved, r.Served, r.Rendered, r.LetIn, r.Replayed, r.Posts, r.Starts, r.Slowest.Round(time.Millisecond), len(r.Broken))
 }
 
 type runner struct {
@@ -94,6 +104,7 @@ type runner struct {
 	strangers *http.Client
 	fresh     []owner // whose feeds nobody has read since the last death
 	posts     *writing
+	struck    <-chan struct{} // closed when the present process has to die; nil: never
 
 	mu     sync.Mutex
 	base   string // public address of the living process; "" while none lives
@@ -124,6 +135,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	if o.Log == nil {
 		o.Log = func(string) {}
+	}
+	if o.Data == "" {
+		o.Data = filepath.Join(o.Dir, dataFolder)
 	}
 	r := &runner{
 		Options: o, history: newHistory(o.Afterlife), rng: &locked{rng: rand.New(rand.NewPCG(o.Seed, 7))},
@@ -167,7 +181,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		group.Go(func() { r.penLoop(clients, n) })
 	}
 	for i := range r.Cycles {
-		p, err := r.start(ctx)
+		p, err := r.start(ctx, i%r.Ordeal != r.Ordeal-1 && i%10 != 7)
 		if err != nil {
 			return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 		}
@@ -179,16 +193,24 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 			if err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
-			r.die(p)
+			err = r.die(p)
 			over()
+			if err != nil {
+				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
+			}
 		} else if i%10 == 7 {
 			time.Sleep(r.Life)
 			if err := r.stop(p); err != nil {
 				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
 			}
 		} else {
-			time.Sleep(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20) // a real process lives in real time
-			r.die(p)
+			select {
+			case <-time.After(time.Duration(r.rng.IntN(int(r.Life))) + r.Life/20): // a real process lives in real time
+			case <-r.struck:
+			}
+			if err := r.die(p); err != nil {
+				return r.report, fmt.Errorf("cycle %d: %w", i+1, err)
+			}
 		}
 		r.Log(fmt.Sprintf("cycle %d of %d: killed", i+1, r.Cycles))
 	}
@@ -210,7 +232,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 // to do. It returns what the program says it has; stop
 // ends the clients.
 func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, more []string, err error) {
-	p, err := r.start(ctx)
+	p, err := r.start(ctx, false)
 	if err != nil {
 		stop()
 		return nil, nil, err
@@ -238,8 +260,10 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, m
 	if settled {
 		// A death with nothing under way repeats nothing.
 		r.history.do(func() { r.history.quiet = time.Now() })
-		r.die(p)
-		if p, err = r.start(ctx); err != nil {
+		if err := r.die(p); err != nil {
+			return nil, nil, err
+		}
+		if p, err = r.start(ctx, false); err != nil {
 			return nil, nil, err
 		}
 		if settled, err = r.settle(ctx); err != nil {
@@ -272,13 +296,22 @@ func (r *runner) stop(p *Process) error {
 		p.Kill()
 		return err
 	}
-	return nil
+	return r.dead()
 }
 
-func (r *runner) die(p *Process) {
+func (r *runner) die(p *Process) error {
 	r.gone()
 	p.Kill()
 	r.history.now(func(l *life, at time.Time) { l.died = at })
+	return r.dead()
+}
+
+// dead tells whose disk it is.
+func (r *runner) dead() error {
+	if r.Dead == nil {
+		return nil
+	}
+	return r.Dead()
 }
 
 // clientLoop is one client that does this and that until ctx ends.

@@ -1,0 +1,453 @@
+package powertest
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Disk is a file system in memory that knows what would outlive a power cut. Use [NewDisk].
+type Disk struct {
+	mu     sync.Mutex
+	root   *node
+	last   uint64
+	fail   func(Op) Failure
+	room   int64 // bytes that there is room for; 0: no limit
+	used   int64
+	ops    int // changes and syncs so far
+	stopAt int // nothing more is done from this one on; 0: never
+	dead   chan struct{}
+	recent []string // the last operations, for people
+}
+
+// Op is something that a process asks of the disk.
+type Op struct {
+	Kind string // write, truncate, sync, create, link, unlink, rename, mkdir
+	Path string // as the file was last called; "" when it has no name any more
+	Size int    // bytes of a write
+}
+
+// Failure is what becomes of an operation. Zero: it is done.
+type Failure struct {
+	Errno  syscall.Errno
+	Ignore bool          // it is reported as done, and is not: syncs only
+	Delay  time.Duration // before it is done
+}
+
+// node is a file or a folder.
+type node struct {
+	id       uint64
+	dir      bool
+	mode     uint32
+	uid, gid uint32
+	modified time.Time
+	name     string // where it was named last, for people and for failures
+	links    int
+
+	data    []byte             // as it is read now
+	durable []byte             // as it was synced last
+	pending []change           // what came after that, in order
+	names   map[string]*node   // of a folder, now
+	synced  map[string]*node   // of a folder, as synced last
+	moves   []map[string]*node // what came after that: each all or nothing; nil removes
+}
+
+// change is one write, or with nil data one change of the size.
+type change struct {
+	at   int64
+	data []byte
+}
+
+// NewDisk is an empty one.
+func NewDisk() *Disk {
+	d := &Disk{last: 1, dead: make(chan struct{})}
+	d.root = &node{id: 1, dir: true, mode: 0o755, modified: time.Now(), names: map[string]*node{}, synced: map[string]*node{}}
+	return d
+}
+
+// Fail has f decide about every operation from now on; nil: all are done.
+func (d *Disk) Fail(f func(Op) Failure) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fail = f
+}
+
+// Room limits the bytes of all files, to so many more than there are; 0: no limit.
+func (d *Disk) Room(more int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.room = 0; more > 0 {
+		d.room = d.used + more
+	}
+}
+
+// StopAfter lets n more operations through. What comes then is not done, and the
+// channel is closed: the moment at which the power goes.
+func (d *Disk) StopAfter(n int) <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopAt, d.dead = d.ops+n, make(chan struct{})
+	return d.dead
+}
+
+// Ops is how many changes and syncs there were.
+func (d *Disk) Ops() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ops
+}
+
+// Recent are the last operations.
+func (d *Disk) Recent() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.recent)
+}
+
+var errStopped = syscall.EIO
+
+// begin asks whether an operation may be done, and counts it. It returns with the lock
+// held unless there is an error.
+func (d *Disk) begin(kind string, n *node, name string, size int) (Failure, syscall.Errno) {
+	d.mu.Lock()
+	op, ask := Op{kind, path.Join(n.name, name), size}, d.fail
+	d.mu.Unlock()
+	var f Failure
+	if ask != nil {
+		f = ask(op)
+	}
+	if f.Delay > 0 {
+		time.Sleep(f.Delay) // a disk lives in real time
+	}
+	d.mu.Lock()
+	if d.stopAt > 0 && d.ops >= d.stopAt {
+		select {
+		case <-d.dead:
+		default:
+			close(d.dead)
+		}
+		d.mu.Unlock()
+		return f, errStopped
+	}
+	d.ops++
+	if d.recent = append(d.recent, op.Kind+" "+op.Path); len(d.recent) > 40 {
+		d.recent = slices.Delete(d.recent, 0, 1)
+	}
+	if f.Errno != 0 && op.Kind != "sync" {
+		d.mu.Unlock()
+		return f, f.Errno
+	}
+	return f, 0
+}
+
+// write changes a file. It is not durable yet.
+func (d *Disk) write(n *node, data []byte, at int64) syscall.Errno {
+	if _, errno := d.begin("write", n, "", len(data)); errno != 0 {
+		return errno
+	}
+	defer d.mu.Unlock()
+	if errno := d.grow(n, max(int64(len(n.data)), at+int64(len(data)))); errno != 0 {
+		return errno
+	}
+	copy(n.data[at:], data)
+	n.pending = append(n.pending, change{at, slices.Clone(data)})
+	n.modified = time.Now()
+	return 0
+}
+
+func (d *Disk) truncate(n *node, size int64) syscall.Errno {
+	if _, errno := d.begin("truncate", n, "", 0); errno != 0 {
+		return errno
+	}
+	defer d.mu.Unlock()
+	if errno := d.grow(n, size); errno != 0 {
+		return errno
+	}
+	n.pending = append(n.pending, change{at: size})
+	n.modified = time.Now()
+	return 0
+}
+
+// grow sets the size of what is read, where there is room.
+func (d *Disk) grow(n *node, size int64) syscall.Errno {
+	more := size - int64(len(n.data))
+	if more > 0 && d.room > 0 && d.used+more > d.room {
+		return syscall.ENOSPC
+	}
+	d.used += more
+	n.data = sized(n.data, size)
+	return 0
+}
+
+func sized(b []byte, size int64) []byte {
+	if size <= int64(len(b)) {
+		return b[:size:size]
+	}
+	return append(b, make([]byte, size-int64(len(b)))...)
+}
+
+// apply is what a change makes of durable bytes.
+func (c change) apply(b []byte) []byte {
+	if c.data == nil {
+		return sized(b, c.at)
+	}
+	if end := c.at + int64(len(c.data)); end > int64(len(b)) {
+		b = sized(b, end)
+	}
+	copy(b[c.at:], c.data)
+	return b
+}
+
+// sync makes a file, or the names in a folder, durable. One that fails forgets what it
+// should have written, as Linux does: the next one has nothing to do.
+func (d *Disk) sync(n *node) syscall.Errno {
+	f, errno := d.begin("sync", n, "", 0)
+	if errno != 0 {
+		return errno
+	}
+	defer d.mu.Unlock()
+	if f.Ignore {
+		return 0
+	}
+	if f.Errno == 0 {
+		n.settle(func(int) bool { return true })
+	}
+	n.pending, n.moves = nil, nil
+	return f.Errno
+}
+
+// settle makes of the changes those durable that keep says.
+func (n *node) settle(keep func(i int) bool) {
+	for i, c := range n.pending {
+		if keep(i) {
+			n.durable = c.apply(n.durable)
+		}
+	}
+	for i, m := range n.moves {
+		if keep(i) {
+			maps.Copy(n.synced, m)
+		}
+	}
+	maps.DeleteFunc(n.synced, func(_ string, of *node) bool { return of == nil })
+}
+
+// make adds a file or a folder, which must not be there.
+func (d *Disk) make(parent *node, name string, dir bool, mode uint32) (*node, syscall.Errno) {
+	kind := "create"
+	if dir {
+		kind = "mkdir"
+	}
+	if _, errno := d.begin(kind, parent, name, 0); errno != 0 {
+		return nil, errno
+	}
+	defer d.mu.Unlock()
+	if parent.names[name] != nil {
+		return nil, syscall.EEXIST
+	}
+	d.last++
+	n := &node{id: d.last, dir: dir, mode: mode & 0o7777, modified: time.Now()}
+	if dir {
+		n.names, n.synced = map[string]*node{}, map[string]*node{}
+	}
+	d.place(parent, map[string]*node{name: n})
+	return n, 0
+}
+
+// place changes names in a folder, all at once.
+func (d *Disk) place(parent *node, m map[string]*node) {
+	for name, n := range m {
+		if old := parent.names[name]; old != nil {
+			old.links--
+		}
+		if n == nil {
+			delete(parent.names, name)
+			continue
+		}
+		n.links++
+		n.name = path.Join(parent.name, name)
+		parent.names[name] = n
+	}
+	parent.moves = append(parent.moves, m)
+	parent.modified = time.Now()
+}
+
+func (d *Disk) remove(parent *node, name string) syscall.Errno {
+	if _, errno := d.begin("unlink", parent, name, 0); errno != 0 {
+		return errno
+	}
+	defer d.mu.Unlock()
+	n := parent.names[name]
+	switch {
+	case n == nil:
+		return syscall.ENOENT
+	case n.dir && len(n.names) > 0:
+		return syscall.ENOTEMPTY
+	}
+	d.place(parent, map[string]*node{name: nil})
+	if n.links == 0 {
+		d.used -= int64(len(n.data))
+	}
+	return 0
+}
+
+func (d *Disk) link(n, parent *node, name string) syscall.Errno {
+	if _, errno := d.begin("link", parent, name, 0); errno != 0 {
+		return errno
+	}
+	defer d.mu.Unlock()
+	if parent.names[name] != nil {
+		return syscall.EEXIST
+	}
+	d.place(parent, map[string]*node{name: n})
+	return 0
+}
+
+// rename moves within one folder or between two; each folder has to be synced.
+func (d *Disk) rename(from *node, old string, to *node, name string) syscall.Errno {
+	if _, errno := d.begin("rename", to, name, 0); errno != 0 {
+		return errno
+	}
+	defer d.mu.Unlock()
+	n := from.names[old]
+	if n == nil {
+		return syscall.ENOENT
+	}
+	if from == to {
+		d.place(to, map[string]*node{old: nil, name: n})
+		n.name = path.Join(to.name, name)
+		return 0
+	}
+	d.place(from, map[string]*node{old: nil})
+	d.place(to, map[string]*node{name: n})
+	return 0
+}
+
+// ReadFile is the content of a file as a process would read it.
+func (d *Disk) ReadFile(name string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.root
+	for part := range strings.SplitSeq(name, "/") {
+		if n = n.names[part]; n == nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
+	}
+	if n.dir {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder")}
+	}
+	return slices.Clone(n.data), nil
+}
+
+// Files are the names of all files, in order.
+func (d *Disk) Files() (all []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var walk func(dir *node, prefix string)
+	walk = func(dir *node, prefix string) {
+		for name, n := range dir.names {
+			if n.dir {
+				walk(n, prefix+name+"/")
+			} else {
+				all = append(all, prefix+name)
+			}
+		}
+	}
+	walk(d.root, "")
+	slices.Sort(all)
+	return all
+}
+
+// Cut is the disk as it is found after the power went: what was synced, and of the
+// rest what the seed leaves of it.
+func (d *Disk) Cut(rng *rand.Rand) *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next := NewDisk()
+	next.last = d.last
+	seen := map[*node]*node{}
+	next.root = outlive(d.root, rng, seen)
+	for _, n := range seen {
+		next.used += int64(len(n.data))
+	}
+	return next
+}
+
+// outlive is what is left of a node.
+func outlive(n *node, rng *rand.Rand, seen map[*node]*node) *node {
+	if left := seen[n]; left != nil {
+		left.links++
+		return left
+	}
+	left := &node{id: n.id, dir: n.dir, mode: n.mode, uid: n.uid, gid: n.gid, modified: n.modified, name: n.name, links: 1}
+	seen[n] = left
+	if !n.dir {
+		left.durable = remains(n, rng)
+		left.data = slices.Clone(left.durable)
+		return left
+	}
+	was := &node{synced: maps.Clone(n.synced), moves: n.moves}
+	was.settle(fate(rng, len(n.moves)))
+	left.names, left.synced = map[string]*node{}, map[string]*node{}
+	for _, name := range slices.Sorted(maps.Keys(was.synced)) {
+		child := outlive(was.synced[name], rng, seen)
+		left.names[name], left.synced[name] = child, child
+	}
+	return left
+}
+
+// fate says of n changes that were not synced which are found: none, all, those up to
+// one of them, or any.
+func fate(rng *rand.Rand, n int) func(int) bool {
+	how, end := rng.IntN(4), rng.IntN(n+1)
+	return func(i int) bool {
+		switch how {
+		case 0:
+			return false
+		case 1:
+			return true
+		case 2:
+			return i < end
+		}
+		return rng.IntN(2) == 0
+	}
+}
+
+// remains are the bytes of a file after the cut. A write that is neither found nor lost
+// is torn: some of its sectors are there.
+func remains(n *node, rng *rand.Rand) []byte {
+	b := slices.Clone(n.durable)
+	keep := fate(rng, len(n.pending))
+	sector := int64(512)
+	if rng.IntN(2) == 0 {
+		sector = 4096
+	}
+	for i, c := range n.pending {
+		switch {
+		case c.data != nil && rng.IntN(4) == 0:
+			b = c.torn(b, sector, rng)
+		case keep(i):
+			b = c.apply(b)
+		}
+	}
+	return b
+}
+
+// torn writes some of the sectors that a write touches.
+func (c change) torn(b []byte, sector int64, rng *rand.Rand) []byte {
+	end := c.at + int64(len(c.data))
+	for at := c.at; at < end; {
+		next := min((at/sector+1)*sector, end)
+		if rng.IntN(2) == 0 {
+			b = change{at, c.data[at-c.at : next-c.at]}.apply(b)
+		}
+		at = next
+	}
+	return b
+}

@@ -1,0 +1,138 @@
+package powertest
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/crashtest"
+)
+
+var (
+	// A long run: go test ./internal/powertest -run PowerCuts -power.cycles 1000 -timeout 0
+	cyclesFlag = flag.Int("power.cycles", 0, "how often the power is cut (0: 8)")
+	seedFlag   = flag.Uint64("power.seed", 0, "what is random here is chosen by this (0: by the clock)")
+	binaryFlag = flag.String("power.binary", "", "the program, built already; with plantedbugs for the tests of those")
+)
+
+var building sync.Mutex
+
+// build makes the program.
+func build(t *testing.T, tags string) string {
+	t.Helper()
+	if *binaryFlag != "" {
+		return *binaryFlag
+	}
+	building.Lock()
+	defer building.Unlock()
+	bin := filepath.Join(os.TempDir(), "cloudburst-powertest-"+tags)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-o", bin, "cloudburst/cmd/cloudburst")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	s := *seedFlag
+	if s == 0 {
+		s = uint64(time.Now().UnixNano())
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the same choices again (the machine's own timing is never the same): go test ./internal/powertest -run '^%s$' -power.seed=%d -power.cycles=%d",
+				strings.ReplaceAll(t.Name(), "/", "$/^"), s, *cyclesFlag)
+		}
+	})
+	return s
+}
+
+// cuts is one run. It returns what was broken, and says what it came to.
+func cuts(t *testing.T, w *world, o crashtest.Options) (crashtest.Report, []string) {
+	t.Helper()
+	w.keeper = newKeeper(o.Binary, w.dir)
+	began := time.Now()
+	r, err := crashtest.Run(t.Context(), w.options(o))
+	w.keeper.rest()
+	broken := append(append(r.Broken, w.keeper.broken...), w.broken...)
+	if err != nil {
+		broken = append(broken, "no start: "+err.Error())
+	}
+	k := w.keeper
+	if err != nil {
+		t.Log(err)
+	}
+	t.Logf("%d power cuts that changed %d files; %d files of authors, %d backups and keys, %d posts in a feed file acknowledged, looked at %d times; %s, in %s",
+		w.cuts, w.lost, len(k.files), len(k.copies), len(k.posts), k.checked, r, time.Since(began).Round(time.Second))
+	return r, broken
+}
+
+func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
+	t.Parallel()
+	n := *cyclesFlag
+	if n == 0 {
+		n = 8
+	}
+	s := seed(t)
+	w := newWorld(t, s)
+	w.strike = true
+	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, ""), Cycles: n, Seed: s, Log: func(text string) { t.Log(text) }})
+	for _, b := range broken[:min(20, len(broken))] {
+		t.Error(b)
+	}
+	k := w.keeper
+	if len(k.files) == 0 || len(k.copies) == 0 || len(k.posts) == 0 || r.Live == 0 || r.Saved == 0 || r.Posts == 0 || w.disk != nil && (w.cuts < n || w.lost == 0) {
+		t.Error("too little happened to prove anything")
+	}
+}
+
+// A disk that says that it has synced something and has not is a program that forgot to.
+func TestWhatIsNotSyncedIsMissed(t *testing.T) {
+	t.Parallel()
+	bin := build(t, "plantedbugs")
+	lost := []string{"registration lost", "cancel undone", "ping lost", "request lost", "save lost", "post lost", "not listed", "let in again", "file lost"}
+	for name, c := range map[string]struct {
+		ignore func(Op) bool
+		bug    string
+		signs  []string
+	}{
+		"the journal, as with synchronous=NORMAL": {func(o Op) bool { return strings.HasSuffix(o.Path, database+"-wal") }, "", append(lost, "no start")},
+		"anything, as with synchronous=OFF":       {func(Op) bool { return true }, "", append(lost, "no start", "damaged")},
+		"a feed file":                             {func(o Op) bool { return strings.HasSuffix(o.Path, ".tmp") }, "", []string{"feed file lost"}},
+		"the folder of a feed file":               {func(o Op) bool { return o.Path == "www" }, "", []string{"feed file lost"}},
+		"a backup":                                {func(o Op) bool { return strings.HasSuffix(o.Path, ".part") }, "", []string{"backup lost"}},
+		"the folder of backups":                   {func(o Op) bool { return o.Path == "backup" }, "", []string{"backup lost"}},
+		"nothing, but it answers before":          {func(Op) bool { return false }, "ack-before-commit", []string{"registration lost", "cancel undone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := seed(t)
+			for try := range uint64(5) {
+				w := newWorld(t, s+try)
+				if w.disk == nil {
+					w.t.Log("so nothing that was not synced is lost either, and nothing can be seen")
+					return
+				}
+				w.strike = true
+				w.from(func(o Op) Failure { return Failure{Ignore: o.Kind == "sync" && c.ignore(o)} })
+				_, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 4, Ordeal: 3, Settle: 10 * time.Second, Seed: s + try, Env: []string{"CLOUDBURSTBUG=" + c.bug}})
+				for _, b := range broken {
+					for _, sign := range c.signs {
+						if strings.HasPrefix(b, sign) {
+							t.Log(b)
+							return
+						}
+					}
+				}
+			}
+			t.Error("not seen in five runs")
+		})
+	}
+}
