@@ -127,9 +127,11 @@ func (p *place) do(b block) {
 	}
 }
 
-// file writes a block into the file that it is, and runs it when it is a program.
+// file writes a block into the file that it is, and runs it when it is a program. What came to
+// the reader before was of the file before.
 func (p *place) file(b block) {
 	p.t.Helper()
+	p.world.forget()
 	name := filepath.Join(p.dir, b.mode)
 	if err := os.WriteFile(name, []byte(p.names.Replace(b.text)), 0o600); err != nil {
 		p.t.Fatal(err)

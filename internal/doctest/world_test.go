@@ -2,6 +2,7 @@ package doctest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -109,8 +110,9 @@ func (w *world) told(rw http.ResponseWriter, r *http.Request) {
 	for _, x := range w.answers {
 		if err := w.like(x, r, body); err != nil {
 			why = append(why, fmt.Sprintf("%s:%d: %v", x.block.page, x.block.line, err))
-		} else if best == nil || best.seen && !x.seen {
-			best = x
+		} else {
+			x.seen = true
+			best = cmp.Or(best, x)
 		}
 	}
 	if best == nil {
@@ -118,13 +120,22 @@ func (w *world) told(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(rw, r.URL.Query().Get("challenge")+r.URL.Query().Get("hub.challenge")) // as it does for everything
 		return
 	}
-	best.seen = true
 	status, header, text := best.answerParts(w.real)
 	for name, value := range header {
 		rw.Header()[name] = value
 	}
 	rw.WriteHeader(status)
 	_, _ = io.WriteString(rw, text) // as above
+}
+
+// forget has nothing come yet.
+func (w *world) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.came = nil
+	for _, x := range w.answers {
+		x.seen = false
+	}
 }
 
 // real is a text of the guide as it is here.

@@ -47,8 +47,8 @@ func shelves() []struct {
 		{"Writing", []string{"writing", "authoring-apis", "moving", "pinging-out"}},
 		{"Reading", []string{"river", "apps", "notices", "river-json"}},
 		{"Feeds", []string{"formats", "feed-data", "json", "doctor"}},
-		{"Running it", []string{"operations", "reliability", "performance", "compare"}},
-		{"Beyond the guides of the protocols", []string{"protocol", "signals"}},
+		{"Running it", []string{"operations", "settings", "reliability", "performance", "compare"}},
+		{"The protocols", []string{"protocol", "signals"}},
 	}
 }
 

@@ -1,0 +1,102 @@
+package doctest
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Links between pages lead to pages, and to headings that are there.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	all := pages(t)
+	marks := map[string]map[string]bool{}
+	for _, p := range all {
+		marks[p.name] = p.marks
+	}
+	n := 0
+	for _, p := range all {
+		for _, l := range p.links {
+			if strings.Contains(l.text, "://") {
+				continue
+			}
+			n++
+			file, mark, _ := strings.Cut(l.text, "#")
+			to := p.name
+			if file != "" {
+				to = path.Join(path.Dir(p.name), file)
+			}
+			if _, err := os.Stat("../../" + to); err != nil {
+				t.Errorf("%s:%d leads to %s, which is not there", p.name, l.line, l.text)
+			}
+			if mark != "" && !marks[to][mark] {
+				t.Errorf("%s:%d leads to %s, and no such heading is there", p.name, l.line, l.text)
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d links were found", n)
+	}
+}
+
+// pathLike is what may be the path of a file in a sentence.
+var pathLike = regexp.MustCompile(`^[\w.-]+(/[\w.*-]+)+/?$`)
+
+// Files and folders that the documentation names are there.
+func TestFilesThatAreNamedAreThere(t *testing.T) {
+	t.Parallel()
+	roots := map[string]bool{}
+	entries, err := os.ReadDir("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		roots[e.Name()] = e.IsDir()
+	}
+	for _, folder := range []string{"bin", "data", ".git"} { // made by those who use it
+		delete(roots, folder)
+	}
+	n := 0
+	for _, p := range pages(t) {
+		near := "" // the folder that a table's row has named last
+		line := 0
+		for _, s := range p.spans {
+			if s.line != line {
+				near, line = "", s.line
+			}
+			name := s.text
+			first, _, _ := strings.Cut(name, "/")
+			switch {
+			case pathLike.MatchString(name) && roots[first]:
+				near = path.Dir(name)
+				if path.Ext(name) == "" {
+					near = name
+				}
+			case near != "" && strings.HasSuffix(name, ".go"):
+				// Of the same folder, or of one beside it.
+				if there(path.Join(near, name)) || there(path.Join(path.Dir(near), "*", name)) {
+					n++
+					continue
+				}
+			default:
+				continue
+			}
+			n++
+			if !there(name) {
+				t.Errorf("%s:%d names %s, which is not there", p.name, s.line, s.text)
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d files were found", n)
+	}
+}
+
+// there reports whether a file or folder is there, or one that fits a pattern.
+func there(name string) bool {
+	found, err := filepath.Glob("../../" + name)
+	return err == nil && len(found) > 0
+}

@@ -1,0 +1,230 @@
+package doctest
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"cloudburst/internal/cli"
+	"cloudburst/internal/config"
+)
+
+// manual is the manual page: the flags of each command by its words, such as "user add".
+func manual(t *testing.T) map[string][]string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	p := cli.Program{Out: &out, Err: &errs, In: strings.NewReader("")}
+	if code := p.Run(t.Context(), []string{"man"}); code != 0 {
+		t.Fatal(code, errs.String())
+	}
+	commands := map[string][]string{}
+	name := ""
+	flag := regexp.MustCompile(`^\\fB(?:-(\w)\\fR, \\fB)?--([\w.-]+)\\fR|^\\fB-(\w), --([\w.-]+)`)
+	for line := range strings.Lines(strings.ReplaceAll(out.String(), `\-`, "-")) {
+		if usage, ok := strings.CutPrefix(line, ".SS "); ok {
+			var words []string
+			for _, w := range strings.Fields(usage) {
+				if strings.ToLower(w) != w || strings.HasPrefix(w, "-") || strings.HasPrefix(w, "[") {
+					break
+				}
+				words = append(words, w)
+			}
+			name = strings.Join(words, " ")
+			commands[name] = []string{"help"}
+		}
+		if m := flag.FindStringSubmatch(line); m != nil && name != "" {
+			commands[name] = append(commands[name], slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })...)
+		}
+	}
+	if len(commands) < 60 || !slices.Contains(commands["user token"], "scope") {
+		t.Fatalf("the manual page is not understood any more: %d commands, %v", len(commands), commands["user token"])
+	}
+	return commands
+}
+
+// commandLine is what follows the name of the program, to the end of the command.
+var commandLine = regexp.MustCompile(`(?m)(?:^|[|(;&]|exec )\s*(?:bin/)?cloudburst((?: +[^\s|;&()<>#]+)+)`)
+
+// mentioned are the command lines in a text, with their words.
+func mentioned(text string) [][]string {
+	var all [][]string
+	for _, m := range commandLine.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
+		all = append(all, strings.Fields(m[1]))
+	}
+	return all
+}
+
+// known says what is wrong with a command line, and which command it is.
+func known(commands map[string][]string, settings map[string]bool, words []string) (name, wrong string) {
+	begins := func(with string) bool {
+		return commands[with] != nil || slices.ContainsFunc(slices.Collect(maps.Keys(commands)), func(c string) bool { return strings.HasPrefix(c, with+" ") })
+	}
+	for len(words) > 0 && begins(strings.TrimSpace(name+" "+words[0])) {
+		name, words = strings.TrimSpace(name+" "+words[0]), words[1:]
+	}
+	if name == "" {
+		if strings.HasPrefix(words[0], "-") {
+			return "", ""
+		}
+		return "", "there is no command " + words[0]
+	}
+	if commands[name] == nil && len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		return name, fmt.Sprintf("%s has no command %s", name, words[0])
+	}
+	for _, w := range words {
+		flag, _, _ := strings.Cut(strings.TrimRight(w, ".,:'\""), "=")
+		long, isLong := strings.CutPrefix(flag, "--")
+		switch {
+		case w == "--" || !strings.HasPrefix(w, "-") || w == "-" || strings.HasPrefix(w, "-…"):
+		case isLong && !settings[long] && !slices.Contains(commands[name], long) && commands[name] != nil:
+			return name, fmt.Sprintf("%s has no flag %s", name, flag)
+		case !isLong && commands[name] != nil && !slices.Contains(commands[name], flag[1:2]):
+			return name, fmt.Sprintf("%s has no flag %s", name, flag)
+		}
+	}
+	return name, ""
+}
+
+func settingNames() map[string]bool {
+	names := map[string]bool{"config": true}
+	for _, s := range config.Settings() {
+		names[s.Name] = true
+	}
+	return names
+}
+
+// Every command line of the documentation, in sentences and in blocks, names commands and
+// flags that there are; and every command is told of somewhere.
+func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
+	t.Parallel()
+	commands, settings := manual(t), settingNames()
+	told := map[string]bool{}
+	for _, p := range pages(t) {
+		var group string // "topics" of `cloudburst topics list`, `topics show URL`
+		line := 0
+		for _, b := range slices.Concat(p.spans, p.blocks) {
+			if !slices.Contains([]string{"", "sh", "output"}, b.kind) {
+				continue
+			}
+			for _, words := range mentioned(b.text) {
+				name, wrong := known(commands, settings, words)
+				if wrong != "" {
+					t.Errorf("%s:%d: cloudburst %s: %s", p.name, b.line, strings.Join(words, " "), wrong)
+				}
+				told[name] = true
+				group, line = strings.Join(slices.Clip(strings.Fields(name)[:max(0, len(strings.Fields(name))-1)]), " "), b.line
+			}
+			// Further ones of the same row, without the program's name.
+			if b.line == line {
+				for _, name := range []string{b.text, group + " " + b.text} {
+					for n := len(strings.Fields(name)); n > 0; n-- {
+						told[strings.Join(strings.Fields(name)[:n], " ")] = true
+					}
+				}
+			}
+		}
+	}
+	for name := range commands {
+		if !told[name] {
+			t.Errorf("no page tells of cloudburst %s", name)
+		}
+	}
+}
+
+// Names like those of settings are settings.
+func TestSettingsOfTheDocumentationAreThere(t *testing.T) {
+	t.Parallel()
+	settings := settingNames()
+	tables := map[string]bool{}
+	for name := range settings {
+		if table, _, ok := strings.Cut(name, "."); ok {
+			tables[table] = true
+		}
+	}
+	// What else is written so: parameters of WebSub, and files.
+	other := regexp.MustCompile(`^hub\.(mode|url|topic|callback|secret|lease|challenge|reason)$|\.(xml|go|md|jsonl?|txt|js|html|opml)$`)
+	like := regexp.MustCompile(`^(?:--)?(([a-z]+)\.[a-z-]+)(?:$|[ =_])`)
+	n := 0
+	for _, p := range pages(t) {
+		for _, s := range p.spans {
+			m := like.FindStringSubmatch(s.text)
+			if m == nil || !tables[m[2]] || other.MatchString(m[1]) {
+				continue
+			}
+			n++
+			if !settings[strings.TrimSuffix(m[1], "-file")] {
+				t.Errorf("%s:%d: %s is no setting", p.name, s.line, s.text)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("only %d settings were found", n)
+	}
+}
+
+var update = flag.Bool("update", false, "write docs/settings.md anew")
+
+// The page of all settings is what the program itself says of them.
+func TestThePageOfSettingsHasAllOfThem(t *testing.T) {
+	t.Parallel()
+	const file = "../../docs/settings.md"
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(got), "\n## ")
+	want := head + settingsTables()
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(got) != want {
+		t.Error("docs/settings.md is not what the program has: go test ./internal/doctest -run Settings -update")
+	}
+}
+
+// settingsTables are the settings, a table for each table of the file.
+func settingsTables() string {
+	titles := map[string]string{
+		"": "The server", "admin": "The operator's listener", "egress": "Which addresses it calls", "tls": "TLS", "hub": "The hub", "websub": "WebSub", "cnws": "CNWS",
+		"changes": "The list of changes", "accounts": "Accounts", "feeds": "Feeds that are kept here", "ping": "Other servers that are told", "write": "Writing",
+		"media": "Files beside posts", "river": "Reading feeds", "smtp": "Mail", "log": "The log", "trace": "Traces",
+	}
+	var b strings.Builder
+	table := "none yet"
+	for _, s := range config.Settings() {
+		in, _, ok := strings.Cut(s.Name, ".")
+		if !ok {
+			in = ""
+		}
+		if in != table {
+			table = in
+			fmt.Fprintf(&b, "\n## %s\n\n| setting | default | |\n| --- | --- | --- |\n", cmp.Or(titles[in], in))
+		}
+		value := ""
+		if s.Default != "" {
+			value = "`" + s.Default + "`"
+		}
+		doc := s.Doc
+		if len(s.Choices) > 0 {
+			doc += " One of `" + strings.Join(s.Choices, "`, `") + "`."
+		}
+		if s.Min != "" && s.Max != "" {
+			doc += fmt.Sprintf(" From %s to %s.", s.Min, s.Max)
+		}
+		if s.Secret {
+			doc += " It can stand in a file that `" + s.EnvFile() + "` names."
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, value, strings.NewReplacer("|", "\\|", "<", "&lt;").Replace(doc))
+	}
+	return b.String()
+}
