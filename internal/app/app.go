@@ -93,6 +93,9 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
 	a.hub.Ask = &gateway.Asker{Sender: a.sender}
 	a.hub.Find = &gateway.Discoverer{Client: a.client}
+	if _, shared := st.(store.Hinter); shared {
+		a.hub.Allowances = st
+	}
 	a.hub.Init()
 	if hints, ok := st.(store.Hinter); ok {
 		a.hub.Hint = hints.Hint

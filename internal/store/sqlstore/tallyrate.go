@@ -31,8 +31,8 @@ func (s *Store) Spend(ctx context.Context, list []hub.Spent, now time.Time) ([]t
 	}
 	return write(ctx, s, func(ctx context.Context, c Conn) ([]time.Time, error) {
 		full := make([]time.Time, len(list))
-		return full, c.BulkQuery(ctx, `rows(kind t, key b, now i, full i)
-			INSERT INTO allowance (kind, key, spent_at, full_at) SELECT :kind, :key, :now, :full {FROM ROWS} WHERE true
+		return full, c.BulkQuery(ctx, `rows(kind t, key b, now i, until i)
+			INSERT INTO allowance (kind, key, spent_at, full_at) SELECT :kind, :key, :now, :until {FROM ROWS} WHERE true
 			ON CONFLICT (kind, key) DO UPDATE SET spent_at = excluded.spent_at, full_at = excluded.full_at +
 				CASE WHEN allowance.full_at > excluded.spent_at THEN allowance.full_at - excluded.spent_at ELSE 0 END
 			RETURNING kind, key, full_at`, func(rows *sql.Rows) error {
