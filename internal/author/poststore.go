@@ -35,7 +35,7 @@ type PostStore interface {
 	NextDuePost(ctx context.Context) (time.Time, error)
 	// PostsChanged is the stamp of the newest change of any published post of a user, of all
 	// users if user is "", within a category if that is not "". It grows with every change that
-	// readers see (microseconds); 0: there was none.
+	// readers see (microseconds, of all users a little ahead of them); 0: there was none.
 	PostsChanged(ctx context.Context, user, category string) (int64, error)
 	// Writer returns what a user said of himself. One who never wrote is a Writer of
 	// Version 0, and no error.

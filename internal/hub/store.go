@@ -13,7 +13,9 @@ import (
 var ErrLost = errors.New("hub: the claim was lost")
 
 // Store is what the hub needs of a database. Each method is one transaction and
-// is on disk when it returns nil. Times are kept to the millisecond, UTC; every
+// is on disk when it returns nil. Where several processes share the database, a call of
+// Subscribe, Unsubscribe, Request, Announce, Settle or AppendEvents that is about several
+// topics is one transaction for each of them: when it fails, some may be written. Times are kept to the millisecond, UTC; every
 // "now" is passed in. Errors are fault.Unavailable when the database is away or
 // full, anything else is a bug.
 //

@@ -36,15 +36,18 @@ type Options struct {
 	Log     *slog.Logger  // nil: nothing is logged
 	Conns   int           // connections at most, besides two for hints [12]
 	Timeout time.Duration // of a call whose context has no end of its own [30 s]
+
+	tracer pgx.QueryTracer // sees what is sent, for tests; nil: nobody does
 }
 
 // Store is a hub.Store in a database that others may use too. Use [Open].
 type Store struct {
 	sqlstore.Store
-	db    *sql.DB
-	hints *hints
-	close sync.Once
-	err   error
+	db     *sql.DB
+	engine *engine
+	hints  *hints
+	close  sync.Once
+	err    error
 }
 
 var _ hub.Store = (*Store)(nil)
@@ -69,14 +72,17 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := migrateFor(ctx, config, false); err != nil {
 		return nil, openFault(err, o.URL)
 	}
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(prepareConn))
+	traced := *config
+	traced.Tracer = o.tracer
+	db := stdlib.OpenDB(traced, stdlib.OptionAfterConnect(prepareConn))
 	db.SetMaxOpenConns(o.Conns)
 	db.SetMaxIdleConns(o.Conns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
 	s.Shared, s.Words = true, sqlstore.TSVector
-	s.Engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}
+	s.engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}
+	s.Engine = s.engine
 	if err := s.warn(ctx, o.Log); err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())
 	}

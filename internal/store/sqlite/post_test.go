@@ -65,6 +65,9 @@ func TestNoStatementGoesThroughAWritersPosts(t *testing.T) {
 				if strings.Contains(detail, "INDEX post_everyone") || strings.Contains(detail, "INDEX post_due") {
 					scan = !strings.Contains(text, "LIMIT") // in the order that is wanted
 				}
+				if strings.Contains(detail, "COVERING INDEX writer_changed") { // everyone's stamp adds up all writers, and no posts
+					scan = false
+				}
 				if scan || strings.Contains(detail, "TEMP B-TREE") && !newest {
 					t.Errorf("%s\n\t%s", detail, translated.SQL)
 				}

@@ -13,6 +13,19 @@ import (
 
 // Announce is hub.Store.Announce.
 func (s *Store) Announce(ctx context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
+	topics := topicsOf(topicsOf(nil, pings, hub.TopicID), events, eventTopic)
+	slices.Sort(topics)
+	if apart := s.Shared && len(slices.Compact(topics)) > 1; apart {
+		// What is acknowledged last is that the change is listed; a ping that was written
+		// for nothing is a check for nothing.
+		err := s.apart(ctx, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c Conn, sh share) error {
+			return recordPings(ctx, c, of(sh, pings, hub.TopicID), now, due)
+		})
+		if err != nil {
+			return err
+		}
+		pings = nil
+	}
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
 		if err := recordPings(ctx, c, pings, now, due); err != nil {
 			return err

@@ -41,11 +41,12 @@ func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.E
 	slices.Reverse(list) // the same one twice: the last counts
 	slices.SortStableFunc(list, byIntent)
 	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
-	rows := make([][]any, len(list))
-	for i, in := range list {
-		rows[i] = intentRow(in)
-	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	topics := topicsOf(topicsOf(nil, list, intentTopic), events, eventTopic)
+	return s.apart(ctx, topics, func(ctx context.Context, c Conn, sh share) error {
+		var rows [][]any
+		for _, in := range of(sh, list, intentTopic) {
+			rows = append(rows, intentRow(in))
+		}
 		_, err := c.Bulk(ctx, `rows(`+intentHead+`)
 			INSERT INTO intent (topic_id, id, topic, callback, mode, secret, lease, reason, door, at, due_at, tries, claim)
 			SELECT :topic_id, :id, :topic, :callback, :mode, :secret, :lease, :reason, :door, :at, :due_at, :tries, 0
@@ -56,7 +57,7 @@ func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.E
 		if err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, events)
+		return appendEvents(ctx, c, of(sh, events, eventTopic))
 	})
 }
 

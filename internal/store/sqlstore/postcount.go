@@ -93,31 +93,38 @@ func (t *tally) place(ctx context.Context, c Conn) error {
 	return err
 }
 
-// write writes the numbers of a user and of everyone, whose row is taken already.
+// write writes the numbers of a user, whose row is taken already.
 func (t *tally) write(ctx context.Context, c Conn, user string, stamp int64) error {
 	var rows [][]any
 	for k, n := range t.counts {
-		for _, owner := range []string{user, ""} {
-			rows = append(rows, []any{owner, k.kind, k.name, n.label, n.by, stamp})
-		}
+		rows = append(rows, []any{user, k.kind, k.name, n.label, n.by, stamp})
 	}
 	_, err := c.Bulk(ctx, `rows(owner t, kind t, name t, label t, posts i, changed i)
-		INSERT INTO post_count (owner, kind, name, label, posts, changed)
-		SELECT :owner, :kind, :name, :label, :posts, :changed {FROM ROWS} WHERE true
+		INSERT INTO post_count (owner, kind, name, label, posts, changed, version)
+		SELECT :owner, :kind, :name, :label, :posts, :changed, 1 {FROM ROWS} WHERE true
 		ON CONFLICT (owner, kind, name) DO UPDATE SET posts = post_count.posts + excluded.posts, changed = excluded.changed,
+			version = post_count.version + 1,
 			label = CASE WHEN excluded.label = '' THEN post_count.label ELSE excluded.label END`, rows)
 	return err
 }
 
-// PostCounts is author.PostStore.PostCounts; user "" means everyone.
+// labelOfAll is how anybody wrote a category last.
+const labelOfAll = `COALESCE((SELECT l.label FROM post_count AS l WHERE l.kind = 'category' AND l.name = n.name AND l.label <> ''
+	ORDER BY l.changed DESC LIMIT 1), '')`
+
+// PostCounts is author.PostStore.PostCounts; user "" means everyone, whose numbers are
+// those of all users together.
 func (s *Store) PostCounts(ctx context.Context, user string, what author.CountOf, prefix string, n int) ([]author.Count, error) {
 	var w where
-	w.add("n.owner = ?", clean(user))
-	order := ""
+	all := user == ""
+	if !all {
+		w.add("n.owner = ?", clean(user))
+	}
+	order, label := "", labelOfAll
 	switch what {
 	case author.ByMonth:
 		w.add("n.kind = 'month'")
-		order = " DESC"
+		order, label = " DESC", `''`
 	case author.ByCategory:
 		w.add("n.kind = 'category'")
 		if prefix != "" {
@@ -130,7 +137,11 @@ func (s *Store) PostCounts(ctx context.Context, user string, what author.CountOf
 	if n <= 0 {
 		n = 1000
 	}
-	text := `SELECT n.name, n.label, n.posts FROM post_count AS n` + w.String() + ` ORDER BY n.name` + order + ` LIMIT ` + w.arg(min(n, 10_000))
+	text := `SELECT n.name, n.label, n.posts FROM post_count AS n` + w.String()
+	if all {
+		text = `SELECT n.name, ` + label + `, CAST(SUM(n.posts) AS BIGINT) FROM post_count AS n` + w.String() + ` GROUP BY n.name`
+	}
+	text += ` ORDER BY n.name` + order + ` LIMIT ` + w.arg(min(n, 10_000))
 	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Count, error) {
 		return collect(ctx, c, func(rows *sql.Rows, n *author.Count) error { return rows.Scan(&n.Name, &n.Label, &n.Posts) }, text, w.args...)
 	})

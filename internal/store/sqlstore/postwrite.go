@@ -239,7 +239,7 @@ func (t *writing) newest(ctx context.Context) ([]author.Post, error) {
 		ORDER BY p.published_at DESC, p.id DESC`, t.writer.User, max(oldest-1, 0)/window*window, 2*window))
 }
 
-// finish writes what is last: the writer, the log, and what all writers share.
+// finish writes what is last: the writer, the log, the stamp and the numbers.
 func (t *writing) finish(ctx context.Context, done author.Written, public bool) error {
 	if err := saveWriter(ctx, t.c, &t.writer); err != nil {
 		return err

@@ -11,11 +11,12 @@ import (
 
 // Settle is hub.Store.Settle.
 func (s *Store) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		if err := settle(ctx, c, now, results); err != nil {
+	topics := topicsOf(topicsOf(nil, results, resultTopic), events, eventTopic)
+	return s.apart(ctx, topics, func(ctx context.Context, c Conn, sh share) error {
+		if err := settle(ctx, c, now, of(sh, results, resultTopic)); err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, events)
+		return appendEvents(ctx, c, of(sh, events, eventTopic))
 	})
 }
 

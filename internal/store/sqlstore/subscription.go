@@ -87,12 +87,14 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 // Subscribe is hub.Store.Subscribe. Each subscription's topic is among topics,
 // or exists already.
 func (s *Store) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
-	r := registrationOf(topics, subs)
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		if err := s.subscribe(ctx, c, r, latest(events)); err != nil {
+	ids := topicsOf(topicsOf(topicsOf(nil, topics, hub.TopicID), subs, subscriptionTopic), events, eventTopic)
+	return s.apart(ctx, ids, func(ctx context.Context, c Conn, sh share) error {
+		own := of(sh, events, eventTopic)
+		r := registrationOf(of(sh, topics, hub.TopicID), of(sh, subs, subscriptionTopic))
+		if err := s.subscribe(ctx, c, r, latest(own)); err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, events)
+		return appendEvents(ctx, c, own)
 	})
 }
 
@@ -129,13 +131,19 @@ func fillTopics(ctx context.Context, c Conn, ids []int64) error {
 
 // Unsubscribe is hub.Store.Unsubscribe.
 func (s *Store) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
-		gone, err := unsubscribe(ctx, c, keys, latest(events))
-		if err != nil {
-			return nil, err
+	topics := topicsOf(topicsOf(nil, keys, keyTopic), events, eventTopic)
+	parts := make([][]hub.Subscription, len(topics)+1)
+	err := s.apart(ctx, topics, func(ctx context.Context, c Conn, sh share) (err error) {
+		own := of(sh, events, eventTopic)
+		if parts[sh.n], err = unsubscribe(ctx, c, of(sh, keys, keyTopic), latest(own)); err != nil {
+			return err
 		}
-		return gone, appendEvents(ctx, c, events)
+		return appendEvents(ctx, c, own)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(parts...), nil
 }
 
 // unsubscribe removes subscriptions at a time, and returns them as they were.

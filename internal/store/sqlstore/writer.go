@@ -63,18 +63,14 @@ func saveWriter(ctx context.Context, c Conn, w *writerRow) error {
 	return err
 }
 
-// stampWriter gives a change that readers see its stamp: later than any before. It takes
-// the row that all such changes share, so it comes late in a transaction.
+// stampWriter gives a change of a writer that readers see its stamp: later than any of
+// his before. His row is locked; that of nobody else is touched.
 func stampWriter(ctx context.Context, c Conn, user string, at time.Time) (stamp int64, err error) {
 	if !at.IsZero() {
 		stamp = at.UnixMicro()
 	}
-	err = c.Query(ctx, `UPDATE writer SET changed = CASE WHEN changed < $1 THEN $1 ELSE changed + 1 END WHERE owner = '' RETURNING changed`,
-		func(rows *sql.Rows) error { return rows.Scan(&stamp) }, stamp)
-	if err != nil {
-		return 0, err
-	}
-	_, err = c.Exec(ctx, `UPDATE writer SET changed = $1 WHERE owner = $2`, stamp, user)
+	err = c.Query(ctx, `UPDATE writer SET changed = CASE WHEN changed < $1 THEN $1 ELSE changed + 1 END WHERE owner = $2 RETURNING changed`,
+		func(rows *sql.Rows) error { return rows.Scan(&stamp) }, stamp, user)
 	return stamp, err
 }
 
@@ -113,13 +109,22 @@ func (s *Store) SetProfile(ctx context.Context, user string, change func(*author
 	})
 }
 
-// PostsChanged is author.PostStore.PostsChanged.
+// PostsChanged is author.PostStore.PostsChanged. For everyone it is the newest stamp of any
+// writer and, on top, how many changes there were: of two that are written at once, the
+// one with the earlier stamp may come to be seen last.
 func (s *Store) PostsChanged(ctx context.Context, user, category string) (int64, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
-		if category == "" {
+		switch {
+		case user == "" && category == "":
+			return count(ctx, c, `SELECT MAX(w.changed) + CAST(SUM(w.version) AS BIGINT) FROM writer AS w`)
+		case user == "":
+			return count(ctx, c, `SELECT COALESCE(MAX(n.changed) + CAST(SUM(n.version) AS BIGINT), 0) FROM post_count AS n
+				WHERE n.kind = 'category' AND n.name = $1`, clean(category))
+		case category == "":
 			return count(ctx, c, `SELECT w.changed FROM writer AS w WHERE w.owner = $1`, clean(user))
+		default:
+			return count(ctx, c, `SELECT n.changed FROM post_count AS n WHERE n.owner = $1 AND n.kind = 'category' AND n.name = $2`,
+				clean(user), clean(category))
 		}
-		return count(ctx, c, `SELECT n.changed FROM post_count AS n WHERE n.owner = $1 AND n.kind = 'category' AND n.name = $2`,
-			clean(user), clean(category))
 	})
 }

@@ -57,10 +57,11 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 			faulty(t, err, fault.NotFound)
 		},
 		"ASubscriptionWithoutItsTopicIsRefusedWhole": func(t *testing.T, e *env) {
-			good, bad := e.sub(feed, "http://127.0.0.1/1"), e.sub("http://127.0.0.1/other", "http://127.0.0.1/1")
-			err := e.Subscribe(e.ctx, []string{feed}, []hub.Subscription{good, bad}, []event.Event{e.event(event.KindRegister, "no")})
-			faulty(t, err, fault.Invalid)
-			_, err = e.Subscription(e.ctx, good.Key())
+			bad := e.sub("http://127.0.0.1/other", "http://127.0.0.1/1")
+			no := e.event(event.KindRegister, "no")
+			no.TopicID = bad.TopicID
+			faulty(t, e.Subscribe(e.ctx, nil, []hub.Subscription{bad}, []event.Event{no}), fault.Invalid)
+			_, err := e.Subscription(e.ctx, bad.Key())
 			faulty(t, err, fault.NotFound)
 			same(t, "log", e.log(t), []string(nil))
 		},

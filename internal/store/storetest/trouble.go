@@ -73,7 +73,9 @@ func oneFails(t *testing.T, e *env) {
 		}
 		got, err := e.Followed(e.ctx, hub.TopicID(fmt.Sprint(feed, i)), e.now)
 		must(t, err)
-		same(t, fmt.Sprint("stored ", i), got, i%8 != 0)
+		if i%8 != 0 { // of one about several topics that fails, some may be written
+			same(t, fmt.Sprint("stored ", i), got, true)
+		}
 	}
 }
 

@@ -1,0 +1,283 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// street is the world of a hub: its feeds and those who follow them.
+type street struct {
+	mu    sync.Mutex
+	feeds map[string]string // bodies; none: it cannot be read
+	about map[string]hub.About
+	slow  time.Duration  // of a feed
+	hold  chan struct{}  // open: callbacks wait for its end; nil: they do not
+	tries map[string]int // by callback
+	told  map[string]int64
+}
+
+func (s *street) Fetch(_ context.Context, f hub.Fetch) (hub.Fetched, error) {
+	s.mu.Lock()
+	body, about, slow := s.feeds[f.URL], s.about[f.URL], s.slow
+	s.mu.Unlock()
+	if slow > 0 {
+		<-time.After(slow)
+	}
+	if body == "" {
+		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed could not be read.")
+	}
+	sum := sha256.Sum256([]byte(body))
+	return hub.Fetched{Hash: sum[:], Body: []byte(body), URL: f.URL, ContentType: "text/xml", About: func() hub.About { return about }, SentAt: time.Now()}, nil
+}
+
+// Notify refuses the first try of some callbacks, and ends one for good.
+func (s *street) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
+	s.mu.Lock()
+	hold := s.hold
+	s.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return hub.Reply{NotTried: true}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tries[sub.Callback]++
+	switch n := s.tries[sub.Callback]; {
+	case strings.HasSuffix(sub.Callback, "/gone"):
+		return hub.Reply{Gone: true, Text: "It said 410."}
+	case strings.HasSuffix(sub.Callback, "7") && n%2 == 1:
+		return hub.Reply{Text: "It said no."}
+	}
+	s.told[sub.Callback] = max(s.told[sub.Callback], topic.Version)
+	return hub.Reply{OK: true, Took: time.Millisecond}
+}
+
+func (s *street) Verify(context.Context, hub.Subscription, hub.Topic, bool) (event.Exchange, error) {
+	return event.Exchange{}, nil
+}
+func (s *street) Confirm(_ context.Context, in hub.Intent) (event.Exchange, error) {
+	if strings.HasSuffix(in.Callback, "/no") {
+		return event.Exchange{}, fault.New(fault.Refused, "It does not want it.")
+	}
+	return event.Exchange{}, nil
+}
+func (s *street) Deny(context.Context, hub.Intent) (event.Exchange, error) {
+	return event.Exchange{}, nil
+}
+func (s *street) Discover(_ context.Context, url string) ([]string, error) { return []string{url}, nil }
+
+// day is a hub at work.
+type day struct {
+	*street
+	t     *testing.T
+	store *Store
+	hub   *hub.Hub
+	stop  func()
+}
+
+func (d *day) start(node int64) {
+	d.hub = &hub.Hub{Store: d.store, Fetch: d, Notify: d, Verify: d, Ask: d, Find: d, Bus: event.NewBus(node), Hint: d.store.Hint,
+		Log:     slog.New(slog.NewTextHandler(d.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Options: hub.Options{PingInterval: time.Millisecond, Retry: []time.Duration{10 * time.Millisecond}, AckWithin: 50 * time.Millisecond}}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.hub.Run(ctx) }()
+	d.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			d.t.Error(err)
+		}
+	})
+	d.t.Cleanup(d.stop)
+}
+
+// until waits for a condition.
+func (d *day) until(what string, is func() bool) {
+	d.t.Helper()
+	deadline, tick := time.After(2*time.Minute), time.NewTicker(5*time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-deadline:
+			d.t.Fatalf("after two minutes it is not so that %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func (d *day) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *day) set(feed, body string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.feeds[feed] = body
+}
+
+// arrived is how many callbacks under a host have been told of a version or a newer one.
+func (d *day) arrived(host string, version int64) (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for callback, v := range d.told {
+		if strings.HasPrefix(callback, "http://"+host) && v >= version {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *day) ping(feed string) hub.PingResult {
+	d.t.Helper()
+	got, err := d.hub.Ping(d.t.Context(), hub.Ping{URL: feed, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+	d.must(err)
+	return got
+}
+
+const (
+	large, small = "http://feeds.test/large.xml", "http://feeds.test/small.xml"
+	crowd        = 1200
+)
+
+// hubDay has a hub do everything that it does for those who publish and those who follow,
+// in a way that concerns several topics where there is one.
+func hubDay(t *testing.T, s *Store) {
+	d := &day{t: t, store: s, street: &street{feeds: map[string]string{large: "one", small: "one"}, about: map[string]hub.About{},
+		tries: map[string]int{}, told: map[string]int64{}}}
+	d.start(1)
+	d.join()
+	d.change()
+	d.leave()
+	d.handOver()
+	_, _, err := d.hub.SweepNow(t.Context())
+	d.must(err)
+}
+
+// join has people register in every way.
+func (d *day) join() {
+	ctx := d.t.Context()
+	var list []hub.SubscriptionInfo
+	now := time.Now()
+	for i := range crowd {
+		sub := hub.SubscriptionInfo{Topic: large, Subscription: hub.Subscription{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://crowd%d.test/%d", i%50, i),
+			CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(time.Hour)}}
+		if i%100 == 0 {
+			sub.Topic = small
+		}
+		list = append(list, sub)
+	}
+	_, err := d.hub.Import(ctx, list)
+	d.must(err)
+	for _, protocol := range []string{hub.XMLRPC, hub.CNWS} {
+		for range 2 { // and renewed
+			got, err := d.hub.Register(ctx, hub.Registration{Protocol: protocol, Callback: "http://both.test/" + protocol, Feeds: []string{large, small, "http://feeds.test/none.xml"}, Door: "rest"})
+			d.must(err)
+			if len(got.Accepted) != 2 {
+				d.t.Fatalf("registered for %q", got.Accepted)
+			}
+		}
+	}
+	_, err = d.hub.Register(ctx, hub.Registration{Protocol: hub.HTTPPost, Callback: "http://both.test/gone", Feeds: []string{large, small}, Door: "rest"})
+	d.must(err)
+	d.asks("http://websub.test/1", hub.ModeSubscribe)
+	d.asks("http://websub.test/no", hub.ModeSubscribe)
+}
+
+func (d *day) asks(callback, mode string) {
+	for _, topic := range []string{large, small} {
+		d.must(d.hub.Request(d.t.Context(), hub.Intent{Topic: topic, Callback: callback, Mode: mode, Secret: "s", Door: "websub"}, netip.MustParseAddr("192.0.2.2")))
+	}
+	d.decided()
+}
+
+func (d *day) decided() {
+	d.until("all requests are decided", func() bool {
+		n, err := d.store.Intents(d.t.Context())
+		return err == nil && n == 0
+	})
+}
+
+// change has feeds change and pinged, by each of their names.
+func (d *day) change() {
+	d.mu.Lock()
+	d.about[small] = hub.About{Title: "Small", Self: "http://feeds.test/other.xml", Home: "http://site.test/"}
+	d.mu.Unlock()
+	for _, feed := range []string{large, small} {
+		d.set(feed, "two")
+		if got := d.ping(feed); !got.Known {
+			d.t.Fatalf("the ping of %s came to %+v", feed, got)
+		}
+	}
+	d.until("all of the crowd were told", func() bool { return d.arrived("crowd", 1) == crowd })
+	d.ping("http://feeds.test/other.xml")
+	_, err := d.hub.Announce(d.t.Context(), hub.Announcement{Name: "A site", URL: "http://site.test/", Feed: large, Door: "weblogs", Source: netip.MustParseAddr("192.0.2.1")})
+	d.must(err)
+	d.set("http://feeds.test/unknown.xml", "one")
+	d.ping("http://feeds.test/unknown.xml")
+	d.mu.Lock()
+	d.slow = 300 * time.Millisecond
+	d.mu.Unlock()
+	d.set(small, "three")
+	d.ping(small) // is answered while the feed is still being read
+	d.until("the slow one was told", func() bool { return d.arrived("both.test/xml-rpc", 2) == 1 || d.arrived("both", 2) >= 1 })
+	d.mu.Lock()
+	d.slow = 0
+	d.mu.Unlock()
+}
+
+// leave has people end what they asked for, and the operator too.
+func (d *day) leave() {
+	ctx := d.t.Context()
+	_, err := d.hub.Cancel(ctx, hub.Registration{Protocol: hub.XMLRPC, Callback: "http://both.test/" + hub.XMLRPC, Feeds: []string{large, small}, Door: "rest"})
+	d.must(err)
+	d.asks("http://websub.test/1", hub.ModeUnsubscribe)
+	d.asks("http://websub.test/2", hub.ModeSubscribe)
+	var keys []hub.Key
+	for _, topic := range []string{large, small} {
+		keys = append(keys, hub.Key{TopicID: hub.TopicID(topic), ID: hub.SubscriptionID(hub.WebSub, "http://websub.test/2")})
+	}
+	gone, err := d.hub.Remove(ctx, keys, "admin")
+	d.must(err)
+	if len(gone) != 2 {
+		d.t.Fatalf("%d were removed, want both", len(gone))
+	}
+	d.decided()
+}
+
+// handOver stops the hub in the middle of a change, and another goes on.
+func (d *day) handOver() {
+	hold := make(chan struct{})
+	d.mu.Lock()
+	d.hold = hold
+	d.mu.Unlock()
+	d.set(large, "four")
+	d.ping(large)
+	d.stop()
+	d.mu.Lock()
+	d.hold = nil
+	d.mu.Unlock()
+	close(hold)
+	d.start(2)
+	d.until("the next hub has told the rest", func() bool { return d.arrived("crowd", 2) >= crowd-crowd/100 })
+	d.until("nothing is owed", func() bool {
+		c, err := d.store.Counts(d.t.Context(), time.Now())
+		return err == nil && c.Owed == 0 && c.PartsDue == 0
+	})
+}

@@ -1,0 +1,73 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqlstore"
+)
+
+// Page is hub.Store.Page, spoken to the driver itself: on this path database/sql costs as
+// much again as what is read.
+func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) (subs []hub.Subscription, err error) {
+	text, err := s.engine.dialect.Text(sqlstore.PageText)
+	if err != nil {
+		return nil, err
+	}
+	args := sqlstore.PageArgs(p, after, now, limit)
+	err = s.engine.run(ctx, func(ctx context.Context) error {
+		return s.engine.raw(ctx, func(conn *pgx.Conn) error {
+			rows, err := conn.Query(ctx, text.SQL, args...)
+			if err == nil {
+				subs, err = scanPage(rows, p.TopicID, make([]hub.Subscription, 0, min(max(limit, 0), 500)))
+			}
+			if err != nil {
+				return &trouble{err}
+			}
+			return nil
+		})
+	})
+	return subs, err
+}
+
+// raw lends a connection without database/sql.
+func (e *engine) raw(ctx context.Context, fn func(conn *pgx.Conn) error) error {
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return &trouble{err}
+	}
+	defer conn.Close()
+	return conn.Raw(func(dc any) error { return fn(dc.(*stdlib.Conn).Conn()) })
+}
+
+// scanPage adds the rows of sqlstore.PageText to subs.
+func scanPage(rows pgx.Rows, topicID int64, subs []hub.Subscription) ([]hub.Subscription, error) {
+	defer rows.Close()
+	var v hub.Subscription
+	var failures, tries, since int64
+	var next pgtype.Int8
+	var secret []byte
+	into := []any{&v.ID, &v.Protocol, &v.Callback, &v.Procedure, &failures, &tries, &next, &v.Counted, &v.Sent, &secret, &since}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		v.TopicID, v.Failures, v.Tries, v.Secret = topicID, int(failures), int(tries), string(secret)
+		v.NextAt, v.FailingSince = moment(next.Int64), moment(since)
+		subs = append(subs, v)
+	}
+	return subs, rows.Err()
+}
+
+// moment is a time as the tables hold it; 0 is the zero time.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,329 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// statement is one as the server got it.
+type statement struct {
+	sql  string
+	args []any
+}
+
+type transaction []statement
+
+func (tx transaction) has(part string) bool {
+	return slices.ContainsFunc(tx, func(st statement) bool { return strings.Contains(flat(st.sql), part) })
+}
+
+// recorder is a pgx.QueryTracer that keeps what is sent, by transactions.
+type recorder struct {
+	mu   sync.Mutex
+	on   bool
+	open map[*pgx.Conn]transaction
+	list []transaction
+}
+
+func (r *recorder) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.on, r.open, r.list = true, map[*pgx.Conn]transaction{}, nil
+}
+
+func (r *recorder) end() []transaction {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.on = false
+	return r.list
+}
+
+func (r *recorder) TraceQueryStart(ctx context.Context, conn *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	word := strings.ToLower(strings.TrimSpace(data.SQL))
+	open, inside := r.open[conn]
+	switch {
+	case !r.on || strings.Contains(word, "set_config") || strings.Contains(word, "pg_") || strings.HasPrefix(word, "listen"):
+	case strings.HasPrefix(word, "begin"):
+		r.open[conn] = transaction{}
+	case word == "commit":
+		r.list = append(r.list, open)
+		delete(r.open, conn)
+	case word == "rollback":
+		delete(r.open, conn)
+	case inside:
+		r.open[conn] = append(open, statement{data.SQL, values(data.Args)})
+	case word != "" && !strings.HasPrefix(word, "--"):
+		r.list = append(r.list, transaction{{data.SQL, values(data.Args)}})
+	}
+	return ctx
+}
+
+// values are the arguments without what the driver is told besides.
+func values(args []any) []any {
+	return slices.DeleteFunc(slices.Clone(args), func(v any) bool {
+		switch v.(type) {
+		case pgx.QueryResultFormatsByOID, pgx.QueryResultFormats, pgx.QueryExecMode:
+			return true
+		}
+		return false
+	})
+}
+
+func (r *recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// openTraced is open with a tracer.
+func openTraced(t *testing.T, url string, rec *recorder) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), Options{URL: url, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), tracer: rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+var (
+	tableRE  = regexp.MustCompile(`(?i)\b(?:(INTO)|FROM|JOIN|UPDATE)\s+([a-z_]+)\b(?:\s+AS\s+([a-z]+)\b)?`)
+	unnestRE = regexp.MustCompile(`unnest\(([^)]*)\) AS r\(([^)]*)\)`)
+	insertRE = regexp.MustCompile(`INSERT INTO [a-z_]+ \(([^)]*)\)\s*(?:SELECT (.*)|VALUES \((.*))$`)
+)
+
+// keys are the values of the keys that a statement names, by what they are of; problem
+// says which table it touches without one.
+func (st statement) keys() (values map[string][]any, problem string) {
+	text := flat(st.sql)
+	values = map[string][]any{}
+	for _, m := range tableRE.FindAllStringSubmatch(text, -1) {
+		table, alias := m[2], m[3]
+		key, known := keyOf[table]
+		if !known {
+			if apartFrom[table] == "" && table != "unnest" && table != "OF" && table != "SET" {
+				problem = "the table " + table + " has no place in the rule"
+			}
+			continue
+		}
+		var expr string
+		if m[1] != "" {
+			expr = inserted(text, key)
+		} else {
+			expr = compared(text, alias, key, nil)
+		}
+		vals, ok := st.value(text, expr)
+		if !ok {
+			problem = fmt.Sprintf("names no %s of %s by a value", key, table)
+			continue
+		}
+		kind := "topic"
+		if key == "owner" {
+			kind = "owner"
+		} else if table == "event" && slices.Equal(vals, []any{int64(0)}) {
+			continue // a line of the log that is about none
+		}
+		values[kind] = append(values[kind], vals...)
+	}
+	return values, problem
+}
+
+// inserted is the expression for a column of an INSERT.
+func inserted(text, key string) string {
+	m := insertRE.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	cols := strings.Split(m[1], ",")
+	for i, c := range cols {
+		if exprs := split(m[2] + m[3]); strings.TrimSpace(c) == key && i < len(exprs) {
+			return exprs[i]
+		}
+	}
+	return ""
+}
+
+// split cuts a list at the commas that stand in no brackets, as far as the list goes.
+func split(text string) []string {
+	var out []string
+	depth, from := 0, 0
+	for i, r := range text + "," {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return append(out, strings.TrimSpace(text[from:i]))
+			}
+		case ',':
+			if depth == 0 {
+				out = append(out, strings.TrimSpace(text[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	for i := range out { // the last column of a SELECT is followed by its FROM
+		out[i], _, _ = strings.Cut(out[i], " FROM ")
+	}
+	return out
+}
+
+// compared is what the key of a table is said to be equal to: a placeholder, a column of
+// the rows that were sent, or the same of another table that it is joined with.
+func compared(text, alias, key string, seen []string) string {
+	name := `\b` + key
+	if alias != "" {
+		name = `\b` + alias + `\.` + key
+	}
+	seen = append(seen, alias+"."+key)
+	for _, m := range regexp.MustCompile(name+`\s*=\s*(\$\d+|[a-z]+\.[a-z_]+)`).FindAllStringSubmatch(text, -1) {
+		to, column, joined := strings.Cut(m[1], ".")
+		if !joined || to == "r" {
+			return m[1]
+		}
+		if !slices.Contains(seen, m[1]) {
+			if expr := compared(text, to, column, seen); expr != "" {
+				return expr
+			}
+		}
+	}
+	return ""
+}
+
+// value is what stands for a placeholder, or in a column of the rows that were sent.
+func (st statement) value(text, expr string) ([]any, bool) {
+	if column, ok := strings.CutPrefix(expr, "r."); ok {
+		m := unnestRE.FindStringSubmatch(text)
+		if m == nil {
+			return nil, false
+		}
+		i := slices.Index(strings.Split(strings.ReplaceAll(m[2], " ", ""), ","), column)
+		if i < 0 {
+			return nil, false
+		}
+		expr, _, _ = strings.Cut(strings.Split(strings.ReplaceAll(m[1], " ", ""), ",")[i], "::")
+	} else if to, column, ok := strings.Cut(expr, "."); ok {
+		return st.value(text, compared(text, to, column, nil))
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(expr, "$"))
+	if err != nil || n < 1 || n > len(st.args) {
+		return nil, false
+	}
+	v := reflect.ValueOf(st.args[n-1])
+	if v.Kind() != reflect.Slice {
+		return []any{st.args[n-1]}, true
+	}
+	all := make([]any, v.Len())
+	for i := range all {
+		all[i] = v.Index(i).Interface()
+	}
+	return all, true
+}
+
+// distinct are the statements of a list, each once.
+func distinct(list []transaction) map[string]statement {
+	all := map[string]statement{}
+	for _, tx := range list {
+		for _, st := range tx {
+			all[st.sql] = st
+		}
+	}
+	return all
+}
+
+// plansOf are the statements of a list that go through a whole table or index, as planned
+// for any values.
+func plansOf(t *testing.T, s *Store, list []transaction) []string {
+	t.Helper()
+	conn, err := s.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), `SET plan_cache_mode = force_generic_plan`); err != nil {
+		t.Fatal(err)
+	}
+	first := leading(t, conn)
+	found := map[string]bool{}
+	for text, st := range distinct(list) {
+		if e, _ := exceptionOf(text); e.all {
+			continue
+		}
+		var raw []byte
+		if err := conn.QueryRowContext(t.Context(), `EXPLAIN (FORMAT JSON) `+text, st.args...).Scan(&raw); err != nil {
+			t.Fatalf("%v: %s", err, flat(text))
+		}
+		var plans []struct{ Plan scanNode }
+		if err := json.Unmarshal(raw, &plans); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range plans[0].Plan.through(first) {
+			found[fmt.Sprintf("%s goes through all of %s: %s", n.Type, n.Table, flat(text))] = true
+		}
+	}
+	if _, err := conn.ExecContext(t.Context(), `RESET plan_cache_mode`); err != nil {
+		t.Fatal(err)
+	}
+	return sorted(found)
+}
+
+// leading is the first column of each index.
+func leading(t *testing.T, conn *sql.Conn) map[string]string {
+	t.Helper()
+	rows, err := conn.QueryContext(t.Context(), `SELECT c.relname, a.attname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+		JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	first := map[string]string{}
+	for rows.Next() {
+		var index, column string
+		if err := rows.Scan(&index, &column); err != nil {
+			t.Fatal(err)
+		}
+		first[index] = column
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return first
+}
+
+// scanNode is a node of a plan.
+type scanNode struct {
+	Type  string     `json:"Node Type"`
+	Table string     `json:"Relation Name"`
+	Index string     `json:"Index Name"`
+	Cond  string     `json:"Index Cond"`
+	Plans []scanNode `json:"Plans"`
+}
+
+// through are the nodes that read a table without a condition on what leads an index, but
+// for those below a limit, which end soon.
+func (n scanNode) through(first map[string]string) (all []scanNode) {
+	if n.Type == "Limit" {
+		return nil
+	}
+	if n.Table != "" && strings.HasSuffix(n.Type, "Scan") && (n.Cond == "" || !strings.Contains(n.Cond, first[n.Index])) {
+		all = append(all, n)
+	}
+	for _, p := range n.Plans {
+		all = append(all, p.through(first)...)
+	}
+	return all
+}
