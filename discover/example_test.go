@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 
 	"cloudburst/discover"
 )
@@ -25,12 +27,18 @@ func ExampleHTML() {
 }
 
 func ExampleFind() {
-	r, err := discover.Find(context.Background(), http.DefaultClient, "https://harbour.example/")
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><title>Harbour notes</title><link rel="alternate" type="application/rss+xml" href="/rss.xml">`)
+	}))
+	defer site.Close()
+	r, err := discover.Find(context.Background(), http.DefaultClient, site.URL)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	if best, ok := r.Best(); ok {
-		fmt.Println("subscribe to", best.URL)
+		fmt.Println("subscribe to", strings.TrimPrefix(best.URL, site.URL))
 	}
+	// Output: subscribe to /rss.xml
 }

@@ -1,0 +1,80 @@
+package doctest
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Packages that anybody may import have a comment that tells what they are, and examples
+// that run; and the README names them.
+func TestPublicPackagesTeach(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, e := range entries {
+		// Those that are no part of the library.
+		if !e.IsDir() || slices.Contains([]string{"bench", "cmd", "docs", "internal", "packaging", "spec"}, e.Name()) {
+			continue
+		}
+		files, err := filepath.Glob("../../" + e.Name() + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == 0 {
+			continue
+		}
+		n++
+		comment, run := taught(t, files)
+		if len(comment) < 200 {
+			t.Errorf("package %s says little of what it is: %q", e.Name(), comment)
+		}
+		if run == 0 {
+			t.Errorf("package %s has no example that runs", e.Name())
+		}
+		if !strings.Contains(string(readme), "`"+e.Name()+"`") {
+			t.Errorf("README.md does not name package %s", e.Name())
+		}
+	}
+	if n < 15 {
+		t.Errorf("only %d packages were found", n)
+	}
+}
+
+// taught is a package's comment and how many of its examples have an output to compare.
+func taught(t *testing.T, files []string) (comment string, run int) {
+	t.Helper()
+	set := token.NewFileSet()
+	var tests []*ast.File
+	for _, name := range files {
+		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			tests = append(tests, f)
+		} else {
+			comment += f.Doc.Text()
+		}
+	}
+	for _, example := range doc.Examples(tests...) {
+		if example.Output == "" && !example.EmptyOutput {
+			t.Errorf("%s compiles, and does not run: it has no output", example.Name)
+		}
+		run++
+	}
+	return comment, run
+}
