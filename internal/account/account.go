@@ -80,7 +80,9 @@ func (a *Accounts) init() {
 		a.hasher = newHasher(a.Options)
 		a.keys = newKeys(a.Key)
 		a.limits = a.newLimiter(or(a.Options.Waiting, waiting))
-		a.first = strings.ToLower(rand.Text())
+		if a.first = strings.ToLower(rand.Text()); a.Shared {
+			a.first = a.keys.first() // whichever process is asked
+		}
 	})
 }
 

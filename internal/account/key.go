@@ -7,6 +7,7 @@ import (
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -93,6 +94,14 @@ func (k *keys) tally(kind byte, parts ...string) TallyKey {
 	t := TallyKey(h.Sum(nil)[:16])
 	t[0] = kind
 	return t
+}
+
+// first is what whoever makes the first user has to know, where several processes share
+// the key: what one has printed opens the page of another.
+func (k *keys) first() string {
+	h := hmac.New(sha256.New, k.count)
+	h.Write([]byte("the first user"))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }
 
 // changed is the error for secrets that another key sealed. The reader hears that it is

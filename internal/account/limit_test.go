@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -401,5 +402,93 @@ func TestRightLogInsAtTheSameTimeAllGetIn(t *testing.T) {
 		if n := w.hashes.Load() - before; n != 10 || sent.Load() != 290 {
 			t.Errorf("%d were tried, %d sent away", n, sent.Load())
 		}
+	})
+}
+
+func TestARestartForgetsNoFailure(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		guess := func(i int) error {
+			_, err := w.Check(w.ctx, "alice", wrong, source(i))
+			return err
+		}
+		n := 0
+		for range 4 { // three failures in each process, as far as they go
+			more, _ := until(t, 3, guess)
+			n += more
+			w.restart()
+		}
+		if n != 10 {
+			t.Errorf("%d guesses over restarts", n)
+		}
+		w.try("alice", right, at(home), fault.TooMany)
+		w.restart()
+		w.try("alice", right, at(home), fault.TooMany)
+		if _, wait := until(t, 1, guess); wait != time.Minute {
+			t.Errorf("a wait of %v", wait)
+		}
+		w.wait(time.Minute)
+		w.try("alice", right, at(home), ok)
+		// A source that has to wait, too.
+		n, _ = until(t, 100, func(i int) error { _, err := w.Token(w.ctx, fmt.Sprint(i), "", at(away)); return err })
+		w.restart()
+		_, err := w.Token(w.ctx, "x", "", at(away))
+		faulty(t, err, fault.TooMany)
+		if n != 20 {
+			t.Errorf("%d tokens were tried", n)
+		}
+	})
+}
+
+func TestWhatIsKeptOfFailuresIsBoundedAndEnds(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{Limits: account.Limits{Keys: 64, Minute: 1 << 30}}, func(t *testing.T, w *world) {
+		w.add("alice")
+		n, _ := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, source(i)); return err })
+		for i := range 1000 {
+			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
+		}
+		w.restart()
+		w.try("alice", right, at(home), fault.TooMany) // who has to wait is not forgotten for others
+		if n != 10 {
+			t.Errorf("%d guesses", n)
+		}
+		rows := func() (all int64) {
+			for _, kind := range []byte("nosrz") {
+				kept, err := w.store.TrimTallies(w.ctx, kind, time.Now().Add(24*time.Hour), 0, 100_000)
+				must(t, err)
+				all += kept
+			}
+			return all
+		}
+		if kept := rows(); kept > 2*(64+64/16)+20 {
+			t.Errorf("%d rows", kept)
+		}
+		w.try("user", wrong, at(home), fault.Refused)
+		w.wait(7 * time.Hour)
+		must(t, w.Sweep(w.ctx))
+		if kept := rows(); kept != 0 {
+			t.Errorf("%d rows after the sweep", kept)
+		}
+	})
+}
+
+// unwritten is a store that can be read only.
+type unwritten struct{ account.Store }
+
+func (unwritten) ChangeTallies(context.Context, []account.TallyKey, func([]account.Tally) bool) ([]account.Tally, error) {
+	return nil, errAway
+}
+
+func TestWhereAFailureCannotBeWrittenItIsNotAnsweredAndCountedAllTheSame(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.Store = unwritten{w.Store}
+		w.add("alice")
+		for range 10 {
+			w.try("alice", wrong, at(home), fault.Unavailable)
+		}
+		w.try("alice", wrong, at(home), fault.TooMany)
 	})
 }

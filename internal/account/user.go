@@ -198,8 +198,8 @@ func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) erro
 // Count is the number of users.
 func (a *Accounts) Count(ctx context.Context) (int64, error) { return a.Store.CountUsers(ctx) }
 
-// First is what whoever makes the first user has to know: made once per process, for the
-// operator's eyes. "" when there are users, or nobody knows whether.
+// First is what whoever makes the first user has to know: made once per process, or, with Shared, from
+// the key, for the operator's eyes. "" when there are users, or nobody knows whether.
 func (a *Accounts) First() string {
 	a.init()
 	if a.settled.Load() {

@@ -211,7 +211,7 @@ func originsOf(public string, l netip.AddrPort) []string {
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
 	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
-		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them.")
+		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them, and count failed log-ins apart.")
 	}
 	if n := openFiles(); n < 4096 {
 		w = append(w, fmt.Sprintf("The limit of open files is %d, so at most %d notifications are under way at once; ulimit -n 65536 lifts it.", n, a.inFlight()))

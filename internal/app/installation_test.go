@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/account"
 	"cloudburst/internal/config"
 )
 
@@ -68,5 +69,24 @@ func TestABackupIsRemembered(t *testing.T) {
 	a.backedUp("/backup/copy.db", 7, now)
 	if b := knownBackup(a.cfg.Data); b != (lastBackup{"/backup/copy.db", 7, now}) {
 		t.Errorf("%+v", b)
+	}
+}
+
+func TestAnotherMachineOfTheServerIsTheServer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		key  string
+		self bool
+	}{{"the same", true}, {"another", false}} {
+		a := &App{cfg: config.Default(), hosted: hosted{accounts: &account.Accounts{Key: []byte("the same")}}}
+		b := &App{cfg: config.Default(), hosted: hosted{accounts: &account.Accounts{Key: []byte(tt.key)}}}
+		mux := http.NewServeMux()
+		b.health(mux)
+		other := httptest.NewServer(mux)
+		defer other.Close()
+		a.cfg.PublicURL = other.URL
+		if r := a.reach(t.Context()); r.Self != tt.self || r.Err != "" {
+			t.Errorf("with %s key: %+v", tt.key, r)
+		}
 	}
 }

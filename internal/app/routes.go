@@ -72,7 +72,9 @@ func (a *App) adminRoutes() http.Handler {
 func (a *App) health(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		if token := r.URL.Query().Get(probeParam); token != "" {
-			a.probes.arrive(token)
+			if !a.probes.arrive(token) { // behind a balancer, another machine may have sent it
+				w.Header().Set(probeHeader, a.proof(token))
+			}
 		}
 		say(w, http.StatusOK, "alive\n")
 	})

@@ -1,0 +1,221 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// ledger is an Allowances in memory, which can be away.
+type ledger struct {
+	full map[Spent]time.Time // Used is zero
+	away bool
+	rows int // that were written
+}
+
+func (l *ledger) Spend(_ context.Context, list []Spent, now time.Time) ([]time.Time, error) {
+	if l.away {
+		return nil, fault.New(fault.Unavailable, "away")
+	}
+	var out []time.Time
+	for _, s := range list {
+		k := Spent{Kind: s.Kind, Key: s.Key}
+		at := l.full[k]
+		if at.Before(now) {
+			at = now
+		}
+		l.full[k] = at.Add(s.Used)
+		out = append(out, l.full[k])
+		l.rows++
+	}
+	return out, nil
+}
+
+func (l *ledger) SweepAllowances(context.Context, time.Time, int, int) (int64, error) { return 0, nil }
+
+// nodesOn are hubs that share their rates by hand, with one clock.
+func nodesOn(t *testing.T, n int, l *ledger, now *time.Time, rate float64) []*Hub {
+	t.Helper()
+	var nodes []*Hub
+	for range n {
+		h := &Hub{Store: struct{ Store }{}, Now: func() time.Time { return *now }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Allowances: l, Options: Options{SourceRate: rate}}
+		h.Init()
+		nodes = append(nodes, h)
+	}
+	return nodes
+}
+
+// bucket is the rule that all nodes together are held to.
+type bucket struct {
+	level, rate, burst, most float64
+	at                       time.Time
+}
+
+func (b *bucket) take(now time.Time) {
+	b.level = max(b.level-now.Sub(b.at).Seconds()*b.rate, 0) + 1
+	b.at, b.most = now, max(b.most, b.level)
+}
+
+// TestAllNodesTogetherKeepARate has requests come at random at nodes that share, and holds
+// what they let through together against one bucket: at most its burst, and for each
+// further node an eighth of it, which is told at once, and what it may keep to itself.
+func TestAllNodesTogetherKeepARate(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		n, rate := 2+r.IntN(4), []float64{0.5, 3, 20, 200}[r.IntN(4)]
+		now := time.UnixMilli(1_790_000_000_000)
+		l := &ledger{full: map[Spent]time.Time{}}
+		nodes := nodesOn(t, n, l, &now, rate)
+		all := &bucket{rate: rate, burst: 10 * rate, at: now}
+		next := make([]time.Time, n) // when each looks again, not all at the same moment
+		for i := range next {
+			next[i] = now.Add(time.Duration(r.Int64N(int64(shareEvery))))
+		}
+		asked, through := 0, 0
+		for end := now.Add(3 * time.Minute); now.Before(end); {
+			gap := time.Duration(r.ExpFloat64() / (rate * (0.5 + 4*r.Float64())) * float64(time.Second))
+			if r.IntN(200) == 0 {
+				gap = time.Duration(r.Int64N(int64(30 * time.Second)))
+			}
+			for at := now.Add(gap); now.Before(at); {
+				soonest := at
+				for i, h := range nodes {
+					if !next[i].After(now) {
+						h.share(t.Context())
+						next[i] = now.Add(shareEvery)
+					}
+					if next[i].Before(soonest) {
+						soonest = next[i]
+					}
+				}
+				now = soonest
+			}
+			for range 1 + r.IntN(20)*r.IntN(2)*r.IntN(int(10*rate)+1)/10 {
+				h := nodes[r.IntN(n)]
+				asked++
+				if _, ok := h.sourceLimit.take("a", now); ok {
+					through++
+					all.take(now)
+				}
+				select {
+				case <-h.wakeShare: // as the loop does, with a store that takes no time
+					h.share(t.Context())
+				default:
+				}
+			}
+		}
+		slack := math.Ceil(max(all.burst/shareSoon, 1)) * float64(n-1)
+		unheard := max(all.burst/shareLeast, 1) * float64(n) // a node keeps so much to itself in 16 s
+		if limit := all.burst + slack + unheard + 1; all.most > limit {
+			t.Errorf("seed %d: %d nodes at %v a second let through up to %.1f at once, more than %.1f", seed, n, rate, all.most, limit)
+		}
+		if through == 0 || asked == through && seed%7 == 0 {
+			t.Logf("seed %d: %d of %d", seed, through, asked)
+		}
+	}
+}
+
+// flood asks all nodes in turn, as often as it can, for a while, and counts what they let through.
+func flood(t *testing.T, nodes []*Hub, now *time.Time, key string, d time.Duration) (through int) {
+	t.Helper()
+	for end, next := now.Add(d), *now; now.Before(end); *now = now.Add(time.Millisecond) {
+		if !now.Before(next) {
+			next = now.Add(shareEvery)
+			for _, h := range nodes {
+				h.share(t.Context())
+			}
+		}
+		for _, h := range nodes {
+			if _, ok := h.sourceLimit.take(key, *now); ok {
+				through++
+			}
+			select {
+			case <-h.wakeShare:
+				h.share(t.Context())
+			default:
+			}
+		}
+	}
+	return through
+}
+
+func TestAFloodAtManyNodesGetsOneAllowance(t *testing.T) {
+	t.Parallel()
+	const rate = 200
+	for _, n := range []int{1, 2, 4} {
+		now := time.UnixMilli(1_790_000_000_000)
+		l := &ledger{full: map[Spent]time.Time{}}
+		got := flood(t, nodesOn(t, n, l, &now, rate), &now, "a", time.Minute)
+		fair := 10*rate + 60*rate
+		if most := fair + (n-1)*10*rate/shareSoon + rate; got > most || got < fair*95/100 {
+			t.Errorf("%d nodes let through %d in a minute; one alone would %d", n, got, fair)
+		}
+		if l.rows > 400*n {
+			t.Errorf("%d nodes wrote %d rows for it", n, l.rows)
+		}
+	}
+}
+
+func TestWithoutTheDatabaseEachNodeLimitsForItself(t *testing.T) {
+	t.Parallel()
+	const rate = 20
+	now := time.UnixMilli(1_790_000_000_000)
+	l := &ledger{full: map[Spent]time.Time{}, away: true}
+	nodes := nodesOn(t, 2, l, &now, rate)
+	if got, want := flood(t, nodes, &now, "a", time.Minute), 2*(10*rate+60*rate); got > want || got < want*95/100 {
+		t.Errorf("two nodes on their own let through %d, want about %d", got, want)
+	}
+	l.away = false
+	// What was used meanwhile is no debt, but from now on there is one allowance.
+	if got, want := flood(t, nodes, &now, "a", time.Minute), 60*rate; got > want+10*rate || got < want*70/100 {
+		t.Errorf("two nodes that share again let through %d, want about %d", got, want)
+	}
+}
+
+func TestManyWhoSayLittleAreNoRows(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_790_000_000_000)
+	l := &ledger{full: map[Spent]time.Time{}}
+	h := nodesOn(t, 1, l, &now, 200)[0]
+	for second := range 60 {
+		for i := range 10_000 {
+			h.sourceLimit.take(fmt.Sprint(i), now)
+		}
+		h.share(t.Context())
+		if len(h.sourceLimit.spent) > 10_000 {
+			t.Fatal("what was used is remembered for ever")
+		}
+		now = now.Add(time.Second)
+		_ = second
+	}
+	if l.rows > 0 {
+		t.Errorf("%d rows for networks that ping once a second", l.rows)
+	}
+}
+
+func TestAClockFarAheadElsewhereStopsNobodyForLong(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_790_000_000_000)
+	l := &ledger{full: map[Spent]time.Time{}}
+	h := nodesOn(t, 1, l, &now, 200)[0]
+	for range 100 {
+		h.sourceLimit.take("a", now)
+	}
+	for _, s := range h.sourceLimit.unheard(now, 1) {
+		l.full[Spent{Kind: s.Kind, Key: s.Key}] = now.Add(24 * time.Hour)
+	}
+	for range 100 {
+		h.sourceLimit.take("a", now)
+	}
+	h.share(t.Context())
+	if wait, ok := h.sourceLimit.take("a", now); ok || wait > shareDebt*10*time.Second {
+		t.Errorf("a wait of %v", wait)
+	}
+}
