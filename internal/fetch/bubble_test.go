@@ -107,6 +107,38 @@ func TestTheCallersOwnDeadlineIsATimeout(t *testing.T) {
 	})
 }
 
+// lateConn notices deadlines late, as where this process stood still.
+type lateConn struct {
+	net.Conn
+	by time.Duration
+}
+
+func (c lateConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil && isTimeout(err) {
+		<-time.After(c.by)
+	}
+	return n, err
+}
+
+func TestATimeoutThatIsNoticedMuchTooLateIsNotThePeersFault(t *testing.T) {
+	t.Parallel()
+	for by, ours := range map[time.Duration]bool{time.Second: false, time.Minute: true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := NewSender(SenderOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
+				here, there := net.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, there) }() // until here is closed
+				return lateConn{here, by}, nil
+			}})
+			defer s.Close()
+			r := s.Send(t.Context(), &Message{URL: "http://peer.example/"})
+			if r.Err == nil || r.NotTried != ours || r.Timeout == ours {
+				t.Errorf("noticed %s too late: %+v", by, r)
+			}
+		})
+	}
+}
+
 func TestWaitingForATurnIsNotThePeersTime(t *testing.T) {
 	t.Parallel()
 	slow := func(c net.Conn) {

@@ -74,6 +74,10 @@ func NewSender(o SenderOptions) *Sender {
 	return s
 }
 
+// stoodStill is how much later than the timeout one is noticed where it is this process
+// that stood still: a virtual machine that was moved, a laptop that slept.
+const stoodStill = 2 * time.Second
+
 // Send sends m and waits for the answer. The timeout counts from the dial, or
 // from the write on a kept connection: waiting for a turn is not the peer's time.
 // When ctx is cancelled Send returns at once with NotTried; when its deadline
@@ -81,6 +85,9 @@ func NewSender(o SenderOptions) *Sender {
 func (s *Sender) Send(ctx context.Context, m *Message) Reply {
 	start := time.Now()
 	r := s.send(ctx, m)
+	if r.Timeout && r.Took > s.opts.Timeout+stoodStill {
+		r.NotTried, r.Timeout = true, false // this process did not run, and the peer may well have answered
+	}
 	if r.Err != nil && m.Padded && !KindOf(r.Err).told() {
 		hold(ctx, wait(time.Since(start), s.opts.Bucket))
 	}

@@ -97,7 +97,8 @@ func (d *dispatcher) learn(o *origin, r Reply) {
 		return
 	}
 	o.limit = max(o.limit/2, originMin)
-	if o.timeouts++; o.timeouts >= breakerTrips {
+	// What had begun before the breaker opened tells nothing new.
+	if o.timeouts++; o.timeouts >= breakerTrips && !d.now().Before(o.openTill) {
 		o.openTill = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
 		o.opens++
 	}
