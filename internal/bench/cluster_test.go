@@ -1,0 +1,41 @@
+package bench_test
+
+import (
+	"strings"
+	"testing"
+
+	"cloudburst/internal/bench"
+	"cloudburst/internal/store/storetest"
+)
+
+func TestTwoNodesTellEverybodyOnce(t *testing.T) {
+	t.Parallel()
+	cluster, err := storetest.StartCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	url, err := cluster.Database("bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := bench.Cluster{Common: bench.Common{Hosts: 20, Rounds: 1, Database: url, Progress: t.Output()}, Subscribers: 3000}.Run(t.Context())
+	check(t, r, err, "duplicates")
+	for _, name := range []string{"one node", "two nodes", "SQLite", "two nodes ÷ one", "PostgreSQL ÷ SQLite", "told by the second node"} {
+		found := false
+		for _, f := range r.Figures {
+			found = found || f.Name == name && (f.Value > 0 || f.Unit == "%")
+		}
+		if !found {
+			t.Errorf("there is no figure %q", name)
+		}
+	}
+}
+
+func TestAClusterNeedsADatabase(t *testing.T) {
+	t.Setenv("CLOUDBURST_TEST_POSTGRES", "")
+	_, err := bench.Cluster{}.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "with-postgres.sh") {
+		t.Errorf("got %v, want what to do", err)
+	}
+}
