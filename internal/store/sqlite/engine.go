@@ -24,6 +24,11 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlst
 	return translate(e.writer.write(ctx, fn), e.dir)
 }
 
+// One is Write: statements of several calls share a commit anyway.
+func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+	return e.Write(ctx, fn)
+}
+
 // prepared is a statement with its translation.
 type prepared struct {
 	*sql.Stmt

@@ -125,8 +125,14 @@ func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time
 
 // Checkpoint is hub.Store.Checkpoint.
 func (s *Store) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (again bool, err error) {
+	run := s.Write
+	if len(cp.Results) == 0 && len(cp.Events) == 0 {
+		run = s.One // most pages are like that
+	}
+	again := false
+	err := run(ctx, func(ctx context.Context, c Conn) (err error) {
 		found := false
+		again = false
 		row := func(rows *sql.Rows) error {
 			var want int64
 			found = true
@@ -149,13 +155,14 @@ func (s *Store) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error)
 			err = hub.ErrLost
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		if err := settle(ctx, c, cp.Now, cp.Results); err != nil {
-			return false, err
+			return err
 		}
-		return again, appendEvents(ctx, c, cp.Events)
+		return appendEvents(ctx, c, cp.Events)
 	})
+	return again && err == nil, err
 }
 
 // ReleaseParts is hub.Store.ReleaseParts.

@@ -43,6 +43,8 @@ type Engine interface {
 	// Write runs fn in one transaction that is on disk when nil is returned. fn
 	// may run more than once; what it set before must not matter.
 	Write(ctx context.Context, fn func(ctx context.Context, c Conn) error) error
+	// One is Write for an fn that runs one statement, which is a transaction by itself.
+	One(ctx context.Context, fn func(ctx context.Context, c Conn) error) error
 }
 
 // Store implements the hub's store over an Engine; Backup and Close are the
