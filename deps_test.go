@@ -36,6 +36,7 @@ func rules() ruleset {
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
 			{"faults", []string{"internal/browsertest", "internal/crashtest", "internal/doctest", "internal/hubsim", "internal/packagetest", "internal/signaltest"}},
 			{"faults on faults", []string{"internal/powertest"}},
+			{"faults of several machines", []string{"internal/clustertest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},
 		},
 		// Packages that know no wire: what a protocol says is turned into their

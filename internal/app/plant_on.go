@@ -41,7 +41,7 @@ func planted(st hub.Store) hub.Store {
 	case "decide-halfway":
 		return halfway{st}
 	}
-	return st
+	return plantedCluster(st)
 }
 
 // ackFirst says that it is on disk and writes a moment later.
@@ -177,8 +177,11 @@ func (s halfway) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 
 // plantedAccounts gives the store of accounts its bug.
 func plantedAccounts(st account.Store) account.Store {
-	if os.Getenv("CLOUDBURSTBUG") == "nonce-late" {
+	switch os.Getenv("CLOUDBURSTBUG") {
+	case "nonce-late":
 		return open{st, &sync.Map{}}
+	case "nonce-here":
+		return here{st, &sync.Map{}}
 	}
 	return st
 }

@@ -1,0 +1,186 @@
+//go:build plantedbugs
+
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store"
+)
+
+// clustered is a store that others share, whose hints a bug leaves as they are.
+type clustered struct {
+	hub.Store
+	store.Hinter
+}
+
+// plantedCluster gives the store one of the bugs that only several machines on one
+// database can show.
+func plantedCluster(st hub.Store) hub.Store {
+	hints, ok := st.(store.Hinter)
+	if !ok {
+		return st
+	}
+	c := clustered{st, hints}
+	switch os.Getenv("CLOUDBURSTBUG") {
+	case "epoch-ignored":
+		return stubborn{c}
+	case "lease-for-ever":
+		return eternal{c}
+	case "hints-only":
+		return &asleep{clustered: c}
+	case "mark-beyond":
+		return ahead{c, &sync.Map{}}
+	case "hour-for-everybody":
+		return eager{c}
+	case "deaf-tail":
+		return deaf{c}
+	}
+	return st
+}
+
+// stubborn goes on with a part whatever became of its claim.
+type stubborn struct{ clustered }
+
+func (s stubborn) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
+	again, err := s.clustered.Checkpoint(ctx, c)
+	if errors.Is(err, hub.ErrLost) {
+		return false, nil
+	}
+	return again, err
+}
+
+// eternal claims for so long that nobody takes over.
+type eternal struct{ clustered }
+
+const eternity = time.Hour
+
+func (s eternal) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
+	c.ClaimUntil = c.ClaimUntil.Add(eternity)
+	return s.clustered.CommitCheck(ctx, c)
+}
+
+func (s eternal) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+	return s.clustered.ClaimParts(ctx, node, now, until.Add(eternity), limit)
+}
+
+func (s eternal) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
+	c.Until = c.Until.Add(eternity)
+	return s.clustered.Checkpoint(ctx, c)
+}
+
+// asleep looks for parts only when another machine has said that there is something:
+// hints that get lost, or that nobody is left to send, are never made good.
+type asleep struct {
+	clustered
+	mu    sync.Mutex
+	heard time.Time
+}
+
+func (s *asleep) Hints(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	go func() {
+		defer close(out)
+		for range s.clustered.Hints(ctx) {
+			s.mu.Lock()
+			s.heard = time.Now()
+			s.mu.Unlock()
+			select {
+			case out <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return out
+}
+
+func (s *asleep) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+	s.mu.Lock()
+	awake := time.Since(s.heard) < time.Second/2
+	s.mu.Unlock()
+	if !awake {
+		return nil, nil
+	}
+	return s.clustered.ClaimParts(ctx, node, now, until, limit)
+}
+
+// ahead marks as settled what it has only read.
+type ahead struct {
+	clustered
+	read *sync.Map // by topic and part: the last id that was read
+}
+
+type partKey struct {
+	topic int64
+	n     int
+}
+
+func (s ahead) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+	subs, err := s.clustered.Page(ctx, p, after, now, limit)
+	if err == nil && len(subs) > 0 {
+		s.read.Store(partKey{p.TopicID, p.N}, subs[len(subs)-1].ID)
+	}
+	return subs, err
+}
+
+func (s ahead) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
+	if last, ok := s.read.Load(partKey{c.Part.TopicID, c.Part.N}); ok && !c.Finish {
+		c.Pos = last.(int64)
+	}
+	return s.clustered.Checkpoint(ctx, c)
+}
+
+// eager does at once, and on every machine, what is due at the top of the hour.
+type eager struct{ clustered }
+
+func (eager) ClaimTask(context.Context, string, time.Time, time.Time, time.Time) (bool, error) {
+	return true, nil
+}
+
+// deaf never reads what other machines wrote into the log.
+type deaf struct{ clustered }
+
+func (s deaf) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error) {
+	if q.Forward && q.Limit > 0 && !q.Since.IsZero() {
+		return nil, nil
+	}
+	return s.clustered.Events(ctx, q)
+}
+
+// plantedRiver gives the store of feeds that are read its bug: whoever looks gets all
+// that is due, whoever has it already.
+func plantedRiver(st river.Store) river.Store {
+	if os.Getenv("CLOUDBURSTBUG") == "read-by-all" {
+		return grasping{st}
+	}
+	return st
+}
+
+type grasping struct{ river.Store }
+
+func (s grasping) ClaimSources(ctx context.Context, now, _ time.Time, limit int, claim int64) ([]river.Source, error) {
+	return s.Store.ClaimSources(ctx, now, now, limit, claim)
+}
+
+// here keeps to itself who has shown what.
+type here struct {
+	account.Store
+	seen *sync.Map
+}
+
+func (s here) UseNonce(_ context.Context, ids [][]byte, _ time.Time) (bool, error) {
+	fresh := true
+	for _, id := range ids {
+		_, before := s.seen.LoadOrStore(string(id), true)
+		fresh = fresh && !before
+	}
+	return fresh, nil
+}

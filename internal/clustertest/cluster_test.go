@@ -1,0 +1,325 @@
+package clustertest
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cloudburst/internal/store/storetest"
+)
+
+var (
+	// A long run: go test ./internal/clustertest -v -cluster.rounds 20 -timeout 0
+	roundsFlag = flag.Int("cluster.rounds", 0, "how often each node is disturbed (0: the short form)")
+	olderFlag  = flag.String("cluster.older", "", "a program that was built from an older state, to be replaced by this one")
+	seedFlag   = flag.Uint64("cluster.seed", 1, "what is random here is chosen by this")
+)
+
+// binaries are the programs that the tests run, and server is what they run on: the
+// nodes of all tests have more connections than a shared server has.
+var (
+	binaries  struct{ plain, planted, next string }
+	server    *storetest.Cluster
+	databases atomic.Int64
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	flag.Parse()
+	// Most of what is tested here is waiting for a lease to run out, not work.
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	dir, err := os.MkdirTemp("", "cloudburst-cluster-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = prepare(dir)
+	}
+	if err == nil {
+		server, err = storetest.StartCluster("max_connections=600", "fsync=off", "full_page_writes=off")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer server.Stop()
+	return m.Run()
+}
+
+func prepare(dir string) (err error) {
+	if binaries.plain, err = build(dir, "plain"); err != nil {
+		return err
+	}
+	if binaries.planted, err = build(dir, "planted", "-tags", "plantedbugs"); err != nil {
+		return err
+	}
+	newer, err := overlay(dir)
+	if err != nil {
+		return err
+	}
+	binaries.next, err = build(dir, "next", "-overlay", newer)
+	return err
+}
+
+// overlay describes the program of a later day: another version, and one more migration
+// of the kind that is allowed, which adds and takes nothing away.
+func overlay(dir string) (string, error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return "", err
+	}
+	replaced := map[string]string{}
+	put := func(path, text string) error {
+		file := filepath.Join(dir, filepath.Base(path))
+		replaced[filepath.Join(root, path)] = file
+		return os.WriteFile(file, []byte(text), 0o600)
+	}
+	const main = "internal/app/app.go"
+	now, err := os.ReadFile(filepath.Join(root, main))
+	if err != nil {
+		return "", err
+	}
+	later := version.ReplaceAllString(string(now), `const Version = "99.0.0"`)
+	if later == string(now) {
+		return "", fmt.Errorf("%s does not say which version it is", main)
+	}
+	err = errors.Join(put(main, later), put("internal/store/sqlstore/migrations/9999_later.sql",
+		"CREATE TABLE later (id BIGINT NOT NULL PRIMARY KEY);\nALTER TABLE topic ADD COLUMN later BIGINT;\nALTER TABLE subscription ADD COLUMN later BIGINT NOT NULL DEFAULT 0;\n"))
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	return file, os.WriteFile(file, text, 0o600)
+}
+
+// version is the line of the program that says which it is.
+var version = regexp.MustCompile(`const Version = ".*"`)
+
+func build(dir, name string, flags ...string) (string, error) {
+	file := filepath.Join(dir, name)
+	cmd := exec.Command("go", append(append([]string{"build", "-o", file}, flags...), "cloudburst/cmd/cloudburst")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return file, nil
+}
+
+// world is a world for one test.
+func world(t *testing.T, o Options) *World {
+	t.Helper()
+	if o.Binary == "" {
+		o.Binary = binaries.plain
+	}
+	if o.Database == "" {
+		var err error
+		if o.Database, err = server.Database(fmt.Sprintf("world%d", databases.Add(1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Dir, o.Seed, o.Log = t.TempDir(), *seedFlag, t.Logf
+	w, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		w.Close()
+		if t.Failed() {
+			t.Log(w.lastWords())
+		}
+	})
+	return w
+}
+
+// kept ends a world, and fails the test for each broken promise.
+func kept(t *testing.T, w *World, err error) Report {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range r.Broken {
+		if i == 20 {
+			t.Errorf("… and %d more", len(r.Broken)-i)
+			break
+		}
+		t.Error(b)
+	}
+	t.Log(r)
+	return r
+}
+
+// rounds is how often something is done.
+func rounds(def int) int {
+	if *roundsFlag > 0 {
+		return *roundsFlag
+	}
+	return def
+}
+
+func TestAChangeIsToldByAllNodesTogether(t *testing.T) {
+	t.Parallel()
+	w := world(t, Options{})
+	kept(t, w, w.Together(24_000))
+}
+
+func TestAnotherNodeGoesOnWhenOneIsKilled(t *testing.T) {
+	t.Parallel()
+	w := world(t, Options{})
+	r := kept(t, w, w.Killed(rounds(1)))
+	t.Logf("taken over within p50 %s, p99 %s; the lease and two seconds are %s", r.Quantile(0.5), r.Quantile(0.99), lease+2*time.Second)
+}
+
+func TestAnotherNodeGoesOnWhenOneStandsStill(t *testing.T) {
+	t.Parallel()
+	w := world(t, Options{})
+	pause := lease + 3*time.Second
+	if *roundsFlag > 0 {
+		pause = 2 * time.Minute
+	}
+	kept(t, w, w.Frozen(rounds(1), pause))
+}
+
+func TestTheDatabaseMayStartAnew(t *testing.T) {
+	t.Parallel()
+	own, err := storetest.StartCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(own.Stop)
+	database, err := own.Database("hub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world(t, Options{Database: database})
+	n := 0
+	end := func() error {
+		if n++; n%2 == 1 {
+			own.Halt() // fast
+		} else {
+			own.Crash() // immediate
+		}
+		return nil
+	}
+	kept(t, w, w.Restarted(2*rounds(1), end, own.Start))
+}
+
+func TestANodeIsCutOff(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]wire{"torn": torn, "silent": silent} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world(t, Options{})
+			kept(t, w, w.Cut(how))
+		})
+	}
+}
+
+func TestPagesAreLiveAtEveryNode(t *testing.T) {
+	t.Parallel()
+	w := world(t, Options{})
+	kept(t, w, w.Live())
+}
+
+func TestANonceIsGoodAtOneNodeOnly(t *testing.T) {
+	t.Parallel()
+	w := world(t, Options{})
+	kept(t, w, w.Nonces(4))
+}
+
+func TestWhatIsToBeDoneOnceIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	w := world(t, Options{})
+	kept(t, w, w.Once(rounds(3)))
+}
+
+func TestTheHourComesForAllNodesTogether(t *testing.T) {
+	t.Parallel()
+	w := world(t, Options{Env: []string{"CLOUDBURST_HUB_MAX_ERRORS=1"}})
+	kept(t, w, w.Hour())
+}
+
+// The program of a later day takes the place of this one, and this one that of an
+// earlier day, where one was built.
+func TestNodesAreReplacedOneByOne(t *testing.T) {
+	t.Parallel()
+	t.Run("later", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, Options{})
+		kept(t, w, w.Rolled(binaries.next, true))
+	})
+	if *olderFlag != "" {
+		t.Run("earlier", func(t *testing.T) {
+			t.Parallel()
+			w := world(t, Options{Binary: *olderFlag})
+			kept(t, w, w.Rolled(binaries.plain, false))
+		})
+	}
+}
+
+// bugs are what the harness must find, by which scenario, and how it says it.
+func TestThePlantedBugsAreCaught(t *testing.T) {
+	t.Parallel()
+	killed := func(w *World) error { return w.Killed(1) }
+	for bug, c := range map[string]struct {
+		scenario func(*World) error
+		signs    []string
+	}{
+		"epoch-ignored":      {func(w *World) error { return w.Frozen(1, lease+3*time.Second) }, []string{"told too often", "old after new"}},
+		"lease-for-ever":     {killed, []string{"not taken over"}},
+		"hints-only":         {killed, []string{"not taken over"}},
+		"mark-beyond":        {killed, []string{"ping lost"}},
+		"nonce-here":         {func(w *World) error { return w.Nonces(1) }, []string{"let in again"}},
+		"read-by-all":        {func(w *World) error { return w.Once(3) }, []string{"done twice"}},
+		"hour-for-everybody": {func(w *World) error { return w.Hour() }, []string{"before the hour"}},
+		"deaf-tail":          {func(w *World) error { return w.Live() }, []string{"not live"}},
+	} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			w := world(t, Options{Binary: binaries.planted, Patience: lease + 7*time.Second,
+				Env: []string{"CLOUDBURSTBUG=" + bug, "CLOUDBURST_HUB_MAX_ERRORS=1"}})
+			if err := c.scenario(w); err != nil {
+				t.Log(err) // it may break off by what is planted
+			}
+			r, err := w.End()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := sign(r.Broken, c.signs...)
+			if b == "" {
+				t.Errorf("the harness did not see the bug: %s %q", r, r.Broken[:min(3, len(r.Broken))])
+			}
+			t.Log(b)
+		})
+	}
+}
+
+// sign reports whether a promise of that kind was broken.
+func sign(broken []string, signs ...string) string {
+	for _, b := range broken {
+		for _, s := range signs {
+			if strings.HasPrefix(b, s) {
+				return b
+			}
+		}
+	}
+	return ""
+}

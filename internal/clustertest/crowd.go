@@ -1,0 +1,81 @@
+package clustertest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// origins is how many callback servers there are, so that none of them is what the
+// program waits for.
+const origins = 8
+
+// crowd is everybody who is told. The path of a callback is /FEED/NUMBER.
+type crowd struct {
+	history *history
+	takes   atomic.Int64 // nanoseconds that an answer takes
+	servers []*http.Server
+	bases   []string
+}
+
+func newCrowd(h *history) (*crowd, error) {
+	c := &crowd{history: h}
+	for i := range origins {
+		srv, base, err := serve(fmt.Sprintf("127.0.2.%d", i+1), c)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c.servers, c.bases = append(c.servers, srv), append(c.bases, base)
+	}
+	return c, nil
+}
+
+func (c *crowd) close() {
+	for _, s := range c.servers {
+		_ = s.Close() // there is nobody left to answer
+	}
+}
+
+// callback is the n-th callback of a feed.
+func (c *crowd) callback(feed string, n int) string {
+	return fmt.Sprintf("%s/%s/%d", c.bases[n%len(c.bases)], feed, n)
+}
+
+// sender is in the User-Agent of a node: its version and its name.
+var sender = regexp.MustCompile(`^Cloudburst/(\S+) \(\+http://([a-z0-9-]+)\.example\)`)
+
+func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	if r.Method == http.MethodGet { // somebody asks for consent
+		q := r.URL.Query()
+		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge"))
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // its sender died before all of it was sent
+	}
+	got := receipt{callback: "http://" + r.Host + r.URL.Path, begun: begun}
+	if m := sender.FindStringSubmatch(r.UserAgent()); m != nil {
+		got.version, got.node = m[1], m[2]
+	}
+	if m := versionText.FindSubmatch(body); m != nil {
+		got.state, _ = strconv.Atoi(string(m[1])) // digits
+	}
+	got.feed, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if wait := time.Duration(c.takes.Load()); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-r.Context().Done(): // its sender died: whether it was told is nobody's to say
+			got.broken = true
+		}
+	}
+	got.ended = time.Now()
+	c.history.receive(got)
+}

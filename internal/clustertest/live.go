@@ -1,0 +1,211 @@
+package clustertest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/wsse"
+)
+
+// listener reads a live page: server-sent events.
+type listener struct {
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+
+	mu   sync.Mutex
+	seen []string // data of events
+	last string   // id of the last one
+	err  error
+}
+
+// listen opens a stream, and returns when it flows. after is the id of the event that
+// was seen last, at any node.
+func (w *World) listen(url, after string) (*listener, error) {
+	ctx, cancel := context.WithCancel(w.ctx)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if after != "" {
+		req.Header.Set("Last-Event-ID", after)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		res.Body.Close()
+		cancel()
+		return nil, fmt.Errorf("%s: %s", url, res.Status)
+	}
+	l := &listener{cancel: cancel}
+	begun := make(chan struct{})
+	l.group.Go(func() {
+		defer res.Body.Close()
+		first := sync.OnceFunc(func() { close(begun) })
+		defer first()
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			l.take(lines.Text())
+			first()
+		}
+		l.mu.Lock()
+		l.err = lines.Err()
+		l.mu.Unlock()
+	})
+	<-begun
+	return l, nil
+}
+
+func (l *listener) take(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id, ok := strings.CutPrefix(line, "id: "); ok {
+		l.last = id
+	}
+	if data, ok := strings.CutPrefix(line, "data: "); ok {
+		l.seen = append(l.seen, data)
+	}
+}
+
+// has reports that an event with all of these words came.
+func (l *listener) has(words ...string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, data := range l.seen {
+		all := true
+		for _, word := range words {
+			all = all && strings.Contains(data, word)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// close ends it, and says which event came last.
+func (l *listener) close() string {
+	l.cancel()
+	l.group.Wait()
+	return l.last
+}
+
+// Live has people watch the log and the river at one node while things happen at the
+// other, and go on at the other node where they left.
+func (w *World) Live() error {
+	a, b, err := w.pair()
+	if err != nil {
+		return err
+	}
+	const feed = "live"
+	if err := w.follow(a, feed, 1); err != nil {
+		return err
+	}
+	if _, err := (&client.Client{Base: a.life().Admin}).River("").AddSource(w.ctx, client.SourceRequest{URL: w.feeds.url(feed)}); err != nil {
+		return err
+	}
+	for _, page := range []string{"/log/stream", "/river/stream?as=html"} {
+		seen := ""
+		here, there := a, b
+		for range 2 {
+			if seen, err = w.watch(page, feed, seen, here, there); err != nil {
+				return err
+			}
+			here, there = there, here // he goes on at the other node
+		}
+	}
+	return nil
+}
+
+// watch watches a page at there while the feed changes and is pinged at here. seen is
+// what the watcher saw last, and is returned anew.
+func (w *World) watch(page, feed, seen string, here, there *node) (string, error) {
+	var missed string
+	if seen != "" { // something happens while nobody watches
+		missed = w.pingedAt(feed, here)
+	}
+	l, err := w.listen(there.life().Base+page, seen)
+	if err != nil {
+		return "", err
+	}
+	live := w.pingedAt(feed, here)
+	words := func(state string) []string {
+		if strings.HasPrefix(page, "/log") {
+			return []string{`"check"`, w.feeds.url(feed), "version " + state}
+		}
+		return []string{feed + " version " + state}
+	}
+	for what, state := range map[string]string{"live": live, "missed": missed} {
+		if state == "" {
+			continue
+		}
+		if err := w.wait("it is seen", func() bool { return l.has(words(state)...) }); err != nil {
+			w.history.wrong("not live: what was %s of %s at node %s was never seen at node %s (state %s)", what, page, here.name, there.name, state)
+		}
+	}
+	return l.close(), nil
+}
+
+// pingedAt changes a feed, pings it at a node, and says which state it is. Hub and
+// river have the same states of it from then on.
+func (w *World) pingedAt(feed string, n *node) string {
+	return fmt.Sprint(w.ping(feed, []*node{n}).state)
+}
+
+// Nonces shows headers that opened a private feed at one node to the other.
+func (w *World) Nonces(times int) error {
+	a, b, err := w.pair()
+	if err != nil {
+		return err
+	}
+	const name = "alice"
+	admin := &client.Client{Base: a.life().Admin}
+	if _, err := admin.AddUser(w.ctx, name, "good at all nodes"); err != nil {
+		return err
+	}
+	doc := []byte(`<rss version="2.0"><channel><title>Alice</title><link>http://alice.example/</link><description>x</description></channel></rss>`)
+	if _, err := admin.SaveFeed(w.ctx, name, client.PrivateFeed, "", doc); err != nil {
+		return err
+	}
+	secret, err := admin.NewSecret(w.ctx, name, "Bob")
+	if err != nil {
+		return err
+	}
+	for i := range times {
+		here, there := []*node{a, b}[i%2], []*node{b, a}[i%2]
+		header := wsse.Header(secret.Ways.Name, secret.Ways.Password, time.Now(), nil)
+		if status := w.show(here, name, header); status != http.StatusOK {
+			return fmt.Errorf("node %s answers a good header %d", here.name, status)
+		}
+		for _, n := range []*node{there, here} {
+			if status := w.show(n, name, header); status != http.StatusUnauthorized {
+				w.history.wrong("let in again: node %s answered a header %d that node %s had accepted", n.name, status, here.name)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *World) show(n *node, user, header string) int {
+	req, err := http.NewRequestWithContext(w.ctx, http.MethodGet, n.life().Base+"/"+user+"/private/rss.xml", nil)
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("X-WSSE", header)
+	res, err := w.client.Do(req)
+	if err != nil {
+		return 0
+	}
+	res.Body.Close()
+	return res.StatusCode
+}

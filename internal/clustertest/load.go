@@ -1,0 +1,132 @@
+package clustertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// locked is a source of numbers for many.
+type locked struct {
+	mu  sync.Mutex
+	rng *rand.Rand
+}
+
+func newLocked(seed uint64) *locked { return &locked{rng: rand.New(rand.NewPCG(seed, 11))} }
+
+func (l *locked) IntN(n int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rng.IntN(n)
+}
+
+func (l *locked) shuffle(n int, swap func(i, j int)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rng.Shuffle(n, swap)
+}
+
+const (
+	loaders = 3
+	restful = 30 * time.Millisecond // between two requests of a client
+	most    = 200                   // followers of a feed that a client makes
+)
+
+// load lets clients register and ping at all nodes until it is stopped. Each has a feed
+// of its own, so that what was published when is beyond doubt.
+func (w *World) load() (stop func()) {
+	ctx, cancel := context.WithCancel(w.ctx)
+	var group sync.WaitGroup
+	for i := range loaders {
+		group.Go(func() { w.loader(ctx, fmt.Sprintf("load%d", i)) })
+	}
+	return func() { cancel(); group.Wait() }
+}
+
+func (w *World) loader(ctx context.Context, feed string) {
+	for n := 0; ctx.Err() == nil; {
+		if n < 3 || n < most && w.rng.IntN(4) == 0 {
+			w.register(feed, n)
+			n++
+		} else {
+			w.ping(feed, w.living())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(restful):
+		}
+	}
+}
+
+// ping publishes a new state of a feed, and tells of it the first of the nodes that
+// takes it.
+func (w *World) ping(feed string, nodes []*node) pinged {
+	p := pinged{feed: feed}
+	p.state, p.raised = w.feeds.raise(feed)
+	p.from, p.to, p.ok = w.ask(nodes, "ping of "+feed, "/rsscloud/ping", url.Values{"url": {w.feeds.url(feed)}})
+	w.history.do(func() { w.history.pings = append(w.history.pings, p) })
+	return p
+}
+
+// register makes one more callback follow a feed, by rssCloud: when that is
+// acknowledged it is done.
+func (w *World) register(feed string, n int) {
+	callback := w.crowd.callback(feed, n)
+	u, err := url.Parse(callback)
+	if err != nil {
+		return // never: we made it
+	}
+	host, port, err := net.SplitHostPort(u.Host)
+	if err != nil {
+		return // never: we made it
+	}
+	_, to, ok := w.ask(w.living(), "registration of "+callback, "/rsscloud/pleaseNotify", url.Values{
+		"notifyProcedure": {""}, "port": {port}, "path": {u.Path}, "protocol": {"http-post"}, "domain": {host}, "url1": {w.feeds.url(feed)}})
+	if ok {
+		w.history.do(func() {
+			w.history.followers = append(w.history.followers, follower{callback, feed, false, to})
+		})
+	}
+}
+
+// ask asks one node after the other, for a while, until one says yes. from and to are
+// of the request that it was.
+func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
+	for _, n := range nodes {
+		p := n.life()
+		if p == nil {
+			continue
+		}
+		a := w.one(n.name, p.Base+path, what, form)
+		w.history.do(func() { w.history.answers = append(w.history.answers, a) })
+		if from, to = a.from, a.to; a.ok {
+			return from, to, true
+		}
+	}
+	if w.away.Load() {
+		return from, to, false
+	}
+	w.history.do(func() { w.history.failed = append(w.history.failed, what+" at "+to.Format(clock)) })
+	return from, to, false
+}
+
+func (w *World) one(node, to, what string, form url.Values) answer {
+	a := answer{node: node, what: what, from: time.Now()}
+	res, err := w.client.Post(to, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()))
+	if err == nil {
+		var body []byte
+		body, err = io.ReadAll(res.Body)
+		res.Body.Close()
+		a.status, a.retry = res.StatusCode, res.Header.Get("Retry-After") != ""
+		a.ok = err == nil && res.StatusCode == http.StatusOK && strings.Contains(string(body), `success="true"`)
+	}
+	a.to = time.Now()
+	return a
+}

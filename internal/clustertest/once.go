@@ -1,0 +1,166 @@
+package clustertest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/client"
+)
+
+// Once looks whether what is to be done once in the cluster is: a feed that people read
+// is asked for once for each ping, and the test feed is told of once for each change.
+func (w *World) Once(times int) error {
+	a, b, err := w.pair()
+	if err != nil {
+		return err
+	}
+	admin := &client.Client{Base: a.life().Admin}
+	for i := range times {
+		if _, err := admin.River("").AddSource(w.ctx, client.SourceRequest{URL: w.feeds.url(fmt.Sprint("read", i))}); err != nil {
+			return err
+		}
+	}
+	before := map[string]int{}
+	for i := range times {
+		feed := fmt.Sprint("read", i)
+		if err := w.wait("the feed is read", func() bool { return w.feeds.reads(feed) > 0 && w.items(b, feed) > 0 }); err != nil {
+			return err
+		}
+		before[feed] = w.feeds.reads(feed)
+		w.ping(feed, []*node{[]*node{a, b}[i%2]})
+		if err := w.wait("its change is read", func() bool { return w.items(a, feed) > 1 }); err != nil {
+			return err
+		}
+	}
+	if err := w.testFeed(a, b, times); err != nil {
+		return err
+	}
+	for feed, n := range before {
+		if n = w.feeds.reads(feed) - n; n != 1 {
+			w.history.wrong("done twice: %s was asked for %d times, for one ping", feed, n)
+		}
+	}
+	return nil
+}
+
+// items is how many items of a feed a node shows.
+func (w *World) items(n *node, feed string) (count int) {
+	for _, err := range (&client.Client{Base: n.life().Admin}).River("").Items(w.ctx, client.ItemQuery{Source: w.feeds.url(feed)}) {
+		if err != nil {
+			return 0
+		}
+		count++
+	}
+	return count
+}
+
+// testFeed follows the test feed by each node's name, and has it change.
+func (w *World) testFeed(a, b *node, times int) error {
+	const feed = "test/rss.xml"
+	var told atomic.Int64
+	ear := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told.Add(1) }))
+	defer ear.Close()
+	admin := &client.Client{Base: b.life().Admin}
+	line := fmt.Sprintf(`{"topic":%q,"protocol":"http-post","callback":%q,"expires_at":%q}`+"\n",
+		"http://a.example/"+feed, ear.URL+"/test", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	if _, err := admin.Import(w.ctx, strings.NewReader(line), client.ImportOptions{}); err != nil {
+		return err
+	}
+	quarter := time.Now().Truncate(15 * time.Minute)
+	for i := range times {
+		if _, err := (&client.Client{Base: a.life().Admin}).TickTestFeed(w.ctx); err != nil {
+			return err
+		}
+		if err := w.wait("the test feed's change is told", func() bool { return told.Load() > int64(i) }); err != nil {
+			return err
+		}
+	}
+	if err := w.idle(a); err != nil {
+		return err
+	}
+	if !time.Now().Truncate(15 * time.Minute).Equal(quarter) {
+		return nil // it changed by itself meanwhile
+	}
+	if n := told.Load(); n != int64(times) {
+		w.history.wrong("done twice: %d changes of the test feed were told %d times", times, n)
+	}
+	return nil
+}
+
+// Hour looks whether a subscriber who failed too often stays until the hour is full,
+// though another node starts meanwhile.
+func (w *World) Hour() error {
+	a, err := w.node("a", "")
+	if err != nil {
+		return err
+	}
+	w.owing = true
+	for { // again when the hour was full meanwhile
+		hour := time.Now().Truncate(time.Hour)
+		feed := fmt.Sprint("failing", hour.Unix())
+		dead, err := w.failing(a, feed)
+		if err != nil {
+			return err
+		}
+		b, err := w.node("b", "")
+		if err != nil {
+			return err
+		}
+		if err := w.pingAndIdle("any", b); err != nil {
+			return err
+		}
+		there, err := w.export(b)
+		if err != nil {
+			return err
+		}
+		if !time.Now().Truncate(time.Hour).Equal(hour) {
+			w.kill(b)
+			continue
+		}
+		if !there[dead] {
+			w.history.wrong("before the hour: %s was dropped at %s", dead, time.Now().Format(clock))
+		}
+		return nil
+	}
+}
+
+// failing makes a subscriber who refuses one change, which is too often here.
+func (w *World) failing(n *node, feed string) (callback string, err error) {
+	refused := make(chan struct{}, 100)
+	dead := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.WriteHeader(http.StatusInternalServerError)
+		refused <- struct{}{}
+	}))
+	defer dead.Close()
+	callback = dead.URL + "/" + feed
+	line := fmt.Sprintf(`{"topic":%q,"protocol":"http-post","callback":%q,"expires_at":%q}`+"\n",
+		w.feeds.url(feed), callback, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	admin := &client.Client{Base: n.life().Admin}
+	if _, err := admin.Import(w.ctx, strings.NewReader(line), client.ImportOptions{}); err != nil {
+		return "", err
+	}
+	w.ping(feed, []*node{n})
+	select {
+	case <-refused:
+	case <-time.After(w.Patience):
+		return "", fmt.Errorf("the callback that refuses was not told")
+	}
+	return callback, w.wait("its failure is counted", func() bool {
+		for s, err := range admin.Subscriptions(w.ctx, client.SubscriptionQuery{}) {
+			if err == nil && s.Callback == callback && s.Failures > 0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// pingAndIdle has a node do something, so that it has begun to work.
+func (w *World) pingAndIdle(feed string, n *node) error {
+	w.ping(feed, []*node{n})
+	return w.sleep(time.Second)
+}

@@ -1,0 +1,139 @@
+package clustertest
+
+import (
+	"net"
+	"net/url"
+	"sync"
+)
+
+// proxy stands between a node and its database.
+type proxy struct {
+	l      net.Listener
+	target string
+	group  sync.WaitGroup
+
+	mu    sync.Mutex
+	state wire
+	conns map[net.Conn]bool
+	calm  chan struct{} // closed when bytes flow; a new one while they do not
+}
+
+// wire is how the way to the database is.
+type wire int
+
+const (
+	open   wire = iota
+	torn        // connections are closed, and new ones too
+	silent      // nothing arrives any more, and nobody says so
+)
+
+// newProxy makes a way to the database, and gives the address of the database that
+// leads through it.
+func newProxy(database string) (*proxy, string, error) {
+	u, err := url.Parse(database)
+	if err != nil {
+		return nil, "", err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	p := &proxy{l: l, target: u.Host, conns: map[net.Conn]bool{}, calm: make(chan struct{})}
+	close(p.calm)
+	p.group.Go(p.run)
+	u.Host = l.Addr().String()
+	return p, u.String(), nil
+}
+
+func (p *proxy) run() {
+	for {
+		c, err := p.l.Accept()
+		if err != nil {
+			return // closed
+		}
+		p.group.Go(func() { p.join(c) })
+	}
+}
+
+// join carries bytes both ways until one side ends.
+func (p *proxy) join(c net.Conn) {
+	defer c.Close()
+	if !p.keep(c) {
+		return
+	}
+	defer p.forget(c)
+	far, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	if !p.keep(far) {
+		return
+	}
+	defer p.forget(far)
+	var group sync.WaitGroup
+	group.Go(func() { p.carry(far, c) })
+	group.Go(func() { p.carry(c, far) })
+	group.Wait()
+}
+
+func (p *proxy) carry(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		p.mu.Lock()
+		calm := p.calm
+		p.mu.Unlock()
+		<-calm
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *proxy) keep(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == torn {
+		return false
+	}
+	p.conns[c] = true
+	return true
+}
+
+func (p *proxy) forget(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+}
+
+// set changes how the way is. When it was silent, what was sent meanwhile arrives now.
+func (p *proxy) set(w wire) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w == torn {
+		for c := range p.conns {
+			_ = c.Close() // whoever reads from it sees the end
+		}
+	}
+	switch {
+	case w == silent && p.state != silent:
+		p.calm = make(chan struct{})
+	case w != silent && p.state == silent:
+		close(p.calm)
+	}
+	p.state = w
+}
+
+func (p *proxy) close() {
+	p.set(torn)
+	_ = p.l.Close()
+	p.group.Wait()
+}

@@ -1,0 +1,292 @@
+package clustertest
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// crew is how many follow a feed whose telling is disturbed: one part of it, and more
+// than two pages are left when it happens.
+const crew = 4000
+
+// slowly is what each callback takes, so that something can happen in the middle.
+const slowly = 40 * time.Millisecond
+
+// Together has a change told that is large enough for several nodes, and looks whether
+// all of them send some of it.
+func (w *World) Together(subscribers int) error {
+	a, b, err := w.pair()
+	if err != nil {
+		return err
+	}
+	const feed = "large"
+	if err := w.follow(a, feed, subscribers); err != nil {
+		return err
+	}
+	// The first time tells how many there are, and the feed is cut into parts.
+	if err := w.tellAll(feed, subscribers, a); err != nil {
+		return err
+	}
+	if err := w.idle(b); err != nil {
+		return err
+	}
+	w.crowd.takes.Store(int64(slowly))
+	defer w.crowd.takes.Store(0)
+	for _, n := range []*node{a, b} {
+		if err := w.tellAll(feed, subscribers, n); err != nil {
+			return err
+		}
+		state, since := w.feeds.now(feed)
+		nodes := w.history.by(feed, state, since)
+		w.Log("%d callbacks were told by %v", subscribers, nodes)
+		if len(nodes) < 2 {
+			w.history.wrong("not shared: all of the %d callbacks were told by %v", subscribers, nodes)
+		}
+	}
+	return nil
+}
+
+// tellAll pings at a node and waits until everybody was told.
+func (w *World) tellAll(feed string, subscribers int, at *node) error {
+	p := w.ping(feed, []*node{at})
+	err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) >= subscribers })
+	if err != nil {
+		return fmt.Errorf("%w: %d of %d have state %d of %s, of which node %s was told (%v)", err, w.history.told(feed, p.state), subscribers, p.state, feed, at.name, p.ok)
+	}
+	return nil
+}
+
+// disturbed pings at one node, lets disturb happen when a part of the callbacks was told,
+// and notes how long it takes until another node goes on.
+func (w *World) disturbed(feed string, at *node, disturb func() error) error {
+	w.crowd.takes.Store(int64(slowly))
+	defer w.crowd.takes.Store(0)
+	p := w.ping(feed, []*node{at})
+	if err := w.wait("a tenth of them were told", func() bool { return w.history.told(feed, p.state) > crew/10 }); err != nil {
+		return err
+	}
+	if err := disturb(); err != nil {
+		return err
+	}
+	since := time.Now()
+	before := w.history.told(feed, p.state)
+	if before == crew {
+		return fmt.Errorf("everybody had been told before it happened: this proves nothing")
+	}
+	// Single deliveries that took long are owed by themselves, and anybody's at once: the
+	// part is taken over when another node has told a tenth of those who are left.
+	var went time.Time
+	if err := w.wait("another node goes on", func() (ok bool) {
+		went, ok = w.history.others(feed, p.state, since, at.name, max((crew-before)/10, 1))
+		return ok
+	}); err != nil {
+		w.history.wrong("not taken over: %v, of the telling of %s by node %s", err, feed, at.name)
+		return nil
+	}
+	w.took = append(w.took, went.Sub(since).Round(10*time.Millisecond))
+	w.again += 2 * page
+	if err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) == crew }); err != nil {
+		w.Log("%v", err) // the checker says who was not
+	}
+	w.Log("%d of %d had been told; another node went on after %s", before, crew, w.took[len(w.took)-1])
+	return nil
+}
+
+// Killed kills the node that tells, in the middle of it, as often as rounds says: the
+// one and the other in turn.
+func (w *World) Killed(rounds int) error {
+	a, b, err := w.pair()
+	if err != nil {
+		return err
+	}
+	const feed = "killed"
+	if err := w.follow(a, feed, crew); err != nil {
+		return err
+	}
+	stop := w.load()
+	defer stop()
+	for i := range rounds {
+		victim := []*node{a, b}[i%2]
+		if err := w.disturbed(feed, victim, func() error { w.kill(victim); return nil }); err != nil {
+			return err
+		}
+		if i < rounds-1 {
+			if err := w.start(victim, w.Binary); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Frozen lets the node that tells stand still for a while, in the middle of it. The
+// feed changes again before it goes on, so that it has something old in memory.
+func (w *World) Frozen(rounds int, pause time.Duration) error {
+	a, b, err := w.pair()
+	if err != nil {
+		return err
+	}
+	const feed = "frozen"
+	if err := w.follow(a, feed, crew); err != nil {
+		return err
+	}
+	for i := range rounds {
+		victim, other := []*node{a, b}[i%2], []*node{b, a}[i%2]
+		var thaw func() error
+		began := time.Now()
+		err := w.disturbed(feed, victim, func() (err error) { thaw, err = w.freeze(victim); return err })
+		if err == nil {
+			err = w.tellAll(feed, crew, other)
+		}
+		if err == nil {
+			err = w.sleep(pause - time.Since(began))
+		}
+		if thaw != nil {
+			if e := thaw(); err == nil {
+				err = e
+			}
+		}
+		if err != nil {
+			return err
+		}
+		// It works as before: it tells, and what it had in memory is gone.
+		if err := w.tellAll(feed, crew, victim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sleep lets time pass: nothing can be seen to happen meanwhile.
+func (w *World) sleep(d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+}
+
+// Restarted has the database end and start again, while clients ask and a change is
+// told. end ends it, and begin starts it.
+func (w *World) Restarted(rounds int, end, begin func() error) error {
+	a, b, err := w.pair()
+	if err != nil {
+		return err
+	}
+	const feed = "restarted"
+	if err := w.follow(a, feed, crew); err != nil {
+		return err
+	}
+	stop := w.load()
+	defer stop()
+	for i := range rounds {
+		w.crowd.takes.Store(int64(slowly))
+		p := w.ping(feed, []*node{[]*node{a, b}[i%2]})
+		if err := w.wait("a tenth of them were told", func() bool { return w.history.told(feed, p.state) > crew/10 }); err != nil {
+			return err
+		}
+		w.away.Store(true) // whoever asks now may be refused by all
+		overA, overB := w.history.befalls("no database", "a"), w.history.befalls("no database", "b")
+		if err := end(); err != nil {
+			return err
+		}
+		if err := w.refuses(a); err != nil {
+			return err
+		}
+		if err := begin(); err != nil {
+			return err
+		}
+		began := time.Now()
+		w.again += 2 * page // what was acknowledged to nobody is done again
+		for _, n := range []*node{a, b} {
+			if err := w.serves(n); err != nil {
+				return err
+			}
+		}
+		overA()
+		overB()
+		w.Log("both nodes served again after %s", time.Since(began).Round(time.Millisecond))
+		w.crowd.takes.Store(0)
+		if err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) == crew }); err != nil {
+			return err
+		}
+		w.away.Store(false)
+	}
+	return nil
+}
+
+// Cut cuts the node that tells off from the database. The other goes on; the one that is
+// cut off says so before it acknowledges anything, and works again when the way is free.
+func (w *World) Cut(how wire) error {
+	p, through, err := newProxy(w.Database)
+	if err != nil {
+		return err
+	}
+	w.ways = append(w.ways, p)
+	a, err := w.node("a", through)
+	if err != nil {
+		return err
+	}
+	b, err := w.node("b", "")
+	if err != nil {
+		return err
+	}
+	const feed = "cut"
+	if err := w.follow(b, feed, crew); err != nil {
+		return err
+	}
+	stop := w.load()
+	defer stop()
+	var over func()
+	if err := w.disturbed(feed, a, func() error { p.set(how); over = w.history.befalls("cut off", "a"); return nil }); err != nil {
+		return err
+	}
+	if err := w.refuses(a); err != nil {
+		return err
+	}
+	if err := w.tellAll(feed, crew, b); err != nil { // the other goes on
+		return err
+	}
+	p.set(open)
+	began := time.Now()
+	err = w.serves(a)
+	over()
+	if err != nil {
+		return err
+	}
+	w.Log("it served again after %s", time.Since(began).Round(time.Millisecond))
+	return w.tellAll(feed, crew, a)
+}
+
+// refuses waits until a node says that it cannot work, and looks how it answers who
+// wants something then: 503, and when to come again, within patience of a client.
+func (w *World) refuses(n *node) error {
+	if err := w.wait("the node says that it is not ready", func() bool { return !w.ready(n) }); err != nil {
+		return err
+	}
+	p := w.one(n.name, n.life().Base+"/rsscloud/ping", "ping while it is cut off", map[string][]string{"url": {w.feeds.url("cut")}})
+	w.Log("a ping was answered %d after %s", p.status, p.to.Sub(p.from).Round(time.Millisecond))
+	switch {
+	case p.ok:
+		w.history.wrong("acknowledged: node %s took a ping at %s, cut off from its database", n.name, p.from.Format(clock))
+	case p.status != http.StatusServiceUnavailable || !p.retry:
+		w.history.wrong("no word: node %s answered a ping %d, with Retry-After: %v, cut off from its database", n.name, p.status, p.retry)
+	}
+	return nil
+}
+
+// serves waits until a node says that it is ready.
+func (w *World) serves(n *node) error {
+	return w.wait("node "+n.name+" is ready again", func() bool { return w.ready(n) })
+}
+
+func (w *World) ready(n *node) bool {
+	res, err := w.client.Get(n.life().Base + "/readyz")
+	if err != nil {
+		return false
+	}
+	res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}

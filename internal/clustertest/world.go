@@ -1,0 +1,279 @@
+package clustertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/crashtest"
+)
+
+const (
+	lease    = 15 * time.Second // of a part; nobody can set it
+	patience = 3 * time.Minute  // for what has to happen at some time
+)
+
+// Options of a world. Zero fields mean the default in brackets.
+type Options struct {
+	Binary   string   // the program
+	Database string   // address of an empty PostgreSQL database
+	Dir      string   // an empty folder
+	Env      []string // further environment of the nodes
+	Seed     uint64   // of everything random here [1]
+	Log      func(string, ...any)
+	// Patience is how long is waited for what has to happen; with planted bugs it may
+	// never do so [3 min].
+	Patience time.Duration
+}
+
+// World is what is around a cluster. Make it with [New], and Close it.
+type World struct {
+	Options
+	ctx     context.Context
+	history *history
+	feeds   *feeds
+	crowd   *crowd
+	client  *http.Client // does not keep connections: they would tell it of deaths
+	rng     *locked
+	took    []time.Duration // from troubles to the first delivery by another node
+	again   int             // deliveries that may be repeated
+	away    atomic.Bool     // the database: all nodes may refuse
+	owing   bool            // somebody refuses for good, so something is owed at the end
+
+	mu    sync.Mutex
+	nodes []*node
+	ways  []*proxy // to the database
+}
+
+// node is one machine of the cluster, which may have several lives.
+type node struct {
+	name     string
+	dir      string
+	database string
+
+	mu      sync.Mutex
+	process *crashtest.Process // nil: it does not live
+}
+
+// New makes a world without nodes.
+func New(ctx context.Context, o Options) (*World, error) {
+	if o.Patience == 0 {
+		o.Patience = patience
+	}
+	w := &World{Options: o, ctx: ctx, history: newHistory(), rng: newLocked(max(o.Seed, 1)),
+		client: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}}
+	var err error
+	if w.feeds, err = newFeeds(); err != nil {
+		return nil, err
+	}
+	if w.crowd, err = newCrowd(w.history); err != nil {
+		_ = w.feeds.srv.Close() // there is nobody to answer
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close ends all nodes at once, and everything around them.
+func (w *World) Close() {
+	for _, n := range w.nodes {
+		if p := n.life(); p != nil {
+			p.Kill()
+		}
+	}
+	for _, p := range w.ways {
+		p.close()
+	}
+	w.crowd.close()
+	_ = w.feeds.srv.Close() // there is nobody to answer
+}
+
+// node makes a node and starts it. database is its way to the database; "": the
+// world's.
+func (w *World) node(name, database string) (*node, error) {
+	if database == "" {
+		database = w.Database
+	}
+	n := &node{name: name, dir: filepath.Join(w.Dir, name), database: database}
+	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	w.nodes = append(w.nodes, n)
+	w.mu.Unlock()
+	return n, w.start(n, w.Binary)
+}
+
+// pair makes two nodes.
+func (w *World) pair() (a, b *node, err error) {
+	if a, err = w.node("a", ""); err == nil {
+		b, err = w.node("b", "")
+	}
+	return a, b, err
+}
+
+// start begins a life of a node with that program.
+func (w *World) start(n *node, binary string) error {
+	p, err := crashtest.Start(w.ctx, crashtest.Command{Binary: binary, Dir: n.dir, Env: w.Env, Args: []string{
+		"--database", n.database, "--public-url", "http://" + n.name + ".example", "--accounts.secret-key", "the same for all nodes",
+		"--hub.ping-interval", "10ms", "--hub.source-rate", "0", "--hub.host-rate", "0", "--river.public", "everyone",
+		"--river.host-interval", "0s"}})
+	if err != nil {
+		return fmt.Errorf("node %s: %w", n.name, err)
+	}
+	n.mu.Lock()
+	n.process = p
+	n.mu.Unlock()
+	return nil
+}
+
+// life is the living process of a node, or nil.
+func (n *node) life() *crashtest.Process {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.process
+}
+
+func (n *node) gone() *crashtest.Process {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.process
+	n.process = nil
+	return p
+}
+
+// kill ends a node's life as a power cut would.
+func (w *World) kill(n *node) { n.gone().Kill() }
+
+// freeze stops a node in the middle of whatever it does. What is returned lets it go on.
+func (w *World) freeze(n *node) (thaw func() error, err error) {
+	p := n.life()
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return nil, err
+	}
+	over := w.history.befalls("stood still", n.name)
+	return func() error { over(); return p.Signal(syscall.SIGCONT) }, nil
+}
+
+// living are the nodes that live, in a random order.
+func (w *World) living() []*node {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []*node
+	for _, n := range w.nodes {
+		if n.life() != nil {
+			out = append(out, n)
+		}
+	}
+	w.rng.shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// lastWords are the ends of what the nodes have said.
+func (w *World) lastWords() string {
+	var out strings.Builder
+	for _, n := range w.nodes {
+		text, err := os.ReadFile(filepath.Join(n.dir, "log"))
+		fmt.Fprintf(&out, "node %s said last (%v):\n%s\n", n.name, err, text[max(0, len(text)-3000):])
+	}
+	return out.String()
+}
+
+// wait waits until done says so; what is for the report of who waited in vain.
+func (w *World) wait(what string, done func() bool) error {
+	for end := time.Now().Add(w.Patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("not within %s: %s", w.Patience, what)
+		}
+		if w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// follow makes callbacks follow a feed, all at once, as an operator does who moves from
+// another hub.
+func (w *World) follow(n *node, feed string, count int) error {
+	var list bytes.Buffer
+	for i := range count {
+		fmt.Fprintf(&list, `{"topic":%q,"protocol":"websub","callback":%q,"expires_at":%q}`+"\n",
+			w.feeds.url(feed), w.crowd.callback(feed, i), time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
+	}
+	admin := &client.Client{Base: n.life().Admin}
+	if _, err := admin.Import(w.ctx, &list, client.ImportOptions{}); err != nil {
+		return err
+	}
+	since := time.Now()
+	w.history.do(func() {
+		for i := range count {
+			w.history.followers = append(w.history.followers, follower{w.crowd.callback(feed, i), feed, true, since})
+		}
+	})
+	return nil
+}
+
+// idle waits until nothing is left to do, as a node counts it.
+func (w *World) idle(n *node) error {
+	return w.wait("nothing is left to do", func() bool {
+		res, err := w.client.Get(n.life().Admin + "/v1/status")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		var status struct {
+			Counts struct {
+				Owed      int64 `json:"owed"`
+				PartsDue  int64 `json:"parts_due"`
+				ChecksDue int64 `json:"checks_due"`
+				Requests  int64 `json:"requests"`
+			} `json:"counts"`
+		}
+		err = json.NewDecoder(res.Body).Decode(&status)
+		c := status.Counts
+		return err == nil && res.StatusCode == http.StatusOK && c.Owed+c.PartsDue+c.ChecksDue+c.Requests == 0
+	})
+}
+
+// export are the callbacks that the program says it has.
+func (w *World) export(n *node) (map[string]bool, error) {
+	var out bytes.Buffer
+	if _, err := (&client.Client{Base: n.life().Admin}).Export(w.ctx, &out, nil); err != nil {
+		return nil, fmt.Errorf("export of node %s: %w", n.name, err)
+	}
+	all := map[string]bool{}
+	for line := range bytes.Lines(out.Bytes()) {
+		var s struct{ Callback string }
+		if err := json.Unmarshal(line, &s); err != nil {
+			return nil, err
+		}
+		all[s.Callback] = true
+	}
+	return all, nil
+}
+
+// End waits until nothing is left to do, and checks what was promised.
+func (w *World) End() (Report, error) {
+	n := w.living()[0]
+	if !w.owing {
+		if err := w.idle(n); err != nil {
+			w.history.wrong("no end: %v", err)
+		}
+	}
+	there, err := w.export(n)
+	if err != nil {
+		return Report{}, err
+	}
+	broken, r := w.history.check(there, w.again)
+	r.Broken, r.Took = broken, w.took
+	return r, nil
+}
