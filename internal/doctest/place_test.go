@@ -166,7 +166,7 @@ func (p *place) run(at, script string) {
 // background starts a block, waits for its first line, and ends it with the guide.
 func (p *place) background(b block) {
 	p.t.Helper()
-	cmd := exec.Command("bash", "-c", p.names.Replace(b.text)) // the cleanup below ends it
+	cmd := exec.Command("bash", "-c", "[ -f .vars ] && . ./.vars\n"+p.names.Replace(b.text)) // the cleanup below ends it
 	cmd.Dir, cmd.Env = p.dir, p.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	said := &first{came: make(chan struct{})}
