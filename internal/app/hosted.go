@@ -26,6 +26,7 @@ import (
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/syndicate"
 )
 
@@ -104,7 +105,7 @@ func secretKey(given, dir string) ([]byte, error) {
 		sum := sha256.Sum256([]byte("cloudburst secret key " + given))
 		return sum[:], nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := sqlite.MakeFolder(dir); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", dir)
 	}
 	name := filepath.Join(dir, keyFile)

@@ -78,7 +78,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if o.CheckWhole <= 0 {
 		o.CheckWhole = 64 << 20
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if err := MakeFolder(o.Dir); err != nil {
 		return nil, folderFault(err, o.Dir)
 	}
 	lock, err := lockFolder(o.Dir)

@@ -111,7 +111,7 @@ func CreateIn(ctx context.Context, dir string, replace bool) (*Whole, error) {
 // seize locks a folder into which a database shall be put, and removes what an earlier
 // attempt left there.
 func seize(dir string, replace bool) (*folderLock, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := MakeFolder(dir); err != nil {
 		return nil, folderFault(err, dir)
 	}
 	lock, err := lockFolder(dir)

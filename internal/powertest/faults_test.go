@@ -1,0 +1,273 @@
+package powertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/internal/crashtest"
+)
+
+const within = 2 * time.Minute // what has to happen happens by then, on any machine
+
+// sick is the program on a disk that does not work as it should.
+type sick struct {
+	*world
+	p    *crashtest.Process
+	c    *client.Client
+	log  string
+	n    atomic.Int64
+	mu   sync.Mutex
+	acks []client.Post
+	no   []string // texts that were refused
+}
+
+func newSick(t *testing.T) *sick {
+	t.Helper()
+	s := &sick{world: newWorld(t, seed(t)), log: t.TempDir()}
+	if s.disk == nil {
+		return nil
+	}
+	s.start()
+	if _, err := s.c.AddUser(t.Context(), author, "correct horse battery"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.post(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *sick) start() {
+	s.t.Helper()
+	var err error
+	s.p, err = crashtest.Start(s.t.Context(), crashtest.Command{Binary: build(s.t, ""), Dir: s.log, Data: filepath.Join(s.dir, "data"), Args: []string{"--log.level", "info"}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(s.p.Kill)
+	s.c = &client.Client{Base: s.p.Admin, HTTP: &http.Client{Timeout: within, Transport: &http.Transport{DisableKeepAlives: true}}}
+}
+
+// post writes one. It is there if it was acknowledged, and not if it was refused.
+func (s *sick) post() error {
+	text, state := fmt.Sprintf("Post number %d.", s.n.Add(1)), "published"
+	p, err := s.c.CreatePost(context.Background(), author, client.PostChange{Source: &text, State: &state}, text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.no = append(s.no, text)
+		return err
+	}
+	s.acks = append(s.acks, p)
+	return nil
+}
+
+// refused fails the test unless err is a refusal that says so, for later.
+func (s *sick) refused(err error, words string) {
+	s.t.Helper()
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok || e.Status != http.StatusServiceUnavailable || !strings.Contains(e.Message, words) {
+		s.t.Errorf("refused with %v (%T); it should be 503 and say %q", err, err, words)
+	}
+}
+
+// probe is the status and the text of a page of the operator's.
+func (s *sick) probe(path string) (int, string) {
+	s.t.Helper()
+	res, err := s.c.HTTP.Do(must(http.NewRequest(http.MethodGet, s.p.Admin+path, nil)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(b)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// until waits for a condition.
+func (s *sick) until(what string, done func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(within); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("after %s still not: %s", within, what)
+		}
+	}
+}
+
+// check holds what is there against what was answered.
+func (s *sick) check(when string) {
+	s.t.Helper()
+	there := map[string]int{}
+	for p, err := range s.c.Posts(s.t.Context(), author, client.PostQuery{}) {
+		if err != nil {
+			s.t.Fatalf("%s: %v", when, err)
+		}
+		there[p.Source]++
+	}
+	for _, p := range s.acks {
+		if there[p.Source] != 1 {
+			s.t.Errorf("%s: %q was acknowledged and is there %d times", when, p.Source, there[p.Source])
+		}
+	}
+	for _, text := range s.no {
+		if there[text] != 0 {
+			s.t.Errorf("%s: %q was refused and is there", when, text)
+		}
+	}
+}
+
+// cutAndCheck cuts the power and looks what is there afterwards.
+func (s *sick) cutAndCheck() {
+	s.t.Helper()
+	s.p.Kill()
+	s.from(nil)
+	if err := s.cut(); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, b := range s.broken {
+		s.t.Error(b)
+	}
+	s.start()
+	s.check("after the power cut")
+	s.t.Logf("%d acknowledged, %d refused, none lost", len(s.acks), len(s.no))
+}
+
+func ofDatabase(o Op) bool {
+	return strings.Contains(o.Path, database) && !strings.HasSuffix(o.Path, "-shm")
+}
+
+func TestADiskThatFailsIsToldAndNothingIsAcknowledgedOnIt(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"sync", "write"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := newSick(t)
+			if s == nil {
+				return
+			}
+			s.from(func(o Op) Failure {
+				if o.Kind == kind && ofDatabase(o) {
+					return Failure{Errno: syscall.EIO}
+				}
+				return Failure{}
+			})
+			for range 5 {
+				s.refused(s.post(), "The server's disk reports an error")
+			}
+			s.until("/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
+			if status, _ := s.probe("/healthz"); status != http.StatusOK {
+				t.Errorf("/healthz answers %d: a new process would have the same disk", status)
+			}
+			s.check("while the disk fails")
+			if text, err := os.ReadFile(filepath.Join(s.log, "log")); err != nil || !bytes.Contains(text, []byte("disk I/O error")) {
+				t.Errorf("the log says nothing of the disk (%v)", err)
+			}
+			s.from(nil)
+			s.until("posts are accepted again", func() bool { return s.post() == nil })
+			s.until("/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
+			s.check("when the disk works again")
+			s.cutAndCheck()
+		})
+	}
+}
+
+// After one sync that failed the next one says that all is well, though what the first
+// should have written is gone. Nothing may rest on it.
+func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	s := newSick(t)
+	if s == nil {
+		return
+	}
+	var n atomic.Int64
+	s.from(func(o Op) Failure {
+		if o.Kind == "sync" && ofDatabase(o) && n.Add(1)%3 == 0 {
+			return Failure{Errno: syscall.EIO}
+		}
+		return Failure{}
+	})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 10 {
+				_ = s.post() // each is noted
+			}
+		})
+	}
+	group.Wait()
+	if len(s.no) == 0 || len(s.acks) < 2 {
+		t.Errorf("%d acknowledged, %d refused: too little to prove anything", len(s.acks), len(s.no))
+	}
+	s.check("before the power cut")
+	s.cutAndCheck()
+}
+
+func TestAFullDiskRefusesAndGoesOnByItself(t *testing.T) {
+	t.Parallel()
+	s := newSick(t)
+	if s == nil {
+		return
+	}
+	s.disk.Room(200 << 10)
+	var full error
+	s.until("the disk is full", func() bool { full = s.post(); return full != nil })
+	s.refused(full, "There is no room left on the server's disk")
+	s.check("while the disk is full")
+	big := bytes.Repeat([]byte("large. "), 100_000)
+	_, err := s.c.Upload(t.Context(), author, "large.txt", "text/plain", int64(len(big)), bytes.NewReader(big))
+	s.refused(err, "There is no room left on the server's disk")
+	s.until("/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
+	s.disk.Room(0)
+	s.until("posts are accepted again", func() bool { return s.post() == nil })
+	s.until("/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
+	for range s.c.Files(t.Context(), author, 0) {
+		t.Error("a file that was refused is there")
+	}
+	s.check("when there is room again")
+	s.cutAndCheck()
+}
+
+func TestASlowDiskIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newSick(t)
+	if s == nil {
+		return
+	}
+	s.from(func(o Op) Failure {
+		if o.Kind == "sync" && ofDatabase(o) {
+			return Failure{Delay: 2 * time.Second}
+		}
+		return Failure{}
+	})
+	var group sync.WaitGroup
+	errs := make([]error, 12)
+	for i := range errs {
+		group.Go(func() { errs[i] = s.post() })
+	}
+	group.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		s.refused(errs[i], "")
+	}
+	s.check("on a slow disk")
+	s.cutAndCheck()
+}
