@@ -16,6 +16,7 @@ func elsewhere() excuse {
 		"operations.md: cloudburst migr": "the same; internal/store moves between both",
 		"README.md: make":                "it is what runs this test",
 		"performance.md":                 "it measures for minutes, on a machine with nothing else to do",
+		"scale.md":                       "the same",
 		"reliability.md":                 "it is long, and a test of its own",
 	}
 }
@@ -23,8 +24,11 @@ func elsewhere() excuse {
 // held says which test holds a block that is neither a command nor data, and runs it, or makes it.
 func held() excuse {
 	return excuse{
-		"feed-data.md":         "internal/render: TestTheProgramsOfTheManualRun runs each of them",
+		"feed-data.md":         "render: TestTheProgramsOfTheManualRun runs each of them",
 		"formats.md":           "internal/cli: the examples are what convert writes",
+		"scale.md: upstream":   "no nginx is here",
+		"scale.md: defaults":   "no HAProxy is here",
+		"scale.md: ALTER":      "no Citus is here",
 		"notices.md":           "internal/gateway: they are what is sent; the function is tried on it",
 		"apps.md: urls-source": "newsboat is not here; greader and internal/app speak to the same door",
 	}
