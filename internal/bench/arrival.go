@@ -2,10 +2,12 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -117,6 +119,13 @@ func (s *Sink) take(c call) (any, error) {
 		return s.Count(), nil
 	case "asked":
 		return s.round.Load().asked.Load(), nil
+	case "traffic":
+		return s.traffic.now(), nil
+	case "authority":
+		if s.secure == nil {
+			return nil, errors.New("a sink without TLS has no authority")
+		}
+		return string(s.secure.authority), nil
 	case "arrivals":
 		w, err := unpack[span](c)
 		return s.Arrivals(w.From, w.To, time.Unix(0, w.T0)), err
@@ -166,11 +175,24 @@ func (s *sinkProcess) callback(i int, slow bool) string {
 	if slow {
 		return CallbackURL(true, i%s.plan.SlowHosts, s.port, i)
 	}
-	return CallbackURL(false, i%s.plan.Hosts, s.port, i)
+	return s.spoken(CallbackURL(false, i%s.plan.Hosts, s.port, i))
 }
 
 func (s *sinkProcess) feedURL(i int) string {
-	return fmt.Sprintf("http://%s:%d/f/%d", Host(false, i%s.plan.Hosts), s.port, i)
+	return s.spoken(fmt.Sprintf("http://%s:%d/f/%d", Host(false, i%s.plan.Hosts), s.port, i))
+}
+
+// spoken is a URL of the sink with the scheme that the sink speaks.
+func (s *sinkProcess) spoken(url string) string {
+	if s.plan.TLS {
+		return "https" + strings.TrimPrefix(url, "http")
+	}
+	return url
+}
+
+func (s *sinkProcess) flow() (f Flow, err error) {
+	err = s.call("traffic", nil, &f)
+	return f, err
 }
 
 // wait returns when n callbacks were reached, or when nothing came for patience.

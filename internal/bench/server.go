@@ -34,6 +34,7 @@ type serverPlan struct {
 	data, database string
 	noFile         int
 	extra          []string // further flags
+	roots          string   // file with the authorities that it believes; "": the system's
 }
 
 func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, error) {
@@ -50,8 +51,13 @@ func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, e
 			return nil, err
 		}
 	}
+	args = append(args, p.extra...)
+	if p.roots != "" {
+		// env becomes the program: same process id.
+		exe, args = "/usr/bin/env", append([]string{"SSL_CERT_FILE=" + p.roots, exe}, args...)
+	}
 	begin := time.Now()
-	proc, err := start(dir, "server", p.noFile, exe, append(args, p.extra...)...)
+	proc, err := start(dir, "server", p.noFile, exe, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +218,7 @@ func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	web := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: clients, Protocols: onlyHTTP1()}}
+	defer web.CloseIdleConnections()
 	var next, done atomic.Int64
 	var group sync.WaitGroup
 	for range clients {

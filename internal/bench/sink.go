@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/netip"
@@ -23,6 +24,7 @@ type Plan struct {
 	Close     bool          `json:"close"`     // one request a connection
 	Contents  bool          `json:"contents"`  // a notification is a feed's newest bytes, and is checked
 	Signed    bool          `json:"signed"`    // and signed with SecretOf its callback
+	TLS       bool          `json:"tls"`       // all hosts speak TLS, with a certificate of the sink's own authority
 }
 
 // maxHosts keeps the listeners of one sink well under the usual limit of files.
@@ -46,6 +48,8 @@ type Sink struct {
 	round     atomic.Pointer[round]
 	feeds     []feed
 	scratch   sync.Pool // *[]byte, for bodies
+	traffic   traffic
+	secure    *secure // nil: without TLS
 }
 
 // round is what arrived since the last reset.
@@ -102,6 +106,11 @@ func OpenSink(ctx context.Context, p Plan) (*Sink, error) {
 	s.scratch.New = func() any { b := make([]byte, max(p.FeedSize, 64<<10)); return &b }
 	s.Reset(0)
 	var err error
+	if p.TLS {
+		if s.secure, err = newSecure(p.Hosts); err != nil {
+			return nil, err
+		}
+	}
 	for range 10 { // a port that is free on the first host may be taken on another
 		if err = s.listen(ctx); err == nil {
 			break
@@ -175,6 +184,10 @@ func (s *Sink) accept(l net.Listener) {
 				continue
 			}
 			return
+		}
+		c = s.traffic.counted(c)
+		if s.secure != nil {
+			c = tls.Server(c, s.secure.config)
 		}
 		if !s.enter(c) {
 			return

@@ -38,6 +38,7 @@ type stage struct {
 	tell   *progress
 	sink   *sinkProcess
 	server *server
+	roots  string // see serverPlan
 	loops  map[string]*loopProcess
 	report Report
 	begun  time.Time
@@ -91,7 +92,7 @@ func (s *stage) serve(ctx context.Context) error {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	srv, err := startServer(ctx, s.Exe, s.dir, serverPlan{data: data, database: s.Database, noFile: s.NoFile, extra: s.ServerFlags})
+	srv, err := startServer(ctx, s.Exe, s.dir, serverPlan{data: data, database: s.Database, noFile: s.NoFile, extra: s.ServerFlags, roots: s.roots})
 	if err != nil {
 		return err
 	}

@@ -144,6 +144,7 @@ explains each and prints what is in force.`)
 	root.AddCommand(p.publishFile(), p.sinks(), p.testFeed())
 	root.AddCommand(p.post(), p.posts())
 	root.AddCommand(benchCommands()...)
+	root.AddCommand(p.simulate())
 	return root
 }
 

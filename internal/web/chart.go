@@ -26,6 +26,7 @@ type figure struct {
 	Now       string // the latest figure, in words
 	Series    []series
 	Bars      bool
+	Powers    bool // values are exponents of ten
 	Ticks     []tick
 }
 
@@ -52,8 +53,12 @@ func (f figure) SVG() template.HTML {
 	b.WriteString(`<title id="` + f.ID + `-t">` + html.EscapeString(f.Title) + `</title>`)
 	b.WriteString(`<desc id="` + f.ID + `-d">` + html.EscapeString(f.Desc) + `</desc>`)
 	top := niceMax(f.highest())
-	if f.Unit == "" && top < 10 {
+	if f.Powers || f.Unit == "" && top < 10 {
 		top = 2 * math.Ceil(top/2) // what is counted has no halves
+	}
+	word := axisNumber
+	if f.Powers {
+		word = powerNumber
 	}
 	for i := range 3 {
 		v := top * float64(i) / 2
@@ -63,15 +68,15 @@ func (f figure) SVG() template.HTML {
 			class = "axis"
 		}
 		line(&b, class, chartLeft, y, chartRight, y)
-		word := axisNumber(v)
+		said := word(v)
 		if i == 2 {
-			word += " " + f.Unit
+			said += " " + f.Unit
 		}
-		if i == 2 && len(word) > 5 { // the unit stands beside the line, not in the margin
+		if i == 2 && len(said) > 5 { // the unit stands beside the line, not in the margin
 			label(&b, "start", chartLeft+4, y+11, f.Unit)
-			word = axisNumber(v)
+			said = word(v)
 		}
-		label(&b, "end", chartLeft-5, y+3.5, word)
+		label(&b, "end", chartLeft-5, y+3.5, said)
 	}
 	for i, t := range f.Ticks {
 		x := chartLeft + (chartRight-chartLeft)*t.At

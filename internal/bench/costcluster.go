@@ -1,0 +1,200 @@
+package bench
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	watchFor   = 4 * time.Second  // of a node that has nothing to do
+	idleFor    = 15 * time.Second // the same, when little is used and it is counted in hundredths of a second
+	fillFor    = 4 * time.Second  // with watchFor less than a node looks back
+	windowOver = 12 * time.Second
+	logOfNodes = 20 // rows in the log's window, in sizes, at most
+)
+
+// cluster measures what a node costs that does nothing: looks for work, and what it reads of
+// the others' log. Only PostgreSQL has more than one.
+func (m costMeter) cluster(ctx context.Context) error {
+	if m.store != "postgres" {
+		return nil
+	}
+	return m.on(ctx, Plan{Feeds: costSmall + m.Size}, func(s *costStage) (err error) {
+		of := func(i int) registration {
+			return registration{feed: s.sink.feedURL(costSmall + i), callback: s.sink.callback(i, false)}
+		}
+		if err := s.register(ctx, ByImport, m.Size, of); err != nil {
+			return err
+		}
+		other, err := s.second(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = other.stop(stopWithin) }() // killed when it does not end: nothing is owed to it
+		// Longer than a node looks back, so that the log of the start is out of its window.
+		if err := pauseFor(ctx, windowOver); err != nil {
+			return err
+		}
+		idle, err := m.watching(ctx, s, other, "node.idle", "one second of a node that has nothing to do; the database's part of it")
+		if err != nil {
+			return err
+		}
+		w := &costWorld{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), small: m.Size}
+		if err := m.hints(w, other, idle); err != nil {
+			return err
+		}
+		if err := m.tail(w, other, idle); err != nil {
+			return err
+		}
+		conns, err := s.database.number(ctx, `SELECT count(*)::float8 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		if err == nil {
+			m.book.note(m.store+"/node.connections", "", "connections to the database that a node has after some work", 1, []float64{conns / 2})
+		}
+		return err
+	})
+}
+
+// second is another node on the same database.
+func (s *costStage) second(ctx context.Context) (*server, error) {
+	data := filepath.Join(s.dir, "data2")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, err
+	}
+	key, err := os.ReadFile(filepath.Join(s.server.data, "secret.key"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(data, "secret.key"), key, 0o600)
+	}
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	return startServer(ctx, s.Exe, s.dir, serverPlan{data: data, database: s.Database})
+}
+
+// hints measures what a node pays when another one says that there is something new: pings
+// come apart, so that each makes one hint and the log stays short.
+func (m costMeter) hints(w *costWorld, other *server, idle idleUse) error {
+	const apart = 60 * time.Millisecond // more than the least time between two hints
+	var values []float64
+	total := 0
+	for range leastRepeats {
+		cpu, begin, n := other.usage().cpu, time.Now(), 0
+		for ; time.Since(begin) < 2*watchFor; n++ {
+			if err := w.pinger.ping(w.ctx, w.sink.feedURL(costSmall+n%w.small)); err != nil {
+				return err
+			}
+			if err := pauseFor(w.ctx, apart); err != nil {
+				return err
+			}
+		}
+		spent := float64((other.usage().cpu - cpu).Microseconds()) - idle.cpu*time.Since(begin).Seconds()
+		values, total = append(values, max(0, spent)/float64(n)), total+n
+	}
+	m.book.note(m.store+"/hint.cpu", "µs", "another node says that there is something new: this one looks for work, and reads some rows of the log", total, values)
+	if w.database.postmaster != 0 {
+		for i := range values {
+			values[i] *= idle.db / max(1, idle.cpu)
+		}
+		m.book.note(m.store+"/hint.db-cpu", "µs", "the same: the database's part, as its part of an idle second is", total, values)
+	}
+	return nil
+}
+
+// tail measures what a node pays for a row that another one wrote into the log: pings fill
+// it, then nobody does anything, and each look reads all rows of the window again.
+func (m costMeter) tail(w *costWorld, other *server, idle idleUse) error {
+	var cpu, db []float64
+	total := 0.0
+	for range leastRepeats {
+		w.tell.step(m.store+" tail.row", len(cpu), leastRepeats)
+		if err := pauseFor(w.ctx, windowOver); err != nil {
+			return err
+		}
+		rows, err := w.fill()
+		if err != nil {
+			return err
+		}
+		if err := pauseFor(w.ctx, time.Second); err != nil {
+			return err
+		}
+		busy, err := m.watch(w.ctx, w.costStage, other, watchFor)
+		if err != nil {
+			return err
+		}
+		// A look a second, so what a second takes is what all rows take once.
+		cpu = append(cpu, max(0, busy.cpu-idle.cpu)/rows)
+		db = append(db, max(0, busy.db-idle.db)/rows)
+		total += rows * watchFor.Seconds()
+	}
+	m.book.note(m.store+"/tail.row.cpu", "µs", "one row of the other nodes' log, read once", int(total), cpu)
+	if w.database.postmaster != 0 {
+		m.book.note(m.store+"/tail.row.db-cpu", "µs", "the same: the database's part", int(total), db)
+	}
+	return nil
+}
+
+// fill pings until the log has many rows, and says how many, within a window's time.
+func (w *costWorld) fill() (float64, error) {
+	const count = `SELECT count(*)::float8 FROM event`
+	before, err := w.database.number(w.ctx, count)
+	if err != nil {
+		return 0, err
+	}
+	b := Ping{Clients: 4 * costClients}
+	for begin, i := time.Now(), 0; i < logOfNodes && time.Since(begin) < fillFor; i++ {
+		if err := b.pingAll(w.ctx, w.stage, w.pinger, rand.Perm(w.small), costSmall, make([]float64, w.small)); err != nil {
+			return 0, err
+		}
+	}
+	after, err := w.database.number(w.ctx, count)
+	return after - before, err
+}
+
+// idleUse is processor time of one node in a second, in µs, and the database's for it.
+type idleUse struct{ cpu, db float64 }
+
+// watch looks at the other node for a while in which nobody does anything. The database's
+// time is for two nodes, of which this is one.
+func (m costMeter) watch(ctx context.Context, s *costStage, other *server, within time.Duration) (u idleUse, err error) {
+	cpu := other.usage().cpu
+	before, err := s.database.use(ctx)
+	if err == nil {
+		err = pauseFor(ctx, within)
+	}
+	if err != nil {
+		return u, err
+	}
+	after, err := s.database.use(ctx)
+	u.cpu = float64((other.usage().cpu - cpu).Microseconds()) / within.Seconds()
+	u.db = float64((after.cpu - before.cpu).Microseconds()) / within.Seconds() / 2
+	return u, err
+}
+
+func (m costMeter) watching(ctx context.Context, s *costStage, other *server, name, what string) (u idleUse, err error) {
+	var cpu, db []float64
+	for range leastRepeats {
+		s.tell.step(m.store+" "+name, len(cpu), leastRepeats)
+		if u, err = m.watch(ctx, s, other, idleFor); err != nil {
+			return u, err
+		}
+		cpu, db = append(cpu, u.cpu), append(db, u.db)
+	}
+	m.book.note(m.store+"/"+name+".cpu", "µs", what, int(idleFor.Seconds())*leastRepeats, cpu)
+	if s.database.postmaster != 0 {
+		m.book.note(m.store+"/"+name+".db-cpu", "µs", what, int(idleFor.Seconds())*leastRepeats, db)
+	}
+	return idleUse{median(cpu), median(db)}, nil
+}
+
+func pauseFor(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

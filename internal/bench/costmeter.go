@@ -1,0 +1,148 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// trust lets the server believe the sink's certificate.
+func (s *stage) trust() error {
+	if !s.sink.plan.TLS {
+		return nil
+	}
+	var authority string
+	if err := s.sink.call("authority", nil, &authority); err != nil {
+		return err
+	}
+	s.roots = filepath.Join(s.dir, "authority.pem")
+	return os.WriteFile(s.roots, []byte(authority), 0o600)
+}
+
+// costUse is all that is counted, at one moment.
+type costUse struct {
+	cpu      time.Duration
+	flow     Flow
+	writes   int64 // as the hub counts them
+	database databaseUse
+}
+
+// use comes to rest first, so that nothing of what was done is left.
+func (s *costStage) use(ctx context.Context) (u costUse, err error) {
+	st, err := s.server.settle(ctx)
+	if err != nil {
+		return u, err
+	}
+	u.cpu, u.writes = s.server.usage().cpu, st.Live.Writes
+	if u.flow, err = s.sink.flow(); err != nil || s.database == nil {
+		return u, err
+	}
+	u.database, err = s.database.use(ctx)
+	return u, err
+}
+
+// costKind is one thing that is measured in several respects.
+type costKind struct {
+	name, what string
+	less       string // a thing that each of these brings along, and that is counted by itself
+	respects   []string
+}
+
+// Respects, with their units.
+const (
+	byCPU    = "cpu"
+	byStore  = "db-cpu"
+	bySent   = "sent"
+	byHeard  = "received"
+	byConns  = "conns"
+	byWrites = "writes"
+	byWAL    = "wal"
+)
+
+func unitOf(respect string) string {
+	switch respect {
+	case byCPU, byStore:
+		return "µs"
+	case bySent, byHeard, byWAL:
+		return "B"
+	}
+	return ""
+}
+
+// repeat does something until the time for it is over, and notes what one of the things
+// that it did costs. do returns how many it did.
+func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func() (int, error)) error {
+	if _, err := do(); err != nil { // everything is connected and known after it
+		return err
+	}
+	before, err := s.use(ctx)
+	if err != nil {
+		return err
+	}
+	found := map[string][]float64{}
+	total := 0
+	for begin, i := time.Now(), 0; i < mostRepeats && (i < leastRepeats || time.Since(begin) < m.each); i++ {
+		s.tell.step(m.store+" "+k.name, i, max(leastRepeats, i+1))
+		n, err := do()
+		if err != nil {
+			return err
+		}
+		after, err := s.use(ctx)
+		if err != nil {
+			return err
+		}
+		for respect, v := range m.apart(before, after, float64(n)) {
+			found[respect] = append(found[respect], v)
+		}
+		before, total = after, total+n
+	}
+	for _, respect := range k.respects {
+		values := found[respect]
+		if len(values) == 0 || respect == byWrites && median(values) == 0 {
+			continue // this store does not tell: of its writes the hub counts those of deliveries
+		}
+		if k.less != "" {
+			also := m.book.value(m.store + "/" + k.less + "." + respect)
+			for i := range values {
+				values[i] = max(0, values[i]-also)
+			}
+		}
+		m.book.note(m.store+"/"+k.name+"."+respect, unitOf(respect), k.what, total, values)
+	}
+	return nil
+}
+
+// apart is what one of n things cost, by respect.
+func (m costMeter) apart(a, b costUse, n float64) map[string]float64 {
+	flow := b.flow.minus(a.flow)
+	of := map[string]float64{
+		byCPU:    float64((b.cpu - a.cpu).Microseconds()) / n,
+		bySent:   float64(flow.In) / n,
+		byHeard:  float64(flow.Out) / n,
+		byConns:  float64(flow.Conns) / n,
+		byWrites: float64(b.writes-a.writes) / n,
+	}
+	if m.store != "postgres" {
+		return of
+	}
+	of[byWrites] = float64(b.database.writes-a.database.writes) / n
+	of[byWAL] = float64(b.database.wal-a.database.wal) / n
+	if b.database.cpu > 0 {
+		of[byStore] = float64((b.database.cpu - a.database.cpu).Microseconds()) / n
+	}
+	return of
+}
+
+// digits leaves four digits, for more were not measured.
+func digits(v float64) float64 {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-3)
+	if unit >= 1 {
+		return math.Round(v/unit) * unit
+	}
+	return math.Round(v/unit) / math.Round(1/unit)
+}

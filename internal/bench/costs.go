@@ -1,0 +1,208 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Costs measures what single things cost the server: its own processor time, never the
+// time on the wall, so that a busy machine changes little.
+type Costs struct {
+	Common                // Hosts, Rounds and Concurrent do not matter
+	For     time.Duration // all of it, about; there are three repeats at least [4 min]
+	Size    int           // things of each kind in a repeat, in a measure of its own for each kind [1,000]
+	Command string        // how it was called
+	Only    string        // CostsHub: notifications on kept connections, pings and registrations, and nothing else
+}
+
+// CostsHub is a value of Costs.Only.
+const CostsHub = "hub"
+
+const (
+	leastRepeats = 3
+	mostRepeats  = 40
+	costPieces   = 10 // that are repeated, for each store
+	costHosts    = 200
+	secureHosts  = 20 // when each notification brings the certificate, which names all of them
+)
+
+func costsCommand() *cobra.Command {
+	var o Costs
+	var file string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "costs",
+		Short: "What does one ping, one notification, one registration cost?",
+		Long: `Starts real servers on SQLite, and on PostgreSQL where one is given, and measures what
+single things cost them: processor time of the server's process, and of the database's
+processes when they are on this machine; bytes, connections, write transactions and the
+log of the database; memory and disk. "cloudburst simulate" computes with the result.
+
+With --database the user of that server must be allowed to make databases. Each part
+makes one of its own and removes it. Nothing else should use the server meanwhile.`,
+		Args: cobra.NoArgs,
+	}
+	f := c.Flags()
+	f.DurationVar(&o.For, "for", 4*time.Minute, "how long to measure, about")
+	f.IntVar(&o.Size, "size", 1000, "how large each repeat is")
+	f.StringVar(&o.Database, "database", "", "a PostgreSQL server (postgres://…) to measure with as well")
+	f.StringVarP(&file, "output", "o", "", "write the costs to this file, as JSON")
+	f.BoolVar(&asJSON, "json", false, "print JSON in place of a table")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		o.Progress = c.ErrOrStderr()
+		o.Command = fmt.Sprintf("cloudburst bench costs --for %s --size %d", o.For, o.Size)
+		if o.Database != "" {
+			o.Command += " --database postgres://…"
+		}
+		costs, err := o.Run(c.Context())
+		if err != nil {
+			return fmt.Errorf("bench costs: %w", err)
+		}
+		if file == "" {
+			return costs.Write(c.OutOrStdout(), asJSON)
+		}
+		return costs.save(c.OutOrStdout(), file, asJSON)
+	}
+	return c
+}
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}
+
+// save writes the file whole, then prints.
+func (f *CostFile) save(w io.Writer, file string, asJSON bool) error {
+	var b strings.Builder
+	if err := f.Write(&b, true); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil { //nolint:gosec // figures, for everybody
+		return err
+	}
+	return f.Write(w, asJSON)
+}
+
+// Run measures.
+func (b Costs) Run(ctx context.Context) (*CostFile, error) {
+	b.Size = orElse(b.Size, 1000)
+	if b.For == 0 {
+		b.For = 4 * time.Minute
+	}
+	if b.Size < 50 || b.For < 0 {
+		return nil, fmt.Errorf("costs cannot be measured with a size of %d for %s: 50 is the least size", b.Size, b.For)
+	}
+	b.Hosts, b.Rounds = costHosts, leastRepeats
+	begun := time.Now()
+	book := &costBook{file: CostFile{Shape: CostShape, Command: b.Command, At: begun.UTC().Truncate(time.Second), CPU: cpuModel(), Machine: machine()}}
+	stores := []string{"sqlite"}
+	if b.Database != "" {
+		stores = append(stores, "postgres")
+	}
+	each := b.For / time.Duration(costPieces*len(stores))
+	tell := newProgress(orDiscard(b.Progress))
+	for _, store := range stores {
+		m := costMeter{Costs: b, book: book, store: store, each: each, tell: tell}
+		if err := m.all(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", store, err)
+		}
+	}
+	book.file.Took = time.Since(begun).Seconds()
+	return &book.file, nil
+}
+
+// costMeter measures on one store.
+type costMeter struct {
+	Costs
+	book  *costBook
+	store string
+	each  time.Duration // of a piece
+	tell  *progress
+}
+
+func (m costMeter) all(ctx context.Context) error {
+	parts := []struct {
+		name string
+		do   func(context.Context) error
+		hub  bool
+	}{
+		{"hub", m.hub, true},
+		{"notify", m.notify, false},
+		{"cluster", m.cluster, false},
+		{"disk", m.disk, false},
+		{"memory", m.memory, false},
+		{"reading", m.reading, false},
+	}
+	for _, p := range parts {
+		if m.Only == CostsHub && !p.hub {
+			continue
+		}
+		if err := p.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// costStage is a stage with the store that is measured.
+type costStage struct {
+	*stage
+	database *costDatabase // nil: SQLite
+}
+
+// on runs part on a stage of its own.
+func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) (err error) {
+	var s costStage
+	c := m.Common
+	if c.Database = ""; m.store == "postgres" {
+		if s.database, err = makeDatabase(ctx, m.Database); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.database.drop()) }()
+		c.Database = s.database.address
+	}
+	if p.TLS && p.Close {
+		c.Hosts = secureHosts
+	}
+	if s.stage, err = openStage("costs", c, p); err != nil {
+		return err
+	}
+	s.tell = m.tell // one clock for all stages
+	if err = s.trust(); err == nil {
+		if err = s.serveEmpty(ctx); err == nil {
+			err = part(&s)
+		}
+	}
+	_, err = s.end(err)
+	return err
+}
+
+// costBook collects costs.
+type costBook struct{ file CostFile }
+
+// note writes one down: its value each time it was measured, over n things in all.
+func (b *costBook) note(name, unit, what string, n int, values []float64) {
+	b.file.Costs = append(b.file.Costs, Cost{
+		Name: name, Unit: unit, What: what, N: n, Repeats: len(values),
+		Value: digits(median(values)), P10: digits(quantile(values, 0.1)), P90: digits(quantile(values, 0.9)),
+	})
+}
+
+// value is what was noted; 0 where nothing was.
+func (b *costBook) value(name string) float64 {
+	i := slices.IndexFunc(b.file.Costs, func(c Cost) bool { return c.Name == name })
+	if i < 0 {
+		return 0
+	}
+	return b.file.Costs[i].Value
+}

@@ -1,0 +1,200 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// disk measures what rows take on disk, and at rest in memory.
+func (m costMeter) disk(ctx context.Context) error {
+	subs, topics := 20*m.Size, 5*m.Size
+	return m.on(ctx, Plan{Feeds: 1 + topics}, func(s *costStage) error {
+		if err := s.again(ctx); err != nil {
+			return err
+		}
+		empty := s.server.usage().rss
+		bytes := make([][2]float64, 3)
+		for i, add := range []struct {
+			n  int
+			of func(int) registration
+		}{
+			{1, func(int) registration {
+				return registration{feed: s.sink.feedURL(0), callback: s.sink.callback(0, false)}
+			}},
+			{subs, func(i int) registration {
+				return registration{feed: s.sink.feedURL(0), callback: s.sink.callback(1+i, false)}
+			}},
+			{topics, func(i int) registration {
+				return registration{feed: s.sink.feedURL(1 + i), callback: s.sink.callback(1+subs+i, false)}
+			}},
+		} {
+			err := s.register(ctx, ByImport, add.n, add.of)
+			if err == nil {
+				bytes[i], err = s.stored(ctx)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := s.again(ctx); err != nil {
+			return err
+		}
+		rest := s.server.usage().rss
+		m.noteStored(bytes, subs, topics)
+		m.book.note(m.store+"/memory.subscription", "B", "memory of the server at rest for one subscription, after a start on all of them", subs+topics,
+			[]float64{max(0, float64(rest-empty)) / float64(subs+topics)})
+		return nil
+	})
+}
+
+// again starts the server anew, so that its memory holds nothing of what was done.
+func (s *costStage) again(ctx context.Context) error {
+	if err := s.server.stop(stopWithin); err != nil {
+		return err
+	}
+	if err := s.serve(ctx); err != nil {
+		return err
+	}
+	_, err := s.server.settle(ctx)
+	return err
+}
+
+// noteStored tells rows apart: PostgreSQL knows what each table takes, with SQLite the
+// growth of a compact copy tells.
+func (m costMeter) noteStored(bytes [][2]float64, subs, topics int) {
+	sub := (bytes[1][0] - bytes[0][0]) / float64(subs)
+	topic := max(0, (bytes[2][0]-bytes[1][0])/float64(topics)-sub)
+	if m.store == "postgres" {
+		sub = bytes[2][0] / float64(subs+topics+1)
+		topic = (bytes[2][1] - bytes[1][1]) / float64(topics)
+	}
+	m.book.note(m.store+"/disk.subscription", "B", "one subscription on disk, with its indexes", subs+topics, []float64{sub})
+	m.book.note(m.store+"/disk.topic", "B", "one feed on disk, with its part and indexes", topics, []float64{topic})
+}
+
+// stored is the size of the store: of all with SQLite; of subscriptions, and of topics
+// with what belongs to them, with PostgreSQL.
+func (s *costStage) stored(ctx context.Context) (of [2]float64, err error) {
+	if s.database == nil {
+		file := filepath.Join(s.dir, "copy.db")
+		if _, err := s.server.api.Backup(ctx, file); err != nil {
+			return of, err
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return of, err
+		}
+		of[0] = float64(info.Size())
+		return of, os.Remove(file)
+	}
+	for i, q := range []string{
+		`SELECT pg_total_relation_size('subscription')::float8`,
+		`SELECT (pg_total_relation_size('topic') + pg_total_relation_size('part') + pg_total_relation_size('alias'))::float8`,
+	} {
+		if of[i], err = s.database.number(ctx, q); err != nil {
+			return of, err
+		}
+	}
+	return of, nil
+}
+
+const slowTakes = 3 * time.Second
+
+// memory measures what a delivery under way and an idle connection take.
+func (m costMeter) memory(ctx context.Context) error {
+	n := 4 * m.Size
+	return m.on(ctx, Plan{Feeds: 1, SlowHosts: costHosts, Slow: slowTakes}, func(s *costStage) error {
+		if err := m.idle(ctx, s, 2*m.Size); err != nil {
+			return err
+		}
+		of := func(i int) registration {
+			return registration{feed: s.sink.feedURL(0), callback: s.sink.callback(i, true)}
+		}
+		if err := s.register(ctx, ByImport, n, of); err != nil {
+			return err
+		}
+		if err := s.again(ctx); err != nil {
+			return err
+		}
+		rest := s.server.usage().rss
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		peak := s.server.watch(watching)
+		if err := s.change(ctx, newPinger(s.server.listen, 1), 0, n, n); err != nil {
+			return err
+		}
+		stop()
+		grew := float64(peak().rss - rest)
+		a, err := s.sink.arrivals(0, n, time.Now())
+		if err == nil && a.Peak == 0 {
+			err = errors.New("no delivery was under way")
+		}
+		if err != nil {
+			return err
+		}
+		m.book.note(m.store+"/memory.delivery", "B", "memory of one delivery that is under way", int(a.Peak), []float64{grew / float64(a.Peak)})
+		m.book.note(m.store+"/memory.server", "B", "memory of the server itself, nothing under way", 1, []float64{float64(rest)})
+		return nil
+	})
+}
+
+// idle opens n connections to the public listener, asks once on each, and keeps them. They
+// come from many addresses, because one may have only so many.
+func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
+	before := s.server.usage()
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			_ = c.Close() // nothing is under way on it
+		}
+	}()
+	for i := range n {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 40, byte(i/200), byte(1+i%200))}}
+		c, err := d.DialContext(ctx, "tcp4", s.server.listen)
+		if err != nil {
+			return fmt.Errorf("idle connection %d of %d: %w", i+1, n, err)
+		}
+		open = append(open, c)
+		if err := c.SetDeadline(time.Now().Add(replyWithin)); err != nil {
+			return err
+		}
+		if _, err := c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: " + s.server.listen + "\r\n\r\n")); err != nil {
+			return err
+		}
+		if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
+			return fmt.Errorf("idle connection %d of %d: %w", i+1, n, err)
+		}
+	}
+	after := s.server.usage()
+	m.book.note(m.store+"/memory.connection", "B", "memory of one connection from outside that is idle", n, []float64{max(0, float64(after.rss-before.rss)) / float64(n)})
+	return nil
+}
+
+// reading measures the aggregator. It runs in this process, which does nothing else then.
+func (m costMeter) reading(ctx context.Context) (err error) {
+	c := m.Common
+	c.Rounds, c.Hosts = leastRepeats, 1
+	if c.Database = ""; m.store == "postgres" {
+		return nil // every round needs an empty store; what reading costs is measured on SQLite
+	}
+	b := Poll{Common: c, Feeds: max(20, m.Size/5), Only: PollReading}
+	r, err := b.Run(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Figures {
+		switch f.Name {
+		case "process CPU, unchanged":
+			m.book.note(m.store+"/poll.unchanged.cpu", "µs", "one feed read for readers here, answered 304", b.Feeds*5*len(f.Rounds), f.Rounds)
+		case "process CPU, one new item":
+			m.book.note(m.store+"/poll.new.cpu", "µs", "one feed of 45 kB read for readers here, with one new item stored", b.Feeds*len(f.Rounds), f.Rounds)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Trial is a small load of several kinds at once, whose cost can be foretold from a
+// [CostFile]. Its feeds have few subscribers each, other than those that costs are
+// measured with.
+type Trial struct {
+	Common
+	Size int // pings of unchanged feeds in a round [1,000]
+}
+
+// Tried is what a trial did, and what it cost.
+type Tried struct {
+	Unchanged, Changed, Notified, Registered int
+	CPU                                      time.Duration // of the server's process
+}
+
+const trialSubscribers = 20 // of each feed that changes
+
+// Run does it three times.
+func (b Trial) Run(ctx context.Context) (t Tried, err error) {
+	b.Size, b.Hosts = orElse(b.Size, 1000), costHosts
+	if b.Size < 50 {
+		return t, fmt.Errorf("a trial cannot have the size %d: 50 is the least", b.Size)
+	}
+	m := costMeter{Costs: Costs{Common: b.Common, Size: b.Size}, store: "sqlite", tell: newProgress(orDiscard(b.Progress))}
+	if b.Database != "" {
+		m.store = "postgres"
+	}
+	changing := b.Size / 10
+	err = m.on(ctx, Plan{Feeds: costSmall + b.Size + changing}, func(s *costStage) error {
+		subs := changing * trialSubscribers
+		of := func(i int) registration {
+			feed := costSmall + i
+			if i >= b.Size {
+				feed = costSmall + b.Size + (i-b.Size)%changing
+			}
+			return registration{feed: s.sink.feedURL(feed), callback: s.sink.callback(i, false)}
+		}
+		if err := s.register(ctx, ByImport, b.Size+subs, of); err != nil {
+			return err
+		}
+		w := &costWorld{costStage: s, ctx: ctx, pinger: newPinger(s.server.listen, costClients), large: subs, small: b.Size}
+		before, err := costUse{}, w.mixed(changing)
+		if err == nil {
+			before, err = s.use(ctx)
+		}
+		for range leastRepeats {
+			if err == nil {
+				s.tell.step("trial", t.Unchanged, leastRepeats*b.Size)
+				err = w.mixed(changing)
+			}
+			t.Unchanged, t.Changed = t.Unchanged+b.Size, t.Changed+changing
+			t.Notified, t.Registered = t.Notified+subs, t.Registered+b.Size/2
+		}
+		if err != nil {
+			return err
+		}
+		after, err := s.use(ctx)
+		t.CPU = after.cpu - before.cpu
+		return err
+	})
+	return t, err
+}
+
+// mixed is one round: pings of what is as it was, of what changed, and registrations.
+func (w *costWorld) mixed(changing int) error {
+	first := costSmall + w.small
+	if err := w.sink.reset(w.small + w.large); err != nil {
+		return err
+	}
+	if err := w.sink.call("change", []span{{From: first, To: first + changing}}, nil); err != nil {
+		return err
+	}
+	b := Ping{Clients: costClients}
+	if err := b.pingAll(w.ctx, w.stage, w.pinger, rand.Perm(w.small+changing), costSmall, make([]float64, w.small+changing)); err != nil {
+		return err
+	}
+	if _, err := w.registerNew(); err != nil {
+		return err
+	}
+	return w.sink.wait(w.ctx, w.large, patience, func(int) {})
+}
+
+// Foretold is a trial beside what the costs said of it.
+type Foretold struct {
+	Tried Tried
+	CPU   time.Duration
+}
+
+// Foretell is what a server on that store (sqlite or postgres) should use for what was tried.
+func (f *CostFile) Foretell(store string, t Tried) (Foretold, error) {
+	sum := 0.0
+	for _, part := range []struct {
+		name string
+		n    int
+	}{{"ping.unchanged", t.Unchanged}, {"ping.changed", t.Changed}, {"notify.rsscloud.kept", t.Notified}, {"register", t.Registered}} {
+		i := slices.IndexFunc(f.Costs, func(c Cost) bool { return c.Name == store+"/"+part.name+".cpu" })
+		if i < 0 {
+			return Foretold{}, fmt.Errorf("the costs have no %s/%s.cpu", store, part.name)
+		}
+		sum += f.Costs[i].Value * float64(part.n)
+	}
+	return Foretold{Tried: t, CPU: time.Duration(sum * float64(time.Microsecond))}, nil
+}
+
+// Ratio is what was foretold ÷ what was measured.
+func (f Foretold) Ratio() float64 { return f.CPU.Seconds() / f.Tried.CPU.Seconds() }
+
+// Write prints both, in two lines.
+func (f Foretold) Write(w io.Writer) error {
+	t := f.Tried
+	_, err := fmt.Fprintf(w, "%s pings without a change, %s changes, %s notifications, %s registrations:\n%.2f s of processor time foretold, %.2f s measured, ratio %.2f\n",
+		thousands(int64(t.Unchanged)), thousands(int64(t.Changed)), thousands(int64(t.Notified)), thousands(int64(t.Registered)),
+		f.CPU.Seconds(), t.CPU.Seconds(), f.Ratio())
+	return err
+}

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// Flow is what went over a sink's connections since its start. Bytes are those that the
+// sockets carry, with TLS where there is any, without the headers of packets.
+type Flow struct {
+	In    int64 `json:"in"`
+	Out   int64 `json:"out"`
+	Conns int64 `json:"conns"` // connections that were accepted
+}
+
+func (f Flow) minus(g Flow) Flow { return Flow{f.In - g.In, f.Out - g.Out, f.Conns - g.Conns} }
+
+type traffic struct{ in, out, conns atomic.Int64 }
+
+func (t *traffic) now() Flow { return Flow{t.in.Load(), t.out.Load(), t.conns.Load()} }
+
+func (t *traffic) counted(c net.Conn) net.Conn {
+	t.conns.Add(1)
+	return &countedConn{Conn: c, traffic: t}
+}
+
+type countedConn struct {
+	net.Conn
+	traffic *traffic
+}
+
+func (c *countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.traffic.in.Add(int64(n))
+	return n, err
+}
+
+func (c *countedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.traffic.out.Add(int64(n))
+	return n, err
+}
+
+// secure is a certificate for hosts of a sink, and the authority that signed it. No
+// session is taken up again, so each new connection costs a whole handshake.
+type secure struct {
+	config    *tls.Config
+	authority []byte // PEM
+}
+
+func newSecure(hosts int) (*secure, error) {
+	now := time.Now()
+	root := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "cloudburst bench"},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	rootKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := x509.CreateCertificate(rand.Reader, root, root, rootKey.Public(), rootKey)
+	if err != nil {
+		return nil, err
+	}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "callback hosts"},
+		NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for i := range hosts {
+		leaf.IPAddresses = append(leaf.IPAddresses, Host(false, i).AsSlice())
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, leaf, root, key.Public(), rootKey)
+	if err != nil {
+		return nil, err
+	}
+	return &secure{
+		config: &tls.Config{
+			Certificates:           []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}},
+			SessionTicketsDisabled: true, MinVersion: tls.VersionTLS12,
+		},
+		authority: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority}),
+	}, nil
+}

@@ -1,0 +1,142 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Failure is what is played.
+type Failure string
+
+// Failures.
+const (
+	NodeFails  Failure = "node"     // one of a shard's nodes
+	ShardFails Failure = "database" // the database of one shard
+)
+
+// Times of a failure, in seconds after the beginning.
+const (
+	failsAt   = 120
+	backAt    = 420
+	playedFor = 1200
+	comeAgain = 60 // publishers that were refused ping again within so many seconds
+	mostDraws = 5000
+)
+
+// Backlog is what was owed in one shard, second by second, with the failure and without it:
+// the same pings come in both.
+type Backlog struct {
+	Failure  Failure
+	Owed     []float64 // notifications, each second
+	Without  []float64
+	Most     float64
+	Usual    float64 // the most that was owed without the failure
+	Late     float64 // seconds after the return until no more was owed than without the failure; +Inf: not within the time that was played
+	Refused  float64 // pings that were answered 503
+	Capacity float64 // notifications a second that all nodes of the shard can do
+	Arrive   float64 // that come in, in the mean
+}
+
+// Fail plays a failure in one shard, with arrivals that are random and the same for the
+// same seed. Feeds are drawn from their popularity, so a large one may come.
+func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
+	if what != NodeFails && what != ShardFails {
+		return Backlog{}, fmt.Errorf("a failure of a %q cannot be played: there are %s and %s", what, NodeFails, ShardFails)
+	}
+	b := Backlog{Failure: what}
+	k := float64(p.Shards)
+	n := math.Ceil(float64(p.Nodes) / k)
+	b.Arrive = p.Load.Notifications / k
+	if b.Arrive > 0 {
+		// What pings and registrations take is taken first.
+		others := (p.work.cpu - p.work.notification.cpu*p.Load.Notifications) / k
+		talk := p.chatter(n, p.work.events/k)
+		b.Capacity = math.Max(0, n*(p.Machine.Cores*1e6-talk.cpu)-others) / p.work.notification.cpu
+		b.Capacity = math.Min(b.Capacity, n*p.Machine.InFlight/math.Max(p.Load.Answer, 1e-9))
+	}
+	b.Owed, b.Refused = p.play(what, seed, n, b.Capacity)
+	b.Without, _ = p.play("", seed, n, b.Capacity)
+	b.judge()
+	return b, nil
+}
+
+// play is one run; "" is no failure.
+func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float64, refused float64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	all = make([]float64, playedFor)
+	owed, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was refused, and comes again
+	for t := range all {
+		came, pings := p.arrivals(r, float64(p.Shards))
+		able, away := capacity, t >= failsAt && t < backAt
+		if what == ShardFails {
+			switch {
+			case away:
+				lost, refused = lost+came, refused+pings
+				came, able = 0, 0
+			case t >= backAt && t < backAt+comeAgain:
+				came += lost / comeAgain
+			}
+		}
+		if what == NodeFails && away {
+			able *= (n - 1) / n
+			if t == failsAt {
+				held = (owed + came) / n
+			}
+		}
+		if float64(t-failsAt) >= p.shape.Lease.Seconds() {
+			held = 0
+		}
+		free := math.Max(0, owed+came-held)
+		owed += came - math.Min(able, free)
+		all[t] = owed
+	}
+	return all, refused
+}
+
+// judge reads the curves.
+func (b *Backlog) judge() {
+	b.Late = math.Inf(1)
+	from := backAt
+	if b.Failure == ShardFails {
+		from += comeAgain
+	}
+	for t := len(b.Owed) - 1; t >= 0; t-- {
+		b.Most, b.Usual = math.Max(b.Most, b.Owed[t]), math.Max(b.Usual, b.Without[t])
+		if t >= from && b.Owed[t] <= b.Without[t]+b.Arrive {
+			b.Late = float64(t - backAt)
+		}
+	}
+}
+
+// arrivals draws one second of one shard. In one second of a hundred there are five times
+// as many pings: people write at the full hour.
+func (p *Plan) arrivals(r *rand.Rand, k float64) (notifications, pings float64) {
+	mean := p.Load.Pings / k / 1.04
+	if r.IntN(100) == 0 {
+		mean *= 5
+	}
+	pings = poisson(r, mean)
+	changes := pings * p.Load.Changed
+	if changes == 0 || p.Load.Notifications == 0 {
+		return 0, pings
+	}
+	draws := math.Max(1, math.Min(changes, mostDraws))
+	sum := 0.0
+	for range int(draws) {
+		sum += p.Popularity.subscribers(r.Float64())
+	}
+	return sum * changes / math.Floor(draws), pings
+}
+
+// poisson draws a number of events with that mean; a large one is as good as normal.
+func poisson(r *rand.Rand, mean float64) float64 {
+	if mean > 50 {
+		return math.Max(0, math.Round(mean+math.Sqrt(mean)*r.NormFloat64()))
+	}
+	n, limit := 0.0, math.Exp(-mean)
+	for x := r.Float64(); x > limit; x *= r.Float64() {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,193 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Load is what the world asks for. Rates are per second, shares from 0 to 1.
+type Load struct {
+	Feeds, Subscriptions float64
+	Pings, Notifications float64
+	Changed              float64 // share of the pings that find a change
+	Zipf                 float64 // exponent: the k-th feed has 1/k^Zipf as many subscribers as the first
+	WebSub               float64 // share of the subscriptions: they get the content
+	HTTPS                float64 // share of the callbacks
+	Kept                 float64 // share of the notifications on a connection that is open already
+	LargestHost          float64 // share of the callbacks that one host has
+	Churn                float64 // share of the subscriptions that are new each day
+	Polled               float64 // feeds read here for readers, each once an hour
+	Answer               float64 // seconds until a callback has answered
+	Content              float64 // bytes of a content that is kept for WebSub
+}
+
+// Machine is what each node and each database server has. Zero is none.
+type Machine struct {
+	Cores         float64
+	Memory        float64 // bytes
+	NIC           float64 // bits a second, each way
+	IOPS          float64 // of the database's disk
+	Disk          float64 // bytes
+	Files         float64 // open files of a node
+	InFlight      float64 // notifications under way of a node (hub.max-in-flight)
+	DatabaseConns float64 // that a database takes
+	Headroom      float64 // share of all this that may be in use
+}
+
+// Standard is the load that is asked for when nothing else is said: the open web's.
+func Standard() Load {
+	return Load{
+		Feeds: 100e6, Subscriptions: 1e9, Pings: 10_000, Notifications: 1e6, Changed: 0.8, Zipf: 1,
+		WebSub: 0.5, HTTPS: 0.9, Kept: 0.5, LargestHost: 0.01, Churn: 0.01, Answer: 0.15, Content: 10_000,
+	}
+}
+
+// StandardMachine is a server as it is rented by the month.
+func StandardMachine() Machine {
+	return Machine{
+		Cores: 16, Memory: 64 << 30, NIC: 10e9, IOPS: 50_000, Disk: 8 << 40, Files: 1 << 20,
+		InFlight: 8192, DatabaseConns: 1000, Headroom: 0.6,
+	}
+}
+
+func (l Load) check() error {
+	for _, v := range []struct {
+		name  string
+		value float64
+		most  float64
+	}{
+		{"feeds", l.Feeds, 1e12}, {"subscriptions", l.Subscriptions, 1e13}, {"pings", l.Pings, 1e9}, {"notifications", l.Notifications, 1e11},
+		{"polled", l.Polled, 1e12}, {"answer", l.Answer, 60}, {"content", l.Content, 1 << 30}, {"zipf", l.Zipf, 3},
+		{"changed", l.Changed, 1}, {"websub", l.WebSub, 1}, {"https", l.HTTPS, 1}, {"kept", l.Kept, 1}, {"largest-host", l.LargestHost, 1}, {"churn", l.Churn, 1},
+	} {
+		if !(v.value >= 0 && v.value <= v.most) { // NaN is neither
+			return fmt.Errorf("--%s is %g: it must be between 0 and %g", v.name, v.value, v.most)
+		}
+	}
+	if l.Subscriptions > 0 && l.Feeds < 1 {
+		return fmt.Errorf("%s subscriptions need feeds: --feeds is %g", amount(l.Subscriptions), l.Feeds)
+	}
+	if l.Notifications > 0 && (l.Subscriptions == 0 || l.Pings*l.Changed == 0) {
+		return fmt.Errorf("%s notifications a second cannot be: they need subscriptions, and pings that find a change", amount(l.Notifications))
+	}
+	return nil
+}
+
+func (m Machine) check() error {
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{
+		{"cores", m.Cores}, {"memory", m.Memory}, {"nic", m.NIC}, {"disk-iops", m.IOPS}, {"disk", m.Disk},
+		{"files", m.Files}, {"in-flight", m.InFlight}, {"database-connections", m.DatabaseConns},
+	} {
+		if !(v.value > 0 && v.value <= 1e18) {
+			return fmt.Errorf("--%s is %g: a machine needs more than none of it", v.name, v.value)
+		}
+	}
+	if !(m.Headroom > 0 && m.Headroom <= 1) {
+		return fmt.Errorf("--headroom is %g: it is the share that may be in use, more than 0 and at most 1", m.Headroom)
+	}
+	return nil
+}
+
+// scaled is the same world with more or less in it.
+func (l Load) scaled(by float64) Load {
+	l.Feeds, l.Subscriptions = math.Max(1, l.Feeds*by), l.Subscriptions*by
+	l.Pings, l.Notifications, l.Polled = l.Pings*by, l.Notifications*by, l.Polled*by
+	return l
+}
+
+// Popularity is how subscribers are spread over feeds, and pings too.
+type Popularity struct {
+	Largest  float64 // subscribers of the largest feed
+	Mean     float64 // subscribers of a feed
+	PerPing  float64 // subscribers of a feed that is pinged and has changed, in the mean
+	Bias     float64 // feeds are pinged in proportion to (their subscribers)^Bias
+	Sentence string  // where the numbers that were given do not fit each other, and what was taken
+	feeds    float64
+	zipf     float64
+}
+
+// fit finds how much more often large feeds must be pinged, so that pings, subscribers and
+// notifications fit each other. Where nothing fits, the notifications give way.
+func (l *Load) fit() Popularity {
+	p := Popularity{feeds: l.Feeds, zipf: l.Zipf}
+	if l.Feeds < 1 || l.Subscriptions == 0 {
+		return p
+	}
+	p.Mean = l.Subscriptions / l.Feeds
+	p.Largest = l.Subscriptions / harmonic(l.Feeds, l.Zipf)
+	changes := l.Pings * l.Changed
+	if changes == 0 {
+		return p
+	}
+	perPing := func(bias float64) float64 {
+		return p.Largest * harmonic(l.Feeds, l.Zipf*(1+bias)) / harmonic(l.Feeds, l.Zipf*bias)
+	}
+	wanted := l.Notifications / changes
+	even := changes * p.Mean
+	said := fmt.Sprintf("%s pings/s, %s of them changes, of feeds with %s subscribers in the mean would be %s notifications/s",
+		amount(l.Pings), percent(l.Changed), amount(p.Mean), amount(even))
+	low, high := -1.0, 1.0
+	switch {
+	case wanted <= perPing(low) || wanted >= perPing(high) || l.Zipf == 0 && math.Abs(wanted/p.Mean-1) > 0.01:
+		p.PerPing = p.Mean
+		p.Sentence = fmt.Sprintf("%s, and no preference for large or small feeds makes %s of it. Taken: the pings, and %s notifications/s.",
+			said, amount(l.Notifications), amount(even))
+		l.Notifications = even
+		return p
+	case math.Abs(wanted/p.Mean-1) <= 0.01:
+		p.PerPing = wanted
+		p.Sentence = said + ", which is what was given."
+		return p
+	}
+	for range 60 {
+		p.Bias = (low + high) / 2
+		if perPing(p.Bias) < wanted {
+			low = p.Bias
+		} else {
+			high = p.Bias
+		}
+	}
+	p.PerPing = wanted
+	which := "large"
+	if p.Bias < 0 {
+		which = "small"
+	}
+	p.Sentence = fmt.Sprintf("%s, not %s. Taken: both numbers, and that %s feeds are pinged more often, in proportion to (subscribers)^%.2f: a changed feed has %s of them in the mean.",
+		said, amount(l.Notifications), which, p.Bias, amount(wanted))
+	return p
+}
+
+// exactTerms is how many terms of a sum are added one by one; the rest is an integral.
+const exactTerms = 1000
+
+// harmonic is the sum of 1/k^s over 1 ≤ k ≤ n.
+func harmonic(n, s float64) float64 {
+	sum := 0.0
+	first := math.Min(math.Floor(n), exactTerms)
+	for k := 1.0; k <= first; k++ {
+		sum += math.Pow(k, -s)
+	}
+	if n <= exactTerms {
+		return sum
+	}
+	a, b := exactTerms+0.5, n+0.5 // the midpoint rule, whose error is below 10^-7 here
+	if math.Abs(s-1) < 1e-9 {
+		return sum + math.Log(b/a)
+	}
+	return sum + (math.Pow(b, 1-s)-math.Pow(a, 1-s))/(1-s)
+}
+
+// subscribers draws those of a changed feed, for a u between 0 and 1.
+func (p Popularity) subscribers(u float64) float64 {
+	s := p.zipf * p.Bias
+	var rank float64
+	if math.Abs(s-1) < 1e-9 {
+		rank = math.Pow(p.feeds, u)
+	} else {
+		rank = math.Pow(u*(math.Pow(p.feeds, 1-s)-1)+1, 1/(1-s))
+	}
+	return p.Largest * math.Pow(math.Max(1, rank), -p.zipf)
+}

@@ -1,0 +1,189 @@
+package simulate
+
+import (
+	"math"
+	"slices"
+)
+
+// Resource is one thing that may run out.
+type Resource struct {
+	Name     string
+	Of       string  // node or database
+	Demand   float64 // of one of them
+	Capacity float64 // of one of them, all of it
+	Unit     string
+	Units    int     // of them that this resource alone would need, with the headroom
+	Breaks   float64 // how many times the load may grow before this is used up with these machines; +Inf: never
+}
+
+// Used is the share of the capacity that is in use.
+func (r Resource) Used() float64 { return r.Demand / r.Capacity }
+
+// Names of resources.
+const (
+	nodeCPU   = "node CPU"
+	nodeOpen  = "deliveries under way"
+	nodeNIC   = "node network, outwards"
+	nodeIn    = "node network, inwards"
+	nodeMem   = "node memory"
+	nodeFiles = "sockets and files"
+	nodeHost  = "deliveries to the largest host"
+	nodePorts = "local ports to the largest host"
+	nodeLog   = "reading the others' log"
+	dbCPU     = "database CPU"
+	dbIOPS    = "database disk operations"
+	dbWAL     = "database log of writes"
+	dbDisk    = "database disk"
+	dbConns   = "database connections"
+)
+
+const (
+	localPorts = 28_232 // that Linux gives to connections to one address and port
+	portRests  = 60     // seconds that a port is not used again after its connection
+	pageBytes  = 8192   // of PostgreSQL: a random read of the disk
+)
+
+// nodes are what each node needs, of n in each of k shards.
+func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
+	m, c, all := p.Machine, p.costs, k*n
+	talk := p.chatter(n, w.events/k)
+	toOne := l.Notifications * l.LargestHost
+	return []Resource{
+		{Name: nodeCPU, Demand: (w.cpu/all + talk.cpu) / 1e6, Capacity: m.Cores, Unit: "cores"},
+		{Name: nodeOpen, Demand: w.open / all, Capacity: m.InFlight},
+		{Name: nodeNIC, Demand: w.sent * 8 / all, Capacity: m.NIC, Unit: "bit/s"},
+		{Name: nodeIn, Demand: w.received * 8 / all, Capacity: m.NIC, Unit: "bit/s"},
+		{Name: nodeMem, Demand: (w.open*c.memoryDelivery + (w.sockets-w.open)*c.memoryConnection) / all, Capacity: math.Max(1, m.Memory-c.memoryServer), Unit: "B"},
+		{Name: nodeFiles, Demand: w.sockets / all, Capacity: m.Files},
+		{Name: nodeHost, Demand: toOne * l.Answer / all, Capacity: float64(p.shape.HostAtOnce)},
+		{Name: nodePorts, Demand: toOne * (1 - l.Kept) * (portRests + l.Answer) / all, Capacity: localPorts},
+	}
+}
+
+// shards are what each database needs, and what n nodes on it have of each other.
+func (p *Plan) shards(w work, k, n float64) []Resource {
+	m, c := p.Machine, p.costs
+	talk := p.chatter(n, w.events/k)
+	// Rows of one feed are not beside each other, so what is not in memory is a read for each.
+	cold := 0.0
+	if w.hot > 0 {
+		cold = math.Max(0, 1-m.Memory*m.Headroom*k/w.hot)
+	}
+	reads := cold * (w.told + 2*(w.registrations+w.renewals))
+	return []Resource{
+		{Name: dbCPU, Demand: (w.store/k + n*talk.store) / 1e6, Capacity: m.Cores, Unit: "cores"},
+		{Name: dbIOPS, Demand: (w.writes + w.wal/pageBytes + reads) / k, Capacity: m.IOPS, Unit: "1/s"},
+		{Name: dbWAL, Demand: w.wal * 8 / k, Capacity: m.NIC, Unit: "bit/s"},
+		{Name: dbDisk, Demand: w.data / k, Capacity: m.Disk, Unit: "B"},
+		{Name: dbConns, Demand: n * c.databaseConnections, Capacity: m.DatabaseConns},
+		{Name: nodeLog, Demand: talk.look, Capacity: p.shape.LogWindow.Seconds(), Unit: "s a look"},
+	}
+}
+
+// resources are all of the plan, in the order in which they break.
+func (p *Plan) resources() []Resource {
+	k, n := float64(p.Shards), float64(p.Nodes)/float64(p.Shards)
+	at := func(by float64) []Resource {
+		l := p.Load
+		if by != 1 {
+			l = l.scaled(by)
+		}
+		w := p.reckon(l)
+		list := p.nodes(w, l, k, n)
+		for i := range list {
+			list[i].Of = "node"
+		}
+		for _, r := range p.shards(w, k, n) {
+			r.Of = "database"
+			list = append(list, r)
+		}
+		return list
+	}
+	list := at(1)
+	for i := range list {
+		r := &list[i]
+		r.Breaks = breaks(func(by float64) bool { return at(by)[i].Used() > 1 })
+		units := float64(p.Nodes)
+		if r.Of == "database" {
+			units = k
+		}
+		r.Units = int(math.Ceil(units*r.Used()/p.Machine.Headroom - 1e-9))
+		if r.Name == nodeLog || r.Name == dbConns {
+			r.Units = p.Shards // more of them would help, and neither grows evenly
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Resource) int {
+		switch {
+		case a.Breaks < b.Breaks:
+			return -1
+		case a.Breaks > b.Breaks:
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+// breaks is the least multiple at which something is broken, to a hundredth; +Inf above a million.
+func breaks(broken func(by float64) bool) float64 {
+	low, high := 0.0, 1.0
+	for ; !broken(high); high *= 2 {
+		if low = high; high > 1e6 {
+			return math.Inf(1)
+		}
+	}
+	for high-low > low/200+1e-6 {
+		if mid := (low + high) / 2; broken(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return low
+}
+
+// Hot is how long the largest feed takes with so many nodes.
+type Hot struct {
+	Nodes   int
+	Seconds float64
+	By      string // what it waits for
+}
+
+// hot tells the largest feed with 1, 2, 4 … nodes, up to those of one shard: a feed is in
+// one database.
+func (p *Plan) hot() []Hot {
+	if p.Popularity.Largest < 1 || p.Load.Notifications == 0 {
+		return nil
+	}
+	n := max(1, (p.Nodes+p.Shards-1)/p.Shards)
+	var list []Hot
+	for k := 1; k < n; k *= 2 {
+		list = append(list, p.hotWith(k))
+	}
+	return append(list, p.hotWith(n))
+}
+
+func (p *Plan) hotWith(k int) Hot {
+	l, m, one := p.Load, p.Machine, p.work.notification
+	largest, nodes := p.Popularity.Largest, float64(k)
+	parts := math.Max(1, math.Ceil(largest/float64(p.shape.PartSubscribers)))
+	// A node takes so many parts at a time; with few parts some nodes have nothing to do.
+	working := math.Min(nodes, parts)
+	h := Hot{Nodes: k}
+	for _, limit := range []struct {
+		rate float64 // notifications a second
+		by   string
+	}{
+		{working * m.Cores * 1e6 / one.cpu, nodeCPU},
+		{working * m.InFlight / math.Max(l.Answer, 1e-9), nodeOpen},
+		{working * m.NIC / math.Max(one.sent*8, 1), nodeNIC},
+		{working * float64(p.shape.HostAtOnce) / math.Max(l.Answer*l.LargestHost, 1e-9), nodeHost},
+		{m.Cores * 1e6 / math.Max(one.store, 1e-9), dbCPU},
+	} {
+		if s := largest / limit.rate; s > h.Seconds {
+			h.Seconds, h.By = s, limit.by
+		}
+	}
+	h.Seconds += l.Answer
+	return h
+}
