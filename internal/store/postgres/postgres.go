@@ -128,7 +128,8 @@ func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error
 // settings of every connection. All our statements go by keys, so plans that do
 // not are only ever chosen for want of figures: a fresh table, or a plan that was
 // made when it was small. With the defaults, paging a large topic gathers and
-// sorts all of it for every page.
+// sorts all of it for every page. Who falls silent in the middle of a transaction keeps
+// its rows locked for less than a lease lasts, so that others can take over.
 const settings = `SELECT set_config('random_page_cost', '1.1', false),
 	set_config('enable_bitmapscan', 'off', false),
 	set_config('enable_seqscan', 'off', false),
@@ -137,7 +138,7 @@ const settings = `SELECT set_config('random_page_cost', '1.1', false),
 	set_config('jit', 'off', false),
 	set_config('statement_timeout', '30s', false),
 	set_config('lock_timeout', '10s', false),
-	set_config('idle_in_transaction_session_timeout', '60s', false),
+	set_config('idle_in_transaction_session_timeout', '10s', false),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
 		ELSE current_setting('synchronous_commit') END, false)`
 
