@@ -127,6 +127,9 @@ func translate(err error) error {
 	case "XX":
 		return unavailable("The server's database is damaged.")
 	}
+	if e.Code == "25P03" { // we fell silent in the middle of a transaction, and it was broken off
+		return unavailable("The server's database is busy; please try again.")
+	}
 	if e.Code == "25006" {
 		return unavailable("The server's database can only be read at the moment.")
 	}
