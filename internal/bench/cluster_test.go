@@ -9,7 +9,6 @@ import (
 )
 
 func TestTwoNodesTellEverybodyOnce(t *testing.T) {
-	t.Parallel()
 	cluster, err := storetest.StartCluster()
 	if err != nil {
 		t.Fatal(err)
@@ -19,7 +18,9 @@ func TestTwoNodesTellEverybodyOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := bench.Cluster{Common: bench.Common{Hosts: 20, Rounds: 1, Database: url, Progress: t.Output()}, Subscribers: 3000}.Run(t.Context())
+	o := small(t)
+	o.Database = url
+	r, err := bench.Cluster{Common: o, Subscribers: 1000}.Run(t.Context())
 	check(t, r, err, "duplicates")
 	for _, name := range []string{"one node", "two nodes", "SQLite", "two nodes ÷ one", "PostgreSQL ÷ SQLite", "told by the second node"} {
 		found := false

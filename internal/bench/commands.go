@@ -10,7 +10,7 @@ import (
 
 // Commands are those that belong below "cloudburst bench".
 func Commands() []*cobra.Command {
-	return []*cobra.Command{costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), sinkCommand(), loopCommand(), feedsCommand()}
+	return []*cobra.Command{clusterCommand(), costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), sinkCommand(), loopCommand(), feedsCommand()}
 }
 
 // common binds the flags that all have.
