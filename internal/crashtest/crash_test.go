@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,21 +15,48 @@ import (
 
 var (
 	// A long run: go test ./internal/crashtest -crash.cycles 5000 -timeout 12h
-	cyclesFlag = flag.Int("crash.cycles", 0, "how often the program is killed (0: 50 on SQLite, 15 on PostgreSQL)")
+	cyclesFlag = flag.Int("crash.cycles", 0, "how often the program is killed (0: 24 on SQLite, 9 on PostgreSQL)")
+	daysFlag   = flag.Bool("crash.commits", false, "die at every commit of the scripted day, not only at some")
 	seedFlag   = flag.Uint64("crash.seed", 0, "what is random here is chosen by this (0: by the clock)")
 )
 
-func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+// built are the programs with and without planted bugs, made once.
+var built struct {
+	sync.Mutex
+	dir string
+	bin map[string]string
+}
+
+func TestMain(m *testing.M) {
+	code := storetest.Main(m)
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
 
 // build makes the program, with or without planted bugs.
 func build(t *testing.T, tags string) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "cloudburst")
+	built.Lock()
+	defer built.Unlock()
+	if built.bin[tags] != "" {
+		return built.bin[tags]
+	}
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "crashtest-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.dir, built.bin = dir, map[string]string{}
+	}
+	bin := filepath.Join(built.dir, "cloudburst-"+tags)
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-o", bin, "cloudburst/cmd/cloudburst")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
+	built.bin[tags] = bin
 	return bin
 }
 
@@ -88,13 +116,13 @@ func kept(t *testing.T, r Report) {
 
 func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(50)}))
+	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(24), Ordeal: 4}))
 }
 
 // On PostgreSQL nobody knows that the other died: its work waits for leases.
 func TestNothingAcknowledgedIsLostOnPostgreSQLEither(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(15), Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
+	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }
 
 func TestThePlantedBugsAreCaught(t *testing.T) {

@@ -33,6 +33,7 @@ type Options struct {
 	Log       func(string)  // nil: silent
 	Life      time.Duration // longest life of a process [400 ms]
 	Ordeal    int           // every so many lives one dies at a chosen moment [5]
+	Day       string        // instead of cycles one scripted day, which ends as CLOUDBURSTDIE says: before N, after N, lose N, count FILE
 	Settle    time.Duration // the last work is done by then [3 min]
 	Afterlife time.Duration // a database of its own may do so long what a dead process asked for
 
@@ -170,6 +171,12 @@ func Run(ctx context.Context, o Options) (Report, error) {
 func (r *runner) run(ctx context.Context) (Report, error) {
 	clients, stop := context.WithCancel(ctx)
 	defer stop()
+	if r.Day != "" {
+		if err := r.day(ctx); err != nil {
+			return r.report, err
+		}
+		return r.last(ctx, stop)
+	}
 	var group sync.WaitGroup
 	for range r.Clients {
 		group.Go(func() { r.clientLoop(clients) })
@@ -214,7 +221,12 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 		}
 		r.Log(fmt.Sprintf("cycle %d of %d: killed", i+1, r.Cycles))
 	}
-	there, more, err := r.end(ctx, func() { stop(); group.Wait() })
+	return r.last(ctx, func() { stop(); group.Wait() })
+}
+
+// last is the end, and what all came to; stop ends the clients.
+func (r *runner) last(ctx context.Context, stop func()) (Report, error) {
+	there, more, err := r.end(ctx, stop)
 	if err != nil {
 		return r.report, err
 	}

@@ -41,7 +41,10 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlst
 			_ = tx.Rollback() // err says what is wrong; a connection that cannot roll back is thrown away
 			return err
 		}
-		if err := tx.Commit(); err != nil {
+		if err := errors.Join(sqlstore.Boundary(false), tx.Commit()); err != nil {
+			return &trouble{err}
+		}
+		if err := sqlstore.Boundary(true); err != nil {
 			return &trouble{err}
 		}
 		return nil

@@ -191,10 +191,13 @@ func (w *writer) try(batch []*operation, errs []error) error {
 			return w.rollback(ctx, errs[i])
 		}
 	}
+	if err := sqlstore.Boundary(false); err != nil {
+		return w.rollback(ctx, err)
+	}
 	if _, err := w.end.ExecContext(ctx); err != nil {
 		return w.rollback(ctx, err)
 	}
-	return nil
+	return sqlstore.Boundary(true)
 }
 
 // rollback ends the transaction; after some errors SQLite has done so itself.

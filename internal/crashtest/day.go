@@ -1,0 +1,62 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cloudburst/client"
+)
+
+// day is one process in which everything happens once, through every door, one thing
+// after the other. It dies where its environment says, at a commit, or at the end.
+func (r *runner) day(ctx context.Context) error {
+	for _, s := range r.subs {
+		s.calm.Store(true)
+	}
+	env := r.Env
+	r.Env = append(append([]string{}, env...), "CLOUDBURSTDIE="+r.Day)
+	p, err := r.start(ctx, false)
+	r.Env = env
+	if err != nil { // it died while it started, unless it cannot
+		r.history.now(func(l *life, at time.Time) { l.died = at })
+		r.Log(err.Error())
+		return r.dead()
+	}
+	base, s, feed := p.Base, r.subs[0], r.feed(0)
+	c := &client.Client{Base: p.Admin, HTTP: r.client}
+	l := &line{key: "the post of the day", may: []string{""}}
+	for i, step := range []func(){
+		func() { r.register(base, feed, s, "/cb0"); r.register(base, feed, s, "/cb1") },
+		func() { r.registerCNWS(base, feed, s, "/cn0") },
+		func() {
+			r.await(r.ask(base, subscribe, feed, s, "/ws0", "the secret", true), r.ask(base, subscribe, feed, s, "/ws1", "", false))
+		},
+		func() { r.ping(base, feed, overCloud) },
+		func() { r.save(base, r.owners[0]); r.save(base, r.owners[1]) },
+		func() { r.register(base, r.owners[0].topic(asSaved), s, "/hosted0") },
+		func() {
+			r.await(r.ask(base, subscribe, r.owners[0].topic(rendered), s, "/ws-hosted0", "another", true))
+		},
+		func() { r.save(base, r.owners[0]); r.read(base, r.owners[0].name, rendered) },
+		func() { r.prove(base) },
+		func() { r.posts.lines = append(r.posts.lines, l); r.create(ctx, c, l) },
+		func() { r.followPoet() },
+		func() { r.change(ctx, c, l) },
+		func() { r.ping(base, feed, ofSite) },
+		func() { r.feeds.setSlow(feed, true); r.ping(base, feed, overWebSub); r.feeds.setSlow(feed, false) },
+		func() { r.cancel(base, feed, s, "/cb0") },
+		func() { r.await(r.ask(base, unsubscribe, feed, s, "/ws0", "", true)) },
+		func() { r.ping(base, feed, overCloud) },
+	} {
+		if p.Ended() {
+			r.Log(fmt.Sprintf("it died in step %d", i))
+			break
+		}
+		step()
+	}
+	if _, err := r.until(ctx, func(n left) bool { return n.PartsDue == 0 && n.ChecksDue == 0 }); err != nil {
+		r.Log("it died: " + err.Error())
+	}
+	return r.die(p)
+}

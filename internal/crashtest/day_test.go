@@ -1,0 +1,64 @@
+package crashtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"cloudburst/internal/store/storetest"
+)
+
+// A process that dies right before or right after any of its commits has promised
+// nothing that is not kept. Of PostgreSQL the answer may also be lost, and the process lives.
+func TestADayThatEndsAtAnyCommit(t *testing.T) {
+	t.Parallel()
+	bin := build(t, "plantedbugs")
+	for store, how := range map[string][]string{"SQLite": {"before", "after"}, "PostgreSQL": {"before", "after", "lose"}} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			options := func(t *testing.T, day string) Options {
+				o := Options{Binary: bin, Day: day, Feeds: 1}
+				if store == "PostgreSQL" {
+					o.Afterlife, o.Args = time.Second, []string{"--database", storetest.Postgres(t)}
+				}
+				return o
+			}
+			file := filepath.Join(t.TempDir(), "commits")
+			whole(t, options(t, "count "+file))
+			counted, err := os.ReadFile(file)
+			if err != nil || len(counted) < 20 {
+				t.Fatalf("%d commits in a day: %v", len(counted), err)
+			}
+			var days []string
+			for n := range counted {
+				for _, what := range how {
+					days = append(days, fmt.Sprintf("%s %d", what, n+1))
+				}
+			}
+			t.Logf("%d commits, %d boundaries", len(counted), len(days))
+			if !*daysFlag {
+				seed := *seedFlag
+				if seed == 0 {
+					seed = uint64(time.Now().UnixNano())
+				}
+				t.Logf("-crash.seed=%d", seed)
+				rand.New(rand.NewPCG(seed, 3)).Shuffle(len(days), func(i, j int) { days[i], days[j] = days[j], days[i] })
+				days = days[:4]
+			}
+			for _, day := range days {
+				t.Run(day, func(t *testing.T) { t.Parallel(); whole(t, options(t, day)) })
+			}
+		})
+	}
+}
+
+// whole is one day of which nothing may be broken.
+func whole(t *testing.T, o Options) {
+	t.Helper()
+	for _, b := range run(t, o).Broken {
+		t.Error(b)
+	}
+}
