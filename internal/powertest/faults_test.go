@@ -149,6 +149,15 @@ func (s *sick) cutAndCheck() {
 	}
 	s.start()
 	s.check("after the power cut")
+	found, err := s.c.Installation(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range found.Findings {
+		if f.Level == "problem" && f.ID != "data-kind" { // it is right: no other file system in user space is safe
+			s.t.Errorf("the doctor finds %s: %s", f.ID, f.Text)
+		}
+	}
 	s.t.Logf("%d acknowledged, %d refused, none lost", len(s.acks), len(s.no))
 }
 
