@@ -12,6 +12,7 @@ type attempt struct {
 	l        *limiter
 	from     Caller
 	counted  []counted
+	keys     []TallyKey // of its rows: everybody's, and those of counted
 	finished bool
 }
 
@@ -78,7 +79,7 @@ func (l *limiter) begin(ctx context.Context, now time.Time, from Caller, name st
 	if err != nil {
 		return nil, ended, err
 	}
-	rows, err := l.store.Tallies(ctx, a.keys())
+	rows, err := l.store.Tallies(ctx, a.keys)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leave(a)
@@ -104,16 +105,8 @@ func (l *limiter) attempt(from Caller, name string, known bool) *attempt {
 		of = l.keys.tally(ofOwner, name, address(from.Addr))
 	}
 	a.counted = append(a.counted, counted{l.peek(of), l.name, nameWait, false})
+	a.keys = []TallyKey{l.all.Key, l.sourceOf(from), of}
 	return a
-}
-
-// keys are the rows of an attempt.
-func (a *attempt) keys() []TallyKey {
-	keys := []TallyKey{a.l.all.Key}
-	for _, c := range a.counted {
-		keys = append(keys, c.Key)
-	}
-	return keys
 }
 
 // admit counts an attempt as under way, or says why not. With ended it could be let
@@ -201,7 +194,7 @@ func (a *attempt) end() {
 // that passed forgives no failure: with an account of one's own one could go on for ever.
 func (a *attempt) failed(ctx context.Context, now time.Time) error {
 	defer a.end() // it is under way until it is counted
-	return a.l.write(ctx, now, a.from, a.keys(), func(list []Tally) (longest time.Duration, write bool) {
+	return a.l.write(ctx, now, a.from, a.keys, func(list []Tally) (longest time.Duration, write bool) {
 		all := &list[0]
 		if d := now.Sub(all.Since); d >= time.Minute || d < 0 {
 			all.Failures, all.Since = 0, now
