@@ -8,7 +8,6 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/river"
 )
 
 // planted is the store as it is. In a build for the crash harness it has bugs, and so
@@ -18,8 +17,6 @@ func planted(st hub.Store) hub.Store { return st }
 func plantedAccounts(st account.Store) account.Store { return st }
 
 func plantedAuthors(st author.Store) author.Store { return st }
-
-func plantedRiver(st river.Store) river.Store { return st }
 
 func plantedPosts(st author.PostStore) author.PostStore { return st }
 

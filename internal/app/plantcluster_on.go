@@ -12,7 +12,6 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 )
 
@@ -153,21 +152,6 @@ func (s deaf) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, erro
 		return nil, nil
 	}
 	return s.clustered.Events(ctx, q)
-}
-
-// plantedRiver gives the store of feeds that are read its bug: whoever looks gets all
-// that is due, whoever has it already.
-func plantedRiver(st river.Store) river.Store {
-	if os.Getenv("CLOUDBURSTBUG") == "read-by-all" {
-		return grasping{st}
-	}
-	return st
-}
-
-type grasping struct{ river.Store }
-
-func (s grasping) ClaimSources(ctx context.Context, now, _ time.Time, limit int, claim int64) ([]river.Source, error) {
-	return s.Store.ClaimSources(ctx, now, now, limit, claim)
 }
 
 // here keeps to itself who has shown what.

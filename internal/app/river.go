@@ -48,7 +48,7 @@ func (a *App) newRiver(st store.Store) error {
 		Idle:      2 * c.AtOnce, IdlePerHost: max(c.PerHost, 2),
 	})
 	a.river = &river.River{
-		Store: plantedRiver(st), Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
+		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
 		Agent: func(readers int64) string { return gateway.ReaderAgent(Version, a.publicURL(), readers) },
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),

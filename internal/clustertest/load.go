@@ -36,7 +36,7 @@ func (l *locked) shuffle(n int, swap func(i, j int)) {
 const (
 	loaders = 3
 	restful = 30 * time.Millisecond // between two requests of a client
-	most    = 200                   // followers of a feed that a client makes
+	most    = 40                    // followers of a feed that a client makes
 )
 
 // load lets clients register and ping at all nodes until it is stopped. Each has a feed

@@ -8,7 +8,7 @@ import (
 
 // crew is how many follow a feed whose telling is disturbed: one part of it, and more
 // than two pages are left when it happens.
-const crew = 4000
+const crew = 3000
 
 // slowly is what each callback takes, so that something can happen in the middle.
 const slowly = 40 * time.Millisecond
@@ -22,13 +22,6 @@ func (w *World) Together(subscribers int) error {
 	}
 	const feed = "large"
 	if err := w.follow(a, feed, subscribers); err != nil {
-		return err
-	}
-	// The first time tells how many there are, and the feed is cut into parts.
-	if err := w.tellAll(feed, subscribers, a); err != nil {
-		return err
-	}
-	if err := w.idle(b); err != nil {
 		return err
 	}
 	w.crowd.takes.Store(int64(slowly))
@@ -70,22 +63,23 @@ func (w *World) disturbed(feed string, at *node, disturb func() error) error {
 		return err
 	}
 	since := time.Now()
+	w.crowd.takes.Store(0)
 	before := w.history.told(feed, p.state)
 	if before == crew {
 		return fmt.Errorf("everybody had been told before it happened: this proves nothing")
 	}
 	// Single deliveries that took long are owed by themselves, and anybody's at once: the
-	// part is taken over when another node has told a tenth of those who are left.
+	// part is taken over when another node has told half of those who are left.
 	var went time.Time
 	if err := w.wait("another node goes on", func() (ok bool) {
-		went, ok = w.history.others(feed, p.state, since, at.name, max((crew-before)/10, 1))
+		went, ok = w.history.others(feed, p.state, since, at.name, max((crew-before)/2, 1))
 		return ok
 	}); err != nil {
 		w.history.wrong("not taken over: %v, of the telling of %s by node %s", err, feed, at.name)
 		return nil
 	}
 	w.took = append(w.took, went.Sub(since).Round(10*time.Millisecond))
-	w.again += 2 * page
+	w.again += repeats
 	if err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) == crew }); err != nil {
 		w.Log("%v", err) // the checker says who was not
 	}
@@ -120,8 +114,9 @@ func (w *World) Killed(rounds int) error {
 	return nil
 }
 
-// Frozen lets the node that tells stand still for a while, in the middle of it. The
-// feed changes again before it goes on, so that it has something old in memory.
+// Frozen lets the node that tells stand still for a while, in the middle of it. Every
+// second time the feed changes again before it goes on, so that what it has in memory is
+// old.
 func (w *World) Frozen(rounds int, pause time.Duration) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -136,7 +131,7 @@ func (w *World) Frozen(rounds int, pause time.Duration) error {
 		var thaw func() error
 		began := time.Now()
 		err := w.disturbed(feed, victim, func() (err error) { thaw, err = w.freeze(victim); return err })
-		if err == nil {
+		if err == nil && i%2 == 1 {
 			err = w.tellAll(feed, crew, other)
 		}
 		if err == nil {
@@ -199,7 +194,7 @@ func (w *World) Restarted(rounds int, end, begin func() error) error {
 			return err
 		}
 		began := time.Now()
-		w.again += 2 * page // what was acknowledged to nobody is done again
+		w.again += repeats // what was acknowledged to nobody is done again
 		for _, n := range []*node{a, b} {
 			if err := w.serves(n); err != nil {
 				return err

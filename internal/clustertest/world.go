@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -83,10 +84,10 @@ func New(ctx context.Context, o Options) (*World, error) {
 	return w, nil
 }
 
-// Close ends all nodes at once, and everything around them.
+// Close ends all nodes at once, and everything around them. More than once is fine.
 func (w *World) Close() {
 	for _, n := range w.nodes {
-		if p := n.life(); p != nil {
+		if p := n.gone(); p != nil {
 			p.Kill()
 		}
 	}
@@ -190,7 +191,7 @@ func (w *World) lastWords() string {
 
 // wait waits until done says so; what is for the report of who waited in vain.
 func (w *World) wait(what string, done func() bool) error {
-	for end := time.Now().Add(w.Patience); !done(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(w.Patience); !done(); time.Sleep(25 * time.Millisecond) {
 		if time.Now().After(end) {
 			return fmt.Errorf("not within %s: %s", w.Patience, what)
 		}
@@ -269,9 +270,10 @@ func (w *World) End() (Report, error) {
 			w.history.wrong("no end: %v", err)
 		}
 	}
-	there, err := w.export(n)
-	if err != nil {
-		return Report{}, err
+	var there map[string]bool
+	var err error
+	if in := w.wait("the export is whole", func() bool { there, err = w.export(n); return err == nil }); in != nil {
+		return Report{}, errors.Join(in, err)
 	}
 	broken, r := w.history.check(there, w.again)
 	r.Broken, r.Took = broken, w.took
