@@ -58,17 +58,6 @@ func plan(t testing.TB, c *Costs, l Load, m Machine) *Plan {
 	return p
 }
 
-func (p *Plan) resource(t testing.TB, name string) Resource {
-	t.Helper()
-	for _, r := range p.Resources {
-		if r.Name == name {
-			return r
-		}
-	}
-	t.Fatalf("there is no %s", name)
-	return Resource{}
-}
-
 func TestTheReportForFixedCosts(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]Load{"internet": Standard(), "small": Standard().scaled(1e-5)} {

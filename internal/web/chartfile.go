@@ -58,7 +58,7 @@ func ChartFile(title string, charts []Chart) string {
 			f.Series = append(f.Series, series{Name: s.Name, Class: class, Values: s.Values})
 		}
 		for _, m := range c.Marks {
-			f.Ticks = append(f.Ticks, tick{m.At, m.Label})
+			f.Ticks = append(f.Ticks, tick(m))
 		}
 		at := fmt.Sprintf(`<svg x="%s" y="%s" width="%s" height="%s" overflow="visible" `, num(margin), num(y+head), num(chartWidth), num(chartHeight))
 		b.WriteString(strings.Replace(string(f.SVG()), "<svg ", at, 1))

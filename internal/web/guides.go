@@ -47,7 +47,7 @@ func shelves() []struct {
 		{"Writing", []string{"writing", "authoring-apis", "moving", "pinging-out"}},
 		{"Reading", []string{"river", "apps", "notices", "river-json"}},
 		{"Feeds", []string{"formats", "feed-data", "json", "doctor"}},
-		{"Running it", []string{"operations", "scale", "settings", "reliability", "performance", "compare"}},
+		{"Running it", []string{"operations", "scale", "settings", "reliability", "performance", "simulation", "compare"}},
 		{"The protocols", []string{"protocol", "signals"}},
 	}
 }
