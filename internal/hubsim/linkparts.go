@@ -77,6 +77,11 @@ func (l *link) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, err
 	return do(ctx, l, "events", 0, false, func() ([]event.Event, error) { return l.disk.Events(ctx, q) })
 }
 
+// Counts is hub.Store.Counts.
+func (l *link) Counts(ctx context.Context, now time.Time) (hub.Counts, error) {
+	return do(ctx, l, "counts", 0, false, func() (hub.Counts, error) { return l.disk.Counts(ctx, now) })
+}
+
 // TrimEvents is hub.Store.TrimEvents.
 func (l *link) TrimEvents(ctx context.Context, before time.Time, limit int) (int, error) {
 	return do(ctx, l, "trim events", 0, true, func() (int, error) { return l.disk.TrimEvents(ctx, before, limit) })
