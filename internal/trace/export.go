@@ -117,8 +117,11 @@ func (e *exporter) run(ctx, last context.Context) {
 		case <-e.full:
 		case <-tick.C:
 		}
-		for batch := e.take(); len(batch) > 0 && ctx.Err() == nil; batch = e.take() {
-			e.deliver(ctx, last, batch)
+		for ctx.Err() == nil { // what is taken is sent, or counted as lost
+			batch := e.take()
+			if len(batch) > 0 {
+				e.deliver(ctx, last, batch)
+			}
 			if len(batch) < batchMost {
 				break
 			}
