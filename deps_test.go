@@ -34,7 +34,7 @@ func rules() ruleset {
 			{"reckoning with what was measured", []string{"internal/simulate"}},
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
-			{"faults", []string{"internal/browsertest", "internal/crashtest", "internal/doctest", "internal/hubsim", "internal/packagetest", "internal/signaltest"}},
+			{"faults", []string{"internal/abusetest", "internal/browsertest", "internal/crashtest", "internal/doctest", "internal/hubsim", "internal/packagetest", "internal/signaltest"}},
 			{"faults on faults", []string{"internal/powertest"}},
 			{"faults of several machines", []string{"internal/clustertest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},

@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// capped bounds the connections of a listener, in all and from one address, so
-// that no stranger can take every socket. Addresses that exempt reports count
-// only for the total: a trusted proxy speaks for many.
+// capped bounds the connections of a listener, in all and from one address (one /64),
+// so that no stranger can take every socket. Addresses that exempt reports count
+// only for the total: a trusted proxy speaks for many. When the total is reached,
+// those who only wait make room; see [capped.shed].
 type capped struct {
 	net.Listener
 	total, perAddr int
@@ -25,6 +27,7 @@ type capped struct {
 	open   int
 	from   map[netip.Addr]int
 	idle   map[net.Conn]struct{} // those between two requests
+	conns  map[*cappedConn]struct{}
 }
 
 // drainTick is between two looks at what is still open while the program ends.
@@ -33,7 +36,7 @@ const drainTick = 5 * time.Millisecond
 const busyAnswer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 44\r\nConnection: close\r\n\r\nToo many connections; please try again soon\n"
 
 func newCapped(l net.Listener, total, perAddr int, exempt func(netip.Addr) bool) *capped {
-	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}}
+	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
 	c.accepted = sync.OnceFunc(func() { close(c.all) })
 	c.end = sync.OnceFunc(func() { close(c.ended) })
 	return c
@@ -50,9 +53,8 @@ func (c *capped) Accept() (net.Conn, error) {
 			}
 			return nil, err
 		}
-		addr := addrOf(conn)
-		if c.admit(addr) {
-			return &cappedConn{Conn: conn, end: sync.OnceFunc(func() { c.release(addr) })}, nil
+		if one := c.admit(conn); one != nil {
+			return one, nil
 		}
 		go refuse(conn)
 	}
@@ -71,33 +73,67 @@ func refuse(conn net.Conn) {
 	}
 }
 
-func addrOf(conn net.Conn) netip.Addr {
+func peerOf(conn net.Conn) netip.Addr {
 	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		return a.AddrPort().Addr().Unmap().WithZone("")
 	}
 	return netip.Addr{}
 }
 
-func (c *capped) admit(a netip.Addr) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open >= c.total {
-		return false
+// customer is the address that a connection counts for: of IPv6 the network that one
+// customer has, who may have any number of addresses in it.
+func customer(a netip.Addr) netip.Addr {
+	if !a.Is6() {
+		return a
 	}
-	if c.from[a] >= c.perAddr && !c.exempt(a) {
-		return false
+	p, err := a.Prefix(64)
+	if err != nil {
+		return netip.Addr{}
 	}
-	c.open++
-	c.from[a]++
-	return true
+	return p.Addr()
 }
 
-func (c *capped) release(a netip.Addr) {
+// admit counts a connection; nil: there is no room for it.
+func (c *capped) admit(conn net.Conn) *cappedConn {
+	peer := peerOf(conn)
+	one := &cappedConn{Conn: conn, peer: peer, addr: customer(peer), waits: true, since: time.Now()}
+	c.mu.Lock()
+	free := c.from[one.addr] < c.perAddr || c.exempt(peer)
+	var out *cappedConn
+	if free && c.open >= c.total {
+		out = c.shed(one.addr, one.since)
+		free = out != nil
+	}
+	if free {
+		one.end = sync.OnceFunc(func() { c.release(one) })
+		c.open++
+		c.from[one.addr]++
+		c.conns[one] = struct{}{}
+	}
+	c.mu.Unlock()
+	if out != nil {
+		_ = out.Conn.Close() // the server finds it closed
+	}
+	if !free {
+		return nil
+	}
+	return one
+}
+
+func (c *capped) release(one *cappedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if one.shed {
+		return // counted already
+	}
+	c.forget(one)
+}
+
+func (c *capped) forget(one *cappedConn) {
+	delete(c.conns, one)
 	c.open--
-	if c.from[a]--; c.from[a] == 0 {
-		delete(c.from, a)
+	if c.from[one.addr]--; c.from[one.addr] == 0 {
+		delete(c.from, one.addr)
 	}
 }
 
@@ -152,14 +188,43 @@ func (c *capped) state(conn net.Conn, s http.ConnState) {
 	} else {
 		delete(c.idle, conn)
 	}
+	if one := cappedOf(conn); one != nil {
+		one.waits, one.since = s == http.StateNew || s == http.StateIdle, time.Now()
+	}
 }
 
+// cappedConn is a connection that is counted.
 type cappedConn struct {
 	net.Conn
-	end func()
+	peer, addr netip.Addr // addr is what it counts for
+	end        func()
+
+	coming  atomic.Int32 // requests whose body is not here yet
+	writing atomic.Int64 // since when a piece of an answer waits to be taken, Unix milliseconds; 0: none does
+
+	// Guarded by capped.mu.
+	waits bool // between two requests, or before the end of a head
+	since time.Time
+	shed  bool
+}
+
+// Write notes for how long nobody takes it.
+func (c *cappedConn) Write(b []byte) (int, error) {
+	c.writing.Store(time.Now().UnixMilli())
+	defer c.writing.Store(0)
+	return c.Conn.Write(b)
 }
 
 func (c *cappedConn) Close() error {
 	c.end()
 	return c.Conn.Close()
+}
+
+// cappedOf is what is beneath a connection of the server; nil: nothing that is counted.
+func cappedOf(conn net.Conn) *cappedConn {
+	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+		conn = over.NetConn()
+	}
+	one, _ := conn.(*cappedConn)
+	return one
 }

@@ -100,10 +100,10 @@ func (a *App) serve(l *listeners, routes http.Handler, public string, group *syn
 			}
 		})
 	}
-	begin(routes, a.capped(l.pub), l.front != nil)
-	begin(a.adminRoutes(), newCapped(l.adm, math.MaxInt, math.MaxInt, nil), false)
+	begin(newBodies(routes, a.isProxy), a.capped(l.pub), l.front != nil)
+	begin(a.adminRoutes(), newCapped(l.adm, math.MaxInt, math.MaxInt, a.isProxy), false)
 	if l.plain != nil {
-		begin(within(writeTimeout, l.front.plain(public, routes)), a.capped(l.plain), false)
+		begin(newBodies(within(writeTimeout, l.front.plain(public, routes)), a.isProxy), a.capped(l.plain), false)
 	}
 }
 

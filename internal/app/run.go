@@ -21,7 +21,7 @@ const (
 	readWhole    = 15 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
-	headerMost   = 64 << 10
+	headerMost   = 32 << 10
 	closeWithin  = 1500 * time.Millisecond // for answers under way, before the hub drains
 )
 
@@ -128,7 +128,7 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: a.lastAnswers(h), ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
+		Handler: a.lastAnswers(h), ConnContext: withConn, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerMost, ErrorLog: quiet(a.log),
 	}
 }
@@ -146,15 +146,18 @@ func (a *App) lastAnswers(h http.Handler) http.Handler {
 func (a *App) capped(l net.Listener) *capped {
 	n := openFiles()
 	// What notifications and feeds leave, for pages that stay open are connections too.
-	total := max(n/4, n-a.inFlight()*7/4-512, 64)
-	return newCapped(l, total, max(total/2, 32), func(ip netip.Addr) bool {
-		for _, p := range a.cfg.TrustedProxies {
-			if p.Contains(ip) {
-				return true
-			}
+	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), connsMost)
+	return newCapped(l, total, max(total/perAddrPart, 32), a.isProxy)
+}
+
+// isProxy reports an address that speaks for many.
+func (a *App) isProxy(ip netip.Addr) bool {
+	for _, p := range a.cfg.TrustedProxies {
+		if p.Contains(ip) {
+			return true
 		}
-		return false
-	})
+	}
+	return false
 }
 
 // tellWhere writes the real addresses into the data folder, for the commands, and

@@ -117,6 +117,7 @@ func (h *Hub) trim(ctx context.Context) {
 			break
 		}
 	}
+	h.trimCrowded(ctx)
 	for ctx.Err() == nil {
 		n, err := h.Store.TrimChanges(ctx, h.now().Add(-h.Options.KeepChanges), trimChunk)
 		if err != nil {
@@ -126,5 +127,24 @@ func (h *Hub) trim(ctx context.Context) {
 		if n < trimChunk {
 			return
 		}
+	}
+}
+
+// trimCrowded removes the oldest lines of the log when there are too many of them,
+// however young: strangers have them written.
+//
+// spec:cloudburst#log-rows
+func (h *Hub) trimCrowded(ctx context.Context) {
+	c, err := h.Counts(ctx)
+	for over := c.Events - h.Options.MaxEvents; err == nil && over > 0 && ctx.Err() == nil; {
+		var n int
+		n, err = h.Store.TrimEvents(ctx, h.now(), int(min(over, trimChunk)))
+		if n == 0 {
+			break
+		}
+		over -= int64(n)
+	}
+	if err != nil {
+		h.complain(ctx, "trim the log", err)
 	}
 }

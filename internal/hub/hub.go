@@ -133,6 +133,7 @@ type Options struct {
 	SourceRate      float64                    // pings per second and source (/24, /56) [200]; negative: no limit
 	HostRate        float64                    // checks per second and feed host [100]; negative: no limit
 	KeepEvents      time.Duration              // log rows older than this go [720 h]
+	MaxEvents       int64                      // log rows; the oldest of more go [5,000,000]
 	KeepChanges     time.Duration              // lines of the list of changes older than this go [720 h]
 	Ageing          time.Duration              // how long an unreachable CNWS subscriber is tried [24 h, which is also the least]
 	MaxContent      int64                      // bytes; a larger topic is not delivered to WebSub subscribers [1 MiB]

@@ -25,6 +25,7 @@ type state struct {
 	begun    time.Time
 
 	sourceLimit, hostLimit, strangeLimit, consentLimit *limiter
+	unmetLimit                                         *limiter   // what was asked in vain
 	intentTurn                                         *limiter   // for its turns only
 	sharing                                            []*limiter // with other nodes, by Allowances
 	asking                                             *crowd     // intents under way, by the host that they wait for
@@ -87,6 +88,7 @@ func (h *Hub) setUp() {
 	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
 	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
+	h.unmetLimit = newLimiter(1/unmetEvery.Seconds(), unmetBurst, 100_000)
 	h.intentTurn = newLimiter(intentTurns, 1, 100_000)
 	h.asking = newCrowd(intentsEach)
 	h.shareAll()
@@ -123,6 +125,9 @@ func (o *Options) defaults() {
 	}
 	if o.Topics == "" {
 		o.Topics = TopicsOpen
+	}
+	if o.MaxEvents <= 0 {
+		o.MaxEvents = 5_000_000
 	}
 	if o.MaxRequests <= 0 {
 		o.MaxRequests = 100_000

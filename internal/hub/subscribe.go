@@ -74,7 +74,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 			Detail: detail(exchange)}
 		if err := refused[feed]; err != nil {
 			out.Refused = append(out.Refused, Refusal{Feed: feed, Reason: fault.Message(err)})
-			if h.private(feed) {
+			if h.private(feed) || fault.CodeOf(err) == fault.TooMany { // a flood of refusals writes nothing
 				continue
 			}
 			e.OK, e.Text = false, "Not registered: "+fault.Message(err)
@@ -92,12 +92,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		events = append(events, e)
 	}
 	h.stamp(events)
-	if len(subs) == 0 {
-		err = h.Store.AppendEvents(ctx, events)
-	} else {
-		err = h.Store.Subscribe(ctx, out.Accepted, subs, events)
-	}
-	if err != nil {
+	if err := h.writeRegistered(ctx, out.Accepted, subs, events); err != nil {
 		return Registered{}, err
 	}
 	h.publish(events...)
@@ -105,6 +100,17 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		h.learn(ctx, s.TopicID, abouts[feedOf(s, out.Accepted)])
 	}
 	return out, nil
+}
+
+// writeRegistered writes what came of a registration, if anything did.
+func (h *Hub) writeRegistered(ctx context.Context, feeds []string, subs []Subscription, events []event.Event) error {
+	switch {
+	case len(subs) > 0:
+		return h.Store.Subscribe(ctx, feeds, subs, events)
+	case len(events) > 0:
+		return h.Store.AppendEvents(ctx, events)
+	}
+	return nil
 }
 
 // lasts is until when a registration stands.
@@ -209,16 +215,13 @@ func (h *Hub) checkRegistration(r *Registration, now time.Time) ([]string, error
 	if h.Options.Own != nil && h.Options.Own(r.Callback) {
 		return nil, fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(r.Callback))
 	}
-	if wait, ok := h.sourceLimit.take(sourceKey(r.Source), now); !ok && r.Source.IsValid() {
-		return nil, tooMany(wait, "Too many requests from your network; please wait %s and register again.", wait)
-	}
 	var feeds []string
 	for _, f := range r.Feeds {
 		if !slices.Contains(feeds, f) {
 			feeds = append(feeds, f)
 		}
 	}
-	return feeds, nil
+	return feeds, h.admitRegistration(*r, len(feeds), now)
 }
 
 func checkCallback(raw string) error {
@@ -298,57 +301,6 @@ func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
 
 func givenUp(ctx context.Context, feed string) error {
 	return fault.Wrap(fault.Unavailable, ctx.Err(), "There was no time left to read the feed %s; register for it by itself, or for fewer at once.", clip(feed))
-}
-
-// consent asks the callback: once with the first feed that can be read, or by a
-// challenge for each when a domain was named. It notes refusals by feed.
-//
-// spec:rsscloud-2009#test-call
-// spec:rsscloud-2009#challenge
-func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, abouts map[string]About, refused map[string]error) event.Exchange {
-	var ask []string
-	for _, f := range feeds {
-		if refused[f] == nil {
-			ask = append(ask, f)
-		}
-	}
-	if len(ask) == 0 {
-		return event.Exchange{Callback: r.Callback}
-	}
-	ctx, cancel := context.WithTimeout(ctx, asksWithin)
-	defer cancel()
-	if !r.Challenge {
-		x, err := h.verify(ctx, r, ask[0], abouts[ask[0]])
-		for _, f := range ask {
-			if err != nil {
-				refused[f] = err
-			}
-		}
-		return x
-	}
-	var mu sync.Mutex
-	var last event.Exchange
-	each(ask, func(feed string) {
-		x, err := h.verify(ctx, r, feed, abouts[feed])
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			refused[feed] = err
-		}
-		if err != nil || last == (event.Exchange{}) {
-			last = x
-		}
-	})
-	return last
-}
-
-func (h *Hub) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
-	if wait, ok := h.consentLimit.take(placeOf(r.Callback), h.now()); !ok {
-		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", hostOf(r.Callback), wait)
-	}
-	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)
-	x.Callback = r.Callback
-	return x, err
 }
 
 // each runs do for all of list, a few at a time.

@@ -1,0 +1,147 @@
+package abusetest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// victim never asked for anything: it answers what it is asked as a plain server does,
+// and counts.
+type victim struct {
+	asked, read, posted atomic.Int64
+}
+
+func (v *victim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method != http.MethodGet:
+		v.posted.Add(1)
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case strings.HasPrefix(r.URL.Path, "/feed"):
+		v.read.Add(1)
+		w.Header().Set("Content-Type", "application/rss+xml")
+		fmt.Fprintf(w, `<rss version="2.0"><channel><title>%s</title></channel></rss>`, strings.Repeat("x", 1<<16))
+	default:
+		v.asked.Add(1)
+		http.NotFound(w, r)
+	}
+}
+
+// A stranger's requests reach somebody else at most about once each, and after a few
+// in vain not at all for a while.
+func TestNobodyIsAskedMoreThanStrangersAskForHim(t *testing.T) {
+	t.Parallel()
+	p := start(t, descrs)
+	visitor := visit(t, p)
+	v := &victim{}
+	at := serve(t, victims, v)
+	host, port, _ := net.SplitHostPort(strings.TrimPrefix(at, "http://"))
+	own := serve(t, papers+"1", newFeeds())
+	attacker := from(source(1), true)
+	fifty := func(base, mark string) url.Values {
+		form := url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}}
+		for i := range 50 {
+			form.Set(fmt.Sprintf("url%d", i+1), fmt.Sprintf("%s/feed%s-%d.xml", base, mark, i))
+		}
+		return form
+	}
+	for _, way := range []struct {
+		name string
+		n    int
+		most int64 // requests that reach the victim for all of them
+		do   func(i int) answer
+	}{
+		{"registrations of somebody else's callback", 200, 60, func(i int) answer {
+			return post(t.Context(), attacker, p.base+"/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}, "path": {fmt.Sprintf("/callback%d", i)}, "url1": {own + "/a.xml"}})
+		}},
+		{"the same, of fifty feeds each", 20, 60, func(i int) answer {
+			form := fifty(own, fmt.Sprint(i))
+			form.Set("path", fmt.Sprintf("/many%d", i))
+			return post(t.Context(), from(source(2), true), p.base+"/pleaseNotify", form)
+		}},
+		{"subscriptions over WebSub", 200, 210, func(i int) answer {
+			return post(t.Context(), attacker, p.base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
+		}},
+		{"pings of somebody else's feeds", 2000, 20, func(i int) answer {
+			return post(t.Context(), attacker, p.base+"/ping", url.Values{"url": {fmt.Sprintf("%s/feed.xml?%d", at, i)}})
+		}},
+		{"pings with thousands of addresses", 20, 20, func(i int) answer {
+			form := url.Values{}
+			for j := range 2000 {
+				form.Add("hub.url", fmt.Sprintf("%s/feed%d.xml", at, j))
+			}
+			form.Set("hub.mode", "publish")
+			return post(t.Context(), attacker, p.base+"/websub", form)
+		}},
+		{"registrations for fifty of somebody else's feeds", 20, 1100, func(i int) answer {
+			form := fifty(at, fmt.Sprint("f", i))
+			form.Set("path", "/fifty")
+			return post(t.Context(), from(source(3), true), p.base+"/pleaseNotify", form)
+		}},
+	} {
+		before := v.asked.Load() + v.read.Load() + v.posted.Load()
+		begun, refused := time.Now(), 0
+		for i := range way.n {
+			if a := way.do(i); a.limited() {
+				refused++
+			}
+		}
+		eventually(t, soon, "all requests are decided", func() bool {
+			s, err := p.operator().Status(t.Context())
+			return err == nil && s.Counts.Requests == 0
+		})
+		got := v.asked.Load() + v.read.Load() + v.posted.Load() - before
+		t.Logf("%d %s in %s: %d refused, %d requests reached the victim, %.2f for each", way.n, way.name, time.Since(begun).Round(time.Millisecond), refused, got, float64(got)/float64(way.n))
+		if got == 0 && way.n == 200 {
+			t.Errorf("%d %s reached nobody, which proves nothing", way.n, way.name)
+		}
+		if got > way.most {
+			t.Errorf("%d %s made %d requests to somebody else; %d is the bound", way.n, way.name, got, way.most)
+		}
+	}
+	if n := v.posted.Load(); n > 0 {
+		t.Errorf("somebody who agreed to nothing was told %d times", n)
+	}
+	visitor.well(t)
+	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})
+}
+
+// One address registers as many callbacks and feeds as it can.
+func TestOneAddressCannotFillTheDisk(t *testing.T) {
+	t.Parallel()
+	p := start(t, descrs)
+	v := visit(t, p)
+	e := newEar(t, source(1))
+	feed := serve(t, papers+"2", newFeeds())
+	var accepted, refused, next atomic.Int64
+	attacker := from(source(1), true)
+	before, begun := size(t, p.data), time.Now()
+	v.during(t, "registrations without end", func() {
+		each(8, lasts(3*time.Second), func(ctx ctx, i int) {
+			n := next.Add(1)
+			switch a := post(ctx, attacker, p.base+"/pleaseNotify", e.registration(fmt.Sprintf("/c%d", n), fmt.Sprintf("%s/%d.xml", feed, n%1000))); {
+			case a.good():
+				accepted.Add(1)
+			case a.err == nil:
+				refused.Add(1)
+			}
+		})
+	})
+	took := time.Since(begun)
+	grown := size(t, p.data) - before
+	t.Logf("%d registrations in %s: %d accepted, %d refused; %s on disk, %.0f bytes for each accepted", next.Load(), took.Round(time.Millisecond), accepted.Load(), refused.Load(), mega(grown), float64(grown)/float64(max(accepted.Load(), 1)))
+	if most := int64(450 + 25*took.Seconds()); accepted.Load() > most {
+		t.Errorf("one address registered %d callbacks; %d is the bound", accepted.Load(), most)
+	}
+	if accepted.Load() > 0 && grown > 64<<20+accepted.Load()*4096 {
+		t.Errorf("it grew by %d bytes", grown)
+	}
+	v.served(t)
+	v.well(t)
+	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})
+}

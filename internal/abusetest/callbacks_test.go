@@ -1,0 +1,144 @@
+package abusetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cloudburst/client"
+)
+
+// hostileCallback misbehaves as its address says.
+type hostileCallback struct {
+	called atomic.Int64
+	inside string
+}
+
+func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.called.Add(1)
+	host, _, _ := net.SplitHostPort(r.Host)
+	var a, b, c, d int
+	_, _ = fmt.Sscanf(host, "%d.%d.%d.%d", &a, &b, &c, &d) // addresses are the test's own
+	switch d % 8 {
+	case 0: // never
+		<-r.Context().Done()
+	case 1: // a byte a second
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, "x"); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush() // it writes to the network
+			select {
+			case <-r.Context().Done():
+			case <-time.After(time.Second):
+			}
+		}
+	case 2: // without end, as fast as it goes
+		part := strings.Repeat("x", 64<<10)
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, part); err != nil {
+				return
+			}
+		}
+	case 3:
+		http.Redirect(w, r, h.inside, http.StatusTemporaryRedirect)
+	case 4: // closes at once
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	case 5:
+		w.WriteHeader(http.StatusGone)
+	case 6: // a head without end
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			defer conn.Close()
+			_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
+			for err == nil {
+				_, err = io.WriteString(conn, "X-More: "+strings.Repeat("x", 4000)+"\r\n")
+			}
+		}
+	case 7:
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
+func TestHostileCallbacksDelayNobodyElse(t *testing.T) {
+	t.Parallel()
+	p := start(t, descrs)
+	v := visit(t, p)
+	f := newFeeds()
+	feed := serve(t, papers+"3", f) + "/feed.xml"
+	var secret atomic.Int64
+	h := &hostileCallback{inside: serve(t, inside, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { secret.Add(1) }))}
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(serve(t, "0.0.0.0", h), "http://"))
+	good := newEar(t, "0.0.0.0")
+	const n = 2000 // more of them than connections that may be open
+	var lines strings.Builder
+	add := func(callback string) {
+		line, err := json.Marshal(client.Subscription{Topic: feed, Protocol: "http-post", Callback: callback, CreatedAt: time.Now(), RenewedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(line, '\n'))
+	}
+	for i := range n {
+		add(fmt.Sprintf("http://127.%d.%d.%d:%s/hostile", 100+i/50000, 1+i/200%250, 1+i%200, port))
+	}
+	for i := range 100 {
+		add(fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, good.port, i))
+	}
+	if _, err := p.operator().Import(t.Context(), strings.NewReader(lines.String()), client.ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	v.during(t, fmt.Sprintf("%d hostile callbacks", n), func() {
+		for end := time.Now().Add(lasts(4 * time.Second)); time.Now().Before(end); {
+			begun := time.Now()
+			ver := f.raise(feed)
+			eventually(t, soon, "the feed can be pinged", func() bool {
+				return post(t.Context(), impatient, p.base+"/ping", map[string][]string{"url": {feed}}).good()
+			})
+			var first, last time.Duration
+			for i := range 100 {
+				path := fmt.Sprintf("/good%d", i)
+				eventually(t, soon, path+" is told", func() bool {
+					at := f.readSince(feed, ver)
+					return !at.IsZero() && good.heard(path, feed, at)
+				})
+				last = max(last, time.Since(begun))
+				if first == 0 {
+					first = last
+				}
+			}
+			t.Logf("the 100 good ones were told of version %d within %s", ver, last.Round(time.Millisecond))
+			if last > 30*time.Second {
+				t.Errorf("the good ones waited %s", last)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+	})
+	failing := 0
+	for s, err := range p.operator().Subscriptions(t.Context(), client.SubscriptionQuery{Topic: feed, Match: "/good"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Failures > 0 || s.LastError != "" {
+			failing++
+		}
+	}
+	if failing > 0 {
+		t.Errorf("%d of the good ones have errors on record", failing)
+	}
+	t.Logf("the hostile ones were called %d times", h.called.Load())
+	if secret.Load() > 0 || h.called.Load() < int64(n)/4 {
+		t.Errorf("called %d times; an inner address was reached %d times", h.called.Load(), secret.Load())
+	}
+	v.served(t)
+	v.well(t)
+	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})
+}

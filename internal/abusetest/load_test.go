@@ -1,0 +1,224 @@
+package abusetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cloudburst/client"
+)
+
+type ctx = context.Context
+
+// load is what many clients do at once, and what they were answered.
+type load struct {
+	t       *testing.T
+	p       *program
+	feeds   *feeds
+	hosts   []string
+	ear     *ear
+	savers  []*saver
+	clients []*http.Client // each of a source of its own
+
+	acked, refused, failed, paths atomic.Int64
+
+	mu         sync.Mutex
+	version    map[string]int // by feed, of the newest ping that was acknowledged
+	registered map[[2]string]bool
+	wrong      map[string]int // answers that are neither success nor a refusal in the door's form
+}
+
+// saver is a user whose feed is saved by one client at a time.
+type saver struct {
+	mu          sync.Mutex
+	url, header string
+	last, acked int // documents sent, and the last that was acknowledged
+}
+
+const loadFeeds = 200
+
+func newLoad(t *testing.T, p *program) *load {
+	l := &load{t: t, p: p, feeds: newFeeds(), ear: newEar(t, "127.20.0.1"), version: map[string]int{}, registered: map[[2]string]bool{}, wrong: map[string]int{}}
+	for i := range 8 {
+		l.hosts = append(l.hosts, serve(t, fmt.Sprintf("%s%d", papers, 10+i), l.feeds))
+	}
+	for i := range 64 {
+		l.clients = append(l.clients, from(source(i), true))
+	}
+	for i := range 4 {
+		name := fmt.Sprintf("saver%d", i)
+		if _, err := p.operator().AddUser(t.Context(), name, "correct horse battery"); err != nil {
+			t.Fatal(err)
+		}
+		token, err := p.operator().NewToken(t.Context(), name, client.TokenRequest{Label: "x", Scopes: []string{"create", "update"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.savers = append(l.savers, &saver{url: p.base + "/" + name + "/rss.xml", header: "Bearer " + token.Token})
+	}
+	for i := 0; i < loadFeeds; i += 50 { // of somebody who is there before: from the ear's own address
+		var some []string
+		for j := range 50 {
+			some = append(some, l.feed(i+j))
+		}
+		if a := post(t.Context(), from("127.20.0.1", false), p.base+"/pleaseNotify", l.ear.registration("/first", some...)); !a.good() {
+			t.Fatalf("not registered: %s", a)
+		}
+		for _, f := range some {
+			l.registered[[2]string{"/first", f}] = true
+		}
+	}
+	return l
+}
+
+func (l *load) feed(i int) string { return fmt.Sprintf("%s/%d.xml", l.hosts[i%len(l.hosts)], i) }
+
+// one is one request of a client.
+func (l *load) one(ctx ctx, i int) {
+	c := l.clients[i%len(l.clients)]
+	switch n := rand.IntN(20); {
+	case n < 15:
+		l.ping(ctx, c, l.feed(rand.IntN(loadFeeds)), n%3)
+	case n < 19:
+		l.register(ctx, l.feed(rand.IntN(loadFeeds)))
+	default:
+		l.save(ctx, c, l.savers[rand.IntN(len(l.savers))])
+	}
+}
+
+// ping raises a feed and says so at one of the doors.
+func (l *load) ping(ctx ctx, c *http.Client, feed string, door int) bool {
+	v := l.feeds.raise(feed)
+	var a answer
+	var good, refused bool
+	switch door {
+	case 0:
+		a = post(ctx, c, l.p.base+"/ping", map[string][]string{"url": {feed}})
+		good, refused = a.good(), a.limited() && (strings.Contains(a.body, `success="false"`) || a.status == http.StatusServiceUnavailable)
+	case 1:
+		a = send(ctx, c, http.MethodPost, l.p.base+"/RPC2", "text/xml", `<?xml version="1.0"?><methodCall><methodName>rssCloud.ping</methodName><params><param><value>`+feed+`</value></param></params></methodCall>`)
+		good = a.status == http.StatusOK && strings.Contains(a.body, "<boolean>1<")
+		refused = a.limited() || a.status == http.StatusOK && strings.Contains(a.body, "<fault>")
+	default:
+		a = send(ctx, c, http.MethodPost, l.p.base+"/soap", "text/xml", `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><ping><url>`+feed+`</url></ping></s:Body></s:Envelope>`, "SOAPAction", `"/ping"`)
+		good = a.status == http.StatusOK && !strings.Contains(a.body, "Fault")
+		refused = a.limited() || strings.Contains(a.body, "Fault")
+	}
+	if l.count(ctx, fmt.Sprintf("ping %d", door), a, good, refused) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.version[feed] = max(l.version[feed], v)
+		return true
+	}
+	return false
+}
+
+// register adds a callback that was never there before.
+func (l *load) register(ctx ctx, feed string) {
+	path := fmt.Sprintf("/late%d", l.paths.Add(1))
+	a := post(ctx, from("127.20.0.1", false), l.p.base+"/pleaseNotify", l.ear.registration(path, feed))
+	// Of one feed the limits are said where the others would be named.
+	refused := a.limited() || a.err == nil && a.status == http.StatusOK && strings.Contains(a.body, `success="false"`)
+	if l.count(ctx, "register", a, a.good(), refused) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.registered[[2]string{path, feed}] = true
+	}
+}
+
+func (l *load) save(ctx ctx, c *http.Client, s *saver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	a := send(ctx, c, http.MethodPut, s.url, "application/rss+xml", saved(s.last), "Authorization", s.header)
+	if l.count(ctx, "save", a, a.status == http.StatusCreated || a.status == http.StatusNoContent, a.limited()) {
+		s.acked = s.last
+	}
+}
+
+func saved(n int) string {
+	return fmt.Sprintf(`<rss version="2.0"><channel><title>a saved feed</title><link>http://a.example/</link><description>version %d.</description></channel></rss>`, n)
+}
+
+// count says whether it was acknowledged.
+func (l *load) count(ctx ctx, what string, a answer, good, refused bool) bool {
+	switch {
+	case good && a.err == nil:
+		l.acked.Add(1)
+	case refused:
+		l.refused.Add(1)
+	case ctx.Err() != nil: // given up at the end
+	default:
+		l.failed.Add(1)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if a.err != nil && len(l.wrong) > 0 {
+			return false
+		}
+		l.wrong[what+": "+a.String()]++
+	}
+	return good && a.err == nil
+}
+
+// kept checks that what was acknowledged was done.
+func (l *load) kept() {
+	l.t.Helper()
+	told := func() (missing []string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for feed, v := range l.version {
+			at := l.feeds.readSince(feed, v)
+			for pair := range l.registered {
+				if pair[1] == feed && pair[0] == "/first" && (at.IsZero() || !l.ear.heard("/first", feed, at)) {
+					missing = append(missing, fmt.Sprintf("/first of version %d of %s", v, feed))
+				}
+			}
+		}
+		return missing
+	}
+	l.within("everybody who was there was told of every acknowledged ping", told)
+	begun := time.Now()
+	for i := range loadFeeds { // one more change each, for the registrations
+		eventually(l.t, soon, "the feed can be pinged", func() bool { return l.ping(l.t.Context(), impatient, l.feed(i), 0) })
+	}
+	l.within("every acknowledged registration is told of a change", func() (missing []string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for pair := range l.registered {
+			if !l.ear.heard(pair[0], pair[1], begun) {
+				missing = append(missing, fmt.Sprint(pair))
+			}
+		}
+		return missing
+	})
+	for _, s := range l.savers {
+		a := send(l.t.Context(), impatient, http.MethodGet, s.url, "", "")
+		var n int
+		if _, rest, ok := strings.Cut(a.body, "<description>version "); ok {
+			_, _ = fmt.Sscanf(rest, "%d", &n) // 0 is too old
+		}
+		if s.acked > 0 && (n < s.acked || n > s.last) {
+			l.t.Errorf("%s is version %d; %d was acknowledged, and up to %d were sent: %s", s.url, n, s.acked, s.last, a)
+		}
+	}
+}
+
+func (l *load) within(what string, missing func() []string) {
+	l.t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(50 * time.Millisecond) {
+		left := missing()
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			l.t.Errorf("it is not so that %s: %d are missing, among them %s", what, len(left), left[0])
+			return
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package abusetest
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// peaks are the most that a process took.
+type peaks struct {
+	pid   int
+	admin string
+
+	mu         sync.Mutex
+	rss        int64 // bytes
+	files      int   // descriptors, sockets among them
+	goroutines int
+	looks      int
+}
+
+// bounds are what it may take.
+type bounds struct {
+	rss        int64
+	goroutines int
+}
+
+// watch looks every tenth of a second, and for goroutines every half.
+func watch(t *testing.T, pid int, admin string) *peaks {
+	p := &peaks{pid: pid, admin: admin}
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	every := func(d time.Duration, look func()) {
+		group.Go(func() {
+			tick := time.NewTicker(d)
+			defer tick.Stop()
+			for {
+				look()
+				select {
+				case <-done:
+					return
+				case <-tick.C:
+				}
+			}
+		})
+	}
+	every(100*time.Millisecond, p.look)
+	every(500*time.Millisecond, p.count)
+	t.Cleanup(func() { close(done); group.Wait() })
+	return p
+}
+
+func (p *peaks) look() {
+	rss := resident(p.pid)
+	list, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(p.pid), "fd")) // gone with the process
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rss, p.files, p.looks = max(p.rss, rss), max(p.files, len(list)), p.looks+1
+}
+
+// resident is the memory of a process; 0: it is gone.
+func resident(pid int) int64 {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
+	if err != nil {
+		return 0
+	}
+	field := strings.Fields(string(text))
+	if len(field) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(field[1], 10, 64) // the kernel writes numbers
+	return pages * int64(os.Getpagesize())
+}
+
+func (p *peaks) count() {
+	n := int(metric(p.admin, "go_goroutines"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.goroutines = max(p.goroutines, n)
+}
+
+// metric is one figure of the program; -1: it does not say.
+func metric(admin, name string) float64 {
+	res, err := impatient.Get(admin + "/metrics")
+	if err != nil {
+		return -1
+	}
+	defer res.Body.Close()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			n, _ := strconv.ParseFloat(value, 64) // Prometheus reads it too
+			return n
+		}
+	}
+	return -1
+}
+
+func (p *peaks) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Sprintf("at most %s of memory, %d descriptors, %d goroutines", mega(p.rss), p.files, p.goroutines)
+}
+
+// within fails the test when the process took more than it may.
+func (p *peaks) within(t *testing.T, files int, b bounds) {
+	t.Helper()
+	p.look()
+	p.count()
+	t.Log(p)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.looks == 0 || p.rss == 0 || p.goroutines == 0 {
+		t.Errorf("nobody looked: %d times, %d bytes, %d goroutines", p.looks, p.rss, p.goroutines)
+	}
+	if p.rss > b.rss {
+		t.Errorf("it took %s of memory; %s is the bound", mega(p.rss), mega(b.rss))
+	}
+	if p.files > files*95/100 {
+		t.Errorf("it had %d descriptors open, of %d", p.files, files)
+	}
+	if p.goroutines > b.goroutines {
+		t.Errorf("it had %d goroutines; %d is the bound", p.goroutines, b.goroutines)
+	}
+}
+
+func mega(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }

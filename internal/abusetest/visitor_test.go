@@ -1,0 +1,146 @@
+package abusetest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// visitor is somebody who behaves: he pings, is told, and looks at pages, each on a
+// connection of its own, one after the other.
+type visitor struct {
+	p      *program
+	client *http.Client
+	feeds  *feeds
+	feed   string
+	ear    *ear
+
+	mu      sync.Mutex
+	pings   []time.Duration // until the answer
+	told    []time.Duration // from the ping until he was told
+	pages   []time.Duration
+	refused []string
+	failed  []string
+}
+
+const visitorPath = "/visitor"
+
+// visit makes a visitor who is registered.
+func visit(t *testing.T, p *program) *visitor {
+	t.Helper()
+	v := &visitor{p: p, client: from(visiting, false), feeds: newFeeds(), ear: newEar(t, visiting)}
+	v.client.Timeout = time.Minute
+	v.feed = serve(t, visiting, v.feeds) + "/feed.xml"
+	if a := post(t.Context(), v.client, p.base+"/pleaseNotify", v.ear.registration(visitorPath, v.feed)); !a.good() {
+		t.Fatalf("the visitor is not registered: %s", a)
+	}
+	return v
+}
+
+// once is one round.
+func (v *visitor) once(ctx context.Context) {
+	begun := time.Now()
+	version := v.feeds.raise(v.feed)
+	a := post(ctx, v.client, v.p.base+"/ping", map[string][]string{"url": {v.feed}})
+	if v.took(&v.pings, begun, "ping", a, a.good()) {
+		for v.feeds.readSince(v.feed, version).IsZero() || !v.ear.heard(visitorPath, v.feed, v.feeds.readSince(v.feed, version)) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+		v.mu.Lock()
+		v.told = append(v.told, time.Since(begun))
+		v.mu.Unlock()
+	}
+	for _, page := range []string{"/", "/healthz"} {
+		begun := time.Now()
+		a := send(ctx, v.client, http.MethodGet, v.p.base+page, "", "")
+		v.took(&v.pages, begun, page, a, a.err == nil && a.status == http.StatusOK)
+	}
+}
+
+// took writes down what came of something, and reports whether it went well.
+func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a answer, good bool) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case good:
+		*list = append(*list, time.Since(begun))
+	case a.err == nil && (a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable):
+		v.refused = append(v.refused, what+": "+a.String())
+	default:
+		v.failed = append(v.failed, what+": "+a.String())
+	}
+	return good
+}
+
+// during goes round while attack runs, and says how it was.
+func (v *visitor) during(t *testing.T, what string, attack func()) {
+	t.Helper()
+	v.pings, v.told, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
+	over := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			v.once(context.Background())
+			select {
+			case <-over:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+	attack()
+	close(over)
+	group.Wait()
+	t.Logf("%s: the visitor's pings %s; told %s; pages %s; %d refused, %d failed", what, spread(v.pings), spread(v.told), spread(v.pages), len(v.refused), len(v.failed))
+}
+
+// served fails the test when the visitor was not served as he should be while others
+// did harm: each request answered, in a time that says no more than that it was not forgotten.
+func (v *visitor) served(t *testing.T) {
+	t.Helper()
+	for _, list := range [][]string{v.refused, v.failed} {
+		if len(list) > 0 {
+			t.Errorf("%d times the visitor got no answer that he wanted, first: %s", len(list), list[0])
+		}
+	}
+	if len(v.told) == 0 || len(v.pages) == 0 {
+		t.Errorf("the visitor was told %d times and saw %d pages", len(v.told), len(v.pages))
+	}
+	for _, list := range [][]time.Duration{v.pings, v.told, v.pages} {
+		if len(list) > 0 && slices.Max(list) > 10*time.Second {
+			t.Errorf("the visitor waited %s", slices.Max(list))
+		}
+	}
+}
+
+// well checks that all is as it should be after an attack.
+func (v *visitor) well(t *testing.T) {
+	t.Helper()
+	begun := time.Now()
+	eventually(t, soon, "a ping is answered and told", func() bool {
+		v.pings, v.told, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		v.once(ctx)
+		return len(v.told) == 1 && len(v.pages) == 2
+	})
+	t.Logf("well again after %s: ping %s, told %s", time.Since(begun).Round(time.Millisecond), spread(v.pings), spread(v.told))
+}
+
+// spread is the middle and the end of a list of times.
+func spread(list []time.Duration) string {
+	if len(list) == 0 {
+		return "never"
+	}
+	s := slices.Sorted(slices.Values(list))
+	at := func(q int) time.Duration { return s[min(len(s)*q/100, len(s)-1)].Round(100 * time.Microsecond) }
+	return fmt.Sprintf("p50 %s p99 %s max %s of %d", at(50), at(99), at(100), len(s))
+}

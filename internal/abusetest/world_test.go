@@ -1,0 +1,228 @@
+package abusetest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The addresses of this world.
+const (
+	internet = "127.0.0.0/9" // what the program may call
+	inside   = "127.200.0.1" // what it may not
+	visiting = "127.9.9.9"   // who behaves
+	victims  = "127.66.0.1"  // who never asked for anything
+	papers   = "127.10.0."   // feeds: papers + "1" and so on
+	crooked  = "127.30.0.1"  // documents that harm
+	patience = 20 * time.Second
+)
+
+// impatient asks what is answered at once.
+var impatient = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// from is a client at an address of its own; keep: its connections stay open.
+func from(addr string, keep bool) *http.Client {
+	d := &net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}, Control: reuse}
+	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: !keep, MaxIdleConnsPerHost: 64},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// reuse lets many addresses have the same port, or the machine has too few of them.
+func reuse(_, _ string, c syscall.RawConn) error {
+	var err error
+	if cerr := c.Control(func(fd uintptr) {
+		err = syscall.SetsockoptInt(int(fd), syscall.SOL_IP, 24 /* IP_BIND_ADDRESS_NO_PORT */, 1)
+	}); cerr != nil {
+		return cerr
+	}
+	return err
+}
+
+// source is the n-th address of attackers, each in a /24 of its own.
+func source(n int) string { return fmt.Sprintf("127.%d.%d.7", 70+n/250%50, 1+n%250) }
+
+// serve answers at an address until the test ends.
+func serve(t *testing.T, addr string, h http.Handler) string {
+	t.Helper()
+	l, err := net.Listen("tcp", net.JoinHostPort(addr, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: soon}
+	go func() { _ = srv.Serve(l) }() // ends with Close
+	t.Cleanup(func() { _ = srv.Close() })
+	return "http://" + l.Addr().String()
+}
+
+// feeds are documents whose version the test raises.
+type feeds struct {
+	mu       sync.Mutex
+	versions map[string]int
+	served   map[string]map[int]time.Time // when a version was first read
+	reads    atomic.Int64
+}
+
+func newFeeds() *feeds {
+	return &feeds{versions: map[string]int{}, served: map[string]map[int]time.Time{}}
+}
+
+func (f *feeds) raise(url string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.versions[url]++
+	return f.versions[url]
+}
+
+func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.reads.Add(1)
+	at := "http://" + r.Host + r.URL.Path
+	f.mu.Lock()
+	v := f.versions[at]
+	if f.served[at] == nil {
+		f.served[at] = map[int]time.Time{}
+	}
+	if f.served[at][v].IsZero() {
+		f.served[at][v] = time.Now()
+	}
+	f.mu.Unlock()
+	w.Header().Set("Content-Type", "application/rss+xml")
+	fmt.Fprintf(w, `<rss version="2.0"><channel><title>%s</title><link>http://%s/</link><description>version %d</description></channel></rss>`, r.URL.Path, r.Host, v)
+}
+
+// readSince is when somebody first read version v of a feed or a newer one; zero: nobody did.
+func (f *feeds) readSince(url string, v int) (at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for got, when := range f.served[url] {
+		if got >= v && (at.IsZero() || when.Before(at)) {
+			at = when
+		}
+	}
+	return at
+}
+
+// ear hears notifications, and agrees to everything.
+type ear struct {
+	host, port string
+	base       string
+
+	mu   sync.Mutex
+	last map[string]time.Time // when it was last told, by path and feed
+	told int
+}
+
+func newEar(t *testing.T, addr string) *ear {
+	e := &ear{last: map[string]time.Time{}}
+	e.base = serve(t, addr, e)
+	e.host, e.port, _ = net.SplitHostPort(strings.TrimPrefix(e.base, "http://"))
+	return e
+}
+
+func (e *ear) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	form, _ := url.ParseQuery(string(body)) // what is none names no feed
+	if r.Method == http.MethodGet {
+		q := r.URL.Query()
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge")) // whoever asked may have gone
+		return
+	}
+	if err != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.told++
+	e.last[r.URL.Path+" "+form.Get("url")] = time.Now()
+}
+
+// heard reports that the callback was told of the feed at or after a moment.
+func (e *ear) heard(path, feed string, since time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := e.last[path+" "+feed]
+	return !at.IsZero() && !at.Before(since)
+}
+
+// registration is the form of pleaseNotify for a callback of e.
+func (e *ear) registration(path string, feeds ...string) url.Values {
+	form := url.Values{"notifyProcedure": {""}, "port": {e.port}, "path": {path}, "protocol": {"http-post"}}
+	for i, f := range feeds {
+		form.Set(fmt.Sprintf("url%d", i+1), f)
+	}
+	return form
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	after  string // Retry-After
+	body   string
+	err    error
+}
+
+// post sends a form, and reads what matters of the answer.
+func post(ctx context.Context, c *http.Client, to string, form url.Values) answer {
+	return send(ctx, c, http.MethodPost, to, "application/x-www-form-urlencoded", form.Encode())
+}
+
+func send(ctx context.Context, c *http.Client, method, to, kind, body string, headers ...string) answer {
+	req, err := http.NewRequestWithContext(ctx, method, to, strings.NewReader(body))
+	if err != nil {
+		return answer{err: err}
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	return answer{res.StatusCode, res.Header.Get("Retry-After"), string(text), err}
+}
+
+// good reports success of a REST door.
+func (a answer) good() bool {
+	return a.err == nil && a.status == http.StatusOK && strings.Contains(a.body, `success="true"`)
+}
+
+// limited reports a refusal for want of room, with when to come again.
+func (a answer) limited() bool {
+	return a.err == nil && (a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable) && a.after != ""
+}
+
+func (a answer) String() string {
+	if a.err != nil {
+		return a.err.Error()
+	}
+	return fmt.Sprintf("%d (Retry-After %q) %.300s", a.status, a.after, a.body)
+}
+
+// each runs do in so many goroutines until the time is over.
+func each(n int, d time.Duration, do func(ctx context.Context, i int)) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				do(ctx, i)
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,203 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/gateway"
+)
+
+const (
+	bodySmall    = 16 << 10 // bytes that the body of any request may have
+	bodiesMost   = 128      // larger ones of strangers in memory at once
+	bodiesEach   = 16       // of them from one address
+	bodyLongFor  = time.Second
+	bodiesAnswer = "Many large requests are being read at the moment; please try again in a few seconds.\n"
+)
+
+var errNoRoom = errors.New("many large requests are being read at the moment; please try again in a few seconds")
+
+type connKey struct{}
+
+// withConn lets a request know its connection.
+func withConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, cappedOf(conn))
+}
+
+// bodies bounds what is kept of requests that have not come whole: few large ones at
+// once, and few of one address. When there is no room, one that takes long makes some.
+// Those who say who they are, where that is asked for, have limits of their own.
+type bodies struct {
+	next   http.Handler
+	exempt func(netip.Addr) bool
+
+	mu   sync.Mutex
+	held map[*comingBody]struct{}
+	from map[netip.Addr]int
+}
+
+func newBodies(next http.Handler, exempt func(netip.Addr) bool) *bodies {
+	return &bodies{next: next, exempt: exempt, held: map[*comingBody]struct{}{}, from: map[netip.Addr]int{}}
+}
+
+// ServeHTTP passes a request on, or says that its body is too much just now.
+//
+// spec:cloudburst#body-room
+func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	conn, _ := r.Context().Value(connKey{}).(*cappedConn)
+	if conn == nil || r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		b.next.ServeHTTP(w, r)
+		return
+	}
+	body := &comingBody{ReadCloser: r.Body, all: b, conn: conn, named: named(r)}
+	conn.coming.Add(1)
+	defer body.leave()
+	defer body.here()
+	if r.ContentLength > bodySmall && !body.enter(time.Now()) {
+		head := w.Header()
+		head.Set("Retry-After", "5")
+		head.Set("Connection", "close") // the body is not read
+		say(w, http.StatusServiceUnavailable, bodiesAnswer)
+		return
+	}
+	r2 := *r
+	r2.Body = body
+	b.next.ServeHTTP(&refusing{w, body}, &r2)
+}
+
+// named reports a request that says who it is from, at an address where that is looked
+// at before its body.
+func named(r *http.Request) bool {
+	path := r.URL.Path
+	if gateway.Door(path) || path == "/" || path == "/login" || path == "/signup" || path == "/setup" || strings.HasPrefix(path, "/do/") {
+		return false
+	}
+	return r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != ""
+}
+
+// comingBody is a body on its way.
+type comingBody struct {
+	io.ReadCloser
+	all   *bodies
+	conn  *cappedConn
+	named bool
+
+	over    atomic.Bool
+	refused atomic.Bool
+	read    int64
+
+	// Guarded by all.mu.
+	in    bool
+	since time.Time
+}
+
+// Read takes a place before the body becomes large.
+func (b *comingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.read += int64(n); b.read > bodySmall && !b.enter(time.Now()) {
+		b.refused.Store(true)
+		n, err = 0, errNoRoom
+	}
+	if err != nil {
+		b.here()
+	}
+	return n, err
+}
+
+// here says that the body is read, or that nobody wants the rest of it.
+func (b *comingBody) here() {
+	if b.over.CompareAndSwap(false, true) {
+		b.conn.coming.Add(-1)
+	}
+}
+
+// enter takes a place; false: there is none.
+func (b *comingBody) enter(now time.Time) bool {
+	if b.named {
+		return true
+	}
+	a, addr := b.all, b.conn.addr
+	a.mu.Lock()
+	if b.in {
+		a.mu.Unlock()
+		return true
+	}
+	var out *comingBody
+	free := a.from[addr] < bodiesEach || a.exempt(b.conn.peer)
+	if free && len(a.held) >= bodiesMost {
+		out = a.longest(addr, now)
+		free = out != nil
+	}
+	if free {
+		b.in, b.since = true, now
+		a.held[b] = struct{}{}
+		a.from[addr]++
+	}
+	a.mu.Unlock()
+	if out != nil {
+		_ = out.conn.Close() // its request ends with that
+	}
+	return free
+}
+
+// longest takes the place of the body that has been coming longest, of the address that
+// has most.
+func (a *bodies) longest(addr netip.Addr, now time.Time) (out *comingBody) {
+	for b := range a.held {
+		n := a.from[b.conn.addr]
+		if n <= a.from[addr] || b.over.Load() || now.Sub(b.since) < bodyLongFor || a.exempt(b.conn.peer) {
+			continue
+		}
+		if out == nil || n > a.from[out.conn.addr] || n == a.from[out.conn.addr] && b.since.Before(out.since) {
+			out = b
+		}
+	}
+	if out != nil {
+		a.drop(out)
+	}
+	return out
+}
+
+// leave gives the place back.
+func (b *comingBody) leave() {
+	b.all.mu.Lock()
+	defer b.all.mu.Unlock()
+	b.all.drop(b)
+}
+
+func (a *bodies) drop(b *comingBody) {
+	if _, there := a.held[b]; !there {
+		return
+	}
+	delete(a.held, b)
+	if a.from[b.conn.addr]--; a.from[b.conn.addr] == 0 {
+		delete(a.from, b.conn.addr)
+	}
+}
+
+// refusing makes what a door says of a body that found no place a refusal for now. The
+// words are the door's own.
+type refusing struct {
+	http.ResponseWriter
+	body *comingBody
+}
+
+// Unwrap lets http.ResponseController find the writer.
+func (w *refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *refusing) WriteHeader(status int) {
+	if w.body.refused.Load() {
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "5")
+		w.Header().Set("Connection", "close")
+	}
+	w.ResponseWriter.WriteHeader(status)
+}

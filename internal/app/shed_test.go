@@ -1,0 +1,182 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+// crowdedServer answers through a capped listener and bodies.
+func crowdedServer(t *testing.T, total, perAddr int, h http.Handler) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := func(netip.Addr) bool { return false }
+	on := newCapped(l, total, perAddr, nobody)
+	srv := &http.Server{Handler: newBodies(h, nobody), ConnState: on.state, ConnContext: withConn, ReadHeaderTimeout: time.Minute}
+	go func() { _ = srv.Serve(on) }() // ends with Close
+	t.Cleanup(func() { _ = srv.Close() })
+	return l.Addr().String()
+}
+
+// from connects from an address and sends text.
+func from(t *testing.T, addr, to, text string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
+	conn, err := d.DialContext(t.Context(), "tcp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// answered is the status of the next answer; 0: the connection was ended.
+func answered(conn net.Conn) int {
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	defer res.Body.Close()
+	return res.StatusCode
+}
+
+const getOne = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+func TestWhoOnlyWaitsMakesRoomWhenAllConnectionsAreTaken(t *testing.T) {
+	t.Parallel()
+	to := crowdedServer(t, 3, 3, http.NotFoundHandler())
+	waiting := []net.Conn{from(t, "127.1.0.1", to, getOne), from(t, "127.1.0.1", to, ""), from(t, "127.1.0.1", to, "GET / HTTP/1.1\r\nX: ")}
+	if got := answered(waiting[0]); got != http.StatusNotFound {
+		t.Fatalf("answered %d", got)
+	}
+	eventuallyFull(t, to)
+	if got := answered(from(t, "127.2.0.1", to, getOne)); got != http.StatusNotFound {
+		t.Errorf("somebody else is answered %d", got)
+	}
+	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusServiceUnavailable {
+		t.Errorf("one more of those who have all is answered %d", got)
+	}
+}
+
+// eventuallyFull waits until 127.1.0.1 is refused.
+func eventuallyFull(t *testing.T, to string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); answered(from(t, "127.1.0.1", to, getOne)) != http.StatusServiceUnavailable; {
+		if time.Now().After(end) {
+			t.Fatal("nobody is ever refused")
+		}
+	}
+}
+
+func TestWhatIsBeingAnsweredIsNotEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := make(chan struct{}, 2)
+	to := crowdedServer(t, 2, 2, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		begun <- struct{}{}
+		<-ctx.Done()
+	}))
+	busy := []net.Conn{from(t, "127.1.0.1", to, getOne), from(t, "127.1.0.1", to, getOne)}
+	<-begun
+	<-begun
+	if got := answered(from(t, "127.2.0.1", to, getOne)); got != http.StatusServiceUnavailable {
+		t.Errorf("somebody else is answered %d", got)
+	}
+	cancel()
+	for _, conn := range busy {
+		if got := answered(conn); got != http.StatusOK {
+			t.Errorf("answered %d", got)
+		}
+	}
+}
+
+func TestAddressesOfOneCustomerCountAsOne(t *testing.T) {
+	t.Parallel()
+	for a, want := range map[string]string{"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3::4": "2001:db8:1:2::", "2001:db8:1:2:ffff::": "2001:db8:1:2::"} {
+		if got := customer(netip.MustParseAddr(a)); got != netip.MustParseAddr(want) {
+			t.Errorf("%s counts as %s", a, got)
+		}
+	}
+}
+
+func TestOneAddressHasFewLargeBodiesUnderWay(t *testing.T) {
+	t.Parallel()
+	to := crowdedServer(t, 1000, 1000, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}))
+	const large = "POST /ping HTTP/1.1\r\nHost: a\r\nContent-Length: 65000\r\n\r\n"
+	const chunked = "POST /ping HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for range bodiesEach {
+		from(t, "127.1.0.1", to, large)
+	}
+	eventuallyRefused := func(head string) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); answered(from(t, "127.1.0.1", to, head)) != http.StatusServiceUnavailable; {
+			if time.Now().After(end) {
+				t.Fatal("one more is never refused")
+			}
+		}
+	}
+	eventuallyRefused(large + strings.Repeat("x", 65000))
+	eventuallyRefused(chunked + "5000\r\n" + strings.Repeat("x", 0x5000) + "\r\n0\r\n\r\n")
+	if got := answered(from(t, "127.1.0.1", to, chunked+"5\r\nhello\r\n0\r\n\r\n")); got != http.StatusOK {
+		t.Errorf("a small one is answered %d", got)
+	}
+	if got := answered(from(t, "127.2.0.1", to, large+strings.Repeat("x", 65000))); got != http.StatusOK {
+		t.Errorf("somebody else's is answered %d", got)
+	}
+}
+
+func TestALongBodyMakesRoomForSomebodyElses(t *testing.T) {
+	t.Parallel()
+	all := newBodies(nil, func(netip.Addr) bool { return false })
+	now := time.Now()
+	body := func(addr string) *comingBody {
+		one, other := net.Pipe()
+		t.Cleanup(func() { _ = other.Close() })
+		return &comingBody{all: all, conn: &cappedConn{Conn: one, addr: netip.MustParseAddr(addr), end: func() {}}}
+	}
+	var first *comingBody
+	for i := range bodiesMost {
+		b := body(netip.AddrFrom4([4]byte{127, 0, byte(i / bodiesEach), 1}).String())
+		if !b.enter(now) {
+			t.Fatalf("number %d has no place", i)
+		}
+		if first == nil {
+			first = b
+		}
+	}
+	late := body("127.9.0.1")
+	if late.enter(now) {
+		t.Error("one that has just begun made room")
+	}
+	if !late.enter(now.Add(2 * bodyLongFor)) {
+		t.Error("none made room")
+	}
+	if len(all.held) != bodiesMost || all.from[late.conn.addr] != 1 {
+		t.Errorf("%d places are taken, of the late one %d", len(all.held), all.from[late.conn.addr])
+	}
+	late.leave()
+	first.leave()
+	first.leave() // of one that was ended
+	if n := len(all.held); n > bodiesMost-1 {
+		t.Errorf("%d places are taken", n)
+	}
+}

@@ -1,0 +1,127 @@
+package hub
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+)
+
+// Whoever names a callback that is not his own has us ask somebody who may know nothing
+// of it. Those who ask in vain may do so only now and then.
+//
+// spec:cloudburst#unmet-consent
+const (
+	unmetEach  = 3           // challenges in vain in one registration before the rest is refused
+	unmetBurst = 20          // from one source about one host
+	unmetEvery = time.Minute // one more
+)
+
+// admitRegistration counts one for each feed, since each has us read it and ask somebody.
+func (h *Hub) admitRegistration(r Registration, feeds int, now time.Time) error {
+	if !r.Source.IsValid() {
+		return nil
+	}
+	for range feeds {
+		if wait, ok := h.sourceLimit.take(sourceKey(r.Source), now); !ok {
+			return tooMany(wait, "Too many requests from your network; please wait %s and register again.", wait)
+		}
+	}
+	if wait := h.unmetLimit.empty(unmetKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
+		return tooMany(wait, "%s has not agreed to the registrations that came from your network; please wait %s and register again.", hostOf(r.Callback), wait)
+	}
+	return nil
+}
+
+// consent asks the callback: once with the first feed that can be read, or by a
+// challenge for each when a domain was named. It notes refusals by feed.
+//
+// spec:rsscloud-2009#test-call
+// spec:rsscloud-2009#challenge
+func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, abouts map[string]About, refused map[string]error) event.Exchange {
+	var ask []string
+	for _, f := range feeds {
+		if refused[f] == nil {
+			ask = append(ask, f)
+		}
+	}
+	if len(ask) == 0 {
+		return event.Exchange{Callback: r.Callback}
+	}
+	ctx, cancel := context.WithTimeout(ctx, asksWithin)
+	defer cancel()
+	if !r.Challenge {
+		x, err := h.verify(ctx, r, ask[0], abouts[ask[0]])
+		for _, f := range ask {
+			if err != nil {
+				refused[f] = err
+			}
+		}
+		return x
+	}
+	var mu sync.Mutex
+	var last event.Exchange
+	met, unmet := false, 0
+	each(ask, func(feed string) {
+		mu.Lock()
+		enough := !met && unmet >= unmetEach
+		if enough {
+			refused[feed] = fault.New(fault.Refused, "The callback agreed to none of the first feeds of this registration, so it was not asked for this one.")
+		}
+		mu.Unlock()
+		if enough {
+			return
+		}
+		x, err := h.verify(ctx, r, feed, abouts[feed])
+		mu.Lock()
+		defer mu.Unlock()
+		met = met || err == nil
+		if err != nil {
+			unmet++
+			refused[feed] = err
+		}
+		if err != nil || last == (event.Exchange{}) {
+			last = x
+		}
+	})
+	return last
+}
+
+func (h *Hub) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
+	wait, ok := h.consentLimit.take(placeOf(r.Callback), h.now())
+	if ok && r.Challenge && r.Source.IsValid() { // else names without end would be places without end
+		wait, ok = h.consentLimit.take("for "+sourceKey(r.Source), h.now())
+	}
+	if !ok {
+		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", hostOf(r.Callback), wait)
+	}
+	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)
+	x.Callback = r.Callback
+	if r.Challenge && (fault.CodeOf(err) == fault.Refused || fault.CodeOf(err) == fault.Unreadable) {
+		h.unmetLimit.take(unmetKey(r.Source, r.Callback), h.now()) // counted, whether there was room or not
+	}
+	return x, err
+}
+
+// unmetKey is a source with the host that it had us ask in vain.
+func unmetKey(source netip.Addr, callback string) string {
+	return sourceKey(source) + " " + placeOf(callback)
+}
+
+// empty says how long there is no token; it takes none. 0: there is one.
+func (l *limiter) empty(key string, now time.Time) time.Duration {
+	if l.rate <= 0 {
+		return 0
+	}
+	step := time.Duration(float64(time.Second) / l.rate)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tat := l.tat[key]
+	if tat.Before(now) { // nothing is known of it, too
+		return 0
+	}
+	return max(tat.Sub(now)-time.Duration(float64(step)*(l.burst-1)), 0)
+}
