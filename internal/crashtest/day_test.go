@@ -48,9 +48,9 @@ func TestADayThatEndsAtAnyCommit(t *testing.T) {
 				rand.New(rand.NewPCG(seed, 3)).Shuffle(len(days), func(i, j int) { days[i], days[j] = days[j], days[i] })
 				days = days[:4]
 			}
-			for _, day := range days {
-				t.Run(day, func(t *testing.T) { t.Parallel(); whole(t, options(t, day)) })
-			}
+			together(t, days, func(day string) {
+				t.Run(day, func(t *testing.T) { whole(t, options(t, day)) })
+			})
 		})
 	}
 }
