@@ -20,11 +20,7 @@ type Costs struct {
 	For     time.Duration // all of it, about; there are three repeats at least [4 min]
 	Size    int           // things of each kind in a repeat, in a measure of its own for each kind [1,000]
 	Command string        // how it was called
-	Only    string        // CostsHub: notifications on kept connections, pings and registrations, and nothing else
 }
-
-// CostsHub is a value of Costs.Only.
-const CostsHub = "hub"
 
 const (
 	leastRepeats = 3
@@ -134,19 +130,15 @@ func (m costMeter) all(ctx context.Context) error {
 	parts := []struct {
 		name string
 		do   func(context.Context) error
-		hub  bool
 	}{
-		{"hub", m.hub, true},
-		{"notify", m.notify, false},
-		{"cluster", m.cluster, false},
-		{"disk", m.disk, false},
-		{"memory", m.memory, false},
-		{"reading", m.reading, false},
+		{"hub", m.hub},
+		{"notify", m.notify},
+		{"cluster", m.cluster},
+		{"disk", m.disk},
+		{"memory", m.memory},
+		{"reading", m.reading},
 	}
 	for _, p := range parts {
-		if m.Only == CostsHub && !p.hub {
-			continue
-		}
 		if err := p.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
