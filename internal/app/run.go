@@ -147,7 +147,7 @@ func (a *App) capped(l net.Listener) *capped {
 	n := openFiles()
 	// What notifications and feeds leave, for pages that stay open are connections too.
 	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), connsMost)
-	return newCapped(l, total, max(total/perAddrPart, 32), a.isProxy)
+	return newCapped(l, total, max(total/perAddrPart, min(total/2, perAddrLeast)), a.isProxy)
 }
 
 // isProxy reports an address that speaks for many.

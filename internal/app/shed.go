@@ -10,7 +10,10 @@ const (
 	stalledFor  = 2 * time.Second // a piece of an answer that nobody took for so long
 	readingFor  = time.Second     // a body that is not here after so long
 	connsMost   = 16 << 10        // of a listener, whatever the limit of open files is: each takes memory
-	perAddrPart = 8               // one address gets this part of all connections
+	perAddrPart = 8               // one address gets this part of all connections,
+	// or so many, if that is not more than half: a household has many pages open, and a
+	// machine that serves a thousand at once has few places.
+	perAddrLeast = 128
 )
 
 // shed finds a connection to end so that one from addr has a place, and takes it out of
