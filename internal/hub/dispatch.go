@@ -16,6 +16,7 @@ const (
 	slowAfter     = 300 * time.Millisecond // an answer later than this makes an origin slow
 	lateAfter     = 40 * time.Millisecond  // what is parked after it makes its origin slow
 	slowShare     = 0.6                    // of all slots, for slow origins together
+	newShare      = 0.85                   // of all slots, for those together of which nothing is known, and slow ones
 	breakerTrips  = 8                      // time-outs in a row that open the breaker
 	breakerFirst  = 30 * time.Second
 	breakerLast   = 5 * time.Minute
@@ -73,9 +74,12 @@ type dispatcher struct {
 	mu       sync.Mutex
 	origins  map[string]*origin
 	ready    []*origin // quick ones first come first served, each one delivery a turn
+	readyNew []*origin // of which nothing is known: they get every other turn, not every slot
 	readySlw []*origin
+	turnNew  bool // the next turn is theirs
 	inFlight int
 	slow     int         // of them to slow origins
+	unknown  int         // of them to origins of which nothing is known
 	fresh    int         // of them not yet under way for long
 	young    []*delivery // in the order they were taken, those that are fresh among them
 	aging    bool        // a timer will look at young
@@ -159,9 +163,12 @@ func (d *dispatcher) list(o *origin) {
 		return
 	}
 	o.listed = true
-	if o.slow {
+	switch {
+	case o.slow:
 		d.readySlw = append(d.readySlw, o)
-	} else {
+	case !o.known:
+		d.readyNew = append(d.readyNew, o)
+	default:
 		d.ready = append(d.ready, o)
 	}
 }
@@ -184,7 +191,27 @@ func (d *dispatcher) startable() bool {
 
 // willing reports whether an origin could have another delivery, if there is a slot.
 func (d *dispatcher) willing() bool {
-	return len(d.ready) > 0 || len(d.readySlw) > 0 && d.slowRoom()
+	return len(d.ready) > 0 || len(d.readyNew) > 0 && d.newRoom() || len(d.readySlw) > 0 && d.slowRoom()
+}
+
+// newRoom reports whether an origin of which nothing is known may have another slot: any
+// number of them may be dead, and those that are known to be quick do not wait for it.
+func (d *dispatcher) newRoom() bool { return float64(d.slow+d.unknown) < newShare*float64(d.max) }
+
+// next is the list whose turn it is; nil: nobody may start.
+func (d *dispatcher) next() *[]*origin {
+	isNew := len(d.readyNew) > 0 && d.newRoom()
+	switch {
+	case isNew && (d.turnNew || len(d.ready) == 0):
+		d.turnNew = false
+		return &d.readyNew
+	case len(d.ready) > 0:
+		d.turnNew = true
+		return &d.ready
+	case len(d.readySlw) > 0 && d.slowRoom():
+		return &d.readySlw
+	}
+	return nil
 }
 
 // slowRoom reports whether a slow origin may have another slot. What quick ones
@@ -200,12 +227,9 @@ func (d *dispatcher) take() *delivery {
 		d.ageLater()
 		return nil
 	}
-	list := &d.ready
-	if len(d.ready) == 0 {
-		if len(d.readySlw) == 0 || !d.slowRoom() {
-			return nil
-		}
-		list = &d.readySlw
+	list := d.next()
+	if list == nil {
+		return nil
 	}
 	o := (*list)[0]
 	(*list)[0] = nil
@@ -219,9 +243,7 @@ func (d *dispatcher) take() *delivery {
 	d.fresh++
 	d.keepYoung(v)
 	o.inFlight++
-	if o.slow {
-		d.slow++
-	}
+	d.count(o, 1)
 	d.list(o)
 	d.ageLater()
 	return v
@@ -324,9 +346,7 @@ func (d *dispatcher) done(v *delivery, r Reply) {
 		d.fresh--
 	}
 	o.inFlight--
-	if o.slow {
-		d.slow--
-	}
+	d.count(o, -1)
 	if !r.NotTried && !r.Skipped {
 		d.learn(o, r)
 	}
@@ -344,7 +364,7 @@ func (d *dispatcher) late(open []*delivery) {
 	for _, v := range open {
 		if o := v.origin; !o.slow && !v.begun.After(old) {
 			o.took = max(o.took, 2*slowAfter)
-			d.setSlow(o, true)
+			d.class(o, true, o.known)
 		}
 	}
 }
@@ -405,7 +425,7 @@ func (d *dispatcher) stop(ctx context.Context) {
 		d.queued -= len(o.queue)
 		o.queue, o.listed = nil, false
 	}
-	d.ready, d.readySlw = nil, nil
+	d.ready, d.readyNew, d.readySlw = nil, nil, nil
 	d.mu.Unlock()
 	for _, v := range back {
 		v.finish(v, Reply{NotTried: true})

@@ -15,6 +15,7 @@ type origin struct {
 	limit    int
 	listed   bool // in a ready list
 	slow     bool
+	known    bool          // it has answered, or not, before
 	took     time.Duration // smoothed time of an answer
 	timeouts int           // in a row
 	opens    int           // times in a row that the breaker opened
@@ -88,7 +89,7 @@ func (d *dispatcher) learn(o *origin, r Reply) {
 		o.took = r.Took
 	}
 	o.took = (o.took*3 + r.Took) / 4
-	d.setSlow(o, o.took > slowAfter)
+	d.class(o, o.took > slowAfter, true)
 	if !r.Timeout {
 		o.timeouts, o.opens = 0, 0
 		if r.OK && o.limit < originMax {
@@ -104,15 +105,19 @@ func (d *dispatcher) learn(o *origin, r Reply) {
 	}
 }
 
-// setSlow moves an origin between the classes, with what it has under way.
-func (d *dispatcher) setSlow(o *origin, slow bool) {
-	if o.slow == slow {
-		return
-	}
-	o.slow = slow
-	if slow {
-		d.slow += o.inFlight
-	} else {
-		d.slow -= o.inFlight
+// class moves an origin between the classes, with what it has under way.
+func (d *dispatcher) class(o *origin, slow, known bool) {
+	d.count(o, -o.inFlight)
+	o.slow, o.known = slow, known
+	d.count(o, o.inFlight)
+}
+
+// count adds n to what the class of an origin has under way.
+func (d *dispatcher) count(o *origin, n int) {
+	switch {
+	case o.slow:
+		d.slow += n
+	case !o.known:
+		d.unknown += n
 	}
 }

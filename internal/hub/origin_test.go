@@ -1,6 +1,9 @@
 package hub
 
 import (
+	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,4 +27,75 @@ func TestABurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
 			t.Errorf("after one more, it is open for %s; want %s", left, 2*breakerFirst)
 		}
 	})
+}
+
+// Any number of hosts that were never heard of may be dead. Those that are known to be
+// quick have places kept for them.
+func TestHostsNeverHeardOfDoNotTakeEveryPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		d := newDispatcher(100, time.Minute, time.Now, &counters{}, func(v *delivery) Reply {
+			if strings.Contains(v.sub.Callback, "dead") {
+				<-hang
+				return Reply{Timeout: true, Took: time.Minute}
+			}
+			return Reply{OK: true, Took: time.Millisecond}
+		})
+		var told, timedOut atomic.Int64
+		batch := func(n int, format string) (list []*delivery) {
+			for i := range n {
+				list = append(list, &delivery{sub: Subscription{Callback: fmt.Sprintf(format, i)}, finish: func(_ *delivery, r Reply) {
+					if r.OK {
+						told.Add(1)
+					} else if r.Timeout {
+						timedOut.Add(1)
+					}
+				}})
+			}
+			return list
+		}
+		d.submit(batch(10, "http://quick%d.test/"))
+		synctest.Wait()
+		if told.Load() != 10 {
+			t.Fatalf("%d of 10 were told", told.Load())
+		}
+		d.submit(batch(1000, "http://dead%d.test/"))
+		<-time.After(time.Second) // what waits for the network is fresh no more
+		d.submit(batch(10, "http://quick%d.test/"))
+		<-time.After(time.Second)
+		synctest.Wait()
+		if _, under := d.load(); told.Load() != 20 || under != 85 {
+			t.Errorf("%d of 20 were told while %d places of 100 were taken", told.Load(), under)
+		}
+		close(hang)
+		synctest.Wait()
+		if queue, under := d.load(); timedOut.Load() != 1000 || queue != 0 || d.slow != 0 || d.unknown != 0 {
+			t.Errorf("%d of 1000 timed out; %d wait, %d under way, %d counted as slow and %d as new", timedOut.Load(), queue, under, d.slow, d.unknown)
+		}
+	})
+}
+
+// Nobody who is new waits for ever beside those who are known.
+func TestNewHostsGetEveryOtherTurn(t *testing.T) {
+	t.Parallel()
+	d := newDispatcher(100, time.Minute, time.Now, &counters{}, nil)
+	d.freshMost = 0 // nothing starts by itself
+	for i := range 8 {
+		d.originOf(fmt.Sprintf("http://known%d.test/", i), time.Now()).known = true
+	}
+	var batch []*delivery
+	for _, kind := range []string{"known", "new"} {
+		for i := range 8 {
+			batch = append(batch, &delivery{sub: Subscription{Callback: fmt.Sprintf("http://%s%d.test/", kind, i)}})
+		}
+	}
+	d.submit(batch)
+	d.freshMost = 100
+	for n := range 8 {
+		first, second := d.take(), d.take()
+		if first.origin.known == second.origin.known {
+			t.Errorf("turn %d: %s, then %s", n, first.origin.key, second.origin.key)
+		}
+	}
 }
