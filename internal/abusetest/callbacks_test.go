@@ -68,6 +68,45 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// subscribe takes in n subscriptions of a feed, as an operator can: nobody is asked.
+func subscribe(t *testing.T, p *program, feed string, n int, callback func(i int) string) {
+	t.Helper()
+	var lines strings.Builder
+	for i := range n {
+		line, err := json.Marshal(client.Subscription{Topic: feed, Protocol: "http-post", Callback: callback(i), CreatedAt: time.Now(), RenewedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(line, '\n'))
+	}
+	if _, err := p.operator().Import(t.Context(), strings.NewReader(lines.String()), client.ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tellGood changes a feed and waits until the hundred good callbacks were told.
+func tellGood(t *testing.T, p *program, f *feeds, feed string, good *ear) {
+	t.Helper()
+	begun := time.Now()
+	ver := f.raise(feed)
+	eventually(t, soon, "the feed can be pinged", func() bool {
+		return post(t.Context(), impatient, p.base+"/ping", map[string][]string{"url": {feed}}).good()
+	})
+	var last time.Duration
+	for i := range 100 {
+		path := fmt.Sprintf("/good%d", i)
+		eventually(t, soon, path+" is told", func() bool {
+			at := f.readSince(feed, ver)
+			return !at.IsZero() && good.heard(path, feed, at)
+		})
+		last = max(last, time.Since(begun))
+	}
+	t.Logf("the 100 good ones were told of version %d within %s", ver, last.Round(time.Millisecond))
+	if last > 30*time.Second {
+		t.Errorf("the good ones waited %s", last)
+	}
+}
+
 func TestHostileCallbacksDelayNobodyElse(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
@@ -78,47 +117,18 @@ func TestHostileCallbacksDelayNobodyElse(t *testing.T) {
 	h := &hostileCallback{inside: serve(t, inside, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { secret.Add(1) }))}
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(serve(t, "0.0.0.0", h), "http://"))
 	good := newEar(t, "0.0.0.0")
-	const n = 2000 // more of them than connections that may be open
-	var lines strings.Builder
-	add := func(callback string) {
-		line, err := json.Marshal(client.Subscription{Topic: feed, Protocol: "http-post", Callback: callback, CreatedAt: time.Now(), RenewedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines.Write(append(line, '\n'))
+	n := 2000 // more of them than connections that may be open
+	if *forFlag > 0 {
+		n = 20_000
 	}
-	for i := range n {
-		add(fmt.Sprintf("http://127.%d.%d.%d:%s/hostile", 100+i/50000, 1+i/200%250, 1+i%200, port))
-	}
-	for i := range 100 {
-		add(fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, good.port, i))
-	}
-	if _, err := p.operator().Import(t.Context(), strings.NewReader(lines.String()), client.ImportOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	subscribe(t, p, feed, 100, func(i int) string { return fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, good.port, i) })
+	tellGood(t, p, f, feed, good) // they are known from now on
+	subscribe(t, p, feed, n, func(i int) string {
+		return fmt.Sprintf("http://127.%d.%d.%d:%s/hostile", 100+i/50000, 1+i/200%250, 1+i%200, port)
+	})
 	v.during(t, fmt.Sprintf("%d hostile callbacks", n), func() {
 		for end := time.Now().Add(lasts(4 * time.Second)); time.Now().Before(end); {
-			begun := time.Now()
-			ver := f.raise(feed)
-			eventually(t, soon, "the feed can be pinged", func() bool {
-				return post(t.Context(), impatient, p.base+"/ping", map[string][]string{"url": {feed}}).good()
-			})
-			var first, last time.Duration
-			for i := range 100 {
-				path := fmt.Sprintf("/good%d", i)
-				eventually(t, soon, path+" is told", func() bool {
-					at := f.readSince(feed, ver)
-					return !at.IsZero() && good.heard(path, feed, at)
-				})
-				last = max(last, time.Since(begun))
-				if first == 0 {
-					first = last
-				}
-			}
-			t.Logf("the 100 good ones were told of version %d within %s", ver, last.Round(time.Millisecond))
-			if last > 30*time.Second {
-				t.Errorf("the good ones waited %s", last)
-			}
+			tellGood(t, p, f, feed, good)
 			time.Sleep(500 * time.Millisecond)
 		}
 	})
