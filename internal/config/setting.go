@@ -123,7 +123,7 @@ func hubSettings() []Setting {
 			Doc: "Waits after a failed notification, one for each attempt; the last one repeats until the next change or the drop.",
 			set: func(c *Config, p parsed) { c.Hub.Retry = p.durations }},
 		{Name: "hub.source-rate", Kind: Rate, Default: "200",
-			Doc: "Pings a second that one source (a /24 or a /56) may send. 0: no limit.",
+			Doc: "Pings, and feeds to register for, a second from one source (a /24 or a /56). 0: no limit.",
 			set: func(c *Config, p parsed) { c.Hub.SourceRate = p.rate }},
 		{Name: "hub.host-rate", Kind: Rate, Default: "100",
 			Doc: "Checks a second that one feed host gets. 0: no limit.",

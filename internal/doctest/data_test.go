@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/BurntSushi/toml"
+	"go.yaml.in/yaml/v3"
 )
 
 // read looks whether data can be read as what it is.
@@ -22,6 +23,8 @@ func (b block) read(t *testing.T) {
 		err = wholeJSON(b.text)
 	case "toml":
 		_, err = toml.Decode(b.text, &map[string]any{})
+	case "yaml":
+		err = yaml.Unmarshal([]byte(b.text), &map[string]any{})
 	}
 	if err != nil {
 		t.Errorf("%s:%d is no %s: %v\n%s", b.page, b.line, b.kind, err, b.text)

@@ -9,15 +9,16 @@ type excuse map[string]string
 // elsewhere says why commands of the documentation do not run here.
 func elsewhere() excuse {
 	return excuse{
-		"operations.md: install":         "it changes this machine's services",
-		"operations.md: docker build":    "no engine for containers runs here; the image is checked in internal/packagetest",
-		"operations.md: packaging":       "it installs on this machine; the package is checked in internal/packagetest",
-		"operations.md: createdb":        "its database is on another machine; internal/app and the scripts of cmd/cloudburst run on PostgreSQL",
-		"operations.md: cloudburst migr": "the same; internal/store moves between both",
-		"README.md: make":                "it is what runs this test",
-		"performance.md":                 "it measures for minutes, on a machine with nothing else to do",
-		"scale.md":                       "the same",
-		"reliability.md":                 "it is long, and a test of its own",
+		"operations.md: install":          "it changes this machine's services",
+		"operations.md: docker build":     "no engine for containers runs here; the image is checked in internal/packagetest",
+		"operations.md: packaging":        "it installs on this machine; the package is checked in internal/packagetest",
+		"operations.md: createdb":         "its database is on another machine; internal/app and the scripts of cmd/cloudburst run on PostgreSQL",
+		"operations.md: cloudburst migr":  "the same; internal/store moves between both",
+		"README.md: make":                 "it is what runs this test",
+		"performance.md":                  "it measures for minutes, on a machine with nothing else to do",
+		"scale.md":                        "the same",
+		"simulation.md: cloudburst bench": "it measures for minutes; internal/bench tries it in short",
+		"reliability.md":                  "it is long, and a test of its own",
 	}
 }
 
@@ -29,6 +30,8 @@ func held() excuse {
 		"scale.md: upstream":   "no nginx is here",
 		"scale.md: defaults":   "no HAProxy is here",
 		"scale.md: ALTER":      "no Citus is here",
+		"operations.md: ping ": "internal/app: TestAChangeIsOneTrace",
+		"simulation.md: 3,000": "it is of that day; internal/bench compares anew",
 		"notices.md":           "internal/gateway: they are what is sent; the function is tried on it",
 		"apps.md: urls-source": "newsboat is not here; greader and internal/app speak to the same door",
 	}

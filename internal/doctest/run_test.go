@@ -65,7 +65,7 @@ func (x *excused) check(t *testing.T, p page) []block {
 	var todo []block
 	for _, b := range p.blocks {
 		switch {
-		case slices.Contains([]string{"xml", "json", "toml"}, b.kind):
+		case slices.Contains([]string{"xml", "json", "toml", "yaml"}, b.kind):
 			b.read(t)
 			if b.mode != "" {
 				todo = append(todo, b)
