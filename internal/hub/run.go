@@ -86,6 +86,7 @@ func (h *Hub) drain() {
 
 // partLoop claims parts that are due, for as many as there is room.
 func (h *Hub) partLoop(ctx context.Context) {
+	most := partsAtATime // where others share the store
 	for h.sleep(ctx, h.wakeParts, h.look(ctx, lookEvery)) {
 		h.letOthers(ctx)
 		room := partsAtOnce - int(h.tellings.Load())
@@ -93,7 +94,7 @@ func (h *Hub) partLoop(ctx context.Context) {
 			continue
 		}
 		if h.Hint != nil {
-			room = min(room, partsAtATime)
+			room = min(room, most)
 		}
 		now := h.now()
 		parts, err := h.Store.ClaimParts(ctx, h.Bus.Node(), now, now.Add(partLease), room)
@@ -107,10 +108,23 @@ func (h *Hub) partLoop(ctx context.Context) {
 		if len(parts) > 0 {
 			h.stats.writes.Add(1)
 		}
-		if len(parts) == partsAtATime && h.Hint != nil {
+		if len(parts) == room && h.Hint != nil {
 			h.wake(h.wakeParts) // there may be more
 		}
+		most = partsAtATime
+		if len(parts) == room && allApart(parts) {
+			most = min(2*room, partsAtOnce) // many small topics; nobody waits for a share of one
+		}
 	}
+}
+
+// allApart reports whether each part is of another topic.
+func allApart(parts []Part) bool {
+	topics := map[int64]bool{}
+	for _, p := range parts {
+		topics[p.TopicID] = true
+	}
+	return len(topics) == len(parts)
 }
 
 // letOthers waits a moment while this machine has something to tell, where others
