@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,8 +27,8 @@ type desk struct {
 	t   *testing.T
 	ctx context.Context
 
-	mu   sync.Mutex
-	told []int64 // versions
+	mu       sync.Mutex
+	versions []int64 // that were told of
 }
 
 func atDesk(t *testing.T, do func(*testing.T, *desk)) {
@@ -57,8 +58,15 @@ func atDesk(t *testing.T, do func(*testing.T, *desk)) {
 func (d *desk) tell(_ context.Context, f author.Feed) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.told = append(d.told, f.Version)
+	d.versions = append(d.versions, f.Version)
 	return nil
+}
+
+// told are the versions that were told of.
+func (d *desk) told() []int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.versions)
 }
 
 func (d *desk) must(post author.Post, err error) author.Post {

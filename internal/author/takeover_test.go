@@ -37,8 +37,8 @@ func TestTheFirstPostTakesASavedDocumentOver(t *testing.T) {
 		if old.ID != "old-1" || old.PermaLink || old.Link != "http://a.example/old" || len(old.Unknown) != 1 || old.Unknown[0].Text != "fine" || old.Categories[0].Scheme != "d" {
 			t.Errorf("the old item is %+v", old)
 		}
-		if len(d.told) != 2 {
-			t.Errorf("told of %v", d.told)
+		if len(d.told()) != 2 {
+			t.Errorf("told of %v", d.told())
 		}
 	})
 }
