@@ -35,7 +35,8 @@ type hosted struct {
 	accounts *account.Accounts
 	authors  *author.Feeds
 	posts    *author.Posts
-	told     viewsTold // of the feeds made of posts besides
+	told     viewsTold     // of the feeds made of posts besides
+	late     chan struct{} // holds something when a version could not be told
 	audience *audience.Audience
 	files    *author.Files // beside posts
 	layer    *syndicate.Layer
@@ -55,7 +56,14 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	} else if err != nil {
 		return err
 	}
+	a.hosted.late = make(chan struct{}, 1)
 	a.authors = &author.Feeds{
+		Late: func() {
+			select {
+			case a.hosted.late <- struct{}{}:
+			default: // it is known
+			}
+		},
 		Store: plantedAuthors(st), Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: plantedTell(a.tellSaved),
 		Events: a.savedEvents, Publish: a.hub.Bus.Publish, Own: a.ownUser,
 		Known: func(ctx context.Context, user string) error {
@@ -287,6 +295,7 @@ func (a *App) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched, ow
 
 const (
 	untoldEvery = time.Minute
+	untoldAgain = time.Second // after a failure; twice as long each time, up to untoldEvery
 	tidyEvery   = time.Hour
 	tidyTask    = "hosted"
 )
@@ -296,6 +305,7 @@ const (
 func (a *App) lookAfterHosted(ctx context.Context) {
 	tick := time.NewTicker(untoldEvery)
 	defer tick.Stop()
+	again := untoldAgain
 	for {
 		a.noteHosted(ctx, "tell of saved feeds", a.authors.TellUntold(ctx))
 		now := a.clock.Now()
@@ -312,6 +322,14 @@ func (a *App) lookAfterHosted(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			again = untoldAgain
+		case <-a.hosted.late:
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(again):
+			}
+			again = min(2*again, untoldEvery)
 		}
 	}
 }

@@ -45,6 +45,9 @@ type Feeds struct {
 	// Tell tells subscribers of a public feed's new version. When it fails it is called
 	// again later, with the version of then. nil: nobody is told.
 	Tell func(ctx context.Context, f Feed) error
+	// Late hears that a version could not be told: TellUntold is worth a call soon. It does
+	// not block. nil: nobody hears.
+	Late func()
 	// Own is the user whose feed has an address; "": it is none of this server's. nil: all
 	// are elsewhere.
 	Own func(url string) string

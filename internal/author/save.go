@@ -137,14 +137,22 @@ func (s *Feeds) tell(ctx context.Context, f *Feed) {
 		return
 	case err != nil:
 		s.log().WarnContext(ctx, "subscribers of a saved feed could not be told; it is tried again", "feed", f.key(), "version", f.Version, "err", err)
+		s.late()
 		return
 	}
 	if err := s.Store.ToldSaved(ctx, f.User, f.Name, f.Version); err != nil {
 		s.log().WarnContext(ctx, "it could not be written down that a saved feed was told; it is told again", "feed", f.key(), "version", f.Version, "err", err)
+		s.late()
 		return
 	}
 	f.Told = f.Version
 	s.kept.forget(f.User, f.Name)
+}
+
+func (s *Feeds) late() {
+	if s.Late != nil {
+		s.Late()
+	}
 }
 
 // TellUntold tells of every version that was saved and not told yet: what a process

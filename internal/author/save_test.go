@@ -89,8 +89,9 @@ func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
 func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	t.Parallel()
 	broken := true
+	late := 0
 	var told []string
-	s := &Feeds{Store: &memory{}}
+	s := &Feeds{Store: &memory{}, Late: func() { late++ }}
 	s.Tell = func(_ context.Context, f Feed) error {
 		if broken {
 			return errors.New("no")
@@ -107,8 +108,15 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	_, err := s.End(t.Context(), "u003", Public)
 	must(t, err)
 	must(t, s.TellUntold(t.Context()))
+	if late == 0 {
+		t.Error("nobody hears that it has to be tried again")
+	}
 	broken = false
+	late = 0
 	must(t, s.TellUntold(t.Context()))
+	if late != 0 {
+		t.Errorf("%d are said to be late when all were told", late)
+	}
 	if len(told) != 249 || told[0] != "u000 2" || slices.ContainsFunc(told, func(s string) bool { return s == "u003 2" }) {
 		t.Errorf("told %d: %q", len(told), told)
 	}

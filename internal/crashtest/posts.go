@@ -20,9 +20,10 @@ import (
 const poet = "dee"
 
 const (
-	pens      = 2 // posts that are written at the same time
-	penRest   = 5 * time.Millisecond
-	postsEach = 40 // of a pen, so that its older posts change too
+	pens       = 2 // posts that are written at the same time
+	penRest    = 5 * time.Millisecond
+	postsEach  = 40               // of a pen, so that its older posts change too
+	toldWithin = 30 * time.Second // after the last start
 )
 
 // line is one post, as whoever writes it knows it: one thing after the other happens to it.
@@ -211,19 +212,39 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 			broken = append(broken, fmt.Sprintf("post lost: %q is not in the feed", text))
 		}
 	}
+	// What a death left untold is told soon after the start, which no number of work says.
+	for end := time.Now().Add(min(r.Settle, toldWithin)); ctx.Err() == nil && w.untold() && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := time.Time{}
 	for _, l := range w.lines {
 		broken = append(broken, l.check(there[l.key])...)
-		if l.sure.After(last) {
-			last = l.sure
-		}
 	}
-	if !w.asked.IsZero() && last.After(w.asked) && w.told.Before(last) {
+	if last := w.last(); w.follows(last) && w.told.Before(last) {
 		broken = append(broken, fmt.Sprintf("post untold: the follower heard last at %s, of a post of %s", w.told.Format(clock), last.Format(clock)))
 	}
 	return broken, nil
+}
+
+// last is the beginning of the last change that was acknowledged.
+func (w *writing) last() (at time.Time) {
+	for _, l := range w.lines {
+		if l.sure.After(at) {
+			at = l.sure
+		}
+	}
+	return at
+}
+
+// follows reports whether the follower was there at a change.
+func (w *writing) follows(at time.Time) bool { return !w.asked.IsZero() && at.After(w.asked) }
+
+func (w *writing) untold() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := w.last()
+	return w.follows(last) && w.told.Before(last)
 }
 
 func (l *line) check(found []client.Post) []string {
