@@ -91,6 +91,8 @@ func TestNewHostsGetEveryOtherTurn(t *testing.T) {
 		}
 	}
 	d.submit(batch)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.freshMost = 100
 	for n := range 8 {
 		first, second := d.take(), d.take()
