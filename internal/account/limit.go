@@ -102,7 +102,12 @@ func (l *limiter) get(k TallyKey) *tally {
 }
 
 // peek is get that remembers nothing new.
-func (l *limiter) peek(k TallyKey) *tally { return l.of(k).find(k) }
+func (l *limiter) peek(k TallyKey) *tally {
+	if k == l.all.Key {
+		return &l.all
+	}
+	return l.of(k).find(k)
+}
 
 // sourceOf is the key of where somebody is.
 func (l *limiter) sourceOf(from Caller) TallyKey { return l.keys.tally(ofSource, network(from.Addr)) }
@@ -234,9 +239,6 @@ func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []
 		rows = make([]Tally, len(keys))
 		for i, k := range keys {
 			rows[i] = l.peek(k).Tally
-			if k == l.all.Key {
-				rows[i] = l.all.Tally
-			}
 		}
 		wait, _ = change(rows)
 	}

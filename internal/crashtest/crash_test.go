@@ -4,8 +4,6 @@ import (
 	"flag"
 	"maps"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,43 +20,22 @@ var (
 	seedFlag   = flag.Uint64("crash.seed", 0, "what is random here is chosen by this (0: by the clock)")
 )
 
-// built are the programs with and without planted bugs, made once.
-var built struct {
-	sync.Mutex
-	dir string
-	bin map[string]string
-}
+// built are the programs with and without planted bugs.
+var built Programs
 
 func TestMain(m *testing.M) {
 	code := storetest.Main(m)
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
-	}
+	_ = built.Remove()
 	os.Exit(code)
 }
 
 // build makes the program, with or without planted bugs.
 func build(t *testing.T, tags string) string {
 	t.Helper()
-	built.Lock()
-	defer built.Unlock()
-	if built.bin[tags] != "" {
-		return built.bin[tags]
+	bin, err := built.Build(t.Context(), tags)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "crashtest-*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		built.dir, built.bin = dir, map[string]string{}
-	}
-	bin := filepath.Join(built.dir, "cloudburst-"+tags)
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-o", bin, "cloudburst/cmd/cloudburst")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	built.bin[tags] = bin
 	return bin
 }
 

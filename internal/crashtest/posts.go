@@ -213,7 +213,7 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 		}
 	}
 	// What a death left untold is told soon after the start, which no number of work says.
-	for end := time.Now().Add(min(r.Settle, toldWithin)); ctx.Err() == nil && w.untold() && time.Now().Before(end); {
+	for end := time.Now().Add(min(r.Settle, toldWithin)); ctx.Err() == nil && w.untold(doc) && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	w.mu.Lock()
@@ -221,16 +221,18 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	for _, l := range w.lines {
 		broken = append(broken, l.check(there[l.key])...)
 	}
-	if last := w.last(); w.follows(last) && w.told.Before(last) {
+	if last := w.last(doc); w.follows(last) && w.told.Before(last) {
 		broken = append(broken, fmt.Sprintf("post untold: the follower heard last at %s, of a post of %s", w.told.Format(clock), last.Format(clock)))
 	}
 	return broken, nil
 }
 
-// last is the beginning of the last change that was acknowledged.
-func (w *writing) last() (at time.Time) {
+// last is the beginning of the last change that was acknowledged and shows in the feed: a
+// change of a post that is too old for it changes nothing there, and nobody is told.
+func (w *writing) last(doc string) (at time.Time) {
 	for _, l := range w.lines {
-		if l.sure.After(at) {
+		shown := len(l.may) == 1 && l.may[0] != "" && strings.Contains(doc, l.may[0])
+		if shown && l.sure.After(at) {
 			at = l.sure
 		}
 	}
@@ -240,10 +242,10 @@ func (w *writing) last() (at time.Time) {
 // follows reports whether the follower was there at a change.
 func (w *writing) follows(at time.Time) bool { return !w.asked.IsZero() && at.After(w.asked) }
 
-func (w *writing) untold() bool {
+func (w *writing) untold(doc string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := w.last()
+	last := w.last(doc)
 	return w.follows(last) && w.told.Before(last)
 }
 

@@ -5,11 +5,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,46 +20,25 @@ var (
 	binaryFlag = flag.String("power.binary", "", "the program, built already; with plantedbugs for the tests of those")
 )
 
-// built are the programs with and without planted bugs, made once.
-var built struct {
-	sync.Mutex
-	dir string
-	bin map[string]string
-}
+// built are the programs with and without planted bugs.
+var built crashtest.Programs
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
-	}
+	_ = built.Remove()
 	os.Exit(code)
 }
 
 // build makes the program.
 func build(t *testing.T, tags string) string {
 	t.Helper()
-	built.Lock()
-	defer built.Unlock()
 	if *binaryFlag != "" {
 		return *binaryFlag
 	}
-	if built.bin[tags] != "" {
-		return built.bin[tags]
+	bin, err := built.Build(t.Context(), tags)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "powertest-*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		built.dir, built.bin = dir, map[string]string{}
-	}
-	bin := filepath.Join(built.dir, "cloudburst-"+tags)
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-o", bin, "cloudburst/cmd/cloudburst")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	built.bin[tags] = bin
 	return bin
 }
 
