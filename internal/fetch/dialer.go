@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"net"
-	"net/netip"
 	"time"
 )
 
@@ -41,11 +40,9 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 		defer cancel()
 		return d.hook(ctx, "tcp", t.address())
 	case t.ip.IsValid():
-		c, err := d.net.DialTCP(until{ctx, deadline}, "tcp", netip.AddrPort{}, netip.AddrPortFrom(t.ip, t.port))
-		if err != nil {
-			return nil, err // a nil *TCPConn must not become a net.Conn
-		}
-		return c, nil
+		// Not DialTCP: up to Go 1.26.8 it binds before it connects. Then all connections of
+		// a machine share its 28,000 ports, and the kernel looks long for one that is free.
+		return d.net.DialContext(until{ctx, deadline}, "tcp", t.address())
 	}
 	n := d.net
 	n.Deadline = deadline

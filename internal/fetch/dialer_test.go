@@ -1,0 +1,42 @@
+package fetch
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// One local port serves connections to any number of hosts: a machine that tells many
+// hosts at once must not run out of ports.
+func TestPortsAreSharedBetweenHosts(t *testing.T) {
+	const localPortRange, ports, hosts = 51, 4, 12 // IP_LOCAL_PORT_RANGE, Linux 6.3
+	d := newDialer(&Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, nil, nil)
+	guard, supported := d.net.Control, true
+	d.net.Control = func(network, address string, c syscall.RawConn) error {
+		c.Control(func(fd uintptr) {
+			first := 50_000
+			supported = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, localPortRange, (first+ports-1)<<16|first) == nil
+		})
+		return guard(network, address, c)
+	}
+	for i := range hosts {
+		host := fmt.Sprintf("127.0.7.%d", i+1)
+		l, err := net.Listen("tcp", host+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		at := netip.MustParseAddrPort(l.Addr().String())
+		c, err := d.dialTarget(t.Context(), &target{host: host, ip: at.Addr(), port: at.Port()}, time.Now().Add(5*time.Second))
+		if err != nil {
+			t.Fatalf("host %d of %d, with %d ports to go out from: %v", i+1, hosts, ports, err)
+		}
+		defer c.Close()
+	}
+	if !supported {
+		t.Log("this kernel knows no IP_LOCAL_PORT_RANGE: nothing was shown")
+	}
+}
