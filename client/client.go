@@ -55,6 +55,7 @@ type Error struct {
 	Status     int           `json:"-"`       // HTTP status
 	Code       string        `json:"code"`    // stable name: invalid, not-found, unavailable …
 	Message    string        `json:"message"` // one sentence for people
+	Field      string        `json:"field"`   // what of the request is wrong: title, enclosures[2].url; "": nothing in particular
 	RetryAfter time.Duration `json:"-"`       // 0: the answer does not say
 }
 

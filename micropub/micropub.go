@@ -65,7 +65,7 @@ const (
 const (
 	ScopeCreate = "create"
 	ScopeUpdate = "update"
-	ScopeDelete = "delete" // also to take a deletion back
+	ScopeDelete = "delete" // to take a deletion back needs one of the two above
 	ScopeMedia  = "media"
 )
 
@@ -92,15 +92,18 @@ func (r *Request) Slug() string { return r.Commands.Text("mp-slug") }
 // SyndicateTo are the UIDs of places to which the post shall be sent as well.
 func (r *Request) SyndicateTo() []string { return r.Commands.Texts("mp-syndicate-to") }
 
-// scope is what a token needs for the request.
-func (r *Request) scope() string {
+// scopes are those of which a token needs one for the request. Whoever brings a post back
+// publishes it, so a token that only deletes cannot.
+func (r *Request) scopes() []string {
 	switch r.Action {
 	case Update:
-		return ScopeUpdate
-	case Delete, Undelete:
-		return ScopeDelete
+		return []string{ScopeUpdate}
+	case Delete:
+		return []string{ScopeDelete}
+	case Undelete:
+		return []string{ScopeUpdate, ScopeCreate}
 	default:
-		return ScopeCreate
+		return []string{ScopeCreate}
 	}
 }
 

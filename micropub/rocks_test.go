@@ -157,7 +157,7 @@ func TestPostsAreDeletedAndBroughtBackByFormAndByJSON(t *testing.T) {
 		{"501", jsonType, `{"action":"delete","url":"` + at + `"}`, true},
 		{"503", jsonType, `{"action":"undelete","url":"` + at + `"}`, false},
 	} {
-		got := ask(t, "POST", srv.URL+"/micropub", tt.body, "Content-Type", tt.kind, "Authorization", "Bearer alice:delete")
+		got := ask(t, "POST", srv.URL+"/micropub", tt.body, "Content-Type", tt.kind, "Authorization", "Bearer alice:create,delete")
 		if got.status != 204 || s.gone[at] != tt.gone {
 			t.Errorf("%s: %+v", tt.number, got)
 		}

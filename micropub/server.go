@@ -233,7 +233,7 @@ func (h *Handler) act(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.need(req.scope()); err != nil {
+	if err := c.need(req.scopes()...); err != nil {
 		return err
 	}
 	return h.do(c, req)

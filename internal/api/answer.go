@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,11 +69,12 @@ type errorAnswer struct {
 type errorBody struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
 }
 
 // bodyOf is what the operator reads of an error: all of it, unlike strangers.
 func bodyOf(err error) errorBody {
-	return errorBody{Code: fault.CodeOf(err).String(), Message: err.Error()}
+	return errorBody{Code: fault.CodeOf(err).String(), Message: err.Error(), Field: fault.FieldOf(err)}
 }
 
 func writeError(w http.ResponseWriter, status int, err error) {
@@ -83,7 +86,7 @@ func writeFault(w http.ResponseWriter, status int, err error, message string) {
 	if wait := fault.RetryAfter(err); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 	}
-	writeJSON(w, status, errorAnswer{errorBody{Code: fault.CodeOf(err).String(), Message: message}})
+	writeJSON(w, status, errorAnswer{errorBody{Code: fault.CodeOf(err).String(), Message: message, Field: fault.FieldOf(err)}})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
@@ -110,16 +113,57 @@ func readJSONTo(w http.ResponseWriter, r *http.Request, v any, most int64) error
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return fault.New(fault.Invalid, "The request needs a body in JSON, with Content-Type: application/json.")
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err != nil {
+		return bodyFault(err, nil)
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	if err == nil {
+	if err = dec.Decode(v); err == nil {
 		if _, err = dec.Token(); errors.Is(err, io.EOF) {
 			return nil
 		}
 		err = errors.New("more follows after the object")
 	}
-	return fault.Wrap(fault.Invalid, err, "The body is not the JSON object that this door takes")
+	return bodyFault(err, body)
+}
+
+// bodyFault says what is wrong with a body, and in which field.
+func bodyFault(err error, body []byte) error {
+	const bad = "The body is not the JSON object that this door takes"
+	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		name = cut(strings.Trim(name, `"`), 100)
+		return fault.In(fault.New(fault.Invalid, "%s: there is no field %q.", bad, name), name)
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return fault.In(fault.New(fault.Invalid, "%s: the field %s cannot be %s.", bad, cut(wrong.Field, 100), article(wrong.Value)), cut(wrong.Field, 100))
+	}
+	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
+		f := fault.New(fault.Invalid, "%s: %q is no moment; write it as 2026-01-31T23:59:59Z.", bad, cut(wrong.Value, 100))
+		if at := regexp.MustCompile(`"(\w+)"\s*:\s*"` + regexp.QuoteMeta(wrong.Value) + `"`).FindSubmatch(body); at != nil {
+			f.Field = string(at[1])
+		}
+		return f
+	}
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fault.New(fault.Invalid, "The body has more than %d bytes, which is the most that this door takes.", large.Limit)
+	}
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fault.New(fault.Invalid, "%s: byte %d: %v.", bad, wrong.Offset, wrong)
+	}
+	return fault.Wrap(fault.Invalid, err, bad)
+}
+
+// article is what kind of value stands in a body: "a number", "an object".
+func article(kind string) string {
+	word, _, _ := strings.Cut(kind, " ") // "number 5"
+	switch word {
+	case "bool":
+		return "true or false"
+	case "array", "object":
+		return "an " + word
+	}
+	return "a " + word
 }
 
 // params reads the query string. Its first error sticks; an unknown or repeated

@@ -46,7 +46,7 @@ func postRoutes() []postRoute {
 		{"GET", "/v1/users/{user}/posts/{id}", writes, (*Server).post},
 		{"PATCH", "/v1/users/{user}/posts/{id}", []string{scopeUpdate}, (*Server).changePost},
 		{"DELETE", "/v1/users/{user}/posts/{id}", []string{scopeDelete}, (*Server).deletePost},
-		{"POST", "/v1/users/{user}/posts/{id}/undo", []string{scopeUpdate, scopeDelete}, (*Server).undoPost},
+		{"POST", "/v1/users/{user}/posts/{id}/undo", []string{scopeCreate, scopeUpdate}, (*Server).undoPost},
 		{"GET", "/v1/users/{user}/profile", writes, (*Server).profile},
 		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, (*Server).setProfile},
 		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (*Server).files},

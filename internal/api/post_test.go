@@ -297,8 +297,8 @@ func TestTokensWriteAsTheirOwnerOnlyAndWithinTheirScopes(t *testing.T) {
 		{"PATCH", "/v1/users/alice/posts/1", `{"title":"b"}`, "alice:update", 200, `"title":"b"`},
 		{"DELETE", "/v1/users/alice/posts/1", "", "alice:update", 403, "needs delete"},
 		{"DELETE", "/v1/users/alice/posts/1", "", "alice:delete", 200, `"state":"deleted"`},
-		{"POST", "/v1/users/alice/posts/1/undo", "", "alice:create", 403, "needs update or delete"},
-		{"POST", "/v1/users/alice/posts/1/undo", "", "alice:delete", 200, `"state":"published"`},
+		{"POST", "/v1/users/alice/posts/1/undo", "", "alice:delete", 403, "needs create or update"},
+		{"POST", "/v1/users/alice/posts/1/undo", "", "alice:create", 200, `"state":"published"`},
 		{"PUT", "/v1/users/alice/profile", `{"title":"x"}`, "alice:create", 403, ""},
 		{"POST", "/v1/users/alice/media", "bytes", "alice:create", 403, "needs media"},
 		{"POST", "/v1/users/alice/media", "bytes", "alice:media", 201, `"hash"`},
@@ -320,3 +320,38 @@ func bearerOf(token string) func(*http.Request) {
 }
 
 func jsonTo(body string, v any) error { return json.Unmarshal([]byte(body), v) }
+
+func TestAnErrorOfAPostNamesTheFieldThatIsWrong(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 400)
+	w := newPostWorld(t)
+	h := New(Options{Accounts: newAccountWorld("alice"), Posts: w, Files: postFiles{w}}).Handler()
+	for body, want := range map[string]string{
+		`{"title":"` + long + `"}`:                                                  "title",
+		`{"source":"a","format":"rtf"}`:                                             "format",
+		`{"source":"a","link":"javascript:x"}`:                                      "link",
+		`{"source":"a","categories":["a","!"]}`:                                     "categories[1]",
+		`{"source":"a","enclosures":[{"url":"/a"},{"url":"nope"}]}`:                 "enclosures[1].url",
+		`{"source":"a","enclosures":[{"url":"/a","duration_s":-1}]}`:                "enclosures[0].duration_s",
+		`{"source":"a","reply":{"url":"data:x"}}`:                                   "reply.url",
+		`{"source":"a","language":"!"}`:                                             "language",
+		`{"outline":[{"text":"a"},{"text":"b","nodes":[{"text":"c","link":"x"}]}]}`: "outline[1].nodes[0].link",
+		`{"source":"a","state":"gone"}`:                                             "state",
+		`{"source":"a","state":"scheduled"}`:                                        "at",
+		`{"source":"a","at":"tomorrow"}`:                                            "at",
+		`{}`:                                                                        "source",
+		`{"text":"a"}`:                                                              "text",
+		`{"source":5}`:                                                              "source",
+		`{"enclosures":[{"length":"large"}]}`:                                       "enclosures.length",
+		`{"source":`:                                                                "",
+	} {
+		r := httptest.NewRequest("POST", "http://127.0.0.1/v1/users/alice/posts", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		var got struct{ Error client.Error }
+		if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil || rec.Code != 400 || got.Error.Field != want {
+			t.Errorf("%.80s: %d %s; want the field %q", body, rec.Code, rec.Body, want)
+		}
+	}
+}

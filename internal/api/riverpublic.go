@@ -186,5 +186,5 @@ func messageFor(c *riverCall, err error) string {
 
 // bodyFor is an error in an answer that has begun already.
 func (s *Server) bodyFor(c *riverCall, err error) errorBody {
-	return errorBody{Code: fault.CodeOf(err).String(), Message: messageFor(c, err)}
+	return errorBody{Code: fault.CodeOf(err).String(), Message: messageFor(c, err), Field: fault.FieldOf(err)}
 }

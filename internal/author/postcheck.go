@@ -29,38 +29,38 @@ const (
 func checkContent(c *Content) error {
 	c.Title = strings.Join(strings.Fields(valid(c.Title)), " ")
 	if n := utf8.RuneCountInString(c.Title); n > MaxTitle {
-		return fault.New(fault.Invalid, "The title has %d characters; at most %d are accepted.", n, MaxTitle)
+		return fault.In(fault.New(fault.Invalid, "The title has %d characters; at most %d are accepted.", n, MaxTitle), "title")
 	}
 	switch c.Format {
 	case "":
 		c.Format = Markdown
 	case Markdown, HTML, Plain:
 	default:
-		return fault.New(fault.Invalid, "%q is not what a post can be written in: markdown, html or text.", clip(string(c.Format)))
+		return fault.In(fault.New(fault.Invalid, "%q is not what a post can be written in: markdown, html or text.", clip(string(c.Format))), "format")
 	}
 	c.Source = valid(c.Source)
 	left := MaxSource - len(c.Source)
 	if left < 0 {
-		return fault.New(fault.Invalid, "The text has %d bytes; at most %d (256 KiB) are accepted. Publish it in several posts.", len(c.Source), MaxSource)
+		return fault.In(fault.New(fault.Invalid, "The text has %d bytes; at most %d (256 KiB) are accepted. Publish it in several posts.", len(c.Source), MaxSource), "source")
 	}
 	var err error
 	if c.Categories, err = checkCategories(c.Categories); err != nil {
-		return err
+		return fault.In(err, "categories")
 	}
 	if c.Link, err = checkURL("link", c.Link, false); err != nil {
-		return err
+		return fault.In(err, "link")
 	}
 	if err = checkEnclosures(c.Enclosures); err != nil {
-		return err
+		return fault.In(err, "enclosures")
 	}
 	if err = checkReply(c); err != nil {
-		return err
+		return fault.In(err, "reply")
 	}
 	if c.Language = strings.TrimSpace(c.Language); c.Language != "" && !language.MatchString(c.Language) {
-		return fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(c.Language))
+		return fault.In(fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(c.Language)), "language")
 	}
 	count := 0
-	return checkNodes(c.Outline, 1, &left, &count)
+	return fault.In(checkNodes(c.Outline, 1, &left, &count), "outline")
 }
 
 func checkReply(c *Content) (err error) {
@@ -69,14 +69,14 @@ func checkReply(c *Content) (err error) {
 		return nil
 	}
 	if r.URL, err = checkURL("post that this answers", r.URL, true); err != nil {
-		return err
+		return fault.In(err, "url")
 	}
 	if r.Feed, err = checkURL("feed of the post that this answers", r.Feed, false); err != nil {
-		return err
+		return fault.In(err, "feed")
 	}
 	r.GUID, r.Title = strings.TrimSpace(valid(r.GUID)), clipRunes(strings.Join(strings.Fields(valid(r.Title)), " "), MaxTitle)
 	if len(r.GUID) > maxURL {
-		return fault.New(fault.Invalid, "The guid of the post that this answers has %d bytes; at most %d are accepted.", len(r.GUID), maxURL)
+		return fault.In(fault.New(fault.Invalid, "The guid of the post that this answers has %d bytes; at most %d are accepted.", len(r.GUID), maxURL), "guid")
 	}
 	if r.URL == "" && r.GUID == "" {
 		c.Reply = nil
@@ -84,7 +84,7 @@ func checkReply(c *Content) (err error) {
 	return nil
 }
 
-func checkNodes(nodes []Node, depth int, left, count *int) (err error) {
+func checkNodes(nodes []Node, depth int, left, count *int) error {
 	if *count += len(nodes); *count > MaxNodes {
 		return fault.New(fault.Invalid, "The outline has more than %d headlines.", MaxNodes)
 	}
@@ -92,28 +92,31 @@ func checkNodes(nodes []Node, depth int, left, count *int) (err error) {
 		return fault.New(fault.Invalid, "The outline is more than %d levels deep.", MaxDepth)
 	}
 	for i := range nodes {
-		n := &nodes[i]
-		n.Text, n.Title = valid(n.Text), valid(n.Title)
-		if n.GUID = strings.TrimSpace(valid(n.GUID)); len(n.GUID) > maxURL {
-			return fault.New(fault.Invalid, "The guid of a headline has %d bytes; at most %d are accepted.", len(n.GUID), maxURL)
-		}
-		if *left -= n.size(); *left < 0 {
-			return fault.New(fault.Invalid, "The text and its outline have more than %d bytes (256 KiB) together.", MaxSource)
-		}
-		if n.Link, err = checkURL("link of a headline", n.Link, false); err != nil {
-			return err
-		}
-		if n.Categories, err = checkCategories(n.Categories); err != nil {
-			return err
-		}
-		if err = checkEnclosures(n.Enclosures); err != nil {
-			return err
-		}
-		if err = checkNodes(n.Nodes, depth+1, left, count); err != nil {
-			return err
+		if err := checkNode(&nodes[i], depth, left, count); err != nil {
+			return fault.In(err, fmt.Sprintf("[%d]", i))
 		}
 	}
 	return nil
+}
+
+func checkNode(n *Node, depth int, left, count *int) (err error) {
+	n.Text, n.Title = valid(n.Text), valid(n.Title)
+	if n.GUID = strings.TrimSpace(valid(n.GUID)); len(n.GUID) > maxURL {
+		return fault.In(fault.New(fault.Invalid, "The guid of a headline has %d bytes; at most %d are accepted.", len(n.GUID), maxURL), "guid")
+	}
+	if *left -= n.size(); *left < 0 {
+		return fault.New(fault.Invalid, "The text and its outline have more than %d bytes (256 KiB) together.", MaxSource)
+	}
+	if n.Link, err = checkURL("link of a headline", n.Link, false); err != nil {
+		return fault.In(err, "link")
+	}
+	if n.Categories, err = checkCategories(n.Categories); err != nil {
+		return fault.In(err, "categories")
+	}
+	if err = checkEnclosures(n.Enclosures); err != nil {
+		return fault.In(err, "enclosures")
+	}
+	return fault.In(checkNodes(n.Nodes, depth+1, left, count), "nodes")
 }
 
 // size is what a headline's own words take, in bytes.
@@ -130,16 +133,16 @@ func (n *Node) size() int {
 // checkCategories puts labels in order, each once.
 func checkCategories(labels []string) ([]string, error) {
 	var all, names []string
-	for _, l := range labels {
+	for i, l := range labels {
 		l = strings.TrimPrefix(strings.Join(strings.Fields(valid(l)), " "), "#")
 		name := CategoryName(l)
 		switch {
 		case l == "" || slices.Contains(names, name) && name != "":
 			continue
 		case name == "":
-			return nil, fault.New(fault.Invalid, "%q cannot be a category: it needs a letter or a digit.", clip(l))
+			return nil, fault.In(fault.New(fault.Invalid, "%q cannot be a category: it needs a letter or a digit.", clip(l)), fmt.Sprintf("[%d]", i))
 		case utf8.RuneCountInString(l) > maxLabel:
-			return nil, fault.New(fault.Invalid, "The category %q has more than %d characters.", clip(l), maxLabel)
+			return nil, fault.In(fault.New(fault.Invalid, "The category %q has more than %d characters.", clip(l), maxLabel), fmt.Sprintf("[%d]", i))
 		case len(all) == MaxCategories:
 			return nil, fault.New(fault.Invalid, "The post has more than %d categories.", MaxCategories)
 		}
@@ -148,27 +151,41 @@ func checkCategories(labels []string) ([]string, error) {
 	return all, nil
 }
 
-func checkEnclosures(list []Enclosure) (err error) {
+func checkEnclosures(list []Enclosure) error {
 	if len(list) > MaxEnclosures {
 		return fault.New(fault.Invalid, "The post has %d enclosures; at most %d are accepted.", len(list), MaxEnclosures)
 	}
 	for i := range list {
-		e := &list[i]
-		if e.URL, err = checkPlace("enclosure", e.URL); err != nil {
-			return err
-		}
-		if e.URL == "" {
-			return fault.New(fault.Invalid, "An enclosure has no address.")
-		}
-		if e.Length < 0 || e.Duration < 0 {
-			return fault.New(fault.Invalid, "The enclosure %s has a negative size.", clip(e.URL))
-		}
-		e.Type, e.Title, e.Alt = valid(e.Type), valid(e.Title), valid(e.Alt)
-		if len(e.Type) > 200 || len(e.Title) > 1000 || len(e.Alt) > 4000 {
-			return fault.New(fault.Invalid, "What is said of the enclosure %s is too long.", clip(e.URL))
+		if err := checkEnclosure(&list[i]); err != nil {
+			return fault.In(err, fmt.Sprintf("[%d]", i))
 		}
 	}
 	return nil
+}
+
+func checkEnclosure(e *Enclosure) (err error) {
+	if e.URL, err = checkPlace("enclosure", e.URL); err != nil {
+		return fault.In(err, "url")
+	}
+	e.Type, e.Title, e.Alt = valid(e.Type), valid(e.Title), valid(e.Alt)
+	field, what := "", "What is said of the enclosure %s is too long."
+	switch {
+	case e.URL == "":
+		return fault.In(fault.New(fault.Invalid, "An enclosure has no address."), "url")
+	case e.Length < 0:
+		field, what = "length", "The enclosure %s has a negative size."
+	case e.Duration < 0:
+		field, what = "duration_s", "The enclosure %s has a negative duration."
+	case len(e.Type) > 200:
+		field = "type"
+	case len(e.Title) > 1000:
+		field = "title"
+	case len(e.Alt) > 4000:
+		field = "alt"
+	default:
+		return nil
+	}
+	return fault.In(fault.New(fault.Invalid, what, clip(e.URL)), field)
 }
 
 // checkURL is an address as it is kept; some kinds need not be of the web.

@@ -92,7 +92,7 @@ func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
 
 func (p *Posts) may(ctx context.Context, e Edit) error {
 	if e.To != "" && e.To != Draft && e.To != Scheduled && e.To != Published {
-		return fault.New(fault.Invalid, "%q is no state in which a post can be saved: draft, scheduled or published.", clip(string(e.To)))
+		return fault.In(fault.New(fault.Invalid, "%q is no state in which a post can be saved: draft, scheduled or published.", clip(string(e.To))), "state")
 	}
 	if len(e.Key) > 200 {
 		return fault.New(fault.Invalid, "The key of the post has %d bytes; at most 200 are accepted.", len(e.Key))
@@ -197,10 +197,10 @@ func (p *Posts) timed(next *Post, e Edit, now time.Time) error {
 			next.DueAt = at
 		}
 		if next.DueAt.IsZero() {
-			return fault.New(fault.Invalid, "The post has no time at which it is to be published.")
+			return fault.In(fault.New(fault.Invalid, "The post has no time at which it is to be published."), "at")
 		}
 		if !next.DueAt.After(now) && e.To != "" {
-			return fault.New(fault.Invalid, "%s is over, so the post cannot wait for it; publish it now, or choose a later time.", next.DueAt.Format("2 January 2006 15:04 MST"))
+			return fault.In(fault.New(fault.Invalid, "%s is over, so the post cannot wait for it; publish it now, or choose a later time.", next.DueAt.Format("2 January 2006 15:04 MST")), "at")
 		}
 	case Published:
 		next.DueAt = time.Time{}
@@ -217,13 +217,13 @@ func (p *Posts) timed(next *Post, e Edit, now time.Time) error {
 		return nil
 	}
 	if next.PublishedAt.Year() < 0 || next.PublishedAt.Year() > 9999 {
-		return fault.New(fault.Invalid, "The date of the post is in the year %d.", next.PublishedAt.Year())
+		return fault.In(fault.New(fault.Invalid, "The date of the post is in the year %d.", next.PublishedAt.Year()), "at")
 	}
 	if next.empty() {
-		return fault.New(fault.Invalid, "There is nothing in the post yet: write something, or add a file or a link.")
+		return fault.In(fault.New(fault.Invalid, "There is nothing in the post yet: write something, or add a file or a link."), "source")
 	}
 	if m := p.measure(&next.Content); m.Over && p.LimitMode == LimitStop {
-		return fault.New(fault.Invalid, "The post has %d characters; short posts have at most %d here. Shorten it, or give it a title.", m.Characters, m.Limit)
+		return fault.In(fault.New(fault.Invalid, "The post has %d characters; short posts have at most %d here. Shorten it, or give it a title.", m.Characters, m.Limit), "source")
 	}
 	return nil
 }

@@ -51,21 +51,21 @@ func checkProfile(f *Profile) (err error) {
 	f.Accent, f.Language = strings.ToLower(strings.TrimSpace(f.Accent)), strings.TrimSpace(f.Language)
 	switch {
 	case utf8.RuneCountInString(f.Title) > MaxTitle:
-		return fault.New(fault.Invalid, "The title has more than %d characters.", MaxTitle)
+		return fault.In(fault.New(fault.Invalid, "The title has more than %d characters.", MaxTitle), "title")
 	case utf8.RuneCountInString(f.Blurb) > maxBlurb:
-		return fault.New(fault.Invalid, "The text about you has more than %d characters.", maxBlurb)
+		return fault.In(fault.New(fault.Invalid, "The text about you has more than %d characters.", maxBlurb), "blurb")
 	case f.Accent != "" && !accent.MatchString(f.Accent):
-		return fault.New(fault.Invalid, "%q is no colour: write it as # and six digits, #1a73e8.", clip(f.Accent))
+		return fault.In(fault.New(fault.Invalid, "%q is no colour: write it as # and six digits, #1a73e8.", clip(f.Accent)), "accent")
 	case f.Language != "" && !language.MatchString(f.Language):
-		return fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(f.Language))
+		return fault.In(fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(f.Language)), "language")
 	case f.Theme != "" && f.Theme != "light" && f.Theme != "dark":
-		return fault.New(fault.Invalid, "%q is no light: light, dark, or nothing for that of the reader.", clip(f.Theme))
+		return fault.In(fault.New(fault.Invalid, "%q is no light: light, dark, or nothing for that of the reader.", clip(f.Theme)), "theme")
 	case len(f.Sinks) > maxSinks:
-		return fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.Sinks), maxSinks)
+		return fault.In(fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.Sinks), maxSinks), "sinks")
 	}
 	if f.Link, err = checkURL("page", f.Link, false); err != nil {
-		return err
+		return fault.In(err, "link")
 	}
 	f.Avatar, err = checkPlace("picture", f.Avatar)
-	return err
+	return fault.In(err, "avatar")
 }

@@ -45,6 +45,7 @@ type Error struct {
 	Msg        string
 	Err        error         // cause, for the operator; may be nil
 	RetryAfter time.Duration // for TooMany and Unavailable; 0 means unknown
+	Field      string        // what of the request is wrong: "title", "enclosures[2].url"; "": nothing in particular
 }
 
 func (e *Error) Error() string {
@@ -83,6 +84,34 @@ func Message(err error) string {
 		return f.Msg
 	}
 	return Neutral
+}
+
+// In is err, standing in a field of what was asked; fields within fields are named from the
+// outside: In(In(err, "url"), "enclosures[2]") is in enclosures[2].url. What is no fault, and
+// nil, stays as it is.
+func In(err error, field string) error {
+	f, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	within := *f
+	switch {
+	case f.Field == "":
+		within.Field = field
+	case strings.HasPrefix(f.Field, "["):
+		within.Field = field + f.Field
+	default:
+		within.Field = field + "." + f.Field
+	}
+	return &within
+}
+
+// FieldOf is the field in which the outermost fault in err's chain stands, "" if none.
+func FieldOf(err error) string {
+	if f, ok := errors.AsType[*Error](err); ok {
+		return f.Field
+	}
+	return ""
 }
 
 // RetryAfter is how long the outermost fault asks the caller to wait; 0 if it does not say.

@@ -313,6 +313,10 @@ func TestDeletedPostsComeBackWithinTheMinuteAndAfter(t *testing.T) {
 			t.Error("a deleted post was changed")
 		}
 		w.later(wait)
+		if _, err := c.Undelete(t.Context(), at); err == nil || w.get(p.ID).State != author.Deleted {
+			t.Fatal("a token that only deletes brought a post back")
+		}
+		c = w.client("update")
 		for range 2 {
 			now, err := c.Undelete(t.Context(), at)
 			back := w.get(p.ID)
