@@ -230,18 +230,19 @@ func (p *plan) skipOver() {
 		p.at, p.aligned = stamp(at), max(p.aligned, 10*time.Minute)
 		return
 	}
-	// The bound is stronger. Rather a little early than at an unwanted hour; but a
-	// whole day, or two, can only be got through with one check in it.
+	// Rather a little early than much later; but at no unwanted hour, and on no unwanted
+	// day: what is skipped is added to the longest wait.
 	least := p.base.Add(p.limit / 2)
 	if p.asked.After(least) {
 		least = p.asked
 	}
-	p.at = stamp(end)
 	if at, ok := p.skip.before(end, least); ok {
 		p.at, c.Until = stamp(at), stamp(at)
 		return
 	}
-	c.Note = "but " + span(p.limit) + " is the longest wait"
+	p.at, p.aligned = stamp(at), max(p.aligned, 10*time.Minute)
+	p.limit = at.Sub(p.base) + max(p.limit/10, p.aligned)
+	c.Note = "beyond the usual longest wait"
 }
 
 // spread puts the check off by jitter. It never undercuts a hint and does not reach

@@ -82,7 +82,9 @@ func TestSkippedHoursAndDaysPutACheckOff(t *testing.T) {
 		{"every second hour", t0(), hours("1", "3", "5"), "Mon 04:00:00"},
 		{"over midnight", t0().Add(20 * time.Hour), hours("23", "24", "1"), "Tue 02:00:00"},
 		{"all hours are junk", t0(), hours("0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23"), "Mon 03:20:00"},
-		{"the whole day", sunday.Add(-90 * time.Minute), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Sun 22:30:00"}, // 24 hours are the longest wait
+		{"the whole day", sunday.Add(-90 * time.Minute), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"}, // however late it is on Saturday
+		{"a long weekend", sunday.Add(-25 * time.Hour), feed.Hints{TTL: "120", SkipDays: []string{"Saturday", "Sunday", "Monday"}}, "Tue 00:00:00"},
+		{"one hour of one day is free", t0(), feed.Hints{SkipHours: []string{"0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"}, SkipDays: []string{"Mon Tue Wed Thu Fri Sat"}}, "Sun 02:00:00"},
 		{"the rest of the day", sunday.Add(9 * time.Hour), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"},
 		{"all days are junk", t0(), feed.Hints{TTL: "60", SkipDays: strings.Split("Mon Tue Wed Thu Fri Sat Sun", " ")}, "Mon 03:20:00"},
 		{"the only hour is just over", t0().Add(40 * time.Minute), hours("0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"), "Tue 02:00:00"},
@@ -94,8 +96,12 @@ func TestSkippedHoursAndDaysPutACheckOff(t *testing.T) {
 		if got := l.d.At.Format("Mon 15:04:05"); got != tt.want {
 			t.Errorf("%s: %s, want %s (%s)", tt.name, got, tt.want, l.d.Reason)
 		}
-		if got := l.d.At.Sub(l.now); got < feedstate.Shortest || got > feedstate.Longest {
+		skip, _ := feedstate.ParseSkip(tt.h.SkipHours, tt.h.SkipDays)
+		if got := l.d.At.Sub(l.now); got < feedstate.Shortest || skip.Within(l.d.At) || len(tt.h.SkipDays)%7 == 0 && got > feedstate.Longest {
 			t.Errorf("%s: in %s", tt.name, got)
+		}
+		if feedstate.Due(l.s, l.now) {
+			t.Errorf("%s: due at once, as if the clock had been wrong", tt.name)
 		}
 	}
 }

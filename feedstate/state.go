@@ -26,8 +26,8 @@
 // moment, at least [Shortest] and at most [Longest] away, [LongestRetry] for a
 // Retry-After, and then a little later by Options.Jitter, never earlier than a hint
 // allows. A user's own interval is stronger than all hints and than these bounds, but
-// not than a server that is failing or has asked to be left alone. Where skipDays
-// last longer than Longest, there is one check in each Longest.
+// not than a server that is failing or has asked to be left alone. No check falls into
+// what skipHours and skipDays name: where that is longer than these bounds, so is the wait.
 //
 // # Interoperability
 //
@@ -61,6 +61,10 @@ const (
 	MoveSightings = 3           // checks that must see a permanent redirect
 	MoveSeenFor   = 24 * time.Hour
 )
+
+// skippedAtMost is what skipHours and skipDays can add to a wait: all hours of a week but
+// one, and what they are spread over.
+const skippedAtMost = 8 * 24 * time.Hour
 
 const (
 	longestHeader = 2 << 10  // bytes of a validator that is worth keeping
@@ -198,7 +202,11 @@ func Due(s State, now time.Time) bool {
 
 // furthest is the longest wait that this feed can have been given.
 func (s State) furthest() time.Duration {
-	return max(LongestRetry, ownInterval(s.Interval))
+	longest := max(LongestRetry, ownInterval(s.Interval))
+	if len(s.Hints.SkipHours)+len(s.Hints.SkipDays) > 0 {
+		longest += skippedAtMost
+	}
+	return longest
 }
 
 // Resume is for the start of a program: a check that is still ahead stays where it
