@@ -74,12 +74,16 @@ func bareURI(uri string) string {
 // end tag was forgotten, and what follows is not lost in it.
 func closes(openPrefix, open, prefix, local string) bool {
 	if openPrefix != prefix && openPrefix != "" {
-		return false
+		return prefix == "" && holdsNothing(openPrefix, open) && ofRSS(local)
 	}
 	long := false
 	switch open {
 	case "title", "link", "guid", "id", "pubdate", "updated", "published", "modified", "issued", "created", "comments",
 		"category", "language", "ttl", "docs", "lastbuilddate", "managingeditor", "webmaster", "rating":
+	case "enclosure", "cloud":
+		if spaceOfPrefix(openPrefix) != nsCore && openPrefix != "" {
+			return false
+		}
 	case "description", "summary", "subtitle", "tagline", "copyright", "rights":
 		long = true
 	default:
@@ -100,6 +104,32 @@ func closes(openPrefix, open, prefix, local string) bool {
 		return true // none of them is an element of HTML
 	case "title", "link", "description", "image", "updated", "published", "modified", "issued", "summary", "content", "id", "subtitle":
 		return !long
+	}
+	return false
+}
+
+// holdsNothing reports elements of modules that say all they have to say in attributes,
+// so that one without an end tag is one whose slash was forgotten.
+func holdsNothing(prefix, name string) bool {
+	switch name {
+	case "link":
+		return spaceOfPrefix(prefix) == nsCore
+	case "image":
+		return spaceOfPrefix(prefix) == nsITunes
+	case "thumbnail":
+		return spaceOfPrefix(prefix) == nsMedia
+	case "info":
+		return spaceOfPrefix(prefix) == nsFeedburner
+	}
+	return false
+}
+
+// ofRSS reports what a channel and an item are made of.
+func ofRSS(local string) bool {
+	switch local {
+	case "title", "link", "description", "guid", "pubdate", "lastbuilddate", "language", "copyright", "generator", "image", "category", "author",
+		"managingeditor", "webmaster", "docs", "ttl", "cloud", "comments", "enclosure", "source", "skiphours", "skipdays", "textinput":
+		return true
 	}
 	return false
 }

@@ -194,9 +194,11 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 		s = escapeIRI(strings.TrimSpace(strings.ToValidUTF8(s, "")), ascii)
 	}
 	n := schemeLen(s)
-	if n == 0 && absolute && w.f.Base != "" {
-		s = href.New(w.f.Base).Resolve(s)
-		n = schemeLen(s)
+	if n == 0 && (absolute || w.f.Base == "") { // a base of the feed itself is written beside it
+		if base := w.base(); base != "" {
+			s = href.New(base).Resolve(s)
+			n = schemeLen(s)
+		}
 	}
 	switch {
 	case n == 0 && (absolute || w.f.Base == ""):

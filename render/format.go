@@ -77,7 +77,11 @@ type UnknownFormatError struct{ Name string }
 // Error names all that there are.
 func (e *UnknownFormatError) Error() string {
 	var b strings.Builder
-	b.WriteString("render: there is no format " + short(e.Name) + "; the formats are")
+	if e.Name == "" {
+		b.WriteString("render: the name of a format is missing; the formats are")
+	} else {
+		b.WriteString("render: there is no format " + short(e.Name) + "; the formats are")
+	}
 	for i, f := range Formats() {
 		if i > 0 {
 			b.WriteByte(',')

@@ -171,7 +171,7 @@ func TestRelativeAddressesStandOnThatOfTheFeed(t *testing.T) {
 		Title: feed.Text{Value: "t"}, Link: "/", Self: "https://a.example/feeds/rss.xml",
 		Items: []feed.Item{{Link: "../one", More: &feed.More{Comments: "#c"}, Enclosures: []feed.Enclosure{{URL: "1.mp3", Type: "audio/mpeg"}}}},
 	}
-	for _, format := range []string{"rss20", "rdf"} {
+	for _, format := range []string{"rss20", "rdf", "atom", "jsonfeed"} {
 		doc, warnings, _ := Append(nil, f, format, nil)
 		got := reread(t, doc)
 		if got.Link != "https://a.example/" || got.Items[0].Link != "https://a.example/one" || got.Items[0].Enclosures[0].URL != "https://a.example/feeds/1.mp3" {
