@@ -106,6 +106,8 @@ type Result struct {
 	Hubs   []string `json:"hubs,omitempty"`   // rel=hub (WebSub), those of headers first
 	Self   string   `json:"self,omitempty"`   // rel=self
 	Cloud  *Cloud   `json:"cloud,omitempty"`
+	// Refresh is where a page sends its readers to at once, by a meta element.
+	Refresh string `json:"refresh,omitempty"`
 	// Cut is set when the document named more links than are kept.
 	Cut bool `json:"cut,omitempty"`
 }
@@ -170,6 +172,7 @@ type collector struct {
 	hubs  []found
 	self  []found
 	base  string // href of the base element
+	moved string // of the first meta element that sends readers elsewhere
 }
 
 func newCollector(address string) *collector {
@@ -240,6 +243,9 @@ func (c *collector) result() Result {
 		if c.res.Self = c.resolve(base, f); c.res.Self != "" {
 			break
 		}
+	}
+	if c.moved != "" {
+		c.res.Refresh = c.resolve(base, found{ref: c.moved, base: true})
 	}
 	return c.res
 }

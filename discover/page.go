@@ -84,10 +84,14 @@ func (p *pageReader) start() {
 	switch name {
 	case "template":
 		p.template++
-	case "html", "head", "title", "meta", "script", "style", "noscript", "basefont", "bgsound":
+	case "html", "head", "title", "script", "style", "noscript", "basefont", "bgsound":
 	case "link", "base":
 		if p.template == 0 {
 			p.element(name, p.attrs(more))
+		}
+	case "meta":
+		if p.template == 0 && p.c.moved == "" {
+			p.c.moved = p.refresh(more)
 		}
 	case "a", "area":
 		p.head = false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -236,7 +237,11 @@ func checkLine(c *client.Check) string {
 // printExchange prints what was sent and received in a check.
 func printExchange(row printer, c *client.Check) {
 	for _, h := range c.Hops {
-		row("", "  %d to %s", h.Status, h.To)
+		what := strconv.Itoa(h.Status)
+		if h.Document {
+			what += " in the document"
+		}
+		row("", "  %s to %s", what, h.To)
 	}
 	for _, side := range [...][2]string{{"> ", c.Sent}, {"< ", c.Received}} {
 		for line := range strings.Lines(side[1]) {

@@ -143,10 +143,14 @@ func (a *addition) read(ctx context.Context, url string) (Added, error) {
 	if err := unanswered(&s, got); err != nil {
 		return Added{}, err
 	}
-	if got.parse().err == nil {
-		return a.begin(ctx, s, got)
+	switch d := got.parse(); {
+	case d.err != nil:
+		return a.fromPage(ctx, s, got)
+	case d.feed.Moved != nil && d.feed.Moved.Gone:
+		// spec:feedstate-2007#gone-xml
+		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", brief(s.URL))
 	}
-	return a.fromPage(ctx, s, got)
+	return a.begin(ctx, s, got)
 }
 
 // sees reports whether the server of url may see the login: it goes to the origin only

@@ -3,6 +3,7 @@ package river
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"cloudburst/discover"
@@ -30,8 +31,10 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 		return Added{}, fault.New(fault.Invalid, "%s is a list of feeds (OPML): import it.", where)
 	case page.Format != "":
 		return Added{}, fault.Wrap(fault.Unreadable, got.parse().err, "%s looks like a feed and cannot be read as one.", where)
+	case not != nil && not.Looks == "empty" && len(page.Links) == 0:
+		return Added{}, fault.New(fault.Unreadable, "%s is empty: there is neither a feed nor a page.", where)
 	case not != nil && not.Looks != "html" && not.Looks != "xml" && not.Looks != "text" && len(page.Links) == 0:
-		return Added{}, fault.Wrap(fault.Unreadable, not, "%s is neither a feed nor a page: it looks like %s.", where, not.Looks)
+		return Added{}, fault.New(fault.Unreadable, "%s is neither a feed nor a page: %s.", where, strings.TrimPrefix(not.Error(), "feed: "))
 	}
 	sure, guesses := choices(&page, s.URL)
 	main := 0

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/discover"
 	"cloudburst/feed"
 	"cloudburst/feedstate"
 	"cloudburst/internal/fetch"
@@ -117,10 +118,31 @@ func (a *answered) next(s *Source, q *fetch.Request) (url string, ok bool) {
 	}
 	answer := a.answer(s, feedstate.Poll)
 	hop, ok := answer.Follow(s.State)
+	if !ok {
+		hop, ok = a.refresh()
+	}
 	if ok {
 		a.hops = append(a.hops, hop)
 	}
 	return hop.To, ok
+}
+
+// refresh is where a page sends its readers to that stands in the place of a feed. It is
+// followed while it lasts, as a passing redirect; a page that names feeds is looked through
+// for them instead.
+func (a *answered) refresh() (feedstate.Hop, bool) {
+	if !a.res.OK() || len(a.hops) >= feedstate.MostRedirects || a.gave == nil {
+		return feedstate.Hop{}, false
+	}
+	if not, ok := errors.AsType[*feed.NotFeedError](a.gave.err); !ok || not.Looks != "html" {
+		return feedstate.Hop{}, false
+	}
+	page := discover.HTML(a.res.Body, a.res.URL, a.res.Header)
+	to, err := fetch.Normal(page.Refresh)
+	if page.Refresh == "" || err != nil || page.Sure() || to == a.res.URL {
+		return feedstate.Hop{}, false
+	}
+	return feedstate.Hop{Status: http.StatusFound, From: a.res.URL, To: to, Document: true}, true
 }
 
 // loginFor is what the source's server wants to see, in clear; nothing for a server on

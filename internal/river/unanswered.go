@@ -13,7 +13,7 @@ import (
 // needsLogin is the cause of a refusal that a login would mend.
 type needsLogin struct{}
 
-func (needsLogin) Error() string { return "a login is needed" }
+func (needsLogin) Error() string { return "--login on the command line, login in the API" }
 
 // NeedsLogin reports that an Add failed only because the server wants to know who reads.
 func NeedsLogin(err error) bool {
@@ -25,6 +25,21 @@ func NeedsLogin(err error) bool {
 type noAnswer struct{ error }
 
 func (e noAnswer) Unwrap() error { return e.error }
+
+// reason is why nothing could be read, as the operator reads it behind a sentence that has
+// named the address; nil when there is nothing more to say than that.
+func reason(err error) error {
+	if fetch.KindOf(err) == fetch.TimedOut {
+		return errors.New("it took too long")
+	}
+	for {
+		e, ok := errors.AsType[*fetch.Error](err)
+		if !ok {
+			return err
+		}
+		err = e.Err
+	}
+}
 
 // silent reports a failure after which the other scheme may be tried.
 func silent(err error) bool {
@@ -51,7 +66,9 @@ func unanswered(s *Source, got answered) error {
 		return fault.New(fault.NotFound, "There is nothing at %s: its server answered %s.", where, said)
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 		e := fault.New(fault.TooMany, "The server of %s does not want to be asked now: its answer was %s.", where, said)
-		e.RetryAfter = fetch.RetryAfter(got.res.Header.Get("Retry-After"), got.at)
+		if e.RetryAfter = fetch.RetryAfter(got.res.Header.Get("Retry-After"), got.at); e.RetryAfter > 0 {
+			e.Msg += fmt.Sprintf(" It may be asked again at %s.", got.at.Add(e.RetryAfter).UTC().Format("15:04 MST on 2 January"))
+		}
 		return e
 	}
 	return fault.New(fault.Unreadable, "%s could not be read: its server answered %s.", where, said)
@@ -63,15 +80,16 @@ func unread(where string, err error) error {
 		return err
 	}
 	text := strings.TrimSuffix(fetch.Text(err), ".")
+	why := reason(err)
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.Ours:
-		return fault.Wrap(fault.Unavailable, err, "%s could not be read now, for a reason of this server's own; please try again in a minute.", where)
+		return fault.Wrap(fault.Unavailable, why, "%s could not be read now, for a reason of this server's own; please try again in a minute.", where)
 	case fetch.BadURL: // the sentence says all of it
 		return fault.New(fault.Refused, "%s %s.", where, text)
 	case fetch.Refused:
-		return fault.Wrap(fault.Refused, err, "%s %s.", where, text)
+		return fault.Wrap(fault.Refused, why, "%s %s.", where, text)
 	case fetch.Unreachable, fetch.TLS, fetch.TimedOut, fetch.Malformed:
-		return fault.Wrap(fault.Unreadable, noAnswer{err}, "%s %s.", where, text)
+		return fault.Wrap(fault.Unreadable, noAnswer{why}, "%s %s.", where, text)
 	}
-	return fault.Wrap(fault.Unreadable, err, "%s %s.", where, text)
+	return fault.Wrap(fault.Unreadable, why, "%s %s.", where, text)
 }

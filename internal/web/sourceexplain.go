@@ -153,7 +153,9 @@ func checkOf(c *river.Check, now time.Time) checkRow {
 	for _, h := range c.Hops[:min(len(c.Hops), 10)] {
 		what := strconv.Itoa(h.Status)
 		if h.Document {
-			what = "redirect document"
+			if what = "redirect document"; h.Status == http.StatusFound {
+				what = "page"
+			}
 		}
 		row.Hops = append(row.Hops, what+" to "+clean(withoutUser(h.To), 300))
 	}
