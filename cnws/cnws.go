@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -169,10 +170,17 @@ func checkURL(field, s string) error {
 		return fieldErr(field, "The %s %s must begin with http:// or https://.", field, quote(s))
 	case u.Hostname() == "":
 		return fieldErr(field, "The %s %s names no host.", field, quote(s))
+	case u.Port() != "" && !isPort(u.Port()):
+		return fieldErr(field, "The port of the %s %s is not a number from 1 to 65535.", field, quote(s))
 	case u.User != nil:
 		return fieldErr(field, "The %s has a user name in it, and everything here is public; leave it out.", field)
 	}
 	return nil
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }
 
 // quote shows a stranger's value in a message: quoted, and cut when it is long.

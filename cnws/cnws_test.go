@@ -222,6 +222,8 @@ func TestAFieldThatIsWrongIsNamed(t *testing.T) {
 		{subscribe(long, good), "resourceID", "longer than 2048 bytes"},
 		{subscribe(good, long), "notificationURL", "longer than 2048 bytes"},
 		{subscribe(good, "http://s.example/#x"), "notificationURL", "fragment"},
+		{subscribe(good, "http://s.example:99999/"), "notificationURL", "65535"},
+		{subscribe("http://s.example:0/", good), "resourceID", "65535"},
 		{subscribe(good, "ftp://s.example/"), "notificationURL", "http:// or https://"},
 		{subscribe("urn:isbn:3", good), "resourceID", "http:// or https://"},
 		{subscribe(good, "http:///cb"), "notificationURL", "names no host"},

@@ -153,6 +153,7 @@ func TestForms(t *testing.T) {
 		{"without a name", "GET", "url=" + site, "", "", 200, weblogs.Ping{URL: site}, "site.example is listed"},
 		{"a name in Latin-1", "GET", "name=Caf%E9&url=" + site, "", "", 200, weblogs.Ping{Name: "Café", URL: site}, "Café is listed"},
 		{"nothing", "GET", "", "", "", 200, weblogs.Ping{}, "<form"},
+		{"nothing posted", "POST", "", "", "", 400, weblogs.Ping{}, "url is missing"},
 		{"other fields only", "GET", "utm=1", "", "", 200, weblogs.Ping{}, "<form"},
 		{"a look", "HEAD", ok, "", "", 200, weblogs.Ping{}, ""},
 		{"no url", "GET", "name=x", "", "", 400, weblogs.Ping{}, "url is missing"},

@@ -22,8 +22,8 @@ const maxFields = 200
 // FormHandler is the door for people and for programs that only know GET: a form
 // with name and url, and optionally changesURL and rssUrl, in the query of a GET or
 // the body of a POST. The answer is a page that says in words what happened, with
-// the status 200 when the ping was taken. Without any of these fields it is a page
-// with the form.
+// the status 200 when the ping was taken. A GET without any of these fields is
+// answered with the form.
 //
 // spec:feedstate-2007#ping-get
 type FormHandler struct {
@@ -52,7 +52,7 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form, err := readForm(r)
-	if err == nil && len(form) == 0 {
+	if err == nil && len(form) == 0 && r.Method == http.MethodGet {
 		h.page(w, r, http.StatusOK, "Ping", "Tell this server that a site has changed.", nil)
 		return
 	}

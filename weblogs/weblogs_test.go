@@ -58,6 +58,8 @@ func TestEveryNumberOfParameters(t *testing.T) {
 		{"simple", weblogs.ParsePing, []any{"Site", site}, weblogs.Ping{Name: "Site", URL: site}, ""},
 		{"page", weblogs.ParsePing, []any{"Site", site, page}, weblogs.Ping{Name: "Site", URL: site, ChangesURL: page}, ""},
 		{"category", weblogs.ParsePing, []any{"Site", site, page, "a| b |a||"}, weblogs.Ping{Name: "Site", URL: site, ChangesURL: page, Tags: []string{"a", "b"}}, ""},
+		{"no port", weblogs.ParsePing, []any{"Site", "http://site.example:99999/"}, weblogs.Ping{}, "65535"},
+		{"a port", weblogs.ParsePing, []any{"Site", "http://site.example:65535/"}, weblogs.Ping{Name: "Site", URL: "http://site.example:65535/"}, ""},
 		{"too many", weblogs.ParsePing, []any{"Site", site, page, "a", "b"}, weblogs.Ping{}, "not 5"},
 		{"extended, one", weblogs.ParseExtended, []any{"Site"}, weblogs.Ping{}, "takes 2 to 5 parameters"},
 		{"extended, simple", weblogs.ParseExtended, []any{"Site", site}, weblogs.Ping{Name: "Site", URL: site}, ""},

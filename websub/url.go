@@ -2,11 +2,12 @@ package websub
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 )
 
 // CheckURL says what is wrong with a topic's or callback's URL, nil when nothing is:
-// it must be absolute, http or https, with a host, without user name, fragment,
+// it must be absolute, http or https, with a host, a port from 1 to 65535 if any, without user name, fragment,
 // blanks, backslashes and control characters, and at most [MaxURL] bytes long. name is
 // what the message calls it. The error is an [*Error] with status 400.
 //
@@ -38,5 +39,13 @@ func CheckURL(name, raw string) error {
 	if err != nil || u.Hostname() == "" || u.Path != "" {
 		return bad("%s is %s, which has no host that can be understood.", name, quote(raw))
 	}
+	if p := u.Port(); p != "" && !isPort(p) {
+		return bad("%s is %s, whose port is not a number from 1 to 65535.", name, quote(raw))
+	}
 	return nil
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }
