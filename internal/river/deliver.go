@@ -115,13 +115,14 @@ func (r *River) Deliver(ctx context.Context, url, door string, body []byte, head
 	if err != nil {
 		return false, err
 	}
+	o := r.options()
 	for i := range list {
 		s := &list[i]
 		if s.Private() || s.Readers == 0 || s.State.Gone != nil {
 			continue
 		}
 		got := answered{
-			at:  r.now(),
+			at: r.now(), most: o.taken(),
 			res: &fetch.Response{Status: http.StatusOK, Header: contentHeader(header), Body: body, URL: s.State.URL},
 		}
 		if known = r.delivered(ctx, s, url, got, door); !known {

@@ -209,11 +209,13 @@ func (m *merging) arrivals(fresh []int) (out []Item) {
 	return out
 }
 
-func (e *entry) date() time.Time {
-	if t := moment(e.item.Published); !t.IsZero() {
+func (e *entry) date() time.Time { return dateOf(e.item) }
+
+func dateOf(it *feed.Item) time.Time {
+	if t := moment(it.Published); !t.IsZero() {
 		return t
 	}
-	return moment(e.item.Updated)
+	return moment(it.Updated)
 }
 
 // keepLast adds to a partial document what the last whole one had besides.

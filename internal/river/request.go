@@ -32,6 +32,7 @@ type answered struct {
 	err   error                // why; nil when there is one
 	hops  []feedstate.Hop      // that led to it, redirect documents among them
 	gave  *document            // its body as a feed, once somebody wanted to know
+	most  int        // items that are taken in; 0: leastTaken
 	trace fetch.Trace
 }
 
@@ -61,7 +62,8 @@ func (r *River) get(ctx context.Context, s *Source, cause feedstate.Cause) answe
 func (r *River) ask(ctx context.Context, s *Source) (got answered) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
-	got = answered{at: r.now(), asked: feedstate.Request(s.State)}
+	o := r.options()
+	got = answered{at: r.now(), asked: feedstate.Request(s.State), most: o.taken()}
 	start := time.Now()
 	defer func() { got.took = time.Since(start) }()
 	q := fetch.Request{
@@ -189,7 +191,10 @@ func (a *answered) parse() *document {
 	if a.gave == nil {
 		d := document{err: errors.New("river: there is no answer to read")}
 		if a.res != nil {
-			d.feed, d.err = feed.ParseBytes(a.res.Body, &feed.Options{URL: a.res.URL, Header: a.res.Header})
+			d.feed, d.err = feed.ParseBytes(a.res.Body, &feed.Options{URL: a.res.URL, Header: a.res.Header, Limits: feed.Limits{Items: mostParsed}})
+			if d.err == nil {
+				keepNewest(d.feed, max(a.most, leastTaken))
+			}
 		}
 		a.gave = &d
 	}

@@ -1,0 +1,60 @@
+package river_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/river"
+)
+
+// dated is a feed of n items, a day apart; the oldest comes first if upward.
+func dated(n int, upward bool) string {
+	var b strings.Builder
+	for i := range n {
+		k := n - i
+		if upward {
+			k = i + 1
+		}
+		at := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(k) * 6 * time.Hour)
+		fmt.Fprintf(&b, "<item><guid isPermaLink=\"false\">%d</guid><title>t%d</title><pubDate>%s</pubDate></item>", k, k, at.Format(time.RFC1123Z))
+	}
+	return `<rss version="2.0"><channel><title>Long</title><ttl>60</ttl>` + b.String() + `</channel></rss>`
+}
+
+func TestOfAVeryLongFeedTheNewestItemsAreReadWhereverTheyStand(t *testing.T) {
+	t.Parallel()
+	for _, upward := range []bool{false, true} {
+		t.Run(fmt.Sprint("upward ", upward), func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+				w.serve(feedURL, doc(dated(3000, upward)))
+				w.follow(feedURL)
+				w.pass(10 * time.Minute)
+				s := w.source(feedURL)
+				if s.Items != 1000 || w.items(feedURL)[0].Content.Title != "t3000" || !strings.Contains(s.About.Problem, "3000 items; the newest 1000") {
+					t.Errorf("%d items, %q, first %s", s.Items, s.About.Problem, w.items(feedURL)[0].Content.Title)
+				}
+				w.serve(feedURL, doc(dated(3001, upward)))
+				w.pass(2 * time.Hour)
+				list := w.checks(feedURL)
+				if c := list[len(list)-2]; c.New != 1 || c.Edited+c.Withdrawn != 0 || w.items(feedURL)[0].Content.Title != "t3001" {
+					t.Errorf("%+v, first %s", c, w.items(feedURL)[0].Content.Title)
+				}
+			})
+		})
+	}
+}
+
+func TestWhoKeepsMoreItemsOfAFeedReadsMore(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{Keep: 2500}, func(t *testing.T, w *world) {
+		w.serve(feedURL, doc(dated(3000, true)))
+		w.follow(feedURL)
+		w.pass(10 * time.Minute)
+		if s := w.source(feedURL); s.Items != 2500 {
+			t.Errorf("%d items", s.Items)
+		}
+	})
+}
