@@ -32,7 +32,7 @@ type answered struct {
 	err   error                // why; nil when there is one
 	hops  []feedstate.Hop      // that led to it, redirect documents among them
 	gave  *document            // its body as a feed, once somebody wanted to know
-	most  int        // items that are taken in; 0: leastTaken
+	most  int                  // items that are taken in; 0: leastTaken
 	trace fetch.Trace
 }
 
