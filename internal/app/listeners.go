@@ -129,9 +129,13 @@ func (a *App) tellManager(ctx context.Context, l *listeners) {
 	a.Service.Watch(ctx, alive, func(err error) { a.log.Error("no sign of life for the service manager", "err", err) })
 }
 
-// tellStopping says that the end has begun.
+// tellStopping says that the end has begun, and that it takes longer where it was set so.
 func (a *App) tellStopping() {
-	if err := a.Service.Notify("STOPPING=1\nSTATUS=Letting what is under way end"); err != nil {
+	state := "STOPPING=1\nSTATUS=Letting what is under way end"
+	if d := a.cfg.ShutdownDelay; d > 0 {
+		state += fmt.Sprintf("\nEXTEND_TIMEOUT_USEC=%d", (d + stopsWithin).Microseconds())
+	}
+	if err := a.Service.Notify(state); err != nil {
 		a.log.Warn("service manager", "err", err)
 	}
 }

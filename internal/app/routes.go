@@ -79,11 +79,9 @@ func (a *App) health(mux *http.ServeMux) {
 		say(w, http.StatusOK, "alive\n")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-a.done:
+		if a.draining.Load() {
 			say(w, http.StatusServiceUnavailable, "stopping\n")
 			return
-		default:
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 		defer cancel()

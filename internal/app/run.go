@@ -23,6 +23,7 @@ const (
 	idleTimeout  = 75 * time.Second
 	headerMost   = 32 << 10
 	closeWithin  = 1500 * time.Millisecond // for answers under way, before the hub drains
+	stopsWithin  = 15 * time.Second        // all of it, on a busy machine too
 )
 
 // Files in the data folder that say where a running server listens.
@@ -32,7 +33,7 @@ const (
 )
 
 // Run listens and works until ctx ends, then takes nothing new, lets what is
-// under way end and returns within 10 s.
+// under way end and returns within 10 s. Before that it waits as long as shutdown-delay says.
 func (a *App) Run(ctx context.Context) error {
 	l, err := a.openListeners(ctx)
 	if err != nil {
@@ -77,9 +78,11 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func() { a.tellManager(hubCtx, l) })
 	select {
 	case <-ctx.Done():
+		a.tellStopping()
+		err = a.leave(failed)
 	case err = <-failed:
+		a.tellStopping()
 	}
-	a.tellStopping()
 	close(a.done)
 	a.shut(l)
 	stopHub()
@@ -93,6 +96,20 @@ func (a *App) followHints(ctx context.Context, hints store.Hinter) {
 		a.upstream.Wake()
 		a.river.Wake()
 		a.sinks.Wake()
+	}
+}
+
+// leave says that this server is about to stop, and goes on as ever until a balancer in
+// front has noticed.
+func (a *App) leave(failed <-chan error) error {
+	a.draining.Store(true)
+	wait := time.NewTimer(a.cfg.ShutdownDelay)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case err := <-failed:
+		return err
 	}
 }
 

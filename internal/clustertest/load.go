@@ -99,6 +99,9 @@ func (w *World) register(feed string, n int) {
 // ask asks one node after the other, for a while, until one says yes. from and to are
 // of the request that it was.
 func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
+	if w.front != nil {
+		nodes = []*node{w.front}
+	}
 	for _, n := range nodes {
 		p := n.life()
 		if p == nil {

@@ -50,6 +50,7 @@ type World struct {
 	again   int             // deliveries that may be repeated
 	away    atomic.Bool     // the database: all nodes may refuse
 	owing   bool            // somebody refuses for good, so something is owed at the end
+	front   *node           // what clients ask in place of the nodes; nil: nothing stands there
 
 	mu    sync.Mutex
 	nodes []*node
@@ -61,6 +62,7 @@ type node struct {
 	name     string
 	dir      string
 	database string
+	listen   string // where it listens; "": anywhere
 
 	mu      sync.Mutex
 	process *crashtest.Process // nil: it does not live
@@ -124,10 +126,14 @@ func (w *World) pair() (a, b *node, err error) {
 
 // start begins a life of a node with that program.
 func (w *World) start(n *node, binary string) error {
-	p, err := crashtest.Start(w.ctx, crashtest.Command{Binary: binary, Dir: n.dir, Env: w.Env, Args: []string{
+	args := []string{
 		"--database", n.database, "--public-url", "http://" + n.name + ".example", "--accounts.secret-key", "the same for all nodes",
 		"--hub.ping-interval", "10ms", "--hub.source-rate", "0", "--hub.host-rate", "0", "--river.public", "everyone",
-		"--river.host-interval", "0s"}})
+		"--river.host-interval", "0s"}
+	if n.listen != "" {
+		args = append(args, "--listen", n.listen)
+	}
+	p, err := crashtest.Start(w.ctx, crashtest.Command{Binary: binary, Dir: n.dir, Env: w.Env, Args: args})
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}

@@ -20,6 +20,7 @@ type Config struct {
 	PublicURL      string // without a trailing slash; "" is derived, see Public
 	Database       string // "" is SQLite in Data
 	TrustedProxies []netip.Prefix
+	ShutdownDelay  time.Duration
 
 	TLS    TLS
 	Admin  Admin

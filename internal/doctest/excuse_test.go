@@ -27,8 +27,8 @@ func held() excuse {
 	return excuse{
 		"feed-data.md":         "render: TestTheProgramsOfTheManualRun runs each of them",
 		"formats.md":           "internal/cli: the examples are what convert writes",
-		"scale.md: upstream":   "no nginx is here",
-		"scale.md: defaults":   "no HAProxy is here",
+		"scale.md: upstream":   "internal/clustertest: TestNodesAreReplacedBehindABalancer runs it",
+		"scale.md: defaults":   "the same",
 		"scale.md: ALTER":      "no Citus is here",
 		"operations.md: ping ": "internal/app: TestAChangeIsOneTrace",
 		"simulation.md: 3,000": "it is of that day; internal/bench compares anew",

@@ -41,7 +41,7 @@ func StartCluster(settings ...string) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "cloudburst-pg-")
+	dir, err := tempDir()
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +70,8 @@ func StartCluster(settings ...string) (_ *Cluster, err error) {
 	}
 	return nil, err
 }
+
+func tempDir() (string, error) { return os.MkdirTemp("", "cloudburst-pg-") }
 
 // findPostgres returns the folder with initdb and postgres.
 func findPostgres() (string, error) {

@@ -1,0 +1,175 @@
+package clustertest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"cloudburst/internal/crashtest"
+)
+
+// notices is what the balancers of the documentation take to notice that a node leaves, or
+// is there again.
+const notices = 6 * time.Second
+
+// Balancer is a program that stands in front of the nodes.
+type Balancer struct {
+	Name string
+	// Config makes its configuration: it listens on addr, and asks these nodes. dir is a
+	// folder for whatever it writes.
+	Config func(dir, addr string, nodes [2]string) string
+	// Args are those of the program, with its configuration in file.
+	Args func(dir, file string) []string
+}
+
+// front is a balancer that runs.
+type front struct {
+	base string
+	cmd  *exec.Cmd
+	log  string
+}
+
+// stand starts a balancer in front of two nodes.
+func (w *World) stand(b Balancer, nodes [2]string) (*front, error) {
+	dir := filepath.Join(w.Dir, b.Name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().String()
+	_ = l.Close() // its port is wanted for the balancer
+	file := filepath.Join(dir, "config")
+	if err := os.WriteFile(file, []byte(b.Config(dir, addr, nodes)), 0o600); err != nil {
+		return nil, err
+	}
+	out, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	f := &front{base: "http://" + addr, log: out.Name()}
+	program, err := exec.LookPath(b.Name)
+	if err != nil {
+		program = "/usr/sbin/" + b.Name // which is not on everybody's path
+	}
+	f.cmd = exec.CommandContext(w.ctx, program, b.Args(dir, file)...)
+	f.cmd.Stdout, f.cmd.Stderr = out, out
+	// Not killed: nginx would leave its workers behind.
+	f.cmd.Cancel, f.cmd.WaitDelay = func() error { return f.cmd.Process.Signal(syscall.SIGTERM) }, 5*time.Second
+	if err := f.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w: install the Debian package %s, or run packaging/setup-tests.sh", b.Name, err, b.Name)
+	}
+	err = w.wait(b.Name+" answers", func() bool {
+		res, err := w.client.Get(f.base + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	if err != nil {
+		text, _ := os.ReadFile(f.log)
+		f.end()
+		return nil, fmt.Errorf("%w; it said %q", err, text)
+	}
+	return f, nil
+}
+
+func (f *front) end() {
+	_ = f.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = f.cmd.Wait()                          // however it ended
+}
+
+// Balanced replaces the nodes one by one behind a balancer, while clients ask: nobody gets
+// a bad answer. Who watches a page sees it live through the balancer.
+func (w *World) Balanced(b Balancer) error {
+	a, c, err := w.pair()
+	if err != nil {
+		return err
+	}
+	var addrs [2]string
+	for i, n := range []*node{a, c} {
+		u, err := url.Parse(n.life().Base)
+		if err != nil {
+			return err
+		}
+		n.listen, addrs[i] = u.Host, u.Host // in its next lives too
+	}
+	f, err := w.stand(b, addrs)
+	if err != nil {
+		return err
+	}
+	defer f.end()
+	w.front = &node{name: b.Name, process: &crashtest.Process{Base: f.base}}
+	const feed = "balanced"
+	if err := w.follow(a, feed, 100); err != nil {
+		return err
+	}
+	stop := w.load()
+	defer stop()
+	page, err := w.listen(f.base+"/log/stream", "")
+	if err != nil {
+		return err
+	}
+	defer page.close()
+	if err := w.tellAll(feed, 100, w.front); err != nil {
+		return err
+	}
+	if err := w.wait("the change is seen on a page behind the balancer", func() bool { return page.has(`"ping"`, feed) }); err != nil {
+		w.history.wrong("not live: %v", err)
+	}
+	for _, n := range []*node{a, c} {
+		if err := n.gone().Stop(); err != nil {
+			return fmt.Errorf("node %s: %w", n.name, err)
+		}
+		if err := w.start(n, w.Binary); err != nil {
+			return err
+		}
+		if err := w.sleep(notices); err != nil { // the balancer asks it again
+			return err
+		}
+		if err := w.tellAll(feed, 100, w.front); err != nil {
+			return err
+		}
+	}
+	stop()
+	for _, answer := range w.answers(b.Name) {
+		if !answer.ok {
+			w.history.wrong("bad answer: %s at %s was answered %d through %s", answer.what, answer.to.Format(clock), answer.status, b.Name)
+		}
+	}
+	return nil
+}
+
+// answers are those that a node gave.
+func (w *World) answers(node string) (out []answer) {
+	w.history.do(func() {
+		for _, a := range w.history.answers {
+			if a.node == node {
+				out = append(out, a)
+			}
+		}
+	})
+	return out
+}
+
+// Swap replaces parts of a text, each of which has to be there.
+func Swap(text string, pairs ...string) (string, error) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if !strings.Contains(text, pairs[i]) {
+			return "", fmt.Errorf("there is no %q in it", pairs[i])
+		}
+		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+	}
+	return text, nil
+}

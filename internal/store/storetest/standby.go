@@ -1,0 +1,93 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Standby makes a second server that follows c, and has c acknowledge only what both have
+// on disk. Stop it; Promote makes it the one that writes.
+func (c *Cluster) Standby() (_ *Cluster, err error) {
+	dir, err := tempDir()
+	if err != nil {
+		return nil, err
+	}
+	s := &Cluster{dir: dir, bin: c.bin, settings: c.settings}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	if s.attr, err = asPostgres(dir); err != nil {
+		return nil, err
+	}
+	backup := exec.Command(filepath.Join(c.bin, "pg_basebackup"), "-h", "127.0.0.1", "-p", strconv.Itoa(c.port), "-U", "cloudburst",
+		"-D", filepath.Join(dir, "data"), "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	backup.SysProcAttr, backup.Dir = s.attr, dir
+	if out, err := backup.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("pg_basebackup: %w\n%s", err, out)
+	}
+	if s.port, err = freePort(); err != nil {
+		return nil, err
+	}
+	if err = s.Start(); err != nil {
+		return nil, err
+	}
+	return s, c.sync()
+}
+
+// sync has commits wait for the standby, and returns when it is there.
+func (c *Cluster) sync() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	for {
+		var n int
+		if err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync' AND state = 'streaming'").Scan(&n); err != nil {
+			return fmt.Errorf("the standby does not follow: %w", err)
+		}
+		if n > 0 {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Promote makes a standby the server that writes.
+func (c *Cluster) Promote() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	var done bool
+	err = conn.QueryRow(ctx, "SELECT pg_promote(true, 25)").Scan(&done)
+	if err == nil && !done {
+		err = fmt.Errorf("it was not promoted within 25 s")
+	}
+	return err
+}
+
+// Either is the address of a database at the first of two servers that takes writes.
+func Either(a, b *Cluster, database string) string {
+	host := func(c *Cluster) string { return "127.0.0.1:" + strconv.Itoa(c.port) }
+	return strings.Replace(a.URL(database), host(a), host(a)+","+host(b), 1) + "&target_session_attrs=read-write"
+}
