@@ -39,6 +39,12 @@ type answer struct {
 // ok reports a document that can be looked at.
 func (a *answer) ok() bool { return a.failure == "" && a.status == http.StatusOK }
 
+// page reports an answer that is a page for people.
+func (a *answer) page() bool {
+	kind, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
+	return a.status >= 200 && a.status <= 299 && strings.EqualFold(strings.TrimSpace(kind), "text/html")
+}
+
 // outcome is an answer in a few words.
 func (a *answer) outcome() string {
 	if a.failure != "" {

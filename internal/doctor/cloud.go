@@ -37,7 +37,7 @@ func (x *exam) rssCloud(ctx context.Context) bool {
 			x.cloudDoor(ctx, c)
 		}
 	}
-	x.named()
+	x.ownElement()
 	return true
 }
 
@@ -68,20 +68,24 @@ func (x *exam) hubBase() string {
 	return "http://hub.example.org:5337"
 }
 
-// named says when the feed does not name the hub that it should.
-func (x *exam) named() {
-	if x.d.Hub == "" {
-		return
+// ownElement says when no <cloud> names the hub that it should.
+func (x *exam) ownElement() {
+	switch {
+	case x.d.Hub == "":
+	case x.named():
+		x.add(SubjectRSSCloud, "cloud-hub", OK, "The <cloud> names the hub "+x.d.Hub+".", "")
+	default:
+		x.add(SubjectRSSCloud, "cloud-hub", Problem, fmt.Sprintf("No <cloud> names the hub %s: its subscribers are asked to register elsewhere.", x.d.Hub),
+			"Put this in the place of the other:\n"+x.ownCloud().String())
 	}
+}
+
+// named reports a <cloud> that names the hub that the publisher means.
+func (x *exam) named() bool {
 	own := x.ownCloud()
-	for _, c := range x.clouds {
-		if strings.EqualFold(c.Domain, own.Domain) && c.Port == own.Port {
-			x.add(SubjectRSSCloud, "cloud-hub", OK, "The <cloud> names the hub "+x.d.Hub+".", "")
-			return
-		}
-	}
-	x.add(SubjectRSSCloud, "cloud-hub", Problem, fmt.Sprintf("No <cloud> names the hub %s: its subscribers are asked to register elsewhere.", x.d.Hub),
-		"Put this in the place of the other:\n"+own.String())
+	return slices.ContainsFunc(x.clouds, func(c cloudAt) bool {
+		return strings.EqualFold(c.Domain, own.Domain) && c.Port == own.Port
+	})
 }
 
 // element looks at the attributes of one, as written.
@@ -237,6 +241,8 @@ func (x *exam) noDoor(door string, got answer, what string) {
 		x.add(SubjectRSSCloud, id, Note, fmt.Sprintf("The hub at %s has had too many requests from here; it was not examined further.", door), "")
 	case got.status >= 300 && got.status <= 399:
 		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("%s redirects (%s): most readers do not follow that when they register.", door, statusText(got.status)), "Name the address where the hub is now.")
+	case got.page():
+		x.add(SubjectRSSCloud, id, Problem, fmt.Sprintf("What answers at %s is a page (%s), and no hub.", door, statusText(got.status)), fix)
 	default:
 		x.add(SubjectRSSCloud, id, Warning, fmt.Sprintf("What answers at %s (%s) does not do so as %s does.", door, statusText(got.status), what), fix)
 	}

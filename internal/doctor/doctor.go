@@ -72,7 +72,8 @@ type exam struct {
 	raw           *feed.Feed // with references as they are written
 	links         links
 	clouds        []cloudAt
-	restless      bool // its bytes are others each time
+	pages         []string // hubs where a page is
+	restless      bool     // its bytes are others each time
 }
 
 // Examine looks at the feed at url, or at the best one of the page at url. tell, which

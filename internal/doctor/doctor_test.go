@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -227,10 +228,10 @@ func TestWhatItemsFind(t *testing.T) {
 	head := cloudElement + hubLink + selfLink
 	check(t, map[string]wrong{
 		"none":       {site: body(rss(head, "")), want: []string{"items note"}},
-		"without id": {site: body(rss(head, strings.ReplaceAll(goodItems, "<guid>BASE/1</guid>", ""))), want: []string{"item-id warning"}, says: "1 of 2 items have no <guid>"},
+		"without id": {site: body(rss(head, strings.ReplaceAll(goodItems, "<guid>BASE/1</guid>", ""))), want: []string{"item-id warning"}, says: "1 of 2 items has no <guid>"},
 		"the same id twice": {site: body(rss(head, strings.ReplaceAll(goodItems, "<guid>BASE/1</guid>", "<guid>BASE/2</guid>"))),
 			want: []string{"feed-valid warning", "item-id-unique warning"}, says: "duplicate"},
-		"no link": {site: body(rss(head, `<item><title>x</title><guid isPermaLink="false">x</guid><pubDate>Mon, 04 May 2026 10:00:00 GMT</pubDate></item>`)), want: []string{"item-link note"}, says: "1 of 1 item"},
+		"no link": {site: body(rss(head, `<item><title>x</title><guid isPermaLink="false">x</guid><pubDate>Mon, 04 May 2026 10:00:00 GMT</pubDate></item>`)), want: []string{"item-link note"}, says: "The only item has no address"},
 	})
 }
 
@@ -303,7 +304,8 @@ func TestWhatTheCloudFinds(t *testing.T) {
 		"nobody there": {site: with(strings.ReplaceAll(cloudElement, "PORT", closedPort(t))),
 			want: []string{"cloud-door problem", "ping-rsscloud problem"}, says: "refused"},
 		"no hub there":       {site: with(strings.ReplaceAll(cloudElement, "/rsscloud/", "/elsewhere/")), want: []string{"cloud-door problem", "ping-rsscloud problem"}, says: "404 Not Found"},
-		"a page there":       {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(200, "<html>Hello</html>") }, want: []string{"cloud-door warning"}, says: "does not do so as an rssCloud hub does"},
+		"a page there":       {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(200, "<html>Hello</html>") }, want: []string{"cloud-door problem"}, says: "is a page"},
+		"some text there":    {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(200, "hello") }, want: []string{"cloud-door warning"}, says: "does not do so as an rssCloud hub does"},
 		"a hub that fails":   {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(500, "") }, want: []string{"cloud-door problem"}, says: "500"},
 		"a hub that moved":   {site: moved("/rsscloud/pleaseNotify", 301, "/pleaseNotify"), want: []string{"cloud-door problem"}, says: "redirects"},
 		"a hub that is busy": {site: func(s *site) { s.paths["/rsscloud/pleaseNotify"] = answer(429, "") }, want: []string{"cloud-door note"}, says: "too many requests"},
@@ -349,6 +351,7 @@ func TestWhatWebSubFinds(t *testing.T) {
 		"no hub there":               {site: with(`<atom:link rel="hub" href="BASE/x"/>` + selfLink), want: []string{"websub-door problem", "ping-websub problem"}, says: "404"},
 		"a hub of no URL":            {site: with(`<atom:link rel="hub" href="mailto:hub@b.example"/>` + selfLink), want: []string{"websub-door problem"}, says: "no URL that can be asked"},
 		"a page there":               {site: func(s *site) { s.paths["/websub"] = answer(200, "hello") }, want: []string{"websub-door warning"}, says: "empty request"},
+		"a real page there":          {site: func(s *site) { s.paths["/websub"] = answer(200, "<!doctype html><title>Hello</title>") }, want: []string{"websub-door problem"}, says: "is a page"},
 		"a hub that fails":           {site: func(s *site) { s.paths["/websub"] = answer(503, "") }, want: []string{"websub-door problem", "ping-websub problem"}, says: "503"},
 		"a hub that moved":           {site: moved("/websub", 307, "/other"), want: []string{"websub-door warning", "ping-websub problem"}, says: "redirects"},
 		"a hub that refuses": {site: func(s *site) {
@@ -426,8 +429,11 @@ func TestAHubThatTheFeedShouldNameIsToldInsteadOfItsOwn(t *testing.T) {
 	t.Parallel()
 	other, s := newSite(t, nil), newSite(t, nil)
 	r := s.examine(t, &doctor.Doctor{Hub: other.url}, "/rss.xml")
-	if diff := cmp.Diff([]string{"cloud-hub problem"}, found(r)); diff != "" {
+	if diff := cmp.Diff([]string{"cloud-hub problem", "websub-named problem"}, found(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if text := textOf(r, "websub-named"); !strings.Contains(text, other.text(`rel="hub" href="BASE/websub"`)) {
+		t.Error(text)
 	}
 	if text := textOf(r, "cloud-hub"); !strings.Contains(text, other.text(`<cloud domain="HOST" port="PORT" path="/rsscloud/pleaseNotify"`)) {
 		t.Error(text)
@@ -439,7 +445,15 @@ func TestAHubThatTheFeedShouldNameIsToldInsteadOfItsOwn(t *testing.T) {
 	if diff := cmp.Diff([]string{}, found(r)); diff != "" {
 		t.Errorf("the hub it names (-want +got):\n%s", diff)
 	}
+	body(rss(strings.NewReplacer("HOST", hostIn(other.url), "PORT", portIn(other.url)).Replace(cloudElement)+hubLink+selfLink, goodItems))(s)
+	r = s.examine(t, &doctor.Doctor{Hub: other.url}, "/rss.xml")
+	if diff := cmp.Diff([]string{"websub-named warning"}, found(r)); diff != "" {
+		t.Errorf("the cloud alone names it (-want +got):\n%s", diff)
+	}
 }
+
+func hostIn(raw string) string { u, _ := url.Parse(raw); return u.Hostname() }
+func portIn(raw string) string { u, _ := url.Parse(raw); return u.Port() }
 
 func TestAnAddressThatIsNoneIsAnError(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func (x *exam) items(context.Context) bool {
 		}
 	}
 	if without > 0 {
-		x.add(SubjectItems, "item-id", Warning, fmt.Sprintf("%d of %s have no %s: when their address or words change, readers show them as new.", without, plural(len(all), "item"), name),
+		x.add(SubjectItems, "item-id", Warning, fmt.Sprintf("%s no %s: when their address or words change, readers show them as new.", share(without, len(all)), name),
 			"Give each item "+name+", a text that no other item has and that never changes.")
 	}
 	if twice > 0 {
@@ -51,10 +51,21 @@ func (x *exam) items(context.Context) bool {
 		x.add(SubjectItems, "item-id", OK, fmt.Sprintf("Each has its own %s.", name), "")
 	}
 	if unlinked > 0 {
-		x.add(SubjectItems, "item-link", Note, fmt.Sprintf("%d of %s have no address of their own (no link, and no guid that is one).", unlinked, plural(len(all), "item")),
+		x.add(SubjectItems, "item-link", Note, fmt.Sprintf("%s no address (no link, and no guid that is one).", share(unlinked, len(all))),
 			"If an item has a page, give its address in a link: readers can then open it.")
 	}
 	return true
+}
+
+// share is how many items of all have something.
+func share(n, all int) string {
+	switch {
+	case all == 1:
+		return "The only item has"
+	case n == 1:
+		return fmt.Sprintf("1 of %d items has", all)
+	}
+	return fmt.Sprintf("%d of %d items have", n, all)
 }
 
 func had(n int) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"cloudburst/rsscloud"
@@ -30,7 +31,7 @@ func (x *exam) ping(ctx context.Context) bool {
 		x.pingCloud(ctx, c)
 	}
 	for _, hub := range x.links.hubs()[:min(len(x.links.hubs()), maxHubs)] {
-		if rsscloud.CheckFeedURL(hub) == nil {
+		if rsscloud.CheckFeedURL(hub) == nil && !slices.Contains(x.pages, hub) { // a page would take it too
 			x.publish(ctx, hub)
 		}
 	}

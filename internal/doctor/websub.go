@@ -83,6 +83,7 @@ func (x *exam) webSub(ctx context.Context) bool {
 	for _, hub := range hubs[:min(len(hubs), maxHubs)] {
 		x.hubDoor(ctx, hub)
 	}
+	x.ownHub(hubs)
 	if n := len(hubs) - maxHubs; n > 0 {
 		x.add(SubjectWebSub, "websub-hub", Note, fmt.Sprintf("%s were not asked: there are more than %d.", plural(n, "further hub"), maxHubs), "")
 	}
@@ -198,9 +199,33 @@ func (x *exam) hubDoor(ctx context.Context, hub string) {
 		x.add(SubjectWebSub, id, OK, fmt.Sprintf("A hub answers at %s.", hub), "")
 	case got.status >= 300:
 		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("%s redirects (%s): not every subscriber follows that.", hub, statusText(got.status)), "Name the address where the hub is now.")
+	case got.page():
+		x.pages = append(x.pages, hub)
+		x.add(SubjectWebSub, id, Problem, fmt.Sprintf("What answers at %s is a page (%s), and no hub.", hub, statusText(got.status)), fix)
 	default:
 		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("What answers at %s takes an empty request (%s), which a hub refuses: it may be a page.", hub, statusText(got.status)), fix)
 	}
+}
+
+// ownHub says when none of the hubs is at the server that the publisher means. What is
+// right in the <cloud> helps those who look there.
+func (x *exam) ownHub(hubs []string) {
+	if x.d.Hub == "" {
+		return
+	}
+	const id = "websub-named"
+	own := x.hubBase()
+	for _, hub := range hubs {
+		if u, err := url.Parse(hub); err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, own) {
+			x.add(SubjectWebSub, id, OK, "One of the hubs is at "+own+".", "")
+			return
+		}
+	}
+	level := Problem
+	if x.named() {
+		level = Warning
+	}
+	x.add(SubjectWebSub, id, level, fmt.Sprintf("None of the hubs is at %s: its WebSub subscribers are asked to go elsewhere.", own), "Put this in the place of the other, or beside it:\n"+x.hubLink())
 }
 
 // hubURL is the WebSub door to copy.
