@@ -47,7 +47,8 @@ type Problem struct {
 // change doc afterwards.
 //
 // A byte order mark counts first, then the charset of the header, then what the
-// document declares, then UTF-8 if it is that and windows-1252 if not. What is said
+// document declares, then UTF-8 if it is that; if not, the encoding of a language with
+// letters of its own where the text is plainly in that, else windows-1252. What is said
 // is not believed when the bytes refute it. No bytes are lost without a problem
 // that tells where the first was.
 func Decode(doc []byte, contentType string) Result {
@@ -82,6 +83,7 @@ type reading struct {
 	used                *charset
 	from                string
 	latin               bool // windows-1252 (or used.superset) is what used really is
+	guessed             bool // nobody says what used is
 	problems            []Problem
 
 	// What survey would tell about the text that is returned, when known.
@@ -141,6 +143,11 @@ func (r *reading) narrow(doc []byte, mark string) []byte {
 		r.use(byName("utf-8"), "default")
 	}
 	r.found, r.surveyed = survey(doc), true
+	if r.from == "default" && r.found.high < 0 && r.found.control >= 0 && strings.Contains(view(doc), "\x1b$B") {
+		r.use(byName("iso-2022-jp"), "sniffed")
+		r.guessed = true
+		return r.legacy(doc)
+	}
 	if r.found.high < 0 && plain(doc, r.used) {
 		return doc
 	}
@@ -250,6 +257,14 @@ func (r *reading) broken(doc []byte) []byte {
 		return r.legacy(doc)
 	}
 	r.surveyed = false
+	if bad > characters {
+		if c := guessed(doc); c != nil {
+			r.use(c, "sniffed")
+			r.guessed = true
+			text, _ := decodeLegacy(doc, c)
+			return text
+		}
+	}
 	if characters < (bad+7)/8 {
 		from := "sniffed"
 		if r.from == "default" {

@@ -64,7 +64,10 @@ func (r *reading) disagreements(used string) {
 	}
 	switch {
 	case r.declared == "":
-		if r.from == "default" && r.used.family != familyUTF8 {
+		switch {
+		case r.guessed:
+			say("the document declares no encoding: it looks like %s and is read as that", used)
+		case r.from == "default" && r.used.family != familyUTF8:
 			say("the document is not UTF-8 and declares no encoding: read as %s", used)
 		}
 	case r.own == nil:
