@@ -203,6 +203,9 @@ func protocolError(p string) error {
 }
 
 func portError(p string) *FieldError {
+	if p == "" {
+		return fieldErr("port", "The port is empty; send the number of the port on which your program listens.")
+	}
 	return fieldErr("port", "The port is %s; it must be a number from 1 to 65535.", quote(p))
 }
 
@@ -261,6 +264,9 @@ func percentNonASCII(s string) string {
 func cleanHost(s string) (string, error) {
 	bad := fieldErr("domain", "The domain %s is not a host name or an IP address.", quote(s))
 	host := strings.TrimSpace(s)
+	if strings.Contains(host, "/") {
+		return "", fieldErr("domain", "The domain %s is a URL or part of one; send the name of the host alone, and the rest as port and path.", quote(s))
+	}
 	inner, bracketed := strings.CutPrefix(host, "[")
 	if bracketed {
 		var ok bool

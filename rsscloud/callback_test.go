@@ -204,3 +204,18 @@ func TestProcedureNames(t *testing.T) {
 		t.Errorf("http-post needs no procedure: %v", err)
 	}
 }
+
+func TestADomainThatIsAURLIsToldSo(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"http://reader.example":          "is a URL or part of one",
+		"https://reader.example:81/path": "is a URL or part of one",
+		"reader.example/up":              "is a URL or part of one",
+		"reader.example:81":              "has a port in it",
+		"reader..example":                "is not a host name",
+	} {
+		if _, err := rsscloud.CallbackURL(rsscloud.HTTPPost, host, 80, "/"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want that it %s", host, err, want)
+		}
+	}
+}

@@ -42,6 +42,9 @@ type PingRequest struct {
 type Handler struct {
 	Backend Backend
 	Log     *slog.Logger // what went wrong inside; nil is silent
+	// Unread hears of each request that the Backend does not, because it cannot be read:
+	// err is a [*FieldError] or an [*Error]. Nil: nobody does.
+	Unread func(ctx context.Context, err error)
 }
 
 // Doors are the paths that a [Handler] serves.
@@ -117,6 +120,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d door) {
 	form, err := ReadForm(r)
 	if err == nil {
 		result, err = d.do(withRequest(r), form)
+	} else {
+		h.unread(withRequest(r), err)
 	}
 	status := http.StatusOK
 	if err != nil {
@@ -128,6 +133,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d door) {
 func (h *Handler) ping(ctx context.Context, f Form) (Result, error) {
 	u, err := f.PingURL()
 	if err != nil {
+		h.unread(ctx, err)
 		return Result{}, err
 	}
 	return h.Backend.Ping(ctx, PingRequest{URL: u, Hops: Hops(RequestFrom(ctx).Header)})
@@ -136,6 +142,7 @@ func (h *Handler) ping(ctx context.Context, f Form) (Result, error) {
 func (h *Handler) pleaseNotify(ctx context.Context, f Form) (Result, error) {
 	g, err := f.Registration()
 	if err != nil {
+		h.unread(ctx, err)
 		return Result{}, err
 	}
 	return h.Backend.PleaseNotify(ctx, g)
@@ -145,9 +152,16 @@ func (h *Handler) pleaseNotify(ctx context.Context, f Form) (Result, error) {
 func (h *Handler) cancel(ctx context.Context, f Form) (Result, error) {
 	g, err := f.Registration()
 	if err != nil {
+		h.unread(ctx, err)
 		return Result{}, err
 	}
 	return h.Backend.Cancel(ctx, g)
+}
+
+func (h *Handler) unread(ctx context.Context, err error) {
+	if h.Unread != nil {
+		h.Unread(ctx, err)
+	}
 }
 
 // refuse turns an error into its answer.

@@ -110,7 +110,7 @@ func TestWhatCannotBeConvertedIsToldWhy(t *testing.T) {
 	t.Parallel()
 	c, b := newConvert()
 	c.get(t, "https://a.example/rss", "word").is(t, "a format", http.StatusNotAcceptable, "word", "rss090", "jsonp")
-	c.get(t, "https://a.example/rss", "").is(t, "no format", http.StatusNotAcceptable, "rss090")
+	c.get(t, "https://a.example/rss", "").is(t, "no format", http.StatusNotAcceptable, "is missing", "rss090")
 	c.get(t, "https://b.example/rss", "atom").is(t, "an unknown feed", http.StatusNotFound, "https://b.example/rss", "becomes known")
 	for _, bad := range []string{"", "x", "file:///etc/passwd", "ftp://a.example/", "https://", "http://me:pw@a.example/", "https://a.example/" + strings.Repeat("x", 3000)} {
 		a := c.get(t, bad, "atom")

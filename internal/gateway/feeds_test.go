@@ -98,6 +98,8 @@ func TestAcceptChoosesTheFormat(t *testing.T) {
 	d.save(t, author.Public, hostedRSS(1))
 	for _, c := range []struct{ accept, at string }{
 		{"", "/alice/rss.xml"},
+		{" ", "/alice/rss.xml"}, // Accept without a word in it
+		{",", "/alice/rss.xml"},
 		{"*/*", "/alice/rss.xml"},
 		{"application/rss+xml, */*;q=0.1", "/alice/rss.xml"},
 		{"application/xml", "/alice/rss.xml"},
@@ -116,7 +118,7 @@ func TestAcceptChoosesTheFormat(t *testing.T) {
 	} {
 		var headers []string
 		if c.accept != "" {
-			headers = []string{"Accept", c.accept}
+			headers = []string{"Accept", strings.TrimSpace(c.accept)}
 		}
 		a := d.do(t, "GET", "/alice/feed", "", headers...)
 		a.is(t, c.accept, http.StatusOK)

@@ -25,7 +25,7 @@ const longestAccept = 4096
 // spec:cloudburst#hosted-accept
 func negotiate(r *http.Request, now author.Feed) (string, error) {
 	lists := r.Header.Values("Accept")
-	if len(lists) == 0 {
+	if strings.Trim(strings.Join(lists, ""), " ,") == "" { // an empty list asks for nothing
 		return "", nil
 	}
 	all := 0

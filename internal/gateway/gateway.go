@@ -30,6 +30,7 @@ type Hub interface {
 	Cancel(ctx context.Context, r hub.Registration) (hub.Registered, error)
 	Request(ctx context.Context, in hub.Intent, source netip.Addr) error
 	Announce(ctx context.Context, a hub.Announcement) (hub.Announced, error)
+	TurnAway(ctx context.Context, t hub.Turned)
 }
 
 // Getter reads one URL; *fetch.Client is one.
@@ -70,7 +71,7 @@ type Route struct {
 // Routes are the doors and where they belong.
 func (g *Gateway) Routes() []Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
-	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log}
+	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, Unread: cloud.unread}
 	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.Large))
 	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
 	var routes []Route

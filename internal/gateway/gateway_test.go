@@ -29,6 +29,13 @@ type fakeHub struct {
 	announce  func(hub.Announcement) (hub.Announced, error)
 	intents   []hub.Intent
 	announced []hub.Announcement
+	turned    []hub.Turned
+}
+
+func (f *fakeHub) TurnAway(_ context.Context, t hub.Turned) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turned = append(f.turned, t)
 }
 
 func (f *fakeHub) Request(_ context.Context, in hub.Intent, _ netip.Addr) error {

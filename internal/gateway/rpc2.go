@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/rsscloud"
 	"cloudburst/xmlrpc"
@@ -112,10 +113,7 @@ func (c *RSSCloud) Methods() []xmlrpc.Method {
 
 // spec:rsscloud-2009#ping-xml-rpc
 func (c *RSSCloud) rpcPing(ctx context.Context, params []any) (any, error) {
-	url, err := onlyURL(params)
-	if err == nil {
-		err = c.ping(ctx, c.callerOf(doorXMLRPC, xmlrpc.RequestFrom(ctx)), url)
-	}
+	err := c.pingParams(ctx, c.callerOf(doorXMLRPC, xmlrpc.RequestFrom(ctx)), params)
 	if err != nil {
 		return nil, c.fault4(ctx, err)
 	}
@@ -146,6 +144,7 @@ func (c *RSSCloud) rpcRSSPleaseNotify(ctx context.Context, params []any) (any, e
 func (c *RSSCloud) please(ctx context.Context, from caller, params []any) error {
 	g, err := rsscloud.RegistrationFromParams(params)
 	if err != nil {
+		c.turnAway(ctx, event.KindRegister, from, "", err)
 		return err
 	}
 	r, err := c.register(ctx, from, g)
@@ -166,6 +165,16 @@ func ours(err error) bool {
 		return true
 	}
 	return false
+}
+
+// pingParams pings what the parameters say.
+func (c *RSSCloud) pingParams(ctx context.Context, from caller, params []any) error {
+	url, err := onlyURL(params)
+	if err != nil {
+		c.turnAway(ctx, event.KindPing, from, "", err)
+		return err
+	}
+	return c.ping(ctx, from, url)
 }
 
 func onlyURL(params []any) (string, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/rsscloud"
@@ -71,8 +72,10 @@ func (c *RSSCloud) PleaseNotify(ctx context.Context, g rsscloud.Registration) (r
 //
 // spec:cloudburst#cancel
 func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
-	r, _, err := c.registration(c.callerOf(doorREST, rsscloud.RequestFrom(ctx)), g)
+	from := c.callerOf(doorREST, rsscloud.RequestFrom(ctx))
+	r, _, err := c.registration(from, g)
 	if err != nil {
+		c.turnAway(ctx, event.KindCancel, from, first(g.URLs), err)
 		return c.refusal(ctx, err)
 	}
 	r.Feeds = g.URLs // what was never accepted is not found, whatever it looks like
@@ -89,6 +92,7 @@ func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rssclou
 
 func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
 	if err := rsscloud.CheckFeedURL(url); err != nil {
+		c.turnAway(ctx, event.KindPing, from, "", err)
 		return err
 	}
 	_, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Door: from.door, Source: from.addr, Hops: from.hops})
@@ -100,7 +104,11 @@ func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
 func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registration) (rsscloud.Result, error) {
 	r, refused, err := c.registration(from, g)
 	if err != nil {
+		c.turnAway(ctx, event.KindRegister, from, first(g.URLs), err)
 		return rsscloud.Result{}, err
+	}
+	for _, no := range refused {
+		c.turnAway(ctx, event.KindRegister, from, "", rsscloud.CheckFeedURL(no.Feed))
 	}
 	var done hub.Registered
 	if len(r.Feeds) > 0 {

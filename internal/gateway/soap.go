@@ -61,11 +61,7 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 				if isSitePing(soap.CallFrom(ctx)) {
 					return sites.soapPing(ctx), nil
 				}
-				url, err := onlyURL(params)
-				if err == nil {
-					err = c.ping(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), url)
-				}
-				return true, err
+				return true, c.pingParams(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), params)
 			},
 		},
 	}

@@ -116,9 +116,13 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	return x, r.Status, nil
 }
 
+// reachable is what to look for when a callback gave no answer.
+const reachable = "It must be at a public address that this server can reach through all firewalls and routers, and answer in time."
+
 func noAnswer(what string, r *fetch.Reply) error {
 	if r.NotTried {
 		return fault.Wrap(fault.Unavailable, r.Err, "The %s could not be made now, for a reason of this server's own; please register again in a minute.", what)
 	}
-	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s", what, unanswered)
+	// The same advice whatever the reason, for it must not tell one from the other.
+	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s %s", what, unanswered, reachable)
 }

@@ -98,8 +98,10 @@ func (h *Hub) verify(ctx context.Context, r Registration, feed string, about Abo
 	if !ok {
 		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", hostOf(r.Callback), wait)
 	}
-	x, err := h.Verify.Verify(ctx, r.subscription(feed, h.now(), h.now()), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)
+	begun := h.now()
+	x, err := h.Verify.Verify(ctx, r.subscription(feed, begun, begun), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)
 	x.Callback = r.Callback
+	r.asked.add(r, feed, x, err, h.now().Sub(begun))
 	if r.Challenge && (fault.CodeOf(err) == fault.Refused || fault.CodeOf(err) == fault.Unreadable) {
 		h.unmetLimit.take(unmetKey(r.Source, r.Callback), h.now()) // counted, whether there was room or not
 	}

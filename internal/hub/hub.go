@@ -108,6 +108,8 @@ type Registration struct {
 	Challenge bool       // consent by challenge (a domain was named), else by test call
 	Source    netip.Addr // who asks
 	Door      string
+
+	asked *asked // what its callback is asked is noted there; nil: nowhere
 }
 
 // Registered says feed by feed what became of a registration.
@@ -147,7 +149,7 @@ type Options struct {
 	Private         func(url string) bool      // reports the address of a private feed: nobody is told of it, and it is written down nowhere; nil: none
 	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
 	// Callable says why a callback can never be called, as far as its URL alone tells;
-	// nil: nobody knows. Who asks by WebSub is answered before the callback is tried.
+	// nil: nobody knows. Who asks is answered before the callback is tried.
 	Callable func(callback string) error
 }
 

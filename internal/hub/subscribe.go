@@ -52,8 +52,10 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	h.stats.registers.Add(1)
 	feeds, err := h.checkRegistration(&r, begun)
 	if err != nil {
+		h.turnAway(ctx, event.KindRegister, r, err)
 		return Registered{}, err
 	}
+	r.asked = &asked{}
 	refused := make(map[string]error, len(feeds))
 	listed, err := h.alreadyListed(ctx, r, feeds, begun)
 	if err != nil {
@@ -67,7 +69,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	now := h.now()
 	out := Registered{Expires: h.lasts(r, now)}
 	var subs []Subscription
-	var events []event.Event
+	events := r.asked.events
 	for _, feed := range feeds {
 		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Door: r.Door, Peer: hostOf(r.Callback), Took: now.Sub(begun),
 			Text:   registeredText(r.Protocol, out.Expires),
@@ -215,6 +217,11 @@ func (h *Hub) checkRegistration(r *Registration, now time.Time) ([]string, error
 	if h.Options.Own != nil && h.Options.Own(r.Callback) {
 		return nil, fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(r.Callback))
 	}
+	if h.Options.Callable != nil {
+		if err := h.Options.Callable(r.Callback); err != nil {
+			return nil, err
+		}
+	}
 	var feeds []string
 	for _, f := range r.Feeds {
 		if !slices.Contains(feeds, f) {
@@ -324,8 +331,10 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	h.Init()
 	feeds, err := h.checkRegistration(&r, h.now())
 	if err != nil {
+		h.turnAway(ctx, event.KindCancel, r, err)
 		return Registered{}, err
 	}
+	r.asked = &asked{}
 	refused := map[string]error{}
 	keys := make([]Key, 0, len(feeds))
 	for _, f := range feeds {
@@ -338,11 +347,17 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	}
 	if r.Challenge {
 		h.consent(ctx, r, feeds, nil, refused)
+		if len(r.asked.events) > 0 {
+			if err := h.record(ctx, r.asked.events...); err != nil {
+				return Registered{}, err
+			}
+		}
 	}
 	var out Registered
 	for _, f := range feeds {
 		if err := refused[f]; err != nil {
 			out.Refused = append(out.Refused, Refusal{f, fault.Message(err)})
+			h.TurnAway(ctx, Turned{Kind: event.KindCancel, Topic: f, Text: "Not cancelled: " + fault.Message(err), Door: r.Door, Source: r.Source})
 			continue
 		}
 		out.Accepted = append(out.Accepted, f)

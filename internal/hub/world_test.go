@@ -166,7 +166,7 @@ func (w *world) Verify(_ context.Context, sub hub.Subscription, topic hub.Topic,
 	if consent == nil {
 		return event.Exchange{}, nil
 	}
-	return event.Exchange{}, consent(sub, topic.URL, challenge)
+	return event.Exchange{Request: "POST " + sub.Callback}, consent(sub, topic.URL, challenge)
 }
 
 func (w *world) Confirm(_ context.Context, in hub.Intent) (event.Exchange, error) {

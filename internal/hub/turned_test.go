@@ -1,0 +1,116 @@
+package hub_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// Whoever tests a program against the hub looks into the log for every call in and out.
+
+func TestTheLogShowsEveryTestCallAndChallenge(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		const other = "http://feeds.test/other.xml"
+		w.feeds[other] = "x"
+		w.consent = func(_ hub.Subscription, feed string, challenge bool) error {
+			if challenge && feed == other {
+				return fault.New(fault.Refused, "The challenge was not met.")
+			}
+			return nil
+		}
+		w.register("http://a.test/n")
+		named := hub.Registration{Protocol: hub.HTTPPost, Callback: "http://b.test:81/n", Challenge: true, Feeds: []string{feedURL, other}}
+		if _, err := w.hub.Register(t.Context(), named); err != nil {
+			t.Fatal(err)
+		}
+		named.Feeds = named.Feeds[:1]
+		if _, err := w.hub.Cancel(t.Context(), named); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for _, e := range w.events(event.KindVerify) {
+			if e.Door != hub.HTTPPost || len(e.Detail) == 0 || e.OK == strings.Contains(e.Text, "not met") {
+				t.Errorf("%+v", e)
+			}
+			got[e.Peer+" "+e.Topic+" "+e.Text]++
+		}
+		for line, n := range map[string]int{
+			"a.test " + feedURL + " The test call was answered.": 1,
+			"b.test:81 " + feedURL + " The challenge was met.":   2, // for the registration and for its end
+			"b.test:81 " + other + " The challenge was not met.": 1,
+		} {
+			if got[line] != n {
+				t.Errorf("%q is there %d times, want %d: %v", line, got[line], n, got)
+			}
+		}
+	})
+}
+
+func TestTheLogShowsWhatWasTurnedAway(t *testing.T) {
+	t.Parallel()
+	own := hub.Options{
+		Own: func(callback string) bool { return strings.HasPrefix(callback, "http://hub.test") },
+		Callable: func(callback string) error {
+			if strings.Contains(callback, ":25/") {
+				return fault.New(fault.Refused, "The callback %s is at a port that is not called.", callback)
+			}
+			return nil
+		},
+		Private: func(url string) bool { return strings.Contains(url, "/private/") },
+	}
+	inWorld(t, own, func(t *testing.T, w *world) {
+		source := netip.MustParseAddr("192.0.2.7")
+		for _, callback := range []string{"http://hub.test/ping", "http://a.test:25/secret"} {
+			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{feedURL}, Source: source, Door: "rest"}); fault.CodeOf(err) != fault.Refused {
+				t.Errorf("%s: %v", callback, err)
+			}
+		}
+		if _, err := w.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Source: source, Door: "rest"}); err != nil {
+			t.Fatal(err)
+		}
+		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "The feed's URL … is not one.", Whole: `The feed's URL "x" is not one.`, Door: "rest", Source: source})
+		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindRegister, Topic: "http://hub.test/u/private/rss.xml", Text: "no", Door: "rest", Source: source})
+		var got []string
+		for _, kind := range []string{event.KindRegister, event.KindCancel, event.KindPing} {
+			for _, e := range w.events(kind) {
+				if e.OK || e.Peer != "192.0.2.7" {
+					t.Errorf("%+v", e)
+				}
+				got = append(got, e.Kind+" "+e.Topic+" "+e.Text)
+			}
+		}
+		want := []string{
+			"register " + feedURL + " The callback http://hub.test is one of this server's own doors; that would be a loop.",
+			"register " + feedURL + " The callback http://a.test:25 is at a port that is not called.",
+			"cancel " + feedURL + " Not cancelled: There is no such registration for " + feedURL + "; nothing was changed.",
+			"ping  The feed's URL … is not one.",
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("the log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+func TestAFloodOfBadRequestsDoesNotFillTheLog(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		for range 500 {
+			w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
+		}
+		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("198.51.100.7")})
+		if n := len(w.events(event.KindPing)); n != 21 {
+			t.Errorf("%d rows, want 20 of the flood and the other's", n)
+		}
+		w.settle(time.Minute)
+		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
+		if n := len(w.events(event.KindPing)); n != 22 {
+			t.Errorf("%d rows after a minute, want one more", n)
+		}
+	})
+}
