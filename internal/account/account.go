@@ -47,6 +47,8 @@ type Accounts struct {
 	Options Options
 	// Shared says that other processes use the same Store, with the same Key.
 	Shared bool
+	// Disabled hears that a user was disabled, or is not any more; nil: nobody hears.
+	Disabled func(ctx context.Context, name string, disabled bool)
 
 	once    sync.Once
 	log     *slog.Logger
@@ -56,6 +58,7 @@ type Accounts struct {
 	first   string      // what whoever makes the first user has to know
 	settled atomic.Bool // there is a user, and always will be
 	foreign atomic.Bool // there are secrets that another key made
+	shut    shut
 }
 
 // Caller is who tries to get in, and where.

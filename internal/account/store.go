@@ -26,9 +26,10 @@ type Store interface {
 	SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error)
 	// RehashUser writes the same password's new hash if it still has the old one.
 	RehashUser(ctx context.Context, name, old, hash string) error
-	// DisableUser says whether the user may do anything; ends the sessions if not.
+	// DisableUser says whether the user may do anything; ends the sessions if not. What he
+	// wrote is not among everyone's while he may not.
 	// fault.NotFound.
-	DisableUser(ctx context.Context, name string, disabled bool) error
+	DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error
 	// SeeUser says that the user logged in at a place, of which the most recent ones
 	// are kept.
 	SeeUser(ctx context.Context, name, place string, at time.Time, keep int) error

@@ -189,10 +189,15 @@ func (a *Accounts) setPassword(ctx context.Context, u User, password string, was
 }
 
 // Disable says whether a user may do anything. A disabled one's sessions end, and
-// neither password nor tokens nor the secrets of readers work while it lasts.
-// fault.NotFound.
+// neither password nor tokens nor the secrets of readers work while it lasts, and nothing
+// of him is shown ([Accounts.Shut]). fault.NotFound.
 func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) error {
-	return a.Store.DisableUser(ctx, name, disabled)
+	err := a.Store.DisableUser(ctx, name, disabled, stamp(a.now()))
+	a.shut.forget() // also after an error: nobody knows whether the transaction went through
+	if err == nil && a.Disabled != nil {
+		a.Disabled(ctx, name, disabled)
+	}
+	return err
 }
 
 // Count is the number of users.

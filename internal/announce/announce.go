@@ -130,9 +130,56 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// List lists what sinks were told and shall be told.
-func (a *Announcer) List(ctx context.Context, q Query) ([]Owed, error) {
-	return a.Store.Sinks(ctx, q)
+// List lists what sinks were told and shall be told. What is kept of sinks that nobody
+// names any more is forgotten on the way.
+func (a *Announcer) List(ctx context.Context, q Query) (list []Owed, err error) {
+	a.init()
+	named := map[string][]Sink{} // by user
+	for {
+		page, err := a.Store.Sinks(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range page {
+			known, looked := named[o.User]
+			if !looked {
+				if known, err = a.Sinks(ctx, o.User); err != nil {
+					return nil, err
+				}
+				named[o.User] = known
+			}
+			if a.wanted(o, known) || o.Lease != 0 { // who tells it now forgets it himself
+				list = append(list, o)
+			} else {
+				a.drop(ctx, o)
+			}
+		}
+		if len(page) == 0 || q.Limit <= 0 || len(page) < q.Limit || len(list) >= q.Limit {
+			if q.Limit > 0 && len(list) > q.Limit {
+				list = list[:q.Limit]
+			}
+			return list, nil
+		}
+		q.After = page[len(page)-1].Key
+	}
+}
+
+// wanted reports that a sink is among those that are to be told.
+func (a *Announcer) wanted(o Owed, known []Sink) bool {
+	s, err := ParseSink(o.Sink)
+	return err == nil && slices.Contains(known, s) && (a.Own == nil || !a.Own(s.URL))
+}
+
+// Tidy forgets what is kept of sinks that nobody names any more. Call it about once an hour.
+func (a *Announcer) Tidy(ctx context.Context) error {
+	q := Query{Limit: 1000}
+	for {
+		list, err := a.List(ctx, q)
+		if err != nil || len(list) < q.Limit {
+			return err
+		}
+		q.After = list[len(list)-1].Key
+	}
 }
 
 // Retry has sinks told at once that have not heard of the newest version, also those that
@@ -182,7 +229,7 @@ func (a *Announcer) tell(ctx context.Context, o Owed) {
 			a.settle(ctx, o, func(o *Owed) *event.Event { o.DueAt = a.now().Add(a.Options.Retry[0]); return nil })
 			return
 		}
-		if !slices.Contains(known, s) || a.Own != nil && a.Own(s.URL) {
+		if !a.wanted(o, known) {
 			err = fault.New(fault.NotFound, "Nobody wants %s to be told any more.", o.Sink)
 		}
 	}

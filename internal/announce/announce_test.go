@@ -298,6 +298,30 @@ func TestASinkThatWasTakenOutIsForgotten(t *testing.T) {
 	}, cloud)
 }
 
+func TestASinkThatWasGivenUpAndTakenOutIsListedNoMore(t *testing.T) {
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Refused, "No.") }
+		w.save(t, 1)
+		time.Sleep(time.Hour)
+		listed := func() int {
+			list, err := w.List(t.Context(), Query{Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(list)
+		}
+		if n := listed(); n != 1 || !w.rows.one().GaveUp {
+			t.Fatalf("%d are listed, %+v", n, w.rows.one())
+		}
+		w.mu.Lock()
+		w.sinks = nil
+		w.mu.Unlock()
+		if n := listed(); n != 0 || w.rows.count() != 0 {
+			t.Errorf("%d are listed, %d rows", n, w.rows.count())
+		}
+	}, cloud)
+}
+
 func TestOurOwnDoorsAreNeverTold(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
 		w.Own = func(url string) bool { return url == "http://hub.example/rsscloud/ping" }

@@ -74,10 +74,12 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 			return err
 		},
 	}
+	a.accounts.Disabled = a.userDisabled
 	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.pushTo, Keep: a.cfg.Feeds.KeepReaders}
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &gateway.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Log: a.log,
+		Shut: a.accounts.Shut, All: a.publicFeeds,
 		Hit: func(r *http.Request, h gateway.Answered) {
 			a.audience.Hit(h.Feed, audience.Hit{
 				Agent: r.UserAgent(), Addr: gateway.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
@@ -317,6 +319,7 @@ func (a *App) lookAfterHosted(ctx context.Context) {
 			a.noteHosted(ctx, "count readers", a.audience.Sweep(ctx))
 			a.tidyPosts(ctx)
 			a.noteHosted(ctx, "tidy files", a.files.Sweep(ctx))
+			a.noteHosted(ctx, "tidy sinks", a.sinks.Tidy(ctx))
 		}
 		select {
 		case <-ctx.Done():

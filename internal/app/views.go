@@ -58,6 +58,54 @@ func (a *App) tellViews(ctx context.Context, user string) error {
 	return later
 }
 
+// userDisabled has those told who follow what everyone writes, when somebody's posts are no
+// longer among it or are again. Who reads the user's own feed finds that out by reading it,
+// and when it is there again at once.
+func (a *App) userDisabled(ctx context.Context, user string, disabled bool) {
+	a.feeds.ForgetList()
+	if a.origins.Load() == nil {
+		return // nobody serves, so nobody has read anything
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if !disabled {
+		_, err := a.river.HeardAny(ctx, a.formsOf(user), "save")
+		a.noteHosted(ctx, "tell readers of "+user, err)
+	}
+	a.noteHosted(ctx, "tell of what everyone writes", a.tellViews(ctx, user))
+}
+
+// publicFeeds are the feeds that everybody can read, of those who are not disabled, by user.
+func (a *App) publicFeeds(ctx context.Context) (public []author.Feed, err error) {
+	disabled := map[string]bool{}
+	for after, more := "", true; more; {
+		page, err := a.accounts.Users(ctx, after, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range page {
+			if after = u.Name; u.Disabled {
+				disabled[u.Name] = true
+			}
+		}
+		more = len(page) == 1000
+	}
+	for after, more := "", true; more; {
+		page, err := a.authors.List(ctx, after, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range page {
+			after = f.User + "/" + f.Name
+			if f.Name == author.Public && f.Version > 0 && f.MovedTo == "" && !f.Gone && !disabled[f.User] {
+				public = append(public, f)
+			}
+		}
+		more = len(page) == 1000
+	}
+	return public, nil
+}
+
 // tellUnder is tellViews for the addresses with a beginning.
 func (a *App) tellUnder(ctx context.Context, prefix string) error {
 	followed, err := allOf(func(after string) ([]string, error) {

@@ -16,6 +16,7 @@ import (
 	"cloudburst/internal/config"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
+	"cloudburst/opml"
 )
 
 // follower hears of feeds by rssCloud and by WebSub, and agrees with everything.
@@ -202,5 +203,116 @@ func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
 	items, err := a.river.Items(t.Context(), river.ItemQuery{SourceID: id, Limit: 1})
 	if err != nil || len(items) != 1 || items[0].Link != a.posts.Address(p) {
 		t.Errorf("the river has %+v, %v; the page of the post is %s", items, err, a.posts.Address(p))
+	}
+}
+
+func TestNothingIsShownOfADisabledUserAndAllIsBackAfterwards(t *testing.T) {
+	t.Parallel()
+	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.SourceRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
+	write := people(t, a, "alice", "bob")
+	page := a.posts.Path(write("alice", "words of alice", "Go"))
+	write("bob", "words of bob", "Tea")
+	everyone := newFollower(t)
+	everyone.follow(t, a, a.publicURL()+"/everyone/rss.xml")
+	hers := []string{"/alice/", "/alice/rss.xml", "/alice/feed", "/alice/feed.json", "/alice/rss.xml?page=2", "/alice/category/go/", "/alice/category/go/rss.xml",
+		"/alice/archive/1/rss.xml", "/alice/archive/", page, "/alice/rsd.xml"}
+	all := []string{"/everyone/", "/everyone/rss.xml", "/everyone/feed.atom", "/everyone/category/", "/everyone/category/go/rss.xml"}
+	look := func(path string) (int, string) {
+		t.Helper()
+		res, err := http.Get(a.publicURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, res.Header.Get("Content-Type") + " " + string(body)
+	}
+	hasHers := func(s string) bool {
+		return strings.Contains(s, "words of alice") || strings.Contains(s, "/category/go/\"")
+	}
+	for i, disabled := range []bool{false, true, false} {
+		if i > 0 {
+			if err := a.accounts.Disable(t.Context(), "alice", disabled); err != nil {
+				t.Fatal(err)
+			}
+			rest(t, a)
+			until(t, "who follows everyone is told", func() bool { cloud, websub := everyone.count(); return cloud == i && websub == i })
+		}
+		for _, path := range hers {
+			status, body := look(path)
+			if plain := strings.HasPrefix(body, "text/plain") && strings.Contains(body, "account alice is disabled"); plain != disabled || (status == 404) != (disabled || strings.Contains(path, "page=2")) {
+				t.Errorf("disabled: %v: %s: %d %.200s", disabled, path, status, body)
+			}
+		}
+		for _, path := range all {
+			if status, body := look(path); status != 200 || hasHers(body) == disabled {
+				t.Errorf("disabled: %v: %s: %d %s", disabled, path, status, body)
+			}
+		}
+		if status, body := look("/bob/rss.xml"); status != 200 || !strings.Contains(body, "words of bob") {
+			t.Errorf("disabled: %v: bob: %d %s", disabled, status, body)
+		}
+	}
+}
+
+func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
+	t.Parallel()
+	a := program(t)
+	write := people(t, a, "alice", "bob", "carol", "dave", "erin")
+	for _, user := range []string{"alice", "bob", "carol", "dave"} { // erin never wrote
+		write(user, "words")
+	}
+	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error { p.Title = "Alice & Co"; return nil }, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.authors.Move(t.Context(), "bob", author.Public, "https://b.example/feed"); err != nil {
+		t.Fatal(err)
+	}
+	get := func(path string) string {
+		t.Helper()
+		res, err := http.Get(a.publicURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != 200 {
+			t.Fatal(path, res.StatusCode, err)
+		}
+		return res.Header.Get("Content-Type") + "\n" + string(body)
+	}
+	listed := func() (names []string) {
+		t.Helper()
+		kind, body, _ := strings.Cut(get("/everyone/opml"), "\n")
+		list, err := opml.ParseBytes([]byte(body), nil)
+		if err != nil || !strings.HasPrefix(kind, "text/x-opml") {
+			t.Fatal(kind, err)
+		}
+		for _, f := range list.Feeds() {
+			user := strings.TrimSuffix(strings.TrimPrefix(f.XMLURL, a.publicURL()+"/"), "/rss.xml")
+			if f.HTMLURL != a.publicURL()+"/"+user+"/" {
+				t.Errorf("the page of %s is %s", f.XMLURL, f.HTMLURL)
+			}
+			names = append(names, user+": "+f.Text)
+		}
+		return names
+	}
+	if err := a.accounts.Disable(t.Context(), "carol", true); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(); !slices.Equal(got, []string{"alice: Alice & Co", "dave: dave"}) {
+		t.Errorf("listed: %q", got)
+	}
+	if err := a.accounts.Disable(t.Context(), "carol", false); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(); len(got) != 3 {
+		t.Errorf("listed with carol: %q", got)
+	}
+	if page := get("/everyone/"); !strings.Contains(page, `<link rel="blogroll" type="text/x-opml" title="Everyone's feeds" href="/everyone/opml">`) {
+		t.Errorf("the page does not name it:\n%s", page)
 	}
 }

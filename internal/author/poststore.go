@@ -25,7 +25,8 @@ type PostStore interface {
 	PostByKey(ctx context.Context, user, key, guid string) (Post, error)
 	// Posts lists posts; see [PostQuery].
 	Posts(ctx context.Context, q PostQuery) ([]Post, error)
-	// PostCounts are the numbers of published posts by month, newest first, or by
+	// PostCounts are the numbers of published posts of a user, or of everyone who is not
+	// disabled (""), by month, newest first, or by
 	// category, by name. prefix, if any, is that of the folded category names wanted.
 	// limit is at most 10,000; 0 means 1,000.
 	PostCounts(ctx context.Context, user string, what CountOf, prefix string, limit int) ([]Count, error)
@@ -60,7 +61,7 @@ const (
 // PostQuery asks for posts. Published ones come by PublishedAt, the newest first; those in
 // other states by UpdatedAt, likewise; with FromSeq or ToSeq by Seq, ascending. Equal times are in the order of (User, ID), descending.
 type PostQuery struct {
-	User     string // "": of everyone
+	User     string // "": of everyone who is not disabled
 	State    State  // "": all but Deleted
 	Category string // folded, see [CategoryName]; published posts only
 	// Since and Before bound PublishedAt, the latter excluded; zero: no bound.

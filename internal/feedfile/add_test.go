@@ -252,3 +252,33 @@ func FuzzAdd(f *testing.F) {
 		}
 	})
 }
+
+func TestAFileKeepsItsEndsOfLines(t *testing.T) {
+	t.Parallel()
+	for name, doc := range map[string]string{
+		"lines":          "<?xml version=\"1.0\"?>\n<rss version=\"2.0\">\n<channel>\n<title>x</title><link>http://e.x/</link><description>d</description>\n<item><title>a</title></item>\n</channel></rss>\n",
+		"on one line":    "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>x</title><link>http://e.x/</link><description>d</description></channel></rss>\n",
+		"ASCII":          "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<rss version=\"2.0\">\n<channel>\n<title>x</title><link>http://e.x/</link><description>d</description>\n</channel></rss>\n",
+		"behind another": "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>x</title>\n<link>http://e.x/</link><description>d</description><item><title>a</title></item></channel></rss>\n",
+	} {
+		it := feed.Item{ID: "urn:1", Title: feed.Text{Value: "T", Type: "text/plain"}, Summary: feed.Text{Value: "<p>one</p>\n<p>two \u00e9</p>", Type: "text/html"}}
+		out, _, err := Add([]byte(strings.ReplaceAll(doc, "\n", "\r\n")), &it, Options{URL: "http://e.x/rss.xml", Now: time.Unix(1e9, 0)})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if rest := strings.ReplaceAll(string(out), "\r\n", ""); strings.ContainsAny(rest, "\r\n") || !strings.Contains(rest, "two") {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+}
+
+func TestWhatAFormatAsksForAndNoPostSaysIsNotWarnedOf(t *testing.T) {
+	t.Parallel()
+	const doc = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>x</title><id>urn:x</id><updated>2020-01-01T00:00:00Z</updated></feed>`
+	at := feed.Date{UTC: time.Unix(1e9, 0).UTC()}
+	it := feed.Item{ID: "urn:1", Published: at, Title: feed.Text{Value: "T"}, Items: []feed.Item{{ID: "urn:2", Title: feed.Text{Value: "within"}}}}
+	_, added, err := Add([]byte(doc), &it, Options{URL: "http://e.x/atom.xml", Now: at.UTC})
+	if err != nil || len(added.Lost) > 0 {
+		t.Errorf("%v %q", err, added.Lost)
+	}
+}

@@ -34,7 +34,7 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 	}
 	out := fragment{text: string(doc[s.items[0].start:s.items[0].end]), scope: s.scope}
 	for _, w := range warnings {
-		if strings.HasPrefix(w.Path, "item") || w.Path == "" && w.Rule == "left-out" {
+		if !filledIn(w.Rule) && (strings.HasPrefix(w.Path, "item") || w.Path == "" && w.Rule == "left-out") {
 			out.lost = append(out.lost, w.Text)
 		}
 	}
@@ -42,6 +42,12 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 		out.about = aboutOf(out.text)
 	}
 	return out, nil
+}
+
+// filledIn reports a warning of which its reader need not hear: the format asks for something
+// that posts never say of themselves, and all that they do say is there.
+func filledIn(rule string) bool {
+	return slices.Contains([]string{"updated-made", "content-made", "summary-made", "author-made", "id-made"}, rule)
 }
 
 // aboutOf is the attribute rdf:about of an element.
@@ -60,19 +66,20 @@ func aboutOf(text string) string {
 // layout is how a document is indented.
 type layout struct {
 	line   string // "\n", "\r\n", or "" where everything is on one line
+	end    string // of the lines of a text, which may have some all the same
 	indent string // of an item
 	unit   string // of what is within, more
 }
 
 // layoutOf looks at what stands before an item and within it.
 func layoutOf(text, lead, inner string) layout {
-	l := layout{line: "\n", unit: "  "}
+	l := layout{line: "\n", end: "\n", unit: "  "}
+	if strings.Contains(text, "\r\n") {
+		l.line, l.end = "\r\n", "\r\n"
+	}
 	i := strings.LastIndexByte(lead, '\n')
 	if i < 0 {
-		return layout{}
-	}
-	if strings.Contains(text, "\r\n") {
-		l.line = "\r\n"
+		return layout{end: l.end}
 	}
 	l.indent = lead[i+1:]
 	if strings.HasPrefix(l.indent, "\t") {
@@ -140,9 +147,9 @@ func (f fragment) placed(scope map[string]string, space string, l layout, ascii 
 	}
 	text := f.declare(b.String(), used, scope, space)
 	if ascii {
-		return toASCII(text), nil
+		text = toASCII(text)
 	}
-	if l.line == "\r\n" {
+	if l.end == "\r\n" {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 	}
 	return text, nil

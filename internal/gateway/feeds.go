@@ -51,6 +51,10 @@ type Feeds struct {
 	HTML     http.Handler                      // the page of an author, /<user>/; nil: Next
 	// RSD answers /<user>/rsd.xml, by which programs find the doors of an author; nil: Next.
 	RSD func(w http.ResponseWriter, r *http.Request, user string) error
+	// All are the public feeds of everybody, for the list of them; nil: there is none.
+	All func(ctx context.Context) ([]author.Feed, error)
+	// Shut reports a user of whom nothing is shown; nil: there are none.
+	Shut func(ctx context.Context, user string) (bool, error)
 	// Media are the files beside posts, at /<user>/media/; nil: Next.
 	Media Media
 	Next  http.Handler // nil: a plain 404
@@ -62,6 +66,7 @@ type Feeds struct {
 
 	mu   sync.RWMutex
 	kept map[hostedKey]*hosted
+	list feedList
 
 	clean func(html string) string // for format html
 }
@@ -104,6 +109,12 @@ func (f *Feeds) start() {
 func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.start()
 	user, rest, below := f.split(r.URL)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead { // who writes has to log in anyway
+		if err := f.shown(r.Context(), user); err != nil {
+			f.refuse(w, r, err)
+			return
+		}
+	}
 	if v, door, ok := f.viewAt(user, rest); ok {
 		f.view(w, r, v, door)
 		return
@@ -113,6 +124,8 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.next(w, r)
 	case !below:
 		f.toSlash(w, r)
+	case user == author.Everyone && rest == pathOPML && f.All != nil:
+		f.subscriptions(w, r)
 	case user == author.Everyone && rest != "" && !isPage(rest): // nobody's
 		f.next(w, r)
 	case rest == "", f.Views != nil && isPage(rest):
@@ -131,6 +144,21 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		f.private(w, r, user, inner)
 	}
+}
+
+// shown is the fault of asking for anything of a user who is disabled. It is not Gone: readers
+// would stop for ever, and he may come back.
+//
+// spec:cloudburst#disabled-users
+func (f *Feeds) shown(ctx context.Context, user string) error {
+	if user == "" || user == author.Everyone || f.Shut == nil {
+		return nil
+	}
+	shut, err := f.Shut(ctx, user)
+	if err == nil && shut {
+		err = fault.New(fault.NotFound, "The account %s is disabled on this server, and nothing of it is shown.", user)
+	}
+	return err
 }
 
 // split takes /<user>/<rest> apart; user is "" for what is nobody's.
@@ -355,6 +383,9 @@ func (f *Feeds) OwnDocument(ctx context.Context, path, query string) (body []byt
 func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
 	f.start()
 	user, rest, _ := f.split(&url.URL{Path: path})
+	if err := f.shown(ctx, user); err != nil {
+		return nil, modified, true, err
+	}
 	if v, door, ok := f.viewIn(user, rest, query); ok {
 		d, modified, ok, err = f.ownView(ctx, v, door, query)
 		if rest != door || fault.CodeOf(err) != fault.NotFound || err == nil { // else it is a saved document, which has no pages

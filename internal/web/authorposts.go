@@ -53,6 +53,7 @@ type postsView struct {
 	Categories []tagView
 	Counted    string // how many there are, in words
 	All        bool   // of everyone
+	Stream     string // where the page hears of new posts; "": it does not
 	OwnPage    bool   // whoever reads it wrote it
 }
 
@@ -206,11 +207,23 @@ func (s *site) postListPage(rw http.ResponseWriter, r *http.Request, l postList)
 		v.Newer, v.NewerWords = l.Path, "Newest"
 		v.Self = s.base(r) + l.Path + "?before=" + url.QueryEscape(at)
 	}
+	if q.After == nil && l.Since.IsZero() {
+		v.Script, v.Stream = "posts.js", savesOf(v.Base, l.User)
+	}
 	if v.Posts, err = s.entries(ctx, posts, l.User == ""); err != nil {
 		s.fail(rw, r, err)
 		return
 	}
 	s.sendWritten(rw, r, "posts", &v, time.UnixMicro(stamp))
+}
+
+// savesOf is the part of the live log that tells of what somebody publishes, or everyone.
+func savesOf(base, user string) string {
+	q := url.Values{"kind": {"save"}}
+	if user != "" {
+		q.Set("topic", base+"/"+user+"/rss.xml")
+	}
+	return "/log/stream?" + q.Encode()
 }
 
 // listView is what pages of posts have in common.

@@ -105,11 +105,15 @@ func (s *Store) RehashUser(ctx context.Context, name, old, hash string) error {
 }
 
 // DisableUser is account.Store.DisableUser.
-func (s *Store) DisableUser(ctx context.Context, name string, disabled bool) error {
+func (s *Store) DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error {
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
 		n, err := c.Exec(ctx, `UPDATE account SET disabled = $1 WHERE name = $2`, disabled, clean(name))
 		if err == nil && n == 0 {
 			return noUser(name)
+		}
+		// What everyone wrote is with him, or without him, from now on.
+		if err == nil {
+			err = stampEverything(ctx, c, clean(name), at)
 		}
 		if err != nil || !disabled {
 			return err

@@ -117,7 +117,9 @@ const labelOfAll = `COALESCE((SELECT l.label FROM post_count AS l WHERE l.kind =
 func (s *Store) PostCounts(ctx context.Context, user string, what author.CountOf, prefix string, n int) ([]author.Count, error) {
 	var w where
 	all := user == ""
-	if !all {
+	if all {
+		w.add(notShut("n.owner"))
+	} else {
 		w.add("n.owner = ?", clean(user))
 	}
 	order, label := "", labelOfAll

@@ -131,6 +131,7 @@ func (p *postPlan) bounds(bySeq bool) {
 		p.add(table+".owner = ?", p.User)
 	} else {
 		p.keys = []string{p.keys[0], table + ".owner", table + ".id"}
+		p.add(notShut(table + ".owner"))
 	}
 	if !p.Since.IsZero() {
 		p.add(at+" >= ?", ms(p.Since))
@@ -138,6 +139,11 @@ func (p *postPlan) bounds(bySeq bool) {
 	if !p.Before.IsZero() {
 		p.add(at+" < ?", ms(p.Before))
 	}
+}
+
+// notShut holds for those who are not disabled.
+func notShut(owner string) string {
+	return `NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = ` + owner + ` AND shut.disabled)`
 }
 
 // start goes on after a post.

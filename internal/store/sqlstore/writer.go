@@ -74,6 +74,18 @@ func stampWriter(ctx context.Context, c Conn, user string, at time.Time) (stamp 
 	return stamp, err
 }
 
+// stampEverything says that all that a user wrote changed for readers, if he wrote anything.
+func stampEverything(ctx context.Context, c Conn, user string, at time.Time) error {
+	if _, err := c.Exec(ctx, `UPDATE writer SET version = version + 1 WHERE owner = $1`, user); err != nil {
+		return err
+	}
+	stamp, err := stampWriter(ctx, c, user, at)
+	if err == nil {
+		_, err = c.Exec(ctx, `UPDATE post_count SET changed = $1, version = version + 1 WHERE owner = $2`, stamp, user)
+	}
+	return err
+}
+
 // Writer is author.PostStore.Writer.
 func (s *Store) Writer(ctx context.Context, user string) (author.Writer, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) (author.Writer, error) {

@@ -99,7 +99,7 @@ func exactNames(t *testing.T, e *env) {
 		_, _, err := s.User(e.ctx, name)
 		faulty(t, err, fault.NotFound)
 		faulty(t, second(s.SetUserPassword(e.ctx, name, "x", e.now, time.Time{})), fault.NotFound)
-		faulty(t, s.DisableUser(e.ctx, name, true), fault.NotFound)
+		faulty(t, s.DisableUser(e.ctx, name, true, e.now), fault.NotFound)
 		faulty(t, s.AddSession(e.ctx, e.aSession(name, "s"+name), e.in(time.Second), 5), fault.NotFound)
 		faulty(t, s.AddToken(e.ctx, account.Token{ID: "t" + name, User: name}, "h"+name, "", 5), fault.NotFound)
 		faulty(t, s.AddSecret(e.ctx, e.aSecret(name, "private", "x"), 5), fault.NotFound)
@@ -216,7 +216,7 @@ func disabledUser(t *testing.T, e *env) {
 	must(t, s.AddToken(e.ctx, account.Token{ID: "t", User: "alice", Scopes: []string{"read"}}, "h", "app", 5))
 	secret := e.aSecret("alice", "private", "s")
 	must(t, s.AddSecret(e.ctx, secret, 5))
-	must(t, s.DisableUser(e.ctx, "alice", true))
+	must(t, s.DisableUser(e.ctx, "alice", true, e.now))
 	faulty(t, s.AddSession(e.ctx, e.aSession("alice", "b"), e.in(time.Second), 5), fault.NotFound)
 	for _, err := range []error{
 		second(s.Session(e.ctx, "a")), second(s.TokenByHash(e.ctx, "h")), second(s.TokenByApp(e.ctx, "app")),
@@ -230,7 +230,7 @@ func disabledUser(t *testing.T, e *env) {
 	list, err = s.SecretsOf(e.ctx, "alice", "private")
 	must(t, err)
 	same(t, "for the owner", list, []account.SealedSecret{secret})
-	must(t, s.DisableUser(e.ctx, "alice", false))
+	must(t, s.DisableUser(e.ctx, "alice", false, e.now))
 	faulty(t, second(s.Session(e.ctx, "a")), fault.NotFound) // ended, not hidden
 	must(t, second(s.TokenByHash(e.ctx, "h")))
 	must(t, second(s.TokenByApp(e.ctx, "app")))

@@ -1,0 +1,92 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+	"cloudburst/opml"
+)
+
+// pathOPML is where the list of all feeds stands, below /everyone/.
+const pathOPML = "opml"
+
+// listKept is how long a list of all feeds is given before it is made anew.
+const listKept = time.Minute
+
+// feedList is the list of all feeds, made once for many.
+type feedList struct {
+	mu     sync.Mutex // whoever comes while it is made waits for it
+	doc    *serve.Document
+	madeAt time.Time
+	public string
+}
+
+// subscriptions answers with the public feeds of all who have one, as a list that readers
+// import or follow.
+//
+// spec:cloudburst#everyone-opml
+func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
+	if !reading(w, r, false) {
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, false)
+		return
+	}
+	doc, err := f.listed(r.Context())
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	doc.Answer(w, r)
+}
+
+func (f *Feeds) listed(ctx context.Context) (*serve.Document, error) {
+	l := &f.list
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	public, now := f.Public(), time.Now()
+	if l.doc != nil && l.public == public && now.Sub(l.madeAt) < listKept {
+		return l.doc, nil
+	}
+	feeds, err := f.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &opml.Document{Head: opml.Head{Title: "Everyone who writes at " + public}}
+	var newest time.Time
+	for _, one := range feeds {
+		o := opml.Outline{Text: one.Title, Type: "rss", XMLURL: public + "/" + one.User + "/" + pathSaved, HTMLURL: public + "/" + one.User + "/"}
+		if o.Text == "" {
+			o.Text = one.User
+		}
+		list.Add(o)
+		if one.SavedAt.After(newest) {
+			newest = one.SavedAt
+		}
+	}
+	if !newest.IsZero() {
+		list.Head.DateModified = opml.DateOf(newest)
+	}
+	body, err := list.AppendXML(nil)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The list cannot be written.")
+	}
+	l.doc = serve.New(body, serve.Options{Type: "text/x-opml; charset=utf-8", Cache: "public, max-age=60", Feed: true})
+	l.madeAt, l.public = now, public
+	return l.doc, nil
+}
+
+// forget has the list made anew when it is asked for next.
+func (l *feedList) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doc = nil
+}
+
+// ForgetList has the list of all feeds made anew: somebody is in it no more, or is again.
+func (f *Feeds) ForgetList() { f.list.forget() }
