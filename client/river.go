@@ -87,6 +87,7 @@ type SourceChange struct {
 	Categories *[]string `json:"categories,omitempty"`
 	Interval   *int64    `json:"interval_s,omitempty"` // 0: none
 	Login      *Login    `json:"login,omitempty"`      // Kind "": none any more
+	CNWS       *string   `json:"cnws,omitempty"`       // door of a CNWS hub, for the operator to name; "": none any more
 }
 
 // SourceQuery selects sources. Zero fields do not restrict.

@@ -21,6 +21,7 @@ type River interface {
 	Remove(ctx context.Context, reader string, sources ...int64) error
 	Change(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error)
 	SetLogin(ctx context.Context, reader string, source int64, l river.Login) (river.Followed, error)
+	SetCNWS(ctx context.Context, reader string, source int64, hub string) (river.Followed, error)
 	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Undo(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Refresh(ctx context.Context, id int64) (river.Check, error)

@@ -96,6 +96,8 @@ func TestRiversAreAnsweredAsDescribed(t *testing.T) {
 		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"title":"","categories":["b","a","b"],"interval_s":0}`, 200},
 		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"login":{"kind":"basic","name":"ann","secret":"new-secret"}}`, 200},
 		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"login":{"kind":""},"title":"x"}`, 400},
+		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"cnws":"http://news.example/cnws"}`, 200},
+		{"PATCH", "/v1/sources/" + id, "/v1/sources/{id}", js, `{"cnws":"","title":"x"}`, 400},
 		{"PATCH", "/v1/sources/99", "/v1/sources/{id}", js, `{"title":"x"}`, 404},
 		{"POST", "/v1/sources/" + id + "/refresh", "/v1/sources/{id}/refresh", "", "", 200},
 		{"POST", "/v1/sources/" + busy + "/refresh", "/v1/sources/{id}/refresh", "", "", 429},

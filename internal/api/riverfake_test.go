@@ -162,6 +162,13 @@ func (w *riverWorld) SetLogin(_ context.Context, reader string, source int64, l 
 	return w.edit(reader, source, func(f *river.Followed) error { f.Source.Login = l; return nil })
 }
 
+func (w *riverWorld) SetCNWS(_ context.Context, reader string, source int64, hub string) (river.Followed, error) {
+	return w.edit(reader, source, func(f *river.Followed) error {
+		f.Source.Doors = []river.Door{{Protocol: "cnws", Hub: hub}}
+		return nil
+	})
+}
+
 func (w *riverWorld) Revive(_ context.Context, reader string, source int64) (river.Followed, error) {
 	return w.edit(reader, source, func(f *river.Followed) error { f.Source.State.Gone = nil; return nil })
 }

@@ -214,6 +214,9 @@ func (s *Server) changeSource(c *riverCall) error {
 	if err != nil {
 		return err
 	}
+	if in.CNWS != nil {
+		return s.setCNWS(c, id, &in)
+	}
 	if in.Login != nil {
 		// One request, one transaction: nothing is changed by halves.
 		if in.Title != nil || in.Categories != nil || in.Interval != nil {
@@ -234,6 +237,18 @@ func (s *Server) changeSource(c *riverCall) error {
 		}
 		return nil
 	})
+	return answerSource(c, f, err)
+}
+
+// setCNWS names the CNWS hub of a source, which its readers share.
+func (s *Server) setCNWS(c *riverCall, id int64, in *client.SourceChange) error {
+	switch {
+	case c.public:
+		return fault.New(fault.Refused, "Only the operator of this server can name a CNWS hub.")
+	case in.Title != nil || in.Categories != nil || in.Interval != nil || in.Login != nil:
+		return fault.New(fault.Invalid, "The CNWS hub is changed by a request of its own; nothing was changed.")
+	}
+	f, err := s.River.SetCNWS(c.ctx(), c.reader, id, *in.CNWS)
 	return answerSource(c, f, err)
 }
 

@@ -127,6 +127,7 @@ type setFlags struct {
 	categories               []string
 	none                     bool
 	login                    loginFlag
+	cnws                     string
 }
 
 func (p *Program) sourcesSet() *cobra.Command {
@@ -138,7 +139,8 @@ func (p *Program) sourcesSet() *cobra.Command {
 		Short: "Change how feeds are followed",
 		Long: `Changes how feeds are followed: what is given, and nothing else. --title "" gives one
 its own title back, --no-category takes it out of all categories, --interval none
-leaves the checks to the feed, --login none reads it without a log-in.
+leaves the checks to the feed, --login none reads it without a log-in. --cnws names a hub
+that tells of its changes by CNWS, of which feeds say nothing; --cnws none asks it no more.
 
 ` + secretHelp + `
 
@@ -154,7 +156,7 @@ leaves the checks to the feed, --login none reads it without a log-in.
 			if err != nil {
 				return err
 			}
-			return p.eachSource(c, user, args, asJSON, setSource(change, secret))
+			return p.eachSource(c, user, args, asJSON, setSource(change, secret, q.hub(c)))
 		},
 	})
 	f := c.Flags()
@@ -165,11 +167,23 @@ leaves the checks to the feed, --login none reads it without a log-in.
 	f.StringVar(&q.every, "interval", "", "the `time` between checks, such as 30m; none: what the feed asks for")
 	f.Var(&q.login, "login", "what its server wants to see (`kind`: basic:NAME, token, wsse:NAME, header:NAME, none)")
 	f.StringVar(&q.secretFile, "secret-file", "", "`file` that holds the secret of --login; - is standard input")
+	f.StringVar(&q.cnws, "cnws", "", "have the CNWS hub at this `address` tell of its changes; none: no more")
 	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return c
 }
 
-// change is what the flags say, but for the login.
+// hub is what --cnws says; nil: nothing.
+func (q *setFlags) hub(c *cobra.Command) *string {
+	switch {
+	case !c.Flags().Changed("cnws"):
+		return nil
+	case q.cnws == "none":
+		return new("")
+	}
+	return &q.cnws
+}
+
+// change is what the flags say, but for the login and the hub.
 func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err error) {
 	if c.Flags().Changed("title") {
 		change.Title = &q.title
@@ -191,14 +205,17 @@ func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err err
 		}
 		change.Interval = &seconds
 	}
-	if change == (client.SourceChange{}) && !q.login.set {
-		return change, usagef("%s needs what to change: --title, --category, --no-category, --interval or --login", c.CommandPath())
+	if c.Flags().Changed("cnws") && q.cnws == "" {
+		return change, usagef("--cnws is empty: it needs the address of a hub's door, or none")
+	}
+	if change == (client.SourceChange{}) && !q.login.set && !c.Flags().Changed("cnws") {
+		return change, usagef("%s needs what to change: --title, --category, --no-category, --interval, --login or --cnws", c.CommandPath())
 	}
 	return change, nil
 }
 
 // setSource changes the login last: the source may be another one afterwards.
-func setSource(change client.SourceChange, login *client.Login) sourceAct {
+func setSource(change client.SourceChange, login *client.Login, hub *string) sourceAct {
 	return func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
 		var err error
 		if change != (client.SourceChange{}) {
@@ -206,6 +223,9 @@ func setSource(change client.SourceChange, login *client.Login) sourceAct {
 		}
 		if err == nil && login != nil {
 			s, err = r.ChangeSource(ctx, s.ID, client.SourceChange{Login: login})
+		}
+		if err == nil && hub != nil {
+			s, err = r.ChangeSource(ctx, s.ID, client.SourceChange{CNWS: hub})
 		}
 		return s, "Changed " + sourceName(&s) + ".", err
 	}

@@ -32,7 +32,9 @@ func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	if res != nil {
 		header, address = res.Header, res.URL
 	}
+	named := namedByHand(s.Doors)
 	s.Doors, s.Topic = doorsOf(f, header, address)
+	s.Doors = append(s.Doors, named...)
 	if s.Private() {
 		s.Doors = nil // who knows of a private feed is its reader's affair
 	}

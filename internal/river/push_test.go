@@ -356,3 +356,40 @@ func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 		}
 	})
 }
+
+func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
+	t.Parallel()
+	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+		w.serve(feedURL, doc(rss("<ttl>60</ttl>", "a")))
+		w.followAs("ann", feedURL)
+		w.pass(time.Minute)
+		id := river.SourceID(feedURL)
+		named := river.Door{Protocol: "cnws", Hub: "http://news.test/cnws"}
+		if _, err := w.river.SetCNWS(t.Context(), "ann", id, named.Hub); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]river.Door{named}, w.push.follows[feedURL]); d != "" {
+			t.Error(d)
+		}
+		w.push.set(river.PushState{Door: named, State: "active", Since: time.Now()})
+		w.serve(feedURL, doc(rss(hubbed, "b", "a")))
+		w.pass(3 * time.Hour)
+		if d := cmp.Diff(append(doors(), named), w.push.follows[feedURL]); d != "" {
+			t.Error(d)
+		}
+		for hub, code := range map[string]fault.Code{"ftp://news.test/": fault.Invalid, "news": fault.Invalid} {
+			if _, err := w.river.SetCNWS(t.Context(), "ann", id, hub); fault.CodeOf(err) != code {
+				t.Errorf("%s: %v", hub, err)
+			}
+		}
+		if _, err := w.river.SetCNWS(t.Context(), "bob", id, named.Hub); fault.CodeOf(err) != fault.NotFound {
+			t.Error(err)
+		}
+		if _, err := w.river.SetCNWS(t.Context(), "ann", id, ""); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(doors(), w.push.follows[feedURL]); d != "" {
+			t.Error(d)
+		}
+	})
+}
