@@ -160,7 +160,7 @@ func (a *App) hubOptions() hub.Options {
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, Own: a.ownCallback,
 		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), Thin: ws.Oversize == "thin", MaxLease: ws.MaxLease,
-		Topics: ws.Topics, OwnTopic: a.ownTopic, Private: a.privateFeed, Callable: a.callable,
+		Topics: ws.Topics, OwnTopic: a.ownTopic, Private: a.privateFeed, Callable: a.callable, Readable: a.readable,
 	}
 }
 
@@ -185,6 +185,18 @@ func (a *App) callable(raw string) error {
 		return fault.Wrap(fault.Refused, err, "The callback %s is at an address that this server does not call.", fetch.Redact(raw))
 	}
 	return fault.Wrap(fault.Refused, err, "The callback %s.", strings.TrimRight(fetch.Text(err), "."))
+}
+
+// readable says the same of a topic.
+func (a *App) readable(raw string) error {
+	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch}).CheckURL(raw)
+	switch {
+	case err == nil:
+		return nil
+	case fetch.KindOf(err) == fetch.Refused:
+		return fault.Wrap(fault.Refused, err, "The address %s is one that this server does not read.", fetch.Redact(raw))
+	}
+	return fault.Wrap(fault.Refused, err, "The address %s %s.", fetch.Redact(raw), strings.TrimRight(fetch.Text(err), "."))
 }
 
 // ownTopic reports a topic that this program serves.

@@ -77,7 +77,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	urls, err := a.urls()
 	for _, u := range urls {
 		if err == nil {
-			err = h.checkTopic(u)
+			err = h.checkReadable(u)
 		}
 	}
 	if err != nil {

@@ -152,6 +152,8 @@ type Options struct {
 	// nil: nobody knows. Who asks is answered before the callback is tried.
 	Callable func(callback string) error
 }
+	// Readable says the same of a topic; it is not asked about those of OwnTopic.
+	Readable func(topic string) error
 
 // Which topics may be asked for over WebSub.
 const (

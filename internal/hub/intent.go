@@ -133,6 +133,9 @@ func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now
 			return err
 		}
 	}
+		if err := h.checkReadable(in.Topic); err != nil {
+			return err
+		}
 	return h.intentFits(ctx, now)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -53,7 +54,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	came := h.now()
 	h.stats.pings.Add(1)
 	p.origin = h.origin(ctx)
-	if err := h.checkTopic(p.URL); err != nil {
+	if err := h.checkReadable(p.URL); err != nil {
 		return PingResult{}, err
 	}
 	err := lowHops(p.Hops)
@@ -280,6 +281,18 @@ func (h *Hub) checkTopic(raw string) error {
 	return checkURL(raw)
 }
 
+// checkReadable is checkTopic, and says of a URL that can never be read why not: who is
+// told so at once need not wonder why nothing ever comes.
+//
+// spec:cloudburst#topic-unreadable
+func (h *Hub) checkReadable(raw string) error {
+	err := h.checkTopic(raw)
+	if err == nil && h.Options.Readable != nil && (h.Options.OwnTopic == nil || !h.Options.OwnTopic(raw)) {
+		err = h.Options.Readable(raw)
+	}
+	return err
+}
+
 func (h *Hub) private(url string) bool { return h.Options.Private != nil && h.Options.Private(url) }
 
 // checkURL says what is wrong with the URL of a feed, if anything. Addresses are
@@ -296,6 +309,11 @@ func checkURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return fault.New(fault.Invalid, "The url %q is not the address of a feed; it must begin with http:// or https:// and name a host.", clip(raw))
+	}
+	if p := u.Port(); p != "" {
+		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
+			return fault.New(fault.Invalid, "The port of the url %q is not a number from 1 to 65535.", clip(raw))
+		}
 	}
 	if u.Fragment != "" || strings.Contains(raw, "#") {
 		return fault.New(fault.Invalid, "The url %q has a fragment (#…), which no server ever sees; leave it out.", clip(raw))

@@ -250,7 +250,7 @@ func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]e
 	abouts := make(map[string]About, len(feeds))
 	each(feeds, func(feed string) {
 		var got glance
-		err := h.checkTopic(feed)
+		err := h.checkReadable(feed)
 		if err == nil {
 			got, err = h.readOnce(ctx, feed)
 		}

@@ -1,0 +1,54 @@
+package hub_test
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+func TestATopicThatMayNotBeReadIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	const hidden, own = "http://10.0.0.1/rss.xml", "http://10.0.0.2:5337/rss.xml"
+	from := netip.MustParseAddr("192.0.2.1")
+	closed := fault.New(fault.Refused, "not read")
+	o := hub.Options{
+		Readable: func(url string) error {
+			if strings.HasPrefix(url, "http://10.") {
+				return closed
+			}
+			return nil
+		},
+		OwnTopic: func(url string) bool { return url == own },
+	}
+	inWorld(t, o, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		ask := func(mode, topic string) error {
+			return w.hub.Request(ctx, hub.Intent{Topic: topic, Callback: sub1, Mode: mode, Door: hub.WebSub}, from)
+		}
+		_, ping := w.hub.Ping(ctx, hub.Ping{URL: hidden, Door: "rest", Source: from})
+		_, site := w.hub.Announce(ctx, hub.Announcement{Name: "x", URL: hidden, Door: "weblogs", Source: from})
+		_, feed := w.hub.Announce(ctx, hub.Announcement{Name: "x", URL: feedURL, Feed: hidden, Door: "weblogs", Source: from})
+		for name, err := range map[string]error{"subscribe": ask(hub.ModeSubscribe, hidden), "ping": ping, "ping of a site": site, "ping of its feed": feed} {
+			if fault.Message(err) != "not read" || fault.CodeOf(err) != fault.Refused {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		got, err := w.hub.Register(ctx, hub.Registration{Protocol: hub.HTTPPost, Callback: sub1, Feeds: []string{hidden}, Source: from, Door: "rest"})
+		if !slices.Contains(got.Refused, hub.Refusal{Feed: hidden, Reason: "not read"}) {
+			t.Errorf("registered: %+v, %v", got, err)
+		}
+		// What was subscribed to before can be ended all the same, and what this program serves is not read from outside.
+		if err := ask(hub.ModeUnsubscribe, hidden); err != nil {
+			t.Errorf("unsubscribe: %v", err)
+		}
+		if err := ask(hub.ModeSubscribe, own); err != nil {
+			t.Errorf("own: %v", err)
+		}
+		w.settle(time.Second)
+	})
+}
