@@ -82,6 +82,7 @@ func rules() ruleset {
 func grants() []grant {
 	return []grant{
 		{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
+		{"modernc.org/libc", "internal/store/sqlite", "how SQLite is called back, where a build with planted bugs notes what it writes"},
 		{"github.com/jackc/pgx/v5", "internal/store/postgres", "the PostgreSQL driver"},
 		{"github.com/jackc/pgx/v5", "internal/store/storetest", "a database for each test"},
 		{"github.com/pressly/goose/v3", "internal/store/sqlstore", "migrations with the same numbers in both databases"},

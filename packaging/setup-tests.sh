@@ -16,18 +16,26 @@ has() {
 	# A bare machine has parts of these two.
 	perl) perl -MStorable -MJSON::PP -e 1 2>/dev/null ;;
 	python3) python3 -c 'import csv, json, runpy' 2>/dev/null ;;
+	nginx | haproxy) command -v "$1" >/dev/null || [[ -x /usr/sbin/$1 ]] ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
 }
 
 # What each is for: a real database; the pages as a browser shows them; clients in
 # the languages that people call us from; the race detector; what pictures tell of the
-# place where they were taken, read by somebody else.
-wanted=(ca-certificates postgresql chromium php-cli perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl)
+# place where they were taken, read by somebody else; what stands in front of several nodes.
+wanted=(ca-certificates postgresql chromium php-cli perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl nginx haproxy)
 
 if ! command -v go >/dev/null; then
 	echo "setup: there is no Go on the PATH; install Go 1.26 or newer (https://go.dev/dl/)" >&2
 	exit 1
+fi
+# The tests of power cuts mount a disk of their own. Where that cannot be, they lose what
+# SQLite alone has not synced, and say so.
+if [[ $(uname) == Linux && ! -e /dev/fuse && $(id -u) -eq 0 ]]; then
+	modprobe fuse 2>/dev/null || true
+	[[ -e /dev/fuse ]] || mknod -m 666 /dev/fuse c 10 229 2>/dev/null || true
+	[[ -e /dev/fuse ]] || echo "setup: /dev/fuse is not here and cannot be made, so the tests of power cuts show less; in a container: --device /dev/fuse --cap-add SYS_ADMIN"
 fi
 missing=()
 for name in "${wanted[@]}"; do
@@ -53,10 +61,12 @@ fi
 
 log=$(mktemp)
 no_cluster=/etc/postgresql-common/createcluster.d/cloudburst-tests.conf
+policy=/usr/sbin/policy-rc.d
 # shellcheck disable=SC2329 # called by the trap
 cleanup() {
 	rm -f "$log"
 	if [[ -n ${made_conf:-} ]]; then "${as_root[@]}" rm -f "$no_cluster"; fi
+	if [[ -n ${made_policy:-} ]]; then "${as_root[@]}" rm -f "$policy"; fi
 }
 trap cleanup EXIT
 
@@ -74,6 +84,11 @@ if [[ " ${missing[*]} " == *" postgresql "* ]]; then
 	made_conf=yes
 	run mkdir -p "${no_cluster%/*}"
 	run sh -c "echo 'create_main_cluster = false' >$no_cluster"
+fi
+if [[ ! -e $policy ]]; then
+	# Only the programs are wanted: no service is to start.
+	made_policy=yes
+	run sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
 fi
 apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
 run "${apt[@]}" update

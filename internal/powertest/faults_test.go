@@ -38,8 +38,8 @@ type sick struct {
 func newSick(t *testing.T) *sick {
 	t.Helper()
 	s := &sick{world: newWorld(t, seed(t)), log: t.TempDir()}
-	if s.disk == nil {
-		return nil
+	if s.notes != "" {
+		t.Skip("a disk that fails can only be mounted: not shown here")
 	}
 	s.start()
 	if _, err := s.c.AddUser(t.Context(), author, "correct horse battery"); err != nil {
@@ -171,9 +171,6 @@ func TestADiskThatFailsIsToldAndNothingIsAcknowledgedOnIt(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := newSick(t)
-			if s == nil {
-				return
-			}
 			s.from(func(o Op) Failure {
 				if o.Kind == kind && ofDatabase(o) {
 					return Failure{Errno: syscall.EIO}
@@ -205,9 +202,6 @@ func TestADiskThatFailsIsToldAndNothingIsAcknowledgedOnIt(t *testing.T) {
 func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSick(t)
-	if s == nil {
-		return
-	}
 	var n atomic.Int64
 	s.from(func(o Op) Failure {
 		if o.Kind == "sync" && ofDatabase(o) && n.Add(1)%3 == 0 {
@@ -234,9 +228,6 @@ func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
 func TestAFullDiskRefusesAndGoesOnByItself(t *testing.T) {
 	t.Parallel()
 	s := newSick(t)
-	if s == nil {
-		return
-	}
 	s.disk.Room(200 << 10)
 	var full error
 	s.until("the disk is full", func() bool { full = s.post(); return full != nil })
@@ -259,9 +250,6 @@ func TestAFullDiskRefusesAndGoesOnByItself(t *testing.T) {
 func TestASlowDiskIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newSick(t)
-	if s == nil {
-		return
-	}
 	s.from(func(o Op) Failure {
 		if o.Kind == "sync" && ofDatabase(o) {
 			return Failure{Delay: 2 * time.Second}

@@ -9,7 +9,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite"
 
@@ -20,12 +22,12 @@ const database = "cloudburst.db"
 
 // world is a folder whose power can be cut.
 type world struct {
-	t    *testing.T
-	dir  string // where it is for processes
-	disk *Disk  // nil: the folder's own file system, which cannot forget
-	why  error  // there is no disk
-	rng  *rand.Rand
-	fail func(Op) Failure // what is wrong with the disk
+	t     *testing.T
+	dir   string // where it is for processes
+	disk  *Disk
+	notes string // where a process notes what SQLite writes; "": the folder is the disk
+	rng   *rand.Rand
+	fail  func(Op) Failure // what is wrong with the disk
 
 	strike  bool // lives may end at an operation of the disk
 	unmount func() error
@@ -35,13 +37,19 @@ type world struct {
 	broken  []string
 }
 
-// newWorld mounts an empty disk.
+// newWorld mounts an empty disk. Where that cannot be, processes note what SQLite writes,
+// and the disk is what follows from that.
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
+	if *notesFlag {
+		return newNoted(t, seed)
+	}
 	w := &world{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk()}
-	if w.unmount, w.why = mount(w.disk, w.dir); w.why != nil {
-		t.Logf("NO POWER IS CUT here, only processes die: the disk cannot be mounted (%v); this needs Linux, root and /dev/fuse", w.why)
-		w.disk, w.unmount = nil, nil
+	var err error
+	if w.unmount, err = mount(w.disk, w.dir); err != nil {
+		t.Logf("the disk cannot be mounted (%v), which needs Linux, root and /dev/fuse (modprobe fuse, or packaging/setup-tests.sh). "+
+			"The power is cut under SQLite's database and journal only: nothing is shown of other files, of names, and of disks that fail.", err)
+		return newNoted(t, seed)
 	}
 	t.Cleanup(func() {
 		if w.keeper != nil {
@@ -59,15 +67,17 @@ func newWorld(t *testing.T, seed uint64) *world {
 
 // from has the disk fail from now on, as f says, after each cut too.
 func (w *world) from(f func(Op) Failure) {
-	if w.fail = f; w.disk != nil {
-		w.disk.Fail(f)
-	}
+	w.fail = f
+	w.disk.Fail(f)
 }
 
 // next chooses how the next life ends: at an operation of the disk, or by the clock.
 func (w *world) next() <-chan struct{} {
-	if w.disk == nil || w.rng.IntN(4) == 0 {
+	if w.rng.IntN(4) == 0 {
 		return nil
+	}
+	if w.notes != "" {
+		return soon(time.Duration(w.rng.IntN(400)) * time.Millisecond)
 	}
 	most := 40 // while it starts, mostly
 	if w.rng.IntN(3) > 0 {
@@ -81,13 +91,9 @@ func (w *world) cut() error {
 	if w.keeper != nil {
 		w.keeper.rest()
 	}
-	if w.disk == nil {
-		return nil
+	if err := w.take(); err != nil {
+		return err
 	}
-	if err := w.unmount(); err != nil {
-		return fmt.Errorf("unmount: %w", err)
-	}
-	w.unmount = nil
 	w.cuts++
 	before := w.disk
 	w.disk = before.Cut(w.rng)
@@ -98,7 +104,26 @@ func (w *world) cut() error {
 		w.broken = append(w.broken, fmt.Sprintf("damaged after cut %d: %s; the disk did last: %q", w.cuts, broken, before.Recent()))
 	}
 	w.disk.Fail(w.fail)
-	var err error
+	return w.give()
+}
+
+// take takes the disk from a dead process.
+func (w *world) take() error {
+	if w.notes != "" {
+		return w.read()
+	}
+	if err := w.unmount(); err != nil {
+		return fmt.Errorf("unmount: %w", err)
+	}
+	w.unmount = nil
+	return nil
+}
+
+// give gives the next process what is left.
+func (w *world) give() (err error) {
+	if w.notes != "" {
+		return w.write()
+	}
 	w.unmount, err = mount(w.disk, w.dir)
 	return err
 }
@@ -158,6 +183,9 @@ func (w *world) options(o crashtest.Options) crashtest.Options {
 	o.Dir, o.Data = w.t.TempDir(), filepath.Join(w.dir, "data")
 	o.Dead = w.cut
 	o.Alive = func(ctx context.Context, base, admin string) error { return w.keeper.live(ctx, base, admin) }
+	if w.notes != "" {
+		o.Env = append(slices.Clone(o.Env), "CLOUDBURSTWRITES="+w.notes)
+	}
 	if w.strike {
 		o.Strike = w.next
 	}

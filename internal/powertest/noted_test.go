@@ -1,0 +1,171 @@
+package powertest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"cloudburst/internal/crashtest"
+)
+
+// newNoted is a world without a file system of its own. A process that was built with
+// planted bugs notes what SQLite has the system do to its database and its journal; a disk
+// that does the same knows what was synced, and what a cut leaves is put in the folder.
+func newNoted(t *testing.T, seed uint64) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk(), notes: filepath.Join(t.TempDir(), "notes")}
+	if _, errno := w.disk.make(w.disk.root, "data", true, 0o700); errno != 0 {
+		t.Fatal(errno)
+	}
+	w.disk.sync(w.disk.root)
+	t.Cleanup(func() {
+		if w.keeper != nil {
+			w.keeper.rest()
+		}
+	})
+	return w
+}
+
+// tags are what the program has to be built with.
+func (w *world) tags() string {
+	if w.notes != "" {
+		return "plantedbugs"
+	}
+	return ""
+}
+
+// soon is closed after d.
+func soon(d time.Duration) <-chan struct{} {
+	c := make(chan struct{})
+	time.AfterFunc(d, func() { close(c) })
+	return c
+}
+
+// read does to the disk what a dead process did. What it was about to note when it died
+// was not acknowledged by anybody.
+func (w *world) read() error {
+	notes, err := os.ReadFile(w.notes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for in := bytes.NewReader(notes); ; {
+		what, name, at, data, err := line(in)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return os.RemoveAll(w.notes)
+		}
+		if err == nil {
+			err = w.disk.replay(what, filepath.Base(name), at, data)
+		}
+		if err != nil {
+			return fmt.Errorf("%c of %s: %w", what, name, err)
+		}
+	}
+}
+
+// line reads one note, as internal/store/sqlite writes it.
+func line(in io.Reader) (what byte, name string, at int64, data []byte, err error) {
+	head := make([]byte, 3)
+	if _, err = io.ReadFull(in, head); err != nil {
+		return
+	}
+	rest := make([]byte, int(binary.BigEndian.Uint16(head[1:]))+12)
+	if _, err = io.ReadFull(in, rest); err != nil {
+		return
+	}
+	n := len(rest) - 12
+	data = make([]byte, binary.BigEndian.Uint32(rest[n+8:]))
+	_, err = io.ReadFull(in, data)
+	return head[0], string(rest[:n]), int64(binary.BigEndian.Uint64(rest[n:])), data, err
+}
+
+// replay does one thing that SQLite did. That a file is there outlives every cut: who
+// synced its folder is not noted. That it is gone may be lost.
+func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
+	dir := d.root.names["data"]
+	n := dir.names[name]
+	errno := syscall.Errno(0)
+	switch {
+	case what == 'o' && n == nil:
+		if n, errno = d.make(dir, name, false, 0o600); errno == 0 {
+			n.data, n.durable = data, slices.Clone(data) // an earlier process ended well
+			errno = d.sync(dir)
+		}
+	case what == 'o':
+	case n == nil:
+		errno = syscall.ENOENT
+	case what == 'w':
+		errno = d.write(n, data, at)
+	case what == 't':
+		errno = d.truncate(n, at)
+	case what == 's':
+		errno = d.sync(n)
+	case what == 'd':
+		errno = d.remove(dir, name)
+	case what == 'D':
+		if errno = d.remove(dir, name); errno == 0 {
+			errno = d.sync(dir)
+		}
+	default:
+		return errors.New("it is not known what this is")
+	}
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// write puts what is left of the database into the folder.
+func (w *world) write() error {
+	data := filepath.Join(w.dir, "data")
+	old, err := filepath.Glob(filepath.Join(data, database+"*"))
+	for _, name := range old {
+		err = errors.Join(err, os.Remove(name))
+	}
+	for _, name := range w.disk.Files() {
+		text, e := w.disk.ReadFile(name)
+		err = errors.Join(err, e, os.WriteFile(filepath.Join(w.dir, name), text, 0o600))
+	}
+	return err
+}
+
+// Where no disk can be mounted the power is cut all the same, and what is lost is seen.
+func TestPowerIsCutWithoutADiskOfOurOwn(t *testing.T) {
+	t.Parallel()
+	s := seed(t)
+	bin := build(t, "plantedbugs")
+	t.Run("nothing is lost", func(t *testing.T) {
+		t.Parallel()
+		w := newNoted(t, s)
+		w.strike = true
+		r, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 6, Seed: s})
+		for _, b := range broken[:min(20, len(broken))] {
+			t.Error(b)
+		}
+		if w.cuts < 6 || w.lost == 0 || r.Registered == 0 || w.keeper.checked == 0 {
+			t.Errorf("%d cuts that changed %d files, %s: too little to prove anything", w.cuts, w.lost, r)
+		}
+	})
+	t.Run("what is not synced", func(t *testing.T) {
+		t.Parallel()
+		for try := range uint64(5) {
+			w := newNoted(t, s+try)
+			w.strike = true
+			w.from(func(o Op) Failure { return Failure{Ignore: o.Kind == "sync" && o.Path != "data"} })
+			if _, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 4, Ordeal: 3, Settle: 10 * time.Second, Seed: s + try}); len(broken) > 0 {
+				t.Log(broken[0])
+				return
+			}
+		}
+		t.Error("not seen in five runs")
+	})
+}

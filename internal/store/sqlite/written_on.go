@@ -1,0 +1,160 @@
+//go:build plantedbugs
+
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// written notes what SQLite has the system do to the database and its journal, in order,
+// in the file that CLOUDBURSTWRITES names. Who reads it knows what a power cut could have
+// left of them. It is in a build that is never shipped.
+//
+// A line of it is: what was done (o opened, w written, t cut to a size, s synced, d
+// removed, D removed and its folder synced), the length of the file's name and the name, a
+// place in the file, the length of what was written, and that. What was in a file before
+// it was opened the first time stands beside that.
+type written struct {
+	mu      sync.Mutex
+	to      *os.File
+	names   map[uintptr]string // of the files that are open
+	known   map[string]bool    // of those that were open once
+	methods map[uintptr]*sqlite3.Tsqlite3_io_methods
+
+	open   func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
+	remove func(tls *libc.TLS, vfs, name uintptr, folder int32) int32
+}
+
+// noteWrites begins with it, where somebody wants it.
+func noteWrites() {
+	begun.Do(func() {
+		if name := os.Getenv("CLOUDBURSTWRITES"); name != "" {
+			noteTo(name)
+		}
+	})
+}
+
+var begun sync.Once
+
+// noteTo takes the place of some of what SQLite calls the system by.
+func noteTo(name string) {
+	to, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	first, err := sql.Open("sqlite", ":memory:") // sets SQLite up, before anything is changed in it
+	if err == nil {
+		err = first.Ping()
+	}
+	if err != nil {
+		panic(err)
+	}
+	tls := libc.NewTLS()
+	vfs := (*sqlite3.Tsqlite3_vfs)(unsafe.Pointer(sqlite3.Xsqlite3_vfs_find(tls, 0)))
+	w := &written{to: to, names: map[uintptr]string{}, known: map[string]bool{}, methods: map[uintptr]*sqlite3.Tsqlite3_io_methods{}}
+	w.open = *(*func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32)(unsafe.Pointer(&struct{ uintptr }{vfs.FxOpen}))
+	w.remove = *(*func(*libc.TLS, uintptr, uintptr, int32) int32)(unsafe.Pointer(&struct{ uintptr }{vfs.FxDelete}))
+	opens, removes := w.opens, w.removes
+	*(*func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32)(unsafe.Pointer(&vfs.FxOpen)) = opens
+	*(*func(*libc.TLS, uintptr, uintptr, int32) int32)(unsafe.Pointer(&vfs.FxDelete)) = removes
+	kept = append(kept, opens, removes)
+}
+
+// kept is what only SQLite points to, where the garbage collector does not look.
+var kept []any
+
+// ours reports the names that are noted: the database and its journal.
+func ours(name string) bool {
+	base := filepath.Base(name)
+	return base == File || strings.HasPrefix(base, File+"-")
+}
+
+// note writes one line. It needs the lock.
+func (w *written) note(what byte, name string, at int64, data []byte) int32 {
+	line := append([]byte{what}, binary.BigEndian.AppendUint16(nil, uint16(len(name)))...)
+	line = append(line, name...)
+	line = binary.BigEndian.AppendUint64(line, uint64(at))
+	line = binary.BigEndian.AppendUint32(line, uint32(len(data)))
+	if _, err := w.to.Write(append(line, data...)); err != nil {
+		return sqlite3.SQLITE_IOERR
+	}
+	return sqlite3.SQLITE_OK
+}
+
+func (w *written) opens(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if name == 0 || !ours(libc.GoString(name)) {
+		return w.open(tls, vfs, name, file, flags, out)
+	}
+	var before []byte // what an earlier process left
+	if path := libc.GoString(name); !w.known[path] {
+		before, _ = os.ReadFile(path) // there may be none
+		w.known[path] = true
+	}
+	if rc := w.open(tls, vfs, name, file, flags, out); rc != sqlite3.SQLITE_OK {
+		return rc
+	}
+	of := (*sqlite3.Tsqlite3_file)(unsafe.Pointer(file))
+	w.names[file] = libc.GoString(name)
+	if w.methods[of.FpMethods] == nil {
+		w.methods[of.FpMethods] = w.noting((*sqlite3.Tsqlite3_io_methods)(unsafe.Pointer(of.FpMethods)))
+	}
+	of.FpMethods = uintptr(unsafe.Pointer(w.methods[of.FpMethods]))
+	return w.note('o', w.names[file], 0, before)
+}
+
+func (w *written) removes(tls *libc.TLS, vfs, name uintptr, folder int32) int32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	rc := w.remove(tls, vfs, name, folder)
+	what := byte('d')
+	if folder != 0 {
+		what = 'D'
+	}
+	if rc == sqlite3.SQLITE_OK && ours(libc.GoString(name)) {
+		rc = w.note(what, libc.GoString(name), 0, nil)
+	}
+	return rc
+}
+
+// noting are the methods of a file with those that change it noted.
+func (w *written) noting(of *sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_methods {
+	m := *of
+	write := *(*func(*libc.TLS, uintptr, uintptr, int32, int64) int32)(unsafe.Pointer(&of.FxWrite))
+	truncate := *(*func(*libc.TLS, uintptr, int64) int32)(unsafe.Pointer(&of.FxTruncate))
+	sync := *(*func(*libc.TLS, uintptr, int32) int32)(unsafe.Pointer(&of.FxSync))
+	writes := func(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
+		return w.do('w', file, at, libc.GoBytes(data, int(n)), func() int32 { return write(tls, file, data, n, at) })
+	}
+	truncates := func(tls *libc.TLS, file uintptr, size int64) int32 {
+		return w.do('t', file, size, nil, func() int32 { return truncate(tls, file, size) })
+	}
+	syncs := func(tls *libc.TLS, file uintptr, flags int32) int32 {
+		return w.do('s', file, 0, nil, func() int32 { return sync(tls, file, flags) })
+	}
+	*(*func(*libc.TLS, uintptr, uintptr, int32, int64) int32)(unsafe.Pointer(&m.FxWrite)) = writes
+	*(*func(*libc.TLS, uintptr, int64) int32)(unsafe.Pointer(&m.FxTruncate)) = truncates
+	*(*func(*libc.TLS, uintptr, int32) int32)(unsafe.Pointer(&m.FxSync)) = syncs
+	kept = append(kept, writes, truncates, syncs)
+	return &m
+}
+
+// do does something to a file and notes it, with nothing else in between.
+func (w *written) do(what byte, file uintptr, at int64, data []byte, f func() int32) int32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if rc := f(); rc != sqlite3.SQLITE_OK {
+		return rc
+	}
+	return w.note(what, w.names[file], at, data)
+}
