@@ -88,7 +88,16 @@ func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error
 	}
 	// spec:rsscloud-2003#renew-24h
 	// spec:rsscloud-2009#renew-24h
-	return registered{hub: hub, msg: "at " + hub + ": " + res.Msg, again: renewAfter - rand.N(renewJitter)}, nil
+	return registered{hub: hub, msg: grantedAt(hub, res.Msg), again: renewAfter - rand.N(renewJitter)}, nil
+}
+
+// grantedAt says where a registration is, in the hub's words where it has any: over
+// XML-RPC and SOAP it has none.
+func grantedAt(hub, said string) string {
+	if said == "" {
+		return "at " + hub
+	}
+	return "at " + hub + ": " + said
 }
 
 // cloudOf is the hub to ask: the one that was named, else the feed's own.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,8 @@ func (p *Program) log() *cobra.Command {
 		Short: "Show what happened, oldest first",
 		Long: `Shows the hub's log: the newest 100 events, or with --since all of them from then
 on. -f goes on with what happens, and comes back by itself after a restart of the
-server without losing an event.
+server without losing an event. In square brackets stands what only the operator is
+told: why a connection failed, or what exactly was sent.
 
 --json prints one object a line: id, at, kind, ok, text, topic_id, topic, door,
 peer, took_ms, told, failed, version, detail.`,
@@ -134,7 +136,21 @@ func eventText(e client.Event) string {
 	if len(by) > 0 {
 		parts = append(parts, "("+strings.Join(by, ", ")+")")
 	}
+	if why := networkError(e); why != "" {
+		parts = append(parts, "["+why+"]")
+	}
 	return strings.Join(parts, "  ")
+}
+
+// networkError is what went wrong on the way, which strangers are not told.
+func networkError(e client.Event) string {
+	var exchange struct {
+		Error string `json:"error"`
+	}
+	if e.OK || json.Unmarshal(e.Detail, &exchange) != nil { // other details have another shape
+		return ""
+	}
+	return exchange.Error
 }
 
 func (p *Program) showLog(ctx context.Context, s *connection, q client.LogQuery, follow, asJSON bool) error {
