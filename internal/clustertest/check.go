@@ -11,9 +11,8 @@ const (
 	clock = "15:04:05.000"
 	page  = 500 // subscribers
 
-	// repeats is how many deliveries one taking-over may repeat: two pages of the part are
-	// under way, and what was late has left earlier ones and is answered by itself.
-	repeats = 3 * page
+	// repeats is how many deliveries one taking-over may repeat.
+	repeats = page
 
 	// grace is how long a node that stood still, or was cut off, may go on with what it
 	// had begun, before it learns that another has taken over: two seconds, and what a

@@ -18,7 +18,7 @@
 // Checked of all of them: an acknowledged change reaches everybody who was there, as
 // that version or a newer one; nobody is told something older after something newer,
 // nor of two things at once, except by a node that stood still or was cut off, which
-// cannot know; nothing is told twice, but three pages for each part that was taken over;
+// cannot know; nothing is told twice, but one page (500) where a node was taken over from;
 // acknowledged registrations are there at the end.
 //
 // A harness that cannot fail proves nothing: the program can be built with planted bugs

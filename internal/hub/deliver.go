@@ -12,7 +12,8 @@ import (
 )
 
 // Paging through a part. Two pages are in flight, so that a crash repeats at most
-// two; a page whose slow deliveries hold up the rest is settled without them.
+// two; where machines share the store, see windows. A page whose slow deliveries hold up
+// the rest is settled without them.
 const (
 	pageSize     = 500
 	firstPage    = 50 // of a pass: the sooner the first ones are told
@@ -57,6 +58,11 @@ type page struct {
 	failed  int
 	events  []event.Event
 
+	counted  int   // of the topic's window: not written down
+	answered int   // of them those that are answered
+	fine     []Key // of them those of which nothing has to be written, but by flush
+	left     bool  // they are counted no more
+
 	lastTold time.Time // when the last one arrived; zero: none did
 	ended    time.Time // when nothing was open any more
 }
@@ -79,12 +85,21 @@ type telling struct {
 	ended  int // of those that failed, subscriptions that are over
 	lease  time.Time
 	over   bool // finished, or somebody else's
+
+	next   []Subscription // read, and not submitted yet
+	readAt time.Time
+	end    bool          // next is the last page
+	short  bool          // there was no room for next
+	woken  chan struct{} // there may be room
 }
 
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
 func (h *Hub) tell(ctx context.Context, p Part) {
-	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease)}
+	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease), woken: make(chan struct{}, 1)}
+	h.windows.join(t)
 	defer func() {
+		t.forget(t.window)
+		h.windows.leave(t)
 		if t.held != nil {
 			h.contents.release(t.held)
 		}
@@ -104,6 +119,7 @@ func (h *Hub) tell(ctx context.Context, p Part) {
 		case ctx.Err() != nil: // nothing was read, which does not mean that nobody is there
 			t.release()
 			return
+		case t.short: // another part of the topic has all the room
 		default:
 			t.finish()
 			return
@@ -119,22 +135,32 @@ func (h *Hub) tell(ctx context.Context, p Part) {
 
 // fill reads and submits pages until the window is full or the part ends.
 func (t *telling) fill(ctx context.Context) error {
-	for len(t.window) < pagesOpen && !t.eof && ctx.Err() == nil {
-		size := pageSize
-		if t.seen == 0 {
-			size = firstPage
-		}
-		subs, err := t.hub.Store.Page(ctx, t.part, t.after, t.hub.now(), size)
-		if err != nil {
+	h := t.hub
+	read := func(after int64, size int) ([]Subscription, error) {
+		return h.Store.Page(ctx, t.part, after, h.now(), size)
+	}
+	open := pagesOpen
+	if h.windows.most > 0 {
+		open = pagesAhead
+	}
+	for t.short = false; len(t.window) < open && !t.eof && ctx.Err() == nil; {
+		if err := t.ahead(read); err != nil {
 			return err
 		}
-		t.eof = len(subs) < size
-		if len(subs) == 0 {
+		if len(t.next) > 0 && !h.windows.take(t, len(t.next)) {
+			t.short = true
 			return nil
 		}
-		t.seen += len(subs)
-		t.after = subs[len(subs)-1].ID
-		t.window = append(t.window, t.submit(subs))
+		subs := t.next
+		t.next, t.eof = nil, t.end
+		if len(subs) > 0 {
+			t.seen += len(subs)
+			t.after = subs[len(subs)-1].ID
+			t.window = append(t.window, t.submit(subs))
+		}
+	}
+	if t.eof {
+		h.windows.pass(t)
 	}
 	return nil
 }
@@ -158,8 +184,10 @@ func (t *telling) submit(subs []Subscription) *page {
 			p.list = append(p.list, &delivery{sub: s, topic: &t.part.Topic, hops: hops, held: t.held, finish: h.finishPaged, page: p})
 		}
 	}
-	p.open = len(p.list)
+	p.open, p.counted = len(p.list), len(p.list)
+	h.windows.add(t.part.TopicID, len(p.list)-len(subs))
 	if p.open == 0 {
+		p.ended = p.begun
 		close(p.done)
 		return p
 	}
@@ -196,15 +224,21 @@ func (h *Hub) finishPaged(d *delivery, r Reply) {
 		p.failed++
 		p.events = append(p.events, h.failureEvent(d, r))
 	}
-	if res, ok := h.resultOf(d, r); ok {
+	res, ok := h.resultOf(d, r)
+	if ok {
 		p.results = append(p.results, res)
+	}
+	more := 0
+	if h.windows.most > 0 {
+		more = p.answer(d, !ok)
 	}
 	p.open--
 	last := p.open == 0
-	if last && h.Trace != nil {
+	if last {
 		p.ended = h.now()
 	}
 	p.mu.Unlock()
+	h.windows.add(d.topic.ID, more)
 	if h.Trace != nil {
 		h.traceTry(d, &r)
 	}
@@ -272,11 +306,18 @@ func (h *Hub) spread(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*h.Random()))
 }
 
-// wait returns when the first page is done, or has held things up long enough.
+// wait returns when the first pages are done, or have held things up long enough.
 func (t *telling) wait(ctx context.Context) {
-	front := t.window[0]
+	if len(t.window) == 0 { // the room is another part's
+		t.hub.sleep(ctx, t.woken, renewEvery)
+		return
+	}
+	front, hold := t.awaited()
 	pause := max(front.begun.Add(parkAnyway).Sub(t.hub.now()), parkBlocked/2)
-	if len(t.window) == pagesOpen && !t.eof {
+	switch {
+	case hold > 0:
+		pause = hold
+	case t.pressed():
 		pause = parkLook
 	}
 	timer := time.NewTimer(pause)
@@ -284,6 +325,7 @@ func (t *telling) wait(ctx context.Context) {
 	select {
 	case <-front.done:
 	case <-timer.C:
+	case <-t.woken:
 	case <-ctx.Done():
 		// The dispatcher gives back what waits and lets the rest end: all of it, for
 		// what is under way in a later page may not be taken for owed.
@@ -306,7 +348,12 @@ func (t *telling) settle(stopping bool) {
 		ready = append(ready, p)
 	}
 	if len(ready) == 0 {
-		t.renew()
+		if t.short && !stopping {
+			t.lend()
+		}
+		if !t.short || stopping || !t.flush() {
+			t.renew()
+		}
 		return
 	}
 	t.window = t.window[len(ready):]
@@ -316,10 +363,8 @@ func (t *telling) settle(stopping bool) {
 // closed reports whether all of a page is decided, and parks what can be parked so
 // that it is.
 func (t *telling) closed(p *page, stopping bool) bool {
-	select {
-	case <-p.done:
+	if p.isDone() {
 		return true
-	default:
 	}
 	if !stopping && !t.parkable(p) {
 		return false
@@ -351,6 +396,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 	if err != nil {
 		t.over = true
 		t.abandon(pages)
+		t.forget(pages)
 		return
 	}
 	t.pos, t.lease = c.Pos, c.Until
@@ -358,6 +404,7 @@ func (t *telling) commit(pages []*page, finish bool) {
 	for _, p := range pages {
 		h.unpark(p)
 	}
+	t.forget(pages)
 	if owes(c.Results) {
 		h.wake(h.wakeRetry)
 	}

@@ -56,6 +56,7 @@ type delivery struct {
 
 	// Guarded by page.mu.
 	state     deliveryState
+	lent      bool // not counted in the window of its topic until it is answered
 	parkClaim int64
 	reply     *Reply // kept until the parking is committed
 }

@@ -132,6 +132,7 @@ type Options struct {
 	Retry           []time.Duration            // waits after failed attempts; the last repeats [5s 30s 2m 10m 1h]
 	AckWithin       time.Duration              // a ping is answered by then, durably, even if the check goes on [2.5 s]
 	MaxInFlight     int                        // notifications under way at once [512]
+	Unwritten       int                        // deliveries of one topic that a node may have sent and not written down, where nodes share the store [500]
 	SourceRate      float64                    // pings per second and source (/24, /56) [200]; negative: no limit
 	HostRate        float64                    // checks per second and feed host [100]; negative: no limit
 	KeepEvents      time.Duration              // log rows older than this go [720 h]

@@ -15,7 +15,7 @@ func (t *telling) parkable(p *page) bool {
 	if t.hub.now().Sub(p.begun) >= parkAnyway {
 		return true
 	}
-	return !t.eof && !d.soon(p.waitedFor())
+	return t.pressed() && !d.soon(p.waitedFor())
 }
 
 // waitedFor are the deliveries that are still open.

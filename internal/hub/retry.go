@@ -11,6 +11,7 @@ const (
 	retryBatch  = 200
 	settleEvery = 100 * time.Millisecond
 	settleMost  = 500
+	settleSoon  = 100                    // where another machine would tell them again
 	lookEvery   = time.Second            // where other nodes share the store: a hint that was lost is made good by then
 	lookSoon    = 250 * time.Millisecond // for retries
 	lookIdle    = time.Minute            // where nobody else writes to the store
@@ -102,8 +103,9 @@ func (h *Hub) finishRetry(d *delivery, r Reply) {
 	}
 	h.settleMu.Lock()
 	h.settling = append(h.settling, s)
-	full := len(h.settling) >= settleMost
+	full := len(h.settling) >= settleMost || h.windows.most > 0 && len(h.settling) >= settleSoon
 	h.settleMu.Unlock()
+	h.windows.add(d.topic.ID, 1)
 	h.wake(h.wakeSettle)
 	if full {
 		h.wake(h.wakeFull)
@@ -152,6 +154,9 @@ func (h *Hub) settle(ctx context.Context) {
 			return
 		}
 		h.stats.writes.Add(1)
+		for _, r := range results {
+			h.windows.add(r.Key.TopicID, -1)
+		}
 		h.publish(events...)
 		if owes(results) {
 			h.wake(h.wakeRetry)

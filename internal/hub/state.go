@@ -46,6 +46,7 @@ type state struct {
 	fetching   chan struct{} // one for each feed being read
 	dispatch   *dispatcher
 	tellings   atomic.Int64 // parts being told
+	windows    windows
 	retrying   atomic.Int64 // claimed retries in memory
 	liveChecks atomic.Int64
 	looking    atomic.Int64 // pages that are looked at for feeds, or wait for it
@@ -99,6 +100,10 @@ func (h *Hub) setUp() {
 	h.contents = newContents(o.ContentMemory, h.Store.Content)
 	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, h.send)
 	h.dispatch.busy = h.Busy
+	h.windows.of = map[int64]*window{}
+	if h.Hint != nil {
+		h.windows.most = o.Unwritten
+	}
 }
 
 func (o *Options) defaults() {
@@ -137,6 +142,9 @@ func (o *Options) defaults() {
 	}
 	if o.MaxInFlight <= 0 {
 		o.MaxInFlight = 512
+	}
+	if o.Unwritten <= 0 {
+		o.Unwritten = 500
 	}
 	if len(o.Retry) == 0 {
 		o.Retry = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}

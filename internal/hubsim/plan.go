@@ -3,6 +3,7 @@ package hubsim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"cloudburst/internal/hub"
@@ -114,6 +115,11 @@ func makePlan(seed uint64) plan {
 	p.news(r)
 	if !p.quiet {
 		p.misfortunes(r)
+	}
+	// When a machine goes on that stood still, much comes to it in one moment: which pages a
+	// narrow window has together then is chance, and would not be the same again.
+	if !slices.ContainsFunc(p.trouble, func(d disturbance) bool { return d.what == "pause" }) {
+		p.options.Unwritten = []int{1, 4, 20, 500}[hash(seed, 0x3d)%4]
 	}
 	return p
 }

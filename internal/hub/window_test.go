@@ -1,0 +1,195 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store"
+)
+
+// ledger is a store that remembers which deliveries are written down.
+type ledger struct {
+	hub.Store
+	mu      sync.Mutex
+	pos     map[int]int64 // by part: told up to here
+	whole   map[int]bool  // parts that are finished
+	parts   map[int]hub.Part
+	written map[int64]bool // by row
+	rows    int
+}
+
+func (l *ledger) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
+	time.Sleep(5 * time.Millisecond)
+	again, err := l.Store.Checkpoint(ctx, c)
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.parts[c.Part.N] = c.Part
+		l.pos[c.Part.N], l.whole[c.Part.N] = max(l.pos[c.Part.N], c.Pos), l.whole[c.Part.N] || c.Finish
+		l.settled(c.Results)
+	}
+	return again, err
+}
+
+func (l *ledger) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
+	err := l.Store.Settle(ctx, now, results, events)
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.settled(results)
+	}
+	return err
+}
+
+func (l *ledger) settled(results []hub.Result) {
+	for _, r := range results {
+		if r.Outcome == hub.Delivered {
+			l.rows++
+			l.written[r.Key.ID] = true
+		}
+	}
+}
+
+// has reports whether a machine that took over now would know that id was told.
+func (l *ledger) has(id int64) bool {
+	if l.written[id] {
+		return true
+	}
+	for n, p := range l.parts {
+		if b := hub.Bucket(id); b >= p.Lo && b <= p.Hi {
+			return l.whole[n] || id <= l.pos[n]
+		}
+	}
+	return false
+}
+
+// sendings are the deliveries of a test, as callbacks see them.
+type sendings struct {
+	*world
+	ledger *ledger
+	takes  func(n int) time.Duration
+
+	under    map[int64]time.Time // sent and not answered
+	answered map[int64]bool
+	most     int // answered and not written down, or sent less than 50 ms ago
+	begun    time.Time
+}
+
+func (s *sendings) Notify(_ context.Context, sub hub.Subscription, _ hub.Topic, _ *hub.Content, _ int) hub.Reply {
+	begun := time.Now()
+	s.mu.Lock()
+	if s.begun.IsZero() {
+		s.begun = begun
+	}
+	s.under[sub.ID] = begun
+	n := len(s.under) + len(s.answered)
+	s.look(begun)
+	s.mu.Unlock()
+	time.Sleep(s.takes(n))
+	s.mu.Lock()
+	delete(s.under, sub.ID)
+	s.answered[sub.ID] = true
+	s.look(time.Now())
+	s.mu.Unlock()
+	return hub.Reply{OK: true, Took: time.Since(begun)}
+}
+
+func (s *sendings) look(now time.Time) {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	n := 0
+	for _, at := range s.under {
+		if now.Sub(at) < 50*time.Millisecond {
+			n++
+		}
+	}
+	for id := range s.answered {
+		if s.ledger.has(id) {
+			delete(s.answered, id)
+			s.ledger.written[id] = true
+		} else {
+			n++
+		}
+	}
+	s.most = max(s.most, n)
+}
+
+// unwritten runs a hub that has others beside it, and has it tell subscribers of several parts.
+func unwritten(t *testing.T, takes func(n int) time.Duration, do func(s *sendings, took time.Duration)) {
+	t.Helper()
+	const all, window = 4000, 100
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.subscribers(all)
+		if err := w.store.Split(t.Context(), hub.TopicID(feedURL), 3); err != nil {
+			t.Fatal(err)
+		}
+		w.stop()
+		st, err := store.Open(t.Context(), store.Options{Dir: w.dir, Log: w.hub.Log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &ledger{Store: st, pos: map[int]int64{}, whole: map[int]bool{}, parts: map[int]hub.Part{}, written: map[int64]bool{}}
+		s := &sendings{world: w, ledger: l, takes: takes, under: map[int64]time.Time{}, answered: map[int64]bool{}}
+		h := &hub.Hub{Store: l, Fetch: w, Notify: s, Verify: w, Ask: w, Bus: event.NewBus(9), Log: w.hub.Log,
+			Options: hub.Options{Unwritten: window, MaxInFlight: 2000}, Hint: func() {}}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		if err := h.Recover(ctx); err != nil {
+			t.Fatal(err)
+		}
+		go func() { ended <- h.Run(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if err := st.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		w.set("two")
+		if got, err := h.Ping(t.Context(), hub.Ping{URL: feedURL, Door: "rest"}); err != nil || !got.Changed {
+			t.Fatalf("ping: %+v, %v", got, err)
+		}
+		for c := (hub.Counts{PartsDue: 1}); c.PartsDue+c.Owed > 0; {
+			time.Sleep(time.Second)
+			if c, err = l.Counts(t.Context(), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if time.Since(s.begun) > 10*time.Minute {
+				t.Fatalf("it does not end: %+v", c)
+			}
+		}
+		if n := h.Live().Totals.Notified; n != all {
+			t.Errorf("%d were told, want %d", n, all)
+		}
+		do(s, time.Since(s.begun))
+		if s.most > window {
+			t.Errorf("%d were unwritten at once; %d is the bound", s.most, window)
+		}
+		if s.most < window/2 {
+			t.Errorf("at most %d were unwritten at once, which proves nothing of a bound of %d", s.most, window)
+		}
+	})
+}
+
+func TestAMachineAmongOthersHasFewDeliveriesUnwritten(t *testing.T) {
+	t.Parallel()
+	for name, takes := range map[string]func(int) time.Duration{
+		"quick": func(int) time.Duration { return 2 * time.Millisecond },
+		"mixed": func(n int) time.Duration { return time.Duration(1+n*7919%45) * time.Millisecond },
+		"far":   func(n int) time.Duration { return time.Duration(30+n*7919%200) * time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unwritten(t, takes, func(s *sendings, took time.Duration) {
+				t.Log(fmt.Sprintf("at most %d unwritten, %d rows for 4000, %s", s.most, s.ledger.rows, took))
+			})
+		})
+	}
+}
