@@ -152,9 +152,9 @@ type Options struct {
 	// Callable says why a callback can never be called, as far as its URL alone tells;
 	// nil: nobody knows. Who asks is answered before the callback is tried.
 	Callable func(callback string) error
-}
 	// Readable says the same of a topic; it is not asked about those of OwnTopic.
 	Readable func(topic string) error
+}
 
 // Which topics may be asked for over WebSub.
 const (
