@@ -92,6 +92,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	}
 	events := []event.Event{e}
 	h.stamp(events)
+	h.askers.sent(in, source)
 	if err := h.Store.Request(ctx, []Intent{in}, events); err != nil {
 		return err
 	}
@@ -123,19 +124,22 @@ func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now
 	if wait, ok := h.sourceLimit.take(sourceKey(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many requests from your network; please wait %s and ask again.", wait)
 	}
+	if err := h.admitAsking(ctx, in, source, now); err != nil {
+		return err
+	}
 	if h.Options.Callable != nil {
 		if err := h.Options.Callable(in.Callback); err != nil {
 			return err
 		}
 	}
 	if in.Mode == ModeSubscribe {
+		if err := h.checkReadable(in.Topic); err != nil {
+			return err
+		}
 		if err := h.topicAllowed(ctx, in.Topic, now); err != nil {
 			return err
 		}
 	}
-		if err := h.checkReadable(in.Topic); err != nil {
-			return err
-		}
 	return h.intentFits(ctx, now)
 }
 
@@ -337,12 +341,14 @@ func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed 
 	x.Callback = in.Callback
 	switch {
 	case err == nil:
+		h.askers.take(in)
 		return x, false, d
 	case ours(err):
 		return x, true, h.again(in, h.now().Add(intentSoon), in.Tries, err)
 	case fault.CodeOf(err) == fault.Unreadable && in.Tries < len(intentRetry()):
 		return x, true, h.again(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
 	}
+	h.askedInVain(in)
 	e := in.event(event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
 	e.OK, e.Took, e.Detail = false, h.now().Sub(in.At), detail(x)
 	return x, true, Decision{Intent: in, Events: []event.Event{e}}

@@ -133,7 +133,8 @@ func (h *Hub) shareAll() {
 	if h.Allowances == nil {
 		return
 	}
-	for kind, l := range map[string]*limiter{"source": h.sourceLimit, "host": h.hostLimit, "strange": h.strangeLimit, "consent": h.consentLimit} {
+	for kind, l := range map[string]*limiter{"source": h.sourceLimit, "host": h.hostLimit, "strange": h.strangeLimit, "consent": h.consentLimit,
+		"unmet": h.unmetLimit, "vain": h.vainLimit} {
 		l.shared = &share{kind: kind, soon: func() { h.wake(h.wakeShare) }}
 		l.spent = map[string]time.Duration{}
 		h.sharing = append(h.sharing, l)

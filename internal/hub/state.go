@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"math/rand/v2"
+	"net/netip"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,10 @@ type state struct {
 	begun    time.Time
 
 	sourceLimit, hostLimit, strangeLimit, consentLimit *limiter
-	unmetLimit                                         *limiter   // what was asked in vain
+	unmetLimit                                         *limiter // what was asked in vain
+	vainLimit                                          *limiter // what was read in vain
+	vainNow                                            *crowd   // reads for registrations, by host
+	askers                                             askers
 	intentTurn                                         *limiter   // for its turns only
 	sharing                                            []*limiter // with other nodes, by Allowances
 	asking                                             *crowd     // intents under way, by the host that they wait for
@@ -90,6 +94,9 @@ func (h *Hub) setUp() {
 	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
 	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
 	h.unmetLimit = newLimiter(1/unmetEvery.Seconds(), unmetBurst, 100_000)
+	h.vainLimit = newLimiter(min(1/vainEvery.Seconds(), o.HostRate), vainBurst, 100_000)
+	h.vainNow = newCrowd(vainBurst)
+	h.askers.of = map[Key]netip.Addr{}
 	h.intentTurn = newLimiter(intentTurns, 1, 100_000)
 	h.asking = newCrowd(intentsEach)
 	h.shareAll()

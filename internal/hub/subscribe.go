@@ -61,7 +61,9 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	if err != nil {
 		return Registered{}, err
 	}
-	abouts := h.readable(ctx, feeds, refused)
+	decided := h.admitReads(ctx, r, feeds, refused)
+	defer decided()
+	abouts := h.readable(ctx, unrefused(feeds, refused), refused)
 	if err := h.keepListed(ctx, listed, abouts, refused); err != nil {
 		return Registered{}, err
 	}

@@ -1,0 +1,124 @@
+package hub
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// Whoever registers has us read feeds, and they need not be his. What all registrations
+// together have us read of one host in vain, because nobody agreed to them, has a bound,
+// whoever sent them. Feeds that somebody follows are read in any case.
+const (
+	vainBurst = 100             // feeds of one host; and so many are read for registrations that are not decided
+	vainEvery = 2 * time.Second // one more
+	askedMost = 50_000          // requests by WebSub of which is known who sent them
+)
+
+// admitReads refuses those of feeds that may not be read now. decided must be called when
+// it is known what came of the others.
+func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (decided func()) {
+	if !r.Source.IsValid() || h.vainLimit.rate <= 0 {
+		return func() {}
+	}
+	var ends []func()
+	var read []string
+	for _, f := range feeds {
+		place := placeOf(f)
+		wait := h.vainLimit.empty(place, h.now())
+		end, ok := h.vainNow.begin(place)
+		if ok {
+			ends = append(ends, end)
+		}
+		if wait == 0 && ok || h.knows(ctx, f) {
+			read = append(read, f)
+			continue
+		}
+		wait = max(wait, vainEvery)
+		refused[f] = tooMany(wait, "Too many feeds at %s were registered for in vain; please wait %s and register again.", hostOf(f), wait)
+	}
+	return func() {
+		for _, f := range read {
+			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
+				h.vainLimit.take(placeOf(f), h.now())
+			}
+		}
+		for _, end := range ends {
+			end()
+		}
+	}
+}
+
+// knows reports that somebody follows a feed, or that it is our own.
+func (h *Hub) knows(ctx context.Context, feed string) bool {
+	if h.Options.OwnTopic != nil && h.Options.OwnTopic(feed) {
+		return true
+	}
+	followed, err := h.Store.Followed(ctx, TopicID(feed), h.now())
+	return err == nil && followed
+}
+
+// unrefused are those of feeds that are not refused yet.
+func unrefused(feeds []string, refused map[string]error) (list []string) {
+	for _, f := range feeds {
+		if refused[f] == nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// askers knows who sent the requests by WebSub that this machine took and that are not
+// decided. All of it can be lost.
+type askers struct {
+	mu sync.Mutex
+	of map[Key]netip.Addr
+}
+
+// sent keeps who sent a request.
+func (a *askers) sent(in Intent, source netip.Addr) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if source.IsValid() && len(a.of) < askedMost {
+		a.of[Key{in.TopicID, in.ID}] = source
+	}
+}
+
+// take says who sent a request, and forgets it.
+func (a *askers) take(in Intent) netip.Addr {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := Key{in.TopicID, in.ID}
+	source := a.of[key]
+	delete(a.of, key)
+	return source
+}
+
+// admitAsking refuses requests by WebSub from where the callback's host was asked in vain
+// too often, unless there is such a subscription.
+//
+// spec:cloudburst#unmet-consent
+func (h *Hub) admitAsking(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
+	if !source.IsValid() || h.sourceLimit.rate <= 0 {
+		return nil
+	}
+	wait := h.unmetLimit.empty(unmetKey(source, in.Callback), now)
+	if wait == 0 {
+		return nil
+	}
+	s, err := h.Store.Subscription(ctx, Key{TopicID(in.Topic), SubscriptionID(WebSub, in.Callback)})
+	if err == nil && s.ExpiresAt.After(now) {
+		return nil
+	}
+	return tooMany(wait, "%s has not confirmed what was asked for from your network; please wait %s and ask again.", hostOf(in.Callback), wait)
+}
+
+// askedInVain counts a request that its callback did not confirm.
+func (h *Hub) askedInVain(in Intent) {
+	if source := h.askers.take(in); source.IsValid() {
+		h.unmetLimit.take(unmetKey(source, in.Callback), h.now())
+	}
+}
