@@ -31,6 +31,9 @@ func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress 
 	if err := p.may(ctx, Edit{User: user}); err != nil {
 		return 0, err
 	}
+	if err := p.roomToImport(ctx, user, posts); err != nil {
+		return 0, err
+	}
 	took, err := p.takeOver(ctx, user)
 	if err != nil {
 		return 0, err

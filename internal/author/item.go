@@ -61,6 +61,7 @@ func (p *Posts) Item(post Post) feed.Item {
 	}
 	it.Categories = categoriesOf(post.Categories, it.Categories)
 	it.Enclosures = p.enclosuresOf(post.Enclosures)
+	it.Media = p.describe(it.Media, post.Enclosures, post.Title != "")
 	if m := p.moreOf(post, it.More); m != nil {
 		it.More = m
 	}

@@ -85,6 +85,7 @@ func (p *Posts) nested(nodes []Node, guid string) []feed.Item {
 		if n.Text != "" {
 			it.More = &feed.More{Markdown: n.Text}
 		}
+		it.Media = p.describe(nil, n.Enclosures, n.Title != "")
 		it.Published = date(n.CreatedAt)
 		it.Categories = categoriesOf(n.Categories, nil)
 		it.Enclosures = p.enclosuresOf(n.Enclosures)
@@ -230,9 +231,7 @@ func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 		for _, cat := range in.Categories {
 			n.Categories = append(n.Categories, cmp.Or(cat.Term, cat.Label))
 		}
-		for _, e := range in.Enclosures {
-			n.Enclosures = append(n.Enclosures, Enclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
-		}
+		n.Enclosures, _ = described(in)
 		var under []feed.Outline
 		switch {
 		case heads != nil:

@@ -34,6 +34,7 @@ type Posts struct {
 
 	Limit     int    // characters of a short post [140]
 	LimitMode string // LimitWarn, LimitStop or LimitOff [LimitWarn]
+	MaxPosts  int    // published ones that a user may have; 0: any number
 	Window    int    // posts that a feed has at least, and an archive page exactly [20]
 
 	start   sync.Once
@@ -75,7 +76,7 @@ var errAgain = errors.New("the post has changed meanwhile")
 
 // Save makes a post, or changes one; what readers see of it is on disk, and they are
 // told, when it returns nil. The faults are for people: Invalid, NotFound, Conflict (Base,
-// or the feed has moved), Refused (the user is disabled), Unavailable. After any of them everything is as before.
+// or the feed has moved), Refused (the user is disabled), TooMany (he has all the posts that he may have), Unavailable. After any of them everything is as before.
 func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
 	ctx = begin(ctx, Beginning{At: p.now(), Door: e.Door, Kind: KindPost})
 	if err := p.may(ctx, e); err != nil {
@@ -115,6 +116,9 @@ func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
 	}
 	if was.ID != 0 && reflect.DeepEqual(next, was) {
 		return was, nil // nothing that anybody would see
+	}
+	if err := p.roomForDraft(ctx, e, &next); err != nil {
+		return Post{}, err
 	}
 	took := false
 	if next.State == Published || was.State == Published {
@@ -230,6 +234,9 @@ func (p *Posts) timed(next *Post, e Edit, now time.Time) error {
 
 // place is what Writing.Change does: what depends on the other posts of the user.
 func (p *Posts) place(now, next Post, e Edit, w Writer, free func(string) (string, error)) (*Post, *Post, error) {
+	if err := p.room(&now, &next, w); err != nil {
+		return nil, nil, err
+	}
 	at := p.now()
 	next.User, next.ID, next.Revision = now.User, now.ID, now.Revision
 	if next.CreatedAt = now.CreatedAt; next.CreatedAt.IsZero() {

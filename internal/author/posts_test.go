@@ -298,3 +298,40 @@ func TestNothingThatSomebodyWritesRunsInABrowser(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoHasAllThePostsThatHeMayHaveIsToldSo(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.MaxPosts = 2
+		one := d.post("one")
+		d.post("two")
+		save := func(e author.Edit) error {
+			e.User, e.Door = "alice", "test"
+			e.Change = func(c *author.Content) error { c.Source = "more"; return nil }
+			_, err := d.Save(d.ctx, e)
+			return err
+		}
+		for _, to := range []author.State{author.Published, author.Scheduled} {
+			if err := save(author.Edit{To: to, At: time.Now().Add(time.Hour)}); fault.CodeOf(err) != fault.TooMany {
+				t.Errorf("a third one as %s: %v", to, err)
+			}
+		}
+		if err := save(author.Edit{ID: one.ID}); err != nil {
+			t.Errorf("a change of one that is there: %v", err)
+		}
+		if _, err := d.Import(d.ctx, "alice", []author.Post{{State: author.Published, GUID: "x"}}, nil); fault.CodeOf(err) != fault.TooMany {
+			t.Errorf("an import: %v", err)
+		}
+		for n, want := range []bool{true, true, false} {
+			if err := save(author.Edit{To: author.Draft}); (err == nil) != want || err != nil && fault.CodeOf(err) != fault.TooMany {
+				t.Errorf("draft %d: %v", n+1, err)
+			}
+		}
+		if _, err := d.Delete(d.ctx, "alice", one.ID, 0, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if err := save(author.Edit{To: author.Published}); err != nil {
+			t.Errorf("one in the place of a deleted one: %v", err)
+		}
+	})
+}

@@ -45,6 +45,12 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 	return done.Writer, err
 }
 
+// Renew makes the feed of a user's posts anew, where what it says of this server has changed.
+func (p *Posts) Renew(ctx context.Context, user, door string) error {
+	_, err := p.write(ctx, p.writing(user, door))
+	return err
+}
+
 func checkProfile(f *Profile) (err error) {
 	f.Title = strings.Join(strings.Fields(valid(f.Title)), " ")
 	f.Blurb = strings.TrimSpace(valid(f.Blurb))

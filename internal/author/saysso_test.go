@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,10 @@ func anything(r *rand.Rand) author.Content {
 	}
 	for i := range r.IntN(3) {
 		c.Enclosures = append(c.Enclosures, author.Enclosure{URL: fmt.Sprintf("https://m.example/%d.mp3?a=b&c", i), Type: pick("audio/mpeg", "image/png"), Length: int64(r.IntN(1e6) + 1)})
+		if r.IntN(2) == 0 {
+			e := &c.Enclosures[i]
+			e.Title, e.Alt, e.Duration = pick("", "A <song> & more"), pick("", "日本, in \"words\""), float64(r.IntN(9000))/4
+		}
 	}
 	if r.IntN(4) == 0 {
 		c.Reply = &author.Reply{URL: "https://b.example/post", GUID: pick("https://b.example/post", "tag:b.example,2026:1")}
@@ -43,6 +48,9 @@ func anything(r *rand.Rand) author.Content {
 	nodes = func(depth int) (all []author.Node) {
 		for range r.IntN(3) {
 			n := author.Node{Text: strings.Join(strings.Fields(words()), " ")}
+			if r.IntN(4) == 0 {
+				n.Enclosures = []author.Enclosure{{URL: "https://m.example/n.png", Type: "image/png", Length: 7, Alt: "A picture", Duration: 1.5}}
+			}
 			if r.IntN(3) == 0 {
 				n.CreatedAt = time.Unix(1_790_000_000+r.Int64N(1e6), 0).UTC()
 			}
@@ -155,6 +163,12 @@ func bare(p author.Post) author.Post {
 		p.Format = author.HTML
 	}
 	p.HTML = ""
+	p.Enclosures = slices.Clone(p.Enclosures)
+	for i := range p.Enclosures {
+		if p.Title == "" { // readers would take it for the post's
+			p.Enclosures[i].Title = ""
+		}
+	}
 	if p.Reply != nil && p.Reply.GUID == "" {
 		p.Reply.GUID = p.Reply.URL
 	}

@@ -153,9 +153,7 @@ func (p *Posts) fromItem(it *feed.Item) Post {
 			c.Categories = append(c.Categories, label)
 		}
 	}
-	for _, e := range it.Enclosures {
-		c.Enclosures = append(c.Enclosures, Enclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
-	}
+	c.Enclosures, rest.Media = described(it)
 	if m := it.More; m != nil {
 		if len(m.InReplyTo) > 0 {
 			r := m.InReplyTo[0]

@@ -73,6 +73,7 @@ type Feeds struct {
 type Write struct {
 	Limit     int    // characters
 	LimitMode string // warn, stop, off
+	MaxPosts  int    // published ones of a user; 0: no bound
 }
 
 // Media bounds the files that people put beside their posts.

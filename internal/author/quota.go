@@ -1,0 +1,56 @@
+package author
+
+import (
+	"context"
+
+	"cloudburst/internal/fault"
+)
+
+// MaxDrafts is how many drafts a user may have.
+const MaxDrafts = 10_000
+
+// room is a fault.TooMany when a post that is to be published is one more than the user may
+// have. What was published, or waits for its time, already counts.
+//
+// spec:cloudburst#posts-quota
+func (p *Posts) room(now, next *Post, w Writer) error {
+	public := func(s State) bool { return s == Published || s == Scheduled }
+	if p.MaxPosts <= 0 || w.Posts < int64(p.MaxPosts) || public(now.State) || !public(next.State) {
+		return nil
+	}
+	return fault.New(fault.TooMany, "You have %d posts, and the operator of this server allows %d; nothing was published. Delete some first, or ask for more.", w.Posts, p.MaxPosts)
+}
+
+// roomToImport is room for posts that come from elsewhere.
+func (p *Posts) roomToImport(ctx context.Context, user string, posts []Post) error {
+	if p.MaxPosts <= 0 {
+		return nil
+	}
+	w, err := p.Store.Writer(ctx, user)
+	if err != nil {
+		return err
+	}
+	if all := w.Posts + int64(len(posts)); all > int64(p.MaxPosts) {
+		return fault.New(fault.TooMany, "With these you would have %d posts, and the operator of this server allows %d; nothing was taken in. Take in fewer, or ask for more.", all, p.MaxPosts)
+	}
+	return nil
+}
+
+// roomForDraft is a fault.TooMany when there are too many drafts for another one.
+func (p *Posts) roomForDraft(ctx context.Context, e Edit, next *Post) error {
+	if e.ID != 0 || next.State != Draft {
+		return nil
+	}
+	beyond, err := p.Store.Posts(ctx, PostQuery{User: e.User, State: Draft, Skip: p.maxDrafts() - 1, Limit: 1})
+	if err != nil || len(beyond) == 0 {
+		return err
+	}
+	return fault.New(fault.TooMany, "You have %d drafts already, which is as many as are kept; nothing was saved. Publish or delete some first.", p.maxDrafts())
+}
+
+func (p *Posts) maxDrafts() int {
+	if p.MaxPosts > 0 {
+		return min(MaxDrafts, p.MaxPosts)
+	}
+	return MaxDrafts
+}
