@@ -26,7 +26,7 @@ type language struct {
 
 var languages = []language{
 	{"windows-1251", inRussian}, {"koi8-r", inRussian}, {"iso-8859-5", inRussian}, {"ibm866", inRussian},
-	{"windows-1253", inGreek}, {"windows-1255", inHebrew}, {"tis-620", inThai},
+	{"windows-1253", inGreek}, {"windows-1255", inHebrew}, {"windows-1256", inArabic}, {"tis-620", inThai},
 	{"shift_jis", inJapanese}, {"euc-jp", inJapanese}, {"gb18030", inChinese}, {"big5", inTaiwanese}, {"euc-kr", inKorean},
 }
 
@@ -142,6 +142,13 @@ func inHebrew(before, c rune) float64 {
 		return -2
 	}
 	return alphabet(c, "יוהלאמרתבש", "נדעקחפסגכטזצםןךףץ")
+}
+
+func inArabic(before, c rune) float64 {
+	if latin(before) {
+		return -2
+	}
+	return alphabet(c, "اليمونرتبع", "سدفهةكقحجشطصخضذثغزءئؤأإآىظ،؟")
 }
 
 func inThai(before, c rune) float64 {
