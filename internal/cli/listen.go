@@ -68,7 +68,7 @@ sha256 and signature (ok, none) of what was delivered.`,
 	}
 	c.Flags().StringVar(&l.addr, "addr", ":0", "`address` to listen on, host:port; port 0 takes any free one")
 	c.Flags().StringVar(&l.domain, "domain", "", "`name` or address by which the hub reaches this machine")
-	c.Flags().StringVar(&l.hub, "hub", "", "`URL` of the hub to ask (default: each feed's own; with websub exactly the one that takes requests)")
+	c.Flags().StringVar(&l.hub, "hub", "", "`URL` of the hub to ask (default: each feed's own; with websub where it takes requests, or of its server)")
 	choose(c, &l.via, "via", "how to be told (default rsscloud)", viaRSSCloud, viaWebSub, viaCNWS, rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP)
 	c.Flags().StringVar(&lease, "lease", "", "with websub, the `time` to subscribe for, such as 10d, 12h or a number of seconds (default: what the hub gives)")
 	c.Flags().BoolVar(&l.noSecret, "no-secret", false, "with websub, take deliveries without a signature")

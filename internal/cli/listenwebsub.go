@@ -52,7 +52,7 @@ func (w *webSubWay) handler() http.Handler { return &websub.Subscriber{Callbacks
 // register asks the hubs of f, one after the other until one takes it, and waits
 // until that has asked back.
 func (w *webSubWay) register(ctx context.Context, f *followed) (registered, error) {
-	d := websub.Discovery{URL: f.url, Hubs: []string{w.l.hub}}
+	d := websub.Discovery{URL: f.url, Hubs: namedHub(w.l.hub)}
 	if w.l.hub == "" {
 		var err error
 		if d, err = w.l.p.hubsOf(ctx, f.url); err != nil {

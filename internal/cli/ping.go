@@ -36,7 +36,8 @@ func (p *Program) ping() *cobra.Command {
 		Use:   "ping FEED…",
 		Short: "Tell a hub that a feed changed",
 		Long: `Tells a hub that feeds changed, as an author's tool does after saving them. Without
---hub each feed is read, and the hub of its own <cloud> element is told.
+--hub each feed is read, and the hub of its own <cloud> element is told; where it has
+none, the WebSub hubs that it names are.
 
 rest, xml-rpc and soap are rssCloud's. weblogs and weblogs-extended are the pings of
 weblogs.com over XML-RPC, http-get the same as a GET: they tell of the site that the
@@ -52,7 +53,7 @@ tells all hubs that the feed names by rel="hub".
 		},
 	}
 	c.Flags().StringVar(&g.hub, "hub", "", "`URL` of the hub, or of its ping door (default: the feed's own <cloud>)")
-	choose(c, &g.via, "via", "how to tell it (default: as the <cloud> says, else rest)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
+	choose(c, &g.via, "via", "how to tell it (default: as the <cloud> says, websub where there is none; rest with --hub)", "rest", "xml-rpc", "soap", viaWeblogs, viaExtended, viaGet, viaWebSub)
 	c.Flags().StringVar(&g.name, "name", "", "`text`: name of the site, for pings of sites (default: the feed's title)")
 	c.Flags().StringVar(&g.site, "site", "", "`URL` of its home page, for pings of sites (default: the feed's link)")
 	c.Flags().StringVar(&g.tags, "tags", "", "`list` of what the site is about, with | between, for weblogs-extended")
@@ -125,6 +126,11 @@ func (g *pinging) one(ctx context.Context, feed string) []pinged {
 		return g.pingWebSub(ctx, feed)
 	}
 	protocol, door, err := g.p.pingDoor(ctx, feed, g.hub, g.via)
+	if errors.Is(err, rsscloud.ErrNoCloud) && g.via == "" {
+		if d, none := g.p.hubsOf(ctx, feed); none == nil {
+			return g.publish(ctx, d.Hubs, d.Topic())
+		}
+	}
 	if err != nil {
 		return []pinged{{Feed: feed, Msg: sentence(err), failed: true}}
 	}

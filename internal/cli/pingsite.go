@@ -149,6 +149,11 @@ func (g *pinging) pingWebSub(ctx context.Context, name string) []pinged {
 		}
 		hubs, topic = d.Hubs, d.Topic()
 	}
+	return g.publish(ctx, hubs, topic)
+}
+
+// publish tells each hub of the topic.
+func (g *pinging) publish(ctx context.Context, hubs []string, topic string) []pinged {
 	var out []pinged
 	client := g.p.websubClient()
 	for _, hub := range hubs {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ for the URL that the topic calls its own. With --hub nothing is read.
 	}
 	f := c.Flags()
 	f.StringVar(&a.callback, "callback", "", "`URL` to which the hub sends")
-	f.StringVar(&a.hub, "hub", "", "`URL` of the hub that takes requests (default: those that the topic names)")
+	f.StringVar(&a.hub, "hub", "", "`URL` of the hub, or of its server (default: those that the topic names)")
 	f.BoolVar(&a.json, "json", false, "one JSON object")
 	if mode == websub.ModeUnsubscribe {
 		c.Short = "Ask a hub to end what it sends to a callback"
@@ -92,7 +93,7 @@ func (a *asking) run(ctx context.Context, topic string) error {
 		return err
 	}
 	client := a.p.websubClient()
-	hubs := []string{a.hub}
+	hubs := namedHub(a.hub)
 	if a.hub == "" {
 		d, err := a.p.hubsOf(ctx, topic)
 		if err != nil {
@@ -113,7 +114,8 @@ func (a *asking) run(ctx context.Context, topic string) error {
 			err = client.Unsubscribe(ctx, hub, s)
 		}
 		out.TookMS = float64(time.Since(begun).Microseconds()) / 1000
-		if err = websubError(hub, err); err == nil || ctx.Err() != nil {
+		other := a.hub == "" || noHubThere(err)
+		if err = websubError(hub, err); err == nil || ctx.Err() != nil || !other {
 			break
 		}
 	}
@@ -186,6 +188,21 @@ func badURL(name, u string) error {
 		return usagef("%s", strings.TrimSuffix(e.Msg, "."))
 	}
 	return err
+}
+
+// namedHub is where the hub of --hub takes requests: there, or, where only a server is
+// named and has no hub at its root, at the usual door.
+func namedHub(hub string) []string {
+	if u, err := url.Parse(hub); err == nil && u.Host != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
+		return []string{hub, u.Scheme + "://" + u.Host + "/websub"}
+	}
+	return []string{hub}
+}
+
+// noHubThere reports the answer of a server that has no hub at that address.
+func noHubThere(err error) bool {
+	e, ok := errors.AsType[*websub.Error](err)
+	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotImplemented}, e.Status)
 }
 
 func (p *Program) websubClient() websub.Client {

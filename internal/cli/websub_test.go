@@ -40,6 +40,12 @@ func (w *hubsWorld) Do(r *http.Request) (*http.Response, error) {
 			res.StatusCode = http.StatusGone
 		}
 		return res, nil
+	case "base.example": // its hub is behind /websub
+		if r.URL.Path != "/websub" {
+			res := answer("")
+			res.StatusCode = http.StatusUnsupportedMediaType
+			return res, nil
+		}
 	case "down.example":
 		return nil, errors.New("connection refused")
 	}

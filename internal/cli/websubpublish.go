@@ -38,7 +38,7 @@ A hub that says yes has heard it; whether the topic changed it looks at afterwar
 			return u.run(c.Context(), topics)
 		},
 	}
-	c.Flags().StringVar(&u.hub, "hub", "", "`URL` of the hub that takes requests (default: those that each topic names)")
+	c.Flags().StringVar(&u.hub, "hub", "", "`URL` of the hub, or of its server (default: those that each topic names)")
 	c.Flags().BoolVar(&u.json, "json", false, "one JSON object a line")
 	return c
 }
@@ -149,6 +149,9 @@ func (u *publishing) tell(ctx context.Context, hub string, topics []string) (ok 
 	took := float64(time.Since(begun).Microseconds()) / 1000
 	if ctx.Err() != nil {
 		return false, ctx.Err()
+	}
+	if doors := namedHub(hub); noHubThere(err) && u.hub != "" && len(doors) > 1 {
+		return u.tell(ctx, doors[1], topics)
 	}
 	if e, refused := errors.AsType[*websub.Error](err); refused && len(topics) > 1 && e.Status < 500 && e.Status != http.StatusTooManyRequests {
 		ok = true
