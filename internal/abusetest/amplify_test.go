@@ -64,7 +64,7 @@ func TestNobodyIsAskedMoreThanStrangersAskForHim(t *testing.T) {
 			form.Set("path", fmt.Sprintf("/many%d", i))
 			return post(t.Context(), from(source(2), true), p.base+"/pleaseNotify", form)
 		}},
-		{"subscriptions over WebSub", 200, 60, func(i int) answer {
+		{"subscriptions over WebSub", 200, 210, func(i int) answer {
 			return post(t.Context(), attacker, p.base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
 		}},
 		{"pings of somebody else's feeds", 2000, 20, func(i int) answer {
