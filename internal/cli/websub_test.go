@@ -190,3 +190,26 @@ func TestTroubleWithWebSubHubsIsASentence(t *testing.T) {
 		}
 	}
 }
+
+func TestAServerIsAskedAtItsUsualDoorWhenItHasNoHubAtItsRoot(t *testing.T) {
+	t.Parallel()
+	const base, door, topic, callback = "http://base.example", "http://base.example/websub", "http://feed.example/", "http://reader.example/cb"
+	for _, hub := range []string{base, base + "/"} {
+		for _, args := range [][]string{
+			{"publish", "--hub", hub, topic},
+			{"subscribe", "--hub", hub, "--callback", callback, topic},
+			{"unsubscribe", "--hub", hub, "--callback", callback, topic},
+		} {
+			w := &hubsWorld{}
+			code, out, errs := w.command(t, args...)
+			if code != 0 || len(w.asked[door]) != 1 || !strings.Contains(out, door) || errs != "" {
+				t.Errorf("%v: %d %s%s%+v", args, code, out, errs, w.asked)
+			}
+		}
+	}
+	// A refusal of a hub is its word, and nobody else is asked.
+	w := &hubsWorld{}
+	if code, _, errs := w.command(t, "subscribe", "--hub", "http://root.example", "--callback", callback, topic+"bad"); code != 1 || !strings.Contains(errs, "http://root.example did not take it") || !strings.Contains(errs, "Not that") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
