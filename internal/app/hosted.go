@@ -308,6 +308,7 @@ func (a *App) lookAfterHosted(ctx context.Context) {
 	tick := time.NewTicker(untoldEvery)
 	defer tick.Stop()
 	again := untoldAgain
+	a.noteHosted(ctx, "write feeds anew", a.renewPosts(ctx))
 	for {
 		a.noteHosted(ctx, "tell of saved feeds", a.authors.TellUntold(ctx))
 		now := a.clock.Now()

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 
 	"cloudburst/internal/author"
@@ -13,7 +14,7 @@ import (
 func (a *App) newPosts(st store.Store) {
 	a.posts = &author.Posts{
 		Store: plantedPosts(st), Feeds: a.authors, Origin: a.publicURL, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
-		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, Window: a.cfg.Feeds.Window,
+		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
 	}
 	a.feeds.Views = a.posts
 }
@@ -23,6 +24,80 @@ func (a *App) writePages(pages *web.Web) {
 	pages.Posts, pages.LimitMode = a.posts, a.cfg.Write.LimitMode
 	pages.FileOf = a.files.Get
 	pages.Files, pages.Moves = a.files, a.moves()
+}
+
+// renewFirst is how many feeds are looked at to find out whether the public URL has changed.
+const renewFirst = 20
+
+// renewPosts makes the feeds of posts anew that name another public URL than the configured
+// one, and has them told. The first few feeds say whether there are any, so they are made
+// last: then a start that was cut short is found out at the next. Nodes that share a database
+// leave it to the next save: they may be called by several URLs while they are replaced.
+//
+// spec:cloudburst#public-url-changed
+func (a *App) renewPosts(ctx context.Context) error {
+	if a.cfg.PublicURL == "" || a.cfg.Database != "" {
+		return nil
+	}
+	first, err := a.staleFeeds(ctx, "", renewFirst)
+	if err != nil || len(first.stale) == 0 {
+		return err
+	}
+	a.log.Info("the public URL has changed; feeds are written anew", "url", a.publicURL())
+	for page := first; page.more; {
+		if page, err = a.staleFeeds(ctx, page.last, 100); err != nil {
+			return err
+		}
+		if err := a.renew(ctx, page.stale); err != nil {
+			return err
+		}
+	}
+	return a.renew(ctx, first.stale)
+}
+
+// stalePage is a part of the feeds, and whose of them name another URL.
+type stalePage struct {
+	stale []string
+	last  string // where the next page begins after
+	more  bool
+}
+
+func (a *App) staleFeeds(ctx context.Context, after string, limit int) (p stalePage, err error) {
+	list, err := a.authors.List(ctx, after, limit)
+	if err != nil {
+		return p, err
+	}
+	p.more = len(list) == limit
+	for _, f := range list {
+		p.last = f.User + "/" + f.Name
+		if f.Name != author.Public || f.Version == 0 || f.Gone || f.MovedTo != "" {
+			continue
+		}
+		w, err := a.posts.Writer(ctx, f.User)
+		if err != nil {
+			return p, err
+		}
+		if !w.Written {
+			continue // it is as its author saved it
+		}
+		_, doc, err := a.authors.Document(ctx, f.User, author.Public)
+		if err != nil {
+			return p, err
+		}
+		if !bytes.Contains(doc, []byte(`"`+a.publicURL()+a.feeds.Addresses(f.User)[0]+`"`)) {
+			p.stale = append(p.stale, f.User)
+		}
+	}
+	return p, nil
+}
+
+func (a *App) renew(ctx context.Context, users []string) error {
+	for _, user := range users {
+		if err := a.posts.Renew(ctx, user, "start"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tidyPosts forgets what can no longer be taken back.

@@ -316,3 +316,44 @@ func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
 		t.Errorf("the page does not name it:\n%s", page)
 	}
 }
+
+func TestFeedsOfPostsNameTheNewPublicURLAfterTheStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	names := func(t *testing.T, a *App, user, url string) (version int64, ok bool) {
+		t.Helper()
+		f, doc, err := a.authors.Document(t.Context(), user, author.Public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Version, strings.Contains(string(doc), `"`+url+"/"+user+`/rss.xml"`)
+	}
+	users := []string{"saved"}
+	for i := range renewFirst + 2 {
+		users = append(users, fmt.Sprintf("u%02d", i))
+	}
+	run := func(url string, do func(t *testing.T, a *App)) {
+		t.Run(url, func(t *testing.T) {
+			do(t, programWith(t, func(c *config.Config) { c.Data, c.PublicURL = dir, url }))
+		})
+	}
+	run("http://old.example", func(t *testing.T, a *App) {
+		write := people(t, a, users...)
+		for _, user := range users[1:] {
+			write(user, "words")
+		}
+		if _, err := a.authors.Save(t.Context(), "saved", author.Public, []byte(`<rss version="2.0"><channel><title>x</title></channel></rss>`), "test"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, url := range []string{"http://new.example", "http://new.example"} { // the second time nothing changes
+		run(url, func(t *testing.T, a *App) {
+			for _, user := range users[1:] {
+				until(t, user+" has the new address", func() bool { version, ok := names(t, a, user, url); return ok && version == 2 })
+			}
+			if f, err := a.authors.Feed(t.Context(), "saved", author.Public); err != nil || f.Version != 1 {
+				t.Errorf("what somebody saved is version %d, %v", f.Version, err)
+			}
+		})
+	}
+}
