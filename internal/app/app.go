@@ -68,7 +68,7 @@ type App struct {
 	origins  atomic.Pointer[[]string]
 	probes   probes        // of our own public address
 	done     chan struct{} // closed when Run stops: live streams end
-	draining atomic.Bool   // nothing new is accepted, and every answer closes its connection
+	draining atomic.Bool   // it is about to stop: every answer closes its connection
 }
 
 // Open opens the store and makes everything ready. It does not listen and does

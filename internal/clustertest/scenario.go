@@ -11,7 +11,7 @@ import (
 const crew = 3000
 
 // slowly is what each callback takes, so that something can happen in the middle.
-const slowly = 40 * time.Millisecond
+const slowly = 15 * time.Millisecond
 
 // Together has a change told that is large enough for several nodes, and looks whether
 // all of them send some of it.

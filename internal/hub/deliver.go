@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloudburst/internal/event"
@@ -44,6 +45,7 @@ const (
 
 // page is one page of a part on its way.
 type page struct {
+	of    *telling
 	last  int64 // id of its last subscription
 	part  int
 	n     int // counts the pages of a pass, from 1
@@ -84,7 +86,8 @@ type telling struct {
 	failed int
 	ended  int // of those that failed, subscriptions that are over
 	lease  time.Time
-	over   bool // finished, or somebody else's
+	holds  atomic.Int64 // lease, for others; in nanoseconds
+	over   bool         // finished, or somebody else's
 
 	next   []Subscription // read, and not submitted yet
 	readAt time.Time
@@ -95,7 +98,8 @@ type telling struct {
 
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
 func (h *Hub) tell(ctx context.Context, p Part) {
-	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), lease: h.now().Add(partLease), woken: make(chan struct{}, 1)}
+	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), woken: make(chan struct{}, 1)}
+	t.keep(h.now().Add(partLease))
 	h.windows.join(t)
 	defer func() {
 		t.forget(t.window)
@@ -172,7 +176,7 @@ func (t *telling) fill(ctx context.Context) error {
 func (t *telling) submit(subs []Subscription) *page {
 	h, version := t.hub, t.part.Want
 	t.pages++
-	p := &page{last: subs[len(subs)-1].ID, part: t.part.N, n: t.pages, begun: h.now(), done: make(chan struct{})}
+	p := &page{of: t, last: subs[len(subs)-1].ID, part: t.part.N, n: t.pages, begun: h.now(), done: make(chan struct{})}
 	p.list = make([]*delivery, 0, len(subs))
 	hops := h.hopsOf(t.part.TopicID)
 	for _, s := range subs {
@@ -399,7 +403,8 @@ func (t *telling) commit(pages []*page, finish bool) {
 		t.forget(pages)
 		return
 	}
-	t.pos, t.lease = c.Pos, c.Until
+	t.pos = c.Pos
+	t.keep(c.Until)
 	h.publish(c.Events...)
 	for _, p := range pages {
 		h.unpark(p)

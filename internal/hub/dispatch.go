@@ -313,6 +313,8 @@ func (d *dispatcher) work() {
 func (d *dispatcher) deliver(v *delivery) {
 	until, withdrawn := v.begin()
 	switch {
+	case until.IsZero() && v.page != nil && v.page.of.lapsed(d.now()):
+		d.done(v, Reply{NotTried: true, RetryAfter: time.Millisecond})
 	case withdrawn:
 		d.done(v, Reply{NotTried: true})
 	case !until.IsZero() && until.Sub(d.now()) < d.timeout+clocksApart:

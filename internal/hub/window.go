@@ -177,6 +177,18 @@ func (t *telling) ahead(read func(after int64, size int) ([]Subscription, error)
 	return nil
 }
 
+// keep notes until when this pass is ours.
+func (t *telling) keep(until time.Time) {
+	t.lease = until
+	t.holds.Store(until.UnixNano())
+}
+
+// lapsed reports that another machine may have taken the pass over: this one stood still,
+// or could not reach the store. What is not sent yet is not sent any more.
+func (t *telling) lapsed(now time.Time) bool {
+	return t.hub.windows.most > 0 && now.UnixNano() > t.holds.Load()-int64(clocksApart)
+}
+
 // pressed reports that others wait for what this pass has under way.
 func (t *telling) pressed() bool {
 	return !t.eof || t.hub.windows.most > 0 && t.hub.windows.wanted(t)
@@ -277,7 +289,7 @@ func (t *telling) flush() bool {
 		t.abandon(nil)
 		return true
 	}
-	t.lease = c.Until
+	t.keep(c.Until)
 	h.publish(c.Events...)
 	for i, p := range t.window {
 		p.mu.Lock()
