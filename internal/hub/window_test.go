@@ -2,7 +2,6 @@ package hub_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -227,7 +226,7 @@ func TestAMachineAmongOthersHasFewDeliveriesUnwritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			unwritten(t, 4000, 2000, 0, takes, func(s *sendings, took time.Duration) {
-				t.Log(fmt.Sprintf("at most %d unwritten, %d rows for 4000, %s", s.most, s.ledger.rows, took))
+				t.Logf("at most %d unwritten, %d rows for 4000, %s", s.most, s.ledger.rows, took)
 			})
 		})
 	}
