@@ -94,17 +94,20 @@ type crowd struct {
 func newCrowd(most int) *crowd { return &crowd{most: most, now: map[string]int{}} }
 
 // begin admits one more; end must be called when it is over.
-func (c *crowd) begin(key string) (end func(), ok bool) {
+func (c *crowd) begin(key string) (end func(), ok bool) { return c.beginAll(key, 1) }
+
+// beginAll admits n more, or none of them. Who is alone is always admitted.
+func (c *crowd) beginAll(key string, n int) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.now[key] >= c.most {
+	if now := c.now[key]; now > 0 && now+n > c.most {
 		return nil, false
 	}
-	c.now[key]++
+	c.now[key] += n
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.now[key]--; c.now[key] == 0 {
+		if c.now[key] -= n; c.now[key] == 0 {
 			delete(c.now, key)
 		}
 	}, true

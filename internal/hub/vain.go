@@ -15,6 +15,7 @@ import (
 const (
 	vainBurst = 100             // feeds of one host; and so many are read for registrations that are not decided
 	vainEvery = 2 * time.Second // one more
+	vainWait  = 3 * time.Second // for others to be decided
 	askedMost = 50_000          // requests by WebSub of which is known who sent them
 )
 
@@ -26,19 +27,30 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 	}
 	var ends []func()
 	var read []string
+	of := map[string][]string{}
 	for _, f := range feeds {
-		place := placeOf(f)
+		of[placeOf(f)] = append(of[placeOf(f)], f)
+	}
+	for place, list := range of {
 		wait := h.vainLimit.empty(place, h.now())
-		end, ok := h.vainNow.begin(place)
-		if ok {
-			ends = append(ends, end)
+		ok := false
+		if wait == 0 {
+			var end func()
+			if end, ok = h.awaitReads(ctx, place, len(list)); ok {
+				ends = append(ends, end)
+			}
+			wait = h.vainLimit.empty(place, h.now()) // what was waited for may have been in vain
 		}
-		if wait == 0 && ok || h.knows(ctx, f) {
-			read = append(read, f)
-			continue
+		for _, f := range list {
+			switch {
+			case wait == 0 && ok || h.knows(ctx, f):
+				read = append(read, f)
+			case wait == 0:
+				refused[f] = tooMany(vainWait, "Too many registrations for feeds at %s are under way; please wait %s and register again.", hostOf(f), vainWait)
+			default:
+				refused[f] = tooMany(wait, "Too many feeds at %s were registered for in vain; please wait %s and register again.", hostOf(f), wait)
+			}
 		}
-		wait = max(wait, vainEvery)
-		refused[f] = tooMany(wait, "Too many feeds at %s were registered for in vain; please wait %s and register again.", hostOf(f), wait)
 	}
 	return func() {
 		for _, f := range read {
@@ -48,6 +60,15 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 		}
 		for _, end := range ends {
 			end()
+		}
+	}
+}
+
+// awaitReads waits a while until n more feeds of a host may be read.
+func (h *Hub) awaitReads(ctx context.Context, place string, n int) (end func(), ok bool) {
+	for till := h.now().Add(vainWait); ; {
+		if end, ok = h.vainNow.beginAll(place, n); ok || !h.now().Before(till) || !h.pause(ctx, vainWait/100) {
+			return end, ok
 		}
 	}
 }

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"fmt"
 	"net/netip"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +51,28 @@ func TestFeedsOfAHostAreReadInVainOnlySoOften(t *testing.T) {
 				t.Errorf("registration %d: %d accepted, %+v, %v", i, len(got.Accepted), got.Refused, err)
 			}
 		}
+	})
+}
+
+func TestManyRegistrationsAtOnceAreNotTakenForInVain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{SourceRate: -1, HostRate: 1e6}, func(t *testing.T, w *world) {
+		const all = 400
+		w.consent = func(hub.Subscription, string, bool) error { time.Sleep(100 * time.Millisecond); return nil }
+		for i := range all {
+			w.feeds[fmt.Sprintf("http://feeds.test/%d.xml", i)] = "x"
+		}
+		var group sync.WaitGroup
+		for i := range all {
+			group.Go(func() {
+				got, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://c%d.test/n", i), Challenge: true,
+					Feeds: []string{fmt.Sprintf("http://feeds.test/%d.xml", i)}, Source: netip.MustParseAddr("192.0.2.1")})
+				if err != nil || len(got.Accepted) != 1 {
+					t.Errorf("registration %d: %+v, %v", i, got, err)
+				}
+			})
+		}
+		group.Wait()
 	})
 }
 
