@@ -36,6 +36,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
 	mux.Handle("/convert", &gateway.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
+	mux.Handle("GET /feeds.opml", a.feeds.List())
 	mux.Handle("/", site)
 	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), a.programRoutes(mux)
 	var whole http.Handler = a.feeds

@@ -312,6 +312,9 @@ func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
 	if got := listed(); len(got) != 3 {
 		t.Errorf("listed with carol: %q", got)
 	}
+	if got := get("/feeds.opml"); got != get("/everyone/opml") {
+		t.Errorf("/feeds.opml is another list: %s", got)
+	}
 	if page := get("/everyone/"); !strings.Contains(page, `<link rel="blogroll" type="text/x-opml" title="Everyone's feeds" href="/everyone/opml">`) {
 		t.Errorf("the page does not name it:\n%s", page)
 	}

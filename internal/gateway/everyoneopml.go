@@ -15,7 +15,7 @@ import (
 const pathOPML = "opml"
 
 // listKept is how long a list of all feeds is given before it is made anew.
-const listKept = time.Minute
+const listKept = 2 * time.Second
 
 // feedList is the list of all feeds, made once for many.
 type feedList struct {
@@ -44,6 +44,9 @@ func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
 	}
 	doc.Answer(w, r)
 }
+
+// List answers with the public feeds of all.
+func (f *Feeds) List() http.Handler { return http.HandlerFunc(f.subscriptions) }
 
 func (f *Feeds) listed(ctx context.Context) (*serve.Document, error) {
 	l := &f.list
@@ -76,7 +79,7 @@ func (f *Feeds) listed(ctx context.Context) (*serve.Document, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The list cannot be written.")
 	}
-	l.doc = serve.New(body, serve.Options{Type: "text/x-opml; charset=utf-8", Cache: "public, max-age=60", Feed: true})
+	l.doc = serve.New(body, serve.Options{Type: "text/x-opml; charset=utf-8", Cache: "public, max-age=2", Feed: true})
 	l.madeAt, l.public = now, public
 	return l.doc, nil
 }
