@@ -74,6 +74,7 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 	t.Parallel()
 	rec := &recorder{}
 	s := openTraced(t, storetest.Postgres(t), rec)
+	leaveStatistics(t, s)
 	for _, user := range []string{"alice", "bob"} {
 		storetest.FillPosts(t, s, user, 30)
 	}
