@@ -65,7 +65,7 @@ func TestNobodyIsAskedMoreThanStrangersAskForHim(t *testing.T) {
 			return post(t.Context(), from(source(2), true), p.base+"/pleaseNotify", form)
 		}},
 		{"subscriptions over WebSub", 200, 210, func(i int) answer {
-			return post(t.Context(), attacker, p.base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
+			return post(t.Context(), from(source(4), true), p.base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
 		}},
 		{"pings of somebody else's feeds", 2000, 20, func(i int) answer {
 			return post(t.Context(), attacker, p.base+"/ping", url.Values{"url": {fmt.Sprintf("%s/feed.xml?%d", at, i)}})
