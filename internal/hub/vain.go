@@ -103,9 +103,13 @@ type askers struct {
 func (a *askers) sent(in Intent, source netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if source.IsValid() && len(a.of) < askedMost {
-		a.of[Key{in.TopicID, in.ID}] = source
+	if !source.IsValid() {
+		return
 	}
+	if len(a.of) >= askedMost { // of requests that ended in another way
+		clear(a.of)
+	}
+	a.of[Key{in.TopicID, in.ID}] = source
 }
 
 // take says who sent a request, and forgets it.
