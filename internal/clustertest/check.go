@@ -60,16 +60,18 @@ func (h *history) check(there map[string]bool, again int) (broken []string, r Re
 }
 
 // repeated counts deliveries of a state that had been delivered before. What was broken
-// off by a death was not. twice counts them by what they were, and who sent them.
+// off by a death was not. twice counts them by what they were, who sent them, and how
+// long, to five seconds, after whom.
 func repeated(list []receipt, twice map[string]int) (n int) {
-	seen := map[int]bool{}
+	seen := map[int]receipt{}
 	for _, r := range list {
-		if r.state > 0 && seen[r.state] {
+		before, again := seen[r.state]
+		if r.state > 0 && again {
 			n++
-			twice[fmt.Sprintf("state %d of %s by %s", r.state, r.feed, r.node)]++
+			twice[fmt.Sprintf("state %d of %s by %s, %s after %s", r.state, r.feed, r.node, r.begun.Sub(before.ended).Round(5*time.Second), before.node)]++
 		}
 		if !r.broken {
-			seen[r.state] = true
+			seen[r.state] = r
 		}
 	}
 	return n

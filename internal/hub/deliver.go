@@ -84,9 +84,8 @@ type telling struct {
 	last   time.Time // delivery, of the pages that are settled
 	told   int
 	failed int
-	ended  int // of those that failed, subscriptions that are over
-	lease  time.Time
-	holds  atomic.Int64 // lease, for others; in nanoseconds
+	ended  int          // of those that failed, subscriptions that are over
+	lease  atomic.Int64 // until when the pass is ours; in nanoseconds, for its deliveries look too
 	over   bool         // finished, or somebody else's
 
 	next   []Subscription // read, and not submitted yet
@@ -446,7 +445,7 @@ func (t *telling) checkpoint(c *Checkpoint) (again bool, err error) {
 
 // renew keeps the lease of a pass that has nothing to write.
 func (t *telling) renew() {
-	if t.lease.Sub(t.hub.now()) < partLease-renewEvery {
+	if time.Unix(0, t.lease.Load()).Sub(t.hub.now()) < partLease-renewEvery {
 		t.commit(nil, false)
 	}
 }

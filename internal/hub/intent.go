@@ -94,6 +94,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	h.stamp(events)
 	h.askers.sent(in, source)
 	if err := h.Store.Request(ctx, []Intent{in}, events); err != nil {
+		h.askers.take(in)
 		return err
 	}
 	h.publish(events...)
@@ -265,6 +266,9 @@ func (h *Hub) decide(in Intent) {
 	if d.Again != nil {
 		h.wake(h.wakeIntents)
 	}
+	if d.Again == nil || d.Again.Mode != in.Mode {
+		h.askers.take(in)
+	}
 }
 
 // decideSubscribe reads the topic, and asks the callback if that went well. What
@@ -341,7 +345,6 @@ func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed 
 	x.Callback = in.Callback
 	switch {
 	case err == nil:
-		h.askers.take(in)
 		return x, false, d
 	case ours(err):
 		return x, true, h.again(in, h.now().Add(intentSoon), in.Tries, err)

@@ -106,7 +106,7 @@ func (a *askers) sent(in Intent, source netip.Addr) {
 	if !source.IsValid() {
 		return
 	}
-	if len(a.of) >= askedMost { // of requests that ended in another way
+	if len(a.of) >= askedMost { // of requests that another machine decided
 		clear(a.of)
 	}
 	a.of[Key{in.TopicID, in.ID}] = source

@@ -178,15 +178,12 @@ func (t *telling) ahead(read func(after int64, size int) ([]Subscription, error)
 }
 
 // keep notes until when this pass is ours.
-func (t *telling) keep(until time.Time) {
-	t.lease = until
-	t.holds.Store(until.UnixNano())
-}
+func (t *telling) keep(until time.Time) { t.lease.Store(until.UnixNano()) }
 
 // lapsed reports that another machine may have taken the pass over: this one stood still,
 // or could not reach the store. What is not sent yet is not sent any more.
 func (t *telling) lapsed(now time.Time) bool {
-	return t.hub.windows.most > 0 && now.UnixNano() > t.holds.Load()-int64(clocksApart)
+	return t.hub.windows.most > 0 && now.UnixNano() > t.lease.Load()-int64(clocksApart)
 }
 
 // pressed reports that others wait for what this pass has under way.

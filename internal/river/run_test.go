@@ -412,7 +412,7 @@ func TestBadFeedsShowWhatIsWrongAndHoldUpNobody(t *testing.T) {
 		"a page":         {doc(`<!doctype html><html><title>Hi</title><link rel="alternate" type="application/rss+xml" href="/feed">`), "looks like a page"},
 		"an empty 200":   {doc(""), "an empty answer, not a feed"},
 		"binary":         {doc("\x00\x01\x02\x03\xff\xfe"), "not a feed"},
-		"10,000 items":   {doc(rss("", many...)), "more than 1000 items"},
+		"10,000 items":   {doc(rss("", many...)), "the newest 1000 are read"},
 		"one id for all": {doc(rss("", "a", "a=b", "a=c", "a=d")), "Another item has the same id"},
 		"a feed that":    {doc(rss("", "a")[:150]), "ends"},
 		"alternating": {func(o http.ResponseWriter, r *http.Request) {
