@@ -111,7 +111,7 @@ func (w *watcher) wait(t *testing.T, want string) {
 }
 
 // TestAnotherNodeTakesOverFromAKilledOne kills a node while it tells 3,000
-// callbacks: each is told, nobody more than twice, and no more than one page is
+// callbacks: each is told, nobody more than twice, and no more than two pages are
 // repeated.
 func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	t.Parallel()
@@ -151,8 +151,8 @@ func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	if most > 2 {
 		t.Errorf("somebody was told %d times", most)
 	}
-	if extra := sent - all; extra > page {
-		t.Errorf("%d were told again; at most one page (%d) may be", extra, page)
+	if extra := sent - all; extra > 2*page {
+		t.Errorf("%d were told again; at most two pages (%d) may be", extra, 2*page)
 	}
 }
 
@@ -370,8 +370,8 @@ func TestContentThatAKilledNodeFoundIsDeliveredByAnother(t *testing.T) {
 	wait(t, "the second node is idle", second.idle)
 	_, sent := s.count()
 	t.Logf("killed after %d; %d told, %d times", before, all, sent)
-	if extra := sent - all; extra > page {
-		t.Errorf("%d were told again; at most one page (%d) may be", extra, page)
+	if extra := sent - all; extra > 2*page {
+		t.Errorf("%d were told again; at most two pages (%d) may be", extra, 2*page)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
