@@ -16,8 +16,8 @@ RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./websub/... ./weblogs/... ./cnws
 # The embedded database is C that was translated, with locks of its own: watching each of
 # its loads finds nothing and takes most of the time. What calls it is watched.
 RACE_FLAGS = -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
-# One caller and much data: the detector has nothing to find in it, and makes an embedded
-# database some twenty times slower. crowds runs these in full.
+# One caller and much data: the detector has nothing to find in it, and takes long. crowds
+# runs these in full.
 UNWATCHED = TestAHundredThousandPosts|TestAFullDatabase|TestALargeFile|TestALargeGoodFile|TestNoStatementGoes|TestEveryStatementGoes|TestTheSchemaThatIsRead|TestKeepsTheContract/Parts/PagesCoverTwentyThousand
 TEST_FLAGS ?= -timeout 20m
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
