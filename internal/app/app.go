@@ -93,13 +93,10 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
 	a.hub.Ask = &gateway.Asker{Sender: a.sender}
 	a.hub.Find = &gateway.Discoverer{Client: a.client}
-	if _, shared := st.(store.Hinter); shared {
-		a.hub.Allowances = st
+	if hints, shared := st.(store.Hinter); shared { // before Init, which asks for it
+		a.hub.Allowances, a.hub.Hint = st, hints.Hint
 	}
 	a.hub.Init()
-	if hints, ok := st.(store.Hinter); ok {
-		a.hub.Hint = hints.Hint
-	}
 	a.newUpstream(st)
 	a.newSinks(st)
 	a.ticks, a.certificates = st, st

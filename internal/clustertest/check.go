@@ -11,10 +11,9 @@ const (
 	clock = "15:04:05.000"
 	page  = 500 // subscribers
 
-	// repeats is how many deliveries one taking-over may repeat: a page that is not written
-	// down, and what was not answered for 50 ms, of which nobody knows whether it arrived. On
-	// a busy machine that is much: a node lends two pages more, at most as seen here.
-	repeats = 3 * page
+	// repeats is how many deliveries one taking-over may repeat: what a node may have sent
+	// and not written down.
+	repeats = page
 
 	// grace is how long a node that stood still, or was cut off, may go on with what it
 	// had begun, before it learns that another has taken over: two seconds, and what a

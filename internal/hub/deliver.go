@@ -90,7 +90,7 @@ type telling struct {
 
 	next   []Subscription // read, and not submitted yet
 	readAt time.Time
-	end    bool          // next is the last page
+	end    bool          // nothing comes after next
 	short  bool          // there was no room for next
 	woken  chan struct{} // there may be room
 }
@@ -150,12 +150,16 @@ func (t *telling) fill(ctx context.Context) error {
 		if err := t.ahead(read); err != nil {
 			return err
 		}
-		if len(t.next) > 0 && !h.windows.take(t, len(t.next)) {
-			t.short = true
-			return nil
+		n := min(len(t.next), t.size())
+		if n > 0 {
+			if n = h.windows.take(t, n); n == 0 {
+				t.short = true
+				return nil
+			}
 		}
-		subs := t.next
-		t.next, t.eof = nil, t.end
+		subs := t.next[:n]
+		t.next = t.next[n:]
+		t.eof = t.end && len(t.next) == 0
 		if len(subs) > 0 {
 			t.seen += len(subs)
 			t.after = subs[len(subs)-1].ID

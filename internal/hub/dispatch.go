@@ -85,7 +85,10 @@ type dispatcher struct {
 	young    []*delivery // in the order they were taken, those that are fresh among them
 	aging    bool        // a timer will look at young
 	queued   int
-	workers  int
+	workers  int         // that have a delivery, or look for one
+	resting  []chan bool // of workers without work; the last one rested the least
+	unused   int         // of them that had nothing to do since part looked
+	parting  bool        // a timer will look at resting
 	stopped  bool
 }
 
@@ -172,17 +175,6 @@ func (d *dispatcher) list(o *origin) {
 	default:
 		d.ready = append(d.ready, o)
 	}
-}
-
-// spawn makes workers for what is ready; a worker ends when nothing is, and makes
-// one more when there is more than it can take.
-func (d *dispatcher) spawn() {
-	free := d.workers - d.inFlight // about to look for work
-	for n := min(d.queued-free, d.max-d.workers, d.freshMost-d.fresh-free); n > 0; n-- {
-		d.workers++
-		go d.work()
-	}
-	d.ageLater()
 }
 
 // startable reports whether take would find something.
@@ -293,21 +285,6 @@ func (d *dispatcher) ageLater() {
 		d.aging = true
 		time.AfterFunc(freshFor/4, d.age)
 	}
-}
-
-func (d *dispatcher) work() {
-	d.mu.Lock()
-	for v := d.take(); v != nil; v = d.take() {
-		if d.startable() && d.workers == d.inFlight && d.workers < d.max {
-			d.workers++
-			go d.work()
-		}
-		d.mu.Unlock()
-		d.deliver(v)
-		d.mu.Lock()
-	}
-	d.workers--
-	d.mu.Unlock()
 }
 
 func (d *dispatcher) deliver(v *delivery) {
@@ -429,6 +406,7 @@ func (d *dispatcher) stop(ctx context.Context) {
 		o.queue, o.listed = nil, false
 	}
 	d.ready, d.readyNew, d.readySlw = nil, nil, nil
+	d.dismiss(len(d.resting))
 	d.mu.Unlock()
 	for _, v := range back {
 		v.finish(v, Reply{NotTried: true})

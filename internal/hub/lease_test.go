@@ -19,6 +19,7 @@ func TestADeliveryThatCouldOutliveItsLeaseByAnothersClockIsNotBegun(t *testing.T
 			var got Reply
 			d.submit([]*delivery{{until: time.Now().Add(left), sub: Subscription{Callback: "http://a.test/"}, finish: func(_ *delivery, r Reply) { got = r }}})
 			synctest.Wait()
+			d.stop(t.Context())
 			if sent != want || got.NotTried == want {
 				t.Errorf("%s before its lease ends: sent %v, want %v (%+v)", left, sent, want, got)
 			}

@@ -73,6 +73,7 @@ func TestHostsNeverHeardOfDoNotTakeEveryPlace(t *testing.T) {
 		if queue, under := d.load(); timedOut.Load() != 1000 || queue != 0 || d.slow != 0 || d.unknown != 0 {
 			t.Errorf("%d of 1000 timed out; %d wait, %d under way, %d counted as slow and %d as new", timedOut.Load(), queue, under, d.slow, d.unknown)
 		}
+		<-time.After(3 * restFor) // or the workers that rest were taken for forgotten
 	})
 }
 

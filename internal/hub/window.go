@@ -16,13 +16,15 @@ import (
 // answered is counted until it is on disk: by the progress of its part, or, when an
 // older one that takes long stands before it, in its own row.
 const (
-	windowPages   = 4                     // a window's worth; its first page waits for two more, so that they are one transaction
-	pagesTogether = 3                     //
-	gatherFor     = 10 * time.Millisecond // but no longer than this
-	pagesAhead    = 24                    // of a part, when much of it was lent
-	readsLast     = time.Second           // what was read before its time came is read again after that
-	lentAfter     = 50 * time.Millisecond
-	flushLeast    = 5 // a fifth of a window is worth a transaction of rows
+	windowPages   = 8                      // a window's worth; half of them are one transaction
+	pagesTogether = 4                      // its first page waits for the others
+	gatherFor     = 10 * time.Millisecond  // but no longer than this
+	pagesAhead    = 48                     // of a part, when much of it was lent
+	readsLast     = time.Second            // what was read before its time came is read again after that
+	lentAfter     = 250 * time.Millisecond // sooner, and some load that passes would undo the bound
+	roomLeast     = 16                     // a part of the window that is worth a page
+	flushLeast    = 5                      // a fifth of a window is worth a transaction of rows
+	flushAfter    = 50 * time.Millisecond  // of its first page
 )
 
 // windows are those of all topics that this machine tells, or has something of that is
@@ -78,10 +80,11 @@ func (w *windows) leave(t *telling) {
 	w.change(t.part.TopicID, v, 0)
 }
 
-// take admits n deliveries of a pass; if there is no room it is woken later.
-func (w *windows) take(t *telling, n int) bool {
+// take admits up to n deliveries of a pass, and says how many; if there is no room for a
+// page worth sending it is woken later.
+func (w *windows) take(t *telling, n int) int {
 	if w.most == 0 {
-		return true
+		return n
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,13 +92,15 @@ func (w *windows) take(t *telling, n int) bool {
 	if v.holder == nil {
 		v.holder = t
 	}
-	if v.holder != t || v.used+n > w.most {
+	room := w.most - v.used
+	if v.holder != t || room < min(n, max(w.most/roomLeast, 1)) {
 		v.waiting[t] = true
-		return false
+		return 0
 	}
 	delete(v.waiting, t)
+	n = min(n, room)
 	v.used += n
-	return true
+	return n
 }
 
 // pass lets another pass of the topic send: this one has nothing more to send.
@@ -162,13 +167,17 @@ func (t *telling) size() int {
 	return size
 }
 
-// ahead reads the next page, unless it was read already and had to wait.
+// ahead reads what comes next, some pages at once, unless there is something left that
+// was read and had to wait.
 func (t *telling) ahead(read func(after int64, size int) ([]Subscription, error)) error {
 	now := t.hub.now()
-	if t.next != nil && now.Sub(t.readAt) < readsLast {
+	if (t.end || len(t.next) > 0) && now.Sub(t.readAt) < readsLast {
 		return nil
 	}
-	size := t.size()
+	size := pageSize
+	if t.seen == 0 {
+		size = min(size, firstPage)
+	}
 	subs, err := read(t.after, size)
 	if err != nil {
 		return err
@@ -222,14 +231,11 @@ func (p *page) isDone() bool {
 
 // lend counts no more what is under way for long and not answered.
 func (t *telling) lend() {
-	n, after := 0, lentAfter
-	if h := t.hub; h.Busy != nil && h.Busy() {
-		after = freshEver // it is the processor that they wait for
-	}
+	n, old := 0, t.hub.now().Add(-lentAfter)
 	for _, p := range t.window {
-		old := t.hub.dispatch.begunBefore(p.waitedFor(), t.hub.now().Add(-after))
+		long := t.hub.dispatch.begunBefore(p.waitedFor(), old)
 		p.mu.Lock()
-		for _, d := range old {
+		for _, d := range long {
 			if d.state == started && !d.lent {
 				d.lent = true
 				p.counted--
@@ -264,7 +270,7 @@ func (t *telling) flush() bool {
 		p.mu.Unlock()
 	}
 	h := t.hub
-	if len(t.window) == 0 || n*flushLeast < h.windows.most || h.now().Sub(t.window[0].begun) < lentAfter {
+	if len(t.window) == 0 || n*flushLeast < h.windows.most || h.now().Sub(t.window[0].begun) < flushAfter {
 		return false
 	}
 	c := Checkpoint{Part: t.part, Pos: t.pos}

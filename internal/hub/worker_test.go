@@ -1,0 +1,73 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Workers outlive a pause between two bursts, and no more of them than the last burst
+// needed; later, and when the dispatcher stops, they end.
+func TestWorkersRestBetweenBursts(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*dispatcher){
+		"idle":    func(*dispatcher) { <-time.After(3 * restFor) },
+		"stopped": func(d *dispatcher) { d.stop(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { bursts(t, end) })
+		})
+	}
+}
+
+func bursts(t *testing.T, end func(*dispatcher)) {
+	told := make(chan string, 1000)
+	d := newDispatcher(40, time.Minute, time.Now, &counters{}, func(*delivery) Reply {
+		<-time.After(10 * time.Millisecond)
+		return Reply{OK: true, Took: 10 * time.Millisecond}
+	})
+	burst := func(n int) {
+		var list []*delivery
+		for i := range n {
+			v := &delivery{sub: Subscription{Callback: fmt.Sprintf("http://host%d.test/", i)}}
+			v.finish = func(v *delivery, _ Reply) { told <- v.sub.Callback }
+			list = append(list, v)
+		}
+		d.submit(list)
+		for range n {
+			<-told
+		}
+		synctest.Wait()
+	}
+	state := func() (workers, resting int) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.workers, len(d.resting)
+	}
+	burst(30)
+	first, resting := state()
+	if first != 0 || resting != 30 {
+		t.Errorf("after a burst of 30, %d work and %d rest; want all to rest", first, resting)
+	}
+	<-time.After(restFor / 2)
+	burst(100)
+	if workers, resting := state(); workers != 0 || resting != 40 {
+		t.Errorf("after a burst of 100, %d work and %d rest; want 40 to rest, as many as may work", workers, resting)
+	}
+	for range 4 { // none of the rest is used
+		<-time.After(restFor / 2)
+		burst(5)
+	}
+	if workers, resting := state(); workers != 0 || resting != 5 {
+		t.Errorf("after bursts of 5, %d work and %d rest; want 5 to rest", workers, resting)
+	}
+	end(d)
+	synctest.Wait()
+	if workers, resting := state(); workers != 0 || resting != 0 {
+		t.Errorf("at the end %d work and %d rest", workers, resting)
+	}
+	close(told)
+}
