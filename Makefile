@@ -18,7 +18,7 @@ RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./websub/... ./weblogs/... ./cnws
 RACE_FLAGS = -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 # One caller and much data: the detector has nothing to find in it, and takes long. crowds
 # runs these in full.
-UNWATCHED = TestAHundredThousandPosts|TestAFullDatabase|TestALargeFile|TestALargeGoodFile|TestNoStatementGoes|TestEveryStatementGoes|TestTheSchemaThatIsRead|TestKeepsTheContract/Parts/PagesCoverTwentyThousand
+UNWATCHED = TestAHundredThousandPosts|TestAFullDatabase|TestALargeFile|TestALargeGoodFile|TestNoStatementGoes|TestEveryStatementGoes|TestTheSchemaThatIsRead|TestNoStatementReads|TestAPageWalksTheKey|TestKeepsTheContract/Contents/AContentComesBack|TestAllNodesTogetherKeepARate|TestKeepsTheContract/Parts/PagesCoverTwentyThousand
 TEST_FLAGS ?= -timeout 20m
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
@@ -48,7 +48,7 @@ race: setup ## the core's tests under the race detector
 # Where many do something at once there are fewer of them under the race detector, and
 # where one does much it is left out.
 crowds: setup ## what is smaller under the race detector, in its full size
-	packaging/with-postgres.sh go test $(TEST_FLAGS) -run 'ManyRenewals|ManyLogIns|HugeList|QuickReader' ./internal/upstream ./internal/account ./internal/river ./internal/sanitize
+	packaging/with-postgres.sh go test $(TEST_FLAGS) -run 'ManyRenewals|ManyLogIns|HugeList|QuickReader|TogetherKeepARate' ./internal/hub ./internal/upstream ./internal/account ./internal/river ./internal/sanitize
 	packaging/with-postgres.sh go test $(TEST_FLAGS) ./internal/store/sqlite ./internal/store/postgres
 
 fuzz: ## every fuzz target for FUZZTIME each

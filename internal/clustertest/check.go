@@ -11,9 +11,10 @@ const (
 	clock = "15:04:05.000"
 	page  = 500 // subscribers
 
-	// repeats is how many deliveries one taking-over may repeat: what a node may have sent
-	// and not written down.
-	repeats = page
+	// repeats is how many deliveries one taking-over may repeat: a page, which is what a node
+	// may have sent and not written down, and what was not answered for 250 ms. At rest that
+	// is nothing, but many tests at once make callbacks wait so long.
+	repeats = 2 * page
 
 	// grace is how long a node that stood still, or was cut off, may go on with what it
 	// had begun, before it learns that another has taken over: two seconds, and what a

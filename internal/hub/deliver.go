@@ -127,9 +127,9 @@ func (h *Hub) tell(ctx context.Context, p Part) {
 			t.finish()
 			return
 		}
-		t.wait(ctx)
-		t.settle(ctx.Err() != nil)
-		if ctx.Err() != nil && len(t.window) == 0 {
+		stopping := t.wait(ctx)
+		t.settle(stopping)
+		if stopping && len(t.window) == 0 {
 			t.release()
 			return
 		}
@@ -146,16 +146,18 @@ func (t *telling) fill(ctx context.Context) error {
 	if h.windows.most > 0 {
 		open = pagesAhead
 	}
+	select {
+	case <-t.woken: // that there may be room is seen now
+	default:
+	}
 	for t.short = false; len(t.window) < open && !t.eof && ctx.Err() == nil; {
 		if err := t.ahead(read); err != nil {
 			return err
 		}
 		n := min(len(t.next), t.size())
-		if n > 0 {
-			if n = h.windows.take(t, n); n == 0 {
-				t.short = true
-				return nil
-			}
+		if n > 0 && !h.windows.take(t, n) {
+			t.short = true
+			return nil
 		}
 		subs := t.next[:n]
 		t.next = t.next[n:]
@@ -294,30 +296,12 @@ func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
 	return res, true
 }
 
-// backoff is the wait after the n-th failed attempt, spread by a fifth; what the
-// subscriber asks for counts between the first and the last wait of the table, but
-// after the table no sooner than that: he might ask for five seconds forever.
-//
-// spec:cloudburst#retry
-func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
-	table := h.Options.Retry
-	wait := table[min(max(n, 1), len(table))-1]
-	if asked > 0 && n <= len(table) {
-		return min(max(asked, table[0]), max(table[len(table)-1], time.Hour))
-	}
-	return h.spread(wait)
-}
-
-// spread is d give or take a fifth.
-func (h *Hub) spread(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.8 + 0.4*h.Random()))
-}
-
-// wait returns when the first pages are done, or have held things up long enough.
-func (t *telling) wait(ctx context.Context) {
+// wait returns when the first pages are done, or have held things up long enough. When
+// the pass has to stop it waits for all of them, and says so.
+func (t *telling) wait(ctx context.Context) (stopping bool) {
 	if len(t.window) == 0 { // the room is another part's
 		t.hub.sleep(ctx, t.woken, renewEvery)
-		return
+		return ctx.Err() != nil
 	}
 	front, hold := t.awaited()
 	pause := max(front.begun.Add(parkAnyway).Sub(t.hub.now()), parkBlocked/2)
@@ -334,15 +318,19 @@ func (t *telling) wait(ctx context.Context) {
 	case <-timer.C:
 	case <-t.woken:
 	case <-ctx.Done():
-		// The dispatcher gives back what waits and lets the rest end: all of it, for
-		// what is under way in a later page may not be taken for owed.
-		for _, p := range t.window {
-			select {
-			case <-p.done:
-			case <-t.hub.drained:
-			}
+	}
+	if ctx.Err() == nil { // asked once: it may end at any moment
+		return false
+	}
+	// The dispatcher gives back what waits and lets the rest end: all of it, for
+	// what is under way in a later page may not be taken for owed.
+	for _, p := range t.window {
+		select {
+		case <-p.done:
+		case <-t.hub.drained:
 		}
 	}
+	return true
 }
 
 // settle checkpoints the pages at the front that are done, or that are parked.

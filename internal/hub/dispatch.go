@@ -350,13 +350,14 @@ func (d *dispatcher) late(open []*delivery) {
 }
 
 // soon reports whether one of these can be expected to be answered shortly, going
-// by what its origin took before. One that waits for its origin's turn cannot.
-func (d *dispatcher) soon(open []*delivery) bool {
+// by what its origin took before, and blocked on top. One that waits for its origin's turn
+// cannot.
+func (d *dispatcher) soon(open []*delivery, blocked time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()
 	for _, v := range open {
-		if o := v.origin; !o.slow && !v.begun.IsZero() && now.Sub(v.begun) < parkBlocked+2*o.took {
+		if o := v.origin; !o.slow && !v.begun.IsZero() && now.Sub(v.begun) < blocked+2*o.took {
 			return true
 		}
 	}

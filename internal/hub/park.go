@@ -15,7 +15,11 @@ func (t *telling) parkable(p *page) bool {
 	if t.hub.now().Sub(p.begun) >= parkAnyway {
 		return true
 	}
-	return t.pressed() && !d.soon(p.waitedFor())
+	blocked := parkBlocked
+	if t.hub.windows.most > 0 {
+		blocked = lentAfter // sooner, and it would be counted no more
+	}
+	return t.pressed() && !d.soon(p.waitedFor(), blocked)
 }
 
 // waitedFor are the deliveries that are still open.

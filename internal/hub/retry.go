@@ -164,3 +164,22 @@ func (h *Hub) settle(ctx context.Context) {
 		batch = batch[n:]
 	}
 }
+
+// backoff is the wait after the n-th failed attempt, spread by a fifth; what the
+// subscriber asks for counts between the first and the last wait of the table, but
+// after the table no sooner than that: he might ask for five seconds forever.
+//
+// spec:cloudburst#retry
+func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
+	table := h.Options.Retry
+	wait := table[min(max(n, 1), len(table))-1]
+	if asked > 0 && n <= len(table) {
+		return min(max(asked, table[0]), max(table[len(table)-1], time.Hour))
+	}
+	return h.spread(wait)
+}
+
+// spread is d give or take a fifth.
+func (h *Hub) spread(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*h.Random()))
+}

@@ -16,13 +16,12 @@ import (
 // answered is counted until it is on disk: by the progress of its part, or, when an
 // older one that takes long stands before it, in its own row.
 const (
-	windowPages   = 8                      // a window's worth; half of them are one transaction
-	pagesTogether = 4                      // its first page waits for the others
+	windowPages   = 8                      // a window's worth; most of them are one transaction
+	pagesTogether = 6                      // its first page waits for the others
 	gatherFor     = 10 * time.Millisecond  // but no longer than this
 	pagesAhead    = 48                     // of a part, when much of it was lent
 	readsLast     = time.Second            // what was read before its time came is read again after that
 	lentAfter     = 250 * time.Millisecond // sooner, and some load that passes would undo the bound
-	roomLeast     = 16                     // a part of the window that is worth a page
 	flushLeast    = 5                      // a fifth of a window is worth a transaction of rows
 	flushAfter    = 50 * time.Millisecond  // of its first page
 )
@@ -80,11 +79,10 @@ func (w *windows) leave(t *telling) {
 	w.change(t.part.TopicID, v, 0)
 }
 
-// take admits up to n deliveries of a pass, and says how many; if there is no room for a
-// page worth sending it is woken later.
-func (w *windows) take(t *telling, n int) int {
+// take admits n deliveries of a pass; if there is no room it is woken later.
+func (w *windows) take(t *telling, n int) bool {
 	if w.most == 0 {
-		return n
+		return true
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,15 +90,13 @@ func (w *windows) take(t *telling, n int) int {
 	if v.holder == nil {
 		v.holder = t
 	}
-	room := w.most - v.used
-	if v.holder != t || room < min(n, max(w.most/roomLeast, 1)) {
+	if v.holder != t || v.used+n > w.most {
 		v.waiting[t] = true
-		return 0
+		return false
 	}
 	delete(v.waiting, t)
-	n = min(n, room)
 	v.used += n
-	return n
+	return true
 }
 
 // pass lets another pass of the topic send: this one has nothing more to send.

@@ -40,6 +40,7 @@ type world struct {
 	abouts    map[string]hub.About      // by URL
 	pages     map[string][]string       // feeds that a page names
 	types     map[string]string         // Content-Type by URL
+	shared    bool                      // others share the store
 	wrapAsk   func(*world) hub.Asker    // nil: the world itself
 	wrapStore func(hub.Store) hub.Store
 	keep      bool // the store is not closed when the hub stops
@@ -88,6 +89,9 @@ func (w *world) start(options hub.Options) {
 	h := &hub.Hub{Store: rows, Fetch: w, Notify: w, Verify: w, Ask: w, Find: w, Bus: event.NewBus(w.nodes), Log: log, Options: options}
 	if w.wrapAsk != nil {
 		h.Ask = w.wrapAsk(w)
+	}
+	if w.shared {
+		h.Hint = func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
