@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,6 +42,7 @@ func hold(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
+	defer runtime.KeepAlive(s) // the lock ends with its file, if nobody has that any more
 	fmt.Println("held")
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until the other end closes it, or we are killed
 	return 0
