@@ -81,7 +81,9 @@ check: ## all that a change must pass; .ci/run is this
 	$(MAKE) --no-print-directory race
 	@# What ran under the race detector does not run twice; and tests wait much.
 	FUZZ_WITHOUT=modernc.org/sqlite $(MAKE) --no-print-directory -j2 --output-sync=target fuzz test crowds FUZZTIME=1s \
-		PACKAGES="$$(bash -c 'comm -23 <(go list ./... | sort) <(go list $(RACE) | sort)' | tr '\n' ' ')"
+		PACKAGES="$$(bash -c 'comm -23 <(go list ./... | sort) <(go list $(RACE) ./internal/clustertest | sort)' | tr '\n' ' ')"
+	@# Nodes that are killed and cut off have times to keep: nothing runs beside them.
+	packaging/with-postgres.sh go test $(TEST_FLAGS) ./internal/clustertest
 
 clean: ## remove bin/
 	rm -rf bin
