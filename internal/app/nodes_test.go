@@ -111,7 +111,7 @@ func (w *watcher) wait(t *testing.T, want string) {
 }
 
 // TestAnotherNodeTakesOverFromAKilledOne kills a node while it tells 3,000
-// callbacks: each is told, nobody more than twice, and no more than two pages are
+// callbacks: each is told, nobody more than twice, and no more than one page is
 // repeated.
 func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	t.Parallel()

@@ -151,28 +151,24 @@ func (w *windows) wanted(t *telling) bool {
 	return v != nil && (len(v.waiting) > 1 || len(v.waiting) == 1 && !v.waiting[t])
 }
 
-// size is how many the next page has.
+// size is how many the next page has, if so many were read.
 func (t *telling) size() int {
-	size := pageSize
 	if most := t.hub.windows.most; most > 0 {
-		size = max(most/windowPages, 1)
+		return max(most/windowPages, 1)
 	}
-	if t.seen == 0 {
-		size = min(size, firstPage)
-	}
-	return size
+	return pageSize
 }
 
 // ahead reads what comes next, some pages at once, unless there is something left that
 // was read and had to wait.
 func (t *telling) ahead(read func(after int64, size int) ([]Subscription, error)) error {
 	now := t.hub.now()
-	if (t.end || len(t.next) > 0) && now.Sub(t.readAt) < readsLast {
+	if len(t.next) > 0 && now.Sub(t.readAt) < readsLast {
 		return nil
 	}
 	size := pageSize
 	if t.seen == 0 {
-		size = min(size, firstPage)
+		size = firstPage
 	}
 	subs, err := read(t.after, size)
 	if err != nil {
