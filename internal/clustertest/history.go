@@ -40,6 +40,7 @@ type answer struct {
 	status   int // 0: none came
 	retry    bool
 	what     string
+	said     string // the beginning of it, and what went wrong
 }
 
 // trouble is what befell a node, until it was over.
@@ -57,7 +58,7 @@ type history struct {
 	pings     []pinged
 	followers []follower
 	answers   []answer
-	failed    []string // requests that no node took
+	failed    []string // requests that no node took, and what the nodes said
 	troubles  []trouble
 	broken    []string // promises, as scenarios see them themselves
 }

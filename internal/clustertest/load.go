@@ -102,12 +102,14 @@ func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to
 	if w.front != nil {
 		nodes = []*node{w.front}
 	}
+	var said []string
 	for _, n := range nodes {
 		p := n.life()
 		if p == nil {
 			continue
 		}
 		a := w.one(n.name, p.Base+path, what, form)
+		said = append(said, fmt.Sprintf("node %s, %d after %s: %s", n.name, a.status, a.to.Sub(a.from).Round(time.Millisecond), a.said))
 		w.history.do(func() { w.history.answers = append(w.history.answers, a) })
 		if from, to = a.from, a.to; a.ok {
 			return from, to, true
@@ -116,7 +118,9 @@ func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to
 	if w.away.Load() {
 		return from, to, false
 	}
-	w.history.do(func() { w.history.failed = append(w.history.failed, what+" at "+to.Format(clock)) })
+	w.history.do(func() {
+		w.history.failed = append(w.history.failed, fmt.Sprintf("%s at %s: %q", what, to.Format(clock), said))
+	})
 	return from, to, false
 }
 
@@ -127,8 +131,11 @@ func (w *World) one(node, to, what string, form url.Values) answer {
 		var body []byte
 		body, err = io.ReadAll(res.Body)
 		res.Body.Close()
-		a.status, a.retry = res.StatusCode, res.Header.Get("Retry-After") != ""
+		a.status, a.retry, a.said = res.StatusCode, res.Header.Get("Retry-After") != "", string(body[:min(len(body), 300)])
 		a.ok = err == nil && res.StatusCode == http.StatusOK && strings.Contains(string(body), `success="true"`)
+	}
+	if err != nil {
+		a.said += " " + err.Error()
 	}
 	a.to = time.Now()
 	return a

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed static
@@ -31,7 +32,8 @@ type assets struct {
 	light, dark palette // of base.css
 }
 
-func loadAssets() assets {
+// loadAssets is the same for the whole process: nobody writes to it.
+var loadAssets = sync.OnceValue(func() assets {
 	a := assets{byURL: map[string]asset{}, urls: map[string]string{}}
 	a.light, a.dark = palettes()
 	entries, _ := fs.ReadDir(staticFiles, "static") // embedded: it is there
@@ -44,7 +46,7 @@ func loadAssets() assets {
 		a.urls[e.Name()] = "/static/" + hashed
 	}
 	return a
-}
+})
 
 // typeOf does not ask the machine's own table, which may say anything.
 func typeOf(ext string) string {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -24,11 +25,11 @@ var templateFiles embed.FS
 // pages are the parsed templates, one set for each page, by name.
 type pages map[string]*template.Template
 
-// parsePages reads the embedded templates. They are part of the program, so one
-// that does not parse is a mistake that every test shows.
-func parsePages(a assets) pages {
+// parsePages reads the embedded templates, once for the process: they take 12 MB. They
+// are part of the program, so one that does not parse is a mistake that every test shows.
+var parsePages = sync.OnceValue(func() pages {
 	funcs := template.FuncMap{
-		"asset": a.url,
+		"asset": loadAssets().url,
 		"count": func(n any) string {
 			switch n := n.(type) {
 			case int:
@@ -54,7 +55,7 @@ func parsePages(a assets) pages {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
-}
+})
 
 // view is what every page has; a page's own data embeds it.
 type view struct {

@@ -34,8 +34,7 @@ type site struct {
 
 // newSite makes ready what all pages share.
 func newSite(w *Web) *site {
-	s := &site{Web: w, assets: loadAssets(), turns: make(chan struct{}, readingAtOnce), imports: newImports()}
-	s.pages = parsePages(s.assets)
+	s := &site{Web: w, assets: loadAssets(), pages: parsePages(), turns: make(chan struct{}, readingAtOnce), imports: newImports()}
 	s.packers.New = func() any {
 		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 		if err != nil {
