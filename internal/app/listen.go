@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -19,6 +20,8 @@ type capped struct {
 	total, perAddr int
 	exempt         func(netip.Addr) bool
 
+	refusing chan struct{} // one for each that is being refused
+
 	all, ended    chan struct{} // closed: all that was accepted is counted; the listener is closed
 	accepted, end func()
 
@@ -33,10 +36,16 @@ type capped struct {
 // drainTick is between two looks at what is still open while the program ends.
 const drainTick = 5 * time.Millisecond
 
+const (
+	refusingFor   = 5 * time.Second // what a connection that is refused may take
+	refusedAtOnce = 64              // of those whose request is waited for; others are told at once
+	tlsHandshake  = 22              // first byte of a connection that is not plain HTTP
+)
+
 const busyAnswer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 44\r\nConnection: close\r\n\r\nToo many connections; please try again soon\n"
 
 func newCapped(l net.Listener, total, perAddr int, exempt func(netip.Addr) bool) *capped {
-	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
+	c := &capped{Listener: l, total: total, perAddr: perAddr, exempt: exempt, refusing: make(chan struct{}, refusedAtOnce), all: make(chan struct{}), ended: make(chan struct{}), from: map[netip.Addr]int{}, idle: map[net.Conn]struct{}{}, conns: map[*cappedConn]struct{}{}}
 	c.accepted = sync.OnceFunc(func() { close(c.all) })
 	c.end = sync.OnceFunc(func() { close(c.ended) })
 	return c
@@ -56,7 +65,7 @@ func (c *capped) Accept() (net.Conn, error) {
 		if one := c.admit(conn); one != nil {
 			return one, nil
 		}
-		go refuse(conn)
+		go c.refuse(conn)
 	}
 }
 
@@ -66,10 +75,30 @@ func (c *capped) isPaused() bool {
 	return c.paused
 }
 
-func refuse(conn net.Conn) {
+// refuse says that there is no room, as the answer to what was asked: some clients take
+// an answer that comes before their request for an error, and closing a connection with
+// something unread resets it, which may take the answer with it.
+func (c *capped) refuse(conn net.Conn) {
 	defer conn.Close()
-	if conn.SetDeadline(time.Now().Add(time.Second)) == nil {
-		_, _ = conn.Write([]byte(busyAnswer)) // a courtesy; the connection is closed anyway
+	if conn.SetDeadline(time.Now().Add(refusingFor)) != nil {
+		return
+	}
+	select {
+	case c.refusing <- struct{}{}:
+		defer func() { <-c.refusing }()
+	default: // a flood: nobody there is listened to
+		_, _ = conn.Write([]byte(busyAnswer))
+		return
+	}
+	var begin [1]byte
+	if _, err := conn.Read(begin[:]); err != nil || begin[0] == tlsHandshake {
+		return
+	}
+	if _, err := conn.Write([]byte(busyAnswer)); err != nil {
+		return
+	}
+	if way, ok := conn.(interface{ CloseWrite() error }); ok && way.CloseWrite() == nil {
+		_, _ = io.Copy(io.Discard, conn) // until the client has read it, or the deadline
 	}
 }
 

@@ -3,10 +3,12 @@ package app
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +72,37 @@ func TestWhoOnlyWaitsMakesRoomWhenAllConnectionsAreTaken(t *testing.T) {
 	}
 	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusServiceUnavailable {
 		t.Errorf("one more of those who have all is answered %d", got)
+	}
+}
+
+// What a client hears first is the answer to what it asked, also when it asks late; and the
+// end of the connection does not take it away, however much was sent and not read.
+func TestWhoIsRefusedHearsItWhenHeHasAsked(t *testing.T) {
+	t.Parallel()
+	to := crowdedServer(t, 3, 1, http.NotFoundHandler())
+	if got := answered(from(t, "127.1.0.1", to, getOne)); got != http.StatusNotFound {
+		t.Fatalf("answered %d", got)
+	}
+	eventuallyFull(t, to)
+	conn := from(t, "127.1.0.1", to, "")
+	if err := conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("told before it asked: %d, %v", n, err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"+strings.Repeat("x", 60000)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond) // the answer waits to be read, and so did what was sent
+	if got := answered(conn); got != http.StatusServiceUnavailable {
+		t.Errorf("answered %d", got)
+	}
+	if got := answered(from(t, "127.1.0.1", to, "\x16\x03\x01 a handshake")); got != 0 {
+		t.Errorf("a handshake is answered %d", got)
 	}
 }
 
