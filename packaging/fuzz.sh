@@ -25,7 +25,7 @@ while read -r package target; do
 	if [[ $package != "$built" ]]; then
 		built=$package
 		left_out=
-		if [[ -n ${FUZZ_WITHOUT:-} ]] && go list -deps -test "$package" | grep -qxF "$FUZZ_WITHOUT"; then
+		if [[ -n ${FUZZ_WITHOUT:-} ]] && go list -deps -test "$package" | grep -xF "$FUZZ_WITHOUT" >/dev/null; then
 			left_out=yes
 			continue
 		fi

@@ -144,6 +144,7 @@ func TestTheOutlinerTakesWhatIsPastedDraggedAndOpened(t *testing.T) {
 	b.open("/write")
 	b.openOutliner()
 	b.keys("first" + kb.Enter)
+	b.outline("typing", "first |")
 	paste := func(text string) {
 		eval[bool](b, fmt.Sprintf(`(() => { const d = new DataTransfer(); d.setData("text/plain", %q); document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: d, bubbles: true, cancelable: true })); return true; })()`, text))
 	}

@@ -1,0 +1,156 @@
+package cloudburst_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestItFitsTheOtherSystems checks the types of the program and all that it imports for
+// the systems that it runs on beside this one. That finds what a build for them would,
+// but for assembly and the linker, and takes seconds: make cross builds it.
+func TestItFitsTheOtherSystems(t *testing.T) {
+	t.Parallel()
+	for _, system := range []string{"linux/arm64", "darwin/arm64"} {
+		t.Run(system, func(t *testing.T) {
+			t.Parallel()
+			s := newSystem(system)
+			if err := s.check("./cmd/cloudburst"); err != nil {
+				t.Error(err)
+			}
+			if n := len(s.checked); n < 200 {
+				t.Errorf("only %d packages were looked at", n)
+			}
+		})
+	}
+}
+
+// The check has to see what does not fit.
+func TestWhatDoesNotFitASystemIsSeen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":     "module example\n\ngo 1.26\n",
+		"main.go":    "package main\n\nfunc main() { here() }\n",
+		"a_linux.go": "package main\n\nimport \"syscall\"\n\nfunc here() { _, _ = syscall.InotifyInit() }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for system, want := range map[string]string{"linux/arm64": "<nil>", "darwin/arm64": "undefined: here"} {
+		s := newSystem(system)
+		s.dir = dir
+		said := fmt.Sprint(s.check("."))
+		if !strings.Contains(said, want) {
+			t.Errorf("%s: %s, want %s", system, said, want)
+		}
+	}
+}
+
+// system is one that the program is built for.
+type system struct {
+	os, arch string
+	dir      string // where the module is
+	files    *token.FileSet
+	sizes    types.Sizes
+	checked  map[string]*types.Package
+}
+
+func newSystem(name string) *system {
+	goos, arch, _ := strings.Cut(name, "/")
+	return &system{os: goos, arch: arch, files: token.NewFileSet(), sizes: types.SizesFor("gc", arch),
+		checked: map[string]*types.Package{"unsafe": types.Unsafe}}
+}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath, Dir string
+	Name            string
+	GoFiles         []string
+	ImportMap       map[string]string
+	Module          *struct {
+		Main      bool
+		GoVersion string
+	}
+	Error *struct{ Err string }
+}
+
+// check looks at a package, after all that it imports.
+func (s *system) check(root string) error {
+	list := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Dir,Name,GoFiles,ImportMap,Module,Error", root)
+	list.Dir, list.Stderr = s.dir, os.Stderr
+	list.Env = append(os.Environ(), "GOOS="+s.os, "GOARCH="+s.arch, "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if p.Error != nil {
+			return fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
+		}
+		if err := s.one(p); err != nil {
+			return err
+		}
+	}
+}
+
+// one checks a package. Of others than ours the insides of functions are their makers' business.
+func (s *system) one(p listed) error {
+	if p.ImportPath == "unsafe" {
+		return nil
+	}
+	ours := p.Module != nil && p.Module.Main
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(s.files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	c := types.Config{Sizes: s.sizes, IgnoreFuncBodies: !ours, Importer: imports{s, p.ImportMap}}
+	if p.Module != nil && p.Module.GoVersion != "" {
+		c.GoVersion = "go" + p.Module.GoVersion
+	}
+	pkg, err := c.Check(p.ImportPath, s.files, files, nil)
+	if err != nil {
+		return fmt.Errorf("for %s on %s: %w", s.os, s.arch, err)
+	}
+	s.checked[p.ImportPath] = pkg
+	return nil
+}
+
+// imports finds what a package imports, under the names that it has there.
+type imports struct {
+	*system
+	names map[string]string
+}
+
+// Import implements [types.Importer].
+func (i imports) Import(path string) (*types.Package, error) {
+	if name := i.names[path]; name != "" {
+		path = name
+	}
+	if pkg := i.checked[path]; pkg != nil {
+		return pkg, nil
+	}
+	return nil, fmt.Errorf("%s was not listed before it is imported", path)
+}
