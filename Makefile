@@ -8,7 +8,9 @@ export CGO_ENABLED := 0
 
 ARGS ?=
 FUZZTIME ?= 10s
-PACKAGES ?= ./...
+PACKAGES ?=
+# Nodes that are killed and cut off have times to keep: nothing runs beside them.
+ALONE = ./internal/clustertest
 # What runs many goroutines over shared state.
 RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./websub/... ./weblogs/... ./cnws/... \
 	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/upstream/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/... \
@@ -19,11 +21,13 @@ RACE_FLAGS = -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.
 # One caller and much data: the detector has nothing to find in it, and takes long. crowds
 # runs these in full.
 UNWATCHED = TestAHundredThousandPosts|TestAFullDatabase|TestALargeFile|TestALargeGoodFile|TestNoStatementGoes|TestEveryStatementGoes|TestTheSchemaThatIsRead|TestNoStatementReads|TestAPageWalksTheKey|TestKeepsTheContract/Contents/AContentComesBack|TestAllNodesTogetherKeepARate|TestKeepsTheContract/Parts/PagesCoverTwentyThousand
-TEST_FLAGS ?= -timeout 20m
+# Many tests build the program and start it, which go test does not see: no answer of an
+# earlier run counts.
+TEST_FLAGS ?= -timeout 20m -count 1
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
 
-.PHONY: help run build setup test race crowds fuzz bench lint cross reproduce check clean
+.PHONY: help run build setup test some others alone race crowds fuzz bench lint cross reproduce check clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -39,8 +43,15 @@ build: ## bin/cloudburst
 setup: ## install what the tests need, where it is missing (Debian; root or sudo)
 	@packaging/setup-tests.sh
 
-test: setup ## every test, beside a PostgreSQL server that lives as long as they do
-	packaging/with-postgres.sh go test $(TEST_FLAGS) $(PACKAGES)
+test: setup ## every test, or those of PACKAGES, beside a PostgreSQL server that lives as long as they do
+	packaging/with-postgres.sh $(MAKE) --no-print-directory -k $(if $(PACKAGES),some,others alone)
+
+some:
+	go test $(TEST_FLAGS) $(PACKAGES)
+others:
+	go test $(TEST_FLAGS) $$(go list ./... | grep -vxF "$$(go list $(ALONE))")
+alone:
+	go test $(TEST_FLAGS) $(ALONE)
 
 race: setup ## the core's tests under the race detector
 	CGO_ENABLED=1 packaging/with-postgres.sh go test $(RACE_FLAGS) $(TEST_FLAGS) -skip '$(UNWATCHED)' $(RACE)
@@ -55,7 +66,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 	@packaging/fuzz.sh $(FUZZTIME)
 
 bench: build ## the benchmarks, on this machine's loopback only
-	go test -run '^$$' -bench . -benchmem $(PACKAGES)
+	go test -run '^$$' -bench . -benchmem $(or $(PACKAGES),./...)
 	bin/cloudburst bench fanout
 	bin/cloudburst bench fanout --via websub --size 2000
 	bin/cloudburst bench changes
@@ -81,9 +92,8 @@ check: ## all that a change must pass; .ci/run is this
 	$(MAKE) --no-print-directory race
 	@# What ran under the race detector does not run twice; and tests wait much.
 	FUZZ_WITHOUT=modernc.org/sqlite $(MAKE) --no-print-directory -j2 --output-sync=target fuzz test crowds FUZZTIME=1s \
-		PACKAGES="$$(bash -c 'comm -23 <(go list ./... | sort) <(go list $(RACE) ./internal/clustertest | sort)' | tr '\n' ' ')"
-	@# Nodes that are killed and cut off have times to keep: nothing runs beside them.
-	packaging/with-postgres.sh go test $(TEST_FLAGS) ./internal/clustertest
+		PACKAGES="$$(bash -c 'comm -23 <(go list ./... | sort) <(go list $(RACE) $(ALONE) | sort)' | tr '\n' ' ')"
+	packaging/with-postgres.sh $(MAKE) --no-print-directory alone
 
 clean: ## remove bin/
 	rm -rf bin

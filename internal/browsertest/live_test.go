@@ -170,7 +170,7 @@ func TestWhatCameWhileTheLineWasCutIsThereWhenItIsMended(t *testing.T) {
 	paper := press.paper("/told.xml", "Told", rsscloud.CloudAt(wire.url()).String(), posts(3, "Talk")...)
 	p.follow("", paper.url())
 	b := newTab(t, wire.url())
-	for _, part := range []string{"net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"} {
+	for _, part := range []string{"net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION", "net::ERR_SOCKET_NOT_CONNECTED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"} {
 		b.expect(part) // the line is cut
 	}
 	b.open("/river?category=&source=" + fmt.Sprint(p.follow("", paper.url()).ID))
