@@ -77,7 +77,6 @@ func newSystem(name string) *system {
 // listed is what go list says of a package.
 type listed struct {
 	ImportPath, Dir string
-	Name            string
 	GoFiles         []string
 	ImportMap       map[string]string
 	Module          *struct {
@@ -89,7 +88,7 @@ type listed struct {
 
 // check looks at a package, after all that it imports.
 func (s *system) check(root string) error {
-	list := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Dir,Name,GoFiles,ImportMap,Module,Error", root)
+	list := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", root)
 	list.Dir, list.Stderr = s.dir, os.Stderr
 	list.Env = append(os.Environ(), "GOOS="+s.os, "GOARCH="+s.arch, "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	out, err := list.Output()
