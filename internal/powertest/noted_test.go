@@ -2,6 +2,7 @@ package powertest
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (w *world) read() error {
 	for in := bytes.NewReader(notes); ; {
 		what, name, at, data, err := line(in)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return os.RemoveAll(w.notes)
+			return errors.Join(w.adopt(), os.RemoveAll(w.notes))
 		}
 		if err == nil {
 			err = w.disk.replay(what, filepath.Base(name), at, data)
@@ -70,6 +71,18 @@ func (w *world) read() error {
 			return fmt.Errorf("%c of %s: %w", what, name, err)
 		}
 	}
+}
+
+// adopt puts the database on a disk that does not know it. Whoever died before it had
+// noted that it opened it has not written to it: it is as an earlier process left it.
+func (w *world) adopt() error {
+	text, err := os.ReadFile(filepath.Join(w.dir, "data", database))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return w.disk.replay('o', database, 0, text)
 }
 
 // line reads one note, as internal/store/sqlite writes it.
@@ -136,6 +149,45 @@ func (w *world) write() error {
 		err = errors.Join(err, e, os.WriteFile(filepath.Join(w.dir, name), text, 0o600))
 	}
 	return err
+}
+
+// A process that dies before it has opened the database, or while it notes that, loses
+// nothing of it.
+func TestADeathBeforeTheDatabaseIsOpenedLosesNothing(t *testing.T) {
+	t.Parallel()
+	for what, notes := range map[string]string{"no notes": "", "half a note": "o\x00\x04/a/c\x00"} {
+		w := newNoted(t, 1)
+		data := filepath.Join(w.dir, "data")
+		if err := os.Mkdir(data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite", filepath.Join(data, database))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("CREATE TABLE people (name TEXT); INSERT INTO people VALUES ('ann')"); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		if notes != "" {
+			if err := os.WriteFile(w.notes, []byte(notes), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if err := w.cut(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if db, err = sql.Open("sqlite", filepath.Join(data, database)); err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var name string
+		if err := db.QueryRow("SELECT name FROM people").Scan(&name); err != nil || name != "ann" {
+			t.Errorf("%s: found %q after two cuts (%v)", what, name, err)
+		}
+	}
 }
 
 // Where no disk can be mounted the power is cut all the same, and what is lost is seen.
