@@ -8,9 +8,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"cloudburst/internal/crashtest"
 )
 
 // locked is a source of numbers for many.
@@ -56,7 +59,7 @@ func (w *World) loader(ctx context.Context, feed string) {
 			w.register(feed, n)
 			n++
 		} else {
-			w.ping(feed, w.living())
+			w.ping(feed, nil)
 		}
 		select {
 		case <-ctx.Done():
@@ -66,7 +69,7 @@ func (w *World) loader(ctx context.Context, feed string) {
 }
 
 // ping publishes a new state of a feed, and tells of it the first of the nodes that
-// takes it.
+// takes it; nil is whoever lives.
 func (w *World) ping(feed string, nodes []*node) pinged {
 	p := pinged{feed: feed}
 	p.state, p.raised = w.feeds.raise(feed)
@@ -87,7 +90,7 @@ func (w *World) register(feed string, n int) {
 	if err != nil {
 		return // never: we made it
 	}
-	_, to, ok := w.ask(w.living(), "registration of "+callback, "/rsscloud/pleaseNotify", url.Values{
+	_, to, ok := w.ask(nil, "registration of "+callback, "/rsscloud/pleaseNotify", url.Values{
 		"notifyProcedure": {""}, "port": {port}, "path": {u.Path}, "protocol": {"http-post"}, "domain": {host}, "url1": {w.feeds.url(feed)}})
 	if ok {
 		w.history.do(func() {
@@ -96,23 +99,32 @@ func (w *World) register(feed string, n int) {
 	}
 }
 
-// ask asks one node after the other, for a while, until one says yes. from and to are
-// of the request that it was.
+// ask asks one node after the other until one says yes; nil is whoever lives. from and to
+// are of the request that it was.
 func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
-	if w.front != nil {
+	whoever := nodes == nil && w.front == nil
+	switch {
+	case w.front != nil:
 		nodes = []*node{w.front}
+	case whoever:
+		nodes = w.living()
 	}
 	var said []string
-	for _, n := range nodes {
-		p := n.life()
-		if p == nil {
-			continue
+	asked := map[*crashtest.Process]bool{}
+	for len(nodes) > 0 {
+		n := nodes[0]
+		nodes = nodes[1:]
+		if p := n.life(); p != nil && !asked[p] {
+			asked[p] = true
+			a := w.one(n.name, p.Base+path, what, form)
+			said = append(said, fmt.Sprintf("node %s, %d after %s: %s", n.name, a.status, a.to.Sub(a.from).Round(time.Millisecond), a.said))
+			w.history.do(func() { w.history.answers = append(w.history.answers, a) })
+			if from, to = a.from, a.to; a.ok {
+				return from, to, true
+			}
 		}
-		a := w.one(n.name, p.Base+path, what, form)
-		said = append(said, fmt.Sprintf("node %s, %d after %s: %s", n.name, a.status, a.to.Sub(a.from).Round(time.Millisecond), a.said))
-		w.history.do(func() { w.history.answers = append(w.history.answers, a) })
-		if from, to = a.from, a.to; a.ok {
-			return from, to, true
+		if len(nodes) == 0 && whoever { // one may live by now that did not when this began
+			nodes = slices.DeleteFunc(w.living(), func(n *node) bool { return asked[n.life()] })
 		}
 	}
 	if w.away.Load() {
