@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"cloudburst/internal/crashtest"
 )
 
 // locked is a source of numbers for many.
@@ -102,29 +100,31 @@ func (w *World) register(feed string, n int) {
 // ask asks one node after the other until one says yes; nil is whoever lives. from and to
 // are of the request that it was.
 func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
-	whoever := nodes == nil && w.front == nil
-	switch {
-	case w.front != nil:
-		nodes = []*node{w.front}
-	case whoever:
-		nodes = w.living()
-	}
+	whoever := nodes == nil
 	var said []string
-	asked := map[*crashtest.Process]bool{}
-	for len(nodes) > 0 {
-		n := nodes[0]
-		nodes = nodes[1:]
-		if p := n.life(); p != nil && !asked[p] {
-			asked[p] = true
-			a := w.one(n.name, p.Base+path, what, form)
-			said = append(said, fmt.Sprintf("node %s, %d after %s: %s", n.name, a.status, a.to.Sub(a.from).Round(time.Millisecond), a.said))
-			w.history.do(func() { w.history.answers = append(w.history.answers, a) })
-			if from, to = a.from, a.to; a.ok {
-				return from, to, true
-			}
+	asked := map[*node]bool{}
+	for {
+		switch {
+		case w.front != nil:
+			nodes = []*node{w.front}
+		case whoever: // one may live by now that did not when this began
+			nodes = w.living()
 		}
-		if len(nodes) == 0 && whoever { // one may live by now that did not when this began
-			nodes = slices.DeleteFunc(w.living(), func(n *node) bool { return asked[n.life()] })
+		i := slices.IndexFunc(nodes, func(n *node) bool { return !asked[n] })
+		if i < 0 {
+			break
+		}
+		n := nodes[i]
+		asked[n] = true
+		p := n.life()
+		if p == nil {
+			continue
+		}
+		a := w.one(n.name, p.Base+path, what, form)
+		said = append(said, fmt.Sprintf("node %s, %d after %s: %s", n.name, a.status, a.to.Sub(a.from).Round(time.Millisecond), a.said))
+		w.history.do(func() { w.history.answers = append(w.history.answers, a) })
+		if from, to = a.from, a.to; a.ok {
+			return from, to, true
 		}
 	}
 	if w.away.Load() {
