@@ -282,7 +282,9 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 	t.Parallel()
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
-		h.river.Options.MostNotices = 100
+		h.stop()
+		h.options.MostNotices = 100
+		h.start()
 		for _, bad := range []river.Notice{
 			{Via: "pigeon", Target: "https://a.example/"}, {Via: river.ViaEmail, Target: "ann@a.example"}, {Via: river.ViaWebhook}, {Via: river.ViaWebhook, Target: "ftp://a.example/"},
 			{Via: river.ViaPost, Target: "https://a:b@a.example/"}, {Via: river.ViaPost, Target: "nonsense"}, {Via: river.ViaWebhook, Target: "a.example", Secret: strings.Repeat("x", 201)},
