@@ -20,6 +20,15 @@ import (
 const explainedFeed = `<?xml version="1.0"?><rss version="2.0"><channel><title>E</title><link>http://a.example/</link><description>d</description><ttl>60</ttl>` +
 	`<item><title>One</title><guid isPermaLink="false">1</guid></item></channel></rss>`
 
+// bomb is 60 MiB, gzipped. Making it takes longer than reading it, and is not to be waited for.
+var bomb = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.Copy(z, io.LimitReader(zeros{}, 60<<20))
+	z.Close()
+	return b.Bytes()
+})
+
 // asked is a request as a server saw it.
 type asked struct{ path, etag, modified, coding, referer string }
 
@@ -87,9 +96,7 @@ func (e *explainServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.Copy(w, io.LimitReader(zeros{}, 6<<20))
 	case "/bomb.xml":
 		h.Set("Content-Encoding", "gzip")
-		z := gzip.NewWriter(w)
-		io.Copy(z, io.LimitReader(zeros{}, 60<<20))
-		z.Close()
+		w.Write(bomb())
 	case "/coded.xml":
 		h.Set("Content-Encoding", "br")
 		fmt.Fprint(w, "x")
@@ -191,6 +198,7 @@ func TestExplainFollowsRedirectsAndKeepsValidatorsWithTheirURL(t *testing.T) {
 
 func TestExplainFailsWithASentenceAndSaysWhatAReaderWouldDo(t *testing.T) {
 	t.Parallel()
+	bomb()
 	for path, want := range map[string]string{
 		"/missing.xml":   "cannot be read: 404 Not Found: 404 page not found",
 		"/blocked.xml":   "cannot be read: 403 Forbidden: No bots, please",
