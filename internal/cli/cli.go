@@ -133,6 +133,9 @@ explains each and prints what is in force.`)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if c.HasParent() && c.HasSubCommands() && flagless(c) {
+			return usagef("%s has no flags of its own: behind it comes one of %s, and then the flags", c.CommandPath(), strings.Join(below(c), ", "))
+		}
 		return usageError{config.UnknownFlag(err, c.Flags())}
 	})
 	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.validate(), p.subscriptions(), p.topics(), p.log(),
@@ -154,12 +157,7 @@ func group(use, short, long string) *cobra.Command {
 		Use: use, Short: short, Long: long,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			var names []string
-			for _, sub := range c.Commands() {
-				if sub.IsAvailableCommand() {
-					names = append(names, sub.Name())
-				}
-			}
+			names := below(c)
 			switch {
 			case len(args) == 0 && !c.HasParent():
 				return c.Help()
@@ -172,6 +170,23 @@ func group(use, short, long string) *cobra.Command {
 			return usagef("%s has no command %q: there are %s", c.CommandPath(), args[0], strings.Join(names, ", "))
 		},
 	}
+}
+
+func flagless(c *cobra.Command) bool {
+	some := false
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) { some = some || f.Name != "help" })
+	return !some
+}
+
+// below names the commands of a group.
+func below(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
 }
 
 // between checks the number of arguments and says what they are. most < 0 means any number.

@@ -183,6 +183,7 @@ func TestTroubleWithWebSubHubsIsASentence(t *testing.T) {
 		{"unsubscribe http://feed.example/a --lease 1h " + callback, 2, "--lease is not known"},
 		{"subscribe", 2, "needs the URL of one TOPIC"},
 		{"", 2, "needs one of publish, subscribe, unsubscribe behind it"},
+		{"--lease 1h", 2, "websub has no flags of its own: behind it comes one of publish, subscribe, unsubscribe, and then the flags"},
 	} {
 		code, out, errs := (&hubsWorld{}).command(t, strings.Fields(tt.args)...)
 		if code != tt.code || out != "" || !strings.Contains(errs, tt.want) || strings.Count(errs, "\n") != 1 {
