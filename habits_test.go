@@ -20,6 +20,7 @@ const (
 
 // habits says where the tree does not keep the habits that can be counted.
 func habits(tree fs.FS) (wrong []string, err error) {
+	described := map[string]string{} // package: the file with its comment
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -34,12 +35,18 @@ func habits(tree fs.FS) (wrong []string, err error) {
 		if err != nil {
 			return err
 		}
-		f, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
 		if n := strings.Count(string(src), "\n"); n > longestFile {
 			wrong = append(wrong, fmt.Sprintf("%s has %d lines, more than %d: part it by its nouns", name, n, longestFile))
+		}
+		if pkg := path.Join(path.Dir(name), f.Name.Name); f.Doc != nil {
+			if other := described[pkg]; other != "" {
+				wrong = append(wrong, fmt.Sprintf("%s and %s both have a package comment: leave one", other, name))
+			}
+			described[pkg] = name
 		}
 		for _, decl := range f.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok {
@@ -97,7 +104,9 @@ func TestTheHabitsCatch(t *testing.T) {
 		"a long function": {fstest.MapFS{"p/p.go": file(body(longestFunction + 1))}, "p/p.go:2:1: f has 61 lines"},
 		"a long file": {fstest.MapFS{"p/p_test.go": file("package p\n" + strings.Repeat("\n", longestFile))},
 			"p/p_test.go has 501 lines"},
-		"an init":                       {fstest.MapFS{"p/p.go": file("package p\nfunc init() {}\n")}, "p/p.go:2:1: init"},
+		"an init": {fstest.MapFS{"p/p.go": file("package p\nfunc init() {}\n")}, "p/p.go:2:1: init"},
+		"two package comments": {fstest.MapFS{"p/a.go": file("// Package p is.\npackage p\n"), "p/b.go": file("// Package p was.\npackage p\n")},
+			"p/a.go and p/b.go both have a package comment"},
 		"a fuzz target without corpus":  {fstest.MapFS{"p/p_test.go": file("package p\nfunc FuzzF() {}\n")}, "p/p_test.go:2:1: FuzzF has no corpus in p/testdata/fuzz/FuzzF"},
 		"nothing that is only a method": {fstest.MapFS{"p/p.go": file("package p\nfunc (t T) init() {}\n")}, ""},
 	} {

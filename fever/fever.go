@@ -1,18 +1,19 @@
-// Package fever is the API of Fever, a reader of 2009 that is gone, which many reading apps
-// still speak: everything at one address, http://example.com/fever/?api.
+// Package fever is the API of Fever, a feed reader of 2009. Its author no longer makes it;
+// several reading apps still use the API. All of it is at one URL,
+// http://example.com/fever/?api.
 //
-// It follows the documentation that Fever's author published (version 3), and where that
-// is silent what Miniflux and FreshRSS do, because apps are tried against them. A server
-// is a [Handler] with a [Backend]; [Client] is the other side.
+// The package follows the documentation that Fever's author published (version 3). Where
+// that is silent it does what Miniflux and FreshRSS do, because apps are tested against
+// them. A server is a [Handler] with a [Backend]; [Client] is the other side.
 //
 // # Interoperability
 //
-// Everything may be asked for in one request, in the query or in the body, as a form or as
-// multipart. Numbers of items have to grow with their arrival and must be less than 2^53,
-// for apps written in JavaScript; those of feeds and groups must fit 31 bits and be greater
-// than 0. Lists that are empty are there; a group without feeds is in no relationship,
-// because an empty list of numbers breaks some apps. Hot links, Kindling and Sparks are
-// Fever's own and not offered.
+// One request may ask for everything, in the query or in the body, as a form or as
+// multipart. The numbers of items must grow in the order in which items arrive and must be
+// less than 2^53, because some apps are written in JavaScript. The numbers of feeds and
+// groups must be greater than 0 and fit into 31 bits. Empty lists are present in a response,
+// with one exception: a group without feeds has no relationship, because an empty list of
+// numbers breaks some apps. Hot links, Kindling and Sparks are not offered.
 package fever
 
 import (

@@ -1,18 +1,19 @@
-// Package greader is the API of Google Reader, as servers and reading apps have kept it
-// alive since 2013: log-in, subscriptions, streams of items, and marks.
+// Package greader is the API of Google Reader: sign-in, subscriptions, streams of items,
+// and marks. Google ended its service in 2013; other servers and many reading apps kept
+// the API.
 //
-// There is no standard. The words follow what was written down of Google's own server and
-// the documentation of The Old Reader, BazQux and FeedHQ; where they say nothing, FreshRSS
-// is followed, because apps are tried against it. A server is a [Handler] with a [Backend];
-// [Client] is the other side.
+// There is no standard. The package follows descriptions of Google's own server and the
+// documentation of The Old Reader, BazQux and FeedHQ. Where these are silent it does what
+// FreshRSS does, because apps are tested against FreshRSS. A server is a [Handler] with a
+// [Backend]; [Client] is the other side.
 //
 // # Interoperability
 //
-// A Handler serves any prefix: apps put /accounts/ClientLogin and /reader/api/0/ behind
-// whatever address was typed. Parameters are taken from the query and the body alike, with
-// or without their escapes; IDs in each of their forms. The token T is never needed, for it
-// protects cookies and there are none; one that is wrong is refused as apps expect it.
-// Numbers beyond 32 bits are strings. Answers are JSON; Atom is not offered.
+// A Handler serves any prefix: apps append /accounts/ClientLogin and /reader/api/0/ to
+// the URL that the user typed. Parameters may be in the query or in the body, escaped or
+// not, and IDs may have each of their forms. The token T protects cookies; there are none
+// here, so a request without T is accepted. A wrong T is refused, as apps expect. Numbers
+// beyond 32 bits are strings. Responses are JSON; Atom is not offered.
 package greader
 
 import (

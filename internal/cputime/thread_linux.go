@@ -1,5 +1,3 @@
-// Package cputime tells how long a piece of a test was at work, on a machine that others
-// use too. Start with [Of].
 package cputime
 
 import (

@@ -1,7 +1,5 @@
 //go:build !linux
 
-// Package cputime tells how long a piece of a test was at work, on a machine that others
-// use too. Start with [Of].
 package cputime
 
 import "time"

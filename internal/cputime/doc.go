@@ -1,0 +1,3 @@
+// Package cputime measures the CPU time of a piece of a test, on a machine that others use
+// too. Start with [Of].
+package cputime
