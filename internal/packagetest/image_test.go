@@ -78,7 +78,7 @@ func readImage(t *testing.T) image {
 func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
 	t.Parallel()
 	im := readImage(t)
-	if im.from != "scratch" || im.user != "65532:65532" || !strings.Contains(strings.Join(im.build, "\n"), "go build -trimpath -ldflags=-buildid= -o /out/cloudburst ./cmd/cloudburst") {
+	if im.from != "scratch" || im.user != "65532:65532" || !strings.Contains(strings.Join(im.build, "\n"), "go build -trimpath -ldflags='-s -w -buildid=' -o /out/cloudburst ./cmd/cloudburst") {
 		t.Fatalf("the image is %+v", im)
 	}
 	f, err := elf.Open(program(t))
@@ -88,6 +88,11 @@ func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
 	defer f.Close()
 	if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
 		t.Errorf("the program needs %v, %v", libs, err)
+	}
+	for _, s := range f.Sections {
+		if s.Name == ".symtab" || strings.HasPrefix(s.Name, ".debug_") {
+			t.Errorf("the program has a section %s of %d bytes, which only debuggers use", s.Name, s.Size)
+		}
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("only root may change the root folder")
