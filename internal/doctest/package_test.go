@@ -13,10 +13,10 @@ import (
 )
 
 // Packages that anybody may import have a comment that tells what they are, and examples
-// that run; and the README names them.
+// that run; and the developer's page names them.
 func TestPublicPackagesTeach(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
+	guide, err := os.ReadFile("../../docs/start-developer.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,8 @@ func TestPublicPackagesTeach(t *testing.T) {
 		if run == 0 {
 			t.Errorf("package %s has no example that runs", e.Name())
 		}
-		if !strings.Contains(string(readme), "`"+e.Name()+"`") {
-			t.Errorf("README.md does not name package %s", e.Name())
+		if !strings.Contains(string(guide), "`"+e.Name()+"`") {
+			t.Errorf("docs/start-developer.md does not name package %s", e.Name())
 		}
 	}
 	if n < 15 {

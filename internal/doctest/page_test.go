@@ -34,8 +34,8 @@ func (p page) file() string { return filepath.Base(p.name) }
 //	sh elsewhere    it cannot run here; elsewhere says why
 //	output          it is what the block before printed; … is anything
 //	http            a request and its answer, which are sent: see exchange
-//	go, python NAME it is the file NAME, and runs as a program
-//	text, xml NAME  it is the file NAME, which later blocks use
+//	python NAME     it is the file NAME, and runs as a program
+//	go, text, xml NAME  it is the file NAME, which later blocks use
 //	xml, json, toml it can be read as what it is
 //
 // Any other needs a line in held.

@@ -38,6 +38,10 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	if err := os.Symlink(bin, filepath.Join(p.dir, "bin", "cloudburst")); err != nil {
 		t.Fatal(err)
 	}
+	// A clone of the repository, for programs in a module of their own.
+	if err := os.Symlink(root, filepath.Join(p.dir, "cloudburst")); err != nil {
+		t.Fatal(err)
+	}
 	// What readers have of their own.
 	if err := os.CopyFS(p.dir, os.DirFS("testdata/have")); err != nil {
 		t.Fatal(err)
@@ -53,7 +57,7 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	p.world = newWorld(p, ports["5337"])
 	p.name(ports)
 	p.env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "CLOUDBURST_") })
-	p.env = append(p.env, "HOME="+p.dir, "CURL_HOME="+p.dir, "ROOT="+root, "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"),
+	p.env = append(p.env, "HOME="+p.dir, "CURL_HOME="+p.dir, "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"),
 		"PATH="+filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"), "CLOUDBURST_DATA=data", "CLOUDBURST_ADMIN_LISTEN=127.0.0.1:"+ports["5338"])
 	if page.file() != "start-operator.md" {
 		public := ""
@@ -137,10 +141,7 @@ func (p *place) file(b block) {
 		p.t.Fatal(err)
 	}
 	at := fmt.Sprintf("%s:%d", b.page, b.line)
-	switch b.kind {
-	case "go":
-		p.run(at, "cd \"$ROOT\" && go run "+name)
-	case "python":
+	if b.kind == "python" {
 		p.run(at, "[ -f .vars ] && . ./.vars\npython3 "+name)
 	}
 }

@@ -43,8 +43,8 @@ func shelves() []struct {
 		title string
 		names []string
 	}{
-		{"Five minutes", []string{"start-blogger", "start-reader", "start-operator", "start-developer"}},
-		{"Writing", []string{"writing", "authoring-apis", "moving", "pinging-out"}},
+		{"Get started", []string{"start-reader", "start-blogger", "hub", "start-operator", "start-developer"}},
+		{"Writing", []string{"writing", "hosting", "authoring-apis", "moving", "pinging-out"}},
 		{"Reading", []string{"river", "apps", "notices", "river-json"}},
 		{"Feeds", []string{"formats", "feed-data", "json", "doctor"}},
 		{"Running it", []string{"operations", "scale", "settings", "reliability", "performance", "simulation", "compare"}},
