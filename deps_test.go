@@ -106,6 +106,7 @@ func grants() []grant {
 		{"golang.org/x/term", "internal/cli", "is the output a terminal, and how wide?"},
 		{"github.com/prometheus/client_golang", "internal/api", "metrics"},
 		{"golang.org/x/crypto", "internal/account", "argon2id for passwords"},
+		{"golang.org/x/text", "internal/account", "one spelling for each password (norm)"},
 		{"golang.org/x/crypto", "internal/certs", "certificates from an authority that is asked by ACME (acme/autocert)"},
 		{"github.com/andybalholm/brotli", "internal/serve", "feeds packed as browsers and newer readers ask for it"},
 		{"github.com/andybalholm/brotli", "internal/fetch", "feeds that come packed so"},

@@ -9,9 +9,11 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
 
 	"cloudburst/internal/fault"
 )
@@ -22,20 +24,54 @@ const (
 	MaxPassword = 1024
 )
 
-// checkPassword says why somebody cannot have a password. Nothing is cut from it or
-// made alike: what was typed is what counts.
-func checkPassword(name, password string) error {
-	switch {
-	case len(password) < MinPassword:
-		return fault.New(fault.Invalid, "The password is too short: it needs at least %d characters.", MinPassword)
-	case len(password) > MaxPassword:
-		return fault.New(fault.Invalid, "The password is too long: it may have %d bytes.", MaxPassword)
-	case strings.IndexByte(password, 0) >= 0 || !utf8.ValidString(password):
-		return fault.New(fault.Invalid, "The password holds characters that cannot be typed everywhere; please choose another.")
-	case password == name:
-		return fault.New(fault.Invalid, "The password is the user name, which is what everybody tries first; please choose another.")
+// typedMost is the length in bytes of the longest spelling of a password of MaxPassword
+// bytes: decomposed, a Korean syllable of three bytes has nine.
+const typedMost = 3 * MaxPassword
+
+// normalized returns the one spelling of a password that is hashed, so that a password has
+// the same hash whichever keyboard and system sends it: composed characters and decomposed
+// ones are equal, and so are all kinds of space. Nothing else is changed. ok is false for
+// what is no password in any spelling: it is not UTF-8, or longer than typedMost.
+//
+// spec:precis-rfc8265#opaquestring
+func normalized(password string) (_ string, ok bool) {
+	if len(password) > typedMost || !utf8.ValidString(password) {
+		return "", false
 	}
-	return nil
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Zs, r) {
+			return ' '
+		}
+		return r
+	}, password)), true
+}
+
+// newPassword returns the spelling of a new password that is hashed, or fault.Invalid with
+// the reason why the user cannot have it.
+func newPassword(name, password string) (string, error) {
+	text, ok := normalized(password)
+	switch {
+	case len(password) > typedMost || len(text) > MaxPassword:
+		return "", fault.New(fault.Invalid, "The password is too long: it may have %d bytes.", MaxPassword)
+	case !ok || strings.IndexByte(text, 0) >= 0:
+		return "", fault.New(fault.Invalid, "The password holds characters that cannot be typed everywhere; please choose another.")
+	case len(text) < MinPassword:
+		return "", fault.New(fault.Invalid, "The password is too short: it needs at least %d characters.", MinPassword)
+	case text == name:
+		return "", fault.New(fault.Invalid, "The password is the user name, which is what everybody tries first; please choose another.")
+	}
+	return text, nil
+}
+
+// spellings returns what a password that is presented may have been hashed as, the likeliest
+// first: normalized, and as it was typed, which is what earlier versions hashed. There is
+// one, except where these differ.
+func spellings(password string) []string {
+	text, ok := normalized(password)
+	if !ok || text == password {
+		return []string{password}
+	}
+	return []string{text, password}
 }
 
 // hashed is a password's hash with what it was made from.

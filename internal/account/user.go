@@ -39,7 +39,8 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 	if err != nil {
 		return User{}, err
 	}
-	u, with, err := a.verify(ctx, name, password)
+	list := spellings(password)
+	u, with, matched, err := a.verify(ctx, name, list)
 	switch {
 	case err == nil:
 		try.passed()
@@ -52,8 +53,8 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 		try.dropped()
 		return User{}, err
 	}
-	if a.hasher.old(with) {
-		a.rehash(ctx, name, password, with)
+	if matched > 0 || a.hasher.old(with) {
+		a.rehash(ctx, name, list[0], with)
 	}
 	if now := a.now(); !known || now.Sub(u.SeenAt) >= time.Hour {
 		a.note("account", a.Store.SeeUser(ctx, name, place, now, places))
@@ -61,14 +62,16 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 	return u, nil
 }
 
-// verify compares. Whatever is wrong, one hash is made and one row is looked for.
-func (a *Accounts) verify(ctx context.Context, name, password string) (u User, with hashed, err error) {
+// verify compares the spellings of a password with the hash of a user. matched is the index
+// of the spelling that the hash was made from. Whatever is wrong, one row is read and each
+// spelling is hashed.
+func (a *Accounts) verify(ctx context.Context, name string, spellings []string) (u User, with hashed, matched int, err error) {
 	usable := wellFormed(name) // which everybody can see who looks at it
 	if usable {
 		var hash string
 		u, hash, err = a.Store.User(ctx, name)
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
-			return User{}, hashed{}, err
+			return User{}, hashed{}, 0, err
 		}
 		if usable = err == nil && !u.Disabled; usable {
 			if with, err = parseHashed(hash); err != nil {
@@ -77,14 +80,16 @@ func (a *Accounts) verify(ctx context.Context, name, password string) (u User, w
 			}
 		}
 	}
-	ok, err := a.hasher.check(ctx, password, with, usable)
-	if err != nil {
-		return User{}, hashed{}, err
+	for i, password := range spellings {
+		ok, err := a.hasher.check(ctx, password, with, usable)
+		if err != nil {
+			return User{}, hashed{}, 0, err
+		}
+		if ok {
+			return u, with, i, nil
+		}
 	}
-	if !ok {
-		return User{}, hashed{}, refused()
-	}
-	return u, with, nil
+	return User{}, hashed{}, 0, refused()
 }
 
 // rehash makes the hash anew, as hashes are made now.
@@ -107,7 +112,8 @@ func (a *Accounts) add(ctx context.Context, name, password string, first bool) (
 	if err := CheckName(name); err != nil {
 		return User{}, err
 	}
-	if err := checkPassword(name, password); err != nil {
+	password, err := newPassword(name, password)
+	if err != nil {
 		return User{}, err
 	}
 	hash, err := a.hasher.make(ctx, password)
@@ -132,7 +138,7 @@ func (a *Accounts) Register(ctx context.Context, name, password string, from Cal
 	if err := CheckName(name); err != nil {
 		return User{}, err
 	}
-	if err := checkPassword(name, password); err != nil {
+	if _, err := newPassword(name, password); err != nil {
 		return User{}, err
 	}
 	if err := a.limits.register(ctx, a.now(), from); err != nil {
@@ -175,7 +181,8 @@ func (a *Accounts) ChangePassword(ctx context.Context, u User, password string) 
 
 func (a *Accounts) setPassword(ctx context.Context, u User, password string, was time.Time) (User, error) {
 	a.init()
-	if err := checkPassword(u.Name, password); err != nil {
+	password, err := newPassword(u.Name, password)
+	if err != nil {
 		return User{}, err
 	}
 	hash, err := a.hasher.make(ctx, password)

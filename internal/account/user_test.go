@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"encoding/base64"
 	"strings"
 	"sync"
 	"testing"
@@ -229,5 +230,85 @@ func TestStrangersMakeAFewAccountsAtATime(t *testing.T) {
 		faulty(t, err, fault.TooMany)
 		w.wait(fault.RetryAfter(err))
 		must(t, register(101, at(home)))
+	})
+}
+
+const (
+	composed   = "pass\u00e9 compos\u00e9 \uac01"               // NFC
+	decomposed = "passe\u0301 compose\u0301 \u1100\u1161\u11a8" // the same text in NFD
+	wideSpaces = "pass\u00e9\u00a0compos\u00e9\u3000\uac01"     // the same text with other spaces
+)
+
+func TestPasswordIsTheSameInEverySpelling(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{composed, decomposed, wideSpaces} {
+		inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+			w.add("alice")
+			must(t, w.SetPassword(w.ctx, "alice", set))
+			_, err := w.Add(w.ctx, "bob", set)
+			must(t, err)
+			_, err = w.Register(w.ctx, "carol", set, at(home))
+			must(t, err)
+			for _, name := range []string{"alice", "bob", "carol"} {
+				for _, typed := range []string{composed, decomposed, wideSpaces} {
+					w.try(name, typed, at(home), ok)
+				}
+				w.try(name, strings.ReplaceAll(composed, "\u00e9", "e"), at(home), fault.Refused)
+			}
+		})
+	}
+}
+
+// asTyped gives a user the hash that earlier versions made: of the password as it was typed.
+func (w *world) asTyped(name, password string) {
+	w.t.Helper()
+	salt := strings.Repeat("s", 16)
+	sum := w.hash([]byte(password), []byte(salt), 2, 19<<10)
+	w.hashes.Add(-1)
+	raw := base64.RawStdEncoding.EncodeToString
+	_, err := w.store.SetUserPassword(w.ctx, name, "$argon2id$v=19$m=19456,t=2,p=1$"+raw([]byte(salt))+"$"+raw(sum), time.Now(), time.Time{})
+	must(w.t, err)
+}
+
+func TestHashOfAPasswordAsItWasTypedIsReplacedAtSignIn(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		w.asTyped("alice", decomposed)
+		set := w.user("alice").PasswordAt
+		w.try("alice", composed, at(home), fault.Refused)
+		w.try("alice", decomposed, at(home), ok)
+		w.restart()
+		for _, typed := range []string{composed, wideSpaces, decomposed} {
+			before := w.hashes.Load()
+			w.try("alice", typed, at(home), ok)
+			if n := w.hashes.Load() - before; n != 1 {
+				t.Errorf("%q: %d hashes", typed, n)
+			}
+		}
+		if now := w.user("alice").PasswordAt; !now.Equal(set) { // sessions and the keys of apps are bound to it
+			t.Errorf("the password is of %v, was of %v", now, set)
+		}
+	})
+}
+
+func TestLengthOfAPasswordCountsInItsNormalForm(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		syllables := func(n int, of string) string { return strings.Repeat(of, n) }
+		must(t, w.SetPassword(w.ctx, "alice", syllables(341, "\u1100\u1161\u11a8"))) // 3,069 bytes for 1,023
+		w.try("alice", syllables(341, "\uac01"), at(home), ok)
+		for _, bad := range []string{syllables(342, "\uac01"), syllables(342, "\u1100\u1161\u11a8"), "", "e\u0301e\u0301e\u0301", "\u212blice1"} {
+			faulty(t, w.SetPassword(w.ctx, "alice", bad), fault.Invalid)
+		}
+		// Both spellings of a wrong one are tried, whether or not there is such a user.
+		for _, name := range []string{"alice", "nobody"} {
+			before := w.hashes.Load()
+			w.try(name, decomposed, at(home), fault.Refused)
+			if n := w.hashes.Load() - before; n != 2 {
+				t.Errorf("%s: %d hashes", name, n)
+			}
+		}
 	})
 }
