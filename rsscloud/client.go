@@ -225,7 +225,7 @@ func (c *Client) Challenge(ctx context.Context, callback, feed string) error {
 	if err != nil {
 		return err
 	}
-	return CheckConsent(resp.StatusCode, resp.Header.Get("Content-Type"), body, challenge)
+	return CheckConsent(resp.StatusCode, resp.Header.Get("Content-Type"), body, challenge, feed)
 }
 
 // NewChallenge makes a challenge: 32 random hexadecimal digits.

@@ -1,19 +1,22 @@
 package rsscloud
 
 import (
+	"encoding/json"
 	"errors"
 	"html"
 	"mime"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 var (
 	// ErrRefused means that a callback did not consent: an error status, or an
 	// answer without the challenge.
 	ErrRefused = errors.New("rsscloud: the callback did not consent")
-	// ErrEcho means that the answer is a web page that shows whatever it is
-	// asked; that is no consent.
-	ErrEcho = errors.New("rsscloud: the callback is a page that repeats what it is asked")
+	// ErrEcho means that the answer repeats the query of the request; that is no
+	// consent.
+	ErrEcho = errors.New("rsscloud: the callback repeats what it is asked")
 	// ErrLoop means that the callback is a cloud's own ping door.
 	ErrLoop = errors.New("rsscloud: the callback is the ping door of a cloud")
 )
@@ -21,9 +24,14 @@ var (
 // maxConsent is how much of a challenge's answer counts, in bytes.
 const maxConsent = 4 << 10
 
-// CheckConsent says whether an answer to the GET of [ChallengeURL] is consent:
-// nil, [ErrRefused] or [ErrEcho]. Only the first 4 KiB of body count.
-func CheckConsent(status int, contentType string, body []byte, challenge string) error {
+// CheckConsent decides whether the answer to the GET of [ChallengeURL] for feed is
+// consent: nil, [ErrRefused] or [ErrEcho]. Only the first 4 KiB of body count.
+//
+// An answer that is the challenge and nothing else is consent in each media type: as
+// text, as a JSON string, as the only member of a JSON object, or as the only text of
+// a page. In a longer answer the challenge counts where it is not the value of a
+// parameter, and only while the answer does not repeat the URL of the feed.
+func CheckConsent(status int, contentType string, body []byte, challenge, feed string) error {
 	// spec:rsscloud-2009#challenge-accepted
 	// spec:rsscloud-2009#challenge-refused
 	if status < 200 || status > 299 || challenge == "" {
@@ -33,23 +41,40 @@ func CheckConsent(status int, contentType string, body []byte, challenge string)
 	if !strings.Contains(text, challenge) {
 		return ErrRefused
 	}
+	// spec:cloudburst#challenge-echo
+	// Search pages, error pages, debug pages and APIs repeat the query of a request
+	// in links, fields, headings and members. Nobody behind them agreed to anything.
+	shown := text
+	if isHTML(contentType) || strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "<") {
+		shown = visible(text)
+	}
+	alone := isOnly(text, challenge) || isOnly(shown, challenge) ||
+		standsAlone(shown, challenge) && standsAlone(text, challenge)
+	if !alone || repeats(text, feed) {
+		return ErrEcho
+	}
+	return nil
+}
+
+// isHTML reports whether a Content-Type is that of a page. Aggregators in PHP send the
+// bare challenge as text/html.
+func isHTML(contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		kind, _, _ = strings.Cut(contentType, ";")
 		kind = strings.ToLower(strings.TrimSpace(kind))
 	}
-	if kind != "text/html" && kind != "application/xhtml+xml" {
-		return nil
+	return kind == "text/html" || kind == "application/xhtml+xml"
+}
+
+// isOnly reports whether text holds the challenge and nothing else: bare, in quotes, or
+// as the only member of a JSON object.
+func isOnly(text, challenge string) bool {
+	if strings.Trim(text, "\ufeff \t\r\n\"'") == challenge {
+		return true
 	}
-	// spec:cloudburst#challenge-echo
-	// A search page repeats its query in links, in form fields and in its text. An
-	// aggregator in PHP answers the bare challenge and calls it text/html. So only
-	// what a reader sees counts, and there only a challenge that is not the value
-	// of the parameter.
-	if standsAlone(visible(text), challenge) {
-		return nil
-	}
-	return ErrEcho
+	var object map[string]any
+	return json.Unmarshal([]byte(text), &object) == nil && len(object) == 1 && object["challenge"] == challenge
 }
 
 // visible is the text of a page without tags, comments, scripts and styles. It
@@ -97,25 +122,97 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// standsAlone reports whether text has the challenge anywhere but behind
-// "challenge=", however often the equals sign is percent-encoded.
+// nameWithin is how many bytes before a challenge its parameter's name is looked for:
+// the two can be separated by quotes and an equals sign that were encoded several times.
+const nameWithin = 128
+
+// standsAlone reports whether the challenge occurs in text in another place than as the
+// value of its parameter: behind the word "challenge" and any punctuation.
 func standsAlone(text, challenge string) bool {
-	before := ""
-	for {
-		head, rest, ok := strings.Cut(text, challenge)
-		if !ok {
+	for from := 0; ; {
+		i := strings.Index(text[from:], challenge)
+		if i < 0 {
 			return false
 		}
-		before += head
-		near := strings.ToLower(before[max(0, len(before)-64):])
-		for range 3 {
-			near = strings.ReplaceAll(near, "%25", "%")
-		}
-		near = strings.ReplaceAll(near, "%3d", "=")
-		near = strings.TrimRight(near, " \t\r\n\"'")
-		if !strings.HasSuffix(near, "challenge=") {
+		i += from
+		before := decoded(text[max(0, i-nameWithin):i])
+		before = strings.TrimRightFunc(before, func(r rune) bool { return !isAlnum(r) })
+		if !strings.HasSuffix(lowerASCII(before), "challenge") {
 			return true
 		}
-		text = rest
+		from = i + len(challenge)
 	}
+}
+
+// repeatedPart is how many letters and digits of a URL are compared: pages cut long
+// ones short.
+const repeatedPart = 48
+
+// repeats reports whether text has the URL in it, in whatever way it was encoded,
+// wrapped or cut short: letters and digits are compared, up to the first character of
+// the URL that begins an encoding itself.
+func repeats(text, url string) bool {
+	if i := strings.IndexAny(url, `%&\`); i >= 0 {
+		url = url[:i]
+	}
+	want := letters(url)
+	return want != "" && strings.Contains(letters(decoded(text)), want[:min(len(want), repeatedPart)])
+}
+
+// decoded undoes percent-encoding, character references and backslashes, up to three
+// layers of each.
+func decoded(s string) string {
+	for range 3 {
+		was := s
+		s = unescaped(html.UnescapeString(s))
+		if s == was {
+			break
+		}
+	}
+	return s
+}
+
+// unescaped replaces %2f, \u002f and \x2f by what they stand for, and removes all other
+// backslashes.
+func unescaped(s string) string {
+	if !strings.ContainsAny(s, `%\`) {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		digits, skip := 0, 0
+		switch {
+		case s[i] == '%':
+			digits, skip = 2, 1
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == 'u':
+			digits, skip = 4, 2
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == 'x':
+			digits, skip = 2, 2
+		case s[i] == '\\':
+			continue
+		}
+		if digits > 0 && i+skip+digits <= len(s) {
+			if n, err := strconv.ParseUint(s[i+skip:i+skip+digits], 16, 16); err == nil {
+				if digits == 4 {
+					b = utf8.AppendRune(b, rune(n))
+				} else {
+					b = append(b, byte(n))
+				}
+				i += skip + digits - 1
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// letters is s without everything but ASCII letters and digits, in lowercase.
+func letters(s string) string {
+	return lowerASCII(strings.Map(func(r rune) rune {
+		if isAlnum(r) {
+			return r
+		}
+		return -1
+	}, s))
 }

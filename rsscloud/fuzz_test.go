@@ -138,7 +138,7 @@ func FuzzConsent(f *testing.F) {
 	f.Add("text/plain", []byte("abc"), "abc")
 	f.Add("text/html", []byte("<!--<script><a href='abc"), "abc")
 	f.Fuzz(func(t *testing.T, contentType string, body []byte, challenge string) {
-		if rsscloud.CheckConsent(200, contentType, body, challenge) == nil && !strings.Contains(string(body), challenge) {
+		if rsscloud.CheckConsent(200, contentType, body, challenge, "http://f.example/") == nil && !strings.Contains(string(body), challenge) {
 			t.Fatal("consent without the challenge")
 		}
 	})

@@ -76,56 +76,6 @@ func TestCloudAnswerIsKnownAsALoop(t *testing.T) {
 	}
 }
 
-func TestConsent(t *testing.T) {
-	t.Parallel()
-	const c = "0123456789abcdef0123456789abcdef"
-	query := "url=http%3A%2F%2Ff.example%2F&challenge=" + c
-	for _, tc := range []struct {
-		name        string
-		status      int
-		contentType string
-		body        string
-		want        error
-	}{
-		{"the challenge", 200, "text/plain", c, nil},
-		{"the challenge with no type", 200, "", c, nil},
-		{"the challenge as PHP sends it", 200, "text/html; charset=UTF-8", c + "\n", nil},
-		{"within text", 202, "text/plain", "ok: " + c + " thanks", nil},
-		{"within a page", 200, "text/html", "<html><body><p>" + c + "</p></body></html>", nil},
-		{"in JSON", 200, "application/json", `{"challenge":"` + c + `"}`, nil},
-		{"299", 299, "text/plain", c, nil},
-		{"echoed query and the challenge itself", 200, "text/html", "<!-- " + query + " -->" + c, nil},
-		{"300", 300, "text/plain", c, rsscloud.ErrRefused},
-		{"404", 404, "text/plain", c, rsscloud.ErrRefused},
-		{"500", 500, "text/plain", c, rsscloud.ErrRefused},
-		{"not there", 200, "text/plain", "hello", rsscloud.ErrRefused},
-		{"empty", 204, "", "", rsscloud.ErrRefused},
-		{"half of it", 200, "text/plain", c[:20], rsscloud.ErrRefused},
-		{"behind 4 KiB", 200, "text/plain", strings.Repeat(" ", 4096) + c, rsscloud.ErrRefused},
-		{"across 4 KiB", 200, "text/plain", strings.Repeat(" ", 4090) + c, rsscloud.ErrRefused},
-		{"search page, in its text", 200, "text/html", "<p>Nothing found for /?" + query + "</p>", rsscloud.ErrEcho},
-		{"search page, escaped", 200, "text/html", "<p>Nothing for ?url=x&amp;challenge=" + c + "</p>", rsscloud.ErrEcho},
-		{"search page, equals sign as a reference", 200, "text/html", "challenge&#61;" + c, rsscloud.ErrEcho},
-		{"search page, encoded", 200, "text/html", "<p>next=%2F%3Furl%3Dx%26challenge%3D" + c + "</p>", rsscloud.ErrEcho},
-		{"search page, encoded twice", 200, "text/html", "challenge%253d" + c, rsscloud.ErrEcho},
-		{"search page, in a link", 200, "text/html", `<a href="/?` + query + `">login</a>`, rsscloud.ErrEcho},
-		{"search page, in a field", 200, "text/html", `<input type=hidden name=challenge value="` + c + `">`, rsscloud.ErrEcho},
-		{"search page, in its title", 200, "text/html", "<title>" + c + "</title>", rsscloud.ErrEcho},
-		{"search page, in a script", 200, "text/html", "<script>var q={challenge:'" + c + "'}</script>", rsscloud.ErrEcho},
-		{"search page, in a broken tag", 200, "text/html", "<a href='" + c, rsscloud.ErrEcho},
-		{"XHTML", 200, "application/xhtml+xml", "<p>challenge=" + c + "</p>", rsscloud.ErrEcho},
-		{"broken parameters of the type", 200, "text/html;;charset", "challenge=" + c, rsscloud.ErrEcho},
-		{"twice in the query", 200, "text/html", query + " " + query, rsscloud.ErrEcho},
-	} {
-		if err := rsscloud.CheckConsent(tc.status, tc.contentType, []byte(tc.body), c); !errors.Is(err, tc.want) || err == nil != (tc.want == nil) {
-			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
-		}
-	}
-	if err := rsscloud.CheckConsent(200, "text/plain", []byte("x"), ""); err == nil {
-		t.Error("no challenge is met by anything")
-	}
-}
-
 func TestChallengesAreLongAndDiffer(t *testing.T) {
 	t.Parallel()
 	a, b := rsscloud.NewChallenge(), rsscloud.NewChallenge()

@@ -105,9 +105,9 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	if r.Err != nil {
 		return x, 0, noAnswer("challenge", &r)
 	}
-	switch err := rsscloud.CheckConsent(r.Status, r.ContentType, r.Body, secret); {
+	switch err := rsscloud.CheckConsent(r.Status, r.ContentType, r.Body, secret, feed); {
 	case errors.Is(err, rsscloud.ErrEcho):
-		return x, r.Status, fault.New(fault.Refused, "The callback answered the challenge with a page that repeats whatever it is asked, which is no consent; answer with the challenge alone, as text/plain.")
+		return x, r.Status, fault.New(fault.Refused, "The callback answered the challenge with a text that repeats whatever it is asked, which is no consent; answer with the challenge alone, as text/plain.")
 	case err != nil && !r.OK():
 		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", why(&r))
 	case err != nil:

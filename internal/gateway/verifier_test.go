@@ -125,6 +125,12 @@ func TestChallenge(t *testing.T) {
 		{"echoed by a search page", "http-post", func(c string) fetch.Reply {
 			return fetch.Reply{Status: 200, ContentType: "text/html", Body: []byte("Nothing found for ?url=x&amp;challenge=" + c)}
 		}, no, "repeats whatever it is asked", 1},
+		{"echoed by an API", "http-post", func(c string) fetch.Reply {
+			return fetch.Reply{Status: 200, ContentType: "application/json", Body: []byte(`{"n":1,"args":["` + c + `","` + feed + `"]}`)}
+		}, no, "repeats whatever it is asked", 1},
+		{"as the only member of an object", "http-post", func(c string) fetch.Reply {
+			return fetch.Reply{Status: 200, ContentType: "application/json", Body: []byte(`{"challenge":"` + c + `"}`)}
+		}, no, "", 1},
 		{"left out", "http-post", func(string) fetch.Reply { return fetch.Reply{Status: 200, Body: []byte("ok")} }, no, "does not contain", 1},
 		{"404", "http-post", status(404), fine, "404 Not Found", 1},
 		{"405", "http-post", status(405), fine, "405 Method Not Allowed", 1},
