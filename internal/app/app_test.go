@@ -309,6 +309,30 @@ func TestTheTestFeedCanBeFollowedByAnyNameOfTheServer(t *testing.T) {
 	}
 }
 
+func TestBrowsersGetThePageOfTheHubWhereProgramsFindItsEndpoint(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	for accept, want := range map[string]string{"": "This is a WebSub hub.", "*/*": "This is a WebSub hub.", "text/html,application/xhtml+xml,*/*;q=0.8": `action="/do/ping"`} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base+"/hub", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", accept)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != 200 || !strings.Contains(string(body), want) || !strings.Contains(strings.Join(res.Header.Values("Vary"), ","), "Accept") {
+			t.Errorf("with Accept %q: %d %v\n%.300s", accept, res.StatusCode, res.Header, body)
+		}
+	}
+	if code, body := post(t, r.base+"/hub", url.Values{"hub.mode": {"publish"}, "hub.url": {"ftp://x/"}}); code != 400 {
+		t.Errorf("what a program sends there: %d %s", code, body)
+	}
+}
+
 func TestASecondProcessOnTheFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"cloudburst/internal/api"
@@ -38,10 +39,26 @@ func (a *App) publicRoutes(public string) http.Handler {
 	mux.Handle("/convert", &gateway.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
 	mux.Handle("GET /feeds.opml", a.feeds.List())
 	mux.Handle("/", site)
-	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), a.programRoutes(mux)
+	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), a.programRoutes(hubPage(site, mux))
 	var whole http.Handler = a.feeds
 	a.site.Store(&whole)
 	return within(writeTimeout, a.traced(a.feeds))
+}
+
+// hubPage gives browsers the page of the hub at the URL where programs find its WebSub endpoint.
+func hubPage(page, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/hub" || r.Method != http.MethodGet && r.Method != http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Add("Vary", "Accept")
+		if strings.Contains(r.Header.Get("Accept"), "text/html") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // programRoutes are the doors for programs of readers: our own API, and those of others.

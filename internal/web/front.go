@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/rsscloud"
@@ -20,7 +21,20 @@ const doneWithin = 90 * time.Second
 // pingForm is the form that says "this feed changed", as it was filled in.
 type pingForm struct{ URL, URLError string }
 
+// frontView is the page that says what this server is for.
 type frontView struct {
+	view
+	Changes []changeLine // the newest
+	Stream  string       // URL of those that follow; "": the page is not live
+	Reads   bool         // people read feeds here
+	First   bool         // there is no account yet
+}
+
+// changesOnFront is how many changes the front page shows.
+const changesOnFront = 5
+
+// hubView is the page of the hub: what to put into a feed, and its two forms.
+type hubView struct {
 	view
 	Cloud    string // the element to put into a feed
 	Base     string // public URL without a slash at the end
@@ -29,21 +43,43 @@ type frontView struct {
 	Register registerForm
 	Counts   hub.Counts
 	Counted  bool
-	Fresh    bool // nobody has an account yet
+	Hosts    bool // this server can host the feed itself
 }
 
-// front is the first page. With url= the form to ping is filled in.
+// front is the first page. Where it had the forms of the hub, it leads to them.
 func (s *site) front(rw http.ResponseWriter, r *http.Request) {
-	v := frontView{view: s.view(r, "Cloudburst", "/"), Base: s.base(r), Register: blankRegistration()}
+	if r.URL.Query().Has("url") {
+		http.Redirect(rw, r, "/hub?"+r.URL.RawQuery, http.StatusMovedPermanently)
+		return
+	}
+	v := frontView{view: s.view(r, "Cloudburst", "/"), Reads: s.River != nil}
+	v.Heading, v.Script, v.Feed = "Read, write and share feeds the moment they change", "log.js", s.TestFeed
+	v.First = s.Accounts != nil && s.Accounts.First() != ""
+	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page is worth showing without
+		since := event.Cursor{}
+		for i, c := range list {
+			if i == 0 {
+				since = c.Cursor()
+			}
+			v.Changes = append(v.Changes, newChangeLine(c, v.Now))
+		}
+		v.Stream = changesQuery{}.url("/changes/stream", "since", place(since)) + "&as=html"
+	}
+	s.render(rw, r, http.StatusOK, "front", v)
+}
+
+// hubPage is for authors and programs that use the hub. With url= the form to ping is filled in.
+func (s *site) hubPage(rw http.ResponseWriter, r *http.Request) {
+	v := hubView{view: s.view(r, "Hub", "/hub"), Base: s.base(r), Register: blankRegistration()}
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
-	v.Heading = "Your feed changes, and its readers know at once"
+	v.Heading = "Notify subscribers the moment a feed changes"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	v.TestFeed, v.Feed = s.TestFeed, s.TestFeed
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil
-	v.Fresh = s.Accounts != nil && s.Accounts.First() != ""
-	s.render(rw, r, http.StatusOK, "front", v)
+	v.Hosts = s.Authors != nil && s.Accounts != nil && s.Accounts.First() == ""
+	s.render(rw, r, http.StatusOK, "hub", v)
 }
 
 // base is the public URL without a slash at its end; without one configured, what

@@ -49,7 +49,7 @@ var parsePages = sync.OnceValue(func() pages {
 	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
 		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
 	all := pages{}
-	for _, name := range []string{"front", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
+	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "write", "writeposts", "profile", "testfeed"} {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))

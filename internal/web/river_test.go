@@ -401,7 +401,7 @@ func TestStylesAndScriptsOfAPageStaySmall(t *testing.T) {
 	x := newStudy(t).as("alice")
 	p := x.write("alice", author.Published, author.Content{Source: "Hello"})
 	all := loadAssets()
-	for _, path := range []string{"/", "/log", "/changes", "/topics", "/status", "/docs", "/river", "/feeds", "/account", "/account/author", "/write", "/write/posts", fmt.Sprint("/write/", p.ID)} {
+	for _, path := range []string{"/", "/hub", "/log", "/changes", "/topics", "/status", "/docs", "/river", "/feeds", "/account", "/account/author", "/write", "/write/posts", fmt.Sprint("/write/", p.ID)} {
 		doc, size := check(t, x.open(path)), 0
 		for n := range doc.Descendants() {
 			ref := attr(n, "href")
@@ -433,7 +433,7 @@ func TestBarHasAMenuForWhatHasNoRoom(t *testing.T) {
 	x := newBank(t).as("alice")
 	doc := check(t, x.open("/changes"))
 	menu := find(doc, "li", "menu")
-	if len(menu) != 1 || text(menu[0]) != "More ChangesTopicsStatusDocs" || attr(find(menu[0], "summary", "on")[0], "class") != "on" {
+	if len(menu) != 1 || text(menu[0]) != "More HubChangesTopicsStatusDocs" || attr(find(menu[0], "summary", "on")[0], "class") != "on" {
 		t.Errorf("%s", text(menu[0]))
 	}
 	x.River = nil

@@ -66,6 +66,7 @@ const (
 
 func (s *site) sections() []section {
 	all := []section{
+		{"/hub", "Hub", "hub", inMenu},
 		{"/log", "Log", "log", inBar},
 		{"/changes", "Changes", "changes", inMenu},
 		{"/topics", "Topics", "topics", inMenu},
@@ -85,7 +86,7 @@ func (s *site) sections() []section {
 	}
 	if writes {
 		first = append(first, section{"/write", "Write", "write", inBar})
-		all[0].Place = ifWide
+		all[1].Place = ifWide // the log
 	}
 	return append(first, all...)
 }
@@ -96,6 +97,7 @@ func (w *Web) Routes() http.Handler {
 	s := newSite(w)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.front)
+	mux.HandleFunc("GET /hub", s.hubPage)
 	mux.HandleFunc("POST /do/ping", s.doPing)
 	mux.HandleFunc("POST /do/register", s.doRegister)
 	mux.HandleFunc("GET /log", s.logPage)

@@ -1,7 +1,7 @@
-// Package web is the hub as people see it: the front page with its two forms,
-// the live log, the list of changes, the topics, the status page and the
-// documentation; signing in, and what who is signed in has here; the page of an
-// author; the river of what the followed feeds bring, and the pages about those feeds.
+// Package web is the pages that people see: the front page, the river of the followed feeds and the
+// pages about those feeds; the pages to write on and the pages of authors; the hub with its
+// forms, the live log, the recent changes, the topics and the status; the documentation;
+// signing in and the pages of an account.
 //
 // Everything here stands on the public listener, so but for the pages under /account,
 // /river and /feeds it shows what strangers may see and nothing else: a subscriber

@@ -133,7 +133,7 @@ func balanced(t *testing.T, body string) {
 }
 
 func every(feed string) []string {
-	return []string{"/", "/log", "/log?kind=ping&q=thanks", "/log?kind=nonsense", "/log?topic=" + url.QueryEscape(feed), "/topics", "/topics?q=zzz",
+	return []string{"/", "/hub", "/log", "/log?kind=ping&q=thanks", "/log?kind=nonsense", "/log?topic=" + url.QueryEscape(feed), "/topics", "/topics?q=zzz",
 		topicPath(feed), "/topics/12345", "/topics/no", "/status", "/status?span=day", "/changes", "/changes?q=weblog", "/changes?before=no", "/docs", "/nothing", "/static/gone.js"}
 }
 
@@ -164,7 +164,7 @@ func TestEmptyServerSaysWhatToDoFirst(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
-	for path, want := range map[string]string{"/log": "Ping a feed", "/changes": "No change is listed yet.", "/topics": "Register for a feed", "/": "be the first", "/status": "Nobody is subscribed to anything yet."} {
+	for path, want := range map[string]string{"/log": "Ping a feed", "/changes": "No change is listed yet.", "/topics": "Register for a feed", "/": "No change has been reported yet.", "/hub": "Be the first", "/status": "Nobody is subscribed to anything yet."} {
 		rec := get(t, h, path)
 		check(t, rec)
 		if !strings.Contains(rec.Body.String(), want) {
@@ -194,7 +194,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	paths := every("https://evil.example/" + evil[0])
 	for _, s := range evil {
 		paths = append(paths, topicPath("https://evil.example/"+s), "/log?q="+url.QueryEscape(s), "/log?topic="+url.QueryEscape(s), "/log?kind="+url.QueryEscape(s),
-			"/log?before="+url.QueryEscape(s), "/topics?q="+url.QueryEscape(s), "/topics?after="+url.QueryEscape(s), "/?url="+url.QueryEscape(s), "/status?span="+url.QueryEscape(s),
+			"/log?before="+url.QueryEscape(s), "/topics?q="+url.QueryEscape(s), "/topics?after="+url.QueryEscape(s), "/hub?url="+url.QueryEscape(s), "/status?span="+url.QueryEscape(s),
 			"/changes?q="+url.QueryEscape(s), "/changes?after="+url.QueryEscape(s))
 	}
 	for _, path := range paths {
@@ -385,9 +385,9 @@ func TestCloudElementComesFromThePublicURL(t *testing.T) {
 	} {
 		w, _ := newWeb(t, newFake())
 		w.PublicURL = public
-		body := get(t, w.Routes(), "/").Body.String()
+		body := get(t, w.Routes(), "/hub").Body.String()
 		if !strings.Contains(html.UnescapeString(body), want) {
-			t.Errorf("%s: the front page does not hold %s", public, want)
+			t.Errorf("%s: the page of the hub does not hold %s", public, want)
 		}
 		var e struct{}
 		if err := xml.Unmarshal([]byte(rsscloud.CloudAt(public).String()), &e); err != nil {

@@ -39,6 +39,9 @@ setInterval(() => { if (!document.hidden) tick(); }, 5000);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
 document.addEventListener("cloudburst:fresh", tick);
 
+// The forms of the hub were on the front page.
+if (location.pathname === "/" && /^#s-(cloud|ping|register)$/.test(location.hash)) location.replace(`/hub${location.hash}`);
+
 // The menu closes like one.
 const menu = document.querySelector(".menu details");
 document.addEventListener("click", (event) => { if (menu?.open && !menu.contains(event.target)) menu.open = false; });

@@ -2,7 +2,7 @@
 // eyes: unless he is at the top and reads nothing, they wait behind a button.
 
 const list = document.getElementById("events");
-const keep = 300; // lines in the page; older ones are a page away
+const keep = +list?.dataset.keep || 300; // lines on the page; older ones are on other pages
 
 if (list?.dataset.stream && "EventSource" in window) {
   const pill = document.getElementById("pill");
