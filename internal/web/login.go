@@ -18,7 +18,7 @@ type credentials struct {
 	Name, NameError   string
 	PasswordError     string
 	Token, TokenError string // of the first account
-	Next              string // the page to go on to; "": the account's own
+	Next              string // the page to go on to; "": see home
 	Wrong             string // what is wrong with all of it
 	password          string
 	Plain             bool // whoever is on the way can read it
@@ -52,13 +52,24 @@ func (s *site) readable(r *http.Request) bool {
 	return !s.secure(r) && !s.clientAddr(r).IsLoopback()
 }
 
+// home is the page that signing in leads to when the request names no other.
+func (s *site) home() string {
+	switch {
+	case s.River != nil:
+		return "/river"
+	case s.Posts != nil:
+		return "/write"
+	}
+	return "/account"
+}
+
 // login is the form to sign in with.
 func (s *site) login(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	next := local(r.URL.Query().Get("next"), "")
 	switch {
 	case s.visitor(r).User != "":
-		http.Redirect(rw, r, local(next, "/account"), http.StatusSeeOther)
+		http.Redirect(rw, r, local(next, s.home()), http.StatusSeeOther)
 	case s.Accounts.First() != "":
 		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
 	default:
@@ -88,7 +99,7 @@ func (s *site) doLogin(rw http.ResponseWriter, r *http.Request) {
 		s.showLogin(rw, r, status, f)
 		return
 	}
-	http.Redirect(rw, r, local(f.Next, "/account/feed"), http.StatusSeeOther)
+	http.Redirect(rw, r, local(f.Next, s.home()), http.StatusSeeOther)
 }
 
 // refused puts into the form why it was not taken, and gives the status of the page.
@@ -129,7 +140,7 @@ func (s *site) signup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	switch {
 	case s.visitor(r).User != "":
-		http.Redirect(rw, r, "/account", http.StatusSeeOther)
+		http.Redirect(rw, r, s.home(), http.StatusSeeOther)
 	case s.Accounts.First() != "":
 		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
 	case !s.Registration:
@@ -169,7 +180,7 @@ func (s *site) doSignup(rw http.ResponseWriter, r *http.Request) {
 		s.showSignup(rw, r, status, f)
 		return
 	}
-	http.Redirect(rw, r, "/account/feed", http.StatusSeeOther)
+	http.Redirect(rw, r, s.home(), http.StatusSeeOther)
 }
 
 // nameError is what is wrong with the name that somebody wants to have.
@@ -266,5 +277,5 @@ func (s *site) doSetup(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.setSetupCookie(rw, r, "")
-	http.Redirect(rw, r, "/account/feed", http.StatusSeeOther)
+	http.Redirect(rw, r, s.home(), http.StatusSeeOther)
 }

@@ -224,7 +224,7 @@ func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
 		}
 	}
 	rec = x.send("/setup", "token", "k3v9-7qpd", "name", "alice", "password", "long enough")
-	if rec.Code != 303 || rec.Header().Get("Location") != "/account/feed" || len(x.people.sessions) != 1 || theCookie(t, rec, setupCookie).MaxAge >= 0 {
+	if rec.Code != 303 || rec.Header().Get("Location") != "/account" || len(x.people.sessions) != 1 || theCookie(t, rec, setupCookie).MaxAge >= 0 {
 		t.Errorf("%d to %s, sessions %v", rec.Code, rec.Header().Get("Location"), x.people.sessions)
 	}
 	if rec := x.open("/setup"); rec.Code != 303 || rec.Header().Get("Location") != "/login" {
@@ -232,6 +232,34 @@ func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
 	}
 	if rec := x.send("/setup", "token", "", "name", "mallory", "password", "long enough"); rec.Code != 303 || x.people.users["mallory"].Name != "" {
 		t.Errorf("a second one: %d", rec.Code)
+	}
+}
+
+func TestSigningInLeadsToTheRiverOrToThePageThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t)
+	x.Registration = true
+	for _, c := range []struct{ next, want string }{{"", "/river"}, {"/account/private", "/account/private"}, {"//evil.example/", "/river"}, {"https://evil.example/", "/river"}} {
+		if rec := x.send("/login", "name", "alice", "password", "correct horse", "next", c.next); rec.Code != 303 || rec.Header().Get("Location") != c.want {
+			t.Errorf("next %q: %d to %s, not %s", c.next, rec.Code, rec.Header().Get("Location"), c.want)
+		}
+	}
+	if rec := x.send("/signup", "name", "carol", "password", "long enough"); rec.Header().Get("Location") != "/river" {
+		t.Errorf("a new account leads to %s", rec.Header().Get("Location"))
+	}
+	if rec := x.as("alice").open("/login"); rec.Header().Get("Location") != "/river" {
+		t.Errorf("somebody who is signed in is sent to %s", rec.Header().Get("Location"))
+	}
+	x.people.first = "k3v9-7qpd"
+	clear(x.people.users)
+	if rec := x.send("/setup", "token", "k3v9-7qpd", "name", "ann", "password", "long enough"); rec.Header().Get("Location") != "/river" {
+		t.Errorf("the first account leads to %s", rec.Header().Get("Location"))
+	}
+	x = newStudy(t).as("alice")
+	x.River = nil
+	x.pages = x.Routes()
+	if rec := x.open("/login"); rec.Header().Get("Location") != "/write" {
+		t.Errorf("without a river, signing in leads to %s", rec.Header().Get("Location"))
 	}
 }
 

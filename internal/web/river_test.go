@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -222,8 +223,8 @@ func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
 func TestRiverSaysWhatToDoFirst(t *testing.T) {
 	t.Parallel()
 	x := newBank(t).as("bob")
-	if doc := check(t, x.open("/river")); !strings.Contains(text(doc), "Choose the first feeds") {
-		t.Error("an empty river says nothing")
+	if doc := check(t, x.open("/river")); len(find(doc, "section", "welcome")) != 1 || len(find(doc, "div", "empty")) != 0 {
+		t.Error("an empty river offers no first steps")
 	}
 	_ = x.brook.PutCategory(t.Context(), "bob", "Hens", false)
 	x.brook.follow("bob", river.Source{URL: "https://quiet.example/feed"})
@@ -237,6 +238,56 @@ func TestRiverSaysWhatToDoFirst(t *testing.T) {
 	}
 	if rec := x.open("/river?source=77"); rec.Code != 404 {
 		t.Errorf("a feed that is not followed: %d", rec.Code)
+	}
+}
+
+func TestRiverOffersTheFirstStepsUntilOneIsTaken(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t)
+	x.TestFeed = "http://hub.example/test/rss.xml"
+	x.pages = x.Routes()
+	offered := func(path string) (links []string) {
+		for _, box := range find(check(t, x.open(path)), "section", "welcome") {
+			for _, a := range find(box, "a", "") {
+				links = append(links, attr(a, "href"))
+			}
+		}
+		return links
+	}
+	x.as("bob")
+	want := []string{"/feeds/start", "/write", "/feeds/import", "/feeds/add", "/hub"}
+	if got := offered("/river"); !slices.Equal(got, want) {
+		t.Errorf("with nothing followed: %q, not %q", got, want)
+	}
+	x.brook.follow("bob", river.Source{URL: x.TestFeed})
+	if got := offered("/river"); !slices.Equal(got, want) {
+		t.Errorf("with the test feed alone: %q, not %q", got, want)
+	}
+	if got := offered("/river?starred=1"); got != nil {
+		t.Errorf("on another page: %q", got)
+	}
+	p := x.write("bob", author.Draft, author.Content{Source: "Hello"})
+	if got := offered("/river"); got != nil {
+		t.Errorf("with something written: %q", got)
+	}
+	if _, err := x.desk.Delete(t.Context(), "bob", p.ID, 0, "write"); err != nil {
+		t.Fatal(err)
+	}
+	x.brook.follow("bob", river.Source{URL: "https://quiet.example/feed"})
+	if got := offered("/river"); got != nil {
+		t.Errorf("with a feed followed: %q", got)
+	}
+	x.cookie, x.people.first = "", "k3v9-7qpd"
+	x.Web.Fresh = func(context.Context) bool { return true }
+	clear(x.brook.subs[""])
+	x.PublicURL = ""
+	x.pages = x.Routes()
+	r := httptest.NewRequest("GET", "http://localhost/river", nil)
+	r.RemoteAddr = "127.0.0.1:4711"
+	rec := httptest.NewRecorder()
+	x.pages.ServeHTTP(rec, r)
+	if doc := check(t, rec); !strings.Contains(text(doc), "Create the first account") || strings.Contains(text(doc), "Write your first post") {
+		t.Errorf("before the first account: %s", text(doc))
 	}
 }
 

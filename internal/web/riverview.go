@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )
@@ -29,6 +30,8 @@ type riverView struct {
 	Source  *river.Followed
 	Feeds   int64 // followed, in all or in the category
 	Formats []categoryDoc
+	Welcome bool // the reader follows nothing of their choice and has written nothing: the page offers the first steps
+	Fresh   bool // there is no account yet
 }
 
 // categoryDoc leads to a category as a document.
@@ -189,13 +192,23 @@ func (s *site) nameRiver(ctx context.Context, v *riverView) error {
 	return nil
 }
 
-// emptiness finds out whether anything is followed: an empty page says what to do first.
+// emptiness finds out whether anything is followed. An empty page, and that of a reader who
+// has done nothing yet, says what to do first.
 func (s *site) emptiness(ctx context.Context, v *riverView) error {
 	if v.Query.Category != "" || v.Query.Filtered() {
 		return nil
 	}
 	following, err := s.River.Following(ctx, v.Reader)
 	v.Feeds = int64(len(following))
+	if err != nil || !v.Own || !v.Top() || !s.begins(following) {
+		return err
+	}
+	v.Welcome, v.Fresh = true, s.Accounts != nil && s.Accounts.First() != ""
+	if s.Posts == nil || v.User == "" {
+		return nil
+	}
+	written, err := s.Posts.List(ctx, author.PostQuery{User: v.User, Limit: 1})
+	v.Welcome = len(written) == 0
 	return err
 }
 
