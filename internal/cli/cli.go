@@ -108,20 +108,21 @@ func sentence(err error) string {
 
 // root makes the whole tree of commands, anew for each run.
 func (p *Program) root() *cobra.Command {
-	root := group("cloudburst", "A hub for feeds: it hears that one changed and tells everyone who asked to know",
-		`Cloudburst is a hub for feeds. An author pings it, it checks that the feed
-changed, and it tells every subscriber at once: by rssCloud, WebSub or CNWS,
-whichever they asked in. It takes the pings of weblogs.com as well.
+	root := group("cloudburst", "Read, write and share feeds, notified the moment they change",
+		`Cloudburst is a server to read, write and share feeds. It shows new items of the
+feeds that you follow as they arrive, publishes what you write in every feed
+format, and is a hub for rssCloud, WebSub, CNWS and weblogs.com pings: when a
+feed changes, it notifies every subscriber at once.
 
   cloudburst serve            starts the server
-  cloudburst ping FEED        says that a feed changed
-  cloudburst publish TEXT     writes a post into a feed that is a file, and pings
+  cloudburst ping FEED        reports that a feed changed
+  cloudburst publish TEXT     adds a post to a feed file, and pings
   cloudburst listen FEED      waits for changes of a feed and prints them
   cloudburst sources add URL  follows a feed; "opml import" follows a whole list
-  cloudburst river            shows what the followed feeds bring, live
-  cloudburst parse FEED       prints what a feed of any format says, as JSON
+  cloudburst river            shows new items of the followed feeds, live
+  cloudburst parse FEED       prints a feed of any format as JSON
   cloudburst convert FEED     writes a feed in another format
-  cloudburst user add NAME    makes an account, with a feed of its own here
+  cloudburst user add NAME    creates an account, with a page and a feed
 
 Settings are flags, environment variables (--admin.listen is
 CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"
