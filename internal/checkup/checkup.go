@@ -46,7 +46,7 @@ func found(id string, level Level, text, why, fix string) []Finding {
 func public(w World) []Finding {
 	if w.PublicURL == "" {
 		return found("public-url", Warning, "public-url is not set.",
-			"Feeds and pages then name localhost, and nobody else can reach this server by what they say.",
+			"Feeds and pages then name the host of listen, or localhost, which other machines may not reach.",
 			"Set public-url to the address by which the world reaches the public listener, such as https://cloud.example.org.")
 	}
 	r := w.Reach

@@ -150,8 +150,9 @@ func Default() Config {
 	return c
 }
 
-// Public is the public URL, without a trailing slash. Where none is set it is
-// made from addr, the address that the public listener really has.
+// Public is the public URL, without a trailing slash. Where none is set it follows
+// from addr, the address that the public listener really has: a specific address or
+// name is kept as it is, every wildcard is localhost.
 func (c Config) Public(addr string) string {
 	if c.PublicURL != "" {
 		return c.PublicURL
@@ -160,13 +161,33 @@ func (c Config) Public(addr string) string {
 	if err != nil {
 		return "http://localhost"
 	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+	ip, err := netip.ParseAddr(host)
+	wildcard, here := host == "" || err == nil && ip.IsUnspecified(), err == nil && ip.IsLoopback()
+	// A certificate names hosts, hardly ever a loopback address.
+	if wildcard || here && (c.TLS.On() || c.listensAtName()) {
 		host = "localhost"
 	}
 	if c.TLS.On() {
 		return c.publicTLS(host, port)
 	}
+	if port == "80" {
+		return "http://" + bracketed(host)
+	}
 	return "http://" + net.JoinHostPort(host, port)
+}
+
+// listensAtName reports a listen setting that names localhost and not an address.
+func (c Config) listensAtName() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	return err == nil && strings.EqualFold(host, "localhost")
+}
+
+// bracketed is a host as it is in a URL without a port.
+func bracketed(host string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
 }
 
 // Warnings are sentences for the operator about settings that are allowed and
@@ -174,7 +195,7 @@ func (c Config) Public(addr string) string {
 func (c Config) Warnings() []string {
 	var w []string
 	if c.PublicURL == "" && len(c.TLS.Domains) == 0 {
-		w = append(w, "public-url is not set: links and the <cloud> element name localhost, which nobody else can reach.")
+		w = append(w, c.publicWarning())
 	}
 	w = append(w, c.tlsWarnings()...)
 	if !loopback(c.Admin.Listen) {
@@ -192,6 +213,19 @@ func (c Config) Warnings() []string {
 		}
 	}
 	return w
+}
+
+// publicWarning says which host links name while public-url is not set.
+func (c Config) publicWarning() string {
+	text := "public-url is not set: links and the <cloud> element name "
+	u, err := url.Parse(c.Public(c.Listen))
+	if err != nil {
+		return text + "the address of the public listener."
+	}
+	if loopback(net.JoinHostPort(u.Hostname(), "80")) {
+		return text + u.Hostname() + ", which no other machine can reach."
+	}
+	return text + u.Hostname() + ", the address that listen has."
 }
 
 func loopback(addr string) bool {

@@ -347,14 +347,30 @@ func TestNearest(t *testing.T) {
 
 func TestPublicURLIsMadeFromTheAddress(t *testing.T) {
 	t.Parallel()
-	for addr, want := range map[string]string{":5337": "http://localhost:5337", "[::]:80": "http://localhost:80",
-		"127.0.0.1:1": "http://localhost:1", "192.0.2.7:81": "http://192.0.2.7:81", "hub.example:82": "http://hub.example:82"} {
+	for addr, want := range map[string]string{":5337": "http://localhost:5337", "0.0.0.0:5337": "http://localhost:5337", "[::]:80": "http://localhost",
+		"127.0.0.1:1": "http://127.0.0.1:1", "127.0.0.1:80": "http://127.0.0.1", "[::1]:2": "http://[::1]:2", "[::1]:80": "http://[::1]",
+		"192.0.2.7:81": "http://192.0.2.7:81", "hub.example:82": "http://hub.example:82"} {
 		if got := (Config{}).Public(addr); got != want {
 			t.Errorf("Public(%q) = %q, want %q", addr, got, want)
 		}
 	}
 	if got := (Config{PublicURL: "https://a.example"}).Public(":1"); got != "https://a.example" {
 		t.Error(got)
+	}
+	if got := (Config{Listen: "localhost:83"}).Public("127.0.0.1:83"); got != "http://localhost:83" {
+		t.Errorf("a listener that was named localhost is called %s", got)
+	}
+}
+
+func TestTheWarningNamesTheHostOfLinks(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[string]string{":5337": "localhost, which no other machine", "127.0.0.1:5337": "127.0.0.1, which no other machine",
+		"[::1]:5337": "::1, which no other machine", "192.0.2.7:81": "192.0.2.7, the address that listen has"} {
+		c := Default()
+		c.Listen = listen
+		if w := c.Warnings(); len(w) != 1 || !strings.Contains(w[0], "name "+want) {
+			t.Errorf("listen %s: %q, want %q in it", listen, w, want)
+		}
 	}
 }
 

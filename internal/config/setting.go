@@ -85,7 +85,7 @@ func general() []Setting {
 			Doc: "Folder of everything the program keeps. It is made when it does not exist; one process may use it at a time.",
 			set: func(c *Config, p parsed) { c.Data = p.text }},
 		{Name: "public-url", Kind: PublicURL, Default: "",
-			Doc: "How the world reaches the public listener, for the <cloud> element and for links. Empty: http://localhost with the port of listen.",
+			Doc: "How the world reaches the public listener, for the <cloud> element and for links. Empty: http:// with the host and port of listen, and localhost as the host where listen names none.",
 			set: func(c *Config, p parsed) { c.PublicURL = p.text }},
 		{Name: "database", Kind: Database, Default: "", Secret: true,
 			Doc: "A PostgreSQL database (postgres://user:password@host/name) in place of the SQLite file in the data folder. Several processes may share one.",
