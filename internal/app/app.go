@@ -16,8 +16,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -157,7 +155,7 @@ func (a *App) hubOptions() hub.Options {
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, Own: a.ownCallback,
 		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), Thin: ws.Oversize == "thin", MaxLease: ws.MaxLease,
-		Topics: ws.Topics, OwnTopic: a.ownTopic, Private: a.privateFeed, Callable: a.callable, Readable: a.readable,
+		Topics: ws.Topics, OwnTopic: a.ownTopic, Names: a.namesOf, Private: a.privateFeed, Callable: a.callable, Readable: a.readable,
 	}
 }
 
@@ -198,23 +196,12 @@ func (a *App) readable(raw string) error {
 
 // ownTopic reports a topic that this program serves.
 func (a *App) ownTopic(url string) bool {
-	return slices.ContainsFunc(a.ownOrigins(), func(o string) bool { return strings.HasPrefix(url, o+"/") })
+	_, own := a.ownPath(url)
+	return own
 }
 
 // websubDoor is the WebSub door as strangers reach it.
 func (a *App) websubDoor() string { return a.publicURL() + "/websub" }
-
-// originsOf are the names by which the public listener can be called.
-func originsOf(public string, l netip.AddrPort) []string {
-	port := strconv.Itoa(int(l.Port()))
-	out := []string{public}
-	for _, host := range []string{"localhost", "127.0.0.1", "::1", l.Addr().Unmap().String()} {
-		if o := "http://" + net.JoinHostPort(host, port); !slices.Contains(out, o) {
-			out = append(out, o)
-		}
-	}
-	return out
-}
 
 // warnings are what the operator should know, at the start and on the status page.
 func (a *App) warnings() []string {

@@ -198,7 +198,7 @@ func documented(t *testing.T) *exchanges {
 		x.examples[e.ID] = e
 	}
 	x.place = web.Place{
-		Host: strings.TrimPrefix(x.base, "http://"), Base: strings.Replace(x.base, "127.0.0.1", "localhost", 1), Domain: "127.0.0.1", Caller: "127.0.0.1", Port: port, Path: "/feedupdated",
+		Host: strings.TrimPrefix(x.base, "http://"), Base: x.base, Domain: "127.0.0.1", Caller: "127.0.0.1", Port: port, Path: "/feedupdated",
 		Feed: feeds.URL + "/rss.xml?a=1&b=2", Site: feeds.URL + "/", Secret: "known-to-both-of-us",
 	}
 	x.place.Content = x.place.SampleFeed(0)

@@ -140,7 +140,7 @@ func TestCurlSavesReadsAndEndsAFeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := curl(t, "-u", basic, "-T", file, at)
-	says(t, "put", first, "201", "Location: http://localhost:", "/alice/rss.xml\r\n")
+	says(t, "put", first, "201", "Location: "+r.base+"/alice/rss.xml\r\n")
 	tag := regexp.MustCompile(`(?i)etag: (\S+)`).FindStringSubmatch(first)[1]
 	says(t, "get", curl(t, at), "200", "\r\n\r\n"+rssOf("one"))
 	says(t, "get again", curl(t, "-H", "If-None-Match: "+tag, at), "304")

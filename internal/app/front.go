@@ -3,10 +3,7 @@ package app
 import (
 	"context"
 	"crypto/tls"
-	"net"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,37 +87,4 @@ func (f *front) plain(public string, next http.Handler) http.Handler {
 		h = f.acme.Challenges(h)
 	}
 	return h
-}
-
-// originsTLS are the names by which the listeners can be called when one speaks TLS. The
-// plain ones stay ours: what registered by them before goes on.
-func originsTLS(public string, pub, plain net.Listener) []string {
-	all := []string{public}
-	add := func(origin string) {
-		for _, o := range all {
-			if o == origin {
-				return
-			}
-		}
-		all = append(all, origin)
-	}
-	if u, err := url.Parse(public); err == nil {
-		add("http://" + u.Hostname())
-	}
-	for scheme, l := range map[string]net.Listener{"https://": pub, "http://": plain} {
-		if l == nil {
-			continue
-		}
-		for _, host := range []string{"localhost", "127.0.0.1", "::1"} {
-			add(scheme + net.JoinHostPort(host, strconv.Itoa(portOf(l))))
-		}
-	}
-	return all
-}
-
-func portOf(l net.Listener) int {
-	if t, ok := l.Addr().(*net.TCPAddr); ok {
-		return t.Port
-	}
-	return 0
 }

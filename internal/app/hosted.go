@@ -193,7 +193,7 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 	}
 	_, later := a.river.HeardAny(ctx, a.formsOf(f.User), "save")
 	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
-		_, err := a.hub.Ping(ctx, hub.Ping{URL: u, Door: "save", Told: later == nil})
+		_, err := a.hub.Ping(ctx, hub.Ping{URL: u, Door: "save", Told: later == nil, Alone: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			later = errors.Join(later, err) // other troubles will not go away
 		} else if err != nil {
@@ -342,16 +342,6 @@ func (a *App) noteHosted(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn(what, "err", err)
 	}
-}
-
-// ownPath is the path and query of a URL of this program, as its public listener
-// would see them.
-func (a *App) ownPath(raw string) (*url.URL, bool) {
-	if !slices.ContainsFunc(a.ownOrigins(), func(o string) bool { return strings.HasPrefix(raw, o+"/") }) {
-		return nil, false
-	}
-	u, err := url.Parse(raw)
-	return u, err == nil
 }
 
 // ownUser is the user whose feed stands at a URL of this program.

@@ -52,7 +52,7 @@ func (a *App) newRiver(st store.Store) error {
 		Agent: func(readers int64) string { return gateway.ReaderAgent(Version, a.publicURL(), readers) },
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
-			Own:  func(url string) bool { _, own := a.ownPath(url); return own },
+			Own: func(url string) bool { _, own := a.ownPath(url); return own }, Canonical: a.canonical,
 			Keep: c.Keep, KeepFor: c.KeepFor, Shared: a.cfg.Database != "",
 		},
 	}
@@ -93,6 +93,40 @@ func (a *App) beginRiver(ctx context.Context) {
 	}
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("follow the test feed", "err", err)
+	}
+}
+
+// unifySources has the feeds of this server that are followed by another of its names
+// followed by the canonical one. Earlier versions took each name for a feed of its own,
+// and the canonical name changes with public-url and listen.
+func (a *App) unifySources(ctx context.Context) error {
+	origins := a.ownOrigins()
+	for _, o := range origins[1:] {
+		// Items of the test feed have ids made of its URL.
+		renewed := func(url string) bool { return url == o+testFeedPath }
+		if err := a.river.Unify(ctx, o+"/", renewed, a.readers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readers are all who may follow feeds here.
+func (a *App) readers(ctx context.Context) ([]string, error) {
+	all := []string{""}
+	for after := ""; ; {
+		page, err := a.accounts.Users(ctx, after, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range page {
+			if after = u.Name; a.readerOf(u.Name) != "" {
+				all = append(all, u.Name)
+			}
+		}
+		if len(page) < 1000 {
+			return all, nil
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	a.riverPages(pages)
 	a.testFeedPages(pages)
 	a.writePages(pages)
-	site := pages.Routes()
+	site := a.atCanonical(public, pages.Routes())
 	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
 	gate.Methods = a.feeds.Methods()
@@ -39,7 +39,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	mux.Handle("/convert", &gateway.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
 	mux.Handle("GET /feeds.opml", a.feeds.List())
 	mux.Handle("/", site)
-	a.feeds.HTML, a.feeds.Next = pages.AuthorPage(), a.programRoutes(hubPage(site, mux))
+	a.feeds.HTML, a.feeds.Next = a.atCanonical(public, pages.AuthorPage()), a.programRoutes(hubPage(site, mux))
 	var whole http.Handler = a.feeds
 	a.site.Store(&whole)
 	return within(writeTimeout, a.traced(a.feeds))

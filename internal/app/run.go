@@ -53,6 +53,9 @@ func (a *App) Run(ctx context.Context) error {
 	public := a.cfg.Public(l.pub.Addr().String())
 	origins := a.ownNames(l, public)
 	a.origins.Store(&origins)
+	if err := a.unifySources(ctx); err != nil {
+		a.log.Warn("follow this server's own feeds by one name", "err", err)
+	}
 	a.banner(public, l.adm.Addr().String())
 	routes := a.publicRoutes(public) // what follows asks for pages of our own
 

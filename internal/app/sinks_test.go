@@ -65,7 +65,7 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 	a.saved(admin, "one")
 	a.told(admin, 1, 6)
 
-	topic := strings.Replace(a.base, "127.0.0.1", "localhost", 1) + "/alice/rss.xml"
+	topic := a.base + "/alice/rss.xml"
 	s := newSubscriber(t)
 	if code, body := post(t, b.base+"/rsscloud/pleaseNotify", s.form(topic, "")); code != http.StatusOK || !strings.Contains(body, `success="true"`) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
@@ -180,7 +180,7 @@ func TestTheTestFeedChangesWhenTheOperatorWantsItAndItsSubscribersHear(t *testin
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	admin := &client.Client{Base: r.admin}
-	topic := strings.Replace(r.base, "127.0.0.1", "localhost", 1) + "/test/rss.xml"
+	topic := r.base + "/test/rss.xml"
 	s := newSubscriber(t)
 	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(topic, "")); code != http.StatusOK || !strings.Contains(body, `success="true"`) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)

@@ -181,8 +181,7 @@ type ownFeeds struct {
 
 // Fetch reads f.
 func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
-	public, own := strings.CutSuffix(f.URL, testFeedPath)
-	if !own || !slices.Contains(o.app.ownOrigins(), public) {
+	if u, own := o.app.ownPath(f.URL); !own || u.RequestURI() != testFeedPath {
 		if got, own, err := o.app.fetchHosted(ctx, f); own || err != nil {
 			return got, err
 		}
@@ -210,13 +209,6 @@ func aboutTestFeed(public string, newest tick) hub.About {
 		Title: testFeedTitle, Description: testFeedText, Self: public + testFeedPath, Home: public + "/",
 		ItemText: newest.text(),
 	}
-}
-
-func (a *App) ownOrigins() []string {
-	if p := a.origins.Load(); p != nil {
-		return *p
-	}
-	return nil
 }
 
 // keepTestFeed tells of the test feed: of what changed while nobody served, and then each
@@ -250,7 +242,7 @@ func (a *App) tellTestFeed(ctx context.Context) {
 		}
 		followed, err := a.store.Followed(ctx, hub.TopicID(url), a.clock.Now())
 		if err == nil && followed {
-			_, err = a.hub.Ping(ctx, hub.Ping{URL: url, Door: "test", Told: true})
+			_, err = a.hub.Ping(ctx, hub.Ping{URL: url, Door: "test", Told: true, Alone: true})
 		}
 		if err != nil && ctx.Err() == nil {
 			a.log.Warn("tell of the test feed", "url", url, "err", err)

@@ -3,7 +3,6 @@ package app
 import (
 	"net/netip"
 
-	"cloudburst/internal/config"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/upstream"
@@ -39,5 +38,5 @@ func (a *App) publicURL() string {
 	if o := a.ownOrigins(); len(o) > 0 {
 		return o[0]
 	}
-	return config.Config{PublicURL: a.cfg.PublicURL, TLS: a.cfg.TLS}.Public(a.cfg.Listen)
+	return a.cfg.Public(a.cfg.Listen)
 }

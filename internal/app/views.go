@@ -154,7 +154,7 @@ func (a *App) tellView(ctx context.Context, address string, followed, read bool)
 		}
 	}
 	if followed {
-		_, err = a.hub.Ping(ctx, hub.Ping{URL: address, Door: "save", Told: true})
+		_, err = a.hub.Ping(ctx, hub.Ping{URL: address, Door: "save", Told: true, Alone: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			return err
 		} else if err != nil { // it will not go away

@@ -249,7 +249,7 @@ func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body strin
 	if string(d.body) != body || d.Header.Get("Content-Type") != contentType {
 		t.Errorf("delivered %s %q; want %s %q", d.Header.Get("Content-Type"), d.body, contentType, body)
 	}
-	want := "<" + strings.Replace(w.base, "127.0.0.1", "localhost", 1) + `/websub>; rel="hub", <` + topic + `>; rel="self"`
+	want := "<" + w.base + `/websub>; rel="hub", <` + topic + `>; rel="self"`
 	if got := d.Header.Values("Link"); len(got) != 1 || got[0] != want {
 		t.Errorf("Link is %q; want %q", got, want)
 	}

@@ -86,7 +86,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err := h.admit(a.Source, a.Hops, came); err != nil {
 		return Announced{}, err
 	}
-	topics, err := h.Store.Following(ctx, urls, came, relatedMost)
+	topics, err := h.Store.Following(ctx, h.names(urls), came, relatedMost)
 	if err != nil {
 		return Announced{}, err
 	}
@@ -237,7 +237,7 @@ func (h *Hub) Hear(ctx context.Context, urls []string, door string) ([]string, e
 
 func (h *Hub) hear(ctx context.Context, urls []string, p Ping) ([]string, error) {
 	now := h.now()
-	topics, err := h.Store.Following(ctx, urls, now, max(relatedMost, len(urls)))
+	topics, err := h.Store.Following(ctx, h.names(urls), now, max(relatedMost, len(urls)))
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,7 @@ type Ping struct {
 	Source netip.Addr // who says so; the zero Addr is this program
 	Hops   int        // hubs that this news has passed through
 	Told   bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
+	Alone  bool       // only the topic with this very URL: the caller pings its other names itself
 
 	listed bool // the change that it may find is on the list of changes already
 	origin any  // of a Tracer
@@ -147,6 +148,7 @@ type Options struct {
 	MaxRequests     int64                      // requests for WebSub subscriptions that wait to be decided; more are refused [100,000]
 	Topics          string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
 	OwnTopic        func(url string) bool      // reports a topic that is served by this program; nil: none
+	Names           func(url string) []string  // every name of a topic that is served by this program, nil for others; nil: no topic has another name
 	Private         func(url string) bool      // reports the address of a private feed: nobody is told of it, and it is written down nowhere; nil: none
 	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
 	// Callable says why a callback can never be called, as far as its URL alone tells;

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,7 +65,11 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if err != nil {
 		return PingResult{}, err
 	}
-	topics, err := h.Store.Following(ctx, []string{p.URL}, came, relatedMost)
+	urls := []string{p.URL}
+	if !p.Alone {
+		urls = h.names(urls)
+	}
+	topics, err := h.Store.Following(ctx, urls, came, relatedMost)
 	if err != nil {
 		return PingResult{}, err
 	}
@@ -82,10 +87,48 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if err != nil {
 		return PingResult{}, err
 	}
-	if err := h.alsoPing(ctx, topics[1:], p, came); err != nil {
+	same, others := h.sameDocument(topics[1:], urls)
+	also := p
+	also.listed = true // one change has one line, whatever the topic is called
+	if err := h.alsoPing(ctx, same, also, came); err != nil {
+		return PingResult{}, err
+	}
+	if err := h.alsoPing(ctx, others, p, came); err != nil {
 		return PingResult{}, err
 	}
 	return h.await(ctx, r, p, came)
+}
+
+// names adds to urls the other names of those that this program serves: its listener
+// has several, and subscribers use any of them. Each topic keeps the name that its
+// subscribers gave, because the protocols notify by that name.
+//
+// spec:cloudburst#own-names
+func (h *Hub) names(urls []string) []string {
+	if h.Options.Names == nil {
+		return urls
+	}
+	all := slices.Clone(urls)
+	for _, u := range urls {
+		for _, name := range h.Options.Names(u) {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// sameDocument separates the topics that are names of one document from the others.
+func (h *Hub) sameDocument(topics []Topic, names []string) (same, others []Topic) {
+	for _, t := range topics {
+		if len(names) > 1 && slices.Contains(names, t.URL) {
+			same = append(same, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return same, others
 }
 
 // alsoPing has topics checked that a signal means besides, or that somebody else

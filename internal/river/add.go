@@ -81,7 +81,7 @@ type addition struct {
 }
 
 func (r *River) adding(q Request) (*addition, error) {
-	typed, err := readAddress(q.URL)
+	typed, err := r.address(q.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,8 @@ func (a *addition) source(url string) Source {
 //
 // spec:cloudburst#river-one-reading
 func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, error) {
-	if end, err := fetch.Normal(got.res.URL); err == nil && end != s.URL {
+	end, err := fetch.Normal(got.res.URL)
+	if end = a.canonical(end); err == nil && end != s.URL {
 		if done, ok, err := a.known(ctx, end); ok || err != nil {
 			return done, err
 		}

@@ -2,6 +2,7 @@ package river
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -57,6 +58,43 @@ func readAddress(typed string) (address, error) {
 		out.urls = append(out.urls, u)
 	}
 	return out, nil
+}
+
+// address is readAddress for feeds, pages and lists: what this program serves is spelled
+// with its canonical origin, and is not looked for elsewhere.
+//
+// spec:cloudburst#own-names
+func (r *River) address(typed string) (address, error) {
+	a, err := readAddress(typed)
+	if err != nil || r.Options.Canonical == nil {
+		return a, err
+	}
+	for i, u := range a.urls {
+		if a.urls[i] = r.Options.Canonical(u); r.Options.Own != nil && r.Options.Own(u) {
+			a.urls = a.urls[i : i+1]
+			break
+		}
+	}
+	return a, nil
+}
+
+// canonical is a normal URL as sources have it; see Options.Canonical.
+func (r *River) canonical(url string) string {
+	if r.Options.Canonical == nil {
+		return url
+	}
+	return r.Options.Canonical(url)
+}
+
+// canonicals are URLs as sources have them, each once.
+func (r *River) canonicals(urls []string) []string {
+	var out []string
+	for _, u := range urls {
+		if u = r.canonical(u); !slices.Contains(out, u) {
+			out = append(out, u)
+		}
+	}
+	return out
 }
 
 // schemesOf gives the schemes that s may stand for, with "://", and what follows them.

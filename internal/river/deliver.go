@@ -21,14 +21,14 @@ const mostAnnounced = 256
 //
 // spec:cloudburst#river-push-is-durable
 func (r *River) Heard(ctx context.Context, url, door string) (known bool, err error) {
-	return r.heard(ctx, []string{url}, door)
+	return r.heard(ctx, r.canonicals([]string{url}), door)
 }
 
 // HeardAny is Heard for a document with several addresses, of which few are followed. A
 // source that is known by several of them is read once. With an error, some may have been
 // heard.
 func (r *River) HeardAny(ctx context.Context, urls []string, door string) (known bool, err error) {
-	if len(urls) < 2 {
+	if urls = r.canonicals(urls); len(urls) < 2 {
 		return r.heard(ctx, urls, door)
 	}
 	named, err := r.Store.NamedSources(ctx, urls)
@@ -111,6 +111,7 @@ func (r *River) readAgain(ctx context.Context, id int64, door string) {
 // are on disk; what is no usable feed counts as Heard.
 func (r *River) Deliver(ctx context.Context, url, door string, body []byte, header http.Header) (known bool, err error) {
 	r.Init()
+	url = r.canonical(url)
 	list, err := r.Store.SourcesAt(ctx, url)
 	if err != nil {
 		return false, err

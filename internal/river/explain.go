@@ -180,7 +180,7 @@ func since(t, now time.Time) string { return strings.TrimPrefix(when(t, now), "a
 // for it; false: nothing.
 func (r *River) Known(ctx context.Context, feed string) (topic string, doors []Door, ok bool, err error) {
 	r.Init()
-	list, err := r.Store.SourcesAt(ctx, feed)
+	list, err := r.Store.SourcesAt(ctx, r.canonical(feed))
 	if err != nil {
 		return "", nil, false, err
 	}

@@ -86,7 +86,7 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 
 // importFrom reads the document from its URL.
 func (r *River) importFrom(ctx context.Context, reader string, o ImportOptions) (Imported, error) {
-	a, err := readAddress(o.URL)
+	a, err := r.address(o.URL)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -281,7 +281,7 @@ type gatherer struct {
 // feed takes in one subscription.
 func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	ref := g.base.Resolve(o.FeedURL())
-	a, err := readAddress(ref)
+	a, err := g.address(ref)
 	if err == nil && len(a.urls) > 1 && !strings.Contains(ref, "/") {
 		err = fault.New(fault.Invalid, "%s is no whole address.", brief(ref)) // but perhaps a file beside the list
 	}
@@ -381,7 +381,7 @@ func joinNames(have, more []string) []string {
 
 // include takes in one list within the list.
 func (g *gatherer) include(folders []string, o *opml.Outline) {
-	a, err := readAddress(g.base.Resolve(o.IncludeURL()))
+	a, err := g.address(g.base.Resolve(o.IncludeURL()))
 	if err == nil && a.login.Kind != "" {
 		err = fault.New(fault.Invalid, "A list whose server wants a login is not followed.")
 	}

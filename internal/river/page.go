@@ -36,7 +36,7 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 	case not != nil && not.Looks != "html" && not.Looks != "xml" && not.Looks != "text" && len(page.Links) == 0:
 		return Added{}, fault.New(fault.Unreadable, "%s is neither a feed nor a page: %s.", where, strings.TrimPrefix(not.Error(), "feed: "))
 	}
-	sure, guesses := choices(&page, s.URL)
+	sure, guesses := a.choices(&page, s.URL)
 	main := 0
 	for _, c := range sure {
 		if c.Kind == string(discover.Main) {
@@ -56,10 +56,11 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 
 // choices are the feeds that a page names, those of its posts first, and the addresses
 // that only look like feeds.
-func choices(page *discover.Result, own string) (sure []Choice, guesses []string) {
+func (r *River) choices(page *discover.Result, own string) (sure []Choice, guesses []string) {
 	seen := map[string]bool{own: true}
 	for _, l := range page.Links {
 		u, err := fetch.Normal(l.URL)
+		u = r.canonical(u)
 		if err != nil || seen[u] || l.Kind == discover.Outline {
 			continue
 		}
@@ -137,6 +138,7 @@ func (a *addition) probe(ctx context.Context, guesses []string, from, page strin
 	seen := map[string]bool{}
 	for _, u := range list {
 		u, err := fetch.Normal(u)
+		u = a.canonical(u)
 		if err != nil || seen[u] {
 			continue
 		}

@@ -50,12 +50,15 @@ type Options struct {
 	HostInterval time.Duration         // between two starts at one host [1 s]; negative: none
 	OwnHosts     []string              // hosts, as host or host:port, that need no interval; "*": all
 	Own          func(url string) bool // documents that this program serves itself: they need neither interval nor pause; nil: none
-	Keep         int                   // items of a source [1,000]
-	KeepFor      time.Duration         // of an item that left its feed [180 days]
-	Most         int                   // sources of one reader [250,000]
-	MostNotices  int                   // of one reader [100]
-	Lease        time.Duration         // of a claim [60 s]
-	Shared       bool                  // other processes use the same database
+	// Canonical spells a URL of this program with its one canonical origin, and leaves
+	// all others as they are; nil: no URL has two spellings.
+	Canonical   func(url string) string
+	Keep        int           // items of a source [1,000]
+	KeepFor     time.Duration // of an item that left its feed [180 days]
+	Most        int           // sources of one reader [250,000]
+	MostNotices int           // of one reader [100]
+	Lease       time.Duration // of a claim [60 s]
+	Shared      bool          // other processes use the same database
 }
 
 // River is the aggregator. Store and Fetch must be set before its first use; the rest

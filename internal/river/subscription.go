@@ -249,7 +249,7 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil {
 		return r.one(ctx, reader, id)
 	}
-	a, err := readAddress(what)
+	a, err := r.address(what)
 	if err == nil {
 		mine, err := r.Store.RiverFollowing(ctx, reader)
 		if err != nil {

@@ -1,0 +1,188 @@
+package app
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// loopbackHosts are the loopback names by which a listener at l can be reached. IPv6
+// counts only where the listener accepts it.
+func loopbackHosts(l netip.Addr) []string {
+	l = l.Unmap()
+	v4, v6 := netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()
+	switch {
+	case l == v4 || l == netip.IPv4Unspecified():
+		return []string{"localhost", v4.String()}
+	case l == v6:
+		return []string{"localhost", v6.String()}
+	case l == netip.IPv6Unspecified():
+		return []string{"localhost", v4.String(), v6.String()}
+	}
+	return nil
+}
+
+// originsAt are the names of a listener at l, as scheme://host:port.
+func originsAt(scheme string, l netip.AddrPort) []string {
+	hosts := loopbackHosts(l.Addr())
+	if a := l.Addr().Unmap(); !a.IsUnspecified() && !slices.Contains(hosts, a.String()) {
+		hosts = append(hosts, a.String())
+	}
+	out := make([]string, len(hosts))
+	for i, host := range hosts {
+		out[i] = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(int(l.Port())))
+		if scheme == "http" && l.Port() == 80 || scheme == "https" && l.Port() == 443 {
+			out[i] = out[i][:strings.LastIndexByte(out[i], ':')]
+		}
+	}
+	return out
+}
+
+// originsOf are the names by which the public listener can be called, each once. The
+// public URL is the first: it is the name that pages, feeds and links use.
+func originsOf(public string, l netip.AddrPort) []string {
+	return eachOnce(append([]string{public}, originsAt("http", l)...))
+}
+
+// originsTLS are the names of the listeners where the public one speaks TLS. The plain
+// ones stay this server's own: subscriptions made by them before go on.
+func originsTLS(public string, pub, plain net.Listener) []string {
+	all := []string{public}
+	if u, err := url.Parse(public); err == nil && u.Port() == "" {
+		all = append(all, "http://"+u.Hostname())
+	}
+	all = append(all, originsAt("https", addrOf(pub))...)
+	if plain != nil {
+		all = append(all, originsAt("http", addrOf(plain))...)
+	}
+	return eachOnce(all)
+}
+
+func addrOf(l net.Listener) netip.AddrPort {
+	if t, ok := l.Addr().(*net.TCPAddr); ok {
+		return t.AddrPort()
+	}
+	return netip.AddrPort{}
+}
+
+func eachOnce(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ownOrigins are the names of the public listener, the canonical one first; nil while no
+// listener is open.
+func (a *App) ownOrigins() []string {
+	if p := a.origins.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// cutOrigin cuts a URL behind origin, whose host may be written in any case.
+func cutOrigin(raw, origin string) (rest string, ok bool) {
+	n := len(origin)
+	if len(raw) < n || !strings.EqualFold(raw[:n], origin) || len(raw) > n && !strings.ContainsRune("/?#", rune(raw[n])) {
+		return "", false
+	}
+	return raw[n:], true
+}
+
+// ownPath is the path and query of a URL of this program, as its public listener would
+// see them.
+func (a *App) ownPath(raw string) (*url.URL, bool) {
+	if !slices.ContainsFunc(a.ownOrigins(), func(o string) bool { rest, ok := cutOrigin(raw, o); return ok && strings.HasPrefix(rest, "/") }) {
+		return nil, false
+	}
+	u, err := url.Parse(raw)
+	return u, err == nil
+}
+
+// canonical is a URL of this program with its canonical origin. Any other URL stays as
+// it is.
+func (a *App) canonical(raw string) string {
+	if names := a.namesOf(raw); len(names) > 0 {
+		return names[0]
+	}
+	return raw
+}
+
+// namesOf are all names of a URL of this program: the same path and query at each of its
+// origins, the canonical one first. nil: the URL belongs to another server.
+func (a *App) namesOf(raw string) []string {
+	origins := a.ownOrigins()
+	for _, o := range origins {
+		rest, ok := cutOrigin(raw, o)
+		if !ok {
+			continue
+		}
+		names := make([]string, len(origins))
+		for i, other := range origins {
+			names[i] = other + rest
+		}
+		return names
+	}
+	return nil
+}
+
+// atCanonical sends a browser that opens a page of next by another loopback name to the
+// same page at the canonical origin: a cookie belongs to one host name. Programs are
+// never sent elsewhere: only the request for a page to look at is. Where public-url is
+// set every name keeps working as it is, because this machine may not reach that URL.
+func (a *App) atCanonical(public string, next http.Handler) http.Handler {
+	canonical, err := url.Parse(public)
+	if err != nil || a.cfg.PublicURL != "" || a.cfg.TLS.On() || !isLoopback(canonical.Hostname()) {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !opensPage(r) || strings.EqualFold(r.Host, canonical.Host) || !a.isLoopbackName(r.Host) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Add("Vary", "Accept, Sec-Fetch-Mode")
+		http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+	})
+}
+
+// isLoopbackName reports a Host header that is a loopback name of the public listener.
+func (a *App) isLoopbackName(host string) bool {
+	return slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
+		u, err := url.Parse(o)
+		return err == nil && strings.EqualFold(u.Host, host) && isLoopback(u.Hostname())
+	})
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// opensPage reports that a person opens a page, not a file such as a feed, in a browser
+// which is connected to this server directly: behind a proxy the Host header does not
+// say which name the browser uses.
+func opensPage(r *http.Request) bool {
+	file := path.Base(r.URL.Path)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || file == "opml" || len(file) > 1 && strings.Contains(file, ".") {
+		return false
+	}
+	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		return mode == "navigate"
+	}
+	return strings.Contains(strings.ToLower(r.Header.Get("Accept")), "text/html")
+}

@@ -1,0 +1,96 @@
+package river
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"cloudburst/feedstate"
+)
+
+// Unify gives the sources whose URL begins with prefix, which is another name of this
+// program, the canonical spelling of their URL. The source keeps its items, unless the
+// same feed is a source under its canonical URL already, or renewed says that the ids of
+// its items hold the old name: then readers follow the canonical source instead, and
+// items that they starred stay. Nothing is read, and a second call goes on where the
+// first was interrupted. readers lists everyone who may follow something here; it is
+// asked only when subscriptions move.
+//
+// spec:cloudburst#own-names
+func (r *River) Unify(ctx context.Context, prefix string, renewed func(url string) bool, readers func(context.Context) ([]string, error)) error {
+	r.Init()
+	for after := ""; ; {
+		urls, err := r.Store.SourcesUnder(ctx, prefix, after, 1000)
+		if err != nil || len(urls) == 0 {
+			return err
+		}
+		for _, u := range urls {
+			if err := r.unify(ctx, u, renewed(u), readers); err != nil {
+				return err
+			}
+			after = u
+		}
+	}
+}
+
+func (r *River) unify(ctx context.Context, from string, renewed bool, readers func(context.Context) ([]string, error)) error {
+	to := r.canonical(from)
+	old, ok, err := r.publicAt(ctx, from)
+	if err != nil || !ok || to == from {
+		return err
+	}
+	target, both, err := r.publicAt(ctx, to)
+	switch {
+	case err != nil:
+		return err
+	case both || renewed:
+		if !both {
+			now := r.now()
+			target = Source{ID: SourceID(to), URL: to, State: feedstate.New(to, now), NextAt: now, CreatedAt: now}
+			target.About.Title = old.About.Title
+		}
+		return r.moveReaders(ctx, old.ID, target, readers)
+	}
+	_, err = r.Store.ChangeSource(ctx, old.ID, func(s *Source) error {
+		// Validators belong to the URL that gave them.
+		s.State.URL, s.State.Validators, s.State.Candidate = to, feedstate.Validators{}, nil
+		return nil
+	})
+	return err
+}
+
+// publicAt is the source that is read at url and needs no login.
+func (r *River) publicAt(ctx context.Context, url string) (Source, bool, error) {
+	list, err := r.Store.SourcesAt(ctx, url)
+	i := slices.IndexFunc(list, func(s Source) bool { return s.URL == url && !s.Private() })
+	if err != nil || i < 0 {
+		return Source{}, false, err
+	}
+	return list[i], true, nil
+}
+
+// moveReaders has everyone who follows the source old follow target in its place.
+func (r *River) moveReaders(ctx context.Context, old int64, target Source, readers func(context.Context) ([]string, error)) error {
+	names, err := readers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: name, SourceID: old, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			continue
+		}
+		sub := list[0].Subscription
+		sub.SourceID = target.ID
+		if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: target}}, r.now(), math.MaxInt-1); err != nil {
+			return err
+		}
+		if err := r.unfollow(ctx, name, []int64{old}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package river_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"cloudburst/internal/river"
+)
+
+// TestSourcesByTwoNamesOfThisProgramBecomeOne begins as a server of an earlier version,
+// for which each name was a feed of its own.
+func TestSourcesByTwoNamesOfThisProgramBecomeOne(t *testing.T) {
+	t.Parallel()
+	const alias, own = "http://alias.test/", "http://own.test/"
+	var one atomic.Bool
+	canonical := func(url string) string {
+		if rest, ok := strings.CutPrefix(url, alias); ok && one.Load() {
+			return own + rest
+		}
+		return url
+	}
+	atHome(t, river.Options{HostInterval: -1, Canonical: canonical}, func(t *testing.T, h *home) {
+		for _, origin := range []string{alias, own} {
+			for _, path := range []string{"both", "single", "renewed"} {
+				h.serve(origin+path, doc(rss("", path)))
+			}
+		}
+		for _, q := range []river.Request{
+			{URL: alias + "both", Title: "Both", Categories: []string{"Old"}}, {URL: own + "both", Categories: []string{"New"}},
+			{URL: alias + "single", Categories: []string{"One"}}, {URL: alias + "renewed"}, {Reader: "bob", URL: alias + "both", Title: "Mine"},
+			{URL: "http://alias.test.example/feed"},
+		} {
+			h.serve(q.URL, doc(rss("", "x")))
+			h.add(q)
+		}
+		kept := h.source(alias + "single").ID
+		starred := h.items(alias + "both")[0].ID
+		yes := true
+		if err := h.river.Mark(t.Context(), "ann", []int64{starred}, nil, &yes); err != nil {
+			t.Fatal(err)
+		}
+		one.Store(true)
+		readers := func(context.Context) ([]string, error) { return []string{"", "ann", "bob"}, nil }
+		for range 2 { // the second time there is nothing to do
+			if err := h.river.Unify(t.Context(), alias, func(url string) bool { return url == alias+"renewed" }, readers); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.requests()
+		h.pass(0)
+		want := "Feed http://alias.test.example/feed\nFeed " + own + "both New|Old\nFeed " + own + "renewed\nFeed " + own + "single One"
+		if got := h.list("ann"); got != want {
+			t.Errorf("ann follows\n%s\nwant\n%s", got, want)
+		}
+		if got := h.list("bob"); got != "Mine "+own+"both own" {
+			t.Errorf("bob follows %s", got)
+		}
+		if f, err := h.river.Find(t.Context(), "ann", own+"single"); err != nil || f.SourceID != kept || f.Source.Items != 1 {
+			t.Errorf("the source that was followed by one name only is now %+v, %v", f, err)
+		}
+		entries, err := h.river.Items(t.Context(), river.ItemQuery{Reader: "ann", Starred: true})
+		if err != nil || len(entries) != 1 || entries[0].ID != starred {
+			t.Errorf("starred are %v, %v", entries, err)
+		}
+		if a := h.add(river.Request{URL: alias + "single"}); a.New || a.Source.ID != kept {
+			t.Errorf("the feed was added again: %+v", a.Source)
+		}
+	})
+}
