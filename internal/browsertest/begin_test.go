@@ -1,6 +1,8 @@
 package browsertest
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,4 +76,28 @@ func TestAFeedIsFollowedByTheAddressOfItsPage(t *testing.T) {
 	b.click(`form[action="/feeds/add"] .go button`)
 	b.until("it says what is wrong", `document.querySelector("#a-url-wrong").textContent.trim() !== "" && document.querySelector("#a-url").value.endsWith("/nothing-to-follow")`)
 	b.holds("the field is marked", `document.querySelector("#a-url").ariaInvalid === "true"`)
+}
+
+// TestTheFirstAccountIsSignedInByEveryNameOfTheServer opens the set-up link and the page
+// to write on by different names of this machine, as somebody who mixes both does.
+func TestTheFirstAccountIsSignedInByEveryNameOfTheServer(t *testing.T) {
+	t.Parallel()
+	p := start(t, conf(t))
+	link := regexp.MustCompile(`http://\S+/setup\?token=\S+`).FindString(p.printed.String())
+	if !strings.HasPrefix(link, p.base+"/") {
+		t.Fatalf("the link to set up is %q; the listener is at %s", link, p.base)
+	}
+	other := strings.Replace(p.base, "127.0.0.1", "localhost", 1)
+	b := newTab(t, p.base)
+	b.open(strings.Replace(link, p.base, other, 1))
+	b.holds("it is the canonical name", fmt.Sprintf(`location.origin === %q`, p.base))
+	b.fill("[name=name]", "alice")
+	b.fill("[name=password]", "correct horse battery")
+	b.click("main form button:not([type=button])")
+	b.until("the account is made", `location.pathname !== "/setup"`)
+	for _, origin := range []string{other, p.base} {
+		b.open(origin + "/write")
+		b.until("the page to write on is there", `location.pathname === "/write"`)
+		b.holds("it is signed in", `document.querySelector('a[href="/account"]') && document.querySelector("textarea")`)
+	}
 }

@@ -26,6 +26,25 @@ type program struct {
 	t           *testing.T
 	base, admin string
 	stop        func()
+	printed     printed // at the start, for the operator
+}
+
+// printed keeps what the program prints.
+type printed struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
 }
 
 // conf is on port 0, and lets the program read what the test serves.
@@ -48,11 +67,11 @@ func start(t *testing.T, cfg config.Config) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Out = io.Discard
+	p := &program{t: t}
+	a.Out = &p.printed
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
-	p := &program{t: t}
 	p.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
