@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -47,11 +48,11 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 	}
 	res, err := h.Do(req)
 	if err != nil {
-		return document{}, fmt.Errorf("%s cannot be read: %w", feed, plainNetError(err))
+		return document{}, unanswered(feed, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return document{}, fmt.Errorf("%s cannot be read: its server answers %d %s", feed, res.StatusCode, http.StatusText(res.StatusCode))
+		return document{}, answeredWith(feed, res.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxFeed+1))
 	if err != nil {
@@ -68,6 +69,32 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 		d.Modified = t
 	}
 	return d, nil
+}
+
+// unreadError is a document that could not be read.
+type unreadError struct {
+	url   string
+	why   error
+	later bool // its server may give it later
+}
+
+func (e unreadError) Error() string { return e.url + " cannot be read: " + e.why.Error() }
+func (e unreadError) Unwrap() error { return e.why }
+
+// unanswered is the error of a document whose server gave no answer.
+func unanswered(url string, err error) error {
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	_, isOp := errors.AsType[*net.OpError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	later := !errors.Is(err, context.Canceled) && (!isDNS || !dns.IsNotFound) &&
+		(isOp || isNet && timeout.Timeout() || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	return unreadError{url, plainNetError(err), later}
+}
+
+// answeredWith is the error of a document in whose place a server sent an error status.
+func answeredWith(url string, status int) error {
+	why := fmt.Errorf("its server answers %d %s", status, http.StatusText(status))
+	return unreadError{url, why, status >= 500 || status == http.StatusTooManyRequests}
 }
 
 func (p *Program) agent() string { return "Cloudburst/" + p.Version + " (command line)" }

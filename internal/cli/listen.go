@@ -28,7 +28,8 @@ func (p *Program) listen() *cobra.Command {
 		Long: `Asks the hubs of feeds to be told of changes, answers what they ask back, and prints
 every notification with its delay and the newest item of the feed. It asks again
 before a hub forgets and after an outage, and takes everything back at the end
-where the hub offers that. Ctrl-C ends it.
+where the hub offers that. A feed whose server does not answer yet is waited for.
+Ctrl-C ends it.
 
 --via says in which protocol:
 
@@ -52,8 +53,8 @@ The delay counts from the moment when the hub heard of the change, where the hub
 says it; else from the time in the notification (cnws), the feed's own Last-Modified
 or its newest date.
 
---json prints one object a line: at, event (registered, renewed, test, changed, error,
-cancelled, stopped), protocol, feed, hub, message, after_ms, since (ping, change_time,
+--json prints one object a line: at, event (waiting, registered, renewed, test, changed,
+error, cancelled, stopped), protocol, feed, hub, message, after_ms, since (ping, change_time,
 modified, date), title, link, text, changed_at; with websub also content_type, size,
 sha256 and signature (ok, none) of what was delivered.`,
 		Example: "  cloudburst listen http://example.org/rss.xml\n  cloudburst listen --addr :5339 --domain reader.example.org http://example.org/rss.xml\n  cloudburst listen --via websub http://example.org/atom.xml\n  cloudburst listen --via cnws --hub http://localhost:5337 http://example.org/rss.xml",

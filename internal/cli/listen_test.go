@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +23,9 @@ type cloudWorld struct {
 	mu        sync.Mutex
 	down      bool
 	refuse    bool
+	unread    error // why the feed's server gives no answer; nil: it answers
+	status    int   // what it answers; 0: with the feed
+	reads     []time.Time
 	registers []time.Time
 	cancels   int
 }
@@ -31,7 +36,12 @@ func (c *cloudWorld) Do(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Host == "feed.example" || r.URL.Host == "feed.example" {
-		return answer(worldFeed), nil
+		c.reads = append(c.reads, time.Now())
+		res := answer(worldFeed)
+		if c.status != 0 {
+			res.StatusCode = c.status
+		}
+		return res, c.unread
 	}
 	if c.down {
 		return nil, errors.New("connection refused")
@@ -179,6 +189,84 @@ func TestAHubThatIsDownAtTheBeginningIsWaitedFor(t *testing.T) {
 			t.Error(err, w.count())
 		}
 	})
+}
+
+// refused is what dialling gives where no server runs.
+func refused() error {
+	return &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000}, Err: syscall.ECONNREFUSED}
+}
+
+func TestAFeedWhoseServerIsNotThereYetIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &cloudWorld{unread: refused()}
+		l, f, out := listenerIn(w)
+		l.json = false
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- l.follow(ctx, f) }()
+		<-time.After(time.Minute)
+		w.set(func() {
+			if n := len(w.reads); n < 10 || n > 30 {
+				t.Errorf("the feed was tried %d times in a minute", n)
+			}
+			w.unread = nil
+		})
+		<-time.After(waitMost)
+		cancel()
+		if err := <-done; err != nil || w.count() != 1 {
+			t.Errorf("registered %d times: %v", w.count(), err)
+		}
+		text := out.String()
+		if want := "waiting for http://feed.example/rss.xml: no connection to 127.0.0.1:8000: connection refused\n"; strings.Count(text, want) != 1 || !strings.Contains(text, "registered") {
+			t.Errorf("printed %s, want once %s", text, want)
+		}
+	})
+}
+
+func TestWaitingForAFeedEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &cloudWorld{unread: refused()}
+		l, f, out := listenerIn(w)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := l.follow(ctx, f); err != nil || w.count() > 0 {
+			t.Errorf("registered %d times: %v", w.count(), err)
+		}
+		if text := out.String(); !strings.Contains(text, `"event":"waiting"`) || strings.Contains(text, `"event":"error"`) {
+			t.Error(text)
+		}
+	})
+}
+
+func TestOnlyAServerThatMayAnswerLaterIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		w     *cloudWorld
+		waits bool
+	}{
+		"no such host":   {&cloudWorld{unread: &net.DNSError{Name: "feed.example", IsNotFound: true}}, false},
+		"another scheme": {&cloudWorld{unread: errors.New("unsupported protocol scheme")}, false},
+		"closed":         {&cloudWorld{unread: io.EOF}, true},
+		"404":            {&cloudWorld{status: 404}, false},
+		"410":            {&cloudWorld{status: 410}, false},
+		"503":            {&cloudWorld{status: 503}, true},
+		"429":            {&cloudWorld{status: 429}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l, f, out := listenerIn(c.w)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err := l.follow(ctx, f)
+				if waited := err == nil; waited != c.waits || strings.Contains(out.String(), `"event":"waiting"`) != c.waits {
+					t.Errorf("waited %v: %v\n%s", waited, err, out)
+				}
+			})
+		})
+	}
 }
 
 func TestTheDelayCountsFromTheHubsWordElseFromTheFeeds(t *testing.T) {

@@ -103,6 +103,9 @@ func (l *listener) say(r record) {
 	case r.Event == "error":
 		fmt.Fprintf(l.p.Err, "%s  error       %s\n", at, clean(r.Message))
 		return
+	case r.Event == "waiting":
+		fmt.Fprintf(l.p.Err, "%s  %s\n", at, clean(r.Message))
+		return
 	case r.Event != "changed":
 		fmt.Fprintf(l.p.Out, "%s  %-10s  %s  %s\n", at, r.Event, clean(r.Feed), clean(r.Message))
 		return

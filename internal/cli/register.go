@@ -31,7 +31,7 @@ func (e againError) Unwrap() []error { return []error{e.error, errAgain} }
 func (l *listener) follow(ctx context.Context, f *followed) error {
 	pause := backoff{least: 2 * time.Second, most: 10 * time.Minute}
 	for {
-		err := l.register(ctx, f)
+		err := l.registerFirst(ctx, f)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -56,6 +56,32 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		l.say(record{Event: "error", Feed: f.url, Message: fmt.Sprintf("%s; trying again in %s", sentence(err), span(next.Round(time.Second)))})
 		if wait(ctx, next) != nil {
 			return nil
+		}
+	}
+}
+
+// Time between two attempts to read a feed whose server does not run yet.
+const (
+	waitLeast = time.Second
+	waitMost  = 5 * time.Second
+)
+
+// registerFirst is register. While f was never registered and its server gives no
+// answer, it waits for the server, so that both may be started in any order.
+func (l *listener) registerFirst(ctx context.Context, f *followed) error {
+	pause, printed := backoff{least: waitLeast, most: waitMost}, ""
+	for {
+		err := l.register(ctx, f)
+		unread, ok := errors.AsType[unreadError](err)
+		if !ok || !unread.later || f.held {
+			return err
+		}
+		if text := fmt.Sprintf("waiting for %s: %s", unread.url, sentence(unread.why)); text != printed {
+			printed = text
+			l.say(record{Event: "waiting", Feed: f.url, Message: text})
+		}
+		if wait(ctx, pause.next()) != nil {
+			return err
 		}
 	}
 }

@@ -222,13 +222,13 @@ func (p *Program) hubsOf(ctx context.Context, topic string) (websub.Discovery, e
 		return d, fmt.Errorf("%s names no hub: its Link headers and its links were looked at for rel=\"hub\"; name one with --hub", topic)
 	}
 	if e, ok := errors.AsType[*websub.Error](err); ok {
-		return d, fmt.Errorf("%s cannot be read: its server answers %d %s", topic, e.Status, http.StatusText(e.Status))
+		return d, answeredWith(topic, e.Status)
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		return d, fmt.Errorf("%s cannot be read: %w", topic, plainNetError(e))
+		return d, unanswered(topic, e)
 	}
 	if inner := errors.Unwrap(err); inner != nil {
-		return d, fmt.Errorf("%s cannot be read: %w", topic, plainNetError(inner))
+		return d, unanswered(topic, inner)
 	}
 	return d, fmt.Errorf("%s cannot be read: %s", topic, strings.TrimPrefix(err.Error(), "websub: "))
 }
