@@ -140,6 +140,7 @@ type parser struct {
 	half     halfPoint
 	beyond   int // of these, those of limits that were told all the same
 	budget   budget
+	dates    dateOrder
 	tagsOf   *[]Category // the list that tags are of
 	tags     map[Category]struct{}
 	links    slab[Link]
@@ -378,6 +379,7 @@ func (p *parser) finish() {
 	}
 	p.halved()
 	p.headerLinks(p.o.Header)
+	p.orderDates()
 	p.mediaType()
 	p.duplicates()
 	p.overBudget()

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/charset"
+	"cloudburst/internal/date"
 	"cloudburst/internal/href"
 )
 
@@ -277,8 +278,14 @@ func (p *parser) setDate(to *Date, raw string, at int) {
 	if raw == "" {
 		return
 	}
-	t, ok := ParseDate(raw)
+	t, shown, ok := date.ParseOrder(raw, date.OrderUnknown)
+	p.dates.note(shown)
 	if !ok {
+		if to.UTC.IsZero() && date.Ambiguous(raw) {
+			*to = Date{Raw: raw}
+			p.ambiguousDate(raw, at)
+			return
+		}
 		p.problem(ProblemDate, at, "This date cannot be read: "+quote(raw)+". Write it like \"Fri, 20 Nov 2026 08:30:00 GMT\" or \"2026-11-20T08:30:00Z\".")
 		if !to.UTC.IsZero() {
 			return

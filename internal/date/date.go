@@ -2,6 +2,7 @@
 package date
 
 import (
+	"cmp"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -15,19 +16,54 @@ const maxDate = 160
 // week and ordinal dates, the forms of asctime and date, month names in some thirty
 // languages, 年月日, numbers where they can mean one day only, Unix seconds and
 // milliseconds. What is missing is the least that it can be: the first day, the
-// first second; without a zone it is UTC.
+// first second; without a zone it is UTC. A weekday in English decides between the two
+// readings of 03/04/2026.
 //
-// ok is false when s is no date, when the date could be two (03/04/2026), when it
-// depends on today (12:30), or when its year in UTC is not from 1 to 9999.
+// ok is false when s is no date, when the date could be two, when it depends on today
+// (12:30), or when its year in UTC is not from 1 to 9999. [ParseOrder] reads dates that
+// could be two.
 func Parse(s string) (t time.Time, ok bool) {
+	t, _, ok = ParseOrder(s, OrderUnknown)
+	return t, ok
+}
+
+// Order is the order of day and month in a date of numbers.
+type Order int8
+
+// The orders of 31/12/2026 and of 12/31/2026.
+const (
+	OrderUnknown Order = iota
+	DayFirst
+	MonthFirst
+)
+
+// ParseOrder is [Parse] for a text from a source that writes dates of numbers in the
+// given order. shown is the order that s itself proves: a number above 12 or the
+// weekday. It is OrderUnknown for all other texts.
+func ParseOrder(s string, order Order) (t time.Time, shown Order, ok bool) {
 	if len(s) > maxDate {
-		return time.Time{}, false
+		return time.Time{}, OrderUnknown, false
 	}
-	r := dateReader{s: s}
+	r := dateReader{s: s, order: order}
 	for r.i < len(r.s) && !r.failed && !r.complete() {
 		r.step()
 	}
-	return r.result()
+	if r.ambiguous && !r.failed {
+		r.decide()
+	}
+	t, ok = r.result()
+	if !ok {
+		return t, OrderUnknown, false
+	}
+	return t, r.shown, true
+}
+
+// Ambiguous reports that s is a date only for a reader who knows the order of its
+// numbers.
+func Ambiguous(s string) bool {
+	_, _, one := ParseOrder(s, OrderUnknown)
+	_, _, known := ParseOrder(s, DayFirst)
+	return known && !one
 }
 
 // dateReader is the lexer and what it has found so far. The order hardly matters:
@@ -53,6 +89,12 @@ type dateReader struct {
 	mardi  bool // month may be a weekday
 	words  int
 	era    int // added to the year
+
+	weekday   int8 // 1 is Monday, 7 is Sunday; 0 without an English one
+	order     Order
+	shown     Order
+	ambiguous bool           // month and day may be the other way round
+	location  *time.Location // of a zone with a name such as Europe/Oslo; nil without
 }
 
 // dateNumber is a run of digits.
@@ -344,13 +386,45 @@ func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 		r.setDate(twoDigits(a.value), b.value, c.value) // ISO 8601 of 1988
 	case b.value > 12 && a.value <= 12:
 		r.setDate(r.fullYear(c), a.value, b.value)
+		r.shown = MonthFirst
 	case short: // 31/12/03 is of 2003 or of 2031
 		r.failed = true
-	case a.value > 12 && b.value <= 12 || a.value == b.value:
+	case a.value > 12 && b.value <= 12:
+		r.setDate(c.value, b.value, a.value)
+		r.shown = DayFirst
+	case a.value == b.value:
 		r.setDate(c.value, b.value, a.value)
 	default:
-		r.failed = true
+		r.setDate(c.value, a.value, b.value)
+		r.ambiguous = true
 	}
+}
+
+// decide chooses between the two readings of a date of numbers, which is read with the
+// month first so far: by the weekday, or else by the order of the source.
+func (r *dateReader) decide() {
+	if r.weekday != 0 {
+		monthFirst := r.falls(r.month, r.day)
+		if monthFirst != r.falls(r.day, r.month) {
+			r.shown = DayFirst
+			if monthFirst {
+				r.shown = MonthFirst
+			}
+		}
+	}
+	switch cmp.Or(r.shown, r.order) {
+	case DayFirst:
+		r.month, r.day = r.day, r.month
+	case OrderUnknown:
+		r.failed = true
+	case MonthFirst:
+	}
+}
+
+// falls reports whether a day of the year is on the weekday of the text.
+func (r *dateReader) falls(month, day int) bool {
+	on := time.Date(r.year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Weekday()
+	return int8((on+6)%7)+1 == r.weekday
 }
 
 // fullYear makes four digits of two, and of the three of programs that count from
@@ -410,6 +484,9 @@ func (r *dateReader) result() (time.Time, bool) {
 		r.zone = 9 * 3600
 	}
 	t := time.Date(r.era+r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second-r.zone, r.nano, time.UTC)
+	if r.location != nil {
+		t = time.Date(r.era+r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second, r.nano, r.location).UTC()
+	}
 	if year := r.era + r.year; (year < 2 || year > 9998) && (t.Year() < 1 || t.Year() > 9999) {
 		return time.Time{}, false
 	}

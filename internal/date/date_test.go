@@ -199,3 +199,41 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+func TestOrderOfDayAndMonth(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		text  string
+		order Order
+		want  string // "" for none
+		shown Order
+	}{
+		{"03/04/2020", OrderUnknown, "", OrderUnknown},
+		{"03/04/2020", MonthFirst, "2020-03-04", OrderUnknown},
+		{"03/04/2020", DayFirst, "2020-04-03", OrderUnknown},
+		{"03/15/2020", OrderUnknown, "2020-03-15", MonthFirst},
+		{"03/15/2020", DayFirst, "2020-03-15", MonthFirst},
+		{"15/03/2020", OrderUnknown, "2020-03-15", DayFirst},
+		{"03-04-2020 10:00", MonthFirst, "2020-03-04", OrderUnknown},
+		{"Wed, 03/04/2020", OrderUnknown, "2020-03-04", MonthFirst},
+		{"Fri, 03/04/2020", OrderUnknown, "2020-04-03", DayFirst},
+		{"Fri, 03/04/2020", MonthFirst, "2020-04-03", DayFirst}, // its weekday weighs more than other dates
+		{"Mon, 03/04/2020", OrderUnknown, "", OrderUnknown},     // neither day is a Monday
+		{"Mon, 03/04/2020", MonthFirst, "2020-03-04", OrderUnknown},
+		{"05/05/2020", OrderUnknown, "2020-05-05", OrderUnknown},
+		{"31/12/03", DayFirst, "", OrderUnknown},
+		{"3 April 2020", DayFirst, "2020-04-03", OrderUnknown},
+	} {
+		got, shown, ok := ParseOrder(row.text, row.order)
+		day := ""
+		if ok {
+			day = got.Format(time.DateOnly)
+		}
+		if day != row.want || shown != row.shown {
+			t.Errorf("%q in order %d is %q and shows %d, want %q and %d", row.text, row.order, day, shown, row.want, row.shown)
+		}
+	}
+	if !Ambiguous("03/04/2020 10:00") || Ambiguous("03/15/2020") || Ambiguous("nothing") {
+		t.Error("Ambiguous does not report dates that need an order, and only those")
+	}
+}

@@ -38,12 +38,16 @@ func (r *dateReader) word() {
 	var buf [maxName]byte
 	key := fold(&buf, r.s[start:r.i])
 	switch {
+	case r.region(start):
 	case len(key) == 1 && key[0] == 't': // 2026-11-19T10:14
 	case isHour(string(key)):
 	case r.noon(key):
 	case r.zoneName(string(key)):
 	case r.monthName(string(key)):
 	case isWeekday(string(key)) || isFiller(string(key)):
+		if len(key) >= len("monday") && strings.HasSuffix(string(key), "day") {
+			r.weekday = englishWeekday([3]byte(key))
+		}
 	case r.timed: // a zone that nobody knows
 	case r.words == 1 && r.waiting == 0 && !r.dated && (r.peek(0) == ',' || r.peek(0) == '.'):
 		// A weekday in a language that is not known here.
@@ -56,10 +60,12 @@ func (r *dateReader) word() {
 // is only quicker.
 func (r *dateReader) englishWord(a, b, c byte) bool {
 	month := 0
-	switch [3]byte{a | 0x20, b | 0x20, c | 0x20} {
-	case [3]byte{'m', 'o', 'n'}, [3]byte{'t', 'u', 'e'}, [3]byte{'w', 'e', 'd'}, [3]byte{'t', 'h', 'u'},
-		[3]byte{'f', 'r', 'i'}, [3]byte{'s', 'a', 't'}, [3]byte{'s', 'u', 'n'}:
+	name := [3]byte{a | 0x20, b | 0x20, c | 0x20}
+	if weekday := englishWeekday(name); weekday != 0 {
+		r.weekday = weekday
 		return true
+	}
+	switch name {
 	case [3]byte{'g', 'm', 't'}, [3]byte{'u', 't', 'c'}:
 		if !r.timed || r.zoned {
 			return false
@@ -94,6 +100,28 @@ func (r *dateReader) englishWord(a, b, c byte) bool {
 	}
 	r.month = month
 	return true
+}
+
+// englishWeekday is the number of a weekday by its first three letters, 1 for Monday, and
+// 0 for anything else.
+func englishWeekday(name [3]byte) int8 {
+	switch name {
+	case [3]byte{'m', 'o', 'n'}:
+		return 1
+	case [3]byte{'t', 'u', 'e'}:
+		return 2
+	case [3]byte{'w', 'e', 'd'}:
+		return 3
+	case [3]byte{'t', 'h', 'u'}:
+		return 4
+	case [3]byte{'f', 'r', 'i'}:
+		return 5
+	case [3]byte{'s', 'a', 't'}:
+		return 6
+	case [3]byte{'s', 'u', 'n'}:
+		return 7
+	}
+	return 0
 }
 
 // noon takes am and pm, also with dots.

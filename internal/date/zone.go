@@ -1,5 +1,11 @@
 package date
 
+import (
+	"strings"
+	"time"
+	_ "time/tzdata" // zones by name are the same on every machine
+)
+
 // sign reads what a plus or minus begins: the offset of a zone after a time, the
 // year of -03-12. Other hyphens only join words and numbers.
 func (r *dateReader) sign(minus bool, size int) {
@@ -11,6 +17,8 @@ func (r *dateReader) sign(minus bool, size int) {
 	}
 	switch {
 	case minus && !r.named && r.waiting == 1 && start > 0 && isLetter(r.s[start-1]): // 10:14 19-Nov-2026
+	case !r.timed && r.peek(0) == '0' && r.peek(1) == '0' && isDigit(r.peek(2)) && isDigit(r.peek(3)) && !isDigit(r.peek(4)) && !r.placed():
+		r.failed = true // the year -0001 of programs that have no date
 	case r.timed && (!r.zoned || r.named), r.named,
 		!r.timed && !r.zoned && r.placed(): // a date with its zone
 		r.offset(minus)
@@ -24,6 +32,8 @@ func (r *dateReader) sign(minus bool, size int) {
 func (r *dateReader) centuryless() {
 	n := r.digits()
 	switch {
+	case n.digits == 4 && r.peek(0) == '-': // the year -0001 of programs that have no date
+		r.failed = true
 	case n.digits == 4:
 		r.setDate(twoDigits(n.value/100), n.value%100, 1)
 	case n.digits == 2 && r.peek(0) == '-' && isDigit(r.peek(1)) && isDigit(r.peek(2)):
@@ -168,4 +178,32 @@ func militaryZone(c byte) (minutes int, ok bool) {
 		return 12 * 60, true
 	}
 	return 0, c >= 'a' && c <= 'z' && c != 'j'
+}
+
+// region reads a zone by its name in the IANA time zone database, such as
+// America/Los_Angeles, of which the word at start is the first part. It is false for
+// other words and for names that are not in the database.
+func (r *dateReader) region(start int) bool {
+	if !r.timed || r.zoned || r.peek(0) != '/' || !isArea(r.s[start:r.i]) {
+		return false
+	}
+	end := r.i
+	for end < len(r.s) && (isLetter(r.s[end]) || isDigit(r.s[end]) || strings.IndexByte("/_+-", r.s[end]) >= 0) {
+		end++
+	}
+	location, err := time.LoadLocation(r.s[start:end])
+	if err != nil {
+		return false
+	}
+	r.i, r.location, r.zoned = end, location, true
+	return true
+}
+
+// isArea reports the first part of a zone's name in the IANA time zone database.
+func isArea(word string) bool {
+	switch word {
+	case "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Etc", "Europe", "Indian", "Pacific", "US", "Canada", "Brazil", "Chile", "Mexico":
+		return true
+	}
+	return false
 }

@@ -1,0 +1,88 @@
+package feed
+
+import (
+	"strconv"
+
+	"cloudburst/internal/date"
+)
+
+// dateOrder decides dates such as 03/04/2020 by the other dates of the document: where
+// one of them shows whether the day or the month comes first, all follow it.
+type dateOrder struct {
+	dayFirst, monthFirst bool      // what other dates show
+	count                int       // dates that need an order
+	waiting              []Problem // one for each of them, up to the limit of problems
+}
+
+// note records what a readable date shows.
+func (o *dateOrder) note(shown date.Order) {
+	o.dayFirst = o.dayFirst || shown == date.DayFirst
+	o.monthFirst = o.monthFirst || shown == date.MonthFirst
+}
+
+// order is the order that the dates of the document show, if they agree.
+func (o *dateOrder) order() date.Order {
+	switch {
+	case o.dayFirst == o.monthFirst:
+		return date.OrderUnknown
+	case o.dayFirst:
+		return date.DayFirst
+	}
+	return date.MonthFirst
+}
+
+// ambiguousDate keeps the problem of a date at an offset until the end of the document.
+func (p *parser) ambiguousDate(raw string, at int) {
+	p.dates.count++
+	if len(p.dates.waiting) >= p.o.Limits.Problems {
+		return
+	}
+	p.dates.waiting = append(p.dates.waiting, Problem{Kind: ProblemDate, Line: p.r.Line(at), Path: p.path(),
+		Message: "This date could be one of two days: " + quote(raw) + ". Write it like \"Fri, 20 Nov 2026 08:30:00 GMT\" or \"2026-11-20T08:30:00Z\"."})
+}
+
+// orderDates reads the dates that wait for an order, and reports those that stay
+// ambiguous.
+func (p *parser) orderDates() {
+	waiting, order := p.dates.waiting, p.dates.order()
+	if p.dates.count == 0 {
+		return
+	}
+	if order == date.OrderUnknown {
+		p.untold += p.dates.count - len(waiting)
+		for _, w := range waiting {
+			p.problemAt(w.Kind, w.Line, w.Path, w.Message)
+		}
+		return
+	}
+	read := func(d *Date) {
+		if d.Raw != "" && d.UTC.IsZero() {
+			d.UTC, _, _ = date.ParseOrder(d.Raw, order)
+		}
+	}
+	f := p.f
+	for _, d := range []*Date{&f.Published, &f.Updated, &f.Created} {
+		read(d)
+	}
+	readItems(f.Items, read)
+	first := "month"
+	if order == date.DayFirst {
+		first = "day"
+	}
+	p.problemAt(ProblemDate, 0, "", "Dates that could be one of two days: "+strconv.Itoa(p.dates.count)+". They are read with the "+first+
+		" first, as another date of this feed shows. Write dates like \"2026-11-20T08:30:00Z\".")
+}
+
+// readItems calls read for the dates of items and of the items within them.
+func readItems(items []Item, read func(*Date)) {
+	for i := range items {
+		it := &items[i]
+		read(&it.Published)
+		read(&it.Updated)
+		if it.More != nil {
+			read(&it.More.Created)
+			read(&it.More.Expires)
+		}
+		readItems(it.Items, read)
+	}
+}
