@@ -94,7 +94,7 @@ func TestWhatIsSafeStays(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`<a href="https://example.com/?a=1&amp;b=2#c" title="A &quot;b&quot;" rel="Tag NoFollow" target="_BLANK" hreflang=de>a</a>`: `<a href="https://example.com/?a=1&amp;b=2#c" hreflang="de" rel="tag nofollow" target="_blank" title="A &#34;b&#34;">a</a>`,
-		`<a href="mailto:a@example.com">a</a><a href="tel:+1">b</a><a href="/x?y:z">c</a><a href="">d</a>`:                          `<a href="mailto:a@example.com">a</a><a href="tel:+1">b</a><a href="/x?y:z">c</a><a href="">d</a>`,
+		`<a href="mailto:a@example.com">a</a><a href="tel:+1">b</a><a href="/x?y:z">c</a><a href="">d</a>`:                          `<a href="mailto:a@example.com">a</a><a href="tel:+1">b</a><a href="/x?y:z">c</a><a>d</a>`,
 		`<a href=" http://example.com/a b ">a</a>`:                                                                        `<a href="http://example.com/a b">a</a>`,
 		`<img src="//example.com/a.png" alt="a<b" width=1 height=2 class="c d">`:                                          `<img alt="a&lt;b" class="c d" height="2" src="//example.com/a.png" width="1"/>`,
 		`<img src="data:image/png;base64,iVBORw0KGgo=">`:                                                                  `<img src="data:image/png;base64,iVBORw0KGgo="/>`,
@@ -121,8 +121,8 @@ func TestWhatIsSafeStays(t *testing.T) {
 func TestALinkThatIsNotSafeLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`<a href="javascript:x">a</a>`:                  `<a href="">a</a>`,
-		`<a href="feed:vbscript:x">a</a>`:               `<a href="">a</a>`,
+		`<a href="javascript:x">a</a>`:                  `<a>a</a>`,
+		`<a href="feed:vbscript:x">a</a>`:               `<a>a</a>`,
 		`<a href="feed://example.com/">a</a>`:           `<a href="feed://example.com/">a</a>`,
 		`<img src="javascript:x">`:                      `<img/>`,
 		`<img srcset="a 1x, javascript:x 2x">`:          `<img/>`,

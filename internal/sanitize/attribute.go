@@ -138,9 +138,8 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (kept, bool) {
 	ok := true
 	switch a.nature {
 	case linked:
-		if value, ok = safeLink(value); !ok && a.name == "href" {
-			value, ok = "", z.o.LinkRel == "" // it stays a link, to nowhere else
-		}
+		value, ok = safeLink(value)
+		ok = ok && (value != "" || a.name != "href") // an empty one leads to the page that shows the text
 	case flag:
 		value = a.name
 	case shown:

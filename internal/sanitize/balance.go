@@ -114,6 +114,9 @@ func (b *builder) token(t *html.Tokenizer, closed bool) {
 		return
 	case "iframe", "noembed", "noframes", "noscript":
 		t.NextIsNotRawText() // what is in them is meant for readers like us
+		if name == "iframe" && b.skip == "" && b.silent == 0 {
+			b.frame(attributesOf(t, more))
+		}
 		return
 	case "title", "textarea":
 		if closed || b.inside(foreign) {
@@ -123,7 +126,13 @@ func (b *builder) token(t *html.Tokenizer, closed bool) {
 	if b.skip != "" {
 		return
 	}
-	next := func() (string, string, bool) {
+	b.start(name, attributesOf(t, more), closed)
+}
+
+// attributesOf gives the attributes of the current tag one by one; more says that there
+// are any.
+func attributesOf(t *html.Tokenizer, more bool) func() (key, value string, more bool) {
+	return func() (string, string, bool) {
 		if !more {
 			return "", "", false
 		}
@@ -131,7 +140,6 @@ func (b *builder) token(t *html.Tokenizer, closed bool) {
 		k, v, more = t.TagAttr()
 		return string(k), string(v), more
 	}
-	b.start(name, next, closed)
 }
 
 // top is the element that is open innermost, nil for none.

@@ -91,16 +91,14 @@ func (q *quick) open(o *ordinary, end int) int {
 	return end
 }
 
-// leaveOut reads a tag of which nothing stays, and with frames and scripts that their
-// content is nothing either.
+// leaveOut reads a tag of which nothing stays, and with scripts that their content is
+// nothing either.
 func (q *quick) leaveOut(i, n int) int {
 	name := q.s[i+1 : n]
 	empty := ""
 	switch {
 	case q.fresh:
 		return 0
-	case name == "iframe":
-		empty = "</iframe>"
 	case name == "script":
 		empty = "</script>"
 	case !isLeftOut(name):
