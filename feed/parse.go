@@ -141,6 +141,8 @@ type parser struct {
 	beyond   int // of these, those of limits that were told all the same
 	budget   budget
 	dates    dateOrder
+	text     string      // the document
+	doubled  *bool       // it was encoded twice; nil before anything looks like it
 	tagsOf   *[]Category // the list that tags are of
 	tags     map[Category]struct{}
 	links    slab[Link]
@@ -170,6 +172,7 @@ func (p *parser) document(text string) error {
 		text = text[:cut(text, p.o.Limits.Bytes)]
 	}
 	p.within(len(text))
+	p.text = text
 	p.root = href.New(p.o.URL)
 	if where := p.header("Content-Location"); where != "" {
 		p.root = p.root.Child(where)
@@ -291,7 +294,7 @@ func (p *parser) leaf() string {
 	if markup {
 		text = p.r.InnerText()
 	}
-	return undoubled(text)
+	return p.undoubled(text)
 }
 
 // attr is an attribute of the current element, "" without.

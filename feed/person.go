@@ -12,7 +12,7 @@ import (
 func (p *parser) person() Person {
 	text, markup := p.r.Leaf()
 	if !markup {
-		return splitPerson(undoubled(text))
+		return splitPerson(p.undoubled(text))
 	}
 	var who Person
 	var line strings.Builder // what stands outside of the elements that persons have

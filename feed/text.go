@@ -50,7 +50,7 @@ func (p *parser) construct(kind string) Text {
 	if mode == "base64" || t.Src == "" && binary(t.Type) {
 		t.Value = strings.TrimSpace(unbase64(t.Value))
 	}
-	t.Value = undoubled(t.Value)
+	t.Value = p.undoubled(t.Value)
 	p.guess(&t)
 	if t.Type == htmlText || t.Type == xhtmlText {
 		p.markup(&t)
@@ -121,14 +121,26 @@ func (p *parser) markup(t *Text) {
 	}
 }
 
-// undoubled is s without an encoding too many. Nearly every text shows at its first
-// accented letter that it is as it should be.
-func undoubled(s string) string {
+// undoubled is s without an encoding too many, where all of the document has it. A text
+// alone proves nothing: an article about encodings quotes such letters. Nearly every text
+// shows at its first accented letter that it is as it should be.
+func (p *parser) undoubled(s string) string {
 	i := strings.IndexByte(s, 0xC3)
-	if i < 0 || i+2 >= len(s) || s[i+2] < 0xC2 {
+	if i < 0 || i+2 >= len(s) || s[i+2] < 0xC2 || !p.isDoubled() {
 		return s
 	}
 	return charset.Undouble(s)
+}
+
+// isDoubled reports that the whole document is UTF-8 that was encoded once more.
+func (p *parser) isDoubled() bool {
+	if p.doubled == nil {
+		doubled := charset.Undouble(p.text) != p.text
+		if p.doubled = &doubled; doubled {
+			p.problemAt(ProblemEncoding, 0, "", "The document was encoded in UTF-8 twice; one encoding is undone.")
+		}
+	}
+	return *p.doubled
 }
 
 // mediaType gives the full name of a text's type.
