@@ -2,7 +2,6 @@
 package date
 
 import (
-	"cmp"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -27,16 +26,6 @@ func Parse(s string) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// Order is the order of day and month in a date of numbers.
-type Order int8
-
-// The orders of 31/12/2026 and of 12/31/2026.
-const (
-	OrderUnknown Order = iota
-	DayFirst
-	MonthFirst
-)
-
 // ParseOrder is [Parse] for a text from a source that writes dates of numbers in the
 // given order. shown is the order that s itself proves: a number above 12 or the
 // weekday. It is OrderUnknown for all other texts.
@@ -56,14 +45,6 @@ func ParseOrder(s string, order Order) (t time.Time, shown Order, ok bool) {
 		return t, OrderUnknown, false
 	}
 	return t, r.shown, true
-}
-
-// Ambiguous reports that s is a date only for a reader who knows the order of its
-// numbers.
-func Ambiguous(s string) bool {
-	_, _, one := ParseOrder(s, OrderUnknown)
-	_, _, known := ParseOrder(s, DayFirst)
-	return known && !one
 }
 
 // dateReader is the lexer and what it has found so far. The order hardly matters:
@@ -398,33 +379,6 @@ func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 		r.setDate(c.value, a.value, b.value)
 		r.ambiguous = true
 	}
-}
-
-// decide chooses between the two readings of a date of numbers, which is read with the
-// month first so far: by the weekday, or else by the order of the source.
-func (r *dateReader) decide() {
-	if r.weekday != 0 {
-		monthFirst := r.falls(r.month, r.day)
-		if monthFirst != r.falls(r.day, r.month) {
-			r.shown = DayFirst
-			if monthFirst {
-				r.shown = MonthFirst
-			}
-		}
-	}
-	switch cmp.Or(r.shown, r.order) {
-	case DayFirst:
-		r.month, r.day = r.day, r.month
-	case OrderUnknown:
-		r.failed = true
-	case MonthFirst:
-	}
-}
-
-// falls reports whether a day of the year is on the weekday of the text.
-func (r *dateReader) falls(month, day int) bool {
-	on := time.Date(r.year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Weekday()
-	return int8((on+6)%7)+1 == r.weekday
 }
 
 // fullYear makes four digits of two, and of the three of programs that count from

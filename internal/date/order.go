@@ -1,0 +1,51 @@
+package date
+
+import (
+	"cmp"
+	"time"
+)
+
+// Order is the order of day and month in a date of numbers.
+type Order int8
+
+// The orders of 31/12/2026 and of 12/31/2026.
+const (
+	OrderUnknown Order = iota
+	DayFirst
+	MonthFirst
+)
+
+// Ambiguous reports that s is a date only for a reader who knows the order of its
+// numbers.
+func Ambiguous(s string) bool {
+	_, _, one := ParseOrder(s, OrderUnknown)
+	_, _, known := ParseOrder(s, DayFirst)
+	return known && !one
+}
+
+// decide chooses between the two readings of a date of numbers, which is read with the
+// month first so far: by the weekday, or else by the order of the source.
+func (r *dateReader) decide() {
+	if r.weekday != 0 {
+		monthFirst := r.falls(r.month, r.day)
+		if monthFirst != r.falls(r.day, r.month) {
+			r.shown = DayFirst
+			if monthFirst {
+				r.shown = MonthFirst
+			}
+		}
+	}
+	switch cmp.Or(r.shown, r.order) {
+	case DayFirst:
+		r.month, r.day = r.day, r.month
+	case OrderUnknown:
+		r.failed = true
+	case MonthFirst:
+	}
+}
+
+// falls reports whether a day of the year is on the weekday of the text.
+func (r *dateReader) falls(month, day int) bool {
+	on := time.Date(r.year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Weekday()
+	return int8((on+6)%7)+1 == r.weekday
+}
