@@ -186,9 +186,13 @@ func (r *River) Item(ctx context.Context, id int64) (Item, error) {
 	return it, err
 }
 
-// Mark marks items.
-func (r *River) Mark(ctx context.Context, m MarkRequest) error {
-	return r.call(ctx, "POST", "/v1/items/mark", nil, m, nil)
+// Mark marks items and returns how many: items that the reader cannot see are left out.
+func (r *River) Mark(ctx context.Context, m MarkRequest) (int, error) {
+	var out struct {
+		Marked int `json:"marked"`
+	}
+	err := r.call(ctx, "POST", "/v1/items/mark", nil, m, &out)
+	return out.Marked, err
 }
 
 // MarkAllRead marks everything up to a moment as read.

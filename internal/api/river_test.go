@@ -250,8 +250,8 @@ func TestTheClientSaysWhatTheRiverHas(t *testing.T) {
 	}
 	yes := true
 	id := w.entries[0].ID
-	if err := r.Mark(t.Context(), client.MarkRequest{IDs: []client.ID{client.ID(id)}, Starred: &yes}); err != nil {
-		t.Fatal(err)
+	if n, err := r.Mark(t.Context(), client.MarkRequest{IDs: []client.ID{client.ID(id), 1}, Starred: &yes}); n != 1 || err != nil {
+		t.Fatal(n, err)
 	}
 	it, err := r.Item(t.Context(), id)
 	if err != nil || !it.Starred || it.Read || it.Source.URL != "http://a.example/00" {

@@ -259,13 +259,17 @@ func (w *riverWorld) Items(ctx context.Context, q river.ItemQuery) ([]river.Entr
 	return list[:min(len(list), q.Limit)], nil
 }
 
-func (w *riverWorld) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) error {
+func (w *riverWorld) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.marks[reader] == nil {
 		w.marks[reader] = map[int64]river.Mark{}
 	}
 	for _, id := range ids {
+		if !slices.ContainsFunc(w.entries, func(e river.Entry) bool { return e.ID == id }) {
+			continue
+		}
+		n++
 		m := w.marks[reader][id]
 		if read != nil {
 			m.Read = *read
@@ -275,7 +279,7 @@ func (w *riverWorld) Mark(_ context.Context, reader string, ids []int64, read, s
 		}
 		w.marks[reader][id] = m
 	}
-	return w.broken
+	return n, w.broken
 }
 
 func (w *riverWorld) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {

@@ -128,12 +128,13 @@ func (s *Server) markItems(c *riverCall) error {
 	for i, id := range in.IDs {
 		ids[i] = int64(id)
 	}
-	if err := s.River.Mark(c.ctx(), c.reader, ids, in.Read, in.Starred); err != nil {
+	marked, err := s.River.Mark(c.ctx(), c.reader, ids, in.Read, in.Starred)
+	if err != nil {
 		return err
 	}
 	return ok(c.w, struct {
 		Marked int `json:"marked"`
-	}{len(ids)})
+	}{marked})
 }
 
 func (s *Server) markAllRead(c *riverCall) error {

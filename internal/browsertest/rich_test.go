@@ -72,7 +72,7 @@ func newRich(t *testing.T) *rich {
 		star = append(star, client.ID(it.ID))
 	}
 	on := true
-	if err := r.river("").Mark(t.Context(), client.MarkRequest{IDs: star[:2], Starred: &on}); err != nil {
+	if _, err := r.river("").Mark(t.Context(), client.MarkRequest{IDs: star[:2], Starred: &on}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -31,7 +31,7 @@ type AppRiver interface {
 	Find(ctx context.Context, reader, what string) (river.Followed, error)
 	Following(ctx context.Context, reader string) (map[int64]bool, error)
 	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
-	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) error
+	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error)
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
 	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)

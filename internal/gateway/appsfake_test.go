@@ -252,11 +252,11 @@ func (f *fakeRiver) Items(_ context.Context, q river.ItemQuery) ([]river.Entry, 
 	return out[:min(len(out), cmp.Or(q.Limit, 50))], nil
 }
 
-func (f *fakeRiver) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) error {
+func (f *fakeRiver) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(ids) > 1000 {
-		return fault.New(fault.Invalid, "That is too much.")
+		return 0, fault.New(fault.Invalid, "That is too much.")
 	}
 	if f.marks[reader] == nil {
 		f.marks[reader] = map[int64]river.Mark{}
@@ -271,7 +271,7 @@ func (f *fakeRiver) Mark(_ context.Context, reader string, ids []int64, read, st
 		}
 		f.marks[reader][id] = m
 	}
-	return nil
+	return len(ids), nil
 }
 
 func (f *fakeRiver) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {

@@ -263,7 +263,7 @@ func (a *Apps) markFirsts(ctx context.Context, reader string, firsts []int64, re
 			ids[i] = list[i].ID
 		}
 		for part := range slices.Chunk(ids, 1000) {
-			if err := a.River.Mark(ctx, reader, part, read, starred); err != nil {
+			if _, err := a.River.Mark(ctx, reader, part, read, starred); err != nil {
 				return err
 			}
 		}

@@ -34,14 +34,16 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	return r.Store.Items(ctx, q)
 }
 
-// Mark sets marks; nil leaves what was. At most 1,000 items.
-func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) error {
+// Mark sets marks; nil leaves what was. At most 1,000 items. It returns how many of them
+// have the marks now: unknown items, and items of feeds that the reader does not follow,
+// are left out.
+func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
 	r.Init()
 	if len(ids) > mostItems {
-		return fault.New(fault.Invalid, "%d items cannot be marked at once: at most %d.", len(ids), mostItems)
+		return 0, fault.New(fault.Invalid, "%d items cannot be marked at once: at most %d.", len(ids), mostItems)
 	}
 	if len(ids) == 0 || read == nil && starred == nil {
-		return nil
+		return 0, nil
 	}
 	return r.Store.MarkItems(ctx, reader, ids, read, starred, r.now())
 }

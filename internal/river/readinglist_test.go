@@ -112,7 +112,7 @@ func TestAReadingListIsReconciled(t *testing.T) {
 			t.Fatal(err)
 		}
 		yes := true
-		if err := h.river.Mark(t.Context(), "ann", []int64{h.items("http://f.test/d")[0].ID}, nil, &yes); err != nil {
+		if _, err := h.river.Mark(t.Context(), "ann", []int64{h.items("http://f.test/d")[0].ID}, nil, &yes); err != nil {
 			t.Fatal(err)
 		}
 		h.pass(3 * time.Hour) // read again, and nothing is new: what he left does not come back

@@ -166,10 +166,10 @@ type ItemStore interface {
 	// never changes it.
 	// fault.Invalid: Match cannot be understood.
 	Items(ctx context.Context, q ItemQuery) ([]Entry, error)
-	// MarkItems sets marks of items; nil leaves what it was. Items that the reader neither
-	// follows nor has marked are left. One that is made unread below ReadTo is unread: what
+	// MarkItems sets marks of items; nil leaves what it was. It returns how many items have
+	// the marks now: items that the reader neither follows nor has marked are left out. One that is made unread below ReadTo is unread: what
 	// is older stays read, and ReadTo is lowered.
-	MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) error
+	MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error)
 	// MarkAllRead makes everything up to an At read, of one source or category, or of all.
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
 	// CountUnread counts unread items by source, and gives the newest At of each.

@@ -279,8 +279,8 @@ func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
 		}
 		first := h.items(feedURL)[0]
 		yes := true
-		if err := h.river.Mark(t.Context(), "ann", []int64{first.ID}, &yes, &yes); err != nil {
-			t.Fatal(err)
+		if n, err := h.river.Mark(t.Context(), "ann", []int64{first.ID, 1}, &yes, &yes); n != 1 || err != nil {
+			t.Fatal(n, err)
 		}
 		for match, want := range map[string]string{
 			"":                    "Feed/chalk Feed/pencil Other things/chalk Other things/ink",
@@ -307,7 +307,7 @@ func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
 		if err != nil || counts[o.SourceID].Items != 0 || counts[first.SourceID].Items != 1 {
 			t.Errorf("%+v %v", counts, err)
 		}
-		if err := h.river.Mark(t.Context(), "ann", make([]int64, 1001), &yes, nil); fault.CodeOf(err) != fault.Invalid {
+		if _, err := h.river.Mark(t.Context(), "ann", make([]int64, 1001), &yes, nil); fault.CodeOf(err) != fault.Invalid {
 			t.Error(err)
 		}
 	})

@@ -38,7 +38,7 @@ func TestSourcesByTwoNamesOfThisProgramBecomeOne(t *testing.T) {
 		kept := h.source(alias + "single").ID
 		starred := h.items(alias + "both")[0].ID
 		yes := true
-		if err := h.river.Mark(t.Context(), "ann", []int64{starred}, nil, &yes); err != nil {
+		if _, err := h.river.Mark(t.Context(), "ann", []int64{starred}, nil, &yes); err != nil {
 			t.Fatal(err)
 		}
 		one.Store(true)

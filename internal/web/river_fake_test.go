@@ -210,7 +210,7 @@ func (b *brook) Items(_ context.Context, q river.ItemQuery) (out []river.Entry, 
 	return out[:min(len(out), cmp.Or(q.Limit, 50))], b.err
 }
 
-func (b *brook) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) error {
+func (b *brook) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.marks[reader] == nil {
@@ -226,7 +226,7 @@ func (b *brook) Mark(_ context.Context, reader string, ids []int64, read, starre
 		}
 		b.marks[reader][id] = m
 	}
-	return b.err
+	return len(ids), b.err
 }
 
 func (b *brook) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {

@@ -39,7 +39,7 @@ func (s *site) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ 
 		if !m.read {
 			read, starred = nil, &m.value
 		}
-		if err := s.River.Mark(r.Context(), reader, ids, read, starred); err != nil {
+		if _, err := s.River.Mark(r.Context(), reader, ids, read, starred); err != nil {
 			s.fail(rw, r, err)
 			return
 		}

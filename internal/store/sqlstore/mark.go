@@ -19,20 +19,20 @@ type marked struct {
 
 // MarkItems is river.Store.MarkItems. Items that the reader neither follows nor has
 // marked are left out: their ids may be guessed.
-func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) error {
+func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error) {
 	if len(ids) == 0 || read == nil && starred == nil {
-		return nil
+		return 0, nil
 	}
 	reader = clean(reader)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
 		list, err := markable(ctx, c, reader, ids)
 		if err != nil || len(list) == 0 {
-			return err
+			return 0, err
 		}
 		if read != nil && !*read {
 			if err := unread(ctx, c, reader, list); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		rows := make([][]any, len(list))
@@ -55,14 +55,14 @@ func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read,
 			SELECT :reader, :place, :source, :read, :starred, CASE WHEN :starred THEN :now ELSE 0 END
 			{FROM ROWS} WHERE true ON CONFLICT (reader, place) DO UPDATE SET `+set, rows)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for i := range rows {
 			rows[i] = rows[i][:2]
 		}
 		_, err = c.Bulk(ctx, `rows(reader t, place i) DELETE FROM item_mark AS k {USING ROWS}
 			WHERE k.reader = :reader AND k.place = :place AND NOT k.read AND NOT k.starred`, rows)
-		return err
+		return len(list), err
 	})
 }
 

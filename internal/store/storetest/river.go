@@ -134,6 +134,14 @@ func (s *stream) ask(q river.ItemQuery) []river.Entry {
 	return list
 }
 
+// markItems sets marks and returns how many items have them.
+func (s *stream) markItems(reader string, ids []int64, read, starred *bool) int {
+	s.t.Helper()
+	n, err := s.MarkItems(s.ctx, reader, ids, read, starred, s.now)
+	s.must(err)
+	return n
+}
+
 // titles are what is found, in a form that is easily compared.
 func (s *stream) titles(q river.ItemQuery) []string {
 	s.t.Helper()

@@ -264,7 +264,7 @@ func (s *stream) readOneByOne(n int) {
 		for _, e := range page {
 			some = append(some, e.ID)
 		}
-		s.must(s.MarkItems(s.ctx, "", some, &yes, nil, s.now))
+		s.markItems("", some, &yes, nil)
 		q.Before = page[len(page)-1].Place()
 	}
 }
@@ -277,10 +277,10 @@ func Rivers(b *testing.B, st hub.Store) {
 	var some []int64
 	for _, e := range s.ask(river.ItemQuery{Limit: 1000}) {
 		if some = append(some, e.ID); len(some)%10 == 0 {
-			s.must(s.MarkItems(s.ctx, "", []int64{e.ID}, nil, &yes, s.now))
+			s.markItems("", []int64{e.ID}, nil, &yes)
 		}
 	}
-	s.must(s.MarkItems(s.ctx, "", some, &yes, nil, s.now))
+	s.markItems("", some, &yes, nil)
 	id := river.SourceID(feedURL(7))
 	word := "ab" // the most common
 	for _, one := range []struct {

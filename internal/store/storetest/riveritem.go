@@ -66,7 +66,7 @@ func editedItem(t *testing.T, s *stream) {
 	put := s.items(src.ID, 0, 3)
 	s.readFeed(src.ID, put...)
 	yes := true
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[1:2], &yes, &yes, s.now))
+	s.markItems("ann", ids(put)[1:2], &yes, &yes)
 	was := s.ask(river.ItemQuery{Reader: "ann"})[1]
 	s.pass(time.Hour)
 	now := s.anItem(src.ID, 1, s.now) // its place is asked for elsewhere, in vain
@@ -198,7 +198,7 @@ func starredOnly(t *testing.T, s *stream) {
 	s.readFeed(src.ID, put...)
 	s.followFeed("bob", feedURL(1))
 	yes := true
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &yes, s.now))
+	s.markItems("ann", ids(put)[:1], nil, &yes)
 	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID})
 	must(t, err)
 	for name, one := range map[string]struct {
@@ -215,7 +215,7 @@ func starredOnly(t *testing.T, s *stream) {
 	e := s.ask(river.ItemQuery{Reader: "ann", Starred: true})[0]
 	same(t, "as it is", []any{e.Read, e.Starred, e.Source.Title, e.Source.Categories}, []any{false, true, src.URL, []string(nil)})
 	no := false
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &no, s.now))
+	s.markItems("ann", ids(put)[:1], nil, &no)
 	same(t, "not starred any more", len(s.ask(river.ItemQuery{Reader: "ann", IDs: ids(put)})), 0)
 }
 
@@ -225,11 +225,11 @@ func marksByReader(t *testing.T, s *stream) {
 	put := s.items(src.ID, 0, 2)
 	s.readFeed(src.ID, put...)
 	yes, no := true, false
-	must(t, s.MarkItems(s.ctx, "ann", ids(put), &yes, nil, s.now))
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &yes, s.now))
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[1:], &no, nil, s.now))
-	must(t, s.MarkItems(s.ctx, "ann", append(ids(put), 1, 2, 3), nil, nil, s.now))
-	must(t, s.MarkItems(s.ctx, "ann", nil, &yes, &yes, s.now))
+	s.markItems("ann", ids(put), &yes, nil)
+	s.markItems("ann", ids(put)[:1], nil, &yes)
+	s.markItems("ann", ids(put)[1:], &no, nil)
+	s.markItems("ann", append(ids(put), 1, 2, 3), nil, nil)
+	s.markItems("ann", nil, &yes, &yes)
 	list := s.ask(river.ItemQuery{Reader: "ann"})
 	same(t, "ann's", []river.Mark{list[0].Mark, list[1].Mark}, []river.Mark{{Read: true, Starred: true, StarredAt: s.now}, {}})
 	list = s.ask(river.ItemQuery{Reader: "bob"})
@@ -247,7 +247,7 @@ func starTime(t *testing.T, s *stream) {
 		want time.Time
 	}{{&yes, s.in(time.Minute)}, {&yes, s.in(time.Minute)}, {nil, s.in(time.Minute)}, {&no, time.Time{}}, {&yes, s.in(5 * time.Minute)}} {
 		s.pass(time.Minute)
-		must(t, s.MarkItems(s.ctx, "ann", ids(put), &yes, step.set, s.now))
+		s.markItems("ann", ids(put), &yes, step.set)
 		same(t, "starred at", star(), step.want)
 	}
 }
@@ -257,7 +257,9 @@ func strangersMarks(t *testing.T, s *stream) {
 	put := s.items(src.ID, 0, 1)
 	s.readFeed(src.ID, put...)
 	yes := true
-	must(t, s.MarkItems(s.ctx, "bob", ids(put), &yes, &yes, s.now))
+	same(t, "marked for a reader who does not follow the feed", s.markItems("bob", ids(put), &yes, &yes), 0)
+	same(t, "marked unknown items", s.markItems("ann", []int64{1, 2, 3}, nil, &yes), 0)
+	same(t, "marked known items among unknown ones", s.markItems("ann", append(ids(put), 1, 2, put[0].ID), nil, &yes), 1)
 	same(t, "starred", s.titles(river.ItemQuery{Reader: "bob", Starred: true}), []string{})
 	same(t, "by id", s.titles(river.ItemQuery{Reader: "bob", IDs: ids(put)}), []string{})
 }
@@ -267,8 +269,8 @@ func markAllRead(t *testing.T, s *stream) {
 	put := s.items(src.ID, 0, 4)
 	s.readFeed(src.ID, put...)
 	no, yes := false, true
-	must(t, s.MarkItems(s.ctx, "ann", ids(put), &no, nil, s.now))
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[3:], &yes, &yes, s.now))
+	s.markItems("ann", ids(put), &no, nil)
+	s.markItems("ann", ids(put)[3:], &yes, &yes)
 	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", put[1].At))
 	same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0"})
 	same(t, "read", s.titles(river.ItemQuery{Reader: "ann", Read: true}), []string{"Title 1", "Title 2", "Title 3"})
@@ -302,7 +304,7 @@ func unreadAgain(t *testing.T, s *stream) {
 	s.readFeed(src.ID, put...)
 	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", s.now))
 	no := false
-	must(t, s.MarkItems(s.ctx, "ann", []int64{put[2].ID, put[3].ID}, &no, nil, s.now))
+	s.markItems("ann", []int64{put[2].ID, put[3].ID}, &no, nil)
 	same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2", "Title 3"})
 	n, err := s.CountUnread(s.ctx, "ann")
 	same(t, "counted", []any{n[src.ID].Items, err}, []any{int64(2), error(nil)})

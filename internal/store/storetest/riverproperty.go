@@ -128,7 +128,7 @@ func (w *world) mark(n int) {
 					m.Starred = *starred
 				}
 			}
-			w.must(w.MarkItems(w.ctx, reader, some, read, starred, w.now))
+			w.markItems(reader, some, read, starred)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func searchStars(t *testing.T, s *stream) {
 	s.index()
 	yes := true
 	for _, n := range []int{1, 20, 650} {
-		must(t, s.MarkItems(s.ctx, "ann", ids(put)[:n], nil, &yes, s.now))
+		s.markItems("ann", ids(put)[:n], nil, &yes)
 		same(t, "starred", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title", Starred: true, Limit: 1000})), n)
 		same(t, "a page", len(s.ask(river.ItemQuery{Reader: "ann", Match: "title", Starred: true, Limit: 10})), min(n, 10))
 		same(t, "one", s.titles(river.ItemQuery{Reader: "ann", Match: "7", Starred: true}), map[bool][]string{true: {"Title 7"}, false: {}}[n > 7])

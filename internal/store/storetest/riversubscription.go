@@ -148,7 +148,7 @@ func unfollow(t *testing.T, s *stream) {
 	put := s.items(src.ID, 0, 2)
 	s.readFeed(src.ID, put...)
 	yes := true
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &yes, s.now))
+	s.markItems("ann", ids(put)[:1], nil, &yes)
 	orphans, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID, other.ID, src.ID})
 	must(t, err)
 	same(t, "orphans", []any{len(orphans), orphans[0].ID, orphans[0].URL}, []any{1, src.ID, src.URL})

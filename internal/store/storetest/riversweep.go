@@ -82,8 +82,8 @@ func sweepKeeps(t *testing.T, s *stream) {
 	}
 	s.save(river.Saved{Source: got})
 	yes := true
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[18:19], nil, &yes, s.now))
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[19:], &yes, nil, s.now))
+	s.markItems("ann", ids(put)[18:19], nil, &yes)
+	s.markItems("ann", ids(put)[19:], &yes, nil)
 	same(t, "removed", s.sweep(5), 9)
 	same(t, "left", len(s.ask(river.ItemQuery{Reader: "ann"})), 11)
 	s.pass(2 * longKept)
@@ -133,7 +133,7 @@ func sweepStarredSource(t *testing.T, s *stream) {
 	put := s.items(src.ID, 0, 3)
 	s.readFeed(src.ID, put...)
 	yes := true
-	must(t, s.MarkItems(s.ctx, "ann", ids(put)[:1], nil, &yes, s.now))
+	s.markItems("ann", ids(put)[:1], nil, &yes)
 	_, err := s.RiverUnsubscribe(s.ctx, "ann", []int64{src.ID})
 	must(t, err)
 	s.pass(3 * longKept)
