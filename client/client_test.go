@@ -84,7 +84,7 @@ func TestAPageThatFailsEndsTheListWithItsError(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Query().Get("after") == "" {
+		if r.URL.Query().Get("cursor") == "" {
 			fmt.Fprint(w, `{"subscriptions":[{"topic":"http://a.example/"}],"next":"1:2"}`)
 			return
 		}

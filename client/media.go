@@ -57,7 +57,7 @@ type sized struct {
 
 // Files lists a user's files, the newest first; limit 0 is all of them.
 func (c *Client) Files(ctx context.Context, user string, limit int) iter.Seq2[File, error] {
-	return pages(limit, url.Values{}, "after", func(v url.Values) ([]File, string, error) {
+	return pages(limit, url.Values{}, func(v url.Values) ([]File, string, error) {
 		var page struct {
 			Files []File `json:"files"`
 			Next  string `json:"next"`

@@ -148,7 +148,7 @@ func (c *Client) Posts(ctx context.Context, user string, q PostQuery) iter.Seq2[
 			v.Set(name, t.UTC().Format(time.RFC3339Nano))
 		}
 	}
-	return pages(q.Limit, v, "after", func(v url.Values) ([]Post, string, error) {
+	return pages(q.Limit, v, func(v url.Values) ([]Post, string, error) {
 		var page struct {
 			Posts []Post `json:"posts"`
 			Next  string `json:"next"`

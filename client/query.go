@@ -73,7 +73,7 @@ func (c *Client) Topic(ctx context.Context, topic string) (Topic, error) {
 func (c *Client) Topics(ctx context.Context, q TopicQuery) iter.Seq2[Topic, error] {
 	v := url.Values{}
 	set(v, "match", q.Match)
-	return pages(q.Limit, v, "after", func(v url.Values) ([]Topic, string, error) {
+	return pages(q.Limit, v, func(v url.Values) ([]Topic, string, error) {
 		var page struct {
 			Topics []Topic `json:"topics"`
 			Next   string  `json:"next"`
@@ -89,7 +89,7 @@ func (c *Client) Subscriptions(ctx context.Context, q SubscriptionQuery) iter.Se
 	set(v, "topic", q.Topic)
 	set(v, "match", q.Match)
 	set(v, "protocol", q.Protocol)
-	return pages(q.Limit, v, "after", func(v url.Values) ([]Subscription, string, error) {
+	return pages(q.Limit, v, func(v url.Values) ([]Subscription, string, error) {
 		var page struct {
 			Subscriptions []Subscription `json:"subscriptions"`
 			Next          string         `json:"next"`
@@ -101,7 +101,7 @@ func (c *Client) Subscriptions(ctx context.Context, q SubscriptionQuery) iter.Se
 
 // Log lists events, the newest first.
 func (c *Client) Log(ctx context.Context, q LogQuery) iter.Seq2[Event, error] {
-	return pages(q.Limit, q.values(), "before", func(v url.Values) ([]Event, string, error) {
+	return pages(q.Limit, q.values(), func(v url.Values) ([]Event, string, error) {
 		var page struct {
 			Events []Event `json:"events"`
 			Next   string  `json:"next"`
@@ -124,12 +124,12 @@ func (q LogQuery) values() url.Values {
 }
 
 // pages iterates over all rows of a list, one request a page.
-func pages[T any](limit int, query url.Values, cursor string, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
-	return pagesOf(pageSize, limit, query, cursor, read)
+func pages[T any](limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
+	return pagesOf(pageSize, limit, query, read)
 }
 
 // pagesOf is pages, of a size of their own.
-func pagesOf[T any](most, limit int, query url.Values, cursor string, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
+func pagesOf[T any](most, limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
 		for left := limit; ; {
@@ -152,7 +152,7 @@ func pagesOf[T any](most, limit int, query url.Values, cursor string, read func(
 			if next == "" || limit > 0 && left <= 0 {
 				return
 			}
-			query.Set(cursor, next)
+			query.Set("cursor", next)
 		}
 	}
 }

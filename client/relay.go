@@ -51,7 +51,7 @@ func (c *Client) Relays(ctx context.Context, q RelayQuery) iter.Seq2[Relay, erro
 	set(v, "match", q.Match)
 	set(v, "via", q.Via)
 	set(v, "state", q.State)
-	return pages(q.Limit, v, "after", func(v url.Values) ([]Relay, string, error) {
+	return pages(q.Limit, v, func(v url.Values) ([]Relay, string, error) {
 		var page struct {
 			Relays []Relay `json:"relays"`
 			Next   string  `json:"next"`

@@ -76,7 +76,7 @@ func (r *River) Sources(ctx context.Context, q SourceQuery) iter.Seq2[Source, er
 	set(v, "category", q.Category)
 	setTrue(v, "broken", q.Broken)
 	setTrue(v, "unread", q.Unread)
-	return pagesOf(sourcesPage, q.Limit, v, "after", func(v url.Values) ([]Source, string, error) {
+	return pagesOf(sourcesPage, q.Limit, v, func(v url.Values) ([]Source, string, error) {
 		var page struct {
 			Sources []Source `json:"sources"`
 			Next    string   `json:"next"`
@@ -150,12 +150,11 @@ func (r *River) Explain(ctx context.Context, what string) (Explanation, error) {
 
 // Items lists items, the newest first unless the query says otherwise.
 func (r *River) Items(ctx context.Context, q ItemQuery) iter.Seq2[Item, error] {
-	v, cursor := r.values(q.values()), "before"
+	v := r.values(q.values())
 	if q.Since > 0 {
 		v.Set("since", decimal(q.Since))
-		cursor = "since"
 	}
-	return pages(q.Limit, v, cursor, func(v url.Values) ([]Item, string, error) {
+	return pages(q.Limit, v, func(v url.Values) ([]Item, string, error) {
 		var page struct {
 			Items []Item `json:"items"`
 			Next  string `json:"next"`

@@ -39,7 +39,7 @@ type SavedFeed struct {
 // Feeds lists the feeds that are kept on the server, in order of user and name; limit
 // 0 is all of them.
 func (c *Client) Feeds(ctx context.Context, limit int) iter.Seq2[SavedFeed, error] {
-	return pages(limit, url.Values{}, "after", func(v url.Values) ([]SavedFeed, string, error) {
+	return pages(limit, url.Values{}, func(v url.Values) ([]SavedFeed, string, error) {
 		var page struct {
 			Feeds []SavedFeed `json:"feeds"`
 			Next  string      `json:"next"`

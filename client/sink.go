@@ -38,7 +38,7 @@ func (c *Client) Sinks(ctx context.Context, q SinkQuery) iter.Seq2[Sink, error] 
 	if q.Owing {
 		v.Set("owing", "true")
 	}
-	return pages(q.Limit, v, "after", func(v url.Values) ([]Sink, string, error) {
+	return pages(q.Limit, v, func(v url.Values) ([]Sink, string, error) {
 		var page struct {
 			Sinks []Sink `json:"sinks"`
 			Next  string `json:"next"`

@@ -49,7 +49,7 @@ func userPath(root string, names ...string) (string, error) {
 
 // Users lists the accounts in order of their names; limit 0 is all of them.
 func (c *Client) Users(ctx context.Context, limit int) iter.Seq2[User, error] {
-	return pages(limit, url.Values{}, "after", func(v url.Values) ([]User, string, error) {
+	return pages(limit, url.Values{}, func(v url.Values) ([]User, string, error) {
 		var page struct {
 			Users []User `json:"users"`
 			Next  string `json:"next"`

@@ -219,6 +219,33 @@ func (p *params) limitTo(most int) int {
 
 func (p *params) has(name string) bool { return len(p.values[name]) > 0 }
 
+// paged adds the names with which a page of a list is selected.
+func paged(known ...string) []string { return append(known, "cursor", "after", "before", "limit") }
+
+// cursor is where the page begins: what "next" of the previous page is; "" for the first
+// page. after and before are accepted for it, because lists once used one or the other.
+func (p *params) cursor() string { return p.cursorOr("after", "before") }
+
+// cursorOr is cursor for a list in which only some of the older names mean it.
+func (p *params) cursorOr(older ...string) string {
+	cursor, name := p.text("cursor"), "cursor"
+	for _, other := range older {
+		switch text := p.text(other); {
+		case text == "" || text == cursor:
+		case cursor == "":
+			cursor, name = text, other
+		case p.err == nil:
+			p.err = fault.New(fault.Invalid, "%s and %s name two different pages: send cursor alone.", name, other)
+		}
+	}
+	return cursor
+}
+
+// badCursor is the error for a cursor that no page gave out.
+func badCursor(cursor string) error {
+	return fault.New(fault.Invalid, "cursor is %q: it needs the value of \"next\" of the page before.", cut(cursor, 100))
+}
+
 // number reads one that is not negative; 0 when there is none.
 func (p *params) number(name string) int64 {
 	text := p.text(name)

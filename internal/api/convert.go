@@ -89,7 +89,7 @@ func keyText(k hub.Key) string { return fmt.Sprintf("%d:%d", k.TopicID, k.ID) }
 func readKey(text string) (hub.Key, error) {
 	n, err := numbers(text, 2)
 	if err != nil {
-		return hub.Key{}, fault.New(fault.Invalid, "after is %q: it needs what \"next\" of the page before says.", cut(text, 100))
+		return hub.Key{}, badCursor(text)
 	}
 	return hub.Key{TopicID: n[0], ID: n[1]}, nil
 }

@@ -38,16 +38,16 @@ func (p *params) eventQuery() hub.EventQuery {
 }
 
 func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "topic", "kind", "text", "since", "until", "before", "limit")
+	p := readParams(r, paged("topic", "kind", "text", "since", "until")...)
 	q := p.eventQuery()
 	q.Limit = p.limit()
-	before := p.text("before")
+	cursor := p.cursor()
 	if p.err != nil {
 		return p.err
 	}
-	if before != "" {
+	if cursor != "" {
 		var err error
-		if q.Before, err = readCursor(before); err != nil {
+		if q.Before, err = readCursor(cursor); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ const (
 // event, from the store. A reader that is too slow is dropped: it comes back with
 // the id of the last event that it got.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "topic", "kind", "text", "since", "until")
+	p := readParams(r, paged("topic", "kind", "text", "since", "until")...)
 	f := &feed{server: s, w: w, control: http.NewResponseController(w), query: p.eventQuery()}
 	if p.err != nil {
 		return p.err

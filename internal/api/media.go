@@ -76,17 +76,17 @@ func (s *Server) files(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	p := readParams(c.r, "after", "limit")
-	limit, after := p.limit(), p.text("after")
+	p := readParams(c.r, paged()...)
+	limit, cursor := p.limit(), p.cursor()
 	if p.err != nil {
 		return p.err
 	}
 	var last *author.File
-	if after != "" {
-		at, hash, ok := strings.Cut(after, ".")
+	if cursor != "" {
+		at, hash, ok := strings.Cut(cursor, ".")
 		n, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || !ok {
-			return fault.New(fault.Invalid, "after is %q: it needs what \"next\" of the page before says.", cut(after, 100))
+			return badCursor(cursor)
 		}
 		last = &author.File{User: c.user, Hash: hash, AddedAt: time.UnixMicro(n).UTC()}
 	}

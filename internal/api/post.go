@@ -144,10 +144,10 @@ func (s *Server) answerPost(c *postCall, status int, base int64, p author.Post, 
 }
 
 func (s *Server) posts(c *postCall) error {
-	p := readParams(c.r, "state", "category", "match", "since", "before", "after", "limit")
+	p := readParams(c.r, paged("state", "category", "match", "since")...)
 	q := author.PostQuery{User: c.user, State: author.State(p.text("state")), Match: p.text("match"), Category: p.text("category"),
 		Since: p.time("since"), Before: p.time("before"), Limit: p.limit()}
-	after := p.text("after")
+	cursor := p.cursorOr("after") // before is a filter here
 	if p.err != nil {
 		return p.err
 	}
@@ -167,9 +167,9 @@ func (s *Server) posts(c *postCall) error {
 			return fault.New(fault.Invalid, "category has neither a letter nor a digit.")
 		}
 	}
-	if after != "" {
+	if cursor != "" {
 		var err error
-		if q.After, err = postCursor(c.user, after); err != nil {
+		if q.After, err = postCursor(c.user, cursor); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func postCursor(user, text string) (*author.Post, error) {
 			n[i], err = strconv.ParseInt(parts[i], 10, 64)
 		}
 		if err != nil {
-			return nil, fault.New(fault.Invalid, "after is %q: it needs what \"next\" of the page before says.", cut(text, 100))
+			return nil, badCursor(text)
 		}
 	}
 	at := func(micro int64) time.Time {

@@ -29,9 +29,9 @@ func (s *Server) haveRelays() error {
 }
 
 func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "match", "via", "state", "after", "limit")
+	p := readParams(r, paged("match", "via", "state")...)
 	q := upstream.Query{Match: p.text("match"), Protocol: p.text("via"), State: p.text("state"), Limit: p.limit()}
-	after := p.text("after")
+	cursor := p.cursor()
 	if p.err != nil {
 		return p.err
 	}
@@ -44,10 +44,10 @@ func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
 	if states := []string{upstream.Pending, upstream.Active, upstream.Refused, upstream.Lost, upstream.Ending}; q.State != "" && !slices.Contains(states, q.State) {
 		return fault.New(fault.Invalid, "state is %q: it needs one of %s.", cut(q.State, 100), strings.Join(states, ", "))
 	}
-	if after != "" {
+	if cursor != "" {
 		var whole bool
-		if q.After.Protocol, q.After.Feed, whole = strings.Cut(after, " "); !whole {
-			return fault.New(fault.Invalid, "after is %q, not what next of a page before said.", cut(after, 100))
+		if q.After.Protocol, q.After.Feed, whole = strings.Cut(cursor, " "); !whole {
+			return badCursor(cursor)
 		}
 	}
 	rows, err := s.Options.Relays.List(r.Context(), q)

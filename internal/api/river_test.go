@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -270,6 +271,75 @@ func TestAServerThatReadsNothingSaysSo(t *testing.T) {
 		res, body := do(t, srv, door.method, strings.ReplaceAll(door.path, "{id}", "1"), "application/json", "{}")
 		if res.StatusCode != 501 || !strings.Contains(body, "reads no feeds") {
 			t.Errorf("%s %s: %d %s", door.method, door.path, res.StatusCode, body)
+		}
+	}
+}
+
+// Every list goes on by the same parameter, and by the names that it had in earlier versions.
+func TestEveryListGoesOnByCursor(t *testing.T) {
+	t.Parallel()
+	doc, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := 0
+	for path, ops := range doc.doc["paths"].(map[string]any) {
+		get, ok := ops.(map[string]any)["get"].(map[string]any)
+		if !ok {
+			continue
+		}
+		text, err := json.Marshal(get["responses"].(map[string]any)["200"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), `"next":{`) {
+			continue
+		}
+		lists++
+		var names []string
+		for _, p := range get["parameters"].([]any) {
+			name, _ := p.(map[string]any)["name"].(string)
+			names = append(names, name)
+		}
+		for _, want := range []string{"cursor", "after", "before", "limit"} {
+			if !slices.Contains(names, want) {
+				t.Errorf("%s has no parameter %s", path, want)
+			}
+		}
+	}
+	if lists < 11 {
+		t.Errorf("%d lists are described", lists)
+	}
+}
+
+func TestOlderNamesOfACursorMeanTheSame(t *testing.T) {
+	t.Parallel()
+	w := newRiverWorld()
+	for i := range 9 {
+		w.follow("", fmt.Sprintf("http://a.example/%02d", i), 1)
+	}
+	_, srv := serveRiver(t, w)
+	for _, list := range []string{"/v1/items?limit=3", "/v1/sources?limit=3", "/v1/items?since=5&limit=3"} {
+		page := func(more string) (body string, next string) {
+			res, body := do(t, srv, "GET", list+more, "", "")
+			var a struct{ Next string }
+			if err := json.Unmarshal([]byte(body), &a); err != nil || res.StatusCode != 200 || a.Next == "" {
+				t.Fatalf("%s: %d %s %v", list+more, res.StatusCode, body, err)
+			}
+			return body, a.Next
+		}
+		first, next := page("")
+		second, _ := page("&cursor=" + next)
+		if second == first {
+			t.Errorf("%s: the second page is the first", list)
+		}
+		for _, name := range []string{"after", "before"} {
+			if got, _ := page("&" + name + "=" + next); got != second {
+				t.Errorf("%s with %s=%s: %s; want %s", list, name, next, got, second)
+			}
+		}
+		if res, body := do(t, srv, "GET", list+"&after="+next+"&before=1", "", ""); res.StatusCode != 400 || !strings.Contains(body, "send cursor alone") {
+			t.Errorf("%s with two cursors: %d %s", list, res.StatusCode, body)
 		}
 	}
 }

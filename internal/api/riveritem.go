@@ -34,24 +34,26 @@ func (s *Server) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
 }
 
 func (s *Server) items(c *riverCall) error {
-	p := c.params("source", "category", "starred", "unread", "q", "from", "to", "before", "oldest", "limit", "since")
+	p := c.params(paged("source", "category", "starred", "unread", "q", "from", "to", "oldest", "since")...)
 	from, to, oldest, limit := p.time("from"), p.time("to"), p.truth("oldest"), p.limit()
-	before, since := p.text("before"), p.number("since")
+	cursor, since := p.cursor(), p.number("since")
 	q, err := s.itemQuery(c, p)
 	if err != nil {
 		return err
 	}
 	q.From, q.To, q.Oldest, q.Limit = from, to, oldest, limit
-	if before != "" {
-		if q.Before, err = readPlace(before); err != nil {
-			return err
-		}
-	}
-	if p.has("since") {
-		if before != "" {
-			return fault.New(fault.Invalid, "since and before are two orders: give one of them.")
+	switch {
+	case p.has("since"): // its pages go on with a seq
+		if cursor != "" {
+			if since, err = strconv.ParseInt(cursor, 10, 64); err != nil || since < 0 {
+				return badCursor(cursor)
+			}
 		}
 		q.ChangedIn, q.BySeq, q.Oldest = since, true, true
+	case cursor != "":
+		if q.Before, err = readPlace(cursor); err != nil {
+			return err
+		}
 	}
 	rows, err := s.River.Items(c.ctx(), q)
 	if err != nil {
@@ -83,7 +85,7 @@ func readPlace(text string) (p river.Place, err error) {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
 	}
 	if err != nil || !parted || p.ID < 0 {
-		return p, fault.New(fault.Invalid, "before is %q: it needs what \"next\" of the page before says.", cut(text, 100))
+		return p, badCursor(text)
 	}
 	return p, nil
 }

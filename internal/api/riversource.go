@@ -17,17 +17,17 @@ const (
 )
 
 func (s *Server) sources(c *riverCall) error {
-	p := c.params("match", "category", "broken", "unread", "limit", "after")
+	p := c.params(paged("match", "category", "broken", "unread")...)
 	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.truth("broken"),
 		Unread: p.truth("unread"), Limit: p.limitTo(maxSources)}
-	after := p.text("after")
+	cursor := p.cursor()
 	if p.err != nil {
 		return p.err
 	}
-	if after != "" {
-		n, err := strconv.ParseUint(after, 10, 31)
+	if cursor != "" {
+		n, err := strconv.ParseUint(cursor, 10, 31)
 		if err != nil {
-			return fault.New(fault.Invalid, "after is %q: it needs what \"next\" of the page before says.", cut(after, 100))
+			return badCursor(cursor)
 		}
 		q.Skip = int(n)
 	}

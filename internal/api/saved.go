@@ -43,12 +43,12 @@ func (s *Server) saved(handle func(http.ResponseWriter, *http.Request) error) fu
 }
 
 func (s *Server) feeds(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "after", "limit")
-	after, limit := p.text("after"), p.limit()
+	p := readParams(r, paged()...)
+	cursor, limit := p.cursor(), p.limit()
 	if p.err != nil {
 		return p.err
 	}
-	rows, err := s.Feeds.List(r.Context(), after, limit)
+	rows, err := s.Feeds.List(r.Context(), cursor, limit)
 	if err != nil {
 		return err
 	}

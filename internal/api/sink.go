@@ -33,9 +33,9 @@ func (s *Server) haveSinks() error {
 }
 
 func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "user", "owing", "after", "limit")
+	p := readParams(r, paged("user", "owing")...)
 	q := announce.Query{User: p.text("user"), Limit: p.limit()}
-	owing, after := p.text("owing"), p.text("after")
+	owing, cursor := p.text("owing"), p.cursor()
 	if p.err != nil {
 		return p.err
 	}
@@ -49,11 +49,11 @@ func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return fault.New(fault.Invalid, "owing is %q: it needs true or false.", cut(owing, 100))
 	}
-	if after != "" {
+	if cursor != "" {
 		// user, topic, kind and URL: none of the first three has a blank in it
-		part := strings.SplitN(after, " ", 3)
+		part := strings.SplitN(cursor, " ", 3)
 		if len(part) != 3 {
-			return fault.New(fault.Invalid, "after is %q, not what next of a page before said.", cut(after, 100))
+			return badCursor(cursor)
 		}
 		q.After = announce.Key{User: part[0], Topic: part[1], Sink: part[2]}
 	}

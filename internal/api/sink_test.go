@@ -69,7 +69,7 @@ func TestSinksAreAnsweredAsDescribed(t *testing.T) {
 		{"GET", "/v1/sinks?owing=true&limit=1", 200, `"state":"owed"`},
 		{"GET", "/v1/sinks?owing=true&user=dan", 200, `"state":"telling"`},
 		{"GET", "/v1/sinks?owing=smoke", 400, "true or false"},
-		{"GET", "/v1/sinks?after=smoke", 400, "next of a page"},
+		{"GET", "/v1/sinks?after=smoke", 400, "of the page before"},
 		{"GET", "/v1/sinks?x=1", 400, "not known"},
 		{"POST", "/v1/sinks/retry?url=http://sink.example/", 200, `"retried":4`},
 		{"POST", "/v1/testfeed/tick", 200, "test/rss.xml"},

@@ -22,12 +22,12 @@ func checkProtocol(p string) error {
 }
 
 func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "topic", "match", "protocol", "after", "limit")
+	p := readParams(r, paged("topic", "match", "protocol")...)
 	q := hub.SubscriptionQuery{Match: p.text("match"), Protocol: p.text("protocol"), Limit: p.limit()}
 	if topic := p.text("topic"); topic != "" {
 		q.TopicID = hub.TopicID(topic)
 	}
-	after := p.text("after")
+	cursor := p.cursor()
 	if p.err != nil {
 		return p.err
 	}
@@ -36,9 +36,9 @@ func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if after != "" {
+	if cursor != "" {
 		var err error
-		if q.After, err = readKey(after); err != nil {
+		if q.After, err = readKey(cursor); err != nil {
 			return err
 		}
 	}

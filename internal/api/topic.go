@@ -10,8 +10,8 @@ import (
 )
 
 func (s *Server) topics(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "match", "after", "limit")
-	q := hub.TopicQuery{Match: p.text("match"), After: p.text("after"), Limit: p.limit(), Now: s.Now()}
+	p := readParams(r, paged("match")...)
+	q := hub.TopicQuery{Match: p.text("match"), After: p.cursor(), Limit: p.limit(), Now: s.Now()}
 	if p.err != nil {
 		return p.err
 	}

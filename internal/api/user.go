@@ -53,12 +53,12 @@ func (s *Server) accounts(handle func(http.ResponseWriter, *http.Request) error)
 }
 
 func (s *Server) users(w http.ResponseWriter, r *http.Request) error {
-	p := readParams(r, "after", "limit")
-	after, limit := p.text("after"), p.limit()
+	p := readParams(r, paged()...)
+	cursor, limit := p.cursor(), p.limit()
 	if p.err != nil {
 		return p.err
 	}
-	rows, err := s.Accounts.Users(r.Context(), after, limit)
+	rows, err := s.Accounts.Users(r.Context(), cursor, limit)
 	if err != nil {
 		return err
 	}
