@@ -45,7 +45,12 @@ feed belongs to, whose name and home page are in the feed; --name and --site giv
 others. For http-get --hub may hold {0} and {1}, where name and address go. websub
 tells all hubs that the feed names by rel="hub".
 
---json prints one object a line: feed, door, success, msg, took_ms.`,
+The hub's own sentence comes first. A hub of this kind also says whether the feed had
+changed, how many subscribers are notified, and which page to look at.
+
+--json prints one object a line: feed, door, success, msg, took_ms, and where the hub
+says them outcome (changed, unchanged, pending, nobody, checking, listed), subscribers
+and page.`,
 		Example: "  cloudburst ping http://example.org/rss.xml\n  cloudburst ping --hub http://localhost:5337 --via xml-rpc http://example.org/rss.xml\n  cloudburst ping --hub 'http://rpc.example.com/ping?u={1}' --via http-get http://example.org/rss.xml",
 		Args:    between(1, -1, "the URL of at least one FEED"),
 		RunE: func(c *cobra.Command, feeds []string) error {
@@ -114,7 +119,13 @@ type pinged struct {
 	Success bool    `json:"success"`
 	Msg     string  `json:"msg"`
 	TookMS  float64 `json:"took_ms"`
-	failed  bool    // it is not that somebody said no
+
+	// What the hub says of the outcome, where it does.
+	Outcome     string `json:"outcome,omitempty"` // a state of rsscloud.Outcome
+	Subscribers *int64 `json:"subscribers,omitempty"`
+	Page        string `json:"page,omitempty"` // URL of a page about the feed
+
+	failed bool // it is not that somebody said no
 }
 
 // one pings for a feed: once, or once for each of its hubs.
@@ -134,8 +145,8 @@ func (g *pinging) one(ctx context.Context, feed string) []pinged {
 	if err != nil {
 		return []pinged{{Feed: feed, Msg: sentence(err), failed: true}}
 	}
-	return []pinged{timed(feed, door, func() (bool, string, error) {
-		cloud := rsscloud.Client{HTTP: g.p.HTTP, UserAgent: g.p.agent()}
+	return []pinged{g.timed(feed, door, func(h rsscloud.HTTPClient) (bool, string, error) {
+		cloud := rsscloud.Client{HTTP: h, UserAgent: g.p.agent()}
 		res, err := cloud.Ping(ctx, protocol, door, feed)
 		return res.Success, res.Msg, err
 	})}
@@ -163,6 +174,9 @@ func (g *pinging) print(out pinged) error {
 		return lines(g.p.Out).Encode(out)
 	case out.Success:
 		_, err := fmt.Fprintf(g.p.Out, "%s  %s  (%s by %s)\n", clean(out.Feed), clean(out.Msg), span(time.Duration(out.TookMS*float64(time.Millisecond))), clean(out.Door))
+		if words := out.outcomeWords(); words != "" && err == nil {
+			_, err = fmt.Fprintf(g.p.Out, "  %s\n", clean(words))
+		}
 		return err
 	case out.failed:
 		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", out.Msg)

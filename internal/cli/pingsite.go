@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/sanitize"
 	"cloudburst/rsscloud"
 	"cloudburst/weblogs"
+	"cloudburst/websub"
 )
 
 // Words of ping --via besides rssCloud's.
@@ -69,8 +70,8 @@ func (g *pinging) pingSite(ctx context.Context, name string) pinged {
 	if readErr != nil && ctx.Err() == nil && !g.json {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s; told of as %s\n", sentence(readErr), clean(p.URL))
 	}
-	client := weblogs.Client{HTTP: g.p.HTTP, UserAgent: g.p.agent()}
-	return timed(name, door, func() (bool, string, error) {
+	return g.timed(name, door, func(h rsscloud.HTTPClient) (bool, string, error) {
+		client := weblogs.Client{HTTP: h, UserAgent: g.p.agent()}
 		var r weblogs.Result
 		var err error
 		switch g.via {
@@ -155,9 +156,9 @@ func (g *pinging) pingWebSub(ctx context.Context, name string) []pinged {
 // publish tells each hub of the topic.
 func (g *pinging) publish(ctx context.Context, hubs []string, topic string) []pinged {
 	var out []pinged
-	client := g.p.websubClient()
 	for _, hub := range hubs {
-		out = append(out, timed(topic, hub, func() (bool, string, error) {
+		out = append(out, g.timed(topic, hub, func(h rsscloud.HTTPClient) (bool, string, error) {
+			client := websub.Client{HTTP: h, UserAgent: g.p.agent()}
 			err := client.Publish(ctx, hub, topic)
 			return err == nil, "The hub took it.", websubError(hub, err)
 		}))

@@ -98,9 +98,10 @@ func (g *Gateway) Routes() []Route {
 func (g *Gateway) Mount(mux *http.ServeMux) {
 	doors := ownDoors()
 	for _, r := range g.Routes() {
-		mux.Handle(r.Pattern, r.Handler)
+		h := g.outcomes(r.Handler)
+		mux.Handle(r.Pattern, h)
 		if path := r.Pattern[strings.IndexByte(r.Pattern, '/'):]; slices.Contains(doors, path) {
-			mux.Handle(r.Pattern+"/{$}", withoutSlash(r.Handler))
+			mux.Handle(r.Pattern+"/{$}", withoutSlash(h))
 		}
 	}
 }

@@ -95,7 +95,10 @@ func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
 		c.turnAway(ctx, event.KindPing, from, "", err)
 		return err
 	}
-	_, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Door: from.door, Source: from.addr, Hops: from.hops})
+	res, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Door: from.door, Source: from.addr, Hops: from.hops, Count: wantsOutcome(ctx)})
+	if err == nil {
+		notePing(ctx, url, res)
+	}
 	return err
 }
 

@@ -84,8 +84,13 @@ func (s *Weblogs) announce(ctx context.Context, door string, r *http.Request, p 
 	if r != nil {
 		a.Source, a.Hops = CallerAddr(r, s.Trusted), rsscloud.Hops(r.Header)
 	}
-	_, err := s.Hub.Announce(ctx, a)
-	if err == nil {
+	done, err := s.Hub.Announce(ctx, a)
+	switch {
+	case err == nil && len(done.Checking) > 0:
+		noteOutcome(ctx, done.Checking[0], rsscloud.OutcomeChecking, -1)
+		return nil
+	case err == nil:
+		noteOutcome(ctx, a.URL, rsscloud.OutcomeListed, 0)
 		return nil
 	}
 	e := &weblogs.Error{Status: http.StatusBadRequest, Msg: fault.Message(err), RetryAfter: fault.RetryAfter(err), Err: err}

@@ -81,7 +81,7 @@ func (b *WebSub) source(ctx context.Context) netip.Addr {
 
 // Publish pings each topic as every other door does.
 func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
-	p := hub.Ping{Door: doorWebSub, Source: b.source(ctx)}
+	p := hub.Ping{Door: doorWebSub, Source: b.source(ctx), Count: wantsOutcome(ctx)}
 	if r := websub.RequestFrom(ctx); r != nil {
 		p.Hops = rsscloud.Hops(r.Header)
 	}
@@ -94,9 +94,12 @@ func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
 			defer func() { <-free }()
 			ping := p
 			ping.URL = u
-			if _, err := b.Hub.Ping(ctx, ping); err != nil {
+			res, err := b.Hub.Ping(ctx, ping)
+			if err != nil {
 				results[i] = b.refusal(ctx, err)
+				return
 			}
+			notePing(ctx, u, res)
 		})
 	}
 	wg.Wait()

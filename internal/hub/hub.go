@@ -85,6 +85,7 @@ type Ping struct {
 	Source netip.Addr // who says so; the zero Addr is this program
 	Hops   int        // hubs that this news has passed through
 	Told   bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
+	Count  bool       // the number of subscribers that are notified is wanted
 	Alone  bool       // only the topic with this very URL: the caller pings its other names itself
 
 	listed bool // the change that it may find is on the list of changes already
@@ -98,6 +99,9 @@ type PingResult struct {
 	Changed bool  // and had changed
 	Pending bool  // the reading takes long: the ping is on disk and goes on
 	Version int64 // the topic's version after it
+
+	Topic       string // URL of the topic that was checked; "": none was
+	Subscribers int64  // that are notified of the change, where Ping.Count asked for it; -1: they could not be counted
 }
 
 // Registration asks for notifications.

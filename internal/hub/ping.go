@@ -96,7 +96,27 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if err := h.alsoPing(ctx, others, p, came); err != nil {
 		return PingResult{}, err
 	}
-	return h.await(ctx, r, p, came)
+	res, err := h.await(ctx, r, p, came)
+	if res.Topic = p.URL; err == nil && res.Changed && p.Count {
+		res.Subscribers = h.subscribers(ctx, append(same, topics[0]))
+	}
+	return res, err
+}
+
+// subscribers counts the live subscriptions of topics; -1: they could not be counted.
+func (h *Hub) subscribers(ctx context.Context, topics []Topic) (sum int64) {
+	now := h.now()
+	for _, t := range topics {
+		counts, err := h.Store.Subscribers(ctx, t.ID, now)
+		if err != nil {
+			h.Log.Warn("count subscribers", "topic", t.URL, "err", err)
+			return -1
+		}
+		for _, n := range counts {
+			sum += n
+		}
+	}
+	return sum
 }
 
 // names adds to urls the other names of those that this program serves: its listener
