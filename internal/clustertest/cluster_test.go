@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -36,8 +38,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	flag.Parse()
-	// Most of what is tested here is waiting for a lease to run out, not work.
-	if err := flag.Set("test.parallel", "32"); err != nil {
+	if err := parallel(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -55,6 +56,17 @@ func run(m *testing.M) int {
 	}
 	defer server.Stop()
 	return m.Run()
+}
+
+// parallel lets more scenarios run at once than there are processors, unless the command
+// line says how many: most of the time they wait for a lease to expire.
+func parallel() error {
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
+	if asked {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 }
 
 func prepare(dir string) (err error) {
