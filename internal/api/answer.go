@@ -77,6 +77,9 @@ func bodyOf(err error) errorBody {
 	return errorBody{Code: fault.CodeOf(err).String(), Message: err.Error(), Field: fault.FieldOf(err)}
 }
 
+// Unavailable answers a request that cannot be answered now, in the form of this API.
+func Unavailable(w http.ResponseWriter, err error) { writeError(w, http.StatusServiceUnavailable, err) }
+
 func writeError(w http.ResponseWriter, status int, err error) {
 	writeFault(w, status, err, err.Error())
 }

@@ -2,9 +2,9 @@
 // configuration and joined here, and nowhere else. The command only calls it, and
 // tests run it on port 0.
 //
-// [Open] opens the store and wires the parts; [App.Run] listens and works until
-// its context ends, then drains. Between the two, [App.Admin] is the operator's
-// API without a socket.
+// [New] makes a server and [App.Run] opens its store, listens and works until its context
+// ends, then drains. [Open] opens the store before that, for commands: [App.Admin] is then
+// the operator's API without a socket.
 package app
 
 import (
@@ -37,7 +37,7 @@ import (
 // Version of the program.
 const Version = "0.1.0"
 
-// App is the whole program. Make it with [Open].
+// App is the whole program. Make it with [New] or [Open].
 type App struct {
 	Out     io.Writer        // where Run says where to look; nil: nowhere
 	Service *systemd.Service // who started the program; nil: nobody that wants to know
@@ -55,7 +55,7 @@ type App struct {
 	sinks *announce.Announcer
 	ticks store.TestFeed
 
-	certificates store.Certificates
+	certificates lateCertificates
 	tracer       *trace.Tracer // nil: nothing is traced
 
 	client   *fetch.Client
@@ -69,21 +69,50 @@ type App struct {
 	draining atomic.Bool   // it is about to stop: every answer closes its connection
 }
 
-// Open opens the store and makes everything ready. It does not listen and does
-// not start the hub's work. Close what it returns.
+// New makes a server that opens nothing yet: [App.Run] does. Close it afterwards.
+func New(cfg config.Config, log *slog.Logger) *App {
+	return &App{cfg: cfg, log: log, clock: &hub.Steady{}, done: make(chan struct{})}
+}
+
+// Open opens the store and makes everything ready. It does not listen and does not start
+// the hub's work. Close what it returns. It does not wait for a database that is away, and
+// 30 s at most for a slow one.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
-	a := &App{cfg: cfg, log: log, clock: &hub.Steady{}, done: make(chan struct{})}
-	st, err := store.Open(ctx, store.Options{Dir: cfg.Data, DatabaseURL: cfg.Database, Log: log})
-	if err != nil {
+	a := New(cfg, log)
+	if err := a.open(ctx); err != nil {
 		return nil, err
 	}
-	a.store = planted(st)
+	return a, nil
+}
+
+// open opens the store and joins everything to it.
+func (a *App) open(ctx context.Context) error {
+	st, err := a.openStore(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if err := a.join(ctx, st); err != nil {
+		_ = st.Close() // err is the reason
+		return err
+	}
+	return nil
+}
+
+// openStore opens the store that the settings name. connect is the limit for connecting to a
+// database; 0: the default.
+func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store, error) {
+	return store.Open(ctx, store.Options{Dir: a.cfg.Data, DatabaseURL: a.cfg.Database, Log: a.log, Connect: connect})
+}
+
+// join makes the parts and joins them to the store. It may be called again after it failed.
+func (a *App) join(ctx context.Context, st store.Store) error {
+	cfg, log := a.cfg, a.log
 	a.wayOut()
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	fetcher := &gateway.Fetcher{Client: a.client}
 	notifier := &gateway.Notifier{Sender: a.sender, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
 	a.hub = &hub.Hub{
-		Store: a.store, Bus: bus, Log: log, Now: a.clock.Now,
+		Store: planted(st), Bus: bus, Log: log, Now: a.clock.Now,
 		Fetch: ownFeeds{fetcher, a}, Options: a.hubOptions(), Busy: busy,
 	}
 	a.hub.Notify = notifier
@@ -97,22 +126,22 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error
 	a.hub.Init()
 	a.newUpstream(st)
 	a.newSinks(st)
-	a.ticks, a.certificates = st, st
+	a.ticks = st
 	if err := a.newHosted(ctx, st); err != nil {
-		_ = st.Close() // what is wrong is said already
-		return nil, err
+		return err
 	}
 	if err := a.newRiver(st); err != nil {
-		_ = st.Close() // what is wrong is said already
-		return nil, err
+		return err
 	}
+	a.store = a.hub.Store
+	a.certificates.open(st)
 	a.admin = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
 		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(),
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	}))).Handler()
-	return a, nil
+	return nil
 }
 
 // wayOut makes the two guards and what goes through them.
@@ -232,6 +261,9 @@ func (a *App) Hub() *hub.Hub { return a.hub }
 
 // Close closes the store. Run must have returned.
 func (a *App) Close() error {
+	if a.store == nil {
+		return nil
+	}
 	a.client.CloseIdle()
 	a.reader.CloseIdle()
 	a.doer.CloseIdle()

@@ -319,9 +319,6 @@ func TestAStartThatCannotBeIsRefusedWithOneSentence(t *testing.T) {
 			}
 			return dir, nil, []string{file, "damaged", "backup"}
 		},
-		"database away": func(_ *testing.T, dir string) (string, []string, []string) {
-			return dir, []string{"--database", "postgres://me:secret@127.0.0.1:9/cloud"}, []string{"127.0.0.1:9/cloud", "check that the server runs"}
-		},
 		"address in use": func(t *testing.T, dir string) (string, []string, []string) {
 			other := httptest.NewServer(http.NotFoundHandler())
 			t.Cleanup(other.Close)

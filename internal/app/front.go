@@ -50,7 +50,7 @@ func (a *App) newFront() (*front, error) {
 		return nil, err
 	}
 	authority := &certs.ACME{
-		Domains: c.Domains, Directory: c.ACMEDirectory, Email: c.Email, Store: a.certificates, Key: key,
+		Domains: c.Domains, Directory: c.ACMEDirectory, Email: c.Email, Store: &a.certificates, Key: key,
 		HTTP: &http.Client{Timeout: acmeTimeout}, UserAgent: gateway.UserAgent(Version, a.cfg.PublicURL), Now: a.clock.Now, Log: a.log,
 	}
 	if err := authority.Init(); err != nil {

@@ -51,7 +51,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 		return err
 	}
 	a.accounts = &account.Accounts{Store: plantedAccounts(st), Now: a.clock.Now, Key: key, Log: a.log, Shared: a.cfg.Database != ""}
-	if err := a.accounts.CheckKey(context.WithoutCancel(ctx)); fault.CodeOf(err) == fault.Conflict {
+	if err := a.accounts.CheckKey(ctx); fault.CodeOf(err) == fault.Conflict {
 		a.keyTrouble = fault.Message(err)
 	} else if err != nil {
 		return err

@@ -18,11 +18,13 @@ type listeners struct {
 	front    *front       // nil: no TLS
 	servers  []*http.Server
 	counted  []*capped // the listener of each server
+
+	public, admin, http entrance // of pub, adm and plain
 }
 
 // openListeners opens what the settings say and nobody handed over.
 func (a *App) openListeners(ctx context.Context) (_ *listeners, err error) {
-	l := &listeners{}
+	l := &listeners{admin: entrance{json: true}}
 	if l.front, err = a.newFront(); err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (a *App) ownNames(l *listeners, public string) []string {
 }
 
 // serve begins to answer on all of them. What ends a listener before it is shut goes to failed.
-func (a *App) serve(l *listeners, routes http.Handler, public string, group *sync.WaitGroup, failed chan<- error) {
+func (a *App) serve(l *listeners, group *sync.WaitGroup, failed chan<- error) {
 	begin := func(h http.Handler, on *capped, tls bool) {
 		s := a.server(h)
 		s.ConnState = on.state
@@ -100,20 +102,27 @@ func (a *App) serve(l *listeners, routes http.Handler, public string, group *syn
 			}
 		})
 	}
-	begin(newBodies(routes, a.isProxy), a.capped(l.pub), l.front != nil)
-	begin(a.adminRoutes(), newCapped(l.adm, math.MaxInt, math.MaxInt, a.isProxy), false)
+	begin(newBodies(&l.public, a.isProxy), a.capped(l.pub), l.front != nil)
+	begin(&l.admin, newCapped(l.adm, math.MaxInt, math.MaxInt, a.isProxy), false)
 	if l.plain != nil {
-		begin(newBodies(within(writeTimeout, l.front.plain(public, routes)), a.isProxy), a.capped(l.plain), false)
+		begin(newBodies(&l.http, a.isProxy), a.capped(l.plain), false)
 	}
+}
+
+// open lets requests through to what answers them.
+func (l *listeners) open(routes, admin http.Handler, public string) {
+	if l.plain != nil {
+		l.http.open(within(writeTimeout, l.front.plain(public, routes)))
+	}
+	l.public.open(routes)
+	l.admin.open(admin)
 }
 
 // tellManager says that the program is ready, and that it lives while its own listener answers.
 //
 // spec:systemd-257#notify
 func (a *App) tellManager(ctx context.Context, l *listeners) {
-	if err := a.Service.Notify("READY=1\nSTATUS=Serving"); err != nil {
-		a.log.Warn("service manager", "err", err)
-	}
+	a.tellService("READY=1\nSTATUS=Serving")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	alive := func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+l.adm.Addr().String()+"/healthz", nil)
@@ -135,6 +144,10 @@ func (a *App) tellStopping() {
 	if d := a.cfg.ShutdownDelay; d > 0 {
 		state += fmt.Sprintf("\nEXTEND_TIMEOUT_USEC=%d", (d + stopsWithin).Microseconds())
 	}
+	a.tellService(state)
+}
+
+func (a *App) tellService(state string) {
 	if err := a.Service.Notify(state); err != nil {
 		a.log.Warn("service manager", "err", err)
 	}

@@ -32,23 +32,47 @@ const (
 	ListenAddrFile = "listen.addr"
 )
 
-// Run listens and works until ctx ends, then takes nothing new, lets what is
-// under way end and returns within 10 s. Before that it waits as long as shutdown-delay says.
+// Run opens the store unless [Open] has, listens and works until ctx ends, then takes nothing
+// new, lets what is under way end and returns within 10 s. Before that it waits as long as
+// shutdown-delay says. It listens before a database on the network is open, and waits for one that is
+// slow or away: requests are answered 503 meanwhile.
 func (a *App) Run(ctx context.Context) error {
+	if a.store == nil && a.cfg.Database == "" {
+		if err := a.open(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // no wait helps
+		return err
+	}
 	l, err := a.openListeners(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.close()
-	if err := a.hub.Recover(ctx); err != nil {
-		return err
-	}
 	a.own.Store(addrPorts(l.all()...))
 	tidy, err := a.tellWhere(l.pub, l.adm)
 	if err != nil {
 		return err
 	}
 	defer tidy()
+	var group sync.WaitGroup
+	failed := make(chan error, 9)
+	answer := sync.OnceFunc(func() { a.serve(l, &group, failed) })
+	if err := a.begin(ctx, answer); err != nil {
+		a.shut(l)
+		group.Wait()
+		if ctx.Err() != nil {
+			return nil // it was told to stop while it waited
+		}
+		return err
+	}
+	return a.work(ctx, l, answer, &group, failed)
+}
+
+// work does the work of a server whose store is open, until ctx ends. answer makes the listeners
+// answer, if they do not already.
+func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync.WaitGroup, failed chan error) (err error) {
 	defer a.sendTraces(ctx)()
 	public := a.cfg.Public(l.pub.Addr().String())
 	origins := a.ownNames(l, public)
@@ -61,8 +85,6 @@ func (a *App) Run(ctx context.Context) error {
 
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
-	failed := make(chan error, 9)
-	var group sync.WaitGroup
 	group.Go(func() { failed <- a.hub.Run(hubCtx) })
 	group.Go(func() { failed <- a.upstream.Run(hubCtx) })
 	group.Go(func() { failed <- a.river.Run(hubCtx) })
@@ -76,7 +98,8 @@ func (a *App) Run(ctx context.Context) error {
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}
-	a.serve(l, routes, public, &group, failed)
+	l.open(routes, a.adminRoutes(), public)
+	answer()
 	group.Go(func() { l.front.warm(hubCtx) })
 	group.Go(func() { a.tellManager(hubCtx, l) })
 	select {

@@ -36,9 +36,8 @@ const (
 	exitUsage   = 2 // it was not understood, and nothing was tried
 )
 
-// App is the program as the commands use it; *app.App is one.
+// App is the program as the commands use it without a server; *app.App is one.
 type App interface {
-	Run(ctx context.Context) error
 	Admin() http.Handler
 	Close() error
 }
@@ -50,9 +49,10 @@ type Program struct {
 	Environ  []string
 	Version  string
 	HTTP     rsscloud.HTTPClient // reads feeds and calls hubs; nil: the network
-	// Open makes the program from its configuration, without serving yet. What the
-	// server has to say to people at its start goes to out.
-	Open func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) (App, error)
+	// Open makes the program from its configuration, without serving.
+	Open func(ctx context.Context, cfg config.Config, log *slog.Logger) (App, error)
+	// Serve runs the server until ctx ends. out gets what it prints for people at its start.
+	Serve func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error
 }
 
 // Main runs the command of this process and returns its exit code.
@@ -60,7 +60,7 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	p := &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp}
+	p := &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: serveApp}
 	return p.Run(ctx, os.Args[1:])
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -140,7 +139,7 @@ func (p *Program) openFolder(ctx context.Context, e *config.Effective, tried []s
 		return nil, noFolderError{fmt.Errorf("%s, and there is no data folder %s: start one with \"cloudburst serve\", or name it with --admin.listen or --data", none, data)}
 	}
 	log := slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	app, err := p.Open(ctx, e.Config, log, io.Discard)
+	app, err := p.Open(ctx, e.Config, log)
 	if err != nil {
 		if isLocked(err) && e.Config.Database == "" {
 			return nil, fmt.Errorf("%s, but another process uses the data folder %s: name the address of its operator's listener with --admin.listen (%w)", none, data, err)

@@ -63,7 +63,7 @@ func runCanned(t *testing.T, c *canned, stdin string, args ...string) (out, stde
 	t.Helper()
 	var o, e bytes.Buffer
 	p := &Program{In: strings.NewReader(stdin), Out: &o, Err: &e, Version: "test", Environ: []string{"CLOUDBURST_DATA=" + t.TempDir()}}
-	p.Open = func(context.Context, config.Config, *slog.Logger, io.Writer) (App, error) { return c, nil }
+	p.Open = func(context.Context, config.Config, *slog.Logger) (App, error) { return c, nil }
 	code = p.Run(t.Context(), args)
 	return o.String(), e.String(), code
 }
@@ -455,7 +455,7 @@ func TestExplainingWithoutAServerMakesNoFolder(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	var out, stderr bytes.Buffer
 	p := &Program{In: strings.NewReader(""), Out: &out, Err: &stderr, Version: "test", Environ: []string{"CLOUDBURST_DATA=" + none}}
-	p.Open = func(context.Context, config.Config, *slog.Logger, io.Writer) (App, error) {
+	p.Open = func(context.Context, config.Config, *slog.Logger) (App, error) {
 		t.Error("the folder is opened")
 		return nil, io.EOF
 	}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"cloudburst/internal/config"
@@ -26,15 +24,7 @@ profiles; whoever can connect to it controls the server.`,
 			if err != nil {
 				return err
 			}
-			app, err := p.Open(c.Context(), e.Config, p.logger(e.Config.Log), p.Out)
-			if err != nil {
-				return err
-			}
-			err = app.Run(c.Context())
-			if closing := app.Close(); err == nil && closing != nil {
-				err = fmt.Errorf("closing: %w", closing)
-			}
-			return err
+			return p.Serve(c.Context(), e.Config, p.logger(e.Config.Log), p.Out)
 		},
 	}
 	config.AddFlags(c.Flags())

@@ -60,6 +60,8 @@ type Options struct {
 	Dir         string       // data folder, for SQLite
 	DatabaseURL string       // postgres://…
 	Log         *slog.Logger // nil: nothing is logged
+
+	Connect time.Duration // limit for connecting to the database while it is opened; 0: the default of package postgres
 }
 
 // Hinter is what a store that several processes share can do besides: carry "something
@@ -72,11 +74,12 @@ type Hinter interface {
 	Hints(ctx context.Context) <-chan struct{}
 }
 
-// Open opens the store. Its faults say what to do.
+// Open opens the store. Its faults say what to do. Of a database fault.Unavailable is the only
+// one that a later attempt may not meet again.
 func Open(ctx context.Context, o Options) (Store, error) {
 	switch {
 	case o.DatabaseURL != "":
-		s, err := postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log})
+		s, err := postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log, Connect: o.Connect})
 		return opened(&portable{s, o.DatabaseURL}, err)
 	case o.Dir != "":
 		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log}))

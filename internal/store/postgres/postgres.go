@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,7 @@ type Options struct {
 	Log     *slog.Logger  // nil: nothing is logged
 	Conns   int           // connections at most, besides two for hints [12]
 	Timeout time.Duration // of a call whose context has no end of its own [30 s]
+	Connect time.Duration // limit for the connection that opens the store; connect_timeout in URL wins [30 s]
 
 	tracer pgx.QueryTracer // sees what is sent, for tests; nil: nobody does
 }
@@ -53,8 +55,10 @@ type Store struct {
 var _ hub.Store = (*Store)(nil)
 
 // Open connects, and brings the schema up to date; several processes may do so at
-// once. A schema that is newer than the program is refused (fault.Conflict), and so
-// is a server that cannot be reached (fault.Unavailable).
+// once: one migrates and the others wait for it. fault.Unavailable means that a later
+// attempt may succeed: the server cannot be reached, or the database is being filled.
+// Every other fault is permanent: the URL, the user, the password, the database's name, or a schema that
+// this program cannot use (fault.Conflict when a newer program wrote it).
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -65,16 +69,30 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	config, err := parse(o.URL)
+	if o.Connect <= 0 {
+		o.Connect = openConnect
+	}
+	opening, err := parse(o.URL, o.Connect)
 	if err != nil {
 		return nil, err
 	}
-	if err := migrateFor(ctx, config, false); err != nil {
+	if err := migrateFor(ctx, opening, false); err != nil {
 		return nil, openFault(err, o.URL)
+	}
+	config, err := parse(o.URL, callConnect)
+	if err != nil {
+		return nil, err
 	}
 	traced := *config
 	traced.Tracer = o.tracer
-	db := stdlib.OpenDB(traced, stdlib.OptionAfterConnect(prepareConn))
+	var opened atomic.Bool
+	patient := func(_ context.Context, c *pgx.ConnConfig) error {
+		if !opened.Load() {
+			c.ConnectTimeout = opening.ConnectTimeout
+		}
+		return nil
+	}
+	db := stdlib.OpenDB(traced, stdlib.OptionAfterConnect(prepareConn), stdlib.OptionBeforeConnect(patient))
 	db.SetMaxOpenConns(o.Conns)
 	db.SetMaxIdleConns(o.Conns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
@@ -83,20 +101,29 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Shared, s.Words = true, sqlstore.TSVector
 	s.engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}
 	s.Engine = s.engine
+	// This makes the first connection, which holds the lock against those who move the database.
 	if err := s.warn(ctx, o.Log); err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())
 	}
+	opened.Store(true)
 	return s, nil
 }
 
-// parse reads a database's address.
-func parse(address string) (*pgx.ConnConfig, error) {
+// Limits for making a connection: a caller waits for a call, and opening may take longer.
+const (
+	openConnect = 30 * time.Second
+	callConnect = 5 * time.Second
+)
+
+// parse reads a database's address. connect is the limit for making a connection, where the
+// address has none.
+func parse(address string, connect time.Duration) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "The database's address %s cannot be understood; it looks like postgres://user:password@host:5432/database.", redact(address))
 	}
 	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 5 * time.Second
+		config.ConnectTimeout = connect
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "cloudburst"
@@ -149,7 +176,7 @@ func prepareConn(ctx context.Context, conn *pgx.Conn) error {
 	return share(ctx, conn)
 }
 
-// warn says in the log when the server does not keep what it commits.
+// warn logs that the server may lose what it has committed.
 func (s *Store) warn(ctx context.Context, log *slog.Logger) error {
 	var fsync, pages string
 	err := s.db.QueryRowContext(ctx, `SELECT current_setting('fsync'), current_setting('full_page_writes')`).Scan(&fsync, &pages)
@@ -196,6 +223,16 @@ func redact(address string) string {
 	return u.Redacted()
 }
 
+// passing reports an error of the server that waiting can end: the server starts or stops, is
+// full, only reads because it is a standby, or broke a transaction off.
+func passing(sqlstate string) bool {
+	switch sqlstate[:min(2, len(sqlstate))] {
+	case "08", "25", "40", "53", "55", "57", "58", "XX":
+		return true
+	}
+	return false
+}
+
 // openFault gives every failure to open a sentence.
 func openFault(err error, address string) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, context.Canceled) {
@@ -207,12 +244,17 @@ func openFault(err error, address string) error {
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
+		case passing(e.Code):
 		case strings.HasPrefix(e.Code, "28"):
 			return fault.Wrap(fault.Refused, err, "The database %s does not let us in: check user and password.", where)
 		case e.Code == "3D000":
 			return fault.Wrap(fault.NotFound, err, "The database of %s does not exist on that server; make it with createdb.", where)
 		case e.Code == "42501":
 			return fault.Wrap(fault.Refused, err, "The user of %s may not make tables there; make it the owner of the database.", where)
+		case e.Code == "3F000":
+			return fault.Wrap(fault.NotFound, err, "The database %s has no schema for the tables: create the schema that search_path names.", where)
+		default:
+			return fault.Wrap(fault.Conflict, err, "The database %s cannot be used by this program: its tables are not those of a cloudburst, or something else changed them.", where)
 		}
 	}
 	return fault.Wrap(fault.Unavailable, fmt.Errorf("opening the database: %w", err), "The database %s cannot be used now: check that the server runs and the address is right.", where)

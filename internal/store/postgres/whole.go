@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -65,7 +66,7 @@ func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 		if err := w.empty(ctx, url, replace); err != nil {
 			return err
 		}
-		config, err := parse(url)
+		config, err := parse(url, openConnect)
 		if err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 
 // openWhole connects, and closes again when prepare fails.
 func openWhole(ctx context.Context, url string, prepare func(*Whole) error) (*Whole, error) {
-	config, err := parse(url)
+	config, err := parse(url, openConnect)
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +96,30 @@ func (w *Whole) alone(ctx context.Context) (err error) {
 	if w.lock, err = w.db.Conn(ctx); err != nil {
 		return err
 	}
-	var free bool
-	if err := w.lock.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, useLock).Scan(&free); err != nil {
-		return err
+	tick := time.NewTicker(freedTick)
+	defer tick.Stop()
+	for end := time.Now().Add(freedWithin); ; {
+		var free bool
+		if err := w.lock.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, useLock).Scan(&free); err != nil || free {
+			return err
+		}
+		if time.Now().After(end) {
+			return fault.New(fault.Conflict, "A cloudburst uses the database now: stop every server and command that does, on all machines, and try again.")
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	if !free {
-		return fault.New(fault.Conflict, "A cloudburst uses the database now: stop every server and command that does, on all machines, and try again.")
-	}
-	return nil
 }
+
+// freedWithin is how long a busy PostgreSQL may take to notice that a process that used the
+// database has disconnected.
+const (
+	freedWithin = 5 * time.Second
+	freedTick   = 100 * time.Millisecond
+)
 
 // read makes it one that is read.
 func (w *Whole) read(ctx context.Context, url string) error {
@@ -257,6 +273,10 @@ func (w *Whole) Close() error {
 		errs = append(errs, w.tx.Rollback())
 	}
 	if w.lock != nil {
+		// The server would notice the end of the connection a moment later.
+		ctx, cancel := context.WithTimeout(context.Background(), callConnect)
+		defer cancel()
+		_, _ = w.lock.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, useLock) // without the connection there is no lock
 		errs = append(errs, w.lock.Close())
 	}
 	return errors.Join(append(errs, w.db.Close())...)
@@ -278,7 +298,7 @@ func useFault(err error, where string) error {
 	case errors.Is(err, errIncomplete):
 		return fault.New(fault.Unavailable, "The database %s is not complete: something was being moved there (by migrate or restore), and that was broken off. Run the same command again.", where)
 	case errors.Is(err, errMoved):
-		return fault.New(fault.Conflict, "The database %s is being moved (by migrate or restore): wait for the end of that.", where)
+		return fault.New(fault.Unavailable, "The database %s is being moved (by migrate or restore): wait for the end of that.", where)
 	}
 	return nil
 }

@@ -1,11 +1,13 @@
 package postgres
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
@@ -56,5 +58,40 @@ func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 	slices.SortFunc(have, byName)
 	if d := cmp.Diff(have, want); d != "" {
 		t.Errorf("what is read from the migrations (- there, + read):\n%s", d)
+	}
+}
+
+// A server that has just stopped may still hold its lock in the eyes of a busy PostgreSQL.
+func TestAMoveWaitsAMomentForTheLockOfAServerThatStopped(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	holder, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close(context.Background())
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_lock_shared($1::bigint)`, useLock); err != nil {
+		t.Fatal(err)
+	}
+	filled := make(chan error, 1)
+	go func() {
+		w, err := Fill(t.Context(), url, false)
+		if err == nil {
+			err = w.Close()
+		}
+		filled <- err
+	}()
+	for tries := 0; tries == 0; { // its first attempt to lock the database is over
+		err := holder.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+			AND pid <> pg_backend_pid() AND state = 'idle' AND query LIKE '%pg_try_advisory_lock(%'`).Scan(&tries)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := holder.Exec(t.Context(), `SELECT pg_advisory_unlock_shared($1::bigint)`, useLock); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-filled; err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,189 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/api"
+	"cloudburst/internal/config"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store"
+)
+
+const (
+	slowStart    = 3 * time.Second // an open that takes longer counts as waiting
+	retryPause   = time.Second     // between two attempts to open the store
+	remindEvery  = 5 * time.Minute // between two log lines of one wait
+	connectFirst = 5 * time.Second // limit for connecting, which doubles with each attempt
+	connectMost  = 30 * time.Second
+	lateAttempt  = 2 * time.Second // after ctx has ended
+)
+
+// begin opens the store and makes everything ready, unless Open has. It waits for a database
+// that is slow or away until ctx ends, and calls answer, once, when the wait begins.
+func (a *App) begin(ctx context.Context, answer func()) error {
+	if a.store != nil {
+		return a.hub.Recover(ctx)
+	}
+	w := &dbWait{App: a, answer: answer, since: time.Now()}
+	for connect := connectFirst; ; connect = min(2*connect, connectMost) {
+		st, err := w.open(ctx, connect)
+		if err == nil {
+			if err = a.join(ctx, st); err == nil {
+				err = a.hub.Recover(ctx)
+			}
+			if err == nil {
+				w.over()
+				return nil
+			}
+			_ = st.Close() // err is the reason
+			a.store = nil
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case fault.CodeOf(err) != fault.Unavailable:
+			return err
+		}
+		w.goesOn(err)
+		select {
+		case <-time.After(retryPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// dbWait is one wait for the database.
+type dbWait struct {
+	*App
+	answer func()
+	since  time.Time
+	logged time.Time // the last line; zero: none, so the wait has not begun
+}
+
+// open makes one attempt. When ctx ends it leaves an attempt behind that does not end.
+func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, error) {
+	type opened struct {
+		st  store.Store
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		st, err := w.openStore(ctx, connect)
+		done <- opened{st, err}
+	}()
+	tick := time.NewTicker(slowStart)
+	defer tick.Stop()
+	var late <-chan time.Time
+	stop := ctx.Done()
+	for {
+		select {
+		case o := <-done:
+			return o.st, o.err
+		case <-tick.C:
+			w.goesOn(nil)
+		case <-stop:
+			stop, late = nil, time.After(lateAttempt)
+		case <-late:
+			go func() {
+				if o := <-done; o.err == nil {
+					_ = o.st.Close() // nothing was done with it
+				}
+			}()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// goesOn begins the wait, or reports from time to time that it continues. A nil reason means that
+// the attempt under way has no result yet.
+func (w *dbWait) goesOn(reason error) {
+	first := w.logged.IsZero()
+	if first {
+		w.answer()
+	}
+	w.tellService(fmt.Sprintf("STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC=%d", (connectMost + stopsWithin).Microseconds()))
+	if !first && time.Since(w.logged) < remindEvery {
+		return
+	}
+	w.logged = time.Now()
+	if reason == nil {
+		reason = errors.New("it does not answer, or another node brings its tables up to date")
+	}
+	if f, ok := errors.AsType[*fault.Error](reason); ok && f.Err != nil {
+		reason = f.Err // the sentence around it names the database too
+	}
+	w.log.Warn("waiting for the database", "database", config.Redact(w.cfg.Database), "reason", reason, "waited", time.Since(w.since).Round(time.Second))
+}
+
+// over ends the wait, if there was one.
+func (w *dbWait) over() {
+	if !w.logged.IsZero() {
+		w.log.Info("the database is available", "database", config.Redact(w.cfg.Database), "waited", time.Since(w.since).Round(time.Millisecond))
+	}
+}
+
+// entrance is the handler of a listener. Until open is called it answers for a server that
+// waits for its database.
+type entrance struct {
+	json bool // errors are JSON, as the operator's API writes them
+
+	next atomic.Pointer[http.Handler]
+}
+
+func (e *entrance) open(h http.Handler) { e.next.Store(&h) }
+
+func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := e.next.Load(); h != nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	err := errWaiting()
+	switch {
+	case r.URL.Path == "/healthz":
+		say(w, http.StatusOK, "alive\n")
+	case e.json && r.URL.Path != "/readyz":
+		api.Unavailable(w, err)
+	default:
+		w.Header().Set("Retry-After", strconv.Itoa(int(err.RetryAfter.Seconds())))
+		say(w, http.StatusServiceUnavailable, err.Msg+"\n")
+	}
+}
+
+func errWaiting() *fault.Error {
+	return &fault.Error{Code: fault.Unavailable, Msg: "The server is waiting for its database; please try again.", RetryAfter: 5 * time.Second}
+}
+
+// lateCertificates are those of the store, once it is open.
+type lateCertificates struct {
+	atomic.Pointer[store.Certificates]
+}
+
+func (c *lateCertificates) open(st store.Certificates) { c.Store(&st) }
+
+func (c *lateCertificates) Certificate(ctx context.Context, name string) ([]byte, error) {
+	if st := c.Load(); st != nil {
+		return (*st).Certificate(ctx, name)
+	}
+	return nil, errWaiting()
+}
+
+func (c *lateCertificates) PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error {
+	if st := c.Load(); st != nil {
+		return (*st).PutCertificate(ctx, name, sealed, now)
+	}
+	return errWaiting()
+}
+
+func (c *lateCertificates) DeleteCertificate(ctx context.Context, name string) error {
+	if st := c.Load(); st != nil {
+		return (*st).DeleteCertificate(ctx, name)
+	}
+	return errWaiting()
+}
