@@ -22,6 +22,7 @@ import (
 	"cloudburst/internal/checkup"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store"
 )
 
 // examiner is a store that says how its database is.
@@ -103,8 +104,9 @@ func (a *App) world(ctx context.Context, store examiner) checkup.World {
 	w := checkup.World{
 		Now: now, Running: a.own.Load() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
-		Folder: lookAtFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(), Backup: knownBackup(a.cfg.Data).At,
+		Folder: lookAtFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
 	}
+	w.Backup, w.Copy = lastCopy(ctx, a.cfg.Data)
 	// What has a finding of its own is not said twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
 		return strings.HasPrefix(s, "public-url ") || strings.HasPrefix(s, "admin.listen ")
@@ -216,11 +218,39 @@ func writeOnce(dir string) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
+// copyWithin bounds the time for verifying a backup; a large one on a slow disk takes longer.
+const copyWithin = 15 * time.Second
+
+// lastCopy returns when the last backup that a data folder knows was made, and verifies its
+// file.
+func lastCopy(ctx context.Context, dir string) (at time.Time, c checkup.Copy) {
+	b := knownBackup(dir)
+	if b.File == "" {
+		return b.At, c
+	}
+	ctx, cancel := context.WithTimeout(ctx, copyWithin)
+	defer cancel()
+	c.File = b.File
+	sum, err := store.VerifyBackup(ctx, b.File)
+	switch {
+	case err == nil:
+		c.SHA256 = sum
+	case ctx.Err() != nil:
+		c.Err = fmt.Sprintf("reading %s took longer than %s.", b.File, copyWithin)
+	case fault.CodeOf(err) == fault.Internal:
+		c.Err = "reading " + b.File + " failed: " + err.Error()
+	default:
+		c.Err, c.Damaged = fault.Message(err), fault.CodeOf(err) == fault.Unavailable
+	}
+	return b.At, c
+}
+
 // FolderOnly is the world of an installation whose store does not open, of which only the
 // settings and the folder are known.
 func FolderOnly(cfg config.Config, opening error) checkup.World {
 	w := checkup.World{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
-		SecretKey: cfg.Accounts.SecretKey, Folder: lookAtFolder(cfg.Data), OpenFiles: openFiles(), Backup: knownBackup(cfg.Data).At}
+		SecretKey: cfg.Accounts.SecretKey, Folder: lookAtFolder(cfg.Data), OpenFiles: openFiles()}
+	w.Backup, w.Copy = lastCopy(context.Background(), cfg.Data)
 	w.Database.Err = opening.Error()
 	return w
 }

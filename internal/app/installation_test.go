@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/config"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store"
 )
 
 func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
@@ -69,6 +72,58 @@ func TestABackupIsRemembered(t *testing.T) {
 	a.backedUp("/backup/copy.db", 7, now)
 	if b := knownBackup(a.cfg.Data); b != (lastBackup{"/backup/copy.db", 7, now}) {
 		t.Errorf("%+v", b)
+	}
+}
+
+func TestDoctorVerifiesTheLastBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	st, err := store.Open(t.Context(), store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	a := &App{cfg: config.Config{Data: dir}, clock: &hub.Steady{}}
+	content := func() client.Finding {
+		t.Helper()
+		found, err := a.installation(t.Context(), st.(examiner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found.Findings {
+			if f.ID == "backup-content" {
+				return f
+			}
+		}
+		return client.Finding{}
+	}
+	if f := content(); f.ID != "" {
+		t.Errorf("without a backup: %+v", f)
+	}
+	file := filepath.Join(t.TempDir(), "copy.db")
+	if err := st.Backup(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	a.backedUp(file, 1, time.Now())
+	if f := content(); f.Level != "ok" {
+		t.Errorf("a good one: %+v", f)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := content(); f.Level != "problem" || !strings.Contains(f.Text, file) {
+		t.Errorf("a damaged one: %+v", f)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if f := content(); f.Level != "note" || !strings.Contains(f.Text, file) {
+		t.Errorf("one that was moved away: %+v", f)
 	}
 }
 

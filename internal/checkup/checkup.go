@@ -29,7 +29,7 @@ type Finding struct {
 // Look turns facts into findings, in the order in which people read them.
 func Look(w World) []Finding {
 	var all []Finding
-	for _, look := range []func(World) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup} {
+	for _, look := range []func(World) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup, backupContent} {
 		all = append(all, look(w)...)
 	}
 	return all
@@ -316,6 +316,24 @@ func backup(w World) []Finding {
 		return found("backup", Warning, "The last backup by this program is "+round(age)+" old.", "What was written since then is lost with the disk.", fix)
 	}
 	return fine("backup", "The last backup is %s old.", round(age))
+}
+
+// backupContent reports whether the last backup still has the content that was written.
+func backupContent(w World) []Finding {
+	const id = "backup-content"
+	c := w.Copy
+	switch {
+	case c.File == "":
+		return nil
+	case c.Damaged:
+		return found(id, Problem, c.Err, "It cannot be restored.", "Make another backup now, and look for the reason: the disk, or a program that changed the file.")
+	case c.Err != "":
+		return found(id, Note, "The last backup could not be verified: "+strings.TrimSuffix(c.Err, ".")+".", "Whether it still has the content that was written is not known.",
+			"Where the backup is, \"cloudburst restore\" verifies it before it puts it back.")
+	case c.SHA256 == "":
+		return found(id, Note, "The last backup, "+c.File+", carries no SHA-256.", "Whether it still has the content that was written cannot be verified.", "Make a backup with this version.")
+	}
+	return fine(id, "The last backup, %s, has the content that was written.", c.File)
 }
 
 func bytes(n uint64) string {

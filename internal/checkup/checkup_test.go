@@ -16,7 +16,7 @@ func good() World {
 		KeyFile: "/data/secret.key", KeyMode: 0o600,
 		Folder:    Folder{Path: "/data", Mode: 0o700, Free: 50 << 30, Size: 100 << 30, Sync: time.Millisecond},
 		Database:  Database{Engine: "SQLite", Schema: 11, Newest: 11, Took: time.Millisecond, SweepDue: now.Add(time.Minute), LastEvent: now, Hour: []Kind{{"ping", 100, 3}}},
-		OpenFiles: 65536, Backup: now.Add(-time.Hour),
+		OpenFiles: 65536, Backup: now.Add(-time.Hour), Copy: Copy{File: "/backup/a.db", SHA256: strings.Repeat("0", 64)},
 	}
 }
 
@@ -57,6 +57,9 @@ func troubles() map[string]trouble {
 		"a folder for all":      {func(w *World) { w.Folder.Mode = 0o755 }, "data-folder", Warning, "open to others"},
 		"little room":           {func(w *World) { w.Folder.Free = 900 << 20 }, "data-space", Problem, "900 MiB"},
 		"less room":             {func(w *World) { w.Folder.Free, w.Folder.Size = 900<<20, 20<<30 }, "data-space", Warning, "900 MiB"},
+		"a damaged backup":      {func(w *World) { w.Copy = Copy{File: "/a.db", Damaged: true, Err: "/a.db is damaged."} }, "backup-content", Problem, "damaged"},
+		"a backup that is gone": {func(w *World) { w.Copy = Copy{File: "/a.db", Err: "/a.db cannot be read."} }, "backup-content", Note, "cannot be read"},
+		"an unverified backup":  {func(w *World) { w.Copy.SHA256 = "" }, "backup-content", Note, "/backup/a.db"},
 		"NFS":                   {func(w *World) { w.Folder.Kind = "nfs" }, "data-kind", Problem, "nfs"},
 		"a disk that lies":      {func(w *World) { w.Folder.Sync = time.Microsecond }, "data-sync", Warning, "no disk can do"},
 		"a slow disk":           {func(w *World) { w.Folder.Sync = time.Second }, "data-sync", Warning, "takes 1s"},

@@ -33,6 +33,15 @@ type World struct {
 	OpenFiles int           // the limit of this process
 	ClockOff  time.Duration // by which the clock was set while the program ran
 	Backup    time.Time     // of the last one that is known; zero: none is
+	Copy      Copy          // the file of that backup
+}
+
+// Copy is the file of a backup.
+type Copy struct {
+	File    string // "": not known
+	SHA256  string // of its content, when it is the one that the file carries
+	Damaged bool   // its content is not the one that was written
+	Err     string // why it could not be verified, or how it is damaged; "": it carries no SHA-256
 }
 
 // Reach is what came of asking the public listener by its public name.

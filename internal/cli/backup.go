@@ -19,7 +19,8 @@ func (p *Program) backup() *cobra.Command {
 		Long: `Writes a copy of the database, as of one moment, to FILE, which must not exist yet.
 The server goes on meanwhile. The copy is an SQLite database, of PostgreSQL too, and
 "cloudburst restore" puts it back into either. A file of this name is always whole;
-one that ends in .part is what is left of a backup that was broken off.
+one that ends in .part is what is left of a backup that was broken off. Its last line
+has the SHA-256 of everything before it, which "restore" and "doctor" verify.
 
 With --keep the name is that of a folder: the file's own name is the time, such as
 cloudburst-20261122T030000Z.db, and when it is written, the oldest files with such

@@ -11,13 +11,10 @@ import (
 	"cloudburst/internal/store"
 )
 
-func (p *Program) restore() *cobra.Command {
-	var replace, asJSON bool
-	c := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Put a backup back, into a data folder or a PostgreSQL database",
-		Long: `Looks over FILE, which "cloudburst backup" wrote: whether it can be read to the last
-byte, is a database of this program, and of a version that it knows. Says what it
+const restoreHelp = `Looks over FILE, which "cloudburst backup" wrote: whether its content has the SHA-256
+that it carries, is a database of this program, and of a version that it knows. A
+backup of a version that wrote no SHA-256 is restored too, and the output states that
+its content cannot be verified; damage to its structure is still found. Says what it
 holds, and puts it into the data folder (--data) or, with --database, into PostgreSQL.
 The server must be stopped. A backup of either kind can be restored to either.
 
@@ -29,7 +26,15 @@ is broken off, no server opens what is half there; run it again.
 A key beside the backup, FILE.key (see "cloudburst backup --with-key"), is put into
 the folder too, as secret.key.
 
---json prints an object: schema, rows (an object), newest, aside, key.`,
+--json prints an object: sha256 (missing when the content could not be verified),
+schema, rows (an object), newest, aside, key.`
+
+func (p *Program) restore() *cobra.Command {
+	var replace, asJSON bool
+	c := &cobra.Command{
+		Use:     "restore FILE",
+		Short:   "Put a backup back, into a data folder or a PostgreSQL database",
+		Long:    restoreHelp,
 		Example: "  cloudburst restore --data /var/lib/cloudburst /backup/cloudburst-20261122T030000Z.db",
 		Args:    between(1, 1, "the name of one FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -55,7 +60,7 @@ the folder too, as secret.key.
 				return err
 			}
 			if asJSON {
-				return lines(p.Out).Encode(restored{Schema: holds.Schema, Rows: holds.Rows, Newest: holds.Newest, Aside: r.Aside, Key: r.Key})
+				return lines(p.Out).Encode(restored{SHA256: holds.SHA256, Schema: holds.Schema, Rows: holds.Rows, Newest: holds.Newest, Aside: r.Aside, Key: r.Key})
 			}
 			fmt.Fprintf(p.Out, "Restored to %s. Start the server on it.\n", place(to))
 			p.printPlaced(r)
@@ -73,6 +78,7 @@ the folder too, as secret.key.
 
 // restored is what restore prints for programs.
 type restored struct {
+	SHA256 string           `json:"sha256,omitempty"` // of the content; "": the file carries none
 	Schema int64            `json:"schema"`
 	Rows   map[string]int64 `json:"rows"`
 	Newest time.Time        `json:"newest,omitzero"` // of the log
@@ -98,5 +104,9 @@ func (p *Program) printHeld(file string, x *store.Examined) {
 	if !x.Newest.IsZero() {
 		newest = "; the newest event is of " + moment(&x.Newest)
 	}
-	fmt.Fprintf(p.Out, "%s is whole. It holds %s%s.\n", clean(file), strings.Join(parts, ", "), newest)
+	verdict := "has the content that was written: its SHA-256 is " + x.SHA256
+	if x.SHA256 == "" {
+		verdict = "carries no SHA-256 (earlier versions wrote none), so its content cannot be verified; its structure is sound"
+	}
+	fmt.Fprintf(p.Out, "%s %s.\nIt holds %s%s.\n", clean(file), verdict, strings.Join(parts, ", "), newest)
 }

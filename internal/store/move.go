@@ -184,6 +184,13 @@ type RestoreOptions struct {
 	Found    func(*Examined) error // what the file holds, before anything is done; nil: nobody wants to know
 }
 
+// VerifyBackup compares the content of a backup with the SHA-256 that it carries, and returns
+// it; "" for a file that carries none because an earlier version wrote it. Damage is
+// fault.Unavailable, a file that is not there fault.NotFound.
+func VerifyBackup(ctx context.Context, file string) (sum string, err error) {
+	return sqlite.Verify(ctx, file)
+}
+
 // Restore looks over a backup and puts it in its place, whole or not at all. A key beside
 // the file (FILE.key) is put into the folder. Faults say what to do.
 //

@@ -1,9 +1,13 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,8 +147,7 @@ func aBackup(t *testing.T) string {
 
 func TestWhatIsNoGoodBackupChangesNothing(t *testing.T) {
 	t.Parallel()
-	good := aBackup(t)
-	bytes := read(t, good)
+	text := read(t, aBackup(t))
 	newer := filepath.Join(t.TempDir(), "newer.db")
 	w, err := sqlite.Create(t.Context(), newer)
 	if err != nil {
@@ -153,12 +156,12 @@ func TestWhatIsNoGoodBackupChangesNothing(t *testing.T) {
 	if err := errors.Join(w.Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`), w.Settle(t.Context()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	flipped := []byte(bytes)
+	flipped := []byte(text)
 	for i := len(flipped) / 2; i < len(flipped)/2+4096; i++ {
 		flipped[i] ^= 0x5a
 	}
 	for name, tt := range map[string]struct{ text, want string }{
-		"truncated": {bytes[:len(bytes)/2], "damaged"},
+		"truncated": {text[:len(text)/2], "damaged"},
 		"flipped":   {string(flipped), "damaged"},
 		"empty":     {"", "empty"},
 		"text":      {strings.Repeat("hello ", 1000), "not an SQLite database"},
@@ -175,10 +178,131 @@ func TestWhatIsNoGoodBackupChangesNothing(t *testing.T) {
 		}
 	}
 	live := filepath.Join(t.TempDir(), "live.db")
-	write(t, live, bytes)
+	write(t, live, text)
 	write(t, live+"-wal", "journal")
 	if _, err := store.Restore(t.Context(), store.RestoreOptions{File: live, To: t.TempDir(), Now: moment}); err == nil || !strings.Contains(err.Error(), "journal") {
 		t.Error(err)
+	}
+}
+
+// damages are ways in which a copy of a backup differs from it, by the seed.
+func damages(good []byte, seed uint64) map[string][]byte {
+	random := rand.New(rand.NewPCG(seed, 1))
+	inverted := bytes.Clone(good)
+	for at, i := random.IntN(len(good)-16), 0; i < 16; i++ {
+		inverted[at+i] ^= 0xff
+	}
+	letter := bytes.Clone(good)
+	letter[bytes.Index(good, []byte("followed by many"))] ^= 0x20
+	bit := bytes.Clone(good)
+	bit[random.IntN(len(good))] ^= 1 << random.IntN(8)
+	junk := make([]byte, 1+random.IntN(10_000))
+	return map[string][]byte{
+		"16 bytes inverted": inverted, "a letter changed": letter, "a bit changed": bit,
+		"truncated": good[:1+random.IntN(len(good)-1)], "a byte less": good[:len(good)-1], "without its last line": good[:bytes.LastIndexByte(good[:len(good)-1], '\n')],
+		"appended to": append(bytes.Clone(good), junk...), "a page appended": append(bytes.Clone(good), make([]byte, 4096)...), "twice": append(bytes.Clone(good), good...),
+	}
+}
+
+func TestEveryDamagedBackupIsRejected(t *testing.T) {
+	t.Parallel()
+	for engine, o := range map[string]store.Options{"SQLite": {Dir: t.TempDir()}, "PostgreSQL": {DatabaseURL: storetest.Postgres(t)}} {
+		s := open(t, o)
+		if err := s.AppendEvents(t.Context(), []event.Event{{Node: 7, Seq: 1, At: moment, Kind: "ping", Text: "followed by many"}}); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "copy.db")
+		if err := s.Backup(t.Context(), file); err != nil {
+			t.Fatal(err)
+		}
+		shut(t, s)
+		if _, err := store.Restore(t.Context(), store.RestoreOptions{File: file, To: filepath.Join(t.TempDir(), "to"), Now: moment, Found: func(e *store.Examined) error {
+			if sum, err := store.VerifyBackup(t.Context(), file); err != nil || len(sum) != 64 || e.SHA256 != sum {
+				t.Errorf("%s: a good backup has %q, and %q was compared: %v", engine, sum, e.SHA256, err)
+			}
+			return nil
+		}}); err != nil {
+			t.Fatalf("%s: %v", engine, err)
+		}
+		good := []byte(read(t, file))
+		for seed := range uint64(30) {
+			for what, text := range damages(good, seed) {
+				bad, to := filepath.Join(t.TempDir(), "bad.db"), filepath.Join(t.TempDir(), "to")
+				write(t, bad, string(text))
+				_, err := store.Restore(t.Context(), store.RestoreOptions{File: bad, To: to, Now: moment})
+				if err == nil || !strings.Contains(err.Error(), bad) || fault.CodeOf(err) == fault.Internal || len(text) > 1000 && !strings.Contains(err.Error(), "damaged") {
+					t.Errorf("%s, %s (seed %d): %v", engine, what, seed, err)
+				}
+				if _, err := os.Stat(to); err == nil {
+					t.Errorf("%s, %s (seed %d): the folder was made", engine, what, seed)
+				}
+			}
+		}
+	}
+}
+
+// TestOtherToolsCanVerifyABackup is what docs/operations.md has "head" and "sha256sum" do.
+func TestOtherToolsCanVerifyABackup(t *testing.T) {
+	t.Parallel()
+	text := read(t, aBackup(t))
+	lines := strings.Split(text, "\n")
+	_, carried, _ := strings.Cut(lines[len(lines)-2], ": ")
+	if sum := sha256.Sum256([]byte(text[:len(text)-117])); hex.EncodeToString(sum[:]) != carried {
+		t.Errorf("the last line is %q, and the SHA-256 %x", lines[len(lines)-2], sum)
+	}
+}
+
+// TestBackupOfAnEarlierVersionIsRestoredUnverified uses the form that had no SHA-256.
+func TestBackupOfAnEarlierVersionIsRestoredUnverified(t *testing.T) {
+	t.Parallel()
+	good := read(t, aBackup(t))
+	old := []byte(good[:strings.LastIndexByte(good[:len(good)-1], '\n')])
+	copy(old[68:72], "\x00\x00\x00\x00")
+	file := filepath.Join(t.TempDir(), "old.db")
+	write(t, file, string(old))
+	dir := filepath.Join(t.TempDir(), "to")
+	_, err := store.Restore(t.Context(), store.RestoreOptions{File: file, To: dir, Now: moment, Found: func(e *store.Examined) error {
+		if e.SHA256 != "" {
+			t.Errorf("%q was compared", e.SHA256)
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(everything(t, dir)["topic"]); n != 40 {
+		t.Errorf("%d topics were restored", n)
+	}
+}
+
+// TestDatabaseOfAStoppedServerIsRestored: a database that was restored once, and used since,
+// is not taken for a backup that lost its end.
+func TestDatabaseOfAStoppedServerIsRestored(t *testing.T) {
+	t.Parallel()
+	dir, to := filepath.Join(t.TempDir(), "dir"), filepath.Join(t.TempDir(), "to")
+	if _, err := store.Restore(t.Context(), store.RestoreOptions{File: aBackup(t), To: dir, Now: moment}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, store.Options{Dir: dir})
+	var many []event.Event
+	for seq := range int64(5000) {
+		many = append(many, event.Event{Node: 7, Seq: seq + 1, At: moment, Kind: "ping", Text: strings.Repeat("x", 100)})
+	}
+	if err := s.AppendEvents(t.Context(), many); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, s)
+	_, err := store.Restore(t.Context(), store.RestoreOptions{File: filepath.Join(dir, sqlite.File), To: to, Now: moment, Found: func(e *store.Examined) error {
+		if e.Rows["event"] != 5040 {
+			t.Errorf("%d events", e.Rows["event"])
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(everything(t, to)["topic"]); n != 40 {
+		t.Errorf("%d topics", n)
 	}
 }
 

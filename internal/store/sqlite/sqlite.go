@@ -109,6 +109,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	} else if err != nil {
 		return nil, err
 	}
+	if err := forgetBackup(ctx, s.wdb); err != nil {
+		return nil, err
+	}
 	if err := lock.mark(); err != nil {
 		return nil, err
 	}
@@ -119,6 +122,16 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s.Engine = &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}
 	go s.lookOver(background, large)
 	return s, nil
+}
+
+// forgetBackup takes the mark of a backup from a database that was made of one, because
+// from now on it changes.
+func forgetBackup(ctx context.Context, db *sql.DB) error {
+	var id int64
+	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil || id == 0 {
+		return err
+	}
+	return execAll(ctx, db, "PRAGMA application_id = 0")
 }
 
 // lookOver checks a file that was too large to be checked before it was opened.
@@ -177,9 +190,9 @@ func (s *Store) Backup(ctx context.Context, file string) error {
 	})
 }
 
-// WriteCopy has a copy written to a file that must not exist yet. It is written under
-// another name, FILE.part, so that a file of this name is always whole; what a writing that
-// was broken off has left of it is written over.
+// WriteCopy has a copy written to a file that must not exist yet, and adds the SHA-256 of
+// its content. It is written under another name, FILE.part, so that a file of this name is
+// always whole; what a writing that was broken off has left of it is written over.
 //
 // spec:cloudburst#backup-whole
 func WriteCopy(ctx context.Context, file string, write func(part string) error) (err error) {
@@ -192,6 +205,9 @@ func WriteCopy(ctx context.Context, file string, write func(part string) error) 
 	}
 	defer os.Remove(part)
 	if err = write(part); err == nil {
+		err = seal(ctx, part)
+	}
+	if err == nil {
 		err = publish(part, file)
 	}
 	if err != nil {

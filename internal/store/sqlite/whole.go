@@ -295,14 +295,16 @@ func schemaOf(ctx context.Context, db *sql.DB) (int64, error) {
 
 // Examined is what a copy of a database holds.
 type Examined struct {
+	SHA256 string           // of its content, which it carries and which was compared; "": it carries none
 	Schema int64            // its version
 	Rows   map[string]int64 // of the tables that people know
 	Newest time.Time        // of the log; zero when it is empty
 }
 
 // Examine looks over a file from which a database shall be restored, without changing
-// anything: all of it can be read, it is a database of this program, of a schema that the
-// program knows. What it is not is fault.Invalid, damage fault.Unavailable.
+// anything: its content has the SHA-256 that it carries, all of it can be read, it is a
+// database of this program, of a schema that the program knows. What it is not is
+// fault.Invalid, damage fault.Unavailable.
 func Examine(ctx context.Context, file string) (*Examined, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -314,10 +316,15 @@ func Examine(ctx context.Context, file string) (*Examined, error) {
 	if wal, err := os.Stat(file + "-wal"); err == nil && wal.Size() > 0 {
 		return nil, fault.New(fault.Invalid, "%s has a journal beside it, %s-wal, so it is a copy of the files of a server and no backup. Put both into an empty data folder, as %s and %s-wal, and start the server on that.", file, file, File, File)
 	}
+	sum, err := Verify(ctx, file)
+	if err != nil {
+		return nil, err
+	}
 	db := pool(file, frozen, 1, 0)
 	defer db.Close()
 	e, err := examine(ctx, db, file)
 	if err == nil {
+		e.SHA256 = sum
 		return e, nil
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok || ctx.Err() != nil {

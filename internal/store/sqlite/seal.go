@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"cloudburst/internal/fault"
+)
+
+// A backup is an SQLite database with one line behind its last page: the SHA-256 of all
+// bytes before that line. SQLite ignores what is behind the last page. The application ID
+// in the database's header says that the line has to be there, so that a backup that lost
+// its end is not taken for one of an earlier version, which has neither.
+const (
+	sealBefore = "\ncloudburst backup, sha256 of all before this line: "
+	sealAfter  = "\n"
+	sealSize   = len(sealBefore) + 2*sha256.Size + len(sealAfter)
+
+	sealedID     = "clbk" // 0x636c626b as PRAGMA application_id prints it
+	sealedOffset = 68     // of the application ID in the header
+)
+
+// seal makes the copy of a database in a file a backup: it marks it, adds the line, and
+// reads all of it back from the disk.
+//
+// spec:cloudburst#backup-whole
+func seal(ctx context.Context, file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte(sealedID), sealedOffset); err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	sum, err := sumOf(ctx, f, size)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteAt([]byte(sealBefore+sum+sealAfter), size); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	uncache(f)
+	_, err = unseal(ctx, f, file)
+	return err
+}
+
+// Verify compares the content of a backup with the SHA-256 that it carries, and returns it;
+// "" for a file that carries none because an earlier version wrote it, or another program.
+// A backup that is damaged is fault.Unavailable.
+func Verify(ctx context.Context, file string) (sum string, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", fault.Wrap(fault.NotFound, err, "The file %s cannot be read.", file)
+	}
+	defer f.Close()
+	return unseal(ctx, f, file)
+}
+
+// unseal is Verify of an open file.
+func unseal(ctx context.Context, f *os.File, name string) (sum string, err error) {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", err
+	}
+	carried, err := lineOf(f, size)
+	if err != nil {
+		return "", err
+	}
+	if carried == "" {
+		marked, err := isMarked(f)
+		if err == nil && marked {
+			err = fault.New(fault.Unavailable, "The backup %s is damaged: its last line, which has the SHA-256 of its content, is missing or changed. Use another backup.", name)
+		}
+		return "", err
+	}
+	if sum, err = sumOf(ctx, f, size-int64(sealSize)); err != nil {
+		return "", err
+	}
+	if sum != carried {
+		return "", fault.New(fault.Unavailable, "The backup %s is damaged: its content has the SHA-256 %s, and when it was written it had %s. Use another backup.", name, sum, carried)
+	}
+	return sum, nil
+}
+
+// lineOf returns the SHA-256 in the line at the end; "" when there is no such line.
+func lineOf(f io.ReaderAt, size int64) (string, error) {
+	if size < int64(sealSize) {
+		return "", nil
+	}
+	line := make([]byte, sealSize)
+	if _, err := f.ReadAt(line, size-int64(sealSize)); err != nil {
+		return "", err
+	}
+	sum, began := strings.CutPrefix(string(line), sealBefore)
+	sum, ended := strings.CutSuffix(sum, sealAfter)
+	if _, err := hex.DecodeString(sum); err != nil || !began || !ended {
+		return "", nil
+	}
+	return sum, nil
+}
+
+// isMarked reports whether the header says that the file is a backup with a line.
+func isMarked(f io.ReaderAt) (bool, error) {
+	id := make([]byte, len(sealedID))
+	if _, err := f.ReadAt(id, sealedOffset); errors.Is(err, io.EOF) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return string(id) == sealedID, nil
+}
+
+// sumOf is the SHA-256 of the first size bytes of a file, in hexadecimal.
+func sumOf(ctx context.Context, f io.ReaderAt, size int64) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, &reader{ctx, io.NewSectionReader(f, 0, size)}); err != nil {
+		return "", fmt.Errorf("reading it: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
