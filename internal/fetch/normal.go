@@ -24,8 +24,11 @@ func Normal(raw string) (string, error) {
 	if t.https {
 		scheme, usual = "https://", 443
 	}
+	if t.ip.IsValid() {
+		host = t.ip.String() // an IPv4 address in the form of IPv6 is the IPv4 address
+	}
 	if t.ip.Is6() {
-		host = "[" + t.ip.String() + "]"
+		host = "[" + host + "]"
 	}
 	if t.port != usual {
 		host += ":" + strconv.Itoa(int(t.port))

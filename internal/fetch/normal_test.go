@@ -14,6 +14,7 @@ func TestAnAddressHasOneSpelling(t *testing.T) {
 		"http://bücher.example/ä b?\"é\"":                 "http://xn--bcher-kva.example/%C3%A4%20b?%22%C3%A9%22",
 		"http://BÜCHER.example:8080/":                     "http://xn--bcher-kva.example:8080/",
 		"http://[2001:DB8:0::1]:8080/x":                   "http://[2001:db8::1]:8080/x",
+		"http://[::FFFF:c000:0201]:8080/x":                "http://192.0.2.1:8080/x",
 		"http://192.0.2.1/%7euser/%2F":                    "http://192.0.2.1/%7euser/%2F",
 		"http://example.org/a//b/../c":                    "http://example.org/a//b/../c",
 		"http://example.org./":                            "http://example.org./",
