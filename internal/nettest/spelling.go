@@ -1,0 +1,19 @@
+package nettest
+
+import "strings"
+
+// Spellings are eight ways to write the root of the web server of host, a name in
+// lowercase ASCII, at port 80. All of them lead to the same server.
+func Spellings(host string) []string {
+	first, rest := host[:1], host[1:]
+	return []string{
+		"http://" + host,
+		"http://" + strings.ToUpper(host),
+		"http://" + host + ":80",
+		"http://" + host + ".",
+		"HTTP://" + strings.ToUpper(first) + rest + ".:80",
+		"http://" + host + ":0080",
+		"http://" + string(rune(first[0])-'a'+'ａ') + rest, // a fullwidth letter
+		"http://" + strings.ReplaceAll(host, ".", "。"),    // ideographic full stops
+	}
+}
