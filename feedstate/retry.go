@@ -2,10 +2,11 @@ package feedstate
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"cloudburst/internal/href"
 )
 
 // Wait is a Retry-After.
@@ -80,12 +81,6 @@ func (h Host) Until(now time.Time) time.Time {
 	return h.Waits[HostAgrees-1].Until
 }
 
-// HostOf is the name under which the Host of a URL is kept: host and port, in small
-// letters.
-func HostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return strings.ToLower(u.Host)
-}
+// HostOf is the name under which the Host of a URL is kept: its host in the normal
+// spelling, with the port unless the scheme implies it.
+func HostOf(raw string) string { return href.HostPort(raw) }

@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feedstate"
+	"cloudburst/internal/nettest"
 )
 
 func TestRetryAfterIsReadInSecondsAndAsADateAndJunkIsIgnored(t *testing.T) {
@@ -141,6 +142,15 @@ func TestHostsAreToldApartByPort(t *testing.T) {
 	for url, want := range map[string]string{"https://A.example/x": "a.example", "http://a.example:8080": "a.example:8080", "http://u:p@a.example/": "a.example", ":": ""} {
 		if got := feedstate.HostOf(url); got != want {
 			t.Errorf("HostOf(%q) = %q", url, got)
+		}
+	}
+}
+
+func TestAllSpellingsOfAHostAreOneHost(t *testing.T) {
+	t.Parallel()
+	for _, root := range nettest.Spellings("feeds.example") {
+		if got := feedstate.HostOf(root + "/rss.xml"); got != "feeds.example" {
+			t.Errorf("the host of %s is %q", root, got)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/nettest"
 )
 
 // rows are a Store in memory.
@@ -360,6 +361,24 @@ func TestOneSlowHostHoldsUpNobodyElse(t *testing.T) {
 			t.Errorf("%d under way at the slow host, %d told elsewhere", slow, quick)
 		}
 	}, cloud, "websub http://quick.example/hub")
+}
+
+func TestAllSpellingsOfASinksHostShareItsConnections(t *testing.T) {
+	var sinks []string
+	for _, root := range nettest.Spellings("slow.example") {
+		sinks = append(sinks, "rsscloud "+root+"/ping")
+	}
+	during(t, func(t *testing.T, w *world) {
+		w.answer = func(int, Sink, News) (string, error) {
+			time.Sleep(29 * time.Second)
+			return "", nil
+		}
+		w.save(t, 1)
+		time.Sleep(28 * time.Second)
+		if n := len(w.log()); n != 4 {
+			t.Errorf("%d pings are under way at the host, want 4", n)
+		}
+	}, sinks...)
 }
 
 func TestWhatIsOwedIsToldByTheNextProcess(t *testing.T) {

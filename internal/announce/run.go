@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/href"
 )
 
 const (
@@ -70,7 +71,7 @@ func (a *Announcer) Run(ctx context.Context) error {
 		var back []Owed
 		for _, o := range list {
 			s, _ := ParseSink(o.Sink) // one that is none is dropped by tell
-			host := s.Host()
+			host := href.HostPort(s.URL)
 			if !a.desk.begin(host, a.Options.PerHost) {
 				back = append(back, o)
 				continue

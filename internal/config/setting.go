@@ -129,7 +129,7 @@ func hubSettings() []Setting {
 			Doc: "Pings, and feeds to register for, a second from one source (a /24 or a /56). 0: no limit.",
 			set: func(c *Config, p parsed) { c.Hub.SourceRate = p.rate }},
 		{Name: "hub.host-rate", Kind: Rate, Default: "100",
-			Doc: "Checks a second that one feed host gets. 0: no limit.",
+			Doc: "Checks a second of one feed host, at all of its ports and in every spelling of its name. 0: no limit.",
 			set: func(c *Config, p parsed) { c.Hub.HostRate = p.rate }},
 		{Name: "hub.max-in-flight", Kind: Count, Default: "0", Min: "0", Max: "1000000",
 			Doc: "Notifications under way at once. 0: as many as the limit of open files (ulimit -n) allows.",

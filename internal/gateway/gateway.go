@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
 	"cloudburst/rsscloud"
 	"cloudburst/xmlrpc"
@@ -122,23 +123,20 @@ func withoutSlash(next http.Handler) http.Handler {
 //
 // spec:cloudburst#callback-own-door
 func Own(callback string, origins ...string) bool {
-	scheme, rest, ok := strings.Cut(callback, "://")
-	if !ok {
+	_, rest, _ := strings.Cut(callback, "://")
+	path := ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		path, _, _ = strings.Cut(rest[i:], "?")
+	}
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
+	path = strings.TrimRight(path, "/")
+	if path != "" && !Door(path) {
 		return false
 	}
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	origin := canonicalOrigin(scheme + "://" + rest[:end])
-	path, _, _ := strings.Cut(rest[end:], "?")
-	path = strings.TrimRight(path, "/")
-	for _, o := range origins {
-		if canonicalOrigin(o) == origin && (path == "" || Door(path)) {
-			return true
-		}
-	}
-	return false
+	origin := href.Origin(callback)
+	return origin != "" && slices.ContainsFunc(origins, func(o string) bool { return href.Origin(o) == origin })
 }
 
 // Door reports whether other programs call at this path: the doors of the protocols, and
@@ -154,18 +152,6 @@ func ownDoors() []string {
 	doors := append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap",
 		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
 	return append(doors, notifyDoors()...)
-}
-
-// canonicalOrigin is an origin in lower case without the port that its scheme implies.
-func canonicalOrigin(s string) string {
-	s = strings.TrimRight(strings.ToLower(s), "/")
-	if rest, ok := strings.CutSuffix(s, ":80"); ok && strings.HasPrefix(s, "http://") {
-		return rest
-	}
-	if rest, ok := strings.CutSuffix(s, ":443"); ok && strings.HasPrefix(s, "https://") {
-		return rest
-	}
-	return s
 }
 
 // UserAgent is how the program names itself in requests: its version, and where

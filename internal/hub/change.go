@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 const (
@@ -190,7 +191,7 @@ func (h *Hub) lookLater(a Announcement, now time.Time) bool {
 	if _, ok := h.strangeLimit.take(sourceKey(a.Source), now); !ok {
 		return false
 	}
-	if _, ok := h.hostLimit.take(hostOf(a.URL), now); !ok {
+	if _, ok := h.hostLimit.take(href.Host(a.URL), now); !ok {
 		return false
 	}
 	h.mu.Lock()

@@ -85,17 +85,3 @@ func TestQuantilesAreWithinATenth(t *testing.T) {
 		t.Error("a drained histogram is not empty")
 	}
 }
-
-func TestOriginIsSchemeHostAndPort(t *testing.T) {
-	t.Parallel()
-	for callback, want := range map[string]string{
-		"http://a.test/x?y":        "http://a.test",
-		"http://a.test:81?y=/z":    "http://a.test:81",
-		"https://[2001:db8::1]:8/": "https://[2001:db8::1]:8",
-		"http://a.test":            "http://a.test",
-	} {
-		if got := originKey(callback); got != want {
-			t.Errorf("%s: %s, want %s", callback, got, want)
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 // Whoever names a callback that is not his own has us ask somebody who may know nothing
@@ -91,7 +92,7 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, about
 }
 
 func (h *Hub) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
-	wait, ok := h.consentLimit.take(placeOf(r.Callback), h.now())
+	wait, ok := h.consentLimit.take(href.Host(r.Callback), h.now())
 	if ok && r.Challenge && r.Source.IsValid() { // else names without end would be places without end
 		wait, ok = h.consentLimit.take("for "+sourceKey(r.Source), h.now())
 	}
@@ -110,7 +111,7 @@ func (h *Hub) verify(ctx context.Context, r Registration, feed string, about Abo
 
 // unmetKey is a source with the host that it had us ask in vain.
 func unmetKey(source netip.Addr, callback string) string {
-	return sourceKey(source) + " " + placeOf(callback)
+	return sourceKey(source) + " " + href.Host(callback)
 }
 
 // empty says how long there is no token; it takes none. 0: there is one.

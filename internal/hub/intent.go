@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 // Modes of an intent.
@@ -284,7 +285,7 @@ func (h *Hub) decideSubscribe(ctx context.Context, in Intent, read func()) Decis
 	}
 	if err != nil && !h.renews(ctx, in, err) {
 		if fault.CodeOf(err) == fault.TooMany {
-			return h.later(in, h.hostLimit, hostOf(in.Topic))
+			return h.later(in, h.hostLimit, href.Host(in.Topic))
 		}
 		if ours(err) {
 			return h.again(in, h.now().Add(max(fault.RetryAfter(err), intentSoon)), in.Tries, err)
@@ -362,15 +363,15 @@ func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed 
 // waiting. asked and read must be called when that is over. asked is nil when it is
 // not its turn: d puts it off.
 func (h *Hub) turnOf(in Intent) (asked, read func(), d Decision) {
-	host := placeOf(in.Callback)
+	host, feedHost := href.Host(in.Callback), href.Host(in.Topic)
 	asked, ok := h.asking.begin("ask " + host)
 	if !ok {
 		return nil, nil, h.later(in, h.intentTurn, host)
 	}
 	if in.Mode == ModeSubscribe {
-		if read, ok = h.asking.begin("read " + hostOf(in.Topic)); !ok {
+		if read, ok = h.asking.begin("read " + feedHost); !ok {
 			asked()
-			return nil, nil, h.later(in, h.intentTurn, hostOf(in.Topic))
+			return nil, nil, h.later(in, h.intentTurn, feedHost)
 		}
 	}
 	if _, ok := h.consentLimit.take(host, h.now()); !ok {

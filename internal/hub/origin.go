@@ -2,8 +2,9 @@ package hub
 
 import (
 	"net/url"
-	"strings"
 	"time"
+
+	"cloudburst/internal/href"
 )
 
 // origin is what is known of one callback origin. All fields are guarded by
@@ -24,20 +25,7 @@ type origin struct {
 	seen     time.Time
 }
 
-// originKey is scheme, host and port of a callback. It parses no more than it must.
-func originKey(callback string) string {
-	i := strings.Index(callback, "://")
-	if i < 0 {
-		return callback
-	}
-	rest := callback[i+3:]
-	if j := strings.IndexAny(rest, "/?#"); j >= 0 {
-		return callback[:i+3+j]
-	}
-	return callback
-}
-
-// hostOf is the host of a callback or feed, for the public log.
+// hostOf is the host of a callback or feed as it was spelled, for the public log.
 func hostOf(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
 		return u.Host
@@ -45,18 +33,8 @@ func hostOf(raw string) string {
 	return ""
 }
 
-// placeOf is what counts as one place when strangers have us ask a callback: its
-// host, at any port, however the name is written.
-func placeOf(callback string) string {
-	u, err := url.Parse(callback)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(strings.ToLower(u.Hostname()), ".")
-}
-
 func (d *dispatcher) originOf(callback string, now time.Time) *origin {
-	key := originKey(callback)
+	key := href.Origin(callback)
 	o := d.origins[key]
 	if o == nil {
 		if len(d.origins) >= originsKept {

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 const (
@@ -218,7 +219,7 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 	}
 	if *slot == nil {
 		// By the time now: one that was put off comes with the time at which it came.
-		if wait, ok := h.hostLimit.take(hostOf(p.URL), h.now()); !ok {
+		if wait, ok := h.hostLimit.take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", hostOf(p.URL), wait)
 		}
 		h.checks[id] = c
@@ -282,7 +283,7 @@ func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bo
 			return false, about, nil
 		}
 	}
-	if _, ok := h.hostLimit.take(hostOf(p.URL), came); !ok {
+	if _, ok := h.hostLimit.take(href.Host(p.URL), came); !ok {
 		return false, about, nil
 	}
 	h.stats.checks.Add(1)

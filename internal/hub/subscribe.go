@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 const (
@@ -278,7 +279,7 @@ func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
 			h.mu.Unlock()
 			return glance{}, fault.New(fault.Unavailable, "This server is stopping; please try again in a minute.")
 		}
-		if wait, ok := h.hostLimit.take(hostOf(feed), h.now()); !ok {
+		if wait, ok := h.hostLimit.take(href.Host(feed), h.now()); !ok {
 			h.mu.Unlock()
 			return glance{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", hostOf(feed), wait)
 		}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 // Turned is a request that was turned away for what it says, so that no feed was read
@@ -59,7 +61,8 @@ func (h *Hub) turnAway(ctx context.Context, kind string, r Registration, err err
 		return
 	}
 	t := Turned{Kind: kind, Whole: fault.Message(err), Door: r.Door, Source: r.Source}
-	t.Text = strings.NewReplacer(r.Callback, originKey(r.Callback), clip(r.Callback), originKey(r.Callback)).Replace(t.Whole)
+	origin := cmp.Or(href.Origin(r.Callback), clip(r.Callback))
+	t.Text = strings.NewReplacer(r.Callback, origin, clip(r.Callback), origin).Replace(t.Whole)
 	if len(r.Feeds) > 0 {
 		t.Topic = r.Feeds[0]
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 // Whoever registers has us read feeds, and they need not be his. What all registrations
@@ -29,7 +30,7 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 	var read []string
 	of := map[string][]string{}
 	for _, f := range feeds {
-		of[placeOf(f)] = append(of[placeOf(f)], f)
+		of[href.Host(f)] = append(of[href.Host(f)], f)
 	}
 	for place, list := range of {
 		wait := h.vainLimit.empty(place, h.now())
@@ -55,7 +56,7 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.vainLimit.take(placeOf(f), h.now())
+				h.vainLimit.take(href.Host(f), h.now())
 			}
 		}
 		for _, end := range ends {

@@ -39,6 +39,7 @@ type world struct {
 	asked     []hub.Intent              // that were confirmed or denied, in order
 	abouts    map[string]hub.About      // by URL
 	pages     map[string][]string       // feeds that a page names
+	looked    int                       // pages that were looked at for feeds
 	types     map[string]string         // Content-Type by URL
 	shared    bool                      // others share the store
 	wrapAsk   func(*world) hub.Asker    // nil: the world itself
@@ -191,6 +192,7 @@ func (w *world) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error)
 func (w *world) Discover(_ context.Context, url string) ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.looked++
 	return w.pages[url], nil
 }
 

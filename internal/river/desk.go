@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/feedstate"
+	"cloudburst/internal/href"
 )
 
 // desk holds the few claimed sources that wait for the turn of their host, and paces the
@@ -89,13 +90,19 @@ func (d *desk) host(key string) *host {
 	return h
 }
 
-// ownHost reports a host of one's own: by its name with or without a port.
+// ownHost reports whether a host is in the list of own hosts: by its name at any port, or
+// with its port.
 func ownHost(own []string, key string) bool {
 	name := key
 	if i := lastColon(key); i >= 0 {
 		name = key[:i]
 	}
-	return slices.ContainsFunc(own, func(o string) bool { return o == "*" || o == key || o == name })
+	return slices.ContainsFunc(own, func(o string) bool {
+		if o == "*" || lastColon(o) < 0 && href.Host("http://"+o) == name {
+			return true
+		}
+		return href.HostPort("http://"+o) == key || href.HostPort("https://"+o) == key
+	})
 }
 
 // lastColon is where the port of a host begins, -1 without one.

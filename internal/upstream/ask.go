@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 // searchAfter is how many failures in a row make us look whether the feed names
@@ -27,7 +28,7 @@ func (e *Engine) attend(ctx context.Context, f Follow) (took time.Duration, told
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*e.Options.AskTimeout)
 	defer cancel()
-	host := hostOf(f.Hub)
+	host := href.HostPort(f.Hub)
 	door, searched := e.search(ctx, f)
 	f, ok := e.begin(ctx, f, door)
 	if !ok {
@@ -42,7 +43,7 @@ func (e *Engine) attend(ctx context.Context, f Follow) (took time.Duration, told
 	defer stop()
 	from := e.now()
 	a, err := e.Ask.Ask(asking, f)
-	took, told = e.now().Sub(from), hostOf(f.Hub) == host
+	took, told = e.now().Sub(from), href.HostPort(f.Hub) == host
 	if err != nil {
 		e.failed(ctx, f, err)
 		return took, told, err

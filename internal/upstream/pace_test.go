@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 	"cloudburst/internal/upstream"
 )
 
@@ -154,20 +154,17 @@ type crowd struct {
 }
 
 func (c *crowd) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, error) {
-	u, err := url.Parse(f.Hub)
-	if err != nil {
-		return upstream.Answer{}, err
-	}
+	host := href.HostPort(f.Hub)
 	c.mu.Lock()
 	c.minutes[minute(time.Now())]++
-	c.hosts[u.Host]++
-	c.now[u.Host]++
-	c.most[u.Host] = max(c.most[u.Host], c.now[u.Host])
+	c.hosts[host]++
+	c.now[host]++
+	c.most[host] = max(c.most[host], c.now[host])
 	answer, took := c.answer, c.took
 	c.mu.Unlock()
 	time.Sleep(took)
 	c.mu.Lock()
-	c.now[u.Host]--
+	c.now[host]--
 	c.mu.Unlock()
 	if answer != nil {
 		if err := answer(f); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 const (
@@ -130,7 +131,7 @@ func (e *Engine) start(ctx context.Context, f Follow, slots chan struct{}, group
 	if ctx.Err() != nil {
 		return now, false
 	}
-	host := hostOf(f.Hub)
+	host := href.HostPort(f.Hub)
 	if at, ok = e.hosts.begin(host, now); !ok {
 		return at, false
 	}

@@ -16,6 +16,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/href"
 )
 
 // Bounds of the pictures that this server reads for its readers.
@@ -205,7 +206,7 @@ type hostTurn struct {
 
 // turn waits until there is a place for the host, and then until there is one at all.
 func (c *pictures) turn(ctx context.Context, address string) (leave func(), ok bool) {
-	host := hostOf(address)
+	host := href.Host(address)
 	c.mu.Lock()
 	h := c.hosts[host]
 	if h == nil {

@@ -1,0 +1,70 @@
+package river
+
+import (
+	"testing"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/nettest"
+)
+
+func TestAllSpellingsOfAHostShareItsPace(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	sources := func() (list []Source) {
+		for i, root := range nettest.Spellings("feeds.test") {
+			list = append(list, Source{ID: int64(i + 1), State: feedstate.State{URL: root + "/rss.xml"}})
+		}
+		return list
+	}
+	started := func(d *desk, at time.Time) (n int) {
+		for {
+			turn, _, _ := d.pick(at)
+			if turn == nil {
+				return n
+			}
+			d.start(turn, at)
+			n++
+		}
+	}
+	r := &River{Options: Options{PerHost: 2}}
+	d := newDesk(r.options())
+	d.add(sources(), nil, now)
+	if n := started(d, now); n != 1 {
+		t.Errorf("%d checks start at once, want 1", n)
+	}
+	if n := started(d, now.Add(time.Second)); n != 1 {
+		t.Errorf("%d checks start a second later, want 1", n)
+	}
+	if n := started(d, now.Add(3*time.Second)); n != 0 {
+		t.Errorf("%d checks start beside two, want none", n)
+	}
+	if wait := d.ask(feedstate.HostOf("http://FEEDS.test.:80/"), now.Add(3*time.Second), false); wait != 0 {
+		t.Errorf("a request two seconds after the last one waits %s", wait)
+	}
+	if wait := d.ask(feedstate.HostOf("HTTP://feeds.test"), now.Add(3*time.Second), false); wait != time.Second {
+		t.Errorf("a request at the time of the last one waits %s, want 1s", wait)
+	}
+}
+
+func TestAnOwnHostIsKnownInEachSpelling(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		own, url string
+		want     bool
+	}{
+		{"Feeds.test", "http://feeds.test/", true},
+		{"feeds.test.", "https://feeds.test:8443/", true},
+		{"feeds.test:80", "http://feeds.test/", true},
+		{"feeds.test:443", "https://feeds.test/", true},
+		{"feeds.test:8080", "http://FEEDS.test:8080/", true},
+		{"feeds.test:8080", "http://feeds.test/", false},
+		{"feeds.test", "http://other.test/", false},
+		{"[2001:db8:0::1]", "http://[2001:DB8::1]:81/", true},
+		{"*", "http://other.test/", true},
+	} {
+		if got := ownHost([]string{c.own}, feedstate.HostOf(c.url)); got != c.want {
+			t.Errorf("%s is an own host with %q: %t", c.url, c.own, got)
+		}
+	}
+}
