@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -202,25 +203,39 @@ func TestADiskThatFailsIsToldAndNothingIsAcknowledgedOnIt(t *testing.T) {
 func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSick(t)
-	var n atomic.Int64
+	var mu sync.Mutex
+	syncs, failures, rng := 0, 0, rand.New(rand.NewPCG(seed(t), 17))
 	s.from(func(o Op) Failure {
-		if o.Kind == "sync" && ofDatabase(o) && n.Add(1)%3 == 0 {
-			return Failure{Errno: syscall.EIO}
+		if o.Kind != "sync" || !ofDatabase(o) {
+			return Failure{}
 		}
-		return Failure{}
+		mu.Lock()
+		defer mu.Unlock()
+		if syncs++; rng.IntN(3) > 0 {
+			return Failure{}
+		}
+		failures++
+		return Failure{Errno: syscall.EIO}
 	})
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			for range 10 {
-				_ = s.post() // each is noted
-			}
-		})
-	}
-	group.Wait()
-	if len(s.no) == 0 || len(s.acks) < 2 {
-		t.Errorf("%d acknowledged, %d refused: too little to prove anything", len(s.acks), len(s.no))
-	}
+	// Posts that are committed together are tried one by one when their sync fails, so how many
+	// posts are refused depends on how busy the machine is.
+	rounds := 0
+	s.until("a post was refused, and others were acknowledged", func() bool {
+		rounds++
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				for range 10 {
+					_ = s.post() // each is noted
+				}
+			})
+		}
+		group.Wait()
+		return len(s.no) > 0 && len(s.acks) >= 2
+	})
+	mu.Lock()
+	t.Logf("%d of %d syncs failed, in %d rounds of 40 posts", failures, syncs, rounds)
+	mu.Unlock()
 	s.check("before the power cut")
 	s.cutAndCheck()
 }

@@ -1,6 +1,0 @@
-//go:build !race
-
-package sanitize
-
-// posts is how many texts the two readers are compared on.
-const posts = 4000
