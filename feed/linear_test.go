@@ -253,7 +253,7 @@ const (
 	plain   = 2.2 // below it two runs are enough
 	tries   = 6
 	notable = time.Millisecond // shorter times say nothing
-	plenty  = 8 * time.Second  // of reading decides without a further try
+	plenty  = 4 * time.Second  // of work decides without a further try
 	mostDoc = 4 << 20
 )
 
@@ -268,8 +268,9 @@ func growth(s hostile, o *feed.Options) (ratio float64) {
 		small = s.doc(n)
 	}
 	for range tries {
-		begin := time.Now()
-		if ratio = grow(s.doc(n), s.doc(2*n), 2, o); ratio < 2.5 || time.Since(begin) > plenty {
+		small, large := s.doc(n), s.doc(2*n)
+		work := cputime.Of(func() { ratio = grow(small, large, 2, o) })
+		if ratio < 2.5 || work > plenty {
 			break
 		}
 		n *= 2

@@ -72,7 +72,7 @@ start() { # PORT
 }
 ready() {
 	local port=$1
-	for _ in $(seq 300); do
+	for _ in $(seq 3000); do # five minutes, for a busy machine
 		if ! kill -0 "$server" 2>/dev/null; then return 1; fi
 		if "$bin/pg_isready" -q -h 127.0.0.1 -p "$port"; then return 0; fi
 		sleep 0.1

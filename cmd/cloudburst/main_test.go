@@ -91,7 +91,7 @@ func serveFeed(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // patience bounds waiting: it is reached only when something is broken.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 func poll(ts *testscript.TestScript, what string, done func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -18,6 +18,7 @@ type visitor struct {
 	feeds  *feeds
 	feed   string
 	ear    *ear
+	calm   time.Duration // the longest wait before anything else happens
 
 	mu      sync.Mutex
 	pings   []time.Duration // until the answer
@@ -38,6 +39,8 @@ func visit(t *testing.T, p *program) *visitor {
 	if a := post(t.Context(), v.client, p.base+"/pleaseNotify", v.ear.registration(visitorPath, v.feed)); !a.good() {
 		t.Fatalf("the visitor is not registered: %s", a)
 	}
+	v.once(t.Context())
+	v.calm = slices.Max(slices.Concat(v.pings, v.told, v.pages, []time.Duration{0}))
 	return v
 }
 
@@ -104,6 +107,7 @@ func (v *visitor) during(t *testing.T, what string, attack func()) {
 
 // served fails the test when the visitor was not served as he should be while others
 // did harm: each request answered, in a time that says no more than that it was not forgotten.
+// On a machine that is slow without any attack the time is in proportion.
 func (v *visitor) served(t *testing.T) {
 	t.Helper()
 	for _, list := range [][]string{v.refused, v.failed} {
@@ -114,9 +118,10 @@ func (v *visitor) served(t *testing.T) {
 	if len(v.told) == 0 || len(v.pages) == 0 {
 		t.Errorf("the visitor was told %d times and saw %d pages", len(v.told), len(v.pages))
 	}
+	most := max(10*time.Second, 10*v.calm)
 	for _, list := range [][]time.Duration{v.pings, v.told, v.pages} {
-		if len(list) > 0 && slices.Max(list) > 10*time.Second {
-			t.Errorf("the visitor waited %s", slices.Max(list))
+		if len(list) > 0 && slices.Max(list) > most {
+			t.Errorf("the visitor waited %s, more than %s", slices.Max(list), most)
 		}
 	}
 }

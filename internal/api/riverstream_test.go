@@ -22,7 +22,7 @@ type sentEvent struct{ kind, guid, id string }
 func collect(t *testing.T, r *client.River, q client.ItemQuery, after int64, enough int, begun func()) []sentEvent {
 	t.Helper()
 	var got []sentEvent
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if begun != nil {
 		go begun()
@@ -43,7 +43,7 @@ func collect(t *testing.T, r *client.River, q client.ItemQuery, after int64, eno
 // until waits for something that is about to happen.
 func until(t *testing.T, what func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
+	deadline := time.NewTimer(2 * time.Minute)
 	tick := time.NewTicker(time.Millisecond)
 	defer deadline.Stop()
 	defer tick.Stop()

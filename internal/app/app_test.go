@@ -76,17 +76,16 @@ func startWith(t *testing.T, cfg config.Config, log *slog.Logger) *running {
 // addr waits for a file that the program writes once it listens.
 func (r *running) addr(dir, name string) string {
 	r.t.Helper()
-	for range 1000 {
-		if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil && bytes.HasSuffix(b, []byte("\n")) {
-			return "http://" + strings.TrimSpace(string(b))
+	addr := ""
+	wait(r.t, name+" is written", func() bool {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !bytes.HasSuffix(b, []byte("\n")) {
+			return false
 		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-r.t.Context().Done():
-		}
-	}
-	r.t.Fatalf("%s was not written", name)
-	return ""
+		addr = "http://" + strings.TrimSpace(string(b))
+		return true
+	})
+	return addr
 }
 
 func get(t *testing.T, url string) (int, string) {
@@ -151,7 +150,7 @@ func (s *subscriber) wait(t *testing.T, what string) string {
 	select {
 	case url := <-s.heard:
 		return url
-	case <-time.After(10 * time.Second):
+	case <-time.After(mostWait):
 		t.Fatalf("nothing was heard: %s", what)
 		return ""
 	}

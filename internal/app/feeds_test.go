@@ -47,9 +47,9 @@ func rssOf(item string) string {
 // curl runs curl and gives the answer with its headers, as one text.
 func curl(t *testing.T, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "curl", append([]string{"-sSi", "--max-time", "50"}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "curl", append([]string{"-sSi", "--max-time", "290"}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("curl %q: %v\n%s", args, err, out)
 	}
@@ -115,7 +115,7 @@ func TestPythonSavesFeedsInTheWholeProgram(t *testing.T) {
 	cfg.PublicURL = "https://hub.example"
 	r := start(t, cfg)
 	r.addAlice()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "../gateway/testdata/clients/saverss_client.py", r.base, alicePassword).CombinedOutput()
 	if err != nil {

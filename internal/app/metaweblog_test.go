@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"cloudburst/client"
 	"cloudburst/metaweblog"
@@ -20,7 +19,7 @@ func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {
 	if _, err := r.addAlice().AddUser(t.Context(), "carol", alicePassword); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "../gateway/testdata/clients/metaweblog_client.py", r.base, alicePassword).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "ok" {

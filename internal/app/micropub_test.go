@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"cloudburst/client"
 	"cloudburst/micropub"
@@ -75,7 +74,7 @@ func TestPythonWritesByMicropubInTheWholeProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "../gateway/testdata/clients/micropub_client.py", r.base, token.Token).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "ok" {

@@ -136,7 +136,7 @@ func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	}
 	select {
 	case <-half:
-	case <-time.After(5 * time.Minute):
+	case <-time.After(mostWait):
 		t.Fatal("half of them were never told")
 	}
 	first.kill()

@@ -117,7 +117,7 @@ func (p *process) exit() int {
 	p.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(mostWait):
 		p.t.Fatal("it does not end")
 	}
 	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
@@ -126,13 +126,16 @@ func (p *process) exit() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// wait waits until done says so; five minutes mean that something is broken, however
-// busy the machine and its disk are.
+// mostWait is how long a test waits for one thing. It is reached only when something is broken,
+// however busy the machine and its disk are.
+const mostWait = 5 * time.Minute
+
+// wait waits until done says so.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.NewTimer(5 * time.Minute)
+	deadline := time.NewTimer(mostWait)
 	defer deadline.Stop()
 	for !done() {
 		select {

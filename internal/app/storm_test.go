@@ -69,7 +69,7 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	}
 	select {
 	case <-begun:
-	case <-time.After(5 * time.Minute):
+	case <-time.After(mostWait):
 		t.Fatal("it does not begin")
 	}
 	began := time.Now()

@@ -88,7 +88,7 @@ func TestPythonPingsWithEveryNumberOfParameters(t *testing.T) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
 	before := w.changes(t, "/changes.xml").Count
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "-c", pings, w.base, w.URL+"/site/", w.URL+"/site/new", feed).CombinedOutput()
 	if err != nil {

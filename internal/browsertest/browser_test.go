@@ -23,7 +23,7 @@ import (
 
 // patience is how long a test waits for one thing. It is long because the machine may
 // be busy with other tests; all of it together takes a fraction of that.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -176,7 +176,7 @@ func (b *tab) do(what string, a chromedp.Action[chromedp.Void]) {
 // fatal ends the test, and says what the page looks like.
 func (b *tab) fatal(text string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
 	defer cancel()
 	seen, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body?.innerText ?? "").slice(0, 800)`))
 	if err != nil {

@@ -20,10 +20,6 @@ import (
 	"cloudburst/client"
 )
 
-// sceneMost is how long the scene may take on a machine that does other things: the guide
-// says less than a second, and what it took is told.
-const sceneMost = 10 * time.Second
-
 // publish presses the button and waits until that is done.
 func (b *tab) publish() (at time.Time) {
 	b.t.Helper()
@@ -87,11 +83,8 @@ func TestTheSceneOfTheGuide(t *testing.T) {
 	sheet := writer.picture()
 	at := writer.publish()
 	reader.until("the post is announced", `!pill.hidden`)
-	took := reader.shown(at)
-	t.Logf("from the press on the button at one server to the reader's page at another: %v", took.Round(time.Millisecond))
-	if took > sceneMost {
-		t.Errorf("it took %v", took)
-	}
+	// It was pushed: a poll comes after feedstate.Shortest, which is longer than patience.
+	t.Logf("from the press on the button at one server to the reader's page at another: %v", reader.shown(at).Round(time.Millisecond))
 	reader.click("#pill")
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)
@@ -117,9 +110,6 @@ func TestTheSceneOnOneServer(t *testing.T) {
 	at := writer.write("It rains.")
 	reader.until("the post is announced", `!pill.hidden`)
 	t.Logf("from the press on the button to the reader's page: %v", reader.shown(at).Round(time.Millisecond))
-	if took := reader.shown(at); took > sceneMost {
-		t.Errorf("it took %v", took)
-	}
 	reader.click("#pill")
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("It rains.")`)
 

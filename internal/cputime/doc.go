@@ -1,3 +1,4 @@
 // Package cputime measures the CPU time of a piece of a test, on a machine that others use
-// too. Start with [Of].
+// too. Start with [Of] and
+// [Process].
 package cputime

@@ -10,3 +10,6 @@ func Of(do func()) time.Duration {
 	do()
 	return time.Since(begin)
 }
+
+// Process is the time that do takes.
+func Process(do func()) time.Duration { return Of(do) }

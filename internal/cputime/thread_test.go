@@ -2,6 +2,7 @@ package cputime
 
 import (
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 )
@@ -22,5 +23,28 @@ func TestOnlyWorkCounts(t *testing.T) {
 		}
 	}); worked <= 0 {
 		t.Errorf("counting to %d was %v of work", n, worked)
+	}
+}
+
+func TestTheWorkOfAllThreadsCounts(t *testing.T) { // alone in the process
+	if runtime.GOOS != "linux" {
+		return
+	}
+	if slept := Process(func() { time.Sleep(200 * time.Millisecond) }); slept >= 100*time.Millisecond {
+		t.Errorf("200 ms of sleep were %v of work", slept)
+	}
+	work := func() {
+		for begin := thread(); thread()-begin < 20*time.Millisecond; {
+		}
+	}
+	worked := Process(func() {
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() { runtime.LockOSThread(); work() })
+		}
+		group.Wait()
+	})
+	if worked < 60*time.Millisecond {
+		t.Errorf("three threads worked for 20 ms each, and %v were counted", worked)
 	}
 }

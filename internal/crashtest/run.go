@@ -15,8 +15,9 @@ import (
 
 const (
 	patience = 10 * time.Second
-	startsIn = 60 * time.Second
-	stopsIn  = 20 * time.Second
+	startsIn = 5 * time.Minute // on any machine, however busy
+	stopsIn  = 2 * time.Minute
+	answerIn = time.Minute
 )
 
 // Options of a run. Zero fields mean the default in brackets.
@@ -142,7 +143,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	r := &runner{
 		Options: o, history: newHistory(o.Afterlife), rng: &locked{rng: rand.New(rand.NewPCG(o.Seed, 7))},
-		client: &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, busy: map[pair]bool{}, tags: map[string]tagged{},
+		client: &http.Client{Timeout: answerIn, Transport: &http.Transport{DisableKeepAlives: true}}, busy: map[pair]bool{}, tags: map[string]tagged{},
 	}
 	r.strangers = strangersClient(r.rng)
 	var err error

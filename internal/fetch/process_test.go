@@ -119,7 +119,7 @@ func poor() {
 		var d net.Dialer
 		return d.DialContext(ctx, "udp", "127.0.0.1:1")
 	}}
-	s := NewSender(SenderOptions{Guard: loopback(), Timeout: 20 * time.Second, IdleTotal: 20, Resolver: nobody})
+	s := NewSender(SenderOptions{Guard: loopback(), Timeout: 2 * time.Minute, IdleTotal: 20, Resolver: nobody})
 	defer s.Close()
 	for i := range 20 { // kept connections that must make room
 		s.Send(context.Background(), &Message{URL: fmt.Sprintf("http://127.0.3.%d:%s/", i+1, port), Body: []byte("url=x")})

@@ -69,7 +69,7 @@ func TestTwoThousandItemsAreSyncedInAFewLooksAtTheRiver(t *testing.T) {
 	}
 	w.river.arrived(newsURL)
 	w.clock.wait(10 * time.Second)
-	ctx, began := t.Context(), time.Now()
+	ctx := t.Context()
 	c := w.google()
 	f.asked = 0
 	refs, next, err := c.IDs(ctx, greader.Query{N: 10_000, Exclude: []greader.Stream{greader.State(greader.Read)}})
@@ -105,9 +105,6 @@ func TestTwoThousandItemsAreSyncedInAFewLooksAtTheRiver(t *testing.T) {
 	}
 	if seen != 2006 || f.asked != 42 {
 		t.Errorf("%d items in %d looks", seen, f.asked)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

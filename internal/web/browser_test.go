@@ -56,7 +56,7 @@ func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
 	t.Helper()
 	server := httptest.NewServer(held(w.Routes(), path, happen))
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(),

@@ -40,7 +40,7 @@ func watch(t *testing.T, server *httptest.Server, query, last string) *reader {
 
 func watchAt(t *testing.T, server *httptest.Server, path, last string) *reader {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(stop)
 	req, err := http.NewRequestWithContext(ctx, "GET", server.URL+path, nil)
 	if err != nil {

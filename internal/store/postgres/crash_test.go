@@ -102,7 +102,7 @@ func (w *writers) stop() {
 // wait waits until so many more were counted.
 func (w *writers) wait(t *testing.T, counter *atomic.Int64, more int64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -110,7 +110,7 @@ func (w *writers) wait(t *testing.T, counter *atomic.Int64, more int64) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("after a minute %d of %d: %d acknowledged, %d refused", counter.Load(), until, w.good.Load(), w.refused.Load())
+			t.Fatalf("after five minutes %d of %d: %d acknowledged, %d refused", counter.Load(), until, w.good.Load(), w.refused.Load())
 		}
 	}
 }
