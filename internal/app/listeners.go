@@ -122,7 +122,7 @@ func (l *listeners) open(routes, admin http.Handler, public string) {
 //
 // spec:systemd-257#notify
 func (a *App) tellManager(ctx context.Context, l *listeners) {
-	a.tellService("READY=1\nSTATUS=Serving")
+	a.notifyService("READY=1\nSTATUS=Serving")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	alive := func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+l.adm.Addr().String()+"/healthz", nil)
@@ -144,10 +144,10 @@ func (a *App) tellStopping() {
 	if d := a.cfg.ShutdownDelay; d > 0 {
 		state += fmt.Sprintf("\nEXTEND_TIMEOUT_USEC=%d", (d + stopsWithin).Microseconds())
 	}
-	a.tellService(state)
+	a.notifyService(state)
 }
 
-func (a *App) tellService(state string) {
+func (a *App) notifyService(state string) {
 	if err := a.Service.Notify(state); err != nil {
 		a.log.Warn("service manager", "err", err)
 	}

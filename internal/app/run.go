@@ -63,7 +63,7 @@ func (a *App) Run(ctx context.Context) error {
 		a.shut(l)
 		group.Wait()
 		if ctx.Err() != nil {
-			return nil // it was told to stop while it waited
+			return nil // SIGTERM came while it waited
 		}
 		return err
 	}
