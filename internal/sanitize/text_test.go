@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"cloudburst/internal/racetest"
 )
 
 func TestTextIsTheWordsAlone(t *testing.T) {
@@ -49,6 +51,7 @@ func sameText(t *testing.T, s string) (taken bool) {
 func TestTheQuickReaderFindsTheWordsThatTheCarefulOneDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
+	posts := racetest.Size(4000, 400)
 	sameText(t, "<b>a\xe2</b>\x80\xa8b") // a line separator in two pieces
 	taken := 0
 	for range posts {

@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/racetest"
 	"cloudburst/internal/upstream"
 )
 
@@ -236,7 +237,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 // is, and from then on every minute has its share.
 func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 	t.Parallel()
-	const n = crowdSize
+	n, minutes := racetest.Size(100_000, 5_000), racetest.Size(1, 20)
 	inCrowd(t, func(t *testing.T, m *memory, c *crowd, e *upstream.Engine) {
 		c.took = 20 * time.Millisecond
 		hosts := make([]string, 200)
@@ -275,10 +276,10 @@ func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		from := minute(begun) + 26*60
-		counts := make([]int, 24*60/crowdMinutes)
+		counts := make([]int, 24*60/minutes)
 		for i := range counts {
-			for j := range crowdMinutes {
-				counts[i] += c.minutes[from+int64(i*crowdMinutes+j)]
+			for j := range minutes {
+				counts[i] += c.minutes[from+int64(i*minutes+j)]
 			}
 		}
 		slices.Sort(counts)

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/racetest"
 	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
 )
@@ -186,7 +187,7 @@ func hear(t *testing.T, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("no hint came")
 	}
 }
@@ -253,6 +254,7 @@ func page(t testing.TB, s *Store, p hub.Part) int {
 // small, PostgreSQL gathers and sorts a whole topic for each page.
 func TestAPageWalksTheKey(t *testing.T) {
 	t.Parallel()
+	racetest.Skip(t)
 	s := open(t, storetest.Postgres(t))
 	p := fill(t, s, "http://127.0.0.1/small", 3)
 	for range 10 { // long enough for a plan to be kept

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"cloudburst/internal/racetest"
 	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
 )
@@ -17,6 +18,7 @@ import (
 // forgotten by what goes through all tables.
 func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 	t.Parallel()
+	racetest.Skip(t)
 	s := open(t, storetest.Postgres(t))
 	want, err := sqlstore.Schema()
 	if err != nil {

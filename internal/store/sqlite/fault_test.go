@@ -19,6 +19,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/racetest"
 )
 
 // holdFolder makes the test binary a second process: it holds the folder until
@@ -186,6 +187,7 @@ func stored(t *testing.T, s *Store) int {
 
 func TestAFullDatabaseIsAnsweredAndRecoversByItself(t *testing.T) {
 	t.Parallel()
+	racetest.Skip(t)
 	s := open(t, Options{MaxPages: 400})
 	n := room(t, s, 0)
 	if got := stored(t, s); got != n {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"cloudburst/internal/racetest"
 	"cloudburst/internal/store/sqlstore"
 )
 
@@ -15,6 +16,7 @@ import (
 // forgotten by what goes through all tables.
 func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 	t.Parallel()
+	racetest.Skip(t)
 	file := filepath.Join(t.TempDir(), "x.db")
 	w, err := Create(t.Context(), file)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/racetest"
 )
 
 func contentTests() map[string]func(*testing.T, *env) {
@@ -83,6 +84,7 @@ func (e *env) full(t *testing.T, feed string, want bool) {
 }
 
 func wholeContent(t *testing.T, e *env) {
+	racetest.Skip(t)
 	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
 	var all []byte
 	for i := range 256 {

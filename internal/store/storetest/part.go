@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/racetest"
 )
 
 func partTests() map[string]func(*testing.T, *env) {
@@ -155,6 +156,7 @@ func brokenPass(t *testing.T, e *env) {
 }
 
 func manyPages(t *testing.T, e *env) {
+	racetest.Skip(t)
 	const total = 20_000
 	want := map[int64]bool{}
 	for i := range 2 {

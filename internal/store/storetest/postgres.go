@@ -54,9 +54,12 @@ func Main(m *testing.M) int {
 
 // Postgres returns the address of an empty database of a real server, which
 // belongs to the test until it ends. The package's TestMain must use [Main].
-// Without PostgreSQL on the machine the test fails.
+// Without PostgreSQL on the machine the test fails; with -short it is skipped.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs PostgreSQL; run without -short")
+	}
 	address, err := lend()
 	if err != nil {
 		t.Fatal(err)
