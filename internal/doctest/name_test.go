@@ -208,7 +208,7 @@ func settingsTables() string {
 		}
 		if in != table {
 			table = in
-			fmt.Fprintf(&b, "\n## %s\n\n| setting | default | |\n| --- | --- | --- |\n", cmp.Or(titles[in], in))
+			fmt.Fprintf(&b, "\n## %s\n\n| setting | default | meaning |\n| --- | --- | --- |\n", cmp.Or(titles[in], in))
 		}
 		value := ""
 		if s.Default != "" {

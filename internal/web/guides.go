@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"cloudburst/docs"
+	"cloudburst/internal/sanitize"
 )
 
 // guideShelf is some guides under one heading.
@@ -83,12 +85,34 @@ func loadGuide(name string) (guide, error) {
 	if err := m.Renderer().Render(&body, source, tree); err != nil {
 		return guide{}, fmt.Errorf("web: write the guide %s: %w", name, err)
 	}
-	// What is wider than the page scrolls by itself, with the keys too.
-	html := strings.NewReplacer(
-		"<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" role="region" aria-label="A table" tabindex="0"><table>`, "</table>", "</table></div>",
-	).Replace(body.String())
-	g.Body = template.HTML(html) //nolint:gosec // our own text, without markup of its own
+	html := tables(strings.ReplaceAll(body.String(), "<pre>", `<pre tabindex="0">`)) // wide code and tables scroll, also by keyboard
+	g.Body = template.HTML(html)                                                     //nolint:gosec // our own text, without markup of its own
 	return g, nil
+}
+
+// Headings and tables of a guide, and heads of columns, as goldmark writes them.
+var (
+	headingOrTable = regexp.MustCompile(`<h[1-6][^>]*>.*?</h[1-6]>|<table>`)
+	emptyHead      = regexp.MustCompile(`<th(?: [^>]*)?></th>`)
+	columnHead     = regexp.MustCompile(`<th( [^>]*)?>`)
+)
+
+// tables puts each table of a guide into a region of its own, named for the heading above it.
+func tables(html string) string {
+	heading, seen := "", map[string]int{}
+	html = headingOrTable.ReplaceAllStringFunc(html, func(found string) string {
+		if found != "<table>" {
+			heading = strings.TrimSpace(sanitize.Text(found))
+			return found
+		}
+		name := "Table: " + heading
+		if seen[name]++; seen[name] > 1 {
+			name += ", " + count(seen[name])
+		}
+		return `<div class="scroll" role="region" aria-label="` + template.HTMLEscapeString(name) + `" tabindex="0"><table>`
+	})
+	html = emptyHead.ReplaceAllString(strings.ReplaceAll(html, "</table>", "</table></div>"), "<td></td>")
+	return columnHead.ReplaceAllString(html, `<th scope="col"$1>`)
 }
 
 // guideTitle is the heading with which a guide begins.
