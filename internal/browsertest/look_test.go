@@ -1,0 +1,47 @@
+package browsertest
+
+import (
+	"fmt"
+	"testing"
+)
+
+// small lists what is too small to be hit: links and buttons below 24 pixels, unless they are within a text.
+const small = `[...document.querySelectorAll("main a[href], main button, main summary")].filter((e) => {
+	if (!e.checkVisibility() || e.closest(".e-content, p:not(.about, .more, .choice) > *:not(:only-child), .sr")) return false;
+	const box = e.getBoundingClientRect();
+	return box.width < 24 || box.height < 24;
+}).map((e) => Math.round(e.getBoundingClientRect().height) + " high: " + e.outerHTML.slice(0, 120))`
+
+func TestLinksLookLikeLinksAndAreLargeEnough(t *testing.T) {
+	t.Parallel()
+	p, b := newWriter(t)
+	press := newPress(t)
+	feed := press.put("/atom.xml", "application/atom+xml", fmt.Sprintf(`<feed xmlns="http://www.w3.org/2005/Atom"><title>Summaries</title><id>urn:x</id><updated>2026-11-20T10:00:00Z</updated>
+<entry><id>urn:x:1</id><title>One</title><link href="%s/one"/><updated>2026-11-20T10:00:00Z</updated><summary>The beginning of it …</summary><category term="hens"/></entry></feed>`, press.URL))
+	p.follow("alice", feed)
+	b.open("/river")
+	b.until("the item is there", `document.querySelector(".item .rest a")`)
+	if gap := eval[float64](b, `(() => {
+		const link = document.querySelector(".item .rest a"), words = document.createRange();
+		words.setStart(link.firstChild, 0);
+		words.setEnd(link.firstChild, link.firstChild.data.trimEnd().length);
+		return link.querySelector("bdi").getBoundingClientRect().left - words.getBoundingClientRect().right;
+	})()`); gap < 2 {
+		t.Errorf("the space before the host of the link to the rest is %v pixels wide", gap)
+	}
+	for _, wrong := range eval[[]string](b, small) {
+		t.Errorf("the river: %s", wrong)
+	}
+
+	if !eval[bool](b, `fetch("/write", {method: "POST", body: new URLSearchParams({do: "publish", key: "k1", writer: "alice", source: "Shopping", categories: "Home",
+		outline: JSON.stringify([{text: "Chocolate, see [the list](https://example.com/list)"}])})}).then((r) => r.ok)`) {
+		t.Fatal("the post could not be made")
+	}
+	b.open("/write/posts")
+	for _, wrong := range eval[[]string](b, small) {
+		t.Errorf("the posts: %s", wrong)
+	}
+	b.open(eval[string](b, `document.querySelector(".mineposts .more a").getAttribute("href")`))
+	b.holds("a link in a line of an outline is underlined", `getComputedStyle(document.querySelector(".leaf a")).textDecorationLine === "underline"`)
+	b.holds("and has the colour of links", `getComputedStyle(document.querySelector(".leaf a")).color !== getComputedStyle(document.querySelector(".leaf")).color`)
+}
