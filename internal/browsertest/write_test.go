@@ -132,7 +132,7 @@ func TestAPostWithATitleAndCategoriesIsWrittenLookedAtAndChanged(t *testing.T) {
 	b.holds("the second is chosen", `document.getElementById("w-categories").value === "Water, "`)
 	b.keys("new")
 	b.click("#w-look")
-	b.until("it is looked at", `document.querySelector("#look-text em")?.textContent === "hills" && document.querySelector("#look-text h2").textContent === "A long walk"`)
+	b.until("it is looked at", `document.querySelector("#look-text em")?.textContent === "hills" && document.querySelector("#look-text article > .p-name").textContent === "A long walk"`)
 	b.holds("a post with a title has no limit", `document.getElementById("w-count").textContent === "13 characters"`)
 	b.click("#w-source")
 	b.keys(kb.End + " and **woods**")

@@ -18,11 +18,7 @@ func (s *site) sendWritten(rw http.ResponseWriter, r *http.Request, name string,
 		return
 	}
 	h := rw.Header()
-	p := strings.Replace(policy, "media-src 'self'", "media-src 'self' http: https:", 1)
-	if s.images() == ImagesDirect {
-		p = strings.Replace(p, "img-src 'self' data:", "img-src 'self' data: http: https:", 1)
-	}
-	h.Set("Content-Security-Policy", p)
+	s.riverHeaders(rw)
 	sum := sha256.Sum256(body)
 	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"` // packed or not, it is the same page
 	h.Set("ETag", tag)

@@ -115,7 +115,6 @@ type undoBar struct {
 // otherVersion is what was saved elsewhere while this was being written.
 type otherVersion struct {
 	Base    int64
-	Title   string
 	Source  string
 	HTML    template.HTML
 	When    moment
@@ -187,7 +186,7 @@ func (s *site) laid(ctx context.Context, v *writeView, post author.Post, zone *t
 	f.Copy, f.CopyBase, f.Key = c.ID, c.Revision, post.Key
 	v.Sheet, v.Copy = f, true
 	if post.UpdatedAt.After(c.UpdatedAt) { // it was changed elsewhere since
-		v.Theirs = s.other(post)
+		v.Theirs = s.other(ctx, post)
 	}
 }
 
@@ -229,7 +228,8 @@ func (s *site) showWrite(rw http.ResponseWriter, r *http.Request, user string, s
 	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Sheet.Offset)
 	v.User = user
 	if user != "" { // strangers have nothing made of what they send
-		_, v.Measure = s.looked(&v)
+		// What is wrong with the sheet is shown beside its fields.
+		v.Measure, v.HTML, _ = s.looked(r.Context(), &v.Sheet, user, v.Looked)
 	}
 	if user != "" && v.Again == nil {
 		var err error
@@ -238,46 +238,8 @@ func (s *site) showWrite(rw http.ResponseWriter, r *http.Request, user string, s
 			return
 		}
 	}
+	s.riverHeaders(rw) // for images and sounds in what readers see
 	s.render(rw, r, status, "write", v)
-}
-
-// looked makes the sheet's text as readers would see it; it is put on the page when that was asked for.
-func (s *site) looked(v *writeView) (author.Content, author.Measure) {
-	var c author.Content
-	if err := v.Sheet.apply(&c); err != nil {
-		return c, author.Measure{}
-	}
-	c, m, err := s.Posts.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
-	if err == nil && v.Looked {
-		v.HTML = s.lookOf(c)
-	}
-	return c, m
-}
-
-// lookOf is how readers see a content, but for pictures of others: this page loads none
-// from elsewhere.
-func (s *site) lookOf(c author.Content) template.HTML {
-	d := &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied, own: true}
-	b := d.dress(c.HTML+nodesHTML(c.Outline), true)
-	return b.HTML
-}
-
-// nodesHTML is an outline as lists.
-func nodesHTML(nodes []author.Node) string {
-	if len(nodes) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("<ul>")
-	for _, n := range nodes {
-		b.WriteString("<li>")
-		if n.Title != "" {
-			b.WriteString("<strong>" + template.HTMLEscapeString(n.Title) + "</strong> ")
-		}
-		b.WriteString(n.HTML + nodesHTML(n.Nodes) + "</li>")
-	}
-	b.WriteString("</ul>")
-	return b.String()
 }
 
 // limitMode is what becomes of a long short post.
@@ -289,11 +251,12 @@ func (s *site) limitMode() string {
 }
 
 // other is the version that somebody else saved.
-func (s *site) other(post author.Post) *otherVersion {
-	return &otherVersion{
-		Base: post.Revision, Title: clean(post.Title, author.MaxTitle), Source: post.Source, HTML: s.lookOf(post.Content),
-		When: when(s.now(), post.UpdatedAt), Deleted: post.State == author.Deleted,
+func (s *site) other(ctx context.Context, post author.Post) *otherVersion {
+	html, err := s.lookOf(ctx, post)
+	if err != nil {
+		s.log().Warn("the other version of a post could not be shown", "user", post.User, "post", post.ID, "err", err)
 	}
+	return &otherVersion{Base: post.Revision, Source: post.Source, HTML: html, When: when(s.now(), post.UpdatedAt), Deleted: post.State == author.Deleted}
 }
 
 // undoOf is the bar that takes the last change of a post back, while that can be done,

@@ -282,7 +282,7 @@ func (s *site) differs(ctx context.Context, user string, v *writeView) bool {
 	}
 	v.State = post.State
 	if v.Sheet.Base != post.Revision || post.State == author.Deleted {
-		v.Theirs = s.other(post)
+		v.Theirs = s.other(ctx, post)
 		v.Sheet.Base = post.Revision
 		return true
 	}
@@ -290,7 +290,7 @@ func (s *site) differs(ctx context.Context, user string, v *writeView) bool {
 	if err != nil || c.State != author.Draft || c.Revision == v.Sheet.CopyBase {
 		return false
 	}
-	v.Theirs = s.other(c)
+	v.Theirs = s.other(ctx, c)
 	v.Sheet.Copy, v.Sheet.CopyBase = c.ID, c.Revision
 	return true
 }

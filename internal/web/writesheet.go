@@ -154,7 +154,15 @@ const minuteForm = "2006-01-02T15:04"
 // moment is when the post is to be published, or the date that it has; zero: the form
 // does not say, or says what it said before.
 func (f *sheet) moment() (time.Time, error) {
-	if f.When == "" || f.When == f.Was {
+	if f.When == f.Was {
+		return time.Time{}, nil
+	}
+	return f.date()
+}
+
+// date is the date on the sheet; zero: there is none.
+func (f *sheet) date() (time.Time, error) {
+	if f.When == "" {
 		return time.Time{}, nil
 	}
 	minutes, err := strconv.Atoi(f.Offset)

@@ -116,19 +116,11 @@ func (s *site) doPreview(rw http.ResponseWriter, r *http.Request, user string) (
 		return answer{}, err
 	}
 	f := sheetOfForm(got.fields, user)
-	var c author.Content
-	if err := f.apply(&c); err != nil {
-		return answer{}, err
-	}
-	c, m, err := s.Posts.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
+	m, html, err := s.looked(r.Context(), &f, user, got.fields.Get("look") != "")
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{Characters: m.Characters, Limit: m.Limit, Over: m.Over}
-	if got.fields.Get("look") != "" {
-		a.HTML = s.lookOf(c)
-	}
-	return a, nil
+	return answer{Characters: m.Characters, Limit: m.Limit, Over: m.Over, HTML: html}, nil
 }
 
 // doMedia keeps one file.

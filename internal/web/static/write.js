@@ -169,11 +169,6 @@ function start() {
       show(a.characters ?? 0, a.limit ?? 0, !!a.over);
       if (!open) return;
       byId("look-text").innerHTML = a.html ?? ""; // the server made it safe
-      if (f.title.value.trim()) {
-        const title = document.createElement("h2");
-        title.textContent = f.title.value;
-        byId("look-text").prepend(title);
-      }
     } catch { /* the next look will tell */ }
   }
 
