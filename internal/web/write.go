@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"html/template"
@@ -162,7 +163,7 @@ func (s *site) editPage(rw http.ResponseWriter, r *http.Request, session account
 	zone := zoneOf(r)
 	v := writeView{State: post.State, Sheet: sheetOf(post, zone)}
 	q := r.URL.Query()
-	v.Said = map[string]string{"kept": "The draft is saved.", "undone": "Taken back.", "theirs": "This is the version that was saved."}[q.Get("did")]
+	v.Said = cmp.Or(undoneWords(q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the version that was saved."}[q.Get("did")])
 	if q.Get("did") != "" {
 		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	}
@@ -289,7 +290,7 @@ func didWords(did string) string {
 	return map[string]string{
 		"published": "Published.", "changed": "The change is published.", "deleted": "Deleted.", "scheduled": "It is published by itself when its time comes.",
 		"back": "It is a draft again; readers do not see it any more.", "kept": "The draft is saved.",
-		"undone": "Taken back.", "dropped": "The unpublished change is thrown away.",
+		"dropped": "The unpublished change is thrown away.",
 	}[did]
 }
 

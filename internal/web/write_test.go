@@ -151,6 +151,46 @@ func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
 	}
 }
 
+func TestTheScriptOfThePageIsToldWhereToGoOn(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	for do, want := range map[string]string{"publish": "/write?did=published&done=", "draft": "/write/"} {
+		r := httptest.NewRequest("POST", "/write", strings.NewReader(url.Values{"do": {do}, "key": {do}, "writer": {"alice"}, "source": {"Hello"}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Accept", "application/json")
+		rec := x.do(r)
+		var a answer
+		if err := json.Unmarshal(rec.Body.Bytes(), &a); err != nil || rec.Code != 200 || !a.OK || !strings.HasPrefix(a.Path, want) || rec.Header().Get("Location") != "" {
+			t.Errorf("%s: %d %s", do, rec.Code, rec.Body)
+		}
+	}
+}
+
+func TestUndoingSaysWhatWasUndone(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	undo := func(id int64) string {
+		x.Helper()
+		to := x.leads(x.send(fmt.Sprintf("/write/%d/undo", id)))
+		return text(find(check(t, x.open(to.String())), "p", "note")[0])
+	}
+	draft := x.write("alice", author.Draft, author.Content{Source: "A thought"})
+	x.send(fmt.Sprintf("/write/%d/delete", draft.ID))
+	if got := undo(draft.ID); got != "Deletion undone: “A thought” is a draft again." {
+		t.Errorf("a draft: %s", got)
+	}
+	post := x.write("alice", author.Published, author.Content{Title: "News"})
+	if got := undo(post.ID); got != "Publishing undone: “News” is a draft again." {
+		t.Errorf("a post: %s", got)
+	}
+	post = x.write("alice", author.Published, author.Content{Title: "More news"})
+	x.fake.now = x.fake.now.Add(2 * time.Minute)
+	x.send("/write", "do", "publish", "id", fmt.Sprint(post.ID), "base", fmt.Sprint(post.Revision), "writer", "alice", "title", "No news")
+	if got := undo(post.ID); got != "Last change undone: the previous version is back." || x.post("alice", post.ID).Title != "More news" {
+		t.Errorf("a change: %s", got)
+	}
+}
+
 func TestEverythingOfAPostComesBackOnItsPage(t *testing.T) {
 	t.Parallel()
 	x := newStudy(t).as("alice")

@@ -222,11 +222,35 @@ func (s *site) doUndoPost(rw http.ResponseWriter, r *http.Request, session accou
 	if !ok {
 		return
 	}
-	if _, err := s.Posts.Undo(r.Context(), session.User, post.ID, "write"); err != nil {
+	now, err := s.Posts.Undo(r.Context(), session.User, post.ID, "write")
+	if err != nil {
 		s.fail(rw, r, err)
 		return
 	}
-	s.see(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did=undone")
+	did := "undone"
+	switch {
+	case post.State == author.Deleted:
+		did = "undone-deleted"
+	case now.State == author.Draft && post.State != author.Draft:
+		did = "undone-" + string(post.State)
+	}
+	s.see(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
+}
+
+// undoneWords says which change of a post was undone; "": did names none.
+func undoneWords(did string, p author.Post) string {
+	now := map[author.State]string{author.Draft: "a draft", author.Scheduled: "scheduled", author.Published: "published"}[p.State]
+	switch did {
+	case "undone":
+		return "Last change undone: the previous version is back."
+	case "undone-deleted":
+		return "Deletion undone: “" + clean(wordsOfPost(p), 60) + "” is " + now + " again."
+	case "undone-published":
+		return "Publishing undone: “" + clean(wordsOfPost(p), 60) + "” is " + now + " again."
+	case "undone-scheduled":
+		return "Scheduling undone: “" + clean(wordsOfPost(p), 60) + "” is " + now + " again."
+	}
+	return ""
 }
 
 // onPost reads a small form about the post that the path names.

@@ -108,7 +108,14 @@ func (s *site) act(rw http.ResponseWriter, r *http.Request, user, do string, v w
 	s.see(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
 }
 
+// see ends a request that has changed something with the page that shows it. The script of the
+// page gets the path and goes there itself: if it followed a redirect, that page would be
+// loaded twice.
 func (s *site) see(rw http.ResponseWriter, r *http.Request, path string) {
+	if r.Header.Get("Accept") == "application/json" {
+		sendAnswer(rw, http.StatusOK, answer{OK: true, Path: path})
+		return
+	}
 	http.Redirect(rw, r, path, http.StatusSeeOther)
 }
 

@@ -24,7 +24,7 @@ type answer struct {
 	Conflict bool   `json:"conflict,omitempty"` // somebody else has saved another version
 	Login    string `json:"login,omitempty"`    // where to sign in again
 
-	// Of a draft that was saved.
+	// Of a draft that was saved; after a button, Path is the page to go on to.
 	ID       int64  `json:"id,omitempty"`
 	Base     int64  `json:"base,omitempty"`
 	Copy     int64  `json:"copy,omitempty"`
@@ -84,10 +84,14 @@ func (s *site) told(do func(http.ResponseWriter, *http.Request, string) (answer,
 				status = http.StatusUnauthorized
 			}
 		}
-		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
-		rw.WriteHeader(status)
-		_ = json.NewEncoder(rw).Encode(a) // whoever asked may have gone
+		sendAnswer(rw, status, a)
 	}
+}
+
+func sendAnswer(rw http.ResponseWriter, status int, a answer) {
+	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
+	rw.WriteHeader(status)
+	_ = json.NewEncoder(rw).Encode(a) // the client may be gone
 }
 
 // doDraft saves what is on the sheet, as often as its author stops typing.

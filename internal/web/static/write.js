@@ -223,8 +223,8 @@ function start() {
     keep();
     say("Sending…");
     try {
-      const answer = await fetch(form.action, { method: "POST", body: new FormData(form, by) });
-      if (answer.redirected) return location.assign(answer.url);
+      const answer = await fetch(form.action, { method: "POST", body: new FormData(form, by), headers: { Accept: "application/json" } });
+      if (answer.headers.get("Content-Type").startsWith("application/json")) return location.assign((await answer.json()).path);
     } catch {
       stopped = form.hasAttribute("data-conflict");
       return say("Nothing was done: no connection. What you wrote is kept in this browser; try again.", true);
