@@ -45,3 +45,28 @@ func TestLinksLookLikeLinksAndAreLargeEnough(t *testing.T) {
 	b.holds("a link in a line of an outline is underlined", `getComputedStyle(document.querySelector(".leaf a")).textDecorationLine === "underline"`)
 	b.holds("and has the colour of links", `getComputedStyle(document.querySelector(".leaf a")).color !== getComputedStyle(document.querySelector(".leaf")).color`)
 }
+
+func TestADeadIconLeavesTheLetterOfTheFeed(t *testing.T) {
+	t.Parallel()
+	p, press := start(t, conf(t)), newPress(t)
+	press.put("/dead.png", "status", "404")
+	ids := map[string]int64{}
+	for _, name := range []string{"dead", "alive"} {
+		icon := fmt.Sprintf("<image><url>%s/%s.png</url><title>x</title><link>%s/</link></image>", press.URL, name, press.URL)
+		ids[name] = p.follow("", press.paper("/"+name+".xml", "Feed that is "+name, icon, posts(2, "News")...).url()).ID
+	}
+	b := newTab(t, p.base)
+	b.expect("502") // which is the answer
+	for _, c := range []struct{ path, row, icon string }{
+		{"/feeds", ".rows .source", ".tile"}, {fmt.Sprint("/feeds/", ids["dead"]), ".top", ".tile"}, {"/river", ".item.first", ".mono"},
+	} {
+		b.open(c.path)
+		find := func(name string) string {
+			return fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => e.textContent.includes("Feed that is %s")).querySelector(%q)`, c.row, name, c.icon)
+		}
+		b.until("the letter stands for the dead icon of "+c.path, fmt.Sprintf(`%s.textContent === "F" && !%[1]s.querySelector("img")`, find("dead")))
+		if c.path != fmt.Sprint("/feeds/", ids["dead"]) {
+			b.until("the icon that is there is shown", fmt.Sprintf(`%s.querySelector("img").naturalWidth > 0`, find("alive")))
+		}
+	}
+}

@@ -114,7 +114,7 @@ func TestRiverGroupsWhatOneCheckBroughtUnderItsFeedAndDay(t *testing.T) {
 			first++
 		}
 	}
-	if heads := find(days[0], "p", "from"); first != len(heads) || text(heads[0]) != "Scripting News read 14:01" {
+	if heads := find(days[0], "p", "from"); first != len(heads) || text(heads[0]) != "SScripting News read 14:01" {
 		t.Errorf("%d first items and %d headings, the first %q", first, len(heads), text(heads[0]))
 	}
 	if attr(items[0], "data-group") != attr(items[2], "data-group") || strings.Contains(attr(items[1], "class"), "first") {

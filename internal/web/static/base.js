@@ -39,6 +39,11 @@ setInterval(() => { if (!document.hidden) tick(); }, 5000);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
 document.addEventListener("cloudburst:fresh", tick);
 
+// An icon that cannot be loaded leaves the letter behind it.
+const letter = (img) => { if (img.matches?.(".tile img, .mono img")) img.remove(); };
+document.addEventListener("error", (event) => letter(event.target), true);
+for (const img of [...document.images]) if (img.complete && !img.naturalWidth) letter(img);
+
 // The forms of the hub were on the front page.
 if (location.pathname === "/" && /^#s-(cloud|ping|register)$/.test(location.hash)) location.replace(`/hub${location.hash}`);
 
