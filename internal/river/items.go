@@ -58,6 +58,17 @@ func (r *River) MarkAllRead(ctx context.Context, reader string, source int64, ca
 	return r.Store.MarkAllRead(ctx, reader, source, category, to)
 }
 
+// UndoAllRead undoes MarkAllRead: to is the moment up to which everything was marked read, in
+// milliseconds. fault.Conflict: there is nothing to undo.
+func (r *River) UndoAllRead(ctx context.Context, reader string, to time.Time) error {
+	r.Init()
+	n, err := r.Store.UndoAllRead(ctx, reader, to)
+	if err == nil && n == 0 {
+		err = fault.New(fault.Conflict, "There is nothing to undo: these items were marked otherwise since.")
+	}
+	return err
+}
+
 // CountUnread counts by source.
 func (r *River) CountUnread(ctx context.Context, reader string) (map[int64]Unread, error) {
 	r.Init()

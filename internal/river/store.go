@@ -172,6 +172,9 @@ type ItemStore interface {
 	MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error)
 	// MarkAllRead makes everything up to an At read, of one source or category, or of all.
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
+	// UndoAllRead undoes the last MarkAllRead with the same to, and says for how many sources:
+	// those that have been marked otherwise since are left.
+	UndoAllRead(ctx context.Context, reader string, to time.Time) (sources int64, err error)
 	// CountUnread counts unread items by source, and gives the newest At of each.
 	CountUnread(ctx context.Context, reader string) (map[int64]Unread, error)
 	// NewestSeq is the greatest Seq; 0: there are no items.

@@ -110,11 +110,13 @@ func unread(ctx context.Context, c Conn, reader string, list []marked) error {
 	return nil
 }
 
-// MarkAllRead is river.Store.MarkAllRead. Marks that say no more than that are removed.
+// MarkAllRead is river.Store.MarkAllRead. What the sources were read up to is kept for
+// UndoAllRead, and so are the marks above that; marks below say nothing any more and are removed.
 func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error {
 	var of where
 	place := of.arg(readPlace(to))
 	of.add("reader = ?", clean(reader))
+	of.add("read_place < ?", readPlace(to))
 	if source != 0 {
 		of.add("source_id = ?", source)
 	}
@@ -122,14 +124,22 @@ func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, ca
 		of.add(`source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, clean(reader), clean(category))
 	}
 	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		_, err := c.Exec(ctx, `UPDATE river_subscription SET read_place = `+place+of.String()+` AND read_place < `+place, of.args...)
+		// Only of what is followed: elsewhere marks are all there is.
+		_, err := c.Exec(ctx, `DELETE FROM item_mark WHERE place < `+place+` AND NOT starred AND item_mark.reader = `+placeholder(2)+
+			` AND place < (SELECT f.read_place FROM river_subscription AS f`+of.String()+` AND f.source_id = item_mark.source_id)`, of.args...)
 		if err != nil {
 			return err
 		}
-		// Only of what is followed: elsewhere marks are all there is.
-		_, err = c.Exec(ctx, `DELETE FROM item_mark WHERE place < `+place+` AND NOT starred`+
-			` AND source_id IN (SELECT f.source_id FROM river_subscription AS f`+of.String()+`) AND item_mark.reader = `+placeholder(2), of.args...)
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_before = read_place, read_place = `+place+of.String(), of.args...)
 		return err
+	})
+}
+
+// UndoAllRead is river.Store.UndoAllRead.
+func (s *Store) UndoAllRead(ctx context.Context, reader string, to time.Time) (feeds int64, err error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+		return c.Exec(ctx, `UPDATE river_subscription SET read_place = read_before, read_before = NULL
+			WHERE reader = $1 AND read_place = $2 AND read_before IS NOT NULL`, clean(reader), readPlace(to))
 	})
 }
 

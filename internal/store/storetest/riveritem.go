@@ -29,6 +29,7 @@ func riverItemTests() map[string]func(*testing.T, *env) {
 		"WhatOneNeitherFollowsNorMarkedCannotBeMarked":           riverTest(strangersMarks),
 		"MarkingAllReadCountsOfWhatIsThere":                      riverTest(markAllRead),
 		"MarkingAllReadOfASourceOrACategoryLeavesTheRest":        riverTest(markSomeRead),
+		"MarkingAllReadIsUndoneUnlessItemsWereMarkedSince":       riverTest(undoAllRead),
 		"OneItemCanBeUnreadAgainAfterAllWereRead":                riverTest(unreadAgain),
 		"TheGreatestNumberIsKnown":                               riverTest(newestSeq),
 		"ASourceCountsItsItemsAndItsNewest":                      riverTest(itemsCounted),
@@ -295,6 +296,47 @@ func markSomeRead(t *testing.T, s *stream) {
 	same(t, "category", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2"})
 	must(t, s.MarkAllRead(s.ctx, "ann", 0, "none", s.now))
 	same(t, "none", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2"})
+	same(t, "bob's", len(s.ask(river.ItemQuery{Reader: "bob", Unread: true})), 3)
+}
+
+func undoAllRead(t *testing.T, s *stream) {
+	var put []river.Item
+	for n := range 3 {
+		src := s.followFeed("ann", feedURL(n), []string{"c", "c", "d"}[n])
+		s.followFeed("bob", feedURL(n))
+		put = append(put, s.anItem(src.ID, n, s.in(-time.Duration(n)*time.Minute)))
+		s.readFeed(src.ID, put[n])
+	}
+	yes, no := true, false
+	unread := func(what string, want ...string) {
+		t.Helper()
+		same(t, what, s.titles(river.ItemQuery{Reader: "ann", Unread: true}), append([]string{}, want...))
+	}
+	undo := func(to time.Time) int64 {
+		t.Helper()
+		n, err := s.UndoAllRead(s.ctx, "ann", to)
+		must(t, err)
+		return n
+	}
+	same(t, "nothing was done", undo(s.now), int64(0))
+	s.markItems("ann", ids(put)[1:2], &yes, nil)
+	unread("before", "Title 0", "Title 2")
+	to := s.now
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", to))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", to)) // the button was pressed twice
+	unread("marked")
+	same(t, "another moment", undo(to.Add(-time.Minute)), int64(0))
+	same(t, "undone", undo(to), int64(3))
+	unread("after undo, marks of single items are as they were", "Title 0", "Title 2")
+	same(t, "undone twice", undo(to), int64(0))
+
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "c", to))
+	later := to.Add(time.Second)
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", later))
+	same(t, "the one before is not undone", undo(to), int64(0))
+	s.markItems("ann", ids(put)[:1], &no, nil)
+	same(t, "what was marked since is left", undo(later), int64(2))
+	unread("what the category had read stays read", "Title 0", "Title 2")
 	same(t, "bob's", len(s.ask(river.ItemQuery{Reader: "bob", Unread: true})), 3)
 }
 
