@@ -49,8 +49,13 @@ func (b *tab) marked(scripts bool) {
 	b.holds("what is read is not there", `document.querySelectorAll(".item").length === 7`)
 	b.open("/river?category=Day")
 	b.holds("7 are unread", `document.querySelector(".rail [aria-current] .num").textContent === "7 unread"`)
+	b.holds("the button says how many it marks", `document.querySelector(".allread button").textContent === "Mark all 7 read"`)
 	b.click(".allread button")
 	b.until("all are read", `document.querySelectorAll(".item.read").length === 8 && !document.querySelector(".rail [aria-current] .num")`)
+	b.holds("it says how many were marked", `document.querySelector(".undo p").textContent.trim() === "Marked 7 items read." && !document.querySelector(".allread")`)
+	b.click(".undo button")
+	b.until("that is undone", `document.querySelectorAll(".item.read").length === 1 && document.querySelector(".rail [aria-current] .num").textContent === "7 unread"`)
+	b.holds("it says so", `document.querySelector(".note").textContent === "Undone: 7 items unread again."`)
 }
 
 func TestStarsAndReadMarksAreKept(t *testing.T) {

@@ -20,6 +20,7 @@ func (s *site) riverRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /river/item/{id}", s.forReader(accessRead, s.itemPage))
 	mux.HandleFunc("POST /river/mark", s.forReader(accessWrite, s.doMark))
 	mux.HandleFunc("POST /river/read", s.forReader(accessWrite, s.doRead))
+	mux.HandleFunc("POST /river/read/undo", s.forReader(accessWrite, s.doUndoRead))
 	mux.HandleFunc("POST /river/settings", s.doRiverSettings)
 	mux.HandleFunc("GET /river/image", s.riverImage)
 	mux.HandleFunc("GET /rivers/{owner}", s.publicIndex)
@@ -243,6 +244,9 @@ func (s *site) riverView(r *http.Request, st stretch, q riverQuery) (riverView, 
 	s.follow(&v, asked, list)
 	list = s.shownTo(st, list)
 	v.Found, v.Zone = len(list), zoneOf(r)
+	if err := s.markedOf(r, &v); err != nil {
+		return v, err
+	}
 	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.writing(r)})
 	return v, nil
 }

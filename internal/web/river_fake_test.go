@@ -25,6 +25,7 @@ type brook struct {
 	notices    []river.Notice
 	seq        int64
 	listeners  map[*brookListener]bool
+	before     map[int64]time.Time // up to when sources were read before all was marked read
 	queries    []river.ItemQuery
 	err        error // what every call returns, if set
 
@@ -234,10 +235,31 @@ func (b *brook) MarkAllRead(_ context.Context, reader string, source int64, cate
 	defer b.mu.Unlock()
 	for id, f := range b.subs[reader] {
 		if (source == 0 || id == source) && (category == "" || slices.Contains(f.Categories, category)) {
+			if b.before == nil {
+				b.before = map[int64]time.Time{}
+			}
+			b.before[id] = f.ReadTo
 			f.ReadTo = to
 			b.subs[reader][id] = f
 		}
 	}
+	return b.err
+}
+
+func (b *brook) UndoAllRead(_ context.Context, reader string, to time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	undone := false
+	for id, before := range b.before {
+		if f := b.subs[reader][id]; f.ReadTo.Equal(to) {
+			f.ReadTo, undone = before, true
+			b.subs[reader][id] = f
+		}
+	}
+	if !undone {
+		return fault.New(fault.Conflict, "There is nothing to undo.")
+	}
+	b.before = nil
 	return b.err
 }
 

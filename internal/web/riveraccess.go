@@ -28,6 +28,7 @@ type RiverItems interface {
 	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
 	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error)
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
+	UndoAllRead(ctx context.Context, reader string, to time.Time) error
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
 	Live() river.Live
 }

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +51,7 @@ func (s *site) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ 
 		s.fail(rw, r, fault.New(fault.Invalid, "The form does not say which item to mark."))
 		return
 	}
-	s.backToRiver(rw, r, "#i"+strconv.FormatInt(marked, 10))
+	s.backToRiver(rw, r, nil, "#i"+strconv.FormatInt(marked, 10))
 }
 
 // itemIDs reads ids as forms have them.
@@ -74,7 +76,8 @@ func (s *site) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ 
 	if !s.riverForm(rw, r) {
 		return
 	}
-	to, now := s.now(), s.now()
+	now := s.now()
+	to := now
 	if at := r.PostForm.Get("to"); at != "" {
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || ms <= 0 {
@@ -93,11 +96,107 @@ func (s *site) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ 
 			return
 		}
 	}
-	if err := s.River.MarkAllRead(r.Context(), reader, source, r.PostForm.Get("category"), to.UTC()); err != nil {
+	to = to.Truncate(time.Millisecond).UTC()
+	category := r.PostForm.Get("category")
+	marked, err := s.counted(r.Context(), reader, source, category, func() error {
+		return s.River.MarkAllRead(r.Context(), reader, source, category, to)
+	})
+	if err != nil {
 		s.fail(rw, r, err)
 		return
 	}
-	s.backToRiver(rw, r, "")
+	did := url.Values{"marked": {strconv.FormatInt(marked, 10)}, "to": {strconv.FormatInt(to.UnixMilli(), 10)}, "at": {strconv.FormatInt(now.UnixMilli(), 10)}}
+	s.backToRiver(rw, r, did, "")
+}
+
+// doUndoRead undoes doRead.
+func (s *site) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	if !s.riverForm(rw, r) {
+		return
+	}
+	ms, err := strconv.ParseInt(r.PostForm.Get("to"), 10, 64)
+	if err != nil || ms <= 0 {
+		s.fail(rw, r, fault.New(fault.Invalid, "The form does not say which marking to undo."))
+		return
+	}
+	unmarked, err := s.counted(r.Context(), reader, 0, "", func() error {
+		return s.River.UndoAllRead(r.Context(), reader, time.UnixMilli(ms).UTC())
+	})
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	s.backToRiver(rw, r, url.Values{"unmarked": {strconv.FormatInt(-unmarked, 10)}}, "")
+}
+
+// counted does something and says by how many items fewer are unread then.
+func (s *site) counted(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
+	before, err := s.unreadIn(ctx, reader, source, category)
+	if err == nil {
+		err = do()
+	}
+	if err != nil {
+		return 0, err
+	}
+	after, err := s.unreadIn(ctx, reader, source, category)
+	return before - after, err
+}
+
+// unreadIn counts the unread items of a source, of a category, or of all that a reader follows.
+func (s *site) unreadIn(ctx context.Context, reader string, source int64, category string) (n int64, err error) {
+	if category != "" {
+		list, err := s.River.Categories(ctx, reader, true)
+		for _, c := range list {
+			if c.Name == category {
+				n = c.Unread
+			}
+		}
+		return n, err
+	}
+	all, err := s.River.CountUnread(ctx, reader)
+	for id, u := range all {
+		if source == 0 || id == source {
+			n += u.Items
+		}
+	}
+	return n, err
+}
+
+// undoWithin is how long a page offers to undo what was marked read.
+const undoWithin = time.Minute
+
+// markedOf tells the reader of a page how many items can be marked read at once, and what came of
+// the marking that led there, as its address says.
+func (s *site) markedOf(r *http.Request, v *riverView) (err error) {
+	if v.CanRead() {
+		if v.Unread, err = s.unreadIn(r.Context(), v.Reader, v.Query.Source, v.Query.Category); err != nil {
+			return err
+		}
+	}
+	q := r.URL.Query()
+	number := func(name string) int64 {
+		n, err := strconv.ParseInt(q.Get(name), 10, 64)
+		if err != nil || n < 0 || n > 1<<53 {
+			return -1
+		}
+		return n
+	}
+	items := func(n int64) string {
+		if n == 1 {
+			return "1 item"
+		}
+		return count(n) + " items"
+	}
+	if n := number("unmarked"); v.Own && n >= 0 {
+		v.Said = "Undone: " + items(n) + " unread again."
+	}
+	n, to, until := number("marked"), number("to"), time.UnixMilli(number("at")).Add(undoWithin)
+	if !v.Own || n < 0 || to < 0 || !until.After(v.Now) {
+		return nil
+	}
+	v.Undo = &undoBar{Action: "/river/read/undo", Words: "Marked " + items(n) + " read.", Until: when(v.Now, until), Fields: []named{{"to", q.Get("to")}, {"back", v.Plain}}}
+	v.Undo.Until.Text = until.In(zoneOf(r)).Format("15:04:05")
+	return nil
 }
 
 // riverForm reads a form of the river; it has answered when that did not work.
@@ -110,8 +209,9 @@ func (s *site) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// backToRiver ends a request that has changed something.
-func (s *site) backToRiver(rw http.ResponseWriter, r *http.Request, fragment string) {
+// backToRiver ends a request that has changed something. The page that follows reads in did what
+// that was.
+func (s *site) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
 	rw.Header().Set("Cache-Control", "no-store")
 	if r.Header.Get("Accept") == "text/plain" { // the page's own script, which knows what to show
 		rw.WriteHeader(http.StatusNoContent)
@@ -120,6 +220,13 @@ func (s *site) backToRiver(rw http.ResponseWriter, r *http.Request, fragment str
 	back := local(r.PostForm.Get("back"), "/river")
 	if !strings.HasPrefix(back, "/river") || strings.Contains(back, "#") {
 		back = "/river"
+	}
+	if len(did) > 0 {
+		sep := "?"
+		if strings.Contains(back, "?") {
+			sep = "&"
+		}
+		back += sep + did.Encode()
 	}
 	http.Redirect(rw, r, back+fragment, http.StatusSeeOther)
 }
@@ -141,5 +248,5 @@ func (s *site) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
 		c.MaxAge = -1
 	}
 	http.SetCookie(rw, c)
-	s.backToRiver(rw, r, "")
+	s.backToRiver(rw, r, nil, "")
 }

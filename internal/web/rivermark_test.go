@@ -78,7 +78,7 @@ func TestMarkingRefusesWhatItCannotRead(t *testing.T) {
 func TestReadMarksAndCountsAreOffUntilSomebodyWantsThem(t *testing.T) {
 	t.Parallel()
 	x := newBank(t).as("alice")
-	if body := x.open("/river").Body.String(); strings.Contains(body, "readmark") || strings.Contains(body, "Mark all read") || strings.Contains(body, "> unread<") {
+	if body := x.open("/river").Body.String(); strings.Contains(body, "readmark") || strings.Contains(body, "Mark all") || strings.Contains(body, "> unread<") {
 		t.Error("they are on")
 	}
 	rec := x.send("/river/settings", "counts", "1", "marks", "1", "back", "/river?q=rain")
@@ -89,7 +89,7 @@ func TestReadMarksAndCountsAreOffUntilSomebodyWantsThem(t *testing.T) {
 	r := httptest.NewRequest("GET", "/river", nil)
 	r.AddCookie(&http.Cookie{Name: c[0].Name, Value: c[0].Value})
 	body := x.do(r).Body.String()
-	for _, want := range []string{"readmark", "Mark all read", "72<span class=\"sr\"> unread</span>", `class="river marking"`} {
+	for _, want := range []string{"readmark", "Mark all 72 read", "72<span class=\"sr\"> unread</span>", `class="river marking"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -119,6 +119,60 @@ func TestEverythingIsReadUpToWhatThePageShowed(t *testing.T) {
 	for _, fields := range [][]string{{"to", "x"}, {"to", "-1"}, {"source", "x"}} {
 		if rec := x.send("/river/read", fields...); rec.Code != 400 {
 			t.Errorf("%v: %d", fields, rec.Code)
+		}
+	}
+}
+
+func TestMarkingAllReadSaysHowMuchAndIsUndone(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("alice")
+	unread := func() (n int64) {
+		all, err := x.brook.CountUnread(t.Context(), "alice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range all {
+			n += u.Items
+		}
+		return n
+	}
+	before := unread()
+	rec := x.send("/river/read", "category", "Weblogs", "back", "/river?category=Weblogs")
+	marked := before - unread()
+	to, err := url.Parse(rec.Header().Get("Location"))
+	if err != nil || to.Path != "/river" || to.Query().Get("category") != "Weblogs" || to.Query().Get("marked") != strconv.FormatInt(marked, 10) || marked == 0 || marked == before {
+		t.Fatalf("%d of %d were marked; it leads to %s", marked, before, to)
+	}
+	doc := check(t, x.open(to.String()))
+	bar := find(doc, "div", "undo")
+	if len(bar) != 1 || !strings.HasPrefix(text(bar[0]), "Marked "+strconv.FormatInt(marked, 10)+" items read. Undo until ") {
+		t.Fatalf("the bar is %v", bar)
+	}
+	form := find(bar[0], "form", "")[0]
+	fields := []string{}
+	for _, f := range find(form, "input", "") {
+		fields = append(fields, attr(f, "name"), attr(f, "value"))
+	}
+	rec = x.send(attr(form, "action"), fields...)
+	if got := rec.Header().Get("Location"); rec.Code != 303 || got != "/river?category=Weblogs&unmarked="+strconv.FormatInt(marked, 10) || unread() != before {
+		t.Errorf("undone: %d to %s, %d are unread", rec.Code, got, unread())
+	}
+	if doc := check(t, x.open(rec.Header().Get("Location"))); text(find(doc, "p", "note")[0]) != "Undone: "+strconv.FormatInt(marked, 10)+" items unread again." {
+		t.Errorf("the page does not say that it is undone: %s", text(doc))
+	}
+	if rec := x.send(attr(form, "action"), fields...); rec.Code != 409 {
+		t.Errorf("undone twice: %d", rec.Code)
+	}
+	if rec := x.send(attr(form, "action"), "to", "x"); rec.Code != 400 {
+		t.Errorf("no moment: %d", rec.Code)
+	}
+	x.fake.now = x.fake.now.Add(61 * time.Second)
+	if doc := check(t, x.open(to.String())); len(find(doc, "div", "undo")) != 0 {
+		t.Error("after a minute it can still be undone")
+	}
+	for _, query := range []string{"marked=-1&to=1&at=1", "marked=x&to=x&at=x", "marked=5", "unmarked=-3", "marked=99999999999999999999&to=1&at=1"} {
+		if doc := check(t, x.open("/river?"+query)); len(find(doc, "div", "undo")) != 0 || len(find(doc, "p", "note")) != 0 {
+			t.Errorf("%s is believed", query)
 		}
 	}
 }

@@ -30,8 +30,11 @@ type riverView struct {
 	Source  *river.Followed
 	Feeds   int64 // followed, in all or in the category
 	Formats []categoryDoc
-	Welcome bool // the reader follows nothing of their choice and has written nothing: the page offers the first steps
-	Fresh   bool // there is no account yet
+	Unread  int64    // items that can be marked read at once
+	Undo    *undoBar // of the marking that led here
+	Said    string   // what was done just now
+	Welcome bool     // the reader follows nothing of their choice and has written nothing: the page offers the first steps
+	Fresh   bool     // there is no account yet
 }
 
 // categoryDoc leads to a category as a document.
@@ -90,7 +93,7 @@ func (v riverView) Top() bool { return v.Query.Before == (river.Place{}) }
 
 // CanRead reports that all that the page is of can be marked read.
 func (v riverView) CanRead() bool {
-	return v.Own && v.Looks.Marks && v.Found > 0 && v.Query.Text == "" && !v.Query.Starred
+	return v.Own && v.Looks.Marks && v.Query.Text == "" && !v.Query.Starred
 }
 
 // railOf lists the rivers that the reader can go to.

@@ -105,12 +105,13 @@ type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Out
 
 func (w wrongs) any() bool { return w != wrongs{} }
 
-// undoBar offers to take the last change back.
+// undoBar offers to undo the last change.
 type undoBar struct {
-	ID    int64
-	Words string
-	Href  string // page of the post; "": nobody can see it
-	Until moment
+	Action string // path of the form
+	Fields []named
+	Words  string
+	Href   string // page of the post; "": nobody can see it
+	Until  moment
 }
 
 // otherVersion is what was saved elsewhere while this was being written.
@@ -271,7 +272,7 @@ func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zo
 	if !post.UndoUntil.After(s.now()) {
 		return nil, done
 	}
-	bar = &undoBar{ID: post.ID, Words: didWords(did), Until: when(s.now(), post.UndoUntil)}
+	bar = &undoBar{Action: "/write/" + strconv.FormatInt(post.ID, 10) + "/undo", Words: didWords(did), Until: when(s.now(), post.UndoUntil)}
 	bar.Until.Text = post.UndoUntil.In(zone).Format("15:04:05")
 	if bar.Words == "" {
 		bar.Words = map[author.State]string{author.Published: "Published.", author.Deleted: "Deleted."}[post.State]

@@ -47,6 +47,19 @@ for (const img of [...document.images]) if (img.complete && !img.naturalWidth) l
 // The forms of the hub were on the front page.
 if (location.pathname === "/" && /^#s-(cloud|ping|register)$/.test(location.hash)) location.replace(`/hub${location.hash}`);
 
+// What can be undone says for how long.
+for (const button of document.querySelectorAll("[data-until]")) {
+  const end = Date.parse(button.dataset.until);
+  const words = button.parentElement.querySelector(".left");
+  const tick = () => {
+    const left = Math.ceil((end - Date.now()) / 1000);
+    if (left <= 0) return button.closest(".undo").remove();
+    words.textContent = `${left} s`;
+    setTimeout(tick, 1000);
+  };
+  if (end - Date.now() < 61000) tick(); // else this clock is another one
+}
+
 // The menu closes like one.
 const menu = document.querySelector(".menu details");
 document.addEventListener("click", (event) => { if (menu?.open && !menu.contains(event.target)) menu.open = false; });

@@ -26,7 +26,32 @@ function step(by, list = items()) {
   if (by > 0) byId("older")?.firstElementChild.click();
 }
 
-const press = (selector) => current()?.querySelector(selector)?.click();
+// What a key cannot do is said where it can be seen.
+let fades = 0;
+function answer(words, label, act) {
+  const toast = byId("toast");
+  if (!toast) return;
+  toast.textContent = words;
+  if (label) toast.append(Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: label, onclick: act }));
+  clearTimeout(fades);
+  fades = setTimeout(() => { toast.textContent = ""; }, 8000);
+}
+
+function press(selector, otherwise) {
+  const button = current()?.querySelector(selector);
+  if (button) button.click();
+  else if (otherwise) answer(otherwise);
+}
+
+// Shows what the page can show besides items.
+function display() {
+  const box = byId("v-marks");
+  if (!box) return void (location.href = "/river#v-marks");
+  byId("toast").textContent = "";
+  box.closest("details").open = true;
+  box.focus();
+}
+if (location.hash === "#v-marks" && byId("v-marks")) display();
 
 function open() {
   const link = current()?.querySelector("a.open") ?? current()?.querySelector("a.at");
@@ -39,11 +64,15 @@ function unfold() {
   if (rest) return rest.click();
   const fold = item?.querySelector("details");
   if (fold) fold.open = !fold.open;
+  else answer("This item is shown whole.");
 }
 
 function read() {
-  if (document.querySelector(".marking")) press(".readmark");
-  else if (byId("news")) byId("news").textContent = "Read marks are off. They are at the end of the page, under What this page shows.";
+  const item = current();
+  if (item && !item.querySelector(".marks")) return answer("Sign in to mark items read.");
+  const marks = item?.querySelector(".readmark");
+  if (marks?.checkVisibility()) marks.click();
+  else answer("Read tracking is off. ", "Turn it on under Display", display);
 }
 
 const keys = {
@@ -55,10 +84,10 @@ const keys = {
   v: open,
   x: unfold,
   m: read,
-  s: () => press(".star"),
+  s: () => press(".star", "Sign in to star items."),
   "/": () => byId("q")?.focus(),
   "?": () => byId("keys")?.showModal(),
-  ".": () => { const pill = byId("pill"); if (pill && !pill.hidden) pill.click(); },
+  ".": () => { const pill = byId("pill"); if (pill && !pill.hidden) pill.click(); else answer("Nothing new."); },
   g: () => { went = Date.now(); },
 };
 
@@ -78,6 +107,10 @@ function inFeed(event) {
   else return false;
   return true;
 }
+
+const hint = byId("keyhint");
+if (hint) hint.hidden = false;
+hint?.addEventListener("click", keys["?"]);
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;

@@ -19,18 +19,6 @@ const kept = {
 const saved = document.querySelector("[data-done]");
 if (saved) for (const part of saved.dataset.done.split(" ")) if (part) kept.drop(`write:${saved.dataset.user}:${part}`);
 
-for (const button of document.querySelectorAll("[data-until]")) {
-  const end = Date.parse(button.dataset.until);
-  const words = button.parentElement.querySelector(".left");
-  const tick = () => {
-    const left = Math.ceil((end - Date.now()) / 1000);
-    if (left <= 0) return button.closest(".undo").remove();
-    words.textContent = `${left} s`;
-    setTimeout(tick, 1000);
-  };
-  if (end - Date.now() < 61000) tick(); // else this clock is another one
-}
-
 if (form) start();
 
 function start() {
