@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -108,39 +104,6 @@ func TestAShortPostIsWrittenAndPublishedByKeys(t *testing.T) {
 	b.until("it is a draft again", `/did=undone/.test(location.search) && document.querySelector("main").textContent.includes("a draft")`)
 	if doc := get(t, p.base+"/alice/rss.xml"); strings.Contains(doc, "Hello") {
 		t.Errorf("the feed still has it: %s", doc)
-	}
-}
-
-func TestPublishingLoadsThePageAfterItOnce(t *testing.T) {
-	t.Parallel()
-	p := start(t, conf(t))
-	to, err := url.Parse(p.base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	var loaded []string
-	pass := httputil.NewSingleHostReverseProxy(to)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && strings.Contains(r.URL.RawQuery, "did=") {
-			mu.Lock()
-			loaded = append(loaded, r.URL.RequestURI())
-			mu.Unlock()
-		}
-		pass.ServeHTTP(w, r)
-	}))
-	t.Cleanup(front.Close)
-	b := newTab(t, front.URL)
-	b.join(p.admin)
-	for n := 1; n <= 3; n++ {
-		b.keys(fmt.Sprint("Post ", n))
-		b.ctrl(kb.Enter)
-		b.until("it is published", fmt.Sprintf(`location.search.includes("done=%d") && document.querySelector(".undo")?.textContent.includes("Published.") && document.activeElement.id === "w-source"`, n))
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if want := []string{"/write?did=published&done=1", "/write?did=published&done=2", "/write?did=published&done=3"}; !slices.Equal(loaded, want) {
-		t.Errorf("the pages %q were loaded, not %q", loaded, want)
 	}
 }
 

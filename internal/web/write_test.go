@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"mime/multipart"
@@ -11,7 +10,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -163,31 +161,6 @@ func TestTheScriptOfThePageIsToldWhereToGoOn(t *testing.T) {
 		if err := json.Unmarshal(rec.Body.Bytes(), &a); err != nil || rec.Code != 200 || !a.OK || !strings.HasPrefix(a.Path, want) || rec.Header().Get("Location") != "" {
 			t.Errorf("%s: %d %s", do, rec.Code, rec.Body)
 		}
-	}
-}
-
-func TestUndoingSaysWhatWasUndone(t *testing.T) {
-	t.Parallel()
-	x := newStudy(t).as("alice")
-	undo := func(id int64) string {
-		x.Helper()
-		to := x.leads(x.send(fmt.Sprintf("/write/%d/undo", id)))
-		return text(find(check(t, x.open(to.String())), "p", "note")[0])
-	}
-	draft := x.write("alice", author.Draft, author.Content{Source: "A thought"})
-	x.send(fmt.Sprintf("/write/%d/delete", draft.ID))
-	if got := undo(draft.ID); got != "Deletion undone: “A thought” is a draft again." {
-		t.Errorf("a draft: %s", got)
-	}
-	post := x.write("alice", author.Published, author.Content{Title: "News"})
-	if got := undo(post.ID); got != "Publishing undone: “News” is a draft again." {
-		t.Errorf("a post: %s", got)
-	}
-	post = x.write("alice", author.Published, author.Content{Title: "More news"})
-	x.fake.now = x.fake.now.Add(2 * time.Minute)
-	x.send("/write", "do", "publish", "id", fmt.Sprint(post.ID), "base", fmt.Sprint(post.Revision), "writer", "alice", "title", "No news")
-	if got := undo(post.ID); got != "Last change undone: the previous version is back." || x.post("alice", post.ID).Title != "More news" {
-		t.Errorf("a change: %s", got)
 	}
 }
 
@@ -456,76 +429,6 @@ func TestFilesAreKeptAndLyingOnesAreNot(t *testing.T) {
 	x.cookie = ""
 	if rec := x.parcel("/write", "cat.png", "image/png", png, "source", "typed"); rec.Code != 401 || len(x.drawer.files) != 1 || !strings.Contains(text(check(t, rec)), "Choose it again") {
 		t.Errorf("of nobody: %d", rec.Code)
-	}
-}
-
-func TestThePreviewIsSafeAndExact(t *testing.T) {
-	t.Parallel()
-	x := newStudy(t).as("alice")
-	a, _ := x.ask("/write/preview", "look", "1", "source", "**Hi** <script>alert(1)</script><img src=x onerror=alert(1)> ![a](/alice/media/0123456789abcdef/a.png) [x](javascript:alert(1))")
-	if got := string(a.HTML); !strings.Contains(got, "<strong>Hi</strong>") || strings.Contains(got, "script") || strings.Contains(got, "onerror") || !strings.Contains(got, `src="/alice/media/0123456789abcdef/a.png"`) {
-		t.Errorf("it looks like %s", got)
-	}
-	if b, _ := x.ask("/write/preview", "source", "**Hi**"); b.Characters != 2 || b.Limit != 140 || b.HTML != "" {
-		t.Errorf("it counts %+v", b)
-	}
-}
-
-// lookAlike is an element as it is written, with the title of a post called the same in both places.
-func lookAlike(t *testing.T, n *html.Node) string {
-	t.Helper()
-	var b strings.Builder
-	if err := html.Render(&b, n); err != nil {
-		t.Fatal(err)
-	}
-	s := strings.NewReplacer("<h1 ", "<h3 ", "</h1>", "</h3>").Replace(b.String())
-	s = regexp.MustCompile(`<a class="u-url u-uid"[^>]*>(.*?)</a>`).ReplaceAllString(s, "$1") // the way to its own page
-	return strings.Join(strings.Fields(regexp.MustCompile(`^<article[^>]*>`).ReplaceAllString(s, "<article>")), " ")
-}
-
-func TestThePreviewShowsWhatThePageOfThePostShows(t *testing.T) {
-	t.Parallel()
-	x := newStudy(t).as("alice")
-	hash := strings.Repeat("ab", 32)
-	x.FileOf = func(context.Context, string, string) (author.File, error) {
-		return author.File{User: "alice", Hash: hash, Type: "image/png", Width: 640, Height: 480}, nil
-	}
-	x.pages, x.author = x.Routes(), x.AuthorPage()
-	fields := []string{
-		"writer", "alice", "key", "k", "title", "A long <walk>", "source", "# Up\n\n## And down\n\n![far](https://elsewhere.example/far.png) *so*", "link", "https://example.com/page", "categories", "Walks, birds",
-		"language", "de", "reply-of", "https://example.com/post", "reply-title", "Where to?", "reply", "https://example.com/post", "when", "2026-11-20T10:00", "offset", "0",
-		"file", "/alice/media/" + hash[:16] + "/hill.png", "file-type", "image/png", "file-length", "1000", "file-title", "hill.png", "file-alt", "A hill",
-		"file", "https://elsewhere.example/talk.mp3", "file-type", "audio/mpeg", "file-length", "160044", "file-title", "The talk", "file-alt", "",
-		"outline", `[{"text":"One, see [two](https://example.com/2)","nodes":[{"text":"Within"}]}]`,
-	}
-	a, status := x.ask("/write/preview", append(fields, "look", "1")...)
-	plain := check(t, x.send("/write", append(fields, "do", "preview")...))
-	if to := x.leads(x.send("/write", append(fields, "do", "publish")...)); to.Query().Get("did") != "published" {
-		t.Fatalf("publishing leads to %s", to)
-	}
-	rec := httptest.NewRecorder()
-	p := x.post("alice", 1)
-	x.author(rec, httptest.NewRequest("GET", x.Posts.Path(p), nil), "alice")
-	page := find(check(t, rec), "article", "alone")
-	if len(page) != 1 {
-		t.Fatalf("the page of the post: %d %s", rec.Code, rec.Body)
-	}
-	want := lookAlike(t, page[0])
-	for _, part := range []string{`alt="A hill" width="640" height="480"`, "<audio", "In reply to", "example.com/page", "Walks", "A long &lt;walk&gt;", "Within", "20 November 2026"} {
-		if !strings.Contains(want, part) {
-			t.Errorf("the page of the post has no %s: %s", part, want)
-		}
-	}
-	doc, err := html.Parse(strings.NewReader(string(a.HTML)))
-	if err != nil || status != 200 {
-		t.Fatal(status, a.Error, err)
-	}
-	for name, seen := range map[string][]*html.Node{"script": find(doc, "article", "alone"), "form": find(plain, "article", "alone")} {
-		if len(seen) != 1 {
-			t.Errorf("the %s shows %d posts", name, len(seen))
-		} else if got := lookAlike(t, seen[0]); got != want {
-			t.Errorf("the %s shows\n%s, not\n%s", name, got, want)
-		}
 	}
 }
 

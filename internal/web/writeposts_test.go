@@ -98,3 +98,28 @@ func TestAnItemOfTheRiverIsAnswered(t *testing.T) {
 		t.Error("a stranger is offered to answer")
 	}
 }
+
+func TestUndoingSaysWhatWasUndone(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	undo := func(id int64) string {
+		x.Helper()
+		to := x.leads(x.send(fmt.Sprintf("/write/%d/undo", id)))
+		return text(find(check(t, x.open(to.String())), "p", "note")[0])
+	}
+	draft := x.write("alice", author.Draft, author.Content{Source: "A thought"})
+	x.send(fmt.Sprintf("/write/%d/delete", draft.ID))
+	if got := undo(draft.ID); got != "Deletion undone: “A thought” is a draft again." {
+		t.Errorf("a draft: %s", got)
+	}
+	post := x.write("alice", author.Published, author.Content{Title: "News"})
+	if got := undo(post.ID); got != "Publishing undone: “News” is a draft again." {
+		t.Errorf("a post: %s", got)
+	}
+	post = x.write("alice", author.Published, author.Content{Title: "More news"})
+	x.fake.now = x.fake.now.Add(2 * time.Minute)
+	x.send("/write", "do", "publish", "id", fmt.Sprint(post.ID), "base", fmt.Sprint(post.Revision), "writer", "alice", "title", "No news")
+	if got := undo(post.ID); got != "Last change undone: the previous version is back." || x.post("alice", post.ID).Title != "More news" {
+		t.Errorf("a change: %s", got)
+	}
+}
