@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -281,4 +282,11 @@ func (p *pushed) callbacks() []string {
 		urls = append(urls, s.Protocol+" "+s.Callback)
 	}
 	return urls
+}
+
+// challenged reports whether the hub asked the callback for a challenge.
+func (p *pushed) challenged() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.posts, "GET /notify/rsscloud") || slices.Contains(p.posts, "GET /notify/RPC2") || slices.Contains(p.posts, "GET /notify/soap")
 }

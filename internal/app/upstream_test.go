@@ -68,6 +68,10 @@ func TestAChangeCascadesFromHubToHub(t *testing.T) {
 				_, body := get(t, a.admin+"/v1/subscriptions")
 				return strings.Contains(body, `"callback"`)
 			})
+			wait(t, "what came while the hub was asked is looked at", func() bool { // its test call
+				_, body := get(t, b.admin+"/v1/log?kind=ping")
+				return via == "websub" || strings.Contains(body, `"notify-`)
+			})
 			for _, title := range []string{"two", "three"} {
 				write(title)
 				if code, body := post(t, a.base+"/rsscloud/ping", url.Values{"url": {feed}}); code != 200 || !strings.Contains(body, `success="true"`) {

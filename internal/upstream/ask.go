@@ -64,8 +64,8 @@ func (e *Engine) attend(ctx context.Context, f Follow) (took time.Duration, told
 		f.NextAt = e.now().Add(max(e.Options.ConfirmWithin, e.backoff(f.Failures)))
 		return nil
 	})
-	if a.Confirmed && done.State == Active {
-		e.look(done)
+	if a.Confirmed && done.State == Active || done.newsWhileAsked() {
+		e.look(ctx, done)
 	}
 	return took, told, nil
 }
@@ -163,7 +163,7 @@ func (e *Engine) failed(ctx context.Context, f Follow, err error) {
 		})
 		return
 	}
-	e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
+	done := e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 		now := e.now()
 		kind := event.KindRegister
 		f.Failures++
@@ -184,6 +184,9 @@ func (e *Engine) failed(ctx context.Context, f Follow, err error) {
 		}
 		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", hostOf(f.Hub), f.Protocol, f.LastError)}
 	})
+	if done.newsWhileAsked() {
+		e.look(ctx, done)
+	}
 }
 
 // backoff is the wait after so many failures in a row.
@@ -256,13 +259,21 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 }
 
 // look has the feed looked at when news of it may have been missed.
-func (e *Engine) look(f Follow) {
+func (e *Engine) look(ctx context.Context, f Follow) {
 	if !f.Missed {
 		return
 	}
 	select {
 	case e.looks <- f:
-	default: // the next renewal looks
+	default:
+		e.lookLater(ctx, f, 0)
+	}
+}
+
+// lookLater is for a feed that cannot be looked at now.
+func (e *Engine) lookLater(ctx context.Context, f Follow, wait time.Duration) {
+	if err := e.lookAgain(ctx, f.ID, max(wait, e.Options.Retry[0])); err != nil {
+		e.complain(ctx, "write that a feed has to be looked at", err) // the next renewal looks
 	}
 }
 

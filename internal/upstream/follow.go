@@ -84,6 +84,15 @@ func id63(s string) int64 {
 // wanted reports whether its notifications are taken.
 func (f *Follow) wanted() bool { return f.State == Pending || f.State == Active }
 
+// underWay reports whether the hub is being asked at this moment.
+func (f *Follow) underWay(now time.Time) bool {
+	return f.Asked && f.Claim != 0 && f.NextAt.After(now)
+}
+
+// newsWhileAsked reports whether something came from the hub since it was last asked, for
+// which the feed has yet to be looked at.
+func (f *Follow) newsWhileAsked() bool { return f.Missed && !f.HeardAt.Before(f.RequestedAt) }
+
 // want adds who to those who want it.
 func (f *Follow) want(who string) {
 	if !slices.Contains(f.For, who) {

@@ -29,16 +29,12 @@ func (e *Engine) Heard(ctx context.Context, topic, protocol string, source netip
 	if err != nil {
 		return true, err
 	}
-	door := DoorRSSCloud
-	if protocol == CNWS {
-		door = DoorCNWS
-	}
 	for _, f := range list {
 		if f.Protocol != protocol || f.Topic != topic || !e.takes(&f) {
 			continue
 		}
 		wanted = true
-		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Door: door, Source: source, Hops: hops, For: f.For}); failed != nil {
+		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Door: doorOf(protocol), Source: source, Hops: hops, For: f.For}); failed != nil {
 			err = failed
 		}
 	}
@@ -64,22 +60,32 @@ func (e *Engine) takes(f *Follow) bool {
 	return f.wanted() || f.State != Ending && f.ExpiresAt.After(e.now())
 }
 
+// heard takes news of f, which was read a moment ago.
+//
+// Before its first confirmation a hub may call to test the callback, and nothing in the
+// call differs from a notification. So each call is a possible change: the feed is read
+// once, when the hub has answered the request.
+//
+// spec:cloudburst#follow-news-while-asking
 func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
-	now := e.now()
-	if now.Sub(f.HeardAt) >= heardEvery {
-		_, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
-			if !found || f.HeardAt.After(now) {
+	now, asking := e.now(), false
+	if now.Sub(f.HeardAt) >= heardEvery || f.ConfirmedAt.IsZero() {
+		is, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+			asking = found && f.underWay(now) && f.ConfirmedAt.IsZero()
+			noted := !asking || f.newsWhileAsked()
+			if !found || now.Sub(f.HeardAt) < heardEvery && noted {
 				return Leave, nil
 			}
-			f.HeardAt = now
+			f.HeardAt, f.Missed = later(f.HeardAt, now), f.Missed || asking
 			return Keep, nil
 		})
 		if err != nil {
 			return err
 		}
+		f = is
 	}
-	if f.ConfirmedAt.IsZero() {
-		return nil // a hub's test call
+	if asking || f.ConfirmedAt.IsZero() && !e.lately(f.RequestedAt) {
+		return nil
 	}
 	err := e.Signal(ctx, s)
 	switch code := fault.CodeOf(err); {
@@ -88,23 +94,25 @@ func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 	case code == fault.Refused, code == fault.Invalid:
 		e.Log.Debug("news was not taken", "feed", f.Feed, "door", s.Door, "err", err)
 		return nil // sending it again would not help
-	case f.Claim != 0 && f.NextAt.After(now):
-		return nil // a test call, most likely: what is wrong with the feed is not the hub's doing
+	case f.underWay(now):
+		// Perhaps a test call, which must not fail for a reason that is not the hub's.
+		return e.lookAgain(ctx, f.ID, e.Options.Retry[0])
 	case f.Protocol == CNWS && code != fault.Unavailable:
 		// Its publishers take every error for good.
-		return e.lookAgain(ctx, f, max(fault.RetryAfter(err), e.Options.Retry[0]))
+		return e.lookAgain(ctx, f.ID, max(fault.RetryAfter(err), e.Options.Retry[0]))
 	}
 	return err
 }
 
-// lookAgain makes the hub be asked again soon, and the feed looked at then.
-func (e *Engine) lookAgain(ctx context.Context, f Follow, wait time.Duration) error {
-	_, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
-		if !found || f.State != Active || f.Claim != 0 {
+// lookAgain has the feed looked at: when the question that is under way is answered, else
+// soon, after its hub was asked again.
+func (e *Engine) lookAgain(ctx context.Context, id int64, wait time.Duration) error {
+	_, err := e.change(ctx, id, func(f *Follow, found bool) (Verdict, *event.Event) {
+		if !found || f.State == Ending {
 			return Leave, nil
 		}
 		f.Missed = true
-		if at := e.now().Add(wait); at.Before(f.NextAt) {
+		if at := e.now().Add(wait); f.State == Active && f.Claim == 0 && at.Before(f.NextAt) {
 			f.NextAt = at
 		}
 		return Keep, nil
@@ -166,7 +174,7 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 		return false, err
 	}
 	if yes && subscribe {
-		e.look(f)
+		e.look(ctx, f)
 	}
 	return yes, nil
 }

@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"context"
 	"net/netip"
 	"testing"
 	"time"
@@ -52,26 +53,150 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 	})
 }
 
-func TestATestCallBeforeTheHubSaysYesIsWantedAndNoNews(t *testing.T) {
+// TestNewsDuringTheFirstRegistrationIsReadOnce lets a hub call before it answers: its test
+// call and its notifications cannot be told apart, so all of them lead to one look at the
+// feed, whatever the answer is.
+func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		protocol string
+		door     string
+		fail     error
+		state    string
+	}{
+		"rssCloud, accepted":   {upstream.RSSCloud, upstream.DoorRSSCloud, nil, upstream.Active},
+		"rssCloud, refused":    {upstream.RSSCloud, upstream.DoorRSSCloud, fault.New(fault.Refused, "No."), upstream.Refused},
+		"rssCloud, unreadable": {upstream.RSSCloud, upstream.DoorRSSCloud, fault.New(fault.Unreadable, "No usable answer."), upstream.Pending},
+		"CNWS, accepted":       {upstream.CNWS, upstream.DoorCNWS, nil, upstream.Active},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+				w.answer = func(f upstream.Follow) (upstream.Answer, error) {
+					for range 3 {
+						w.heard(f.Topic, f.Protocol, true)
+						time.Sleep(time.Second)
+					}
+					if yes, err := w.engine.Wants(context.Background(), f.Topic, f.Protocol); !yes || err != nil {
+						t.Errorf("a challenge: %v, %v", yes, err)
+					}
+					if n := len(w.told()); n != 0 {
+						t.Errorf("the feed is read %d times before the hub answers", n)
+					}
+					return upstream.Answer{Confirmed: tt.fail == nil}, tt.fail
+				}
+				f := w.add(tt.protocol)
+				w.pass(10 * time.Second)
+				w.state(f, tt.state)
+				list := w.told()
+				if len(list) != 1 || list[0].URL != feedURL || list[0].Door != tt.door || !list[0].Unsure {
+					t.Errorf("after the answer the signals are %+v", list)
+				}
+				if got := w.now(f); got.Missed {
+					t.Error("the feed would be read once more")
+				}
+			})
+		})
+	}
+}
+
+func TestNewsDuringTheFirstRegistrationSurvivesTheEndOfTheProgram(t *testing.T) {
 	t.Parallel()
 	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
-		w.answer = func(f upstream.Follow) (upstream.Answer, error) {
-			w.heard(f.Topic, f.Protocol, true)
-			if yes, err := w.engine.Wants(t.Context(), f.Topic, f.Protocol); !yes || err != nil {
-				t.Errorf("a challenge: %v, %v", yes, err)
-			}
-			if n := len(w.told()); n != 0 {
-				t.Errorf("the test call led to %d signals", n)
-			}
-			return upstream.Answer{Confirmed: true}, nil
+		asked := make(chan struct{})
+		w.engine.Ask = unanswered{w, asked}
+		f := w.add(upstream.RSSCloud)
+		<-asked
+		w.stop()
+		w.start(upstream.Options{})
+		w.pass(time.Minute)
+		w.state(f, upstream.Active)
+		if list := w.told(); len(list) != 1 {
+			t.Errorf("after the start the signals are %+v", list)
 		}
-		w.add(upstream.RSSCloud)
+	})
+}
+
+// unanswered is a hub that sends a notification and does not answer while the program runs.
+type unanswered struct {
+	*world
+	asked chan struct{}
+}
+
+func (u unanswered) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer, error) {
+	u.heard(f.Topic, f.Protocol, true)
+	close(u.asked)
+	<-ctx.Done()
+	return upstream.Answer{}, ctx.Err()
+}
+
+func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.answer = refuse(fault.Unreadable, "Nobody there.")
+		f := w.add(upstream.RSSCloud)
 		w.pass(time.Second)
+		w.heard(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub holds the registration
+		if n := len(w.told()); n != 1 {
+			t.Errorf("moments after the question a notification leads to %d signals", n)
+		}
+		w.pass(9 * time.Hour) // asked every six hours by now
+		for time.Since(w.now(f).RequestedAt) < 11*time.Minute {
+			w.pass(time.Minute)
+		}
+		w.told()
+		w.heard(feedURL, upstream.RSSCloud, true)
+		w.pass(time.Hour)
 		if list := w.told(); len(list) != 0 {
-			t.Errorf("when it holds, nothing has changed: %v", list)
+			t.Errorf("long after the last question a notification leads to %+v", list)
 		}
 		if yes, err := w.engine.Wants(t.Context(), "http://other.test/", upstream.RSSCloud); yes || err != nil {
 			t.Errorf("a challenge for another feed: %v, %v", yes, err)
+		}
+	})
+}
+
+// TestNewsThatCannotBeTakenDuringARenewalIsLookedFor has this server short of something
+// while its hub is renewing: the call is answered well, for it may be the hub's test.
+func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+		f := w.add(upstream.RSSCloud)
+		w.pass(time.Second)
+		w.plays(func() {
+			w.answer = func(f upstream.Follow) (upstream.Answer, error) {
+				w.plays(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
+				w.heard(f.Topic, f.Protocol, true)
+				w.plays(func() { w.failing = nil })
+				return upstream.Answer{Confirmed: true}, nil
+			}
+		})
+		w.pass(25 * time.Hour)
+		w.state(f, upstream.Active)
+		if list := w.told(); len(list) != 1 {
+			t.Errorf("after the renewal the signals are %+v", list)
+		}
+	})
+}
+
+// TestALookThatFailsIsTriedAgain has this server busy when the feed is to be looked at.
+func TestALookThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+		w.answer = func(f upstream.Follow) (upstream.Answer, error) {
+			if w.now(f).ConfirmedAt.IsZero() {
+				w.heard(f.Topic, f.Protocol, true)
+			}
+			return upstream.Answer{Confirmed: true}, nil
+		}
+		w.failing = &fault.Error{Code: fault.TooMany, Msg: "Not now.", RetryAfter: 2 * time.Minute}
+		f := w.add(upstream.RSSCloud)
+		w.pass(time.Second)
+		w.plays(func() { w.failing = nil })
+		w.pass(5 * time.Minute)
+		w.state(f, upstream.Active)
+		if list := w.told(); len(list) != 1 {
+			t.Errorf("when there is capacity again the signals are %+v", list)
 		}
 	})
 }

@@ -240,21 +240,37 @@ func (e *Engine) lookLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case f := <-e.looks:
-			if err := e.Signal(ctx, Signal{URL: f.Feed, Door: DoorAway, For: f.For}); err != nil {
-				e.Log.Debug("a feed that may have changed could not be looked at", "feed", f.Feed, "err", err)
-				continue // Missed stays, and the next renewal looks again
-			}
-			_, err := e.Store.ChangeFollow(ctx, f.ID, func(now *Follow, found bool) (Verdict, []event.Event) {
-				if !found || !now.ConfirmedAt.Equal(f.ConfirmedAt) {
-					return Leave, nil
-				}
-				now.Missed = false
-				return Keep, nil
-			})
-			if err != nil {
-				e.complain(ctx, "write that a feed was looked at", err)
-			}
+			e.lookAt(ctx, f)
 		}
+	}
+}
+
+// lookAt has one feed looked at. Until that is done the row keeps Missed.
+func (e *Engine) lookAt(ctx context.Context, f Follow) {
+	s := Signal{URL: f.Feed, Door: DoorAway, For: f.For, Unsure: true}
+	if f.newsWhileAsked() {
+		s.Door = doorOf(f.Protocol)
+	}
+	if err := e.Signal(ctx, s); err != nil {
+		e.Log.Debug("a feed that may have changed could not be looked at", "feed", f.Feed, "err", err)
+		switch fault.CodeOf(err) {
+		case fault.TooMany, fault.Unavailable, fault.Internal:
+			e.lookLater(ctx, f, fault.RetryAfter(err))
+			return
+		case fault.Refused, fault.Invalid: // nor could it be at another time
+		default:
+			return // the next renewal looks
+		}
+	}
+	_, err := e.Store.ChangeFollow(ctx, f.ID, func(now *Follow, found bool) (Verdict, []event.Event) {
+		if !found || !now.ConfirmedAt.Equal(f.ConfirmedAt) || now.HeardAt.After(f.HeardAt) {
+			return Leave, nil
+		}
+		now.Missed = false
+		return Keep, nil
+	})
+	if err != nil {
+		e.complain(ctx, "write that a feed was looked at", err)
 	}
 }
 

@@ -78,6 +78,7 @@ type Signal struct {
 	Source netip.Addr // who said so; the zero Addr is this program
 	Hops   int        // hubs that the news has passed through
 	For    []string   // who in this program wants to know, in order
+	Unsure bool       // perhaps nobody announced a change: it was a test call, or this program was away
 	Content
 }
 
@@ -95,6 +96,17 @@ const (
 	DoorCNWS     = "notify-cnws"
 	DoorAway     = "notify-away" // this program was away and looks for what it missed
 )
+
+// doorOf is the door of signals that come by a protocol.
+func doorOf(protocol string) string {
+	switch protocol {
+	case WebSub:
+		return DoorWebSub
+	case CNWS:
+		return DoorCNWS
+	}
+	return DoorRSSCloud
+}
 
 // Options of an engine. Zero fields mean the default in brackets.
 type Options struct {
