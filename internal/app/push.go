@@ -35,11 +35,12 @@ type pinger interface {
 	Admit(source netip.Addr) error
 }
 
-// takeSignal hands news of other hubs to those in this program who want it: its
-// readers, with the content where that was signed, and its hub. The readers are told
-// once only, and never ping anybody: with them the news ends.
+// takeSignal hands news of other hubs to its two users in this program: the readers, with
+// the content if the hub signed it, and the hub, which checks the feed and notifies its own
+// subscribers. The readers are notified once only, and never ping anybody.
 //
 // spec:cloudburst#hops
+// spec:cloudburst#follow-forwards
 func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstream.Signal) error {
 	return func(ctx context.Context, s upstream.Signal) error {
 		read := readers != nil && slices.Contains(s.For, upstream.Reader)
@@ -57,10 +58,10 @@ func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstre
 				return err
 			}
 		}
-		if !slices.ContainsFunc(s.For, func(who string) bool { return who != upstream.Reader }) {
-			return nil
-		}
-		_, err := h.Ping(ctx, hub.Ping{URL: s.URL, Door: s.Door, Source: s.Source, Hops: s.Hops, Told: read})
+		relayed := slices.ContainsFunc(s.For, func(who string) bool { return who != upstream.Reader })
+		_, err := h.Ping(ctx, hub.Ping{
+			URL: s.URL, Door: s.Door, Source: s.Source, Hops: s.Hops, Told: read, Forward: !relayed || s.Unsure,
+		})
 		return err
 	}
 }

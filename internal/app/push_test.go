@@ -82,8 +82,13 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 				if got := p.callbacks(); len(got) != 0 && (c.news != upstream.DoorRSSCloud || strings.HasSuffix(c.door.Hub, "pleaseNotify")) {
 					t.Errorf("afterwards the hub tells %v", got)
 				}
-				if len(p.pings) != 0 {
-					t.Errorf("its own hub was told: %+v", p.pings)
+				for _, ping := range p.pings {
+					if !ping.Forward || !ping.Told || ping.URL != pushFeed {
+						t.Errorf("its own hub got more than news to forward: %+v", ping)
+					}
+				}
+				if len(p.pings) == 0 {
+					t.Error("its own hub got nothing to forward")
 				}
 			})
 		})

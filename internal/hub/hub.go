@@ -87,6 +87,10 @@ type Ping struct {
 	Told   bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
 	Count  bool       // the number of subscribers that are notified is wanted
 	Alone  bool       // only the topic with this very URL: the caller pings its other names itself
+	// Forward is for news that this program received for itself: the hub forwards it to
+	// its subscribers. Without subscribers the ping does nothing: it is neither logged nor
+	// listed, for what people read here is their own affair.
+	Forward bool
 
 	listed bool // the change that it may find is on the list of changes already
 	origin any  // of a Tracer

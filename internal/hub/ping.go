@@ -54,7 +54,9 @@ type checking struct {
 func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	h.Init()
 	came := h.now()
-	h.stats.pings.Add(1)
+	if !p.Forward {
+		h.stats.pings.Add(1)
+	}
 	p.origin = h.origin(ctx)
 	if err := h.checkReadable(p.URL); err != nil {
 		return PingResult{}, err
@@ -73,6 +75,12 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	topics, err := h.Store.Following(ctx, urls, came, relatedMost)
 	if err != nil {
 		return PingResult{}, err
+	}
+	if p.Forward {
+		if len(topics) == 0 {
+			return PingResult{}, nil
+		}
+		h.stats.pings.Add(1)
 	}
 	read, err := h.tellReaders(ctx, p, []string{p.URL}, topics)
 	switch {

@@ -186,6 +186,48 @@ func TestNewsThatGoesRoundIsNoNewsForReaders(t *testing.T) {
 	})
 }
 
+// TestNewsThatReadersReceivedIsForwardedToSubscribersOnly pings for news of another hub
+// that came for the readers: subscribers get it, and without subscribers nothing shows what
+// people read here.
+func TestNewsThatReadersReceivedIsForwardedToSubscribersOnly(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		received := w.readers(readURL)
+		callback := w.subscribers(1)[0]
+		forward := func(url string) hub.PingResult {
+			t.Helper()
+			got, err := w.hub.Ping(t.Context(), hub.Ping{
+				URL: url, Door: "notify-rsscloud", Source: netip.MustParseAddr("192.0.2.7"), Hops: 1, Told: true, Forward: true,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		w.fetches = nil
+		if got := forward(readURL); got != (hub.PingResult{}) {
+			t.Errorf("without subscribers it came to %+v", got)
+		}
+		if events, listed := w.events(event.KindPing), w.changes(); len(events)+len(listed)+len(w.fetches) != 0 {
+			t.Errorf("without subscribers it is logged as %+v, listed as %+v, and read: %v", events, listed, w.fetches)
+		}
+		w.set("two")
+		if got := forward(feedURL); !got.Changed {
+			t.Errorf("with a subscriber it came to %+v", got)
+		}
+		w.settle(time.Second)
+		if n := w.count(callback); n != 1 {
+			t.Errorf("the subscriber got %d notifications", n)
+		}
+		if list := w.events(event.KindPing); len(list) != 1 || list[0].Door != "notify-rsscloud" {
+			t.Errorf("the log has %+v", list)
+		}
+		if got := received(); len(got) != 0 {
+			t.Errorf("the readers received it once more: %q", got)
+		}
+	})
+}
+
 func TestWhatReadersAreToldCountsOnceForItsSource(t *testing.T) {
 	t.Parallel()
 	inWorld(t, hub.Options{SourceRate: 1}, func(t *testing.T, w *world) {

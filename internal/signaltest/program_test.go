@@ -43,7 +43,7 @@ func serve(t *testing.T, bin string, more ...string) *program {
 	p := &program{t: t, bin: bin, data: t.TempDir()}
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", p.data,
 		"--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8", "--hub.ping-interval", "1ms",
-		"--hub.source-rate", "0", "--hub.host-rate", "0", "--log.level", "warn"}, more...)
+		"--hub.source-rate", "0", "--hub.host-rate", "0", "--river.own-hosts", "127.0.0.1", "--log.level", "warn"}, more...)
 	cmd := exec.Command(bin, args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log

@@ -35,6 +35,7 @@ type scene struct {
 type signal struct {
 	door  string
 	relay string // by which protocol the hub under test follows the feed at the other one; "": not at all
+	river string // by which protocol the river of the hub under test receives news of the feed from the other one; "": not at all
 	send  func(s *scene, t *testing.T, c cell) error
 }
 
@@ -55,49 +56,58 @@ func signals() map[string]signal {
 		}
 	}
 	return map[string]signal{
-		"ping-rest":    {"rest", "", cloud(rsscloud.HTTPPost)},
-		"ping-xml-rpc": {"xml-rpc", "", cloud(rsscloud.XMLRPC)},
-		"ping-soap":    {"soap", "", cloud(rsscloud.SOAP)},
-		"ping-get": {"rest", "", func(s *scene, t *testing.T, c cell) error {
+		"ping-rest":    {"rest", "", "", cloud(rsscloud.HTTPPost)},
+		"ping-xml-rpc": {"xml-rpc", "", "", cloud(rsscloud.XMLRPC)},
+		"ping-soap":    {"soap", "", "", cloud(rsscloud.SOAP)},
+		"ping-get": {"rest", "", "", func(s *scene, t *testing.T, c cell) error {
 			return get(s.hub.base+"/ping?url="+url.QueryEscape(s.feed(c)), `success="true"`)
 		}},
-		"weblogs-ping": {"weblogs", "", func(s *scene, t *testing.T, c cell) error {
+		"weblogs-ping": {"weblogs", "", "", func(s *scene, t *testing.T, c cell) error {
 			r, err := (&weblogs.Client{}).Ping(t.Context(), s.hub.base+"/RPC2", weblogs.Ping{Name: "Café", URL: s.site(c)})
 			return refused(err, r.Err, r.Message)
 		}},
-		"weblogs-extended": {"weblogs-extended", "", func(s *scene, t *testing.T, c cell) error {
+		"weblogs-extended": {"weblogs-extended", "", "", func(s *scene, t *testing.T, c cell) error {
 			r, err := (&weblogs.Client{}).Extended(t.Context(), s.hub.base+"/RPC2",
 				weblogs.Ping{Name: "Café", URL: "http://elsewhere.invalid/", ChangesURL: "http://elsewhere.invalid/1", FeedURL: s.feed(c), Tags: []string{"a", "b"}})
 			return refused(err, r.Err, r.Message)
 		}},
-		"pingsite-get": {"pingsite", "", func(s *scene, t *testing.T, c cell) error {
+		"pingsite-get": {"pingsite", "", "", func(s *scene, t *testing.T, c cell) error {
 			return get(s.hub.base+"/pingSiteForm?name=x&url="+url.QueryEscape(s.site(c)), "Thanks for the ping.")
 		}},
-		"pingsite-post": {"pingsite", "", func(s *scene, t *testing.T, c cell) error {
+		"pingsite-post": {"pingsite", "", "", func(s *scene, t *testing.T, c cell) error {
 			return post(s.hub.base+"/pingSiteForm", "application/x-www-form-urlencoded", url.Values{"name": {"x"}, "url": {s.feed(c)}}.Encode(), "Thanks for the ping.")
 		}},
-		"weblogs-soap": {"weblogs", "", func(s *scene, t *testing.T, c cell) error {
+		"weblogs-soap": {"weblogs", "", "", func(s *scene, t *testing.T, c cell) error {
 			return post(s.hub.base+"/weblogUpdates", "text/xml", `<?xml version="1.0"?><SOAP-ENV:Envelope xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Body>`+
 				`<ping xmlns="http://www.soapware.org/"><weblogname>x</weblogname><weblogurl>`+s.site(c)+`</weblogurl></ping></SOAP-ENV:Body></SOAP-ENV:Envelope>`, "Thanks for the ping.")
 		}},
-		"publish-url": {"websub", "", func(s *scene, t *testing.T, c cell) error {
+		"publish-url": {"websub", "", "", func(s *scene, t *testing.T, c cell) error {
 			return (&websub.Client{}).Publish(t.Context(), s.hub.base+"/websub", s.feed(c))
 		}},
-		"publish-topic": {"websub", "", func(s *scene, t *testing.T, c cell) error {
+		"publish-topic": {"websub", "", "", func(s *scene, t *testing.T, c cell) error {
 			return post(s.hub.base+"/hub", "application/x-www-form-urlencoded", url.Values{"hub.mode": {"publish"}, "hub.topic": {s.feed(c)}}.Encode(), "")
 		}},
-		"heard-cnws": {"notify-cnws", "cnws", func(s *scene, t *testing.T, c cell) error {
+		"heard-cnws": {"notify-cnws", "cnws", "", func(s *scene, t *testing.T, c cell) error {
 			wanted, err := (&cnws.Client{}).Notify(t.Context(), s.hub.base+"/cnws", cnws.Change{ResourceID: s.feed(c), Title: "t"})
 			return refused(err, !wanted, "it is not wanted")
 		}},
-		"heard-http-post": {"notify-rsscloud", "rsscloud", notice(rsscloud.HTTPPost)},
-		"heard-xml-rpc":   {"notify-rsscloud", "rsscloud", notice(rsscloud.XMLRPC)},
-		"heard-soap":      {"notify-rsscloud", "rsscloud", notice(rsscloud.SOAP)},
+		"heard-http-post": {"notify-rsscloud", "rsscloud", "", notice(rsscloud.HTTPPost)},
+		"heard-xml-rpc":   {"notify-rsscloud", "rsscloud", "", notice(rsscloud.XMLRPC)},
+		"heard-soap":      {"notify-rsscloud", "rsscloud", "", notice(rsscloud.SOAP)},
 		// The other hub alone knows the callback and the secret: it has to tell.
-		"heard-websub": {"notify-websub", "websub", func(s *scene, t *testing.T, c cell) error {
+		"heard-websub": {"notify-websub", "websub", "", func(s *scene, t *testing.T, c cell) error {
 			return (&websub.Client{}).Publish(t.Context(), s.other.base+"/websub", s.feed(c))
 		}},
+		"river-rsscloud": {"notify-rsscloud", "", "rsscloud", pingOther},
+		"river-websub":   {"notify-websub", "", "websub", pingOther},
+		"river-cnws":     {"notify-cnws", "", "cnws", pingOther},
 	}
+}
+
+// pingOther announces the change at the other hub, which notifies the one under test.
+func pingOther(s *scene, t *testing.T, c cell) error {
+	r, err := (&rsscloud.Client{}).Ping(t.Context(), rsscloud.HTTPPost, s.other.base+"/rsscloud/ping", s.feed(c))
+	return refused(err, !r.Success, r.Msg)
 }
 
 // subscribers ask the hub under test to be told of the cell's feed.
@@ -146,8 +156,8 @@ func TestEverySignalReachesEverySubscriber(t *testing.T) {
 		if _, ok := people[c.subscriber]; !ok {
 			t.Errorf("the table has the subscriber %s, whom nobody here can be", c.subscriber)
 		}
-		if c.says != "told" {
-			t.Errorf("%s × %s says %q, and nothing but told is held here", c.signal, c.subscriber, c.says)
+		if c.says != "notified" {
+			t.Errorf("%s × %s says %q, and nothing but notified is held here", c.signal, c.subscriber, c.says)
 		}
 	}
 	if len(seen) != len(known)+len(people) {
@@ -185,6 +195,9 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 	if sig.relay != "" {
 		s.relay(t, c, sig.relay)
 	}
+	if sig.river != "" {
+		s.follow(t, c, sig.river)
+	}
 	if err := subscribe(s, t, c); err != nil {
 		t.Fatalf("subscribe: %v", err)
 	}
@@ -211,6 +224,26 @@ func (s *scene) relay(t *testing.T, c cell, via string) {
 		return slices.ContainsFunc(strings.Split(s.hub.command(t, "relay", "list", "--match", s.feed(c), "--json"), "\n"), func(line string) bool {
 			return strings.Contains(line, `"`+s.feed(c)+`"`) && strings.Contains(line, `"state":"active"`)
 		})
+	})
+}
+
+// follow has the river of the hub under test follow the feed, whose hub is the other one.
+func (s *scene) follow(t *testing.T, c cell, via string) {
+	topic := s.feed(c)
+	s.mu.Lock()
+	s.hubs[pathOf(topic)] = map[string]string{
+		"rsscloud": rsscloud.CloudAt(s.other.base).String(),
+		"websub":   `<atom:link rel="hub" href="` + s.other.base + `/websub"/><atom:link rel="self" href="` + topic + `"/>`,
+	}[via]
+	s.mu.Unlock()
+	s.hub.command(t, "sources", "add", topic)
+	if via == "cnws" {
+		s.hub.command(t, "sources", "set", topic, "--cnws", s.other.base+"/cnws")
+	}
+	until(t, "the river has a subscription", func() bool {
+		got := s.hub.command(t, "explain", topic, "--json")
+		// These two protocols test the callback before they answer, and the feed is read once for that.
+		return strings.Contains(got, `"state":"active"`) && (via == "websub" || strings.Contains(got, `"door":"notify-`+via+`"`))
 	})
 }
 
