@@ -75,7 +75,7 @@ func (e *Engine) attend(ctx context.Context, f Follow) (took time.Duration, told
 //
 // spec:cnws-2003#confirm-after-30-days
 func (e *Engine) silentUntil(f *Follow) time.Time {
-	if f.Protocol != CNWS || f.State != Active || f.Missed {
+	if f.Protocol != CNWS || f.State != Active || f.Missed || f.Asked {
 		return time.Time{}
 	}
 	last := f.ConfirmedAt

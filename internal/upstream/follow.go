@@ -60,7 +60,7 @@ type Follow struct {
 
 	NextAt   time.Time // when something is to be done, or the end of the claim of who is at it
 	Claim    int64     // not 0: a question is under way, and this is its fence
-	Asked    bool      // a question was sent, and the hub has not asked back
+	Asked    bool      // a question was sent, or is due, and the hub has not answered it or asked back
 	Missed   bool      // news may have been missed: the feed is looked at when it holds again
 	Failures int       // questions in a row that came to nothing
 	Rejected int64     // deliveries that were not signed as they should be

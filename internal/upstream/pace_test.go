@@ -142,6 +142,21 @@ func (m *memory) FollowsAlive(_ context.Context, now time.Time) (time.Time, erro
 
 func (m *memory) HastenFollows(context.Context, upstream.Hasten) (int64, error) { return 0, nil }
 
+func (m *memory) RenewFollows(_ context.Context, r upstream.Renew) (n int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, row := range m.rows {
+		f := *row
+		at := r.Now.Add(time.Duration(f.ID) % max(r.Over, 1))
+		if f.State != upstream.Ending && f.Claim == 0 && !f.RequestedAt.IsZero() && f.RequestedAt.Before(r.AskedBefore) && f.NextAt.After(at) {
+			f.NextAt = at
+			m.put(f)
+			n++
+		}
+	}
+	return n, nil
+}
+
 // crowd counts questions by the minute, and how many are under way at each host.
 type crowd struct {
 	took time.Duration

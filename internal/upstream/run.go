@@ -20,6 +20,10 @@ const (
 	lookLeast = 20 * time.Millisecond
 	doorLog   = "relay" // as the log names it
 	looksKept = 1000
+
+	askedLately = time.Minute // hubs that were asked so shortly ago are not asked again because of a start
+	renewWithin = time.Hour   // what a start renews is due by then
+	farAhead    = 1000 * 24 * time.Hour
 )
 
 // Init makes the engine ready; every method does it.
@@ -182,22 +186,23 @@ func (e *Engine) untilNext(ctx context.Context) time.Duration {
 	return min(max(next.Sub(e.now()), lookLeast), lookEvery)
 }
 
-// beatLoop says now and then that somebody is here, and finds out when nobody was.
+// beatLoop notes now and then that this server runs, finds out when none did, and registers
+// again when the program starts.
 //
 // spec:cnws-2003#confirm-after-outage
 // spec:cloudburst#follow-after-absence
+// spec:cloudburst#follow-at-start
+// spec:rsscloud-2003#reregister-at-start
 func (e *Engine) beatLoop(ctx context.Context) {
-	idle := false
-	for first := true; ; first = false {
+	for idle, started := false, false; ; {
 		some, err := e.Store.NextFollow(ctx)
 		switch {
 		case err != nil:
 			e.complain(ctx, "look at the feeds that are followed", err)
 		case some.IsZero():
-			idle = true // what nobody looked after was not there
-		default:
-			e.beat(ctx, first, idle)
-			idle = false
+			idle, started = true, true // nothing was there to look after
+		case e.beat(ctx, !started, idle):
+			idle, started = false, true
 		}
 		if !pause(ctx, nil, e.Options.Away/beats) {
 			return
@@ -205,12 +210,13 @@ func (e *Engine) beatLoop(ctx context.Context) {
 	}
 }
 
-func (e *Engine) beat(ctx context.Context, first, idle bool) {
+// beat reports whether it could do its part.
+func (e *Engine) beat(ctx context.Context, first, idle bool) bool {
 	now := e.now()
 	before, err := e.Store.FollowsAlive(ctx, now)
 	if err != nil {
 		e.complain(ctx, "say that feeds are looked after", err)
-		return
+		return false
 	}
 	h := Hasten{Now: now, Base: e.PublicURL()}
 	away := !idle && !before.IsZero() && now.Sub(before) >= e.Options.Away
@@ -220,17 +226,37 @@ func (e *Engine) beat(ctx context.Context, first, idle bool) {
 		h.Protocols = []string{RSSCloud, CNWS}
 	}
 	if !away && !first {
-		return
+		return true
 	}
 	n, err := e.Store.HastenFollows(ctx, h)
+	if err == nil && first {
+		var more int64
+		more, err = e.renewAll(ctx, now)
+		n += more
+	}
 	if err != nil {
-		e.complain(ctx, "register again after an absence", err)
-		return
+		e.complain(ctx, "register again", err)
 	}
 	if n > 0 {
-		e.Log.Info("feeds are registered for again", "feeds", n, "away", now.Sub(before).Round(time.Second))
+		e.Log.Info("hubs are asked again for feeds", "feeds", n, "start", first, "away", away)
 		e.Wake()
 	}
+	return err == nil
+}
+
+// renewAll has every hub asked again, at a steady pace: this machine may have another
+// address by now. Hubs that were asked in the last minute already know it, and hubs that are
+// being asked are left to the process that asks them.
+func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
+	overdue, rest, err := e.Store.CountFollows(ctx, now, now.Add(farAhead), farAhead)
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range rest {
+		overdue += n
+	}
+	over := min(time.Duration(float64(overdue)/e.Options.Rate*float64(time.Second)), renewWithin)
+	return e.Store.RenewFollows(ctx, Renew{Now: now, AskedBefore: now.Add(-askedLately), Over: over})
 }
 
 // lookLoop has those feeds looked at of which news may have been missed.

@@ -48,6 +48,10 @@ type Store interface {
 	// HastenFollows makes those of r due at r.Now and sets Missed, but for those
 	// that are Ending or whose hub was never asked, and returns how many.
 	HastenFollows(ctx context.Context, r Hasten) (int64, error)
+	// RenewFollows makes follows due within r.Over from r.Now, each at a moment of its own,
+	// and returns how many. Follows that are due before stay, and so do those that are
+	// Ending, claimed, or were not asked before r.AskedBefore. Those of CNWS become Asked.
+	RenewFollows(ctx context.Context, r Renew) (int64, error)
 	// NextFollow is the earliest moment at which a follow is due; the zero time
 	// when there is none.
 	NextFollow(ctx context.Context) (time.Time, error)
@@ -77,4 +81,11 @@ type Hasten struct {
 	Now       time.Time
 	Protocols []string // these
 	Base      string   // and those that were asked with another Base than this
+}
+
+// Renew selects follows whose hubs are asked again although nothing is known to be lost.
+type Renew struct {
+	Now         time.Time
+	AskedBefore time.Time     // follows whose hub was last asked before this time
+	Over        time.Duration // the time over which they become due, to the millisecond
 }

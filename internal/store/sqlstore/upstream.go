@@ -216,6 +216,16 @@ func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, er
 	})
 }
 
+// RenewFollows is upstream.Store.RenewFollows. The ids are hashes, which spread the follows
+// evenly.
+func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+		return c.Exec(ctx, `UPDATE follow SET next_at = $1 + id % $2, asked = (asked OR protocol = $5)
+			WHERE state <> $3 AND claim = 0 AND requested_at > 0 AND requested_at < $4 AND next_at > $1 + id % $2`,
+			ms(r.Now), max(r.Over.Milliseconds(), 1), upstream.Ending, ms(r.AskedBefore), upstream.CNWS)
+	})
+}
+
 // NextFollow is upstream.Store.NextFollow.
 func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
 	return read(ctx, s, func(ctx context.Context, c Conn) (next time.Time, err error) {

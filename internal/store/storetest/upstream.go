@@ -23,6 +23,7 @@ func upstreamTests() map[string]func(*testing.T, *env) {
 		"FollowsAreGivenBackByThoseWhoHoldThem":   putOffFollows,
 		"FollowsAreCountedByWhenTheyAreDue":       countFollows,
 		"AnAbsenceHastensThoseThatItMayHaveCost":  hastenFollows,
+		"AStartRenewsFollowsOverSomeTime":         renewFollows,
 		"ItIsKnownWhenSomebodyWasLastThere": func(t *testing.T, e *env) {
 			for _, step := range []struct{ at, before time.Time }{
 				{e.now, time.Time{}}, {e.in(time.Minute), e.now}, {e.now, e.in(time.Minute)}, {e.in(2 * time.Minute), e.in(time.Minute)},
@@ -308,4 +309,57 @@ func hastenFollows(t *testing.T, e *env) {
 	check("same base", upstream.Hasten{Now: e.now, Base: "https://me.example"}, false, false, true, false, false)
 	e.save(t, all...)
 	check("protocols too", upstream.Hasten{Now: e.now, Base: "https://me.example", Protocols: []string{upstream.RSSCloud, upstream.CNWS}}, true, false, true, false, false)
+}
+
+// cnwsOf is f by another protocol.
+func cnwsOf(f upstream.Follow) upstream.Follow {
+	f.Protocol, f.ID = upstream.CNWS, upstream.FollowID(upstream.CNWS, f.Feed)
+	f.Token = fmt.Sprint("token-", f.ID)
+	return f
+}
+
+func renewFollows(t *testing.T, e *env) {
+	s := e.upstream(t)
+	var all []upstream.Follow
+	want := map[int64]bool{}
+	add := func(renewed bool, change func(f *upstream.Follow)) {
+		f := e.aFollow(upstream.RSSCloud, fmt.Sprint(feed, len(all)))
+		f.Claim, f.Missed, f.Asked, f.RequestedAt, f.NextAt = 0, false, false, e.in(-time.Hour), e.in(20*time.Hour)
+		change(&f)
+		all, want[f.ID] = append(all, f), renewed
+	}
+	for range 20 {
+		add(true, func(*upstream.Follow) {})
+	}
+	add(true, func(f *upstream.Follow) { f.State = upstream.Refused })
+	add(true, func(f *upstream.Follow) { *f = cnwsOf(*f) })
+	add(false, func(f *upstream.Follow) { f.State = upstream.Ending })
+	add(false, func(f *upstream.Follow) { f.Claim = 7 })
+	add(false, func(f *upstream.Follow) { f.RequestedAt = time.Time{} })
+	add(false, func(f *upstream.Follow) { f.RequestedAt = e.in(-time.Minute) })
+	add(false, func(f *upstream.Follow) { f.NextAt = e.in(-time.Second) })
+	e.save(t, all...)
+	n, err := s.RenewFollows(e.ctx, upstream.Renew{Now: e.now, AskedBefore: e.in(-time.Minute), Over: time.Hour})
+	must(t, err)
+	same(t, "number", n, int64(22))
+	early := 0
+	for _, f := range all {
+		got := e.aFollowNow(t, f.ID)
+		if want[f.ID] {
+			if got.NextAt.Before(e.now) || !got.NextAt.Before(e.in(time.Hour)) {
+				t.Errorf("a renewed follow is due at %s", got.NextAt)
+			}
+			if got.NextAt.Before(e.in(30 * time.Minute)) {
+				early++
+			}
+			f.NextAt, f.Asked = got.NextAt, f.Protocol == upstream.CNWS
+		}
+		same(t, "follow", got, f)
+	}
+	if early == 0 || early == 22 {
+		t.Errorf("%d of 22 are due in the first half of the hour", early)
+	}
+	n, err = s.RenewFollows(e.ctx, upstream.Renew{Now: e.now, AskedBefore: e.in(-time.Minute)})
+	must(t, err)
+	same(t, "without a time to spread them over they are due at once", n, int64(22))
 }

@@ -1,0 +1,214 @@
+package upstream_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+)
+
+func TestEveryStartAsksEveryHubAgainButThoseOfTheLastMinute(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+		follows := []upstream.Follow{w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)}
+		restart := func(after time.Duration) (asked map[string]int) {
+			t.Helper()
+			w.pass(after)
+			w.asks()
+			w.stop()
+			w.pass(time.Second)
+			w.start(upstream.Options{Away: time.Hour})
+			w.pass(30 * time.Second)
+			asked = map[string]int{}
+			for _, a := range w.asks() {
+				asked[a.hub]++
+			}
+			return asked
+		}
+		if asked := restart(20 * time.Second); len(asked) != 0 {
+			t.Errorf("20 seconds after the first questions a start asks %v", asked)
+		}
+		for range 2 {
+			asked := restart(2 * time.Minute)
+			if len(asked) != 3 || asked[cloudURL] != 1 || asked["http://cnws.test/"] != 1 || asked[hubURL] != 1 {
+				t.Errorf("a later start asks %v", asked)
+			}
+		}
+		if list := w.told(); len(list) != 0 {
+			t.Errorf("a start has feeds read: %+v", list)
+		}
+		for _, f := range follows {
+			w.state(f, upstream.Active)
+		}
+		asked := time.Now()
+		w.pass(23 * time.Hour)
+		for _, a := range w.asks() {
+			if a.hub == cloudURL {
+				t.Errorf("its renewal comes %s after the start", a.at.Sub(asked))
+			}
+		}
+		w.pass(2 * time.Hour)
+		if len(w.asks()) == 0 {
+			t.Error("there is no renewal within 25 hours of the start")
+		}
+	})
+}
+
+func TestAStartAsksHubsThatRefusedOrDidNotAnswer(t *testing.T) {
+	t.Parallel()
+	for name, no := range map[string]error{
+		"refused": fault.New(fault.Refused, "You cannot be reached."), "no answer": fault.New(fault.Unreadable, "Nobody there."),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+				w.answer = func(upstream.Follow) (upstream.Answer, error) { return upstream.Answer{}, no }
+				f := w.add(upstream.RSSCloud)
+				w.pass(2 * time.Hour)
+				w.stop()
+				w.plays(func() { w.answer = nil })
+				w.start(upstream.Options{})
+				w.pass(10 * time.Second)
+				w.state(f, upstream.Active)
+			})
+		})
+	}
+}
+
+// manyFollows follows n feeds at one hub and waits until all are asked for.
+func (w *world) manyFollows(n int) {
+	w.t.Helper()
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			feed := fmt.Sprintf("http://feeds.test/%d.xml", i)
+			if _, err := w.engine.Add(w.t.Context(), upstream.Request{Feed: feed, Via: upstream.RSSCloud, Hub: cloudURL, For: "relay"}); err != nil {
+				w.t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	w.pass(2 * time.Minute)
+	if got := len(w.asks()); got != n {
+		w.t.Fatalf("%d of %d were asked for", got, n)
+	}
+}
+
+func TestAStartIsASteadyTrickle(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{Rate: 5, Away: time.Hour}, func(t *testing.T, w *world) {
+		const n = 100
+		w.manyFollows(n)
+		w.pass(time.Hour)
+		w.stop()
+		from := time.Now()
+		w.start(upstream.Options{Rate: 5, Away: time.Hour})
+		w.pass(5 * time.Second)
+		early := len(w.asks())
+		if early == 0 || early > n/2 {
+			t.Errorf("%d of %d are asked for in the first five seconds", early, n)
+		}
+		late := w.addDoor(theCloud(), upstream.Reader) // somebody adds a feed meanwhile
+		w.pass(5 * time.Second)
+		if got := w.now(late); got.State != upstream.Active {
+			t.Errorf("what is added during the start is %s after five seconds", got.State)
+		}
+		w.pass(time.Minute)
+		list := w.asks()
+		if got := early + len(list); got != n+1 {
+			t.Errorf("%d questions are asked, want %d", got, n+1)
+		}
+		for i := 10; i < len(list); i++ {
+			if d := list[i].at.Sub(list[i-10].at); d < time.Second {
+				t.Errorf("ten questions within %s, %s after the start", d, list[i].at.Sub(from))
+			}
+		}
+	})
+}
+
+// TestStartsOfSeveralNodesAskOnce starts two more processes on one database, one after the
+// other, while the first works: a hub is asked once for each of its feeds.
+func TestStartsOfSeveralNodesAskOnce(t *testing.T) {
+	t.Parallel()
+	options := upstream.Options{Rate: 5, Away: time.Hour}
+	inWorld(t, options, func(t *testing.T, w *world) {
+		const n = 60
+		w.manyFollows(n)
+		w.pass(time.Hour)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer func() { cancel(); w.pass(time.Second) }()
+		for range 2 {
+			w.run(ctx, w.node(options))
+			w.pass(20 * time.Second)
+		}
+		w.pass(time.Minute)
+		times := map[string]int{}
+		for _, a := range w.asks() {
+			times[a.feed]++
+		}
+		for feed, k := range times {
+			if k != 1 {
+				t.Errorf("%s was asked for %d times", feed, k)
+			}
+		}
+		if len(times) != n {
+			t.Errorf("%d of %d feeds were asked for", len(times), n)
+		}
+	})
+}
+
+// awayAtFirst is a store whose first calls fail.
+type awayAtFirst struct {
+	upstream.Store
+	mu   sync.Mutex
+	left map[string]int
+}
+
+func (a *awayAtFirst) fails(call string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.left[call]--; a.left[call] >= 0 {
+		return fault.New(fault.Unavailable, "The database is away.")
+	}
+	return nil
+}
+
+func (a *awayAtFirst) FollowsAlive(ctx context.Context, now time.Time) (time.Time, error) {
+	if err := a.fails("alive"); err != nil {
+		return time.Time{}, err
+	}
+	return a.Store.FollowsAlive(ctx, now)
+}
+
+func (a *awayAtFirst) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
+	if err := a.fails("renew"); err != nil {
+		return 0, err
+	}
+	return a.Store.RenewFollows(ctx, r)
+}
+
+func TestAStartWithoutADatabaseAsksWhenItIsThere(t *testing.T) {
+	t.Parallel()
+	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		w.add(upstream.RSSCloud)
+		w.pass(3 * time.Minute)
+		w.asks()
+		e := w.node(upstream.Options{})
+		e.Store = &awayAtFirst{Store: w.store, left: map[string]int{"alive": 1, "renew": 1}}
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := w.run(ctx, e)
+		defer func() { cancel(); <-ended }()
+		w.pass(90 * time.Second)
+		if n := len(w.asks()); n != 0 {
+			t.Errorf("%d hubs are asked while the start cannot be written", n)
+		}
+		w.pass(time.Minute)
+		if n := len(w.asks()); n != 1 {
+			t.Errorf("%d hubs are asked once it can", n)
+		}
+	})
+}
