@@ -62,13 +62,13 @@ func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
 		cloud, cnws, ws := w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)
 		w.pass(2 * time.Minute)
 		w.asks()
-		w.told()
+		w.received()
 
 		w.stop()
 		w.pass(2 * time.Minute)
 		w.start(upstream.Options{})
 		w.pass(time.Minute)
-		if n := len(w.told()); n != 0 {
+		if n := len(w.received()); n != 0 {
 			t.Errorf("after two minutes %d feeds are looked at", n)
 		}
 		w.asks()
@@ -84,7 +84,7 @@ func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
 		if !asked[cloudURL] || !asked["http://cnws.test/"] {
 			t.Errorf("after an hour these are asked again: %v", asked)
 		}
-		list := w.told()
+		list := w.received()
 		if len(list) != 2 { // a WebSub hub sends again what did not arrive
 			t.Errorf("after an hour the signals are %+v", list)
 		}
@@ -139,7 +139,7 @@ func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
 		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" || got.Missed {
 			t.Errorf("after it came back: %+v", got)
 		}
-		if list := w.told(); len(list) != 1 || list[0].Door != upstream.DoorAway {
+		if list := w.received(); len(list) != 1 || list[0].Door != upstream.DoorAway {
 			t.Errorf("what was missed is looked for: %v", list)
 		}
 	})

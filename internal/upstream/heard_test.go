@@ -28,7 +28,7 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 		w.add(upstream.CNWS)
 		ws := w.add(upstream.WebSub)
 		w.pass(2 * time.Minute)
-		w.told()
+		w.received()
 		w.heard(feedURL, upstream.RSSCloud, true)
 		w.heard(feedURL, upstream.CNWS, true)
 		if err := w.engine.Delivered(t.Context(), w.now(ws).Token, peer(), 2, upstream.Content{}); err != nil {
@@ -39,7 +39,7 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 			{URL: feedURL, Door: upstream.DoorCNWS, Source: peer(), Hops: 2, For: []string{"relay"}},
 			{URL: feedURL, Door: upstream.DoorWebSub, Source: peer(), Hops: 2, For: []string{"relay"}},
 		}
-		if d := cmp.Diff(want, w.told(), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
+		if d := cmp.Diff(want, w.received(), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
 			t.Errorf("signals (- want, + got):\n%s", d)
 		}
 		if got := w.now(ws); got.Topic != "http://feeds.test/self.xml" {
@@ -54,13 +54,13 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 }
 
 // TestNewsDuringTheFirstRegistrationIsReadOnce lets a hub call before it answers: its test
-// call and its notifications cannot be told apart, so all of them lead to one look at the
+// call and its notifications look the same, so all of them lead to one look at the
 // feed, whatever the answer is.
 func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		protocol string
-		door     string
+		by       string
 		fail     error
 		state    string
 	}{
@@ -80,7 +80,7 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 					if yes, err := w.engine.Wants(context.Background(), f.Topic, f.Protocol); !yes || err != nil {
 						t.Errorf("a challenge: %v, %v", yes, err)
 					}
-					if n := len(w.told()); n != 0 {
+					if n := len(w.received()); n != 0 {
 						t.Errorf("the feed is read %d times before the hub answers", n)
 					}
 					return upstream.Answer{Confirmed: tt.fail == nil}, tt.fail
@@ -88,8 +88,8 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 				f := w.add(tt.protocol)
 				w.pass(10 * time.Second)
 				w.state(f, tt.state)
-				list := w.told()
-				if len(list) != 1 || list[0].URL != feedURL || list[0].Door != tt.door || !list[0].Unsure {
+				list := w.received()
+				if len(list) != 1 || list[0].URL != feedURL || list[0].Door != tt.by || !list[0].Unsure {
 					t.Errorf("after the answer the signals are %+v", list)
 				}
 				if got := w.now(f); got.Missed {
@@ -111,7 +111,7 @@ func TestNewsDuringTheFirstRegistrationSurvivesTheEndOfTheProgram(t *testing.T) 
 		w.start(upstream.Options{})
 		w.pass(time.Minute)
 		w.state(f, upstream.Active)
-		if list := w.told(); len(list) != 1 {
+		if list := w.received(); len(list) != 1 {
 			t.Errorf("after the start the signals are %+v", list)
 		}
 	})
@@ -137,17 +137,17 @@ func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
 		f := w.add(upstream.RSSCloud)
 		w.pass(time.Second)
 		w.heard(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub holds the registration
-		if n := len(w.told()); n != 1 {
+		if n := len(w.received()); n != 1 {
 			t.Errorf("moments after the question a notification leads to %d signals", n)
 		}
 		w.pass(9 * time.Hour) // asked every six hours by now
 		for time.Since(w.now(f).RequestedAt) < 11*time.Minute {
 			w.pass(time.Minute)
 		}
-		w.told()
+		w.received()
 		w.heard(feedURL, upstream.RSSCloud, true)
 		w.pass(time.Hour)
-		if list := w.told(); len(list) != 0 {
+		if list := w.received(); len(list) != 0 {
 			t.Errorf("long after the last question a notification leads to %+v", list)
 		}
 		if yes, err := w.engine.Wants(t.Context(), "http://other.test/", upstream.RSSCloud); yes || err != nil {
@@ -173,7 +173,7 @@ func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
 		})
 		w.pass(25 * time.Hour)
 		w.state(f, upstream.Active)
-		if list := w.told(); len(list) != 1 {
+		if list := w.received(); len(list) != 1 {
 			t.Errorf("after the renewal the signals are %+v", list)
 		}
 	})
@@ -195,7 +195,7 @@ func TestALookThatFailsIsTriedAgain(t *testing.T) {
 		w.plays(func() { w.failing = nil })
 		w.pass(5 * time.Minute)
 		w.state(f, upstream.Active)
-		if list := w.told(); len(list) != 1 {
+		if list := w.received(); len(list) != 1 {
 			t.Errorf("when there is capacity again the signals are %+v", list)
 		}
 	})
@@ -244,9 +244,9 @@ func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
 			t.Errorf("cnws: %v, %v", wanted, err)
 		}
 		w.plays(func() { w.failing = nil })
-		w.told()
+		w.received()
 		w.pass(3 * time.Minute)
-		if list := w.told(); len(list) != 1 || list[0].Door != upstream.DoorAway {
+		if list := w.received(); len(list) != 1 || list[0].Door != upstream.DoorAway {
 			t.Errorf("the feed is looked at: %v", list)
 		}
 		w.state(cloud, upstream.Active)

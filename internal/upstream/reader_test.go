@@ -153,11 +153,11 @@ func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
 		for hub, signed := range map[string]bool{hubURL: true, "http://hub.test/": false} { // secrets are for hubs over TLS
 			f := w.addDoor(upstream.Door{Protocol: upstream.WebSub, Hub: hub}, upstream.Reader)
 			w.pass(time.Second)
-			w.told()
+			w.received()
 			if err := w.engine.Delivered(t.Context(), w.now(f).Token, peer(), 1, content); err != nil {
 				t.Fatal(err)
 			}
-			list := w.told()
+			list := w.received()
 			if len(list) != 1 || string(list[0].Body) != "<rss/>" || list[0].Signed != signed || len(list[0].For) != 1 || list[0].For[0] != upstream.Reader {
 				t.Errorf("%s: %+v", hub, list)
 			}
@@ -196,7 +196,7 @@ func TestItIsKnownSinceWhenAHubTellsEverything(t *testing.T) {
 		if got := w.state(f, upstream.Active); !got.SinceAt.After(since) {
 			t.Errorf("after an absence of ours it is %s", got.SinceAt)
 		}
-		if list := w.told(); len(list) != 2 || list[1].Door != upstream.DoorAway || list[1].For[0] != upstream.Reader {
+		if list := w.received(); len(list) != 2 || list[1].Door != upstream.DoorAway || list[1].For[0] != upstream.Reader {
 			t.Errorf("what was missed is looked for: %+v", list)
 		}
 	})

@@ -38,7 +38,7 @@ func TestEveryStartAsksEveryHubAgainButThoseOfTheLastMinute(t *testing.T) {
 				t.Errorf("a later start asks %v", asked)
 			}
 		}
-		if list := w.told(); len(list) != 0 {
+		if list := w.received(); len(list) != 0 {
 			t.Errorf("a start has feeds read: %+v", list)
 		}
 		for _, f := range follows {

@@ -97,7 +97,7 @@ const (
 	DoorAway     = "notify-away" // this program was away and looks for what it missed
 )
 
-// doorOf is the door of signals that come by a protocol.
+// doorOf returns the Door of the signals that come by a protocol.
 func doorOf(protocol string) string {
 	switch protocol {
 	case WebSub:

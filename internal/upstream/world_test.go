@@ -213,8 +213,8 @@ func (w *world) asks() []ask {
 	return list
 }
 
-// told are the signals since the last call.
-func (w *world) told() []upstream.Signal {
+// received are the signals since the last call.
+func (w *world) received() []upstream.Signal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.signals
