@@ -88,7 +88,7 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	p := newPlan(s, now, now, o)
 	p.outcome = v
 	p.decide()
-	if keep(before, a, v, now) {
+	if keep(before, a, v, now) && !p.skip.Within(before.NextAt) { // its hints may be new
 		p.keep(before.NextAt, before.Reason)
 	}
 	d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
@@ -209,12 +209,14 @@ func keep(before State, a Answer, v verdict, now time.Time) bool {
 // interval, a subscription with a hub, the host. Waits count from the last check.
 func Plan(s State, now time.Time, o Options) (State, Decision) {
 	s = s.own()
-	d := Explain(s, now, o)
+	d, p := explain(s, now, o)
 	if d.Gone {
 		return s, d
 	}
-	if d.At.Before(now) {
-		d.At = now
+	if p != nil && p.at.Before(now) {
+		p.at = stamp(now)
+		p.leaveSkipped()
+		d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
 	}
 	s.NextAt, s.Reason = stamp(d.At), d.Reason
 	return s, d
@@ -223,6 +225,12 @@ func Plan(s State, now time.Time, o Options) (State, Decision) {
 // Explain says what Plan would decide, and why. Next's own decision is kept as
 // State.NextAt and State.Reason.
 func Explain(s State, now time.Time, o Options) Decision {
+	d, _ := explain(s, now, o)
+	return d
+}
+
+// explain is Explain, with the plan of a feed that has been read.
+func explain(s State, now time.Time, o Options) (Decision, *plan) {
 	d := Decision{Outcome: Unchanged, Gone: s.Gone != nil}
 	if s.Failure != nil {
 		d.Outcome, d.Failure = Failed, s.Failure.Text
@@ -232,10 +240,10 @@ func Explain(s State, now time.Time, o Options) Decision {
 	}
 	if s.CheckedAt.IsZero() && !d.Gone {
 		d.At, d.Reason = now, "it has never been read"
-		return d
+		return d, nil
 	}
 	p := newPlan(s, s.base(now), now, o)
 	p.decide()
 	d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
-	return d
+	return d, p
 }

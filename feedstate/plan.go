@@ -120,28 +120,39 @@ func (p *plan) decide() {
 	p.order()
 }
 
-// own is the user's interval: above all hints and bounds, below what a server that
-// fails or asks for patience can expect.
+// own is the user's interval: above the hints and bounds, below skipHours and skipDays, and
+// below what a server that fails or asks for patience can expect.
 func (p *plan) own() {
 	d := ownInterval(p.s.Interval)
 	if p.s.Failure != nil {
 		p.backOff(d)
 	} else {
 		p.hints()
-		p.readSkip()
 		for i := range p.list {
 			if p.list[i].Effect == Allows {
 				p.list[i].Effect = Overrode
 			}
 		}
 	}
+	p.readSkip()
 	p.after(RuleOwn, d, "", "the user's own interval of "+span(d), true)
 	if p.s.Failure == nil && (p.outcome.outcome == Postponed || p.outcome.outcome == Doubtful) {
 		p.list[len(p.list)-1].Until = stamp(p.base.Add(min(d, Shortest)))
 	}
 	p.latest()
 	p.waits()
+	p.leaveSkipped()
 	p.order()
+}
+
+// leaveSkipped puts a check off until what is skipped is over, however long that is.
+func (p *plan) leaveSkipped() {
+	at := p.skip.leave(p.at, p.o.Jitter)
+	if p.skip.Empty() || at.Equal(p.at) {
+		return
+	}
+	c := p.find(RuleSkip)
+	c.Effect, c.Until, p.at = Moves, stamp(p.skip.After(p.at)), at
 }
 
 func ownInterval(d time.Duration) time.Duration {
@@ -227,7 +238,7 @@ func (p *plan) skipOver() {
 	at := p.skip.After(p.at)
 	c.Effect, c.Until = Moves, stamp(at)
 	if !at.After(end) {
-		p.at, p.aligned = stamp(at), max(p.aligned, 10*time.Minute)
+		p.at, p.aligned = stamp(at), max(p.aligned, skippedSpread)
 		return
 	}
 	// Rather a little early than much later; but at no unwanted hour, and on no unwanted
@@ -237,10 +248,10 @@ func (p *plan) skipOver() {
 		least = p.asked
 	}
 	if at, ok := p.skip.before(end, least); ok {
-		p.at, c.Until = stamp(at), stamp(at)
+		p.at, c.Until, p.aligned = stamp(at), stamp(at), max(p.aligned, skippedSpread)
 		return
 	}
-	p.at, p.aligned = stamp(at), max(p.aligned, 10*time.Minute)
+	p.at, p.aligned = stamp(at), max(p.aligned, skippedSpread)
 	p.limit = at.Sub(p.base) + max(p.limit/10, p.aligned)
 	c.Note = "beyond the usual longest wait"
 }
@@ -279,12 +290,10 @@ func (p *plan) promised() (t time.Time) {
 
 // keep leaves the schedule as it was, unless a server asked for more.
 func (p *plan) keep(at time.Time, reason string) {
-	p.at, p.kept = at, reason
-	for i := range p.list {
-		if c := &p.list[i]; c.Effect == Decides && (c.Rule == RuleRetryAfter || c.Rule == RuleHost) && c.Until.After(at) {
-			p.at, p.kept = c.Until, ""
-		}
+	if c := p.decider(); c != nil && (c.Rule == RuleRetryAfter || c.Rule == RuleHost) && c.Until.After(at) {
+		return
 	}
+	p.at, p.kept = at, reason
 }
 
 func (p *plan) decider() *Consideration {

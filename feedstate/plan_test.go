@@ -88,7 +88,7 @@ func TestSkippedHoursAndDaysPutACheckOff(t *testing.T) {
 		{"the rest of the day", sunday.Add(9 * time.Hour), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"},
 		{"all days are junk", t0(), feed.Hints{TTL: "60", SkipDays: strings.Split("Mon Tue Wed Thu Fri Sat Sun", " ")}, "Mon 03:20:00"},
 		{"the only hour is just over", t0().Add(40 * time.Minute), hours("0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"), "Tue 02:00:00"},
-		{"a long ttl ends in a skipped hour", t0(), feed.Hints{TTL: "1400", SkipHours: []string{"1", "2", "3"}}, "Tue 00:59:59"}, // 24 hours later it is 02:20
+		{"a long ttl ends in a skipped hour", t0(), feed.Hints{TTL: "1400", SkipHours: []string{"1", "2", "3"}}, "Tue 00:50:00"}, // 24 hours later it is 02:20
 	} {
 		l := born(t)
 		l.now = tt.now
@@ -125,11 +125,11 @@ func TestJitterNeitherUndercutsAHintNorReachesASkippedHour(t *testing.T) {
 
 func TestTheUsersOwnIntervalWins(t *testing.T) {
 	t.Parallel()
-	hints := feed.Hints{TTL: "600", SkipHours: []string{"2", "3", "4"}}
+	hints := feed.Hints{TTL: "600", UpdatePeriod: "weekly"}
 	l := born(t)
 	l.s.Interval = 2 * time.Minute
 	l.check(ok("1", hints, "Cache-Control", "max-age=43200")).wait(2 * time.Minute)
-	if l.effect(feedstate.RuleTTL) != feedstate.Overrode || l.effect(feedstate.RuleSkip) != feedstate.Overrode || l.effect(feedstate.RuleMaxAge) != feedstate.Overrode {
+	if l.effect(feedstate.RuleTTL) != feedstate.Overrode || l.effect(feedstate.RuleSyndication) != feedstate.Overrode || l.effect(feedstate.RuleMaxAge) != feedstate.Overrode {
 		t.Errorf("%+v", l.d.Considered)
 	}
 	l.s.Interval = time.Second
@@ -142,7 +142,32 @@ func TestTheUsersOwnIntervalWins(t *testing.T) {
 	l.s.Interval = 365 * 24 * time.Hour
 	l.check(ok("1", hints)).wait(30 * 24 * time.Hour)
 	l.s.Interval = -time.Hour
-	l.check(ok("1", hints)).wait(10 * time.Hour)
+	l.check(ok("1", hints)).wait(24 * time.Hour)
+}
+
+func TestTheUsersOwnIntervalKeepsOutOfSkippedHoursAndDays(t *testing.T) {
+	t.Parallel()
+	l := born(t)
+	l.s.Interval = 2 * time.Minute
+	hints := feed.Hints{TTL: "600", SkipHours: []string{"2", "3", "4"}}
+	l.check(ok("1", hints)).wait(160 * time.Minute) // until 05:00
+	if l.effect(feedstate.RuleSkip) != feedstate.Moves || l.effect(feedstate.RuleTTL) != feedstate.Overrode {
+		t.Errorf("%+v", l.d.Considered)
+	}
+	if want := "the user's own interval of 2 min, moved out of skipHours (2–4 h); ttl 600 considered"; l.d.Reason != want {
+		t.Errorf("the reason is %q, want %q", l.d.Reason, want)
+	}
+	l.o.Jitter = 1
+	l.check(ok("1", hints)).wait(170 * time.Minute) // spread over ten minutes
+	l.o.Jitter = 0
+	l.s.Interval = 24 * time.Hour // from a Monday
+	l.check(ok("1", feed.Hints{SkipDays: []string{"Tuesday", "Wednesday"}})).wait(72*time.Hour - 140*time.Minute)
+	l.check(status(500)).wait(72*time.Hour - 140*time.Minute)
+	l.s.Interval = 30 * 24 * time.Hour
+	l.check(ok("1", hints)).wait(30*24*time.Hour + 160*time.Minute)
+	if feedstate.Due(l.s, l.now.Add(time.Hour)) {
+		t.Error("the wait is taken for an error of the clock")
+	}
 }
 
 func TestTheUsersOwnIntervalDoesNotHurryAServer(t *testing.T) {
@@ -276,5 +301,34 @@ func TestPlanCountsFromTheLastCheck(t *testing.T) {
 	s, d = feedstate.Plan(l.s, l.now.Add(50*time.Minute), feedstate.Options{})
 	if want := l.now.Add(50 * time.Minute); !d.At.Equal(want) || !s.NextAt.Equal(want) {
 		t.Errorf("an overdue check is at %s, want now, %s", d.At, want)
+	}
+}
+
+// TestAMissedCheckWaitsForTheEndOfWhatIsSkipped plans again, and starts a program, at a
+// moment when the check is overdue and the hour is skipped.
+func TestAMissedCheckWaitsForTheEndOfWhatIsSkipped(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6", "7"}})).wait(time.Hour)
+	six := l.now.Add(4 * time.Hour) // 06:20
+	s, d := feedstate.Plan(l.s, six, feedstate.Options{})
+	if want := l.now.Add(340 * time.Minute); !s.NextAt.Equal(want) || !d.At.Equal(want) || d.Reason != "ttl 60, moved out of skipHours (6–7 h)" {
+		t.Errorf("planned again it is due at %s, want %s: %s", s.NextAt, want, d)
+	}
+	if s = feedstate.Resume(l.s, six, 0.5); !s.NextAt.Equal(l.now.Add(345 * time.Minute)) {
+		t.Errorf("after a start it is due at %s", s.NextAt)
+	}
+	if s = feedstate.Resume(l.s, l.now.Add(time.Hour), 0.5); !s.NextAt.Equal(l.now.Add(time.Hour + 150*time.Second)) {
+		t.Errorf("in a free hour it is due at %s", s.NextAt)
+	}
+}
+
+func TestNewSkippedHoursMoveACheckThatAPushWouldLeave(t *testing.T) {
+	t.Parallel()
+	l := live(t).wait(24 * time.Hour)
+	a := pushed("new")
+	a.Hints.SkipHours = []string{l.s.NextAt.Format("15")}
+	l.after(time.Minute, a)
+	if skip, _ := feedstate.ParseSkip(a.Hints.SkipHours, nil); skip.Within(l.s.NextAt) {
+		t.Errorf("the check stays at %s: %s", l.s.NextAt, l.d)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +119,9 @@ func check(t *testing.T, what string, s feedstate.State, d feedstate.Decision, n
 	if !skip.Empty() && s.Interval == 0 {
 		longest += 8 * 24 * time.Hour // no check is forced into what is skipped
 	}
+	if skip.Within(d.At) {
+		t.Fatalf("%s: at %s, which is skipped (%s): %s", what, d.At.Format("Mon 15:04:05"), skip, d)
+	}
 	if wait < feedstate.Shortest || wait > longest {
 		t.Fatalf("%s: in %s: %s", what, wait, d)
 	}
@@ -200,6 +204,74 @@ func TestMoreFailuresNeverBringACheckForward(t *testing.T) {
 		}
 		if last != feedstate.Longest {
 			t.Errorf("%d: the longest wait is %s", code, last)
+		}
+	}
+}
+
+// TestNoPlannedCheckIsInASkippedHourOrDay plays feeds with all kinds of hints, answers,
+// pushes and own intervals, and programs that start and plan again at any time.
+func TestNoPlannedCheckIsInASkippedHourOrDay(t *testing.T) {
+	t.Parallel()
+	moved := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		s, now := feedstate.New(here, t0()), t0()
+		for step := range 30 {
+			o := feedstate.Options{Jitter: r.Float64()}
+			var d feedstate.Decision
+			switch {
+			case step > 0 && r.IntN(6) == 0:
+				s.Interval = pick(r, 0, time.Minute, 7*time.Hour, 3*24*time.Hour)
+				s.Push = pick(r, feedstate.Push{}, feedstate.Push{Since: t0(), Announced: 1})
+				s, d = feedstate.Plan(s, now, o)
+			case step > 0 && r.IntN(10) == 0:
+				s = feedstate.Resume(s, now, r.Float64())
+			default:
+				a := randomAnswer(r, s)
+				a.Cause = pick(r, feedstate.Poll, feedstate.ByHand, feedstate.Pushed, feedstate.Delivered)
+				s, d = feedstate.Next(s, a, now, o)
+			}
+			if s.Gone != nil {
+				s = feedstate.Revive(s, now)
+				continue
+			}
+			skip, _ := feedstate.ParseSkip(s.Hints.SkipHours, s.Hints.SkipDays)
+			by := s.Reason == "it was brought back by hand" || s.Reason == "it has never been read"
+			if skip.Within(s.NextAt) && !by {
+				t.Fatalf("seed %d step %d: at %s, which is skipped (%s): %s", seed, step, s.NextAt.Format("Mon 15:04:05"), skip, s.Reason)
+			}
+			for _, c := range d.Considered {
+				if c.Rule == feedstate.RuleSkip && c.Effect == feedstate.Moves {
+					moved++
+					if !strings.Contains(d.Reason, "moved out of "+c.Text) && s.Reason == d.Reason && d.At.Equal(c.Until) {
+						t.Fatalf("seed %d step %d: the reason is silent about %s: %s", seed, step, c.Text, d.Reason)
+					}
+				}
+			}
+			now = now.Add(time.Duration(r.Int64N(int64(40 * time.Hour))))
+		}
+	}
+	if moved < 500 {
+		t.Errorf("only %d checks were moved", moved)
+	}
+}
+
+// TestHintsThatSkipEverythingSkipNothing has neither hours nor days left.
+func TestHintsThatSkipEverythingSkipNothing(t *testing.T) {
+	t.Parallel()
+	var hours, days []string
+	for h := range 24 {
+		hours = append(hours, fmt.Sprint(h))
+	}
+	for d := range time.Weekday(7) {
+		days = append(days, d.String())
+	}
+	for name, h := range map[string]feed.Hints{
+		"all hours": {TTL: "60", SkipHours: hours}, "all days": {TTL: "60", SkipDays: days}, "both": {TTL: "60", SkipHours: hours, SkipDays: days},
+	} {
+		l := born(t).check(ok("1", h)).wait(time.Hour)
+		if l.effect(feedstate.RuleSkip) != feedstate.Ignored || !l.s.Allowed(l.now, 1).Equal(l.now) {
+			t.Errorf("%s: %+v", name, l.d.Considered)
 		}
 	}
 }

@@ -123,6 +123,16 @@ func (s Skip) After(t time.Time) time.Time {
 	return t
 }
 
+// leave is After, and where that is another moment than t, some minutes later by jitter, a
+// fraction from 0 to 1: many feeds wait for the same hour to end.
+func (s Skip) leave(t time.Time, jitter float64) time.Time {
+	at := s.After(t)
+	if at.Equal(t) {
+		return t
+	}
+	return stamp(at.Add(scale(min(s.freeUntil(at, skippedSpread+time.Second)-time.Second, skippedSpread), jitter)))
+}
+
 // freeUntil is how long from t on nothing is skipped, at most most.
 func (s Skip) freeUntil(t time.Time, most time.Duration) time.Duration {
 	for at := t; ; {
@@ -135,15 +145,15 @@ func (s Skip) freeUntil(t time.Time, most time.Duration) time.Duration {
 	}
 }
 
-// before is the last moment up to t that is not skipped, and not before least; ok is
-// false when there is none.
+// before is the last moment up to t that is not skipped, not before least, and not so near
+// to a skipped hour that the check could begin in it; ok is false when there is none.
 func (s Skip) before(t, least time.Time) (_ time.Time, ok bool) {
 	for range 24 {
 		top := t.UTC().Truncate(time.Hour)
 		if !s.Within(t) {
 			return t, true
 		}
-		if t = top.Add(-time.Second); t.Before(least) {
+		if t = top.Add(-skippedSpread); t.Before(least) {
 			return t, false
 		}
 	}

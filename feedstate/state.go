@@ -25,9 +25,12 @@
 // skipDays and Retry-After only ever put a check off. The latest of them is the
 // moment, at least [Shortest] and at most [Longest] away, [LongestRetry] for a
 // Retry-After, and then a little later by Options.Jitter, never earlier than a hint
-// allows. A user's own interval is stronger than all hints and than these bounds, but
-// not than a server that is failing or has asked to be left alone. No check falls into
-// what skipHours and skipDays name: where that is longer than these bounds, so is the wait.
+// allows. A user's own interval replaces the hints and these bounds, but not skipHours and
+// skipDays, and not the wait of a server that is failing or has asked to be left alone.
+//
+// No planned check falls into what skipHours and skipDays name: where that is longer than
+// these bounds, so is the wait. Checks that a user asks for, and those that a hub asks for
+// because the feed changed, are not planned and not held back; see [State.Allowed].
 //
 // # Interoperability
 //
@@ -65,6 +68,9 @@ const (
 // skippedAtMost is what skipHours and skipDays can add to a wait: all hours of a week but
 // one, and what they are spread over.
 const skippedAtMost = 8 * 24 * time.Hour
+
+// skippedSpread is over how much time checks are spread that wait for the same hour to end.
+const skippedSpread = 10 * time.Minute
 
 const (
 	longestHeader = 2 << 10  // bytes of a validator that is worth keeping
@@ -216,8 +222,19 @@ func Resume(s State, now time.Time, jitter float64) State {
 	if !Due(s, now) {
 		return s
 	}
-	s.NextAt = stamp(now.Add(scale(resumedWithin, jitter)))
+	s.NextAt = s.Allowed(stamp(now.Add(scale(resumedWithin, jitter))), jitter)
 	return s
+}
+
+// Allowed is the first moment from t on at which skipHours and skipDays leave a check free:
+// t, or some minutes after the end of what is skipped, spread by jitter, a fraction from 0
+// to 1. It is for checks that could not be made when they were due.
+func (s State) Allowed(t time.Time, jitter float64) time.Time {
+	if len(s.Hints.SkipHours)+len(s.Hints.SkipDays) == 0 {
+		return t
+	}
+	skip, _ := ParseSkip(s.Hints.SkipHours, s.Hints.SkipDays) // what is wrong in it is left out
+	return skip.leave(t, jitter)
 }
 
 // Refresh says whether a user may have the feed read now, and if not, from when and
