@@ -348,3 +348,10 @@ func TestAServerIsNotFreshBecauseNobodyCanKnow(t *testing.T) {
 		t.Error("while the database is away everybody may read the river")
 	}
 }
+
+func TestTheRiverKnowsTheDoorOfAnAbsence(t *testing.T) {
+	t.Parallel()
+	if river.Away != upstream.DoorAway {
+		t.Errorf("the river takes %q for an absence, which the signals call %q", river.Away, upstream.DoorAway)
+	}
+}

@@ -15,6 +15,10 @@ import (
 // rest is found by the loop that looks for what is due.
 const mostAnnounced = 256
 
+// Away is the door of news that nobody announced: this program was away and may have missed
+// some. Unlike an announcement it keeps to skipHours and skipDays.
+const Away = "notify-away"
+
 // Heard takes the news that a feed changed, by door ("ping", "notify-rsscloud",
 // "save" …). When it returns, the source is due on disk, and it will be read at once.
 // known is false when nobody here follows the feed.

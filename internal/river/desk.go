@@ -161,6 +161,9 @@ func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, 
 	if until := latest(h.known.Until(now), waitOf(s, now)); until.After(now) {
 		return d.later(h, until), false
 	}
+	if at := skipped(s, now); at.After(now) {
+		return at, false
+	}
 	if own {
 		return now, true
 	}
@@ -178,6 +181,21 @@ func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, 
 		return d.later(h, now.Add(holdFor)), false
 	}
 	return now, true
+}
+
+// skipped is the end of what the feed asks to skip, where s may not be read before it; else
+// now. A check can come late: the host was busy, or the program did not run. What a hub
+// announced is read at once, and so is what a user asked for by hand: only then the plan
+// itself is for a skipped moment.
+//
+// spec:feedstate-2007#skip-hours
+// spec:feedstate-2007#skip-days
+func skipped(s *Source, now time.Time) time.Time {
+	announced := !s.HeardAt.IsZero() && s.Heard != Away
+	if announced || s.State.CheckedAt.IsZero() || !s.State.Allowed(s.State.NextAt, 0).Equal(s.State.NextAt) {
+		return now
+	}
+	return s.State.Allowed(now, float64(s.ID&0xffff)/0x10000).Truncate(time.Millisecond)
 }
 
 // hearing is when an announced source is read. It goes before the pace of the host, but
@@ -235,6 +253,11 @@ func (d *desk) pick(now time.Time) (t *turn, off []PutOff, wait time.Duration) {
 		w := d.waiting[i]
 		at, free := d.startable(w, now)
 		switch {
+		case skipped(&w.s, now).After(now): // it became so while the turn waited
+			d.waiting = slices.Delete(d.waiting, i, i+1)
+			i--
+			off = append(off, d.putOff(w, skipped(&w.s, now), now))
+			continue
 		case free && !at.After(now):
 			d.waiting = slices.Delete(d.waiting, i, i+1)
 			w.host.held--
@@ -242,13 +265,7 @@ func (d *desk) pick(now time.Time) (t *turn, off []PutOff, wait time.Duration) {
 		case !now.Before(w.giveUp):
 			d.waiting = slices.Delete(d.waiting, i, i+1)
 			i--
-			w.host.held--
-			next := d.later(w.host, now.Add(d.spacing(w.host)))
-			if d.busy[w.s.ID] {
-				next = now
-			}
-			delete(d.busy, w.s.ID)
-			off = append(off, PutOff{ID: w.s.ID, Claim: w.s.Claim, NextAt: next})
+			off = append(off, d.putOff(w, d.later(w.host, now.Add(d.spacing(w.host))), now))
 			continue
 		}
 		if !free || at.After(w.giveUp) {
@@ -262,6 +279,17 @@ func (d *desk) pick(now time.Time) (t *turn, off []PutOff, wait time.Duration) {
 		wait = max(soon.Sub(now), time.Millisecond)
 	}
 	return nil, off, wait
+}
+
+// putOff gives a turn back that has left the queue: until a time, or at once where its
+// source was announced again meanwhile.
+func (d *desk) putOff(t *turn, until, now time.Time) PutOff {
+	t.host.held--
+	if d.busy[t.s.ID] {
+		until = now
+	}
+	delete(d.busy, t.s.ID)
+	return PutOff{ID: t.s.ID, Claim: t.s.Claim, NextAt: until}
 }
 
 // startable says from when a turn may start, and whether its host has a connection free.

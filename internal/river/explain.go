@@ -79,14 +79,23 @@ func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 		return d.Sentence(now)
 	case s.Claim != 0 && s.NextAt.After(now):
 		return "it is being read at the moment"
-	case !s.HeardAt.IsZero():
+	case !s.HeardAt.IsZero() && s.Heard != Away:
 		return "it is read as soon as it can be: a change was announced " + when(s.HeardAt, now)
 	case !s.NextAt.After(now):
 		return "it is due, and read when it is the turn of its host; " + d.Sentence(now)
+	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
+		skip, _ := feedstate.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason says what is wrong in it
+		return "next check " + when(s.NextAt, now) + ": it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason
 	case s.NextAt.Sub(d.At) > time.Minute:
 		return "next check " + when(s.NextAt, now) + ": its host has many feeds here, which are read one after another; " + d.Reason
 	}
 	return d.Sentence(now)
+}
+
+// afterSkipped reports a source that waits for the end of what the feed asks to skip.
+func afterSkipped(s *Source) bool {
+	before := s.NextAt.UTC().Truncate(time.Hour).Add(-time.Minute)
+	return !s.State.Allowed(before, 0).Equal(before)
 }
 
 // trustOf says how much came of what hubs promised.
