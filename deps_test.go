@@ -15,7 +15,7 @@ func rules() ruleset {
 	return ruleset{
 		module: "cloudburst",
 		layers: []layer{
-			{"early leaves", []string{"docs", "internal/xmlsafe", "internal/charset", "internal/cputime", "internal/date", "internal/href", "internal/racetest", "internal/scan", "feed/feedtest"}},
+			{"early leaves", []string{"docs", "internal/xmlsafe", "internal/charset", "internal/cputime", "internal/date", "internal/href", "internal/racetest", "internal/scan", "internal/validator", "feed/feedtest"}},
 			{"wire", []string{"xmlrpc", "soap", "opml", "discover", "wsse", "greader", "fever", "micropub"}},
 			{"wire on wire", []string{"rsscloud", "client", "feed", "websub", "cnws", "weblogs", "metaweblog"}},
 			{"wire on feeds", []string{"feedstate", "internal/advice", "render"}},
