@@ -61,6 +61,8 @@ type Request struct {
 	ValidatorsURL string
 	Accept        string // [*/*]
 	UserAgent     string // [the Client's]
+	// Revalidate asks caches on the way not to answer without asking the origin.
+	Revalidate bool
 	// Header is sent as well, Authorization and Cookie only to the URL's own origin.
 	Header http.Header
 	// Private is like Header; all of it goes to the URL's own origin only, and into no Trace.
@@ -266,6 +268,10 @@ func (r *Request) request(ctx context.Context, t *target, agent string, user *ur
 		for name, values := range r.Private {
 			h[http.CanonicalHeaderKey(name)] = values
 		}
+	}
+	if r.Revalidate {
+		// spec:rfc9111#no-cache-request
+		h["Cache-Control"], h["Pragma"] = []string{"no-cache"}, []string{"no-cache"}
 	}
 	h["User-Agent"] = []string{agent}
 	h["Accept"] = []string{r.Accept}

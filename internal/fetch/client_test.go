@@ -165,6 +165,27 @@ func TestValidatorsGoOutAsTheyCameIn(t *testing.T) {
 	}
 }
 
+func TestCachesAreAskedToRevalidateWhereThatIsWanted(t *testing.T) {
+	t.Parallel()
+	for _, want := range []bool{true, false} {
+		got := make(chan string, 1)
+		srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
+			req, _ := readRequest(bufio.NewReader(c))
+			got <- req
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+		})
+		if _, err := newTestClient(t, Options{}).Get(t.Context(), Request{URL: "http://" + srv, Revalidate: want}); err != nil {
+			t.Fatal(err)
+		}
+		req := <-got
+		for _, line := range []string{"\r\nCache-Control: no-cache\r\n", "\r\nPragma: no-cache\r\n"} {
+			if strings.Contains(req, line) != want {
+				t.Errorf("revalidate %v: %q", want, req)
+			}
+		}
+	}
+}
+
 func TestEveryStatusIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 204, 300, 304, 404, 410, 429, 500, 503} {
