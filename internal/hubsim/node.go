@@ -22,9 +22,10 @@ type node struct {
 
 	// Guarded by world.mu.
 	died   bool
-	ready  bool      // it may be asked for something
-	still  time.Time // it stands still until then
-	away   time.Time // its store is away until then
+	ready  bool          // it may be asked for something
+	still  time.Time     // it stands still until then
+	heldUp time.Duration // how many operations that held up, as nanoseconds
+	away   time.Time     // its store is away until then
 	jumped time.Duration
 	blind  []stretch // when it stood still or could not write
 }
@@ -155,18 +156,22 @@ func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// gate holds up whatever a machine does while it stands still.
+// gate holds up whatever a machine does while it stands still. What was held up goes on
+// in the order in which it came, each at a moment of its own.
 func (n *node) gate() bool {
-	for {
+	for place := time.Duration(0); ; {
 		n.world.mu.Lock()
 		wait, died := time.Until(n.still), n.died
+		if wait > 0 && place == 0 {
+			n.heldUp++
+			place = n.heldUp
+		}
 		n.world.mu.Unlock()
 		if died || wait <= 0 {
 			return !died
 		}
-		// What it does after that comes in some order, not all in one moment.
 		select {
-		case <-time.After(wait):
+		case <-time.After(wait + place*1009):
 		case <-n.gone:
 		}
 	}
