@@ -1,0 +1,204 @@
+package nettest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Kinds of an [Origin]: which validators it sends, and to which requests it answers 304.
+const (
+	OriginPlain     = "no validators"
+	OriginSeconds   = "Last-Modified in whole seconds"
+	OriginFile      = "an ETag made of size and modification second" // as web servers make them for files
+	OriginConstant  = "constant validators"
+	OriginWeak      = "weak ETags"
+	OriginStrong    = "strong ETags"
+	OriginTorn      = "the new ETag with the old body during a change"
+	OriginUnasked   = "304 to requests without conditions"
+	OriginAlways304 = "304 to each request with a condition"
+	OriginOther304  = "304 that names another ETag"
+	OriginLater     = "strong ETags that stop changing"
+)
+
+// OriginKinds are all kinds of origins.
+func OriginKinds() []string {
+	return []string{OriginPlain, OriginSeconds, OriginFile, OriginConstant, OriginWeak, OriginStrong, OriginTorn,
+		OriginUnasked, OriginAlways304, OriginOther304, OriginLater}
+}
+
+// stopsAt is the version at which the ETags of OriginLater stop to change.
+const stopsAt = 4
+
+// Origin is a server of one document, which a test changes. Its validators are those of
+// its kind: right, coarse or wrong.
+type Origin struct {
+	Kind  string
+	Delay time.Duration // between looking at the document and sending it
+
+	mu      sync.Mutex
+	body    []byte
+	version int
+	at      time.Time // of the last change
+	asked   int
+	full    int
+}
+
+// Set changes the document. Who asks from now on gets it.
+func (o *Origin) Set(body []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.body, o.at = body, time.Now()
+	o.version++
+}
+
+// Asked counts the requests, and those that were answered with the document.
+func (o *Origin) Asked() (all, full int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.asked, o.full
+}
+
+// ServeHTTP answers with the document, or 304 as the kind has it.
+func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.mu.Lock()
+	o.asked++
+	n, body, h := o.asked, o.body, o.validators()
+	o.mu.Unlock()
+	if o.Delay > 0 {
+		<-time.After(o.Delay)
+	}
+	if o.Kind == OriginTorn {
+		o.mu.Lock()
+		h = o.validators()
+		o.mu.Unlock()
+	}
+	same := o.same(r, h, n)
+	for name, v := range h {
+		w.Header()[name] = v
+	}
+	if same {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Content-Type", "application/rss+xml")
+	o.mu.Lock()
+	o.full++
+	o.mu.Unlock()
+	_, _ = w.Write(body) // the client may have gone
+}
+
+// validators are those of the document as it is.
+func (o *Origin) validators() http.Header {
+	h, tag, modified := http.Header{}, "", o.at
+	switch o.Kind {
+	case OriginSeconds:
+	case OriginFile:
+		tag = fmt.Sprintf(`"%x-%x"`, o.at.Unix(), len(o.body))
+	case OriginConstant:
+		tag, modified = `"1"`, time.Date(2010, 5, 4, 0, 0, 0, 0, time.UTC)
+	case OriginWeak:
+		tag, modified = fmt.Sprintf(`W/"%d"`, o.at.Unix()), time.Time{}
+	case OriginLater:
+		tag, modified = strconv.Quote(strconv.Itoa(min(o.version, stopsAt))), time.Time{}
+	case OriginPlain:
+		return h
+	default:
+		sum := sha256.Sum256(o.body)
+		tag, modified = fmt.Sprintf(`"%x"`, sum[:8]), time.Time{}
+	}
+	if tag != "" {
+		h["Etag"] = []string{tag}
+	}
+	if !modified.IsZero() {
+		h["Last-Modified"] = []string{modified.UTC().Format(http.TimeFormat)}
+	}
+	return h
+}
+
+// same reports whether the origin answers 304; it may take the ETag out of h.
+func (o *Origin) same(r *http.Request, h http.Header, n int) bool {
+	tag, since := r.Header.Get("If-None-Match"), r.Header.Get("If-Modified-Since")
+	switch {
+	case o.Kind == OriginUnasked && n%3 == 0:
+		return true
+	case tag == "" && since == "":
+		return false
+	case o.Kind == OriginAlways304:
+		delete(h, "Etag")
+		return true
+	case o.Kind == OriginOther304:
+		return true
+	case tag != "":
+		return tag == h.Get("Etag")
+	}
+	at, err := http.ParseTime(since)
+	modified, bad := http.ParseTime(h.Get("Last-Modified"))
+	return err == nil && bad == nil && !modified.After(at)
+}
+
+// Cache is a cache that many clients share, in front of an origin. It answers without
+// asking the origin while what it has is fresh, unless the request asks it not to.
+type Cache struct {
+	Origin http.Handler
+	Fresh  time.Duration
+
+	mu   sync.Mutex
+	kept *kept
+}
+
+// kept is an answer as it passes through a cache.
+type kept struct {
+	header http.Header
+	status int
+	body   []byte
+	at     time.Time
+}
+
+// Header is http.ResponseWriter's.
+func (k *kept) Header() http.Header { return k.header }
+
+// WriteHeader keeps the status.
+func (k *kept) WriteHeader(status int) {
+	if k.status == 0 {
+		k.status = status
+	}
+}
+
+// Write keeps b.
+func (k *kept) Write(b []byte) (int, error) {
+	k.WriteHeader(http.StatusOK)
+	k.body = append(k.body, b...)
+	return len(b), nil
+}
+
+// ServeHTTP answers from what is kept, or from the origin.
+func (c *Cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	k := c.kept
+	c.mu.Unlock()
+	if k == nil || time.Since(k.at) >= c.Fresh || r.Header.Get("Cache-Control") == "no-cache" || r.Header.Get("Pragma") == "no-cache" {
+		k = &kept{header: http.Header{}, at: time.Now()}
+		k.header.Set("Date", k.at.UTC().Format(http.TimeFormat))
+		c.Origin.ServeHTTP(k, r)
+		if k.status == http.StatusOK {
+			c.mu.Lock()
+			c.kept = k
+			c.mu.Unlock()
+		}
+	}
+	for name, v := range k.header {
+		w.Header()[name] = v
+	}
+	w.Header().Set("Cache-Control", fmt.Sprintf("max-age=%d", int(c.Fresh.Seconds())))
+	w.Header().Set("Age", strconv.Itoa(int(time.Since(k.at).Seconds())))
+	status, body := k.status, k.body
+	if tag := k.header.Get("Etag"); status == http.StatusOK && tag != "" && r.Header.Get("If-None-Match") == tag {
+		status, body = http.StatusNotModified, nil
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may have gone
+}
