@@ -92,9 +92,9 @@ func pingCommand() *cobra.Command {
 		Short: "Many feeds are pinged: how many pings a second are checked and answered?",
 		Long: `Starts a server with many feeds of one subscriber each, changes a share of them,
 and pings all of them at its door. Each ping is made durable, the feed is read
-conditionally and compared, and exactly the subscribers of the changed ones must
-be told. In turn with it, a door that does the same and keeps nothing is pinged
-as well: it is the floor.`,
+and compared, and exactly the subscribers of the changed ones must be notified.
+In turn with it, an endpoint that does the same and keeps nothing is pinged as
+well: it is the floor.`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := common(c, &o.Common, 1000, 5)

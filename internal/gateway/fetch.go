@@ -30,7 +30,7 @@ const traceparent = "Traceparent"
 //
 // spec:rsscloud-2009#ping-verifies-change
 func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error) {
-	ask := fetch.Request{URL: what.URL, ETag: what.ETag, LastModified: what.LastModified, Accept: acceptFeed}
+	ask := fetch.Request{URL: what.URL, ETag: what.ETag, ValidatorsURL: what.URL, Accept: acceptFeed, Revalidate: what.Revalidate}
 	if f.Trace != nil {
 		if parent := f.Trace(ctx, what.URL); parent != "" {
 			ask.Private = http.Header{traceparent: {parent}} // for this host, not for where it redirects
@@ -43,7 +43,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	out := hub.Fetched{
 		NotModified: got.NotModified, Status: got.Status, URL: got.URL, SentAt: got.SentAt,
 		ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
-		ContentType: got.Header.Get("Content-Type"),
+		ContentType: got.Header.Get("Content-Type"), Date: got.Header.Get("Date"),
 	}
 	switch {
 	case got.NotModified:

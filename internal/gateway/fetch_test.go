@@ -31,23 +31,23 @@ func (g getter) Get(_ context.Context, r fetch.Request) (*fetch.Response, error)
 func TestFetchedFeed(t *testing.T) {
 	t.Parallel()
 	sent := time.Unix(1, 0)
-	head := http.Header{"Etag": {`W/"a, b"`}, "Last-Modified": {"yesterday  at noon"}, "Content-Type": {"text/xml"}}
+	head := http.Header{"Etag": {`W/"a, b"`}, "Last-Modified": {"yesterday  at noon"}, "Content-Type": {"text/xml"}, "Date": {"today"}}
 	var asked fetch.Request
 	f := &Fetcher{Client: getter(func(r fetch.Request) (*fetch.Response, error) {
 		asked = r
 		return &fetch.Response{Status: 200, Header: head, Body: []byte("<rss/>"), URL: feed + "?final", SentAt: sent}, nil
 	})}
-	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed, ETag: `"x"`, LastModified: "once"})
+	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed, ETag: `"x"`, Revalidate: true})
 	if got.About == nil || got.About() != (hub.About{}) {
 		t.Error("an empty feed says something of itself")
 	}
 	got.About = nil
 	sum := sha256.Sum256([]byte("<rss/>"))
-	want := hub.Fetched{Status: 200, Hash: sum[:], Body: []byte("<rss/>"), ETag: `W/"a, b"`, LastModified: "yesterday  at noon", ContentType: "text/xml", URL: feed + "?final", SentAt: sent}
+	want := hub.Fetched{Status: 200, Hash: sum[:], Body: []byte("<rss/>"), ETag: `W/"a, b"`, LastModified: "yesterday  at noon", ContentType: "text/xml", Date: "today", URL: feed + "?final", SentAt: sent}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
-	if asked.URL != feed || asked.ETag != `"x"` || asked.LastModified != "once" || asked.Accept == "" {
+	if asked.URL != feed || asked.ETag != `"x"` || asked.ValidatorsURL != feed || asked.LastModified != "" || !asked.Revalidate || asked.Accept == "" {
 		t.Errorf("asked %+v", asked)
 	}
 }

@@ -175,7 +175,7 @@ func (h *Hub) admitSource(source netip.Addr, now time.Time) error {
 // joinLater starts a check of a followed feed whose ping is on disk: when it cannot
 // start now it comes from there.
 func (h *Hub) joinLater(p Ping, came time.Time) {
-	if _, err := h.join(p, came); err != nil {
+	if _, err := h.join(p, came, nil); err != nil {
 		h.Log.Debug("put off a check", "topic", p.URL, "err", err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 
 // Fetcher reads a topic. It obeys the egress rules and every limit of size and time.
 type Fetcher interface {
-	// Fetch reads f.URL once, conditionally when there are validators. An error
+	// Fetch reads f.URL once, conditionally when there is an ETag. An error
 	// is a fault.Unreadable (or fault.Refused for an address that may not be
 	// read) whose message is fit for strangers.
 	Fetch(ctx context.Context, f Fetch) (Fetched, error)
@@ -30,8 +30,10 @@ type Fetcher interface {
 
 // Fetch is what to read.
 type Fetch struct {
-	URL                string
-	ETag, LastModified string // as the last answer gave them; "" sends none
+	URL  string
+	ETag string // as the last answer of this very URL gave it; "" sends none
+	// Revalidate asks caches on the way not to answer without asking the origin.
+	Revalidate bool
 }
 
 // Fetched is a good answer: a body, or NotModified.
@@ -41,6 +43,7 @@ type Fetched struct {
 	Hash                            []byte // SHA-256 of Body
 	Body                            []byte
 	ETag, LastModified, ContentType string
+	Date                            string // of the origin's clock, as it sent it; "": none
 	URL                             string // where the redirects ended
 	// About reads the body for what it says of itself; nil: nothing is known. It is
 	// called only when it is needed, and may take as long as parsing takes.
@@ -92,8 +95,9 @@ type Ping struct {
 	// listed, for what people read here is their own affair.
 	Forward bool
 
-	listed bool // the change that it may find is on the list of changes already
-	origin any  // of a Tracer
+	listed   bool // the change that it may find is on the list of changes already
+	followUp bool // nobody pinged: the topic's AgainAt has come
+	origin   any  // of a Tracer
 }
 
 // PingResult is what a ping came to. The zero value with a nil error means: accepted, nothing known yet.

@@ -28,7 +28,9 @@ type round struct {
 	pings   []event.Event
 	origins []any // of the pings
 	hops    int
-	listed  bool // the change that it may find is on the list of changes already
+	listed  bool   // the change that it may find is on the list of changes already
+	pinged  bool   // it answers a ping, and is not only a follow-up
+	topic   *Topic // as the first ping found it, when the check begins at once; nil: it is looked up
 	result  PingResult
 	err     error
 }
@@ -92,7 +94,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		return h.pingStranger(ctx, p, came)
 	}
 	p.URL = topics[0].URL
-	r, err := h.join(p, came)
+	r, err := h.join(p, came, &topics[0])
 	if err != nil {
 		return PingResult{}, err
 	}
@@ -205,11 +207,12 @@ func (h *Hub) await(ctx context.Context, r *round, p Ping, came time.Time) (Ping
 }
 
 // join adds a ping to the round that will answer it: the current one while its
-// request has not left, else the one after.
+// request has not left, else the one after. found is its topic as it was looked up for
+// this ping; nil: it was not.
 //
 // spec:cloudburst#follow-up-check
 // spec:rsscloud-2009#ping-is-logged
-func (h *Hub) join(p Ping, came time.Time) (*round, error) {
+func (h *Hub) join(p Ping, came time.Time, found *Topic) (*round, error) {
 	id := TopicID(p.URL)
 	e := event.Event{At: came.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p)}
 	h.mu.Lock()
@@ -230,8 +233,11 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 		if wait, ok := h.hostLimit.take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", hostOf(p.URL), wait)
 		}
-		h.checks[id] = c
 		*slot = &round{done: make(chan struct{}), came: came}
+		if h.checks[id] == nil { // no check of this process can have changed it since
+			(*slot).topic = found
+		}
+		h.checks[id] = c
 		if slot == &c.current {
 			h.running.Go(func() { h.check(id, p.URL) })
 		}
@@ -239,6 +245,10 @@ func (h *Hub) join(p Ping, came time.Time) (*round, error) {
 	r := *slot
 	r.hops = max(r.hops, p.Hops)
 	r.listed = r.listed || p.listed
+	if p.followUp {
+		return r, nil
+	}
+	r.pinged = true
 	if len(r.pings) < 20 { // a flood of them says nothing new
 		r.pings, r.origins = append(r.pings, e), append(r.origins, p.origin)
 	}

@@ -24,7 +24,7 @@ func TestPingOfAChangedFeedTellsEverySubscriberOnce(t *testing.T) {
 	})
 }
 
-func TestAnUnchangedFeedTellsNobodyAndIsAskedForConditionally(t *testing.T) {
+func TestAnUnchangedFeedTellsNobodyAndIsReadInFullUntilItsETagIsProven(t *testing.T) {
 	t.Parallel()
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
@@ -40,8 +40,16 @@ func TestAnUnchangedFeedTellsNobodyAndIsAskedForConditionally(t *testing.T) {
 		if n := w.count(cb); n != 1 {
 			t.Errorf("told %d times, want once", n)
 		}
+		if last := w.fetches[len(w.fetches)-1]; last.etag != "" {
+			t.Errorf("the second check sent the ETag %s, which was never seen to change", last.etag)
+		}
+		w.change("two")
+		w.settle(2 * time.Second)
+		if got, err := w.ping(); err != nil || got.Changed || !got.Checked {
+			t.Fatalf("ping after the change: %+v, %v", got, err)
+		}
 		if last := w.fetches[len(w.fetches)-1]; last.etag == "" {
-			t.Error("the second check sent no validator")
+			t.Error("the proven ETag was not sent")
 		}
 		events := w.events(event.KindPing)
 		if last := events[len(events)-1]; !strings.Contains(last.Text, "Not modified") {

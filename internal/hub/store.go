@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/validator"
 )
 
 // ErrLost means that a claim is no longer ours: its lease ran out and someone
@@ -86,8 +87,8 @@ type Store interface {
 	// the topic if it is new, sets PingedAt to now (never backwards), and makes
 	// the topic due at due.
 	RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error
-	// ClaimChecks takes up to limit topics whose pending ping is due, and puts
-	// their due time at until, so that nobody else takes them before that.
+	// ClaimChecks takes up to limit topics whose pending ping or AgainAt is due, and
+	// puts their due time at until, so that nobody else takes them before that.
 	ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]Topic, error)
 	// CommitCheck writes the outcome of one check; see [Check].
 	CommitCheck(ctx context.Context, c Check) (Checked, error)
@@ -194,13 +195,18 @@ type Check struct {
 	Now       time.Time // becomes Topic.CheckedAt
 	ChangedAt time.Time // Changed: becomes Topic.ChangedAt, the moment the news arrived; zero: Now
 
-	Err   string    // not empty: the topic could not be read; only Failures, Error, CheckedAt and what is below change
-	Retry time.Time // with Err: when to look again if a ping is still pending; zero: give the ping up
+	Err string // not empty: the topic could not be read; only Failures, Error, CheckedAt and what is below change
+	// Retry, with Err, is when to look again if a ping or AgainAt is still pending; zero: give both up.
+	Retry time.Time
 
 	Changed                         bool // version + 1, and every part wants it
 	Hash                            []byte
 	ETag, LastModified, ContentType string // kept from before where a 304 did not name them (the caller merges)
 	Size                            int64
+
+	NotModified bool               // a 304 counted: Topic.NotModified + 1; else FullReads + 1 and FullBytes + Size
+	Evidence    validator.Evidence // becomes Topic.Evidence
+	Again       time.Time          // becomes Topic.AgainAt; a topic is due then at the latest
 
 	Body   []byte   // Changed: kept as the topic's content if the topic is Full at that moment; nil: the kept one goes
 	About  *About   // Changed: replaces the topic's; nil: it stays

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"time"
+
+	"cloudburst/internal/validator"
 )
 
 // Topic is a feed (or any other document) that somebody asked to be told about.
@@ -13,9 +15,16 @@ type Topic struct {
 	Version int64  // raised by one with each change; 0: never read
 	Hash    []byte // SHA-256 of the body's bytes; nil: never read
 
-	// What the last good answer carried, byte for byte, for the next conditional request.
+	// What the last good answer carried, byte for byte. ETag and LastModified are empty where
+	// a redirect led elsewhere: they are not this URL's.
 	ETag, LastModified, ContentType string
 	Size                            int64 // bytes
+
+	Evidence    validator.Evidence // of the ETag: whether a 304 counts after a ping
+	NotModified int64              // checks in which a 304 counted
+	FullReads   int64              // checks that read all of it
+	FullBytes   int64              // of their bodies
+	AgainAt     time.Time          // it is read in full by then although nobody pings; zero: it need not be
 
 	CheckedAt time.Time // last check, good or bad; zero: never
 	ChangedAt time.Time // last change; zero: never

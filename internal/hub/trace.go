@@ -99,7 +99,7 @@ func (h *Hub) traceReading(ctx context.Context, t Topic, r *round) context.Conte
 }
 
 // traceChange tells of a change that was found and is on disk.
-func (h *Hub) traceChange(c *Check, done *Checked, r *round, read time.Time, status int, conditional bool) {
+func (h *Hub) traceChange(c *Check, done *Checked, r *round, read time.Time, got answer) {
 	parts := len(done.Claimed) + done.Waiting
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
 		h.logOf(&done.Topic).Debug("changed", "bytes", c.Size, "parts", parts)
@@ -108,7 +108,7 @@ func (h *Hub) traceChange(c *Check, done *Checked, r *round, read time.Time, sta
 		return
 	}
 	how := FoundChange{
-		Hops: r.hops, Sent: c.StartedAt, Read: read, Done: h.now(), Conditional: conditional, Status: status,
+		Hops: r.hops, Sent: c.StartedAt, Read: read, Done: h.now(), Conditional: got.conditional, Status: got.Status,
 		Bytes: c.Size, Parts: parts,
 	}
 	h.mu.Lock()

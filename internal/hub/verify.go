@@ -68,8 +68,8 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 	h.liveChecks.Add(1)
 	defer h.liveChecks.Add(-1)
 	for range checkRaces {
-		topic, err := h.Store.Topic(ctx, id)
-		if err != nil && fault.CodeOf(err) != fault.NotFound {
+		topic, err := h.topicFor(ctx, id, r)
+		if err != nil {
 			return PingResult{}, err
 		}
 		topic.ID, topic.URL = id, url
@@ -80,7 +80,7 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 		h.mu.Lock()
 		c.last, c.sent = begun, true
 		h.mu.Unlock()
-		got, failed := h.Fetch.Fetch(h.traceReading(ctx, topic, r), Fetch{URL: url, ETag: topic.ETag, LastModified: topic.LastModified})
+		got, failed := h.read(h.traceReading(ctx, topic, r), topic, r)
 		<-h.fetching
 		read := h.now()
 		h.stats.checks.Add(1)
@@ -97,16 +97,33 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 			h.wake(h.wakeChecks)
 			return PingResult{Known: true}, failed
 		}
+		if !out.Again.IsZero() && out.Again.Sub(read) < lookIdle {
+			h.wake(h.wakeChecks) // whose next look may be later
+		}
 		if out.Changed {
 			if done.Topic.Full && out.Body != nil {
 				h.contents.put(id, Content{Version: done.Topic.Version, Type: done.Topic.ContentType, Body: out.Body})
 			}
-			h.traceChange(&out, &done, r, read, got.Status, topic.ETag != "" || topic.LastModified != "")
+			h.traceChange(&out, &done, r, read, got)
 			h.changed(id, r.hops, done)
 		}
 		return PingResult{Known: true, Checked: true, Changed: out.Changed, Version: done.Topic.Version}, nil
 	}
 	return PingResult{}, fault.New(fault.Unavailable, "The feed is being checked by others at the same time; please ping again.")
+}
+
+// topicFor is the topic of a round: as its ping found it, or as it is now. One that is
+// older than the store's has another version, or differs in nothing that matters.
+func (h *Hub) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
+	if t := r.topic; t != nil {
+		r.topic = nil
+		return *t, nil
+	}
+	t, err := h.Store.Topic(ctx, id)
+	if fault.CodeOf(err) == fault.NotFound {
+		err = nil
+	}
+	return t, err
 }
 
 // fetchSlot waits until one more feed may be read; give it back with <-h.fetching.
@@ -123,11 +140,11 @@ func (h *Hub) fetchSlot(ctx context.Context) error {
 // outcome decides what a fetch means: unreadable, unchanged or changed.
 //
 // spec:rsscloud-2009#hash-comparison
-func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.Time) Check {
+func (h *Hub) outcome(t Topic, got answer, failed error, r *round, begun time.Time) Check {
 	now := h.now()
 	c := Check{
 		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.came,
-		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size,
+		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size, Evidence: t.Evidence,
 		Node: h.Bus.Node(), ClaimParts: h.atBirth(), ClaimUntil: now.Add(partLease),
 	}
 	e := event.Event{Kind: event.KindCheck, TopicID: t.ID, Topic: t.URL, OK: failed == nil, Took: now.Sub(begun), Version: t.Version}
@@ -139,15 +156,15 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 		}
 		e.Text = c.Err
 	case got.NotModified || t.Hash != nil && bytes.Equal(got.Hash, t.Hash):
-		c.keep(got)
+		c.take(t, got, r)
 		e.Text = fmt.Sprintf("Not changed since %s (version %d).", t.ChangedAt.Format("15:04:05 on 2 January"), t.Version)
 		if got.NotModified {
 			e.Text = "Not modified, says its server. " + e.Text
 		}
 	default:
 		c.Changed = true
-		c.Hash, c.Size = got.Hash, int64(len(got.Body))
-		c.ETag, c.LastModified, c.ContentType = got.ETag, got.LastModified, got.ContentType
+		c.Hash, c.Size, c.ContentType = got.Hash, int64(len(got.Body)), ""
+		c.take(t, got, r)
 		e.Version = t.Version + 1
 		e.Text = fmt.Sprintf("Changed: version %d, %s.", e.Version, bytesOf(c.Size))
 		if t.Hash == nil {
@@ -159,7 +176,7 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 	pings, listed := r.pings, r.listed
 	h.mu.Unlock()
 	if c.Changed {
-		h.describe(&c, t, got, pings, listed)
+		h.describe(&c, t, got.Fetched, pings, listed)
 		if t.Full && c.Body == nil {
 			e.Text += fmt.Sprintf(" WebSub subscribers are not told of it: at most %s are delivered to them.", bytesOf(h.Options.MaxContent))
 		}
@@ -172,8 +189,8 @@ func (h *Hub) outcome(t Topic, got Fetched, failed error, r *round, begun time.T
 		p.Took = now.Sub(p.At)
 		c.Events = append(c.Events, p)
 	}
-	if failed != nil || c.Changed || len(pings) == 0 {
-		c.Events = append(c.Events, e) // else the pings have said it
+	if failed != nil || c.Changed || len(pings) == 0 && r.pinged {
+		c.Events = append(c.Events, e) // else the pings have said it, or there is no news
 	}
 	h.stamp(c.Events)
 	return c
@@ -207,21 +224,6 @@ func (h *Hub) describe(c *Check, t Topic, got Fetched, pings []event.Event, list
 	h.list(c.Listed, c.Now)
 }
 
-// keep takes over the validators that an unchanged answer carries. One that it
-// does not carry stays as it was when nothing was sent, and is forgotten when a
-// whole body came without it.
-func (c *Check) keep(got Fetched) {
-	if got.ETag != "" || !got.NotModified {
-		c.ETag = got.ETag
-	}
-	if got.LastModified != "" || !got.NotModified {
-		c.LastModified = got.LastModified
-	}
-	if got.ContentType != "" {
-		c.ContentType = got.ContentType
-	}
-}
-
 // changed starts telling: the parts that were claimed at birth here and now, the
 // rest by whoever has room.
 func (h *Hub) changed(id int64, hops int, done Checked) {
@@ -248,7 +250,7 @@ func (h *Hub) checkLoop(ctx context.Context) {
 			if came.IsZero() {
 				came = now
 			}
-			if _, err := h.join(Ping{URL: t.URL, Door: "again"}, came); err != nil {
+			if _, err := h.join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
 				h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
 			}
 		}

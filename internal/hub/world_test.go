@@ -35,14 +35,16 @@ type world struct {
 	hold      map[string]time.Duration               // callbacks that take long
 	told      map[string][]told
 	consent   func(sub hub.Subscription, feed string, challenge bool) error
-	confirm   func(in hub.Intent) error // nil: everything is confirmed
-	asked     []hub.Intent              // that were confirmed or denied, in order
-	abouts    map[string]hub.About      // by URL
-	pages     map[string][]string       // feeds that a page names
-	looked    int                       // pages that were looked at for feeds
-	types     map[string]string         // Content-Type by URL
-	shared    bool                      // others share the store
-	wrapAsk   func(*world) hub.Asker    // nil: the world itself
+	confirm   func(in hub.Intent) error            // nil: everything is confirmed
+	asked     []hub.Intent                         // that were confirmed or denied, in order
+	abouts    map[string]hub.About                 // by URL
+	pages     map[string][]string                  // feeds that a page names
+	looked    int                                  // pages that were looked at for feeds
+	types     map[string]string                    // Content-Type by URL
+	origin    func(hub.Fetch) (hub.Fetched, error) // answers instead of feeds; nil: feeds do
+	modified  time.Time                            // of the feed, where it is a file
+	shared    bool                                 // others share the store
+	wrapAsk   func(*world) hub.Asker               // nil: the world itself
 	wrapStore func(hub.Store) hub.Store
 	keep      bool // the store is not closed when the hub stops
 }
@@ -119,12 +121,15 @@ func (w *world) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	sent := time.Now()
 	w.mu.Lock()
 	w.fetches = append(w.fetches, fetchLine{f.URL, sent, f.ETag})
-	body, slow := w.feeds[f.URL], w.slow
+	body, slow, origin := w.feeds[f.URL], w.slow, w.origin
 	w.mu.Unlock()
 	select {
 	case <-time.After(slow):
 	case <-ctx.Done():
 		return hub.Fetched{}, fault.Wrap(fault.Unreadable, ctx.Err(), "The feed could not be read.")
+	}
+	if origin != nil {
+		return origin(f)
 	}
 	if body == "" {
 		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed could not be read.")

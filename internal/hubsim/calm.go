@@ -36,7 +36,7 @@ func (d *Disk) left(members map[hub.Key]*member) string {
 	}
 	for _, id := range d.order {
 		t := d.topics[id]
-		if !t.due.IsZero() {
+		if !t.PingedAt.IsZero() {
 			return "a ping of " + t.URL
 		}
 		for _, p := range t.part {

@@ -33,7 +33,7 @@ type Disk struct {
 
 type topicRow struct {
 	hub.Topic
-	due  time.Time // of a ping that is pending; zero: none
+	due  time.Time // of a ping that is pending, or of AgainAt; zero: none
 	held bool
 	used time.Time
 	part []*partRow

@@ -102,7 +102,7 @@ func (d *Disk) Counts(_ context.Context, now time.Time) (hub.Counts, error) {
 		}
 	})
 	for _, t := range d.topics {
-		if !t.due.IsZero() {
+		if !t.PingedAt.IsZero() {
 			n.ChecksDue++
 		}
 		for _, p := range t.part {

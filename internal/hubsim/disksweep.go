@@ -126,7 +126,7 @@ func (d *Disk) Recover(_ context.Context, now time.Time) error {
 				p.owned, p.owner, p.due = false, 0, now
 			}
 		}
-		if t.due.After(now) && (t.held || t.Failures == 0) {
+		if t.due.After(now) && (t.held || t.Failures == 0 && !t.PingedAt.IsZero()) {
 			t.held, t.due = false, now
 		}
 	}

@@ -96,24 +96,26 @@ func (d *Disk) CommitCheck(_ context.Context, c hub.Check) (hub.Checked, error) 
 // apply changes t as the check says.
 func (t *topicRow) apply(c hub.Check) {
 	t.CheckedAt = milli(c.Now)
-	answered := t.PingedAt.IsZero() || !t.PingedAt.After(milli(c.StartedAt))
+	begun := milli(c.StartedAt)
 	if c.Err != "" {
 		t.Failures++
 		t.Error = c.Err
+		answered := !t.PingedAt.After(begun) && !t.AgainAt.After(begun)
 		switch retry := milli(c.Retry); {
-		case t.PingedAt.IsZero():
+		case t.PingedAt.IsZero() && t.AgainAt.IsZero():
 			t.due = time.Time{}
 		case !retry.IsZero() && (answered || t.due.IsZero() || t.due.After(retry)):
 			t.due = retry
 		case retry.IsZero() && answered:
-			t.PingedAt, t.due = time.Time{}, time.Time{}
+			t.PingedAt, t.AgainAt, t.due = time.Time{}, time.Time{}, time.Time{}
 		}
 		return
 	}
 	t.Failures, t.Error = 0, ""
-	if answered {
+	if !t.PingedAt.After(begun) {
 		t.PingedAt, t.due = time.Time{}, time.Time{}
 	}
+	t.lookAgain(c)
 	if c.Hash != nil {
 		t.Hash = c.Hash
 	}
@@ -129,6 +131,21 @@ func (t *topicRow) apply(c hub.Check) {
 	if c.About != nil {
 		t.About = *c.About
 	}
+}
+
+// lookAgain takes over when the topic must be read in full, and what its check cost.
+func (t *topicRow) lookAgain(c hub.Check) {
+	t.Evidence, t.AgainAt = c.Evidence, milli(c.Again)
+	t.Evidence.FullAt = milli(t.Evidence.FullAt)
+	if !t.AgainAt.IsZero() && (t.due.IsZero() || t.due.After(t.AgainAt)) {
+		t.due = t.AgainAt
+	}
+	if c.NotModified {
+		t.NotModified++
+		return
+	}
+	t.FullReads++
+	t.FullBytes += c.Size
 }
 
 // raise makes every part want the topic's new version, and claims the first idle ones.

@@ -97,24 +97,26 @@ func (s *Store) lockTopic(ctx context.Context, c Conn, check hub.Check) (topicSt
 func apply(t *topicState, check hub.Check) {
 	now := time.UnixMilli(ms(check.Now)).UTC()
 	t.CheckedAt = now
-	answered := t.PingedAt.IsZero() || ms(t.PingedAt) <= ms(check.StartedAt)
+	begun := ms(check.StartedAt)
 	if check.Err != "" {
 		t.Failures++
 		t.Error = check.Err
+		answered := ms(t.PingedAt) <= begun && ms(t.AgainAt) <= begun
 		switch retry := ms(check.Retry); {
-		case t.PingedAt.IsZero():
+		case t.PingedAt.IsZero() && t.AgainAt.IsZero():
 			t.due = sql.NullInt64{}
 		case retry != 0 && (answered || !t.due.Valid || t.due.Int64 > retry):
 			t.due = sql.NullInt64{Int64: retry, Valid: true}
 		case retry == 0 && answered:
-			t.PingedAt, t.due = time.Time{}, sql.NullInt64{}
+			t.PingedAt, t.AgainAt, t.due = time.Time{}, time.Time{}, sql.NullInt64{}
 		}
 		return
 	}
 	t.Failures, t.Error = 0, ""
-	if answered {
+	if ms(t.PingedAt) <= begun {
 		t.PingedAt, t.due = time.Time{}, sql.NullInt64{}
 	}
+	t.lookAgain(check)
 	if check.Hash != nil {
 		t.Hash = check.Hash
 	}
@@ -131,12 +133,37 @@ func apply(t *topicState, check hub.Check) {
 	}
 }
 
+// stored is t as it comes back from a column.
+func stored(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.UnixMilli(t.UnixMilli()).UTC()
+}
+
+// lookAgain takes over when the topic must be read in full, and what its check cost.
+func (t *topicState) lookAgain(check hub.Check) {
+	t.Evidence, t.AgainAt = check.Evidence, stored(check.Again)
+	t.Evidence.FullAt = stored(t.Evidence.FullAt)
+	if at := ms(t.AgainAt); at != 0 && (!t.due.Valid || t.due.Int64 > at) {
+		t.due = sql.NullInt64{Int64: at, Valid: true}
+	}
+	if check.NotModified {
+		t.NotModified++
+	} else {
+		t.FullReads++
+		t.FullBytes += check.Size
+	}
+}
+
 func saveTopic(ctx context.Context, c Conn, t topicState, now int64) error {
 	_, err := c.Exec(ctx, `UPDATE topic SET version = $1, hash = $2, etag = $3, last_modified = $4, content_type = $5, size = $6,
-		checked_at = $7, changed_at = $8, failures = $9, error = $10, pinged_at = $11, due_at = $12, held = 0, used_at = $13
-		WHERE id = $14`,
+		checked_at = $7, changed_at = $8, failures = $9, error = $10, pinged_at = $11, due_at = $12, held = 0, used_at = $13,
+		proof = $14, recent = $15, believed = $16, full_at = $17, again_at = $18, not_modified = $19, full_reads = $20, full_bytes = $21
+		WHERE id = $22`,
 		t.Version, t.Hash, []byte(t.ETag), []byte(t.LastModified), []byte(t.ContentType), t.Size,
-		ms(t.CheckedAt), ms(t.ChangedAt), t.Failures, clean(t.Error), ms(t.PingedAt), t.due, now, t.ID)
+		ms(t.CheckedAt), ms(t.ChangedAt), t.Failures, clean(t.Error), ms(t.PingedAt), t.due, now,
+		string(t.Evidence.Proof), t.Evidence.Recent, t.Evidence.Believed, ms(t.Evidence.FullAt), ms(t.AgainAt), t.NotModified, t.FullReads, t.FullBytes, t.ID)
 	return err
 }
 

@@ -18,7 +18,7 @@ func (s *Store) Counts(ctx context.Context, now time.Time) (hub.Counts, error) {
 			(SELECT COUNT(*) FROM subscription WHERE failures > 0 AND expires_at > $1),
 			(SELECT COUNT(*) FROM subscription WHERE next_at IS NOT NULL AND expires_at > $1),
 			(SELECT COUNT(*) FROM part WHERE due_at IS NOT NULL),
-			(SELECT COUNT(*) FROM topic WHERE due_at IS NOT NULL),
+			(SELECT COUNT(*) FROM topic WHERE due_at IS NOT NULL AND pinged_at > 0),
 			(SELECT COUNT(*) FROM intent),
 			(SELECT COUNT(*) FROM event)`, func(rows *sql.Rows) error {
 			return rows.Scan(&n.Topics, &n.Subscriptions, &n.Failing, &n.Owed, &n.PartsDue, &n.ChecksDue, &n.Requests, &n.Events)
@@ -108,8 +108,9 @@ func (s *Store) Recover(ctx context.Context, now time.Time) error {
 			`UPDATE subscription SET next_at = $1, claim = 0 WHERE next_at IS NOT NULL AND claim <> 0`,
 			`UPDATE intent SET due_at = $1, claim = 0 WHERE due_at >= 0 AND claim <> 0`,
 			// A ping that was written down while its check went on waits for that one;
-			// only what could not be read waits for its own sake.
-			`UPDATE topic SET held = 0, due_at = $1 WHERE due_at > $1 AND (held <> 0 OR failures = 0)`,
+			// only what could not be read waits for its own sake, and what must be read once
+			// more at some time.
+			`UPDATE topic SET held = 0, due_at = $1 WHERE due_at > $1 AND (held <> 0 OR failures = 0 AND pinged_at > 0)`,
 		} {
 			if _, err := c.Exec(ctx, text, ms(now)); err != nil {
 				return err

@@ -14,12 +14,15 @@ import (
 )
 
 const topicColumns = `t.id, t.url, t.version, t.hash, t.etag, t.last_modified, t.content_type, t.size,
-	t.checked_at, t.changed_at, t.failures, t.error, t.pinged_at, t.is_full, t.about`
+	t.checked_at, t.changed_at, t.failures, t.error, t.pinged_at, t.is_full, t.about,
+	t.proof, t.recent, t.believed, t.full_at, t.again_at, t.not_modified, t.full_reads, t.full_bytes`
 
 func topicFields(t *hub.Topic) []any {
 	return []any{&t.ID, &t.URL, &t.Version, &t.Hash, (*verbatim)(&t.ETag), (*verbatim)(&t.LastModified), (*verbatim)(&t.ContentType), &t.Size,
 		(*millis)(&t.CheckedAt), (*millis)(&t.ChangedAt), (*number)(&t.Failures), &t.Error, (*millis)(&t.PingedAt),
-		&t.Full, (*aboutJSON)(&t.About)}
+		&t.Full, (*aboutJSON)(&t.About),
+		&t.Evidence.Proof, &t.Evidence.Recent, &t.Evidence.Believed, (*millis)(&t.Evidence.FullAt), (*millis)(&t.AgainAt),
+		&t.NotModified, &t.FullReads, &t.FullBytes}
 }
 
 func scanTopic(rows *sql.Rows, t *hub.Topic) error { return rows.Scan(topicFields(t)...) }

@@ -64,6 +64,11 @@ func checkTests() map[string]func(*testing.T, *env) {
 			same(t, "changed, after a check that found no change", topic.ChangedAt, came)
 		},
 		"AnErrorKeepsWhatIsKnown":        errorKeeps,
+		"ACheckCanAskForAnother":         againIsDue,
+		"APingComesBeforeALookLater":     pingBeforeAgain,
+		"AFailedLookIsTriedAgain":        againIsRetried,
+		"ALookIsNotMovedByARestart":      againOverARestart,
+		"EvidenceAndCostsAreKept":        evidence,
 		"AnUnchangedFeedKeepsItsVersion": unchanged,
 		"AChangeRaisesEveryPart":         raises,
 		"ABusyPartOnlyGetsItsNewWant":    busyPart,
@@ -131,7 +136,7 @@ func errorKeeps(t *testing.T, e *env) {
 	better := e.check(t, hub.Check{StartedAt: e.now, Hash: []byte("h"), ETag: "e2", LastModified: "l", ContentType: "c", Size: 3,
 		Events: []event.Event{e.event(event.KindCheck, "unchanged")}}).Topic
 	want = good
-	want.CheckedAt, want.ETag = e.now, "e2"
+	want.CheckedAt, want.ETag, want.FullReads, want.FullBytes = e.now, "e2", 2, 6
 	same(t, "after a good one", better, want)
 	same(t, "log", e.log(t), []string{"unchanged"})
 }

@@ -155,7 +155,8 @@ func topicUnicode(t *testing.T, e *env) {
 	topic, err := e.Topic(e.ctx, hub.TopicID(u))
 	must(t, err)
 	same(t, "topic", topic, hub.Topic{ID: hub.TopicID(u), URL: u, Version: 1, Hash: []byte{0, 1, 255}, ETag: "\"\xe4\x00'\"",
-		LastModified: "gestern ☂", ContentType: "text/xml; charset=\xff", Size: 1 << 40, CheckedAt: e.now, ChangedAt: e.now})
+		LastModified: "gestern ☂", ContentType: "text/xml; charset=\xff", Size: 1 << 40, FullReads: 1, FullBytes: 1 << 40,
+		CheckedAt: e.now, ChangedAt: e.now})
 	same(t, "topic of the check", done.Topic, topic)
 }
 

@@ -1,0 +1,57 @@
+package hub
+
+import (
+	"context"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/validator"
+)
+
+// answer is what a check got about its topic, and how it asked.
+type answer struct {
+	Fetched
+	conditional bool
+}
+
+// read reads a topic after a ping. The origin's own claim that nothing changed counts only
+// for an ETag that is proven; otherwise the topic is read in full, and its hash decides.
+//
+// spec:cloudburst#ping-decides-by-content
+func (h *Hub) read(ctx context.Context, t Topic, r *round) (answer, error) {
+	ask := Fetch{URL: t.URL, Revalidate: true}
+	if t.Evidence.Doubt(t.ETag, r.came, h.now()) == validator.NoDoubt {
+		ask.ETag = t.ETag
+	}
+	got, err := h.Fetch.Fetch(ctx, ask)
+	if err == nil && got.NotModified && ask.ETag != "" && !validator.Confirms(ask.ETag, got.ETag) {
+		ask.ETag = ""
+		got, err = h.Fetch.Fetch(ctx, ask)
+	}
+	if err == nil && got.NotModified && ask.ETag == "" {
+		err = fault.New(fault.Unreadable, "The feed %s could not be read: its server answered 304 Not Modified to a request without conditions.", clip(t.URL))
+	}
+	return answer{got, ask.ETag != ""}, err
+}
+
+// take moves what a good answer carried into c, and what it says about the validators.
+func (c *Check) take(t Topic, got answer, r *round) {
+	if got.ContentType != "" {
+		c.ContentType = got.ContentType
+	}
+	if c.NotModified = got.NotModified; got.NotModified {
+		c.Evidence = t.Evidence.Believe()
+		if got.LastModified != "" {
+			c.LastModified = got.LastModified
+		}
+	} else {
+		c.ETag, c.LastModified = got.ETag, got.LastModified
+		if got.URL != "" && got.URL != t.URL {
+			c.ETag, c.LastModified = "", "" // of another document, wherever the redirect leads next time
+		}
+		c.Evidence = t.Evidence.Read(validator.FullRead{
+			Was: validator.Version{ETag: t.ETag, Hash: string(t.Hash)}, Is: validator.Version{ETag: c.ETag, Hash: string(got.Hash)},
+			Conditional: got.conditional, LastModified: got.LastModified, Date: got.Date, At: c.Now,
+		})
+	}
+	c.Again = c.Evidence.LookAgain(c.Now, !r.pinged)
+}
