@@ -81,6 +81,21 @@ type Topic struct {
 	PingedAt     *time.Time `json:"pinged_at,omitempty"` // a ping that no check has answered yet
 	Failures     int        `json:"failures"`            // bad checks in a row
 	Error        string     `json:"error,omitempty"`     // of the last check
+	// Verification is how the hub verifies pings of it; nil before it was read.
+	Verification *Verification `json:"verification,omitempty"`
+}
+
+// Verification is how the hub finds out whether a pinged feed changed, and what that has
+// cost. A 304 counts only for an ETag that is proven; otherwise the feed is read in full.
+type Verification struct {
+	ETag        string     `json:"etag"`             // unproven; proven: it changed together with the content; refuted: it hid a change
+	Full        bool       `json:"full"`             // the next ping makes the hub read the feed in full
+	Reason      string     `json:"reason,omitempty"` // with Full: why, as a clause
+	NotModified int64      `json:"not_modified"`     // checks in which a 304 counted
+	FullReads   int64      `json:"full_reads"`       // checks that read the feed in full
+	FullBytes   int64      `json:"full_bytes"`       // of all those reads
+	FullAt      *time.Time `json:"full_at,omitempty"`
+	AgainAt     *time.Time `json:"again_at,omitempty"` // then the feed is read in full although nobody pings
 }
 
 // Subscription is one callback that is told when one feed changes.

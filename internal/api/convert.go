@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/validator"
 )
 
 func when(t time.Time) *time.Time {
@@ -24,12 +26,25 @@ func when(t time.Time) *time.Time {
 
 func milli(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-func topicOf(t hub.Topic, subscribers int64) client.Topic {
+func topicOf(t hub.Topic, subscribers int64, now time.Time) client.Topic {
 	return client.Topic{
 		ID: t.ID, URL: t.URL, Subscribers: subscribers, Version: t.Version, Hash: hex.EncodeToString(t.Hash),
 		ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size,
 		CheckedAt: when(t.CheckedAt), ChangedAt: when(t.ChangedAt), PingedAt: when(t.PingedAt),
-		Failures: t.Failures, Error: t.Error,
+		Failures: t.Failures, Error: t.Error, Verification: verificationOf(t, now),
+	}
+}
+
+// verificationOf is how a ping that came now would be verified.
+func verificationOf(t hub.Topic, now time.Time) *client.Verification {
+	if t.Hash == nil {
+		return nil
+	}
+	doubt := t.Evidence.Doubt(t.ETag, now, now)
+	return &client.Verification{
+		ETag: cmp.Or(string(t.Evidence.Proof), "unproven"), Full: doubt != validator.NoDoubt, Reason: doubt.Reason(),
+		NotModified: t.NotModified, FullReads: t.FullReads, FullBytes: t.FullBytes,
+		FullAt: when(t.Evidence.FullAt), AgainAt: when(t.AgainAt),
 	}
 }
 

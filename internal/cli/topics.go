@@ -26,7 +26,8 @@ func (p *Program) topicsList() *cobra.Command {
 		Long: `Lists feeds in order of their URL.
 
 --json prints one object a line: id, url, subscribers, version, hash, etag,
-last_modified, content_type, size, checked_at, changed_at, pinged_at, failures, error.`,
+last_modified, content_type, size, checked_at, changed_at, pinged_at, failures, error,
+verification.`,
 		Args: between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.with(c, false, func(ctx context.Context, s *connection) error {
@@ -115,5 +116,14 @@ func (p *Program) printTopic(t client.Topic) {
 	row("hash", t.Hash)
 	row("etag", t.ETag)
 	row("modified", t.LastModified)
+	if v := t.Verification; v != nil {
+		text := "a 304 counts: its ETag is proven"
+		if v.Full {
+			text = "read in full: " + v.Reason
+		}
+		row("after a ping", text)
+		row("reads", fmt.Sprintf("%d in full (%s); %s", v.FullReads, size(v.FullBytes), plural(int(v.NotModified), "304")+" counted"))
+		row("again", moment(v.AgainAt))
+	}
 	fmt.Fprintln(p.Out)
 }

@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/validator"
 )
 
 const (
@@ -292,13 +293,42 @@ func timesWord(n int) string {
 	return "failed " + count(n) + " times in a row"
 }
 
+// nextCheck says when a topic is checked for which no ping is pending.
+func nextCheck(t hub.Topic, now time.Time) string {
+	if t.AgainAt.IsZero() {
+		return "at the next ping"
+	}
+	why := "a 304 counted since it was last read in full"
+	if t.Evidence.Recent {
+		why = "it had only just changed when it was last read"
+	}
+	return "at the next ping, and " + relative(now, t.AgainAt) + ": " + why
+}
+
+// verification says how a ping is verified, and what that has cost.
+func verification(t hub.Topic, now time.Time) []fact {
+	if t.Hash == nil {
+		return nil
+	}
+	how := "its server's answer 304 counts as unchanged, because its ETag changed together with the content before"
+	if doubt := t.Evidence.Doubt(t.ETag, now, now); doubt != validator.NoDoubt {
+		how = "the feed is read in full, because " + doubt.Reason()
+	}
+	cost := some(t.FullReads, "read in full", "reads in full") + ", " + bytesWords(t.FullBytes)
+	if t.NotModified > 0 {
+		cost += "; a 304 counted " + some(t.NotModified, "time", "times")
+	}
+	return []fact{{Name: "After a ping", Value: how}, {Name: "Checks so far", Value: cost}}
+}
+
 func dueFacts(t hub.Topic, n tally, v view) []fact {
 	var due []fact
 	if !t.PingedAt.IsZero() {
 		due = append(due, fact{Name: "Next check", Value: "now: the ping that came " + relative(v.Now, t.PingedAt) + " is being answered"})
 	} else {
-		due = append(due, fact{Name: "Next check", Value: "at the next ping"})
+		due = append(due, fact{Name: "Next check", Value: nextCheck(t, v.Now)})
 	}
+	due = append(due, verification(t, v.Now)...)
 	switch {
 	case n.NextTry.IsZero():
 		due = append(due, fact{Name: "Next notification", Value: "at the next change"})

@@ -80,6 +80,8 @@ func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now t
 		return lead, then + told, true
 	case t.CheckedAt.IsZero():
 		return "This feed has not been read yet.", "It is read when somebody pings.", false
+	case t.Evidence.Believed && pingedSince(events, t.ChangedAt):
+		return "The last ping did nothing: the feed's server answered that it had not changed.", told, false
 	case t.CheckedAt.After(t.ChangedAt) && pingedSince(events, t.ChangedAt):
 		return "The last ping did nothing: the feed was the same as before, byte for byte.", told, false
 	}

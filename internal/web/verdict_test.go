@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/validator"
 )
 
 func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
@@ -22,6 +23,8 @@ func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
 	pinged := event.Event{Kind: event.KindPing, At: ago(time.Second)}
 	same, unread, waiting, unreadOnce := changed, changed, changed, changed
 	same.CheckedAt = ago(time.Second)
+	unmodified := same
+	unmodified.Evidence.Believed = true
 	unread.Failures, unread.Error = 3, "its server answered 503"
 	unreadOnce.Failures = 1
 	waiting.PingedAt = ago(2 * time.Second)
@@ -42,6 +45,7 @@ func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
 		{"none", changed, tally{Live: 2, Failing: 2}, []event.Event{told(0, 2), check}, "None of the 2 subscribers could be told", true},
 		{"nobody there", changed, tally{}, []event.Event{check}, "It last changed 1 min ago, and nobody is subscribed.", false},
 		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, told(5, 0), check}, "The last ping did nothing: the feed was the same as before, byte for byte. All 5 subscribers", false},
+		{"ping of a feed that was answered 304", unmodified, tally{Live: 5}, []event.Event{pinged, told(5, 0), check}, "The last ping did nothing: the feed's server answered that it had not changed. All 5 subscribers", false},
 		{"unreadable", unread, tally{}, []event.Event{pinged}, "The last ping did nothing: the feed could not be read. Its server answered 503. That is the 3rd time in a row.", true},
 		{"unreadable once", unreadOnce, tally{}, []event.Event{pinged}, "the feed could not be read. It did not answer as a feed should.", true},
 		{"being read", waiting, tally{Live: 5}, []event.Event{pinged}, "A ping came 2 s ago, and the feed is being read.", false},
@@ -89,5 +93,37 @@ func TestTopicCountsByProtocolAndLeavesOutWhatHasExpired(t *testing.T) {
 	}
 	if strings.Contains(body, "by rssCloud (SOAP)") {
 		t.Error("expired subscriptions are counted")
+	}
+}
+
+func TestTopicPageSaysHowPingsAreVerifiedAndWhatThatCost(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	topic := hub.Topic{Hash: []byte{1}, ETag: `"1"`, FullReads: 12, FullBytes: 3_400_000, Evidence: validator.Evidence{FullAt: now.Add(-time.Minute)}}
+	proven := topic
+	proven.Evidence.Proof, proven.NotModified = validator.Proven, 1
+	recent := topic
+	recent.Evidence.Recent, recent.AgainAt = true, now.Add(2*time.Second)
+	believed := proven
+	believed.Evidence.Believed, believed.AgainAt = true, now.Add(59*time.Minute)
+	for name, c := range map[string]struct {
+		topic hub.Topic
+		want  []string
+	}{
+		"never read": {hub.Topic{}, []string{"at the next ping"}},
+		"unproven":   {topic, []string{"at the next ping", "the feed is read in full, because its ETag has not yet been seen to change together with the content", "12 reads in full, 3.4 MB"}},
+		"proven":     {proven, []string{"at the next ping", "answer 304 counts as unchanged", "12 reads in full, 3.4 MB; a 304 counted 1 time"}},
+		"recent":     {recent, []string{"in 2 s: it had only just changed"}},
+		"believed":   {believed, []string{"in 59 min: a 304 counted"}},
+	} {
+		var text strings.Builder
+		for _, f := range dueFacts(c.topic, tally{}, view{Now: now}) {
+			text.WriteString(f.Name + ": " + f.Value + "\n")
+		}
+		for _, want := range c.want {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, text.String())
+			}
+		}
 	}
 }
