@@ -90,7 +90,7 @@ type entryWriter struct {
 
 func (s *site) entryWriter(ctx context.Context, all, alone bool) *entryWriter {
 	return &entryWriter{
-		dressing: &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied, own: true},
+		dressing: &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied, size: s.sizes.of, own: true},
 		site:     s, ctx: ctx, now: s.now(), all: all, alone: alone, known: map[string]author.Writer{},
 	}
 }

@@ -33,6 +33,9 @@ type dressing struct {
 	images string                  // ImagesProxy, ImagesDirect or ImagesOff
 	proxy  func(url string) string // where this server has a picture
 	own    bool                    // the text was written here: paths in it are of this server
+
+	size    func(url string) (width, height string) // of an image that this server has read; "": not known
+	unsized []string                                // images through the proxy of which no size is known yet
 }
 
 // dress makes a text fit to be shown: clean once more, whoever has cleaned it before;
@@ -269,6 +272,11 @@ func (d *dressing) picture(src, alt, width, height string, inLink bool) string {
 	switch {
 	case data || here || d.images == ImagesDirect:
 	case d.images == ImagesProxy:
+		if !pixels(width) || !pixels(height) {
+			if width, height = d.size(src); width == "" {
+				d.unsized = append(d.unsized, src)
+			}
+		}
 		src = d.proxy(src)
 	default:
 		return pictureLink(src, alt, inLink)

@@ -13,7 +13,8 @@ import (
 )
 
 func dressed(images string) *dressing {
-	return &dressing{clean: sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true}), images: images, proxy: func(u string) string { return "/river/image?u=" + u }}
+	return &dressing{clean: sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true}), images: images, proxy: func(u string) string { return "/river/image?u=" + u },
+		size: func(string) (width, height string) { return "", "" }}
 }
 
 func TestTextsAreDressedForTheRiver(t *testing.T) {

@@ -46,6 +46,8 @@ type content struct {
 	Image    template.HTML
 	Files    []riverFile
 	Inside   []content
+
+	unsized []string // images of which no size was known when it was written
 }
 
 // Folds reports that there is something to open below the title.
@@ -205,12 +207,22 @@ func (s *site) images() string {
 
 // content is what an item says, made ready unless it is already.
 func (s *site) content(it *river.Item, whole bool) *content {
-	return s.contents.get(contentKey{it.ID, it.Seq, whole}, func() *content {
-		w := contentWriter{dressing: &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied}, whole: whole, room: insideOfItem}
+	key := contentKey{it.ID, it.Seq, whole}
+	write := func() *content {
+		w := contentWriter{dressing: &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied, size: s.sizes.of}, whole: whole, room: insideOfItem}
 		c := w.content(&it.Content, 1)
 		return &content{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
-			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c)}
-	})
+			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c), unsized: w.unsized}
+	}
+	c := s.contents.get(key, write)
+	for _, image := range c.unsized {
+		if width, _ := s.sizes.of(image); width != "" { // it was read since
+			c = write()
+			s.contents.replace(key, c)
+			break
+		}
+	}
+	return c
 }
 
 // written is a part of an item as it stands on a page.
@@ -435,6 +447,13 @@ func (c *contentCache) get(k contentKey, write func() *content) *content {
 	return found
 }
 
+// replace keeps a content in place of another.
+func (c *contentCache) replace(k contentKey, v *content) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(k, v)
+}
+
 func (c *contentCache) put(k contentKey, v *content) {
 	if c.size > keptContents || c.young == nil {
 		c.old, c.young, c.size = c.young, map[contentKey]*content{}, 0
@@ -447,5 +466,9 @@ func (c *contentCache) put(k contentKey, v *content) {
 
 // size is about how much memory a content takes.
 func (c *content) size() int {
-	return 400 + len(c.Title) + len(c.Href) + len(c.Headline) + len(c.Shown) + len(c.Below) + len(c.Facts)
+	n := 400
+	for _, address := range c.unsized {
+		n += 16 + len(address)
+	}
+	return n + len(c.Title) + len(c.Href) + len(c.Headline) + len(c.Shown) + len(c.Below) + len(c.Facts)
 }

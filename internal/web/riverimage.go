@@ -248,6 +248,7 @@ func (s *site) fetchPicture(ctx context.Context, address string) *picture {
 	if kind == "" {
 		return nil
 	}
+	s.sizes.learn(address, res.Body)
 	sum := sha256.Sum256(res.Body)
 	return &picture{kind: kind, bytes: res.Body, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
 }

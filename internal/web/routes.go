@@ -28,6 +28,7 @@ type site struct {
 	contents  contentCache
 	packers   sync.Pool // of *gzip.Writer
 	pictures  pictures
+	sizes     pictureSizes
 	live      riverTail
 	clean     func() *sanitize.Sanitizer // made when it is first needed
 }

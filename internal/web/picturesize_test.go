@@ -1,0 +1,57 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"cloudburst/internal/river"
+)
+
+func TestAnImageHasItsSizeOnceThisServerHasReadIt(t *testing.T) {
+	t.Parallel()
+	x := newBank(t).as("bob")
+	f := x.brook.follow("bob", river.Source{URL: "https://images.example/feed"})
+	x.brook.arrive(river.Item{ID: 901, SourceID: f.SourceID, GUID: "a", Content: river.Content{Title: "One", HTML: `<p><img src="https://images.example/hill.png" alt="hill"></p><p><img src="https://images.example/missing.png" alt="missing"></p><p><img src="https://images.example/told.png" alt="told" width="20" height="10"></p>`}})
+	sizes := func() string {
+		var all []string
+		for _, img := range find(find(check(t, x.open("/river")), "div", "e-content")[0], "img", "") {
+			all = append(all, fmt.Sprintf("%s %sx%s", attr(img, "alt"), attr(img, "width"), attr(img, "height")))
+		}
+		return strings.Join(all, ", ")
+	}
+	if got, want := sizes(), "hill x, missing x, told 20x10"; got != want {
+		t.Errorf("before any is read: %s, not %s", got, want)
+	}
+	for _, img := range find(check(t, x.open("/river")), "img", "") {
+		x.open(html.UnescapeString(attr(img, "src")))
+	}
+	if got, want := sizes(), "hill 640x360, missing x, told 20x10"; got != want {
+		t.Errorf("after they were read: %s, not %s", got, want)
+	}
+}
+
+func TestSizesOfImagesAreBounded(t *testing.T) {
+	t.Parallel()
+	var c pictureSizes
+	for i := range 3 * keptSizes {
+		c.mu.Lock()
+		c.put(sizeKey(fmt.Sprint(i)), pictureSize{i + 1, 1})
+		c.mu.Unlock()
+		if width, _ := c.of("0"); width != "1" {
+			t.Fatalf("after %d others, a size that is asked for is forgotten", i)
+		}
+	}
+	if n := len(c.young) + len(c.old); n > 2*keptSizes {
+		t.Errorf("%d sizes are kept", n)
+	}
+	if width, _ := c.of("1"); width != "" {
+		t.Error("nothing is forgotten")
+	}
+	c.learn("broken", []byte("GIF89a"))
+	if width, _ := c.of("broken"); width != "" {
+		t.Error("a broken image has a size")
+	}
+}
