@@ -72,7 +72,12 @@ func TestAChangeCascadesFromHubToHub(t *testing.T) {
 				_, body := get(t, b.admin+"/v1/log?kind=ping")
 				return via == "websub" || strings.Contains(body, `"notify-`)
 			})
+			events := func(kind, text string) int {
+				_, body := get(t, b.admin+"/v1/log?limit=1000&kind="+kind)
+				return strings.Count(body, text)
+			}
 			for _, title := range []string{"two", "three"} {
+				before := events("check", ": version ")
 				write(title)
 				if code, body := post(t, a.base+"/rsscloud/ping", url.Values{"url": {feed}}); code != 200 || !strings.Contains(body, `success="true"`) {
 					t.Fatalf("ping: %d %s", code, body)
@@ -80,6 +85,13 @@ func TestAChangeCascadesFromHubToHub(t *testing.T) {
 				if got := s.wait(t, "the notification of "+title); got != feed {
 					t.Errorf("it named %q", got)
 				}
+				wait(t, "the second hub has found "+title, func() bool { return events("check", ": version ") > before })
+			}
+			wait(t, "the second hub has delivered everything", func() bool {
+				return events("notify", `"kind":"notify"`) == events("check", ": version ")
+			})
+			for len(s.heard) > 0 { // its first reading counts as a change, too
+				<-s.heard
 			}
 			wait(t, "it is written that the hub spoke", func() bool {
 				_, body := get(t, b.admin+"/v1/relays")
