@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -24,17 +25,38 @@ type counted struct {
 	only    bool // it does not stop the attempt, it only counts
 }
 
-// turn lets an attempt at name through, or says how long to wait (fault.TooMany),
-// before anybody has looked whether there is such a name. known: its user logged in from
-// this very address before; then only what was tried from there stops it, so that
-// nobody can be locked out by strangers.
-//
-// Where only attempts under way are in the way, it waits for them: many at once are the
-// programs of somebody who saves many things, and what is right takes no try from anybody.
-func (l *limiter) turn(ctx context.Context, now func() time.Time, from Caller, name string, known bool) (*attempt, error) {
-	try, ended, err := l.begin(ctx, now(), from, name, known)
+// try is what an attempt is: at which name and from where.
+type try struct {
+	from  Caller
+	name  string
+	known bool // the user of the name logged in from this very address before
+	paced bool // a slot of the name was taken for it
+}
+
+// turn lets an attempt through, or says how long to wait (fault.TooMany), before anybody has
+// looked whether there is such a name. Of a known one only what was tried from there stops
+// it. Others wait for a slot where the name's limit is used up, so that nobody can lock the
+// owner out; see pace.go.
+func (l *limiter) turn(ctx context.Context, now func() time.Time, t try) (*attempt, error) {
+	a, err := l.enter(ctx, now, t)
+	refused, slow := errors.AsType[slowed](err)
+	if !slow {
+		return a, err
+	}
+	if err := l.pace(ctx, now, t, refused); err != nil {
+		return nil, err
+	}
+	t.paced = true
+	return l.enter(ctx, now, t)
+}
+
+// enter is turn without slots. Where only attempts under way are in the way, it waits for
+// them: many at once are the programs of somebody who saves many things, and what is right
+// takes no try from anybody.
+func (l *limiter) enter(ctx context.Context, now func() time.Time, t try) (*attempt, error) {
+	a, ended, err := l.begin(ctx, now(), t)
 	if ended == nil {
-		return try, err
+		return a, err
 	}
 	if !l.lineUp(1) {
 		return nil, busy()
@@ -50,9 +72,9 @@ func (l *limiter) turn(ctx context.Context, now func() time.Time, from Caller, n
 		case <-ctx.Done():
 			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
 		}
-		try, ended, err = l.begin(ctx, now(), from, name, known)
+		a, ended, err = l.begin(ctx, now(), t)
 	}
-	return try, err
+	return a, err
 }
 
 // lineUp adds to those who wait; false: there are too many.
@@ -66,15 +88,15 @@ func (l *limiter) lineUp(n int) bool {
 	return true
 }
 
-// begin is turn that waits for nobody. Where that could help, ended is closed when
+// begin is enter that waits for nobody. Where that could help, ended is closed when
 // the next attempt ends.
 //
 // The place is taken first and the rows are read then: every attempt that ended in between
 // is either in its row or was under way when this one looked.
-func (l *limiter) begin(ctx context.Context, now time.Time, from Caller, name string, known bool) (try *attempt, ended <-chan struct{}, err error) {
+func (l *limiter) begin(ctx context.Context, now time.Time, t try) (_ *attempt, ended <-chan struct{}, err error) {
 	l.mu.Lock()
-	a := l.attempt(from, name, known)
-	ended, err = l.admit(a, now, known)
+	a := l.attempt(t)
+	ended, err = l.admit(a, now, t)
 	l.mu.Unlock()
 	if err != nil {
 		return nil, ended, err
@@ -85,7 +107,7 @@ func (l *limiter) begin(ctx context.Context, now time.Time, from Caller, name st
 	l.leave(a)
 	if err == nil {
 		l.learn(rows)
-		ended, err = l.admit(a, now, known)
+		ended, err = l.admit(a, now, t)
 	}
 	if err != nil {
 		if ended == nil {
@@ -97,25 +119,25 @@ func (l *limiter) begin(ctx context.Context, now time.Time, from Caller, name st
 }
 
 // attempt finds what an attempt will count in.
-func (l *limiter) attempt(from Caller, name string, known bool) *attempt {
-	a := &attempt{l: l, from: from}
-	a.counted = append(a.counted, counted{l.peek(l.sourceOf(from)), l.source, sourceWait, known})
-	of := l.keys.tally(ofName, name)
-	if known {
-		of = l.keys.tally(ofOwner, name, address(from.Addr))
+func (l *limiter) attempt(t try) *attempt {
+	a := &attempt{l: l, from: t.from}
+	a.counted = append(a.counted, counted{l.peek(l.sourceOf(t.from)), l.source, sourceWait, t.known})
+	of := l.keys.tally(ofName, t.name)
+	if t.known {
+		of = l.keys.tally(ofOwner, t.name, address(t.from.Addr))
 	}
-	a.counted = append(a.counted, counted{l.peek(of), l.name, nameWait, false})
-	a.keys = []TallyKey{l.all.Key, l.sourceOf(from), of}
+	a.counted = append(a.counted, counted{l.peek(of), l.name, nameWait, t.paced})
+	a.keys = []TallyKey{l.all.Key, l.sourceOf(t.from), of}
 	return a
 }
 
 // admit counts an attempt as under way, or says why not. With ended it could be let
-// through after the next one has ended.
-func (l *limiter) admit(a *attempt, now time.Time, known bool) (ended <-chan struct{}, err error) {
+// through after the next one has ended, with slowed in a slot.
+func (l *limiter) admit(a *attempt, now time.Time, t try) (ended <-chan struct{}, err error) {
 	for i, c := range a.counted { // what rows said may be remembered elsewhere by now
 		a.counted[i].tally = l.peek(c.Key)
 	}
-	var wait time.Duration
+	var wait, slow time.Duration
 	held := false // by attempts under way, and by nothing else
 	for _, c := range a.counted {
 		if c.only {
@@ -124,17 +146,21 @@ func (l *limiter) admit(a *attempt, now time.Time, known bool) (ended <-chan str
 		w := c.wait(now, c.trying, c.limit, c.longest)
 		if w == 0 && c.trying >= l.each(c.limit) || w > 0 && c.Failures < c.limit && !c.Until.After(now) {
 			held = true
+		} else if c.Key[0] == ofName {
+			slow = w
 		} else {
 			wait = max(wait, w)
 		}
 	}
-	if w := l.minuteWait(now); !known {
+	if w := l.minuteWait(now); !t.known {
 		wait = max(wait, w)
 		held = held || w == 0 && l.all.trying >= l.each(l.minute)
 	}
 	switch {
-	case wait > 0:
-		return nil, tooMany(wait)
+	case wait == 0 && slow > 0 && l.quiet(a.counted[0].tally):
+		return nil, slowed{tooMany(slow)}
+	case wait > 0 || slow > 0:
+		return nil, tooMany(max(wait, slow))
 	case held:
 		if l.ended == nil {
 			l.ended = make(chan struct{})

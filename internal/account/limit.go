@@ -30,6 +30,7 @@ const (
 	ofSource   = 's' // a network
 	ofName     = 'n' // a user name, from where its user never was before
 	ofOwner    = 'o' // a user name and an address from which its user logged in before
+	ofPace     = 'p' // a user name, of which attempts are paced
 	ofRegister = 'r' // a network, making accounts; and all of them
 	ofAll      = 'z' // everybody's failures in a minute: the last in order, so that it is held for the shortest
 
@@ -40,7 +41,7 @@ const (
 )
 
 // kinds are those that are rows, each bounded in number.
-func kinds() []byte { return []byte{ofName, ofOwner, ofSource, ofRegister, ofAll} }
+func kinds() []byte { return []byte{ofName, ofOwner, ofPace, ofSource, ofRegister, ofAll} }
 
 // tally is what is known here of one source or name: what the store said last, and what is
 // under way.
@@ -66,6 +67,7 @@ type limiter struct {
 
 	all    tally         // of everybody, in the minute since its Since
 	inLine int           // that wait for the end of attempts under way
+	paced  int           // that wait for a slot of a name; a quarter of most at once
 	most   int           // that may
 	ended  chan struct{} // closed when the next attempt ends; nil: nobody waits for it
 	grown  int           // rows that may be new since they were trimmed
@@ -83,7 +85,7 @@ func (a *Accounts) newLimiter(most int) *limiter {
 // of is where a key is remembered.
 func (l *limiter) of(k TallyKey) *tallies {
 	switch k[0] {
-	case ofName, ofOwner:
+	case ofName, ofOwner, ofPace:
 		return &l.names
 	case ofSource:
 		return &l.sources
@@ -152,7 +154,8 @@ func (t *Tally) wait(now time.Time, trying, limit int, longest time.Duration) ti
 	return 0
 }
 
-// fail counts, and reports how long the wait is that this makes.
+// fail counts, and reports how long the wait is that this begins; 0 where there was one
+// already, which a paced attempt makes longer.
 func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Duration {
 	if now.Sub(t.Last) >= forgive {
 		t.Waits = 0
@@ -165,10 +168,14 @@ func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Durat
 		return 0
 	}
 	wait := min(shortWait<<min(t.Waits, 20), longest)
+	waits := t.Until.After(now)
 	t.Waits++
 	t.Until = now.Add(wait)
 	// After the wait a few attempts are free, not all of them again.
 	t.Failures, t.Since = limit-max(limit/4, 1), t.Until
+	if waits {
+		return 0
+	}
 	return wait
 }
 

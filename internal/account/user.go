@@ -35,7 +35,7 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 			return User{}, err
 		}
 	}
-	try, err := a.limits.turn(ctx, a.now, from, name, known)
+	turn, err := a.limits.turn(ctx, a.now, try{from: from, name: name, known: known})
 	if err != nil {
 		return User{}, err
 	}
@@ -43,14 +43,14 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 	u, with, matched, err := a.verify(ctx, name, list)
 	switch {
 	case err == nil:
-		try.passed()
+		turn.passed()
 	case fault.CodeOf(err) == fault.Refused:
-		if away := try.failed(ctx, a.now()); away != nil {
+		if away := turn.failed(ctx, a.now()); away != nil {
 			return User{}, away
 		}
 		return User{}, err
 	default:
-		try.dropped()
+		turn.dropped()
 		return User{}, err
 	}
 	if matched > 0 || a.hasher.old(with) {

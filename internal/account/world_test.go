@@ -94,6 +94,18 @@ func at(addr string) account.Caller {
 // source is the nth of many networks.
 func source(n int) account.Caller { return at(fmt.Sprintf("10.%d.%d.1", n/256, n%256)) }
 
+// loud makes a source one that failed often itself, by tokens that are none: a quarter of
+// what it may fail. Where a name's limit is used up, it is refused and not paced.
+func (w *world) loud(from account.Caller) account.Caller {
+	w.t.Helper()
+	for range 5 {
+		if _, err := w.Token(w.ctx, "cb_x", "", from); fault.CodeOf(err) != fault.TooMany {
+			faulty(w.t, err, fault.Refused)
+		}
+	}
+	return from
+}
+
 func (w *world) add(names ...string) {
 	w.t.Helper()
 	for _, name := range names {

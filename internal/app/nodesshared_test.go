@@ -52,6 +52,21 @@ func callerAt(addr string) account.Caller {
 	return account.Caller{Addr: netip.MustParseAddr(addr), Door: "page"}
 }
 
+// loud makes networks ones that failed often themselves: where a name's limit is used up,
+// they are refused and not paced.
+func loud(t *testing.T, a *account.Accounts, networks int) (from func(i int) string) {
+	t.Helper()
+	from = func(i int) string { return fmt.Sprintf("10.1.%d.1", i%networks) }
+	for i := range networks {
+		for range 5 {
+			if _, err := a.Token(t.Context(), "cb_x", "", callerAt(from(i))); fault.CodeOf(err) != fault.Refused {
+				t.Fatal(err)
+			}
+		}
+	}
+	return from
+}
+
 func TestNodesCountLogInsThatFailTogether(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
@@ -65,9 +80,9 @@ func TestNodesCountLogInsThatFailTogether(t *testing.T) {
 		}
 		return fault.CodeOf(err) == fault.Refused
 	}
-	names, sources := 0, 0
+	names, sources, from := 0, 0, loud(t, nodes[0], 10)
 	for i := range 60 {
-		if tried(i%3, "alice", fmt.Sprintf("10.1.%d.1", i)) {
+		if tried(i%3, "alice", from(i)) {
 			names++
 		}
 		if tried(i%3, fmt.Sprint("user", i), "192.0.2.7") {
@@ -104,9 +119,10 @@ func TestGuessesAtAllNodesAtTheSameMomentAreFew(t *testing.T) {
 	}
 	var group sync.WaitGroup
 	var tried atomic.Int64
+	from := loud(t, nodes[1], 30)
 	for i := range 150 {
 		group.Go(func() {
-			_, err := nodes[i%3].Check(context.WithoutCancel(t.Context()), "alice", "wrong password", callerAt(fmt.Sprintf("10.1.%d.1", i)))
+			_, err := nodes[i%3].Check(context.WithoutCancel(t.Context()), "alice", "wrong password", callerAt(from(i)))
 			if fault.CodeOf(err) == fault.Refused {
 				tried.Add(1)
 			} else if fault.CodeOf(err) != fault.TooMany {
@@ -117,6 +133,39 @@ func TestGuessesAtAllNodesAtTheSameMomentAreFew(t *testing.T) {
 	group.Wait()
 	if n := tried.Load(); n < 10 || n > 10+2*2 {
 		t.Errorf("%d guesses; the limit is 10, and a quarter of it for each further node", n)
+	}
+}
+
+// TestNodesPaceOneNameTogether: while the clock stands still, one attempt has its slot at
+// once and two wait for theirs, at whichever node.
+func TestNodesPaceOneNameTogether(t *testing.T) {
+	t.Parallel()
+	nodes := accountsOf(t, 3)
+	from := loud(t, nodes[0], 10)
+	for i := range 10 {
+		if _, err := nodes[i%3].Check(t.Context(), "alice", "wrong password", callerAt(from(i))); fault.CodeOf(err) != fault.Refused {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	const all = 30
+	ended := make(chan fault.Code, all)
+	for i := range all {
+		go func() {
+			_, err := nodes[i%3].Check(ctx, "alice", "wrong password", callerAt(fmt.Sprintf("10.2.%d.1", i)))
+			ended <- fault.CodeOf(err)
+		}()
+	}
+	count := map[fault.Code]int{}
+	for n := range all {
+		if n == all-2 {
+			stop()
+		}
+		count[<-ended]++
+	}
+	if count[fault.Refused] != 1 || count[fault.Unavailable] != 2 || count[fault.TooMany] != all-3 {
+		t.Errorf("of %d: %v", all, count)
 	}
 }
 
