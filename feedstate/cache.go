@@ -153,8 +153,9 @@ func validatorsOf(h http.Header, from string) Validators {
 	return Validators{URL: from, ETag: validator(h.Get("ETag")), LastModified: validator(h.Get("Last-Modified"))}
 }
 
+// spec:cloudburst#validator-limit
 func validator(s string) string {
-	if len(s) > longestHeader {
+	if len(s) > longestValidator {
 		return ""
 	}
 	for i := 0; i < len(s); i++ {

@@ -73,10 +73,10 @@ const skippedAtMost = 8 * 24 * time.Hour
 const skippedSpread = 10 * time.Minute
 
 const (
-	longestHeader = 2 << 10  // bytes of a validator that is worth keeping
-	keptMoves     = 5        // old addresses: the first, and the last ones
-	keptChanges   = 6        // moments when a feed without dates had changed
-	resumedWithin = Shortest // overdue checks are spread over this after a restart
+	longestValidator = 1 << 10  // bytes of a validator that is worth keeping
+	keptMoves        = 5        // old addresses: the first, and the last ones
+	keptChanges      = 6        // moments when a feed without dates had changed
+	resumedWithin    = Shortest // overdue checks are spread over this after a restart
 )
 
 // State is everything that is remembered of one feed between checks. It is plain

@@ -2,6 +2,7 @@ package feedstate_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func TestTheFirstRequestOfAFeedsLifeIsTheOnlyUnconditionalOne(t *testing.T) {
 
 func TestValidatorsAreSentExactlyAsGiven(t *testing.T) {
 	t.Parallel()
-	for _, etag := range []string{`"strong"`, `W/"weak"`, `w/"weak"`, `unquoted`, `"a-gzip"`, `"with ""quotes"`, `""`, "\"caf\xe9\"", `"a,b"`, `'single'`} {
+	for _, etag := range []string{`"strong"`, `W/"weak"`, `w/"weak"`, `unquoted`, `"a-gzip"`, `"with ""quotes"`, `""`, "\"caf\xe9\"", `"a,b"`, `'single'`, `"` + strings.Repeat("x", 1022) + `"`} {
 		for _, modified := range []string{"Mon, 04 May 2026 02:00:00 GMT", "Monday, 04-May-26 02:00:00 GMT", "2026-05-04 02:00", "yesterday", ""} {
 			h := header("ETag", etag)
 			if modified != "" {
@@ -71,7 +72,7 @@ func TestNoValidatorIsInvented(t *testing.T) {
 	if h := feedstate.Request(l.s).Header(); len(h) != 0 {
 		t.Errorf("%v", h)
 	}
-	for _, bad := range []string{"\"a\r\nX-Evil: 1\"", "\"\x00\"", string(make([]byte, 5000))} {
+	for _, bad := range []string{"\"a\r\nX-Evil: 1\"", "\"\x00\"", string(make([]byte, 5000)), `"` + strings.Repeat("x", 1023) + `"`} {
 		h := header()
 		h["Etag"] = []string{bad}
 		l.check(feedstate.Answer{Status: 200, Header: h, Hints: &feed.Hints{}}).validators("", "")

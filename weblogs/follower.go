@@ -201,11 +201,25 @@ func (f *Follower) get(ctx context.Context, address string) (doc []byte, content
 	case len(doc) > MaxChanges:
 		return nil, "", fmt.Errorf("%s: %w: it has more than %d MiB", address, ErrTooLarge, MaxChanges>>20)
 	}
-	f.docs[address] = &condition{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}
+	f.docs[address] = &condition{validator(resp.Header, "ETag"), validator(resp.Header, "Last-Modified")}
 	if doc == nil {
 		doc = []byte{}
 	}
 	return doc, resp.Header.Get("Content-Type"), nil
+}
+
+// longestValidator is the length, in bytes, of the longest ETag or Last-Modified that is
+// sent back.
+const longestValidator = 1 << 10
+
+// validator is an ETag or Last-Modified, or "" when it is too long to be sent back.
+//
+// spec:cloudburst#validator-limit
+func validator(h http.Header, name string) string {
+	if v := h.Get(name); len(v) <= longestValidator {
+		return v
+	}
+	return ""
 }
 
 // tell hands out the rows of c that are new, oldest first, and remembers them.

@@ -27,6 +27,7 @@ type lists struct {
 	after  string // Retry-After
 	unit   time.Duration
 	raw    string // instead of the lists
+	pad    string // in each ETag
 }
 
 func (l *lists) add(name string) {
@@ -42,7 +43,7 @@ func (l *lists) Do(r *http.Request) (*http.Response, error) {
 	answer := func(status int, body string) (*http.Response, error) {
 		h := http.Header{"Retry-After": {l.after}}
 		if status == 200 {
-			h.Set("ETag", fmt.Sprintf(`"%s%d"`, r.URL.Path, len(l.rows)))
+			h.Set("ETag", fmt.Sprintf(`"%s%d%s"`, r.URL.Path, len(l.rows), l.pad))
 		}
 		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 	}
@@ -54,7 +55,7 @@ func (l *lists) Do(r *http.Request) (*http.Response, error) {
 	if l.raw != "" {
 		return answer(200, l.raw)
 	}
-	if len(l.rows) > 0 && r.Header.Get("If-None-Match") == fmt.Sprintf(`"%s%d"`, r.URL.Path, len(l.rows)) {
+	if len(l.rows) > 0 && r.Header.Get("If-None-Match") == fmt.Sprintf(`"%s%d%s"`, r.URL.Path, len(l.rows), l.pad) {
 		l.asked[len(l.asked)-1] += " same"
 		return answer(304, "")
 	}
@@ -102,6 +103,23 @@ func TestAFollowerReadsTheShortListAndTellsEachRowOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAFollowerDoesNotSendALongValidatorBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &lists{begun: time.Now(), pad: strings.Repeat("x", 1<<10)}
+		l.add("site")
+		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, New: func(context.Context, weblogs.Weblog) {}}
+		ctx, cancel := context.WithTimeout(t.Context(), 14*time.Minute)
+		defer cancel()
+		if err := f.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if asked := strings.Join(l.asked, "\n"); strings.Contains(asked, "same") || !strings.Contains(asked, "10 /shortChanges.xml") {
+			t.Errorf("asked:\n%s", asked)
+		}
+	})
 }
 
 func TestAFollowerMayBeginWithTheLastHour(t *testing.T) {

@@ -55,7 +55,7 @@ type Request struct {
 	// URL is http or https. A user name and password in it are sent as Basic
 	// authentication to that host only, and appear in no log and no Response.
 	URL                string
-	ETag, LastModified string // validators byte for byte as the last answer gave them; "" sends none
+	ETag, LastModified string // validators byte for byte as the last answer gave them; "" sends none, see [Validator]
 	// ValidatorsURL is the only one that the validators go to: they are another
 	// document's anywhere else. "" sends them to each hop.
 	ValidatorsURL string
@@ -303,14 +303,29 @@ func (r *Request) validate(req *http.Request, url string) bool {
 	if r.ValidatorsURL != "" && Redact(r.ValidatorsURL) != url {
 		return false
 	}
-	tag, date := r.ETag != "" && isValue(r.ETag), r.LastModified != "" && isValue(r.LastModified)
-	if tag {
-		req.Header["If-None-Match"] = []string{r.ETag}
+	tag, date := Validator(r.ETag), Validator(r.LastModified)
+	if tag != "" {
+		req.Header["If-None-Match"] = []string{tag}
 	}
-	if date {
-		req.Header["If-Modified-Since"] = []string{r.LastModified}
+	if date != "" {
+		req.Header["If-Modified-Since"] = []string{date}
 	}
-	return tag || date
+	return tag+date != ""
+}
+
+// MaxValidator is the length, in bytes, of the longest ETag or Last-Modified that is kept
+// and sent back. Each request for the feed would carry it.
+const MaxValidator = 1 << 10
+
+// Validator is an ETag or Last-Modified as it was given, or "" when it is longer than
+// [MaxValidator] or no header field can hold it.
+//
+// spec:cloudburst#validator-limit
+func Validator(value string) string {
+	if len(value) > MaxValidator || !isValue(value) {
+		return ""
+	}
+	return value
 }
 
 // finish reads the final answer into out; asked says that the request had validators.

@@ -42,7 +42,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	}
 	out := hub.Fetched{
 		NotModified: got.NotModified, Status: got.Status, URL: got.URL, SentAt: got.SentAt,
-		ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
+		ETag: fetch.Validator(got.Header.Get("ETag")), LastModified: fetch.Validator(got.Header.Get("Last-Modified")),
 		ContentType: got.Header.Get("Content-Type"), Date: got.Header.Get("Date"),
 	}
 	switch {
