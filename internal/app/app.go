@@ -198,20 +198,7 @@ func (a *App) ownCallback(raw string) bool {
 	return gateway.Own(raw, a.cfg.PublicURL)
 }
 
-// callable says why a callback can never be called: what the guard sees in its URL.
-func (a *App) callable(raw string) error {
-	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Callback: true}).CheckURL(raw)
-	switch {
-	case err == nil:
-		return nil
-	case fetch.KindOf(err) == fetch.Refused:
-		// Said plainly, for the address is the asker's own word; nothing was looked up.
-		return fault.Wrap(fault.Refused, err, "The callback %s is at an address that this server does not call.", fetch.Redact(raw))
-	}
-	return fault.Wrap(fault.Refused, err, "The callback %s.", strings.TrimRight(fetch.Text(err), "."))
-}
-
-// readable says the same of a topic.
+// readable says why a topic can never be read: what the guard sees in its URL.
 func (a *App) readable(raw string) error {
 	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch}).CheckURL(raw)
 	switch {

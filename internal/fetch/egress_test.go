@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -150,6 +151,23 @@ func TestForbiddenAddressesOfANameArePassedOver(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	w.check(t)
+}
+
+func TestANameThatLeadsToAnOwnListenerIsRecognised(t *testing.T) {
+	t.Parallel()
+	srv := rawServer(t, "127.0.1.1:0", once(ok204))
+	guard := &Guard{Allow: prefixes("127.0.1.0/24"), Own: func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort(srv)} }}
+	names := nameServer(t, func(string, int) []string { return []string{"127.0.1.1"} })
+	_, port, _ := net.SplitHostPort(srv)
+	for _, scheme := range []string{"http", "https"} {
+		u := scheme + "://alias.example:" + port + "/"
+		if r := newTestSender(t, SenderOptions{Guard: guard, Resolver: names}).Send(t.Context(), &Message{URL: u}); !errors.Is(r.Err, ErrOwn) || KindOf(r.Err) != Refused || r.NotTried {
+			t.Errorf("%s: %+v", u, r)
+		}
+		if _, err := newTestClient(t, Options{Guard: guard, Resolver: names}).Get(t.Context(), Request{URL: u}); !errors.Is(err, ErrOwn) {
+			t.Errorf("%s: %v", u, err)
+		}
+	}
 }
 
 func TestAnAddressNeverMeetsTheResolver(t *testing.T) {

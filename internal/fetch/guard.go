@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -48,6 +49,10 @@ type localAddrs struct {
 // The registries do not know it.
 func metadata() netip.Addr { return netip.AddrFrom4([4]byte{168, 63, 129, 16}) }
 
+// ErrOwn is wrapped by the errors about addresses that this server listens on, see
+// [Guard.Own].
+var ErrOwn = errors.New("this server itself")
+
 // Control has the form of net.Dialer.Control: it sees the very address that is
 // about to be connected to, after every look-up. Only TCP passes.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
@@ -71,11 +76,13 @@ func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	if refusedPort(ap.Port()) {
 		return fail(Refused, fmt.Errorf("port %d is not for the web", ap.Port()))
 	}
-	if g.own(ip, ap.Port()) {
-		return fail(Refused, fmt.Errorf("%s is this program itself", ap))
-	}
+	// What may not be reached at all comes first: whether this server listens there is then
+	// nobody's business.
 	if err := g.checkIP(ip); err != nil {
 		return fail(Refused, err)
+	}
+	if g.own(ip, ap.Port()) {
+		return fail(Refused, fmt.Errorf("%s is %w", ap, ErrOwn))
 	}
 	return nil
 }
@@ -188,6 +195,23 @@ func (g *Guard) checkTarget(t *target) error {
 	}
 	if t.ip.IsValid() {
 		return g.CheckAddr(netip.AddrPortFrom(t.ip, t.port))
+	}
+	if name := strings.TrimSuffix(t.host, "."); name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return g.checkLocalhost(t.port)
+	}
+	return nil
+}
+
+// checkLocalhost checks the addresses that the name localhost stands for (RFC 6761, 6.3).
+// One that may be reached is enough, unless something of ours listens at the other.
+func (g *Guard) checkLocalhost(port uint16) error {
+	err4 := g.CheckAddr(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
+	err6 := g.CheckAddr(netip.AddrPortFrom(netip.IPv6Loopback(), port))
+	switch {
+	case errors.Is(err6, ErrOwn) || err4 == nil && err6 == nil:
+		return err6
+	case errors.Is(err4, ErrOwn) || err6 != nil:
+		return err4
 	}
 	return nil
 }

@@ -208,6 +208,35 @@ func TestOwnListenersAreRefusedEvenWhenAllowed(t *testing.T) {
 	}
 }
 
+func TestOwnListenersAreNamedOnlyWhereTheyCouldBeReached(t *testing.T) {
+	t.Parallel()
+	own := func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080")} }
+	for _, c := range []struct {
+		allow   []netip.Prefix
+		url     string
+		refused bool
+		own     bool
+	}{
+		{nil, "http://127.0.0.1:8080/", true, false},
+		{nil, "http://127.0.0.1:8081/", true, false},
+		{nil, "http://localhost:8080/", true, false},
+		{nil, "http://LocalHost.:8081/", true, false},
+		{nil, "http://hub.localhost:8081/", true, false},
+		{nil, "http://localhost.example:8080/", false, false},
+		{prefixes("127.0.0.0/8"), "http://127.0.0.1:8080/", true, true},
+		{prefixes("127.0.0.0/8"), "http://[::ffff:127.0.0.1]:8080/", true, true},
+		{prefixes("127.0.0.0/8"), "http://localhost:8080/", true, true},
+		{prefixes("127.0.0.0/8", "::1/128"), "http://LOCALHOST.:8080/", true, true},
+		{prefixes("127.0.0.0/8"), "http://localhost:8081/", false, false},
+		{prefixes("::1/128"), "http://localhost:8081/", false, false},
+	} {
+		err := (&Guard{Allow: c.allow, Own: own}).CheckURL(c.url)
+		if (err != nil) != c.refused || errors.Is(err, ErrOwn) != c.own || err != nil && KindOf(err) != Refused {
+			t.Errorf("%s with %v: %v", c.url, c.allow, err)
+		}
+	}
+}
+
 // ownAddress is an IPv4 address of this machine that is not loopback, or "".
 func ownAddress(t *testing.T) string {
 	addrs, err := net.InterfaceAddrs()

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,6 +20,10 @@ import (
 // unanswered is the one sentence about a callback that gave no answer, whatever
 // the reason: neither its words nor its moment tell what is open and what is not.
 const unanswered = "The callback gave no usable answer."
+
+// leadsHere is the sentence about a callback whose name leads to one of this server's own
+// listeners, which the guard sees when it connects.
+const leadsHere = "The callback leads to this server itself."
 
 // Notifier sends notifications over a Sender; it is a hub.Notifier. The zero value
 // with a Sender works. It keeps the messages of recent topics, for all the
@@ -198,6 +203,8 @@ func why(r *fetch.Reply) string {
 	switch {
 	case r.NotTried:
 		return "The notification could not be sent now, for a reason of this server's own."
+	case errors.Is(r.Err, fetch.ErrOwn):
+		return leadsHere
 	case r.Err != nil:
 		return unanswered
 	case r.Status == http.StatusGone:

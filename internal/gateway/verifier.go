@@ -123,6 +123,9 @@ func noAnswer(what string, r *fetch.Reply) error {
 	if r.NotTried {
 		return fault.Wrap(fault.Unavailable, r.Err, "The %s could not be made now, for a reason of this server's own; please register again in a minute.", what)
 	}
+	if errors.Is(r.Err, fetch.ErrOwn) {
+		return fault.Wrap(fault.Refused, r.Err, leadsHere)
+	}
 	// The same advice whatever the reason, for it must not tell one from the other.
 	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s %s", what, unanswered, reachable)
 }

@@ -135,6 +135,9 @@ func TestChallenge(t *testing.T) {
 		{"404", "http-post", status(404), fine, "404 Not Found", 1},
 		{"405", "http-post", status(405), fine, "405 Method Not Allowed", 1},
 		{"nobody", "http-post", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
+		{"this server itself", "http-post", func(string) fetch.Reply {
+			return fetch.Reply{Err: &fetch.Error{Kind: fetch.Refused, Err: fetch.ErrOwn}}
+		}, fine, "leads to this server itself", 1},
 		{"xml-rpc nobody", "xml-rpc", func(string) fetch.Reply { return no }, fine, "no usable answer", 1},
 		{"xml-rpc 500", "xml-rpc", status(500), fine, "500", 1},
 		{"xml-rpc 403", "xml-rpc", status(403), fine, "403", 1},

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -198,6 +199,9 @@ func (a *Asker) ask(ctx context.Context, in hub.Intent, v websub.Verification) (
 func notAsked(r *fetch.Reply) error {
 	if r.NotTried {
 		return fault.Wrap(fault.Unavailable, r.Err, "The callback could not be asked now, for a reason of this server's own.")
+	}
+	if errors.Is(r.Err, fetch.ErrOwn) { // asking again would end there again
+		return fault.Wrap(fault.Refused, r.Err, leadsHere)
 	}
 	return fault.Wrap(fault.Unreadable, r.Err, "%s", unanswered)
 }

@@ -295,6 +295,7 @@ func TestConfirm(t *testing.T) {
 		{"a redirect with the challenge", echo(302, "", ""), fault.Refused, "302 Found"},
 		{"nobody", always(fetch.Reply{Err: unreachable}), fault.Unreadable, unanswered},
 		{"time-out", always(fetch.Reply{Err: unreachable, Timeout: true}), fault.Unreadable, unanswered},
+		{"this server itself", always(fetch.Reply{Err: &fetch.Error{Kind: fetch.Refused, Err: fetch.ErrOwn}}), fault.Refused, "leads to this server itself"},
 		{"ours", always(fetch.Reply{Err: unreachable, NotTried: true}), fault.Unavailable, "this server's own"},
 	} {
 		for _, mode := range []string{hub.ModeSubscribe, hub.ModeUnsubscribe} {

@@ -33,6 +33,16 @@ func HostPort(raw string) string {
 	return host + ":" + port
 }
 
+// Port is the port of an absolute URL, also where its scheme implies it; "" when there is
+// none.
+func Port(raw string) string {
+	scheme, _, port := splitHost(raw)
+	if port == "" {
+		port = impliedPort(scheme)
+	}
+	return port
+}
+
 // Origin is the scheme in lowercase, "://" and [HostPort]. It allocates nothing for a URL
 // that is spelled normally.
 func Origin(raw string) string {

@@ -82,6 +82,11 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	now := h.now()
 	h.stats.registers.Add(1)
 	if err := h.checkIntent(ctx, in, source, now); err != nil {
+		kind := event.KindRegister
+		if in.Mode == ModeUnsubscribe {
+			kind = event.KindCancel
+		}
+		h.turnAway(ctx, kind, Registration{Callback: in.Callback, Feeds: []string{in.Topic}, Door: in.Door, Source: source}, err)
 		return err
 	}
 	in.TopicID, in.ID = TopicID(in.Topic), SubscriptionID(in.Mode, in.Callback)
