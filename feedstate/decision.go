@@ -2,6 +2,7 @@ package feedstate
 
 import (
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -74,7 +75,7 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	d.Outcome = v.outcome
 	if v.outcome != Postponed && a.Cause != Delivered {
 		s.CheckedAt = stamp(now)
-		if a.Cause != Pushed {
+		if a.Cause != Pushed || before.Failure != nil {
 			s.PolledAt = s.CheckedAt
 		}
 	}
@@ -85,11 +86,15 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	if v.outcome != Postponed && a.Cause != Delivered {
 		s.patience(a, now, &d, o)
 	}
-	p := newPlan(s, now, now, o)
+	base := s.base(now)
+	if v.outcome == Postponed || v.outcome == Doubtful {
+		base = now
+	}
+	p := newPlan(s, base, now, o)
 	p.outcome = v
 	p.decide()
-	if keep(before, a, v, now) && !p.skip.Within(before.NextAt) { // its hints may be new
-		p.keep(before.NextAt, before.Reason)
+	if a.Cause == Pushed || a.Cause == Delivered {
+		p.afterPush(before, base, now)
 	}
 	d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
 	d.Gone = s.Gone != nil
@@ -183,33 +188,34 @@ func (s *State) patience(a Answer, now time.Time, d *Decision, o Options) {
 	d.HostWait = o.Host.Add(d.Wait, now).Until(now)
 }
 
-// base is where waits are counted from: the last check.
+// base is where waits are counted from: the last check that no push asked for. A push
+// never puts a check off, or a feed that is announced every few minutes would never be
+// polled, and nobody would find out what its hub forgets. After a failure it is the last
+// check of all.
 func (s State) base(now time.Time) time.Time {
-	if s.CheckedAt.IsZero() || s.CheckedAt.After(now) {
+	at := s.PolledAt
+	if at.IsZero() || s.Failure != nil {
+		at = s.CheckedAt
+	}
+	if at.IsZero() || at.After(now) {
 		return now
 	}
-	return s.CheckedAt
+	return at
 }
 
-// keep says that a check that a hub asked for leaves the schedule as it was.
-// Otherwise a feed that is announced every few minutes would never be polled, and
-// nobody would find out what its hub forgets to tell.
-func keep(before State, a Answer, v verdict, now time.Time) bool {
-	if before.Gone != nil || before.NextAt.IsZero() || before.NextAt.Sub(now) > before.furthest() {
-		return false
+// afterPush keeps the moment of a plan that a push does not change: jitter is drawn once.
+func (p *plan) afterPush(before State, base, now time.Time) {
+	if p.reason() == before.Reason && base.Equal(before.base(now)) && before.NextAt.Sub(now) <= before.furthest() && !p.skip.Within(before.NextAt) {
+		p.at = before.NextAt
 	}
-	switch v.outcome {
-	case Changed, Unchanged, Redirected:
-		return a.Cause == Delivered || a.Cause == Pushed && before.Failure == nil && !before.CheckedAt.IsZero()
-	}
-	return false
 }
 
 // Plan decides again without an answer, after something else has changed: the user's
-// interval, a subscription with a hub, the host. Waits count from the last check.
+// interval, a subscription with a hub, the host. Waits count from the last check that no
+// push asked for.
 func Plan(s State, now time.Time, o Options) (State, Decision) {
 	s = s.own()
-	d, p := explain(s, now, o)
+	d, p := plannedOf(s, now, o)
 	if d.Gone {
 		return s, d
 	}
@@ -222,15 +228,55 @@ func Plan(s State, now time.Time, o Options) (State, Decision) {
 	return s, d
 }
 
-// Explain says what Plan would decide, and why. Next's own decision is kept as
-// State.NextAt and State.Reason.
+// Explain says when the next check is, and why, as the last [Next] or [Plan] decided it:
+// At and Reason are State.NextAt and State.Reason, and the consideration that decides is
+// the one that Reason begins with. A wait of the host that was asked for since then
+// decides in its place where it is later.
 func Explain(s State, now time.Time, o Options) Decision {
-	d, _ := explain(s, now, o)
+	d, p := plannedOf(s, now, Options{})
+	if d.Gone || p == nil || s.NextAt.IsZero() {
+		return d
+	}
+	if d.Reason != s.Reason {
+		d.Considered = p.asStored()
+	}
+	d.At, d.Reason = s.NextAt, s.Reason
+	if until := o.Host.Until(now); until.After(d.At) {
+		p = &plan{s: s, base: now, at: d.At, list: d.Considered}
+		p.overtake(Consideration{Rule: RuleHost, Text: hostText, Until: until, firm: true})
+		p.order()
+		d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
+	}
 	return d
 }
 
-// explain is Explain, with the plan of a feed that has been read.
-func explain(s State, now time.Time, o Options) (Decision, *plan) {
+// asStored are the considerations of a plan that is another one than the stored one: it was
+// moved because it was late, or what it was made from holds no more, and what holds by now
+// counts from the next check on.
+func (p *plan) asStored() []Consideration {
+	if c := p.find(RuleSkip); c != nil && c.Effect != Ignored && p.list[0].Effect == Decides &&
+		strings.HasPrefix(p.s.Reason, p.list[0].Text+", ") && strings.Contains(p.s.Reason, "moved out of "+c.Text) {
+		c.Effect, c.Until = Moves, p.s.NextAt
+		p.order()
+		return p.list
+	}
+	text, _, _ := strings.Cut(p.s.Reason, "; ")
+	out := []Consideration{{Rule: RulePlanned, Text: text, Until: p.s.NextAt, Effect: Decides}}
+	for _, c := range p.list {
+		switch c.Effect {
+		case Decides, Allows, Moves:
+			c.Effect = Overrode
+		case Bounds:
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// plannedOf is the plan that follows from the state alone; nil where there is none to be
+// made.
+func plannedOf(s State, now time.Time, o Options) (Decision, *plan) {
 	d := Decision{Outcome: Unchanged, Gone: s.Gone != nil}
 	if s.Failure != nil {
 		d.Outcome, d.Failure = Failed, s.Failure.Text

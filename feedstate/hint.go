@@ -144,7 +144,7 @@ func (p *plan) cache() {
 		if c.From == "expires" {
 			text = "expires in " + span(c.Fresh)
 		}
-		text += " seen " + clock(c.Seen.In(p.now.Location()), p.now)
+		text += " seen " + clock(c.Seen.In(p.seen.Location()), p.seen)
 		p.add(Consideration{Rule: ruleOf(c), Value: c.Value, Text: text, Until: stamp(until), firm: true})
 	}
 }
@@ -160,9 +160,12 @@ func ruleOf(c Cache) Rule {
 // last check that no push asked for. When the lease ends before, the feed is on its
 // own from then on.
 func (p *plan) push(rhythm bool) bool {
-	push := p.s.Push
-	if !push.Live(p.base) {
-		if push.Announced > 0 && !push.Since.IsZero() && (push.Until.IsZero() || push.Until.After(p.base)) {
+	push, known := p.s.Push, p.seen // when something was heard of the hub last
+	if push.At.After(known) {
+		known = push.At
+	}
+	if !push.Live(known) {
+		if push.Announced > 0 && !push.Since.IsZero() && (push.Until.IsZero() || push.Until.After(known)) {
 			p.ignore(RulePush, "", "push", fmt.Sprintf("its hub told only %d of %d changes", push.Announced, push.Announced+push.Missed))
 		}
 		return false

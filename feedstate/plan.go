@@ -25,7 +25,8 @@ const (
 	RulePush        Rule = "push"
 	RuleFinished    Rule = "finished" // expired, complete, archive
 	RuleDefault     Rule = "default"
-	RuleAgain       Rule = "again" // a doubtful answer, or a check that we could not make
+	RuleAgain       Rule = "again"   // a doubtful answer, or a check that we could not make
+	RulePlanned     Rule = "planned" // decided before, by what holds no more
 	RuleShortest    Rule = "shortest"
 	RuleLongest     Rule = "longest"
 )
@@ -58,7 +59,7 @@ type Consideration struct {
 type plan struct {
 	s       State
 	base    time.Time // waits count from here
-	now     time.Time
+	seen    time.Time // the last check, for times in texts
 	o       Options
 	outcome verdict
 	skip    Skip
@@ -67,12 +68,15 @@ type plan struct {
 	limit   time.Duration // after base
 	aligned time.Duration // where many feeds would be due at the same moment: spread over this at least
 	asked   time.Time     // until when a server asked to be left alone
-	kept    string        // the reason of a schedule that stays as it was
 	list    []Consideration
 }
 
 func newPlan(s State, base, now time.Time, o Options) *plan {
-	return &plan{s: s, base: base, now: now, o: o, limit: Longest}
+	seen := now
+	if !s.CheckedAt.IsZero() && !s.CheckedAt.After(now) {
+		seen = s.CheckedAt.In(now.Location())
+	}
+	return &plan{s: s, base: base, seen: seen, o: o, limit: Longest}
 }
 
 func (p *plan) add(c Consideration) {
@@ -195,6 +199,8 @@ func (p *plan) cut(t time.Time) {
 	p.add(Consideration{Rule: RuleLongest, Text: span(t.Sub(p.base)) + " is the longest wait", Until: p.at, Effect: Bounds})
 }
 
+const hostText = "its host asked several feeds to wait"
+
 // waits are what a server asked for outright. They reach further than hints.
 func (p *plan) waits() {
 	if w := p.s.Wait; w != nil && w.Until.After(p.base) {
@@ -205,7 +211,7 @@ func (p *plan) waits() {
 		p.overtake(c)
 	}
 	if at := p.o.Host.Add(p.s.Wait, p.base).Until(p.base); !at.IsZero() {
-		p.overtake(Consideration{Rule: RuleHost, Text: "its host asked several feeds to wait", Until: earlier(at, p.base.Add(LongestRetry)), firm: true})
+		p.overtake(Consideration{Rule: RuleHost, Text: hostText, Until: earlier(at, p.base.Add(LongestRetry)), firm: true})
 	}
 }
 
@@ -286,14 +292,6 @@ func (p *plan) promised() (t time.Time) {
 		}
 	}
 	return t
-}
-
-// keep leaves the schedule as it was, unless a server asked for more.
-func (p *plan) keep(at time.Time, reason string) {
-	if c := p.decider(); c != nil && (c.Rule == RuleRetryAfter || c.Rule == RuleHost) && c.Until.After(at) {
-		return
-	}
-	p.at, p.kept = at, reason
 }
 
 func (p *plan) decider() *Consideration {

@@ -11,9 +11,6 @@ func (p *plan) reason() string {
 	if p.s.Gone != nil {
 		return p.s.Gone.Reason
 	}
-	if p.kept != "" {
-		return p.kept
-	}
 	var first, then, also, ignored []string
 	for _, c := range p.list {
 		switch c.Effect {

@@ -17,7 +17,7 @@ import (
 // joinPush joins the river with the hubs: those elsewhere, which are asked to tell of the
 // feeds that it reads, and the one of this program. Nothing of it may run yet.
 func joinPush(r *river.River, e *upstream.Engine, h *hub.Hub) {
-	r.Push = &readerPush{engine: e, own: e.Options.Own, readers: r, since: e.Now()}
+	r.Push = &readerPush{engine: e, own: e.Options.Own, since: e.Now()}
 	e.Signal, e.Options.Known = takeSignal(r, h), known(r)
 	h.Heard = r.HeardAny
 }
@@ -86,10 +86,9 @@ func known(readers readerNews) func(ctx context.Context, feed string) (upstream.
 // several hubs of one protocol one is asked, for each tells everything. What somebody
 // named by hand stays until he ends it.
 type readerPush struct {
-	engine  *upstream.Engine
-	own     func(hub string) bool // reports a door of this very server
-	readers readerNews
-	since   time.Time // when this program began to hear what its own hub is told
+	engine *upstream.Engine
+	own    func(hub string) bool // reports a door of this very server
+	since  time.Time             // when this program began to hear what its own hub is told
 }
 
 // Follow is river.Push.Follow.
@@ -154,11 +153,7 @@ func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
 const pushSpare = "spare"
 
 // State is river.Push.State. A door that has to be asked for yet has none.
-func (p *readerPush) State(ctx context.Context, feed string) ([]river.PushState, error) {
-	_, doors, _, err := p.readers.Known(ctx, feed)
-	if err != nil {
-		return nil, err
-	}
+func (p *readerPush) State(ctx context.Context, feed string, doors []river.Door) ([]river.PushState, error) {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
 		return nil, err

@@ -223,7 +223,7 @@ func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 		bad := river.Door{Protocol: "smoke", Hub: "http://fire.test/"}
 		p.follow(own, web, second, cloud, bad)
 		p.pass(5 * time.Second)
-		list, err := p.push.State(t.Context(), pushFeed)
+		list, err := p.push.State(t.Context(), pushFeed, []river.Door{own, web, second, cloud, bad})
 		if err != nil {
 			t.Fatal(err)
 		}

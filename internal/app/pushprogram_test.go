@@ -155,7 +155,11 @@ func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 			f.says(doors(far.publicURL(), f.url()))
 			id := read(t, near, f.url())
 			until(t, "its hubs say yes", func() bool {
-				list, err := near.river.Push.State(t.Context(), f.url())
+				_, doors, _, err := near.river.Known(t.Context(), f.url())
+				if err != nil {
+					t.Fatal(err)
+				}
+				list, err := near.river.Push.State(t.Context(), f.url(), doors)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -192,7 +196,11 @@ func TestWhatOurOwnHubHearsIsInTheRiverWithoutTheNetwork(t *testing.T) {
 	a, f := program(t), newToldFeed(t)
 	f.says(rsscloud.CloudAt(a.publicURL()).String())
 	id := read(t, a, f.url())
-	list, err := a.river.Push.State(t.Context(), f.url())
+	_, doors, _, err := a.river.Known(t.Context(), f.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := a.river.Push.State(t.Context(), f.url(), doors)
 	if err != nil || len(list) != 1 || !list[0].Own || list[0].Since.IsZero() {
 		t.Fatalf("its hub is %+v, %v", list, err)
 	}

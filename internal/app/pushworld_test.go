@@ -202,7 +202,7 @@ func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string,
 		Ask:    &gateway.UpstreamClient{Feeds: nobodyReads{p.t}, HTTP: asks, PublicURL: public},
 		Signal: takeSignal(p, p),
 	}
-	p.push = &readerPush{engine: p.engine, own: own, readers: p, since: time.Now()}
+	p.push = &readerPush{engine: p.engine, own: own, since: time.Now()}
 	mux := http.NewServeMux()
 	(&gateway.Notified{Engine: p.engine, Log: p.log()}).Mount(mux)
 	(&gateway.Gateway{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Mount(mux)
@@ -251,7 +251,10 @@ func (p *pushed) follow(doors ...river.Door) {
 // state is what the only hub said.
 func (p *pushed) state() river.PushState {
 	p.t.Helper()
-	list, err := p.push.State(p.t.Context(), pushFeed)
+	p.mu.Lock()
+	doors := p.doors
+	p.mu.Unlock()
+	list, err := p.push.State(p.t.Context(), pushFeed, doors)
 	if err != nil || len(list) != 1 {
 		p.t.Fatalf("the states are %+v, %v", list, err)
 	}

@@ -178,7 +178,18 @@ func printKnownNext(row printer, e *client.Explanation) {
 		row(name, "%s: %s", c.Text, effectOf(considerationOf(&c), time.Local))
 		name = ""
 	}
-	row("next check", "%s", strings.TrimPrefix(e.Sentence, "next check "))
+	row("next check", "%s", nextWords(e))
+}
+
+// nextWords is the sentence about the next check. Its time is in the server's zone, so it
+// is written like those of the considerations above it.
+func nextWords(e *client.Explanation) string {
+	text, planned := strings.CutPrefix(e.Sentence, "next check ")
+	_, why, ok := strings.Cut(text, ": ")
+	if !planned || !ok || e.Source.NextAt == nil {
+		return text
+	}
+	return e.Source.NextAt.Local().Format("2006-01-02 15:04") + ": " + why
 }
 
 func considerationOf(c *client.Consideration) feedstate.Consideration {
@@ -204,7 +215,7 @@ func printKnownPush(row printer, e *client.Explanation) {
 			text += ", until " + moment(s.Until)
 		}
 		if s.HeardAt != nil {
-			text += ", last heard " + moment(s.HeardAt)
+			text += ", last push received " + moment(s.HeardAt)
 		}
 		if s.LastError != "" {
 			text += "; " + s.LastError

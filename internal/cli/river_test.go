@@ -397,10 +397,12 @@ func TestNoticesAreMadeAndTried(t *testing.T) {
 func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 10, 20, 0, 0, time.Local)
+	next := at.Add(4 * time.Hour)
 	e := client.Explanation{
-		Source: client.Source{ID: 7, URL: "http://127.0.0.1:1/rss", Title: "E\x1b[2J", Format: "RSS 2.0", Items: 3, Readers: 2, State: "failing", Problem: "404", Failures: 2, AddedAt: at,
+		Source: client.Source{ID: 7, URL: "http://127.0.0.1:1/rss", Title: "E\x1b[2J", Format: "RSS 2.0", Items: 3, Readers: 2, State: "failing", Problem: "404", Failures: 2, AddedAt: at, NextAt: &next,
 			Moved: &client.Move{From: "http://old.example/", To: "http://127.0.0.1:1/rss", At: at}},
-		Sentence: "next check 14:20: ttl 60", Trust: "All were told.", Notes: []string{"It moved.\x1b[2J"},
+		Sentence: "next check 03:20: ttl 60", // in the server's zone
+		Trust:    "All were told.", Notes: []string{"It moved.\x1b[2J"},
 		Considered: []client.Consideration{{Rule: "ttl", Text: "ttl 60", Until: &at, Effect: "decides"}},
 		Push:       []client.PushState{{Protocol: "rsscloud", Hub: "http://hub.example/", Own: true, State: "active", Since: &at, LastError: "It hesitated."}},
 		Checks: []client.Check{{At: at, TookMS: 12, Cause: "push", Door: "ping", Status: 200, Text: "One new item.", Bytes: 2500, Sent: "GET / HTTP/1.1\r\nAccept: */*\r\n\x1b", Received: "HTTP/1.1 200 OK",
@@ -413,7 +415,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
   state       failing: 404 (2 times in a row)
   moved       from http://old.example/ to http://127.0.0.1:1/rss, at 2026-05-04 10:20:00
   considered  ttl 60: decides, from 2026-05-04 10:20
-  next check  14:20: ttl 60
+  next check  2026-05-04 14:20: ttl 60
   push        rsscloud at http://hub.example/, which is this server: active since 2026-05-04 10:20:00; It hesitated.
   trust       All were told.
   note        It moved.[2J

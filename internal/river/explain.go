@@ -37,37 +37,23 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	if out.Push, err = r.followPush(ctx, &s); err != nil {
-		r.complain(ctx, "the river could not see how it stands with hubs", err) // the rest can be told
-	}
 	now := r.now()
-	out.Decision = decisionOf(&s, known[key], now)
-	early := plannedBefore(&s, out.Decision.Considered)
+	// The plan is the stored one: what hubs have answered since counts from the next check on.
+	out.Decision = feedstate.Explain(s.State, now, feedstate.Options{Host: known[key]})
 	out.Sentence = sentenceOf(&s, out.Decision, now)
-	out.Trust = trustOf(&s, out.Push, now)
+	planned := s.State.Push
+	if out.Push, err = r.followPush(ctx, &s); err != nil {
+		r.complain(ctx, "the river could not see the state of its hubs", err) // the rest can be explained
+	}
+	out.Source.State.Push = s.State.Push
+	for i := range out.Push {
+		if p := &out.Push[i]; p.Own { // this server receives those pings itself, from the start
+			p.HeardAt, p.Since = s.State.Push.At, latest(p.Since, s.CreatedAt)
+		}
+	}
+	out.Trust = trustOf(&s, planned.Live(s.State.PolledAt), out.Push, now)
 	out.Notes = notesOf(&s, out.Checks, now)
-	if early {
-		out.Notes = append(out.Notes, "Its next check was planned before its hub told of a change, and stays where it was: news never puts a check off.")
-	}
 	return out, nil
-}
-
-// plannedBefore reports whether the next check is from before what decides by now.
-func plannedBefore(s *Source, considered []feedstate.Consideration) bool {
-	return s.State.Gone == nil && len(considered) > 0 && considered[0].Rule == feedstate.RulePush && considered[0].Effect == feedstate.Decides &&
-		s.State.NextAt.Before(considered[0].Until)
-}
-
-// decisionOf is what was decided at the last check, with all that had a say.
-func decisionOf(s *Source, host feedstate.Host, now time.Time) feedstate.Decision {
-	d := feedstate.Explain(s.State, now, feedstate.Options{Host: host})
-	if s.State.Gone != nil || s.State.CheckedAt.IsZero() {
-		return d
-	}
-	if until := host.Until(now); !until.After(s.State.NextAt) {
-		d.At, d.Reason = s.State.NextAt, s.State.Reason
-	}
-	return d
 }
 
 // sentenceOf says when the next check is and why.
@@ -98,35 +84,39 @@ func afterSkipped(s *Source) bool {
 	return !s.State.Allowed(before, 0).Equal(before)
 }
 
-// trustOf says how much came of what hubs promised.
+// trustOf says how many changes the hubs announced, and what follows for the plan.
+// planned says that the next check was planned with push.
 //
 // spec:cloudburst#river-hub-trust
-func trustOf(s *Source, states []PushState, now time.Time) string {
+func trustOf(s *Source, planned bool, states []PushState, now time.Time) string {
 	if len(s.Doors) == 0 {
 		return ""
 	}
 	p := s.State.Push
 	if p.Since.IsZero() {
-		return "Its hubs have not said yes yet: it is polled as if there were none."
+		return "Its hubs have not confirmed a subscription yet: it is polled as if there were none."
 	}
 	if !p.Until.IsZero() && !p.Until.After(now) {
-		return "What its hubs promised has run out: it is polled as if there were none."
+		return "The subscription at its hubs has ended: it is polled as if there were none."
 	}
 	all := p.Announced + p.Missed
 	if all == 0 {
-		return "Its hubs have said yes, and nothing has changed since: until they have announced something it is polled as if there were none."
+		return "Its hubs have confirmed the subscription, and have announced nothing yet: until they do, it is polled as if there were none."
 	}
 	percent := p.Announced * 100 / all
 	text := fmt.Sprintf("Its hubs announced %d of %d changes (%d %%)", p.Announced, all, percent)
 	for i := range states {
 		if states[i].Own && p.Missed == 0 {
-			text = "Its hub is this server, which missed nothing"
+			text = "This server is its hub, and missed no change"
 		}
 	}
-	if p.Live(now) {
-		return text + ": changes are waited for, and it is polled once a day to be sure."
+	switch {
+	case !p.Live(now):
+		return text + ": that is below 90 %, so it is polled as if there were no hub."
+	case !planned:
+		return text + ": from the next check on it is polled once a day only."
 	}
-	return text + ": that is below 90 %, so it is polled as if there were no hub."
+	return text + ": changes arrive by push, and it is polled once a day as a safety net."
 }
 
 // notesOf is what a reader should know of a source.

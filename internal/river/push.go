@@ -17,17 +17,18 @@ func (r *River) followPush(ctx context.Context, s *Source) ([]PushState, error) 
 	if r.Push == nil || s.Private() || len(s.Doors) == 0 && s.State.Push.Since.IsZero() {
 		return nil, nil
 	}
-	states, err := r.Push.State(ctx, s.first())
+	states, err := r.Push.State(ctx, s.first(), s.Doors)
 	if err != nil {
 		return nil, err
 	}
-	s.State.Push = pushOf(s.State.Push, states)
+	s.State.Push = pushOf(s.State.Push, states, r.Options.Own != nil && r.Options.Own(s.State.URL))
 	return states, nil
 }
 
-// pushOf is p with the subscription that these states amount to. A hub that is this
-// server tells of every change from the beginning.
-func pushOf(p feedstate.Push, states []PushState) feedstate.Push {
+// pushOf is p with the subscription that these states amount to. Where this server is
+// the hub of a feed that it serves itself, every change is announced from the beginning;
+// any other hub is trusted after its first announcement.
+func pushOf(p feedstate.Push, states []PushState, served bool) feedstate.Push {
 	var since, until time.Time
 	endless, own := false, false
 	for _, st := range states {
@@ -45,7 +46,7 @@ func pushOf(p feedstate.Push, states []PushState) feedstate.Push {
 		until = time.Time{}
 	}
 	p.Since, p.Until = since, until
-	if own && p.Announced == 0 && p.Missed == 0 {
+	if own && served && p.Announced == 0 && p.Missed == 0 {
 		p.Announced = 1
 	}
 	return p

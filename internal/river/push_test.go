@@ -227,8 +227,8 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 				if announces && (n < 1 || n > 3 || !strings.Contains(e.Trust, "100 %") || !strings.Contains(e.Trust, "once a day")) {
 					t.Errorf("%d polls in two days: %s", n, e.Trust)
 				}
-				if early := strings.Contains(strings.Join(e.Notes, " "), "planned before"); early {
-					t.Error("a note about a plan that was carried out long ago")
+				if decides := e.Decision.Considered[0].Rule; (decides == feedstate.RulePush) != announces {
+					t.Errorf("%s decides: %s", decides, e.Sentence)
 				}
 				if !announces && (n < 20 || !strings.Contains(e.Trust, "below 90 %")) {
 					t.Errorf("%d polls in two days: %s", n, e.Trust)
@@ -238,7 +238,7 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 	}
 }
 
-func TestAPlanFromBeforeTheHubSpokeIsExplained(t *testing.T) {
+func TestTheFirstAnnouncementMakesTheNextCheckTheDailyOne(t *testing.T) {
 	t.Parallel()
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))
@@ -251,8 +251,11 @@ func TestAPlanFromBeforeTheHubSpokeIsExplained(t *testing.T) {
 		}
 		w.pass(10 * time.Second)
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
-		if err != nil || e.Decision.Considered[0].Rule != feedstate.RulePush || !strings.Contains(strings.Join(e.Notes, " "), "planned before") {
-			t.Errorf("%s; %+v; notes %q: %v", e.Sentence, e.Decision.Considered, e.Notes, err)
+		if err != nil || e.Decision.Considered[0].Rule != feedstate.RulePush || !strings.Contains(e.Sentence, "daily check") || !strings.Contains(e.Trust, "once a day") {
+			t.Errorf("%s; %+v; %s: %v", e.Sentence, e.Decision.Considered, e.Trust, err)
+		}
+		if s := w.source(feedURL); !e.Decision.At.Equal(s.NextAt) || s.NextAt.Before(s.State.PolledAt.Add(21*time.Hour)) {
+			t.Errorf("it is polled at %v, and was at %v; explained is %v", s.NextAt, s.State.PolledAt, e.Decision.At)
 		}
 	})
 }
@@ -392,4 +395,57 @@ func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
 			t.Error(d)
 		}
 	})
+}
+
+// ourHub is the state of a hub that is this server.
+func ourHub() river.PushState {
+	return river.PushState{Door: river.Door{Protocol: "websub", Hub: "http://own.test/websub"}, Own: true, State: "active", Since: time.Now()}
+}
+
+func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
+	t.Parallel()
+	for name, served := range map[string]bool{"served here": true, "elsewhere, with this hub": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own := func(url string) bool { return served && url == feedURL }
+			inWorld(t, river.Options{Own: own}, func(t *testing.T, w *world) {
+				w.push.set(ourHub())
+				w.serve(feedURL, tagged(rss(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://own.test/websub"/>`, "a"), `"a"`))
+				w.follow(feedURL)
+				w.pass(time.Minute)
+				agrees := func(daily bool) {
+					t.Helper()
+					e, s := w.explained(feedURL), w.source(feedURL)
+					decides := e.Decision.Considered[0]
+					if (decides.Rule == feedstate.RulePush) != daily || daily != strings.Contains(e.Trust, "once a day") {
+						t.Errorf("%s decides: %s; %s", decides.Rule, e.Sentence, e.Trust)
+					}
+					if !e.Decision.At.Equal(s.NextAt) || e.Decision.Reason != s.State.Reason || !strings.HasPrefix(s.State.Reason, decides.Text) || !strings.HasSuffix(e.Sentence, s.State.Reason) {
+						t.Errorf("%s, decided by %s; stored is %s at %v", e.Sentence, decides.Text, s.State.Reason, s.NextAt)
+					}
+				}
+				agrees(served)
+				w.serve(feedURL, tagged(rss(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://own.test/websub"/>`, "b", "a"), `"b"`))
+				w.pass(5 * time.Minute)
+				if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err != nil {
+					t.Fatal(err)
+				}
+				w.pass(10 * time.Second)
+				agrees(true)
+				if p := w.explained(feedURL).Push; len(p) != 1 || time.Since(p[0].HeardAt) > time.Minute || p[0].Since.Before(w.source(feedURL).CreatedAt) {
+					t.Errorf("its hub is %+v", p)
+				}
+			})
+		})
+	}
+}
+
+// explained is the explanation of a feed.
+func (w *world) explained(url string) river.Explanation {
+	w.t.Helper()
+	e, err := w.river.Explain(w.t.Context(), river.SourceID(url))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
 }

@@ -21,8 +21,8 @@ type Push interface {
 	Follow(ctx context.Context, feed, topic string, doors []Door) error
 	// Leave ends it.
 	Leave(ctx context.Context, feed string) error
-	// State is what hubs said, one for each door.
-	State(ctx context.Context, feed string) ([]PushState, error)
+	// State is what hubs answered, one for each of doors and for those left.
+	State(ctx context.Context, feed string, doors []Door) ([]PushState, error)
 }
 
 // PushState is how it stands with one door.

@@ -108,6 +108,9 @@ func (r *River) settle(ctx context.Context, s Source, got answered, cause feedst
 			describe(next, got.parse().feed, got.res)
 		}
 	}
+	if !sameDoors(s.Doors, next.Doors) {
+		states = r.planAgain(ctx, next, &d, states, now)
+	}
 	if saved.Check = report(&s, &got, answer, d, m); door != "" {
 		saved.Check.Cause, saved.Check.Door = cause, door
 	}
@@ -120,6 +123,25 @@ func (r *River) settle(ctx context.Context, s Source, got answered, cause feedst
 	}
 	r.settled(ctx, &s, &saved, d, m, states)
 	return saved.Check, nil
+}
+
+// planAgain decides once more where a check found other hubs than were known: with a hub
+// that is this server the plan differs from the beginning. It returns the states of the
+// hubs as they are known by then.
+func (r *River) planAgain(ctx context.Context, next *Source, d *feedstate.Decision, states []PushState, now time.Time) []PushState {
+	before := next.State.Push
+	found, err := r.followPush(ctx, next)
+	if err != nil {
+		r.complain(ctx, "the river could not see the state of its hubs", err)
+		return states
+	}
+	if next.State.Push != before {
+		var again feedstate.Decision
+		next.State, again = feedstate.Plan(next.State, now, feedstate.Options{Jitter: r.random(), Host: r.desk.known(feedstate.HostOf(next.State.URL))})
+		d.At, d.Reason, d.Considered = again.At, again.Reason, again.Considered
+		next.NextAt = next.State.NextAt
+	}
+	return found
 }
 
 // mergeInto puts what a document changes of a source's items into saved.

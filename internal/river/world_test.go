@@ -308,7 +308,7 @@ func (h *hubs) Leave(_ context.Context, feed string) error {
 	return nil
 }
 
-func (h *hubs) State(context.Context, string) ([]river.PushState, error) {
+func (h *hubs) State(context.Context, string, []river.Door) ([]river.PushState, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.states, nil
