@@ -248,3 +248,29 @@ func (r *running) itemsOf(c *client.Client, feed string) string {
 	}
 	return strings.Join(ids, " ")
 }
+
+func TestAnAuthorOfThisServerIsFollowedByTheAddressOfThePage(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	admin := r.addAlice()
+	if _, err := admin.AddUser(t.Context(), "bob", alicePassword); err != nil {
+		t.Fatal(err)
+	}
+	text, categories := "Hello", []string{"go", "tea"}
+	if _, err := admin.CreatePost(t.Context(), "alice", client.PostChange{Source: &text, Categories: &categories}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.SaveFeed(t.Context(), "bob", "rss", "application/rss+xml", []byte(rssOf("saved"))); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/alice/": "/alice/rss.xml", "/bob/": "/bob/rss.xml", "/alice/category/tea/": "/alice/category/tea/rss.xml", "/everyone/": "/everyone/rss.xml",
+	} {
+		for _, page := range []string{r.base + path, r.byName("localhost", path)} {
+			added, err := admin.River("").AddSource(t.Context(), client.SourceRequest{URL: page})
+			if err != nil || added.Source == nil || added.Source.URL != r.base+want || added.Source.Items != 1 && path != "/everyone/" {
+				t.Errorf("%s: %+v, %v", page, added, err)
+			}
+		}
+	}
+}

@@ -37,6 +37,7 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 		return Added{}, fault.New(fault.Unreadable, "%s is neither a feed nor a page: %s.", where, strings.TrimPrefix(not.Error(), "feed: "))
 	}
 	sure, guesses := a.choices(&page, s.URL)
+	sure = oneEach(sure)
 	main := 0
 	for _, c := range sure {
 		if c.Kind == string(discover.Main) {
@@ -44,8 +45,8 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 		}
 	}
 	switch {
-	case main == 1:
-		return a.take1(ctx, sure[0].URL, where)
+	case main == 1 || main > 1 && a.Options.Own != nil && a.Options.Own(got.res.URL):
+		return a.take1(ctx, sure[0].URL, where) // pages of this server name their own feed first
 	case a.q.First && len(sure) > 0:
 		return a.takeFirst(ctx, sure, where)
 	case len(sure) > 0:

@@ -70,7 +70,7 @@ type authorView struct {
 	Path     string      // of the page
 	Self     string      // the page's whole address
 	Hub      string
-	Links    []formatLink // the document as saved first, then all formats, for <head>
+	Links    []formatLink // the document as saved first, then other formats that readers know, for <head>
 	Formats  []formatLink
 	State    string // "", "moved", "gone", "empty"
 	MovedTo  string
@@ -187,18 +187,21 @@ func pageNumber(r *http.Request) int {
 }
 
 // headLinks names the feed in the head of the page. Readers take the first, so that is
-// the feed as its author saved it, and those that every reader knows come next.
+// the feed as its author saved it. Of the other formats only those follow that readers
+// know, and not the one that was saved.
+//
+// spec:cloudburst#autodiscovery
 func headLinks(user string, f author.Feed, all []formatLink) []formatLink {
 	kind, _, _ := strings.Cut(f.Type, ";")
-	links := []formatLink{{"as saved", "/" + user + "/rss.xml", strings.TrimSpace(kind), ""}}
-	rank := func(l formatLink) int {
-		if i := slices.Index([]string{".xml", ".atom", ".json"}, l.Hint); i >= 0 {
-			return i
+	kind = strings.TrimSpace(kind)
+	links := []formatLink{{"as saved", "/" + user + "/rss.xml", kind, ""}}
+	for _, hint := range []string{".xml", ".atom", ".json"} {
+		i := slices.IndexFunc(all, func(l formatLink) bool { return l.Hint == hint })
+		if i < 0 || all[i].Type == kind || hint == ".xml" && kind != "application/atom+xml" && kind != "application/feed+json" {
+			continue // whatever else was saved is RSS, in one of its versions
 		}
-		return 3
+		links = append(links, all[i])
 	}
-	links = append(links, all...)
-	slices.SortStableFunc(links[1:], func(a, b formatLink) int { return rank(a) - rank(b) })
 	return links
 }
 

@@ -60,6 +60,34 @@ func attrOf(n *html.Node, key string) string {
 	return ""
 }
 
+// feedsNamed are the paths of the feeds that the head of a page names.
+func feedsNamed(r discover.Result) string {
+	var paths []string
+	for _, l := range r.Links {
+		if l.From == discover.FromLink && !l.Guess {
+			_, rest, _ := strings.Cut(l.URL, "://")
+			paths = append(paths, rest[strings.IndexByte(rest, '/'):])
+		}
+	}
+	return strings.Join(paths, " ")
+}
+
+func TestTheHeadOfAPageNamesEachFormatOnce(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{
+		"application/rss+xml; charset=utf-8": "rss.xml feed.atom feed.json", "text/xml": "rss.xml feed.atom feed.json",
+		"application/atom+xml": "rss.xml feed.xml feed.json", "application/feed+json": "rss.xml feed.xml feed.atom",
+	} {
+		var got []string
+		for _, l := range headLinks("alice", author.Feed{Type: kind}, formats("alice")) {
+			got = append(got, strings.TrimPrefix(l.Href, "/alice/"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("of a feed saved as %s the head names %v; want %s", kind, got, want)
+		}
+	}
+}
+
 func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 	t.Parallel()
 	x := newTown(t)
@@ -81,10 +109,14 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 		t.Errorf("readers find %+v", found)
 	}
 	body := rec.Body.String()
+	foot := body[strings.Index(body, `id="s-formats"`):]
 	for _, f := range render.Formats() {
-		if href := html.EscapeString(formatPath("alice", f)); strings.Count(body, `href="`+href+`"`) != 2 {
-			t.Errorf("%s is not in the head and at the foot", href)
+		if href := html.EscapeString(formatPath("alice", f)); strings.Count(foot, `href="`+href+`"`) != 1 {
+			t.Errorf("%s is not at the foot", href)
 		}
+	}
+	if got := feedsNamed(found); got != "/alice/rss.xml /alice/feed.atom /alice/feed.json" {
+		t.Errorf("the head names %s", got)
 	}
 	if !strings.Contains(body, `<link rel="alternate" type="application/atom+xml" `) {
 		t.Error("who looks for the type as it is written does not find it")

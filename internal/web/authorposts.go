@@ -209,6 +209,14 @@ func (s *site) postListPage(rw http.ResponseWriter, r *http.Request, l postList)
 	}
 	if q.After == nil && l.Since.IsZero() {
 		v.Script, v.Stream = "posts.js", savesOf(v.Base, l.User)
+		if l.User != "" && l.Category == "" {
+			feeds, err := s.categoryLinks(ctx, l.User, v.Writer.Title)
+			if err != nil {
+				s.fail(rw, r, err)
+				return
+			}
+			v.Links = append(v.Links, feeds...)
+		}
 	}
 	if v.Posts, err = s.entries(ctx, posts, l.User == ""); err != nil {
 		s.fail(rw, r, err)
@@ -246,36 +254,41 @@ func (s *site) listView(r *http.Request, w author.Writer, l postList) postsView 
 	}
 	v.About = clean(strings.Join(v.Writer.Blurb, " "), 200)
 	v.Forms = formsOf(l.view().Base())
-	v.Links = feedLinks(l.view())
+	v.Links = alternates(l.view().Base(), v.Title)
+	if user := (author.View{User: l.User}); l.Category != "" && l.User != "" {
+		v.Links = append(v.Links, alternates(user.Base(), v.Writer.Title)...)
+	}
 	return v
 }
 
-// feedLinks names the feed of a page first, in every format, and then the feed that it is a
-// part of. Readers take the first, and those that every reader knows come first.
-func feedLinks(v author.View) []formatLink {
-	own := known(v.Base())
-	if v.Category != "" {
-		if v.Category = ""; v.User != "" {
-			own = append(own, known(v.Base())[:3]...)
+// alternates names one feed in the formats that readers know, for the head of a page.
+// Programs that follow a page take the first, or ask which one.
+//
+// spec:cloudburst#autodiscovery
+func alternates(base, title string) []formatLink {
+	all := []formatLink{{title + ": RSS", base + "rss.xml", "application/rss+xml", ""}}
+	for _, l := range formsOf(base) {
+		if l.Hint == ".atom" || l.Hint == ".json" {
+			l.Title = title + ": " + l.Title
+			all = append(all, l)
 		}
 	}
-	return own
+	return all
 }
 
-func known(base string) []formatLink {
-	all := []formatLink{{"RSS", base + "rss.xml", "application/rss+xml", ""}}
-	var rest []formatLink
-	for _, l := range formsOf(base) {
-		switch l.Hint {
-		case ".xml": // the same once more
-		case ".atom", ".json":
-			all = append(all, l)
-		default:
-			rest = append(rest, l)
-		}
+// categoryLinks names the feeds of a user's categories, for the head of the user's page.
+func (s *site) categoryLinks(ctx context.Context, user, title string) ([]formatLink, error) {
+	counts, err := s.Posts.Counts(ctx, user, author.ByCategory, "", linkedCategories)
+	var all []formatLink
+	for _, c := range counts {
+		base := author.View{User: user, Category: c.Name}.Base()
+		all = append(all, formatLink{"#" + clean(c.Label, 100) + " · " + title, base + "rss.xml", "application/rss+xml", ""})
 	}
-	return append(all, rest...)
+	return all, err
 }
+
+// linkedCategories is how many of a user's categories are named in the head of the user's page.
+const linkedCategories = 20
 
 // formsOf are the formats of the feed whose forms stand under a path.
 func formsOf(base string) (all []formatLink) {

@@ -327,6 +327,18 @@ func TestPagesOfPostsLeaveNothingOutAndNameTheirFeed(t *testing.T) {
 			t.Errorf("%s has no address", path)
 		}
 	}
+	const three = "BASErss.xml BASEfeed.atom BASEfeed.json"
+	alice := strings.ReplaceAll(three, "BASE", "/alice/")
+	for path, want := range map[string]string{
+		"/alice/":             alice + " /alice/category/all/rss.xml /alice/category/m0/rss.xml /alice/category/m1/rss.xml",
+		"/alice/2026/":        alice,
+		"/alice/category/m1/": strings.ReplaceAll(three, "BASE", "/alice/category/m1/") + " " + alice,
+		"/everyone/":          strings.ReplaceAll(three, "BASE", "/everyone/") + " /everyone/opml",
+	} {
+		if got := feedsNamed(discover.Text(x.see(path).Body.String(), "https://hub.example"+path, nil)); got != want {
+			t.Errorf("the head of %s names %s; want %s", path, got, want)
+		}
+	}
 	x.says(http.StatusOK, "/alice/archive/", "45 posts", `href="/alice/2026/`)
 	x.says(http.StatusOK, "/alice/category/", `href="/alice/category/m0/"`, "23")
 	if rec := x.see("/alice/category/ALL/"); rec.Code != http.StatusMovedPermanently || rec.Header().Get("Location") != "/alice/category/all/" {
