@@ -344,6 +344,36 @@ func (a *App) noteHosted(ctx context.Context, what string, err error) {
 	}
 }
 
+// ownChanged is when the public feed at a URL of this program changed last; zero: there is
+// none, or nobody knows.
+func (a *App) ownChanged(ctx context.Context, raw string) time.Time {
+	u, own := a.ownPath(raw)
+	if !own {
+		return time.Time{}
+	}
+	if u.Path == testFeedPath {
+		_, newest, _, err := a.testFeedNow(ctx, a.publicURL())
+		a.noteHosted(ctx, "read the test feed", err)
+		return newest.at
+	}
+	if user := a.ownUser(raw); slices.Contains(a.feeds.Addresses(user), u.RequestURI()) {
+		f, err := a.authors.Feed(ctx, user, author.Public)
+		if fault.CodeOf(err) != fault.NotFound {
+			a.noteHosted(ctx, "read a saved feed", err)
+		}
+		return f.SavedAt
+	}
+	v, ok := a.feeds.ViewAt(u.Path, u.RawQuery)
+	if !ok {
+		return time.Time{}
+	}
+	stamp, err := a.posts.Stamp(ctx, v.User, v.Category)
+	if a.noteHosted(ctx, "read when posts changed", err); stamp == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(stamp)
+}
+
 // ownUser is the user whose feed stands at a URL of this program.
 func (a *App) ownUser(raw string) string {
 	u, own := a.ownPath(raw)

@@ -274,3 +274,29 @@ func TestAnAuthorOfThisServerIsFollowedByTheAddressOfThePage(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTopicsPageKnowsWhenFeedsOfThisServerChanged(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	admin := r.addAlice()
+	if _, err := admin.AddUser(t.Context(), "bob", alicePassword); err != nil {
+		t.Fatal(err)
+	}
+	r.saved(admin, "one")
+	text, categories := "Hello", []string{"tea"}
+	if _, err := admin.CreatePost(t.Context(), "bob", client.PostChange{Source: &text, Categories: &categories}, ""); err != nil {
+		t.Fatal(err)
+	}
+	f := newFeed(t)
+	for _, topic := range []string{r.base + "/alice/rss.xml", r.byName("localhost", "/alice/feed.json"), r.base + "/bob/category/tea/rss.xml", r.base + "/test/rss.xml", f.URL + "/elsewhere.xml"} {
+		s := newSubscriber(t)
+		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(topic, "")); code != http.StatusOK || !strings.Contains(body, `success="true"`) {
+			t.Fatalf("pleaseNotify: %d %s", code, body)
+		}
+		s.wait(t, "the test call")
+	}
+	body := mustGet(t, r.base+"/topics")
+	if strings.Count(body, "<tr><th scope=\"row\">") != 5 || strings.Count(body, "never") != 1 { // that elsewhere, which nobody has pinged
+		t.Errorf("the page says %s", body)
+	}
+}

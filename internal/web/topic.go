@@ -67,7 +67,13 @@ func (s *site) topics(rw http.ResponseWriter, r *http.Request) {
 		v.More = "/topics?" + next.Encode()
 	}
 	for _, t := range found {
-		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), URL: short(t.URL), Subscribers: t.Subscribers, Changed: v.When(t.ChangedAt)}
+		changed := t.ChangedAt
+		if s.Changed != nil {
+			if own := s.Changed(r.Context(), t.URL); own.After(changed) {
+				changed = own // of a version that the hub has not had to look at
+			}
+		}
+		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), URL: short(t.URL), Subscribers: t.Subscribers, Changed: v.When(changed)}
 		switch {
 		case t.Failures > 0:
 			row.State, row.Bad = "cannot be read", true

@@ -98,6 +98,9 @@ type Web struct {
 
 	PublicURL string // where strangers reach this server; "": as the request says
 	TestFeed  string // URL of a feed that changes by itself; "": none
+	// Changed is when the feed of this server at a URL changed last, whether anybody was
+	// subscribed or not. Zero: it has no such feed. Nil: it has no feeds.
+	Changed func(ctx context.Context, url string) time.Time
 	// Tick has it change at once, for the owner of the first account; nil: it cannot be had.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
 	Version  string           // of the program
