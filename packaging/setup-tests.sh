@@ -11,6 +11,7 @@ has() {
 	ca-certificates) [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/ssl/cert.pem ]] ;;
 	chromium) command -v chromium >/dev/null ;;
 	php-cli) command -v php >/dev/null ;;
+	php-xml) php -r 'exit(class_exists("SimpleXMLElement") ? 0 : 1);' 2>/dev/null ;;
 	nodejs) command -v node >/dev/null ;;
 	libimage-exiftool-perl) command -v exiftool >/dev/null ;;
 	# A bare machine has parts of these two.
@@ -24,7 +25,7 @@ has() {
 # What each is for: a real database; the pages as a browser shows them; clients in
 # the languages that people call us from; the race detector; what pictures tell of the
 # place where they were taken, read by somebody else; what stands in front of several nodes.
-wanted=(ca-certificates postgresql chromium php-cli perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl nginx haproxy)
+wanted=(ca-certificates postgresql chromium php-cli php-xml perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl nginx haproxy)
 
 if ! command -v go >/dev/null; then
 	echo "setup: there is no Go on the PATH; install Go 1.26 or newer (https://go.dev/dl/)" >&2
