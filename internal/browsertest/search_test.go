@@ -55,9 +55,9 @@ func TestWordsFeedsAndCategoriesAreFound(t *testing.T) {
 		b.holds("the words stay", fmt.Sprintf(`document.querySelector("#q").value === %q`, words))
 		b.holds("empty fields are not in the address", `!/category=|source=/.test(location.search)`)
 		if want == nil {
-			b.holds("it says that there is nothing, and what to do", `document.querySelector(".found").textContent.trim() === "Nothing with these words." && document.querySelector("#empty").textContent.includes("Try fewer words")`)
+			b.holds("it says that there is nothing, and what to do", `document.querySelector(".found").textContent.trim() === "No results" && document.querySelector("#empty").textContent.includes("Try fewer words")`)
 		} else {
-			b.holds("it says how many", fmt.Sprintf(`document.querySelector(".found").textContent.trim() === "%d item%s with these words."`, len(want), map[bool]string{true: "s"}[len(want) > 1]))
+			b.holds("it says how many", fmt.Sprintf(`document.querySelector(".found").textContent.trim() === "%d result%s"`, len(want), map[bool]string{true: "s"}[len(want) > 1]))
 		}
 	}
 	// Within a category, and from there in everything.

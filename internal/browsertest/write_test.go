@@ -164,7 +164,7 @@ func (b *tab) changes(p *program) {
 		t.Error("readers see a change that is not published")
 	}
 	b.open("/write/4")
-	b.until("the change is still there", `document.getElementById("w-title").value === "A short walk" && document.querySelector("main").textContent.includes("do not see yet")`)
+	b.until("the change is still there", `document.getElementById("w-title").value === "A short walk" && document.querySelector("main").textContent.includes("unpublished changes")`)
 	b.click("#w-go")
 	b.until("the change is published", `document.querySelector(".undo")?.textContent.includes("The change is published.")`)
 	if doc := get(t, p.base+"/alice/rss.xml"); !strings.Contains(doc, "A short walk") {
@@ -241,7 +241,7 @@ func TestAPostWaitsForItsTimeByTheClockOfItsAuthor(t *testing.T) {
 		at.value = t.getFullYear() + "-" + pad(t.getMonth() + 1) + "-" + pad(t.getDate()) + "T10:30"; at.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`)
 	b.until("the button says what it does", `document.getElementById("w-go").textContent === "Schedule"`)
 	b.click("#w-go")
-	b.until("it waits", `document.querySelector(".note, .undo")?.textContent.includes("published by itself")`)
+	b.until("it waits", `document.querySelector(".note, .undo")?.textContent.includes("Scheduled for ")`)
 	b.holds("for 10:30 in Kathmandu", `document.querySelector(".mineposts time").dateTime.endsWith("T04:45:00.000Z")`)
 	b.click(".mineposts .words")
 	b.until("its page says the same", `document.getElementById("w-when").value.endsWith("T10:30")`)

@@ -48,8 +48,7 @@ type scope struct {
 // scopes are all, with what they mean; one that has no words here has its name.
 func scopes(chosen []string) (all []scope) {
 	words := map[string]string{
-		"create": "save feeds and write posts", "update": "change what stands there", "delete": "take it away",
-		"media": "put files here", "read": "read what is yours",
+		"create": "create posts and feeds", "update": "edit", "delete": "delete", "media": "upload files", "read": "read your data",
 	}
 	for _, name := range account.Scopes() {
 		all = append(all, scope{name, words[name], slices.Contains(chosen, name)})
@@ -156,7 +155,7 @@ func (s *site) doPassword(rw http.ResponseWriter, r *http.Request, session accou
 	if err != nil {
 		text := reason(err)
 		if fault.CodeOf(err) == fault.Refused {
-			text = "This is not the password of now."
+			text = "That is not your current password."
 		}
 		s.accountMistake(rw, r, session, err, accountView{OldError: text})
 		return
@@ -221,7 +220,7 @@ func (s *site) doNewToken(rw http.ResponseWriter, r *http.Request, session accou
 	label, chosen := clean(strings.TrimSpace(given(form, "label")), 100), chosenScopes(form)
 	v := accountView{Label: label, Scopes: scopes(chosen)}
 	if label == "" {
-		v.LabelError = "Write what the token is for, so that you know it again."
+		v.LabelError = "Give the token a name so you can recognise it."
 	}
 	if len(chosen) == 0 {
 		v.ScopeError = "Choose at least one thing that the token is good for."

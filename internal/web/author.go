@@ -175,7 +175,7 @@ func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
 
 // nothing is the answer for whatever is not there.
 func (s *site) nothing(rw http.ResponseWriter, r *http.Request) {
-	s.problem(rw, r, http.StatusNotFound, "There is nothing here", "The address may be misspelt, or what stood here is gone.")
+	s.problem(rw, r, http.StatusNotFound, "There is nothing here", "Check the address, or the page may be gone.")
 }
 
 func pageNumber(r *http.Request) int {

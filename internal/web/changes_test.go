@@ -82,7 +82,7 @@ func TestLineOfAChangeNamesSiteFeedDoorAndTags(t *testing.T) {
 	check(t, get(t, h, "/changes"))
 	for _, want := range []string{`<bdi>A &amp; B</bdi>`, `href="https://a.example/"`, `href="https://a.example/rss.xml"`, `href="https://a.example/new"`,
 		`href="/changes?q=a%20b"`, ">extended<", `<bdi>b.example</bdi>`, ">WebSub<", "some &lt;door&gt;", `href="/changes.xml"`, `href="/shortChanges.xml"`,
-		`href="/2026/11/20/14.xml"`, `href="/2026/11/19/14.xml"`, `<span class="num">3</span> in all`} {
+		`href="/2026/11/20/14.xml"`, `href="/2026/11/19/14.xml"`, `<span class="num">3</span> recent changes`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not hold %s", want)
 		}

@@ -267,7 +267,7 @@ func (v docsView) Example(id string) (Example, error) {
 
 func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	v := docsView{view: s.view(r, "Docs", "/docs"), Base: s.base(r), Formats: render.Formats(), examples: map[string]Example{}}
-	v.Heading = "How to talk to this server"
+	v.Heading = "Documentation"
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	host := v.Base
 	if u, err := url.Parse(v.Base); err == nil && u.Host != "" {

@@ -162,7 +162,7 @@ func (s *site) doPing(rw http.ResponseWriter, r *http.Request) {
 // mistaken gives a form back with what is wrong beside its fields.
 func (s *site) mistaken(rw http.ResponseWriter, r *http.Request, v outcomeView) {
 	v.view = s.view(r, "Something in the form is not right", "")
-	v.Lines = []string{"Nothing was done. What is wrong stands below the field; mend it and send the form again."}
+	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
 	s.render(rw, r, http.StatusBadRequest, "outcome", v)
 }
 
@@ -193,7 +193,7 @@ func pingWords(res hub.PingResult) []string {
 		return []string{"The feed was read, and it had changed. Nobody is subscribed to it here, so nobody had to be told."}
 	case res.Checked:
 		return []string{"The feed was read, and it is the same as the last time, byte for byte. So nobody was told.",
-			"If you did change it, save the file first and ping afterwards, and see that no cache stands between."}
+			"If you did change it, save the file first and ping afterwards, and check that no cache is in between."}
 	case !res.Known && res == (hub.PingResult{}):
 		return []string{"The ping was accepted. If nobody is subscribed to this feed here, it changes nothing; otherwise the feed is read and its subscribers are told."}
 	case !res.Known:

@@ -151,12 +151,12 @@ func (s *site) signup(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (s *site) closed(rw http.ResponseWriter, r *http.Request) {
-	s.problem(rw, r, http.StatusNotFound, "Accounts are made by the operator",
-		"Nobody can make an account here but who runs this server. Ask there for one.")
+	s.problem(rw, r, http.StatusNotFound, "Sign-up is closed",
+		"Ask the operator of this server for an account.")
 }
 
 func (s *site) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.render(rw, r, status, "signup", signView{view: s.view(r, "Make an account", "/login"), Form: form, Open: true})
+	s.render(rw, r, status, "signup", signView{view: s.view(r, "Create an account", "/login"), Form: form, Open: true})
 }
 
 func (s *site) doSignup(rw http.ResponseWriter, r *http.Request) {

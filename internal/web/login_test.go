@@ -268,7 +268,7 @@ func TestAccountsAreMadeByTheOperatorUnlessHeLetsEverybody(t *testing.T) {
 	x := newTown(t)
 	for _, rec := range []*httptest.ResponseRecorder{x.open("/signup"), x.send("/signup", "name", "carol", "password", "long enough")} {
 		check(t, rec)
-		if rec.Code != 404 || !strings.Contains(rec.Body.String(), "made by the operator") {
+		if rec.Code != 404 || !strings.Contains(rec.Body.String(), "Sign-up is closed") {
 			t.Errorf("%d\n%s", rec.Code, rec.Body)
 		}
 	}

@@ -114,7 +114,7 @@ func TestRiverGroupsWhatOneCheckBroughtUnderItsFeedAndDay(t *testing.T) {
 			first++
 		}
 	}
-	if heads := find(days[0], "p", "from"); first != len(heads) || text(heads[0]) != "SScripting News read 14:01" {
+	if heads := find(days[0], "p", "from"); first != len(heads) || text(heads[0]) != "SScripting News fetched 14:01" {
 		t.Errorf("%d first items and %d headings, the first %q", first, len(heads), text(heads[0]))
 	}
 	if attr(items[0], "data-group") != attr(items[2], "data-group") || strings.Contains(attr(items[1], "class"), "first") {
@@ -140,7 +140,7 @@ func TestRiverShowsItemsAsTheyAre(t *testing.T) {
 	if a := find(radio, "a", "play"); len(a) != 1 || attr(a[0], "data-kind") != "audio" || !strings.Contains(text(radio), "1 h 2 min, 31.2 MB") {
 		t.Errorf("the sound: %s", text(radio))
 	}
-	if early := entryOf(t, doc, "said too early"); !strings.Contains(text(early), "taken out of the feed 30 min ago") {
+	if early := entryOf(t, doc, "said too early"); !strings.Contains(text(early), "removed from the feed 30 min ago") {
 		t.Error(text(early))
 	}
 	walk := entryOf(t, doc, "A walk, as an outline")
@@ -202,8 +202,8 @@ func TestOlderItemsAreALinkAway(t *testing.T) {
 func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
 	t.Parallel()
 	x := newBank(t).as("alice")
-	for query, want := range map[string]string{"rain": "2 items with these words.", "feed:xkcd cloud": "1 item with these words.", "number": "More than 50 items with these words.",
-		"zzz": "Nothing with these words. Try fewer words", `"unclosed`: "The phrase is not closed", "is:starred": "Nothing with these words."} {
+	for query, want := range map[string]string{"rain": "2 results", "feed:xkcd cloud": "1 result", "number": "More than 50 results",
+		"zzz": "No results Try fewer words", `"unclosed`: "The phrase is not closed", "is:starred": "No results"} {
 		rec := x.open("/river?q=" + url.QueryEscape(query))
 		if doc := check(t, rec); !strings.Contains(text(doc), want) {
 			t.Errorf("%s: the page does not say %q", query, want)
@@ -415,7 +415,7 @@ func TestDaysAreThoseOfTheReadersClock(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: "tz", Value: "600"}) // 14:02 UTC is after midnight there
 	doc := check(t, x.do(r))
 	days := find(doc, "section", "day")
-	if attr(days[0], "data-day") != "2026-11-21" || !strings.Contains(text(days[0]), "read 00:01") {
+	if attr(days[0], "data-day") != "2026-11-21" || !strings.Contains(text(days[0]), "fetched 00:01") {
 		t.Error(attr(days[0], "data-day"), text(days[0])[:80])
 	}
 	for _, bad := range []string{"x", "99999", "-5000", ""} {

@@ -346,7 +346,7 @@ func (s *site) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string
 	}
 	if given(form, "sure") == "" {
 		s.askFirst(rw, r, "Stop following "+clean(f.Name(), 100)+"?", question{
-			Lines:  []string{"Its items leave your river, but for those that you starred. You can follow it again at any time; what is in the feed then comes back, older items do not."},
+			Lines:  []string{"Its items leave your river; starred ones stay. You can follow it again at any time; what is in the feed then comes back, older items do not."},
 			Action: r.URL.Path, Button: "Stop following", Back: sourceHref(id)})
 		return
 	}

@@ -119,7 +119,7 @@ func TestNewServerThatHasItsTestFeedOnlyLeadsToMore(t *testing.T) {
 	g := newGarden(t)
 	g.TestFeed = "http://hub.example:5337/test/rss.xml"
 	g.brook.follow("alice", source(g.fake.now, g.TestFeed, "Cloudburst test feed"))
-	has(t, g.look("/feeds"), "So far only the test feed", `href="/feeds/start"`)
+	has(t, g.look("/feeds"), "You only follow the test feed so far", `href="/feeds/start"`)
 	has(t, g.look("/feeds/start"), "shows what arrives the moment it does", "you follow it")
 	g.brook.follow("alice", source(g.fake.now, "https://a.example/", "A"))
 	lacks(t, g.look("/feeds"), "So far only")
@@ -329,7 +329,7 @@ func TestSettingsOfAFeedAreSaved(t *testing.T) {
 	id := river.SourceID("http://scripting.com/rss.xml")
 	to := g.done(sourceHref(id)+"/settings", "title", " Dave ", "category", "News", "category", "Apple", "new", "Mine", "every", "15m0s")
 	page := g.look(to)
-	has(t, page, "The settings are saved.", ">Dave<", `<option value="15m0s" selected>`)
+	has(t, page, "Settings saved.", ">Dave<", `<option value="15m0s" selected>`)
 	f, _ := g.brook.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
 	if f.Title != "Dave" || strings.Join(f.Categories, ",") != "Apple,Mine,News" || f.Interval != 15*time.Minute {
 		t.Errorf("%+v", f.Subscription)
@@ -412,7 +412,7 @@ func TestManyFeedsAreShownByPages(t *testing.T) {
 	lacks(t, page, "Weblog 0004")
 	id := strconv.FormatInt(river.SourceID("https://people.example.net/0700"), 10)
 	page = g.look("/feeds/notices?source=" + id)
-	has(t, page, `<option value="s:`+id+`" selected>Weblog 0700<`, "begin at its page")
+	has(t, page, `<option value="s:`+id+`" selected>Weblog 0700<`, "open its page")
 	lacks(t, page, "Weblog 0701")
 }
 

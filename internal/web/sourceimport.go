@@ -181,7 +181,7 @@ func readImport(rw http.ResponseWriter, r *http.Request) (f importForm, err erro
 		f.set(part.FormName(), b)
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return importForm{url: f.url, category: f.category, follow: f.follow}, fault.New(fault.Invalid, "The file is larger than 20 MiB, which is the most that is read. Part it, or give its address.")
+		return importForm{url: f.url, category: f.category, follow: f.follow}, fault.New(fault.Invalid, "The file is larger than 20 MiB, which is the most that is read. Split it, or give its address.")
 	}
 	return f, fault.Wrap(fault.Invalid, err, "The form could not be read. Choose the file and send it again.")
 }

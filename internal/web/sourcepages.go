@@ -69,22 +69,22 @@ func (s *site) followView(r *http.Request, title, tab string) followView {
 func followSaid(r *http.Request) string {
 	return map[string]string{
 		"had":        "You follow this feed already. What you filled in was left out; change it here.",
-		"settings":   "The settings are saved.",
+		"settings":   "Settings saved.",
 		"login":      "The login is saved. The feed is read with it, for you only.",
 		"nologin":    "The feed is read without a login.",
 		"revived":    "The feed is read again, beginning now.",
 		"undone":     "The feed is read at its old address again.",
 		"unfollowed": "You do not follow that feed any more.",
-		"category":   "The category is there.",
-		"renamed":    "The category has its new name.",
-		"removed":    "It is removed.",
+		"category":   "Category created.",
+		"renamed":    "Category renamed.",
+		"removed":    "Removed.",
 		"public":     "Everybody may read this category now.",
 		"private":    "Only you may read this category now.",
 		"dropped":    "You do not follow that list any more.",
-		"notice":     "It is set up. Send the newest item with “Try now” to see whether it works.",
+		"notice":     "Saved. Send the newest item with “Try now” to check that it works.",
 		"tried":      "The newest item was sent, and it was taken.",
-		"paused":     "It is paused. What arrives now is not sent.",
-		"resumed":    "It goes on with what arrives from now on.",
+		"paused":     "Paused. New items are not sent.",
+		"resumed":    "Resumed. New items are sent again.",
 	}[r.URL.Query().Get("done")]
 }
 

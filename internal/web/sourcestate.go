@@ -145,7 +145,7 @@ type interval struct {
 // intervals are the choices, with own as the chosen one; what is none of them stands
 // there too.
 func intervals(own time.Duration) []interval {
-	all := []interval{{"", "as the feed says (best)", false}}
+	all := []interval{{"", "Automatic (recommended)", false}}
 	known := false
 	for _, c := range []struct {
 		d    time.Duration

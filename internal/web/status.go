@@ -218,7 +218,7 @@ func statusCharts(points []bucket, sp span) []figure {
 		{ID: "told", Title: "Notifications " + per, Bars: true, Series: []series{{"notifications", "s1", told}}},
 		{ID: "pings", Title: "Pings " + per, Bars: true, Series: []series{{"pings", "s1", pings}}},
 		{ID: "latency", Title: "From ping to delivery", Unit: unit, Series: []series{{"half within (p50)", "s1", p50}, {"99 of 100 within (p99)", "s2", p99}}},
-		{ID: "queue", Title: "Most waiting or under way", Series: []series{{"deliveries", "s1", queue}}},
+		{ID: "queue", Title: "Peak queue", Series: []series{{"deliveries", "s1", queue}}},
 	}
 	for i := range charts {
 		c := &charts[i]

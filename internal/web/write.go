@@ -280,6 +280,9 @@ func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zo
 	if bar.Words == "" {
 		bar.Words = "Changed."
 	}
+	if did == "scheduled" && post.State == author.Scheduled {
+		bar.Words = "Scheduled for " + post.DueAt.In(zone).Format("2 January 2006, 15:04") + "."
+	}
 	if post.State == author.Published {
 		bar.Href = s.Posts.Path(post)
 	}
@@ -289,9 +292,9 @@ func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zo
 // didWords is what an address may say that was done; see said.
 func didWords(did string) string {
 	return map[string]string{
-		"published": "Published.", "changed": "The change is published.", "deleted": "Deleted.", "scheduled": "It is published by itself when its time comes.",
+		"published": "Published.", "changed": "The change is published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
 		"back": "It is a draft again; readers do not see it any more.", "kept": "The draft is saved.",
-		"dropped": "The unpublished change is thrown away.",
+		"dropped": "The unpublished changes are discarded.",
 	}[did]
 }
 

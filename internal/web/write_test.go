@@ -299,7 +299,7 @@ func TestAChangeOfAPublishedPostStaysUnseenUntilItIsPublished(t *testing.T) {
 		t.Errorf("the second time %+v", b)
 	}
 	doc := check(t, x.open("/write/1"))
-	if strings.TrimSpace(x.field(doc, "source")) != "As it will be" || x.field(doc, "base") != "1" || x.field(doc, "copy") != "2" || !strings.Contains(text(doc), "a change that they do not see yet") {
+	if strings.TrimSpace(x.field(doc, "source")) != "As it will be" || x.field(doc, "base") != "1" || x.field(doc, "copy") != "2" || !strings.Contains(text(doc), "unpublished changes") {
 		t.Errorf("the page has %q", x.field(doc, "source"))
 	}
 	if to := x.leads(x.open("/write/2")); to.Path != "/write/1" {

@@ -129,7 +129,7 @@ function renew(old, fresh) {
     button.className = "held";
     old.querySelector(".about").append(button);
   }
-  button.textContent = fresh.querySelector(".taken") ? "Taken out of the feed: show" : "Edited: show";
+  button.textContent = fresh.querySelector(".taken") ? "Removed from the feed: show" : "Edited: show";
   button.onclick = () => swap(old, fresh);
 }
 

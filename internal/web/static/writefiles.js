@@ -24,11 +24,11 @@ function make(form, done) {
     row.querySelector(".soft").textContent = [file.type, file.size].filter(Boolean).join(", ");
     const words = row.querySelector("[name=file-alt]");
     words.ariaLabel = picture ? `What ${file.name} shows` : `A word about ${file.name}`;
-    words.placeholder = picture ? "What it shows, for who cannot see it" : "A word about it";
+    words.placeholder = picture ? "Describe the picture for people who cannot see it" : "A word about it";
     if (picture) {
       const image = Object.assign(document.createElement("img"), { src: file.url, alt: "", width: 48, height: 48 });
       row.querySelector(".tile").replaceWith(image);
-      const into = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Into the text" });
+      const into = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Insert" });
       into.onclick = () => { byId("w-source").setRangeText(`![${words.value}](${file.url})`, byId("w-source").selectionStart, byId("w-source").selectionEnd, "end"); row.remove(); byId("w-source").focus(); done(); };
       row.append(into);
     }

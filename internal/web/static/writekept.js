@@ -30,7 +30,7 @@ export async function takeBack({ form, kept, user, recordName, revision, written
     await fill(record);
     if (written() === before) return kept.drop(name);
     touched(true);
-    say("Taken back from this browser; not saved on the server yet");
+    say("Restored from this browser; not saved on the server yet");
     return save(); // before anything else is typed: perhaps the server has it already
   }
   if (!record && isNew && blank()) {
