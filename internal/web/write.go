@@ -139,10 +139,7 @@ func (s *site) writePage(rw http.ResponseWriter, r *http.Request, session accoun
 		v.Sheet.Link, v.Sheet.Title = clean(link, 2048), clean(q.Get("title"), author.MaxTitle)
 	}
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
-		v.Undo, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), zoneOf(r))
-		if v.Undo == nil {
-			v.Said = didWords(q.Get("did"))
-		}
+		v.Undo, v.Said, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), zoneOf(r))
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
@@ -171,7 +168,7 @@ func (s *site) editPage(rw http.ResponseWriter, r *http.Request, session account
 	if post.State == author.Published || post.State == author.Scheduled {
 		s.laid(r.Context(), &v, post, zone)
 	}
-	if v.Undo, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone); post.State == author.Deleted && v.Undo == nil {
+	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone); post.State == author.Deleted && v.Undo == nil {
 		v.Said = "This post is deleted. Save it as a draft, or publish it, to bring it back."
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
@@ -261,18 +258,22 @@ func (s *site) other(ctx context.Context, post author.Post) *otherVersion {
 	return &otherVersion{Base: post.Revision, Source: post.Source, HTML: html, When: when(s.now(), post.UpdatedAt), Deleted: post.State == author.Deleted}
 }
 
-// undoOf is the bar that takes the last change of a post back, while that can be done,
-// and which post it is.
-func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *undoBar, done string) {
+// undoOf is the bar that undoes the last change of a post while that can be done, else what was
+// done in words; and which post it is.
+func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *undoBar, said, done string) {
+	said = didWords(did)
 	post, err := s.Posts.Get(ctx, user, id)
 	if err != nil {
-		return nil, ""
+		return nil, said, ""
+	}
+	if did == "scheduled" && post.State == author.Scheduled {
+		said = "Scheduled for " + post.DueAt.In(zone).Format("2 January 2006, 15:04") + "."
 	}
 	done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	if !post.UndoUntil.After(s.now()) {
-		return nil, done
+		return nil, said, done
 	}
-	bar = &undoBar{Action: "/write/" + strconv.FormatInt(post.ID, 10) + "/undo", Words: didWords(did), Until: when(s.now(), post.UndoUntil)}
+	bar = &undoBar{Action: "/write/" + strconv.FormatInt(post.ID, 10) + "/undo", Words: said, Until: when(s.now(), post.UndoUntil)}
 	bar.Until.Text = post.UndoUntil.In(zone).Format("15:04:05")
 	if bar.Words == "" {
 		bar.Words = map[author.State]string{author.Published: "Published.", author.Deleted: "Deleted."}[post.State]
@@ -280,13 +281,10 @@ func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zo
 	if bar.Words == "" {
 		bar.Words = "Changed."
 	}
-	if did == "scheduled" && post.State == author.Scheduled {
-		bar.Words = "Scheduled for " + post.DueAt.In(zone).Format("2 January 2006, 15:04") + "."
-	}
 	if post.State == author.Published {
 		bar.Href = s.Posts.Path(post)
 	}
-	return bar, done
+	return bar, "", done
 }
 
 // didWords is what an address may say that was done; see said.

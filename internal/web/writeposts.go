@@ -76,11 +76,9 @@ func (s *site) postsPage(rw http.ResponseWriter, r *http.Request, session accoun
 	q := r.URL.Query()
 	v := wroteView{view: s.view(r, "Your posts", "/write"), Query: clean(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
 	v.Script = "write.js"
+	v.Said = didWords(q.Get("did"))
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
-		v.Undo, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), zoneOf(r))
-	}
-	if v.Undo == nil {
-		v.Said = didWords(q.Get("did"))
+		v.Undo, v.Said, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), zoneOf(r))
 	}
 	link := func(show string) string {
 		to := url.Values{}
