@@ -48,7 +48,7 @@ type scope struct {
 // scopes are all, with what they mean; one that has no words here has its name.
 func scopes(chosen []string) (all []scope) {
 	words := map[string]string{
-		"create": "create posts and feeds", "update": "edit", "delete": "delete", "media": "upload files", "read": "read your data",
+		"create": "Create posts and feeds", "update": "Edit", "delete": "Delete", "media": "Upload files", "read": "Read your data",
 	}
 	for _, name := range account.Scopes() {
 		all = append(all, scope{name, words[name], slices.Contains(chosen, name)})

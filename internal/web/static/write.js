@@ -157,6 +157,7 @@ function start() {
       show(a.characters ?? 0, a.limit ?? 0, !!a.over);
       if (!open) return;
       byId("look-text").innerHTML = a.html ?? ""; // the server made it safe
+      document.dispatchEvent(new Event("cloudburst:fresh"));
     } catch { /* the next look will tell */ }
   }
 
