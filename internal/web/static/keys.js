@@ -110,7 +110,7 @@ function inFeed(event) {
 
 const hint = byId("keyhint");
 if (hint) hint.hidden = false;
-hint?.addEventListener("click", keys["?"]);
+hint?.addEventListener("click", (event) => { if (!event.ctrlKey && !event.metaKey) keys["?"](); });
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
