@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -273,7 +274,7 @@ func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zo
 	if !post.UndoUntil.After(s.now()) {
 		return nil, said, done
 	}
-	bar = &undoBar{Action: "/write/" + strconv.FormatInt(post.ID, 10) + "/undo", Words: said, Until: when(s.now(), post.UndoUntil)}
+	bar = &undoBar{Action: fmt.Sprintf("/write/%d/undo", post.ID), Words: said, Until: when(s.now(), post.UndoUntil)}
 	bar.Until.Text = post.UndoUntil.In(zone).Format("15:04:05")
 	if bar.Words == "" {
 		bar.Words = map[author.State]string{author.Published: "Published.", author.Deleted: "Deleted."}[post.State]
