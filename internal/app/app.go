@@ -27,6 +27,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
+	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
@@ -138,7 +139,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.admin = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
 		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(),
-		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.warnings,
+		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	}))).Handler()
 	return nil
@@ -219,7 +220,7 @@ func (a *App) ownTopic(url string) bool {
 // websubDoor is the WebSub door as strangers reach it.
 func (a *App) websubDoor() string { return a.publicURL() + "/websub" }
 
-// warnings are what the operator should know, at the start and on the status page.
+// warnings are what the operator should know, and everybody may read on the status page.
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
 	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
@@ -238,6 +239,25 @@ func (a *App) warnings() []string {
 		w = append(w, fmt.Sprintf("The machine's clock was set by %s while this program ran; it follows slowly, so that nothing expires at once.", off.Round(time.Second)))
 	}
 	return w
+}
+
+// operatorWarnings are the warnings for the operator alone, at the start and in the
+// operator's API. The public status page leaves out what would help an attacker.
+func (a *App) operatorWarnings() []string {
+	w := a.warnings()
+	if a.trustsThisMachine() {
+		w = append(w, "No account exists yet, so requests from this machine may change the server's river. If a proxy or a tunnel on this machine forwards requests of others, create the first account before they can reach it, and set public-url and trusted-proxies.")
+	}
+	return w
+}
+
+// trustsThisMachine reports whether the pages take a request from a loopback address to a
+// loopback name for the operator's: until the first account exists, while public-url is not
+// set. A proxy that passes the Host header on and adds no header of its own looks the same.
+func (a *App) trustsThisMachine() bool {
+	host := href.Host(a.publicURL())
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return (host == "localhost" || err == nil && ip.IsLoopback()) && a.fresh(context.Background())
 }
 
 // Admin is the operator's API, for a listener or for a command in this process.

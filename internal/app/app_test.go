@@ -247,6 +247,48 @@ func TestTheStartSaysWhereToLookAndWhatToAdvertise(t *testing.T) {
 	}
 }
 
+func TestTheStartWarnsOfAProxyOnlyWhileRequestsFromThisMachineAreTrusted(t *testing.T) {
+	t.Parallel()
+	const warning = "Warning: No account exists yet, so requests from this machine may change the server's river. If a proxy or a tunnel"
+	cfg := conf(t, t.TempDir())
+	warned := func(cfg config.Config) bool {
+		t.Helper()
+		r := start(t, cfg)
+		_, status := get(t, r.admin+"/v1/status")
+		if err := r.stop(); err != nil {
+			t.Fatal(err)
+		}
+		start := strings.Contains(r.out.String(), warning)
+		if strings.Contains(status, strings.TrimPrefix(warning, "Warning: ")) != start {
+			t.Errorf("the start and the status differ:\n%s\n%s", r.out, status)
+		}
+		return start
+	}
+	if !warned(cfg) {
+		t.Error("a new server at a loopback address does not warn")
+	}
+	public := cfg
+	public.PublicURL = "https://hub.example.com"
+	if warned(public) {
+		t.Error("a server with a public-url warns")
+	}
+	r := start(t, cfg)
+	if _, page := get(t, r.base+"/status"); strings.Contains(page, "requests from this machine") {
+		t.Error("the public status page shows what would help an attacker")
+	}
+	res, err := http.Post(r.admin+"/v1/users", "application/json", strings.NewReader(`{"name":"ann","password":"correct horse battery"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if warned(cfg) {
+		t.Error("a server with an account warns")
+	}
+}
+
 func TestEveryPageAnswers(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))

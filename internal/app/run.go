@@ -234,7 +234,7 @@ func (a *App) banner(public, admin string) {
 	if token := a.accounts.First(); token != "" {
 		fmt.Fprintf(a.Out, "Nobody has an account yet. Make the first one here, or with cloudburst user add NAME:\n\n  %s/setup?token=%s\n\n", public, token)
 	}
-	for _, w := range a.warnings() {
+	for _, w := range a.operatorWarnings() {
 		fmt.Fprintf(a.Out, "Warning: %s\n", w)
 	}
 }
