@@ -141,6 +141,15 @@ func shortOf(address string) string {
 	return u.String()
 }
 
+// ReadError is a failure to understand the document at URL as a list of changes.
+type ReadError struct {
+	URL string
+	Err error // such as [ErrNotChanges]
+}
+
+func (e *ReadError) Error() string { return e.URL + ": " + e.Err.Error() }
+func (e *ReadError) Unwrap() error { return e.Err }
+
 // read gets one document and hands out what is new in it.
 func (f *Follower) read(ctx context.Context, address string) (int, error) {
 	reading, cancel := context.WithTimeout(ctx, readTime)
@@ -152,7 +161,7 @@ func (f *Follower) read(ctx context.Context, address string) (int, error) {
 	c, err := ReadChanges(doc, ReadOptions{ContentType: contentType, Unit: f.Unit, Now: time.Now()})
 	if err != nil {
 		delete(f.docs, address)
-		return 0, fmt.Errorf("%s: %w", address, err)
+		return 0, &ReadError{URL: address, Err: err}
 	}
 	f.heard = true
 	if c.Updated.After(f.updated) {

@@ -177,9 +177,8 @@ func changesError(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("%s cannot be read: %w", e.URL, plainNetError(e))
 	}
-	if errors.Is(err, weblogs.ErrNotChanges) {
-		address, _, _ := strings.Cut(err.Error(), ": weblogs: ")
-		return fmt.Errorf("%s is no list of changes, such as changes.xml is", address)
+	if e, ok := errors.AsType[*weblogs.ReadError](err); ok && errors.Is(err, weblogs.ErrNotChanges) {
+		return fmt.Errorf("%s is no list of changes, such as changes.xml is", e.URL)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "weblogs: "))
 }

@@ -104,6 +104,39 @@ func (v writeView) Blank() sheetFile { return sheetFile{} }
 // wrongs are what is wrong, by the field that it stands beside.
 type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, All string }
 
+// field is where the sheet shows what is wrong with the field that err is in; beside the
+// text where err is in none.
+func (w *wrongs) field(err error) *string {
+	switch topField(err) {
+	case "title":
+		return &w.Title
+	case "link":
+		return &w.Link
+	case "language":
+		return &w.Language
+	case "categories":
+		return &w.Categories
+	case "enclosures":
+		return &w.Files
+	case "reply":
+		return &w.Reply
+	case "outline":
+		return &w.Outline
+	case "at":
+		return &w.When
+	}
+	return &w.Source
+}
+
+// topField is the outermost field that err is in: "enclosures" for enclosures[2].url.
+func topField(err error) string {
+	field := fault.FieldOf(err)
+	if i := strings.IndexAny(field, ".["); i >= 0 {
+		field = field[:i]
+	}
+	return field
+}
+
 func (w wrongs) any() bool { return w != wrongs{} }
 
 // undoBar offers to undo the last change.

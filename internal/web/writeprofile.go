@@ -88,30 +88,26 @@ func (s *site) doProfile(rw http.ResponseWriter, r *http.Request, session accoun
 
 // misfit puts what is wrong beside the field that it is about.
 func (v *profileView) misfit(err error) {
-	text := reason(err)
-	if fault.CodeOf(err) != fault.Invalid {
-		v.AllWrong = text
-		return
-	}
-	for begins, field := range map[string]*string{
-		"The title": &v.TitleWrong, "The text about you": &v.BlurbWrong, "The address of the page": &v.LinkWrong,
-		"The address of the picture": &v.AvatarWrong,
-	} {
-		if strings.HasPrefix(text, begins) {
-			*field = text
-			return
+	at := &v.AllWrong
+	if fault.CodeOf(err) == fault.Invalid {
+		switch topField(err) {
+		case "title":
+			at = &v.TitleWrong
+		case "blurb":
+			at = &v.BlurbWrong
+		case "link":
+			at = &v.LinkWrong
+		case "language":
+			at = &v.LanguageWrong
+		case "accent":
+			at = &v.AccentWrong
+		case "avatar":
+			at = &v.AvatarWrong
+		case "sinks":
+			at = &v.SinksWrong
 		}
 	}
-	switch {
-	case strings.Contains(text, "is no language"):
-		v.LanguageWrong = text
-	case strings.Contains(text, "is no colour"):
-		v.AccentWrong = text
-	case strings.Contains(text, "servers to be told"):
-		v.SinksWrong = text
-	default:
-		v.AllWrong = text
-	}
+	*at = reason(err)
 }
 
 // sinkLines are the servers that an author has told besides, one a line.

@@ -270,10 +270,8 @@ func (s *site) notWritten(rw http.ResponseWriter, r *http.Request, user string, 
 	case code == fault.NotFound: // it can be saved anew
 		v.Wrong.All = "The post is not there any more. What you wrote is: save it, and it is a new post."
 		v.Sheet.ID, v.Sheet.Base, v.Sheet.Key, v.State = 0, 0, s.newSheet("").Key, ""
-	case code == fault.Invalid && strings.HasPrefix(text, "The post has no time") || code == fault.Invalid && strings.Contains(text, "cannot wait for it") || strings.Contains(text, "is no date and time"):
-		v.Wrong.When = text
 	case code == fault.Invalid:
-		v.Wrong.Source = text
+		*v.Wrong.field(err) = text
 	default:
 		v.Wrong.All = text
 	}

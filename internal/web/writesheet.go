@@ -175,7 +175,7 @@ func (f *sheet) date() (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fault.New(fault.Invalid, "%q is no date and time: write it as 2026-11-22 15:04.", clean(f.When, 40))
+	return time.Time{}, fault.In(fault.New(fault.Invalid, "%q is no date and time: write it as 2026-11-22 15:04.", clean(f.When, 40)), "at")
 }
 
 // at says how far the clock of the page is from UTC, where the form does not.
