@@ -199,7 +199,7 @@ func (c *Client) Notify(ctx context.Context, protocol, callback, procedure, feed
 	}
 	n.SetHeader(r.Header)
 	r.Header.Set(HopsHeader, strconv.Itoa(hops))
-	resp, body, err := c.send(r, maxConsent)
+	resp, body, err := c.send(r, maxReply)
 	switch {
 	case err != nil:
 		return err
@@ -221,7 +221,7 @@ func (c *Client) Challenge(ctx context.Context, callback, feed string) error {
 	if err != nil {
 		return fmt.Errorf("rsscloud: %w", err)
 	}
-	resp, body, err := c.send(r, maxConsent)
+	resp, body, err := c.send(r, MaxConsent)
 	if err != nil {
 		return err
 	}

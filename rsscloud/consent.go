@@ -21,11 +21,12 @@ var (
 	ErrLoop = errors.New("rsscloud: the callback is the ping door of a cloud")
 )
 
-// maxConsent is how much of a challenge's answer counts, in bytes.
-const maxConsent = 4 << 10
+// MaxConsent is how much of a challenge's answer counts, in bytes.
+const MaxConsent = 64 << 10
 
 // CheckConsent decides whether the answer to the GET of [ChallengeURL] for feed is
-// consent: nil, [ErrRefused] or [ErrEcho]. Only the first 4 KiB of body count.
+// consent: nil, [ErrRefused] or [ErrEcho]. Only the first [MaxConsent]
+// bytes of body count.
 //
 // An answer that is the challenge and nothing else is consent in each media type: as
 // text, as a JSON string, as the only member of a JSON object, or as the only text of
@@ -37,7 +38,7 @@ func CheckConsent(status int, contentType string, body []byte, challenge, feed s
 	if status < 200 || status > 299 || challenge == "" {
 		return ErrRefused
 	}
-	text := string(body[:min(len(body), maxConsent)])
+	text := string(body[:min(len(body), MaxConsent)])
 	if !strings.Contains(text, challenge) {
 		return ErrRefused
 	}

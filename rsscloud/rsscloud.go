@@ -97,6 +97,7 @@ const (
 	MaxURL     = 2048     // bytes of a feed's URL
 	MaxPath    = 2000     // bytes of a callback's path with its query
 	maxAnswer  = 64 << 10 // bytes of an answer that a client reads
+	maxReply   = 4 << 10  // bytes of a callback's answer to a notification
 	maxMessage = 16 << 10 // bytes of a notification that a Subscriber reads
 )
 

@@ -11,8 +11,8 @@ import (
 const (
 	bufSize  = 2 << 10  // a header line that is longer costs the connection, not the answer
 	maxHead  = 64 << 10 // status line, headers and all 1xx answers before
-	maxReply = 4 << 10  // body that is read; spec:cloudburst#callback-answer-limit
-	maxRaw   = 16 << 10 // body bytes on the wire, chunk sizes included
+	maxReply = 4 << 10  // body that is read, unless more is asked for; spec:cloudburst#callback-answer-limit
+	rawShare = 4        // times as many body bytes are read from the wire, chunk sizes included
 )
 
 // answer is the head of an HTTP/1 answer: what a sender of notifications wants to
@@ -35,6 +35,7 @@ type reader struct {
 	buf   []byte
 	r, w  int
 	total int   // bytes from the connection, for the limits
+	raw   int   // how many of them a body may have
 	err   error // of src, sticky
 }
 
@@ -297,18 +298,18 @@ func is(b []byte, word string) bool {
 
 var errLong = errors.New("fetch: more body than wanted")
 
-// body reads at most maxReply bytes of the body and appends them to dst, or drops
+// body reads at most `most` bytes of the body and appends them to dst, or drops
 // them when dst is nil. whole reports that the body ended where it should.
-func (d *reader) body(a *answer, dst []byte) (got []byte, whole bool) {
-	d.total = 0
+func (d *reader) body(a *answer, dst []byte, most int) (got []byte, whole bool) {
+	d.total, d.raw = 0, rawShare*most
 	var err error
 	switch {
 	case a.chunked:
-		dst, err = d.chunks(dst)
+		dst, err = d.chunks(dst, most)
 	case a.length >= 0:
-		dst, _, err = d.take(dst, a.length, maxReply)
+		dst, _, err = d.take(dst, a.length, most)
 	default:
-		dst, _, err = d.take(dst, 1<<62, maxReply)
+		dst, _, err = d.take(dst, 1<<62, most)
 		if err == io.EOF {
 			err = nil
 		}
@@ -326,7 +327,7 @@ func (d *reader) take(dst []byte, n int64, room int) ([]byte, int, error) {
 	took := 0
 	for n > 0 {
 		if d.r == d.w {
-			if room == 0 || d.total > maxRaw {
+			if room == 0 || d.total > d.raw {
 				return dst, took, errLong
 			}
 			if err := d.fill(); err != nil {
@@ -348,9 +349,9 @@ func (d *reader) take(dst []byte, n int64, room int) ([]byte, int, error) {
 	return dst, took, nil
 }
 
-func (d *reader) chunks(dst []byte) ([]byte, error) {
-	for room := maxReply; ; {
-		line, long, err := d.line(maxRaw)
+func (d *reader) chunks(dst []byte, room int) ([]byte, error) {
+	for {
+		line, long, err := d.line(d.raw)
 		if err != nil {
 			return dst, err
 		}
@@ -360,7 +361,7 @@ func (d *reader) chunks(dst []byte) ([]byte, error) {
 		}
 		if n == 0 {
 			// Trailers would have to be read to the end; nobody sends any.
-			if line, _, err = d.line(maxRaw); err == nil && len(line) > 0 {
+			if line, _, err = d.line(d.raw); err == nil && len(line) > 0 {
 				err = malformed("the body has trailers")
 			}
 			return dst, err
@@ -370,7 +371,7 @@ func (d *reader) chunks(dst []byte) ([]byte, error) {
 			return dst, err
 		}
 		room -= took
-		if line, long, err = d.line(maxRaw); err != nil {
+		if line, long, err = d.line(d.raw); err != nil {
 			return dst, err
 		}
 		if len(line) > 0 || long {

@@ -18,8 +18,9 @@ type Message struct {
 	ContentType string
 	Header      []string // further header fields: name, value, name, value …
 	Body        []byte
-	// WantBody asks for the first 4 KiB of the answer's body.
+	// WantBody asks for the beginning of the answer's body: MostBody bytes of it [4 KiB].
 	WantBody bool
+	MostBody int
 	// Padded is for sendings whose outcome the asker learns at once: a failure
 	// without an answer is held back to the next multiple of the bucket of time.
 	Padded bool
@@ -32,7 +33,7 @@ type Reply struct {
 	ContentType string
 	RetryAfter  string // as sent; see [RetryAfter]
 	Location    string // as sent: it may be relative
-	Body        []byte // ≤ 4 KiB, with WantBody only
+	Body        []byte // with WantBody only: at most MostBody bytes
 	Partial     bool   // the body did not end within Body, or ended before its time
 	Err         error  // *Error
 	Dialled     bool   // a new connection was made or tried
@@ -42,6 +43,14 @@ type Reply struct {
 	NotTried bool
 	Timeout  bool          // time ran out
 	Took     time.Duration // from the dial, or from the write on a kept connection, to the end of the head
+}
+
+// mostBody is how many bytes of the answer's body are read.
+func (m *Message) mostBody() int {
+	if m.WantBody && m.MostBody > 0 {
+		return m.MostBody
+	}
+	return maxReply
 }
 
 // OK reports a status of the 200s.

@@ -68,9 +68,10 @@ func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 	r.ContentType, r.RetryAfter, r.Location = res.Header.Get("Content-Type"), res.Header.Get("Retry-After"), res.Header.Get("Location")
 	switch {
 	case m.WantBody:
-		body, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
-		r.Partial = err != nil || len(body) > maxReply
-		r.Body = body[:min(len(body), maxReply)]
+		most := m.mostBody()
+		body, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
+		r.Partial = err != nil || len(body) > most
+		r.Body = body[:min(len(body), most)]
 	case res.ContentLength != 0 && res.ContentLength <= maxReply:
 		// Only to keep the connection, and not waited for much.
 		linger := time.AfterFunc(lingerFor, cancel)

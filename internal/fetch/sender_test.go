@@ -233,6 +233,27 @@ func TestTheBodyIsGivenWhenAskedFor(t *testing.T) {
 	}
 }
 
+func TestMoreOfTheBodyIsGivenWhenAskedFor(t *testing.T) {
+	t.Parallel()
+	const most = 64 << 10
+	s := newTestSender(t, SenderOptions{})
+	for name, c := range map[string]struct {
+		answer string
+		want   int
+		whole  bool
+	}{
+		"by its length": {"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 60000), 60000, true},
+		"to its end":    {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<20), most, false},
+		"in chunks":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("fa0\r\n"+strings.Repeat("x", 4000)+"\r\n", 16) + "0\r\n\r\n", 64000, true},
+	} {
+		srv := rawServer(t, "127.0.0.1:0", once(c.answer))
+		r := s.Send(t.Context(), &Message{Method: "GET", URL: "http://" + srv, WantBody: true, MostBody: most})
+		if len(r.Body) != c.want || r.Partial == c.whole || !r.OK() {
+			t.Errorf("%s: %d bytes, partial %v, %v", name, len(r.Body), r.Partial, r.Err)
+		}
+	}
+}
+
 func TestCancelledSendingsAreNotThePeersFault(t *testing.T) {
 	t.Parallel()
 	got := make(chan bool, 1)

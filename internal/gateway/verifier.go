@@ -71,22 +71,37 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 		return x, fault.New(fault.Refused, "The callback answered the test call as a cloud's ping door does; notifications sent there would go round in a loop.")
 	case !r.OK():
 		return x, fault.New(fault.Unreadable, "The test call failed. %s", why(&r))
-	case strict && !procedureAnswered(sub.Protocol, r.Body):
+	}
+	switch called, failed := procedureAnswered(sub.Protocol, r.Body); {
+	case failed != nil:
+		return x, fault.Wrap(fault.Refused, failed, "The callback answered the test call of the procedure %s with a fault, so it is not functional.", sub.Procedure)
+	case strict && !called:
 		return x, fault.New(fault.Refused, "The callback did not meet the challenge, and its answer to the test call is not that of the procedure %s.", sub.Procedure)
 	}
 	return x, nil
 }
 
-// procedureAnswered reports whether body is the answer of a procedure that was
-// called, and no fault.
-func procedureAnswered(protocol string, body []byte) bool {
+// procedureAnswered reports whether body is the answer of a procedure that was called; else
+// the error is its fault, if it is one. Callbacks by form call no procedure.
+func procedureAnswered(protocol string, body []byte) (called bool, failed error) {
 	var err error
-	if protocol == hub.SOAP {
-		_, err = soap.ParseResponse(bytes.NewReader(body))
-	} else {
-		_, err = xmlrpc.ParseResponse(bytes.NewReader(body))
+	switch protocol {
+	case hub.SOAP:
+		if _, err = soap.ParseResponse(bytes.NewReader(body)); err != nil {
+			if f, ok := errors.AsType[*soap.Fault](err); ok {
+				return false, f
+			}
+		}
+	case hub.XMLRPC:
+		if _, err = xmlrpc.ParseResponse(bytes.NewReader(body)); err != nil {
+			if f, ok := errors.AsType[*xmlrpc.Fault](err); ok {
+				return false, f
+			}
+		}
+	default:
+		return false, nil
 	}
-	return err == nil
+	return err == nil, nil
 }
 
 // challenge is the GET that an aggregator must answer with the challenge in it.
@@ -97,7 +112,7 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	secret := rsscloud.NewChallenge()
 	m := &fetch.Message{
 		Method: http.MethodGet, URL: rsscloud.ChallengeURL(sub.Callback, feed, secret),
-		WantBody: true, Padded: true,
+		WantBody: true, MostBody: rsscloud.MaxConsent, Padded: true,
 	}
 	r := send(ctx, v.Sender, m)
 	x = exchange(m, &r)
@@ -111,7 +126,7 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	case err != nil && !r.OK():
 		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", why(&r))
 	case err != nil:
-		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and the beginning of its answer does not contain the challenge.", statusText(r.Status))
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", statusText(r.Status), rsscloud.MaxConsent>>10)
 	}
 	return x, r.Status, nil
 }

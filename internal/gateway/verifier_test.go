@@ -35,6 +35,15 @@ func soapAnswer(t *testing.T) []byte {
 	return b
 }
 
+func xmlrpcFalse(t *testing.T) []byte {
+	t.Helper()
+	b, err := xmlrpc.MarshalResponse(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestTestCall(t *testing.T) {
 	t.Parallel()
 	thanks := []byte(`<result success="true" msg="Thanks for the ping."/>`)
@@ -50,7 +59,10 @@ func TestTestCall(t *testing.T) {
 		{"204", "http-post", fetch.Reply{Status: 204}, true, 0, ""},
 		{"any body", "http-post", fetch.Reply{Status: 200, Body: []byte("<html>hello</html>")}, true, 0, ""},
 		{"xml-rpc true", "xml-rpc", fetch.Reply{Status: 200, Body: xmlrpcAnswer(t)}, true, 0, ""},
-		{"xml-rpc value ignored", "xml-rpc", fetch.Reply{Status: 200, Body: xmlrpc.MarshalFault(&xmlrpc.Fault{Code: 1, String: "no"})}, true, 0, ""},
+		{"xml-rpc value ignored", "xml-rpc", fetch.Reply{Status: 200, Body: xmlrpcFalse(t)}, true, 0, ""},
+		{"xml-rpc without an answer", "xml-rpc", fetch.Reply{Status: 200}, true, 0, ""},
+		{"xml-rpc fault", "xml-rpc", fetch.Reply{Status: 200, Body: xmlrpc.MarshalFault(&xmlrpc.Fault{Code: 1, String: "10.0.0.7"})}, false, fault.Refused, "with a fault, so it is not functional"},
+		{"soap fault", "soap", fetch.Reply{Status: 200, Body: (&soap.Fault{Code: soap.CodeClient, String: "10.0.0.7"}).Marshal(soap.V11)}, false, fault.Refused, "with a fault, so it is not functional"},
 		{"soap", "soap", fetch.Reply{Status: 200, Body: soapAnswer(t)}, true, 0, ""},
 		{"404", "http-post", fetch.Reply{Status: 404}, false, fault.Unreadable, "404 Not Found"},
 		{"410", "http-post", fetch.Reply{Status: 410}, false, fault.Unreadable, "410 Gone"},
@@ -146,7 +158,7 @@ func TestChallenge(t *testing.T) {
 		{"xml-rpc 501, then a call", "xml-rpc", status(501), fine, "", 2},
 		{"xml-rpc 405, then nothing", "xml-rpc", status(405), no, "no usable answer", 2},
 		{"xml-rpc 405, then a page", "xml-rpc", status(405), page, "not that of the procedure", 2},
-		{"xml-rpc 405, then no such procedure", "xml-rpc", status(405), failed, "not that of the procedure", 2},
+		{"xml-rpc 405, then no such procedure", "xml-rpc", status(405), failed, "with a fault", 2},
 		{"soap 405, then a call", "soap", status(405), fetch.Reply{Status: 200, Body: soapAnswer(t)}, "", 2},
 		{"soap 405, then xml-rpc", "soap", status(405), fine, "not that of the procedure", 2},
 	} {
