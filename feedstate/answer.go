@@ -207,6 +207,10 @@ func (a Answer) document(s State) verdict {
 	case len(a.Hops) >= MostRedirects:
 		return failed(ErrRedirects, "more than %d redirects", MostRedirects)
 	}
+	from := a.from(s)
+	if to := resolve(from, a.Moved.To); to != "" && sameURL(to, from) {
+		return failed(ErrRedirect, "a redirect to itself")
+	}
 	return failed(ErrRedirect, "a redirect to %q, which leads nowhere", short(a.Moved.To))
 }
 

@@ -298,3 +298,15 @@ func TestANewFeedURLIsBelievedLikeARedirectAndTakenBackWhenItIsWrong(t *testing.
 	}
 	l.after(time.Hour, status(404)).url(there)
 }
+
+func TestARedirectDocumentToItselfIsAFailure(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{here, "rss.xml", here + "#top"} {
+		a := ok("1", feed.Hints{})
+		a.Moved = &feed.Moved{From: "redirect", To: to}
+		l := born(t).check(a).outcome(feedstate.Failed).url(here)
+		if l.d.Failure != "a redirect to itself" {
+			t.Errorf("%s: %q", to, l.d.Failure)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"cloudburst/feed"
 	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
@@ -149,6 +150,9 @@ func (a *addition) read(ctx context.Context, url string) (Added, error) {
 	case d.feed.Moved != nil && d.feed.Moved.Gone:
 		// spec:feedstate-2007#gone-xml
 		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", brief(s.URL))
+	case d.feed.Format == feed.Redirect:
+		_, decided := feedstate.Next(s.State, got.answer(&s, feedstate.ByHand), a.now(), feedstate.Options{})
+		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", brief(s.URL), orElse(decided.Failure, "a redirect document"))
 	}
 	return a.begin(ctx, s, got)
 }

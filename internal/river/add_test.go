@@ -166,6 +166,14 @@ func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
 		serve("/304", status(304))
 		serve("/loop", status(302, "Location", "/loop"))
 		serve("/empty", doc(""))
+		leads := func(to string) http.HandlerFunc {
+			return doc("<redirect><newLocation>" + to + "</newLocation></redirect>")
+		}
+		serve("/itself", leads("http://feeds.test/itself"))
+		serve("/there", leads("http://feeds.test/back"))
+		serve("/back", leads("http://feeds.test/there"))
+		serve("/nowhere", leads("x:"))
+		serve("/page", doc(`<html><head><title>p</title><link rel="alternate" type="application/rss+xml" href="/itself"></head></html>`))
 		serve("/image", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR") })
 		serve("/list", doc(`<opml version="2.0"><head/><body><outline text="x" xmlUrl="http://x.test/"/></body></opml>`))
 		serve("/big", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", 6<<20)) })
@@ -176,6 +184,8 @@ func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
 			"/401": {fault.Refused, "wants to know who reads"}, "/403": {fault.Unreadable, "403"}, "/404": {fault.NotFound, "404"}, "/410": {fault.NotFound, "410"},
 			"/429": {fault.TooMany, "429"}, "/500": {fault.Unreadable, "500"}, "/304": {fault.Unreadable, "304"}, "/loop": {fault.Unreadable, "redirect"},
 			"/image": {fault.Unreadable, "image"}, "/list": {fault.Invalid, "OPML"}, "/big": {fault.Unreadable, "more than"}, "/empty": {fault.Unreadable, "empty"},
+			"/itself": {fault.Unreadable, "a redirect to itself"}, "/there": {fault.Unreadable, "redirects"}, "/nowhere": {fault.Unreadable, "nowhere"},
+			"/page": {fault.Unreadable, "that is none"},
 		} {
 			_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://feeds.test" + path})
 			if fault.CodeOf(err) != want.code || !strings.Contains(fault.Message(err), want.word) || !strings.Contains(fault.Message(err), "feeds.test"+path) {

@@ -167,7 +167,7 @@ func (a *addition) feedAt(ctx context.Context, url string, cause feedstate.Cause
 	if err := unanswered(&s, got); err != nil {
 		return Added{}, false, err
 	}
-	if got.parse().err != nil {
+	if d := got.parse(); d.err != nil || d.feed.Format == feed.Redirect { // one that was not followed leads nowhere
 		return Added{}, false, nil
 	}
 	done, err = a.begin(ctx, s, got)
