@@ -348,3 +348,17 @@ func TestSniffsCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestACallThatIsIndentedWithNoBreakSpacesIsRead reads calls as web pages show them.
+func TestACallThatIsIndentedWithNoBreakSpacesIsRead(t *testing.T) {
+	t.Parallel()
+	call := "\u00a0<methodCall>\n\u00a0<methodName>\u00a0weblogUpdates.ping</methodName>\n\u00a0<params>\n\u00a0 <param>\n\u00a0\u00a0 <value>The RSS Blog</value>\n\u00a0 </param>\n" +
+		"\u00a0 <param>\n\u00a0\u00a0 <value>\u00a0<int>\u00a07\u00a0</int>\u00a0</value>\n\u00a0 </param>\n\u00a0</params>\n</methodCall>\u00a0\n"
+	got, err := ParseCall(strings.NewReader(call))
+	if err != nil || got.Method != "weblogUpdates.ping" || len(got.Params) != 2 || got.Params[0] != "The RSS Blog" || got.Params[1] != int64(7) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = ParseCall(strings.NewReader("<methodCall><methodName>a</methodName><params><param><value>\u00a0x\u00a0</value></param></params></methodCall>")); err != nil || got.Params[0] != "\u00a0x\u00a0" {
+		t.Errorf("a text loses its own spaces: %+v, %v", got, err)
+	}
+}

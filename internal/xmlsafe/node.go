@@ -64,7 +64,7 @@ func (n *Node) Resolve(name string) (space, local string, ok bool) {
 func (n *Node) Parent() *Node { return n.parent }
 
 // Blank reports whether the element has no text but white space.
-func (n *Node) Blank() bool { return strings.Trim(n.Text, " \t\r\n") == "" }
+func (n *Node) Blank() bool { return Trim(n.Text) == "" }
 
 // Name is the element's name as the document wrote it.
 func (n *Node) Name() string { return rawName(n.Prefix, n.Local) }

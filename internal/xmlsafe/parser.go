@@ -189,7 +189,7 @@ func (p *parser) characters() error {
 		raw = raw[:i]
 	}
 	if len(p.open) == 0 {
-		if len(bytes.Trim(raw, " \t\r\n")) > 0 {
+		if len(bytes.Trim(raw, blanks)) > 0 {
 			if p.root != nil {
 				return p.errorf("there is text after the root element")
 			}

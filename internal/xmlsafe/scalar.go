@@ -51,8 +51,14 @@ func ParseBase64(s string) ([]byte, bool) {
 	return b, true
 }
 
-// Trim cuts off the white space of XML.
-func Trim(s string) string { return strings.Trim(s, " \t\r\n") }
+// blanks are the white space of XML, and the no-break space: documents that are copied from
+// a web page are often indented with it.
+const blanks = " \t\r\n\u00a0"
+
+// Trim cuts off white space, no-break spaces included.
+//
+// spec:cloudburst#no-break-space
+func Trim(s string) string { return strings.Trim(s, blanks) }
 
 // ParseTime reads the basic and the extended form of ISO 8601, with or
 // without seconds' fractions and zone. Without a zone it is UTC: the
