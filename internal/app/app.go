@@ -145,15 +145,21 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	return nil
 }
 
+// The settings that allow addresses which are not public.
+const (
+	allowFetch    = "egress.allow-fetch"
+	allowCallback = "egress.allow-callback"
+)
+
 // wayOut makes the two guards and what goes through them.
 func (a *App) wayOut() {
 	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
 	a.client = fetch.New(fetch.Options{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Own: a.ownAddrs},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
 		UserAgent: agent,
 	})
 	a.sender = fetch.NewSender(fetch.SenderOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Own: a.ownAddrs, Callback: true},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true},
 		UserAgent: agent,
 		Timeout:   a.cfg.Hub.CallbackTimeout,
 		MaxConns:  a.inFlight() + 64,
@@ -201,12 +207,12 @@ func (a *App) ownCallback(raw string) bool {
 
 // readable says why a topic can never be read: what the guard sees in its URL.
 func (a *App) readable(raw string) error {
-	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch}).CheckURL(raw)
+	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch}).CheckURL(raw)
 	switch {
 	case err == nil:
 		return nil
 	case fetch.KindOf(err) == fetch.Refused:
-		return fault.Wrap(fault.Refused, err, "The address %s is one that this server does not read.", fetch.Redact(raw))
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The address %s is one that this server does not read.", fetch.Redact(raw))
 	}
 	return fault.Wrap(fault.Refused, err, "The address %s %s.", fetch.Redact(raw), strings.TrimRight(fetch.Text(err), "."))
 }

@@ -17,14 +17,14 @@ import (
 //
 // spec:cloudburst#callback-own-listener
 func (a *App) callable(raw string) error {
-	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Own: a.ownAddrs, Callback: true}).CheckURL(raw)
+	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true}).CheckURL(raw)
 	switch {
 	case errors.Is(err, fetch.ErrOwn), err == nil && a.ownListener(raw):
 		return fault.Wrap(fault.Refused, err, "The callback %s is on this server itself; name an address of your own program.", fetch.Redact(raw))
 	case err == nil:
 		return nil
 	case fetch.KindOf(err) == fetch.Refused:
-		return fault.Wrap(fault.Refused, err, "The callback %s is at an address that this server does not call.", fetch.Redact(raw))
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The callback %s is at an address that this server does not call.", fetch.Redact(raw))
 	}
 	return fault.Wrap(fault.Refused, err, "The callback %s.", strings.TrimRight(fetch.Text(err), "."))
 }

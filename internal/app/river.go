@@ -43,7 +43,7 @@ func (a *App) newRiver(st store.Store) error {
 		interval = -1
 	}
 	a.reader = fetch.New(fetch.Options{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Own: a.ownAddrs},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
 		UserAgent: gateway.ReaderAgent(Version, a.cfg.PublicURL, 0),
 		Idle:      2 * c.AtOnce, IdlePerHost: max(c.PerHost, 2),
 	})

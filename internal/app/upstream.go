@@ -12,7 +12,7 @@ import (
 // is said in joinPush.
 func (a *App) newUpstream(st upstream.Store) {
 	a.doer = fetch.NewDoer(fetch.DoerOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Own: a.ownAddrs, Callback: true},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true},
 		UserAgent: gateway.UserAgent(Version, a.cfg.PublicURL),
 	})
 	a.upstream = &upstream.Engine{

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,8 +24,9 @@ type cloudWorld struct {
 	mu        sync.Mutex
 	down      bool
 	refuse    bool
-	unread    error // why the feed's server gives no answer; nil: it answers
-	status    int   // what it answers; 0: with the feed
+	refusal   string // the hub's words; "": No room.
+	unread    error  // why the feed's server gives no answer; nil: it answers
+	status    int    // what it answers; 0: with the feed
 	reads     []time.Time
 	registers []time.Time
 	cancels   int
@@ -51,8 +53,8 @@ func (c *cloudWorld) Do(r *http.Request) (*http.Response, error) {
 		return answer(`<notifyResult success="true" msg="Cancelled."/>`), nil
 	}
 	c.registers = append(c.registers, time.Now())
-	if c.refuse {
-		return answer(`<notifyResult success="false" msg="No room."/>`), nil
+	if c.refuse || c.refusal != "" {
+		return answer(`<notifyResult success="false" msg="` + cmp.Or(c.refusal, "No room.") + `"/>`), nil
 	}
 	return answer(`<notifyResult success="true" msg="Registered."/>`), nil
 }

@@ -179,9 +179,9 @@ func (g *pinging) print(out pinged) error {
 		}
 		return err
 	case out.failed:
-		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", out.Msg)
+		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", refusedBy(out.Msg, out.Feed))
 	default:
-		fmt.Fprintf(g.p.Err, "cloudburst: %s refused the ping of %s: %s\n", clean(out.Door), clean(out.Feed), clean(out.Msg))
+		fmt.Fprintf(g.p.Err, "cloudburst: %s refused the ping of %s: %s\n", clean(out.Door), clean(out.Feed), clean(refusedBy(out.Msg, out.Feed)))
 	}
 	return nil
 }

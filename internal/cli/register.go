@@ -44,7 +44,7 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		}
 		refused, final := errors.AsType[errRefused](err)
 		if !f.held && (final || !errors.Is(err, errAgain)) {
-			l.say(record{Event: "error", Feed: f.url, Message: sentence(err)})
+			l.say(record{Event: "error", Feed: f.url, Message: refusedBy(sentence(err), f.url)})
 			return err
 		}
 		if final {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"cloudburst/rsscloud"
@@ -69,10 +70,18 @@ func (x *exam) pingDoor(ctx context.Context, protocol, door string) {
 	case err != nil:
 		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s cannot be told: %s.", door, x.d.words(errors.Unwrap(err))), fix+shellWord(x.feed))
 	case !result.Success:
-		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s refuses the ping: %s", door, quote(result.Msg)), fix+shellWord(x.feed))
+		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s refuses the ping: %s", door, quote(result.Msg)), allowWords(result.Msg, x.feed)+fix+shellWord(x.feed))
 	default:
 		x.add(SubjectPing, id, OK, fmt.Sprintf("%s takes the ping%s%s.", door, said(result.Msg), x.late(begun)), "")
 	}
+}
+
+// allowWords names the setting that lets a hub of this program read a private address.
+func allowWords(refusal, feed string) string {
+	if !isLocal(hostOf(feed)) || !strings.Contains(refusal, "does not read") {
+		return ""
+	}
+	return "The feed is at a private address: if the hub is yours, list that address in egress.allow-fetch. "
 }
 
 func said(msg string) string {

@@ -73,6 +73,17 @@ func KindOf(err error) Kind {
 	return Unreachable
 }
 
+// Cause is what lies behind the Errors in err's chain, for the operator; nil: nothing.
+func Cause(err error) error {
+	for {
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			return err
+		}
+		err = e.Err
+	}
+}
+
 // Text is what a stranger may read of err.
 func Text(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Text != "" {

@@ -28,6 +28,8 @@ import (
 type Guard struct {
 	// Allow are prefixes that may be reached although they are special.
 	Allow []netip.Prefix
+	// Setting is where the operator lists them, for the operator's errors; "": nowhere.
+	Setting string
 	// Own lists the addresses this program listens on. They are refused even when
 	// allowed; one with an unspecified address (0.0.0.0, [::]) stands for every
 	// address of this machine. It is called at each dial and must be quick.
@@ -95,11 +97,26 @@ func (g *Guard) checkIP(ip netip.Addr) error {
 	if g.allowed(ip) {
 		return nil
 	}
-	if ip == metadata() {
-		return fmt.Errorf("%s is a cloud's own address", ip)
-	}
 	g.once.Do(func() { g.specials = ssrf.New() })
-	return g.specials.SafeAddr(ip)
+	if ip == metadata() || g.specials.SafeAddr(ip) != nil {
+		return NotAllowedError{Addr: ip, Setting: g.Setting}
+	}
+	return nil
+}
+
+// NotAllowedError is the cause of the refusal of an address that is not public. It is for
+// the operator only.
+type NotAllowedError struct {
+	Addr    netip.Addr
+	Setting string // that would allow it; "": none
+}
+
+func (e NotAllowedError) Error() string {
+	text := e.Addr.String() + " is not a public address"
+	if e.Setting != "" {
+		text += ", and " + e.Setting + " does not list it"
+	}
+	return text
 }
 
 func (g *Guard) allowed(ip netip.Addr) bool {

@@ -64,7 +64,9 @@ func unreadable(url string, err error) error {
 	switch fetch.KindOf(err) {
 	case fetch.Ours:
 		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", shown(url))
-	case fetch.Refused, fetch.BadURL:
+	case fetch.Refused:
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The feed %s %s.", shown(url), fetch.Neutral)
+	case fetch.BadURL:
 		code = fault.Refused
 	}
 	return fault.Wrap(code, err, "The feed %s %s.", shown(url), strings.TrimRight(fetch.Text(err), "."))

@@ -233,7 +233,7 @@ func asked(err error) error {
 		return fault.Wrap(fault.Unavailable, err, "The hub was not asked: this server is stopping.")
 	}
 	if e, ok := errors.AsType[*fetch.Error](err); ok && (e.Kind == fetch.Refused || e.Kind == fetch.BadURL) {
-		return fault.Wrap(fault.Refused, err, "The hub's address may not be called from here, or cannot be.")
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The hub's address may not be called from here, or cannot be.")
 	}
 	return fault.Wrap(fault.Unreadable, err, "The hub gave no usable answer.")
 }

@@ -60,14 +60,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		h.stats.pings.Add(1)
 	}
 	p.origin = h.origin(ctx)
-	if err := h.checkReadable(p.URL); err != nil {
-		return PingResult{}, err
-	}
-	err := lowHops(p.Hops)
-	if err == nil && !p.Told { // else it was counted before the readers were told
-		err = h.admitSource(p.Source, came)
-	}
-	if err != nil {
+	if err := h.admitPing(ctx, p, came); err != nil {
 		return PingResult{}, err
 	}
 	urls := []string{p.URL}
@@ -128,6 +121,19 @@ func (h *Hub) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 		}
 	}
 	return sum
+}
+
+// admitPing says why a ping is not taken, before anything is read because of it.
+func (h *Hub) admitPing(ctx context.Context, p Ping, came time.Time) error {
+	err := h.checkReadable(p.URL)
+	if err != nil {
+		h.refusePing(ctx, p, err)
+		return err
+	}
+	if err = lowHops(p.Hops); err == nil && !p.Told { // else the source was counted with the readers
+		err = h.admitSource(p.Source, came)
+	}
+	return err
 }
 
 // names adds to urls the other names of those that this program serves: its listener

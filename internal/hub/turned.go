@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +20,7 @@ type Turned struct {
 	Kind   string // event.KindPing, KindRegister or KindCancel
 	Topic  string // URL of the feed that it is about, as it was named; "": not known
 	Text   string // why, fit for the public
-	Whole  string // the same with all of what was sent, for the operator; "": Text says it
+	Whole  string // the same with all of what was sent and with the cause, for the operator; "": Text says it
 	Door   string // event.Event.Door
 	Source netip.Addr
 }
@@ -60,13 +61,22 @@ func (h *Hub) turnAway(ctx context.Context, kind string, r Registration, err err
 	default: // a flood of refusals writes nothing, and trouble of our own is told elsewhere
 		return
 	}
-	t := Turned{Kind: kind, Whole: fault.Message(err), Door: r.Door, Source: r.Source}
+	t := Turned{Kind: kind, Whole: err.Error(), Door: r.Door, Source: r.Source}
 	origin := cmp.Or(href.Origin(r.Callback), clip(r.Callback))
-	t.Text = strings.NewReplacer(r.Callback, origin, clip(r.Callback), origin).Replace(t.Whole)
+	t.Text = strings.NewReplacer(r.Callback, origin, clip(r.Callback), origin).Replace(fault.Message(err))
 	if len(r.Feeds) > 0 {
 		t.Topic = r.Feeds[0]
 	}
 	h.TurnAway(ctx, t)
+}
+
+// refusePing logs a ping of a feed that this server may not read, for the author who looks
+// whether it arrived, and says why to the operator.
+func (h *Hub) refusePing(ctx context.Context, p Ping, err error) {
+	u, bad := url.Parse(p.URL)
+	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // the log is public
+		h.TurnAway(ctx, Turned{Kind: event.KindPing, Topic: p.URL, Text: fault.Message(err), Whole: err.Error(), Door: p.Door, Source: p.Source})
+	}
 }
 
 // asked collects what the callback of one registration was asked. The nil pointer

@@ -238,6 +238,9 @@ func kindOf(err error) (feedstate.ErrorKind, string) {
 	case fetch.BadURL:
 		return feedstate.ErrBadURL, "its address " + strings.TrimSuffix(fetch.Text(err), ".")
 	case fetch.Refused:
+		if e, ok := errors.AsType[fetch.NotAllowedError](err); ok && e.Setting != "" {
+			return feedstate.ErrRefused, "its address is not public, and " + e.Setting + " does not list it"
+		}
 		return feedstate.ErrRefused, ""
 	case fetch.TimedOut:
 		return feedstate.ErrTimeout, ""

@@ -32,13 +32,7 @@ func reason(err error) error {
 	if fetch.KindOf(err) == fetch.TimedOut {
 		return errors.New("it took too long")
 	}
-	for {
-		e, ok := errors.AsType[*fetch.Error](err)
-		if !ok {
-			return err
-		}
-		err = e.Err
-	}
+	return fetch.Cause(err)
 }
 
 // silent reports a failure after which the other scheme may be tried.

@@ -2,12 +2,14 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
 )
 
@@ -169,6 +171,9 @@ func (e *Engine) failed(ctx context.Context, f Follow, err error) {
 		f.Failures++
 		f.Asked = false
 		f.LastError, f.LastErrorAt = fault.Message(err), now
+		if _, ok := errors.AsType[fetch.NotAllowedError](err); ok {
+			f.LastError = err.Error() // which names the setting; the log is public
+		}
 		switch code := fault.CodeOf(err); {
 		case code == fault.Gone, code == fault.Refused && f.State == Active:
 			f.State, kind = Lost, event.KindDrop
@@ -182,7 +187,7 @@ func (e *Engine) failed(ctx context.Context, f Follow, err error) {
 				f.State = Pending
 			}
 		}
-		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", hostOf(f.Hub), f.Protocol, f.LastError)}
+		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", hostOf(f.Hub), f.Protocol, fault.Message(err))}
 	})
 	if done.newsWhileAsked() {
 		e.look(ctx, done)
