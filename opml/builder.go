@@ -13,8 +13,7 @@ import (
 type builder struct {
 	*scan.Reader
 	d      Document
-	text   string // what is being read
-	lines  int    // before it
+	lines  int // before it
 	limits Limits
 
 	prefix  string   // of the root's name
@@ -35,8 +34,13 @@ type builder struct {
 	outside  bool  // an outline outside of the body was told
 	words    words // in opml and body
 	inHeads  words
-	open     int // outlines that something else than their own end tag closed
-	atEnd    int // those that the end of the document closed
+	// Of a stream: what it goes to, what gives more of it, and why visit ended it.
+	visit   func(folders []string, o *Outline) error
+	source  func(size int) string
+	piece   int // bytes to ask source for
+	stopped error
+	open    int // outlines that something else than their own end tag closed
+	atEnd   int // those that the end of the document closed
 }
 
 // step is one of the open elements, for the paths of problems.
@@ -64,7 +68,7 @@ func (w words) node(to []Node) []Node {
 }
 
 func newBuilder(text string, l Limits) *builder {
-	b := &builder{text: text, limits: l}
+	b := &builder{limits: l}
 	b.Reader = scan.New(text, scan.Options{Depth: l.Depth, Attributes: l.Attributes, Problem: b.scanned})
 	return b
 }
@@ -175,6 +179,7 @@ func (b *builder) path() string {
 
 // next goes on, and keeps the steps.
 func (b *builder) next() scan.Kind {
+	b.readAhead()
 	kind := b.Next()
 	switch kind {
 	case scan.Start:
@@ -241,6 +246,9 @@ func (b *builder) mayBegin() bool {
 
 // mayKeep counts n pieces that have no field of their own.
 func (b *builder) mayKeep(n int) bool {
+	if b.visit != nil {
+		return false // a stream keeps nothing that has no field
+	}
 	if b.unknown+n <= b.limits.Unknown {
 		b.unknown += n
 		return true

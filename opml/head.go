@@ -40,7 +40,9 @@ func (b *builder) head() {
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		switch b.next() {
 		case scan.Text:
-			b.inHeads.add(b.Chars())
+			if b.visit == nil {
+				b.inHeads.add(b.Chars())
+			}
 		case scan.Start:
 			b.inHead()
 		}

@@ -88,17 +88,19 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 	b.lines = strings.Count(in.Text[:skipped], "\n")
 	b.encoding(in)
 	if skipped > 0 {
-		b.tell(ProblemJunk, 1, "There is something else before <opml>; it is passed over.")
+		p := junk()
+		b.tell(p.Kind, p.Line, p.Message)
 	}
 	b.read()
-	if b.open > 0 || b.atEnd > 1 {
+	if b.leaking() {
 		// Now that the whole is known: tags that were never closed have drawn what
 		// follows them into themselves.
 		if mended, n := closeLeaves(text); n > 0 {
 			again := newBuilder(mended, limits)
 			again.lines = b.lines
 			again.encoding(in)
-			again.tell(ProblemUnclosed, 0, fmt.Sprintf("Outlines are not closed (%d of them); each is taken to end where it begins.", n))
+			p := unclosed(n)
+			again.tell(p.Kind, p.Line, p.Message)
 			again.read()
 			b = again
 		}
@@ -109,6 +111,14 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 	d := b.finish()
 	d.Encoding = in.Name
 	return d, nil
+}
+
+func junk() Problem {
+	return Problem{Kind: ProblemJunk, Line: 1, Message: "There is something else before <opml>; it is passed over."}
+}
+
+func unclosed(n int) Problem {
+	return Problem{Kind: ProblemUnclosed, Message: fmt.Sprintf("Outlines are not closed (%d of them); each is taken to end where it begins.", n)}
 }
 
 // farthest is how far into other things <opml> is looked for.

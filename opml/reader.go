@@ -81,7 +81,9 @@ func (b *builder) content() {
 		case scan.EOF:
 			return
 		case scan.Text:
-			b.words.add(b.Chars())
+			if b.visit == nil {
+				b.words.add(b.Chars())
+			}
 		case scan.Start:
 			b.child()
 		}
@@ -131,6 +133,10 @@ func (b *builder) outline() {
 	if !b.mayBegin() {
 		return
 	}
+	if b.visit != nil {
+		b.pass()
+		return
+	}
 	at, begin, depth := len(b.stack), b.Offset(), len(b.steps)
 	b.stack = append(b.stack, Outline{})
 	b.outlineAttrs(&b.stack[at])
@@ -172,13 +178,17 @@ func (b *builder) ended(begin int) {
 	at := b.Offset()
 	switch {
 	case at == begin: // <outline …/>
-	case at >= len(b.text):
+	case b.From(at) == "":
 		b.atEnd++
-	case len(b.text)-at < len(end) || !strings.EqualFold(b.text[at:at+len(end)], end):
+	case !hasPrefixFold(b.From(at), end):
 		if b.prefix == "" {
 			b.open++
 		}
 	}
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // finish completes the document.

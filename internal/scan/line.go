@@ -8,9 +8,9 @@ type lineCount struct{ offset, line int }
 // Line gives the line, from 1, of a byte offset. Offsets that come in order cost
 // nothing twice.
 func (r *Reader) Line(offset int) int {
-	offset = min(max(offset, 0), len(r.doc))
+	offset = min(max(offset-r.base, 0), len(r.doc))
 	if offset < r.lines.offset {
-		return strings.Count(r.doc[:offset], "\n") + 1
+		return r.baseLines + strings.Count(r.doc[:offset], "\n") + 1
 	}
 	r.lines.line += strings.Count(r.doc[r.lines.offset:offset], "\n")
 	r.lines.offset = offset

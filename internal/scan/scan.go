@@ -86,13 +86,16 @@ type Reader struct {
 	Attrs []Attr // valid until Next
 	Base  string // xml:base of this very element, decoded; "" without
 
-	doc      string
-	kind     Kind
-	pos      int
-	tok      int // where the current token began
-	opt      Options
-	stack    []frame
-	bindings []binding
+	doc  string
+	base int // how much of the document Extend has dropped before doc
+	// baseLines is how many lines ended in there.
+	baseLines int
+	kind      Kind
+	pos       int
+	tok       int // where the current token began
+	opt       Options
+	stack     []frame
+	bindings  []binding
 	// unprefixed is the namespace in force for names without a prefix.
 	unprefixed int
 	names      map[string]struct{} // of the attributes, where there are many
@@ -119,7 +122,7 @@ type Reader struct {
 	docType    string
 	sibling    string
 	within     int
-	gone       [4]int // where closers do not occur any more: see find
+	gone       [len(closers)]int // where closers do not occur any more: see find
 }
 
 // New starts reading a document in UTF-8.
@@ -142,7 +145,7 @@ func New(doc string, o Options) *Reader {
 func (r *Reader) Depth() int { return len(r.stack) }
 
 // Offset is where the current event began.
-func (r *Reader) Offset() int { return r.tok }
+func (r *Reader) Offset() int { return r.base + r.tok }
 
 // Lang is the xml:lang that the current element has or inherits; "" without.
 func (r *Reader) Lang() string {
@@ -227,7 +230,7 @@ func (r *Reader) tell(kind string, offset int, message []string) {
 		}
 		b.WriteString(s)
 	}
-	if !r.opt.Problem(kind, offset, b.String()) {
+	if !r.opt.Problem(kind, r.base+offset, b.String()) {
 		r.mute = true
 	}
 }

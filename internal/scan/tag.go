@@ -462,7 +462,7 @@ func (r *Reader) lowered(name string) string {
 		r.lower = make(map[string]string, 16)
 	}
 	if len(r.lower) < 1000 {
-		r.lower[name] = l
+		r.lower[strings.Clone(name)] = l
 	}
 	return l
 }

@@ -1,0 +1,46 @@
+package scan
+
+import "strings"
+
+// Extend puts text behind the document and forgets what was read of it, so that a long
+// document can be read in pieces. Offsets and lines still count from its beginning. Call
+// it only while [Reader.Ahead] reports that no event is pending, and with the next token
+// whole in the document: a token that the text cuts off is repaired like one that does
+// not end.
+func (r *Reader) Extend(text string) {
+	drop := r.pos
+	if r.lines.offset <= drop {
+		r.lines.line += strings.Count(r.doc[r.lines.offset:drop], "\n")
+		r.baseLines, r.lines.offset = r.lines.line, 0
+	} else {
+		r.baseLines = r.lines.line - strings.Count(r.doc[drop:r.lines.offset], "\n")
+		r.lines.offset -= drop
+	}
+	r.doc = r.doc[drop:] + text
+	r.base += drop
+	r.pos, r.tok, r.quiet = 0, r.tok-drop, r.quiet-drop
+	r.gone = [len(closers)]int{}
+	r.cr = r.cr || strings.IndexByte(text, '\r') >= 0
+	// A name that is a piece of the old document would keep all of it in memory.
+	for i := range r.stack {
+		r.stack[i].name, r.stack[i].lang = strings.Clone(r.stack[i].name), strings.Clone(r.stack[i].lang)
+	}
+	for i := range r.bindings {
+		r.bindings[i].prefix, r.bindings[i].uri = strings.Clone(r.bindings[i].prefix), strings.Clone(r.bindings[i].uri)
+	}
+}
+
+// Ahead is what of the document is behind the current event. pending reports that further
+// events come before anything of it is read.
+func (r *Reader) Ahead() (rest string, pending bool) { return r.doc[r.pos:], r.empty || r.ends > 0 }
+
+// From is the document from an offset on; "" behind its end, and before what Extend left.
+func (r *Reader) From(offset int) string {
+	if offset -= r.base; offset < 0 || offset > len(r.doc) {
+		return ""
+	}
+	return r.doc[offset:]
+}
+
+// Stop ends the document behind the current event: only the ends of open elements follow.
+func (r *Reader) Stop() { r.doc = r.doc[:r.pos] }

@@ -1,0 +1,342 @@
+package opml
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"cloudburst/internal/charset"
+	"cloudburst/internal/scan"
+)
+
+const (
+	streamPiece = 128 << 10 // bytes that a stream reads at a time; a tag may be half as long
+	mostWhole   = 8 << 20   // bytes of a document that has to be in memory whole
+)
+
+// Stream is a document that is read without being in memory. Make it with [Open].
+type Stream struct {
+	// Feeds is how many subscriptions the document has, as [Document.Feeds] counts them.
+	Feeds int
+
+	r      io.ReadSeeker
+	piece  int // bytes that are read at a time
+	limits Limits
+	first  string // the beginning of the document, from where it is OPML
+	lines  int    // before first
+	whole  bool   // first is all of it
+	cut    bool   // the document is longer than may be read
+	found  []Problem
+	in     charset.Result // without its text
+}
+
+// Open looks through a document, which may be long, and prepares to read it with
+// [Stream.Walk]. A document that is not in UTF-8, or that has outlines without end tags,
+// has to be in memory to be read: of those, 8 MiB count. The error is r's own, or a
+// [*NotOPMLError].
+func Open(r io.ReadSeeker, o *Options) (*Stream, error) {
+	return openPieces(r, o, streamPiece)
+}
+
+func openPieces(r io.ReadSeeker, o *Options, piece int) (*Stream, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	s := &Stream{r: r, piece: piece, limits: o.Limits.orDefaults()}
+	plain, err := s.look(o.ContentType)
+	if err != nil {
+		return nil, err
+	}
+	if plain {
+		if err := s.begin([]byte(s.first), s.first); err != nil {
+			return nil, err
+		}
+		b, err := s.count()
+		if err != nil {
+			return nil, err
+		}
+		if !b.leaking() {
+			return s, nil
+		}
+	}
+	return s, s.readWhole(o.ContentType)
+}
+
+// leaking reports outlines that are not closed: what follows one would count as below it.
+func (b *builder) leaking() bool { return b.open > 0 || b.atEnd > 1 }
+
+// look takes the first piece of the document, and finds out whether all of it is UTF-8
+// that needs no repair.
+func (s *Stream) look(contentType string) (plain bool, err error) {
+	w, err := s.window()
+	if err != nil {
+		return false, err
+	}
+	for n := 0; ; n++ {
+		text := w.next(s.piece)
+		if n == 0 {
+			s.in = charset.Decode([]byte(text), contentType)
+			if s.first = s.in.Text; s.in.Name != "utf-8" || len(s.in.Problems) > 0 {
+				return false, w.err
+			}
+			s.in.Text, contentType = "", "text/xml; charset=utf-8"
+			continue
+		}
+		if text == "" {
+			s.cut = w.cut
+			return true, w.err
+		}
+		if in := charset.Decode([]byte(text), contentType); in.Name != "utf-8" || in.Text != text {
+			return false, w.err
+		}
+	}
+}
+
+// readWhole takes the document into memory, repaired.
+func (s *Stream) readWhole(contentType string) error {
+	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("opml: the document cannot be read: %w", err)
+	}
+	most := min(s.limits.Bytes, mostWhole)
+	doc, err := io.ReadAll(io.LimitReader(s.r, int64(most)+1))
+	if err != nil {
+		return fmt.Errorf("opml: the document cannot be read: %w", err)
+	}
+	if s.cut = len(doc) > most; s.cut {
+		doc = doc[:most]
+	}
+	s.limits.Bytes, s.whole = most, true
+	s.in = charset.Decode(doc, contentType)
+	text := s.in.Text
+	s.in.Text, s.found = "", nil
+	if err := s.begin(doc, text); err != nil {
+		return err
+	}
+	b, err := s.count()
+	if err == nil && b.leaking() {
+		if closed, n := closeLeaves(s.first); n > 0 {
+			s.found = append(s.found, unclosed(n))
+			s.first = closed
+			_, err = s.count()
+		}
+	}
+	return err
+}
+
+// begin finds where the outline begins in text, which is doc decoded.
+func (s *Stream) begin(doc []byte, text string) error {
+	from, skipped, err := root(doc, text)
+	if err != nil {
+		return err
+	}
+	s.first, s.lines = from, strings.Count(text[:skipped], "\n")
+	if skipped > 0 {
+		s.found = append(s.found, junk())
+	}
+	return nil
+}
+
+// count reads the document once to count its subscriptions.
+func (s *Stream) count() (*builder, error) {
+	s.Feeds = 0
+	return s.read(func(_ []string, o *Outline) error {
+		if o.FeedURL() != "" {
+			s.Feeds++
+		}
+		return nil
+	})
+}
+
+// Walk reads the document and calls visit with each subscription and each list that it
+// includes, in the order of the document, with the names of the folders around it from
+// the outermost; see [Document.Feeds] and [Document.Includes]. What visit gets has no
+// outlines below it and nothing that has no field of its own. The document that is
+// returned has its head and its problems only. An error of visit ends the walk and is
+// returned. Walk may be called again.
+func (s *Stream) Walk(visit func(folders []string, o *Outline) error) (*Document, error) {
+	b, err := s.read(visit)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range s.found {
+		b.tell(p.Kind, p.Line, p.Message)
+	}
+	if s.cut {
+		b.tell(ProblemLimit, 0, fmt.Sprintf("The document has more than %d bytes; the rest is not read.", s.limits.Bytes))
+	}
+	d := b.finish()
+	d.Outlines, d.Encoding = nil, s.in.Name
+	return d, nil
+}
+
+// read goes through the document once.
+func (s *Stream) read(visit func([]string, *Outline) error) (*builder, error) {
+	b := newBuilder(s.first, s.limits)
+	b.visit, b.lines = visit, s.lines
+	b.encoding(s.in)
+	if s.whole {
+		b.read()
+		return b, b.stopped
+	}
+	w, err := s.window()
+	if err != nil {
+		return nil, err
+	}
+	w.next(s.piece) // which is first
+	b.source, b.piece = w.next, s.piece
+	b.read()
+	if b.stopped != nil {
+		return nil, b.stopped
+	}
+	return b, w.err
+}
+
+// window reads the document from its beginning.
+func (s *Stream) window() (*window, error) {
+	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("opml: the document cannot be read: %w", err)
+	}
+	return &window{r: s.r, left: s.limits.Bytes}, nil
+}
+
+// window hands out a document piece by piece, each of whole characters.
+type window struct {
+	r    io.Reader
+	left int    // bytes that may still be read
+	part []byte // the beginning of a character
+	cut  bool   // there was more than may be read
+	err  error
+}
+
+// next is the next piece, of about so many bytes; "" at the end, and after an error.
+func (w *window) next(size int) string {
+	if w.err != nil {
+		return ""
+	}
+	buf := make([]byte, len(w.part)+min(size, w.left))
+	had := copy(buf, w.part)
+	n, err := io.ReadFull(w.r, buf[had:])
+	w.left -= n
+	buf, w.part = buf[:had+n], nil
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		w.err = fmt.Errorf("opml: the document cannot be read: %w", err)
+		return ""
+	}
+	end := len(buf)
+	for back := 1; back < utf8.UTFMax && back <= len(buf) && err == nil; back++ {
+		if c := buf[len(buf)-back]; utf8.RuneStart(c) {
+			if !utf8.FullRune(buf[len(buf)-back:]) {
+				end = len(buf) - back
+			}
+			break
+		}
+	}
+	if w.left == 0 && err == nil {
+		var more [1]byte
+		n, _ := io.ReadFull(w.r, more[:])
+		w.cut = w.cut || n > 0
+		return string(buf[:end])
+	}
+	w.part = buf[end:]
+	return string(buf[:end])
+}
+
+// readAhead keeps enough of a stream in memory for the next event.
+func (b *builder) readAhead() {
+	for size := b.piece; b.source != nil; size *= 2 { // a long comment is not copied many times
+		rest, pending := b.Ahead()
+		if pending || len(rest) >= b.piece/2 && !open(rest) {
+			return
+		}
+		text := b.source(size)
+		if text == "" {
+			b.source = nil
+			return
+		}
+		b.Extend(text)
+		for i := range b.steps {
+			b.steps[i].name = strings.Clone(b.steps[i].name)
+		}
+	}
+}
+
+// open reports that the text begins with a comment or the like whose end is not in it.
+func open(text string) bool {
+	for _, kind := range [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
+		if strings.HasPrefix(text, kind.begin) {
+			return !strings.Contains(text, kind.end)
+		}
+	}
+	return false
+}
+
+// mostWords bounds the texts in an outline of a stream that may stand for its name.
+const mostWords = 20
+
+// pass takes an outline of a stream. It goes to visit as soon as its name is known; only
+// what those below it need is kept of it, until it ends.
+func (b *builder) pass() {
+	at, begin, depth := len(b.stack), b.Offset(), len(b.steps)
+	b.stack = append(b.stack, Outline{})
+	b.outlineAttrs(&b.stack[at])
+	visited := b.stack[at].Text != ""
+	if visited {
+		b.hand(at, nil)
+	}
+	var text words
+	for len(b.steps) >= depth {
+		switch b.next() {
+		case scan.Text:
+			if !visited && len(text) < mostWords && !b.Blank() {
+				text.add(b.Chars())
+			}
+		case scan.Start:
+			switch ours := b.ours(); {
+			case ours && b.Local == "outline":
+				if !visited {
+					visited = true
+					b.hand(at, text)
+				}
+				o := &b.stack[at]
+				*o = Outline{Text: strings.Clone(o.label()), IsComment: o.IsComment}
+				b.outline()
+			case ours && (b.Local == "body" || b.Local == "head"):
+				b.child()
+			default:
+				b.skip()
+			}
+		}
+	}
+	b.ended(begin)
+	if !visited {
+		b.hand(at, text)
+	}
+	b.stack[at] = Outline{}
+	b.stack = b.stack[:at]
+}
+
+// hand gives the outline at a place of the stack to visit, unless it is commented out or
+// names neither a feed nor a list. text is its name where it has no other.
+func (b *builder) hand(at int, text words) {
+	o := &b.stack[at]
+	if o.Text == "" {
+		o.Text = strings.Join(text, " ")
+	}
+	if b.stopped != nil || o.FeedURL() == "" && o.IncludeURL() == "" {
+		return
+	}
+	var folders []string
+	for i := range b.stack[:at+1] {
+		if b.stack[i].IsComment {
+			return
+		}
+		if i < at {
+			folders = append(folders, b.stack[i].label())
+		}
+	}
+	if b.stopped = b.visit(folders, o); b.stopped != nil {
+		b.source = nil
+		b.Stop()
+	}
+}
