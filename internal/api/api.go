@@ -75,6 +75,9 @@ type Options struct {
 	Files    Files    // what they put beside it; nil: none are kept
 	Tokens   Tokens   // of NewRiver: who is let in
 	Sinks    Sinks    // other servers that are told of what is saved; nil: none are
+	// DiskFree is how many bytes are free on the data folder's file system, where the system
+	// says so; nil: it is not known.
+	DiskFree func() (bytes uint64, known bool)
 	// Traces counts what became of the spans of traces; nil: nothing is traced.
 	Traces func() TraceCounts
 	// Tick has the test feed change now, and says at which time and where; nil: there is none.

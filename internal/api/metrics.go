@@ -17,7 +17,8 @@ func (s *Server) metrics() http.Handler {
 	registry.MustRegister( // refuses only what a test would have shown
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&collector{server: s, series: series(), info: prometheus.NewDesc("cloudburst_build_info",
+		&collector{server: s, series: series(), disk: prometheus.NewDesc("cloudburst_disk_free_bytes",
+			"Bytes that are free on the file system of the data folder.", nil, nil), info: prometheus.NewDesc("cloudburst_build_info",
 			"1; the labels say what is running.", []string{"version", "revision", "go"}, nil),
 			up: prometheus.NewDesc("cloudburst_store_up", "1 when the database can be counted.", nil, nil)},
 	)
@@ -88,15 +89,16 @@ func series() []serie {
 }
 
 type collector struct {
-	server   *Server
-	series   []serie
-	info, up *prometheus.Desc
+	server         *Server
+	series         []serie
+	info, up, disk *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.info
 	ch <- c.up
+	ch <- c.disk
 	for _, s := range c.series {
 		ch <- s.desc
 	}
@@ -118,6 +120,11 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		r.traces = c.server.Traces()
 	}
 	ch <- prometheus.MustNewConstMetric(c.up, prometheus.GaugeValue, up)
+	if c.server.DiskFree != nil {
+		if free, known := c.server.DiskFree(); known {
+			ch <- prometheus.MustNewConstMetric(c.disk, prometheus.GaugeValue, float64(free))
+		}
+	}
 	for _, s := range c.series {
 		if !s.stored || err == nil {
 			ch <- prometheus.MustNewConstMetric(s.desc, s.kind, s.value(r))

@@ -65,6 +65,7 @@ type App struct {
 	admin    http.Handler
 	own      atomic.Pointer[[]netip.AddrPort]
 	origins  atomic.Pointer[[]string]
+	space    space
 	probes   probes        // of our own public address
 	done     chan struct{} // closed when Run stops: live streams end
 	draining atomic.Bool   // it is about to stop: every answer closes its connection
@@ -138,7 +139,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.certificates.open(st)
 	a.admin = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
-		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(),
+		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	}))).Handler()
@@ -240,6 +241,9 @@ func (a *App) warnings() []string {
 	}
 	if a.keyTrouble != "" {
 		w = append(w, a.keyTrouble)
+	}
+	if low := a.spaceWarning(); low != "" {
+		w = append(w, low)
 	}
 	if off := a.clock.Off(); off.Abs() > time.Minute {
 		w = append(w, fmt.Sprintf("The machine's clock was set by %s while this program ran; it follows slowly, so that nothing expires at once.", off.Round(time.Second)))

@@ -107,6 +107,7 @@ func (a *App) world(ctx context.Context, store examiner) checkup.World {
 		Folder: lookAtFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
 	}
 	w.Backup, w.Copy = lastCopy(ctx, a.cfg.Data)
+	w.Folder.Least = a.freeSpace().least
 	// What has a finding of its own is not said twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
 		return strings.HasPrefix(s, "public-url ") || strings.HasPrefix(s, "admin.listen ")

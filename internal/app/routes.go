@@ -108,6 +108,10 @@ func (a *App) health(mux *http.ServeMux) {
 			say(w, http.StatusServiceUnavailable, "the store cannot be reached\n")
 			return
 		}
+		if a.freeSpace().low {
+			say(w, http.StatusServiceUnavailable, "the disk of the data folder is nearly full\n")
+			return
+		}
 		say(w, http.StatusOK, "ready\n")
 	})
 }

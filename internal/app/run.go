@@ -95,6 +95,7 @@ func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { a.lookAfterHosted(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })
+	group.Go(func() { a.watchSpace(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}

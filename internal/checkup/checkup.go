@@ -149,12 +149,14 @@ func folder(w World) []Finding {
 	}
 	switch {
 	case f.Size == 0:
+	case f.Free < f.Least:
+		all = append(all, Finding{"data-space", Problem, "There are " + Bytes(f.Free) + " left on the disk of the data folder, and disk.min-free is " + Bytes(f.Least) + ".", "/readyz answers 503. When the disk is full, everything is refused until there is room again.", "Make room now."})
 	case f.Free < 64<<20 || f.Free < f.Size/100:
-		all = append(all, Finding{"data-space", Problem, "There are " + bytes(f.Free) + " left on the disk of the data folder.", "When it is full, everything is refused until there is room again.", "Make room now."})
+		all = append(all, Finding{"data-space", Problem, "There are " + Bytes(f.Free) + " left on the disk of the data folder.", "When it is full, everything is refused until there is room again.", "Make room now."})
 	case f.Free < 1<<30 && f.Free < f.Size/10:
-		all = append(all, Finding{"data-space", Warning, "There are " + bytes(f.Free) + " of " + bytes(f.Size) + " left on the disk of the data folder.", "When it is full, everything is refused until there is room again.", "Make room, or keep less: see Retention in docs/operations.md."})
+		all = append(all, Finding{"data-space", Warning, "There are " + Bytes(f.Free) + " of " + Bytes(f.Size) + " left on the disk of the data folder.", "When it is full, everything is refused until there is room again.", "Make room, or keep less: see Retention in docs/operations.md."})
 	default:
-		all = append(all, fine("data-space", "There are %s left on the disk of the data folder.", bytes(f.Free))...)
+		all = append(all, fine("data-space", "There are %s left on the disk of the data folder.", Bytes(f.Free))...)
 	}
 	return all
 }
@@ -336,7 +338,8 @@ func backupContent(w World) []Finding {
 	return fine(id, "The last backup, %s, has the content that was written.", c.File)
 }
 
-func bytes(n uint64) string {
+// Bytes prints a size for people.
+func Bytes(n uint64) string {
 	switch {
 	case n >= 10<<30:
 		return fmt.Sprintf("%d GiB", n>>30)

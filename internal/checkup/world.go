@@ -56,12 +56,14 @@ type Reach struct {
 // Folder is the data folder.
 type Folder struct {
 	Path string
-	Err  string        // why it cannot be written to; "": it can
-	Mode fs.FileMode   // its permissions
-	Free uint64        // bytes for this user
-	Size uint64        // bytes of the file system; 0: not known
-	Kind string        // of the file system, such as nfs; "": nothing to mind
-	Sync time.Duration // how long a small write takes to be on disk; 0: not known
+	Err  string      // why it cannot be written to; "": it can
+	Mode fs.FileMode // its permissions
+	Free uint64      // bytes for this user
+	Size uint64      // bytes of the file system; 0: not known
+	// Least is how many bytes have to be free for the server to be ready; 0: none.
+	Least uint64
+	Kind  string        // of the file system, such as nfs; "": nothing to mind
+	Sync  time.Duration // how long a small write takes to be on disk; 0: not known
 }
 
 // Database is what the database says of itself.

@@ -24,6 +24,7 @@ type Config struct {
 
 	TLS    TLS
 	Admin  Admin
+	Disk   Disk
 	Egress Egress
 	Hub    Hub
 	WebSub WebSub
@@ -39,6 +40,11 @@ type Config struct {
 	SMTP     SMTP
 	Trace    Trace
 	Log      Log
+}
+
+// Disk says how much space the data folder needs.
+type Disk struct {
+	MinFree int // bytes; 0: any amount is enough
 }
 
 // River says how feeds are read here, and who may see them.

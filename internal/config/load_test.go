@@ -52,6 +52,7 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Listen: ":5337", Data: "cloudburst-data",
 		TLS:   TLS{ACMEDirectory: "https://acme-v02.api.letsencrypt.org/directory"},
 		Admin: Admin{Listen: "127.0.0.1:5338"},
+		Disk:  Disk{MinFree: 64 << 20},
 		Hub: Hub{Expiry: 25 * time.Hour, MaxErrors: 3, PingInterval: time.Second, CallbackTimeout: 15 * time.Second,
 			Retry:      []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
 			SourceRate: 200, HostRate: 100},

@@ -195,7 +195,7 @@ func TestThePageOfSettingsHasAllOfThem(t *testing.T) {
 // settingsTables are the settings, a table for each table of the file.
 func settingsTables() string {
 	titles := map[string]string{
-		"": "The server", "admin": "The operator's listener", "egress": "Which addresses it calls", "tls": "TLS", "hub": "The hub", "websub": "WebSub", "cnws": "CNWS",
+		"": "The server", "admin": "The operator's listener", "disk": "The disk", "egress": "Which addresses it calls", "tls": "TLS", "hub": "The hub", "websub": "WebSub", "cnws": "CNWS",
 		"changes": "The list of changes", "accounts": "Accounts", "feeds": "Feeds that are kept here", "ping": "Other servers that are told", "write": "Writing",
 		"media": "Files beside posts", "river": "Reading feeds", "smtp": "Mail", "log": "The log", "trace": "Traces",
 	}

@@ -1,0 +1,25 @@
+package app
+
+import "syscall"
+
+// diskOf is how much space there is for this user, of how much, and the kind of a file
+// system on which a database is not safe; "" for all others.
+func diskOf(dir string) (free, size uint64, kind string) {
+	var s syscall.Statfs_t
+	if syscall.Statfs(dir, &s) != nil {
+		return 0, 0, ""
+	}
+	var name []byte
+	for _, c := range s.Fstypename {
+		if c == 0 {
+			break
+		}
+		name = append(name, byte(c))
+	}
+	unit := uint64(s.Bsize)
+	switch string(name) {
+	case "nfs", "smbfs", "afpfs", "webdav":
+		kind = string(name)
+	}
+	return s.Bavail * unit, s.Blocks * unit, kind
+}
