@@ -124,8 +124,8 @@ func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registr
 	if len(done.Accepted) == 0 {
 		return rsscloud.Result{Msg: "Not registered." + refusals(refused)}, nil
 	}
-	msg := fmt.Sprintf("Registered: %s will be told when %s. Register again within 24 hours; this registration ends at %s.",
-		hostOf(r.Callback), changes(len(done.Accepted)), done.Expires.UTC().Format("15:04 MST on 2 January 2006"))
+	msg := fmt.Sprintf("Registered: %s will be told when %s. Register again within %s; this registration ends at %s.",
+		hostOf(r.Callback), changes(len(done.Accepted)), hub.InWords(hub.RenewWithin(done.Lasts)), done.Expires.UTC().Format("15:04 MST on 2 January 2006"))
 	return rsscloud.Result{Success: true, Msg: msg + refusals(refused)}, nil
 }
 

@@ -130,7 +130,8 @@ type Registered struct {
 	Accepted []string
 	Refused  []Refusal
 	Expires  time.Time
-	About    About // of the first feed that was accepted
+	Lasts    time.Duration // from now to Expires, as it is set
+	About    About         // of the first feed that was accepted
 }
 
 // Refusal is a feed that was not accepted, and why, in one sentence for the asker.

@@ -70,7 +70,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	}
 	exchange := h.consent(ctx, r, without(feeds, listed), abouts, refused)
 	now := h.now()
-	out := Registered{Expires: h.lasts(r, now)}
+	out := Registered{Expires: h.lasts(r, now), Lasts: h.Options.Expiry}
 	var subs []Subscription
 	events := r.asked.events
 	for _, feed := range feeds {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/base64"
 	"encoding/xml"
@@ -221,6 +222,7 @@ func alike(got, want string) bool {
 
 type docsView struct {
 	view
+	life
 	Base, Cloud string
 	Formats     []render.Format
 	place       Place
@@ -268,6 +270,7 @@ func (v docsView) Example(id string) (Example, error) {
 func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	v := docsView{view: s.view(r, "Docs", "/docs"), Base: s.base(r), Formats: render.Formats(), examples: map[string]Example{}}
 	v.Heading = "Documentation"
+	v.life = s.life()
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	host := v.Base
 	if u, err := url.Parse(v.Base); err == nil && u.Host != "" {
@@ -276,7 +279,7 @@ func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	v.place = Place{
 		Host: host, Base: v.Base, Feed: "https://author.example/rss.xml", Site: "https://author.example/", Secret: "known-to-both-of-us", Domain: "reader.example", Port: 5337, Path: "/feedupdated",
 		Challenge: "4f1d0c7a9be2835644d0a1f86c3b9e72", Caller: "203.0.113.7",
-		Expires: v.Now.Add(25 * time.Hour).UTC().Format("15:04 MST on 2 January 2006"),
+		Expires: v.Now.Add(cmp.Or(s.Expiry, 25*time.Hour)).UTC().Format("15:04 MST on 2 January 2006"),
 		Updated: v.Now.UTC().Truncate(time.Minute).Format(http.TimeFormat), Count: "48211", Changed: v.Now.UTC().Format(http.TimeFormat), Any: "…",
 		User: "alice", Password: "correct horse battery", Reader: "k3v9q7pdx2mn", Key: "r5-of-32-characters-made-by-us", Tag: `"5d41402abc4b2a76"`,
 		WSSE: `UsernameToken Username="k3v9q7pdx2mn", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew=", Nonce="bf59559401b2d9e14964823a37836a76", Created="` + v.Now.UTC().Format(time.RFC3339) + `"`,

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -44,6 +45,7 @@ type hubView struct {
 	Counts   hub.Counts
 	Counted  bool
 	Hosts    bool // this server can host the feed itself
+	life
 }
 
 // front is the first page. Where it had the forms of the hub, it leads to them.
@@ -73,6 +75,7 @@ func (s *site) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v := hubView{view: s.view(r, "Hub", "/hub"), Base: s.base(r), Register: blankRegistration()}
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Notify subscribers the moment a feed changes"
+	v.life = s.life()
 	v.Cloud = rsscloud.CloudAt(v.Base).String()
 	v.TestFeed, v.Feed = s.TestFeed, s.TestFeed
 	v.Register.Caller = addrText(s.clientAddr(r))
@@ -80,6 +83,14 @@ func (s *site) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v.Counts, v.Counted = c, err == nil
 	v.Hosts = s.Authors != nil && s.Accounts != nil && s.Accounts.First() == ""
 	s.render(rw, r, http.StatusOK, "hub", v)
+}
+
+// life is how long a registration by rssCloud lasts, in words.
+type life struct{ Lasts, Renew string }
+
+func (s *site) life() life {
+	lasts := cmp.Or(s.Expiry, 25*time.Hour)
+	return life{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}
 }
 
 // base is the public URL without a slash at its end; without one configured, what

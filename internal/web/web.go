@@ -96,8 +96,9 @@ type Web struct {
 	Store Store
 	Bus   *event.Bus
 
-	PublicURL string // where strangers reach this server; "": as the request says
-	TestFeed  string // URL of a feed that changes by itself; "": none
+	PublicURL string        // where strangers reach this server; "": as the request says
+	TestFeed  string        // URL of a feed that changes by itself; "": none
+	Expiry    time.Duration // how long a registration by rssCloud lasts [25 h]
 	// Changed is when the feed of this server at a URL changed last, whether anybody was
 	// subscribed or not. Zero: it has no such feed. Nil: it has no feeds.
 	Changed func(ctx context.Context, url string) time.Time

@@ -1,0 +1,37 @@
+package hub
+
+import (
+	"fmt"
+	"time"
+)
+
+// RenewWithin is the time within which a registration that lasts so long is renewed: the
+// same share of it as the 24 of 25 hours of rssCloud, rounded down.
+//
+// spec:rsscloud-2009#renew-24h
+func RenewWithin(lasts time.Duration) time.Duration {
+	d := lasts / 25 * 24
+	for _, unit := range [...]time.Duration{time.Hour, time.Minute, time.Second} {
+		if d >= unit {
+			return d.Truncate(unit)
+		}
+	}
+	return d
+}
+
+// InWords is d for people, in the largest unit that divides it: "25 hours", "90 minutes".
+func InWords(d time.Duration) string {
+	for _, u := range [...]struct {
+		unit time.Duration
+		name string
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}} {
+		if d < u.unit || d%u.unit != 0 {
+			continue
+		}
+		if n := d / u.unit; n > 1 {
+			return fmt.Sprintf("%d %ss", n, u.name)
+		}
+		return "1 " + u.name
+	}
+	return d.String()
+}
