@@ -53,7 +53,7 @@ func (p *parser) grow() {
 func (p *parser) itemBody() {
 	s := itemSlots(p.item)
 	if len(p.r.Attrs) > 0 {
-		if about := p.rdfAttr("about"); about != "" {
+		if about := unfolded(p.rdfAttr("about")); about != "" {
 			p.item.ID, p.item.IDFrom, s.names.id = about, FromID, "rdf:about"
 		}
 		p.cdfAttributes(s)

@@ -12,7 +12,7 @@ func (p *parser) linkElement(s *slots) {
 	var l Link
 	if len(p.r.Attrs) > 0 {
 		l = Link{
-			Rel: strings.ToLower(strings.TrimSpace(p.attr("rel"))), Type: strings.ToLower(strings.TrimSpace(p.attr("type"))), Title: p.attr("title"),
+			Rel: strings.ToLower(strings.TrimSpace(p.attr("rel"))), Type: strings.ToLower(strings.TrimSpace(unfolded(p.attr("type")))), Title: p.attr("title"),
 			Language: p.attr("hreflang"), Length: p.attr("length"),
 		}
 		l.Href = p.hrefAttr()
@@ -36,9 +36,6 @@ func (p *parser) linkElement(s *slots) {
 	}
 	if l.Href = strings.TrimSpace(l.Href); l.Href == "" {
 		return
-	}
-	if strings.IndexByte(l.Href, '\n') >= 0 {
-		l.Href = unfolded(l.Href)
 	}
 	l.Href = p.url(l.Href)
 	if l.Rel == "enclosure" && s.level == ofItem {
@@ -141,8 +138,11 @@ func unampersand(s string) string {
 	return strings.ReplaceAll(s, "&amp;", "&")
 }
 
-// unfolded puts an address together that was broken over lines.
+// unfolded joins the lines of a URL or media type: pages that show feeds break long ones.
 func unfolded(s string) string {
+	if strings.IndexByte(s, '\n') < 0 {
+		return s
+	}
 	var b strings.Builder
 	for line := range strings.SplitSeq(s, "\n") {
 		b.WriteString(strings.TrimSpace(line))
@@ -156,10 +156,7 @@ func (p *parser) guid(s *slots) {
 	perma, given := p.r.Attr("ispermalink")
 	isLink := !given || strings.EqualFold(strings.TrimSpace(perma), "true")
 	guid := p.r.Local == "guid" || p.r.Local == "id" && !p.atom
-	v := p.leaf()
-	if strings.IndexByte(v, '\n') >= 0 {
-		v = unfolded(v)
-	}
+	v := unfolded(p.leaf())
 	if v == "" {
 		return
 	}
@@ -188,7 +185,7 @@ func isWeb(s string) bool {
 // spec:datafeeds-2006#enclosure
 func (p *parser) enclosure(s *slots) {
 	at := p.r.Offset()
-	e := Enclosure{URL: p.attr("url"), Type: strings.TrimSpace(p.attr("type")), Title: p.attr("title")}
+	e := Enclosure{URL: p.attr("url"), Type: strings.TrimSpace(unfolded(p.attr("type"))), Title: p.attr("title")}
 	if e.URL == "" {
 		e.URL = p.hrefAttr()
 	}

@@ -35,7 +35,7 @@ func (p *parser) media(s *slots) bool {
 
 func (p *parser) mediaContent(s *slots) MediaContent {
 	c := MediaContent{
-		URL: p.url(strings.TrimSpace(p.attr("url"))), FileSize: p.attr("filesize"), Type: p.attr("type"), Medium: p.attr("medium"),
+		URL: p.url(strings.TrimSpace(p.attr("url"))), FileSize: p.attr("filesize"), Type: unfolded(p.attr("type")), Medium: p.attr("medium"),
 		IsDefault: p.attr("isdefault"), Expression: p.attr("expression"), Bitrate: p.attr("bitrate"),
 		Framerate: p.attr("framerate"), SamplingRate: p.attr("samplingrate"), Channels: p.attr("channels"),
 		Duration: p.attr("duration"), Height: p.attr("height"), Width: p.attr("width"), Lang: p.attr("lang"),

@@ -303,8 +303,9 @@ func (p *parser) attr(name string) string {
 	return v
 }
 
-// url resolves a reference of the current element.
+// url resolves a reference of the current element, which may be broken over lines.
 func (p *parser) url(ref string) string {
+	ref = unfolded(ref)
 	if p.o.KeepRelative || ref == "" || p.budget.over {
 		return ref
 	}

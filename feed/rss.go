@@ -77,7 +77,7 @@ func (p *parser) channel(s *slots) {
 	p.f.Base = p.base().String()
 	p.r.Siblings("item", p.r.Depth())
 	p.cdfAttributes(s)
-	if about := p.rdfAttr("about"); about != "" && p.f.ID == "" {
+	if about := unfolded(p.rdfAttr("about")); about != "" && p.f.ID == "" {
 		p.f.ID, s.names.id = about, "rdf:about"
 	}
 	p.each(func() { p.channelElement(s) })
