@@ -105,6 +105,7 @@ type liveLists struct {
 	long, short *serve.Document // nil: never made
 	newest      event.Cursor    // the newest row when they were made
 	minute      time.Time       // in which they were made
+	next        time.Time       // when the age of a row in them is another number; zero: never
 	madeAt      time.Time
 	fresh       time.Time // until then nobody looks whether they are still right
 	err         error     // the last look failed
@@ -185,7 +186,8 @@ func (d *changeLists) renewed(ctx context.Context, old *liveLists, now time.Time
 	return &next
 }
 
-// look makes new lists in l if there are new rows, or a new minute, since.
+// look makes new lists in l if there are new rows since, or a new minute, or if the age of a
+// row is another number by now.
 func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) error {
 	newest, err := d.read(ctx, hub.ChangeQuery{Limit: 1})
 	if err != nil {
@@ -196,7 +198,7 @@ func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) err
 		cursor = newest[0].Cursor()
 	}
 	minute := now.UTC().Truncate(time.Minute)
-	if l.long != nil && cursor == l.newest && minute.Equal(l.minute) {
+	if l.long != nil && cursor == l.newest && minute.Equal(l.minute) && (l.next.IsZero() || now.Before(l.next)) {
 		l.madeAt = now
 		return nil
 	}
@@ -204,7 +206,7 @@ func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) err
 	if err != nil {
 		return err
 	}
-	out := rowWriter{unit: d.unit, floor: minute, mark: minute.Add(-shortWindow), rows: liveRows, bytes: liveBytes}
+	out := rowWriter{unit: d.unit, at: now, floor: minute, mark: minute.Add(-shortWindow), rows: liveRows, bytes: liveBytes}
 	// The windows begin with a minute, so that nodes make the same documents of the same rows.
 	if err := d.each(ctx, hub.ChangeQuery{Since: minute.Add(-longWindow)}, out.row); err != nil {
 		return err
@@ -212,7 +214,7 @@ func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) err
 	head := weblogs.Changes{Updated: out.updated(), Count: count}
 	l.long = liveDocument(out.document(&head, len(out.body)), out.updated())
 	l.short = liveDocument(out.document(&head, out.marked()), out.updated())
-	l.newest, l.minute, l.madeAt = cursor, minute, now
+	l.newest, l.minute, l.next, l.madeAt = cursor, minute, out.next, now
 	return nil
 }
 
@@ -229,6 +231,7 @@ func liveDocument(body []byte, modified time.Time) *serve.Document {
 // rowWriter writes rows, newest first, up to its limits.
 type rowWriter struct {
 	unit        time.Duration
+	at          time.Time // the moment that ages count to; zero: that of the document
 	floor       time.Time // the document is not older than this
 	mark        time.Time // rows before this one are only in the long list
 	rows, bytes int       // that may still come
@@ -236,7 +239,9 @@ type rowWriter struct {
 	body   []byte
 	n      int
 	newest time.Time
-	short  int // length of body where the rows before mark begin
+	turned time.Time // when the age of a row last became another number
+	next   time.Time // when the next one does
+	short  int       // length of body where the rows before mark begin
 	past   bool
 }
 
@@ -249,7 +254,7 @@ func (o *rowWriter) row(c hub.Change) bool {
 		o.past, o.short = true, len(o.body)
 	}
 	before := len(o.body)
-	o.body = weblogOf(c).Append(o.body, o.updated(), o.unit)
+	o.body = weblogOf(c).Append(o.body, o.ageAt(c.At), o.unit)
 	if len(o.body) > o.bytes {
 		o.body = o.body[:before]
 		return false
@@ -258,12 +263,30 @@ func (o *rowWriter) row(c hub.Change) bool {
 	return o.n < o.rows
 }
 
-// updated is the moment of the document: of the newest row, but not before floor.
-func (o *rowWriter) updated() time.Time {
-	if o.newest.After(o.floor) {
-		return o.newest
+// ageAt is the moment to which the age of a row counts.
+func (o *rowWriter) ageAt(row time.Time) time.Time {
+	if o.at.IsZero() {
+		return o.updated()
 	}
-	return o.floor
+	at := latest(o.at, o.newest)
+	turned := row.Add(max(at.Sub(row), 0) / o.unit * o.unit)
+	o.turned = latest(o.turned, turned)
+	if next := turned.Add(o.unit); o.next.IsZero() || next.Before(o.next) {
+		o.next = next
+	}
+	return at
+}
+
+// updated is the moment of the document: of the newest row, but not before floor. Where
+// ages count to the moment of serving, it is the last one at which any of them turned, so
+// that nodes make the same documents of the same rows.
+func (o *rowWriter) updated() time.Time { return latest(latest(o.newest, o.floor), o.turned) }
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // marked is the length of the rows that are not before mark.

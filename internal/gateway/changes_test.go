@@ -168,6 +168,43 @@ func TestListsOfTheLastHourAndTheLastFiveMinutes(t *testing.T) {
 	}
 }
 
+func TestAgesCountToTheMomentOfServing(t *testing.T) {
+	t.Parallel()
+	f := &fakeChanges{}
+	f.add(noon().Add(20*time.Second+300*time.Millisecond), "b")
+	f.add(noon().Add(45*time.Second), "a")
+	mux, clock := listDoors(t, f, nil)
+	other, _ := listDoors(t, f, func(g *Gateway) { g.Now = clock.now }) // another node
+	tags := map[string]bool{}
+	for _, c := range []struct {
+		at      time.Duration
+		a, b    string
+		updated string
+	}{
+		{50 * time.Second, "0", "0", "12:00:45"},
+		{79 * time.Second, "0", "0", "12:01:00"},
+		{81 * time.Second, "0", "1", "12:01:20"},
+		{104 * time.Second, "0", "1", "12:01:20"}, // still the same document
+		{106 * time.Second, "1", "1", "12:01:45"},
+		{170 * time.Second, "2", "2", "12:02:45"},
+	} {
+		clock.set(noon().Add(c.at))
+		w := ask(mux, "GET", "/changes.xml")
+		tags[w.Header().Get("ETag")] = true
+		for _, want := range []string{`/a" when="` + c.a + `"`, `/b" when="` + c.b + `"`, c.updated + " GMT"} {
+			if !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s after noon, without %s:\n%s", c.at, want, w.Body)
+			}
+		}
+		if again := ask(other, "GET", "/changes.xml"); again.Body.String() != w.Body.String() || again.Header().Get("ETag") != w.Header().Get("ETag") {
+			t.Errorf("%s after noon, another node has\n%s", c.at, again.Body)
+		}
+	}
+	if len(tags) != 5 {
+		t.Errorf("%d documents were made, want 5", len(tags))
+	}
+}
+
 func TestListsAreServedConditionallyAndPacked(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
