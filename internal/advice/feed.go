@@ -245,13 +245,25 @@ func (a *adviser) push() {
 			at.Text = c.Port
 			a.add(LevelWarning, "cloud-port", at, "The cloud's port is no port.", "Readers cannot register with it.", "Write a number: 80, 443 or 5337.")
 		}
-		switch strings.ToLower(strings.TrimSpace(c.Protocol)) {
-		case "http-post", "https-post", "xml-rpc", "soap":
+		switch p := strings.TrimSpace(c.Protocol); {
+		case isCloudProtocol(p):
+		case isCloudProtocol(strings.ToLower(p)):
+			at.Text = c.Protocol
+			a.add(LevelWarning, "cloud-protocol", at, "The cloud's protocol is not in lowercase, and the names are case-sensitive.", "Readers do not register with it.", "Write "+strings.ToLower(p)+".")
 		default:
 			at.Text = c.Protocol
 			a.add(LevelWarning, "cloud-protocol", at, "The cloud's protocol is none that clouds have.", "Readers do not register with it.", "Write http-post, xml-rpc or soap.")
 		}
 	}
+}
+
+// isCloudProtocol reports a protocol in which clouds are asked.
+func isCloudProtocol(p string) bool {
+	switch p {
+	case "http-post", "https-post", "xml-rpc", "soap":
+		return true
+	}
+	return false
 }
 
 // hints looks at what the feed says about when to read it.

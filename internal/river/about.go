@@ -25,7 +25,7 @@ const (
 func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	s.About = About{
 		Title: titleOf(wordsOf(f.Title)), Description: cutTo(wordsOf(f.Subtitle), longestAbout), Home: webURL(f.Link),
-		Icon: iconOf(f), Language: cutTo(plainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: problemOf(f),
+		Icon: iconOf(f), Language: cutTo(plainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: orElse(problemOf(f), cloudProblem(f)),
 	}
 	var header http.Header
 	address := s.State.URL
@@ -154,12 +154,8 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 		}
 		host = u.Hostname()
 	}
-	wire := strings.ToLower(strings.TrimSpace(c.Protocol))
-	switch wire {
-	case "http-post", "https-post", "xml-rpc", "soap":
-	case "":
-		wire = "http-post"
-	default:
+	wire := cmp.Or(strings.TrimSpace(c.Protocol), "http-post")
+	if !isWire(wire) {
 		return Door{}
 	}
 	if wire == "https-post" || port == "443" || port == "" && scheme == "https" {
@@ -183,6 +179,33 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 		host = net.JoinHostPort(host, port)
 	}
 	return Door{Protocol: "rsscloud", Hub: webURL(scheme + "://" + host + path), Wire: wire, Procedure: cutTo(plainLine(c.RegisterProcedure), 128)}
+}
+
+// isWire reports whether a cloud can be asked in a protocol. The names are case-sensitive.
+//
+// spec:rsscloud-2003#protocol-case
+func isWire(protocol string) bool {
+	switch protocol {
+	case "http-post", "https-post", "xml-rpc", "soap":
+		return true
+	}
+	return false
+}
+
+// cloudProblem says that a <cloud> cannot be asked because its protocol is none; "" when all
+// can be.
+func cloudProblem(f *feed.Feed) string {
+	for _, c := range f.Clouds {
+		p := strings.TrimSpace(c.Protocol)
+		switch low := strings.ToLower(p); {
+		case p == "" || isWire(p):
+		case isWire(low):
+			return cutTo(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", and the name is "+low+", in lowercase."), longestProblem)
+		default:
+			return cutTo(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", which must be http-post, https-post, xml-rpc or soap."), longestProblem)
+		}
+	}
+	return ""
 }
 
 // namedCloud is a cloud of which only a URL is known: it is asked by a form, and where

@@ -163,10 +163,11 @@ func TestHubsAreFoundAsFeedsNameThem(t *testing.T) {
 	t.Parallel()
 	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title>%s<entry><id>1</id><title>a</title></entry></feed>`
 	for name, c := range map[string]struct {
-		doc    string
-		header http.Header
-		want   []Door
-		topic  string
+		doc     string
+		header  http.Header
+		want    []Door
+		topic   string
+		problem string
 	}{
 		"none": {doc: rssHead + "</channel></rss>"},
 		"a cloud of 2009": {
@@ -182,7 +183,13 @@ func TestHubsAreFoundAsFeedsNameThem(t *testing.T) {
 			want: []Door{{Protocol: "rsscloud", Hub: "http://feeds.test/?rsscloud=notify", Wire: "http-post"}},
 		},
 		"clouds that cannot be": {
-			doc: rssHead + `<cloud domain="a b" port="80" path="/" protocol="http-post"/><cloud domain="c.test" port="99999" path="/" protocol="http-post"/><cloud domain="c.test" port="80" path="/" protocol="smoke"/></channel></rss>`,
+			doc:     rssHead + `<cloud domain="a b" port="80" path="/" protocol="http-post"/><cloud domain="c.test" port="99999" path="/" protocol="http-post"/><cloud domain="c.test" port="80" path="/" protocol="smoke"/></channel></rss>`,
+			problem: `The <cloud> is not used: its protocol is "smoke", which must be http-post, https-post, xml-rpc or soap.`,
+		},
+		"the name of a protocol is case-sensitive": {
+			doc:     rssHead + `<cloud domain="c.test" port="80" path="/a" registerProcedure="" protocol="HTTP-POST"/><cloud domain="c.test" port="80" path="/RPC2" registerProcedure="p" protocol=" xml-rpc "/></channel></rss>`,
+			want:    []Door{{Protocol: "rsscloud", Hub: "http://c.test/RPC2", Wire: "xml-rpc", Procedure: "p"}},
+			problem: `The <cloud> is not used: its protocol is "HTTP-POST", and the name is http-post, in lowercase.`,
 		},
 		"WebSub in Atom": {
 			doc:  fmt.Sprintf(atom, `<link rel="hub" href="https://hub.test/"/><link rel="hub" href="https://hub.test/"/><link rel="self" href="https://feeds.test/self"/>`),
@@ -209,6 +216,9 @@ func TestHubsAreFoundAsFeedsNameThem(t *testing.T) {
 			describe(&s, f, &fetch.Response{Header: c.header, URL: s.URL})
 			if d := cmp.Diff(c.want, s.Doors); d != "" || s.Topic != c.topic {
 				t.Errorf("topic %q: %s", s.Topic, d)
+			}
+			if c.problem != "" && s.About.Problem != c.problem {
+				t.Errorf("the problem is %q", s.About.Problem)
 			}
 			private := Source{URL: s.URL, Login: Login{Kind: LoginBasic}}
 			if describe(&private, f, nil); len(private.Doors) != 0 {
