@@ -67,10 +67,11 @@ func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a ups
 	return a, first
 }
 
-// ways are those in which the cloud of f can be asked to tell us, the likeliest first.
-// By its own name this server proves itself with the challenge; without one, the
-// address that it calls from counts. Clouds of 2003 know five parameters and their own
-// protocol only; those of 2009 know the form, whatever they are asked by.
+// ways are those in which the cloud of f can be asked for notifications, the likeliest
+// first. A cloud that is called by procedure is asked to notify by procedure, too. By its
+// own name this server proves itself with the challenge; without one, the address that it
+// calls from counts. Clouds of 2003 know five parameters and their own protocol only; those
+// of 2009 may know a domain as the sixth, and the form.
 //
 // spec:rsscloud-2009#domain-optional
 // spec:rsscloud-2003#five-parameters
@@ -83,19 +84,22 @@ func (u *UpstreamClient) ways(f upstream.Follow) []way {
 			list = append(list, w)
 		}
 	}
-	if procedural && strings.Contains(f.Proc, "rssPleaseNotify") {
+	switch {
+	case procedural && strings.Contains(f.Proc, "rssPleaseNotify"):
 		// An address has no certificate.
 		add(f.Wire, named && strings.HasPrefix(u.PublicURL(), "https:"))
 		add(f.Wire, false)
 		add(f.Wire, named)
-	} else {
+	case procedural:
+		add(f.Wire, named)
+		add(f.Wire, false)
 		add(rsscloud.HTTPPost, named)
-		if procedural {
-			add(f.Wire, named)
-		}
+	default:
+		add(rsscloud.HTTPPost, named)
 	}
 	if i := slices.IndexFunc(list, func(w way) bool { return w.String() == f.Notify }); i > 0 {
-		list[0], list[i] = list[i], list[0]
+		agreed := list[i]
+		list = slices.Insert(slices.Delete(list, i, i+1), 0, agreed)
 	}
 	return list
 }

@@ -60,16 +60,18 @@ func TestACloudIsAskedInTheWaysThatItMayKnow(t *testing.T) {
 	secure.Port, bare.Port = 443, 443
 	each := func(rsscloud.Registration) bool { return true }
 	none := func(rsscloud.Registration) bool { return false }
+	forms := func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.HTTPPost }
 	for name, c := range map[string]struct {
 		procedure, public, before string
 		likes                     func(g rsscloud.Registration) bool
 		asked                     []rsscloud.Registration
 		agreed                    string
 	}{
-		"of 2009":                        {newer, "http://me.example", "", each, []rsscloud.Registration{form}, "http-post domain"},
-		"of 2009, that knows only calls": {newer, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.XMLRPC }, []rsscloud.Registration{form, call}, "xml-rpc domain"},
-		"as it agreed before":            {newer, "http://me.example", "xml-rpc domain", each, []rsscloud.Registration{call}, "xml-rpc domain"},
-		"as it does no more":             {newer, "http://me.example", "xml-rpc domain", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.HTTPPost }, []rsscloud.Registration{call, form}, "http-post domain"},
+		"of 2009":                        {newer, "http://me.example", "", each, []rsscloud.Registration{call}, "xml-rpc domain"},
+		"of 2009, with five parameters":  {newer, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{call, five}, "xml-rpc"},
+		"of 2009, that knows only forms": {newer, "http://me.example", "", forms, []rsscloud.Registration{call, five, form}, "http-post domain"},
+		"as it agreed before":            {newer, "http://me.example", "http-post domain", each, []rsscloud.Registration{form}, "http-post domain"},
+		"as it no longer does":           {newer, "http://me.example", "http-post domain", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.XMLRPC }, []rsscloud.Registration{form, call}, "xml-rpc domain"},
 		"of 2003":                        {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{five}, "xml-rpc"},
 		"of 2003, that knows domains":    {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain != "" }, []rsscloud.Registration{five, call}, "xml-rpc domain"},
 		"of 2003, over TLS":              {old, "https://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{secure, bare}, "xml-rpc"},
