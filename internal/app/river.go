@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -70,6 +71,12 @@ func (a *App) mail() (*gateway.Mail, error) {
 	c := a.cfg.SMTP
 	if c.Server == "" {
 		return nil, nil
+	}
+	if _, _, err := net.SplitHostPort(c.Server); err != nil {
+		return nil, fault.New(fault.Invalid, "smtp.server is %q: it needs host and port, such as mail.example.org:587.", c.Server)
+	}
+	if c.From == "" {
+		return nil, fault.New(fault.Invalid, "smtp.server is set and smtp.from is not: set smtp.from to the sender of mail, such as river@example.org.")
 	}
 	m := &gateway.Mail{
 		Server: c.Server, From: c.From, User: c.User, Password: c.Password, TLS: c.TLS,

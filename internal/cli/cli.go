@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -244,7 +245,29 @@ func (o oneOf) Set(text string) error {
 			return nil
 		}
 	}
+	if near := nearWord(text, o.words); near != "" {
+		return fmt.Errorf("did you mean %s? it needs one of %s", near, strings.Join(o.words, ", "))
+	}
 	return fmt.Errorf("it needs one of %s", strings.Join(o.words, ", "))
+}
+
+// nearWord is the word that was probably meant: the newest version of what was typed
+// ("rss": rss20), else the first that begins with it, else the one that differs least;
+// "": none.
+func nearWord(typed string, words []string) string {
+	typed = strings.ToLower(typed)
+	first, newest := "", ""
+	for _, w := range words {
+		rest, ok := strings.CutPrefix(w, typed)
+		switch {
+		case !ok || typed == "":
+		case strings.Trim(rest, "0123456789") == "":
+			newest = w // versions are in order
+		case first == "":
+			first = w
+		}
+	}
+	return cmp.Or(newest, first, config.Nearest(typed, words))
 }
 
 // choose adds a flag with a fixed choice of words, which completion offers.

@@ -54,11 +54,51 @@ func (p *Program) with(c *cobra.Command, mayMake bool, f func(ctx context.Contex
 	if err != nil {
 		return err
 	}
-	err = f(c.Context(), s)
+	err = s.withUsers(c.Context(), f(c.Context(), s))
 	if closing := s.Close(); err == nil {
 		err = closing
 	}
 	return err
+}
+
+// mostNamed is how many users an error names.
+const mostNamed = 10
+
+// withUsers adds the users there are to an error about one that there is not. Commands
+// talk to the operator's listener, where they may be known.
+func (c *connection) withUsers(ctx context.Context, err error) error {
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok || e.Code != "not-found" || !strings.HasPrefix(e.Message, "There is no user ") {
+		return err
+	}
+	var names []string
+	for u, failed := range c.Users(ctx, mostNamed+1) {
+		if failed != nil {
+			return err
+		}
+		names = append(names, u.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return fmt.Errorf("%w There are none yet: \"cloudburst user add NAME\" makes one", err)
+	case len(names) > mostNamed:
+		names[mostNamed] = "and more, which \"cloudburst user list\" lists"
+	}
+	return fmt.Errorf("%w There is: %s", err, strings.Join(names, ", "))
+}
+
+// notOperator says which listener answers at addr where it is not the operator's; nil:
+// nothing is known of it.
+func notOperator(e *config.Effective, addr string, err error) error {
+	answer, ok := errors.AsType[*client.Error](err)
+	if !ok || answer.Code != "not-found" {
+		return nil
+	}
+	text := addr + " is the public listener of the server; this command needs the operator's"
+	if b, err := os.ReadFile(filepath.Join(e.Config.Data, adminFile)); err == nil {
+		return fmt.Errorf("%s: --admin.listen %s", text, strings.TrimSpace(string(b)))
+	}
+	return fmt.Errorf("%s, which is at %s unless admin.listen names another address", text, config.Default().Admin.Listen)
 }
 
 // connect finds the running server: at admin.listen where somebody set that, else
@@ -83,6 +123,8 @@ func (p *Program) connect(c *cobra.Command, mayMake bool) (*connection, error) {
 			return s, nil
 		case c.Context().Err() != nil:
 			return nil, c.Context().Err()
+		case notOperator(e, addr, err) != nil:
+			return nil, notOperator(e, addr, err)
 		case !client.IsUnreachable(err) && !errors.Is(err, context.DeadlineExceeded):
 			return nil, fmt.Errorf("%s: %w", addr, err)
 		}

@@ -43,10 +43,10 @@ type Mail struct {
 // Check says what is wrong with the settings; fault.Invalid.
 func (m *Mail) Check() error {
 	if _, _, err := m.address(); err != nil {
-		return fault.Wrap(fault.Invalid, err, "The mail server is %q: it should be like mail.example.org or mail.example.org:587.", m.Server)
+		return fault.Wrap(fault.Invalid, err, "The mail server (smtp.server) is %q: it should be like mail.example.org:587.", m.Server)
 	}
 	if _, err := netmail.ParseAddress(m.From); err != nil {
-		return fault.Wrap(fault.Invalid, err, "The sender of mail is %q: it should be an address, or a name with an address in angle brackets.", m.From)
+		return fault.Wrap(fault.Invalid, err, "The sender of mail (smtp.from) is %q: it should be an address, or a name with an address in angle brackets.", m.From)
 	}
 	switch m.TLS {
 	case "", MailSTARTTLS, MailTLS, MailPlain:
