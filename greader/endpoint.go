@@ -14,6 +14,10 @@ func (c *call) endpoint(name string) (do func() error, ok bool) {
 		c.rest = strings.TrimPrefix(rest, "/")
 		return c.contents, true
 	}
+	if rest, ok := strings.CutPrefix(name, "atom/"); ok {
+		c.rest = rest
+		return c.atom, true
+	}
 	switch name {
 	case "accounts/ClientLogin":
 		return c.login, true

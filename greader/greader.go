@@ -13,7 +13,8 @@
 // the URL that the user typed. Parameters may be in the query or in the body, escaped or
 // not, and IDs may have each of their forms. The token T protects cookies; there are none
 // here, so a request without T is accepted. A wrong T is refused, as apps expect. Numbers
-// beyond 32 bits are strings. Responses are JSON; Atom is not offered.
+// beyond 32 bits are strings. Responses are JSON; streams are Atom feeds as well, at
+// /reader/atom/ and the stream's ID.
 package greader
 
 import (
@@ -124,7 +125,7 @@ type Item struct {
 	Timestamp  int64    `json:"timestampUsec,string"` // its place in the order, in Unix microseconds
 	Published  int64    `json:"published"`            // Unix seconds
 	Updated    int64    `json:"updated,omitempty"`
-	Title      string   `json:"title"`
+	Title      string   `json:"title"` // never empty: apps show it in lists
 	Author     string   `json:"author,omitempty"`
 	Canonical  []Link   `json:"canonical"` // never empty: apps take the first
 	Alternate  []Link   `json:"alternate"`

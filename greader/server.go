@@ -99,6 +99,9 @@ func parts(path string) (login bool, name string, ok bool) {
 	if strings.HasSuffix(path, "/accounts/ClientLogin") {
 		return true, "", true
 	}
+	if _, stream, found := strings.Cut(path, "/reader/atom/"); found && !strings.Contains(path, "/reader/api/0/") {
+		return false, "atom/" + stream, true
+	}
 	for _, mark := range []string{"/reader/api/0/", "/reader/subscriptions/"} {
 		if i := strings.Index(path, mark); i >= 0 {
 			switch rest := path[i+len(mark):]; {

@@ -93,7 +93,7 @@ func (o outliner) item(it *feed.Item) {
 	about := shownText(it)
 	text := asWords(&it.Title)
 	if text == "" {
-		text = firstWords(asWords(about), 200)
+		text = FirstWords(asWords(about), 200)
 	}
 	o.tag("outline", nil)
 	o.attr("text", headOf(text, it.Link, it.ID))

@@ -247,8 +247,8 @@ func TestWordsOfHTMLAreWhatAPersonReads(t *testing.T) {
 	}{
 		{"one two three", 100, "one two three"}, {"one two three", 9, "one two…"}, {"abcdefghij", 5, "abcd…"}, {"日本語日本語", 4, "日本語…"}, {"  a \n b ", 10, "a b"}, {"abc", 3, "abc"},
 	} {
-		if got := firstWords(c.in, c.n); got != c.want {
-			t.Errorf("firstWords(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+		if got := FirstWords(c.in, c.n); got != c.want {
+			t.Errorf("FirstWords(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 	w.warn("title-made", "title", titleOf(w.format), " asks for a title, which the item does not have; its first words stand there.")
 	for _, t := range texts {
 		if t != nil {
-			if s := firstWords(asWords(t), 60); s != "" {
+			if s := FirstWords(asWords(t), 60); s != "" {
 				return title1(&feed.Text{Value: s})
 			}
 		}
@@ -396,12 +396,12 @@ func (r *rss) outline(it *feed.Item, depth int) {
 func headline(it *feed.Item) string {
 	for _, t := range [...]*feed.Text{&it.Title, &it.Summary} {
 		if s := asWords(t); s != "" {
-			return firstWords(s, 200)
+			return FirstWords(s, 200)
 		}
 	}
 	for i := range it.Content {
 		if s := asWords(&it.Content[i]); s != "" {
-			return firstWords(s, 200)
+			return FirstWords(s, 200)
 		}
 	}
 	return ""

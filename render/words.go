@@ -171,9 +171,9 @@ func behind(s, name string) string {
 	}
 }
 
-// firstWords is the beginning of a text in one line, of at most n characters, whole
+// FirstWords is the beginning of a text in one line, of at most n characters, whole
 // words where there are any.
-func firstWords(s string, n int) string {
+func FirstWords(s string, n int) string {
 	const most = 4 // bytes of a character
 	if len(s) > 2*most*n {
 		s = strings.ToValidUTF8(s[:2*most*n], "")

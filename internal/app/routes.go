@@ -72,7 +72,7 @@ func (a *App) programRoutes(next http.Handler) http.Handler {
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	})))
 	a.micropub().Mount(mux)
-	apps := &gateway.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
+	apps := &gateway.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
 	apps.Mount(mux)
 	mux.Handle("/", next)
 	return mux

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -9,6 +10,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +24,7 @@ import (
 	"cloudburst/internal/river"
 	"cloudburst/internal/serve"
 	"cloudburst/opml"
+	"cloudburst/render"
 )
 
 // AppRiver is what reading apps use of the river; *river.River is one.
@@ -54,6 +59,7 @@ type AppAccounts interface {
 type Apps struct {
 	River    AppRiver
 	Accounts AppAccounts
+	Public   func() string            // origin of this server's pages; nil: they are not known
 	ReaderOf func(user string) string // whose river a user has; nil: the user's
 	Trusted  []netip.Prefix           // see [CallerAddr]
 	Now      func() time.Time         // nil: time.Now
@@ -175,8 +181,35 @@ func entity(s string) bool {
 	return ok && name != "" && strings.Trim(strings.ToLower(name), "#0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// appLink is where an item leads: apps need some address.
-func appLink(e *river.Entry) string {
+// shortTitle is how many characters of a text make the title of an item that has none.
+const shortTitle = 80
+
+// appTitle is the title of an item, or else the beginning of its text, or else the name of
+// its first file or of its feed: apps show something else where they get none.
+//
+// spec:cloudburst#app-untitled
+func appTitle(e *river.Entry) string {
+	if strings.TrimSpace(e.Title) != "" {
+		return e.Title
+	}
+	files := e.Image
+	if len(e.Enclosures) > 0 {
+		files = cmp.Or(e.Enclosures[0].Title, e.Enclosures[0].URL)
+	}
+	if u, err := url.Parse(files); err == nil && u.Host != "" {
+		files = path.Base(u.Path)
+	}
+	for _, text := range []string{e.Text, files, e.Source.Title} {
+		if text = render.FirstWords(text, shortTitle); text != "" && text != "/" && text != "." {
+			return text
+		}
+	}
+	return e.Source.URL
+}
+
+// link is where an item leads: apps need some address. An item without one leads to its page
+// on this server.
+func (a *Apps) link(e *river.Entry) string {
 	for _, link := range []string{e.Link, e.Comments} {
 		if link != "" {
 			return link
@@ -184,6 +217,9 @@ func appLink(e *river.Entry) string {
 	}
 	for _, enc := range e.Enclosures {
 		return enc.URL
+	}
+	if a.Public != nil {
+		return a.Public() + "/river/item/" + strconv.FormatInt(e.ID, 10)
 	}
 	if e.Source.Home != "" {
 		return e.Source.Home

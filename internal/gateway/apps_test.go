@@ -382,3 +382,48 @@ func TestWhatWasWrittenLateIsNotPassedOver(t *testing.T) {
 	look(1, 1)
 	look(0, 1)
 }
+
+// TestItemWithoutTitleAndLinkHasBothInApps has items as short posts are.
+func TestItemWithoutTitleAndLinkHasBothInApps(t *testing.T) {
+	t.Parallel()
+	const long = "A short post without a title, of more than eighty characters, so that it has to end before this."
+	for name, open := range map[string]func(*appWorld) arriving{"faked": faked, "real": real} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newAppWorld(t, open)
+			at := w.clock.now()
+			for i, it := range []itemDef{
+				{guid: "urn:test:a", html: "<p>" + long + "</p>"},
+				{guid: "urn:test:b", html: "<p>Short &amp; good.</p>", link: "http://new.test/b"},
+				{guid: "urn:test:c", enclosure: river.Enclosure{URL: "http://feeds.test/talks/12.mp3", Type: "audio/mpeg", Length: 1}},
+			} {
+				it.date = at.Add(time.Duration(i) * time.Second)
+				w.feeds[newsURL].items = append(w.feeds[newsURL].items, it)
+			}
+			w.river.arrived(newsURL)
+			w.clock.wait(10 * time.Second)
+			items, _, err := w.google().Contents(t.Context(), greader.Query{N: 100})
+			w.must(err)
+			got := map[string][2]string{}
+			for _, it := range items {
+				if it.Title == "" || len(it.Canonical) != 1 || len(it.Alternate) != 1 || it.Canonical[0].Href == "" || it.Alternate[0].Href == "" {
+					t.Errorf("%+v", it)
+				}
+				got[it.Title] = [2]string{it.Canonical[0].Href, it.Summary.Content}
+			}
+			for title, link := range map[string]string{
+				"A short post without a title, of more than eighty characters, so that it has…": "https://cloud.test/river/item/",
+				"12.mp3": "http://feeds.test/talks/12.mp3",
+			} {
+				if !strings.HasPrefix(got[title][0], link) {
+					t.Errorf("%q leads to %q; there are %q", title, got[title][0], got)
+				}
+			}
+			for title, of := range got {
+				if of[0] == "http://new.test/b" && title != "Short & good." {
+					t.Errorf("%q leads to %q", title, of[0])
+				}
+			}
+		})
+	}
+}

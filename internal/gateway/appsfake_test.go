@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"html"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +23,9 @@ type feedDef struct {
 	url, title, home string
 	items            []itemDef
 }
+
+// tags is what is no text in the items of tests.
+var tags = regexp.MustCompile(`<[^>]*>`)
 
 type itemDef struct {
 	guid, title, html, link, author string
@@ -67,7 +72,7 @@ func (f *fakeRiver) read(url string) {
 			at = d.date
 		}
 		it := &river.Item{ID: id, SourceID: s.ID, GUID: d.guid, Seq: f.seq, First: f.seq, At: at, ReadAt: now, Content: river.Content{
-			Title: d.title, HTML: d.html, Link: d.link, Published: d.date,
+			Title: d.title, HTML: d.html, Text: html.UnescapeString(tags.ReplaceAllString(d.html, "")), Link: d.link, Published: d.date,
 		}}
 		if d.author != "" {
 			it.Authors = []string{d.author}

@@ -102,7 +102,7 @@ func newAppWorld(t *testing.T, open func(*appWorld) arriving) *appWorld {
 	w.follow("bob", bobURL, "Daily")
 	w.clock.wait(time.Minute)
 	apps := &gateway.Apps{River: w.river, Accounts: w.accounts, Now: w.clock.now, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		ReaderOf: func(user string) string { return "reader of " + user }}
+		Public: func() string { return "https://cloud.test" }, ReaderOf: func(user string) string { return "reader of " + user }}
 	mux := http.NewServeMux()
 	apps.Mount(mux)
 	w.srv = httptest.NewServer(mux)

@@ -226,7 +226,7 @@ func (f *feverReader) Items(ctx context.Context, user string, q fever.Query) ([]
 	var out []fever.Item
 	for i := range list {
 		if feed := n.feeds[list[i].SourceID]; feed != 0 {
-			out = append(out, feverItem(&list[i], feed))
+			out = append(out, f.item(&list[i], feed))
 		}
 	}
 	return out, nil
@@ -253,10 +253,10 @@ func (n *numbers) sources(q fever.Query) []int64 {
 	return out[:min(len(out), 1000)]
 }
 
-func feverItem(e *river.Entry, feed int32) fever.Item {
+func (f *feverReader) item(e *river.Entry, feed int32) fever.Item {
 	it := fever.Item{
 		ID: e.First, FeedID: feed, Title: appText(e.Title), Author: appText(strings.Join(e.Authors, ", ")),
-		HTML: appHTML(&e.Content) + enclosuresHTML(e.Enclosures), URL: appLink(e), Created: published(e),
+		HTML: appHTML(&e.Content) + enclosuresHTML(e.Enclosures), URL: f.apps().link(e), Created: published(e),
 	}
 	if e.Starred {
 		it.IsSaved = 1

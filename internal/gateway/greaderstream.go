@@ -34,7 +34,7 @@ func (g *googleReader) IDs(ctx context.Context, user string, q greader.Query) ([
 // Items is greader.Backend.Items.
 func (g *googleReader) Items(ctx context.Context, user string, q greader.Query) ([]greader.Item, string, error) {
 	list, next, err := g.page(ctx, user, q, false)
-	return googleItems(list), next, googleError(err)
+	return g.items(list), next, googleError(err)
 }
 
 // Lookup is greader.Backend.Lookup.
@@ -47,7 +47,7 @@ func (g *googleReader) Lookup(ctx context.Context, user string, ids []greader.It
 		return nil, nil
 	}
 	list, err := g.River.Items(ctx, q)
-	return googleItems(list), googleError(err)
+	return g.items(list), googleError(err)
 }
 
 // mostLooks bounds how often the river is asked for one page, where most of what it has
@@ -223,20 +223,20 @@ func (s *selection) state(name string, in bool) {
 	}
 }
 
-// googleItems are entries in the API's words.
-func googleItems(list []river.Entry) []greader.Item {
+// items are entries in the API's words.
+func (g *googleReader) items(list []river.Entry) []greader.Item {
 	out := make([]greader.Item, 0, len(list))
 	for i := range list {
-		out = append(out, googleItem(&list[i]))
+		out = append(out, g.item(&list[i]))
 	}
 	return out
 }
 
-func googleItem(e *river.Entry) greader.Item {
-	link := appLink(e)
+func (g *googleReader) item(e *river.Entry) greader.Item {
+	link := g.apps().link(e)
 	it := greader.Item{
 		ID: greader.ItemID(e.First).Long(), Crawled: e.First / 1000, Timestamp: e.At.UnixMicro(), Published: published(e),
-		Title: appText(e.Title), Author: appText(strings.Join(e.Authors, ", ")),
+		Title: appText(appTitle(e)), Author: appText(strings.Join(e.Authors, ", ")),
 		Canonical: []greader.Link{{Href: link}}, Alternate: []greader.Link{{Href: link, Type: "text/html"}},
 		Categories: []string{greader.State(greader.ReadingList).String()},
 		Origin:     greader.Origin{StreamID: feedStream(e.SourceID), Title: appText(e.Source.Title), HTMLURL: e.Source.Home},
