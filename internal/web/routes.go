@@ -108,6 +108,10 @@ func (w *Web) Routes() http.Handler {
 	mux.HandleFunc("GET /topics", s.topics)
 	mux.HandleFunc("GET /topics/{id}", s.topic)
 	mux.HandleFunc("GET /status", s.status)
+	// The pages of rsscloud-server, by which people know a hub.
+	mux.Handle("GET /pingForm", http.RedirectHandler("/hub#s-ping", http.StatusMovedPermanently))
+	mux.Handle("GET /pleaseNotifyForm", http.RedirectHandler("/hub#s-register", http.StatusMovedPermanently))
+	mux.Handle("GET /viewLog", http.RedirectHandler("/log", http.StatusMovedPermanently))
 	mux.HandleFunc("GET /docs", s.docs)
 	mux.HandleFunc("GET /docs/{name}", s.guide)
 	if s.TestFeed != "" {

@@ -481,3 +481,19 @@ func TestClientAddrWithoutAConfiguredOneIsTheTCPPeer(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestPagesOfRsscloudServerLeadToOurs(t *testing.T) {
+	t.Parallel()
+	w, _ := newWeb(t, newFake())
+	h := w.Routes()
+	for from, to := range map[string]string{"/pingForm": "/hub#s-ping", "/pleaseNotifyForm": "/hub#s-register", "/viewLog": "/log"} {
+		rec := get(t, h, from)
+		if rec.Code != http.StatusMovedPermanently || rec.Header().Get("Location") != to {
+			t.Errorf("%s: %d %q", from, rec.Code, rec.Header().Get("Location"))
+		}
+		page, part, _ := strings.Cut(to, "#")
+		if body := get(t, h, page); body.Code != http.StatusOK || part != "" && !strings.Contains(body.Body.String(), `id="`+part+`"`) {
+			t.Errorf("%s leads to %s, which is answered %d", from, to, body.Code)
+		}
+	}
+}
