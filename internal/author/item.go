@@ -1,6 +1,7 @@
 package author
 
 import (
+	"html"
 	"net/url"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func (p *Posts) Item(post Post) feed.Item {
 	if it.Link == "" {
 		it.Link = p.Address(post)
 	}
-	it.Summary = p.htmlText(post.HTML, post.Language)
+	it.Summary = p.htmlText(post.HTML+p.pictures(&post.Content), post.Language)
 	it.Published = date(post.PublishedAt)
 	it.Updated = feed.Date{}
 	if post.UpdatedAt.Sub(post.PublishedAt) >= time.Second {
@@ -67,6 +68,20 @@ func (p *Posts) Item(post Post) feed.Item {
 	}
 	p.nest(&it, post)
 	return it
+}
+
+// pictures are the images that belong to a post and that its text does not show, as HTML:
+// many readers show no enclosures.
+//
+// spec:cloudburst#post-pictures
+func (p *Posts) pictures(c *Content) string {
+	var b strings.Builder
+	for _, e := range c.Enclosures {
+		if at := html.EscapeString(e.URL); strings.HasPrefix(e.Type, "image/") && !strings.Contains(c.HTML, at) {
+			b.WriteString(`<p><img src="` + at + `" alt="` + html.EscapeString(e.Alt) + `"></p>`)
+		}
+	}
+	return b.String()
 }
 
 func (p *Posts) moreOf(post Post, m *feed.More) *feed.More {
