@@ -95,6 +95,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	f.Hash = hex.EncodeToString(sum.Sum(nil))
 	switch there, err := s.Store.File(ctx, user, f.Hash); {
 	case err == nil:
+		there.Name = f.Name // of this upload; the address leads to the first one's
 		return there, nil
 	case fault.CodeOf(err) != fault.NotFound:
 		return File{}, err

@@ -83,8 +83,14 @@ func TestTheSameBytesAreThereOnce(t *testing.T) {
 	t.Parallel()
 	files, s := newFiles(t)
 	a, b := put(t, files, "alice", "one.png", smallPNG(t)), put(t, files, "alice", "two.png", smallPNG(t))
-	if a != b {
+	if b.Name != "two.png" || files.Path(b) != "/alice/media/"+a.Hash[:16]+"/two.png" {
+		t.Errorf("the second upload is answered as %+v", b)
+	}
+	if b.Name = a.Name; a != b {
 		t.Errorf("%+v and %+v", a, b)
+	}
+	if kept, err := files.Get(t.Context(), "alice", a.Hash); err != nil || kept.Name != "one.png" {
+		t.Errorf("%+v, %v", kept, err)
 	}
 	bob := put(t, files, "bob", "three.png", smallPNG(t))
 	if bob.Name != "three.png" || bob.Hash != a.Hash || bob.Width != 3 || bob.Height != 2 {
