@@ -1,6 +1,7 @@
 package author
 
 import (
+	"encoding/json"
 	"time"
 
 	"cloudburst/feed"
@@ -64,6 +65,7 @@ type Content struct {
 	HTML       string      `json:"html,omitempty"` // made of Source by [Posts]: safe to show; what callers put there is overwritten
 	Link       string      `json:"link,omitempty"` // page that the post is about
 	Categories []string    `json:"categories,omitempty"`
+	Keywords   []string    `json:"keywords,omitempty"` // those of Categories that a program set as keywords
 	Enclosures []Enclosure `json:"enclosures,omitempty"`
 	Reply      *Reply      `json:"reply,omitempty"`
 	Outline    []Node      `json:"outline,omitempty"` // posts within the post
@@ -71,6 +73,26 @@ type Content struct {
 	// Rest is what an imported item had that no field here is for. It comes out again in
 	// every format.
 	Rest *feed.Item `json:"rest,omitempty"`
+	// Properties are those of Micropub that no field here is for, by name: JSON lists of
+	// values, which programs that ask for the source of the post get back.
+	Properties map[string]json.RawMessage `json:"properties,omitempty"`
+}
+
+// SplitCategories returns the labels that are categories only, and those that a program set
+// as keywords.
+func (c *Content) SplitCategories() (categories, keywords []string) {
+	keyword := map[string]bool{}
+	for _, k := range c.Keywords {
+		keyword[CategoryName(k)] = true
+	}
+	for _, label := range c.Categories {
+		if keyword[CategoryName(label)] {
+			keywords = append(keywords, label)
+		} else {
+			categories = append(categories, label)
+		}
+	}
+	return categories, keywords
 }
 
 // Enclosure is a file that belongs to a post.

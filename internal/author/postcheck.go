@@ -1,6 +1,7 @@
 package author
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -22,6 +23,9 @@ const (
 	maxLabel      = 100  // characters of a category
 	maxURL        = 2048
 	maxSlug       = 100
+
+	maxProperties    = 100
+	maxPropertyBytes = 64 << 10
 )
 
 // checkContent puts in order what is written, and says what cannot be kept: a
@@ -47,6 +51,10 @@ func checkContent(c *Content) error {
 	if c.Categories, err = checkCategories(c.Categories); err != nil {
 		return fault.In(err, "categories")
 	}
+	_, c.Keywords = c.SplitCategories()
+	if err = checkProperties(c.Properties); err != nil {
+		return fault.In(err, "properties")
+	}
 	if c.Link, err = checkURL("link", c.Link, false); err != nil {
 		return fault.In(err, "link")
 	}
@@ -61,6 +69,18 @@ func checkContent(c *Content) error {
 	}
 	count := 0
 	return fault.In(checkNodes(c.Outline, 1, &left, &count), "outline")
+}
+
+// checkProperties bounds what a post carries without a use for it.
+func checkProperties(all map[string]json.RawMessage) error {
+	size := 0
+	for name, values := range all {
+		size += len(name) + len(values)
+	}
+	if len(all) > maxProperties || size > maxPropertyBytes {
+		return fault.New(fault.Invalid, "The post has %d properties that this server only stores, of %d bytes together; at most %d of %d bytes are accepted.", len(all), size, maxProperties, maxPropertyBytes)
+	}
+	return nil
 }
 
 func checkReply(c *Content) (err error) {

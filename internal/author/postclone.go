@@ -1,11 +1,16 @@
 package author
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // clone is a copy that can be changed.
 func (c Content) clone() Content {
 	c.Categories = slices.Clone(c.Categories)
+	c.Keywords = slices.Clone(c.Keywords)
 	c.Enclosures = slices.Clone(c.Enclosures)
+	c.Properties = maps.Clone(c.Properties)
 	if c.Reply != nil {
 		r := *c.Reply
 		c.Reply = &r

@@ -254,8 +254,9 @@ func (s *writing) PostCategories(ctx context.Context, id string) ([]metaweblog.C
 	if err != nil {
 		return nil, err
 	}
-	all := make([]metaweblog.Category, len(p.Categories))
-	for i, label := range p.Categories {
+	labels, _ := p.SplitCategories()
+	all := make([]metaweblog.Category, len(labels))
+	for i, label := range labels {
 		all[i] = s.category(author.CategoryName(label), label)
 		all[i].Primary = i == 0
 	}
@@ -263,7 +264,7 @@ func (s *writing) PostCategories(ctx context.Context, id string) ([]metaweblog.C
 }
 
 // SetCategories takes the names of categories as other posts have them; one that nobody
-// has yet becomes one.
+// has yet becomes one. Keywords stay.
 func (s *writing) SetCategories(ctx context.Context, id string, ids []string) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
@@ -290,7 +291,8 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 	_, err = s.door.Posts.Save(ctx, author.Edit{
 		User: s.user, ID: was.ID, Door: doorMetaWeblog,
 		Change: func(c *author.Content) error {
-			c.Categories = labels
+			_, keywords := c.SplitCategories()
+			c.Categories = slices.Concat(labels, keywords)
 			return nil
 		},
 	})

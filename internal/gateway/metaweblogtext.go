@@ -71,11 +71,12 @@ func pictures(agent string) bool {
 // shown is a post as an editor sees it.
 func (s *writing) shown(p author.Post) metaweblog.Post {
 	t := s.view(&p.Content)
+	categories, keywords := p.SplitCategories()
 	m := metaweblog.Post{
 		ID: strconv.FormatInt(p.ID, 10), UserID: p.User, Created: dateOf(p), Modified: p.UpdatedAt,
 		Title: p.Title, Description: t.body, More: t.more, Filter: t.filter, Excerpt: excerpt(&p.Content),
 		Link: p.Link, PermaLink: s.door.Posts.Address(p), Slug: p.Slug, Status: metaweblog.StatusDraft,
-		Categories: p.Categories, Enclosure: s.enclosure(&p.Content),
+		Categories: categories, Keywords: keywords, Enclosure: s.enclosure(&p.Content),
 	}
 	if m.Link == "" {
 		m.Link = m.PermaLink
@@ -121,11 +122,15 @@ func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) e
 	if e.Link != nil && *e.Link != s.door.Posts.Address(was) {
 		c.Link = *e.Link
 	}
+	categories, keywords := c.SplitCategories()
 	if e.Categories != nil {
-		c.Categories = e.Categories
+		categories = e.Categories
 	}
-	// A post has one kind of words by which it is found.
-	c.Categories = slices.Concat(c.Categories, e.Keywords)
+	if e.Keywords != nil {
+		keywords = e.Keywords
+	}
+	// A post is found by both alike.
+	c.Categories, c.Keywords = slices.Concat(categories, keywords), keywords
 	if e.Excerpt != nil && *e.Excerpt != excerpt(c) {
 		if c.Rest == nil {
 			c.Rest = &feedformat.Item{}

@@ -195,7 +195,8 @@ func TestPropertiesBecomeAPost(t *testing.T) {
 		"a like": {`{"like-of":[{"type":["h-cite"],"properties":{"url":["https://a.example/1"],"name":["One"]}}]}`,
 			author.Content{Title: "One", Format: author.Plain, Link: "https://a.example/1"}, nil},
 		"what is not known, with its fallback": {`{"weight":[{"type":["h-measure"],"properties":{"num":["70"]}}],"summary":["Weighed 70 kg"]}`,
-			author.Content{Source: "Weighed 70 kg", Format: author.Plain}, nil},
+			author.Content{Source: "Weighed 70 kg", Format: author.Plain,
+				Properties: map[string]json.RawMessage{"weight": json.RawMessage(`[{"type":["h-measure"],"properties":{"num":["70"]}}]`)}}, nil},
 		"a draft": {`{"content":["a"],"post-status":["draft"],"visibility":["public"]}`,
 			author.Content{Source: "a", Format: author.Plain}, func(t *testing.T, at string, p author.Post) {
 				if p.State != author.Draft || !strings.HasSuffix(at, fmt.Sprintf("/write/%d", p.ID)) {
@@ -245,7 +246,9 @@ func TestUpdatesByMicropubChangeOnlyWhatTheyName(t *testing.T) {
 		"add a picture": {`"add":{"photo":["https://a.example/t.gif"]}`, func(c *author.Content) {
 			c.Enclosures = append(c.Enclosures, author.Enclosure{URL: "https://a.example/t.gif", Type: "image/gif"})
 		}},
-		"what there is no place for": {`"replace":{"location":["geo:1,2"]}`, func(*author.Content) {}},
+		"what there is no place for": {`"replace":{"location":["geo:1,2"]}`, func(c *author.Content) {
+			c.Properties = map[string]json.RawMessage{"location": json.RawMessage(`["geo:1,2"]`)}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

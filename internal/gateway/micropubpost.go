@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -50,19 +51,20 @@ func wishOf(p micropub.Properties, touches func(string) bool) (w micropubWish, e
 // linking are the properties that name the page that a post is about.
 func linking() []string { return []string{"bookmark-of", "like-of", "repost-of"} }
 
-// fillNew makes the content of a new post. Properties that there is no place for are
-// passed over.
+// fillNew makes the content of a new post. Properties that there is no field for are stored
+// as they are.
 //
 // spec:micropub-2017#unrecognized
 func fillNew(c *author.Content, p micropub.Properties) {
-	if !p.Has("content") && p.Has("summary") {
+	given := p.Has("content") // else the summary becomes the text
+	if !given && p.Has("summary") {
 		with := micropub.Properties{"content": p["summary"]}
 		for name, values := range p {
 			with[name] = values
 		}
 		p = with
 	}
-	fillTouched(c, p, func(string) bool { return true })
+	fillTouched(c, p, func(name string) bool { return name != "summary" || given })
 	for _, name := range linking() {
 		// What is about a page that says how it is called has that as its title.
 		if o := p.First(name).Object; o != nil && c.Title == "" && p.First("content").String() == "" {
@@ -85,6 +87,7 @@ func fillTouched(c *author.Content, p micropub.Properties, touches func(string) 
 	if touches("in-reply-to") {
 		fillReply(c, p.First("in-reply-to"))
 	}
+	fillOthers(c, p, touches)
 	linked := false
 	for _, name := range linking() {
 		linked = linked || touches(name)
@@ -96,6 +99,38 @@ func fillTouched(c *author.Content, p micropub.Properties, touches func(string) 
 				c.Link = p.Text(name)
 			}
 		}
+	}
+}
+
+// hasField reports a property that a field of a post is for, or that is no part of it.
+func hasField(name string) bool {
+	switch name {
+	case "url", "name", "content", "category", "in-reply-to", "bookmark-of", "like-of", "repost-of",
+		"photo", "video", "audio", "published", "updated", "post-status", "visibility":
+		return true
+	}
+	return strings.HasPrefix(name, "mp-")
+}
+
+// fillOthers stores the properties that there is no field for.
+func fillOthers(c *author.Content, p micropub.Properties, touches func(string) bool) {
+	for name := range c.Properties {
+		if touches(name) {
+			delete(c.Properties, name)
+		}
+	}
+	for name, values := range p {
+		if hasField(name) || !touches(name) || len(values) == 0 {
+			continue
+		}
+		raw, err := json.Marshal(values)
+		if err != nil { // of a value that is no JSON, which none is that was read
+			continue
+		}
+		if c.Properties == nil {
+			c.Properties = map[string]json.RawMessage{}
+		}
+		c.Properties[name] = raw
 	}
 }
 
@@ -242,6 +277,12 @@ func (s *micropubSite) properties(p author.Post) micropub.Properties {
 		}
 		if name := propertyOf(e); name != "" {
 			out[name] = append(out[name], micropub.Value{Text: at, Alt: e.Alt})
+		}
+	}
+	for name, raw := range p.Properties {
+		var values []micropub.Value
+		if json.Unmarshal(raw, &values) == nil && out[name] == nil {
+			out[name] = values
 		}
 	}
 	at, status := p.PublishedAt, string(p.State)
