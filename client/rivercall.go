@@ -255,7 +255,7 @@ func (r *River) ExportOPML(ctx context.Context, category string, w io.Writer) er
 }
 
 // ImportOPML follows the feeds of an OPML document: doc, or (doc nil) the one at o.URL.
-// The feeds are read afterwards.
+// The feeds are read afterwards. With an error, ImportedOPML says what was imported before.
 func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (ImportedOPML, error) {
 	v := r.values(nil)
 	set(v, "url", o.URL)
@@ -289,7 +289,10 @@ func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (I
 		switch {
 		case step.Error != nil:
 			step.Error.Status = res.StatusCode
-			return ImportedOPML{}, step.Error
+			if step.Result == nil {
+				step.Result = &ImportedOPML{}
+			}
+			return *step.Result, step.Error
 		case step.Result != nil:
 			return *step.Result, nil
 		case o.Progress != nil:

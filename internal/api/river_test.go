@@ -204,9 +204,9 @@ func TestAnImportTellsHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	if err != nil || got.Title != "Mine" || got.Added != 2 || len(got.Problems) != 1 || !slices.Equal(steps, []string{"1 of 2"}) {
 		t.Errorf("%+v %v %q", got, err, steps)
 	}
-	_, err = c.River("").ImportOPML(t.Context(), strings.NewReader(`<opml version="2.0"><head><title>too many</title></head><body/></opml>`), o)
-	if err == nil || err.Error() != "That is too many." {
-		t.Error(err)
+	got, err = c.River("").ImportOPML(t.Context(), strings.NewReader(`<opml version="2.0"><head><title>too many</title></head><body/></opml>`), o)
+	if err == nil || err.Error() != "That is too many." || got.Found != 2 || got.Added != 1 || got.Over != 1 || got.Limit != 1 {
+		t.Errorf("%+v %v", got, err)
 	}
 	got, err = c.River("").ImportOPML(t.Context(), nil, client.OPMLOptions{URL: "http://a.example/list.opml", Follow: true})
 	if err != nil || got.Lists != 1 {

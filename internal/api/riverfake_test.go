@@ -328,7 +328,7 @@ func (w *riverWorld) Import(_ context.Context, _ string, doc io.Reader, o river.
 	}
 	o.Progress(1, 2)
 	if strings.Contains(d.Head.Title, "too many") {
-		return river.Imported{}, fault.New(fault.TooMany, "That is too many.")
+		return river.Imported{Found: 2, Added: 1, Over: 1, Limit: 1}, fault.New(fault.TooMany, "That is too many.")
 	}
 	return river.Imported{Title: d.Head.Title, Found: 2, Added: 2, Problems: []string{"A small one."}}, nil
 }

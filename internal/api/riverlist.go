@@ -132,7 +132,7 @@ const maxOPML = 17 << 20
 // importOPML answers in lines: how far it is, and in the end what came of it.
 func (s *Server) importOPML(c *riverCall) error {
 	p := c.params("url", "category", "follow")
-	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.truth("follow")}
+	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.truth("follow"), Operator: !c.public}
 	if p.err != nil {
 		return p.err
 	}
@@ -164,7 +164,11 @@ func (s *Server) importOPML(c *riverCall) error {
 	case err != nil && !tell.begun:
 		return err
 	case err != nil:
-		_ = tell.line(errorAnswer{s.bodyFor(c, err)}) // nobody is left to tell when the connection is gone
+		line := struct {
+			errorAnswer
+			Result client.ImportedOPML `json:"result"`
+		}{errorAnswer{s.bodyFor(c, err)}, importedOf(&res)}
+		_ = tell.line(line) // nobody is left to tell when the connection is gone
 	default:
 		_ = tell.line(struct {
 			Result client.ImportedOPML `json:"result"`

@@ -76,7 +76,7 @@ func (s *Server) addSource(c *riverCall) error {
 	}
 	c.takeTime()
 	added, err := s.River.Add(c.ctx(), river.Request{Reader: c.reader, URL: in.URL, Title: in.Title, Categories: in.Categories,
-		Interval: every, Login: login, First: in.First})
+		Interval: every, Login: login, First: in.First, Operator: !c.public})
 	if err != nil {
 		return err
 	}

@@ -20,14 +20,16 @@ func (p *Program) opmlImport() *cobra.Command {
 		Use:   "import FILE|URL|-",
 		Short: "Follow the feeds of a list",
 		Long: `Follows the feeds of an OPML document: of a file, of an address (which the server
-reads), or of standard input for -. Folders become categories. All of it is followed,
-or nothing. The feeds are read afterwards, by the running server; --wait waits until
-each was read once.
+reads), or of standard input for -. Folders become categories. The feeds are written
+in batches: when the import stops, what was written stays, and it is safe to run it
+again. The feeds are read afterwards, by the running server; --wait waits until each
+was read once.
 
 With --follow the address is followed itself: what its list gains is followed from
 then on, and what it loses no more.
 
---json prints an object: title, found, added, had, lists, skipped, problems.`,
+--json prints an object: title, found, added, had, over_limit, limit, lists, skipped,
+problems.`,
 		Example: `  cloudburst opml import subscriptions.opml
   cloudburst opml import --follow --category Rivers https://example.org/rivers.opml`,
 		Args: between(1, 1, "one FILE or URL, or - for standard input"),
@@ -65,6 +67,9 @@ func (p *Program) importOPML(ctx context.Context, s *connection, user string, do
 	res, err := r.ImportOPML(ctx, doc, o)
 	bar.end()
 	if err != nil {
+		if res.Added > 0 {
+			fmt.Fprintf(p.Err, "cloudburst: %s were added, %d were followed already.\n", plural(res.Added, "feed"), res.Had)
+		}
 		return err
 	}
 	for _, problem := range res.Problems {
@@ -101,6 +106,9 @@ func (p *Program) printImported(res *client.ImportedOPML, follow bool) error {
 	text += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Had)
 	if res.Skipped > 0 {
 		text += fmt.Sprintf(", %d without a usable address", res.Skipped)
+	}
+	if res.Over > 0 {
+		text += fmt.Sprintf(", %d over the limit of %d", res.Over, res.Limit)
 	}
 	switch {
 	case follow:

@@ -56,6 +56,7 @@ type River struct {
 	OwnHosts     string        // separated by commas
 	Keep         int
 	KeepFor      time.Duration
+	MaxFeeds     int    // of one user
 	Images       string // proxy, direct, off
 }
 

@@ -238,6 +238,9 @@ func (g *googleReader) Export(ctx context.Context, user string) ([]byte, error) 
 // Import is greader.Backend.Import.
 func (g *googleReader) Import(ctx context.Context, user string, doc io.Reader) (int, error) {
 	got, err := g.River.Import(ctx, g.apps().reader(user), doc, river.ImportOptions{})
+	if err == nil && got.Over > 0 {
+		err = fault.New(fault.TooMany, "%d feeds were added. %s", got.Added, got.Problems[0])
+	}
 	return got.Added + got.Had, googleError(err)
 }
 

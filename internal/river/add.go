@@ -21,6 +21,7 @@ type Request struct {
 	Interval   time.Duration
 	Login      Login // with its plain secret
 	First      bool  // take the first feed of a page that has several, instead of asking
+	Operator   bool  // the operator of the server asks: the limit is MostOfOperator
 }
 
 // Choice is a feed of a page that has several.
@@ -225,7 +226,10 @@ func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 	fresh, err := a.Store.RiverSubscribe(ctx, []Addition{{
 		Subscription: Subscription{Reader: a.q.Reader, SourceID: s.ID, Title: a.q.Title, Categories: a.q.Categories, AddedAt: now, Interval: a.q.Interval},
 		Source:       s,
-	}}, now, a.options().Most)
+	}}, now, a.most(a.q.Operator))
+	if fault.CodeOf(err) == fault.TooMany && err != nil {
+		err = overLimit(a.most(a.q.Operator))
+	}
 	if err != nil {
 		return Added{}, err
 	}

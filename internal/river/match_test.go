@@ -72,6 +72,18 @@ func (s *readersStore) Items(_ context.Context, q ItemQuery) ([]Entry, error) {
 	return nil, nil
 }
 
+func (s *readersStore) KnownSources(context.Context, string, []string) (map[string]KnownSource, error) {
+	return nil, nil
+}
+
+func (s *readersStore) RiverFollowing(context.Context, string) (map[int64]bool, error) {
+	mine := map[int64]bool{}
+	for _, a := range s.added {
+		mine[a.SourceID] = true
+	}
+	return mine, nil
+}
+
 func (s *readersStore) SourcesAt(context.Context, string) ([]Source, error) { return nil, nil }
 
 func (s *readersStore) ReadingLists(context.Context, string) ([]ReadingList, error) {
@@ -84,11 +96,18 @@ func (s *readersStore) AddReadingList(_ context.Context, l ReadingList) error {
 }
 
 func (s *readersStore) RiverSubscribe(_ context.Context, list []Addition, _ time.Time, most int) ([]bool, error) {
-	if len(list) > most {
+	fresh := make([]bool, len(list))
+	var added []Addition
+	for i, a := range list {
+		if fresh[i] = !slices.ContainsFunc(s.added, func(b Addition) bool { return a.SourceID == b.SourceID }); fresh[i] {
+			added = append(added, a)
+		}
+	}
+	if len(s.added)+len(added) > most && len(added) > 0 {
 		return nil, fault.New(fault.TooMany, "too many")
 	}
-	s.added, s.most = append(s.added, list...), most
-	return slices.Repeat([]bool{true}, len(list)), nil
+	s.added, s.most = append(s.added, added...), most
+	return fresh, nil
 }
 
 func TestASearchIsRestrictedToWhatItsWordsMean(t *testing.T) {

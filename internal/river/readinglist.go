@@ -1,9 +1,11 @@
 package river
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -79,7 +81,7 @@ func (r *River) dropList(ctx context.Context, reader string, id int64, lists []R
 }
 
 // followList follows a document that was just read as a reading list.
-func (r *River) followList(ctx context.Context, reader string, s Source, got answered, d *opml.Document, o ImportOptions) (Imported, error) {
+func (r *River) followList(ctx context.Context, reader string, s Source, got answered, list *opml.Stream, o ImportOptions) (Imported, error) {
 	now := r.now()
 	l := newList(reader, s.URL, now)
 	l.Category = o.Category
@@ -92,25 +94,55 @@ func (r *River) followList(ctx context.Context, reader string, s Source, got ans
 	case len(lists) >= mostLists:
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
 	}
-	g, err := r.gather(ctx, reader, d, gathering{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress})
+	var c listed
+	t, err := r.taking(ctx, reader, o.Operator)
 	if err != nil {
 		return Imported{}, err
 	}
-	l.Title = g.imported.Title
-	r.decide(&l, answerOf(got, d, nil), now)
-	l.remember(&g)
-	// The list comes last: a crash before leaves feeds, not a list that looks done.
-	out, err := r.takeOver(ctx, reader, g, o)
-	if err != nil {
-		return Imported{}, err
+	how := gathering{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress}
+	g, err := r.gather(ctx, reader, list, how, func(some []Addition) error {
+		c.add(some)
+		return t.batch(some)
+	})
+	out := t.result(g.imported)
+	if err == nil {
+		_, err = r.addLists(ctx, reader, g.lists, &out)
 	}
-	if err := r.Store.AddReadingList(ctx, l); err != nil {
+	if err == nil {
+		l.Title = g.imported.Title
+		r.decide(&l, answerOf(got, list, nil), now)
+		l.remember(&c, g.lists)
+		l.leaveOut(t, feedstate.State{})
+		// The list comes last: a crash before leaves feeds, not a list that looks done.
+		err = r.Store.AddReadingList(ctx, l)
+	}
+	r.forget(reader)
+	if err != nil {
 		r.undoList(ctx, reader, l.ID)
 		return Imported{}, err
 	}
 	out.Lists++
 	r.Wake()
 	return out, nil
+}
+
+// listed are the sources of a list, collected batch by batch.
+type listed struct{ ids []int64 }
+
+func (c *listed) add(some []Addition) {
+	for i := range some {
+		c.ids = append(c.ids, some[i].SourceID)
+	}
+}
+
+// leaveOut forgets the feeds for which the reader's limit has no room, so that the next
+// reading tries again. before is the state that makes it read the document again.
+func (l *ReadingList) leaveOut(t *taking, before feedstate.State) {
+	if len(t.over) == 0 {
+		return
+	}
+	l.Memory.Last = without(l.Memory.Last, slices.Sorted(maps.Keys(t.over)))
+	l.Problem, l.State.Validators, l.State.Hash = t.overText(), before.Validators, before.Hash
 }
 
 // undoList takes back what a list brought that could not be kept itself.
@@ -157,10 +189,10 @@ func (r *River) readListOnce(ctx context.Context, l *ReadingList) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var list *opml.Document
+	var list *opml.Stream
 	var bad error
 	if got.err == nil && got.res.OK() && !got.res.NotModified {
-		list, bad = readOPML(got.res.Body, got.res.Header.Get("Content-Type"))
+		list, bad = readOPML(bytes.NewReader(got.res.Body), got.res.Header.Get("Content-Type"))
 	}
 	before := *l
 	r.decide(l, answerOf(got, list, bad), now)
@@ -177,7 +209,7 @@ func (r *River) readListOnce(ctx context.Context, l *ReadingList) error {
 
 // answerOf is what a reading came to in the words of feedstate; a list counts as a feed
 // without hints.
-func answerOf(got answered, list *opml.Document, bad error) feedstate.Answer {
+func answerOf(got answered, list *opml.Stream, bad error) feedstate.Answer {
 	a := feedstate.Answer{Hops: got.hops}
 	if got.err != nil {
 		a.Error, a.Detail = feedstate.ErrUnreachable, fetch.Text(got.err)
@@ -224,14 +256,13 @@ func (r *River) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 }
 
 // remember keeps what the document had: its feeds, and the lists within it.
-func (l *ReadingList) remember(g *gathered) {
-	l.Feeds = len(g.adds)
-	l.Memory.Last = make([]int64, 0, len(g.adds)+len(g.lists))
-	for i := range g.adds {
-		l.Memory.Last = append(l.Memory.Last, g.adds[i].SourceID)
-	}
-	for i := range g.lists {
-		l.Memory.Last = append(l.Memory.Last, g.lists[i].ID)
+func (l *ReadingList) remember(c *listed, lists []ReadingList) {
+	slices.Sort(c.ids)
+	c.ids = slices.Compact(c.ids)
+	l.Feeds = len(c.ids)
+	l.Memory.Last = slices.Clone(c.ids)
+	for i := range lists {
+		l.Memory.Last = append(l.Memory.Last, lists[i].ID)
 	}
 	slices.Sort(l.Memory.Last)
 }

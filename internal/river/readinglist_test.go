@@ -294,7 +294,7 @@ func TestAListThatCannotBeFollowedLeavesNothing(t *testing.T) {
 		h.serve("http://lists.test/feed", doc(rss("", "a")))
 		h.serve("http://lists.test/page", page())
 		for url, code := range map[string]fault.Code{
-			listURL: fault.TooMany, "http://lists.test/feed": fault.Invalid, "http://lists.test/page": fault.Invalid, "http://lists.test/404": fault.NotFound,
+			"http://lists.test/feed": fault.Invalid, "http://lists.test/page": fault.Invalid, "http://lists.test/404": fault.NotFound,
 			"http://nobody.test/": fault.Unreadable, "http://ann:secret@lists.test/": fault.Invalid, "": fault.Invalid,
 		} {
 			for _, follow := range []bool{true, false} {
@@ -318,13 +318,38 @@ func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
 		h.followList(listURL)
 		h.serve(listURL, doc(opmlOf("a", "b", "c", "d")))
 		h.pass(3 * time.Hour)
-		if got, l := h.names("ann"), h.readingList(listURL); got != "a b" || l.Problem == "" {
+		if got, l := h.names("ann"), h.readingList(listURL); got != "a b c" || !strings.Contains(l.Problem, "1 feed was not added") || !strings.Contains(l.Problem, "river.max-feeds") {
 			t.Errorf("%s %q", got, l.Problem)
+		}
+		f, err := h.river.Find(t.Context(), "ann", "http://f.test/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.river.Remove(t.Context(), "ann", f.SourceID); err != nil {
+			t.Fatal(err)
+		}
+		h.pass(25 * time.Hour)
+		if got, l := h.names("ann"), h.readingList(listURL); got != "b c d" || l.Problem != "" {
+			t.Errorf("with room for one more: %s %q", got, l.Problem)
 		}
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
 		h.pass(25 * time.Hour)
-		if got, l := h.names("ann"), h.readingList(listURL); got != "a b c" || l.Problem != "" {
+		if got, l := h.names("ann"), h.readingList(listURL); got != "b c" || l.Problem != "" {
 			t.Errorf("%s %q", got, l.Problem)
+		}
+	})
+}
+
+func TestAListThatIsLongerThanTheLimitIsFollowedUpToIt(t *testing.T) {
+	t.Parallel()
+	atHome(t, river.Options{HostInterval: -1, Most: 2}, func(t *testing.T, h *home) {
+		h.serve(listURL, doc(opmlOf("a", "b", "c")))
+		got := h.followList(listURL)
+		if got.Added != 2 || got.Over != 1 || got.Lists != 1 || h.names("ann") != "a b" {
+			t.Errorf("%+v %s", got, h.names("ann"))
+		}
+		if l := h.readingList(listURL); !strings.Contains(l.Problem, "1 feed was not added") {
+			t.Errorf("%q", l.Problem)
 		}
 	})
 }

@@ -15,12 +15,14 @@ import (
 // to be believed.
 //
 // spec:cloudburst#reading-list-reconciled
-func (r *River) reconcile(ctx context.Context, l *ReadingList, d *opml.Document, base string, before *ReadingList) error {
+func (r *River) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream, base string, before *ReadingList) error {
 	lists, err := r.Store.ReadingLists(ctx, l.Reader)
 	if err != nil {
 		return err
 	}
-	g, err := r.gather(ctx, l.Reader, d, gathering{category: l.Category, base: base, list: l.ID})
+	var c listed
+	how := gathering{category: l.Category, base: base, list: l.ID}
+	g, err := r.gather(ctx, l.Reader, list, how, func(some []Addition) error { c.add(some); return nil })
 	if err != nil {
 		return err
 	}
@@ -29,26 +31,23 @@ func (r *River) reconcile(ctx context.Context, l *ReadingList, d *opml.Document,
 		l.Problem = "The lists in it are not followed: it is itself in a list in a list, and so on, as deep as that may go."
 	}
 	next := *l
-	next.remember(&g)
+	next.remember(&c, g.lists)
 	lost := without(before.Memory.Last, next.Memory.Last)
 	if r.doubts(l, &g, lost, before) {
 		return nil
 	}
-	if err := r.gain(ctx, l, &g, before); err != nil {
-		if fault.CodeOf(err) != fault.TooMany {
-			return err
-		}
-		// Next time there may be room: nothing counts as seen.
-		l.Problem, l.State.Validators, l.State.Hash = fault.Message(err), before.State.Validators, before.State.Hash
-		return nil
-	}
 	if err := r.lose(ctx, l, lost, lists); err != nil {
+		return err
+	}
+	t, err := r.gain(ctx, l, list, how, g.lists, before)
+	if err != nil {
 		return err
 	}
 	if g.imported.Title != "" {
 		l.Title = g.imported.Title
 	}
 	l.Feeds, l.Memory.Last, l.Memory.DoubtAt = next.Feeds, next.Memory.Last, time.Time{}
+	l.leaveOut(t, before.State)
 	return nil
 }
 
@@ -80,38 +79,31 @@ func (r *River) doubts(l *ReadingList, g *gathered, lost []int64, before *Readin
 }
 
 // gain follows what was not in the list the last time, unless the reader does already.
-func (r *River) gain(ctx context.Context, l *ReadingList, g *gathered, before *ReadingList) error {
-	mine, err := r.Store.RiverFollowing(ctx, l.Reader)
-	if err != nil {
-		return err
-	}
-	var adds []Addition
-	for _, a := range g.adds {
-		_, had := slices.BinarySearch(before.Memory.Last, a.SourceID)
-		if !had && !mine[a.SourceID] {
-			adds = append(adds, a)
-		}
-	}
+func (r *River) gain(ctx context.Context, l *ReadingList, list *opml.Stream, how gathering, lists []ReadingList, before *ReadingList) (*taking, error) {
 	var out Imported
-	fresh := slices.DeleteFunc(g.lists, func(n ReadingList) bool {
+	fresh := slices.DeleteFunc(slices.Clone(lists), func(n ReadingList) bool {
 		_, had := slices.BinarySearch(before.Memory.Last, n.ID)
 		return had
 	})
 	if _, err := r.addLists(ctx, l.Reader, fresh, &out); err != nil {
-		return err
+		return nil, err
 	}
 	if len(out.Problems) > 0 {
 		l.Problem = out.Problems[0]
 	}
-	if len(adds) == 0 {
-		return nil
+	t, err := r.taking(ctx, l.Reader, false)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := r.Store.RiverSubscribe(ctx, adds, r.now(), r.options().Most); err != nil {
-		return err
-	}
+	_, err = r.gather(ctx, l.Reader, list, how, func(some []Addition) error {
+		return t.batch(slices.DeleteFunc(slices.Clone(some), func(a Addition) bool {
+			_, had := slices.BinarySearch(before.Memory.Last, a.SourceID)
+			return had || t.follows(a.SourceID)
+		}))
+	})
 	r.forget(l.Reader)
 	r.Wake()
-	return nil
+	return t, err
 }
 
 // lose lets go of what is not in the list any more.

@@ -55,7 +55,7 @@ type Options struct {
 	Canonical   func(url string) string
 	Keep        int           // items of a source [1,000]
 	KeepFor     time.Duration // of an item that left its feed [180 days]
-	Most        int           // sources of one reader [250,000]
+	Most        int           // feeds of one reader [5,000]; see MostOfOperator
 	MostNotices int           // of one reader [100]
 	Lease       time.Duration // of a claim [60 s]
 	Shared      bool          // other processes use the same database

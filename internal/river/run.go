@@ -77,6 +77,7 @@ type counters struct {
 func (r *River) Init() {
 	r.init.Do(func() {
 		r.woken.make()
+		r.listing.importSlots = make(chan struct{}, importsAtOnce)
 		r.desk = newDesk(r.options())
 		r.clean = sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
 		r.news.init()
@@ -91,7 +92,7 @@ func (r *River) options() Options {
 	o.HostInterval = max(orElse(o.HostInterval, time.Second), 0)
 	o.Keep = orElse(o.Keep, 1000)
 	o.KeepFor = orElse(o.KeepFor, 180*24*time.Hour)
-	o.Most = orElse(o.Most, 250_000)
+	o.Most = orElse(o.Most, 5000)
 	o.MostNotices = orElse(o.MostNotices, 100)
 	o.Lease = orElse(o.Lease, time.Minute)
 	return o

@@ -57,6 +57,10 @@ type SourceStore interface {
 	Source(ctx context.Context, id int64) (Source, error)
 	// SourcesAt returns those whose URL or first URL is url, without a Login first.
 	SourcesAt(ctx context.Context, url string) ([]Source, error)
+	// KnownSources finds, for each of urls (each once, at most 1,000) that is the URL or first
+	// URL of sources, the one that the reader follows, else one without a Login. Where there is
+	// neither, the URL is left out.
+	KnownSources(ctx context.Context, reader string, urls []string) (map[string]KnownSource, error)
 	// Sources lists in order of URL, without Last.
 	Sources(ctx context.Context, q SourceQuery) ([]Source, error)
 	// ChangeSource hands one source to change and writes State, NextAt and Login of what
@@ -73,6 +77,12 @@ type SourceStore interface {
 	// before, that are neither starred nor in its last document; sources that nobody has
 	// followed since before and of which nothing is starred. It returns how many rows went.
 	SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error)
+}
+
+// KnownSource is a source that is read already.
+type KnownSource struct {
+	ID       int64
+	Followed bool // by the reader
 }
 
 // PutOff is one source that is given back.
@@ -121,7 +131,7 @@ type SubscriptionStore interface {
 	// and of subscriptions that exist the categories are added to. A source that nobody
 	// followed, or that has no next check, is due at now again unless it is gone. It
 	// returns, for each, whether the subscription is new. ReadTo is set as given.
-	// fault.TooMany: the reader would have more than most.
+	// fault.TooMany: one is new, and the reader would have more than most.
 	RiverSubscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error)
 	// RiverUnsubscribe ends subscriptions of a reader and returns those of the sources that
 	// nobody follows now. They are not checked any more; their items stay until swept.

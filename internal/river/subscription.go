@@ -3,6 +3,7 @@ package river
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -168,7 +169,7 @@ func (r *River) moveTo(ctx context.Context, f Followed, l Login) (Followed, erro
 	s.State.Interval = f.Interval
 	sub := f.Subscription
 	sub.SourceID, sub.ListID = s.ID, 0
-	if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: s}}, now, r.options().Most+1); err != nil {
+	if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: s}}, now, math.MaxInt-1); err != nil {
 		return Followed{}, err
 	}
 	if err := r.unfollow(ctx, f.Reader, []int64{f.SourceID}); err != nil {

@@ -16,6 +16,9 @@ type listing struct {
 	addresses map[string]chan struct{} // that are read for the first time just now
 	following map[string]followed
 	tried     map[string]time.Time // by reader: when a notice was tried
+	importing map[string]bool      // readers of whom a list is being imported
+	// importSlots has an element for each import that is written.
+	importSlots chan struct{}
 }
 
 const (

@@ -125,11 +125,11 @@ func unpackCategories(text string) (list []string) {
 
 // addSubscriptions writes those that are not there, and finds out which.
 func addSubscriptions(ctx context.Context, c Conn, all []addition, most int) error {
-	at, rows, readers := make(map[follower]int, len(all)), make([][]any, len(all)), map[string]bool{}
+	at, rows, gained := make(map[follower]int, len(all)), make([][]any, len(all)), map[string]bool{}
 	for i := range all {
 		a := &all[i]
 		a.fresh = false
-		at[a.follower], readers[a.reader] = i, true
+		at[a.follower] = i
 		rows[i] = []any{a.reader, a.source, readPlace(a.ReadTo), ms(a.AddedAt), int64(a.Interval), a.ListID, clean(a.Title), packCategories(a.Categories)}
 	}
 	err := c.BulkQuery(ctx, `rows(reader t, source i, read i, added i, wish i, list i, title t, categories t)
@@ -138,19 +138,19 @@ func addSubscriptions(ctx context.Context, c Conn, all []addition, most int) err
 		ON CONFLICT (reader, source_id) DO NOTHING RETURNING reader, source_id`, func(rows *sql.Rows) error {
 		var f follower
 		err := rows.Scan(&f.reader, &f.source)
-		all[at[f]].fresh = true
+		all[at[f]].fresh, gained[f.reader] = true, true
 		return err
 	}, rows)
 	if err != nil {
 		return err
 	}
-	for reader := range readers {
+	for reader := range gained {
 		have, err := count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM river_subscription WHERE reader = $1 LIMIT $2) AS n`, reader, most+1)
 		if err != nil {
 			return err
 		}
 		if have > int64(most) {
-			return fault.New(fault.TooMany, "These would be more than %d feeds, and nobody may follow more here: leave some out, or unfollow some first.", most)
+			return fault.New(fault.TooMany, "A reader may follow %d feeds at most.", most)
 		}
 	}
 	return nil

@@ -3,7 +3,48 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+
+	"cloudburst/internal/river"
 )
+
+// KnownSources is river.Store.KnownSources.
+func (s *Store) KnownSources(ctx context.Context, reader string, urls []string) (map[string]river.KnownSource, error) {
+	args := make([][]any, len(urls))
+	for i, u := range urls {
+		args[i] = []any{clean(u), clean(reader)}
+	}
+	return read(ctx, s, func(ctx context.Context, c Conn) (map[string]river.KnownSource, error) {
+		known := map[string]river.KnownSource{}
+		// In the order of SourcesAt: what is there now before what was there once.
+		for _, name := range [][2]string{{"url", ""}, {"first_url", " AND s.first_url <> s.url"}} {
+			found := map[string]river.KnownSource{}
+			text := `rows(url t, reader t) SELECT s.` + name[0] + `, s.id, EXISTS (SELECT 1 FROM river_subscription AS f
+				WHERE f.reader = :reader AND f.source_id = s.id), s.login <> '' FROM source AS s {AND ROWS} WHERE s.` + name[0] + ` = :url` + name[1]
+			err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
+				var url string
+				var one river.KnownSource
+				var private bool
+				err := rows.Scan(&url, &one.ID, &one.Followed, &private)
+				had, ok := found[url]
+				if !ok || one.Followed && !had.Followed || one.Followed == had.Followed && one.ID < had.ID {
+					if one.Followed || !private {
+						found[url] = one
+					}
+				}
+				return err
+			}, args)
+			if err != nil {
+				return nil, err
+			}
+			for url, one := range found {
+				if had, ok := known[url]; !ok || one.Followed && !had.Followed {
+					known[url] = one
+				}
+			}
+		}
+		return known, nil
+	})
+}
 
 // NamedSources is river.Store.NamedSources.
 func (s *Store) NamedSources(ctx context.Context, urls []string) ([]string, error) {

@@ -18,6 +18,7 @@ func riverSubscriptionTests() map[string]func(*testing.T, *env) {
 		"FollowingWakesWhatNobodyFollowed":                        riverTest(followWakes),
 		"FollowingDoesNotWakeWhatIsGone":                          riverTest(followGone),
 		"MoreThanAllowedIsRefusedAndNothingIsWritten":             riverTest(followTooMany),
+		"SourcesAreKnownByAllTheirURLs":                           riverTest(knownSources),
 		"ReadersOfASourceAreCounted":                              riverTest(readersCounted),
 		"WhatNobodyFollowsAnyMoreIsReturnedAndNotChecked":         riverTest(unfollow),
 		"UnfollowingDuringACheckWritesNothingOfIt":                riverTest(unfollowDuring),
@@ -127,6 +128,42 @@ func followTooMany(t *testing.T, s *stream) {
 	same(t, "categories", []any{len(cats), err}, []any{0, error(nil)})
 	_, err = s.RiverSubscribe(s.ctx, list, s.now, 5)
 	must(t, err)
+	// Who follows more than the limit by now keeps it; only what is new is refused.
+	fresh, err := s.RiverSubscribe(s.ctx, list[:2], s.now, 3)
+	same(t, "again", []any{fresh, err}, []any{[]bool{false, false}, error(nil)})
+	_, err = s.RiverSubscribe(s.ctx, []river.Addition{s.addition("ann", feedURL(9))}, s.now, 3)
+	faulty(t, err, fault.TooMany)
+}
+
+func knownSources(t *testing.T, s *stream) {
+	one, two := s.followFeed("ann", feedURL(1)), s.followFeed("bob", feedURL(2))
+	moved := s.followFeed("bob", feedURL(3))
+	_, err := s.ChangeSource(s.ctx, moved.ID, func(src *river.Source) error {
+		src.State.URL = feedURL(4)
+		return nil
+	})
+	must(t, err)
+	private := s.addition("ann", feedURL(2))
+	private.Source.ID, private.SourceID, private.Source.Login = 77, 77, river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "x"}
+	_, err = s.RiverSubscribe(s.ctx, []river.Addition{private}, s.now, 10)
+	must(t, err)
+	hidden := s.addition("ann", feedURL(6))
+	hidden.Source.ID, hidden.SourceID, hidden.Source.Login = 78, 78, river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "x"}
+	_, err = s.RiverSubscribe(s.ctx, []river.Addition{hidden}, s.now, 10)
+	must(t, err)
+	urls := []string{feedURL(1), feedURL(2), feedURL(3), feedURL(4), feedURL(5), feedURL(6)}
+	got, err := s.KnownSources(s.ctx, "ann", urls)
+	must(t, err)
+	same(t, "for ann", got, map[string]river.KnownSource{
+		feedURL(1): {ID: one.ID, Followed: true}, feedURL(2): {ID: 77, Followed: true}, feedURL(3): {ID: moved.ID}, feedURL(4): {ID: moved.ID}, feedURL(6): {ID: 78, Followed: true},
+	})
+	got, err = s.KnownSources(s.ctx, "bob", urls)
+	must(t, err)
+	same(t, "for bob", got, map[string]river.KnownSource{
+		feedURL(1): {ID: one.ID}, feedURL(2): {ID: two.ID, Followed: true}, feedURL(3): {ID: moved.ID, Followed: true}, feedURL(4): {ID: moved.ID, Followed: true},
+	})
+	got, err = s.KnownSources(s.ctx, "bob", nil)
+	same(t, "of nothing", []any{len(got), err}, []any{0, error(nil)})
 }
 
 func readersCounted(t *testing.T, s *stream) {

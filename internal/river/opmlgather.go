@@ -1,0 +1,303 @@
+package river
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
+	"cloudburst/internal/sanitize"
+	"cloudburst/opml"
+)
+
+// gathering says how the feeds of a document are gathered.
+type gathering struct {
+	category string // for all of them; "": none
+	base     string // what relative addresses stand on; "": nothing
+	list     int64  // the reading list that it is; 0: none
+	progress func(done, total int)
+}
+
+// gathered is what a document says beside its feeds.
+type gathered struct {
+	lists    []ReadingList
+	imported Imported // Title, Found, Skipped, Problems
+	cut      bool     // the document ends in the middle, or was too long
+}
+
+const (
+	gatherBatch = 100         // feeds of a list that are looked up and written at once
+	gatherPause = time.Second // between two batches, at most
+)
+
+// gather reads a document and gives take its feeds, some at a time and none twice in a
+// batch. In a later batch a feed may come again, with other categories.
+func (r *River) gather(ctx context.Context, reader string, list *opml.Stream, how gathering, take func([]Addition) error) (gathered, error) {
+	g := gatherer{River: r, gathering: how, ctx: ctx, reader: reader, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
+	g.out.imported.Found = list.Feeds
+	g.tell(0)
+	d, err := list.Walk(g.visit)
+	if err == nil {
+		err = g.flush()
+	}
+	if err != nil {
+		return g.out, err
+	}
+	g.tell(list.Feeds)
+	g.out.imported.Title = titleOf(plainText(d.Head.Title))
+	for _, p := range d.Problems {
+		if p.Kind == opml.ProblemTruncated || p.Kind == opml.ProblemLimit {
+			g.out.cut = true
+			g.out.imported.problem("%s", cutTo(p.Message, 200))
+		}
+	}
+	return g.out, nil
+}
+
+type gatherer struct {
+	*River
+	gathering
+	ctx    context.Context // of the one call of gather
+	reader string
+	now    time.Time
+	base   *href.Base
+	batch  []Addition
+	at     map[string]int // where in the batch a URL is
+	take   func([]Addition) error
+	begun  time.Time // of the work on this batch
+	done   int       // feeds of the document that were seen
+	put    int       // additions that were made
+	out    gathered
+}
+
+func (g *gatherer) tell(done int) {
+	if g.progress != nil {
+		g.progress(done, g.out.imported.Found)
+	}
+}
+
+// visit takes in one subscription or list.
+func (g *gatherer) visit(folders []string, o *opml.Outline) error {
+	if o.FeedURL() != "" {
+		g.done++
+		g.feed(folders, o)
+	}
+	if o.IncludeURL() != "" {
+		g.include(folders, o)
+	}
+	switch {
+	case g.ctx.Err() != nil:
+		return interrupted(g.ctx)
+	case len(g.batch) < gatherBatch:
+		return nil
+	}
+	return g.flush()
+}
+
+func interrupted(ctx context.Context) error {
+	return fault.Wrap(fault.Unavailable, ctx.Err(), "The import was interrupted.")
+}
+
+// flush hands over the feeds that were gathered. Between two batches it waits for twice as
+// long as the last one took: a long list leaves the processors and the database to others.
+func (g *gatherer) flush() error {
+	if len(g.batch) == 0 {
+		return nil
+	}
+	if g.begun.IsZero() {
+		g.begun = time.Now()
+	}
+	if err := g.resolve(); err != nil {
+		return err
+	}
+	if err := g.take(g.batch); err != nil {
+		return err
+	}
+	g.batch = g.batch[:0]
+	clear(g.at)
+	g.tell(g.done)
+	if g.done < g.out.imported.Found && !pause(g.ctx, min(2*time.Since(g.begun), gatherPause)) {
+		return interrupted(g.ctx)
+	}
+	g.begun = time.Now()
+	return nil
+}
+
+// feed takes in one subscription.
+func (g *gatherer) feed(folders []string, o *opml.Outline) {
+	ref := g.base.Resolve(o.FeedURL())
+	a, err := g.address(ref)
+	if err == nil && len(a.urls) > 1 && !strings.Contains(ref, "/") {
+		err = fault.New(fault.Invalid, "%s is no whole address.", brief(ref)) // but perhaps a file beside the list
+	}
+	name := plainText(o.Text)
+	if err == nil && a.login.Kind != "" {
+		a.login, err = g.sealed(a.login)
+	}
+	if err != nil {
+		g.out.imported.Skipped++
+		g.out.imported.problem("%s: %s", cutTo(name, 60), fault.Message(err))
+		return
+	}
+	url := a.urls[len(a.urls)-1] // without a scheme it is from the days of http
+	categories := g.categories(folders, o)
+	if i, ok := g.at[url]; ok {
+		s := &g.batch[i].Subscription
+		s.Categories = joinNames(s.Categories, categories)
+		return
+	}
+	g.at[url] = len(g.batch)
+	n := Addition{Subscription: Subscription{Reader: g.reader, Categories: categories, AddedAt: g.now, ListID: g.list}}
+	n.Subscription.Title, n.Source.About.Title = titles(name, plainText(o.Title), url)
+	n.Source.URL, n.Source.Login, n.Source.ID = url, a.login, SourceID(url)
+	if a.login.Kind != "" {
+		n.Source.ID = rand.Int64N(1<<62) + 1
+	}
+	// Not all at the same moment: those that are listed first are read first.
+	n.Source.NextAt = g.now.Add(time.Duration(g.put) * time.Millisecond)
+	g.put++
+	n.Source.State = feedstate.New(url, n.Source.NextAt)
+	n.Source.CreatedAt = g.now
+	n.SourceID = n.Source.ID
+	g.batch = append(g.batch, n)
+}
+
+func (g *gatherer) sealed(l Login) (Login, error) {
+	if err := l.check(); err != nil {
+		return Login{}, err
+	}
+	return g.seal(l)
+}
+
+// titles tells the reader's own title from what a feed is called until it was read. Most
+// programs write one name into both attributes: then it is the feed's.
+//
+// spec:cloudburst#opml-own-title
+func titles(text, title, url string) (own, feed string) {
+	switch {
+	case title == "" || title == text:
+		feed = text
+	case title == url:
+		own = text
+	default:
+		own, feed = text, title
+	}
+	if own == url {
+		own = ""
+	}
+	if feed == url {
+		feed = ""
+	}
+	return titleOf(own), titleOf(feed)
+}
+
+// categories are what the folders and attributes of a feed make: the innermost folder and
+// the last part of each path.
+//
+// spec:cloudburst#opml-innermost-folder
+func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
+	var names []string
+	if g.category != "" {
+		names = append(names, g.category)
+	}
+	if len(folders) > 0 {
+		names = append(names, categoryOf(plainText(folders[len(folders)-1])))
+	}
+	if o.Category != "" {
+		for _, path := range o.Category.Paths() {
+			if len(path) > 0 {
+				names = append(names, categoryOf(path[len(path)-1]))
+			}
+		}
+	}
+	return joinNames(nil, names)
+}
+
+// joinNames is both lists, each name once, in order, and not too many.
+func joinNames(have, more []string) []string {
+	out := slices.Clone(have)
+	for _, m := range more {
+		if m != "" && !slices.Contains(out, m) && len(out) < mostCategories {
+			out = append(out, m)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// include takes in one list within the list.
+func (g *gatherer) include(folders []string, o *opml.Outline) {
+	a, err := g.address(g.base.Resolve(o.IncludeURL()))
+	if err == nil && a.login.Kind != "" {
+		err = fault.New(fault.Invalid, "A list whose server wants a login is not followed.")
+	}
+	if err != nil {
+		g.out.imported.problem("%s: %s", cutTo(plainText(o.Text), 60), fault.Message(err))
+		return
+	}
+	url := a.urls[len(a.urls)-1]
+	l := newList(g.reader, url, g.now)
+	if l.ID == g.list || slices.ContainsFunc(g.out.lists, func(other ReadingList) bool { return other.ID == l.ID }) {
+		return
+	}
+	if len(g.out.lists) >= mostLists {
+		g.out.imported.problem("%s: there are more than %d lists in this list.", brief(url), mostLists)
+		return
+	}
+	l.Title, l.Memory.Parent = titleOf(plainText(o.Text)), g.list
+	l.Category = g.category
+	if len(folders) > 0 {
+		if c := categoryOf(plainText(folders[len(folders)-1])); c != "" {
+			l.Category = c
+		}
+	}
+	g.out.lists = append(g.out.lists, l)
+}
+
+// resolve finds the sources that are known by now under these URLs: one that the reader
+// follows before one of everybody.
+func (g *gatherer) resolve() error {
+	urls := make([]string, len(g.batch))
+	for i := range g.batch {
+		urls[i] = g.batch[i].Source.URL
+	}
+	known, err := g.Store.KnownSources(g.ctx, g.reader, urls)
+	if err != nil {
+		return err
+	}
+	for i := range g.batch {
+		// What comes with a login is a source of its own.
+		if k, ok := known[urls[i]]; ok && (k.Followed || g.batch[i].Source.Login.Kind == "") {
+			g.batch[i].Source.ID, g.batch[i].SourceID = k.ID, k.ID
+		}
+	}
+	g.once()
+	return nil
+}
+
+// once merges what has become the same source.
+func (g *gatherer) once() {
+	at := make(map[int64]int, len(g.batch))
+	kept := g.batch[:0]
+	for _, n := range g.batch {
+		if i, ok := at[n.SourceID]; ok {
+			kept[i].Categories = joinNames(kept[i].Categories, n.Categories)
+			continue
+		}
+		at[n.SourceID] = len(kept)
+		kept = append(kept, n)
+	}
+	g.batch = kept
+}
+
+// plainText is the words of what may be HTML.
+func plainText(s string) string {
+	if href.LooksLikeHTML(s) {
+		s = sanitize.Text(s)
+	}
+	return plainLine(s)
+}

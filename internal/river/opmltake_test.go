@@ -1,0 +1,220 @@
+package river
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// linesOf is a list of n feeds, from number first on.
+func linesOf(first, n int) string {
+	var b strings.Builder
+	b.WriteString(`<opml version="2.0"><head><title>Many</title></head><body>`)
+	for i := range n {
+		fmt.Fprintf(&b, `<outline text="Feed %d" xmlUrl="http://f%d.example/rss"/>`, first+i, first+i)
+	}
+	return b.String() + `</body></opml>`
+}
+
+func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
+	t.Parallel()
+	store := &readersStore{}
+	r := &River{Store: store, Options: Options{Most: 500}}
+	got, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 300)), ImportOptions{})
+	if err != nil || got.Added != 300 || got.Over != 0 || got.Limit != 500 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	// 100 that ann follows, 200 for which there is room, 400 for which there is none.
+	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(200, 700)), ImportOptions{})
+	if err != nil || got.Found != 700 || got.Had != 100 || got.Added != 200 || got.Over != 400 || got.Skipped != 0 || len(store.added) != 500 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if len(got.Problems) != 1 || got.Problems[0] != "400 feeds were not added: river.max-feeds allows each user 500 feeds." {
+		t.Error(got.Problems)
+	}
+	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 900)), ImportOptions{Operator: true})
+	if err != nil || got.Added != 400 || got.Had != 500 || got.Over != 0 || got.Limit != MostOfOperator {
+		t.Errorf("of the operator: %+v %v", got, err)
+	}
+	// A reader who follows more than the limit keeps that, and gets nothing more.
+	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 1000)), ImportOptions{})
+	if err != nil || got.Added != 0 || got.Had != 900 || got.Over != 100 {
+		t.Errorf("beyond the limit: %+v %v", got, err)
+	}
+}
+
+func TestWhatComesTwiceInAListCountsOnce(t *testing.T) {
+	t.Parallel()
+	doc := strings.Replace(linesOf(0, 300), "</body>", strings.TrimSuffix(strings.SplitN(linesOf(0, 300), "<body>", 2)[1], "</opml>"), 1) + "</opml>"
+	for most, want := range map[int]Imported{1000: {Added: 300}, 250: {Added: 250, Over: 50}} {
+		r := &River{Store: &readersStore{}, Options: Options{Most: most}}
+		got, err := r.Import(t.Context(), "ann", strings.NewReader(doc), ImportOptions{})
+		if err != nil || got.Found != 600 || got.Added != want.Added || got.Over != want.Over || got.Had != 0 {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+}
+
+// failing is a readersStore that breaks down.
+type failing struct {
+	readersStore
+	calls int
+}
+
+func (f *failing) RiverSubscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error) {
+	if f.calls++; f.calls > 2 {
+		return nil, fault.New(fault.Unavailable, "The disk is full.")
+	}
+	return f.readersStore.RiverSubscribe(ctx, list, now, most)
+}
+
+func TestAnImportThatFailsSaysHowFarItCame(t *testing.T) {
+	t.Parallel()
+	store := &failing{}
+	r := &River{Store: store}
+	doc := strings.Replace(linesOf(0, 1000), "</body>", `<outline type="include" url="http://l.example/x.opml"/></body>`, 1)
+	got, err := r.Import(t.Context(), "ann", strings.NewReader(doc), ImportOptions{})
+	if fault.CodeOf(err) != fault.Unavailable || got.Added != 2*gatherBatch || len(store.added) != 2*gatherBatch || len(store.lists) != 0 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if want := "The import stopped after 200 feeds, which stay. It is safe to import the list again. The disk is full."; fault.Message(err) != want {
+		t.Error(fault.Message(err))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r = &River{Store: &readersStore{}}
+	got, err = r.Import(ctx, "ann", strings.NewReader(linesOf(0, 1000)), ImportOptions{Progress: func(done, _ int) {
+		if done > 0 {
+			cancel()
+		}
+	}})
+	if fault.CodeOf(err) != fault.Unavailable || got.Added != gatherBatch {
+		t.Errorf("interrupted: %+v %v", got, err)
+	}
+}
+
+func TestAReaderHasOneImportAtATime(t *testing.T) {
+	t.Parallel()
+	r := &River{Store: &readersStore{}}
+	in, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.Import(t.Context(), "ann", in, ImportOptions{})
+		ended <- err
+	}()
+	doc := linesOf(0, 3)
+	if _, err := io.WriteString(out, doc[:20]); err != nil { // the first import is reading now
+		t.Fatal(err)
+	}
+	_, err := r.Import(t.Context(), "ann", strings.NewReader(doc), ImportOptions{})
+	if fault.CodeOf(err) != fault.Conflict || err == nil || fault.RetryAfter(err) == 0 || !strings.Contains(fault.Message(err), "still being imported") {
+		t.Errorf("a second import: %v", err)
+	}
+	if got, err := r.Import(t.Context(), "bob", strings.NewReader(doc), ImportOptions{}); err != nil || got.Added != 3 {
+		t.Errorf("of somebody else: %+v %v", got, err)
+	}
+	if _, err := io.WriteString(out, doc[20:]); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Import(t.Context(), "ann", strings.NewReader(doc), ImportOptions{}); err != nil {
+		t.Errorf("after the first: %v", err)
+	}
+}
+
+func TestTheServerHasAFewImportsAtATime(t *testing.T) {
+	t.Parallel()
+	r := &River{Store: &readersStore{}}
+	var ends []func()
+	for i := range importsComing {
+		end, err := r.arrive(fmt.Sprint(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, end)
+	}
+	_, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 3)), ImportOptions{})
+	if fault.CodeOf(err) != fault.Unavailable || fault.RetryAfter(err) == 0 {
+		t.Error(err)
+	}
+	ends[0]()
+	if _, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 3)), ImportOptions{}); err != nil {
+		t.Error(err)
+	}
+	// One that waits for its turn is told when that takes too long; here its caller gives up.
+	r.Init()
+	for range importsAtOnce {
+		r.listing.importSlots <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Import(ctx, "ann", strings.NewReader(linesOf(0, 3)), ImportOptions{}); fault.CodeOf(err) != fault.Unavailable || fault.RetryAfter(err) == 0 {
+		t.Error(err)
+	}
+}
+
+// forgetful is a store that keeps no more than it must to answer.
+type forgetful struct {
+	readersStore
+	before, most int64
+	calls        int
+}
+
+func (f *forgetful) RiverSubscribe(_ context.Context, list []Addition, _ time.Time, _ int) ([]bool, error) {
+	if f.calls++; f.calls%100 == 0 {
+		f.most = max(f.most, heapNow()-f.before)
+	}
+	fresh := make([]bool, len(list))
+	for i := range fresh {
+		fresh[i] = true
+	}
+	return fresh, nil
+}
+
+func heapNow() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Not parallel: it looks at the heap.
+func TestAnImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
+	const lines = 200_000
+	in, out := io.Pipe()
+	go func() {
+		defer out.Close()
+		for at := 0; at < lines; at += 1000 {
+			part := linesOf(at, 1000)
+			if at > 0 {
+				part = strings.SplitN(part, "<body>", 2)[1]
+			}
+			if at < lines-1000 {
+				part = strings.TrimSuffix(part, "</body></opml>")
+			}
+			if _, err := io.WriteString(out, part); err != nil {
+				return
+			}
+		}
+	}()
+	store := &forgetful{}
+	r := &River{Store: store}
+	store.before = heapNow()
+	got, err := r.Import(t.Context(), "ann", in, ImportOptions{Operator: true})
+	if err != nil || got.Found != lines || got.Added != lines {
+		t.Fatalf("%d found, %d added: %v", got.Found, got.Added, err)
+	}
+	// The numbers of the sources are kept, to know what comes twice.
+	if store.calls != lines/gatherBatch || store.most > 24<<20 {
+		t.Errorf("%d batches; the heap grew by %d KiB", store.calls, store.most>>10)
+	}
+	t.Logf("the heap grew by %d KiB", store.most>>10)
+}
