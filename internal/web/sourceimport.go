@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -18,10 +19,10 @@ import (
 )
 
 const (
-	maxImport     = 20 << 20 // bytes of a list
-	importsAtOnce = 4        // lists in memory
-	keptImports   = 64       // outcomes that are shown once more
-	mostWaiting   = 200      // new feeds that are counted: the page is made anew every other second
+	maxImport   = 20 << 20    // bytes of a list
+	keptImports = 64          // imports of which a page knows
+	importWait  = time.Second // how long the form waits before a page shows how far its import is
+	mostWaiting = 200         // new feeds that are counted: the page is made anew every other second
 )
 
 type importView struct {
@@ -54,94 +55,146 @@ func (s *site) showImport(rw http.ResponseWriter, r *http.Request, reader string
 
 // importForm is a list, or its address, as it was sent.
 type importForm struct {
-	doc           []byte // nil: no file
+	doc           io.Reader // nil: no file
 	url, category string
 	follow        bool
 }
 
-// imports has a place for each list that is taken in now, and what came of the last.
+// imports has the imports that are under way, and what came of the last ones.
 type imports struct {
-	places chan struct{}
-	mu     sync.Mutex
-	byID   map[string]importDone
-	order  []string
+	mu    sync.Mutex
+	byID  map[string]*listImport
+	order []string
 }
 
-type importDone struct {
+// listImport is one import.
+type listImport struct {
 	reader string
+	came   chan struct{} // closed when the list has arrived whole
+	ended  chan struct{} // closed at the end
 	river.Imported
+	done, total int // feeds of the list
+	finished    bool
+	err         error
 }
 
-func newImports() *imports {
-	return &imports{places: make(chan struct{}, importsAtOnce), byID: map[string]importDone{}}
-}
+func newImports() *imports { return &imports{byID: map[string]*listImport{}} }
 
-func (i *imports) put(d importDone) (id string) {
+func (i *imports) begin(reader string) (id string, one *listImport) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	id = rand.Text()
-	i.byID[id] = d
+	one = &listImport{reader: reader, came: make(chan struct{}), ended: make(chan struct{})}
+	i.byID[id] = one
 	if i.order = append(i.order, id); len(i.order) > keptImports {
 		delete(i.byID, i.order[0])
 		i.order = i.order[1:]
 	}
-	return id
+	return id, one
 }
 
-func (i *imports) get(reader, id string) (importDone, bool) {
+// progress notes how far an import is. The first call says that its list has arrived.
+func (i *imports) progress(one *listImport, done, total int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	d, ok := i.byID[id]
-	return d, ok && d.reader == reader
+	if one.total == 0 && one.done == 0 {
+		select {
+		case <-one.came:
+		default:
+			close(one.came)
+		}
+	}
+	one.done, one.total = done, total
 }
 
-// doImport follows what a list has. The feeds are read afterwards; how far that is, the
-// page tells that it leads to.
-func (s *site) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	select {
-	case s.imports.places <- struct{}{}:
-		defer func() { <-s.imports.places }()
-	default:
-		s.fail(rw, r, &fault.Error{Code: fault.Unavailable, Msg: "Several lists are being taken in at this moment. Nothing was done.", RetryAfter: 10 * time.Second})
-		return
+func (i *imports) end(one *listImport, res river.Imported, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	one.Imported, one.err, one.finished = res, err, true
+	close(one.ended)
+}
+
+// get is a copy of an import as it is now.
+func (i *imports) get(reader, id string) (listImport, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if one := i.byID[id]; one != nil && one.reader == reader {
+		return *one, true
 	}
+	return listImport{}, false
+}
+
+// doImport follows what a list has. A long list is imported in the background, and a page
+// shows how far it is. The feeds are read afterwards.
+func (s *site) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	// Where the deadlines cannot be set, the server's own hold.
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(uploadWithin)), rc.SetWriteDeadline(time.Now().Add(uploadWithin+doneWithin))
 	form, err := readImport(rw, r)
 	v := importView{URL: clean(form.url, 2048), Category: clean(form.category, 200), Follow: form.follow}
+	if err == nil && form.doc == nil && form.url == "" {
+		err = fault.New(fault.Invalid, "Choose a file, or write the address of a list.")
+	}
 	if err != nil {
 		v.FileError = reason(err)
 		s.showImport(rw, r, reader, http.StatusBadRequest, v)
 		return
 	}
 	o := river.ImportOptions{Category: v.Category}
-	var doc io.Reader
-	switch {
-	case form.doc != nil:
-		doc = bytes.NewReader(form.doc)
-	case form.url == "":
-		v.FileError = "Choose a file, or write the address of a list."
-		s.showImport(rw, r, reader, http.StatusBadRequest, v)
-		return
-	default:
+	if form.doc == nil {
 		o.URL, o.Follow = plainAddress(form.url), form.follow
 	}
-	done, err := s.River.Import(r.Context(), reader, doc, o)
-	if err != nil {
-		status, _ := statusOf(err)
-		s.note(r, err, status)
-		retryAfter(rw, err)
-		if v.FileError = reason(err); doc == nil {
-			v.FileError, v.URLError = "", v.FileError
+	id, one := s.imports.begin(reader)
+	go s.importList(one, form.doc, o)
+	select {
+	case <-one.ended:
+	case <-one.came: // nothing of the request is read any more
+		select {
+		case <-one.ended:
+		case <-time.After(importWait):
 		}
-		s.showImport(rw, r, reader, status, v)
+	}
+	now, _ := s.imports.get(reader, id)
+	if now.err == nil || now.Added > 0 {
+		http.Redirect(rw, r, "/feeds/import/"+id, http.StatusSeeOther)
 		return
 	}
-	http.Redirect(rw, r, "/feeds/import/"+s.imports.put(importDone{reader, done}), http.StatusSeeOther)
+	err = now.err
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		err = tooLongList()
+	}
+	status, _ := statusOf(err)
+	s.note(r, err, status)
+	retryAfter(rw, err)
+	if v.FileError = reason(err); form.doc == nil {
+		v.FileError, v.URLError = "", v.FileError
+	}
+	s.showImport(rw, r, reader, status, v)
 }
 
-// readImport reads the form with a list in it, whole or not at all.
+// importList imports a list to its end, or until the program stops.
+func (s *site) importList(one *listImport, doc io.Reader, o river.ImportOptions) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if s.Done != nil {
+		go func() {
+			select {
+			case <-s.Done:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	o.Progress = func(done, total int) { s.imports.progress(one, done, total) }
+	res, err := s.River.Import(ctx, one.reader, doc, o)
+	s.imports.end(one, res, err)
+}
+
+func tooLongList() error {
+	return fault.New(fault.Invalid, "The file is larger than 20 MiB, which is the most that is read. Split it, or give its address.")
+}
+
+// readImport reads the form up to a list in it, which is left to be read.
 func readImport(rw http.ResponseWriter, r *http.Request) (f importForm, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
 		form, err := readForm(rw, r)
@@ -149,6 +202,9 @@ func readImport(rw http.ResponseWriter, r *http.Request) (f importForm, err erro
 			return f, err
 		}
 		for _, field := range form {
+			if field.Name == "file" {
+				f.doc = strings.NewReader(field.Value)
+			}
 			f.set(field.Name, []byte(field.Value))
 		}
 		return f, nil
@@ -163,33 +219,23 @@ func readImport(rw http.ResponseWriter, r *http.Request) (f importForm, err erro
 		if err != nil {
 			break
 		}
-		var b []byte
-		limit := int64(formSlack)
 		if part.FormName() == "file" {
-			limit = maxImport + 1
+			if part.FileName() != "" { // a file was chosen
+				f.doc = http.MaxBytesReader(rw, part, maxImport)
+				return f, nil
+			}
+			continue
 		}
-		if b, err = io.ReadAll(io.LimitReader(part, limit)); err != nil {
-			break
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(part, formSlack)); err == nil {
+			f.set(part.FormName(), b)
 		}
-		if part.FormName() == "file" && part.FileName() == "" {
-			continue // no file was chosen
-		}
-		if len(b) > maxImport {
-			err = &http.MaxBytesError{Limit: maxImport}
-			break
-		}
-		f.set(part.FormName(), b)
-	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return importForm{url: f.url, category: f.category, follow: f.follow}, fault.New(fault.Invalid, "The file is larger than 20 MiB, which is the most that is read. Split it, or give its address.")
 	}
 	return f, fault.Wrap(fault.Invalid, err, "The form could not be read. Choose the file and send it again.")
 }
 
 func (f *importForm) set(name string, value []byte) {
 	switch name {
-	case "file":
-		f.doc = value
 	case "url":
 		f.url = strings.TrimSpace(clean(string(value), 2048))
 	case "category":
@@ -202,8 +248,11 @@ func (f *importForm) set(name string, value []byte) {
 type importedView struct {
 	followView
 	Known    bool // what came of it is still kept
+	Working  bool // it is being imported
+	At, Of   int  // feeds of the list that are imported, of how many
 	Done     river.Imported
 	Lead     string
+	Wrong    string
 	Left     int  // new feeds that were not read yet
 	More     bool // there are more than Left
 	Read     int
@@ -211,25 +260,34 @@ type importedView struct {
 	Problems []string
 }
 
-// importedPage says what came of an import, and how many of the new feeds were read.
+// importedPage shows how far an import is, then what came of it, and how many of the new
+// feeds were read.
 func (s *site) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := importedView{followView: s.followView(r, "Import", "import")}
-	var done importDone
-	done, v.Known = s.imports.get(reader, r.PathValue("id"))
-	v.Done = done.Imported
+	one, known := s.imports.get(reader, r.PathValue("id"))
+	v.Known, v.Done, v.At, v.Of = known, one.Imported, one.done, one.total
+	v.Working = known && !one.finished
 	waiting, err := s.River.Subscriptions(r.Context(), river.SubscriptionQuery{Reader: reader, Waiting: true, Limit: mostWaiting + 1})
 	if err != nil {
 		s.fail(rw, r, err)
 		return
 	}
 	v.Left, v.More = min(len(waiting), mostWaiting), len(waiting) > mostWaiting
-	v.Finished = v.Left == 0
+	v.Finished = v.Left == 0 && !v.Working
 	if v.Read = max(v.Done.Added-v.Left, 0); v.More {
 		v.Read = 0
 	}
-	v.Lead = "The list is taken in."
-	if v.Known {
+	switch {
+	case v.Working:
+		v.Lead = "The list is being imported."
+	case one.err != nil && v.Done.Added == 0:
+		v.Lead, v.Wrong = "The list was not imported.", reason(one.err)
+	case one.err != nil:
+		v.Lead, v.Wrong = "The list was imported in part: you follow "+some(v.Done.Added, "feed", "feeds")+" more.", reason(one.err)
+	case known:
 		v.Lead = importedWords(v.Done)
+	default:
+		v.Lead = "The result of this import is not kept any more. What you follow is under “Feeds”."
 	}
 	for _, p := range v.Done.Problems[:min(len(v.Done.Problems), 100)] {
 		v.Problems = append(v.Problems, sentence(p))
@@ -250,21 +308,25 @@ func importedWords(d river.Imported) string {
 		return "The list" + name + " has no feeds."
 	}
 	s := "The list" + name + " has " + some(d.Found, "feed", "feeds") + ". "
+	left := d.Skipped + d.Over
 	switch {
-	case d.Found == 1 && d.Skipped == 0:
+	case d.Found == 1 && left == 0:
 		s += "You follow it" + map[bool]string{true: " now.", false: " already."}[d.Added == 1]
-	case d.Added == 0 && d.Found > 0:
+	case d.Added == 0 && d.Found > 0 && left == 0:
 		s += "You follow all of them already."
-	case d.Had == 0 && d.Skipped == 0:
+	case d.Had == 0 && left == 0:
 		s += "You follow all of them now."
 	default:
 		s += "You follow " + count(d.Added) + " of them now that you did not follow before."
 	}
-	if d.Had > 0 && d.Added > 0 {
+	if d.Had > 0 && d.Added+left > 0 {
 		s += " " + count(d.Had) + " you followed already."
 	}
 	if d.Skipped > 0 {
 		s += " " + some(d.Skipped, "has", "have") + " no usable address and " + wasWere(d.Skipped) + " left out."
+	}
+	if d.Over > 0 {
+		s += " " + some(d.Over, "feed was", "feeds were") + " not added, because this server allows each user " + count(d.Limit) + " feeds (river.max-feeds)."
 	}
 	if d.Lists > 0 {
 		s += " The list itself is followed: what it gains you will follow too."

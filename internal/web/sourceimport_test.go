@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
@@ -94,28 +95,48 @@ func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyListsAreInMemoryAtOnce(t *testing.T) {
+func TestALongImportGoesOnWhileAPageShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t)
-	hold, began := make(chan struct{}), make(chan struct{}, importsAtOnce)
-	g.brook.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
-		began <- struct{}{}
-		<-hold
-		return river.Imported{}, nil
-	}
-	ended := make(chan int, importsAtOnce)
-	for range importsAtOnce {
-		go func() { ended <- g.send("/feeds/import", "url", "https://a.example/x.opml").Code }()
-		<-began
-	}
-	if rec := g.send("/feeds/import", "url", "https://a.example/x.opml"); rec.Code != 503 || rec.Header().Get("Retry-After") == "" {
-		t.Errorf("%d", rec.Code)
-	}
-	close(hold)
-	for range importsAtOnce {
-		if code := <-ended; code != 303 {
-			t.Error(code)
+	hold := make(chan error)
+	g.brook.imported = func(_, doc string, o river.ImportOptions) (river.Imported, error) {
+		if doc != aList || o.Category != "Tech" {
+			t.Errorf("%q in %q is imported", doc, o.Category)
 		}
+		o.Progress(0, 7000)
+		o.Progress(2000, 7000)
+		return river.Imported{Found: 7000, Added: 4000, Had: 1000, Over: 2000, Limit: 5000, Problems: []string{"2000 feeds were not added."}}, <-hold
+	}
+	rec := g.upload("/feeds/import", "feeds.opml", []byte(aList), "category", "Tech")
+	if rec.Code != 303 {
+		t.Fatalf("%d\n%s", rec.Code, rec.Body)
+	}
+	at := rec.Header().Get("Location")
+	has(t, g.look(at), "The list is being imported.", `<span class="num">2,000</span> of <span class="num">7,000</span> feeds`, `max="7000" value="2000"`, "data-every")
+	hold <- nil
+	page := g.look(at)
+	for strings.Contains(page, "is being imported") {
+		page = g.look(at)
+	}
+	has(t, page, "has 7,000 feeds. You follow 4,000 of them now that you did not follow before. 1,000 you followed already. 2,000 feeds were not added, because this server allows each user 5,000 feeds (river.max-feeds).", "2000 feeds were not added.")
+	has(t, g.look("/feeds/import/unknown"), "not kept any more")
+}
+
+func TestAnImportThatStopsSaysWhatWasImported(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t)
+	g.brook.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
+		return river.Imported{Found: 900, Added: 400}, fault.New(fault.Unavailable, "The import stopped after 400 feeds, which stay.")
+	}
+	has(t, g.look(g.done("/feeds/import", "url", "https://lists.example/tech.opml")), "in part: you follow 400 feeds more.", "The import stopped after 400 feeds, which stay.")
+	g.brook.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
+		f := fault.New(fault.Conflict, "Another list of yours is still being imported.")
+		f.RetryAfter = 10 * time.Second
+		return river.Imported{}, f
+	}
+	rec := g.send("/feeds/import", "url", "https://lists.example/tech.opml")
+	if rec.Code != 409 || rec.Header().Get("Retry-After") != "10" || !strings.Contains(rec.Body.String(), "still being imported") {
+		t.Errorf("a second import: %d %v", rec.Code, rec.Header())
 	}
 }
 

@@ -128,7 +128,11 @@ func (s *site) doStart(rw http.ResponseWriter, r *http.Request, reader string, _
 		s.showStart(rw, r, reader, true, http.StatusBadRequest, chosen, "Tick at least one feed, or go on with one of the other ways below.")
 		return
 	}
-	if _, err := s.River.Import(r.Context(), reader, bytes.NewReader(doc), river.ImportOptions{}); err != nil {
+	res, err := s.River.Import(r.Context(), reader, bytes.NewReader(doc), river.ImportOptions{})
+	if err == nil && res.Over > 0 {
+		err = fault.New(fault.TooMany, "%s", res.Problems[0])
+	}
+	if err != nil {
 		status, _ := statusOf(err)
 		if status >= 500 {
 			s.fail(rw, r, err)
