@@ -251,6 +251,9 @@ type Notice struct {
 	LastAt    *time.Time `json:"last_at,omitempty"`
 	Failures  int        `json:"failures,omitempty"` // in a row
 	Problem   string     `json:"problem,omitempty"`
+	State     string     `json:"state"`                // waiting (for consent), confirmed, ended (by the recipient)
+	AskedAt   *time.Time `json:"asked_at,omitempty"`   // when the recipient was last asked for consent
+	DecidedAt *time.Time `json:"decided_at,omitempty"` // when the recipient confirmed or ended it
 }
 
 // NoticeRequest makes a notice, or changes the one with its ID.

@@ -50,7 +50,7 @@ func fullRiver() (w *riverWorld, source, item string) {
 	w.cats = []river.Category{{Name: "News", Public: true, Sources: 1, Unread: 2}}
 	w.lists = []river.ReadingList{{ID: 9, URL: "http://a.example/list.opml", Title: "L", Category: "News", Feeds: 3, ReadAt: start(), NextAt: start(), Problem: "It was away."}}
 	w.told = []river.Notice{{ID: 1, SourceID: id, Category: "News", Via: river.ViaWebhook, Target: "https://hook.example/", Secret: "hook-secret", CreatedAt: start(), Sent: 3,
-		LastAt: start(), Failures: 1, Problem: "500"}}
+		LastAt: start(), Failures: 1, Problem: "500", State: river.NoticeConfirmed, AskedAt: start(), DecidedAt: start()}}
 	return w, fmt.Sprint(id), fmt.Sprint(w.entries[0].ID)
 }
 

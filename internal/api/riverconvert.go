@@ -123,6 +123,7 @@ func noticeOf(n *river.Notice) client.Notice {
 	return client.Notice{
 		ID: n.ID, SourceID: n.SourceID, Category: n.Category, Via: n.Via, Target: n.Target, Signed: n.Secret != "", Paused: n.Paused,
 		CreatedAt: milli(n.CreatedAt), Sent: n.Sent, LastAt: when(n.LastAt), Failures: n.Failures, Problem: n.Problem,
+		State: n.State, AskedAt: when(n.AskedAt), DecidedAt: when(n.DecidedAt),
 	}
 }
 

@@ -357,6 +357,9 @@ func (w *riverWorld) PutNotice(_ context.Context, n river.Notice) (river.Notice,
 	if n.Via == "pigeon" {
 		return n, fault.New(fault.Invalid, "There is no way of that name.")
 	}
+	if n.State == "" {
+		n.State, n.AskedAt = river.NoticeWaiting, start()
+	}
 	if n.ID == 0 {
 		n.ID, n.CreatedAt = int64(len(w.told)+1), start()
 		w.told = append(w.told, n)

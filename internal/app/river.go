@@ -54,7 +54,7 @@ func (a *App) newRiver(st store.Store) error {
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
 			Own: func(url string) bool { _, own := a.ownPath(url); return own }, Canonical: a.canonical,
-			Keep: c.Keep, KeepFor: c.KeepFor, Most: c.MaxFeeds, Shared: a.cfg.Database != "",
+			Keep: c.Keep, KeepFor: c.KeepFor, Most: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
 		},
 	}
 	if h, ok := st.(store.Hinter); ok {
@@ -80,7 +80,7 @@ func (a *App) mail() (*gateway.Mail, error) {
 	}
 	m := &gateway.Mail{
 		Server: c.Server, From: c.From, User: c.User, Password: c.Password, TLS: c.TLS,
-		Manage: func() string { return a.publicURL() + "/feeds/notices" },
+		Site: a.publicURL,
 	}
 	return m, m.Check()
 }

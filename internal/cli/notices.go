@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ Works on the running server, or on the data folder when none runs.`)
 }
 
 const noticeFields = `id, source_id, category, via, target, signed, paused, created_at,
-sent, last_at, failures, problem`
+sent, last_at, failures, problem, state, asked_at, decided_at`
 
 func noticeVias() []string { return []string{"webhook", "email", "post"} }
 
@@ -38,6 +39,10 @@ func (p *Program) noticesAdd() *cobra.Command {
 webhook posts JSON, which is signed where --secret-file names a secret; post posts a
 form with url, title, text and feed; email needs a mail server in the settings. An
 address with @ is told by email and a URL by webhook when --via does not say otherwise.
+
+Nothing is forwarded before the recipient has agreed: a person by a link in a mail, a
+program by its answer to a challenge, as docs/notices.md describes. "notices list" shows
+the state, and "notices try" asks again.
 
 --json prints an object: ` + noticeFields + `.`,
 		Example: "  cloudburst notices add --category News https://example.org/hook\n  cloudburst notices add --source https://example.com/rss.xml ann@example.org",
@@ -65,7 +70,13 @@ address with @ is told by email and a URL by webhook when --via does not say oth
 				if asJSON {
 					return lines(p.Out).Encode(made)
 				}
-				_, err = fmt.Fprintf(p.Out, "Notice %d tells %s by %s.\n", made.ID, clean(made.Target), made.Via)
+				text := "Notice %d tells %s by %s.\n"
+				if made.State == "waiting" {
+					text = "Notice %d tells %s by %s, once the recipient has agreed.\n"
+				}
+				if _, err = fmt.Fprintf(p.Out, text, made.ID, clean(made.Target), made.Via); err == nil && !s.Running && made.State == "waiting" {
+					fmt.Fprintln(p.Err, "No server runs: the recipient is asked as soon as one does (cloudburst serve).")
+				}
 				return err
 			})
 		},
@@ -106,7 +117,7 @@ func (p *Program) noticesList() *cobra.Command {
 func (p *Program) printNotices(list []client.Notice, asJSON bool) error {
 	out := bufio.NewWriter(p.Out)
 	enc := lines(out)
-	t := newTable(p.Out, "ID", "VIA", "TARGET", "OF", "SENT", "LAST", "PROBLEM")
+	t := newTable(p.Out, "ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM")
 	for _, n := range list {
 		of := "everything"
 		switch {
@@ -119,7 +130,7 @@ func (p *Program) printNotices(list []client.Notice, asJSON bool) error {
 		if asJSON {
 			err = enc.Encode(n)
 		} else {
-			err = t.row(strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, fmt.Sprint(n.Sent), moment(n.LastAt), n.Problem)
+			err = t.row(strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, noticeState(&n), fmt.Sprint(n.Sent), moment(n.LastAt), n.Problem)
 		}
 		if err != nil {
 			return err
@@ -129,6 +140,14 @@ func (p *Program) printNotices(list []client.Notice, asJSON bool) error {
 		return err
 	}
 	return t.end()
+}
+
+// noticeState is the state of a notice in a word.
+func noticeState(n *client.Notice) string {
+	if n.Paused && n.State == "confirmed" {
+		return "paused"
+	}
+	return n.State
 }
 
 // noticeID is the number of a notice on the command line.
@@ -162,11 +181,21 @@ func (p *Program) noticesTry() *cobra.Command {
 	c := operator(&cobra.Command{
 		Use:   "try ID",
 		Short: "Send the newest item now, to see whether it arrives",
-		Long:  "Sends the newest item that a notice would tell of, and says what went wrong if\nsomething did; \"notices list\" tells the IDs.",
-		Args:  between(1, 1, "the ID of one notice"),
+		Long: `Sends the newest item that a notice would tell of, and reports what went wrong if
+something did. Where the recipient has not agreed yet, it asks for consent again.
+"notices list" lists the IDs.`,
+		Args: between(1, 1, "the ID of one notice"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.aNotice(c, args[0], func(ctx context.Context, s *connection, id int64) (string, error) {
-				return fmt.Sprintf("Notice %d was sent and taken.", id), s.River(user).TryNotice(ctx, id)
+				text := fmt.Sprintf("Notice %d was sent and taken.", id)
+				list, err := s.River(user).Notices(ctx)
+				if err == nil && slices.ContainsFunc(list, func(n client.Notice) bool { return n.ID == id && n.State == "waiting" }) {
+					text = fmt.Sprintf("The recipient of notice %d was asked for consent.", id)
+				}
+				if err != nil {
+					return "", err
+				}
+				return text, s.River(user).TryNotice(ctx, id)
 			})
 		},
 	})

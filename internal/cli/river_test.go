@@ -366,7 +366,7 @@ func TestAListIsExportedToAFileOrToTheScreen(t *testing.T) {
 
 func TestNoticesAreMadeAndTried(t *testing.T) {
 	t.Parallel()
-	n := client.Notice{ID: 4, Via: "email", Target: "ann@a.example", Category: "News"}
+	n := client.Notice{ID: 4, Via: "email", Target: "ann@a.example", Category: "News", State: "waiting"}
 	c := &canned{answers: map[string]any{"PUT /v1/notices": n, "GET /v1/notices": map[string]any{"notices": []client.Notice{n}}, "DELETE /v1/notices/4": map[string]any{},
 		"POST /v1/notices/4/try": &client.Error{Status: 422, Code: "unreadable", Message: "Nobody takes mail there."}}}
 	for _, tt := range []struct {
@@ -374,9 +374,9 @@ func TestNoticesAreMadeAndTried(t *testing.T) {
 		out, stderr string
 		code        int
 	}{
-		{"add ann@a.example --category News", "Notice 4 tells ann@a.example by email.\n", "", 0},
-		{"add https://hook.example/@x --secret-file -", "Notice 4 tells ann@a.example by email.\n", "", 0},
-		{"list", "4\temail\tann@a.example\tNews\t0\t-\t\n", "", 0},
+		{"add ann@a.example --category News", "Notice 4 tells ann@a.example by email, once the recipient has agreed.\n", "No server runs: the recipient is asked as soon as one does (cloudburst serve).\n", 0},
+		{"add https://hook.example/@x --secret-file -", "Notice 4 tells ann@a.example by email, once the recipient has agreed.\n", "No server runs: the recipient is asked as soon as one does (cloudburst serve).\n", 0},
+		{"list", "4\temail\tann@a.example\tNews\twaiting\t0\t-\t\n", "", 0},
 		{"try 4", "", "cloudburst: Nobody takes mail there.\n", 1},
 		{"remove 4", "Notice 4 tells nobody any more.\n", "", 0},
 		{"remove ann", "", "cloudburst: \"ann\" is not the ID of a notice: \"notices list\" tells them\n", 2},

@@ -61,7 +61,10 @@ type River struct {
 }
 
 // SMTP is the way to send mail.
-type SMTP struct{ Server, From, User, Password, TLS string }
+type SMTP struct {
+	Server, From, User, Password, TLS string
+	AccountLimit, RecipientLimit      int // mails of a day
+}
 
 // Accounts says who may have one, and what keeps their readers' secrets.
 type Accounts struct {

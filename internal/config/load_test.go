@@ -64,7 +64,7 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Write:    Write{Limit: 140, LimitMode: "warn", MaxPosts: 1_000_000},
 		Media:    Media{MaxSize: 64 << 20, Quota: 1 << 30},
 		River:    River{Public: "owner", AtOnce: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, MaxFeeds: 5000, Images: "proxy"},
-		SMTP:     SMTP{TLS: "starttls"},
+		SMTP:     SMTP{TLS: "starttls", AccountLimit: 500, RecipientLimit: 200},
 		Trace:    Trace{Sample: 1},
 		Log:      Log{Level: "info", Format: "text", Keep: 720 * time.Hour},
 	}

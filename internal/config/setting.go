@@ -269,6 +269,12 @@ func mailSettings() []Setting {
 		{Name: "smtp.tls", Kind: Choice, Default: "starttls", Choices: []string{"starttls", "tls", "none"},
 			Doc: "How the way to the mail server is protected: by STARTTLS, by TLS from the beginning, or not at all, which is for a server on this machine.",
 			set: func(c *Config, p parsed) { c.SMTP.TLS = p.text }},
+		{Name: "smtp.account-limit", Kind: Count, Default: "500", Min: "1", Max: "1000000",
+			Doc: "Mails that one user may have forwarded in a day (UTC). Items beyond the limit wait for the next day.",
+			set: func(c *Config, p parsed) { c.SMTP.AccountLimit = p.count }},
+		{Name: "smtp.recipient-limit", Kind: Count, Default: "200", Min: "1", Max: "1000000",
+			Doc: "Mails that one mailbox receives in a day (UTC), whoever forwards them. Items beyond the limit wait for the next day.",
+			set: func(c *Config, p parsed) { c.SMTP.RecipientLimit = p.count }},
 	}
 }
 

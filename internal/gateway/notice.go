@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -140,12 +139,7 @@ func (t *Teller) webhook(ctx context.Context, n river.Notice, list []river.Entry
 	if err != nil {
 		return err
 	}
-	header := []string{"Idempotency-Key", messageID(n, list)}
-	if n.Secret != "" {
-		sum := hmac.New(sha256.New, []byte(n.Secret))
-		sum.Write(body)
-		header = append(header, "X-Cloudburst-Signature", "sha256="+hex.EncodeToString(sum.Sum(nil)))
-	}
+	header := append([]string{"Idempotency-Key", messageID(n, list)}, signature(n.Secret, body)...)
 	return t.send(ctx, &fetch.Message{URL: n.Target, ContentType: "application/json", Header: header, Body: body, Padded: true})
 }
 
@@ -174,8 +168,12 @@ func (t *Teller) post(ctx context.Context, n river.Notice, e *river.Entry) error
 
 // send is one POST, and what its answer means.
 func (t *Teller) send(ctx context.Context, m *fetch.Message) error {
-	r := t.Sender.Send(ctx, m)
-	where := shown(m.URL)
+	return t.answered(m.URL, t.Sender.Send(ctx, m))
+}
+
+// answered is what the answer of a target means.
+func (t *Teller) answered(target string, r fetch.Reply) error {
+	where := shown(target)
 	switch {
 	case r.OK():
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type Mail struct {
 	User      string        // "": the server asks for none
 	Password  string        // in clear
 	TLS       string        // one of the ways [MailSTARTTLS]
-	Manage    func() string // URL of the page where notices end; nil: none
+	Site      func() string // scheme and host of this server, for links; nil: mails have none
 	Timeout   time.Duration // of one message, from the dial to its end [30 s]
 	TLSConfig *tls.Config   // [the system's roots]
 }
@@ -82,6 +83,44 @@ func (m *Mail) send(ctx context.Context, n river.Notice, list []river.Entry, now
 	if err != nil {
 		return err
 	}
+	return m.deliver(ctx, n, msg)
+}
+
+// ask sends the mail with the link by which its recipient agrees. It has no word that the
+// sender chose but the name of their account.
+func (m *Mail) ask(ctx context.Context, n river.Notice, token string, now time.Time) error {
+	if m.Site == nil {
+		return fault.New(fault.Unavailable, "This server does not know its own address, so that its mails could have no link.")
+	}
+	msg, domain, err := m.message(n, now)
+	if err != nil {
+		return err
+	}
+	site := m.Site()
+	host := strings.TrimPrefix(strings.TrimPrefix(site, "https://"), "http://")
+	who := oneLine(n.Reader, 60)
+	if who == "" {
+		who = "The operator"
+	}
+	msg.Subject("Confirm: items from " + host)
+	msg.SetMessageIDWithValue(rand.Text() + "@" + domain)
+	text := who + " on " + host + " wants to forward to this address what arrives in their feed reader.\n\n" +
+		"If you want that, open this page and confirm:\n" + m.link("confirm", token) + "\n\n" +
+		"The link is valid for 7 days. If you do not want it, do nothing: nothing else will be sent.\n"
+	if n.End != "" {
+		text += "To refuse for good: " + m.link("end", n.End) + "\n"
+	}
+	msg.SetBodyString(mail.TypeTextPlain, text)
+	return m.deliver(ctx, n, msg)
+}
+
+// link is a page of this server for the recipient of a mail.
+func (m *Mail) link(page, token string) string {
+	return m.Site() + "/feeds/notices/" + page + "?token=" + token
+}
+
+// deliver hands one mail to the mail server.
+func (m *Mail) deliver(ctx context.Context, n river.Notice, msg *mail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout())
 	defer cancel()
 	c, err := m.client(ctx)
@@ -161,33 +200,49 @@ func (c *endsWith) Close() error {
 	return c.Conn.Close()
 }
 
-// compose writes the mail: text and HTML, and the headers that tell programs what it is.
-func (m *Mail) compose(n river.Notice, list []river.Entry, now time.Time) (*mail.Msg, error) {
+// message is a mail to the target of a notice, with the headers that show programs what it
+// is. domain is that of its sender.
+//
+// spec:cloudburst#notice-unsubscribe
+func (m *Mail) message(n river.Notice, now time.Time) (msg *mail.Msg, domain string, err error) {
 	from, err := netmail.ParseAddress(m.From)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to mend them.")
+		return nil, "", fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to mend them.")
 	}
-	domain := from.Address[strings.LastIndexByte(from.Address, '@')+1:]
-	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	domain = from.Address[strings.LastIndexByte(from.Address, '@')+1:]
+	msg = mail.NewMsg(mail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(from)
 	if err := msg.To(n.Target); err != nil {
-		return nil, fault.Wrap(fault.Unreadable, err, "%q is no address for mail.", n.Target)
+		return nil, "", fault.Wrap(fault.Unreadable, err, "%q is no address for mail.", n.Target)
 	}
-	msg.Subject(subjectOf(list))
 	msg.SetDateWithValue(now)
-	msg.SetMessageIDWithValue(messageID(n, list) + "@" + domain)
 	msg.SetGenHeader("List-Id", "<notice-"+strconv.FormatInt(n.ID, 10)+"."+domain+">")
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
-	manage := ""
-	if m.Manage != nil {
-		manage = m.Manage()
-		msg.SetGenHeader("List-Unsubscribe", "<"+manage+">")
+	if m.Site != nil && n.End != "" {
+		// One line each, however long the link is: it is no text that could be folded.
+		msg.SetGenHeaderPreformatted("List-Unsubscribe", "<"+m.link("end", n.End)+">")
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
 	}
-	html, err := mailHTML(list, manage)
+	return msg, domain, nil
+}
+
+// compose writes the mail with items: text and HTML.
+func (m *Mail) compose(n river.Notice, list []river.Entry, now time.Time) (*mail.Msg, error) {
+	msg, domain, err := m.message(n, now)
 	if err != nil {
 		return nil, err
 	}
-	msg.SetBodyString(mail.TypeTextPlain, mailText(list, manage))
+	msg.Subject(subjectOf(list))
+	msg.SetMessageIDWithValue(messageID(n, list) + "@" + domain)
+	end := ""
+	if m.Site != nil && n.End != "" {
+		end = m.link("end", n.End)
+	}
+	html, err := mailHTML(list, end)
+	if err != nil {
+		return nil, err
+	}
+	msg.SetBodyString(mail.TypeTextPlain, mailText(list, end))
 	msg.AddAlternativeString(mail.TypeTextHTML, html)
 	return msg, nil
 }
@@ -218,7 +273,7 @@ const (
 	mailHTMLs = 64 << 10 // bytes of an item's HTML
 )
 
-func mailText(list []river.Entry, manage string) string {
+func mailText(list []river.Entry, end string) string {
 	var b strings.Builder
 	for i := range list {
 		e := &list[i]
@@ -234,8 +289,8 @@ func mailText(list []river.Entry, manage string) string {
 			b.WriteString("\n" + text + "\n")
 		}
 	}
-	if manage != "" {
-		b.WriteString("\n--\nTo end or change these notices: " + manage + "\n")
+	if end != "" {
+		b.WriteString("\n--\nTo get no more of these mails: " + end + "\n")
 	}
 	return b.String()
 }
@@ -250,7 +305,7 @@ const mailPage = `<!DOCTYPE html>
 {{range .Files}}<p><a href="{{.}}">{{.}}</a></p>
 {{end}}</article>
 <hr>
-{{end}}{{if .Manage}}<p><a href="{{.Manage}}">End or change these notices</a></p>
+{{end}}{{if .End}}<p><a href="{{.End}}">Get no more of these mails</a></p>
 {{end}}</body></html>
 `
 
@@ -260,7 +315,7 @@ type mailItem struct {
 	Files                         []string
 }
 
-func mailHTML(list []river.Entry, manage string) (string, error) {
+func mailHTML(list []river.Entry, end string) (string, error) {
 	page, err := template.New("mail").Parse(mailPage)
 	if err != nil {
 		return "", err
@@ -279,8 +334,8 @@ func mailHTML(list []river.Entry, manage string) (string, error) {
 	}
 	var b bytes.Buffer
 	err = page.Execute(&b, struct {
-		Subject, Manage string
-		Items           []mailItem
-	}{subjectOf(list), manage, items})
+		Subject, End string
+		Items        []mailItem
+	}{subjectOf(list), end, items})
 	return b.String(), err
 }

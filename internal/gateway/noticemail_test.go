@@ -132,10 +132,10 @@ func readMail(in *bufio.Reader) string {
 func TestAMailIsTextAndHTMLWithHeadersForPrograms(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
-	teller := &Teller{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "The river <river@news.example>", Manage: func() string { return "https://news.example/feeds/notices" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
+	teller := &Teller{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "The river <river@news.example>", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
 	second := blueChalk()
 	second.ID, second.Title, second.HTML, second.Link = 3, "", "", "javascript:alert(1)"
-	n := river.Notice{ID: 7, Via: river.ViaEmail, Target: "ann@home.example"}
+	n := river.Notice{ID: 7, Via: river.ViaEmail, Target: "ann@home.example", End: "TOKEN"}
 	for range 2 {
 		if err := teller.Tell(t.Context(), n, []river.Entry{blueChalk(), second}); err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestAMailIsTextAndHTMLWithHeadersForPrograms(t *testing.T) {
 	for name, want := range map[string]string{
 		"From": `"The river" <river@news.example>`, "To": "<ann@home.example>", "Subject": "The chalk log: Blue chalk (and 1 more)",
 		"List-Id": "<notice-7.news.example>", "Auto-Submitted": "auto-generated", "Date": "Sun, 01 Mar 2026 12:00:06 +0000",
-		"Message-Id": "<" + messageID(n, []river.Entry{blueChalk(), second}) + "@news.example>", "List-Unsubscribe": "<https://news.example/feeds/notices>",
+		"Message-Id": "<" + messageID(n, []river.Entry{blueChalk(), second}) + "@news.example>", "List-Unsubscribe": "<https://news.example/feeds/notices/end?token=TOKEN>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 	} {
 		if got := m.Header.Get(name); got != want {
 			t.Errorf("%s: %q; want %q", name, got, want)
@@ -160,7 +160,7 @@ func TestAMailIsTextAndHTMLWithHeadersForPrograms(t *testing.T) {
 	}
 	parts := mailParts(t, m)
 	text, html := parts["text/plain"], parts["text/html"]
-	for _, want := range []string{"Blue chalk\r\nThe chalk log\r\nhttp://chalk.example/blue\r\n", "It is blue.", "https://news.example/feeds/notices"} {
+	for _, want := range []string{"Blue chalk\r\nThe chalk log\r\nhttp://chalk.example/blue\r\n", "It is blue.", "https://news.example/feeds/notices/end?token=TOKEN"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}

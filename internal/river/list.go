@@ -78,6 +78,13 @@ const (
 	ViaPost    = "post" // a form: url, title, text, feed
 )
 
+// States of a Notice.
+const (
+	NoticeWaiting   = "waiting"   // for the consent of its recipient: nothing is forwarded
+	NoticeConfirmed = "confirmed" // the recipient wants it
+	NoticeEnded     = "ended"     // the recipient does not want it any more
+)
+
 // Notice is that a reader wants to be told elsewhere of what arrives.
 type Notice struct {
 	ID        int64
@@ -95,4 +102,9 @@ type Notice struct {
 	Problem   string
 	NextAt    time.Time // when what waits is sent, or the end of a claim; zero: nothing waits
 	Claim     int64
+	State     string    // one of the states
+	Asked     int       // how often the recipient was asked for consent since the target was named
+	AskedAt   time.Time // the last time; zero: never
+	DecidedAt time.Time // when the recipient confirmed or ended it; zero: neither
+	End       string    // token of the link that ends it, for messages; it is not stored
 }

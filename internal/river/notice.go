@@ -40,8 +40,10 @@ func (r *River) Ways() []string {
 
 // PutNotice makes a notice (ID 0), or changes one; what it has counted stays. To pause it
 // is to set Paused, to go on is to clear it: what was waiting is told then, what came
-// meanwhile is not. The Secret is for webhooks; SecretKept leaves the one that there is. fault.Invalid; NotFound: the
-// notice, source or category; TooMany; Unavailable: there is no key to keep a secret with.
+// meanwhile is not. The Secret is for webhooks; SecretKept leaves the one that there is.
+// Nothing is forwarded to a new target before its recipient has agreed, which is asked at
+// once. fault.Invalid; NotFound: the notice, source or category; Refused: the recipient
+// wants nothing from the reader; TooMany; Unavailable: there is no key to keep a secret with.
 func (r *River) PutNotice(ctx context.Context, n Notice) (Notice, error) {
 	r.Init()
 	if err := r.checkNotice(&n); err != nil {
@@ -67,8 +69,12 @@ func (r *River) PutNotice(ctx context.Context, n Notice) (Notice, error) {
 		n.Secret = ""
 	}
 	n.CreatedAt, n.Failures, n.Problem = was.CreatedAt, was.Failures, was.Problem
+	n.State, n.Asked, n.AskedAt, n.DecidedAt, n.NextAt = was.State, was.Asked, was.AskedAt, was.DecidedAt, time.Time{}
 	if n.ID == 0 {
 		n.CreatedAt = r.now()
+	}
+	if n.ID == 0 || Recipient(n.Via, n.Target) != Recipient(was.Via, was.Target) {
+		n.State, n.Asked, n.AskedAt, n.DecidedAt = NoticeWaiting, 0, time.Time{}, time.Time{}
 	}
 	if elsewhere := n.Via != was.Via || n.Target != was.Target || n.Secret != was.Secret; !n.Paused && (was.Paused || elsewhere) {
 		n.Failures, n.Problem = 0, ""
@@ -179,9 +185,11 @@ func (r *River) DropNotice(ctx context.Context, reader string, id int64) error {
 	return r.Store.DropNotice(ctx, reader, id)
 }
 
-// TryNotice sends the newest item of its river at once, and returns what went wrong.
-// Errors: fault.NotFound (the notice, or nothing has arrived yet), TooMany (a reader may
-// try every ten seconds), and those of the way that it goes.
+// TryNotice sends the newest item of its river at once, and returns what went wrong. Where
+// the recipient has not agreed yet it asks again instead. Errors: fault.NotFound (the
+// notice, or nothing has arrived yet), Refused (the recipient has ended it), TooMany (a
+// reader may try every ten seconds, and send a number of mails a day), and those of the way
+// that it goes.
 func (r *River) TryNotice(ctx context.Context, reader string, id int64) error {
 	r.Init()
 	n, err := r.notice(ctx, reader, id)
@@ -191,6 +199,12 @@ func (r *River) TryNotice(ctx context.Context, reader string, id int64) error {
 	if r.Tell == nil {
 		return fault.New(fault.Unsupported, "This server sends no notices.")
 	}
+	switch n.State {
+	case NoticeWaiting:
+		return r.askAgain(ctx, reader, id)
+	case NoticeEnded:
+		return fault.New(fault.Refused, "%s has ended this. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
+	}
 	list, err := r.Store.Items(ctx, ItemQuery{Reader: reader, SourceID: n.SourceID, Category: n.Category, Limit: 1})
 	if err != nil {
 		return err
@@ -198,13 +212,24 @@ func (r *River) TryNotice(ctx context.Context, reader string, id int64) error {
 	if len(list) == 0 {
 		return fault.New(fault.NotFound, "Nothing has arrived yet that could be sent.")
 	}
-	if n, err = r.opened(n); err != nil {
-		return err
-	}
 	if err := r.mayTry(reader); err != nil {
 		return err
 	}
-	return r.Tell.Tell(ctx, n, list)
+	return r.forward(ctx, n, list)
+}
+
+// askAgain asks the recipient of a notice for consent at once.
+func (r *River) askAgain(ctx context.Context, reader string, id int64) error {
+	if err := r.mayTry(reader); err != nil {
+		return err
+	}
+	now := r.now()
+	n, err := r.Store.ClaimNotice(ctx, reader, id, now, now.Add(r.options().Lease), r.newClaim())
+	if err != nil {
+		return err
+	}
+	n.Asked = mostAsked - 1 // once
+	return r.askConsent(ctx, n)
 }
 
 // mayTry keeps a reader from making this server send without end.

@@ -20,11 +20,37 @@ type crier struct {
 	told   []string // "target: titles"
 	at     []time.Time
 	secret string
+	end    string // token of the last message
 	err    error
 	hold   chan struct{} // not nil: tells only when it is closed
+	mail   bool          // it sends mail, too
+	asked  []string      // targets that were asked for consent
+	tokens []string      // of the links that they got
+	refuse error         // what asking comes to
 }
 
-func (c *crier) Ways() []string { return []string{river.ViaWebhook, river.ViaPost} }
+func (c *crier) Ways() []string {
+	if c.mail {
+		return []string{river.ViaWebhook, river.ViaPost, river.ViaEmail}
+	}
+	return []string{river.ViaWebhook, river.ViaPost}
+}
+
+func (c *crier) Ask(_ context.Context, n river.Notice, token string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked, c.tokens, c.end = append(c.asked, strings.TrimPrefix(n.Target, "https://")), append(c.tokens, token), n.End
+	return c.refuse
+}
+
+// questions are the targets that were asked since the last call.
+func (c *crier) questions() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := strings.Join(c.asked, " ")
+	c.asked = nil
+	return out
+}
 
 func (c *crier) Tell(ctx context.Context, n river.Notice, list []river.Entry) error {
 	c.mu.Lock()
@@ -43,7 +69,7 @@ func (c *crier) Tell(ctx context.Context, n river.Notice, list []river.Entry) er
 	}
 	c.told = append(c.told, strings.TrimPrefix(n.Target, "https://")+": "+titles(list))
 	c.at = append(c.at, time.Now())
-	c.secret = n.Secret
+	c.secret, c.end = n.Secret, n.End
 	return c.err
 }
 
@@ -245,6 +271,7 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
 		n := h.notice(river.Notice{Target: "a.example/"})
+		h.pass(10 * time.Second)
 		// It was told, and the process dies before that is written down.
 		full := &failing{Store: h.disk}
 		h.stop()
@@ -309,6 +336,7 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 		if err != nil || len(raw) != 1 || raw[0].Secret == "" || strings.Contains(raw[0].Secret, "geheim") {
 			t.Errorf("%+v %v", raw, err)
 		}
+		h.pass(10 * time.Second)
 		n.Paused = true
 		n = h.notice(n)
 		if got := h.noticeNow(n.ID); !got.Paused || got.Secret != river.SecretKept {

@@ -41,6 +41,9 @@ type PushState struct {
 // tried again later, after RetryAfter where it has one.
 type Teller interface {
 	Tell(ctx context.Context, n Notice, list []Entry) error
+	// Ask asks the recipient of a notice for consent. By mail, nil means that the mail with
+	// the link for token is sent; else that the program at the target has agreed.
+	Ask(ctx context.Context, n Notice, token string) error
 }
 
 // Options of a river. Zero fields mean the default in brackets.
@@ -57,6 +60,8 @@ type Options struct {
 	KeepFor     time.Duration // of an item that left its feed [180 days]
 	Most        int           // feeds of one reader [5,000]; see MostOfOperator
 	MostNotices int           // of one reader [100]
+	MailsBy     int           // mails of a day by one reader [500]
+	MailsTo     int           // mails of a day to one mailbox, by all readers [200]
 	Lease       time.Duration // of a claim [60 s]
 	Shared      bool          // other processes use the same database
 }

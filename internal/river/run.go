@@ -94,6 +94,8 @@ func (r *River) options() Options {
 	o.KeepFor = orElse(o.KeepFor, 180*24*time.Hour)
 	o.Most = orElse(o.Most, 5000)
 	o.MostNotices = orElse(o.MostNotices, 100)
+	o.MailsBy = orElse(o.MailsBy, 500)
+	o.MailsTo = orElse(o.MailsTo, 200)
 	o.Lease = orElse(o.Lease, time.Minute)
 	return o
 }

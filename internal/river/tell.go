@@ -32,6 +32,12 @@ const mostTellFailures = 17
 //
 // spec:cloudburst#notice-at-least-once
 func (r *River) tell(ctx context.Context, n Notice) {
+	if n.State == NoticeWaiting {
+		if err := r.askConsent(ctx, n); fault.CodeOf(err) == fault.Internal {
+			r.complain(ctx, "a recipient could not be asked", err)
+		}
+		return
+	}
 	limit := itemsTold
 	if n.Via == ViaPost {
 		limit = 1
@@ -46,10 +52,7 @@ func (r *River) tell(ctx context.Context, n Notice) {
 	case len(list) == 0:
 		n.NextAt = r.now() // of what came meanwhile
 	default:
-		var open Notice
-		if open, err = r.opened(n); err == nil {
-			err = r.Tell.Tell(ctx, open, list)
-		}
+		err = r.forward(ctx, n, list)
 		told = r.outcome(ctx, &n, list, err)
 	}
 	c, cancel := saving(ctx)
@@ -75,6 +78,10 @@ func (r *River) outcome(ctx context.Context, n *Notice, list []Entry, err error)
 	case fault.CodeOf(err) == fault.Gone:
 		n.Paused, n.NextAt = true, time.Time{}
 		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
+		return nil
+	case fault.CodeOf(err) == fault.TooMany: // for today; it is no failure of the other side
+		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
+		n.NextAt = now.Add(max(time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 		return nil
 	case fault.CodeOf(err) == fault.Unavailable: // nor here: it is this server that cannot
 		n.Problem = cutTo(plainLine(fault.Message(err)), 300)

@@ -27,6 +27,8 @@ func (t trap) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 	return t.Fetcher.Get(ctx, r)
 }
 
+func (t trap) Ask(context.Context, river.Notice, string) error { return nil }
+
 func (t trap) Tell(context.Context, river.Notice, []river.Entry) error {
 	t.told.Add(1)
 	panic("a target that nobody can deal with")

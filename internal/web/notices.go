@@ -29,6 +29,8 @@ type noticeRow struct {
 	Problem  string
 	Next     moment
 	Paused   bool
+	Waiting  bool // for the consent of its recipient
+	Ended    bool // by its recipient
 	Signed   bool
 	TryError string
 }
@@ -136,7 +138,7 @@ func (s *site) noticeSources(ctx context.Context, reader string, all []river.Not
 func (s *site) noticeRow(n river.Notice, names map[int64]string) noticeRow {
 	now := s.now()
 	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: clean(n.Via, 20), Target: clean(withoutUser(n.Target), 300), Sent: some(n.Sent, "message", "messages"), Last: when(now, n.LastAt),
-		Problem: sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != ""}
+		Problem: sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == river.NoticeWaiting, Ended: n.State == river.NoticeEnded}
 	if n.NextAt.After(now) {
 		row.Next = when(now, n.NextAt)
 	} else {
@@ -161,8 +163,12 @@ func (s *site) noticeRow(n river.Notice, names map[int64]string) noticeRow {
 		row.What = "everything"
 	}
 	switch {
+	case row.Ended:
+		row.Badge = badge{"ended by the recipient", badgeBad}
 	case n.Paused:
 		row.Badge = badge{"paused", ""}
+	case row.Waiting:
+		row.Badge = badge{"waits for confirmation", ""}
 	case n.Failures > 0:
 		row.Badge = badge{"failing", badgeBad}
 	case n.Sent > 0:
@@ -259,7 +265,11 @@ func (s *site) doTryNotice(rw http.ResponseWriter, r *http.Request, reader strin
 	}
 	err := s.River.TryNotice(r.Context(), reader, n.ID)
 	if err == nil {
-		http.Redirect(rw, r, "/feeds/notices?done=tried", http.StatusSeeOther)
+		done := "tried"
+		if n.State == river.NoticeWaiting {
+			done = "asked"
+		}
+		http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
 		return
 	}
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {

@@ -51,7 +51,7 @@ var parsePages = sync.OnceValue(func() pages {
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
-		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "write", "writeposts", "profile", "testfeed"} {
+		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed"} {
 		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all

@@ -32,6 +32,7 @@ type brook struct {
 	add       func(river.Request) (river.Added, error)
 	refresh   func(id int64) (river.Check, error)
 	explain   func(id int64) (river.Explanation, error)
+	linkState string // of the notices that a link is about
 	imported  func(reader, doc string, o river.ImportOptions) (river.Imported, error)
 	tryNotice func(id int64) error
 }

@@ -301,6 +301,44 @@ func (b *brook) DropNotice(_ context.Context, reader string, id int64) error {
 	return b.err
 }
 
+func (b *brook) ConfirmLink(_ context.Context, token string) (river.NoticeLink, error) {
+	return b.link(token)
+}
+func (b *brook) EndLink(_ context.Context, token string) (river.NoticeLink, error) {
+	return b.link(token)
+}
+
+// link is that of the token "good" only.
+func (b *brook) link(token string) (river.NoticeLink, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if token != "good" {
+		return river.NoticeLink{}, fault.New(fault.NotFound, "This link is not valid.")
+	}
+	return river.NoticeLink{Reader: "alice", Target: "vic@x.example", State: b.linkState}, b.err
+}
+
+func (b *brook) ConfirmNotices(_ context.Context, token string) (river.NoticeLink, error) {
+	return b.decide(token, river.NoticeConfirmed)
+}
+
+func (b *brook) EndNotices(_ context.Context, token string) (river.NoticeLink, error) {
+	return b.decide(token, river.NoticeEnded)
+}
+
+func (b *brook) AllowNotices(_ context.Context, token string) (river.NoticeLink, error) {
+	return b.decide(token, river.NoticeConfirmed)
+}
+
+func (b *brook) decide(token, state string) (river.NoticeLink, error) {
+	if token == "good" {
+		b.mu.Lock()
+		b.linkState = state
+		b.mu.Unlock()
+	}
+	return b.link(token)
+}
+
 func (b *brook) TryNotice(_ context.Context, _ string, id int64) error {
 	if b.tryNotice != nil {
 		return b.tryNotice(id)

@@ -62,6 +62,13 @@ type RiverNotices interface {
 	Notices(ctx context.Context, reader string) ([]river.Notice, error)
 	DropNotice(ctx context.Context, reader string, id int64) error
 	TryNotice(ctx context.Context, reader string, id int64) error
+
+	// Of recipients, by the links in their mails.
+	ConfirmLink(ctx context.Context, token string) (river.NoticeLink, error)
+	EndLink(ctx context.Context, token string) (river.NoticeLink, error)
+	ConfirmNotices(ctx context.Context, token string) (river.NoticeLink, error)
+	EndNotices(ctx context.Context, token string) (river.NoticeLink, error)
+	AllowNotices(ctx context.Context, token string) (river.NoticeLink, error)
 }
 
 // Listener hears of arrivals; a *river.Listener is one.

@@ -41,6 +41,7 @@ func (s *site) feedsPagesRoutes(mux *http.ServeMux) {
 	own("POST /feeds/notices/try", s.doTryNotice)
 	own("POST /feeds/notices/pause", s.doPauseNotice)
 	own("POST /feeds/notices/remove", s.doRemoveNotice)
+	s.noticeLinks(mux)
 	mux.HandleFunc("GET /feeds/start", s.startPage)
 	own("POST /feeds/start", s.doStart)
 }
@@ -81,8 +82,9 @@ func followSaid(r *http.Request) string {
 		"public":     "Everybody may read this category now.",
 		"private":    "Only you may read this category now.",
 		"dropped":    "You do not follow that list any more.",
-		"notice":     "Saved. Send the newest item with “Try now” to check that it works.",
+		"notice":     "Saved. The recipient is asked for consent now; until then nothing is forwarded.",
 		"tried":      "The newest item was sent, and it was taken.",
+		"asked":      "The recipient was asked again.",
 		"paused":     "Paused. New items are not sent.",
 		"resumed":    "Resumed. New items are sent again.",
 	}[r.URL.Query().Get("done")]

@@ -13,34 +13,48 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// TestADatabaseOfTheFirstSchemaKeepsItsRows makes a database as the first release
-// of the program left it.
-func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
-	t.Parallel()
-	url := storetest.Postgres(t)
+// earlierSchema makes a database as an earlier release of the program left it, after the
+// given migrations.
+func earlierSchema(t *testing.T, migrations, rows []string) (url string) {
+	t.Helper()
+	url = storetest.Postgres(t)
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
-	text, err := sqlstore.Postgres().Text(storetest.FirstSchema(t))
-	if err != nil {
-		t.Fatal(err)
+	var steps []*goose.Migration
+	for i, migration := range migrations {
+		text, err := sqlstore.Postgres().Text(migration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, text.SQL); return err }
+		steps = append(steps, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: run}, nil))
 	}
-	run := func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, text.SQL); return err }
 	p, err := goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()),
-		goose.WithGoMigrations(goose.NewGoMigration(1, &goose.GoFunc{RunTx: run}, nil)))
+		goose.WithGoMigrations(steps...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range storetest.FirstRows() {
+	for _, row := range rows {
 		if _, err := db.ExecContext(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	storetest.Migrated(t, open(t, url))
+	return url
+}
+
+func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
+	t.Parallel()
+	storetest.Migrated(t, open(t, earlierSchema(t, storetest.Migrations(t, 1), storetest.FirstRows())))
+}
+
+func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
+	t.Parallel()
+	storetest.NoticesMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, storetest.BeforeConsent), storetest.NoticeRows())))
 }

@@ -14,19 +14,24 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// firstSchema makes a database as the first release of the program left it.
-func firstSchema(ctx context.Context, file, schema string, rows []string) error {
-	text, err := sqlstore.SQLite().Text(schema)
-	if err != nil {
-		return err
+// earlierSchema makes a database as an earlier release of the program left it, after the
+// given migrations.
+func earlierSchema(ctx context.Context, file string, migrations, rows []string) error {
+	var steps []*goose.Migration
+	for i, migration := range migrations {
+		text, err := sqlstore.SQLite().Text(migration)
+		if err != nil {
+			return err
+		}
+		run := func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, text.SQL); return err }
+		steps = append(steps, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: run}, nil))
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		return err
 	}
 	db := pool(file, writing, 1, 0)
-	run := func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, text.SQL); return err }
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, nil, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()),
-		goose.WithGoMigrations(goose.NewGoMigration(1, &goose.GoFunc{RunTx: run}, nil)))
+		goose.WithGoMigrations(steps...))
 	if err == nil {
 		_, err = p.Up(ctx)
 	}
@@ -41,7 +46,7 @@ func firstSchema(ctx context.Context, file, schema string, rows []string) error 
 func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := firstSchema(t.Context(), filepath.Join(dir, File), storetest.FirstSchema(t), storetest.FirstRows()); err != nil {
+	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, 1), storetest.FirstRows()); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, Options{Dir: dir})
@@ -52,4 +57,13 @@ func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 	if n, err := open(t, Options{Dir: dir}).CountChanges(t.Context()); err != nil || n != 1 {
 		t.Errorf("opened once more: %d changes, %v", n, err)
 	}
+}
+
+func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, storetest.BeforeConsent), storetest.NoticeRows()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.NoticesMigrated(t, open(t, Options{Dir: dir}))
 }

@@ -11,11 +11,11 @@ import (
 )
 
 const noticeColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
-	n.failures, n.problem, n.next_at, n.claim`
+	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at`
 
 func scanNotice(rows *sql.Rows, n *river.Notice) error {
 	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*verbatim)(&n.Secret), (*millis)(&n.CreatedAt), &n.Paused,
-		&n.Sent, (*millis)(&n.LastAt), (*number)(&n.Failures), &n.Problem, (*millis)(&n.NextAt), &n.Claim)
+		&n.Sent, (*millis)(&n.LastAt), (*number)(&n.Failures), &n.Problem, (*millis)(&n.NextAt), &n.Claim, &n.State, (*number)(&n.Asked), (*millis)(&n.AskedAt), (*millis)(&n.DecidedAt))
 }
 
 // mostWaiting is how many items wait for one notice; the oldest go first.
@@ -24,7 +24,7 @@ const mostWaiting = 1000
 // queueNotices has new items told by the notices that they concern.
 func queueNotices(ctx context.Context, c Conn, source int64, places []int64, now time.Time) error {
 	// Those that are about this source alone, then those that are about several.
-	ids, err := collect(ctx, c, scanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused
+	ids, err := collect(ctx, c, scanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused AND n.state = 'confirmed'
 			AND EXISTS (SELECT 1 FROM river_subscription AS f WHERE f.reader = n.reader AND f.source_id = $1)
 			AND (n.category = '' OR EXISTS (SELECT 1 FROM river_category_source AS m
 				WHERE m.reader = n.reader AND m.category = n.category AND m.source_id = $1)) ORDER BY n.id`, source)
@@ -70,11 +70,20 @@ func (s *Store) PutNotice(ctx context.Context, n river.Notice, most int) (river.
 				return n, err
 			}
 		}
+		if n.State == river.NoticeWaiting {
+			var err error
+			if n, err = consentOf(ctx, c, n); err != nil {
+				return n, err
+			}
+		}
 		found, err := collect(ctx, c, scanNotice, `UPDATE notice AS n SET source_id = $1, category = $2, via = $3, target = $4, secret = $5,
-				paused = $6, failures = $7, problem = $8, claim = 0, next_at = CASE WHEN CAST($6 AS BOOLEAN) THEN NULL
+				paused = $6, failures = $7, problem = $8, claim = 0, state = $11, asked = $12, asked_at = $13, decided_at = $14,
+				next_at = CASE WHEN CAST($6 AS BOOLEAN) OR $11 = 'ended' THEN NULL
+					WHEN $11 = 'waiting' THEN CASE WHEN CAST($12 AS BIGINT) = 0 THEN 1 ELSE n.next_at END
 					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = n.id) THEN 1 END
 			WHERE n.id = $9 AND n.reader = $10 RETURNING `+strippedNotice,
-			n.SourceID, n.Category, clean(n.Via), clean(n.Target), []byte(n.Secret), n.Paused, int64(n.Failures), clean(n.Problem), id, n.Reader)
+			n.SourceID, n.Category, clean(n.Via), clean(n.Target), []byte(n.Secret), n.Paused, int64(n.Failures), clean(n.Problem), id, n.Reader,
+			n.State, int64(n.Asked), ms(n.AskedAt), ms(n.DecidedAt))
 		return oneNotice(found, err)
 	})
 }
@@ -90,7 +99,7 @@ func oneNotice(found []river.Notice, err error) (river.Notice, error) {
 }
 
 // strippedNotice is noticeColumns without the table, as SQLite wants them to be returned.
-const strippedNotice = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim`
+const strippedNotice = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
 
 // Notices is river.Store.Notices.
 func (s *Store) Notices(ctx context.Context, reader string) ([]river.Notice, error) {
@@ -170,10 +179,12 @@ func (s *Store) SaveNotice(ctx context.Context, n river.Notice, told []int64) (b
 		if err != nil {
 			return false, err
 		}
-		_, err = c.Exec(ctx, `UPDATE notice SET sent = $1, last_at = $2, failures = $3, problem = $4, paused = $5, claim = 0,
-				next_at = CASE WHEN NOT CAST($5 AS BOOLEAN) AND EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = $6)
-					THEN CAST($7 AS BIGINT) END WHERE id = $6`,
-			n.Sent, ms(n.LastAt), int64(n.Failures), clean(n.Problem), n.Paused, n.ID, dueOrOnce(n.NextAt))
+		_, err = c.Exec(ctx, `UPDATE notice SET sent = $1, last_at = $2, failures = $3, problem = $4, paused = $5, claim = 0, state = $8, asked = $9,
+				asked_at = $10, decided_at = $11, next_at = CASE WHEN CAST($5 AS BOOLEAN) OR $8 = 'ended' THEN NULL
+					WHEN $8 = 'waiting' THEN NULLIF(CAST($12 AS BIGINT), 0)
+					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = $6) THEN CAST($7 AS BIGINT) END WHERE id = $6`,
+			n.Sent, ms(n.LastAt), int64(n.Failures), clean(n.Problem), n.Paused, n.ID, dueOrOnce(n.NextAt), n.State, int64(n.Asked),
+			ms(n.AskedAt), ms(n.DecidedAt), ms(n.NextAt))
 		return true, err
 	})
 }

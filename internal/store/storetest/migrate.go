@@ -4,18 +4,52 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
 )
 
-// FirstSchema is the text of the first migration, with the tokens of its dialect.
-func FirstSchema(t *testing.T) string {
+// Migrations are the texts of the first n, with the tokens of their dialect.
+func Migrations(t *testing.T, n int) (texts []string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "sqlstore", "migrations", "0001_hub.sql"))
+	names, err := filepath.Glob(filepath.Join("..", "sqlstore", "migrations", "*.sql"))
 	must(t, err)
-	return string(raw)
+	slices.Sort(names)
+	for _, name := range names[:n] {
+		raw, err := os.ReadFile(name)
+		must(t, err)
+		texts = append(texts, string(raw))
+	}
+	return texts
+}
+
+// BeforeConsent is the last schema in which notices had no consent of their recipients.
+const BeforeConsent = 16
+
+// NoticeRows are statements that fill the table of notices of that schema.
+func NoticeRows() (rows []string) {
+	for id, n := range []struct {
+		sent   int
+		paused string
+	}{{3, "FALSE"}, {0, "FALSE"}, {0, "TRUE"}, {1, "TRUE"}} {
+		rows = append(rows, fmt.Sprintf(`INSERT INTO notice (id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim)
+			VALUES (%d, 'ann', 0, '', 'webhook', 'http://hook%d.example/', NULL, 1790000000000, %s, %d, 1790000000000, 0, '', NULL, 0)`, id+1, id+1, n.paused, n.sent))
+	}
+	return rows
+}
+
+// NoticesMigrated checks that a store which NoticeRows were written to forwards what was
+// taken before, and asks about the rest.
+func NoticesMigrated(t *testing.T, st hub.Store) {
+	e := newEnv(t, st)
+	s := e.stream(t)
+	same(t, "states", s.states("ann"), []string{river.NoticeConfirmed, river.NoticeWaiting, river.NoticeWaiting, river.NoticeConfirmed})
+	due, err := s.ClaimNotices(s.ctx, s.now, s.in(time.Minute), 10, 5)
+	must(t, err)
+	same(t, "to be asked", []any{len(due), due[0].ID}, []any{1, int64(2)})
 }
 
 // FirstRows are statements that fill tables of the first schema.

@@ -1,0 +1,281 @@
+package river
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+)
+
+// Limits of requests for consent.
+const (
+	mostAsked     = 3                  // tries to ask, until the reader asks for another one
+	asksOfReader  = 20                 // requests for consent of a day, by one reader
+	asksOfMailbox = 3                  // and to one mailbox, by all readers
+	asksOfHost    = 100                // and to one host of webhooks, by all readers
+	confirmWithin = 7 * 24 * time.Hour // how long the link of a confirmation mail is valid
+)
+
+// Recipient is who has to agree to what goes to a target, in one spelling: the letters of a
+// mailbox are the same in any case.
+func Recipient(via, target string) string {
+	if via == ViaEmail {
+		target = strings.ToLower(strings.TrimSuffix(target, "."))
+	}
+	return via + ":" + target
+}
+
+// Mailbox is whom limits and refusals protect: Recipient without what may follow a plus
+// sign in the name of a mailbox. Most servers deliver all of these to one person, but not
+// every server, so that consent is asked for each.
+func Mailbox(via, target string) string {
+	recipient := Recipient(via, target)
+	if name, host, ok := strings.Cut(recipient, "@"); ok && via == ViaEmail {
+		name, _, _ = strings.Cut(name, "+")
+		return name + "@" + host
+	}
+	return recipient
+}
+
+// NoticeLink is what a link in a message says, and how the notices that it is about are.
+type NoticeLink struct {
+	Reader string
+	Target string
+	State  string // of the notices to the target; "": there is none any more
+}
+
+// The links of messages.
+const (
+	linkConfirm = "confirm"
+	linkEnd     = "end"
+)
+
+// noticeToken signs what a link of a message says. until is when it ends; zero: never.
+func (r *River) noticeToken(kind string, n Notice, until time.Time) (string, error) {
+	if len(r.Key) != 32 {
+		return "", fault.New(fault.Unavailable, "This server has no key to sign links with.")
+	}
+	end := int64(0)
+	if !until.IsZero() {
+		end = until.Unix()
+	}
+	text := strings.Join([]string{kind, strconv.FormatInt(end, 10), n.Via, n.Target, n.Reader}, "\x00")
+	return base64.RawURLEncoding.EncodeToString(append(r.linkSum(text), text...)), nil
+}
+
+// linkSum is the signature of a link: of a key that nothing else is signed with.
+func (r *River) linkSum(text string) []byte {
+	key := hmac.New(sha256.New, r.Key)
+	key.Write([]byte("links of forwarded items"))
+	sum := hmac.New(sha256.New, key.Sum(nil))
+	sum.Write([]byte(text))
+	return sum.Sum(nil)[:linkSumSize]
+}
+
+const linkSumSize = 16
+
+// readLink reads a token. fault.NotFound: it is none of this server; Gone: its time is over.
+func (r *River) readLink(kind, token string) (Notice, error) {
+	broken := fault.New(fault.NotFound, "This link is not valid. Copy it from the mail as a whole.")
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(token))
+	if err != nil || len(raw) < linkSumSize || len(r.Key) != 32 {
+		return Notice{}, broken
+	}
+	text := string(raw[linkSumSize:])
+	part := strings.Split(text, "\x00")
+	if !hmac.Equal(raw[:linkSumSize], r.linkSum(text)) || len(part) != 5 || part[0] != kind {
+		return Notice{}, broken
+	}
+	end, err := strconv.ParseInt(part[1], 10, 64)
+	switch {
+	case err != nil:
+		return Notice{}, broken
+	case end > 0 && r.now().Unix() >= end:
+		return Notice{}, fault.New(fault.Gone, "This link was valid for 7 days, which are over. Who wants to forward items to you can have another mail sent.")
+	}
+	return Notice{Via: part[2], Target: part[3], Reader: part[4]}, nil
+}
+
+// linked is a link with the state of its notices.
+func (r *River) linked(ctx context.Context, n Notice) (NoticeLink, error) {
+	out := NoticeLink{Reader: n.Reader, Target: n.Target}
+	recipient := Recipient(n.Via, n.Target)
+	refused, err := r.Store.NoticeRefused(ctx, n.Reader, n.Via, n.Target)
+	if err != nil {
+		return out, err
+	}
+	if refused {
+		out.State = NoticeEnded
+		return out, nil
+	}
+	list, err := r.Store.Notices(ctx, n.Reader)
+	for _, other := range list {
+		if Recipient(other.Via, other.Target) == recipient && out.State != NoticeConfirmed {
+			out.State = other.State
+		}
+	}
+	return out, err
+}
+
+// ConfirmLink says what the link of a confirmation mail is about, and changes nothing.
+// Errors: fault.NotFound, Gone.
+func (r *River) ConfirmLink(ctx context.Context, token string) (NoticeLink, error) {
+	return r.link(ctx, linkConfirm, token)
+}
+
+// EndLink says what the link that ends forwarding is about, and changes nothing.
+// fault.NotFound.
+func (r *River) EndLink(ctx context.Context, token string) (NoticeLink, error) {
+	return r.link(ctx, linkEnd, token)
+}
+
+func (r *River) link(ctx context.Context, kind, token string) (NoticeLink, error) {
+	r.Init()
+	n, err := r.readLink(kind, token)
+	if err != nil {
+		return NoticeLink{}, err
+	}
+	return r.linked(ctx, n)
+}
+
+// ConfirmNotices has the recipient of a confirmation mail agree: everything that the reader
+// forwards to this mailbox goes out from now on. Errors as those of ConfirmLink.
+func (r *River) ConfirmNotices(ctx context.Context, token string) (NoticeLink, error) {
+	return r.decideByLink(ctx, linkConfirm, token, NoticeConfirmed)
+}
+
+// EndNotices has a recipient end everything that a reader forwards to this mailbox. The
+// reader cannot begin again, until the recipient allows it. fault.NotFound.
+func (r *River) EndNotices(ctx context.Context, token string) (NoticeLink, error) {
+	return r.decideByLink(ctx, linkEnd, token, NoticeEnded)
+}
+
+// AllowNotices takes back what EndNotices did. fault.NotFound.
+func (r *River) AllowNotices(ctx context.Context, token string) (NoticeLink, error) {
+	return r.decideByLink(ctx, linkEnd, token, NoticeConfirmed)
+}
+
+func (r *River) decideByLink(ctx context.Context, kind, token, state string) (NoticeLink, error) {
+	r.Init()
+	n, err := r.readLink(kind, token)
+	if err == nil {
+		_, err = r.Store.DecideNotices(ctx, n, state, r.now())
+	}
+	if err != nil {
+		return NoticeLink{}, err
+	}
+	r.Wake()
+	return r.linked(ctx, n)
+}
+
+// askConsent asks the recipient of a claimed notice for consent, and writes down what came of it.
+//
+// spec:cloudburst#notice-consent
+func (r *River) askConsent(ctx context.Context, n Notice) error {
+	err := r.askRecipient(ctx, n)
+	if ctx.Err() != nil {
+		return ctx.Err() // the claim ends by itself
+	}
+	now := r.now()
+	n.NextAt = time.Time{}
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		n.Asked, n.AskedAt, n.Failures, n.Problem = n.Asked+1, now, 0, ""
+		if n.Via != ViaEmail { // its program has answered
+			n.State, n.DecidedAt, n.NextAt = NoticeConfirmed, now, now
+		}
+	case code == fault.TooMany || code == fault.Unavailable: // nobody was asked
+		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
+		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
+	default:
+		n.Asked, n.AskedAt, n.Failures = n.Asked+1, now, n.Failures+1
+		n.Problem = cutTo(plainLine(fault.Message(err)), 300)
+		if n.Asked < mostAsked && code != fault.Gone {
+			n.NextAt = now.Add(waitToTell(n.Asked))
+		}
+	}
+	c, cancel := saving(ctx)
+	defer cancel()
+	_, saved := r.Store.SaveNotice(c, n, nil)
+	r.complain(c, "what came of asking a recipient could not be written down", saved)
+	return cmp.Or(err, saved)
+}
+
+// askRecipient sends one request for consent.
+func (r *River) askRecipient(ctx context.Context, n Notice) error {
+	open, err := r.opened(n)
+	if err != nil {
+		return err
+	}
+	token, err := r.noticeToken(linkConfirm, n, r.now().Add(confirmWithin))
+	if err == nil {
+		open.End, err = r.noticeToken(linkEnd, n, time.Time{})
+	}
+	if err != nil {
+		return err
+	}
+	to := MessageLimit{"asked to " + Mailbox(n.Via, n.Target), asksOfMailbox}
+	if n.Via != ViaEmail {
+		u, err := url.Parse(n.Target)
+		if err != nil {
+			return fault.Wrap(fault.Refused, err, "The target cannot be asked.")
+		}
+		to = MessageLimit{"asked to host " + u.Hostname(), asksOfHost}
+	}
+	limits := []MessageLimit{{"asked by " + n.Reader, asksOfReader}, to}
+	return r.counted(ctx, limits, "Recipients are asked for consent a few times a day only, and that was done today: by you, or by others at the same recipient.", func() error {
+		return r.Tell.Ask(ctx, open, token)
+	})
+}
+
+// counted sends one message of the limited ones. One that this server could not send does
+// not count. fault.TooMany, with RetryAfter: the limit of the day is used up.
+func (r *River) counted(ctx context.Context, limits []MessageLimit, used string, send func() error) error {
+	now := r.now()
+	day := now.Unix() / 86400
+	ok, err := r.Store.CountMessages(ctx, day, limits, 1)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		f := fault.New(fault.TooMany, "%s The next ones go out tomorrow (UTC).", used)
+		f.RetryAfter = time.Unix((day+1)*86400, 0).Sub(now)
+		return f
+	}
+	err = send()
+	if fault.CodeOf(err) == fault.Unavailable && err != nil {
+		c, cancel := saving(ctx)
+		defer cancel()
+		_, back := r.Store.CountMessages(c, day, limits, -1)
+		r.complain(c, "a message that was not sent stays counted", back)
+	}
+	return err
+}
+
+// forward sends items to the recipient of a confirmed notice, within the limits of a day.
+//
+// spec:cloudburst#notice-daily
+func (r *River) forward(ctx context.Context, n Notice, list []Entry) error {
+	open, err := r.opened(n)
+	if err != nil {
+		return err
+	}
+	if n.Via != ViaEmail {
+		return r.Tell.Tell(ctx, open, list)
+	}
+	if open.End, err = r.noticeToken(linkEnd, n, time.Time{}); err != nil {
+		return err
+	}
+	o := r.options()
+	limits := []MessageLimit{{"by " + n.Reader, o.MailsBy}, {"to " + Mailbox(n.Via, n.Target), o.MailsTo}}
+	used := fmt.Sprintf("The mails of a day are used up: %d from one user (smtp.account-limit), %d to one mailbox (smtp.recipient-limit).", o.MailsBy, o.MailsTo)
+	return r.counted(ctx, limits, used, func() error { return r.Tell.Tell(ctx, open, list) })
+}

@@ -1,0 +1,279 @@
+package river_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier)) {
+	t.Helper()
+	o.HostInterval = -1
+	atHome(t, o, func(t *testing.T, h *home) {
+		c := &crier{mail: true}
+		h.setup = func(r *river.River) { r.Tell, r.Key = c, []byte(strings.Repeat("k", 32)) }
+		h.stop()
+		h.start()
+		h.serve(feedURL, doc(rss("", "old")))
+		h.add(river.Request{URL: feedURL})
+		do(t, h, c)
+	})
+}
+
+func (h *home) mailTo(target string) river.Notice {
+	h.t.Helper()
+	return h.notice(river.Notice{Via: river.ViaEmail, Target: target})
+}
+
+func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
+	t.Parallel()
+	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+		n := h.mailTo("vic@x.example")
+		if n.State != river.NoticeWaiting {
+			t.Errorf("%+v", n)
+		}
+		h.post(feedURL, "a", "old")
+		if got, asked := c.heard(), c.questions(); got != "" || asked != "vic@x.example" {
+			t.Errorf("mailed %q, asked %q", got, asked)
+		}
+		if got := h.noticeNow(n.ID); got.State != river.NoticeWaiting || got.AskedAt.IsZero() || got.Asked != 1 {
+			t.Errorf("%+v", got)
+		}
+		link := c.tokens[0]
+		l, err := h.river.ConfirmLink(t.Context(), link) // looking at it confirms nothing
+		if err != nil || l != (river.NoticeLink{Reader: "ann", Target: "vic@x.example", State: river.NoticeWaiting}) {
+			t.Errorf("%+v %v", l, err)
+		}
+		h.post(feedURL, "b", "a", "old")
+		if got := c.heard(); got != "" {
+			t.Errorf("mailed %q", got)
+		}
+		l, err = h.river.ConfirmNotices(t.Context(), link)
+		if err != nil || l.State != river.NoticeConfirmed {
+			t.Errorf("%+v %v", l, err)
+		}
+		h.post(feedURL, "c", "b", "a", "old")
+		if got := c.heard(); got != "vic@x.example: c" || c.questions() != "" {
+			t.Errorf("mailed %q", got)
+		}
+		if got := h.noticeNow(n.ID); got.State != river.NoticeConfirmed || got.DecidedAt.IsZero() {
+			t.Errorf("%+v", got)
+		}
+		// Another target is another recipient.
+		n = h.noticeNow(n.ID)
+		n.Target = "vic+tag@x.example"
+		if n = h.notice(n); n.State != river.NoticeWaiting {
+			t.Errorf("%+v", n)
+		}
+	})
+}
+
+func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+		n := h.mailTo("vic@x.example")
+		h.pass(10 * time.Second)
+		if _, err := h.river.ConfirmNotices(t.Context(), c.tokens[0]); err != nil {
+			t.Fatal(err)
+		}
+		h.post(feedURL, "a", "old")
+		end := c.end
+		if got := c.heard(); got != "vic@x.example: a" || end == "" {
+			t.Fatalf("%q, ended by %q", got, end)
+		}
+		if l, err := h.river.EndLink(t.Context(), end); err != nil || l.State != river.NoticeConfirmed {
+			t.Errorf("looking at the link: %+v %v", l, err)
+		}
+		if l, err := h.river.EndNotices(t.Context(), end); err != nil || l.State != river.NoticeEnded {
+			t.Errorf("%+v %v", l, err)
+		}
+		h.post(feedURL, "b", "a", "old")
+		if got := c.heard(); got != "" || h.noticeNow(n.ID).State != river.NoticeEnded {
+			t.Errorf("mailed %q", got)
+		}
+		c.questions()
+		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Refused {
+			t.Errorf("try: %v", err)
+		}
+		if err := h.river.DropNotice(t.Context(), "ann", n.ID); err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range []string{"vic@x.example", "Vic@X.example", "vic+again@x.example"} {
+			_, err := h.river.PutNotice(t.Context(), river.Notice{Reader: "ann", Via: river.ViaEmail, Target: target})
+			if fault.CodeOf(err) != fault.Refused || !strings.Contains(fault.Message(err), "does not want") {
+				t.Errorf("%s: %v", target, err)
+			}
+		}
+		if _, err := h.river.PutNotice(t.Context(), river.Notice{Reader: "bea", Via: river.ViaEmail, Target: "vic@x.example"}); err != nil {
+			t.Errorf("another reader: %v", err)
+		}
+		h.pass(time.Hour)
+		if got := c.questions(); got != "vic@x.example" {
+			t.Errorf("asked %q", got)
+		}
+		if l, err := h.river.AllowNotices(t.Context(), end); err != nil || l.State != "" {
+			t.Errorf("allowed again: %+v %v", l, err)
+		}
+		h.mailTo("vic@x.example")
+	})
+}
+
+func TestLinksAreSignedAndEnd(t *testing.T) {
+	t.Parallel()
+	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+		h.mailTo("vic@x.example")
+		h.pass(10 * time.Second)
+		link, end := c.tokens[0], c.end
+		for name, token := range map[string]string{"nothing": "", "nonsense": "abc", "another kind": end, "cut": link[:len(link)-2], "changed": "B" + link[1:], "more": link + "AAAA"} {
+			if _, err := h.river.ConfirmNotices(t.Context(), token); fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := h.river.EndNotices(t.Context(), link); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("a link that confirms ends: %v", err)
+		}
+		h.pass(7*24*time.Hour + time.Minute)
+		if _, err := h.river.ConfirmNotices(t.Context(), link); fault.CodeOf(err) != fault.Gone {
+			t.Errorf("after a week: %v", err)
+		}
+		if _, err := h.river.EndNotices(t.Context(), end); err != nil {
+			t.Errorf("a link that ends has no end: %v", err)
+		}
+	})
+}
+
+func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T) {
+	t.Parallel()
+	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+		c.refuse = fault.New(fault.Unreadable, "It did not answer the challenge.")
+		n := h.notice(river.Notice{Target: "hook.example/"})
+		h.post(feedURL, "a", "old")
+		h.pass(30 * 24 * time.Hour)
+		if got := c.questions(); got != "hook.example/ hook.example/ hook.example/" || c.heard() != "" {
+			t.Errorf("asked %q", got)
+		}
+		if got := h.noticeNow(n.ID); got.State != river.NoticeWaiting || got.Problem != "It did not answer the challenge." {
+			t.Errorf("%+v", got)
+		}
+		// The reader asks for another try.
+		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
+			t.Error(err)
+		}
+		h.pass(24 * time.Hour)
+		if got := c.questions(); got != "hook.example/" {
+			t.Errorf("asked %q", got)
+		}
+		c.refuse = nil
+		if err := h.river.TryNotice(t.Context(), "ann", n.ID); err != nil {
+			t.Error(err)
+		}
+		if got := h.noticeNow(n.ID); got.State != river.NoticeConfirmed || got.Problem != "" || got.DecidedAt.IsZero() {
+			t.Errorf("%+v", got)
+		}
+		h.post(feedURL, "b", "a", "old")
+		if got := c.heard(); got != "hook.example/: b" {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
+func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
+	t.Parallel()
+	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+		// Many readers at one mailbox, in many spellings.
+		for i := range 8 {
+			h.notice(river.Notice{Reader: fmt.Sprint("reader", i), Via: river.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
+		}
+		h.pass(time.Minute)
+		if got := strings.Fields(c.questions()); len(got) != 3 {
+			t.Errorf("one mailbox got %d mails: %v", len(got), got)
+		}
+		// One reader at many mailboxes.
+		for i := range 30 {
+			h.mailTo(fmt.Sprintf("m%d@y.example", i))
+		}
+		h.pass(time.Minute)
+		if got := strings.Fields(c.questions()); len(got) != 20 {
+			t.Errorf("one reader sent %d mails", len(got))
+		}
+		list, err := h.river.Notices(t.Context(), "ann")
+		waiting := 0
+		for _, n := range list {
+			if n.Asked == 0 && n.State == river.NoticeWaiting && strings.Contains(n.Problem, "a few times a day") {
+				waiting++
+			}
+		}
+		if err != nil || waiting != 10 {
+			t.Errorf("%d of %d wait for the next day: %v", waiting, len(list), err)
+		}
+		h.pass(24 * time.Hour)
+		if got := strings.Fields(c.questions()); len(got) != 3+10 {
+			t.Errorf("the next day %d mails: %v", len(got), got)
+		}
+	})
+}
+
+func TestForwardedMailsAreBoundedByDay(t *testing.T) {
+	t.Parallel()
+	withMail(t, river.Options{MailsBy: 5, MailsTo: 3}, func(t *testing.T, h *home, c *crier) {
+		for _, target := range []string{"a@x.example", "b@x.example"} {
+			h.mailTo(target)
+		}
+		h.pass(10 * time.Second)
+		for _, token := range c.tokens {
+			if _, err := h.river.ConfirmNotices(t.Context(), token); err != nil {
+				t.Fatal(err)
+			}
+		}
+		words := []string{"old"}
+		for i := range 6 {
+			words = append([]string{fmt.Sprint("n", i)}, words...)
+			h.post(feedURL, words...)
+		}
+		mails := strings.Split(c.heard(), "\n")
+		to := map[string]int{}
+		for _, m := range mails {
+			name, _, _ := strings.Cut(m, ":")
+			to[name]++
+		}
+		if len(mails) != 5 || to["a@x.example"] > 3 || to["b@x.example"] > 3 {
+			t.Errorf("%d mails: %v", len(mails), to)
+		}
+		if n := h.noticeNow(1); n.Failures != 0 || n.Paused || !strings.Contains(n.Problem, "smtp.account-limit") {
+			t.Errorf("%+v", n)
+		}
+		h.pass(24 * time.Hour)
+		got := c.heard()
+		for _, want := range []string{"a@x.example: ", "b@x.example: ", "n5"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("the next day comes %q", got)
+			}
+		}
+	})
+}
+
+func TestAMailThatThisServerCouldNotSendDoesNotCount(t *testing.T) {
+	t.Parallel()
+	withMail(t, river.Options{MailsBy: 2, MailsTo: 2}, func(t *testing.T, h *home, c *crier) {
+		h.mailTo("a@x.example")
+		h.pass(10 * time.Second)
+		if _, err := h.river.ConfirmNotices(t.Context(), c.tokens[0]); err != nil {
+			t.Fatal(err)
+		}
+		c.fail(fault.New(fault.Unavailable, "The mail server is away."))
+		h.post(feedURL, "a", "old")
+		h.pass(time.Hour)
+		if tries := len(strings.Split(c.heard(), "\n")); tries < 5 {
+			t.Errorf("%d tries", tries)
+		}
+		c.fail(nil)
+		h.pass(10 * time.Minute)
+		if got := c.heard(); got != "a@x.example: a" {
+			t.Errorf("%q", got)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"cloudburst/internal/river"
+)
+
+// noticeLinks are the pages for recipients of forwarded items, who need no account: the
+// links in their mails are signed.
+func (s *site) noticeLinks(mux *http.ServeMux) {
+	mux.HandleFunc("GET /feeds/notices/confirm", s.confirmNoticePage)
+	mux.HandleFunc("POST /feeds/notices/confirm", s.doConfirmNotice)
+	mux.HandleFunc("GET "+endNotice, s.endNoticePage)
+	mux.HandleFunc("POST "+endNotice, s.doEndNotice)
+}
+
+// endNotice is where mail programs end forwarding by one click, without a cookie and from
+// wherever they run: what may be done there, the token alone decides.
+const endNotice = "/feeds/notices/end"
+
+type noticeLinkView struct {
+	view
+	Lines  []string
+	Action string // of the form; "": there is nothing to decide
+	Button string
+	Field  string // sent along with it
+}
+
+// confirmNoticePage asks the recipient. Programs that only look at a link change nothing.
+func (s *site) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
+	token := r.URL.Query().Get("token")
+	l, err := s.River.ConfirmLink(r.Context(), token)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	v := noticeLinkView{view: s.view(r, "Receive forwarded items?", "")}
+	switch l.State {
+	case river.NoticeConfirmed:
+		v = s.confirmedNotice(r, l)
+	case "":
+		v.Lines = []string{"Nothing is to be forwarded to " + clean(l.Target, 300) + " any more."}
+	default:
+		v.Lines = []string{s.senderOf(l) + " wants to forward what arrives in their feed reader on this server to " + clean(l.Target, 300) + ".", "Each mail has a link that ends it."}
+		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
+	}
+	s.showNoticeLink(rw, r, v)
+}
+
+func (s *site) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
+	l, err := s.River.ConfirmNotices(r.Context(), r.URL.Query().Get("token"))
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
+}
+
+func (s *site) confirmedNotice(r *http.Request, l river.NoticeLink) noticeLinkView {
+	v := noticeLinkView{view: s.view(r, "Confirmed", "")}
+	v.Lines = []string{"New items that " + s.senderOf(l) + " forwards go to " + clean(l.Target, 300) + " from now on. Each mail has a link that ends it."}
+	return v
+}
+
+// endNoticePage asks whether forwarding ends; mail programs may open it by themselves.
+func (s *site) endNoticePage(rw http.ResponseWriter, r *http.Request) {
+	token := r.URL.Query().Get("token")
+	l, err := s.River.EndLink(r.Context(), token)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	if l.State == river.NoticeEnded {
+		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
+		return
+	}
+	v := noticeLinkView{view: s.view(r, "Get no more of these mails?", ""), Action: linkAction(endNotice, token), Button: "Unsubscribe"}
+	v.Lines = []string{"Nothing of " + s.senderOf(l) + " will be forwarded to " + clean(l.Target, 300) + " any more."}
+	s.showNoticeLink(rw, r, v)
+}
+
+// doEndNotice ends it, at one click, or takes that back.
+//
+// spec:cloudburst#notice-unsubscribe
+func (s *site) doEndNotice(rw http.ResponseWriter, r *http.Request) {
+	token := r.URL.Query().Get("token")
+	// Mail programs send a form of either kind; a field that cannot be read is none.
+	r.Body = http.MaxBytesReader(rw, r.Body, formSlack)
+	if r.PostFormValue("allow") == "yes" {
+		l, err := s.River.AllowNotices(r.Context(), token)
+		if err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+		s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
+		return
+	}
+	l, err := s.River.EndNotices(r.Context(), token)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
+}
+
+func (s *site) endedNotice(r *http.Request, l river.NoticeLink, token string) noticeLinkView {
+	v := noticeLinkView{view: s.view(r, "Unsubscribed", ""), Action: linkAction(endNotice, token), Button: "Allow again", Field: "allow"}
+	v.Lines = []string{"Nothing of " + s.senderOf(l) + " is forwarded to " + clean(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
+	return v
+}
+
+func linkAction(path, token string) string { return path + "?" + url.Values{"token": {token}}.Encode() }
+
+// senderOf is the account whose items are forwarded.
+func (s *site) senderOf(l river.NoticeLink) string { return clean(s.ownerOf(l.Reader), 100) }
+
+func (s *site) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
+	rw.Header().Set("Cache-Control", "no-store")
+	rw.Header().Set("Referrer-Policy", "no-referrer")
+	s.render(rw, r, http.StatusOK, "noticelink", v)
+}
