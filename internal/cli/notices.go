@@ -70,14 +70,7 @@ the state, and "notices try" asks again.
 				if asJSON {
 					return lines(p.Out).Encode(made)
 				}
-				text := "Notice %d tells %s by %s.\n"
-				if made.State == "waiting" {
-					text = "Notice %d tells %s by %s, once the recipient has agreed.\n"
-				}
-				if _, err = fmt.Fprintf(p.Out, text, made.ID, clean(made.Target), made.Via); err == nil && !s.Running && made.State == "waiting" {
-					fmt.Fprintln(p.Err, "No server runs: the recipient is asked as soon as one does (cloudburst serve).")
-				}
-				return err
+				return p.printNotice(made, s.Running)
 			})
 		},
 	})
@@ -89,6 +82,22 @@ the state, and "notices try" asks again.
 	f.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret by which webhooks are signed; - is standard input")
 	f.BoolVar(&asJSON, "json", false, "as a JSON object")
 	return c
+}
+
+// printNotice prints what was added, and what it waits for.
+func (p *Program) printNotice(made client.Notice, running bool) error {
+	waits := made.State == "waiting"
+	text := "Notice %d tells %s by %s.\n"
+	if waits {
+		text = "Notice %d tells %s by %s, once the recipient has agreed.\n"
+	}
+	if _, err := fmt.Fprintf(p.Out, text, made.ID, clean(made.Target), made.Via); err != nil {
+		return err
+	}
+	if waits && !running {
+		fmt.Fprintln(p.Err, "No server runs: the recipient is asked as soon as one does (cloudburst serve).")
+	}
+	return nil
 }
 
 func (p *Program) noticesList() *cobra.Command {

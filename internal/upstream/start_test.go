@@ -105,6 +105,7 @@ func TestAStartIsASteadyTrickle(t *testing.T) {
 		w.manyFollows(n)
 		w.pass(time.Hour)
 		w.stop()
+		w.asks() // a renewal may have been due before the start
 		from := time.Now()
 		w.start(upstream.Options{Rate: 5, Away: time.Hour})
 		w.pass(5 * time.Second)
@@ -139,6 +140,7 @@ func TestStartsOfSeveralNodesAskOnce(t *testing.T) {
 		const n = 60
 		w.manyFollows(n)
 		w.pass(time.Hour)
+		w.asks() // a renewal may have been due before the starts
 		ctx, cancel := context.WithCancel(context.Background())
 		defer func() { cancel(); w.pass(time.Second) }()
 		for range 2 {

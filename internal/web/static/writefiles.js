@@ -7,9 +7,12 @@ export function files(form, done) {
   return made ??= make(form, done);
 }
 
+// An uploaded file is at /<user>/media/<hash of its bytes>/<name>: the folder names its bytes.
+const bytesOf = (url) => url.startsWith("/") ? url.slice(0, url.lastIndexOf("/")) : url;
+
 function make(form, done) {
   function add(file, alt) {
-    const there = [...form.querySelectorAll("[name=file]")].find((i) => i.value === file.url);
+    const there = [...form.querySelectorAll("[name=file]")].find((i) => bytesOf(i.value) === bytesOf(file.url));
     if (there) return there.closest(".file");
     const row = byId("file-row").content.firstElementChild.cloneNode(true);
     const set = (name, value) => { row.querySelector(`[name=${name}]`).value = value ?? ""; };
