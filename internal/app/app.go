@@ -112,14 +112,17 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.wayOut()
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
 	fetcher := &gateway.Fetcher{Client: a.client}
-	notifier := &gateway.Notifier{Sender: a.sender, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
+	redirects := &gateway.Redirects{
+		Callable: a.callable, MayAsk: func(url string) bool { return a.hub.MayAsk(url) }, Timeout: a.cfg.Hub.CallbackTimeout, Now: a.clock.Now,
+	}
+	notifier := &gateway.Notifier{Sender: a.sender, Redirects: redirects, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
 	a.hub = &hub.Hub{
 		Store: planted(st), Bus: bus, Log: log, Now: a.clock.Now,
 		Fetch: ownFeeds{fetcher, a}, Options: a.hubOptions(), Busy: busy,
 	}
 	a.hub.Notify = notifier
 	a.newTracer(fetcher, notifier)
-	a.hub.Verify = &gateway.Verifier{Sender: a.sender}
+	a.hub.Verify = &gateway.Verifier{Sender: a.sender, Redirects: redirects}
 	a.hub.Ask = &gateway.Asker{Sender: a.sender}
 	a.hub.Find = &gateway.Discoverer{Client: a.client}
 	if hints, shared := st.(store.Hinter); shared { // before Init, which asks for it

@@ -20,7 +20,7 @@ func (a *App) callable(raw string) error {
 	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true}).CheckURL(raw)
 	switch {
 	case errors.Is(err, fetch.ErrOwn), err == nil && a.ownListener(raw):
-		return fault.Wrap(fault.Refused, err, "The callback %s is on this server itself; name an address of your own program.", fetch.Redact(raw))
+		return fault.Wrap(fault.Refused, fetch.ErrOwn, "The callback %s is on this server itself; name an address of your own program.", fetch.Redact(raw))
 	case err == nil:
 		return nil
 	case fetch.KindOf(err) == fetch.Refused:

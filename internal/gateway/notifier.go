@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,6 +30,9 @@ const leadsHere = "The callback leads to this server itself."
 type Notifier struct {
 	Sender Sender
 	Now    func() time.Time // nil: time.Now
+	// Redirects follows those of rssCloud callbacks, and is the Verifier's too; nil: they
+	// are followed, and not remembered.
+	Redirects *Redirects
 	// HubURL is the WebSub door as strangers reach it, for the Link header of
 	// deliveries. It is asked for each of them.
 	HubURL func() string
@@ -72,12 +74,17 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
 	}
 	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: n.traced(e.header, topic, sub), Body: e.body}
-	r := send(ctx, n.Sender, m)
+	r, last, why := n.Redirects.post(ctx, n.Sender, m, topic.URL, false)
 	if r.OK() {
 		// spec:rsscloud-2009#notify-value-ignored
 		return hub.Reply{OK: true, Took: r.Took}
 	}
-	return n.failed(m, &r)
+	out := n.failed(last, &r)
+	out.Exchange.Callback = sub.Callback
+	if why != "" {
+		out.Text = why
+	}
+	return out
 }
 
 // traced is header with the traceparent, if the message carries one.
@@ -157,45 +164,6 @@ func encode(protocol, procedure, feed string, hops int, changed time.Time) (*enc
 		protocol: protocol, procedure: procedure, feed: feed, hops: hops, changed: changed,
 		contentType: msg.ContentType, header: header, body: msg.Body,
 	}, nil
-}
-
-// send sends m, and once more to https when the callback says that it has moved
-// there on the same host. No other redirect is followed: a callback could point it
-// at anyone.
-//
-// spec:cloudburst#callback-redirect
-func send(ctx context.Context, s Sender, m *fetch.Message) fetch.Reply {
-	r := s.Send(ctx, m)
-	if r.Err != nil || r.Status < 300 || r.Status > 399 {
-		return r
-	}
-	to, ok := secureTwin(m.URL, r.Location)
-	if !ok || r.Status == http.StatusNotModified {
-		return r
-	}
-	again := *m
-	again.URL = to
-	second := s.Send(ctx, &again)
-	second.Took += r.Took
-	return second
-}
-
-// secureTwin is location when it leads from http to https on the same host.
-func secureTwin(from, location string) (string, bool) {
-	rest, ok := strings.CutPrefix(from, "http://")
-	if !ok || len(location) < 8 || !strings.EqualFold(location[:8], "https://") {
-		return "", false
-	}
-	to, err := url.Parse(location)
-	if err != nil || to.User != nil {
-		return "", false
-	}
-	old, err := url.Parse("http://" + rest)
-	if err != nil || !strings.EqualFold(old.Hostname(), to.Hostname()) {
-		return "", false
-	}
-	location, _, _ = strings.Cut(location, "#")
-	return location, true
 }
 
 // why says what went wrong, for anyone to read.

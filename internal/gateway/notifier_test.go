@@ -124,48 +124,6 @@ func TestWhatBecameOfANotification(t *testing.T) {
 	}
 }
 
-func TestOnlyOneRedirectToTheSameHostOverHTTPSIsFollowed(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		callback, location string
-		status             int
-		sent               []string
-	}{
-		{"http://agg.example/cb", "https://agg.example/cb", 301, []string{"https://agg.example/cb"}},
-		{"http://agg.example/cb", "HTTPS://AGG.example:8443/new?x=%2f#y", 308, []string{"HTTPS://AGG.example:8443/new?x=%2f"}},
-		{"http://agg.example:80/cb", "https://agg.example/cb", 302, []string{"https://agg.example/cb"}},
-		{"http://agg.example/cb", "https://other.example/cb", 301, nil},
-		{"http://agg.example/cb", "https://agg.example@other.example/cb", 301, nil},
-		{"http://agg.example/cb", "https://u:p@agg.example/cb", 301, nil},
-		{"http://agg.example/cb", "http://agg.example/other", 301, nil},
-		{"http://agg.example/cb", "/other", 301, nil},
-		{"http://agg.example/cb", "", 301, nil},
-		{"http://agg.example/cb", "https://", 301, nil},
-		{"http://agg.example/cb", "https://agg.example/%zz", 301, nil},
-		{"https://agg.example/cb", "https://agg.example/other", 301, nil},
-		{"http://agg.example/cb", "https://agg.example/cb", 304, nil},
-		{"http://agg.example/cb", "https://agg.example/cb", 404, nil},
-	} {
-		s := &fakeSender{}
-		s.answer = func(*fetch.Message) fetch.Reply { return fetch.Reply{Status: c.status, Location: c.location} }
-		sub := subscription("http-post")
-		sub.Callback = c.callback
-		if r := (&Notifier{Sender: s}).Notify(t.Context(), sub, topic(feed), nil, 0); r.OK {
-			t.Errorf("%s → %s: a redirect was taken for a success", c.callback, c.location)
-		}
-		var got []string
-		for i, m := range s.sent[1:] {
-			got = append(got, m.URL)
-			if string(m.Body) != string(s.sent[0].Body) || i > 0 {
-				t.Errorf("%s: hop %d sent %q", c.callback, i+1, m.Body)
-			}
-		}
-		if d := cmp.Diff(c.sent, got); d != "" {
-			t.Errorf("%s → %d %s\n%s", c.callback, c.status, c.location, d)
-		}
-	}
-}
-
 func TestASuccessAllocatesNoMoreThanItsMessage(t *testing.T) {
 	n := &Notifier{Sender: quietSender{}}
 	sub, top := subscription("xml-rpc"), topic(feed)

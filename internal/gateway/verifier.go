@@ -20,8 +20,9 @@ import (
 // Every failure without an answer is told in the same words and at the same
 // moments, for the asker may be looking for open ports.
 type Verifier struct {
-	Sender Sender
-	Now    func() time.Time // nil: time.Now
+	Sender    Sender
+	Now       func() time.Time // nil: time.Now
+	Redirects *Redirects       // the Notifier's
 }
 
 // Verify asks sub's callback whether it wants to hear of feed.
@@ -61,11 +62,14 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 		URL: sub.Callback, ContentType: e.contentType, Header: e.header, Body: e.body,
 		WantBody: true, Padded: true,
 	}
-	r := send(ctx, v.Sender, m)
-	x := exchange(m, &r)
+	r, last, redirected := v.Redirects.post(ctx, v.Sender, m, feed, true)
+	x := exchange(last, &r)
+	x.Callback = sub.Callback
 	switch {
 	case r.Err != nil:
 		return x, noAnswer("test call", &r)
+	case redirected != "":
+		return x, fault.New(fault.Unreadable, "The test call failed. %s", redirected)
 	case rsscloud.IsCloudAnswer(r.Body):
 		// spec:cloudburst#callback-own-door
 		return x, fault.New(fault.Refused, "The callback answered the test call as a cloud's ping door does; notifications sent there would go round in a loop.")
@@ -110,15 +114,14 @@ func procedureAnswered(protocol string, body []byte) (called bool, failed error)
 // spec:rsscloud-2009#challenge
 func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed string) (x event.Exchange, status int, err error) {
 	secret := rsscloud.NewChallenge()
-	m := &fetch.Message{
-		Method: http.MethodGet, URL: rsscloud.ChallengeURL(sub.Callback, feed, secret),
-		WantBody: true, MostBody: rsscloud.MaxConsent, Padded: true,
-	}
-	r := send(ctx, v.Sender, m)
-	x = exchange(m, &r)
+	final, r, last, redirected := v.Redirects.ask(ctx, v.Sender, sub.Callback, feed, secret)
+	x = exchange(last, &r)
 	x.Callback = sub.Callback
 	if r.Err != nil {
 		return x, 0, noAnswer("challenge", &r)
+	}
+	if redirected != "" {
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", redirected)
 	}
 	switch err := rsscloud.CheckConsent(r.Status, r.ContentType, r.Body, secret, feed); {
 	case errors.Is(err, rsscloud.ErrEcho):
@@ -128,6 +131,7 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	case err != nil:
 		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", statusText(r.Status), rsscloud.MaxConsent>>10)
 	}
+	v.Redirects.remember(sub.Callback, final)
 	return x, r.Status, nil
 }
 

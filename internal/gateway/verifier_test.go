@@ -67,7 +67,7 @@ func TestTestCall(t *testing.T) {
 		{"404", "http-post", fetch.Reply{Status: 404}, false, fault.Unreadable, "404 Not Found"},
 		{"410", "http-post", fetch.Reply{Status: 410}, false, fault.Unreadable, "410 Gone"},
 		{"500", "xml-rpc", fetch.Reply{Status: 500}, false, fault.Unreadable, "500 Internal Server Error"},
-		{"redirect", "http-post", fetch.Reply{Status: 302, Location: "http://other.example/"}, false, fault.Unreadable, "302 Found"},
+		{"redirect", "http-post", fetch.Reply{Status: 303, Location: "http://other.example/"}, false, fault.Unreadable, "303 See Other"},
 		{"nobody", "http-post", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no usable answer"},
 		{"time-out", "http-post", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no usable answer"},
 		{"ours", "http-post", fetch.Reply{Err: unreachable, NotTried: true}, false, fault.Unavailable, "a minute"},

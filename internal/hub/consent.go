@@ -109,6 +109,14 @@ func (h *Hub) verify(ctx context.Context, r Registration, feed string, about Abo
 	return x, err
 }
 
+// MayAsk counts a challenge of the host of a URL that no registration named: a callback
+// redirects there. False: the host was asked too often.
+func (h *Hub) MayAsk(url string) bool {
+	h.Init()
+	_, ok := h.consentLimit.take(href.Host(url), h.now())
+	return ok
+}
+
 // unmetKey is a source with the host that it had us ask in vain.
 func unmetKey(source netip.Addr, callback string) string {
 	return sourceKey(source) + " " + href.Host(callback)

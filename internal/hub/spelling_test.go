@@ -195,3 +195,21 @@ func TestAllSpellingsOfAnOriginAreOneForDeliveries(t *testing.T) {
 		}
 	})
 }
+
+func TestChallengesOfRedirectsCountForTheirHost(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		asked := 0
+		for i := range 1000 {
+			if w.hub.MayAsk(fmt.Sprintf("%s/%d", nettest.Spellings("a.test")[i%8], i)) {
+				asked++
+			}
+		}
+		if asked != 400 {
+			t.Errorf("%d challenges of one host at once, want 400", asked)
+		}
+		if !w.hub.MayAsk("http://b.test/") {
+			t.Error("another host may not be asked")
+		}
+	})
+}
