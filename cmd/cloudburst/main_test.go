@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"cloudburst/internal/cli"
+	"cloudburst/internal/nettest"
 )
 
 func TestMain(m *testing.M) {
@@ -179,8 +180,8 @@ func subst(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func silent(ts *testscript.TestScript, _ bool, _ []string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, end, err := nettest.Refuse("127.0.0.1")
 	ts.Check(err)
-	ts.Setenv("SILENT", l.Addr().String())
-	ts.Check(l.Close())
+	ts.Defer(end)
+	ts.Setenv("SILENT", addr)
 }

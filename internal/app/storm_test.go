@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"cloudburst/internal/nettest"
 )
 
 // TestAStopInTheMiddleOfTellingRepeatsNothing stops the program while it tells 2,000
@@ -211,12 +213,7 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 	c := newCrowd(t, 20, func(*http.Request, string, int) {})
 	dead := &crowd{}
 	for range 20 {
-		l, err := net.Listen("tcp", "127.0.3.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		dead.bases = append(dead.bases, "http://"+l.Addr().String())
-		l.Close()
+		dead.bases = append(dead.bases, "http://"+nettest.Refusing(t, "127.0.3.1"))
 	}
 	mute := &crowd{bases: silence(t, 20)}
 	f := &numbered{feed: newFeed(t)}

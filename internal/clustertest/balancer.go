@@ -2,7 +2,6 @@ package clustertest
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"cloudburst/internal/crashtest"
+	"cloudburst/internal/nettest"
 )
 
 // notices is what the balancers of the documentation take to notice that a node leaves, or
@@ -42,12 +42,11 @@ func (w *World) stand(b Balancer, nodes [2]string) (*front, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := nettest.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	addr := l.Addr().String()
-	_ = l.Close() // its port is wanted for the balancer
+	addr := fmt.Sprintf("127.0.0.1:%d", port)
 	file := filepath.Join(dir, "config")
 	if err := os.WriteFile(file, []byte(b.Config(dir, addr, nodes)), 0o600); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"cloudburst/internal/nettest"
 )
 
 // Cluster is a PostgreSQL server of our own in a temporary folder, on a free
@@ -61,7 +62,7 @@ func StartCluster(settings ...string) (_ *Cluster, err error) {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	for range 5 { // another program may take the free port first
-		if c.port, err = freePort(); err != nil {
+		if c.port, err = nettest.FreePort(); err != nil {
 			return nil, err
 		}
 		if err = c.Start(); err == nil {
@@ -110,15 +111,6 @@ func asPostgres(dir string) (*syscall.SysProcAttr, error) {
 		return nil, err
 	}
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // Start starts the server, which must not be running, and waits until it answers.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"cloudburst/internal/nettest"
 )
 
 // Standby makes a second server that follows c, and has c acknowledge only what both have
@@ -34,7 +36,7 @@ func (c *Cluster) Standby() (_ *Cluster, err error) {
 	if out, err := backup.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("pg_basebackup: %w\n%s", err, out)
 	}
-	if s.port, err = freePort(); err != nil {
+	if s.port, err = nettest.FreePort(); err != nil {
 		return nil, err
 	}
 	if err = s.Start(); err != nil {

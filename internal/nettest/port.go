@@ -1,0 +1,59 @@
+package nettest
+
+import (
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// Refusing is an address of this machine, with the given IPv4 address, at which connections are
+// refused until the test ends. No other program can begin to listen there meanwhile.
+func Refusing(t testing.TB, ip string) string {
+	t.Helper()
+	addr, end, err := Refuse(ip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	return addr
+}
+
+// Refuse is [Refusing] until end is called.
+func Refuse(ip string) (addr string, end func(), err error) {
+	syscall.ForkLock.RLock()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(socket)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return "", nil, err
+	}
+	end = func() { _ = syscall.Close(socket) } // it was never connected
+	if err = syscall.Bind(socket, &syscall.SockaddrInet4{Addr: netip.MustParseAddr(ip).As4()}); err == nil {
+		var name syscall.Sockaddr
+		if name, err = syscall.Getsockname(socket); err == nil {
+			return net.JoinHostPort(ip, strconv.Itoa(name.(*syscall.SockaddrInet4).Port)), end, nil
+		}
+	}
+	end()
+	return "", nil, err
+}
+
+// FreePort is a port of 127.0.0.1 on which nothing listens, below those that the system hands
+// out by itself: a program can be started there later, and again after its end.
+func FreePort() (int, error) {
+	var last error
+	for range 200 {
+		port := 20_000 + rand.IntN(10_000)
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err == nil {
+			return port, l.Close()
+		}
+		last = err
+	}
+	return 0, last
+}

@@ -1,0 +1,23 @@
+package nettest
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestAConnectionIsRefusedAndThePortStaysTaken(t *testing.T) {
+	t.Parallel()
+	addr := Refusing(t, "127.0.3.1")
+	if _, err := net.Dial("tcp", addr); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a connection: %v", err)
+	}
+	for _, other := range []string{addr, "0.0.0.0" + addr[strings.LastIndex(addr, ":"):]} {
+		if l, err := net.Listen("tcp4", other); err == nil {
+			l.Close()
+			t.Errorf("another listens at %s", other)
+		}
+	}
+}
