@@ -58,7 +58,7 @@ test-cluster:
 	go test $(TEST_FLAGS) $(CLUSTER)
 
 # Tests that have much data and one goroutine skip themselves under the race detector, and tests
-# of many goroutines have fewer of them (internal/racetest). test-all runs both in full.
+# of many goroutines have fewer of them (internal/fulltest). test-all runs both in full.
 race: setup ## the core's tests under the race detector
 	$(TOOLS) CGO_ENABLED=1 go build $(RACE_FLAGS) $(RACE)
 	CGO_ENABLED=1 packaging/with-postgres.sh go test $(RACE_FLAGS) $(TEST_FLAGS) $(RACE)

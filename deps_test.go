@@ -15,7 +15,7 @@ func rules() ruleset {
 	return ruleset{
 		module: "cloudburst",
 		layers: []layer{
-			{"early leaves", []string{"docs", "internal/xmlsafe", "internal/charset", "internal/cputime", "internal/date", "internal/href", "internal/racetest", "internal/scan", "internal/validator", "feed/feedtest"}},
+			{"early leaves", []string{"docs", "internal/xmlsafe", "internal/charset", "internal/cputime", "internal/date", "internal/href", "internal/fulltest", "internal/scan", "internal/validator", "feed/feedtest"}},
 			{"wire", []string{"xmlrpc", "soap", "opml", "discover", "wsse", "greader", "fever", "micropub"}},
 			{"wire on wire", []string{"rsscloud", "client", "feed", "websub", "cnws", "weblogs", "metaweblog"}},
 			{"wire on feeds", []string{"feedstate", "internal/advice", "render"}},
@@ -26,6 +26,7 @@ func rules() ruleset {
 			{"meaning on meaning", []string{"internal/transfer"}},
 			{"what both stores share", []string{"internal/store/sqlstore", "internal/store/storetest"}},
 			{"stores", []string{"internal/store/sqlite", "internal/store/postgres"}},
+			{"stores for tests", []string{"internal/store/sqlite/sqlitetest"}},
 			{"the choice of store", []string{"internal/store"}},
 			{"reach", []string{"internal/gateway", "internal/api", "internal/web", "internal/trace"}},
 			{"configuration", []string{"internal/config"}},

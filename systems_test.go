@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/fulltest"
 )
 
 // TestItFitsTheOtherSystems checks the types of the program and all that it imports for
@@ -22,6 +24,7 @@ import (
 // but for assembly and the linker, and takes seconds: make cross builds it.
 func TestItFitsTheOtherSystems(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "the sources of all modules")
 	for _, system := range []string{"linux/arm64", "darwin/arm64"} {
 		t.Run(system, func(t *testing.T) {
 			t.Parallel()
@@ -39,6 +42,7 @@ func TestItFitsTheOtherSystems(t *testing.T) {
 // The check has to see what does not fit.
 func TestWhatDoesNotFitASystemIsSeen(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "the sources of all modules")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":     "module example\n\ngo 1.26\n",

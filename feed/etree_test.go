@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/feedtest"
+	"cloudburst/internal/fulltest"
 )
 
 // etreeProgram reads documents with Python's XML parser, whose authors have never
@@ -89,6 +90,7 @@ type said struct {
 
 func TestPythonsXMLParserAgreesAboutTitlesAndLinks(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Fatal("there is no python3 here to ask: install the package python3")

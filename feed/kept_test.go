@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"cloudburst/feed"
+	"cloudburst/internal/fulltest"
 )
 
 // author writes random documents in which every text is a word that comes once, and
@@ -248,6 +249,7 @@ func lost(doc string, words []string) (out []string, f *feed.Feed, err error) {
 
 func TestNoTextOfADocumentIsLost(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for seed := range uint64(1500) {
 		a := &author{r: rand.New(rand.NewPCG(seed, 7))}
 		doc := a.document()

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/cputime"
+	"cloudburst/internal/fulltest"
 )
 
 // hostile is a document that grows with n in a way that makes careless parsers look
@@ -229,9 +230,7 @@ func hostileJSON() []hostile {
 // of n twice, in turn: both take the same time, so that a busy machine interrupts them
 // alike, and the best of each counts. Quadratic time gives 4.
 func TestTheTimeIsLinearInTheSize(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long documents take their time")
-	}
+	fulltest.Long(t)
 	// What the collector does at which moment is not the parser's.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	shapes := slices.Concat(hostileMarkup(), hostileText(), hostileLists(), hostileNames(), hostileJSON())

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cloudburst/feed"
+	"cloudburst/internal/fulltest"
 )
 
 const (
@@ -90,9 +91,7 @@ const (
 // TestMemoryIsBoundedByTheDocument reads documents of the size that is the limit,
 // made to become many times as long, or to let a reader throw away many times as much.
 func TestMemoryIsBoundedByTheDocument(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long documents take their time")
-	}
+	fulltest.Long(t)
 	const length = 5 << 20
 	o := &feed.Options{URL: "https://h.example/" + strings.Repeat("long/", 400)}
 	for _, h := range slices.Concat(greedy(), hostileMarkup(), hostileText(), hostileLists(), hostileNames(), hostileJSON()) {

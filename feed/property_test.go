@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/feedtest"
+	"cloudburst/internal/fulltest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -88,6 +89,7 @@ func anyway(t *testing.T, doc []byte, what string, args ...any) *feed.Feed {
 
 func TestACutTakesNoItemThatWasWhole(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	forEach(t, func(t *testing.T, w wholeDocument) {
 		step, most := max(1, len(w.doc)/100), 0
 		for n := w.root; n < len(w.doc); n += step {
@@ -122,6 +124,7 @@ func TestFlippedBitsLeaveAFeed(t *testing.T) {
 
 func TestAPieceThatIsMissingOrTwiceLeavesAFeed(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	forEach(t, func(t *testing.T, w wholeDocument) {
 		random := rand.New(rand.NewPCG(4, uint64(len(w.doc))))
 		tail := w.doc[w.root:]
@@ -172,6 +175,7 @@ func TestAFeedBehindAnotherDoesNotHarmIt(t *testing.T) {
 
 func TestJunkAroundADocumentIsPassedOver(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	before := []string{
 		"\n \n", "some words\n", "<!-- a comment -->", "HTTP/1.1 200 OK\r\nServer: s\r\n\r\n", "\ufeff\ufeff",
 		"<br />\n<b>Warning</b>: a function in /var/w/f.php on line <b>3</b><br />\n", "]]>", "<?php ?>", "\x00\x01", "&nbsp;", "< ", "--> }",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/cputime"
+	"cloudburst/internal/fulltest"
 	"cloudburst/opml"
 )
 
@@ -66,9 +67,7 @@ func numbered(n int) string {
 // what grows with the square takes four times as long. The shortest of many runs
 // counts.
 func TestTimeGrowsWithTheLengthOnly(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
+	fulltest.Long(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // when it runs is chance
 	// Short enough to end within one slice of time on a machine that others use.
 	const size, most, rounds = 1 << 16, 2.5, 200

@@ -3,10 +3,13 @@ package render
 import (
 	"testing"
 	"time"
+
+	"cloudburst/internal/fulltest"
 )
 
 func TestDatesAreThoseOfTheCalendar(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	check := func(at time.Time) {
 		t.Helper()
 		at = at.UTC()

@@ -9,10 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/fulltest"
 )
 
 func TestTheProgramsOfTheManualRun(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	doc, err := os.ReadFile("../docs/feed-data.md")
 	if err != nil {
 		t.Fatal(err)

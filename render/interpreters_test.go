@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"cloudburst/feed"
+	"cloudburst/internal/fulltest"
 )
 
 // language is a program that reads what is written for it, and what it holds otherwise
@@ -51,6 +52,7 @@ func languages() map[string]language {
 
 func TestInterpretersReadTheirOwnFormatBack(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	scripts := map[string]string{"php": "read.php", "perl": "read.pl", "python": "read.py", "ruby": "read.rb", "node": "read.mjs"}
 	for name, l := range languages() {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"cloudburst/feed"
+	"cloudburst/internal/fulltest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -67,6 +68,7 @@ func lonely(n feed.Node) feed.Node {
 
 func TestTreesComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for seed := range uint64(300) {
 		m := maker{rand.New(rand.NewPCG(seed, 5))}
 		f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/", Items: []feed.Item{{ID: "urn:x-test:1", IDFrom: feed.FromID, Title: feed.Text{Value: "t"}, Link: "https://a.example/1"}}}

@@ -11,10 +11,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/fulltest"
 )
 
 func python(t *testing.T) string {
 	t.Helper()
+	fulltest.Needs(t, "another language")
 	path, err := exec.LookPath("python3")
 	if err != nil {
 		t.Fatal("there is no python3 here to talk to: install the package python3")

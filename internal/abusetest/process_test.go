@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/fulltest"
 )
 
 var forFlag = flag.Duration("abuse.for", 0, "how long each attack lasts (0: a few seconds)")
@@ -84,6 +85,7 @@ func TestMain(m *testing.M) {
 // stands for addresses that it must not call.
 func start(t *testing.T, files int, args ...string) *program {
 	t.Helper()
+	fulltest.Needs(t, "a build of the program")
 	p := &program{t: t, data: filepath.Join(t.TempDir(), "data")}
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", p.data,
 		"--egress.allow-fetch", internet, "--egress.allow-callback", internet, "--hub.ping-interval", "50ms", "--log.level", "error"}, args...)

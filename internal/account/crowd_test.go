@@ -15,13 +15,14 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 	t.Parallel()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	must(t, err)
 	defer store.Close()
 	a := &account.Accounts{Store: store}
@@ -49,7 +50,7 @@ func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 	t.Parallel()
 	const atOnce, size = 8, 19 << 20
-	all := racetest.Size(500, 100)
+	all := fulltest.Size(500, 100)
 	var running, most, peak, before atomic.Int64
 	highest := func(of *atomic.Int64, n int64) {
 		for old := of.Load(); n > old && !of.CompareAndSwap(old, n); old = of.Load() {
@@ -60,7 +61,7 @@ func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapInuse)
 	}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	must(t, err)
 	defer store.Close()
 	a := &account.Accounts{Store: store, Options: account.Options{Hashes: atOnce, Waiting: all, Passes: 1, Limits: account.Limits{Minute: 2 * all},

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 )
 
 // until runs try until it is refused for its number, at most most times, and returns how
@@ -273,6 +274,7 @@ func TestFailuresAreForgottenAfterAWhile(t *testing.T) {
 
 func TestGuessesAtTheSameTimeDoNotGetByTheLimit(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, account.Options{Waiting: 1000}, func(t *testing.T, w *world) {
 		w.add("alice")
 		for i := range 500 {
@@ -313,20 +315,6 @@ func TestAnAttemptThatWasNeverAnsweredIsNoFailure(t *testing.T) {
 		}
 		w.Store = store
 		w.try("alice", right, at(home), ok)
-	})
-}
-
-func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
-	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *world) {
-		w.add("alice")
-		for i := range 2000 {
-			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
-			if i%5 == 0 { // she is tried all the time, and not forgotten
-				_, _ = w.Check(w.ctx, "alice", wrong, w.loud(source(10_000+i)))
-			}
-		}
-		w.try("alice", right, w.loud(at(home)), fault.TooMany)
 	})
 }
 
@@ -442,40 +430,6 @@ func TestARestartForgetsNoFailure(t *testing.T) {
 		faulty(t, err, fault.TooMany)
 		if n != 20 {
 			t.Errorf("%d tokens were tried", n)
-		}
-	})
-}
-
-func TestWhatIsKeptOfFailuresIsBoundedAndEnds(t *testing.T) {
-	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Keys: 64, Minute: 1 << 30}}, func(t *testing.T, w *world) {
-		w.add("alice")
-		n, _ := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.loud(source(i))); return err })
-		for i := range 1000 {
-			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
-		}
-		w.restart()
-		w.wait(time.Second)
-		w.try("alice", right, w.loud(at(home)), fault.TooMany) // who has to wait is not forgotten for others
-		if n != 10 {
-			t.Errorf("%d guesses", n)
-		}
-		rows := func() (all int64) {
-			for _, kind := range []byte("noprsz") {
-				kept, err := w.store.TrimTallies(w.ctx, kind, time.Now().Add(24*time.Hour), 0, 100_000)
-				must(t, err)
-				all += kept
-			}
-			return all
-		}
-		if kept := rows(); kept > 2*(64+64/16)+20 {
-			t.Errorf("%d rows", kept)
-		}
-		w.try("user", wrong, at(home), fault.Refused)
-		w.wait(7 * time.Hour)
-		must(t, w.Sweep(w.ctx))
-		if kept := rows(); kept != 0 {
-			t.Errorf("%d rows after the sweep", kept)
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 const (
@@ -51,7 +52,7 @@ func inWorld(t *testing.T, o account.Options, do func(*testing.T, *world)) {
 func (w *world) start(o account.Options) {
 	w.t.Helper()
 	log := slog.New(slog.NewTextHandler(w.t.Output(), nil))
-	st, err := sqlite.Open(w.ctx, sqlite.Options{Dir: w.dir, Log: log})
+	st, err := sqlite.Open(w.ctx, sqlite.Options{Dir: sqlitetest.Fill(w.t, w.dir), Log: log})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 // postWorld is posts on the engine and the store that people use, and files in memory.
@@ -32,7 +33,7 @@ type postWorld struct {
 
 func newPostWorld(t *testing.T) *postWorld {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"cloudburst/internal/app"
 	"cloudburst/internal/config"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 // running is the whole program on port 0 with a folder of its own.
@@ -47,6 +48,9 @@ func start(t *testing.T, cfg config.Config) *running {
 
 func startWith(t *testing.T, cfg config.Config, log *slog.Logger) *running {
 	t.Helper()
+	if cfg.Database == "" {
+		sqlitetest.Fill(t, cfg.Data)
+	}
 	a, err := app.Open(t.Context(), cfg, log)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/internal/author"
 	"cloudburst/internal/config"
+	"cloudburst/internal/fulltest"
 )
 
 // historian changes what a user wrote, at random.
@@ -147,6 +148,7 @@ func same(t *testing.T, what string, got, want []string) {
 
 func TestWhoFollowsTheArchiveFindsEveryPublishedPostOnce(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	const window = 4
 	a := programWith(t, func(c *config.Config) { c.Feeds.Window = window })
 	people(t, a, "alice", "bob", "carol")

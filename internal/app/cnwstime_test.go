@@ -19,6 +19,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/store"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/internal/upstream"
 )
 
@@ -103,7 +104,7 @@ func (b *bubble) other() (stop func()) {
 func (b *bubble) start() {
 	b.t.Helper()
 	log := slog.New(slog.NewTextHandler(b.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	st, err := store.Open(b.t.Context(), store.Options{Dir: b.dir, Log: log})
+	st, err := store.Open(b.t.Context(), store.Options{Dir: sqlitetest.Fill(b.t, b.dir), Log: log})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"cloudburst/internal/app"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -364,6 +365,7 @@ func (f *numbered) raise() {
 // TestADatabaseThatComesAndGoes crashes the database server under load, twice.
 func TestADatabaseThatComesAndGoes(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()
 	if err != nil {
 		t.Fatal(err)

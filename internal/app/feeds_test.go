@@ -21,6 +21,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/event"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/wsse"
@@ -47,6 +48,7 @@ func rssOf(item string) string {
 // curl runs curl and gives the answer with its headers, as one text.
 func curl(t *testing.T, args ...string) string {
 	t.Helper()
+	fulltest.Needs(t, "curl")
 	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "curl", append([]string{"-sSi", "--max-time", "290"}, args...)...).CombinedOutput()
@@ -111,6 +113,7 @@ func TestASavedFeedReachesItsSubscribersInTheFormThatTheyFollow(t *testing.T) {
 
 func TestPythonSavesFeedsInTheWholeProgram(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://hub.example"
 	r := start(t, cfg)

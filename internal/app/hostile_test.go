@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"cloudburst/internal/fulltest"
 )
 
 // raw sends bytes and returns what comes back until the server closes, or 20 s.
@@ -120,6 +122,7 @@ func TestAFloodOfIdleConnectionsLeavesRoomForOthers(t *testing.T) {
 
 func TestAHeadThatNeverEndsIsCutOff(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
 	// raw gives up after 20 s with nothing, the server cuts after 5.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
@@ -260,6 +263,7 @@ func hostileNews() map[string]hostile {
 
 func TestHostileRequestsAtTheNewDoorsGetAClearAnswerAndLeaveNothing(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
 	all := hostileWebSub()
 	for _, more := range []map[string]hostile{hostileCNWS(), hostileSites(), hostileNews()} {
@@ -343,6 +347,7 @@ func TestATopicOnAPrivateNetworkIsRefusedWithTheReason(t *testing.T) {
 // TestBodiesThatNeverEndAreCutOff knocks at each door with a body of which one byte comes.
 func TestBodiesThatNeverEndAreCutOff(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
 	ended := make(chan error)
 	paths := []string{"/websub", "/hub", "/cnws", "/pingSiteForm", "/weblogUpdates", "/RPC2", "/notify/rsscloud", "/notify/websub/abc"}
@@ -377,6 +382,7 @@ func TestBodiesThatNeverEndAreCutOff(t *testing.T) {
 // victim as their callback, of a topic that can be read and of one that cannot.
 func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	const all, burst, rate = 10_000, 400, 20
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(nothing.Close)

@@ -4,11 +4,14 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"cloudburst/internal/fulltest"
 )
 
 // A server that has a balancer in front says first that it leaves, and goes on answering.
 func TestAServerThatLeavesStillAnswers(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	cfg := conf(t, t.TempDir())
 	cfg.ShutdownDelay = 5 * time.Second
 	r := start(t, cfg)

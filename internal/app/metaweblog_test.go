@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"cloudburst/client"
+	"cloudburst/internal/fulltest"
 	"cloudburst/metaweblog"
 )
 
 func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://hub.example"
 	r := start(t, cfg)

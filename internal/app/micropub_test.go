@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cloudburst/client"
+	"cloudburst/internal/fulltest"
 	"cloudburst/micropub"
 )
 
@@ -67,6 +68,7 @@ func TestAPhoneWritesByMicropubAndSubscribersHear(t *testing.T) {
 
 func TestPythonWritesByMicropubInTheWholeProgram(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	cfg := conf(t, t.TempDir())
 	cfg.PublicURL = "https://hub.example"
 	r := start(t, cfg)

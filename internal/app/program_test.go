@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -36,6 +37,7 @@ var binary struct {
 
 func program(t *testing.T) string {
 	t.Helper()
+	fulltest.Needs(t, "a build of the program")
 	binary.Do(func() {
 		if binary.dir, binary.err = os.MkdirTemp("", "cloudburst-test-"); binary.err != nil {
 			return

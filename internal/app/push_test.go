@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
 	"cloudburst/websub"
@@ -97,6 +98,7 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 
 func TestARegistrationHoldsForDays(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inPush(t, true, func(t *testing.T, p *pushed) {
 		p.follow(river.Door{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
 		p.pass(5 * time.Second)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/internal/config"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
@@ -140,6 +141,7 @@ func has(list []string, s string) bool {
 // one whose river reads it.
 func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for name, doors := range map[string]func(hub, feed string) string{
 		"rsscloud": func(hub, _ string) string { return rsscloud.CloudAt(hub).String() },
 		"websub": func(hub, feed string) string {

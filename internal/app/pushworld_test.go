@@ -23,6 +23,7 @@ import (
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/internal/upstream"
 )
 
@@ -156,7 +157,7 @@ func (p *pushed) log() *slog.Logger {
 
 func (p *pushed) open(dir string) store.Store {
 	p.t.Helper()
-	st, err := store.Open(p.t.Context(), store.Options{Dir: dir, Log: p.log()})
+	st, err := store.Open(p.t.Context(), store.Options{Dir: sqlitetest.Fill(p.t, dir), Log: p.log()})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/announce"
 	"cloudburst/internal/app"
+	"cloudburst/internal/fulltest"
 )
 
 // sinksOf are the settings of a server that tells others.
@@ -54,6 +55,7 @@ func (r *running) told(c *client.Client, version int64, many int) []client.Sink 
 
 func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	b := start(t, conf(t, t.TempDir()))
 	cfg := conf(t, t.TempDir())
 	cfg.Ping.Sinks = sinksOf(t, strings.Join([]string{
@@ -178,6 +180,7 @@ func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) 
 
 func TestTheTestFeedChangesWhenTheOperatorWantsItAndItsSubscribersHear(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
 	admin := &client.Client{Base: r.admin}
 	topic := r.base + "/test/rss.xml"

@@ -22,6 +22,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -330,6 +331,7 @@ func TestASaveIsTheRootAndAPrivateFeedIsNotTraced(t *testing.T) {
 
 func TestACollectorThatIsAwayHindersNobody(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	cfg := conf(t, t.TempDir())

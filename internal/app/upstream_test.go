@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cloudburst/client"
+	"cloudburst/internal/fulltest"
 )
 
 // relay has r follow a feed, and waits until its hub has said yes.
@@ -40,6 +41,7 @@ func (r *running) relay(t *testing.T, q client.RelayRequest) {
 // of the one reaches who is subscribed at the other.
 func TestAChangeCascadesFromHubToHub(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for via, elements := range map[string]func(hub string, feed string) string{
 		"rsscloud": func(hub, _ string) string { return cloudOf(hub) },
 		"websub": func(hub, feed string) string {

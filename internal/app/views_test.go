@@ -14,6 +14,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/config"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
 	"cloudburst/opml"
@@ -322,6 +323,7 @@ func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
 
 func TestFeedsOfPostsNameTheNewPublicURLAfterTheStart(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	dir := t.TempDir()
 	names := func(t *testing.T, a *App, user, url string) (version int64, ok bool) {
 		t.Helper()

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -99,6 +100,7 @@ func withPassword(address string) string {
 
 func TestAServerStartsBeforeItsDatabase(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +136,7 @@ func TestAServerStartsBeforeItsDatabase(t *testing.T) {
 
 func TestAServerWaitsForTheNodeThatChangesTheTables(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster("max_prepared_transactions=1")
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +225,7 @@ func TestAServerWaitsForADatabaseThatStalls(t *testing.T) {
 
 func TestAMistakeInTheDatabaseURLEndsTheServer(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "PostgreSQL")
 	hba := filepath.Join(os.TempDir(), fmt.Sprintf("cloudburst-hba-%d", os.Getpid()))
 	if err := os.WriteFile(hba, []byte("host all alice 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/config"
+	"cloudburst/internal/fulltest"
 	"cloudburst/weblogs"
 	"cloudburst/websub"
 )
@@ -82,6 +83,7 @@ func (c changes) names(url, feed string) bool {
 
 func TestPythonPingsWithEveryNumberOfParameters(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	w, s := newWebSubHub(t, nil), newSubscriber(t)
 	feed := w.put("/rss.xml", rssWith("one"))
 	if code, body := post(t, w.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
@@ -268,6 +270,7 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 // TestTheAgeOfAChangeMayBeInSeconds has two programs list the same moment.
 func TestTheAgeOfAChangeMayBeInSeconds(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for when, most := range map[string]int{"minutes": 60, "seconds": 3600} {
 		w := newWebSubHub(t, func(c *config.Config) { c.Changes.When = when })
 		get(t, w.base+"/pingSiteForm?name=x&url=http%3A%2F%2Fsite.invalid%2F")

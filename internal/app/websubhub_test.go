@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/internal/config"
+	"cloudburst/internal/fulltest"
 	"cloudburst/websub"
 )
 
@@ -265,6 +266,7 @@ func TestTheLeaseIsClampedAndTold(t *testing.T) {
 
 func TestWhatASubscriberAnswersDecidesAboutTheDelivery(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	w, elsewhere := newWebSubHub(t, nil), newEar(t, nil)
 	topic := w.text("/blog", "one")
 	// at answers a delivery; what it sends otherwise is a question.

@@ -12,12 +12,13 @@ import (
 
 	"cloudburst/internal/audience"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 // counted makes an Audience over a store of its own, in the bubble's time.
 func counted(t *testing.T) *audience.Audience {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 	"cloudburst/opml"
 	"cloudburst/render"
 )
@@ -217,9 +217,9 @@ func ownGUIDs(nodes []Node, guid string) {
 
 func TestAHierarchicalPostComesBackFromItsFeedAsItWas(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	p := &Posts{Origin: func() string { return "https://here.example" }}
-	for seed := range 50 {
+	for seed := range fulltest.Size(50, 5) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		at := time.Unix(1.7e9, 0).UTC()
 		post := Post{User: "alice", GUID: "https://here.example/alice/1", PermaLink: true, Slug: "1", PublishedAt: at, UpdatedAt: at}
@@ -268,9 +268,9 @@ func forgetLinks(nodes []Node) {
 
 func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	p := &Posts{}
-	for seed := range 50 {
+	for seed := range fulltest.Size(50, 5) {
 		nodes := grove(rand.New(rand.NewPCG(uint64(seed), 8)), 1, true)
 		c := Content{Title: "T & <T>", Outline: nodes}
 		must(t, checkContent(&c))

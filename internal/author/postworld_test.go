@@ -16,6 +16,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/render"
 )
 
@@ -36,7 +37,7 @@ func atDesk(t *testing.T, do func(*testing.T, *desk)) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
-		st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, Log: log})
+		st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Fill(t, dir), Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

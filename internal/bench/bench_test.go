@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/app"
 	"cloudburst/internal/bench"
 	"cloudburst/internal/config"
+	"cloudburst/internal/fulltest"
 )
 
 // TestMain lets the test binary stand in for the program, which the measurements
@@ -80,9 +81,7 @@ func check(t *testing.T, r *bench.Report, err error, zero ...string) {
 }
 
 func small(t *testing.T) bench.Common {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	fulltest.Needs(t, "a build of the program")
 	t.Setenv("TMPDIR", t.TempDir())
 	return bench.Common{Hosts: 5, Rounds: 1, Concurrent: 8, Progress: t.Output(), NoFile: 1024}
 }

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"cloudburst/internal/bench"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 )
 
 func TestTwoNodesTellEverybodyOnce(t *testing.T) {
+	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()
 	if err != nil {
 		t.Fatal(err)

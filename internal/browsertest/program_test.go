@@ -19,6 +19,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/app"
 	"cloudburst/internal/config"
+	"cloudburst/internal/fulltest"
 )
 
 // program is the whole program with a folder of its own.
@@ -60,6 +61,7 @@ func conf(t *testing.T) config.Config {
 
 func start(t *testing.T, cfg config.Config) *program {
 	t.Helper()
+	fulltest.Needs(t, "a browser")
 	for _, name := range []string{app.ListenAddrFile, app.AdminAddrFile} {
 		_ = os.Remove(filepath.Join(cfg.Data, name)) // of the one before, if there was one
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"cloudburst/client"
+	"cloudburst/internal/fulltest"
 )
 
 const aPassword = "correct horse battery"
@@ -425,6 +426,7 @@ func (s *serving) admin() string {
 
 func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "a browser")
 	s := newServing(t)
 	dir := t.TempDir()
 	browse := func() (*tab, func()) {

@@ -38,6 +38,9 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	flag.Parse()
+	if testing.Short() {
+		return 0 // every scenario takes minutes, and PostgreSQL
+	}
 	if err := parallel(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

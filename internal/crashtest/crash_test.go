@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 // build makes the program, with or without planted bugs.
 func build(t *testing.T, tags string) string {
 	t.Helper()
+	fulltest.Needs(t, "a build of the program")
 	bin, err := built.Build(t.Context(), tags)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"cloudburst/internal/fulltest"
 )
 
 // excused collects the excuses that are still needed.
@@ -26,6 +28,7 @@ func (x *excused) by(e excuse, b block) bool {
 
 func TestTheGuidesDoWhatTheySay(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "a build of the program")
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"cloudburst/fever"
 	"cloudburst/greader"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 )
 
@@ -52,6 +53,7 @@ func TestAppsSyncWithTheRiver(t *testing.T) {
 
 func TestPythonSyncsByBothAPIs(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	w := newAppWorld(t, faked)
 	out, err := exec.CommandContext(t.Context(), "python3", "testdata/clients/apps_client.py", w.srv.URL, goodPassword, w.token).CombinedOutput()
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "ok") {

@@ -25,6 +25,7 @@ import (
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 const (
@@ -85,7 +86,7 @@ func newAppWorld(t *testing.T, open func(*appWorld) arriving) *appWorld {
 	w.feeds[podURL].items[2].enclosure = river.Enclosure{URL: "http://feeds.test/3.mp3", Type: "audio/mpeg", Length: 12345}
 	w.feeds[newsURL].items[2].title = "x < y & &lt;b&gt;"
 	w.feeds[newsURL].items[2].author = "Ann <a@b>"
-	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	w.must(err)
 	w.store = st
 	t.Cleanup(func() { _ = st.Close() })

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 )
 
@@ -19,6 +20,7 @@ import (
 // these clients work.
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
+	fulltest.Needs(t, "another language")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
@@ -115,6 +117,7 @@ func TestCurlAsClient(t *testing.T) {
 // has no idea of rssCloud but for one procedure.
 func TestPythonsStandardLibraryAsCallback(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	cmd := exec.CommandContext(t.Context(), "python3", "testdata/clients/xmlrpc_callback.py")
 	in, err := cmd.StdinPipe()
 	if err != nil {

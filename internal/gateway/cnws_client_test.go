@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 )
 
@@ -14,6 +15,7 @@ import (
 // and answers with prefixes and in another encoding than ours.
 func TestPythonsStandardLibraryAsCNWSSubscriber(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	h := &fakeHub{register: func(r hub.Registration) (hub.Registered, error) {
 		return hub.Registered{Accepted: r.Feeds, About: hub.About{Title: "Grüße & <more>"}}, nil
 	}}

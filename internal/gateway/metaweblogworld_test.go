@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/metaweblog"
 	"cloudburst/xmlrpc"
 )
@@ -28,7 +29,7 @@ func newWeblog(t testing.TB) *weblog {
 	t.Helper()
 	d := newDesk(t)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Log: log})
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

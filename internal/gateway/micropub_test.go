@@ -19,6 +19,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/micropub"
 )
 
@@ -38,7 +39,7 @@ type pubWorld struct {
 func newPubWorld(t *testing.T) *pubWorld {
 	t.Helper()
 	w := &pubWorld{T: t, at: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
-	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/websub"
 
@@ -279,6 +280,7 @@ func BenchmarkWebSubMessage(b *testing.B) {
 // that shares no code with this one.
 func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "another language")
 	const topicURL = feed + "?a=1&b=%2F"
 	cmd := exec.CommandContext(t.Context(), "python3", "testdata/clients/websub_callback.py", topicURL, "geheim ü")
 	in, err := cmd.StdinPipe()

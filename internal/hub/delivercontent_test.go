@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 )
 
@@ -42,6 +43,7 @@ func (w *world) changeOf(topic, body string) {
 
 func TestContentsThatDoNotFitIntoMemoryTogetherAreDeliveredOneAfterTheOther(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, w *world) {
 		const second = "http://feeds.test/second"
 		slow, quick := w.webSubs(second, "slow", 20), w.webSubs(feedURL, "quick", 700)
@@ -134,6 +136,7 @@ func (s *lateContent) Content(ctx context.Context, id int64) (hub.Content, error
 
 func TestTheSweepGoesOnWhileContentsAreLeftThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{HostRate: -1, SourceRate: -1}, func(t *testing.T, w *world) {
 		const topics = 600 // more than one look of the sweep takes
 		var list []hub.SubscriptionInfo

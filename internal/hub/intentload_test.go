@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 )
 
@@ -26,6 +27,7 @@ func (w *world) requests(topic, host string, n int) {
 
 func TestManyRequestsForOneHostAreAskedInTurnAndTheTopicIsNotReadForEachTry(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		const n = 600
 		w.requests(feedURL, "many.test", n)
@@ -44,6 +46,7 @@ func TestManyRequestsForOneHostAreAskedInTurnAndTheTopicIsNotReadForEachTry(t *t
 
 func TestDenialsAreSpreadAsQuestionsAre(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.set("") // cannot be read, so that all are denied
 		w.requests(feedURL, "victim.test", 600)
@@ -74,6 +77,7 @@ func (s slowAsker) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, 
 
 func TestAHostThatHangsKeepsNoOtherRequestsWaiting(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.stop()
 		w.wrapAsk = func(*world) hub.Asker { return slowAsker{w} }
@@ -154,6 +158,7 @@ func TestASubscriptionCanBeRenewedWhileItsTopicCannotBeRead(t *testing.T) {
 
 func TestOneHostIsOneAtAnyPortAndHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		for i := range 500 {
 			for _, name := range []string{"victim.test", "VICTIM.test", "victim.test."} {

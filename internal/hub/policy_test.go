@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 )
 
@@ -28,6 +29,7 @@ func unreachable(string, int) hub.Reply { return hub.Reply{Text: "No answer.", T
 
 func TestACNWSSubscriptionHasNoEnd(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.abouts = map[string]hub.About{feedURL: {Title: "Site", Description: "Words"}}
 		got := w.registerCNWS(cnwsCallback)
@@ -115,6 +117,7 @@ func TestChangesDoNotPutOffTheEndOfTheAgeing(t *testing.T) {
 
 func TestACNWSSubscriberThatComesBackGrowsYoung(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.registerCNWS(cnwsCallback)
 		w.answers(unreachable)
@@ -177,6 +180,7 @@ func TestOneListOfSubscribersWhateverTheProtocol(t *testing.T) {
 
 func TestWhatASubscriberAsksForCountsAsLongAsTheTableLasts(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for _, c := range []struct {
 		name                        string
 		asks                        time.Duration

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 )
 
 // ledger is an Allowances in memory, which can be away.
@@ -68,8 +68,8 @@ func (b *bucket) take(now time.Time) {
 // further node an eighth of it, which is told at once, and what it may keep to itself.
 func TestAllNodesTogetherKeepARate(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
-	for seed := range uint64(60) {
+	fulltest.OneCaller(t)
+	for seed := range uint64(fulltest.Size(60, 6)) {
 		r := rand.New(rand.NewPCG(seed, 13))
 		n, rate := 2+r.IntN(4), []float64{0.5, 3, 20, 200}[r.IntN(4)]
 		now := time.UnixMilli(1_790_000_000_000)

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 )
@@ -219,6 +220,7 @@ func unwritten(t *testing.T, all, atOnce int, silence time.Duration, takes func(
 
 func TestAMachineAmongOthersHasFewDeliveriesUnwritten(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for name, takes := range map[string]func(int) time.Duration{
 		"quick": func(int) time.Duration { return 2 * time.Millisecond },
 		"mixed": func(n int) time.Duration { return time.Duration(1+n*7919%45) * time.Millisecond },
@@ -276,6 +278,7 @@ func (l lateToStop) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, err
 // not sent again. Which of the two a pass sees first is chance, so it is tried some times.
 func TestWhatIsUnderWayAtTheEndIsNotToldTwice(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for range 8 {
 		inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 			names := w.subscribers(1000)

@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 // world is a hub on a real store in a bubble of its own time, with feeds and
@@ -80,7 +81,7 @@ func inWorld(t *testing.T, options hub.Options, do func(*testing.T, *world)) {
 func (w *world) start(options hub.Options) {
 	w.t.Helper()
 	log := slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	st, err := store.Open(w.t.Context(), store.Options{Dir: w.dir, Log: log})
+	st, err := store.Open(w.t.Context(), store.Options{Dir: sqlitetest.Fill(w.t, w.dir), Log: log})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,10 +1,15 @@
 package hubsim
 
-import "testing"
+import (
+	"testing"
+
+	"cloudburst/internal/fulltest"
+)
 
 const flawWithin = 200 // seeds
 
 func TestEveryPlantedBugIsFound(t *testing.T) {
+	fulltest.Long(t)
 	beside(t)
 	for _, name := range Flaws() {
 		t.Run(name, func(t *testing.T) {

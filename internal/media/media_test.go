@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/media"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,6 +68,7 @@ func TestNoPlaceAndNoSerialNumberIsLeft(t *testing.T) {
 
 func TestAnotherProgramFindsNoPlaceEither(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "exiftool")
 	if _, err := exec.LookPath("exiftool"); err != nil {
 		t.Skip("exiftool is not installed")
 	}

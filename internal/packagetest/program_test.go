@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"cloudburst/internal/fulltest"
 )
 
 const top = "../.."
@@ -29,6 +31,7 @@ func TestMain(m *testing.M) {
 // program is the program as releases have it.
 func program(t *testing.T) string {
 	t.Helper()
+	fulltest.Needs(t, "a build of the program")
 	built.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "cloudburst-package-"); built.err != nil {
 			return

@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/feedstate"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/politeness"
 	"cloudburst/internal/river"
@@ -25,6 +26,7 @@ const watched = 8 * 24 * time.Hour
 // TestOurOwnReaderKeepsEveryManner is the score of this very program, a week in a moment.
 func TestOurOwnReaderKeepsEveryManner(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	dir := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) {
 		probes := &politeness.Server{}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/opml"
 )
 
@@ -58,6 +59,7 @@ func (c *clocked) verdicts() map[int]Verdict {
 
 func TestAReaderThatKnowsNoMannersIsToldWhichOnes(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	c := newClocked(t)
 	for round := range 100 {
 		for _, u := range c.Probes("") {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cloudburst/internal/crashtest"
+	"cloudburst/internal/fulltest"
 )
 
 var (
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 // build makes the program.
 func build(t *testing.T, tags string) string {
 	t.Helper()
+	fulltest.Needs(t, "a build of the program")
 	if *binaryFlag != "" {
 		return *binaryFlag
 	}

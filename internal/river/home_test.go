@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 // home is a world whose store is the one that people run, in a folder.
@@ -36,7 +37,7 @@ func atHome(t *testing.T, o river.Options, do func(*testing.T, *home)) {
 func (h *home) open() {
 	h.t.Helper()
 	var err error
-	if h.disk, err = sqlite.Open(h.t.Context(), sqlite.Options{Dir: h.dir}); err != nil {
+	if h.disk, err = sqlite.Open(h.t.Context(), sqlite.Options{Dir: sqlitetest.Fill(h.t, h.dir)}); err != nil {
 		h.t.Fatal(err)
 	}
 	h.store = h.disk
@@ -120,7 +121,7 @@ func (h *home) asksOf() string {
 // openHome is a river that does not run, on a store of its own, in the real time.
 func openHome(t *testing.T) *river.River {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir()})
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

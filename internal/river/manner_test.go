@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 
 	"github.com/google/go-cmp/cmp"
@@ -233,6 +234,7 @@ func TestManner09And10And11NothingElseIsAskedForAndNothingElseIsSaid(t *testing.
 
 func TestManner12PackedAnswersAreTakenAndLimitedAfterUnpacking(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
 		pack := func(body string) http.HandlerFunc {
 			return func(out http.ResponseWriter, _ *http.Request) {
@@ -262,6 +264,7 @@ func TestManner12PackedAnswersAreTakenAndLimitedAfterUnpacking(t *testing.T) {
 
 func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for value, c := range map[string]struct {
 		least, most time.Duration
 	}{

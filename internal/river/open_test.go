@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
 // opener opens the store of a world, in a folder of its own: a restarted program finds
@@ -15,7 +16,7 @@ func opener(t *testing.T) func(t *testing.T) river.Store {
 	t.Helper()
 	dir := t.TempDir()
 	return func(t *testing.T) river.Store {
-		st, err := sqlite.Open(context.WithoutCancel(t.Context()), sqlite.Options{Dir: dir})
+		st, err := sqlite.Open(context.WithoutCancel(t.Context()), sqlite.Options{Dir: sqlitetest.Fill(t, dir)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"cloudburst/feedstate"
 	"cloudburst/internal/cputime"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 )
 
@@ -173,8 +173,9 @@ func compact(list []string) []string {
 }
 
 func TestAHugeListTakesTimeInProportion(t *testing.T) { // alone in the process: it measures work
+	fulltest.Long(t)
 	const some = 2000
-	huge := racetest.Size(20_000, 2_000)
+	huge := fulltest.Size(20_000, 2_000)
 	list := func(n int) string {
 		var b strings.Builder
 		b.WriteString(`<opml version="2.0"><body>`)

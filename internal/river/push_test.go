@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 
 	"github.com/google/go-cmp/cmp"
@@ -262,6 +263,7 @@ func TestTheFirstAnnouncementMakesTheNextCheckTheDailyOne(t *testing.T) {
 
 func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
 		w.follow(feedURL)

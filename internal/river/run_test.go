@@ -14,11 +14,13 @@ import (
 	"cloudburst/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 )
 
 func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
 		m := w.inMemory()
 		w.start()
@@ -144,6 +146,7 @@ func heap() int64 {
 }
 
 func TestManySourcesAreReadInBoundedMemory(t *testing.T) {
+	fulltest.Long(t)
 	const n = 20_000
 	if grew := readEndless(t, n); grew > 16<<20 {
 		t.Errorf("the heap grew by %d KiB for %d feeds", grew>>10, n)
@@ -342,6 +345,7 @@ func TestAListenerThatIsTooSlowIsDropped(t *testing.T) {
 
 func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * 365 * 24 * time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
 			t.Parallel()
@@ -382,6 +386,7 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 
 func TestFiveHundredFeedsOfOneServerAreReadAtOnceWithoutSpacing(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, river.Options{OwnHosts: []string{"feeds.test"}}, func(t *testing.T, w *world) {
 		var urls []string
 		for i := range 500 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 )
 
@@ -315,6 +316,7 @@ func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
 
 func TestALoginStaysWithItsHostHoweverOftenTheFeedMoves(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	atHome(t, river.Options{}, func(t *testing.T, h *home) {
 		h.serve(feedURL, locked("ann", "secret", rss("", "a")))
 		h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "secret"}})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 )
 
@@ -61,6 +62,7 @@ func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
 // spec:cloudburst#river-flood
 func TestAFeedThatFloodsDoesNotFillTheDiskBeforeTheHourIsOver(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	atHome(t, river.Options{Keep: 100}, func(t *testing.T, h *home) {
 		n := 0
 		h.serve(feedURL, func(w http.ResponseWriter, r *http.Request) {

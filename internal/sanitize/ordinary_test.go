@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/feed/feedtest"
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 )
 
 // author writes posts at random: mostly as people's programs do.
@@ -225,7 +225,7 @@ func (p pair) agree(t *testing.T, s string) (taken bool) {
 func TestTheQuickReaderWritesWhatTheCarefulOneDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
-	posts := racetest.Size(4000, 400)
+	posts := fulltest.Size(4000, 400)
 	both := pairs()
 	for _, s := range []string{"<", "</", "</>", "<>", "<!", "<!-->", "<!--->", "<p", "<p ", "<p a", "<p a=", "<p a=\"", "<br", "<br/", "</p>", "&", "&#", "&#x"} {
 		both[0].agree(t, s)
@@ -306,7 +306,7 @@ func texts(t testing.TB, d feedtest.Document) (all []string) {
 
 func TestWhatFeedsHaveIsOrdinary(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	whole, taken := 0, 0
 	both := newPair(Options{})
 	for _, kind := range feedtest.Kinds() {

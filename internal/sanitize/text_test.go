@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 )
 
 func TestTextIsTheWordsAlone(t *testing.T) {
@@ -51,7 +51,7 @@ func sameText(t *testing.T, s string) (taken bool) {
 func TestTheQuickReaderFindsTheWordsThatTheCarefulOneDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
-	posts := racetest.Size(4000, 400)
+	posts := fulltest.Size(4000, 400)
 	sameText(t, "<b>a\xe2</b>\x80\xa8b") // a line separator in two pieces
 	taken := 0
 	for range posts {

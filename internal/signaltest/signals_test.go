@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"cloudburst/cnws"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 	"cloudburst/rsscloud"
 	"cloudburst/weblogs"
@@ -144,6 +145,7 @@ func subscribers() map[string]func(s *scene, t *testing.T, c cell) error {
 }
 
 func TestEverySignalReachesEverySubscriber(t *testing.T) {
+	fulltest.Needs(t, "a build of the program")
 	t.Parallel()
 	cells := readTable(t)
 	known, people := signals(), subscribers()

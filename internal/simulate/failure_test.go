@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/fulltest"
 )
 
 func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	p := plan(t, fixed(t), Standard(), StandardMachine())
 	a, _ := p.Fail(NodeFails, 7)
 	b, _ := p.Fail(NodeFails, 7)
@@ -47,6 +50,7 @@ func TestAFailureLeavesWorkAndIsMadeGood(t *testing.T) {
 
 func TestBadInputIsRefusedInWords(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	for want, change := range map[string]func(*Load, *Machine){
 		"--feeds is -1":      func(l *Load, _ *Machine) { l.Feeds = -1 },
 		"--pings is NaN":     func(l *Load, _ *Machine) { l.Pings = math.NaN() },

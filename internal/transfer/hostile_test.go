@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/fulltest"
 )
 
 // A small archive can name the same bytes again and again, so that looking whether they
@@ -87,6 +89,7 @@ func overlapping(t *testing.T, n int) []byte {
 // Each entry takes some hundred bytes before any is looked at.
 func TestAnArchiveThatListsMoreThanMemoryIsGivenUp(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	r := &atMost{r: strings.NewReader(strings.Repeat("x", 100)), left: 50}
 	if _, err := r.ReadAt(make([]byte, 40), 0); err != nil {
 		t.Errorf("what is allowed: %v", err)
@@ -110,6 +113,7 @@ func TestAnArchiveThatListsMoreThanMemoryIsGivenUp(t *testing.T) {
 // Elements of four bytes take a hundred each in memory.
 func TestAFileOfEmptyElementsIsRefused(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	to := newServer(t, "https://two.example")
 	const rss = `<rss version="2.0" xmlns:wp="http://wordpress.org/export/1.2/"><channel>`
 	to.refuses([]byte(rss+"<wp:wxr_version>1.2</wp:wxr_version><item>"+strings.Repeat("<a/>", maxWXRSigns+10_000)+"</item></channel></rss>"), "cannot be read beyond line")

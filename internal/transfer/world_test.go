@@ -16,6 +16,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/render"
 )
 
@@ -32,7 +33,7 @@ var startTime = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 func newServer(t *testing.T, origin string) *server {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Log: log})
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

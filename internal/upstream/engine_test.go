@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/upstream"
 )
 
@@ -349,6 +350,7 @@ func TestWhatIsDueAtOnceIsAskedAtASteadyPace(t *testing.T) {
 
 func TestACNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	const day = 24 * time.Hour
 	inWorld(t, upstream.Options{Away: day}, func(t *testing.T, w *world) {
 		f := w.add(upstream.CNWS)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/upstream"
 )
 
@@ -132,6 +133,7 @@ func (u unanswered) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer
 
 func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
 		w.answer = refuse(fault.Unreadable, "Nobody there.")
 		f := w.add(upstream.RSSCloud)

@@ -12,8 +12,8 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/href"
-	"cloudburst/internal/racetest"
 	"cloudburst/internal/upstream"
 )
 
@@ -252,7 +252,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 // is, and from then on every minute has its share.
 func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 	t.Parallel()
-	n, minutes := racetest.Size(100_000, 5_000), racetest.Size(1, 20)
+	n, minutes := fulltest.Size(100_000, 5_000), fulltest.Size(1, 20)
 	inCrowd(t, func(t *testing.T, m *memory, c *crowd, e *upstream.Engine) {
 		c.took = 20 * time.Millisecond
 		hosts := make([]string, 200)

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/upstream"
 )
 
@@ -167,6 +168,7 @@ func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
 
 func TestItIsKnownSinceWhenAHubTellsEverything(t *testing.T) {
 	t.Parallel()
+	fulltest.Long(t)
 	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
 		f := w.addDoor(theCloud(), upstream.Reader)
 		w.pass(time.Second)

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqlite"
+	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/internal/upstream"
 )
 
@@ -69,7 +70,7 @@ func inWorld(t *testing.T, o upstream.Options, do func(*testing.T, *world)) {
 
 func (w *world) start(o upstream.Options) {
 	w.t.Helper()
-	st, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: w.dir, Log: w.log()})
+	st, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: sqlitetest.Fill(w.t, w.dir), Log: w.log()})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 )
 
@@ -54,6 +55,7 @@ func held(pages http.Handler, path string, ready func()) http.Handler {
 // looks at the page that results: what is new stands above what was there.
 func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
 	t.Helper()
+	fulltest.Needs(t, "a browser")
 	server := httptest.NewServer(held(w.Routes(), path, happen))
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/storetest"
 )
@@ -18,6 +19,7 @@ import (
 // crash would, lets the writers run into it, and starts it again.
 func TestACrashOfTheServerLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
+	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()
 	if err != nil {
 		t.Fatal(err)

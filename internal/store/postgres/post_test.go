@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
 )
@@ -126,7 +126,7 @@ func (n readNode) read() float64 {
 // the database knows its tables and when it has not looked at them yet.
 func TestNoStatementReadsAllOfAWritersPosts(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 		for _, analyzed := range []bool{false, true} {
 			name := mode

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/racetest"
 	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
 )
@@ -254,7 +254,7 @@ func page(t testing.TB, s *Store, p hub.Part) int {
 // small, PostgreSQL gathers and sorts a whole topic for each page.
 func TestAPageWalksTheKey(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	s := open(t, storetest.Postgres(t))
 	p := fill(t, s, "http://127.0.0.1/small", 3)
 	for range 10 { // long enough for a plan to be kept

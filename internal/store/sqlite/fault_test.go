@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/racetest"
 )
 
 // holdFolder makes the test binary a second process: it holds the folder until
@@ -187,7 +187,8 @@ func stored(t *testing.T, s *Store) int {
 
 func TestAFullDatabaseIsAnsweredAndRecoversByItself(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
+	fulltest.Long(t)
 	s := open(t, Options{MaxPages: 400})
 	n := room(t, s, 0)
 	if got := stored(t, s); got != n {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -19,7 +19,8 @@ func BenchmarkRenumber100kPosts(b *testing.B) {
 
 func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
+	fulltest.Long(t)
 	s := open(t, Options{})
 	started := time.Now()
 	storetest.FillPosts(t, s, "many", 100_000)
@@ -35,7 +36,7 @@ func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
 // of a writer takes.
 func TestNoStatementGoesThroughAWritersPosts(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	s := open(t, Options{})
 	storetest.FillPosts(t, s, "alice", 3000)
 	storetest.WriterDay(t, s, "alice")

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 
@@ -18,7 +19,13 @@ func TestKeepsTheContract(t *testing.T) {
 func open(t testing.TB, o Options) *Store {
 	t.Helper()
 	if o.Dir == "" {
-		o.Dir = t.TempDir()
+		o.Dir = storetest.Fill(t, t.TempDir(), File, func(dir string) error {
+			s, err := Open(context.Background(), Options{Dir: dir})
+			if err != nil {
+				return err
+			}
+			return s.Close()
+		})
 	}
 	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	s, err := Open(t.Context(), o)

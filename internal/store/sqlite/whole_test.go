@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"cloudburst/internal/racetest"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/sqlstore"
 )
 
@@ -16,7 +16,7 @@ import (
 // forgotten by what goes through all tables.
 func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 	t.Parallel()
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	file := filepath.Join(t.TempDir(), "x.db")
 	w, err := Create(t.Context(), file)
 	if err != nil {

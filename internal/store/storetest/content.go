@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/racetest"
 )
 
 func contentTests() map[string]func(*testing.T, *env) {
@@ -84,7 +84,7 @@ func (e *env) full(t *testing.T, feed string, want bool) {
 }
 
 func wholeContent(t *testing.T, e *env) {
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
 	var all []byte
 	for i := range 256 {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/racetest"
 )
 
 func partTests() map[string]func(*testing.T, *env) {
@@ -156,7 +156,7 @@ func brokenPass(t *testing.T, e *env) {
 }
 
 func manyPages(t *testing.T, e *env) {
-	racetest.Skip(t)
+	fulltest.OneCaller(t)
 	const total = 20_000
 	want := map[int64]bool{}
 	for i := range 2 {

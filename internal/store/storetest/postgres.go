@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"cloudburst/internal/fulltest"
 )
 
 // Env names the environment variable with the address of a server to use instead
@@ -57,9 +59,7 @@ func Main(m *testing.M) int {
 // Without PostgreSQL on the machine the test fails; with -short it is skipped.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs PostgreSQL; run without -short")
-	}
+	fulltest.Needs(t, "PostgreSQL")
 	address, err := lend()
 	if err != nil {
 		t.Fatal(err)

@@ -4,11 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/fulltest"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
 func TestTheServerThatTheEnvironmentNamesIsUsed(t *testing.T) {
+	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := StartCluster()
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +45,7 @@ func TestTheServerThatTheEnvironmentNamesIsUsed(t *testing.T) {
 }
 
 func TestACrashedClusterStartsAgain(t *testing.T) {
+	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := StartCluster()
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/racetest"
 )
 
 // Run runs the contract. open makes an empty store that is closed with the test.
@@ -45,7 +45,7 @@ func runGroups(t *testing.T, open func(t *testing.T) hub.Store, groups map[strin
 		t.Run(group, func(t *testing.T) {
 			t.Parallel()
 			if oneCaller(group) {
-				racetest.Skip(t)
+				fulltest.OneCaller(t)
 			}
 			for name, test := range tests {
 				t.Run(name, func(t *testing.T) {

@@ -1,5 +1,5 @@
 //go:build !race
 
-package racetest
+package fulltest
 
 const detecting = false

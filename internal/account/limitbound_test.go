@@ -1,0 +1,61 @@
+package account_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
+)
+
+func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
+	t.Parallel()
+	fulltest.Long(t)
+	inWorld(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *world) {
+		w.add("alice")
+		for i := range 2000 {
+			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
+			if i%5 == 0 { // she is tried all the time, and not forgotten
+				_, _ = w.Check(w.ctx, "alice", wrong, w.loud(source(10_000+i)))
+			}
+		}
+		w.try("alice", right, w.loud(at(home)), fault.TooMany)
+	})
+}
+
+func TestWhatIsKeptOfFailuresIsBoundedAndEnds(t *testing.T) {
+	t.Parallel()
+	fulltest.Long(t)
+	inWorld(t, account.Options{Limits: account.Limits{Keys: 64, Minute: 1 << 30}}, func(t *testing.T, w *world) {
+		w.add("alice")
+		n, _ := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.loud(source(i))); return err })
+		for i := range 1000 {
+			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
+		}
+		w.restart()
+		w.wait(time.Second)
+		w.try("alice", right, w.loud(at(home)), fault.TooMany) // who has to wait is not forgotten for others
+		if n != 10 {
+			t.Errorf("%d guesses", n)
+		}
+		rows := func() (all int64) {
+			for _, kind := range []byte("noprsz") {
+				kept, err := w.store.TrimTallies(w.ctx, kind, time.Now().Add(24*time.Hour), 0, 100_000)
+				must(t, err)
+				all += kept
+			}
+			return all
+		}
+		if kept := rows(); kept > 2*(64+64/16)+20 {
+			t.Errorf("%d rows", kept)
+		}
+		w.try("user", wrong, at(home), fault.Refused)
+		w.wait(7 * time.Hour)
+		must(t, w.Sweep(w.ctx))
+		if kept := rows(); kept != 0 {
+			t.Errorf("%d rows after the sweep", kept)
+		}
+	})
+}

@@ -1,0 +1,39 @@
+// Package fulltest adapts tests to runs that are not full: those with -short, and those under
+// the race detector, which makes code ten times slower. Start with [Long] and [Size].
+package fulltest
+
+import "testing"
+
+// Long skips, with -short, a test that takes more than half a second of CPU time, or waits for
+// seconds.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long; run without -short")
+	}
+}
+
+// Needs skips, with -short, a test that needs more than Go, such as PostgreSQL or a browser.
+func Needs(t testing.TB, what string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("needs %s; run without -short", what)
+	}
+}
+
+// OneCaller skips, under the race detector, a test that has much data and one goroutine at a time:
+// the detector has nothing to find there. The test runs in full without the detector.
+func OneCaller(t testing.TB) {
+	t.Helper()
+	if detecting {
+		t.Skip("much data and one goroutine: it runs without the race detector")
+	}
+}
+
+// Size is full, or less under the race detector and with -short.
+func Size(full, less int) int {
+	if detecting || testing.Short() {
+		return less
+	}
+	return full
+}
