@@ -58,3 +58,17 @@ func TestURLsOfThisProgramHaveOneCanonicalSpelling(t *testing.T) {
 		t.Errorf("a feed elsewhere has the names %v", got)
 	}
 }
+
+func TestRecipientsOfForwardedItemsReadTheNameOfAnAccount(t *testing.T) {
+	t.Parallel()
+	a := &App{cfg: config.Default()}
+	for owner, want := range map[string]string{"": "The operator", "alice": "alice"} {
+		a.reading.owner.Store(&owner)
+		if got := a.senderOf(""); got != want {
+			t.Errorf("with the first account %q, its items are forwarded by %q; want %q", owner, got, want)
+		}
+		if got := a.senderOf("bob"); got != "bob" {
+			t.Errorf("bob's items are forwarded by %q", got)
+		}
+	}
+}

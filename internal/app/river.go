@@ -50,7 +50,8 @@ func (a *App) newRiver(st store.Store) error {
 	})
 	a.river = &river.River{
 		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
-		Agent: func(readers int64) string { return gateway.ReaderAgent(Version, a.publicURL(), readers) },
+		Sender: a.senderOf,
+		Agent:  func(readers int64) string { return gateway.ReaderAgent(Version, a.publicURL(), readers) },
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
 			Own: func(url string) bool { _, own := a.ownPath(url); return own }, Canonical: a.canonical,
@@ -158,6 +159,14 @@ func (a *App) ownerOf(reader string) string {
 		return name
 	}
 	return "server"
+}
+
+// senderOf names a reader for the recipients of forwarded items.
+func (a *App) senderOf(reader string) string {
+	if reader == "" && a.ownerName() == "" {
+		return "The operator"
+	}
+	return a.ownerOf(reader)
 }
 
 // ownerName is the first account that there was, "" while there is none. There is always

@@ -120,7 +120,7 @@ func TestAConfirmationMailHasALinkAndNoWordOfAFeed(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
 	teller := &Teller{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "river@news.example", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
-	n := river.Notice{ID: 7, Reader: "ann\r\nBcc: all@spam.example", Category: "BUY NOW", Via: river.ViaEmail, Target: "vic@home.example", End: "END"}
+	n := river.Notice{ID: 7, Reader: "7", Sender: "ann\r\nBcc: all@spam.example", Category: "BUY NOW", Via: river.ViaEmail, Target: "vic@home.example", End: "END"}
 	if err := teller.Ask(t.Context(), n, "TOKEN"); err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +141,9 @@ func TestAConfirmationMailHasALinkAndNoWordOfAFeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := strings.ReplaceAll(strings.ReplaceAll(string(raw), "=\r\n", ""), "=3D", "=")
+	if !strings.HasPrefix(body, "ann Bcc: all@spam.example on news.example wants to forward") {
+		t.Errorf("the mail does not begin with its sender: %s", body)
+	}
 	if !strings.Contains(body, "https://news.example/feeds/notices/confirm?token=TOKEN") || !strings.Contains(body, "7 days") || strings.Contains(body, "BUY NOW") {
 		t.Errorf("%s", body)
 	}

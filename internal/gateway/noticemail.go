@@ -98,13 +98,9 @@ func (m *Mail) ask(ctx context.Context, n river.Notice, token string, now time.T
 	}
 	site := m.Site()
 	host := strings.TrimPrefix(strings.TrimPrefix(site, "https://"), "http://")
-	who := oneLine(n.Reader, 60)
-	if who == "" {
-		who = "The operator"
-	}
 	msg.Subject("Confirm: items from " + host)
 	msg.SetMessageIDWithValue(rand.Text() + "@" + domain)
-	text := who + " on " + host + " wants to forward to this address what arrives in their feed reader.\n\n" +
+	text := oneLine(n.Sender, 60) + " on " + host + " wants to forward to this address what arrives in their feed reader.\n\n" +
 		"If you want that, open this page and confirm:\n" + m.link("confirm", token) + "\n\n" +
 		"The link is valid for 7 days. If you do not want it, do nothing: nothing else will be sent.\n"
 	if n.End != "" {

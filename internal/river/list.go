@@ -107,4 +107,5 @@ type Notice struct {
 	AskedAt   time.Time // the last time; zero: never
 	DecidedAt time.Time // when the recipient confirmed or ended it; zero: neither
 	End       string    // token of the link that ends it, for messages; it is not stored
+	Sender    string    // name of the reader, for messages; it is not stored
 }

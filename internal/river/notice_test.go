@@ -26,6 +26,7 @@ type crier struct {
 	mail   bool          // it sends mail, too
 	asked  []string      // targets that were asked for consent
 	tokens []string      // of the links that they got
+	sender string        // that the latest of them named
 	refuse error         // what asking comes to
 }
 
@@ -40,6 +41,7 @@ func (c *crier) Ask(_ context.Context, n river.Notice, token string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked, c.tokens, c.end = append(c.asked, strings.TrimPrefix(n.Target, "https://")), append(c.tokens, token), n.End
+	c.sender = n.Sender
 	return c.refuse
 }
 

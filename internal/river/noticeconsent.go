@@ -48,6 +48,7 @@ func Mailbox(via, target string) string {
 // NoticeLink is what a link in a message says, and how the notices that it is about are.
 type NoticeLink struct {
 	Reader string
+	Sender string // name of the reader, for people
 	Target string
 	State  string // of the notices to the target; "": there is none any more
 }
@@ -104,9 +105,17 @@ func (r *River) readLink(kind, token string) (Notice, error) {
 	return Notice{Via: part[2], Target: part[3], Reader: part[4]}, nil
 }
 
+// senderOf is the name of a reader in confirmation mails and on the pages of their links.
+func (r *River) senderOf(reader string) string {
+	if r.Sender == nil {
+		return reader
+	}
+	return r.Sender(reader)
+}
+
 // linked is a link with the state of its notices.
 func (r *River) linked(ctx context.Context, n Notice) (NoticeLink, error) {
-	out := NoticeLink{Reader: n.Reader, Target: n.Target}
+	out := NoticeLink{Reader: n.Reader, Sender: r.senderOf(n.Reader), Target: n.Target}
 	recipient := Recipient(n.Via, n.Target)
 	refused, err := r.Store.NoticeRefused(ctx, n.Reader, n.Via, n.Target)
 	if err != nil {
@@ -215,6 +224,7 @@ func (r *River) askRecipient(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
+	open.Sender = r.senderOf(n.Reader)
 	token, err := r.noticeToken(linkConfirm, n, r.now().Add(confirmWithin))
 	if err == nil {
 		open.End, err = r.noticeToken(linkEnd, n, time.Time{})

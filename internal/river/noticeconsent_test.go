@@ -15,7 +15,10 @@ func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier))
 	o.HostInterval = -1
 	atHome(t, o, func(t *testing.T, h *home) {
 		c := &crier{mail: true}
-		h.setup = func(r *river.River) { r.Tell, r.Key = c, []byte(strings.Repeat("k", 32)) }
+		h.setup = func(r *river.River) {
+			r.Tell, r.Key = c, []byte(strings.Repeat("k", 32))
+			r.Sender = func(reader string) string { return "Sender of " + reader }
+		}
 		h.stop()
 		h.start()
 		h.serve(feedURL, doc(rss("", "old")))
@@ -45,8 +48,11 @@ func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 		}
 		link := c.tokens[0]
 		l, err := h.river.ConfirmLink(t.Context(), link) // looking at it confirms nothing
-		if err != nil || l != (river.NoticeLink{Reader: "ann", Target: "vic@x.example", State: river.NoticeWaiting}) {
+		if err != nil || l != (river.NoticeLink{Reader: "ann", Sender: "Sender of ann", Target: "vic@x.example", State: river.NoticeWaiting}) {
 			t.Errorf("%+v %v", l, err)
+		}
+		if c.sender != l.Sender {
+			t.Errorf("the mail names %q, and the page of its link %q", c.sender, l.Sender)
 		}
 		h.post(feedURL, "b", "a", "old")
 		if got := c.heard(); got != "" {

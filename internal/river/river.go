@@ -77,6 +77,7 @@ type River struct {
 	Log     *slog.Logger
 	Now     func() time.Time           // nil: time.Now
 	Agent   func(readers int64) string // User-Agent; nil: the Fetcher's own
+	Sender  func(reader string) string // name of a reader, for recipients of forwarded items; nil: Reader itself
 	Hint    func()                     // tells other processes that something is due; nil: none
 	Random  func() float64             // 0 to 1, for spreading; nil: math/rand
 	Options Options

@@ -43,7 +43,7 @@ func (s *site) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
 	case "":
 		v.Lines = []string{"Nothing is to be forwarded to " + clean(l.Target, 300) + " any more."}
 	default:
-		v.Lines = []string{s.senderOf(l) + " wants to forward what arrives in their feed reader on this server to " + clean(l.Target, 300) + ".", "Each mail has a link that ends it."}
+		v.Lines = []string{senderOf(l) + " wants to forward what arrives in their feed reader on this server to " + clean(l.Target, 300) + ".", "Each mail has a link that ends it."}
 		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
 	}
 	s.showNoticeLink(rw, r, v)
@@ -60,7 +60,7 @@ func (s *site) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 
 func (s *site) confirmedNotice(r *http.Request, l river.NoticeLink) noticeLinkView {
 	v := noticeLinkView{view: s.view(r, "Confirmed", "")}
-	v.Lines = []string{"New items that " + s.senderOf(l) + " forwards go to " + clean(l.Target, 300) + " from now on. Each mail has a link that ends it."}
+	v.Lines = []string{"New items that " + senderOf(l) + " forwards go to " + clean(l.Target, 300) + " from now on. Each mail has a link that ends it."}
 	return v
 }
 
@@ -77,7 +77,7 @@ func (s *site) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := noticeLinkView{view: s.view(r, "Get no more of these mails?", ""), Action: linkAction(endNotice, token), Button: "Unsubscribe"}
-	v.Lines = []string{"Nothing of " + s.senderOf(l) + " will be forwarded to " + clean(l.Target, 300) + " any more."}
+	v.Lines = []string{"Nothing of " + senderOf(l) + " will be forwarded to " + clean(l.Target, 300) + " any more."}
 	s.showNoticeLink(rw, r, v)
 }
 
@@ -107,14 +107,14 @@ func (s *site) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 
 func (s *site) endedNotice(r *http.Request, l river.NoticeLink, token string) noticeLinkView {
 	v := noticeLinkView{view: s.view(r, "Unsubscribed", ""), Action: linkAction(endNotice, token), Button: "Allow again", Field: "allow"}
-	v.Lines = []string{"Nothing of " + s.senderOf(l) + " is forwarded to " + clean(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
+	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + clean(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
 	return v
 }
 
 func linkAction(path, token string) string { return path + "?" + url.Values{"token": {token}}.Encode() }
 
-// senderOf is the account whose items are forwarded.
-func (s *site) senderOf(l river.NoticeLink) string { return clean(s.ownerOf(l.Reader), 100) }
+// senderOf names the person whose items are forwarded.
+func senderOf(l river.NoticeLink) string { return clean(l.Sender, 100) }
 
 func (s *site) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
 	rw.Header().Set("Cache-Control", "no-store")

@@ -315,7 +315,7 @@ func (b *brook) link(token string) (river.NoticeLink, error) {
 	if token != "good" {
 		return river.NoticeLink{}, fault.New(fault.NotFound, "This link is not valid.")
 	}
-	return river.NoticeLink{Reader: "alice", Target: "vic@x.example", State: b.linkState}, b.err
+	return river.NoticeLink{Reader: "alice", Sender: "alice", Target: "vic@x.example", State: b.linkState}, b.err
 }
 
 func (b *brook) ConfirmNotices(_ context.Context, token string) (river.NoticeLink, error) {
