@@ -139,7 +139,7 @@ func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error
 		use = nil
 	}
 	db := stdlib.OpenDB(*config, use...)
-	defer db.Close()
+	defer unshare(db)
 	if !filling {
 		if err := usable(ctx, db); err != nil {
 			return err
@@ -195,7 +195,7 @@ func (s *Store) Backup(context.Context, string) error {
 func (s *Store) Close() error {
 	s.close.Do(func() {
 		s.hints.close()
-		s.err = s.db.Close()
+		s.err = unshare(s.db)
 	})
 	return s.err
 }

@@ -314,3 +314,22 @@ func share(ctx context.Context, conn *pgx.Conn) error {
 	}
 	return nil
 }
+
+// unshare closes a pool and releases the locks of its idle connections first: the server
+// notices the end of a connection only later, so that a move that begins at once
+// would find the database in use.
+func unshare(db *sql.DB) error {
+	ctx, cancel := context.WithTimeout(context.Background(), callConnect)
+	defer cancel()
+	for range db.Stats().Idle {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			break // the lock ends with its connection
+		}
+		defer conn.Close() // after the pool, which thus never uses it without the lock
+		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, useLock); err != nil {
+			break
+		}
+	}
+	return db.Close()
+}
