@@ -20,7 +20,10 @@ func (p *parser) person() Person {
 	for depth := p.r.Depth(); ; {
 		switch p.next() {
 		case scan.Start:
-			if len(p.r.Attrs) > 0 && !personal(p.r.Local) {
+			if p.r.Space == nsMedia && p.r.Local == "thumbnail" && who.Avatar == "" {
+				who.Avatar = p.url(p.attr("url"))
+				_ = p.leaf()
+			} else if len(p.r.Attrs) > 0 && !personal(p.r.Local) {
 				line.WriteString(p.keepWords())
 			} else if text := p.personElement(&who); text != "" {
 				line.WriteString(text)
@@ -102,6 +105,20 @@ func (p *parser) addPerson(to *[]Person, who Person) {
 		return
 	}
 	*to = p.people.add(*to, who)
+}
+
+// addAuthor adds an author. RSS documents name an author in author or dc:creator, and write
+// the URL of the same author in an atom:author that follows: both are one person.
+func (p *parser) addAuthor(to *[]Person, who Person) {
+	if to != nil && len(*to) > 0 && p.f.Format == RSS && who.URL != "" && who.Name != "" {
+		last := &(*to)[len(*to)-1]
+		if last.URL == "" && last.Name == who.Name && (last.Email == "" || last.Email == who.Email) {
+			who.Raw = last.Raw
+			*last = who
+			return
+		}
+	}
+	p.addPerson(to, who)
 }
 
 // splitPerson takes a line apart: "mail (name)", "name <mail>", "mail", "name". What

@@ -156,8 +156,11 @@ func (a *atom) person(element string, who *feed.Person) {
 	}
 	a.leaf(uri, a.ref(who.URL, element))
 	a.leaf("email", a.mailbox(who.Email, element))
+	if a.format == "atom" {
+		a.portrait(who)
+	}
 	a.close(element)
-	a.lose(lostPersons, who.Avatar != "" || who.Role != "")
+	a.lose(lostPersons, who.Avatar != "" && a.format != "atom" || who.Role != "")
 }
 
 // feedAuthor writes an author of the feed where neither it nor all entries have one:

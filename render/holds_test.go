@@ -110,6 +110,7 @@ func (h holder) authors(list []feed.Person, ofFeed bool) []feed.Person {
 			}
 		case who.URL != "" && page:
 			out, page = append(out, who), false
+			mail = mail && who.Email == ""
 		case who.Email != "" && mail:
 			out, mail = append(out, feed.Person{Name: who.Name, Email: who.Email}), false
 		default:

@@ -45,8 +45,9 @@ func (r *rss) plainEditors() {
 	}
 }
 
-// authors writes persons in an element that holds a mail address, which is used once,
-// and in those of Dublin Core and Atom.
+// authors writes each person in an element that holds a mail address, which is used once,
+// or in dc:creator. The first person with a URL has an atom:author as well, which holds the
+// URL: few readers look for that element alone.
 //
 // spec:rss20-2003#author
 func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
@@ -62,6 +63,13 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 			line = ""
 		case who.URL != "" && atom:
 			atom = false
+			switch {
+			case isMail(who.Email) && mail && inOneLine(who.Name) && !strings.ContainsAny(who.Name, `()[]<>\`):
+				mail = false
+				r.mailElement(element, who)
+			case inOneLine(who.Name):
+				r.leaf("dc:creator", who.Name)
+			}
 			r.atomPerson("atom:author", who)
 		case isMail(who.Email) && mail:
 			mail = false
@@ -71,6 +79,12 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 			r.creator("dc:creator", who)
 		}
 	}
+}
+
+// inOneLine reports a name that readers find unchanged in an element that is one line: a
+// mail address or an escaped character within it would be read as such.
+func inOneLine(name string) bool {
+	return name != "" && !strings.Contains(name, "@") && !(strings.Contains(name, "&") && strings.Contains(name, ";"))
 }
 
 func (r *rss) contributors(persons []feed.Person) {
@@ -130,8 +144,16 @@ func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.element("atom:name", nameOf(who))
 	w.leaf("atom:uri", w.address(who.URL, "author"))
 	w.leaf("atom:email", w.mailbox(who.Email, "author"))
+	w.portrait(who)
 	w.close(element)
-	w.lose(lostPersons, who.Avatar != "")
+}
+
+// portrait writes the image of a person among the elements of Atom, which has none for it
+// and allows those of other vocabularies.
+func (w *writer) portrait(who *feed.Person) {
+	if url := w.address(who.Avatar, "author"); url != "" {
+		w.empty("media:thumbnail", "url", url)
+	}
 }
 
 // isLine reports whether one line, as iTunes has authors, says who somebody is.
