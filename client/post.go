@@ -127,6 +127,8 @@ type Writer struct {
 
 // Profile is what a user says of himself.
 type Profile struct {
+	Name     string   `json:"name"`  // of the person; "": the user name
+	Email    string   `json:"email"` // public mail address, which the feeds show
 	Title    string   `json:"title"` // of feed and page; "": the user's name
 	Blurb    string   `json:"blurb"` // plain text
 	Link     string   `json:"link"`  // a page elsewhere

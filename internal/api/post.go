@@ -333,7 +333,7 @@ func (s *Server) setProfile(c *postCall) error {
 		return err
 	}
 	w, err := s.Posts.SetProfile(c.ctx(), c.user, func(p *author.Profile) error {
-		*p = author.Profile{Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
+		*p = author.Profile{Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
 			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, Sinks: in.Sinks}
 		return nil
 	}, c.door())
@@ -346,7 +346,7 @@ func answerWriter(c *postCall, w author.Writer, err error) error {
 	}
 	p := w.Profile
 	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
-		Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
+		Name: p.Name, Email: p.Email, Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
 		Sinks: append([]string{}, p.Sinks...),
 	}})
 }

@@ -139,9 +139,17 @@ func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 	if w.Avatar != "" {
 		f.Image = &feed.Image{URL: p.absolute(w.Avatar), Title: f.Title.Value, Link: f.Link}
 	}
+	if w.User != "" {
+		f.Authors = []feed.Person{p.Person(w)}
+	}
 	var newest time.Time
 	for _, post := range posts {
 		it := p.Item(post)
+		// A post that was imported keeps its authors, unless the author is the writer, who
+		// may have another name by now.
+		if a := it.Authors; w.User != "" && (len(a) == 0 || len(a) == 1 && a[0].URL == f.Authors[0].URL) {
+			it.Authors = f.Authors
+		}
 		if post.UpdatedAt.After(newest) {
 			newest = post.UpdatedAt
 		}

@@ -142,6 +142,8 @@ type Writer struct {
 
 // Profile is what a writer may set. Its JSON form is how it is stored and exported.
 type Profile struct {
+	Name     string `json:"name,omitempty"`     // of the person; "": the user name
+	Email    string `json:"email,omitempty"`    // public mail address, which the feeds show
 	Title    string `json:"title,omitempty"`    // of feed and page; "": the user's name
 	Blurb    string `json:"blurb,omitempty"`    // plain text
 	Link     string `json:"link,omitempty"`     // a page of his elsewhere

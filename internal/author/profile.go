@@ -1,16 +1,21 @@
 package author
 
 import (
+	"cmp"
 	"context"
+	"net/mail"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"cloudburst/feed"
 	"cloudburst/internal/fault"
 )
 
 // Bounds of a profile.
 const (
+	maxName  = 100  // characters
+	maxEmail = 254  // bytes
 	maxBlurb = 2000 // characters
 	maxSinks = 10
 )
@@ -51,13 +56,31 @@ func (p *Posts) Renew(ctx context.Context, user, door string) error {
 	return err
 }
 
+// isMail reports a mail address that every format of a feed can hold.
+func isMail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && len(s) <= maxEmail && !strings.ContainsAny(s, `"<>()[]\ `) && strings.Contains(s[strings.LastIndexByte(s, '@'):], ".")
+}
+
+// Person is a writer as the author of posts. The feed has a title of its own, which is not
+// the name of a person.
+func (p *Posts) Person(w Writer) feed.Person {
+	return feed.Person{Name: cmp.Or(w.Name, w.User), Email: w.Email, URL: p.origin() + "/" + w.User + "/", Avatar: p.absolute(w.Avatar)}
+}
+
 func checkProfile(f *Profile) (err error) {
 	f.Title = strings.Join(strings.Fields(valid(f.Title)), " ")
+	f.Name = strings.Join(strings.Fields(valid(f.Name)), " ")
+	f.Email = strings.TrimSpace(f.Email)
 	f.Blurb = strings.TrimSpace(valid(f.Blurb))
 	f.Accent, f.Language = strings.ToLower(strings.TrimSpace(f.Accent)), strings.TrimSpace(f.Language)
 	switch {
 	case utf8.RuneCountInString(f.Title) > MaxTitle:
 		return fault.In(fault.New(fault.Invalid, "The title has more than %d characters.", MaxTitle), "title")
+	case utf8.RuneCountInString(f.Name) > maxName:
+		return fault.In(fault.New(fault.Invalid, "The name has %d characters; at most %d are accepted.", utf8.RuneCountInString(f.Name), maxName), "name")
+	case f.Email != "" && !isMail(f.Email):
+		return fault.In(fault.New(fault.Invalid, "%q is not a mail address: write it as alice@example.com, or leave the field empty.", clip(f.Email)), "email")
 	case utf8.RuneCountInString(f.Blurb) > maxBlurb:
 		return fault.In(fault.New(fault.Invalid, "The text about you has more than %d characters.", maxBlurb), "blurb")
 	case f.Accent != "" && !accent.MatchString(f.Accent):

@@ -6,8 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/render"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const savedBefore = `<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -167,6 +171,64 @@ func TestAProfileIsInTheFeedAtOnce(t *testing.T) {
 			if fault.CodeOf(err) != fault.Invalid {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	})
+}
+
+func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.post("one")
+		formats := map[string][]string{ // what a format that holds persons has of the author
+			"rss20": {"<dc:creator>Alice Doe</dc:creator>", "<atom:uri>" + origin + "/alice/</atom:uri>", `<media:thumbnail url="` + origin + `/alice/media/x.png"/>`},
+			"atom":  {"<name>Alice Doe</name>", "<uri>" + origin + "/alice/</uri>"}, "atom03": {"<name>Alice Doe</name>", "<url>" + origin + "/alice/</url>"},
+			"jsonfeed": {`"name":"Alice Doe","url":"` + origin + `/alice/","avatar":"` + origin + `/alice/media/x.png"`},
+			"rdf":      {"<dc:creator>Alice Doe</dc:creator>"}, "csv": {"Alice Doe," + origin + "/alice/"}, "tsv": {"Alice Doe\t" + origin + "/alice/"},
+			"cdf": {"Alice Doe"}, "html": {"Alice Doe"}, "text": {"Alice Doe"}, "phps": {"Alice Doe"}, "python": {"Alice Doe"}, "js": {"Alice Doe"}, "storable": {"Alice Doe"}, "ruby": {"Alice Doe"}, "perl": {"Alice Doe"}, "php": {"Alice Doe"},
+			"opml": {"<ownerName>Alice Doe</ownerName>"},
+		}
+		flat := func(doc []byte) string { // JSON on one line
+			return strings.NewReplacer(": ", ":", ",\n", ",", "  ", "").Replace(string(doc))
+		}
+		check := func(with map[string][]string) {
+			t.Helper()
+			f := d.feed()
+			for format, words := range with {
+				doc, _, err := render.Append(nil, f, format, &render.Options{Self: origin + "/alice/rss.xml"})
+				if err != nil {
+					t.Fatal(format, err)
+				}
+				for _, w := range words {
+					if !strings.Contains(flat(doc), w) {
+						t.Errorf("%s lacks %q:\n%s", format, w, doc)
+					}
+				}
+			}
+		}
+		set := func(change func(p *author.Profile)) {
+			t.Helper()
+			if _, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { change(p); return nil }, "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set(func(p *author.Profile) { p.Title = "Walks" }) // of the feed, not of the person
+		if f := d.feed(); len(f.Items[0].Authors) != 1 || f.Items[0].Authors[0].Name != "alice" || f.Authors[0].Name != "alice" {
+			t.Errorf("the authors are %+v and %+v", f.Items[0].Authors, f.Authors)
+		}
+		set(func(p *author.Profile) { p.Name, p.Avatar = " Alice  Doe", "/alice/media/x.png" })
+		check(formats)
+		set(func(p *author.Profile) { p.Email = "alice@example.com" })
+		check(map[string][]string{
+			"rss20": {"<author>alice@example.com (Alice Doe)</author>", "<managingEditor>alice@example.com (Alice Doe)</managingEditor>"},
+			"atom":  {"<email>alice@example.com</email>"},
+		})
+		want := []feed.Person{{Name: "Alice Doe", Email: "alice@example.com", URL: origin + "/alice/", Avatar: origin + "/alice/media/x.png", Raw: "alice@example.com (Alice Doe)"}}
+		if diff := cmp.Diff(want, d.feed().Items[0].Authors); diff != "" {
+			t.Error(diff)
+		}
+		for _, wrong := range []string{"alice", "a b@example.com", "Alice <alice@example.com>", "alice@localhost"} {
+			_, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { p.Email = wrong; return nil }, "test")
+			d.refused(err, fault.Invalid, wrong)
 		}
 	})
 }

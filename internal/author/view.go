@@ -185,10 +185,10 @@ func (p *Posts) entitle(ctx context.Context, f *feed.Feed, v View, posts []Post)
 			if err != nil {
 				return err
 			}
-			page := p.origin() + "/" + w.User + "/"
+			who := p.Person(w)
 			title := cmp.Or(w.Title, w.User)
-			f.Items[i].Authors = []feed.Person{{Name: w.User, URL: page}}
-			f.Items[i].Source = &feed.Source{Title: plainText(title), URL: page + "rss.xml", Link: page}
+			f.Items[i].Authors = []feed.Person{who}
+			f.Items[i].Source = &feed.Source{Title: plainText(title), URL: who.URL + "rss.xml", Link: who.URL}
 		}
 	}
 	if v.Category == "" {

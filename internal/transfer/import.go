@@ -133,7 +133,7 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 	}
 	fill := func(old *author.Profile) (changed bool) {
 		for _, f := range []struct{ to, from *string }{
-			{&old.Title, &p.Title}, {&old.Blurb, &p.Blurb}, {&old.Link, &p.Link}, {&old.Language, &p.Language},
+			{&old.Name, &p.Name}, {&old.Email, &p.Email}, {&old.Title, &p.Title}, {&old.Blurb, &p.Blurb}, {&old.Link, &p.Link}, {&old.Language, &p.Language},
 			{&old.Accent, &p.Accent}, {&old.Avatar, &p.Avatar}, {&old.Theme, &p.Theme},
 		} {
 			if *f.to == "" && *f.from != "" {

@@ -60,6 +60,7 @@ type postsView struct {
 // writerView is a writer as his pages show him.
 type writerView struct {
 	Name     string // of the user
+	Person   string // display name
 	Title    string
 	Blurb    []string
 	Link     string
@@ -312,7 +313,7 @@ func (s *site) writer(ctx context.Context, user string) (author.Writer, error) {
 }
 
 func (s *site) writerOf(w author.Writer) writerView {
-	v := writerView{Name: w.User, Title: cmp.Or(clean(w.Title, 300), w.User), Path: "/" + w.User + "/", Language: plainLanguage(w.Language)}
+	v := writerView{Name: w.User, Person: cmp.Or(clean(w.Profile.Name, 300), w.User), Title: cmp.Or(clean(w.Title, 300), w.User), Path: "/" + w.User + "/", Language: plainLanguage(w.Language)}
 	v.Blurb, _ = paragraphs(w.Blurb, 4000)
 	if webAddress(w.Link) {
 		v.Link = w.Link

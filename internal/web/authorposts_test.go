@@ -148,7 +148,7 @@ func one(t *testing.T, m *thing, name, want string) {
 func TestAPostIsAnEntryForPrograms(t *testing.T) {
 	t.Parallel()
 	x := newPaper(t)
-	x.profile("alice", author.Profile{Title: "Alice", Blurb: "About me", Avatar: "/alice/media/0123456789abcdef/me.png"})
+	x.profile("alice", author.Profile{Name: "Alice", Title: "Walks", Blurb: "About me", Avatar: "/alice/media/0123456789abcdef/me.png"})
 	short := x.write("alice", author.Published, author.Content{Source: "Hello *you*", Categories: []string{"Go", "Fun stuff"}, Reply: &author.Reply{URL: "https://bob.example/1", Title: "What Bob said"},
 		Enclosures: []author.Enclosure{{URL: "/alice/media/0123456789abcdef/a.png", Type: "image/png", Alt: "A cat"}, {URL: "https://m.example/a.mp3", Type: "audio/mpeg", Length: 4800000},
 			{URL: "https://m.example/a.mp4", Type: "video/mp4"}, {URL: "https://m.example/a.pdf", Type: "application/pdf"}}})
@@ -159,7 +159,7 @@ func TestAPostIsAnEntryForPrograms(t *testing.T) {
 		t.Fatalf("the page has %+v", all)
 	}
 	feed := all[0]
-	one(t, feed, "name", "Alice")
+	one(t, feed, "name", "Walks")
 	one(t, feed, "summary", "About me")
 	one(t, feed, "url", "https://hub.example/alice/")
 	if len(feed.inside) != 3 {
@@ -195,7 +195,7 @@ func TestAPostIsAnEntryForPrograms(t *testing.T) {
 	one(t, e, "video", "https://m.example/a.mp4")
 	one(t, e, "enclosure", "https://m.example/a.mp3\nhttps://m.example/a.mp4\nhttps://m.example/a.pdf")
 	x.says(http.StatusOK, x.desk.Path(short), `<img src="/alice/media/0123456789abcdef/a.png" alt="A cat" width="640" height="480"`, `<audio class="u-audio" controls`, "What Bob said", `href="/alice/category/fun-stuff/"`, "4.8 MB")
-	x.says(http.StatusOK, x.desk.Path(long), "example.com/about", `rel="next" href="`+x.desk.Path(short)+`"`, `<meta property="og:title" content="A title · Alice">`, `<meta property="og:type" content="article">`)
+	x.says(http.StatusOK, x.desk.Path(long), "example.com/about", `rel="next" href="`+x.desk.Path(short)+`"`, `<meta property="og:title" content="A title · Walks">`, `<meta property="og:type" content="article">`)
 	x.pass(time.Hour)
 	if _, err := x.desk.Save(t.Context(), author.Edit{User: "alice", ID: short.ID, Change: func(c *author.Content) error { c.Source = "Hello all"; return nil }}); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ type profileView struct {
 	Files   bool
 	Kinds   []string // of sinks
 
-	TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, SinksWrong, AllWrong string
+	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, SinksWrong, AllWrong string
 }
 
 // profilePage is what an author says of himself.
@@ -55,7 +55,7 @@ func (s *site) doProfile(rw http.ResponseWriter, r *http.Request, session accoun
 	one := func(name string, limit int) string { return clean(strings.TrimSpace(got.fields.Get(name)), limit) }
 	v := profileView{Tinted: got.fields.Get("tinted") != "", Sinks: proseOf(got.fields.Get("sinks")), AvatarWrong: got.wrong}
 	v.Profile = author.Profile{
-		Title: one("title", 2000), Blurb: proseOf(strings.TrimSpace(got.fields.Get("blurb"))), Link: one("link", 4096), Language: one("language", 40),
+		Name: one("name", 2000), Email: one("email", 400), Title: one("title", 2000), Blurb: proseOf(strings.TrimSpace(got.fields.Get("blurb"))), Link: one("link", 4096), Language: one("language", 40),
 		Accent: one("accent", 40), Avatar: one("avatar", 4096), Theme: one("theme", 20),
 	}
 	if !v.Tinted {
@@ -91,6 +91,10 @@ func (v *profileView) misfit(err error) {
 	at := &v.AllWrong
 	if fault.CodeOf(err) == fault.Invalid {
 		switch topField(err) {
+		case "name":
+			at = &v.NameWrong
+		case "email":
+			at = &v.EmailWrong
 		case "title":
 			at = &v.TitleWrong
 		case "blurb":
