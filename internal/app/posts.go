@@ -16,7 +16,7 @@ func (a *App) newPosts(st store.Store) {
 		Store: plantedPosts(st), Feeds: a.authors, Origin: a.publicURL, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
 		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
 	}
-	a.feeds.Views = a.posts
+	a.feeds.Views, a.feeds.FeedsOf = a.posts, a.posts.FeedList
 }
 
 // writePages lets people write on the pages.

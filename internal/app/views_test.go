@@ -321,6 +321,98 @@ func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
 	}
 }
 
+func TestTheFeedsOfAUserAreOneList(t *testing.T) {
+	t.Parallel()
+	a := program(t)
+	write := people(t, a, "alice", "bob", "carol")
+	write("alice", "words", "Go", "Fun stuff")
+	write("bob", "words")
+	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
+		p.Title, p.Name, p.Email = "Alice & Co", "Alice Doe", "alice@example.com"
+		return nil
+	}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	save := func(user, name string) {
+		t.Helper()
+		doc := `<rss version="2.0"><channel><title>Saved</title><link>http://s.example/</link><description>d</description></channel></rss>`
+		if _, err := a.authors.Save(t.Context(), user, name, []byte(doc), "put"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("alice", author.Private)
+	get := func(path string) (status int, kind, body string) {
+		t.Helper()
+		res, err := http.Get(a.publicURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, res.Header.Get("Content-Type"), string(b)
+	}
+	listed := func(path string) (list *opml.Document, feeds []string) {
+		t.Helper()
+		status, kind, body := get(path)
+		list, err := opml.ParseBytes([]byte(body), nil)
+		if err != nil || status != 200 || !strings.HasPrefix(kind, "text/x-opml") {
+			t.Fatal(path, status, kind, err)
+		}
+		for _, f := range list.Feeds() {
+			if f.Type != "rss" || f.Text == "" || f.Title != f.Text || !strings.HasPrefix(f.HTMLURL, a.publicURL()+"/") {
+				t.Errorf("the line is %+v", f)
+			}
+			feeds = append(feeds, strings.TrimPrefix(f.XMLURL, a.publicURL())+" "+f.Text)
+		}
+		return list, feeds
+	}
+	list, feeds := listed("/alice/feeds.opml")
+	want := []string{"/alice/rss.xml Alice & Co", "/alice/category/fun-stuff/rss.xml Alice & Co: Fun stuff", "/alice/category/go/rss.xml Alice & Co: Go", "/alice/archive/1/rss.xml Alice & Co: archive 1"}
+	if !slices.Equal(feeds, want) {
+		t.Errorf("listed: %q", feeds)
+	}
+	if h := list.Head; h.Title != "Feeds of Alice & Co" || h.OwnerName != "Alice Doe" || h.OwnerEmail != "alice@example.com" || h.OwnerID != a.publicURL()+"/alice/" || h.DateModified == "" {
+		t.Errorf("the head is %+v", h)
+	}
+	if _, again := listed("/alice/opml"); !slices.Equal(again, want) {
+		t.Errorf("/alice/opml lists %q", again)
+	}
+	for _, f := range list.Feeds() {
+		if status, _, _ := get(strings.TrimPrefix(f.XMLURL, a.publicURL())); status != 200 {
+			t.Errorf("%s is answered %d", f.XMLURL, status)
+		}
+	}
+	link := `<link rel="outline" type="text/x-opml" title="Feeds of Alice &amp; Co" href="/alice/feeds.opml">`
+	if _, _, page := get("/alice/"); !strings.Contains(page, link) || !strings.Contains(page, `<a href="/alice/feeds.opml"`) {
+		t.Errorf("the page does not name the list:\n%s", page)
+	}
+	if _, err := a.authors.Move(t.Context(), "bob", author.Public, "https://b.example/feed"); err != nil {
+		t.Fatal(err)
+	}
+	if _, feeds := listed("/bob/feeds.opml"); !slices.Equal(feeds, []string{"https://b.example/feed bob"}) {
+		t.Errorf("listed of a feed that has moved: %q", feeds)
+	}
+	if _, err := a.authors.End(t.Context(), "bob", author.Public); err != nil {
+		t.Fatal(err)
+	}
+	save("carol", author.Private)
+	for _, path := range []string{"/bob/feeds.opml", "/carol/feeds.opml", "/nobody/feeds.opml"} {
+		if status, _, body := get(path); status != 404 {
+			t.Errorf("%s is answered %d: %s", path, status, body)
+		}
+	}
+	save("carol", author.Public)
+	if _, feeds := listed("/carol/feeds.opml"); !slices.Equal(feeds, []string{"/carol/rss.xml Saved"}) {
+		t.Errorf("listed of a saved document: %q", feeds)
+	}
+	if _, _, page := get("/carol/"); !strings.Contains(page, `href="/carol/feeds.opml"`) {
+		t.Errorf("the page of a saved document does not name the list:\n%s", page)
+	}
+}
+
 func TestFeedsOfPostsNameTheNewPublicURLAfterTheStart(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)

@@ -11,8 +11,14 @@ import (
 	"cloudburst/opml"
 )
 
-// pathOPML is where the list of all feeds stands, below /everyone/.
-const pathOPML = "opml"
+// Where the list of all feeds is below /everyone/, and that of the feeds of a user below the
+// name of the user.
+const (
+	pathOPML      = "opml"
+	pathFeedsOPML = "feeds.opml"
+)
+
+const typeOPML = "text/x-opml; charset=utf-8"
 
 // listKept is how long a list of all feeds is given before it is made anew.
 const listKept = 2 * time.Second
@@ -79,9 +85,33 @@ func (f *Feeds) listed(ctx context.Context) (*serve.Document, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The list cannot be written.")
 	}
-	l.doc = serve.New(body, serve.Options{Type: "text/x-opml; charset=utf-8", Cache: "public, max-age=2", Feed: true})
+	l.doc = serve.New(body, serve.Options{Type: typeOPML, Cache: "public, max-age=2", Feed: true})
 	l.madeAt, l.public = now, public
 	return l.doc, nil
+}
+
+// feedsOf answers with the public feeds of one user.
+//
+// spec:cloudburst#user-opml
+func (f *Feeds) feedsOf(w http.ResponseWriter, r *http.Request, user string) {
+	if !reading(w, r, false) {
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, false)
+		return
+	}
+	list, err := f.FeedsOf(r.Context(), user)
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	body, err := list.AppendXML(nil)
+	if err != nil {
+		f.refuse(w, r, fault.Wrap(fault.Internal, err, "The list of the feeds of %s cannot be written.", user))
+		return
+	}
+	serve.New(body, serve.Options{Type: typeOPML, Cache: "public, max-age=60", Feed: true}).Answer(w, r)
 }
 
 // forget has the list made anew when it is asked for next.

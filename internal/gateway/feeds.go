@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
 	"cloudburst/internal/syndicate"
+	"cloudburst/opml"
 	"cloudburst/render"
 	"cloudburst/wsse"
 )
@@ -53,6 +54,8 @@ type Feeds struct {
 	RSD func(w http.ResponseWriter, r *http.Request, user string) error
 	// All are the public feeds of everybody, for the list of them; nil: there is none.
 	All func(ctx context.Context) ([]author.Feed, error)
+	// FeedsOf is the list of the public feeds of a user; nil: there is none.
+	FeedsOf func(ctx context.Context, user string) (*opml.Document, error)
 	// Shut reports a user of whom nothing is shown; nil: there are none.
 	Shut func(ctx context.Context, user string) (bool, error)
 	// Media are the files beside posts, at /<user>/media/; nil: Next.
@@ -128,6 +131,8 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.subscriptions(w, r)
 	case user == author.Everyone && rest != "" && !isPage(rest): // nobody's
 		f.next(w, r)
+	case (rest == pathOPML || rest == pathFeedsOPML) && user != author.Everyone && f.FeedsOf != nil:
+		f.feedsOf(w, r, user)
 	case rest == "", f.Views != nil && isPage(rest):
 		f.page(w, r)
 	case rest == pathSaved, rest == pathAny, strings.HasPrefix(rest, extPrefix):

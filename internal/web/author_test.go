@@ -115,7 +115,7 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 			t.Errorf("%s is not at the foot", href)
 		}
 	}
-	if got := feedsNamed(found); got != "/alice/rss.xml /alice/feed.atom /alice/feed.json" {
+	if got := feedsNamed(found); got != "/alice/rss.xml /alice/feed.atom /alice/feed.json /alice/feeds.opml" {
 		t.Errorf("the head names %s", got)
 	}
 	if !strings.Contains(body, `<link rel="alternate" type="application/atom+xml" `) {

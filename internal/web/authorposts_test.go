@@ -330,9 +330,9 @@ func TestPagesOfPostsLeaveNothingOutAndNameTheirFeed(t *testing.T) {
 	const three = "BASErss.xml BASEfeed.atom BASEfeed.json"
 	alice := strings.ReplaceAll(three, "BASE", "/alice/")
 	for path, want := range map[string]string{
-		"/alice/":             alice + " /alice/category/all/rss.xml /alice/category/m0/rss.xml /alice/category/m1/rss.xml",
-		"/alice/2026/":        alice,
-		"/alice/category/m1/": strings.ReplaceAll(three, "BASE", "/alice/category/m1/") + " " + alice,
+		"/alice/":             alice + " /alice/category/all/rss.xml /alice/category/m0/rss.xml /alice/category/m1/rss.xml /alice/feeds.opml",
+		"/alice/2026/":        alice + " /alice/feeds.opml",
+		"/alice/category/m1/": strings.ReplaceAll(three, "BASE", "/alice/category/m1/") + " " + alice + " /alice/feeds.opml",
 		"/everyone/":          strings.ReplaceAll(three, "BASE", "/everyone/") + " /everyone/opml",
 	} {
 		if got := feedsNamed(discover.Text(x.see(path).Body.String(), "https://hub.example"+path, nil)); got != want {

@@ -1,0 +1,86 @@
+package author
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/opml"
+)
+
+// Bounds of the list of a user's feeds. The oldest archive pages are left out beyond them.
+const (
+	mostListedCategories = 1000
+	mostListedArchives   = 1000
+)
+
+// FeedList is the list of the public feeds of a user, for readers that import or follow
+// lists: the main feed, then a folder with the feeds of categories, by name, and one with the
+// pages of the archive, the newest first. Its error is fault.NotFound for a user without a
+// feed. A feed that has moved is listed where it is now, and one that has ended is not listed.
+//
+// spec:cloudburst#user-opml
+func (p *Posts) FeedList(ctx context.Context, user string) (*opml.Document, error) {
+	w, err := p.Store.Writer(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	main, err := p.Feeds.Feed(ctx, user, Public)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return nil, err
+	}
+	title := cmp.Or(strings.TrimSpace(w.Title), strings.TrimSpace(main.Title), user)
+	who, page := p.Person(w), p.origin()+View{User: user}.Base()
+	list := &opml.Document{Head: opml.Head{Title: "Feeds of " + title, OwnerName: cmp.Or(w.Profile.Name, user), OwnerEmail: who.Email, OwnerID: page}}
+	if main.Version > 0 && !main.Gone {
+		list.Add(feedLine(title, cmp.Or(main.MovedTo, page+"rss.xml"), page))
+	}
+	if main.MovedTo == "" && !main.Gone {
+		if err := p.listViews(ctx, list, w, title); err != nil {
+			return nil, err
+		}
+	}
+	if len(list.Outlines) == 0 {
+		return nil, fault.New(fault.NotFound, "%s has no public feed on this server.", user)
+	}
+	changed, err := p.Store.PostsChanged(ctx, user, "")
+	if err != nil {
+		return nil, err
+	}
+	if newest := max(changed, main.SavedAt.UnixMicro()); newest > 0 {
+		list.Head.DateModified = opml.DateOf(time.UnixMicro(newest).UTC())
+	}
+	return list, nil
+}
+
+// listViews adds the feeds of categories and of the archive to a list.
+func (p *Posts) listViews(ctx context.Context, list *opml.Document, w Writer, title string) error {
+	counts, err := p.Store.PostCounts(ctx, w.User, ByCategory, "", mostListedCategories)
+	if err != nil {
+		return err
+	}
+	categories := opml.Outline{Text: "Categories"}
+	for _, c := range counts {
+		base := p.origin() + View{User: w.User, Category: c.Name}.Base()
+		categories.Outlines = append(categories.Outlines, feedLine(title+": "+cmp.Or(c.Label, c.Name), base+"rss.xml", base))
+	}
+	archive, last := opml.Outline{Text: "Archive"}, p.ArchiveOf(w.LastSeq)
+	for n := last; n > max(0, last-mostListedArchives); n-- {
+		page := p.origin() + View{User: w.User}.Base() + "archive/"
+		archive.Outlines = append(archive.Outlines, feedLine(fmt.Sprintf("%s: archive %d", title, n), p.ArchiveAddress(w.User, n), page))
+	}
+	for _, folder := range []opml.Outline{categories, archive} {
+		if len(folder.Outlines) > 0 {
+			list.Outlines = append(list.Outlines, folder)
+		}
+	}
+	return nil
+}
+
+// feedLine is the line of a feed in a list.
+func feedLine(title, feed, page string) opml.Outline {
+	return opml.Outline{Text: title, Title: title, Type: "rss", XMLURL: feed, HTMLURL: page}
+}
