@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"hash/fnv"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -94,7 +93,7 @@ func (p *parser) itemDone() {
 	if it.More != nil && it.More.empty() {
 		it.More = nil
 	}
-	identify(it)
+	p.identify(it)
 }
 
 // empty reports that there is nothing in it after all.
@@ -105,46 +104,6 @@ func (m *More) empty() bool {
 		m.Section == "" && m.Department == "" && m.HitParade == nil && m.InReplyTo == nil && m.Licenses == nil &&
 		m.OriginalLink == "" && m.OriginalMedia == "" && m.Where == nil && m.Chapters == nil && m.Markdown == "" &&
 		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil
-}
-
-// identify gives an item an ID that stays the same from one reading to the next.
-func identify(it *Item) {
-	switch {
-	case it.ID != "":
-		it.IDFrom = FromID
-	case it.Link != "":
-		it.ID, it.IDFrom = steadyLink(it.Link), FromLink
-	case len(it.Enclosures) > 0:
-		it.ID, it.IDFrom = it.Enclosures[0].URL, FromEnclosure
-	case it.Title.Value != "" && it.Published.Raw != "":
-		it.ID, it.IDFrom = digest(it.Title.Value, it.Published.Raw), FromTitleDate
-	case it.Title.Value != "" && it.Updated.Raw != "":
-		it.ID, it.IDFrom = digest(it.Title.Value, it.Updated.Raw), FromTitleDate
-	default:
-		parts := []string{it.Title.Value, it.Summary.Value}
-		for _, c := range it.Content {
-			parts = append(parts, c.Value)
-		}
-		for _, n := range it.Items {
-			parts = append(parts, n.ID)
-		}
-		it.ID, it.IDFrom = digest(parts...), FromContent
-	}
-}
-
-// digest is a short name for texts.
-func digest(parts ...string) string {
-	h := fnv.New128a()
-	for _, s := range parts {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
-	}
-	const hex = "0123456789abcdef"
-	var b [32]byte
-	for i, c := range h.Sum(nil) {
-		b[2*i], b[2*i+1] = hex[c>>4], hex[c&15]
-	}
-	return "hash:" + string(b[:])
 }
 
 // steadyLink is a link without the parts of its query that differ from one visit to

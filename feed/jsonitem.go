@@ -190,7 +190,7 @@ func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	if it.Content == nil && !r.s.ended {
 		r.tell(ProblemMissing, v.at, "An item has neither content_html nor content_text.")
 	}
-	identify(it)
+	r.identify(it)
 }
 
 // persons reads a list of authors, or the one author that 1.0 has.

@@ -181,7 +181,7 @@ func (m *mcfReader) one(u *mcfUnit) bool {
 	m.fill(s, u)
 	it := m.item
 	m.item = nil
-	identify(it)
+	m.identify(it)
 	return m.o.Item == nil || m.o.Item(it)
 }
 

@@ -150,6 +150,10 @@ type parser struct {
 	subjects slab[Category]
 	files    slab[Enclosure]
 	texts    slab[Text]
+
+	plain      bool       // only identities are wanted, of the texts as they are written
+	identities []identity // of a plain reading, in the order in which items end
+	identified int        // items that have an ID
 }
 
 // openBase is the base in force within an element at a depth.

@@ -59,7 +59,7 @@ func (m *merging) read() {
 	m.entries = make([]entry, 0, len(m.feed.Items))
 	for i := range m.feed.Items {
 		it := &m.feed.Items[i]
-		e := entry{item: it, id: ItemID(m.source, it.ID), hash: hashOf(it)}
+		e := entry{item: it, id: m.idOf(it), hash: hashOf(it)}
 		if seen[e.id] {
 			continue
 		}
@@ -76,6 +76,29 @@ func (m *merging) read() {
 	}
 	m.renamed()
 	m.ordered, m.upward = m.order()
+}
+
+// idOf is the id of an item. An item that the last document had under the former kind of
+// hash keeps the id it is stored with.
+//
+// spec:cloudburst#river-former-ids
+func (m *merging) idOf(it *feed.Item) int64 {
+	id := ItemID(m.source, it.ID)
+	if m.has(id) {
+		return id
+	}
+	if former := it.FormerID(); former != "" && former != it.ID {
+		if old := ItemID(m.source, former); m.has(old) {
+			return old
+		}
+	}
+	return id
+}
+
+// has reports whether the last document had an item.
+func (m *merging) has(id int64) bool {
+	_, ok := m.before[id]
+	return ok
 }
 
 // renamed finds items that the last document had under another id: some programs make

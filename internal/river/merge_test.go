@@ -254,3 +254,53 @@ func FuzzMerge(f *testing.F) {
 func first(f *feed.Feed, j int) bool {
 	return slices.IndexFunc(f.Items, func(it feed.Item) bool { return it.ID == f.Items[j].ID }) == j
 }
+
+// An item without an ID is stored under a hash of its texts. The hash was made of the
+// resolved texts once: what is stored under such a hash is found again even where the
+// item was edited since.
+func TestItemsStoredUnderFormerHashesAreNotNew(t *testing.T) {
+	t.Parallel()
+	read := func(body, url string) *feed.Feed {
+		doc := `<rss version="2.0"><channel><title>C</title><item><title>&lt;a href="/b"&gt;News&lt;/a&gt;</title>` +
+			`<pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate><description>` + body + `</description></item>` +
+			`<item><description>&lt;img src="p.png"&gt;</description></item></channel></rss>`
+		f, err := feed.ParseBytes([]byte(doc), &feed.Options{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	s := newMergeRig()
+	before := read("one", "http://h.example/feed")
+	for i := range before.Items {
+		before.Items[i].ID, before.Items[i].IDFrom = before.Items[i].FormerID(), feed.FromID
+	}
+	s.take(before, false)
+	if got := s.take(read("two", "http://h.example/feed"), false); got.fresh != 0 || got.edited != 1 || len(got.withdrawn) != 0 {
+		t.Errorf("after the rule changed: %+v", got)
+	}
+	for range 2 {
+		if got := s.take(read("two", "http://h.example/feed"), false); len(got.put)+len(got.withdrawn) != 0 {
+			t.Errorf("the same document again: %+v", got)
+		}
+	}
+	if len(s.items) != 2 {
+		t.Errorf("%d items are stored, want 2", len(s.items))
+	}
+}
+
+func TestItemsWithHashedIDsSurviveAMoveToHTTPS(t *testing.T) {
+	t.Parallel()
+	s := newMergeRig()
+	for _, url := range []string{"http://h.example/feed", "https://h.example/feed", "https://other.example/feed"} {
+		f, err := feed.ParseBytes([]byte(`<rss version="2.0"><channel><title>C</title>`+
+			`<item><description>&lt;img src="p.png"&gt;</description></item></channel></rss>`), &feed.Options{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.take(f, false)
+	}
+	if len(s.items) != 1 {
+		t.Errorf("%d items are stored, want 1", len(s.items))
+	}
+}

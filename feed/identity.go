@@ -1,0 +1,116 @@
+package feed
+
+import "hash/fnv"
+
+// hashed reports an ID that is a hash of the item's texts.
+func (from IDFrom) hashed() bool { return from == FromTitleDate || from == FromContent }
+
+// identity is the ID of an item and what it was made from.
+type identity struct {
+	id   string
+	from IDFrom
+}
+
+// identify gives an item its ID. A hash is made of the texts as the document has them:
+// an ID stays the same when the feed moves to another URL, and whether or not texts are
+// made safe.
+func (p *parser) identify(it *Item) {
+	identify(it)
+	n := p.identified
+	p.identified++
+	if p.plain {
+		p.identities = append(p.identities, identity{it.ID, it.IDFrom})
+		return
+	}
+	if !it.IDFrom.hashed() || p.o.KeepRelative && p.o.Sanitize == nil {
+		return
+	}
+	if p.identities == nil {
+		p.identities = p.plainIdentities()
+	}
+	if n < len(p.identities) {
+		it.ID, it.IDFrom = p.identities[n].id, p.identities[n].from
+	}
+}
+
+// plainIdentities reads the document once more, without resolving references and without
+// sanitizing, and gives the identities of all its items, nested ones too, in the order in
+// which items end. Few feeds have items without an ID, a link and an enclosure.
+func (p *parser) plainIdentities() []identity {
+	plain := &parser{f: &Feed{}, plain: true, binary: p.binary}
+	plain.o = Options{KeepRelative: true, Limits: p.o.Limits}
+	plain.o.Item = func(it *Item) bool {
+		*it = Item{} // its texts may go
+		return true
+	}
+	_ = plain.document(p.text) // what is wrong with the document is reported by p
+	return plain.identities
+}
+
+// FormerID is the ID that an item whose ID is a hash had before hashes were made of the
+// texts as written: a hash of the resolved and sanitized texts. It is "" for other items.
+// A program that stores items under their IDs looks for this one when it does not know
+// the item by its ID.
+func (it *Item) FormerID() string {
+	switch {
+	case !it.IDFrom.hashed():
+		return ""
+	case it.Title.Value != "" && it.Published.Raw != "":
+		return digest(it.Title.Value, it.Published.Raw)
+	case it.Title.Value != "" && it.Updated.Raw != "":
+		return digest(it.Title.Value, it.Updated.Raw)
+	}
+	former := *it
+	former.Items = append([]Item(nil), it.Items...)
+	for i := range former.Items {
+		if id := former.Items[i].FormerID(); id != "" {
+			former.Items[i].ID = id
+		}
+	}
+	return contentDigest(&former)
+}
+
+// identify gives an item an ID that stays the same from one reading to the next.
+func identify(it *Item) {
+	switch {
+	case it.ID != "":
+		it.IDFrom = FromID
+	case it.Link != "":
+		it.ID, it.IDFrom = steadyLink(it.Link), FromLink
+	case len(it.Enclosures) > 0:
+		it.ID, it.IDFrom = it.Enclosures[0].URL, FromEnclosure
+	case it.Title.Value != "" && it.Published.Raw != "":
+		it.ID, it.IDFrom = digest(it.Title.Value, it.Published.Raw), FromTitleDate
+	case it.Title.Value != "" && it.Updated.Raw != "":
+		it.ID, it.IDFrom = digest(it.Title.Value, it.Updated.Raw), FromTitleDate
+	default:
+		it.ID, it.IDFrom = contentDigest(it), FromContent
+	}
+}
+
+// contentDigest is a short name for everything that an item says.
+func contentDigest(it *Item) string {
+	parts := []string{it.Title.Value, it.Summary.Value}
+	for _, c := range it.Content {
+		parts = append(parts, c.Value)
+	}
+	for _, n := range it.Items {
+		parts = append(parts, n.ID)
+	}
+	return digest(parts...)
+}
+
+// digest is a short name for texts.
+func digest(parts ...string) string {
+	h := fnv.New128a()
+	for _, s := range parts {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	const hex = "0123456789abcdef"
+	var b [32]byte
+	for i, c := range h.Sum(nil) {
+		b[2*i], b[2*i+1] = hex[c>>4], hex[c&15]
+	}
+	return "hash:" + string(b[:])
+}

@@ -1,0 +1,90 @@
+package feed_test
+
+import (
+	"strings"
+	"testing"
+
+	"cloudburst/feed"
+)
+
+// unnamed are documents whose items have no ID, no link and no enclosure.
+var unnamed = map[string]string{
+	"title and date": rssItem(`<title>&lt;a href="/b"&gt;News&lt;/a&gt;</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate>`),
+	"a title of which nothing is safe": rssItem(`<title>&lt;script&gt;1&lt;/script&gt;</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate>` +
+		`<description>words</description>`),
+	"content": rssItem(`<description>&lt;p onclick="x()"&gt;&lt;img src="p.png"&gt;&lt;/p&gt;</description>`),
+	"nested": rssItem(`<description>&lt;a href="c"&gt;c&lt;/a&gt;</description>` +
+		`<n:item xmlns:n="http://rsscloud.org/"><n:description>&lt;a href="d"&gt;d&lt;/a&gt;</n:description></n:item>`),
+	"Atom":      atomEntry(`<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><a href="e" onclick="y()">e</a></div></content>`),
+	"JSON Feed": `{"version": "https://jsonfeed.org/version/1.1", "title": "C", "items": [{"content_html": "<a href=\"f\" onclick=\"z()\">f</a>"}]}`,
+}
+
+// dropping stands for a sanitizer that empties some texts.
+func dropping(html string) string {
+	if strings.HasPrefix(html, "<script") {
+		return ""
+	}
+	return strings.ReplaceAll(html, "onclick", "data-no")
+}
+
+func TestHashedIDsDependNeitherOnTheURLNorOnTheSanitizer(t *testing.T) {
+	t.Parallel()
+	for name, doc := range unnamed {
+		var first *feed.Item
+		for _, o := range []*feed.Options{
+			nil,
+			{KeepRelative: true},
+			{URL: "http://h.example/feed"},
+			{URL: "https://h.example/feed"},
+			{URL: "https://h.example/feed", Sanitize: dropping},
+			{Sanitize: func(string) string { return "" }},
+		} {
+			f, err := feed.ParseBytes([]byte(doc), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			it := &f.Items[0]
+			if first == nil {
+				first = it
+			}
+			if it.ID != first.ID || it.IDFrom != first.IDFrom || !strings.HasPrefix(it.ID, "hash:") {
+				t.Errorf("%s: %s from %s, %s from %s with %+v", name, first.ID, first.IDFrom, it.ID, it.IDFrom, o)
+			}
+		}
+	}
+}
+
+func TestHashedIDsTellItemsApart(t *testing.T) {
+	t.Parallel()
+	doc := rssItem(`<description>&lt;a href="a"&gt;x&lt;/a&gt;</description>`)
+	doc = strings.Replace(doc, `</item>`, `</item><item><guid>g</guid></item><item><description>&lt;a href="b"&gt;x&lt;/a&gt;</description></item>`, 1)
+	f, err := feed.ParseBytes([]byte(doc), &feed.Options{Sanitize: func(string) string { return "x" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Items[0].ID == f.Items[2].ID || f.Items[1].ID != "g" {
+		t.Errorf("%s, %s, %s", f.Items[0].ID, f.Items[1].ID, f.Items[2].ID)
+	}
+}
+
+func TestFormerIDIsTheHashOfTheResolvedTexts(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"title and date": "hash:555f185bdd631805d843ff741c4305cb", "content": "hash:dbb51fc08035e7a65b9b77f9d4eed927", "nested": "hash:6e76da9dab16e3e4446d04314ce9d0ac",
+	} {
+		f, err := feed.ParseBytes([]byte(unnamed[name]), &feed.Options{URL: "http://h.example/feed"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Items[0].FormerID(); got != want || got == f.Items[0].ID {
+			t.Errorf("%s: %s, want %s; the ID is %s", name, got, want, f.Items[0].ID)
+		}
+	}
+	f, err := feed.ParseBytes([]byte(rssItem(`<guid>g</guid>`)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Items[0].FormerID(); got != "" {
+		t.Errorf("an item with an ID has a former one: %s", got)
+	}
+}
