@@ -69,7 +69,7 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 		}
 	}
 	a.categories(it.Categories, it.ITunes, it.Media)
-	a.source(it.Source)
+	a.source(it)
 	a.itemModules(it, true)
 	if len(it.Items) > 0 && len(a.at) >= deepest {
 		a.lose(lostNested, true)

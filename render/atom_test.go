@@ -313,11 +313,25 @@ func heldByEntry(it *feed.Item, f *feed.Feed, changed time.Time, nested bool) {
 	}
 	it.Authors, it.Contributors = oncePersons(it.Authors), oncePersons(it.Contributors)
 	it.Links = nil
-	if it.Source != nil {
-		it.Source.Links = nil
+	if s := it.Source; s != nil {
+		heldBySource(s, it.Published)
+		s.Links = nil
 	}
 	for i := range it.Items {
 		heldByEntry(&it.Items[i], f, changed, true)
+	}
+}
+
+// heldBySource is a source with its address as ID and a date, where it has none.
+func heldBySource(s *feed.Source, published feed.Date) {
+	for _, id := range []string{s.ID, s.URL, s.Link} {
+		if validIRI(id) {
+			s.ID = id
+			break
+		}
+	}
+	if s.Updated.UTC.IsZero() {
+		s.Updated = published
 	}
 }
 

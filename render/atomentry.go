@@ -31,7 +31,7 @@ func (a *atom) entry(element string, it *feed.Item) {
 	if it.More != nil {
 		a.textIfAny("rights", &it.More.Rights)
 	}
-	a.source(it.Source)
+	a.source(it)
 	a.itemModules(it, true)
 	a.nested(it)
 	a.close(element)
@@ -58,7 +58,7 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 	if nested && !hasGUID(it) {
 		return
 	}
-	id := it.ID
+	id := a.id(it)
 	if !a.plainWeb(id) && !validIRI(id) {
 		if web := escapeIRI(id, false); isWeb(id) && validIRI(web) {
 			id = web
@@ -234,10 +234,13 @@ func inMedia(m *feed.Media, c *feed.Category) bool {
 	return false
 }
 
-// source writes the feed that an item was first in.
+// source writes the feed that an item was first in. Its address stands for an ID that it
+// does not have, and the item's date of publication for the date that it does not have: it
+// changed when it got the item.
 //
 // spec:atom-rfc4287#source
-func (a *atom) source(s *feed.Source) {
+func (a *atom) source(it *feed.Item) {
+	s := it.Source
 	if s == nil {
 		return
 	}
@@ -247,12 +250,19 @@ func (a *atom) source(s *feed.Source) {
 		return
 	}
 	a.open("source")
-	if validIRI(s.ID) {
-		a.element("id", s.ID)
+	for _, id := range [...]string{s.ID, escapeIRI(s.URL, false), escapeIRI(s.Link, false)} {
+		if validIRI(id) {
+			a.element("id", id)
+			break
+		}
 	}
 	a.textIfAny("title", &s.Title)
 	a.textIfAny("subtitle", &s.Subtitle)
-	a.dateIfAny("updated", &s.Updated)
+	updated := &s.Updated
+	if updated.UTC.IsZero() {
+		updated = &it.Published
+	}
+	a.dateIfAny("updated", updated)
 	a.sourceLinks(s)
 	a.persons("author", s.Authors)
 	a.persons("contributor", s.Contributors)

@@ -15,10 +15,19 @@ import (
 //
 // spec:datafeeds-2006#guid
 func (w *writer) guid(it *feed.Item) string {
-	if isGlobal(it.ID) {
-		return it.ID
+	if id := w.id(it); isGlobal(id) {
+		return id
 	}
 	return w.uuid(it.ID)
+}
+
+// id is the ID of an item as documents have it: a hash becomes a URN, because "hash" is
+// no scheme that is registered.
+func (w *writer) id(it *feed.Item) string {
+	if it.IDFrom == feed.FromTitleDate || it.IDFrom == feed.FromContent {
+		return w.uuid(it.ID)
+	}
+	return it.ID
 }
 
 // uuid is a URN made of the feed's name and that of something in it. Where the document

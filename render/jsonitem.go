@@ -12,7 +12,7 @@ import (
 //
 // spec:jsonfeed11-2020#item-id
 func (j *jsonWriter) item(it *feed.Item) {
-	id := it.ID
+	id := j.id(it)
 	if id != "" && !j.ids.add(id) {
 		j.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
 		id = j.ids.another(id)

@@ -74,7 +74,7 @@ func (w *writer) anotherName(seen *unique, name string) string {
 // name is that of an item: its ID if that is an address, or its link.
 func (r *rdf) name(it *feed.Item, i int) string {
 	if hasGUID(it) {
-		if id := r.validName(it.ID); id != "" {
+		if id := r.validName(r.id(it)); id != "" {
 			return id
 		}
 		r.lose(lostIDs, true)

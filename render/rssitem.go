@@ -285,7 +285,7 @@ func (r *rss) guid(it *feed.Item) {
 		}
 		return
 	}
-	id := it.ID
+	id := r.id(it)
 	if !r.ids.add(id) {
 		r.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
 		id = r.ids.another(id)
