@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -119,7 +120,11 @@ func (f *conversion) run(ctx context.Context, name string) error {
 	if err != nil {
 		return errors.New(notFeed(name, err).Message)
 	}
-	out, warnings, err := render.Append(nil, doc, f.to, &render.Options{Self: f.self, Callback: f.callback, Sanitize: sanitize.HTML, Strict: true})
+	o := &render.Options{Self: f.self, Callback: f.callback, Sanitize: sanitize.HTML, Strict: true}
+	if t, err := http.ParseTime(in.Header.Get("Last-Modified")); err == nil {
+		o.Updated = t
+	}
+	out, warnings, err := render.Append(nil, doc, f.to, o)
 	if err != nil {
 		return usageError{errors.New(strings.TrimPrefix(err.Error(), "render: "))}
 	}

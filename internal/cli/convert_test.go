@@ -107,6 +107,19 @@ func TestConvertReadsURLsWithTheirCharset(t *testing.T) {
 	}
 }
 
+func TestConvertDatesAnUndatedFeedByLastModified(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Last-Modified", "Fri, 20 Nov 2026 08:30:00 GMT")
+		w.Write([]byte(`<rss version="2.0"><channel><title>C</title><item><title>I</title></item></channel></rss>`))
+	}))
+	defer srv.Close()
+	out, warnings, code := converted(t, "", "--to", "atom", srv.URL)
+	if code != exitOK || strings.Count(out, "<updated>2026-11-20T08:30:00Z</updated>") != 2 || !strings.Contains(warnings, "[updated-made]") {
+		t.Errorf("%d %s%s", code, warnings, out)
+	}
+}
+
 func TestConvertReplacesAFileWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
