@@ -49,9 +49,7 @@ func (a *atom) oldFeed() {
 func (a *atom) oldEntry(element string, it *feed.Item) {
 	nested := element != "entry"
 	a.open(element)
-	if it.Title.Value != "" || !nested {
-		a.text("title", &it.Title, true)
-	}
+	a.entryTitle(it, nested)
 	a.entryLinks(it, nested)
 	a.persons("author", it.Authors)
 	a.persons("contributor", it.Contributors)
@@ -60,7 +58,11 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 	if it.More != nil {
 		a.dateIfAny("created", &it.More.Created)
 	}
-	a.textIfAny("summary", &it.Summary)
+	if len(it.Content) == 0 && a.f.Format == feed.RSS && it.Summary.Value != "" { // the whole text
+		a.content(&it.Summary)
+	} else {
+		a.textIfAny("summary", &it.Summary)
+	}
 	for i := range it.Content {
 		if t := &it.Content[i]; t.Src != "" {
 			a.lose(lostContent, true)

@@ -285,6 +285,13 @@ func heldByEntry(it *feed.Item, f *feed.Feed, changed time.Time, nested bool) {
 		}
 		it.Updated = heldUpdate(it.Updated, other)
 	}
+	if it.Title.Value == "" && !nested {
+		texts := []*feed.Text{&it.Summary}
+		for i := range it.Content {
+			texts = append(texts, &it.Content[i])
+		}
+		it.Title = feed.Text{Value: (&writer{format: "atom"}).titleWords(texts...), Type: plainText}
+	}
 	it.PermaLink = false
 	var content []feed.Text
 	for _, t := range it.Content {

@@ -13,9 +13,7 @@ import (
 func (a *atom) entry(element string, it *feed.Item) {
 	nested := element != "entry"
 	a.open(element)
-	if it.Title.Value != "" || !nested {
-		a.text("title", &it.Title, true)
-	}
+	a.entryTitle(it, nested)
 	a.entryID(it, nested)
 	if !nested {
 		a.updated("updated", &it.Updated, a.nearest(it))
@@ -35,6 +33,24 @@ func (a *atom) entry(element string, it *feed.Item) {
 	a.itemModules(it, true)
 	a.nested(it)
 	a.close(element)
+}
+
+// entryTitle writes the title, which every entry has: of one without, its first words.
+//
+// spec:atom-rfc4287#entry-written
+func (a *atom) entryTitle(it *feed.Item, nested bool) {
+	title := &it.Title
+	if visibleText(title.Value) == "" {
+		if nested {
+			return
+		}
+		texts := []*feed.Text{&it.Summary}
+		for i := range it.Content {
+			texts = append(texts, &it.Content[i])
+		}
+		title = &feed.Text{Value: a.titleWords(texts...), Type: plainText}
+	}
+	a.text("title", title, true)
 }
 
 // nested writes the items within an item.
@@ -97,7 +113,11 @@ func (a *atom) texts(it *feed.Item, leads bool) {
 			a.lose(lostContent, t.Value != "" || t.Src != "")
 		}
 	}
-	if content == nil && !leads {
+	switch {
+	case content != nil:
+	case a.f.Format == feed.RSS && summary.Value != "": // a lone description is the whole text
+		content, summary = summary, &feed.Text{}
+	case !leads:
 		content, summary = summary, &feed.Text{}
 		if content.Value == "" {
 			content = &feed.Text{Value: asWords(&it.Title), Type: plainText}

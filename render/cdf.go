@@ -158,7 +158,11 @@ func (c cdf) item(it *feed.Item) {
 			c.lose(lostContent, t.Value != "" && t.Value != about.Value || t.Src != "")
 		}
 	}
-	c.head(asWords(&it.Title), about)
+	title := asWords(&it.Title)
+	if plainWords(title) == "" {
+		title = c.titleWords(about)
+	}
+	c.head(title, about)
 	more := it.More
 	if more == nil {
 		more = new(feed.More)

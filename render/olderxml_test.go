@@ -42,6 +42,9 @@ func heldByCDFItem(it *feed.Item, f *feed.Feed) {
 	if about.Value == "" && len(it.Content) > 0 {
 		about = it.Content[0]
 	}
+	if it.Title.Value == "" {
+		it.Title = feed.Text{Value: (&writer{format: "cdf"}).titleWords(&about)}
+	}
 	it.Title, it.Summary, it.Content = heldWords(it.Title), heldWords(about), nil
 	it.Authors, it.Categories = heldLines(it.Authors), heldTerms(it.Categories)
 	it.ID, it.IDFrom, it.PermaLink = "", "", false

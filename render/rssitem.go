@@ -94,18 +94,31 @@ func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) bool {
 
 // madeTitle is the beginning of an item, for formats in which every item has a title.
 func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
-	w.warn("title-made", "title", titleOf(w.format), " asks for a title, which the item does not have; its first words stand there.")
-	for _, t := range texts {
-		if t != nil {
-			if s := FirstWords(asWords(t), 60); s != "" {
-				return title1(&feed.Text{Value: s})
-			}
-		}
+	if title := w.titleWords(texts...); title != "" {
+		return title1(&feed.Text{Value: title})
 	}
 	if it.Link != "" {
 		return it.Link
 	}
 	return it.ID
+}
+
+// TitleLength is the length of a title that is made of the first words of an item, in
+// characters.
+const TitleLength = 60
+
+// titleWords are the first words of the texts of an item, for the title of one that has
+// none; "" for an item without words.
+func (w *writer) titleWords(texts ...*feed.Text) string {
+	w.warn("title-made", "title", titleOf(w.format), " asks for a title, which the item does not have; its first words stand there.")
+	for _, t := range texts {
+		if t != nil {
+			if s := FirstWords(asWords(t), TitleLength); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
 }
 
 // itemLink writes the page of an item, which it need not have, but in RSS 0.91.

@@ -1,6 +1,7 @@
 package author
 
 import (
+	"encoding/json"
 	"html"
 	"net/url"
 	"strings"
@@ -67,7 +68,23 @@ func (p *Posts) Item(post Post) feed.Item {
 		it.More = m
 	}
 	p.nest(&it, post)
+	if excerpt := excerptOf(&post.Content); excerpt != "" && len(it.Content) == 0 {
+		it.Content, it.Summary = []feed.Text{it.Summary}, plainText(excerpt)
+	}
 	return it
+}
+
+// excerptOf is the excerpt that the author wrote; "" for none. MetaWeblog has it in the
+// summary of the rest, Micropub in a property.
+func excerptOf(c *Content) string {
+	if c.Rest != nil && c.Rest.Summary.Value != "" {
+		return c.Rest.Summary.Value
+	}
+	var summary []string
+	if json.Unmarshal(c.Properties["summary"], &summary) == nil && len(summary) == 1 {
+		return summary[0]
+	}
+	return ""
 }
 
 // pictures are the images that belong to a post and that its text does not show, as HTML:

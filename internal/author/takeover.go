@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/fault"
+	"cloudburst/render"
 )
 
 // takeOver makes posts of the items of a document that the user saved himself, before
@@ -124,6 +125,9 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 	posts := make([]Post, 0, len(f.Items))
 	for i := range f.Items {
 		post := p.fromItem(&f.Items[i])
+		if f.Format == feed.Atom && hasMadeTitle(&f.Items[i]) {
+			post.Title = ""
+		}
 		if post.PublishedAt.IsZero() { // in the order that the feed has them
 			post.PublishedAt = at.Add(-time.Duration(i) * time.Millisecond)
 		}
@@ -133,6 +137,21 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 		posts = append(posts, post)
 	}
 	return posts
+}
+
+// hasMadeTitle reports a title that is the beginning of the text: package render writes it
+// where a format asks for a title that the post does not have.
+func hasMadeTitle(it *feed.Item) bool {
+	for _, t := range append([]feed.Text{it.Summary}, it.Content...) {
+		s := t.Value
+		if isMarkup(t) {
+			s = textOf(s)
+		}
+		if s = render.FirstWords(s, render.TitleLength); s != "" {
+			return words(it.Title) == strings.Join(strings.Fields(s), " ")
+		}
+	}
+	return false
 }
 
 func (p *Posts) fromItem(it *feed.Item) Post {
@@ -163,7 +182,11 @@ func (p *Posts) fromItem(it *feed.Item) Post {
 		rest.More.Markdown, rest.More.InReplyTo, rest.More.Language = "", nil, ""
 	}
 	c.Outline, rest = nodesOf(it, rest)
-	rest.Title, rest.Summary, rest.Content, rest.Items = feed.Text{}, feed.Text{}, nil, nil
+	excerpt := feed.Text{}
+	if len(it.Content) > 0 && len(it.Items) == 0 && !strings.ContainsAny(it.Summary.Value, "<&") {
+		excerpt = it.Summary
+	}
+	rest.Title, rest.Summary, rest.Content, rest.Items = feed.Text{}, excerpt, nil, nil
 	rest.Enclosures, rest.Link, rest.Published, rest.Updated = nil, "", feed.Date{}, feed.Date{}
 	c.Rest = rest
 	return post

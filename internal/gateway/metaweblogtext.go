@@ -90,8 +90,7 @@ func (s *writing) shown(p author.Post) metaweblog.Post {
 	return m
 }
 
-// excerpt is kept where an item's summary is, which no format shows: readers are given
-// the whole text.
+// excerpt is stored as the summary of an item, beside which formats have the whole text.
 func excerpt(c *author.Content) string {
 	if c.Rest == nil {
 		return ""

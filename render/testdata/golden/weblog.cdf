@@ -16,7 +16,9 @@
     <A HREF="https://weather.example/fog"></A>
   </ITEM>
   <ITEM HREF="https://lighthouse.example/2" LASTMOD="2026-02-28T12:00">
+    <TITLE>No title, only a thought about gulls that goes on for…</TITLE>
     <ABSTRACT>No title, only a thought about gulls that goes on for somewhat longer than a title should go on.</ABSTRACT>
   </ITEM>
 </CHANNEL>
+! title-made · item[2]/title · CDF asks for a title, which the item does not have; its first words stand there.
 ! left-out ·  · CDF has no place for: other words on persons, schemes of categories, identifiers, whole texts, enclosures, hubs, the program that wrote it.
