@@ -1,6 +1,6 @@
 // Package metaweblog speaks the API by which programs write weblogs: MetaWeblog (2002),
-// with the calls of the Blogger API (2001) and of Movable Type (mt.*, 2002) that its
-// clients make too, and Really Simple Discovery (RSD, 2002), the document by which they
+// with the calls of the Blogger API (2001), of Movable Type (mt.*, 2002) and of WordPress
+// (wp.*, 2008 and 2012) that its clients make too, and Really Simple Discovery (RSD, 2002), the document by which they
 // find it. All of it is XML-RPC.
 //
 // A server is a [Server] with a [Backend]; its Methods go into an [xmlrpc.Handler]:
@@ -62,6 +62,10 @@
 //   - Open Live Writer needs blogid and postid to be strings, and asks for blogs by
 //     blogger.getUsersBlogs before anything else. A blogid that was typed in by hand may
 //     be "", "0", "1" or "default": servers with one weblog for each person let it pass.
+//   - The WordPress API has IDs of categories and tags that are positive integers. They are
+//     made of [Category].ID, and mt.setPostCategories accepts them too. A text without markup
+//     has its line breaks shown, as in WordPress, unless the post is in Markdown. What a post
+//     here has no use for (post_format, custom_fields, post_thumbnail, sticky) is ignored.
 //   - A log-in that fails is fault 403, which clients ask for the password upon; a post
 //     that is not there is 404; what cannot be read is −32602.
 package metaweblog
@@ -180,6 +184,9 @@ type Post struct {
 	Enclosure     *Enclosure // nil: none
 	AllowComments int
 	AllowPings    int
+	// CategoryIDs and KeywordIDs are the IDs of Categories and Keywords, in their order, as in
+	// [Category].ID; nil: the labels are the IDs.
+	CategoryIDs, KeywordIDs []string
 }
 
 // Edit is what makes a post p, or leaves it as it is.
@@ -205,6 +212,7 @@ type Category struct {
 	HTMLURL string // its page; "": not told
 	RSSURL  string // its feed; "": not told
 	Primary bool   // of a post: the first one
+	Posts   int64  // published posts that have it
 }
 
 // Blog is a weblog that somebody may write.
@@ -213,6 +221,8 @@ type Blog struct {
 	Name   string
 	URL    string // of its page
 	RPCURL string // of its XML-RPC door; "": not told
+	// Tagline describes the weblog; "": nothing does.
+	Tagline string
 }
 
 // User is who somebody is.
@@ -238,6 +248,8 @@ type File struct {
 	Name string
 	Type string
 	URL  string // absolute
+	// Added is the time of the upload; zero: unknown.
+	Added time.Time
 }
 
 // Filter is a way in which a text may be written; Key is its mt_convert_breaks.

@@ -2,6 +2,7 @@ package metaweblog
 
 import (
 	"slices"
+	"strconv"
 
 	"cloudburst/xmlrpc"
 )
@@ -87,7 +88,32 @@ func setPostCategories(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.numbered(ids); err != nil {
+		return nil, err
+	}
 	return done(c.SetCategories(c.ctx, id, ids))
+}
+
+// numbered replaces the IDs that the methods of the WordPress API give to categories, because
+// editors mix the two families.
+func (c *call) numbered(ids []string) error {
+	number := func(id string) bool {
+		n, err := strconv.ParseInt(id, 10, 32)
+		return err == nil && n >= 1<<30
+	}
+	if !slices.ContainsFunc(ids, number) {
+		return nil
+	}
+	list, err := c.Categories(c.ctx, "")
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if k, ok := categoryByNumber(list, id); ok && !slices.ContainsFunc(list, func(k Category) bool { return k.ID == id }) {
+			ids[i] = k.ID
+		}
+	}
+	return nil
 }
 
 // ParseCategoryIDs reads the array of mt.setPostCategories: structs of categoryId and

@@ -49,16 +49,22 @@ type Session interface {
 	Posts(ctx context.Context, blogID string, limit int, titles bool) ([]Post, error)
 
 	Categories(ctx context.Context, blogID string) ([]Category, error)
+	// NewCategory creates a category that posts can use later, or returns the existing one.
+	NewCategory(ctx context.Context, blogID, name string) (Category, error)
 	PostCategories(ctx context.Context, id string) ([]Category, error)
 	// SetCategories puts a post under the categories with these IDs, the primary one first.
 	SetCategories(ctx context.Context, id string, ids []string) error
 
 	Upload(ctx context.Context, blogID string, m Media) (File, error)
+	// File returns an uploaded file by its ID.
+	File(ctx context.Context, blogID, id string) (File, error)
 }
 
 // Server makes XML-RPC methods of a Backend, which must be set.
 type Server struct {
 	Backend Backend
+	// Software and Version name the program for wp.getOptions.
+	Software, Version string
 	// Filters are what mt.supportedTextFilters answers; nil: [FilterBreaks] and
 	// [FilterMarkdown].
 	Filters []Filter
@@ -74,17 +80,22 @@ const (
 	MethodNewMediaObject  = "metaWeblog.newMediaObject"
 	MethodBloggerNewPost  = "blogger.newPost"
 	MethodBloggerEditPost = "blogger.editPost"
+	MethodWPNewPost       = "wp.newPost"
+	MethodWPEditPost      = "wp.editPost"
+	MethodWPUploadFile    = "wp.uploadFile"
 )
 
-// Methods are all methods of the three families, for an [xmlrpc.Handler].
+// Methods are all methods of the four families, for an [xmlrpc.Handler].
 //
 // spec:metaweblog-2002#methods
 // spec:blogger-2001#methods
 // spec:movabletype-2002#methods
+// spec:wordpress-xmlrpc#methods
 func (s *Server) Methods() []xmlrpc.Method {
 	all := s.metaWeblog()
 	all = append(all, s.blogger()...)
 	all = append(all, s.movableType()...)
+	all = append(all, s.wordPress()...)
 	names := make([]string, len(all))
 	for i, m := range all {
 		names[i] = m.Name
@@ -141,6 +152,9 @@ func (s *Server) plain(name string, do func(a *args) any) func(context.Context, 
 func (s *Server) fault(ctx context.Context, method string, err error) error {
 	if _, ours := errors.AsType[*FieldError](err); ours {
 		return faultOf(err)
+	}
+	if f, ok := errors.AsType[*xmlrpc.Fault](err); ok {
+		return f
 	}
 	if s.Fault != nil {
 		return s.Fault(ctx, method, err)

@@ -15,10 +15,11 @@ import (
 
 // site is a weblog in memory, of alice, who has the password "secret".
 type site struct {
-	posts map[int]metaweblog.Post
-	files []metaweblog.Media
-	want  []metaweblog.Access
-	fail  error
+	created []string
+	posts   map[int]metaweblog.Post
+	files   []metaweblog.Media
+	want    []metaweblog.Access
+	fail    error
 }
 
 func newSite() *site { return &site{posts: map[int]metaweblog.Post{}} }
@@ -138,6 +139,14 @@ func (s *site) Categories(context.Context, string) ([]metaweblog.Category, error
 			}
 		}
 	}
+	for i := range all {
+		all[i].Posts = 1
+	}
+	for _, c := range s.created {
+		if !slices.ContainsFunc(all, func(k metaweblog.Category) bool { return k.Name == c }) {
+			all = append(all, category(c))
+		}
+	}
 	slices.SortFunc(all, func(a, b metaweblog.Category) int { return strings.Compare(a.ID, b.ID) })
 	return all, s.fail
 }
@@ -145,6 +154,22 @@ func (s *site) Categories(context.Context, string) ([]metaweblog.Category, error
 func category(name string) metaweblog.Category {
 	id := strings.ToLower(strings.ReplaceAll(name, " ", "-"))
 	return metaweblog.Category{ID: id, Name: name, HTMLURL: "https://w.example/alice/category/" + id + "/", RSSURL: "https://w.example/alice/category/" + id + "/rss.xml"}
+}
+
+func (s *site) NewCategory(_ context.Context, _, name string) (metaweblog.Category, error) {
+	if !slices.Contains(s.created, name) {
+		s.created = append(s.created, name)
+	}
+	return category(name), s.fail
+}
+
+func (s *site) File(_ context.Context, _, id string) (metaweblog.File, error) {
+	n, err := strconv.Atoi(id)
+	if err != nil || n < 1 || n > len(s.files) {
+		return metaweblog.File{}, &xmlrpc.Fault{Code: metaweblog.CodeNotFound, String: fmt.Sprintf("There is no file %q.", id)}
+	}
+	m := s.files[n-1]
+	return metaweblog.File{ID: id, Name: m.Name, Type: m.Type, URL: "https://w.example/alice/media/" + m.Name}, s.fail
 }
 
 func (s *site) PostCategories(ctx context.Context, id string) ([]metaweblog.Category, error) {

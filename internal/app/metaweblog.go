@@ -10,7 +10,7 @@ const mostByRPC = 16 << 20
 func (a *App) editors(gate *gateway.Gateway) {
 	m := &gateway.MetaWeblog{
 		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.publicURL, Known: a.authors.Known,
-		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(mostByRPC, int64(a.cfg.Media.MaxSize)),
+		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(mostByRPC, int64(a.cfg.Media.MaxSize)), Version: Version,
 	}
 	gate.Methods, gate.Large = append(gate.Methods, m.Methods()...), m.Large()
 	a.feeds.RSD = m.ServeRSD

@@ -1,8 +1,12 @@
 package author
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"unicode"
+
+	"cloudburst/internal/fault"
 )
 
 // longestName is how long a folded name may be, in bytes.
@@ -36,4 +40,63 @@ func fold(text, more string, most int) string {
 		}
 	}
 	return strings.Trim(s, "-.")
+}
+
+// maxCreated bounds the categories of a writer that no post has.
+const maxCreated = 200
+
+// AddCategory creates a category that posts can use later. One that exists already stays as
+// it is. Errors: fault.Invalid (the label is no category, or is too long), Conflict (the
+// writer has 200 categories without posts), and those of [Posts.SetProfile].
+func (p *Posts) AddCategory(ctx context.Context, user, label string) error {
+	labels, err := checkCategories([]string{label})
+	if err != nil {
+		return err
+	}
+	if len(labels) == 0 {
+		return fault.New(fault.Invalid, "%q cannot be a category: its name needs a letter or a digit.", clip(label))
+	}
+	label = labels[0]
+	name := CategoryName(label)
+	if err := p.may(ctx, Edit{User: user}); err != nil {
+		return err
+	}
+	known, err := p.Categories(ctx, user)
+	if err != nil || slices.ContainsFunc(known, func(c Count) bool { return c.Name == name }) {
+		return err
+	}
+	used := map[string]bool{}
+	for _, c := range known {
+		used[c.Name] = c.Posts > 0
+	}
+	_, err = p.Store.SetProfile(ctx, user, func(f *Profile) error {
+		f.Categories = slices.DeleteFunc(f.Categories, func(l string) bool { return used[CategoryName(l)] || CategoryName(l) == name })
+		if len(f.Categories) >= maxCreated {
+			return fault.New(fault.Conflict, "You have %d categories without posts, which is the most: publish posts in some of them first.", maxCreated)
+		}
+		f.Categories = append(f.Categories, label)
+		return nil
+	})
+	return err
+}
+
+// Categories returns the categories of a user's published posts, and those that the user
+// created and that no published post has (Posts is 0), by name.
+func (p *Posts) Categories(ctx context.Context, user string) ([]Count, error) {
+	counts, err := p.Counts(ctx, user, ByCategory, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.Writer(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	for _, label := range w.Categories {
+		name := CategoryName(label)
+		if !slices.ContainsFunc(counts, func(c Count) bool { return c.Name == name }) {
+			counts = append(counts, Count{Name: name, Label: label})
+		}
+	}
+	slices.SortStableFunc(counts, func(a, b Count) int { return strings.Compare(a.Name, b.Name) })
+	return counts, nil
 }

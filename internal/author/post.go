@@ -153,6 +153,9 @@ type Profile struct {
 	Theme    string `json:"theme,omitempty"`    // "", "light", "dark"
 	// Sinks are told of his changes besides those of the server: "rsscloud URL", …
 	Sinks []string `json:"sinks,omitempty"`
+	// Categories are labels that the writer created before any post had them; see
+	// [Posts.AddCategory].
+	Categories []string `json:"categories,omitempty"`
 }
 
 // Count is how many published posts a month or a category has.

@@ -38,9 +38,11 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 		return Writer{}, err
 	}
 	w, err := p.Store.SetProfile(ctx, user, func(old *Profile) error {
+		created := old.Categories
 		if err := change(old); err != nil {
 			return err
 		}
+		old.Categories = created // AddCategory alone changes these: callers replace whole profiles
 		return checkProfile(old)
 	})
 	if err != nil || !w.Written {

@@ -27,6 +27,7 @@ type MetaWeblog struct {
 	Trusted  []netip.Prefix // see [CallerAddr]
 	Log      *slog.Logger   // nil is silent
 	MaxMedia int64          // bytes of a file [16 MiB]
+	Version  string         // of the program, for wp.getOptions
 }
 
 // doorMetaWeblog is how the log calls it.
@@ -38,7 +39,7 @@ const defaultMedia = 16 << 20
 
 // Methods are the methods for [Gateway].Methods.
 func (m *MetaWeblog) Methods() []xmlrpc.Method {
-	return (&metaweblog.Server{Backend: m, Fault: m.fault}).Methods()
+	return (&metaweblog.Server{Backend: m, Software: "Cloudburst", Version: m.Version, Fault: m.fault}).Methods()
 }
 
 // Large are the methods whose calls may be large, and how large, in bytes.
@@ -48,7 +49,9 @@ func (m *MetaWeblog) Large() map[string]int64 {
 	return map[string]int64{
 		metaweblog.MethodNewPost: text, metaweblog.MethodEditPost: text,
 		metaweblog.MethodBloggerNewPost: text, metaweblog.MethodBloggerEditPost: text,
+		metaweblog.MethodWPNewPost: text, metaweblog.MethodWPEditPost: text,
 		metaweblog.MethodNewMediaObject: m.maxMedia()*3/2 + 64<<10,
+		metaweblog.MethodWPUploadFile:   m.maxMedia()*3/2 + 64<<10,
 	}
 }
 
@@ -147,6 +150,7 @@ func (m *MetaWeblog) ServeRSD(w http.ResponseWriter, r *http.Request, user strin
 	rpc, home := public+"/RPC2", public+"/"+user+"/"
 	d := metaweblog.RSD{Engine: "Cloudburst", EngineLink: public + "/", Home: home, APIs: []metaweblog.API{
 		{Name: "MetaWeblog", Preferred: true, Link: rpc, BlogID: user},
+		{Name: "WordPress", Link: rpc, BlogID: user},
 		{Name: "MovableType", Link: rpc, BlogID: user},
 		{Name: "Blogger", Link: rpc, BlogID: user},
 		{Name: "Micropub", Link: public + "/micropub", BlogID: user},

@@ -451,7 +451,7 @@ func TestProgramsFindTheDoorsByRSD(t *testing.T) {
 	if !isRSD || d.Home != public+"/alice/" {
 		t.Fatalf("%+v", d)
 	}
-	for name, link := range map[string]string{"MetaWeblog": "/RPC2", "Blogger": "/RPC2", "MovableType": "/RPC2", "Micropub": "/micropub"} {
+	for name, link := range map[string]string{"MetaWeblog": "/RPC2", "Blogger": "/RPC2", "MovableType": "/RPC2", "WordPress": "/RPC2", "Micropub": "/micropub"} {
 		if api, there := d.API(name); !there || api.Link != public+link || api.BlogID != "alice" || api.Preferred != (name == "MetaWeblog") {
 			t.Errorf("%s: %+v", name, api)
 		}
@@ -466,6 +466,7 @@ func TestProgramsInOtherLanguagesWrite(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"python3", "testdata/clients/metaweblog_client.py"}, {"perl", "testdata/clients/metaweblog_client.pl"}, {"php", "testdata/clients/metaweblog_client.php"},
+		{"python3", "testdata/clients/wordpress_client.py"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()

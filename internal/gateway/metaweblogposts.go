@@ -31,7 +31,7 @@ func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
 	if name == "" {
 		name = s.user
 	}
-	return []metaweblog.Blog{{ID: s.user, Name: name, URL: s.door.Public() + "/" + s.user + "/", RPCURL: s.door.Public() + "/RPC2"}}, nil
+	return []metaweblog.Blog{{ID: s.user, Name: name, URL: s.door.Public() + "/" + s.user + "/", RPCURL: s.door.Public() + "/RPC2", Tagline: w.Blurb}}, nil
 }
 
 // User is who he is.
@@ -227,20 +227,32 @@ func (s *writing) newest(ctx context.Context, state author.State, limit int, tit
 	return all, nil
 }
 
-// Categories are those of published posts.
+// Categories are those of published posts, and those created ahead of their first post.
 func (s *writing) Categories(ctx context.Context, blogID string) ([]metaweblog.Category, error) {
 	if err := s.blog(blogID); err != nil {
 		return nil, err
 	}
-	counts, err := s.door.Posts.Counts(ctx, s.user, author.ByCategory, "", 0)
+	counts, err := s.door.Posts.Categories(ctx, s.user)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]metaweblog.Category, len(counts))
 	for i, c := range counts {
 		all[i] = s.category(c.Name, c.Label)
+		all[i].Posts = c.Posts
 	}
 	return all, nil
+}
+
+// NewCategory creates a category ahead of its first post.
+func (s *writing) NewCategory(ctx context.Context, blogID, label string) (metaweblog.Category, error) {
+	if err := s.blog(blogID); err != nil {
+		return metaweblog.Category{}, err
+	}
+	if err := s.door.Posts.AddCategory(ctx, s.user, label); err != nil {
+		return metaweblog.Category{}, err
+	}
+	return s.category(author.CategoryName(label), label), nil
 }
 
 func (s *writing) category(name, label string) metaweblog.Category {
@@ -270,7 +282,7 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 	if err != nil {
 		return err
 	}
-	counts, err := s.door.Posts.Counts(ctx, s.user, author.ByCategory, "", 0)
+	counts, err := s.door.Posts.Categories(ctx, s.user)
 	if err != nil {
 		return err
 	}
@@ -313,5 +325,28 @@ func (s *writing) Upload(ctx context.Context, blogID string, m metaweblog.Media)
 	if err != nil {
 		return metaweblog.File{}, err
 	}
-	return metaweblog.File{ID: f.Hash, Name: f.Name, Type: f.Type, URL: s.door.Public() + s.door.Files.Path(f)}, nil
+	return s.file(f), nil
+}
+
+func (s *writing) file(f author.File) metaweblog.File {
+	return metaweblog.File{ID: f.Hash, Name: f.Name, Type: f.Type, URL: s.door.Public() + s.door.Files.Path(f), Added: f.AddedAt}
+}
+
+// File returns an uploaded file by its ID.
+func (s *writing) File(ctx context.Context, blogID, id string) (metaweblog.File, error) {
+	none := fault.New(fault.NotFound, "You have no file %q; it may have been deleted.", clip(id, 70))
+	if err := s.blog(blogID); err != nil {
+		return metaweblog.File{}, err
+	}
+	if s.door.Files == nil {
+		return metaweblog.File{}, none
+	}
+	f, err := s.door.Files.Get(ctx, s.user, strings.TrimSpace(id))
+	if fault.CodeOf(err) == fault.NotFound && err != nil {
+		return metaweblog.File{}, none
+	}
+	if err != nil {
+		return metaweblog.File{}, err
+	}
+	return s.file(f), nil
 }

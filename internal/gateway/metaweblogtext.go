@@ -81,6 +81,12 @@ func (s *writing) shown(p author.Post) metaweblog.Post {
 	if m.Link == "" {
 		m.Link = m.PermaLink
 	}
+	for _, label := range categories {
+		m.CategoryIDs = append(m.CategoryIDs, author.CategoryName(label))
+	}
+	for _, label := range keywords {
+		m.KeywordIDs = append(m.KeywordIDs, author.CategoryName(label))
+	}
 	switch p.State {
 	case author.Published:
 		m.Status = metaweblog.StatusPublish

@@ -314,9 +314,9 @@ func skipped[T any](offset, limit int, read func(n int, after *T) ([]T, error)) 
 	return read(limit, after)
 }
 
-// Categories are those of what was published.
+// Categories are those of published posts, and those created ahead of their first post.
 func (s *micropubSite) Categories(ctx context.Context, user string) ([]string, error) {
-	counts, err := s.m.Posts.Counts(ctx, user, author.ByCategory, "", 0)
+	counts, err := s.m.Posts.Categories(ctx, user)
 	names := make([]string, len(counts))
 	for i, c := range counts {
 		names[i] = c.Label

@@ -45,7 +45,7 @@ func newPubWorld(t *testing.T) *pubWorld {
 	}
 	t.Cleanup(func() { _ = st.Close() })
 	w.posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Now: w.now}, Origin: w.public, Now: w.now}
-	w.door = &gateway.Micropub{Posts: w.posts, Accounts: pubTokens{}, Public: w.public, Files: w, ListFiles: w.list, Now: w.now}
+	w.door = &gateway.Micropub{Posts: w.posts, Accounts: pubTokens{}, Public: w.public, Files: pubFiles{w}, ListFiles: w.list, Now: w.now}
 	mux := http.NewServeMux()
 	w.door.Mount(mux)
 	w.srv = httptest.NewServer(mux)
@@ -93,6 +93,19 @@ func (w *pubWorld) Put(_ context.Context, user, name, kind string, r io.Reader) 
 	w.files = append([]author.File{f}, w.files...)
 	return f, nil
 }
+
+// Get is gateway.Files.Get.
+func (w pubFiles) Get(_ context.Context, _, hash string) (author.File, error) {
+	for _, f := range w.files {
+		if f.Hash == hash {
+			return f, nil
+		}
+	}
+	return author.File{}, fault.New(fault.NotFound, "There is no such file.")
+}
+
+// pubFiles is w as files.
+type pubFiles struct{ *pubWorld }
 
 // Path is gateway.Files.Path.
 func (w *pubWorld) Path(f author.File) string {

@@ -17,6 +17,9 @@ type Posts interface {
 	BySlug(ctx context.Context, user, slug string) (author.Post, error)
 	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
+	// Categories are those of published posts, and those created ahead of their first post.
+	Categories(ctx context.Context, user string) ([]author.Count, error)
+	AddCategory(ctx context.Context, user, label string) error
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	Path(p author.Post) string
@@ -29,6 +32,8 @@ type Files interface {
 	// Put keeps what r gives to its end. fault.TooMany: there is no more room for this
 	// user; fault.Invalid: it is larger than files may be, or of a type that is not taken.
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
+	// Get returns a file by at least the first 16 digits of its hash. fault.NotFound.
+	Get(ctx context.Context, user, hash string) (author.File, error)
 	// Path is where the file is read, "/USER/media/<16 hex>/<name>".
 	Path(f author.File) string
 }

@@ -131,6 +131,17 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 	if err != nil {
 		return err
 	}
+	for _, label := range p.Categories {
+		err := t.Posts.AddCategory(ctx, user, label)
+		switch fault.CodeOf(err) {
+		case fault.Invalid, fault.Conflict:
+			res.problem("The category " + label + " was not created: " + fault.Message(err))
+		default:
+			if err != nil {
+				return err
+			}
+		}
+	}
 	fill := func(old *author.Profile) (changed bool) {
 		for _, f := range []struct{ to, from *string }{
 			{&old.Name, &p.Name}, {&old.Email, &p.Email}, {&old.Title, &p.Title}, {&old.Blurb, &p.Blurb}, {&old.Link, &p.Link}, {&old.Language, &p.Language},

@@ -33,6 +33,9 @@ func TestWhatIsTakenOutAndInIsEqual(t *testing.T) {
 			}, "test"); err != nil {
 				t.Fatal(err)
 			}
+			if err := from.posts.AddCategory(t.Context(), "alice", "Not used yet"); err != nil {
+				t.Fatal(err)
+			}
 			file := from.export("alice")
 			res := to.mustImport("alice", file)
 			want := from.all("alice")
