@@ -22,7 +22,7 @@ func (p *parser) identify(it *Item) {
 		p.identities = append(p.identities, identity{it.ID, it.IDFrom})
 		return
 	}
-	if !it.IDFrom.hashed() || p.o.KeepRelative && p.o.Sanitize == nil {
+	if !it.IDFrom.hashed() || !p.changed {
 		return
 	}
 	if p.identities == nil {

@@ -154,6 +154,7 @@ type parser struct {
 	plain      bool       // only identities are wanted, of the texts as they are written
 	identities []identity // of a plain reading, in the order in which items end
 	identified int        // items that have an ID
+	changed    bool       // a text or a reference is no longer as it was written
 }
 
 // openBase is the base in force within an element at a depth.
@@ -314,6 +315,7 @@ func (p *parser) url(ref string) string {
 		return ref
 	}
 	if u := p.base().Resolve(ref); p.budget.take(len(u) - len(ref)) {
+		p.changed = p.changed || u != ref
 		return u
 	}
 	return ref

@@ -223,7 +223,7 @@ func (p *parser) linked(t Text, links []newsLink) Text {
 	}
 	t.Value, t.Type = out.String(), htmlText
 	if p.o.Sanitize != nil {
-		t.Value = p.o.Sanitize(t.Value)
+		t.Value, p.changed = p.o.Sanitize(t.Value), true
 	}
 	return t
 }

@@ -111,6 +111,7 @@ func (p *parser) guess(t *Text) {
 
 // markup resolves the references in HTML and makes it safe, as asked for.
 func (p *parser) markup(t *Text) {
+	written := t.Value
 	if !p.o.KeepRelative && !p.budget.over {
 		if v := href.HTML(t.Value, p.base()); p.budget.take(len(v) - len(t.Value)) {
 			t.Value = v
@@ -119,6 +120,7 @@ func (p *parser) markup(t *Text) {
 	if p.o.Sanitize != nil {
 		t.Value = p.o.Sanitize(t.Value)
 	}
+	p.changed = p.changed || t.Value != written
 }
 
 // undoubled is s without an encoding too many, where all of the document has it. A text
