@@ -169,6 +169,6 @@ func (s *site) changesPage(rw http.ResponseWriter, r *http.Request) {
 // line is c's line as HTML.
 func (s *site) line(c hub.Change) ([]byte, error) {
 	return s.lines.get(mark{c.Node, c.Seq}, func(out *bytes.Buffer) error {
-		return s.pages["changes"].ExecuteTemplate(out, "change", newChangeLine(c, s.now()))
+		return s.pages["changes"]().ExecuteTemplate(out, "change", newChangeLine(c, s.now()))
 	})
 }

@@ -22,12 +22,15 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// pages are the parsed templates, one set for each page, by name.
-type pages map[string]*template.Template
+// pages are the templates, one set for each page, by name. A set is parsed when it is first
+// used: all of them together take 12 MB, and most servers show a few.
+type pages map[string]func() *template.Template
 
-// parsePages reads the embedded templates, once for the process: they take 12 MB. They
-// are part of the program, so one that does not parse is a mistake that every test shows.
-var parsePages = sync.OnceValue(func() pages {
+// parsePages reads the embedded templates, once for the process. They are part of the
+// program, so one that does not parse is a mistake that a test of all of them shows.
+var parsePages = sync.OnceValue(newPages)
+
+func newPages() pages {
 	funcs := template.FuncMap{
 		"asset": loadAssets().url,
 		"count": func(n any) string {
@@ -52,10 +55,12 @@ var parsePages = sync.OnceValue(func() pages {
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed"} {
-		all[name] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+		all[name] = sync.OnceValue(func() *template.Template {
+			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+		})
 	}
 	return all
-})
+}
 
 // view is what every page has; a page's own data embeds it.
 type view struct {
@@ -118,7 +123,7 @@ func (s *site) render(rw http.ResponseWriter, r *http.Request, status int, name 
 // made is a page, or nothing when it could not be made, which has been said then.
 func (s *site) made(rw http.ResponseWriter, name string, data any) (page []byte, ok bool) {
 	var body bytes.Buffer
-	if err := s.pages[name].ExecuteTemplate(&body, "page", data); err != nil {
+	if err := s.pages[name]().ExecuteTemplate(&body, "page", data); err != nil {
 		s.log().Error("a page could not be made", "page", name, "err", err)
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		rw.WriteHeader(http.StatusInternalServerError)

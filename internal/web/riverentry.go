@@ -228,7 +228,7 @@ func (s *site) content(it *river.Item, whole bool) *content {
 // written is a part of an item as it stands on a page.
 func (s *site) written(name string, c *content) template.HTML {
 	var out strings.Builder
-	if err := s.pages["river"].ExecuteTemplate(&out, name, c); err != nil {
+	if err := s.pages["river"]().ExecuteTemplate(&out, name, c); err != nil {
 		s.log().Error("a part of an item could not be written", "part", name, "err", err)
 		return ""
 	}

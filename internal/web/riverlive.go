@@ -276,7 +276,7 @@ func (s *site) events(key channelKey, list []river.Entry) ([]byte, error) {
 	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {
 		one.Reset()
 		p := s.post(&e, how)
-		if err := s.pages["river"].ExecuteTemplate(&one, "item", &p); err != nil {
+		if err := s.pages["river"]().ExecuteTemplate(&one, "item", &p); err != nil {
 			return nil, err
 		}
 		frameOf(&out, strconv.FormatInt(e.Seq, 10), bytes.TrimSpace(one.Bytes()))

@@ -120,7 +120,7 @@ type rowCache struct {
 // rendered is e's line as HTML.
 func (s *site) rendered(e event.Event) ([]byte, error) {
 	return s.rows.get(mark{e.Node, e.Seq}, func(out *bytes.Buffer) error {
-		return s.pages["log"].ExecuteTemplate(out, "row", newRow(e, s.now()))
+		return s.pages["log"]().ExecuteTemplate(out, "row", newRow(e, s.now()))
 	})
 }
 

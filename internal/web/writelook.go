@@ -20,7 +20,7 @@ func (s *site) lookOf(ctx context.Context, p author.Post) (template.HTML, error)
 	}
 	e.Path = "" // it leads nowhere before the post is published
 	var out strings.Builder
-	err = s.pages["write"].ExecuteTemplate(&out, "look", e)
+	err = s.pages["write"]().ExecuteTemplate(&out, "look", e)
 	return template.HTML(out.String()), err
 }
 
