@@ -28,7 +28,7 @@ write takes to be on disk), the database, its schema and the settings that keep 
 safe, the clock, work that is late, errors of the last hour, the age of the last
 backup. The running server looks, with its own eyes; when none runs, this command
 does. Each finding says what it is, why that matters and what to do.
-docs/operations.md lists them.
+docs/doctor.md lists the checks.
 
 With FEED it looks at a feed from outside, for the person who publishes it: whether it can be
 read, over which redirects and as what; whether its bytes, its ETag and its
