@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -47,6 +48,9 @@ func (t *Teller) challenge(ctx context.Context, n river.Notice, challenge string
 	m.WantBody, m.Padded = true, true
 	r := t.Sender.Send(ctx, m)
 	if err := t.answered(n.Target, r); err != nil {
+		if r.Err != nil && !r.NotTried && cmp.Or(fetch.Text(r.Err), fetch.Neutral) == fetch.Neutral {
+			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", shown(n.Target))
+		}
 		return err
 	}
 	// A program that repeats what it is sent answers more than this.

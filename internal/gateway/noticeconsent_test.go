@@ -108,9 +108,15 @@ func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	t.Cleanup(silent.Close)
+	_, teller := newTarget(t)
+	err := teller.Ask(t.Context(), river.Notice{Via: river.ViaWebhook, Target: silent.URL}, "token")
+	if want := silent.URL + " gave no usable answer to the challenge."; fault.CodeOf(err) != fault.Unreadable || fault.Message(err) != want {
+		t.Errorf("no answer at all: %q; want %q", fault.Message(err), want)
+	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, r.FormValue("challenge")) }))
 	t.Cleanup(srv.Close)
-	_, teller := newTarget(t)
 	if err := teller.Ask(t.Context(), river.Notice{Via: river.ViaPost, Target: srv.URL}, "token"); err != nil {
 		t.Errorf("the response to a form: %v", err)
 	}
