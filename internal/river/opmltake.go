@@ -115,21 +115,21 @@ type taking struct {
 	ctx    context.Context // of the one import
 	reader string
 	most   int
-	mine   map[int64]bool     // the sources that the reader follows; false: the list had it already
-	over   map[int64]struct{} // those that are left out because of the limit
-	added  int
+	mine   map[int64]bool // the sources that the reader follows, without added; false: the list had it already
+	added  ids            // the sources that the reader follows because of the list
+	over   ids            // those that are left out because of the limit
 	had    int
 }
 
 func (r *River) taking(ctx context.Context, reader string, operator bool) (*taking, error) {
 	mine, err := r.Store.RiverFollowing(ctx, reader)
-	return &taking{River: r, ctx: ctx, reader: reader, most: r.most(operator), mine: mine, over: map[int64]struct{}{}}, err
+	return &taking{River: r, ctx: ctx, reader: reader, most: r.most(operator), mine: mine}, err
 }
 
 // follows reports whether the reader follows a source by now.
 func (t *taking) follows(id int64) bool {
 	_, yes := t.mine[id]
-	return yes
+	return yes || t.added.has(id)
 }
 
 // batch follows some feeds in one transaction.
@@ -155,7 +155,7 @@ func (t *taking) batch(list []Addition) error {
 func (t *taking) put(list []Addition) error {
 	var add []Addition
 	var over []int64
-	room := t.most - len(t.mine)
+	room := t.most - len(t.mine) - t.added.len()
 	for _, a := range list {
 		switch {
 		case t.follows(a.SourceID):
@@ -178,14 +178,14 @@ func (t *taking) put(list []Addition) error {
 	}
 	for i, isNew := range fresh {
 		if id := add[i].SourceID; isNew {
-			t.added++
-			t.mine[id] = false
+			t.added.add(id)
+			delete(t.mine, id)
 		} else if !t.follows(id) { // since a moment, from elsewhere
 			t.mine[id] = true
 		}
 	}
 	for _, id := range over {
-		t.over[id] = struct{}{}
+		t.over.add(id)
 	}
 	for i := range list {
 		if id := list[i].SourceID; t.mine[id] {
@@ -198,8 +198,8 @@ func (t *taking) put(list []Addition) error {
 
 // result is what came of it.
 func (t *taking) result(out Imported) Imported {
-	out.Added, out.Had, out.Over, out.Limit = t.added, t.had, len(t.over), t.most
-	if len(t.over) > 0 {
+	out.Added, out.Had, out.Over, out.Limit = t.added.len(), t.had, t.over.len(), t.most
+	if t.over.len() > 0 {
 		out.Problems = slices.Insert(out.Problems, 0, t.overText())
 		out.Problems = out.Problems[:min(len(out.Problems), mostProblems)]
 	}
@@ -209,9 +209,9 @@ func (t *taking) result(out Imported) Imported {
 // overText says how many feeds the limit kept out.
 func (t *taking) overText() string {
 	if t.most >= MostOfOperator {
-		return fmt.Sprintf("%s not added: a reader may follow %d feeds at most.", wereNot(len(t.over)), t.most)
+		return fmt.Sprintf("%s not added: a reader may follow %d feeds at most.", wereNot(t.over.len()), t.most)
 	}
-	return fmt.Sprintf("%s not added: river.max-feeds allows each user %d feeds.", wereNot(len(t.over)), t.most)
+	return fmt.Sprintf("%s not added: river.max-feeds allows each user %d feeds.", wereNot(t.over.len()), t.most)
 }
 
 func wereNot(n int) string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -138,10 +137,10 @@ func (c *listed) add(some []Addition) {
 // leaveOut forgets the feeds for which the reader's limit has no room, so that the next
 // reading tries again. before is the state that makes it read the document again.
 func (l *ReadingList) leaveOut(t *taking, before feedstate.State) {
-	if len(t.over) == 0 {
+	if t.over.len() == 0 {
 		return
 	}
-	l.Memory.Last = without(l.Memory.Last, slices.Sorted(maps.Keys(t.over)))
+	l.Memory.Last = without(l.Memory.Last, t.over.all())
 	l.Problem, l.State.Validators, l.State.Hash = t.overText(), before.Validators, before.Hash
 }
 
