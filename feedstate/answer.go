@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/internal/validator"
 )
 
 // Cause is what a check was made for.
@@ -21,6 +22,7 @@ const (
 	Pushed    Cause = "push"      // a hub said that the feed changed
 	Delivered Cause = "delivered" // a hub brought the content itself: nothing was asked of the feed's server
 	ByHand    Cause = "by-hand"   // a user asked for it
+	FollowUp  Cause = "follow-up" // an announced change has to be verified once more: see State.FollowUpAt
 )
 
 // ErrorKind says why there was no usable answer.
@@ -57,6 +59,7 @@ type Hop struct {
 // Answer is what a check brought.
 type Answer struct {
 	Cause  Cause
+	Full   bool        // nothing was sent of the validators that the State has
 	Status int         // of the last answer; 0: none came
 	Header http.Header // of the last answer
 	URL    string      // where the redirects ended; "": the feed's own
@@ -185,11 +188,13 @@ func (a Answer) gone(what string) verdict {
 
 func (a Answer) notModified(s State) verdict {
 	switch v := s.Validators; {
-	case v.Empty():
+	case v.Empty() || a.Full:
 		return failed(ErrValidity, "304 Not Modified, although nothing was said that could be unmodified")
 	case !sameURL(a.from(s), v.URL):
 		// Two servers may well have the same validator for different feeds.
 		return verdict{outcome: Doubtful, text: "304 from " + a.from(s) + ", which did not give the validators"}
+	case a.Cause.verifies() && !validator.Confirms(v.ETag, a.Header.Get("ETag")):
+		return verdict{outcome: Doubtful, text: "304 that names another ETag than the one that was sent"}
 	}
 	return verdict{outcome: Unchanged}
 }

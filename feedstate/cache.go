@@ -150,11 +150,11 @@ func seconds(s string) (d time.Duration, ok bool) {
 // validatorsOf takes the validators of an answer as they are. A field that could not
 // be sent again, or is too long to keep, is none.
 func validatorsOf(h http.Header, from string) Validators {
-	return Validators{URL: from, ETag: validator(h.Get("ETag")), LastModified: validator(h.Get("Last-Modified"))}
+	return Validators{URL: from, ETag: usable(h.Get("ETag")), LastModified: usable(h.Get("Last-Modified"))}
 }
 
 // spec:cloudburst#validator-limit
-func validator(s string) string {
+func usable(s string) string {
 	if len(s) > longestValidator {
 		return ""
 	}

@@ -75,7 +75,7 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	d.Outcome = v.outcome
 	if v.outcome != Postponed && a.Cause != Delivered {
 		s.CheckedAt = stamp(now)
-		if a.Cause != Pushed || before.Failure != nil {
+		if a.polled(before, now) {
 			s.PolledAt = s.CheckedAt
 		}
 	}
@@ -93,7 +93,7 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	p := newPlan(s, base, now, o)
 	p.outcome = v
 	p.decide()
-	if a.Cause == Pushed || a.Cause == Delivered {
+	if a.Cause == Pushed || a.Cause == Delivered || a.Cause == FollowUp {
 		p.afterPush(before, base, now)
 	}
 	d.At, d.Reason, d.Considered = p.at, p.reason(), p.list
@@ -102,6 +102,7 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	if d.Gone {
 		s.NextAt = time.Time{}
 	}
+	s.leaveOpen(v, a, now, o)
 	return s, d
 }
 
@@ -110,7 +111,7 @@ func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decisi
 	switch v.outcome {
 	case Changed, Unchanged:
 		if a.Cause != Delivered {
-			s.accept(v, a, now)
+			s.accept(v, a, before, now)
 			s.follow(a, now, d)
 		}
 		if !before.ReadAt.IsZero() {
@@ -126,7 +127,7 @@ func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decisi
 		s.follow(a, now, d)
 	case Doubtful:
 		s.heal(now)
-		s.Validators = Validators{}
+		s.forgetValidators()
 		d.warn(v.text)
 	case Failed:
 		s.fail(v, a, now)
@@ -140,13 +141,14 @@ func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decisi
 }
 
 // accept takes over everything from a feed that was read or confirmed.
-func (s *State) accept(v verdict, a Answer, now time.Time) {
+func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 	s.heal(now)
 	s.HintsAt = stamp(now)
 	fresh, told := cacheOf(a.Header, now)
 	if a.Status == http.StatusNotModified {
 		// spec:rfc9111#freshening
 		s.Validators = s.Validators.confirm(a.Header)
+		s.notModified(a.Cause, before.tag())
 		switch {
 		case told:
 			s.Cache = fresh
@@ -161,6 +163,7 @@ func (s *State) accept(v verdict, a Answer, now time.Time) {
 	}
 	// spec:feedstate-2007#validators-kept
 	s.Validators = validatorsOf(a.Header, a.from(*s))
+	s.fullRead(a, before, now)
 	if a.Hints != nil {
 		s.Hints = kept(*a.Hints)
 	}

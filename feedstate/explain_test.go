@@ -28,7 +28,7 @@ func randomEvent(r *rand.Rand, s feedstate.State, now time.Time) (_ feedstate.St
 		}
 	}
 	a := randomAnswer(r, s)
-	a.Cause = pick(r, feedstate.Poll, feedstate.Poll, feedstate.Pushed, feedstate.Pushed, feedstate.Delivered, feedstate.ByHand)
+	a.Cause = pick(r, feedstate.Poll, feedstate.Poll, feedstate.Pushed, feedstate.Pushed, feedstate.Delivered, feedstate.ByHand, feedstate.FollowUp)
 	if s.CheckedAt.IsZero() {
 		a.Cause = feedstate.Poll
 	}

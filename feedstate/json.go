@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"cloudburst/internal/validator"
 )
 
 // AppendJSON appends s as JSON, which is what json.Marshal makes of it but for the
@@ -27,6 +29,7 @@ func (s *State) AppendJSON(b []byte) ([]byte, error) {
 		}
 	}
 	w.text("hash", s.Hash, false)
+	w.evidence(&s.Evidence)
 	w.any("hints", omitted(reflect.ValueOf(&s.Hints).Elem().IsZero(), &s.Hints))
 	w.time("hintsAt", s.HintsAt)
 	w.any("cache", omitted(s.Cache == (Cache{}), &s.Cache))
@@ -36,6 +39,7 @@ func (s *State) AppendJSON(b []byte) ([]byte, error) {
 	w.time("changedAt", s.ChangedAt)
 	w.time("nextAt", s.NextAt)
 	w.text("reason", s.Reason, false)
+	w.time("followUpAt", s.FollowUpAt)
 	w.time("newest", s.Newest)
 	w.number("spacing", int64(s.Spacing))
 	w.any("changes", omitted(len(s.Changes) == 0, &s.Changes))
@@ -100,6 +104,26 @@ func (w *jsonWriter) time(name string, t time.Time) {
 		w.err = err
 	}
 	w.b = append(w.b, '"')
+}
+
+func (w *jsonWriter) evidence(e *Evidence) {
+	if *e == (Evidence{}) {
+		return
+	}
+	w.name("evidence")
+	in := jsonWriter{b: append(w.b, '{'), err: w.err}
+	in.text("proof", string(e.Proof), false)
+	in.flag("recent", e.Recent)
+	in.flag("believed", e.Believed)
+	in.time("fullAt", e.FullAt)
+	w.b, w.err = append(in.b, '}'), in.err
+}
+
+func (w *jsonWriter) flag(name string, v bool) {
+	if v {
+		w.name(name)
+		w.b = append(w.b, "true"...)
+	}
 }
 
 func (w *jsonWriter) number(name string, n int64) {
@@ -234,12 +258,16 @@ func (s *State) member(name string, v []byte) bool {
 		return readTime(v, &s.ChangedAt)
 	case "nextAt":
 		return readTime(v, &s.NextAt)
+	case "followUpAt":
+		return readTime(v, &s.FollowUpAt)
 	case "newest":
 		return readTime(v, &s.Newest)
 	case "since":
 		return readTime(v, &s.Since)
 	case "validators":
 		return s.Validators == (Validators{}) && s.Validators.quickly(v)
+	case "evidence":
+		return s.Evidence == (Evidence{}) && evidenceQuickly(v, &s.Evidence)
 	}
 	into := s.rare(name)
 	return into != nil && json.Unmarshal(v, into) == nil
@@ -318,4 +346,37 @@ func (v *Validators) quickly(b []byte) bool {
 		}
 	}
 	return len(rest) == 1 && rest[0] == '}'
+}
+
+// evidenceQuickly reads evidence in the form that AppendJSON writes.
+func evidenceQuickly(b []byte, into *Evidence) (ok bool) {
+	rest, first := b, true
+	member := func(name string) bool {
+		after := rest
+		if !first {
+			if after, ok = bytes.CutPrefix(after, []byte(",")); !ok {
+				return false
+			}
+		}
+		if after, ok = bytes.CutPrefix(after, []byte(name)); ok {
+			rest, first = after, false
+		}
+		return ok
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte("{")); !ok {
+		return false
+	}
+	if member(`"proof":`) {
+		var text []byte
+		if text, rest, ok = quickText(rest); !ok {
+			return false
+		}
+		into.Proof = validator.Proof(text)
+	}
+	into.Recent = member(`"recent":true`)
+	into.Believed = member(`"believed":true`)
+	if member(`"fullAt":`) {
+		return len(rest) > 1 && readTime(rest[:len(rest)-1], &into.FullAt)
+	}
+	return len(rest) == 1
 }

@@ -53,6 +53,9 @@ func randomAnswer(r *rand.Rand, s feedstate.State) feedstate.Answer {
 	set("Age", "", "30", "x")
 	a.Error = pick(r, "", "", "", "", "", "", feedstate.ErrDNS, feedstate.ErrTimeout, feedstate.ErrOurs)
 	a.Cause = pick(r, feedstate.Poll, feedstate.Poll, feedstate.Poll, feedstate.ByHand)
+	a.Full = r.IntN(3) == 0
+	set("Last-Modified", "", "", "Mon, 04 May 2026 02:20:00 GMT")
+	set("Date", "", "", "Mon, 04 May 2026 02:20:01 GMT")
 	if r.IntN(5) > 0 {
 		h := randomHints(r)
 		a.Hints, a.Hash = &h, pick(r, "1", "2", "3", "")
@@ -228,7 +231,7 @@ func TestNoPlannedCheckIsInASkippedHourOrDay(t *testing.T) {
 				s = feedstate.Resume(s, now, r.Float64())
 			default:
 				a := randomAnswer(r, s)
-				a.Cause = pick(r, feedstate.Poll, feedstate.ByHand, feedstate.Pushed, feedstate.Delivered)
+				a.Cause = pick(r, feedstate.Poll, feedstate.ByHand, feedstate.Pushed, feedstate.Delivered, feedstate.FollowUp)
 				s, d = feedstate.Next(s, a, now, o)
 			}
 			if s.Gone != nil {

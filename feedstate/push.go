@@ -12,6 +12,7 @@ type Push struct {
 	Announced int       `json:"announced,omitempty"`
 	Missed    int       `json:"missed,omitempty"` // changes that a poll found first
 	MissedAt  time.Time `json:"missedAt,omitzero"`
+	Pending   bool      `json:"pending,omitempty"` // a change was announced, and no check has read the feed since
 }
 
 // trusted is the part of the changes that a hub must have announced, in percent.
@@ -34,6 +35,7 @@ func (p Push) Live(now time.Time) bool {
 // it found a change or not.
 func (p *Push) count(cause Cause, changed bool, last, now time.Time) {
 	switch {
+	case cause == FollowUp: // it verifies what was announced before
 	case cause == Delivered, cause == Pushed && changed:
 		p.Announced++
 	case cause == Pushed && !p.MissedAt.IsZero() && now.Sub(p.MissedAt) < late && p.Missed > 0:

@@ -132,7 +132,7 @@ func (s *State) move(to, why string, now time.Time, proven bool) {
 	}
 	s.URL, s.Candidate = to, nil
 	if !sameURL(s.Validators.URL, to) {
-		s.Validators = Validators{}
+		s.forgetValidators()
 	}
 }
 
@@ -185,7 +185,7 @@ func (s *State) back() bool {
 	}
 	s.URL, s.Moves, s.Candidate = s.Moves[n-1].From, s.Moves[:n-1], nil
 	if !sameURL(s.Validators.URL, s.URL) {
-		s.Validators = Validators{}
+		s.forgetValidators()
 	}
 	return true
 }

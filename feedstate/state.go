@@ -85,7 +85,8 @@ const (
 type State struct {
 	URL        string     `json:"url"` // what to ask for
 	Validators Validators `json:"validators,omitzero"`
-	Hash       string     `json:"hash,omitempty"` // of the last body that was a feed
+	Hash       string     `json:"hash,omitempty"`    // of the last body that was a feed
+	Evidence   Evidence   `json:"evidence,omitzero"` // of the validators: whether a 304 counts after an announcement
 
 	Hints   feed.Hints `json:"hints,omitzero"`   // of the last document that was read; a 304 leaves them
 	HintsAt time.Time  `json:"hintsAt,omitzero"` // when they were last confirmed, by a 200 or a 304
@@ -97,6 +98,9 @@ type State struct {
 	ChangedAt time.Time `json:"changedAt,omitzero"` // the last that brought another body
 	NextAt    time.Time `json:"nextAt,omitzero"`    // zero: never, for the feed is gone
 	Reason    string    `json:"reason,omitempty"`   // of NextAt, for people
+	// FollowUpAt is when the feed is read in full once more after an announced change; see
+	// [State.DueAt]. Zero: no follow-up is needed.
+	FollowUpAt time.Time `json:"followUpAt,omitzero"`
 
 	Newest  time.Time     `json:"newest,omitzero"`  // post
 	Spacing time.Duration `json:"spacing,omitzero"` // usual distance of posts, in nanoseconds; 0: not known
@@ -193,8 +197,9 @@ func New(url string, now time.Time) State {
 	return State{URL: url, NextAt: stamp(now), Reason: "it has never been read"}
 }
 
-// Request gives the validators of the next check. They may go to Validators.URL only:
-// when the check is redirected elsewhere, they must not be sent there.
+// Request gives the validators of the next planned check. They may go to Validators.URL
+// only: when the check is redirected elsewhere, they must not be sent there. [Ask] is for
+// checks of every cause.
 func Request(s State) Validators { return s.Validators }
 
 // Due says whether it is time for a check. A next check that lies further ahead than
@@ -203,7 +208,16 @@ func Due(s State, now time.Time) bool {
 	if s.Gone != nil {
 		return false
 	}
-	return !now.Before(s.NextAt) || s.NextAt.Sub(now) > s.furthest()
+	at := s.DueAt()
+	return !now.Before(at) || at.Sub(now) > s.furthest()
+}
+
+// DueAt is when the next check is due: NextAt, or FollowUpAt where that comes first.
+func (s State) DueAt() time.Time {
+	if s.FollowUpAt.IsZero() {
+		return s.NextAt
+	}
+	return earlier(s.FollowUpAt, s.NextAt)
 }
 
 // furthest is the longest wait that this feed can have been given.
@@ -223,6 +237,7 @@ func Resume(s State, now time.Time, jitter float64) State {
 		return s
 	}
 	s.NextAt = s.Allowed(stamp(now.Add(scale(resumedWithin, jitter))), jitter)
+	s.putOffFollowUp()
 	return s
 }
 

@@ -1,0 +1,147 @@
+package feedstate
+
+import (
+	"time"
+
+	"cloudburst/internal/validator"
+)
+
+// Evidence is what was observed of a feed's validators: see [Ask]. The zero Evidence
+// proves nothing.
+type Evidence = validator.Evidence
+
+// Asking is how a check asks for a feed.
+type Asking struct {
+	Validators Validators // to send; empty: the feed is read in full
+	Revalidate bool       // caches on the way have to ask the feed's server
+	Why        string     // the feed is read in full, as a clause for people; "": it is not
+}
+
+// Full says that no validators are sent.
+func (a Asking) Full() bool { return a.Validators.Empty() }
+
+// DueFor is the cause of a check that is due at now.
+func DueFor(s State, now time.Time) Cause {
+	switch {
+	case s.Push.Pending:
+		return Pushed
+	case !s.FollowUpAt.IsZero() && !now.Before(s.FollowUpAt):
+		return FollowUp
+	}
+	return Poll
+}
+
+// Ask says how a check asks for the feed. A planned check sends the validators as they
+// came. A check that has to find an announced change sends the ETag only if it is strong
+// and has been seen to change together with the content; otherwise it reads the feed in
+// full, and the content decides. announced is when the change was announced.
+//
+// spec:cloudburst#river-push-decides-by-content
+func Ask(s State, cause Cause, announced, now time.Time) Asking {
+	if !cause.verifies() {
+		out := Asking{Validators: s.Validators}
+		if out.Full() {
+			out.Why = "its server has sent no validators"
+		}
+		if s.ReadAt.IsZero() {
+			out.Why = "it has never been read"
+		}
+		return out
+	}
+	out := Asking{Revalidate: true}
+	doubt := s.Evidence.Doubt(s.tag(), announced, now)
+	switch {
+	case s.ReadAt.IsZero():
+		out.Why = "it has never been read"
+	case s.Push.Pending:
+		out.Why = "the last check after an announced change failed"
+	case s.tag() == "" && s.Validators.ETag != "":
+		out.Why = "its address redirects"
+	case doubt == validator.NoDoubt:
+		out.Validators = Validators{URL: s.Validators.URL, ETag: s.Validators.ETag}
+	default:
+		out.Why = doubt.Reason()
+	}
+	return out
+}
+
+// verifies says that a check has to find an announced change, or what its user expects.
+func (c Cause) verifies() bool { return c == Pushed || c == ByHand || c == FollowUp }
+
+// polled says that a check takes the place of the planned one.
+func (a Answer) polled(before State, now time.Time) bool {
+	switch a.Cause {
+	case Pushed:
+		return before.Failure != nil
+	case FollowUp:
+		return before.Failure != nil || !now.Before(before.NextAt)
+	}
+	return true
+}
+
+// tag is the ETag that the evidence is about. Behind a redirect there is none: it may
+// lead to another document next time.
+func (s State) tag() string {
+	if !sameURL(s.Validators.URL, s.URL) {
+		return ""
+	}
+	return s.Validators.ETag
+}
+
+// forgetValidators is for a feed that another URL may answer for now.
+func (s *State) forgetValidators() { s.Validators, s.Evidence = Validators{}, Evidence{} }
+
+// fullRead updates the evidence after an answer with a body.
+func (s *State) fullRead(a Answer, before State, now time.Time) {
+	s.Evidence = s.Evidence.Read(validator.FullRead{
+		Was: validator.Version{ETag: before.tag(), Hash: before.Hash}, Is: validator.Version{ETag: s.tag(), Hash: a.Hash},
+		Conditional: !a.Full && !before.Validators.Empty(), LastModified: a.Header.Get("Last-Modified"), Date: a.Header.Get("Date"), At: stamp(now),
+	})
+}
+
+// notModified updates the evidence after a 304. A 304 to a planned check proves nothing.
+// One that names another ETag ends a proof: that ETag is of a content that was not read.
+func (s *State) notModified(c Cause, was string) {
+	switch {
+	case s.tag() != was && s.Evidence.Proof == validator.Proven:
+		s.Evidence.Proof = validator.Unproven
+	case c.verifies():
+		s.Evidence = s.Evidence.Believe()
+	}
+}
+
+// leaveOpen notes which announced change is not read yet, and when it is verified. A 304
+// to a planned check settles nothing of that.
+//
+// spec:cloudburst#river-push-look-again
+func (s *State) leaveOpen(v verdict, a Answer, now time.Time, o Options) {
+	read := v.outcome == Changed || v.outcome == Unchanged
+	switch {
+	case s.Gone != nil:
+		s.Push.Pending, s.FollowUpAt = false, time.Time{}
+		return
+	case a.Cause == Delivered, read && a.Cause == Poll && a.Status == 304:
+		return
+	case !read:
+		s.Push.Pending = s.Push.Pending || a.Cause == Pushed
+		s.putOffFollowUp()
+		return
+	}
+	s.Push.Pending = false
+	switch {
+	case a.Cause.verifies():
+		s.FollowUpAt = s.Evidence.LookAgain(stamp(now), a.Cause != Pushed)
+		if s.Evidence.Believed { // an hour later: that is planned, and keeps to skipHours
+			s.FollowUpAt = s.Allowed(s.FollowUpAt, o.Jitter)
+		}
+	case !s.Evidence.Recent:
+		s.FollowUpAt = time.Time{}
+	}
+}
+
+// putOffFollowUp makes the next planned check the follow-up, where that comes first.
+func (s *State) putOffFollowUp() {
+	if !s.FollowUpAt.IsZero() && s.FollowUpAt.Before(s.NextAt) {
+		s.FollowUpAt = s.NextAt
+	}
+}
