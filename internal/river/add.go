@@ -152,7 +152,7 @@ func (a *addition) read(ctx context.Context, url string) (Added, error) {
 		// spec:feedstate-2007#gone-xml
 		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", brief(s.URL))
 	case d.feed.Format == feed.Redirect:
-		_, decided := feedstate.Next(s.State, got.answer(&s, feedstate.ByHand), a.now(), feedstate.Options{})
+		_, decided := feedstate.Next(s.State, got.answer(&s), a.now(), feedstate.Options{})
 		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", brief(s.URL), orElse(decided.Failure, "a redirect document"))
 	}
 	return a.begin(ctx, s, got)
@@ -196,7 +196,7 @@ func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, er
 	}
 	claimed, err := a.claimOne(ctx, s.ID)
 	if err == nil {
-		_, err = a.take(ctx, claimed, got, feedstate.ByHand)
+		_, err = a.take(ctx, claimed, got)
 	}
 	switch {
 	case err == nil:

@@ -127,7 +127,7 @@ func (r *River) Deliver(ctx context.Context, url, door string, body []byte, head
 			continue
 		}
 		got := answered{
-			at: r.now(), most: o.taken(),
+			at: r.now(), cause: feedstate.Delivered, most: o.taken(),
 			res: &fetch.Response{Status: http.StatusOK, Header: contentHeader(header), Body: body, URL: s.State.URL},
 		}
 		if known = r.delivered(ctx, s, url, got, door); !known {
@@ -169,8 +169,8 @@ func (r *River) delivered(ctx context.Context, s *Source, url string, got answer
 		return false // it is being read, or the database is away: then hearing fails too
 	}
 	heard, by := claimed.HeardAt, claimed.Heard
-	if _, err = r.settle(ctx, claimed, got, feedstate.Delivered, door); err != nil {
-		r.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: latest(claimed.State.NextAt, now)}})
+	if _, err = r.settle(ctx, claimed, got, door); err != nil {
+		r.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: latest(claimed.State.DueAt(), now)}})
 		return false
 	}
 	if !heard.IsZero() { // another door had announced something that nobody has read yet
@@ -215,5 +215,5 @@ func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 		return Check{}, err
 	}
 	got := r.get(ctx, &s, feedstate.ByHand)
-	return r.settle(context.WithoutCancel(ctx), s, got, feedstate.ByHand, "")
+	return r.settle(context.WithoutCancel(ctx), s, got, "")
 }

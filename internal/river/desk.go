@@ -191,11 +191,18 @@ func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, 
 // spec:feedstate-2007#skip-hours
 // spec:feedstate-2007#skip-days
 func skipped(s *Source, now time.Time) time.Time {
-	announced := !s.HeardAt.IsZero() && s.Heard != Away
+	announced := !s.HeardAt.IsZero() && s.Heard != Away || s.followsUp(now)
 	if announced || s.State.CheckedAt.IsZero() || !s.State.Allowed(s.State.NextAt, 0).Equal(s.State.NextAt) {
 		return now
 	}
 	return s.State.Allowed(now, float64(s.ID&0xffff)/0x10000).Truncate(time.Millisecond)
+}
+
+// followsUp reports that a recent change was announced and read, and that the check which
+// belongs to it is due.
+func (s *Source) followsUp(now time.Time) bool {
+	st := &s.State
+	return st.Evidence.Recent && st.FollowUpAt.Before(st.NextAt) && feedstate.DueFor(*st, now) == feedstate.FollowUp
 }
 
 // hearing is when an announced source is read. It goes before the pace of the host, but

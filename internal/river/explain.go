@@ -69,6 +69,9 @@ func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 		return "it is read as soon as it can be: a change was announced " + when(s.HeardAt, now)
 	case !s.NextAt.After(now):
 		return "it is due, and read when it is the turn of its host; " + d.Sentence(now)
+	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
+		return "next check " + when(s.NextAt, now) + ": a follow-up that reads the feed in full, because " + followUpReason(s) +
+			"; the check after it is planned " + when(s.State.NextAt, now) + ": " + d.Reason
 	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
 		skip, _ := feedstate.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason says what is wrong in it
 		return "next check " + when(s.NextAt, now) + ": it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason
@@ -76,6 +79,14 @@ func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 		return "next check " + when(s.NextAt, now) + ": its host has many feeds here, which are read one after another; " + d.Reason
 	}
 	return d.Sentence(now)
+}
+
+// followUpReason says why an announced change is verified once more.
+func followUpReason(s *Source) string {
+	if s.State.Evidence.Believed {
+		return "its server answered 304 after a change was announced"
+	}
+	return "it had changed less than two seconds before it was read"
 }
 
 // afterSkipped reports a source that waits for the end of what the feed asks to skip.
@@ -131,6 +142,9 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 		if st.Failure.Kind == feedstate.ErrNotFeed && strings.Contains(st.Failure.Text, "HTML") {
 			add("What is there now looks like a page: perhaps the feed has another address, which the page may name.")
 		}
+	}
+	if st.Push.Pending && st.Gone == nil {
+		add("A change was announced, and no check has read the feed since. The next check reads it in full.")
 	}
 	if n := len(st.Moves); n > 0 {
 		m := st.Moves[n-1]

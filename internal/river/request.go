@@ -25,14 +25,15 @@ const longestReason = 160 // characters of what a server says about a refusal
 
 // answered is what asking for a document came to.
 type answered struct {
-	at    time.Time            // when it was asked for
-	took  time.Duration        // until all of it was there
-	asked feedstate.Validators // that were sent
-	res   *fetch.Response      // nil: there is no answer
-	err   error                // why; nil when there is one
-	hops  []feedstate.Hop      // that led to it, redirect documents among them
-	gave  *document            // its body as a feed, once somebody wanted to know
-	most  int                  // items that are taken in; 0: leastTaken
+	at    time.Time        // when it was asked for
+	took  time.Duration    // until all of it was there
+	cause feedstate.Cause  // of the check
+	asked feedstate.Asking // how
+	res   *fetch.Response  // nil: there is no answer
+	err   error            // why; nil when there is one
+	hops  []feedstate.Hop  // that led to it, redirect documents among them
+	gave  *document        // its body as a feed, once somebody wanted to know
+	most  int              // items that are taken in; 0: leastTaken
 	trace fetch.Trace
 }
 
@@ -50,25 +51,30 @@ func (r *River) get(ctx context.Context, s *Source, cause feedstate.Cause) answe
 	r.Init()
 	host := feedstate.HostOf(s.State.URL)
 	if own := r.Options.Own; own != nil && own(s.State.URL) {
-		return r.ask(ctx, s)
+		return r.ask(ctx, s, cause)
 	}
 	if wait := r.desk.ask(host, r.now(), cause == feedstate.Pushed || cause == feedstate.ByHand); wait > 0 && !pause(ctx, wait) {
-		return answered{at: r.now(), err: &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: fetch.Neutral, Err: ctx.Err()}}
+		return answered{at: r.now(), cause: cause, err: ended(ctx, s)}
 	}
-	return r.ask(ctx, s)
+	return r.ask(ctx, s, cause)
 }
 
 // ask is get when it is the host's turn. A whole check has two thirds of a lease.
-func (r *River) ask(ctx context.Context, s *Source) (got answered) {
+func (r *River) ask(ctx context.Context, s *Source, cause feedstate.Cause) (got answered) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
 	o := r.options()
-	got = answered{at: r.now(), asked: feedstate.Request(s.State), most: o.taken()}
+	now := r.now()
+	announced := s.HeardAt
+	if announced.IsZero() {
+		announced = now
+	}
+	got = answered{at: now, cause: cause, asked: feedstate.Ask(s.State, cause, announced, now), most: o.taken()}
 	start := time.Now()
 	defer func() { got.took = time.Since(start) }()
 	q := fetch.Request{
-		URL: s.State.URL, ETag: got.asked.ETag, LastModified: got.asked.LastModified,
-		ValidatorsURL: orElse(got.asked.URL, s.State.URL), Accept: acceptFeeds, Trace: &got.trace,
+		URL: s.State.URL, ETag: got.asked.Validators.ETag, LastModified: got.asked.Validators.LastModified,
+		ValidatorsURL: orElse(got.asked.Validators.URL, s.State.URL), Revalidate: got.asked.Revalidate, Accept: acceptFeeds, Trace: &got.trace,
 	}
 	if r.Agent != nil {
 		// spec:feedstate-2007#user-agent
@@ -97,28 +103,35 @@ func (r *River) ask(ctx context.Context, s *Source) (got answered) {
 			return got
 		}
 		if wait := r.desk.ask(feedstate.HostOf(next), r.now(), false); wait > 0 && !pause(ctx, wait) {
+			got.res, got.err = nil, ended(ctx, s)
 			return got
 		}
 		q.URL = next
 	}
 }
 
+// ended is the error of a check that ctx ended before its next request.
+func ended(ctx context.Context, s *Source) error {
+	return &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: fetch.Neutral, Err: ctx.Err()}
+}
+
 // next is what has to be asked for in the same check: where a redirect document leads,
-// or the same once more when a 304 may be about another document.
+// or the same once more, in full, when a 304 may be about another document.
 //
 // spec:feedstate-2007#redirect-xml
 func (a *answered) next(s *Source, q *fetch.Request) (url string, ok bool) {
 	if a.res.Status == http.StatusNotModified {
-		if a.res.URL == a.asked.URL || q.ETag+q.LastModified == "" {
+		if a.asked.Full() || a.cause == feedstate.Poll && a.res.URL == a.asked.Validators.URL {
 			return "", false
 		}
-		if _, d := feedstate.Next(s.State, a.answer(s, feedstate.Poll), a.at, feedstate.Options{}); d.Outcome != feedstate.Doubtful {
+		if _, d := feedstate.Next(s.State, a.answer(s), a.at, feedstate.Options{}); d.Outcome != feedstate.Doubtful {
 			return "", false
 		}
+		a.asked.Validators, a.asked.Why = feedstate.Validators{}, "its server answered 304 about another document"
 		q.ETag, q.LastModified, a.hops = "", "", nil
 		return s.State.URL, true
 	}
-	answer := a.answer(s, feedstate.Poll)
+	answer := a.answer(s)
 	hop, ok := answer.Follow(s.State)
 	if !ok {
 		hop, ok = a.refresh()
@@ -213,8 +226,8 @@ func (a *answered) hash() string {
 // answer is got as feedstate wants it. A body that is the one of last time is not parsed.
 //
 // spec:cloudburst#river-same-body
-func (a *answered) answer(s *Source, cause feedstate.Cause) feedstate.Answer {
-	out := feedstate.Answer{Cause: cause, Hops: a.hops}
+func (a *answered) answer(s *Source) feedstate.Answer {
+	out := feedstate.Answer{Cause: a.cause, Full: a.asked.Full(), Hops: a.hops}
 	if a.res == nil {
 		out.Error, out.Detail = kindOf(a.err)
 		return out

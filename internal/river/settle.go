@@ -33,26 +33,26 @@ func (r *River) readTurn(ctx context.Context, t *turn) {
 			r.readAgain(ctx, t.s.ID, t.s.Heard)
 		}
 	}()
-	cause := feedstate.Poll
-	if t.pushed() {
-		cause = feedstate.Pushed
+	cause := feedstate.Pushed
+	if !t.pushed() {
+		cause = feedstate.DueFor(t.s.State, r.now())
 	}
-	got := r.ask(ctx, &t.s)
+	got := r.ask(ctx, &t.s, cause)
 	ending := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx) // what was read is kept, also at the end
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
 		r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
 		return
 	}
-	r.keepTrying(ctx, t, got, cause)
+	r.keepTrying(ctx, t, got)
 }
 
 // keepTrying stores what was read, and tries again while the database is away and the
 // claim lasts: what cannot be stored is read once more, later.
-func (r *River) keepTrying(ctx context.Context, t *turn, got answered, cause feedstate.Cause) {
+func (r *River) keepTrying(ctx context.Context, t *turn, got answered) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
-		_, err := r.settle(c, t.s, got, cause, t.s.Heard)
+		_, err := r.settle(c, t.s, got, t.s.Heard)
 		cancel()
 		switch {
 		case err == nil:
@@ -75,19 +75,22 @@ func (r *River) keepTrying(ctx context.Context, t *turn, got answered, cause fee
 // take stores what was read of a claimed source: its items, its state and the next check.
 // It is what a new source's only unconditional GET goes through. The error is
 // fault.Conflict when the claim was lost, or the store's.
-func (r *River) take(ctx context.Context, s Source, got answered, cause feedstate.Cause) (Check, error) {
+func (r *River) take(ctx context.Context, s Source, got answered) (Check, error) {
 	r.Init()
-	return r.settle(ctx, s, got, cause, "")
+	return r.settle(ctx, s, got, "")
 }
 
 // settle decides what an answer means and stores it all in one transaction.
 //
 // spec:cloudburst#river-one-transaction
-func (r *River) settle(ctx context.Context, s Source, got answered, cause feedstate.Cause, door string) (Check, error) {
-	answer := got.answer(&s, cause)
+func (r *River) settle(ctx context.Context, s Source, got answered, door string) (Check, error) {
+	answer := got.answer(&s)
 	states, err := r.followPush(ctx, &s)
 	if err != nil {
 		r.complain(ctx, "the river could not see how it stands with hubs", err)
+	}
+	if !s.HeardAt.IsZero() && got.cause != feedstate.Delivered {
+		s.State.Push.Pending = true // until a check has read the feed
 	}
 	now, host := r.now(), feedstate.HostOf(s.State.URL)
 	st, d := feedstate.Next(s.State, answer, now, feedstate.Options{Jitter: r.random(), Host: r.desk.known(host)})
@@ -97,14 +100,14 @@ func (r *River) settle(ctx context.Context, s Source, got answered, cause feedst
 		saved.Host = &h
 	}
 	next := &saved.Source
-	next.State, next.URL, next.NextAt = st, st.URL, st.NextAt
+	next.State, next.URL, next.NextAt = st, st.URL, st.DueAt()
 	next.HeardAt, next.Heard = time.Time{}, ""
 	var m mergedFeed
 	if d.Outcome == feedstate.Changed && got.parse().feed != nil {
-		if m, err = r.mergeInto(ctx, &saved, s, got.parse().feed, cause, now); err != nil {
+		if m, err = r.mergeInto(ctx, &saved, s, got.parse().feed, got.cause, now); err != nil {
 			return Check{}, err
 		}
-		if cause != feedstate.Delivered {
+		if got.cause != feedstate.Delivered {
 			describe(next, got.parse().feed, got.res)
 		}
 	}
@@ -112,7 +115,7 @@ func (r *River) settle(ctx context.Context, s Source, got answered, cause feedst
 		states = r.planAgain(ctx, next, &d, states, now)
 	}
 	if saved.Check = report(&s, &got, answer, d, m); door != "" {
-		saved.Check.Cause, saved.Check.Door = cause, door
+		saved.Check.Cause, saved.Check.Door = got.cause, door
 	}
 	ok, err := r.Store.SaveCheck(ctx, saved)
 	if err != nil {
@@ -139,7 +142,7 @@ func (r *River) planAgain(ctx context.Context, next *Source, d *feedstate.Decisi
 		var again feedstate.Decision
 		next.State, again = feedstate.Plan(next.State, now, feedstate.Options{Jitter: r.random(), Host: r.desk.known(feedstate.HostOf(next.State.URL))})
 		d.At, d.Reason, d.Considered = again.At, again.Reason, again.Considered
-		next.NextAt = next.State.NextAt
+		next.NextAt = next.State.DueAt()
 	}
 	return found
 }
@@ -199,6 +202,9 @@ func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstat
 	for i := range m.withdrawn {
 		a.Items = append(a.Items, Arrived{ID: m.withdrawn[i].ID, Seq: m.withdrawn[i].Seq})
 	}
+	if !saved.Source.State.FollowUpAt.IsZero() {
+		poke(r.woken.claim) // it may be due before the claim loop looks again
+	}
 	r.arrived(a)
 	r.askHubs(ctx, s, &saved.Source, d, states)
 }
@@ -215,6 +221,11 @@ func report(s *Source, got *answered, a feedstate.Answer, d feedstate.Decision, 
 	}
 	if got.res != nil {
 		c.Bytes = len(got.res.Body)
+	}
+	if c.Sent != "" {
+		if c.Asked = AskedConditionally; got.asked.Full() {
+			c.Asked, c.AskedWhy = AskedInFull, got.asked.Why
+		}
 	}
 	c.Text = outcomeText(got, d, m)
 	return c

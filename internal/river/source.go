@@ -101,8 +101,10 @@ func id63(s string) int64 {
 type Check struct {
 	At        time.Time         `json:"at"`
 	Took      time.Duration     `json:"took_ns"`
-	Cause     feedstate.Cause   `json:"cause,omitempty"` // "": it was due
-	Door      string            `json:"door,omitempty"`  // of a push
+	Cause     feedstate.Cause   `json:"cause,omitempty"`     // "": it was due
+	Door      string            `json:"door,omitempty"`      // of a push
+	Asked     string            `json:"asked,omitempty"`     // AskedConditionally, AskedInFull; "": nothing was asked
+	AskedWhy  string            `json:"asked_why,omitempty"` // the feed was read in full, as a clause
 	URL       string            `json:"url"`
 	Status    int               `json:"status,omitempty"` // 0: no answer
 	Outcome   feedstate.Outcome `json:"outcome"`
@@ -117,6 +119,12 @@ type Check struct {
 	Received  string            `json:"received,omitempty"`
 	Hops      []feedstate.Hop   `json:"hops,omitempty"`
 }
+
+// How a check asked for the feed.
+const (
+	AskedConditionally = "conditional" // with the validators of an earlier answer
+	AskedInFull        = "full"
+)
 
 // Host is what the feeds of one host were told: the store knows it by this name, for
 // it knows no wire.

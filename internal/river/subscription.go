@@ -113,7 +113,7 @@ func (r *River) replan(ctx context.Context, id int64) error {
 			return nil // it is due anyhow
 		}
 		s.State, _ = feedstate.Plan(s.State, r.now(), feedstate.Options{Jitter: rand.Float64()})
-		s.NextAt = s.State.NextAt
+		s.NextAt = s.State.DueAt()
 		return nil
 	})
 	if err == nil {

@@ -53,7 +53,7 @@ func (r *River) unify(ctx context.Context, from string, renewed bool, readers fu
 	}
 	_, err = r.Store.ChangeSource(ctx, old.ID, func(s *Source) error {
 		// Validators belong to the URL that gave them.
-		s.State.URL, s.State.Validators, s.State.Candidate = to, feedstate.Validators{}, nil
+		s.State.URL, s.State.Validators, s.State.Evidence, s.State.Candidate = to, feedstate.Validators{}, feedstate.Evidence{}, nil
 		return nil
 	})
 	return err

@@ -55,7 +55,12 @@ const feedURL = "http://feeds.test/rss.xml"
 // inWorld runs a test in a bubble, on a store.
 func inWorld(t *testing.T, o river.Options, do func(*testing.T, *world)) {
 	t.Helper()
-	open := opener(t)
+	inWorldOn(t, o, opener(t), do)
+}
+
+// inWorldOn runs a test in a bubble, on the store that open opens.
+func inWorldOn(t *testing.T, o river.Options, open func(*testing.T) river.Store, do func(*testing.T, *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}
 		w.push = &hubs{follows: map[string][]river.Door{}}

@@ -45,6 +45,8 @@ func riverSourceTests() map[string]func(*testing.T, *env) {
 func (s *stream) fullSource(src river.Source) river.Source {
 	src.State.Validators = feedstate.Validators{URL: src.URL, ETag: "W/\"☂\"", LastModified: "Fri\xff"}
 	src.State.Hash, src.State.Reason = "abc", "it's \x00 time"
+	src.State.Evidence = feedstate.Evidence{Proof: "proven", Recent: true, Believed: true, FullAt: s.now}
+	src.State.FollowUpAt, src.State.Push.Pending = s.in(time.Hour), true
 	src.About = river.About{Title: "A ☂ 'title'", Description: "d", Home: "http://h/", Icon: "http://i/", Language: "de", Format: "RSS 2.0", Problem: "p"}
 	src.Doors = []river.Door{{Protocol: "websub", Hub: "http://hub/"}, {Protocol: "rsscloud", Hub: "http://c/", Wire: "xml-rpc", Procedure: "x"}}
 	src.Topic = src.URL + "#self"

@@ -1,0 +1,288 @@
+package river_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/fulltest"
+	"cloudburst/internal/nettest"
+	"cloudburst/internal/river"
+)
+
+const (
+	shownSoon   = 20 * time.Second           // within which an announced change is shown that decides by content
+	shownAtLast = time.Hour + shownSoon      // … and one that an ETag hides which was proven before
+	shownLate   = 45*time.Minute + shownSoon // … and one behind an origin at which each third check fails
+)
+
+// originFlaw plants a wrong rule between the river, its store and its network.
+type originFlaw struct {
+	name string
+	save func(s *river.Saved)
+	ask  func(r *fetch.Request)
+	got  func(r *fetch.Response)
+}
+
+// originFlaws are wrong rules, each with kinds of origins that show it.
+func originFlaws() []originFlaw {
+	return []originFlaw{
+		{name: "each ETag is believed", save: func(s *river.Saved) {
+			s.Source.State.Evidence.Proof, s.Source.State.Evidence.Recent = "proven", false
+		}},
+		{name: "the ETag of a recent change is believed", save: func(s *river.Saved) { s.Source.State.Evidence.Recent = false }},
+		{name: "a recent change is not read again", save: func(s *river.Saved) {
+			if st := &s.Source.State; st.FollowUpAt.Sub(s.Now) < time.Minute {
+				st.FollowUpAt = time.Time{}
+				s.Source.NextAt = st.NextAt
+			}
+		}},
+		{name: "a 304 is never verified", save: func(s *river.Saved) {
+			if st := &s.Source.State; st.FollowUpAt.Sub(s.Now) > 3*time.Second {
+				st.FollowUpAt = time.Time{}
+				s.Source.NextAt = st.NextAt
+			}
+		}},
+		{name: "caches are not asked to revalidate", ask: func(r *fetch.Request) { r.Revalidate = false }},
+		{name: "a 304 that names another ETag counts", got: func(r *fetch.Response) {
+			if r.NotModified {
+				r.Header.Del("ETag")
+			}
+		}},
+	}
+}
+
+// flawedDisk is a store that applies a wrong rule, and notes which values are shown from when.
+type flawedDisk struct {
+	river.Store
+	flaw  originFlaw
+	shown func(value int)
+}
+
+func (d flawedDisk) SaveCheck(ctx context.Context, s river.Saved) (bool, error) {
+	if d.flaw.save != nil {
+		d.flaw.save(&s)
+	}
+	ok, err := d.Store.SaveCheck(ctx, s)
+	for i := range s.Put {
+		if value, bad := strconv.Atoi(s.Put[i].Title); ok && err == nil && bad == nil {
+			d.shown(value)
+		}
+	}
+	return ok, err
+}
+
+type flawedFetcher struct {
+	river.Fetcher
+	flaw originFlaw
+}
+
+func (f flawedFetcher) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
+	if f.flaw.ask != nil {
+		f.flaw.ask(&r)
+	}
+	got, err := f.Fetcher.Get(ctx, r)
+	if err == nil && f.flaw.got != nil {
+		f.flaw.got(got)
+	}
+	return got, err
+}
+
+// originRun is one feed on an origin of a kind, and a river that follows it.
+type originRun struct {
+	*world
+	random *rand.Rand
+	origin nettest.Origin
+
+	mu      sync.Mutex
+	value   int
+	changes []originValue
+	pushes  []originValue // accepted; value could be read before that
+	shown   []originValue
+}
+
+type originValue struct {
+	value int
+	at    time.Time
+}
+
+// set gives the origin its next value. All have one size, as version numbers often do.
+func (o *originRun) set() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.value++
+	o.changes = append(o.changes, originValue{o.value, time.Now()})
+	o.origin.Set([]byte(rss("", fmt.Sprintf("%08d", o.value))))
+}
+
+// push announces the feed until the announcement is accepted.
+func (o *originRun) push() {
+	o.mu.Lock()
+	value := o.value
+	o.mu.Unlock()
+	for range 20 {
+		o.mu.Lock()
+		r := o.river
+		o.mu.Unlock()
+		if known, err := r.Heard(context.Background(), feedURL, "notify-rsscloud"); known && err == nil {
+			o.mu.Lock()
+			o.pushes = append(o.pushes, originValue{value, time.Now()})
+			o.mu.Unlock()
+			return
+		}
+		<-time.After(time.Second)
+	}
+	o.t.Error("no announcement was accepted in 20 seconds")
+}
+
+// replace ends the program and starts it again.
+func (o *originRun) replace() {
+	o.stop()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.start()
+}
+
+// play changes the feed and announces it, in a hurry and at leisure, and waits for the end.
+func (o *originRun) play() {
+	o.set()
+	o.follow(feedURL)
+	o.pass(time.Duration(o.random.IntN(4000)) * time.Millisecond)
+	var pushes sync.WaitGroup
+	for n := range 8 + o.random.IntN(10) {
+		if o.random.IntN(8) > 0 {
+			o.set()
+		}
+		late := time.Duration(o.random.IntN(400)) * time.Millisecond
+		if o.random.IntN(8) > 0 || n == 0 {
+			pushes.Go(func() { <-time.After(late); o.push() })
+		}
+		if o.random.IntN(10) == 0 {
+			<-time.After(time.Duration(o.random.IntN(3000)) * time.Millisecond)
+			o.replace()
+		}
+		waits := []time.Duration{900 * time.Millisecond, 900 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second, time.Minute, 3 * time.Hour}
+		<-time.After(time.Duration(o.random.Int64N(int64(waits[o.random.IntN(len(waits))]))))
+	}
+	pushes.Wait()
+	<-time.After(o.within())
+}
+
+// within is how long an origin can hide a change.
+func (o *originRun) within() time.Duration {
+	switch o.origin.Kind {
+	case nettest.OriginTorn, nettest.OriginAlways304, nettest.OriginLater: // their ETag is right for a while
+		return shownAtLast
+	case nettest.OriginUnasked:
+		return shownLate
+	}
+	return shownSoon
+}
+
+// missed says which change that was announced, or that came within the second of one that
+// was, is not shown in time, as that value or a newer one.
+func (o *originRun) missed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var all []error
+	need := func(value int, from time.Time, why string) {
+		by := from.Add(o.within())
+		if !slices.ContainsFunc(o.shown, func(s originValue) bool { return s.value >= value && !s.at.After(by) }) {
+			all = append(all, fmt.Errorf("value %d is not shown by %s: %s", value, by.Format("15:04:05.000"), why))
+		}
+	}
+	for _, p := range o.pushes {
+		need(p.value, p.at, "it was announced")
+		if kind := o.origin.Kind; kind != nettest.OriginSeconds && kind != nettest.OriginFile {
+			continue
+		}
+		announced := o.changes[p.value-1].at
+		for _, c := range o.changes[p.value:] {
+			if !c.at.Truncate(time.Second).Equal(announced.Truncate(time.Second)) {
+				continue
+			}
+			from := c.at
+			if p.at.After(from) {
+				from = p.at
+			}
+			need(c.value, from, "it came in the second of a change that was announced")
+		}
+	}
+	return errors.Join(all...)
+}
+
+// playOrigin plays one seed with an origin of a kind, and returns what was missed.
+func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw originFlaw) (missed error) {
+	t.Helper()
+	o := &originRun{random: rand.New(rand.NewPCG(seed, uint64(len(kind))))}
+	disk := flawedDisk{Store: newMemory(), flaw: flaw, shown: func(value int) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.shown = append(o.shown, originValue{value, time.Now()})
+	}}
+	inWorldOn(t, river.Options{}, func(*testing.T) river.Store { return disk }, func(_ *testing.T, w *world) {
+		w.stop()
+		w.setup = func(r *river.River) { r.Fetch = flawedFetcher{r.Fetch, flaw} }
+		w.net.Latency = time.Duration(o.random.IntN(20)) * time.Millisecond
+		o.origin.Kind, o.origin.Delay = kind, time.Duration(o.random.IntN(300))*time.Millisecond
+		var handler http.Handler = &o.origin
+		if cached {
+			handler = &nettest.Cache{Origin: &o.origin, Fresh: 10 * time.Minute}
+		}
+		w.serve(feedURL, handler.ServeHTTP)
+		<-time.After(time.Duration(o.random.Int64N(int64(2 * time.Second))))
+		w.start()
+		o.world = w
+		o.play()
+		missed = o.missed()
+	})
+	return missed
+}
+
+// Whatever the validators of an origin claim: once a change can be read there and is
+// announced, the river shows it or a newer one.
+func TestAnAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
+	t.Parallel()
+	seeds := fulltest.Size(25, 3)
+	for _, kind := range nettest.OriginKinds() {
+		for _, cached := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s cached %v", kind, cached), func(t *testing.T) {
+				t.Parallel()
+				for seed := range uint64(seeds) {
+					if err := playOrigin(t, seed+1, kind, cached, originFlaw{}); err != nil {
+						t.Fatalf("seed %d: %v", seed+1, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestEachWrongRuleAboutValidatorsIsFoundByAnOrigin(t *testing.T) {
+	t.Parallel()
+	fulltest.Long(t)
+	for _, flaw := range originFlaws() {
+		t.Run(flaw.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(40) {
+				for _, kind := range nettest.OriginKinds() {
+					for _, cached := range []bool{false, true} {
+						if err := playOrigin(t, seed+1, kind, cached, flaw); err != nil {
+							t.Logf("found by seed %d, origin with %s, cached %v", seed+1, kind, cached)
+							return
+						}
+					}
+				}
+			}
+			t.Error("not found by 40 seeds")
+		})
+	}
+}
