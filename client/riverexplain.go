@@ -27,8 +27,10 @@ type Consideration struct {
 type Check struct {
 	At        time.Time  `json:"at"`
 	TookMS    float64    `json:"took_ms"`
-	Cause     string     `json:"cause"` // due, push, delivered, by-hand
+	Cause     string     `json:"cause"` // due, push, delivered, by-hand, follow-up
 	Door      string     `json:"door,omitempty"`
+	Asked     string     `json:"asked,omitempty"`     // conditional, full; "": nothing was asked
+	AskedWhy  string     `json:"asked_why,omitempty"` // of full, as a clause
 	URL       string     `json:"url"`
 	Status    int        `json:"status,omitempty"` // 0: no answer
 	Outcome   string     `json:"outcome"`

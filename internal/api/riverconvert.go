@@ -104,7 +104,7 @@ func explanationOf(f *river.Followed, e *river.Explanation) client.Explanation {
 
 func checkOf(c *river.Check) client.Check {
 	out := client.Check{
-		At: milli(c.At), TookMS: float64(c.Took) / float64(time.Millisecond), Cause: cmp.Or(string(c.Cause), "due"), Door: c.Door, URL: c.URL, Status: c.Status,
+		At: milli(c.At), TookMS: float64(c.Took) / float64(time.Millisecond), Cause: cmp.Or(string(c.Cause), "due"), Door: c.Door, Asked: c.Asked, AskedWhy: c.AskedWhy, URL: c.URL, Status: c.Status,
 		Outcome: string(c.Outcome), Text: c.Text, Next: when(c.Next), Why: c.Why, New: c.New, Edited: c.Edited, Withdrawn: c.Withdrawn, Bytes: c.Bytes,
 		Sent: c.Sent, Received: c.Received,
 	}

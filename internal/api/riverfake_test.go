@@ -183,7 +183,7 @@ func (w *riverWorld) Undo(_ context.Context, reader string, source int64) (river
 }
 
 func (w *riverWorld) check() river.Check {
-	return river.Check{At: start(), Took: 12 * time.Millisecond, URL: "http://a.example/", Status: 200, Outcome: feedstate.Changed, Text: "One new item.", New: 1,
+	return river.Check{At: start(), Took: 12 * time.Millisecond, URL: "http://a.example/", Status: 200, Outcome: feedstate.Changed, Text: "One new item.", New: 1, Asked: river.AskedInFull, AskedWhy: "its ETag is weak",
 		Next: start().Add(time.Hour), Why: "ttl 60", Sent: "GET / HTTP/1.1", Received: "200 OK", Hops: []feedstate.Hop{{Status: 302, From: "http://a.example/", To: "http://b.example/"}}}
 }
 

@@ -239,6 +239,12 @@ func checkLine(c *client.Check) string {
 	if c.Bytes > 0 {
 		more = append(more, size(int64(c.Bytes)))
 	}
+	switch c.Asked {
+	case "full":
+		more = append([]string{"in full"}, more...)
+	case "conditional":
+		more = append([]string{"conditional"}, more...)
+	}
 	if c.Cause != "due" {
 		more = append([]string{strings.TrimSuffix(c.Cause+" "+c.Door, " ")}, more...)
 	}
@@ -247,6 +253,9 @@ func checkLine(c *client.Check) string {
 
 // printExchange prints what was sent and received in a check.
 func printExchange(row printer, c *client.Check) {
+	if c.AskedWhy != "" {
+		row("", "  asked in full: %s", c.AskedWhy)
+	}
 	for _, h := range c.Hops {
 		what := strconv.Itoa(h.Status)
 		if h.Document {

@@ -405,7 +405,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 		Trust:    "All were told.", Notes: []string{"It moved.\x1b[2J"},
 		Considered: []client.Consideration{{Rule: "ttl", Text: "ttl 60", Until: &at, Effect: "decides"}},
 		Push:       []client.PushState{{Protocol: "rsscloud", Hub: "http://hub.example/", Own: true, State: "active", Since: &at, LastError: "It hesitated."}},
-		Checks: []client.Check{{At: at, TookMS: 12, Cause: "push", Door: "ping", Status: 200, Text: "One new item.", Bytes: 2500, Sent: "GET / HTTP/1.1\r\nAccept: */*\r\n\x1b", Received: "HTTP/1.1 200 OK",
+		Checks: []client.Check{{At: at, TookMS: 12, Cause: "push", Door: "ping", Asked: "full", AskedWhy: "its ETag is weak", Status: 200, Text: "One new item.", Bytes: 2500, Sent: "GET / HTTP/1.1\r\nAccept: */*\r\n\x1b", Received: "HTTP/1.1 200 OK",
 			Hops: []client.Hop{{Status: 302, To: "http://c.example/"}}}},
 	}
 	c := &canned{answers: map[string]any{"GET /v1/explain": e}}
@@ -419,7 +419,8 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
   push        rsscloud at http://hub.example/, which is this server: active since 2026-05-04 10:20:00; It hesitated.
   trust       All were told.
   note        It moved.[2J
-  checks      2026-05-04 10:20:00  200 One new item. (push ping, 12.0 ms, 2.5 kB)
+  checks      2026-05-04 10:20:00  200 One new item. (push ping, in full, 12.0 ms, 2.5 kB)
+                asked in full: its ETag is weak
                 302 to http://c.example/
                 > GET / HTTP/1.1
                 > Accept: */*

@@ -93,14 +93,17 @@ func explanation(s river.Source, now time.Time) river.Explanation {
 	}
 	for i := range 20 {
 		c := river.Check{At: now.Add(-time.Duration(i*i+i)*13*time.Minute - 20*time.Minute), Took: time.Duration(84+i*7) * time.Millisecond, URL: s.URL, Status: 304, Outcome: feedstate.Unchanged,
-			Text: "304 Not Modified", Next: now.Add(-time.Duration(i*i) * 12 * time.Minute), Why: "max-age 12 h",
+			Asked: river.AskedConditionally, Text: "304 Not Modified", Next: now.Add(-time.Duration(i*i) * 12 * time.Minute), Why: "max-age 12 h",
 			Sent:     "GET /rss.xml HTTP/1.1\nHost: scripting.com\nIf-None-Match: \"1a2b\"\nAccept-Encoding: gzip, br\nUser-Agent: Cloudburst/1.0 (+http://hub.example:5337/; 3 subscribers)",
 			Received: "304 Not Modified\nETag: \"1a2b\"\nCache-Control: max-age=43200"}
 		switch {
 		case i%4 == 1:
 			c.Status, c.Outcome, c.Text, c.New, c.Bytes, c.Cause, c.Door = 200, feedstate.Changed, "2 new items", 2+i/3, 48213, feedstate.Pushed, "notify-rsscloud"
+			c.Asked, c.AskedWhy = river.AskedInFull, "its ETag is weak or malformed"
 		case i == 6 || i == 7:
 			c.Status, c.Outcome, c.Text = 0, feedstate.Failed, "its server took too long"
+		case i == 4:
+			c.Cause, c.Asked = feedstate.FollowUp, river.AskedInFull
 		case i == 10:
 			c.Cause, c.Hops = feedstate.ByHand, []feedstate.Hop{{Status: 302, From: s.URL, To: "https://cdn.example.com/rss.xml"}}
 		}

@@ -284,7 +284,7 @@ func TestPageOfAFeedTellsEverything(t *testing.T) {
 	id := river.SourceID("http://scripting.com/rss.xml")
 	page := g.look(sourceHref(id))
 	has(t, page, "Scripting News", "Next check 14:42: max-age 12 h seen 02:20", "It&#39;s even worse than it appears.", "<code>max-age</code>", "decides", "would allow it earlier", "not a number above 0",
-		"If-None-Match", "a hub said that it changed, by notify-rsscloud", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 refused", "403 Forbidden", "they are trusted",
+		"If-None-Match", "a hub said that it changed, by notify-rsscloud", "<dd>in full: its ETag is weak or malformed</dd>", "<dd>conditionally: only for a document that has changed</dd>", "<dd>a follow-up: it verifies", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 refused", "403 Forbidden", "they are trusted",
 		"<svg class=\"chart checks\"", "The last 20 checks since", `href="/feeds/`+strconv.FormatInt(id, 10)+`.json"`)
 	lacks(t, page, secret)
 	page = g.look(sourceHref(river.SourceID("https://members.example.com/rss")))

@@ -40,6 +40,7 @@ type checkRow struct {
 	Text      string
 	Took      string
 	Cause     string
+	Asked     string // conditionally or in full, and why
 	Status    string
 	Items     string // what it brought
 	Bytes     string
@@ -113,8 +114,23 @@ func causeWords(c river.Check) string {
 		return "a hub brought it" + door
 	case feedstate.ByHand:
 		return "you, or another reader, asked for it"
+	case feedstate.FollowUp:
+		return "a follow-up: it verifies a change that was announced before"
 	}
 	return clean(string(c.Cause), 40)
+}
+
+// askedWords says how a check asked for the feed; "" where it asked for nothing.
+func askedWords(c *river.Check) string {
+	switch {
+	case c.Asked == river.AskedConditionally:
+		return "conditionally: only for a document that has changed"
+	case c.Asked == river.AskedInFull && c.AskedWhy != "":
+		return "in full: " + clean(c.AskedWhy, 200)
+	case c.Asked == river.AskedInFull:
+		return "in full"
+	}
+	return ""
 }
 
 // outcomeBadge is an outcome in a word.
@@ -139,7 +155,7 @@ func outcomeBadge(c *river.Check) badge {
 }
 
 func checkOf(c *river.Check, now time.Time) checkRow {
-	row := checkRow{At: when(now, c.At), Badge: outcomeBadge(c), Text: sentence(c.Text), Took: lasting(c.Took), Cause: causeWords(*c), Why: clean(c.Why, 400),
+	row := checkRow{At: when(now, c.At), Badge: outcomeBadge(c), Text: sentence(c.Text), Took: lasting(c.Took), Cause: causeWords(*c), Asked: askedWords(c), Why: clean(c.Why, 400),
 		Sent: wireText(c.Sent), Received: wireText(c.Received), Items: itemWords(c)}
 	if c.Status > 0 {
 		row.Status = strings.TrimSpace(strconv.Itoa(c.Status) + " " + http.StatusText(c.Status))
