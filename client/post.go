@@ -127,16 +127,29 @@ type Writer struct {
 
 // Profile is what a user says of himself.
 type Profile struct {
-	Name     string   `json:"name"`  // of the person; "": the user name
-	Email    string   `json:"email"` // public mail address, which the feeds show
-	Title    string   `json:"title"` // of feed and page; "": the user's name
-	Blurb    string   `json:"blurb"` // plain text
-	Link     string   `json:"link"`  // a page elsewhere
-	Language string   `json:"language"`
-	Accent   string   `json:"accent"` // "#rrggbb"
-	Avatar   string   `json:"avatar"` // path or URL of a picture
-	Theme    string   `json:"theme"`  // "", light or dark
-	Sinks    []string `json:"sinks"`  // servers that are told of changes besides: "rsscloud URL" …
+	Name     string `json:"name"`  // of the person; "": the user name
+	Email    string `json:"email"` // public mail address, which the feeds show
+	Title    string `json:"title"` // of feed and page; "": the user's name
+	Blurb    string `json:"blurb"` // plain text
+	Link     string `json:"link"`  // a page elsewhere
+	Language string `json:"language"`
+	Accent   string `json:"accent"` // "#rrggbb"
+	Avatar   string `json:"avatar"` // path or URL of a picture
+	Theme    string `json:"theme"`  // "", light or dark
+	// Hints say when to read the feed again; nil in [Client.SetProfile] leaves them as they are.
+	Hints *FeedHints `json:"hints,omitempty"`
+	Sinks []string   `json:"sinks"` // servers that are told of changes besides: "rsscloud URL" …
+}
+
+// FeedHints say when readers are to read the feed of a user's posts again. Zero fields say
+// nothing.
+type FeedHints struct {
+	TTL             int        `json:"ttl"`        // minutes
+	SkipHours       []int      `json:"skip_hours"` // of GMT, 0 to 23
+	SkipDays        []string   `json:"skip_days"`  // Monday to Sunday
+	UpdatePeriod    string     `json:"update_period"`
+	UpdateFrequency int        `json:"update_frequency"`
+	UpdateBase      *time.Time `json:"update_base,omitempty"`
 }
 
 // Posts lists a user's posts, the newest first.

@@ -104,7 +104,7 @@ func (a *atom) feedRest() {
 	a.publisher()
 	a.feedModules(f)
 	a.cloudElement()
-	a.lose(lostHints, f.Hints.TTL != "" || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
+	a.lose(lostHints, lostTTL(&f.Hints) || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
 	a.lose(lostModules, f.TextInput != nil || f.Docs != "" || f.Rating != "")
 }
 

@@ -259,7 +259,7 @@ func heldByAtom(f *feed.Feed) {
 	if g := f.Generator; g != nil && g.Name == "" {
 		g.Name = g.URL
 	}
-	f.TextInput, f.Docs, f.Rating, f.Hints = nil, "", "", feed.Hints{}
+	f.TextInput, f.Docs, f.Rating, f.Hints = nil, "", "", heldHints(f.Hints)
 	f.Links = nil
 	for i := range f.Items {
 		heldByEntry(&f.Items[i], f, a.changed, false)

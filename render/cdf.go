@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"cloudburst/feed"
@@ -118,6 +119,9 @@ func (c cdf) links(links []feed.Link, page string, titled bool) {
 //
 // spec:cdf-1997#schedule
 func (c cdf) schedule(s *feed.Schedule) {
+	if n, err := strconv.ParseUint(c.f.Hints.TTL, 10, 31); s == nil && err == nil && n > 0 {
+		s = &feed.Schedule{IntervalTime: feed.Span{Min: c.f.Hints.TTL}}
+	}
 	if s == nil {
 		return
 	}
@@ -241,7 +245,7 @@ func (c cdf) lostOfFeed() {
 	c.lose(lostClouds, c.cloud() != nil)
 	c.lose(lostHubs, len(c.hubs()) > 0)
 	c.lose(lostGenerator, c.generator() != nil)
-	c.lose(lostHints, f.Hints.TTL != "" || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
+	c.lose(lostHints, f.Hints.UpdatePeriod != "" || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
 	c.lose(lostMedia, f.Media != nil)
 	c.lose(lostPlaces, len(f.Where) > 0)
 	c.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil)

@@ -171,7 +171,9 @@ func (h holder) feedRest() {
 		f.Cloud, f.Clouds = nil, nil
 	}
 	switch h.v {
-	case 90, 100:
+	case 100:
+		f.Hints, f.Docs, f.Rating = heldHints(f.Hints), "", ""
+	case 90:
 		f.Hints, f.Docs, f.Rating = feed.Hints{}, "", ""
 	case 91, 92, 93, 94:
 		f.Hints.TTL = ""
@@ -438,4 +440,10 @@ func forget(f *feed.Feed, format string) {
 func validReference(s string) string {
 	w := writer{f: new(feed.Feed)}
 	return w.uri(s, "")
+}
+
+// heldHints are those of the syndication module, which says a ttl too.
+func heldHints(h feed.Hints) (held feed.Hints) {
+	held.UpdatePeriod, held.UpdateFrequency = rhythmOf(h.TTL)
+	return held
 }

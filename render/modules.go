@@ -63,15 +63,43 @@ func (w *writer) dublinCoreOfFeed(f *feed.Feed) {
 //
 // spec:feedstate-2007#syndication
 func (w *writer) hints(h *feed.Hints) {
-	if h.UpdatePeriod != "" {
-		w.leaf("sy:updatePeriod", w.word(h.UpdatePeriod, "updatePeriod", "hourly daily weekly monthly yearly"))
+	period, frequency := h.UpdatePeriod, h.UpdateFrequency
+	if period == "" && w.format != "rss20" { // which has an element for a ttl
+		period, frequency = rhythmOf(h.TTL)
 	}
-	w.leaf("sy:updateFrequency", w.number(h.UpdateFrequency, "updateFrequency", 1))
+	if period != "" {
+		w.leaf("sy:updatePeriod", w.word(period, "updatePeriod", "hourly daily weekly monthly yearly"))
+	}
+	w.leaf("sy:updateFrequency", w.number(frequency, "updateFrequency", 1))
 	w.dateRFC3339("sy:updateBase", &h.UpdateBase)
 	if h.Archive {
 		w.bare("fh:archive")
 	}
 	w.lose(lostHints, h.Schedule != nil || h.Expired)
+}
+
+// rhythmOf is a ttl as the period and frequency of the syndication module; "" for one that
+// no whole number of times in an hour, a day or a week makes.
+func rhythmOf(ttl string) (period, frequency string) {
+	n, err := strconv.Atoi(ttl)
+	if err != nil || n <= 0 {
+		return "", ""
+	}
+	for _, p := range [...]struct {
+		name    string
+		minutes int
+	}{{"hourly", 60}, {"daily", 24 * 60}, {"weekly", 7 * 24 * 60}} {
+		if p.minutes%n == 0 {
+			return p.name, strconv.Itoa(p.minutes / n)
+		}
+	}
+	return "", ""
+}
+
+// lostTTL reports a ttl that the syndication module cannot say.
+func lostTTL(h *feed.Hints) bool {
+	period, _ := rhythmOf(h.TTL)
+	return h.TTL != "" && period == "" && h.UpdatePeriod == ""
 }
 
 // bare writes an element that says all by being there.

@@ -45,6 +45,9 @@ type itemModules struct {
 func modulesOf(f *feed.Feed, format string) modules {
 	w := writer{f: f, format: format}
 	h := f.Hints
+	if h.UpdatePeriod == "" && format != "rss20" {
+		h.UpdatePeriod, h.UpdateFrequency = rhythmOf(h.TTL)
+	}
 	m := modules{
 		ITunes: f.ITunes, Podcast: f.Podcast, Media: f.Media, Where: f.Where, Search: f.Search, BlogChannel: f.BlogChannel,
 		Accounts: f.Accounts, Licenses: sorted(f.Licenses), Period: h.UpdatePeriod, Frequency: h.UpdateFrequency, Updates: h.PodcastUpdates,

@@ -26,6 +26,9 @@ func heldByCDF(f *feed.Feed) {
 	if f.Image != nil {
 		f.Image = &feed.Image{URL: f.Image.URL}
 	}
+	if ttl := f.Hints.TTL; ttl != "" && f.Hints.Schedule == nil {
+		f.Hints.Schedule = &feed.Schedule{IntervalTime: feed.Span{Min: ttl}}
+	}
 	f.Hints = feed.Hints{Schedule: f.Hints.Schedule}
 	f.Links = nil
 	for i := range f.Items {

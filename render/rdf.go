@@ -121,7 +121,7 @@ func (r *rdf) channel() {
 	w.feedModules(f)
 	w.close("channel")
 	w.lose(lostClouds, w.cloud() != nil)
-	w.lose(lostHints, f.Hints.TTL != "" || len(f.Hints.SkipHours) > 0 || len(f.Hints.SkipDays) > 0)
+	w.lose(lostHints, lostTTL(&f.Hints) || len(f.Hints.SkipHours) > 0 || len(f.Hints.SkipDays) > 0)
 }
 
 // contents writes the table of the items.

@@ -300,3 +300,23 @@ func TestEscapingLooksAtEveryByte(t *testing.T) {
 		}
 	}
 }
+
+func TestATTLIsInTheElementsThatAFormatHasForIt(t *testing.T) {
+	t.Parallel()
+	for ttl, want := range map[string]map[string]string{
+		"120": {"rss20": "<ttl>120</ttl>", "rdf": "<sy:updatePeriod>daily</sy:updatePeriod>\n    <sy:updateFrequency>12</sy:updateFrequency>", "cdf": `<INTERVALTIME MIN="120"/>`},
+		"20":  {"rdf": "<sy:updatePeriod>hourly</sy:updatePeriod>\n    <sy:updateFrequency>3</sy:updateFrequency>", "atom": "<sy:updateFrequency>3</sy:updateFrequency>"},
+		"11":  {"rdf": "", "atom": "", "cdf": `<INTERVALTIME MIN="11"/>`}, // of no period a whole part
+		"0":   {"rdf": "", "cdf": ""},
+	} {
+		for format, words := range want {
+			doc, _, err := Append(nil, &feed.Feed{Hints: feed.Hints{TTL: ttl}}, format, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(doc), words) || words == "" && (strings.Contains(string(doc), "sy:update") || strings.Contains(string(doc), "SCHEDULE")) {
+				t.Errorf("ttl %s in %s: want %q in\n%s", ttl, format, words, doc)
+			}
+		}
+	}
+}

@@ -333,7 +333,11 @@ func (s *Server) setProfile(c *postCall) error {
 		return err
 	}
 	w, err := s.Posts.SetProfile(c.ctx(), c.user, func(p *author.Profile) error {
-		*p = author.Profile{Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
+		hints := p.Hints
+		if in.Hints != nil {
+			hints = hintsOf(in.Hints)
+		}
+		*p = author.Profile{Hints: hints, Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
 			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, Sinks: in.Sinks}
 		return nil
 	}, c.door())
@@ -347,6 +351,25 @@ func answerWriter(c *postCall, w author.Writer, err error) error {
 	p := w.Profile
 	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
 		Name: p.Name, Email: p.Email, Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
-		Sinks: append([]string{}, p.Sinks...),
+		Sinks: append([]string{}, p.Sinks...), Hints: hintsAs(p.Hints),
 	}})
+}
+
+func hintsOf(in *client.FeedHints) author.Hints {
+	h := author.Hints{TTL: in.TTL, SkipHours: in.SkipHours, SkipDays: in.SkipDays, UpdatePeriod: in.UpdatePeriod, UpdateFrequency: in.UpdateFrequency}
+	if in.UpdateBase != nil {
+		h.UpdateBase = *in.UpdateBase
+	}
+	return h
+}
+
+func hintsAs(h author.Hints) *client.FeedHints {
+	out := &client.FeedHints{
+		TTL: h.TTL, SkipHours: append([]int{}, h.SkipHours...), SkipDays: append([]string{}, h.SkipDays...),
+		UpdatePeriod: h.UpdatePeriod, UpdateFrequency: h.UpdateFrequency,
+	}
+	if !h.UpdateBase.IsZero() {
+		out.UpdateBase = &h.UpdateBase
+	}
+	return out
 }

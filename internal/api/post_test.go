@@ -140,6 +140,9 @@ func TestPostsAreAnsweredAsDescribed(t *testing.T) {
 		{"GET", "/v1/users/alice/profile", "/v1/users/{user}/profile", "", 200},
 		{"PUT", "/v1/users/alice/profile", "/v1/users/{user}/profile", `{"title":"Alice's","accent":"#112233"}`, 200},
 		{"PUT", "/v1/users/alice/profile", "/v1/users/{user}/profile", `{"accent":"pink"}`, 400},
+		{"PUT", "/v1/users/alice/profile", "/v1/users/{user}/profile", `{"hints":{"ttl":120,"skip_hours":[1],"skip_days":["Sunday"],"update_period":"daily","update_frequency":2,"update_base":"2026-01-01T12:00:00Z"}}`, 200},
+		{"PUT", "/v1/users/alice/profile", "/v1/users/{user}/profile", `{"hints":{"ttl":-120}}`, 400},
+		{"PUT", "/v1/users/alice/profile", "/v1/users/{user}/profile", `{"title":"Kept"}`, 200},
 		{"POST", "/v1/users/alice/media?name=a.txt", "/v1/users/{user}/media", "bytes", 201},
 		{"POST", "/v1/users/alice/media?name=b.txt", "/v1/users/{user}/media", "other", 201},
 		{"POST", "/v1/users/alice/media", "/v1/users/{user}/media", "", 400},
@@ -150,7 +153,7 @@ func TestPostsAreAnsweredAsDescribed(t *testing.T) {
 		{"DELETE", "/v1/users/alice/media/0000006279746573", "/v1/users/{user}/media/{hash}", "", 404},
 	})
 	for _, want := range []string{`"url":"https://here.example/alice/2026/05/04/one"`, `"length":7`, `"type":"audio/mpeg"`, `"over":true`, `"state":"scheduled"`,
-		`"next":"`, `"html":"<p><em>a</em></p>`, `"title":"Alice's"`, `"path":"/alice/media/`} {
+		`"next":"`, `"html":"<p><em>a</em></p>`, `"title":"Alice's"`, `"hints":{"ttl":120,"skip_hours":[1],"skip_days":["Sunday"],"update_period":"daily","update_frequency":2,"update_base":"2026-01-01T12:00:00Z"}`, `"title":"Kept"`, `"path":"/alice/media/`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("nowhere %s", want)
 		}

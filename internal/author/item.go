@@ -156,6 +156,7 @@ func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 	if w.Avatar != "" {
 		f.Image = &feed.Image{URL: p.absolute(w.Avatar), Title: f.Title.Value, Link: f.Link}
 	}
+	f.Hints = w.Hints.of()
 	if w.User != "" {
 		f.Authors = []feed.Person{p.Person(w)}
 	}

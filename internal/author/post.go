@@ -151,6 +151,7 @@ type Profile struct {
 	Accent   string `json:"accent,omitempty"`   // "#rrggbb"
 	Avatar   string `json:"avatar,omitempty"`   // path of a picture of his here, or URL
 	Theme    string `json:"theme,omitempty"`    // "", "light", "dark"
+	Hints    Hints  `json:"hints,omitzero"`     // when to read the feed again
 	// Sinks are told of his changes besides those of the server: "rsscloud URL", …
 	Sinks []string `json:"sinks,omitempty"`
 	// Categories are labels that the writer created before any post had them; see

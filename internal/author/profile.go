@@ -94,6 +94,9 @@ func checkProfile(f *Profile) (err error) {
 	case len(f.Sinks) > maxSinks:
 		return fault.In(fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.Sinks), maxSinks), "sinks")
 	}
+	if err := f.Hints.check(); err != nil {
+		return fault.In(err, "hints")
+	}
 	if f.Link, err = checkURL("page", f.Link, false); err != nil {
 		return fault.In(err, "link")
 	}

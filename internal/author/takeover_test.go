@@ -232,3 +232,44 @@ func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
 		}
 	})
 }
+
+func TestHintsOfAUserAreInTheFeed(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		d.post("one")
+		set := func(h author.Hints) error {
+			_, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { p.Hints = h; return nil }, "test")
+			return err
+		}
+		base := time.Date(2026, 1, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
+		if err := set(author.Hints{TTL: 120, SkipHours: []int{23, 0, 23}, SkipDays: []string{"sunday", "Monday"}, UpdatePeriod: "Daily", UpdateFrequency: 2, UpdateBase: base}); err != nil {
+			t.Fatal(err)
+		}
+		want := feed.Hints{TTL: "120", SkipHours: []string{"0", "23"}, SkipDays: []string{"Monday", "Sunday"}, UpdatePeriod: "daily", UpdateFrequency: "2",
+			UpdateBase: feed.Date{Raw: "2026-01-01T11:00:00Z", UTC: base.UTC()}}
+		if diff := cmp.Diff(want, d.feed().Hints); diff != "" {
+			t.Error(diff)
+		}
+		w, err := d.Writer(d.ctx, "alice")
+		if err != nil || w.Hints.TTL != 120 || !w.Hints.UpdateBase.Equal(base) {
+			t.Errorf("stored: %+v, %v", w.Hints, err)
+		}
+		day := make([]int, 24)
+		for i := range day {
+			day[i] = i
+		}
+		for value, h := range map[string]author.Hints{
+			"-5": {TTL: -5}, "525601": {TTL: 525601}, "24": {SkipHours: []int{24}}, "all 24": {SkipHours: day}, "Caturday": {SkipDays: []string{"Caturday"}},
+			"all seven":   {SkipDays: []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}},
+			"fortnightly": {UpdatePeriod: "fortnightly"}, "-1": {UpdatePeriod: "daily", UpdateFrequency: -1}, "7 needs a period": {UpdateFrequency: 7}, "2026-01-01": {UpdateBase: base},
+		} {
+			d.refused(set(h), fault.Invalid, value)
+		}
+		if err := set(author.Hints{}); err != nil {
+			t.Fatal(err)
+		}
+		if h := d.feed().Hints; h.TTL != "" || len(h.SkipHours) > 0 || h.UpdatePeriod != "" {
+			t.Errorf("the feed has still %+v", h)
+		}
+	})
+}

@@ -19,7 +19,7 @@ those who have a secret, at /NAME/private/. Users save them themselves; these
 commands are for who looks after the server.
 
 Works on the running server, or on the data folder when none runs.`)
-	c.AddCommand(p.feedList(), p.feedSave(), p.feedMove(), p.feedGone(), p.feedRestore(), p.feedReaders(), p.feedSecret())
+	c.AddCommand(p.feedList(), p.feedSave(), p.feedMove(), p.feedGone(), p.feedRestore(), p.feedHints(), p.feedReaders(), p.feedSecret())
 	return c
 }
 

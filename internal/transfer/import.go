@@ -151,6 +151,9 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 				*f.to, changed = *f.from, true
 			}
 		}
+		if old.Hints.IsZero() && !p.Hints.IsZero() {
+			old.Hints, changed = p.Hints, true
+		}
 		if len(old.Sinks) == 0 && len(p.Sinks) > 0 {
 			old.Sinks, changed = p.Sinks, true
 		}

@@ -64,6 +64,7 @@ func said(r *http.Request) string {
 		"session":  "That browser is signed out.",
 		"token":    "The token is revoked. Whatever used it is refused from now on.",
 		"saved":    "The feed is saved. If it changed, its readers are being told.",
+		"hints":    "The hints are saved, and your feed has them now.",
 		"moved":    "The feed sends its readers on to the new address.",
 		"ended":    "Readers are told that the feed is gone.",
 		"restored": "The feed is served from here again.",

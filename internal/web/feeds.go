@@ -28,6 +28,7 @@ type feedsView struct {
 	Feeds []hosted
 	Chose string // the feed that the form to save one is set to
 	Wrong string // what was wrong with a file
+	Hints hintsView
 }
 
 // hosted is a feed as its author sees it.
@@ -96,6 +97,14 @@ func (s *site) feedsPage(rw http.ResponseWriter, r *http.Request, session accoun
 func (s *site) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
 	v.view, v.Mine, v.Said, v.Base = s.view(r, "Feeds", "/account"), "/account/feed", said(r), s.base(r)
 	v.Heading = "Your feeds"
+	if s.Posts != nil && v.Hints.Periods == nil {
+		w, err := s.Posts.Writer(r.Context(), session.User)
+		if err != nil {
+			s.fail(rw, r, err)
+			return
+		}
+		v.Hints = hintsViewOf(w.Hints)
+	}
 	for _, label := range feedLabels() {
 		h, err := s.hosted(r, session.User, label)
 		if err != nil {

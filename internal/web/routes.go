@@ -177,6 +177,9 @@ func (s *site) accountRoutes(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /account/feed", s.private(s.feedsPage))
 	mux.HandleFunc("POST /account/feed", s.private(s.doSave))
+	if s.Posts != nil {
+		mux.HandleFunc("POST /account/feed/hints", s.private(s.doHints))
+	}
 	mux.HandleFunc("POST /account/feed/move", s.private(s.doPlace))
 	mux.HandleFunc("POST /account/feed/end", s.private(s.doPlace))
 	mux.HandleFunc("POST /account/feed/restore", s.private(s.doPlace))

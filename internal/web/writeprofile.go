@@ -74,7 +74,7 @@ func (s *site) doProfile(rw http.ResponseWriter, r *http.Request, session accoun
 		s.showProfile(rw, r, http.StatusBadRequest, v)
 		return
 	}
-	_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error { *p = v.Profile; return nil }, "write")
+	_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error { v.Profile.Hints = p.Hints; *p = v.Profile; return nil }, "write")
 	if err != nil {
 		status, _ := statusOf(err)
 		s.note(r, err, status)

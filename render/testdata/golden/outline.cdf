@@ -3,6 +3,9 @@
   <TITLE>Club</TITLE>
   <ABSTRACT>Rounds</ABSTRACT>
   <LOGO HREF="https://club.example/i.png" STYLE="IMAGE"/>
+  <SCHEDULE>
+    <INTERVALTIME MIN="60"/>
+  </SCHEDULE>
   <CHANNEL HREF="https://club.example/#r1">
     <TITLE>Round 1</TITLE>
     <ABSTRACT>All boards.</ABSTRACT>
