@@ -362,7 +362,7 @@ func (p *parser) outline() Outline {
 	var o Outline
 	for i := range p.r.Attrs {
 		a := &p.r.Attrs[i]
-		if !strings.HasPrefix(a.Name, "xmlns") {
+		if !strings.HasPrefix(a.Name, "xmlns") && !(p.inRDF && a.Name == "rdf:parseType") {
 			o.Attrs = kept(&p.budget, o.Attrs, Attr{Name: a.Name, Value: p.r.Decode(a.Raw)})
 		}
 	}

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strings"
 
 	"cloudburst/internal/scan"
@@ -13,8 +14,16 @@ func (p *parser) keep(to *[]Node) {
 		return
 	}
 	if n, ok := p.node(); ok {
+		if p.inRDF {
+			n.Attrs = slices.DeleteFunc(n.Attrs, isParseType)
+		}
 		*to = append(*to, n)
 	}
+}
+
+// isParseType reports the attribute that says how RDF reads what is in an element.
+func isParseType(a Attr) bool {
+	return scan.Local(a.Name) == "parseType" && strings.HasSuffix(a.Space, "22-rdf-syntax-ns#")
 }
 
 // node reads the current element as a tree. It is false where the limit was reached.
@@ -36,6 +45,9 @@ func (p *parser) node() (Node, bool) {
 		}
 		if !p.strange(len(attr.Space)) {
 			break
+		}
+		if p.inRDF && attr.Value == "Resource" && isParseType(attr) {
+			continue
 		}
 		n.Attrs = append(n.Attrs, attr)
 	}

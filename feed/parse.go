@@ -278,7 +278,11 @@ func (p *parser) each(use func()) {
 	for !p.stopped {
 		switch p.next() {
 		case scan.Start:
-			use()
+			if p.inRDF && p.isExtension() {
+				p.inside(func() bool { use(); return true })
+			} else {
+				use()
+			}
 			for p.r.Depth() > depth && !p.stopped { // what use left unread
 				p.r.SkipTo(depth)
 			}

@@ -61,6 +61,17 @@ func rdfVersion(uri string) string {
 	return ""
 }
 
+// XMLExtension is the namespace of the element xml, in which package render puts elements
+// that RSS 1.0 has no other form for: in it stand elements as in other formats.
+//
+// spec:rdfxml-2014#stripes
+const XMLExtension = "urn:x-cloudburst:extension"
+
+// isExtension reports the element xml of that namespace.
+func (p *parser) isExtension() bool {
+	return p.r.Local == "xml" && p.r.URI(scan.Prefix(p.r.Name)) == XMLExtension
+}
+
 // rdfAttr is an attribute of RDF, about or resource. Its prefix is not always rdf, and
 // in RDF documents it is often forgotten.
 func (p *parser) rdfAttr(local string) string {

@@ -17,7 +17,9 @@ func (w *writer) media(m *feed.Media, ofFeed bool) {
 	if ofFeed {
 		w.lose(lostMedia, len(m.Groups) > 0 || len(m.Contents) > 0)
 	} else {
-		m = w.ungrouped(m)
+		if m = w.ungrouped(m); w.format == "rdf" {
+			m = w.flattened(m)
+		}
 		for i := range m.Groups {
 			g := &m.Groups[i]
 			w.open("media:group")

@@ -32,6 +32,27 @@ func (w *writer) ungrouped(m *feed.Media) *feed.Media {
 	return out
 }
 
+// flattened is media without groups and with nothing in its files, because RSS 1.0 has no
+// elements with both attributes and elements: what is said of a file or a group is said
+// of the item.
+func (w *writer) flattened(m *feed.Media) *feed.Media {
+	out := *m
+	out.Groups, out.Contents = nil, nil
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		w.lose(lostMedia, len(g.Contents) > 1)
+		out.Contents = append(out.Contents, g.Contents...)
+		out.MediaInfo = w.joined(out.MediaInfo, &g.MediaInfo)
+	}
+	out.Contents = append(out.Contents, m.Contents...)
+	for i := range out.Contents {
+		c := &out.Contents[i]
+		out.MediaInfo = w.joined(out.MediaInfo, &c.MediaInfo)
+		c.MediaInfo = feed.MediaInfo{}
+	}
+	return &out
+}
+
 // joined is what is said of something and of what is around it; the former counts more.
 // Neither of them is changed.
 func (w *writer) joined(in feed.MediaInfo, around *feed.MediaInfo) feed.MediaInfo {

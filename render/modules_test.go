@@ -95,12 +95,16 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 	return list
 }
 
-// grouped is media as it is written: every group has two files at least.
+// grouped is media as it is written: every group has two files at least, and RSS 1.0 has
+// files only, with nothing in them.
 func (w *writer) grouped(m *feed.Media) *feed.Media {
 	if m == nil {
 		return nil
 	}
-	return w.ungrouped(m)
+	if m = w.ungrouped(m); w.format == "rdf" {
+		m = w.flattened(m)
+	}
+	return m
 }
 
 func sorted(list []string) []string {

@@ -103,6 +103,7 @@ func (r *rdf) channel() {
 	w.attr("rdf:about", r.about)
 	w.b = append(w.b, '>')
 	w.depth++
+	begin := len(w.b)
 	w.element("title", r.title)
 	w.pages(f.Links, f.Link)
 	w.element("link", r.link)
@@ -119,6 +120,7 @@ func (r *rdf) channel() {
 	}
 	w.leaf("atom:icon", w.address(f.Icon, "icon"))
 	w.feedModules(f)
+	w.striped(begin)
 	w.close("channel")
 	w.lose(lostClouds, w.cloud() != nil)
 	w.lose(lostHints, lostTTL(&f.Hints) || len(f.Hints.SkipHours) > 0 || len(f.Hints.SkipDays) > 0)
@@ -229,6 +231,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 	w.attr("rdf:about", about)
 	w.b = append(w.b, '>')
 	w.depth++
+	begin := len(w.b)
 	short := rss{writer: w, v: 200}
 	summary, content := short.texts(it)
 	title := title1(&it.Title)
@@ -255,6 +258,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 	r.files(it.Enclosures)
 	w.otherLinks(it.Links, it.Link, false)
 	w.itemModules(it, false)
+	w.striped(begin)
 	w.close("item")
 	w.lose(lostNested, len(it.Items) > 0)
 }

@@ -131,6 +131,9 @@ func (j *judge) children(t *parsed, place, path string) {
 	for _, c := range t.children {
 		name, known := j.nameIn(c.name)
 		at := path + "/" + name
+		if j.format == "rdf" && c.name.Space == "urn:x-cloudburst:extension" {
+			continue
+		}
 		if !known {
 			j.foreign(c, at)
 			continue
@@ -184,6 +187,9 @@ func (j *judge) attributes(t *parsed, p part, path string) {
 	has := map[string]bool{}
 	for _, a := range t.attrs {
 		if a.Name.Space == "xmlns" || a.Name.Local == "xmlns" || a.Name.Space == "http://www.w3.org/XML/1998/namespace" {
+			continue
+		}
+		if j.format == "rdf" && a.Name.Local == "parseType" {
 			continue
 		}
 		name, known := a.Name.Local, true

@@ -1,0 +1,237 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// RDF in XML has stripes: the elements in an item are properties, and an element in a
+// property is a thing that has properties again. Elements of modules that have elements
+// in them are not written like that, so they get a form that RDF has. Readers that know
+// nothing of RDF look over it.
+//
+//   - An element without attributes becomes a thing without a name (parseType="Resource"),
+//     or XML (parseType="Literal") where what is in it has no such form.
+//   - An element with attributes, which may not stand next to parseType, stands in an
+//     ext:xml that is XML, and so does one of iTunes or Media RSS, where validators accept
+//     no parseType. Package feed reads it as if it stood there by itself.
+//
+// spec:rdfxml-2014#stripes
+
+// stripedElement is an element of a document that has been written.
+type stripedElement struct {
+	name     []byte
+	attrs    []byte // as written, with the space before each
+	outer    []byte // the element whole
+	inner    []byte // between the tags
+	children []stripedElement
+	before   []byte // white space before it
+	text     bool   // there is text besides elements
+}
+
+// striped gives the elements that were written since begin the form of RDF.
+func (w *writer) striped(begin int) {
+	if !hasNested(w.b[begin:]) {
+		return
+	}
+	written := bytes.Clone(w.b[begin:])
+	w.b = w.b[:begin]
+	elements, rest := stripedForest(written)
+	for i := range elements {
+		w.property(&elements[i])
+	}
+	w.b = append(w.b, written[rest:]...)
+}
+
+// nextTag gives where the next tag of b begins and ends; begin is −1 for none. What is in
+// a CDATA section is text.
+func nextTag(b []byte, from int) (begin, end int) {
+	for {
+		i := bytes.IndexByte(b[from:], '<')
+		if i < 0 {
+			return -1, -1
+		}
+		begin = from + i
+		if !bytes.HasPrefix(b[begin:], []byte("<![CDATA[")) {
+			break
+		}
+		n := bytes.Index(b[begin:], []byte("]]>"))
+		if n < 0 {
+			return -1, -1
+		}
+		from = begin + n + len("]]>")
+	}
+	end = begin + 1
+	for quote := byte(0); end < len(b); end++ {
+		switch c := b[end]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return begin, end + 1
+		}
+	}
+	return -1, -1
+}
+
+// hasNested reports elements within others, or attributes, that may need another form.
+func hasNested(b []byte) bool {
+	depth := 0
+	for begin, end := nextTag(b, 0); begin >= 0; begin, end = nextTag(b, end) {
+		if b[begin+1] == '/' {
+			depth--
+			continue
+		}
+		e := stripedElement{attrs: b[begin:end]}
+		if _, syntax := e.ownAttrs(); syntax || depth > 0 {
+			return true
+		}
+		if b[end-2] != '/' {
+			depth++
+		}
+	}
+	return false
+}
+
+// stripedForest reads elements up to the end of b, or up to the end tag of the element
+// that they stand in.
+func stripedForest(b []byte) (list []stripedElement, length int) {
+	type open struct {
+		e           stripedElement
+		begin, body int
+	}
+	var stack []open
+	last := 0 // the end of the tag before
+	for begin, end := nextTag(b, 0); begin >= 0; begin, end = nextTag(b, end) {
+		between := b[last:begin]
+		blank := len(bytes.TrimSpace(between)) == 0
+		if n := len(stack); n > 0 && !blank {
+			stack[n-1].e.text = true
+		}
+		last = end
+		if b[begin+1] == '/' && len(stack) > 0 {
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			top.e.outer, top.e.inner = b[top.begin:end], b[top.body:begin]
+			if n := len(stack); n > 0 {
+				stack[n-1].e.children = append(stack[n-1].e.children, top.e)
+			} else {
+				list = append(list, top.e)
+			}
+			continue
+		}
+		tag := b[begin+1 : end-1]
+		empty := tag[len(tag)-1] == '/'
+		if empty {
+			tag = tag[:len(tag)-1]
+		}
+		e := stripedElement{name: tag, outer: b[begin:end]}
+		if i := bytes.IndexByte(tag, ' '); i >= 0 {
+			e.name, e.attrs = tag[:i], tag[i:]
+		}
+		if blank {
+			e.before = between
+		}
+		switch n := len(stack); {
+		case !empty:
+			stack = append(stack, open{e, begin, end})
+		case n > 0:
+			stack[n-1].e.children = append(stack[n-1].e.children, e)
+		default:
+			list = append(list, e)
+		}
+	}
+	return list, last
+}
+
+// isXML reports an element whose parseType says already that RDF reads nothing in it.
+func (e *stripedElement) isXML() bool {
+	return bytes.Contains(e.attrs, []byte(` rdf:parseType="Literal"`))
+}
+
+// ownAttrs reports attributes of the element that are more than declarations, and whether
+// one of them means something to RDF.
+func (e *stripedElement) ownAttrs() (any, syntax bool) {
+	for rest := string(e.attrs); rest != ""; {
+		name, after, ok := strings.Cut(rest, `="`)
+		if !ok {
+			break
+		}
+		_, rest, _ = strings.Cut(after, `"`)
+		name = strings.TrimSpace(name)
+		if name == "xmlns" || strings.HasPrefix(name, "xmlns:") || strings.HasPrefix(name, "xml:") {
+			continue
+		}
+		any = true
+		switch strings.TrimPrefix(name, "rdf:") { // without a prefix, too, in the first edition
+		case "ID", "about", "aboutEach", "aboutEachPrefix", "bagID", "parseType", "nodeID", "datatype":
+			syntax = true
+		}
+	}
+	return any, syntax
+}
+
+// property writes an element as a property.
+func (w *writer) property(e *stripedElement) {
+	w.b = append(w.b, e.before...)
+	if e.isProperty() {
+		w.b = append(w.b, e.outer...)
+		return
+	}
+	w.use("rdf:parseType")
+	if attrs, _ := e.ownAttrs(); attrs || bytes.HasPrefix(e.name, []byte("itunes:")) || bytes.HasPrefix(e.name, []byte("media:")) {
+		w.b = append(append(append(w.b, `<ext:xml xmlns:ext="`+feed.XMLExtension+`" rdf:parseType="Literal">`...), e.outer...), "</ext:xml>"...)
+		return
+	}
+	w.b = append(append(append(w.b, '<'), e.name...), e.attrs...)
+	if !e.isResource() {
+		w.b = append(append(w.b, ` rdf:parseType="Literal">`...), e.inner...)
+	} else {
+		w.b = append(w.b, ` rdf:parseType="Resource">`...)
+		for i := range e.children {
+			w.property(&e.children[i])
+		}
+		w.b = append(w.b, e.inner[len(bytes.TrimRight(e.inner, " \n")):]...)
+	}
+	w.b = append(append(append(w.b, "</"...), e.name...), '>')
+}
+
+// isProperty reports an element that is a property as it stands: XML, or one with nothing
+// in it, with text, or with one thing that has properties of its own.
+func (e *stripedElement) isProperty() bool {
+	attrs, syntax := e.ownAttrs()
+	switch {
+	case e.isXML():
+		return true
+	case len(e.children) == 0:
+		return !syntax
+	case attrs || len(e.children) > 1 || e.text || e.children[0].text:
+		return false
+	}
+	for i := range e.children[0].children {
+		if !e.children[0].children[i].isProperty() {
+			return false
+		}
+	}
+	return true
+}
+
+// isResource reports an element whose elements can be properties of a thing without a
+// name.
+func (e *stripedElement) isResource() bool {
+	for i := range e.children {
+		c := &e.children[i]
+		if c.isProperty() {
+			continue
+		}
+		if attrs, _ := c.ownAttrs(); attrs || !c.isResource() {
+			return false
+		}
+	}
+	return !e.text
+}
