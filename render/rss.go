@@ -118,10 +118,14 @@ func title1(t *feed.Text) string {
 	case s == "" || strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0:
 		return s
 	case href.LooksLikeHTML(s):
-		if isHTML(t) {
-			return s
+		if !isHTML(t) {
+			return escapeHTML(s)
 		}
-		return escapeHTML(s)
+		if strings.IndexByte(s, '<') < 0 { // HTML by its entities only, which many readers show
+			if words := htmlWords(s); !href.LooksLikeHTML(words) {
+				return words
+			}
+		}
 	case isHTML(t):
 		if s = htmlWords(s); href.LooksLikeHTML(s) {
 			return escapeHTML(s)

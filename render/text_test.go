@@ -116,3 +116,22 @@ func TestMarkupOfAnyShapeIsReadOnce(t *testing.T) {
 		linesOf(strings.Repeat(part, 300_000), new([]string))
 	}
 }
+
+func TestTitlesThatAreHTMLByEntitiesOnlyBecomeText(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]string{
+		"Don&#8217;t":          "<title>Don’t</title>",
+		"Q&amp;A":              "<title>Q&amp;A</title>",
+		"1 &lt; 2":             "<title>1 &lt; 2</title>",
+		"AT&amp;amp;T":         "<title>AT&amp;amp;amp;T</title>", // a text with an entity in it stays HTML
+		"&lt;b&gt;x&lt;/b&gt;": "<title>&amp;lt;b&amp;gt;x&amp;lt;/b&amp;gt;</title>",
+		"<b>Don&#8217;t</b> x": "<title>&lt;b&gt;Don&amp;#8217;t&lt;/b&gt; x</title>",
+	} {
+		f := &feed.Feed{Title: feed.Text{Value: "C"}, Link: "http://h.example/", Items: []feed.Item{{ID: "u", Title: feed.Text{Value: title, Type: htmlText}}}}
+		for _, format := range []string{"rss091", "rss20", "rdf"} {
+			if out := string(written(t, f, format)); !strings.Contains(out, want) {
+				t.Errorf("%s: %s is missing in\n%s", format, want, out)
+			}
+		}
+	}
+}
