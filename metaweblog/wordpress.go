@@ -64,7 +64,7 @@ func (s *Server) wordPressSite() []xmlrpc.Method {
 		s.wp("wp.getAuthors", "Lists the authors of a weblog: blog ID"+in+".", []string{"array"}, 0, 0, Look, wpAuthors),
 		s.wp("wp.getOptions", "Returns settings of a weblog, all of them read-only: blog ID"+in+", and optionally the names of the wanted options.", []string{"struct", "array"}, 0, 1, Look, s.wpOptions),
 		s.wp("wp.getPostFormats", "Returns the formats of posts, of which there is one, standard: blog ID"+in+", and optionally a struct of show-supported.", []string{"struct", "struct"}, 0, 1, Look, wpFormats),
-		s.wp("wp.getPageList", "Returns an empty array, because weblogs have no pages besides posts: blog ID"+in+".", []string{"array"}, 0, 0, Look, func(*call) (any, error) {
+		s.wp("wp.getPageList", "Returns an empty array, because weblogs have posts only: blog ID"+in+".", []string{"array"}, 0, 0, Look, func(*call) (any, error) {
 			return []any{}, nil
 		}),
 	}

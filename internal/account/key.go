@@ -19,13 +19,15 @@ import (
 
 // keys is what is made of Accounts.Key, one for each purpose.
 type keys struct {
-	seal  cipher.AEAD
-	mac   []byte
-	where []byte
-	apps  []byte
-	count []byte
-	id    string // by which the key is known without giving it away
-	wrong error
+	seal cipher.AEAD
+	// authorize seals what users allow programs; see [Authorization].
+	authorize cipher.AEAD
+	mac       []byte
+	where     []byte
+	apps      []byte
+	count     []byte
+	id        string // by which the key is known without giving it away
+	wrong     error
 }
 
 func newKeys(key []byte) *keys {
@@ -38,11 +40,17 @@ func newKeys(key []byte) *keys {
 	sealing := derive("feed secret", 32)
 	k.mac, k.where, k.apps, k.count = derive("feed secret look-up", 32), derive("place", 32), derive("app", 32), derive("tally", 32)
 	k.id = hex.EncodeToString(derive("key id", 8))
-	block, err := aes.NewCipher(sealing)
-	if err == nil {
-		k.seal, err = cipher.NewGCMWithRandomNonce(block)
+	aead := func(key []byte) cipher.AEAD {
+		block, err := aes.NewCipher(key)
+		k.wrong = errors.Join(k.wrong, err)
+		if err != nil {
+			return nil
+		}
+		c, err := cipher.NewGCMWithRandomNonce(block)
+		k.wrong = errors.Join(k.wrong, err)
+		return c
 	}
-	k.wrong = errors.Join(k.wrong, err)
+	k.seal, k.authorize = aead(sealing), aead(derive("authorization", 32))
 	if len(key) != 32 {
 		k.wrong = fmt.Errorf("the key for the secrets of private feeds has %d bytes, and needs 32", len(key))
 	}

@@ -14,6 +14,7 @@ import (
 type Token struct {
 	ID, User, Label string
 	Scopes          []string
+	Client          string // URL of the program that asked for it by IndieAuth; "": the user made it
 	CreatedAt       time.Time
 	UsedAt          time.Time // about its last use; zero: never
 }
@@ -37,7 +38,12 @@ func (a *Accounts) NewToken(ctx context.Context, user, label string, scopes []st
 	if err := checkText("label", label, maxLabel); err != nil {
 		return "", Token{}, err
 	}
-	t = Token{ID: newSelector(), User: user, Label: label, CreatedAt: stamp(a.now())}
+	return a.newToken(ctx, Token{ID: newSelector(), User: user, Label: label}, scopes)
+}
+
+// newToken makes the token t, for scopes.
+func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plain string, _ Token, err error) {
+	t.CreatedAt = stamp(a.now())
 	for _, s := range scopes {
 		if !slices.Contains(Scopes(), s) {
 			return "", Token{}, fault.New(fault.Invalid, "%q is no scope: it needs some of %s.", clip(s, 40), strings.Join(Scopes(), ", "))
@@ -54,7 +60,7 @@ func (a *Accounts) NewToken(ctx context.Context, user, label string, scopes []st
 	plain = tokenPrefix + newToken()
 	app := ""
 	if slices.Contains(t.Scopes, "read") {
-		app = hashOf(appKey(user, plain))
+		app = hashOf(appKey(t.User, plain))
 	}
 	if err := a.Store.AddToken(ctx, t, hashOf(plain), app, maxTokens); err != nil {
 		return "", Token{}, err

@@ -27,6 +27,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	a.riverPages(pages)
 	a.testFeedPages(pages)
 	a.writePages(pages)
+	a.signInToApps(pages)
 	site := a.atCanonical(public, pages.Routes())
 	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
@@ -72,6 +73,7 @@ func (a *App) programRoutes(next http.Handler) http.Handler {
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
 	})))
 	a.micropub().Mount(mux)
+	a.indieAuth(mux)
 	apps := &gateway.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
 	apps.Mount(mux)
 	mux.Handle("/", next)

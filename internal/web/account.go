@@ -35,6 +35,7 @@ type sessionRow struct {
 
 type tokenRow struct {
 	ID, Label  string
+	Client     string // URL of the program that asked for it; "": the user made it
 	Scopes     string
 	Made, Used moment
 }
@@ -112,7 +113,7 @@ func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session acco
 		return
 	}
 	for _, t := range tokens {
-		v.Tokens = append(v.Tokens, tokenRow{clean(t.ID, 100), clean(t.Label, 100), clean(list(t.Scopes), 200), v.When(t.CreatedAt), v.When(t.UsedAt)})
+		v.Tokens = append(v.Tokens, tokenRow{clean(t.ID, 100), clean(t.Label, 100), clean(t.Client, 300), clean(list(t.Scopes), 200), v.When(t.CreatedAt), v.When(t.UsedAt)})
 	}
 	s.render(rw, r, status, "account", v)
 }

@@ -125,6 +125,7 @@ func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
 		s.authored(rw, r, user, rest)
 		return
 	}
+	s.linkRels(rw, r)
 	if s.Authors == nil {
 		s.nothing(rw, r)
 		return

@@ -54,6 +54,7 @@ func (s *site) front(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "/hub?"+r.URL.RawQuery, http.StatusMovedPermanently)
 		return
 	}
+	s.linkRels(rw, r)
 	v := frontView{view: s.view(r, "Cloudburst", "/"), Reads: s.River != nil}
 	v.Heading, v.Script, v.Feed = "Read, write and share feeds the moment they change", "log.js", s.TestFeed
 	v.First = s.Accounts != nil && s.Accounts.First() != ""

@@ -53,7 +53,7 @@ func newPages() pages {
 		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
-		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
+		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
@@ -77,6 +77,7 @@ type view struct {
 	Readers  bool   // and their readers counted
 	Writes   bool   // people write here
 	User     string // who is signed in; "": nobody
+	Rels     [][2]string
 }
 
 // Bar are the sections that the bar shows, of a page that is wide enough.
@@ -110,7 +111,7 @@ func (v view) When(t time.Time) moment { return when(v.Now, t) }
 
 func (s *site) view(r *http.Request, title, here string) view {
 	return view{Title: title, Heading: title, Here: here, Sections: s.sections(), Version: s.Version, Now: s.now(),
-		Accounts: s.Accounts != nil, Hosted: s.Authors != nil, Readers: s.Audience != nil, Writes: s.Posts != nil, User: s.visitor(r).User}
+		Accounts: s.Accounts != nil, Hosted: s.Authors != nil, Readers: s.Audience != nil, Writes: s.Posts != nil, User: s.visitor(r).User, Rels: s.Rels}
 }
 
 // render writes a page whole, or the error page.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -176,6 +177,23 @@ func (p *people) NewToken(_ context.Context, user, label string, scopes []string
 	t := account.Token{ID: fmt.Sprintf("token-%d", p.made), User: user, Label: label, Scopes: scopes, CreatedAt: p.now()}
 	p.tokens = append(p.tokens, t)
 	return "cb_plain-" + t.ID, t, nil
+}
+
+// Ask writes what is asked in clear: what is sealed is the business of accounts.
+func (p *people) Ask(_ context.Context, z account.Authorization) (string, error) {
+	b, err := json.Marshal(z)
+	return string(b), err
+}
+
+func (p *people) Asked(user, ask string) (z account.Authorization, err error) {
+	if err = json.Unmarshal([]byte(ask), &z); err != nil || z.User != user {
+		return z, fault.New(fault.Refused, "This page was open for too long.")
+	}
+	return z, nil
+}
+
+func (p *people) Allow(z account.Authorization) (string, error) {
+	return "code for " + strings.Join(z.Scopes, ","), nil
 }
 
 func (p *people) Tokens(_ context.Context, user string) (all []account.Token, err error) {

@@ -161,6 +161,10 @@ func (s *site) accountRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /account/sessions/end", s.private(s.doEndSession))
 	mux.HandleFunc("POST /account/tokens", s.private(s.doNewToken))
 	mux.HandleFunc("POST /account/tokens/revoke", s.private(s.doRevokeToken))
+	if s.Apps != nil {
+		mux.HandleFunc("GET /auth", s.private(s.authorizePage))
+		mux.HandleFunc("POST /auth/decide", s.private(s.doAuthorize))
+	}
 	if s.Moves != nil {
 		mux.HandleFunc("GET /account/export", s.private(s.exportPage))
 		mux.HandleFunc("POST /account/import", s.private(s.doMove))

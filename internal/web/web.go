@@ -69,6 +69,10 @@ type Accounts interface {
 	Tokens(ctx context.Context, user string) ([]account.Token, error)
 	RevokeToken(ctx context.Context, user, id string) error
 
+	Ask(ctx context.Context, z account.Authorization) (ask string, err error)
+	Asked(user, ask string) (account.Authorization, error)
+	Allow(z account.Authorization) (code string, err error)
+
 	NewSecret(ctx context.Context, user, feed, reader string) (account.Secret, error)
 	Secrets(ctx context.Context, user, feed string) ([]account.Secret, error)
 	RevokeSecret(ctx context.Context, user, selector string) error
@@ -114,6 +118,10 @@ type Web struct {
 	Authors      Authors  // nil: no feeds are kept here
 	Audience     Audience // nil: readers are not counted
 	Registration bool     // everybody may make an account, at /signup
+	Apps         Apps     // reads what programs say of themselves; nil: nobody signs in to programs here
+	// Rels are the links of users' pages by which programs find what they need to sign in: rel
+	// and path in turn.
+	Rels [][2]string
 
 	Posts     Posts  // nil: nobody writes here
 	Files     Files  // beside posts; nil: none are kept

@@ -10,11 +10,11 @@ import (
 	"cloudburst/internal/fault"
 )
 
-const tokenColumns = `t.id, t.account, t.label, t.scopes, t.created_at, t.used_at`
+const tokenColumns = `t.id, t.account, t.label, t.scopes, t.created_at, t.used_at, t.client`
 
 func scanToken(rows *sql.Rows, t *account.Token) error {
 	var scopes string
-	err := rows.Scan(&t.ID, &t.User, &t.Label, &scopes, (*millis)(&t.CreatedAt), (*millis)(&t.UsedAt))
+	err := rows.Scan(&t.ID, &t.User, &t.Label, &scopes, (*millis)(&t.CreatedAt), (*millis)(&t.UsedAt), &t.Client)
 	t.Scopes = strings.Fields(scopes)
 	return err
 }
@@ -32,8 +32,8 @@ func (s *Store) AddToken(ctx context.Context, t account.Token, hash, app string,
 		if err != nil {
 			return err
 		}
-		_, err = c.Exec(ctx, `INSERT INTO account_token (id, hash, account, label, scopes, created_at, used_at, app_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			clean(t.ID), hash, clean(t.User), clean(t.Label), strings.Join(t.Scopes, " "), ms(t.CreatedAt), ms(t.UsedAt), app)
+		_, err = c.Exec(ctx, `INSERT INTO account_token (id, hash, account, label, scopes, created_at, used_at, app_key, client) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			clean(t.ID), hash, clean(t.User), clean(t.Label), strings.Join(t.Scopes, " "), ms(t.CreatedAt), ms(t.UsedAt), app, clean(t.Client))
 		return err
 	})
 }

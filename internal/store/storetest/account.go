@@ -315,7 +315,7 @@ func wholeToken(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
 	e.user(t, "bob")
-	a := account.Token{ID: "a", User: "alice", Label: "the ☂ '\" one", Scopes: []string{"create", "read"}, CreatedAt: e.now}
+	a := account.Token{ID: "a", User: "alice", Label: "the ☂ '\" one", Client: "https://app.example/?☂", Scopes: []string{"create", "read"}, CreatedAt: e.now}
 	b := account.Token{ID: "b", User: "alice", Scopes: []string{"read"}, CreatedAt: e.in(-time.Second), UsedAt: e.now}
 	must(t, s.AddToken(e.ctx, a, "ha", "app a", 5))
 	must(t, s.AddToken(e.ctx, b, "hb", "", 5))

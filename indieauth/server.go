@@ -1,0 +1,270 @@
+package indieauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Exchange is a program that redeems a code.
+type Exchange struct {
+	Code, ClientID, RedirectURI, Verifier string
+	// Token says that the program wants an access token, and not only to know who signed in.
+	Token bool
+}
+
+// Profile is what a user publishes about themselves. Empty fields are unknown.
+type Profile struct {
+	Name  string `json:"name,omitempty"`
+	URL   string `json:"url,omitempty"`
+	Photo string `json:"photo,omitempty"`
+	Email string `json:"email,omitempty"`
+}
+
+// Grant is the answer to an [Exchange].
+type Grant struct {
+	Me      string   // URL of the user's page
+	Token   string   // "": none was wanted
+	Scopes  []string // of the token
+	Profile *Profile // nil: the program may not see it
+}
+
+// TokenInfo describes an access token that is valid.
+type TokenInfo struct {
+	Me, ClientID string // ClientID is "" for a token that no program asked for
+	Scopes       []string
+	IssuedAt     time.Time
+}
+
+// Backend knows codes and tokens. Its errors are [*Error], or anything else for a failure of
+// the server's own. [RequestFrom] gives it the request.
+type Backend interface {
+	// Redeem ends a code and returns what its user allowed. The error has the code invalid_grant
+	// for a code that was redeemed before, that is too old, or that belongs to another program,
+	// redirect URI or verifier.
+	Redeem(ctx context.Context, e Exchange) (Grant, error)
+	// Introspect describes a token for the holder of another token, bearer, of the same user. The
+	// error has the code invalid_token if bearer is not valid; nil: the token is not active.
+	Introspect(ctx context.Context, bearer, token string) (*TokenInfo, error)
+	// Revoke ends a token; an unknown one is no error.
+	Revoke(ctx context.Context, token string) error
+}
+
+// Server is the endpoints for programs. Backend must be set.
+type Server struct {
+	Backend Backend
+	Log     *slog.Logger // gets what callers are not shown; nil is silent
+}
+
+type requestKey struct{}
+
+// RequestFrom is the HTTP request that a method of a [Backend] is called for; nil outside.
+func RequestFrom(ctx context.Context) *http.Request {
+	r, _ := ctx.Value(requestKey{}).(*http.Request)
+	return r
+}
+
+// maxForm bounds the body of a request, in bytes.
+const maxForm = 64 << 10
+
+// Authorization is the POST of the authorization endpoint, which redeems a code for the user's URL
+// and profile.
+//
+// spec:indieauth-2024#profile-url-response
+func (s *Server) Authorization() http.Handler {
+	return s.endpoint("POST", func(ctx context.Context, form url.Values, _ string) (any, error) {
+		g, err := s.redeem(ctx, form, false)
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			Me      string   `json:"me"`
+			Profile *Profile `json:"profile,omitempty"`
+		}{g.Me, g.Profile}, nil
+	})
+}
+
+// Token is the token endpoint.
+//
+// spec:indieauth-2024#access-token-response
+func (s *Server) Token() http.Handler {
+	return s.endpoint("GET, POST", func(ctx context.Context, form url.Values, bearer string) (any, error) {
+		if form == nil { // GET
+			return s.described(ctx, bearer)
+		}
+		if form.Get("action") == "revoke" {
+			return struct{}{}, s.Backend.Revoke(ctx, form.Get("token"))
+		}
+		g, err := s.redeem(ctx, form, true)
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			Token   string   `json:"access_token"`
+			Type    string   `json:"token_type"`
+			Scope   string   `json:"scope"`
+			Me      string   `json:"me"`
+			Profile *Profile `json:"profile,omitempty"`
+		}{g.Token, "Bearer", strings.Join(g.Scopes, " "), g.Me, g.Profile}, nil
+	})
+}
+
+func (s *Server) redeem(ctx context.Context, form url.Values, token bool) (Grant, error) {
+	if kind := form.Get("grant_type"); kind != "" && kind != "authorization_code" {
+		return Grant{}, errorf(UnsupportedGrantType, "The grant_type is %q: only authorization_code is supported.", clip(kind))
+	}
+	for _, name := range []string{"code", "client_id", "redirect_uri"} {
+		if form.Get(name) == "" {
+			return Grant{}, errorf(InvalidRequest, "The parameter %s is missing.", name)
+		}
+	}
+	return s.Backend.Redeem(ctx, Exchange{
+		Code: form.Get("code"), ClientID: form.Get("client_id"), RedirectURI: form.Get("redirect_uri"), Verifier: form.Get("code_verifier"), Token: token,
+	})
+}
+
+// described is the answer to a GET of the token endpoint.
+func (s *Server) described(ctx context.Context, bearer string) (any, error) {
+	i, err := s.Backend.Introspect(ctx, bearer, bearer)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Me       string `json:"me"`
+		ClientID string `json:"client_id"`
+		Scope    string `json:"scope"`
+	}{i.Me, i.ClientID, strings.Join(i.Scopes, " ")}, nil
+}
+
+// Introspection is the introspection endpoint. The caller sends a token of the same user as
+// Bearer.
+//
+// spec:indieauth-2024#token-introspection
+func (s *Server) Introspection() http.Handler {
+	return s.endpoint("POST", func(ctx context.Context, form url.Values, bearer string) (any, error) {
+		if form.Get("token") == "" {
+			return nil, errorf(InvalidRequest, "The parameter token is missing.")
+		}
+		i, err := s.Backend.Introspect(ctx, bearer, form.Get("token"))
+		if err != nil {
+			return nil, err
+		}
+		if i == nil {
+			return struct {
+				Active bool `json:"active"`
+			}{}, nil
+		}
+		return struct {
+			Active   bool   `json:"active"`
+			Me       string `json:"me"`
+			ClientID string `json:"client_id"`
+			Scope    string `json:"scope"`
+			IssuedAt int64  `json:"iat"`
+		}{true, i.Me, i.ClientID, strings.Join(i.Scopes, " "), i.IssuedAt.Unix()}, nil
+	})
+}
+
+// Revocation is the revocation endpoint.
+//
+// spec:indieauth-2024#token-revocation
+func (s *Server) Revocation() http.Handler {
+	return s.endpoint("POST", func(ctx context.Context, form url.Values, _ string) (any, error) {
+		if form.Get("token") == "" {
+			return nil, errorf(InvalidRequest, "The parameter token is missing.")
+		}
+		return struct{}{}, s.Backend.Revoke(ctx, form.Get("token"))
+	})
+}
+
+// endpoint reads the form of a POST and writes the answer as JSON. Programs in browsers call from
+// any origin: nothing here depends on a cookie.
+func (s *Server) endpoint(methods string, do func(ctx context.Context, form url.Values, bearer string) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Set("Access-Control-Allow-Origin", "*")
+		head.Set("Cache-Control", "no-store")
+		head.Set("X-Content-Type-Options", "nosniff")
+		if r.Method == http.MethodOptions {
+			head.Set("Access-Control-Allow-Methods", methods+", OPTIONS")
+			head.Set("Access-Control-Allow-Headers", "Authorization, Accept, Content-Type")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		var form url.Values
+		switch {
+		case r.Method == http.MethodPost:
+			var err error
+			if form, err = readForm(w, r); err != nil {
+				s.refuse(w, r, err)
+				return
+			}
+		case r.Method != http.MethodGet || !strings.HasPrefix(methods, "GET"):
+			head.Set("Allow", methods+", OPTIONS")
+			s.refuse(w, r, &Error{Status: http.StatusMethodNotAllowed, Code: InvalidRequest, Description: "This URL accepts " + methods + "."})
+			return
+		}
+		bearer := ""
+		if kind, token, ok := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " "); ok && strings.EqualFold(kind, "Bearer") {
+			bearer = strings.TrimSpace(token)
+		}
+		v, err := do(context.WithValue(r.Context(), requestKey{}, r), form, bearer)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		answer(w, http.StatusOK, v)
+	})
+}
+
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if !strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded") {
+		return nil, errorf(InvalidRequest, "The body must be a form, application/x-www-form-urlencoded.")
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return nil, errorf(InvalidRequest, "The form cannot be read, or has more than %d bytes.", maxForm)
+	}
+	for name, values := range r.PostForm {
+		if len(values) > 1 {
+			return nil, errorf(InvalidRequest, "The parameter %s is there %d times.", clip(name), len(values))
+		}
+	}
+	return r.PostForm, nil
+}
+
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		if s.Log != nil {
+			s.Log.WarnContext(r.Context(), "an IndieAuth request failed", "path", r.URL.Path, "err", err)
+		}
+		e = &Error{Status: http.StatusInternalServerError, Code: ServerError, Description: "Something went wrong on this server; its log has the details."}
+	}
+	status := e.Status
+	if status == 0 {
+		status = http.StatusBadRequest
+	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	answer(w, status, struct {
+		Code        string `json:"error"`
+		Description string `json:"error_description,omitempty"`
+	}{e.Code, e.Description})
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil { // no value here has a form that JSON lacks
+		status, body = http.StatusInternalServerError, []byte("{}")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // the caller may have gone
+}

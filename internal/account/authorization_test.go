@@ -1,0 +1,131 @@
+package account_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+)
+
+// allowed is what alice lets an app do.
+var allowed = account.Authorization{
+	User: "alice", ClientID: "https://app.example/", ClientName: "The App", RedirectURI: "https://app.example/cb", State: "s", Challenge: "h",
+}
+
+// code is one that alice has just allowed.
+func (w *world) code(scopes ...string) string {
+	w.t.Helper()
+	ask, err := w.Ask(w.ctx, allowed)
+	must(w.t, err)
+	z, err := w.Asked("alice", ask)
+	must(w.t, err)
+	if z.State != "s" || z.Challenge != "h" || z.RedirectURI != allowed.RedirectURI {
+		w.t.Errorf("%+v", z)
+	}
+	z.Scopes = scopes
+	code, err := w.Allow(z)
+	must(w.t, err)
+	return code
+}
+
+func fits(account.Authorization) error { return nil }
+
+func TestACodeGivesATokenOnceOnAnyServerOfTheSameKey(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		code := w.code("profile", "update", "create")
+		other := &account.Accounts{Store: w.store, Key: w.Key, Options: w.Options, Shared: true}
+		z, err := other.Redeem(w.ctx, code, fits, at(home))
+		must(t, err)
+		plain, token, err := other.NewClientToken(w.ctx, z)
+		must(t, err)
+		if token.Label != "The App" || token.Client != allowed.ClientID || !slices.Equal(token.Scopes, []string{"create", "update"}) {
+			t.Errorf("%+v", token)
+		}
+		list, err := w.Tokens(w.ctx, "alice")
+		if err != nil || len(list) != 1 || list[0].Client != allowed.ClientID || list[0].Label != "The App" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		_, err = w.Token(w.ctx, plain, "create", at(home))
+		must(t, err)
+		_, err = w.Redeem(w.ctx, code, fits, at(home))
+		faulty(t, err, fault.Refused)
+		_, err = w.Token(w.ctx, plain, "create", at(home))
+		faulty(t, err, fault.Refused) // a code that comes twice ends its token
+	})
+}
+
+func TestAProgramThatACodeIsNotForDoesNotEndIt(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		code := w.code("create")
+		no := errors.New("another program")
+		if _, err := w.Redeem(w.ctx, code, func(account.Authorization) error { return no }, at(home)); !errors.Is(err, no) {
+			t.Errorf("%v", err)
+		}
+		_, err := w.Redeem(w.ctx, code, fits, at(home))
+		must(t, err)
+	})
+}
+
+func TestCodesThatAreNotValidAreRefused(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice", "bob")
+		refused := func(what, code string) {
+			t.Helper()
+			if _, err := w.Redeem(w.ctx, code, fits, at(home)); fault.CodeOf(err) != fault.Refused {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		code := w.code("create")
+		ask, err := w.Ask(w.ctx, allowed)
+		must(t, err)
+		refused("nothing", "")
+		refused("a forged code", code[:len(code)-2]+"AA")
+		refused("what the form has", ask)
+		_, err = w.Asked("alice", code)
+		faulty(t, err, fault.Refused)
+		_, err = w.Asked("bob", ask)
+		faulty(t, err, fault.Refused)
+		must(t, w.Disable(w.ctx, "alice", true))
+		refused("the code of a disabled user", code)
+		must(t, w.Disable(w.ctx, "alice", false))
+		time.Sleep(account.CodeFor)
+		refused("an old code", code)
+		time.Sleep(account.AskFor - account.CodeFor)
+		_, err = w.Asked("alice", ask)
+		faulty(t, err, fault.Refused)
+		code = w.code("create")
+		_, err = w.ChangePassword(w.ctx, w.user("alice"), "another password")
+		must(t, err)
+		refused("a code of before the password was changed", code)
+		foreign := &account.Accounts{Store: w.store, Key: []byte("another key, of 32 bytes........"), Options: w.Options}
+		if _, err := foreign.Redeem(w.ctx, w.code("create"), fits, at(home)); fault.CodeOf(err) != fault.Refused {
+			t.Errorf("a code of another key: %v", err)
+		}
+		_, err = w.Ask(w.ctx, account.Authorization{User: "nobody"})
+		faulty(t, err, fault.NotFound)
+	})
+}
+
+func TestATokenOfAProgramNeedsAScopeAndHasALabel(t *testing.T) {
+	t.Parallel()
+	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		w.add("alice")
+		z, err := w.Redeem(w.ctx, w.code("profile"), fits, at(home))
+		must(t, err)
+		_, _, err = w.NewClientToken(w.ctx, z)
+		faulty(t, err, fault.Invalid)
+		z.Scopes, z.ClientName = []string{"read"}, "a\nb"
+		_, token, err := w.NewClientToken(w.ctx, z)
+		if must(t, err); token.Label != allowed.ClientID {
+			t.Errorf("%+v", token)
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package app
+
+import (
+	"net/http"
+	"strings"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/gateway"
+	"cloudburst/internal/web"
+)
+
+// signInToApps lets users sign in to programs with the URL of their page: the page on which they
+// decide.
+func (a *App) signInToApps(pages *web.Web) {
+	pages.Apps, pages.Rels = &gateway.IndieAuthClients{Web: a.client}, gateway.IndieAuthLinks()
+}
+
+// indieAuth puts the endpoints on mux that programs call then.
+func (a *App) indieAuth(mux *http.ServeMux) {
+	(&gateway.IndieAuth{
+		Accounts: a.accounts, Public: a.publicURL, Writer: a.posts.Writer, Photo: a.photo, Trusted: a.cfg.TrustedProxies, Log: a.log,
+	}).Mount(mux)
+}
+
+// photo is the URL of the image of an author; "": there is none.
+func (a *App) photo(w author.Writer) string {
+	if strings.HasPrefix(w.Avatar, "/") {
+		return a.publicURL() + w.Avatar
+	}
+	return w.Avatar
+}

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"cloudburst/indieauth"
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/rsscloud"
+)
+
+// Apps reads what a program says of itself at its URL. With an error there is a Client all the same,
+// which has an ID only.
+type Apps interface {
+	Client(ctx context.Context, id string) (indieauth.Client, error)
+}
+
+// authorizeView is the page on which users decide what a program may do.
+type authorizeView struct {
+	view
+	Name, URL, Logo string // of the program; its URL is client_id
+	To              string // host of the redirect URI, where it is another
+	Me              string
+	Unread          string // why nothing is known of the program; "": it was read
+	Plain           bool   // it does not use PKCE
+	Scopes          []scope
+	Ask             string
+}
+
+// authorizePolicy lets the form lead to the program: browsers apply form-action to redirects of
+// its answer too.
+var authorizePolicy = strings.Replace(policy, " form-action 'self';", "", 1)
+
+// authorizePage is the authorization endpoint for browsers. Errors of the program's URL and redirect
+// URI are shown to the user; the program is sent all others.
+//
+// spec:indieauth-2024#authorization-request
+func (s *site) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	request, refusal, bad := indieauth.ParseRequest(r.URL.Query())
+	if bad != nil {
+		s.appProblem(rw, r, "The app sent a wrong request: "+bad.Error()+".")
+		return
+	}
+	app, unread := s.Apps.Client(r.Context(), request.ClientID)
+	if !request.Trusts(app) {
+		text := "The app at " + clean(request.ClientID, 200) + " wants you to be sent to " + clean(request.RedirectURI, 200) + ", which is another site that the app does not list."
+		if unread != nil {
+			text += " " + fault.Message(unread)
+		}
+		s.appProblem(rw, r, text)
+		return
+	}
+	if refusal != nil {
+		http.Redirect(rw, r, request.Refuse(s.issuer(r), refusal), http.StatusFound)
+		return
+	}
+	name := app.Name
+	if name == "" {
+		name = hostOf(request.ClientID)
+	}
+	ask, err := s.Accounts.Ask(r.Context(), account.Authorization{
+		User: session.User, ClientID: request.ClientID, ClientName: clean(name, 100), RedirectURI: request.RedirectURI, State: request.State, Challenge: request.Challenge,
+	})
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	v := authorizeView{
+		view: s.view(r, "Sign in to "+clean(name, 100), "/account"), Name: clean(name, 100), URL: clean(request.ClientID, 300), Me: s.base(r) + "/" + session.User + "/",
+		Plain: request.Challenge == "", Scopes: askedScopes(request.Scopes), Ask: ask,
+	}
+	if !request.Near() {
+		v.To = clean(request.RedirectURI, 300)
+	}
+	if unread != nil {
+		v.Unread = fault.Message(unread)
+	}
+	if app.Logo != "" && s.Images == ImagesProxy && s.Remote != nil && len(s.ImageKey) > 0 {
+		v.Logo = s.proxied(app.Logo)
+	}
+	rw.Header().Set("Content-Security-Policy", authorizePolicy)
+	s.render(rw, r, http.StatusOK, "authorize", v)
+}
+
+func (s *site) issuer(r *http.Request) string { return s.base(r) + "/" }
+
+func (s *site) appProblem(rw http.ResponseWriter, r *http.Request, text string) {
+	s.problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
+}
+
+// askedScopes are the scopes of a request that this server knows, all chosen. "post" is what the
+// first programs called create.
+func askedScopes(wanted []string) (all []scope) {
+	if slices.Contains(wanted, "post") {
+		wanted = append(slices.Clone(wanted), "create")
+	}
+	for _, known := range append([]scope{{"profile", "See your name and picture", true}, {"email", "See your public email address", true}}, scopes(account.Scopes())...) {
+		if slices.Contains(wanted, known.Value) {
+			all = append(all, known)
+		}
+	}
+	return all
+}
+
+// doAuthorize sends the browser back to the program, with a code or a refusal. The form has what was
+// asked, sealed for this user, so it decides what the user saw and nothing else.
+//
+// spec:indieauth-2024#authorization-response
+func (s *site) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := readForm(rw, r)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	z, err := s.Accounts.Asked(session.User, given(form, "ask"))
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	back := indieauth.Request{ClientID: z.ClientID, RedirectURI: z.RedirectURI, State: z.State}
+	if given(form, "decision") != "allow" {
+		http.Redirect(rw, r, back.Refuse(s.issuer(r), &indieauth.Error{Code: indieauth.AccessDenied, Description: "The user did not allow it."}), http.StatusSeeOther)
+		return
+	}
+	for _, known := range askedScopes(append([]string{"profile", "email"}, account.Scopes()...)) {
+		if slices.ContainsFunc(form, func(f rsscloud.Field) bool { return f.Name == "scope" && f.Value == known.Value }) {
+			z.Scopes = append(z.Scopes, known.Value)
+		}
+	}
+	code, err := s.Accounts.Allow(z)
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, back.Redirect(s.issuer(r), code), http.StatusSeeOther)
+}
+
+// linkRels names the endpoints in Link headers, for whichever user: the page of a user who has not
+// written anything looks like one of nobody, and its user can sign in all the same.
+//
+// spec:indieauth-2024#discovery
+func (s *site) linkRels(rw http.ResponseWriter, r *http.Request) {
+	if len(s.Rels) == 0 {
+		return
+	}
+	var all []string
+	for _, l := range append([][2]string{{"micropub", "/micropub"}}, s.Rels...) {
+		all = append(all, "<"+s.base(r)+l[1]+`>; rel="`+l[0]+`"`)
+	}
+	rw.Header().Set("Link", strings.Join(all, ", "))
+}
