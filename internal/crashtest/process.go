@@ -68,7 +68,12 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 		"--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8", "--log.level", "error"}, c.Args...)
 	for _, name := range []string{"admin.addr", "listen.addr"} {
 		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+			select {
+			case <-c.Strike: // the disk stopped at this removal
+				return nil, ErrStruck
+			default:
+				return nil, err
+			}
 		}
 	}
 	log, err := os.OpenFile(filepath.Join(c.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
