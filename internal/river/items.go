@@ -52,19 +52,23 @@ func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, star
 // now), of one source or category, or all.
 func (r *River) MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error {
 	r.Init()
-	if now := r.now(); to.IsZero() || to.After(now) {
+	now := r.now()
+	if to.IsZero() || to.After(now) {
 		to = now
 	}
-	return r.Store.MarkAllRead(ctx, reader, source, category, to)
+	return r.Store.MarkAllRead(ctx, reader, source, category, to, now)
 }
 
+// UndoWithin is how long a reader can undo MarkAllRead and Remove.
+const UndoWithin = time.Minute
+
 // UndoAllRead undoes MarkAllRead: to is the moment up to which everything was marked read, in
-// milliseconds. fault.Conflict: there is nothing to undo.
+// milliseconds. fault.Conflict: there is nothing to undo, or UndoWithin is over.
 func (r *River) UndoAllRead(ctx context.Context, reader string, to time.Time) error {
 	r.Init()
-	n, err := r.Store.UndoAllRead(ctx, reader, to)
+	n, err := r.Store.UndoAllRead(ctx, reader, to, r.now().Add(-UndoWithin))
 	if err == nil && n == 0 {
-		err = fault.New(fault.Conflict, "There is nothing to undo: these items were marked otherwise since.")
+		err = fault.New(fault.Conflict, "There is nothing to undo: these items were marked otherwise since, or they were marked read more than a minute ago.")
 	}
 	return err
 }

@@ -136,6 +136,14 @@ type SubscriptionStore interface {
 	// RiverUnsubscribe ends subscriptions of a reader and returns those of the sources that
 	// nobody follows now. They are not checked any more; their items stay until swept.
 	RiverUnsubscribe(ctx context.Context, reader string, sources []int64) (orphans []Source, err error)
+	// KeepUnfollowed keeps subscriptions of a reader as they are, for RiverResubscribe, and
+	// forgets all that were ended before a time. Sources that are not followed are left out.
+	KeepUnfollowed(ctx context.Context, reader string, sources []int64, now, before time.Time) error
+	// Unfollowed is when a subscription was kept, at since or after it. fault.NotFound.
+	Unfollowed(ctx context.Context, reader string, source int64, since time.Time) (time.Time, error)
+	// RiverResubscribe brings such a subscription back, whatever the limit of feeds. Errors:
+	// fault.NotFound: none is kept; Conflict: the source is followed again.
+	RiverResubscribe(ctx context.Context, reader string, source int64, since, now time.Time) error
 	// ChangeSubscription hands one to change and writes what change makes of it (Title,
 	// Categories, Interval, ReadTo, ListID). The source's State.Interval becomes the
 	// shortest that any reader wishes. fault.NotFound: it is not followed.
@@ -181,10 +189,11 @@ type ItemStore interface {
 	// is older stays read, and ReadTo is lowered.
 	MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error)
 	// MarkAllRead makes everything up to an At read, of one source or category, or of all.
-	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
-	// UndoAllRead undoes the last MarkAllRead with the same to, and says for how many sources:
-	// those that have been marked otherwise since are left.
-	UndoAllRead(ctx context.Context, reader string, to time.Time) (sources int64, err error)
+	MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error
+	// UndoAllRead undoes the last MarkAllRead with the same to, if it was made at since or
+	// after it, and returns for how many sources: those that have been marked otherwise since
+	// are left.
+	UndoAllRead(ctx context.Context, reader string, to, since time.Time) (sources int64, err error)
 	// CountUnread counts unread items by source, and gives the newest At of each.
 	CountUnread(ctx context.Context, reader string) (map[int64]Unread, error)
 	// NewestSeq is the greatest Seq; 0: there are no items.

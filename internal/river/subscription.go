@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Remove ends following. fault.NotFound: one of them is not followed; then none is left.
+// Remove ends following; [River.UndoRemove] takes it back. fault.NotFound: one of them is not
+// followed; then none is left.
 func (r *River) Remove(ctx context.Context, reader string, sources ...int64) error {
 	r.Init()
 	if len(sources) == 0 {
@@ -30,7 +31,39 @@ func (r *River) Remove(ctx context.Context, reader string, sources ...int64) err
 			return fault.New(fault.NotFound, "You do not follow a feed with the number %d.", id)
 		}
 	}
+	now := r.now()
+	if err := r.Store.KeepUnfollowed(ctx, reader, sources, now, now.Add(-UndoWithin)); err != nil {
+		return err
+	}
 	return r.unfollow(ctx, reader, sources)
+}
+
+// Removed is until when UndoRemove brings a feed back. fault.NotFound: it does not.
+func (r *River) Removed(ctx context.Context, reader string, source int64) (until time.Time, err error) {
+	r.Init()
+	at, err := r.Store.Unfollowed(ctx, reader, source, r.now().Add(-UndoWithin))
+	return at.Add(UndoWithin), err
+}
+
+// UndoRemove makes a reader follow a feed as they did before Remove: with its title, its
+// categories, its interval and what was read of it. fault.NotFound: there is nothing to undo,
+// or UndoWithin is over; Conflict: the reader follows the feed again.
+func (r *River) UndoRemove(ctx context.Context, reader string, source int64) (Followed, error) {
+	r.Init()
+	now := r.now()
+	err := r.Store.RiverResubscribe(ctx, reader, source, now.Add(-UndoWithin), now)
+	switch fault.CodeOf(err) {
+	case fault.NotFound:
+		return Followed{}, fault.New(fault.NotFound, "There is nothing to undo: you stopped following this feed more than a minute ago, or did not follow it. Add it again on the page Feeds.")
+	case fault.Conflict:
+		return Followed{}, fault.New(fault.Conflict, "There is nothing to undo: you follow this feed again.")
+	}
+	if err != nil {
+		return Followed{}, err
+	}
+	r.forget(reader)
+	r.Wake()
+	return r.one(ctx, reader, source)
 }
 
 // unfollow ends subscriptions, and the push of feeds that nobody follows now.

@@ -93,8 +93,7 @@ func verify(ctx context.Context, conn driver.Conn) error {
 }
 
 // pragmas set a connection up. There is no mmap: a read error would then be a
-// signal that ends the program instead of an error that can be answered. The caches of all
-// connections take 16 MB at most; the system's own cache of the file is behind them.
+// signal that ends the program instead of an error that can be answered.
 func (c *connector) pragmas() []string {
 	all := []string{"busy_timeout = 5000", "foreign_keys = ON", "temp_store = MEMORY"}
 	switch c.purpose {
@@ -103,9 +102,9 @@ func (c *connector) pragmas() []string {
 	case copying:
 		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -2048")
 	case reading:
-		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -2048", "query_only = ON")
+		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -8192", "query_only = ON")
 	}
-	all = append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -8192",
+	all = append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -16384",
 		"wal_autocheckpoint = 8000", "journal_size_limit = 67108864")
 	if c.maxPages > 0 {
 		all = append(all, fmt.Sprintf("max_page_count = %d", c.maxPages))

@@ -346,23 +346,3 @@ func insertTask(name string, bad, worse bool) func(context.Context, sqlstore.Con
 		return err
 	}
 }
-
-func TestTheCachesOfAllConnectionsTakeAtMost16MB(t *testing.T) {
-	t.Parallel()
-	s := open(t, Options{})
-	readers := s.rdb.Stats().MaxOpenConnections
-	c, err := s.rdb.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	kib := func(c *sql.Conn) (n int) {
-		if err := c.QueryRowContext(t.Context(), "PRAGMA cache_size").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		return -n // negative sizes are in KiB
-	}
-	if write, read := kib(s.writer.conn), kib(c); write <= 0 || read <= 0 || write+readers*read > 16<<10 {
-		t.Errorf("%d KiB for writing and %d times %d KiB for reading", write, readers, read)
-	}
-}

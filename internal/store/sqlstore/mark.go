@@ -112,7 +112,7 @@ func unread(ctx context.Context, c Conn, reader string, list []marked) error {
 
 // MarkAllRead is river.Store.MarkAllRead. What the sources were read up to is kept for
 // UndoAllRead, and so are the marks above that; marks below say nothing any more and are removed.
-func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error {
+func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error {
 	var of where
 	place := of.arg(readPlace(to))
 	of.add("reader = ?", clean(reader))
@@ -130,16 +130,17 @@ func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, ca
 		if err != nil {
 			return err
 		}
-		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_before = read_place, read_place = `+place+of.String(), of.args...)
+		at := of.arg(ms(now))
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_before = read_place, read_before_at = `+at+`, read_place = `+place+of.String(), of.args...)
 		return err
 	})
 }
 
 // UndoAllRead is river.Store.UndoAllRead.
-func (s *Store) UndoAllRead(ctx context.Context, reader string, to time.Time) (feeds int64, err error) {
+func (s *Store) UndoAllRead(ctx context.Context, reader string, to, since time.Time) (feeds int64, err error) {
 	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE river_subscription SET read_place = read_before, read_before = NULL
-			WHERE reader = $1 AND read_place = $2 AND read_before IS NOT NULL`, clean(reader), readPlace(to))
+			WHERE reader = $1 AND read_place = $2 AND read_before IS NOT NULL AND read_before_at >= $3`, clean(reader), readPlace(to), ms(since))
 	})
 }
 

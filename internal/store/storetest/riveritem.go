@@ -272,10 +272,10 @@ func markAllRead(t *testing.T, s *stream) {
 	no, yes := false, true
 	s.markItems("ann", ids(put), &no, nil)
 	s.markItems("ann", ids(put)[3:], &yes, &yes)
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", put[1].At))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", put[1].At, s.now))
 	same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0"})
 	same(t, "read", s.titles(river.ItemQuery{Reader: "ann", Read: true}), []string{"Title 1", "Title 2", "Title 3"})
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", put[2].At))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", put[2].At, s.now))
 	same(t, "an earlier time changes nothing", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0"})
 	same(t, "to", s.one("ann", src.ID).ReadTo, put[1].At)
 	same(t, "stars stay", s.titles(river.ItemQuery{Reader: "ann", Starred: true}), []string{"Title 3"})
@@ -290,11 +290,11 @@ func markSomeRead(t *testing.T, s *stream) {
 		s.followFeed("bob", feedURL(n))
 		s.readFeed(src.ID, s.anItem(src.ID, n, s.in(-time.Duration(n)*time.Minute)))
 	}
-	must(t, s.MarkAllRead(s.ctx, "ann", river.SourceID(feedURL(1)), "", s.now))
+	must(t, s.MarkAllRead(s.ctx, "ann", river.SourceID(feedURL(1)), "", s.now, s.now))
 	same(t, "source", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 0", "Title 2"})
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "c", s.now))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "c", s.now, s.now))
 	same(t, "category", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2"})
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "none", s.now))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "none", s.now, s.now))
 	same(t, "none", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2"})
 	same(t, "bob's", len(s.ask(river.ItemQuery{Reader: "bob", Unread: true})), 3)
 }
@@ -314,7 +314,7 @@ func undoAllRead(t *testing.T, s *stream) {
 	}
 	undo := func(to time.Time) int64 {
 		t.Helper()
-		n, err := s.UndoAllRead(s.ctx, "ann", to)
+		n, err := s.UndoAllRead(s.ctx, "ann", to, s.now)
 		must(t, err)
 		return n
 	}
@@ -322,17 +322,21 @@ func undoAllRead(t *testing.T, s *stream) {
 	s.markItems("ann", ids(put)[1:2], &yes, nil)
 	unread("before", "Title 0", "Title 2")
 	to := s.now
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", to))
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", to)) // the button was pressed twice
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", to, s.now))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", to, s.now)) // the button was pressed twice
 	unread("marked")
 	same(t, "another moment", undo(to.Add(-time.Minute)), int64(0))
 	same(t, "undone", undo(to), int64(3))
 	unread("after undo, marks of single items are as they were", "Title 0", "Title 2")
 	same(t, "undone twice", undo(to), int64(0))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", to, s.in(-time.Millisecond)))
+	same(t, "too late", undo(to), int64(0))
+	n, err := s.UndoAllRead(s.ctx, "ann", to, s.in(-time.Millisecond))
+	same(t, "undone in the last moment", []any{n, err}, []any{int64(3), error(nil)})
 
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "c", to))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "c", to, s.now))
 	later := to.Add(time.Second)
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", later))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", later, s.now))
 	same(t, "the one before is not undone", undo(to), int64(0))
 	s.markItems("ann", ids(put)[:1], &no, nil)
 	same(t, "what was marked since is left", undo(later), int64(2))
@@ -344,13 +348,13 @@ func unreadAgain(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	put := s.items(src.ID, 0, 5)
 	s.readFeed(src.ID, put...)
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", s.now))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", s.now, s.now))
 	no := false
 	s.markItems("ann", []int64{put[2].ID, put[3].ID}, &no, nil)
 	same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2", "Title 3"})
 	n, err := s.CountUnread(s.ctx, "ann")
 	same(t, "counted", []any{n[src.ID].Items, err}, []any{int64(2), error(nil)})
-	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", s.now))
+	must(t, s.MarkAllRead(s.ctx, "ann", 0, "", s.now, s.now))
 	same(t, "all read", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{})
 }
 

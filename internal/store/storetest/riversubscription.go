@@ -23,6 +23,7 @@ func riverSubscriptionTests() map[string]func(*testing.T, *env) {
 		"WhatNobodyFollowsAnyMoreIsReturnedAndNotChecked":         riverTest(unfollow),
 		"UnfollowingDuringACheckWritesNothingOfIt":                riverTest(unfollowDuring),
 		"AChangedSubscriptionIsWrittenOrNotAtAll":                 riverTest(changeSubscription),
+		"AnEndedSubscriptionComesBackAsItWas":                     riverTest(resubscribe),
 		"TheShortestIntervalAnyReaderWishesCounts":                riverTest(shortestWish),
 		"SubscriptionsAreListedByNameAndByWhatIsAsked":            riverTest(listSubscriptions),
 		"CategoriesAreListedAlsoEmptyOnesThatWereMade":            riverTest(listCategories),
