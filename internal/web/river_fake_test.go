@@ -26,6 +26,7 @@ type brook struct {
 	seq        int64
 	listeners  map[*brookListener]bool
 	before     map[int64]time.Time // up to when sources were read before all was marked read
+	removed    []removed           // the newest last
 	queries    []river.ItemQuery
 	err        error // what every call returns, if set
 

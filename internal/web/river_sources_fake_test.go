@@ -125,9 +125,38 @@ func (b *brook) Remove(_ context.Context, reader string, sources ...int64) error
 		if _, ok := b.subs[reader][id]; !ok {
 			return fault.New(fault.NotFound, "You do not follow that.")
 		}
+		b.removed = append(b.removed, removed{b.subs[reader][id], b.now()})
 		delete(b.subs[reader], id)
 	}
 	return b.err
+}
+
+// removed is a subscription that was ended, and when.
+type removed struct {
+	river.Followed
+	at time.Time
+}
+
+func (b *brook) Removed(_ context.Context, reader string, source int64) (time.Time, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.removed {
+		if f.Reader == reader && f.SourceID == source && !b.now().After(f.at.Add(river.UndoWithin)) {
+			return f.at.Add(river.UndoWithin), b.err
+		}
+	}
+	return time.Time{}, fault.New(fault.NotFound, "There is nothing to undo.")
+}
+
+func (b *brook) UndoRemove(ctx context.Context, reader string, source int64) (river.Followed, error) {
+	if _, err := b.Removed(ctx, reader, source); err != nil {
+		return river.Followed{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.removed[len(b.removed)-1].Followed
+	b.subs[reader][source], b.removed = f, nil
+	return f, b.err
 }
 
 // alter changes one that a reader follows.

@@ -37,6 +37,8 @@ type RiverItems interface {
 type RiverSources interface {
 	Add(ctx context.Context, q river.Request) (river.Added, error)
 	Remove(ctx context.Context, reader string, sources ...int64) error
+	Removed(ctx context.Context, reader string, source int64) (until time.Time, err error)
+	UndoRemove(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Change(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error)
 	SetLogin(ctx context.Context, reader string, source int64, l river.Login) (river.Followed, error)
 	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
 )
 
 // markAtOnce is how many items one request can mark.
@@ -162,9 +163,6 @@ func (s *site) unreadIn(ctx context.Context, reader string, source int64, catego
 	return n, err
 }
 
-// undoWithin is how long a page offers to undo what was marked read.
-const undoWithin = time.Minute
-
 // markedOf tells the reader of a page how many items can be marked read at once, and what came of
 // the marking that led there, as its address says.
 func (s *site) markedOf(r *http.Request, v *riverView) (err error) {
@@ -190,7 +188,7 @@ func (s *site) markedOf(r *http.Request, v *riverView) (err error) {
 	if n := number("unmarked"); v.Own && n >= 0 {
 		v.Said = "Undone: " + items(n) + " unread again."
 	}
-	n, to, until := number("marked"), number("to"), time.UnixMilli(number("at")).Add(undoWithin)
+	n, to, until := number("marked"), number("to"), time.UnixMilli(number("at")).Add(river.UndoWithin)
 	if !v.Own || n < 0 || to < 0 || !until.After(v.Now) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cloudburst/internal/fault"
@@ -346,7 +347,7 @@ func (s *site) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string
 	}
 	if given(form, "sure") == "" {
 		s.askFirst(rw, r, "Stop following "+clean(f.Name(), 100)+"?", question{
-			Lines:  []string{"Its items leave your river; starred ones stay. You can follow it again at any time; what is in the feed then comes back, older items do not."},
+			Lines:  []string{"Its items leave your river; starred ones stay. You can undo this for one minute. Later you can follow it again; what is in the feed then comes back, older items do not."},
 			Action: r.URL.Path, Button: "Stop following", Back: sourceHref(id)})
 		return
 	}
@@ -354,7 +355,36 @@ func (s *site) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string
 		s.fail(rw, r, err)
 		return
 	}
-	http.Redirect(rw, r, "/feeds?done=unfollowed", http.StatusSeeOther)
+	http.Redirect(rw, r, "/feeds?done=unfollowed&feed="+strconv.FormatInt(id, 10), http.StatusSeeOther)
+}
+
+// doUndoUnfollow undoes doUnfollow.
+func (s *site) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, _, err := readSourceForm(rw, r)
+	var f river.Followed
+	if err == nil {
+		f, err = s.River.UndoRemove(r.Context(), reader, id)
+	}
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, sourceHref(f.SourceID)+"?done=refollowed", http.StatusSeeOther)
+}
+
+// offerUnfollowUndo puts the bar that undoes doUnfollow on the page to which that led, while
+// it can be done.
+func (s *site) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
+	id, err := strconv.ParseInt(r.URL.Query().Get("feed"), 10, 64)
+	if err != nil || r.URL.Query().Get("done") != "unfollowed" {
+		return
+	}
+	until, err := s.River.Removed(r.Context(), reader, id)
+	if err != nil || !until.After(v.Now) {
+		return // the page says what was done
+	}
+	v.Undo = &undoBar{Action: sourceHref(id) + "/unfollow/undo", Words: v.Said, Until: when(v.Now, until)}
+	v.Said, v.Undo.Until.Text = "", until.In(zoneOf(r)).Format("15:04:05")
 }
 
 // askFirst is the page that asks whether something is meant.

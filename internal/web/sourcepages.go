@@ -25,6 +25,7 @@ func (s *site) feedsPagesRoutes(mux *http.ServeMux) {
 	own("POST /feeds/{id}/revive", s.doRevive)
 	own("POST /feeds/{id}/undo", s.doUndo)
 	own("POST /feeds/{id}/unfollow", s.doUnfollow)
+	own("POST /feeds/{id}/unfollow/undo", s.doUndoUnfollow)
 	own("GET /feeds/import", s.importPage)
 	own("POST /feeds/import", s.doImport)
 	own("GET /feeds/import/{id}", s.importedPage)
@@ -76,6 +77,7 @@ func followSaid(r *http.Request) string {
 		"revived":    "The feed is read again, beginning now.",
 		"undone":     "The feed is read at its old address again.",
 		"unfollowed": "You do not follow that feed any more.",
+		"refollowed": "Undone: you follow this feed again, as before.",
 		"category":   "Category created.",
 		"renamed":    "Category renamed.",
 		"removed":    "Removed.",
@@ -97,6 +99,7 @@ type sourcesView struct {
 	Total  int
 	Begins bool // he follows nothing that he chose
 	Broken int  // failing or gone, of those that are shown
+	Undo   *undoBar
 	Query  sourceQuery
 	Groups []sourceGroup
 	Shown  int
@@ -224,6 +227,7 @@ func (s *site) sourcesPage(rw http.ResponseWriter, r *http.Request, reader strin
 		return
 	}
 	v.Bookmarklet = bookmarklet(s.base(r))
+	s.offerUnfollowUndo(r, reader, &v)
 	s.iconHeaders(rw)
 	s.render(rw, r, http.StatusOK, "sources", v)
 }
