@@ -57,6 +57,9 @@ func (h holder) feed() {
 		f.Variant = "userland"
 	}
 	f.Title, f.Rights, f.Subtitle = heldTitle(f.Title), heldTitle(f.Rights), heldHTML(f.Subtitle)
+	if h.v == 91 {
+		f.Subtitle = heldPlain(f.Subtitle)
+	}
 	h.links(&f.Links, link, true)
 	switch {
 	case h.v == 100:
@@ -305,6 +308,9 @@ func (h holder) texts(it *feed.Item) {
 	} else {
 		it.Summary = heldHTML(it.Summary)
 	}
+	if h.v == 91 {
+		it.Summary = heldPlain(it.Summary)
+	}
 	if h.v < 100 {
 		it.Content = nil
 	}
@@ -394,6 +400,18 @@ func heldHTML(t feed.Text) feed.Text {
 		return feed.Text{}
 	}
 	return feed.Text{Value: asHTML(&t), Type: htmlText}
+}
+
+// heldPlain is a description that heldHTML gave, in RSS 0.91.
+func heldPlain(t feed.Text) feed.Text {
+	words := htmlWords(t.Value)
+	if words == "" {
+		return feed.Text{}
+	}
+	if htmlWords(words) != words {
+		words = escapeHTML(words)
+	}
+	return feed.Text{Value: words, Type: htmlText}
 }
 
 func TestWhatAVersionOfRSSHoldsComesBack(t *testing.T) {

@@ -24,15 +24,15 @@ func appendJSONFeed(w *writer) {
 		w.warn("title", "title", "A JSON Feed has a title, and this feed has none; it is written as empty.")
 	}
 	j.text("title", title)
-	j.some("home_page_url", f.Link)
-	j.some("feed_url", w.self())
+	j.url("home_page_url", f.Link)
+	j.url("feed_url", w.self())
 	j.some("description", plainOf(&f.Subtitle))
 	j.some("user_comment", plainOf(&f.Info))
-	j.some("next_url", older(f))
+	j.url("next_url", older(f))
 	if f.Image != nil {
-		j.some("icon", f.Image.URL)
+		j.url("icon", f.Image.URL)
 	}
-	j.some("favicon", f.Icon)
+	j.url("favicon", f.Icon)
 	j.authors(f.Authors, f.Unknown)
 	j.some("language", f.Language)
 	if f.Hints.Expired {
@@ -113,6 +113,9 @@ func (j *jsonWriter) some(key, s string) {
 	}
 }
 
+// url writes a URL without what no URL may have, like spaces, unless it is empty.
+func (j *jsonWriter) url(key, s string) { j.some(key, escapeIRI(s, false)) }
+
 // date writes a date: as the feed wrote it, where that is in the format's form, for its
 // zone is lost otherwise.
 //
@@ -164,8 +167,8 @@ func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 		j.next()
 		j.open('{')
 		j.some("name", name)
-		j.some("url", url)
-		j.some("avatar", p.Avatar)
+		j.url("url", url)
+		j.url("avatar", p.Avatar)
 		j.part(&parts, i)
 		j.shut('}')
 	}
@@ -192,7 +195,7 @@ func (j *jsonWriter) hubs() {
 		j.next()
 		j.open('{')
 		j.text("type", h.Type)
-		j.text("url", h.URL)
+		j.url("url", h.URL)
 		if index >= 0 {
 			j.part(&parts, index)
 		}

@@ -18,23 +18,23 @@ func (j *jsonWriter) item(it *feed.Item) {
 		id = j.ids.another(id)
 	}
 	j.text("id", id)
-	j.some("url", it.Link)
+	j.url("url", it.Link)
 	more := it.More
 	if more == nil {
 		more = &feed.More{}
 	}
-	j.some("external_url", more.ExternalLink)
+	j.url("external_url", more.ExternalLink)
 	j.some("title", plainOf(&it.Title))
 	j.contents(it)
 	switch {
 	case more.Image != nil:
-		j.some("image", more.Image.URL)
+		j.url("image", more.Image.URL)
 	case it.ITunes != nil && it.ITunes.Image != "":
-		j.text("image", it.ITunes.Image)
+		j.url("image", it.ITunes.Image)
 	case it.Media != nil && len(it.Media.Thumbnails) > 0:
-		j.some("image", it.Media.Thumbnails[0].URL)
+		j.url("image", it.Media.Thumbnails[0].URL)
 	}
-	j.some("banner_image", more.BannerImage)
+	j.url("banner_image", more.BannerImage)
 	j.date("date_published", &it.Published)
 	j.date("date_modified", &it.Updated)
 	j.authors(it.Authors, it.Unknown)
@@ -114,7 +114,7 @@ func (j *jsonWriter) attachments(it *feed.Item) {
 		e := &files[i]
 		j.next()
 		j.open('{')
-		j.text("url", e.URL)
+		j.url("url", e.URL)
 		if e.Type == "" {
 			j.warn("attachment-type", "enclosures", "An attachment has a media type, and this file has none; it is told by the name of the file: ", short(e.URL), ".")
 		}

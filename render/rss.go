@@ -49,6 +49,9 @@ func (r *rss) channel() {
 		r.lose(lostHubs, len(r.hubs()) > 0)
 	}
 	subtitle := asHTML(&f.Subtitle)
+	if r.v == 91 {
+		subtitle = r.plainDescription(&f.Subtitle)
+	}
 	w.element("description", subtitle)
 	r.length("description", subtitle, 500)
 	w.leaf("language", w.language(f.Language, "language"))

@@ -180,11 +180,30 @@ func (r *rss) description(t *feed.Text) {
 	switch {
 	case r.v == 94 && !isHTML(t):
 		r.element("description", t.Value, "type", plainText)
+	case r.v == 91:
+		text := r.plainDescription(t)
+		r.element("description", text)
+		r.length("description", text, 500)
 	default:
 		text := asHTML(t)
 		r.markupElement("description", text)
 		r.length("description", text, 500)
 	}
+}
+
+// plainDescription is a text for RSS 0.91, which has no markup. Text that readers of
+// later versions would take for markup is escaped for them.
+//
+// spec:rss091-1999#plain-text
+func (r *rss) plainDescription(t *feed.Text) string {
+	if isHTML(t) && strings.IndexByte(t.Value, '<') >= 0 {
+		r.warn("markup", "description", "RSS 0.91 has plain text only; markup is left out, with the addresses of links and images.")
+	}
+	words := asWords(t)
+	if htmlWords(words) != words {
+		return escapeHTML(words)
+	}
+	return words
 }
 
 // itemRest writes what an item has besides texts and links.

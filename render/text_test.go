@@ -135,3 +135,42 @@ func TestTitlesThatAreHTMLByEntitiesOnlyBecomeText(t *testing.T) {
 		}
 	}
 }
+
+func TestDescriptionsOfRSS091ArePlainText(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{Title: feed.Text{Value: "C"}, Subtitle: feed.Text{Value: "<i>All</i> of it", Type: htmlText}, Link: "http://h.example/", Items: []feed.Item{
+		{ID: "u", Title: feed.Text{Value: "I"}, Content: []feed.Text{{Value: `<p>a <b>b</b> &amp; c</p><p>d <a href="http://h.example/e">e</a></p>`, Type: htmlText}}},
+		{ID: "v", Title: feed.Text{Value: "J"}, Summary: feed.Text{Value: "f &amp; g", Type: htmlText}},
+	}}
+	doc, warnings, err := Append(nil, f, "rss091", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<description>All of it</description>", "<description>a b &amp; c\n\nd e</description>", "<description>f &amp; g</description>"} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("%s is missing in\n%s", want, doc)
+		}
+	}
+	n := 0
+	for _, w := range warnings {
+		if w.Rule == "markup" {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d warnings of markup, want 2: %v", n, warnings)
+	}
+}
+
+func TestURLsOfJSONFeedHaveNoSpaces(t *testing.T) {
+	t.Parallel()
+	f := &feed.Feed{Title: feed.Text{Value: "C"}, Link: "http://h.example/a b", Items: []feed.Item{{
+		ID: "u", Link: "http://h.example/c d", Enclosures: []feed.Enclosure{{URL: "http://h.example/e f.mp3"}},
+	}}}
+	doc := string(written(t, f, "jsonfeed"))
+	for _, want := range []string{`"http://h.example/a%20b"`, `"http://h.example/c%20d"`, `"http://h.example/e%20f.mp3"`} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("%s is missing in\n%s", want, doc)
+		}
+	}
+}
