@@ -55,6 +55,23 @@ func (p *parser) within(n int) {
 	}
 }
 
+// full reports whether a list has as many as are kept, and that the rest is left out: what
+// names the things in it.
+func (p *parser) full(n, most int, what string) bool {
+	if n < most {
+		return false
+	}
+	if !slices.Contains(p.overfull, what) {
+		p.overfull = append(p.overfull, what)
+		at := 0
+		if p.r != nil {
+			at = p.r.Offset()
+		}
+		p.problem(ProblemLimit, at, "There are more than "+strconv.Itoa(most)+" "+what+" in one place; the rest is left out.")
+	}
+	return true
+}
+
 // overBudget tells when something is left out for it.
 func (p *parser) overBudget() {
 	if p.budget.over {

@@ -295,14 +295,14 @@ func (p *parser) skips(to *[]string) {
 	text, markup := p.r.Leaf()
 	if !markup {
 		for _, v := range strings.FieldsFunc(text, func(c rune) bool { return c <= ' ' || c == ',' || c == ';' }) {
-			if len(*to) < 100 {
+			if !p.full(len(*to), 100, "hours or days") {
 				*to = append(*to, v)
 			}
 		}
 		return
 	}
 	p.each(func() {
-		if v := p.leaf(); v != "" && len(*to) < 100 {
+		if v := p.leaf(); v != "" && !p.full(len(*to), 100, "hours or days") {
 			*to = append(*to, v)
 		}
 	})

@@ -113,34 +113,35 @@ const (
 
 // More is what few items have; it stands apart so that the rest need no room for it.
 type More struct {
-	Created       Date        `json:"created,omitzero"`
-	Expires       Date        `json:"expires,omitzero"`
-	Edited        Date        `json:"edited,omitzero"` // app:edited
-	Draft         bool        `json:"draft,omitempty"` // app:control
-	Rights        Text        `json:"rights,omitzero"`
-	Publisher     *Person     `json:"publisher,omitempty"`
-	Language      string      `json:"language,omitempty"` // of the item, where it says so itself
-	Image         *Image      `json:"image,omitempty"`
-	BannerImage   string      `json:"bannerImage,omitempty"` // JSON Feed
-	ExternalLink  string      `json:"externalLink,omitempty"`
-	Comments      string      `json:"comments,omitempty"`     // page of the comments
-	CommentAPI    string      `json:"commentAPI,omitempty"`   // wfw:comment
-	CommentsFeed  string      `json:"commentsFeed,omitempty"` // wfw:commentRss, link rel=replies
-	CommentCount  *int        `json:"commentCount,omitempty"` // slash:comments, thr:total
-	Section       string      `json:"section,omitempty"`      // slash
-	Department    string      `json:"department,omitempty"`   // slash
-	HitParade     []int       `json:"hitParade,omitempty"`    // slash
-	InReplyTo     []InReplyTo `json:"inReplyTo,omitempty"`    // thr, source:inReplyTo
-	Licenses      []string    `json:"licenses,omitempty"`
-	OriginalLink  string      `json:"originalLink,omitempty"` // feedburner:origLink
-	OriginalMedia string      `json:"originalMedia,omitempty"`
-	Where         []Geometry  `json:"where,omitempty"`
-	Chapters      []Chapter   `json:"chapters,omitempty"` // Podlove simple chapters
-	Markdown      string      `json:"markdown,omitempty"` // source:markdown
-	Outlines      []Outline   `json:"outlines,omitempty"` // source:outline
-	Accounts      []Account   `json:"accounts,omitempty"` // source:account
-	LocalTime     string      `json:"localTime,omitempty"`
-	TextInput     *TextInput  `json:"textInput,omitempty"`
+	Created         Date        `json:"created,omitzero"`
+	Expires         Date        `json:"expires,omitzero"`
+	Edited          Date        `json:"edited,omitzero"` // app:edited
+	Draft           bool        `json:"draft,omitempty"` // app:control
+	Rights          Text        `json:"rights,omitzero"`
+	Publisher       *Person     `json:"publisher,omitempty"`
+	Language        string      `json:"language,omitempty"` // of the item, where it says so itself
+	Image           *Image      `json:"image,omitempty"`
+	BannerImage     string      `json:"bannerImage,omitempty"` // JSON Feed
+	ExternalLink    string      `json:"externalLink,omitempty"`
+	Comments        string      `json:"comments,omitempty"`     // page of the comments
+	CommentAPI      string      `json:"commentAPI,omitempty"`   // wfw:comment
+	CommentsFeed    string      `json:"commentsFeed,omitempty"` // wfw:commentRss, link rel=replies
+	CommentCount    *int        `json:"commentCount,omitempty"` // slash:comments, thr:total
+	Section         string      `json:"section,omitempty"`      // slash
+	Department      string      `json:"department,omitempty"`   // slash
+	HitParade       []int       `json:"hitParade,omitempty"`    // slash
+	InReplyTo       []InReplyTo `json:"inReplyTo,omitempty"`    // thr, source:inReplyTo
+	Licenses        []string    `json:"licenses,omitempty"`
+	OriginalLink    string      `json:"originalLink,omitempty"` // feedburner:origLink
+	OriginalMedia   string      `json:"originalMedia,omitempty"`
+	Where           []Geometry  `json:"where,omitempty"`
+	Chapters        []Chapter   `json:"chapters,omitempty"`        // Podlove simple chapters
+	ChaptersVersion string      `json:"chaptersVersion,omitempty"` // of Podlove simple chapters, as written
+	Markdown        string      `json:"markdown,omitempty"`        // source:markdown
+	Outlines        []Outline   `json:"outlines,omitempty"`        // source:outline
+	Accounts        []Account   `json:"accounts,omitempty"`        // source:account
+	LocalTime       string      `json:"localTime,omitempty"`
+	TextInput       *TextInput  `json:"textInput,omitempty"`
 }
 
 // Text is words with what is needed to show them.

@@ -102,7 +102,7 @@ func (m *More) empty() bool {
 		m.Publisher == nil && m.Language == "" && m.Image == nil && m.BannerImage == "" && m.ExternalLink == "" &&
 		m.Comments == "" && m.CommentAPI == "" && m.CommentsFeed == "" && m.CommentCount == nil &&
 		m.Section == "" && m.Department == "" && m.HitParade == nil && m.InReplyTo == nil && m.Licenses == nil &&
-		m.OriginalLink == "" && m.OriginalMedia == "" && m.Where == nil && m.Chapters == nil && m.Markdown == "" &&
+		m.OriginalLink == "" && m.OriginalMedia == "" && m.Where == nil && m.Chapters == nil && m.ChaptersVersion == "" && m.Markdown == "" &&
 		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil
 }
 

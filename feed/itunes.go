@@ -148,7 +148,7 @@ func (p *parser) itunesImage(url string, s *slots) {
 // itunesCategory reads a category and those in it, whose scheme it is in ITunes.
 func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 	name := p.attr("text")
-	if name != "" && len(it.Categories) < 100 {
+	if name != "" && !p.full(len(it.Categories), 100, "categories of iTunes") {
 		c := Category{Term: name}
 		if parent != itunesScheme {
 			c.Scheme = parent

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -259,4 +260,40 @@ func TestTheDeepestTreeSurvivesJSON(t *testing.T) {
 			t.Errorf("%s: %d bytes of JSON become %d, %v", name, len(text), len(again), err)
 		}
 	}
+}
+
+func TestFullListsAreReported(t *testing.T) {
+	t.Parallel()
+	for what, item := range map[string]string{
+		"categories": numbered(1001, func(i int) string { return "<category>c" + strconv.Itoa(i) + "</category>" }),
+		"persons":    numbered(1001, func(i int) string { return "<author>p" + strconv.Itoa(i) + "</author>" }),
+		"chapters": `<psc:chapters xmlns:psc="http://podlove.org/simple-chapters">` +
+			numbered(1001, func(i int) string { return `<psc:chapter start="` + strconv.Itoa(i) + `"/>` }) + "</psc:chapters>",
+	} {
+		f, err := feed.ParseBytes([]byte(rssItem(item)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, p := range f.Problems {
+			if p.Kind == feed.ProblemLimit && strings.Contains(p.Message, what) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d problems say that there are too many %s: %+v", n, what, f.Problems)
+		}
+	}
+	same := rssItem(numbered(1000, func(i int) string { return "<category>c" + strconv.Itoa(i) + "</category>" }) + "<category>c7</category>")
+	if f, err := feed.ParseBytes([]byte(same), nil); err != nil || len(f.Problems) > 0 {
+		t.Errorf("a category that is there already is too many: %v %+v", err, f.Problems)
+	}
+}
+
+func numbered(n int, one func(int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(one(i))
+	}
+	return b.String()
 }

@@ -23,7 +23,11 @@ func (p *parser) linkElement(s *slots) {
 			}
 		}
 	}
-	if l.Href != "" {
+	if strings.Contains(l.Href, "://") && !isWeb(l.Href) { // at://, say, next to the page
+		if text := unampersand(p.leaf()); isWeb(text) {
+			l.Href = text
+		}
+	} else if l.Href != "" {
 		p.r.Skip()
 	} else if _, empty := p.r.Attr("href"); empty { // the document itself
 		p.r.Skip()
@@ -257,10 +261,10 @@ func (p *parser) category(s *slots, scheme string) {
 
 // tag adds a category, once.
 func (p *parser) tag(s *slots, c Category) {
-	if s.categories == nil || c == (Category{}) || len(*s.categories) >= 1000 {
+	if s.categories == nil || c == (Category{}) {
 		return
 	}
-	if !p.tagged(s.categories, c) {
+	if n := len(*s.categories); (n < 1000 || !p.tagged(s.categories, c)) && !p.full(n, 1000, "categories") && !p.tagged(s.categories, c) {
 		*s.categories = p.subjects.add(*s.categories, c)
 	}
 }

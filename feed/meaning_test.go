@@ -88,6 +88,10 @@ func linkMeanings() []meaning {
 	link := func(f *feed.Feed) any { return f.Items[0].Link }
 	const cdf = `<CHANNEL HREF="http://c.example/" BASE="http://c.example/b/"><TITLE>C</TITLE>`
 	return []meaning{
+		{"a link with a URI of another scheme next to the page", rssItem(`<link uri="at://did:plc:x/post/1">http://h.example/1</link>`),
+			func(f *feed.Feed) any { return f.Items[0].Link }, "http://h.example/1"},
+		{"a link with a URI of another scheme alone", rssItem(`<link uri="at://did:plc:x/post/1"/>`),
+			func(f *feed.Feed) any { return f.Items[0].Link }, "at://did:plc:x/post/1"},
 		{"base without its prefix", rssItem(`<description base="http://o.example/x/">&lt;img src="i"&gt;</description>`), summaryOf, `<img src="http://o.example/x/i">`},
 		{"an id of Atom that is an address is the link", atomEntry(`<id>http://o.example/1</id><link rel="self" href="s"/>`), link, "http://o.example/1"},
 		{"an id of RSS, too", rssItem(`<id>http://o.example/1</id>`), link, "http://o.example/1"},
@@ -112,6 +116,12 @@ func linkMeanings() []meaning {
 func personMeanings() []meaning {
 	authors := func(f *feed.Feed) any { return f.Items[0].Authors }
 	return []meaning{
+		{"the image of an author of Blogger", atomEntry(`<author><name>A</name><gd:image xmlns:gd="http://schemas.google.com/g/2005" rel="x" width="16" src="//h.example/a.png"/></author>`),
+			func(f *feed.Feed) any { return f.Items[0].Authors }, []feed.Person{{Name: "A", Avatar: "http://h.example/a.png"}}},
+		{"an image of an author is not that of the feed", `<feed xmlns="http://www.w3.org/2005/Atom"><author><name>A</name><image>a.png</image></author><entry/></feed>`,
+			func(f *feed.Feed) any { return []any{f.Image, f.Authors[0].Avatar} }, []any{(*feed.Image)(nil), "http://h.example/d/a.png"}},
+		{"the version of chapters", rssItem(`<psc:chapters version="1.1" xmlns:psc="http://podlove.org/simple-chapters"><psc:chapter start="0" title="x"/></psc:chapters>`),
+			func(f *feed.Feed) any { return f.Items[0].More.ChaptersVersion }, "1.1"},
 		{"markup in a line", rssItem(`<author>a@b.example (<b>A</b> B)</author>`), authors, []feed.Person{{Name: "A B", Email: "a@b.example", Raw: "a@b.example (A B)"}}},
 		{"a host that is a number", rssItem(`<author>a@[192.0.2.1] (A)</author>`), authors, []feed.Person{{Name: "A", Email: "a@[192.0.2.1]", Raw: "a@[192.0.2.1] (A)"}}},
 		{"elements of Atom in one of RSS", rssItem(`<managingEditor><atom:name>N</atom:name><atom:email>n@b.example</atom:email></managingEditor>`), authors, []feed.Person{{Name: "N", Email: "n@b.example"}}},

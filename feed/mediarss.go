@@ -156,7 +156,7 @@ func (p *parser) mediaLink() Link {
 
 func (p *parser) mediaList(to *[]string) {
 	p.inside(func() bool {
-		if p.r.Space != nsMedia && p.r.Space != nsCore || len(p.r.Attrs) > 0 || len(*to) >= 1000 {
+		if p.r.Space != nsMedia && p.r.Space != nsCore || len(p.r.Attrs) > 0 || p.full(len(*to), 1000, "elements of Media RSS") {
 			return false
 		}
 		if v := p.leaf(); v != "" {

@@ -276,8 +276,9 @@ func (p *parser) chapters() bool {
 	if len(m.Chapters) > 0 { // another list of them
 		return false
 	}
+	m.ChaptersVersion = p.attr("version")
 	p.inside(func() bool {
-		if p.r.Local != "chapter" || len(m.Chapters) >= 1000 {
+		if p.r.Local != "chapter" || p.full(len(m.Chapters), 1000, "chapters") {
 			return false
 		}
 		c := Chapter{Start: p.attr("start"), Title: p.attr("title"), Link: p.url(p.attr("href")), Image: p.url(p.attr("image"))}
@@ -352,7 +353,7 @@ func (p *parser) reply(m *More, r InReplyTo) {
 
 func (p *parser) account(to *[]Account) {
 	a := Account{Service: p.attr("service")}
-	if a.Name = p.leaf(); a != (Account{}) && len(*to) < 100 {
+	if a.Name = p.leaf(); a != (Account{}) && !p.full(len(*to), 100, "accounts") {
 		*to = kept(&p.budget, *to, a)
 	}
 }

@@ -135,8 +135,9 @@ type parser struct {
 	untold   int   // problems beyond the limit
 	stopped  bool
 	limited  bool
-	binary   bool // the bytes look like no text
-	from     int  // offset of the first item
+	overfull []string // kinds of things of which there were more than are kept
+	binary   bool     // the bytes look like no text
+	from     int      // offset of the first item
 	half     halfPoint
 	beyond   int // of these, those of limits that were told all the same
 	budget   budget

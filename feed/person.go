@@ -74,7 +74,13 @@ func (p *parser) personElement(who *Person) (text string) {
 		return p.leaf()
 	}
 	foreign := p.r.Space != nsCore && p.r.Space != nsITunes
+	src, href := p.attr("src"), p.hrefAttr()
 	v := p.leaf()
+	if v == "" && to == &who.Avatar { // as Blogger has it
+		if v = src; v == "" {
+			v = href
+		}
+	}
 	if reference {
 		v = p.url(v)
 	} else if to == &who.Email {
@@ -101,7 +107,7 @@ func (who *Person) line() string {
 }
 
 func (p *parser) addPerson(to *[]Person, who Person) {
-	if to == nil || who == (Person{}) || len(*to) >= 1000 {
+	if to == nil || who == (Person{}) || p.full(len(*to), 1000, "persons") {
 		return
 	}
 	*to = p.people.add(*to, who)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strconv"
 
 	"cloudburst/feed"
@@ -168,7 +169,7 @@ func (w *writer) more(m *feed.More, links []feed.Link, inAtom bool) {
 	w.licences(m.Licenses, links)
 	w.leaf("feedburner:origLink", w.uri(m.OriginalLink, "originalLink"))
 	w.leaf("feedburner:origEnclosureLink", w.uri(m.OriginalMedia, "originalMedia"))
-	w.chapters(m.Chapters)
+	w.chapters(m.Chapters, m.ChaptersVersion)
 	w.leaf("source:markdown", m.Markdown)
 	w.leaf("source:localTime", m.LocalTime)
 	w.outlines(m.Outlines, 0)
@@ -279,11 +280,11 @@ func (w *writer) replies(list []feed.InReplyTo, inAtom bool) {
 	}
 }
 
-func (w *writer) chapters(list []feed.Chapter) {
+func (w *writer) chapters(list []feed.Chapter, version string) {
 	if len(list) == 0 {
 		return
 	}
-	w.open("psc:chapters", "version", "1.2")
+	w.open("psc:chapters", "version", cmp.Or(version, "1.2"))
 	for i := range list {
 		c := &list[i]
 		w.empty("psc:chapter", "start", c.Start, "title", c.Title, "href", w.iri(c.Link, "chapter"), "image", w.iri(c.Image, "chapter"))

@@ -62,6 +62,7 @@ its own: --base gives one.`,
 	c.Flags().StringVar(&f.self, "self", "", "`URL` where the written document will stand (default: what the feed says)")
 	c.Flags().StringVar(&f.parse.base, "base", "", "`URL` of the document that is read, which relative addresses stand on (default: where it came from)")
 	c.Flags().StringVar(&f.parse.contentType, "content-type", "", "media `type` of the document that is read, with its charset, as HTTP would give it")
+	f.parse.itemLimit(c)
 	c.Flags().BoolVar(&f.sanitize, "sanitize", false, "make HTML safe to show")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "leave out the warnings")
 	c.Flags().BoolVar(&f.all, "list", false, "print the formats: name, title, extension and media type")

@@ -172,3 +172,20 @@ func TestConvertTellsWhatItDidNotRead(t *testing.T) {
 		t.Error(told)
 	}
 }
+
+func TestMaxItems(t *testing.T) {
+	t.Parallel()
+	doc := `<rss version="2.0"><channel><title>C</title>` + strings.Repeat(`<item><title>I</title></item>`, 1003) + `</channel></rss>`
+	for flag, want := range map[string]int{"": 1000, "--max-items=2": 2, "--max-items=0": 1003} {
+		args := []string{"--quiet", "--to", "rss20", "-"}
+		if flag != "" {
+			args = append(args, flag)
+		}
+		if out, _, code := converted(t, doc, args...); code != exitOK || strings.Count(out, "<item>") != want {
+			t.Errorf("%q: %d, %d items, want %d", flag, code, strings.Count(out, "<item>"), want)
+		}
+	}
+	if _, message, code := converted(t, doc, "--to", "rss20", "--max-items=-1", "-"); code != exitUsage || !strings.Contains(message, "--max-items is -1") {
+		t.Errorf("%d %s", code, message)
+	}
+}

@@ -51,6 +51,7 @@ about the document, and win over what one does say.`,
 	c.Flags().StringArrayVar(&f.header, "header", nil, "a `field` of the HTTP answer: 'Content-Location: http://example.org/'; more of them, more flags")
 	c.Flags().BoolVar(&f.raw, "no-sanitize", false, "leave HTML as its author wrote it: not safe to show")
 	c.Flags().BoolVar(&f.relative, "no-resolve", false, "leave relative addresses as they are")
+	f.itemLimit(c)
 	c.Flags().BoolVar(&f.problems, "problems", false, "list what had to be mended")
 	return c
 }
@@ -60,6 +61,12 @@ type parseFlags struct {
 	base, contentType       string
 	header                  []string
 	raw, relative, problems bool
+	maxItems                int
+}
+
+// itemLimit adds the flag for how many items of a document are read.
+func (f *parseFlags) itemLimit(c *cobra.Command) {
+	c.Flags().IntVar(&f.maxItems, "max-items", 1000, "read at most `N` items of a document; 0 reads all")
 }
 
 // parseRun is one run of the command.
@@ -91,6 +98,9 @@ func (p *Program) parseRun(f parseFlags, names []string) (*parseRun, error) {
 	}
 	if u, err := url.Parse(f.base); err != nil || f.base != "" && !u.IsAbs() {
 		return nil, usagef("--base is %q: it needs a whole URL, such as http://example.org/rss.xml", f.base)
+	}
+	if f.maxItems < 0 {
+		return nil, usagef("--max-items is %d: it needs 0 or a positive number", f.maxItems)
 	}
 	for _, field := range f.header {
 		name, value, ok := strings.Cut(field, ":")
@@ -195,6 +205,9 @@ func (r *parseRun) one(ctx context.Context, i int) (out parsed) {
 // options are those of the flags for one input.
 func (r *parseRun) options(in input) *feed.Options {
 	o := &feed.Options{URL: in.URL, Header: in.Header, KeepRelative: r.flags.relative}
+	if o.Limits.Items = r.flags.maxItems; o.Limits.Items == 0 {
+		o.Limits.Items = -1
+	}
 	if r.flags.base != "" {
 		o.URL = r.flags.base
 	}
