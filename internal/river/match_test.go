@@ -50,6 +50,7 @@ type readersStore struct {
 	asked      []ItemQuery
 	added      []Addition
 	most       int
+	counts     int // of what a reader follows
 	lists      []ReadingList
 }
 
@@ -103,7 +104,10 @@ func (s *readersStore) RiverSubscribe(_ context.Context, list []Addition, _ time
 			added = append(added, a)
 		}
 	}
-	if len(s.added)+len(added) > most && len(added) > 0 {
+	if most > 0 {
+		s.counts++
+	}
+	if most > 0 && len(s.added)+len(added) > most && len(added) > 0 {
 		return nil, fault.New(fault.TooMany, "too many")
 	}
 	s.added, s.most = append(s.added, added...), most

@@ -119,7 +119,14 @@ type taking struct {
 	added  ids            // the sources that the reader follows because of the list
 	over   ids            // those that are left out because of the limit
 	had    int
+
+	uncounted int // feeds that were written since the reader's feeds were counted
 }
+
+// countEvery is how many feeds are written before the reader's feeds are counted again, as
+// long as the limit is farther away than that. Counting takes longer the more there are, and
+// only another interface or node can have added some meanwhile.
+const countEvery = 1000
 
 func (r *River) taking(ctx context.Context, reader string, operator bool) (*taking, error) {
 	mine, err := r.Store.RiverFollowing(ctx, reader)
@@ -171,8 +178,12 @@ func (t *taking) put(list []Addition) error {
 	}
 	var fresh []bool
 	if len(add) > 0 {
+		most := 0
+		if t.uncounted += len(add); room <= countEvery || t.uncounted >= countEvery {
+			most, t.uncounted = t.most, 0
+		}
 		var err error
-		if fresh, err = t.Store.RiverSubscribe(t.ctx, add, t.now(), t.most); err != nil {
+		if fresh, err = t.Store.RiverSubscribe(t.ctx, add, t.now(), most); err != nil {
 			return err
 		}
 	}

@@ -131,7 +131,8 @@ type SubscriptionStore interface {
 	// and of subscriptions that exist the categories are added to. A source that nobody
 	// followed, or that has no next check, is due at now again unless it is gone. It
 	// returns, for each, whether the subscription is new. ReadTo is set as given.
-	// fault.TooMany: one is new, and the reader would have more than most.
+	// fault.TooMany: one is new, and the reader would have more than most. With most 0 the
+	// reader's subscriptions are not counted, which takes longer the more there are.
 	RiverSubscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error)
 	// RiverUnsubscribe ends subscriptions of a reader and returns those of the sources that
 	// nobody follows now. They are not checked any more; their items stay until swept.

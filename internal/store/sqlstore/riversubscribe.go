@@ -141,7 +141,7 @@ func addSubscriptions(ctx context.Context, c Conn, all []addition, most int) err
 		all[at[f]].fresh, gained[f.reader] = true, true
 		return err
 	}, rows)
-	if err != nil {
+	if err != nil || most <= 0 {
 		return err
 	}
 	for reader := range gained {

@@ -127,6 +127,8 @@ func followTooMany(t *testing.T, s *stream) {
 	faulty(t, err, fault.NotFound)
 	cats, err := s.Categories(s.ctx, "ann", false)
 	same(t, "categories", []any{len(cats), err}, []any{0, error(nil)})
+	_, err = s.RiverSubscribe(s.ctx, list[:2], s.now, 0)
+	must(t, err)
 	_, err = s.RiverSubscribe(s.ctx, list, s.now, 5)
 	must(t, err)
 	// Who follows more than the limit by now keeps it; only what is new is refused.
