@@ -69,6 +69,10 @@ type Route struct {
 	Handler http.Handler
 }
 
+// pathWordPress is where programs for WordPress look for XML-RPC: many have the last part of the URL
+// built in, after that of the site, which is this server or the page of a user.
+const pathWordPress = "/xmlrpc.php"
+
 // Routes are the doors and where they belong.
 func (g *Gateway) Routes() []Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
@@ -86,6 +90,9 @@ func (g *Gateway) Routes() []Route {
 		// spec:rsscloud-2009#door-rpc2
 		Route{"/RPC2", rpc},
 		Route{"POST /{$}", rpcAtRoot(rpc)},
+		// spec:cloudburst#door-wordpress
+		Route{pathWordPress, rpc},
+		Route{"POST /{user}" + pathWordPress, rpc},
 		// spec:cloudburst#door-soap
 		Route{"/soap", soap},
 		Route{"/rsscloud/soap", soap},
@@ -143,7 +150,7 @@ func Own(callback string, origins ...string) bool {
 // those at which other hubs notify this server. The home page, where some call too, is none.
 func Door(path string) bool {
 	path = strings.TrimRight(path, "/")
-	return strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) ||
+	return strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) || strings.HasSuffix(strings.ToLower(path), pathWordPress) ||
 		path != "" && slices.ContainsFunc(ownDoors(), func(own string) bool { return strings.EqualFold(path, own) })
 }
 

@@ -124,6 +124,8 @@ func TestOwnDoorsAreKnownUnderEveryOrigin(t *testing.T) {
 		"http://hub.example/ping":                   true,
 		"http://HUB.example:80/rsscloud/ping?x=1":   true,
 		"https://hub.example:443/RPC2":              true,
+		"https://hub.example/xmlrpc.php":            true,
+		"https://hub.example/alice/xmlrpc.php":      true,
 		"https://hub.example/":                      true,
 		"https://hub.example":                       true,
 		"https://hub.example?x":                     true,
@@ -167,7 +169,7 @@ func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
 	for _, c := range []struct {
 		method, path string
 		want         int
-	}{{"GET", "/", 418}, {"HEAD", "/", 418}, {"POST", "/", 415}, {"GET", "/RPC2", 405}, {"OPTIONS", "/RPC2", 204}, {"OPTIONS", "/soap", 204}, {"GET", "/nothing", 404}, {"POST", "/soap", 500}} {
+	}{{"GET", "/", 418}, {"HEAD", "/", 418}, {"POST", "/", 415}, {"GET", "/RPC2", 405}, {"GET", "/xmlrpc.php", 405}, {"GET", "/alice/xmlrpc.php", 404}, {"OPTIONS", "/RPC2", 204}, {"OPTIONS", "/soap", 204}, {"GET", "/nothing", 404}, {"POST", "/soap", 500}} {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
 		if w.Code != c.want {
