@@ -280,7 +280,7 @@ func (p *parser) each(use func()) {
 		switch p.next() {
 		case scan.Start:
 			if p.inRDF && p.isExtension() {
-				p.inside(func() bool { use(); return true })
+				p.each(use) // not in a closure, which would move what use refers to to the heap
 			} else {
 				use()
 			}
