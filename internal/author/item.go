@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/internal/href"
 )
 
 // Path is where the page of a post is, "/alice/2026/11/22/hello": by the day of its date,
@@ -55,7 +56,7 @@ func (p *Posts) Item(post Post) feed.Item {
 	if it.Link == "" {
 		it.Link = p.Address(post)
 	}
-	it.Summary = p.htmlText(post.HTML+p.pictures(&post.Content), post.Language)
+	it.Summary = htmlText(post.HTML+p.pictures(&post.Content), post.Language, p.page(post))
 	it.Published = date(post.PublishedAt)
 	it.Updated = feed.Date{}
 	if post.UpdatedAt.Sub(post.PublishedAt) >= time.Second {
@@ -191,37 +192,24 @@ func plainText(s string) feed.Text {
 	return feed.Text{Value: s, Type: "text/plain"}
 }
 
-// htmlText is HTML with the paths in it made addresses.
-func (p *Posts) htmlText(s, language string) feed.Text {
+// htmlText is HTML with the references in it resolved against a page.
+func htmlText(s, language, page string) feed.Text {
 	if s == "" {
 		return feed.Text{}
 	}
-	return feed.Text{Value: fromRoot(s, p.origin()), Type: "text/html", Language: language}
+	return feed.Text{Value: onPage(s, page), Type: "text/html", Language: language}
 }
 
-// fromRoot makes whole addresses of the paths in the tags of safe HTML, where every "<"
-// begins a tag.
-func fromRoot(s, origin string) string {
-	if origin == "" || !strings.Contains(s, `="/`) {
-		return s
+// onPage resolves the references in HTML against the page of a post, where browsers resolve
+// them.
+func onPage(s, page string) string { return href.HTML(s, href.New(page)) }
+
+// page is the URL of the page of a post, or of this server for one without a page.
+func (p *Posts) page(post Post) string {
+	if url := p.Address(post); url != "" {
+		return url
 	}
-	var b strings.Builder
-	for {
-		at := strings.IndexByte(s, '<')
-		if at < 0 {
-			break
-		}
-		end := tagEnd(s[at:])
-		b.WriteString(s[:at])
-		tag := s[at : at+end]
-		for _, attr := range []string{` src="/`, ` href="/`, ` poster="/`} {
-			tag = strings.ReplaceAll(tag, attr, attr[:len(attr)-1]+origin+"/")
-		}
-		b.WriteString(tag)
-		s = s[at+end:]
-	}
-	b.WriteString(s)
-	return b.String()
+	return p.origin() + "/"
 }
 
 // tagEnd is the length of the tag with which s begins.

@@ -23,10 +23,10 @@ func (p *Posts) nest(it *feed.Item, post Post) {
 	if len(post.Outline) == 0 {
 		return
 	}
-	it.Items = p.nested(post.Outline, post.GUID)
+	it.Items = p.nested(post.Outline, post.GUID, p.page(post))
 	whole := it.Summary
 	whole.Type = "text/html"
-	whole.Value = strings.TrimSpace(whole.Value + "\n" + fromRoot(listOf(post.Outline), p.origin()))
+	whole.Value = strings.TrimSpace(whole.Value + "\n" + onPage(listOf(post.Outline), p.page(post)))
 	it.Content = []feed.Text{whole}
 	root := feed.Outline{Attrs: []feed.Attr{{Name: "text", Value: rootText(post)}}, Outlines: outlines(post.Outline)}
 	if !post.PublishedAt.IsZero() {
@@ -68,8 +68,8 @@ func attrOf(list []feed.Attr, name string) (value string, ok bool) {
 	return "", false
 }
 
-// nested are nodes as items. One without a GUID is known by its place.
-func (p *Posts) nested(nodes []Node, guid string) []feed.Item {
+// nested are nodes as items on a page. One without a GUID is known by its place.
+func (p *Posts) nested(nodes []Node, guid, page string) []feed.Item {
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (p *Posts) nested(nodes []Node, guid string) []feed.Item {
 			it.ID = guid + nodeMark(guid) + strconv.Itoa(i+1)
 		}
 		it.Title, it.Link = plainText(n.Title), n.Link
-		it.Summary = p.htmlText(n.HTML, "")
+		it.Summary = htmlText(n.HTML, "", page)
 		if n.Text != "" {
 			it.More = &feed.More{Markdown: n.Text}
 		}
@@ -89,7 +89,7 @@ func (p *Posts) nested(nodes []Node, guid string) []feed.Item {
 		it.Published = date(n.CreatedAt)
 		it.Categories = categoriesOf(n.Categories, nil)
 		it.Enclosures = p.enclosuresOf(n.Enclosures)
-		it.Items = p.nested(n.Nodes, it.ID)
+		it.Items = p.nested(n.Nodes, it.ID, page)
 	}
 	return all
 }

@@ -121,16 +121,16 @@ func (p *Posts) ToOPML(post Post) *opml.Document {
 	}
 	var open []string
 	line := 0
-	d.Outlines = p.toOutlines(post.Outline, true, &line, &open)
+	d.Outlines = p.toOutlines(post.Outline, p.page(post), true, &line, &open)
 	d.Head.ExpansionState = strings.Join(open, ",")
 	return d
 }
 
-func (p *Posts) toOutlines(nodes []Node, seen bool, line *int, open *[]string) []opml.Outline {
+func (p *Posts) toOutlines(nodes []Node, page string, seen bool, line *int, open *[]string) []opml.Outline {
 	var all []opml.Outline
 	for i := range nodes {
 		n := &nodes[i]
-		o := opml.Outline{Text: fromRoot(n.HTML, p.origin()), URL: n.Link, Category: opml.Categories(n.Categories...)}
+		o := opml.Outline{Text: onPage(n.HTML, page), URL: n.Link, Category: opml.Categories(n.Categories...)}
 		if n.Title != "" {
 			o.Text = strings.TrimSpace(html.EscapeString(n.Title) + " " + o.Text)
 		}
@@ -159,7 +159,7 @@ func (p *Posts) toOutlines(nodes []Node, seen bool, line *int, open *[]string) [
 		if seen && len(n.Nodes) > 0 && !n.Folded {
 			*open = append(*open, strconv.Itoa(*line))
 		}
-		o.Outlines = p.toOutlines(n.Nodes, seen && !n.Folded, line, open)
+		o.Outlines = p.toOutlines(n.Nodes, page, seen && !n.Folded, line, open)
 		all = append(all, o)
 	}
 	return all
