@@ -33,7 +33,9 @@ type SavedFeed struct {
 	Type    string    `json:"type"`               // Content-Type of the document
 	Size    int64     `json:"size"`               // bytes of the document
 	MovedTo string    `json:"moved_to,omitempty"` // readers are sent there
-	Gone    bool      `json:"gone,omitempty"`     // readers are told that it has ended
+	// Temporary means that readers are sent to MovedTo for now (302), and keep URL.
+	Temporary bool `json:"temporary,omitempty"`
+	Gone      bool `json:"gone,omitempty"` // readers are told that it has ended
 }
 
 // Feeds lists the feeds that are kept on the server, in order of user and name; limit
@@ -85,6 +87,12 @@ func (c *Client) SaveFeed(ctx context.Context, user, name, contentType string, d
 // MoveFeed sends the readers of a feed to another address from now on.
 func (c *Client) MoveFeed(ctx context.Context, user, name, to string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", map[string]string{"to": to}, user, name, "move")
+}
+
+// MoveFeedTemporarily sends the readers of a feed to another address until RestoreFeed; they
+// keep its URL.
+func (c *Client) MoveFeedTemporarily(ctx context.Context, user, name, to string) (SavedFeed, error) {
+	return feedCall[SavedFeed](ctx, c, "POST", map[string]any{"to": to, "temporary": true}, user, name, "move")
 }
 
 // EndFeed tells the readers of a feed that it has ended.

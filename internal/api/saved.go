@@ -15,6 +15,7 @@ type Feeds interface {
 	Put(ctx context.Context, d author.Document) (author.Feed, error)
 	Feed(ctx context.Context, user, name string) (author.Feed, error)
 	Move(ctx context.Context, user, name, to string) (author.Feed, error)
+	MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error)
 	End(ctx context.Context, user, name string) (author.Feed, error)
 	Restore(ctx context.Context, user, name string) (author.Feed, error)
 	List(ctx context.Context, after string, limit int) ([]author.Feed, error)
@@ -95,12 +96,17 @@ func (s *Server) saveFeed(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) moveFeed(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		To string `json:"to"`
+		To        string `json:"to"`
+		Temporary bool   `json:"temporary"`
 	}
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
-	f, err := s.Feeds.Move(r.Context(), r.PathValue("user"), r.PathValue("feed"), in.To)
+	move := s.Feeds.Move
+	if in.Temporary {
+		move = s.Feeds.MoveTemporarily
+	}
+	f, err := move(r.Context(), r.PathValue("user"), r.PathValue("feed"), in.To)
 	return s.answerFeed(w, f, err)
 }
 
@@ -117,7 +123,7 @@ func (s *Server) restoreFeed(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) savedOf(f author.Feed) client.SavedFeed {
 	return client.SavedFeed{
 		User: f.User, Name: f.Name, URL: s.feedURL(f.User, f.Name), Title: f.Title, Items: f.Items, Version: f.Version,
-		SavedAt: milli(f.SavedAt), Type: f.Type, Size: f.Size, MovedTo: f.MovedTo, Gone: f.Gone,
+		SavedAt: milli(f.SavedAt), Type: f.Type, Size: f.Size, MovedTo: f.MovedTo, Temporary: f.Temporary, Gone: f.Gone,
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *savedWorld) set(user, name, to string, gone bool) (author.Feed, error) 
 	if err != nil {
 		return author.Feed{}, err
 	}
-	f.MovedTo, f.Gone = to, gone
+	f.MovedTo, f.Temporary, f.Gone = to, false, gone
 	return *f, nil
 }
 
@@ -65,6 +65,15 @@ func (w *savedWorld) Move(_ context.Context, user, name, to string) (author.Feed
 		return author.Feed{}, fault.New(fault.Invalid, "%q is no URL.", to)
 	}
 	return w.set(user, name, to, false)
+}
+
+func (w *savedWorld) MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error) {
+	f, err := w.Move(ctx, user, name, to)
+	if err == nil {
+		at, _ := w.at(user, name)
+		at.Temporary, f.Temporary = true, true
+	}
+	return f, err
 }
 
 func (w *savedWorld) End(_ context.Context, user, name string) (author.Feed, error) {
@@ -135,6 +144,9 @@ func TestTheClientKnowsSavedFeeds(t *testing.T) {
 		t.Error(f, err, w.docs)
 	}
 	if f, err := c.MoveFeed(t.Context(), "alice", "rss", "https://there.example/"); err != nil || f.MovedTo != "https://there.example/" {
+		t.Error(f, err)
+	}
+	if f, err := c.MoveFeedTemporarily(t.Context(), "alice", "rss", "https://elsewhere.example/"); err != nil || f.MovedTo != "https://elsewhere.example/" || !f.Temporary {
 		t.Error(f, err)
 	}
 	if f, err := c.EndFeed(t.Context(), "alice", "rss"); err != nil || !f.Gone {

@@ -97,7 +97,7 @@ func (a *App) publicFeeds(ctx context.Context) (public []author.Feed, err error)
 		}
 		for _, f := range page {
 			after = f.User + "/" + f.Name
-			if f.Name == author.Public && f.Version > 0 && f.MovedTo == "" && !f.Gone && !disabled[f.User] {
+			if f.Name == author.Public && f.Version > 0 && (f.MovedTo == "" || f.Temporary) && !f.Gone && !disabled[f.User] {
 				public = append(public, f)
 			}
 		}

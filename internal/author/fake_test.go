@@ -90,14 +90,14 @@ func (m *memory) SavedDocument(_ context.Context, user, name string) (Feed, []by
 	return f, doc, nil
 }
 
-func (m *memory) PlaceSaved(_ context.Context, user, name, movedTo string, gone bool) (Feed, error) {
+func (m *memory) PlaceSaved(_ context.Context, user, name string, place Place) (Feed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.rows[user+"/"+name]
 	if r == nil {
 		return Feed{}, errNone
 	}
-	r.MovedTo, r.Gone = movedTo, gone
+	r.MovedTo, r.Temporary, r.Gone = place.MovedTo, place.Temporary, place.Gone
 	return r.Feed, nil
 }
 

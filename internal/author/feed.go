@@ -28,6 +28,7 @@ type Feed struct {
 	Type       string // Content-Type of the document
 	Size       int64  // bytes of the document
 	MovedTo    string // where the feed is now; "": here
+	Temporary  bool   // MovedTo is where the feed is for a time only: readers keep its URL here
 	Gone       bool   // it has ended
 	Title      string // plain text, at most 255 characters
 	Items      int
@@ -87,29 +88,48 @@ func (s *Feeds) Document(ctx context.Context, user, name string) (Feed, []byte, 
 //
 // spec:feedstate-2007#redirect-publish
 func (s *Feeds) Move(ctx context.Context, user, name, to string) (Feed, error) {
+	return s.move(ctx, user, name, Place{MovedTo: to})
+}
+
+// MoveTemporarily sends readers to another URL until Restore; they keep the URL that the
+// feed has here.
+//
+// spec:feedstate-2007#redirect-publish
+func (s *Feeds) MoveTemporarily(ctx context.Context, user, name, to string) (Feed, error) {
+	return s.move(ctx, user, name, Place{MovedTo: to, Temporary: true})
+}
+
+func (s *Feeds) move(ctx context.Context, user, name string, place Place) (Feed, error) {
+	to := place.MovedTo
 	if err := checkAddress(to); err != nil {
 		return Feed{}, err
 	}
 	if s.Own != nil && s.Own(to) == user {
 		return Feed{}, fault.New(fault.Invalid, "The new address %s is one of those that the feed has here, from which readers would be sent there for ever.", clip(to))
 	}
-	return s.place(ctx, user, name, to, false)
+	return s.place(ctx, user, name, place)
 }
 
 // End says that the feed is over. Its document is kept, and not served.
 //
 // spec:feedstate-2007#gone-publish
 func (s *Feeds) End(ctx context.Context, user, name string) (Feed, error) {
-	return s.place(ctx, user, name, "", true)
+	return s.place(ctx, user, name, Place{Gone: true})
 }
 
 // Restore brings a feed back that has moved or ended.
 func (s *Feeds) Restore(ctx context.Context, user, name string) (Feed, error) {
-	return s.place(ctx, user, name, "", false)
+	return s.place(ctx, user, name, Place{})
 }
 
-func (s *Feeds) place(ctx context.Context, user, name, to string, gone bool) (Feed, error) {
-	f, err := s.Store.PlaceSaved(ctx, user, name, to, gone)
+// Place is where a feed is; the zero value is here.
+type Place struct {
+	MovedTo         string
+	Temporary, Gone bool
+}
+
+func (s *Feeds) place(ctx context.Context, user, name string, place Place) (Feed, error) {
+	f, err := s.Store.PlaceSaved(ctx, user, name, place)
 	s.kept.forget(user, name)
 	return f, err
 }

@@ -35,10 +35,14 @@ func (p *Posts) FeedList(ctx context.Context, user string) (*opml.Document, erro
 	title := cmp.Or(strings.TrimSpace(w.Title), strings.TrimSpace(main.Title), user)
 	who, page := p.Person(w), p.origin()+View{User: user}.Base()
 	list := &opml.Document{Head: opml.Head{Title: "Feeds of " + title, OwnerName: cmp.Or(w.Profile.Name, user), OwnerEmail: who.Email, OwnerID: page}}
-	if main.Version > 0 && !main.Gone {
-		list.Add(feedLine(title, cmp.Or(main.MovedTo, page+"rss.xml"), page))
+	moved := main.MovedTo
+	if main.Temporary {
+		moved = ""
 	}
-	if main.MovedTo == "" && !main.Gone {
+	if main.Version > 0 && !main.Gone {
+		list.Add(feedLine(title, cmp.Or(moved, page+"rss.xml"), page))
+	}
+	if moved == "" && !main.Gone {
 		if err := p.listViews(ctx, list, w, title); err != nil {
 			return nil, err
 		}

@@ -21,8 +21,8 @@ type Store interface {
 	SavedFeed(ctx context.Context, user, name string) (Feed, error)
 	// SavedDocument returns a feed with its document.
 	SavedDocument(ctx context.Context, user, name string) (Feed, []byte, error)
-	// PlaceSaved sets MovedTo and Gone, and returns the feed as it is afterwards.
-	PlaceSaved(ctx context.Context, user, name, movedTo string, gone bool) (Feed, error)
+	// PlaceSaved sets MovedTo, Temporary and Gone, and returns the feed as it is afterwards.
+	PlaceSaved(ctx context.Context, user, name string, place Place) (Feed, error)
 	// SavedFeeds lists in order of (User, Name), from what comes after (afterUser,
 	// afterName). limit is at most 1,000; 0 means 100.
 	SavedFeeds(ctx context.Context, afterUser, afterName string, limit int) ([]Feed, error)

@@ -24,7 +24,7 @@ Works on the running server, or on the data folder when none runs.`)
 }
 
 const feedFields = `user, name (rss or private), url, title, items, version, saved_at,
-type, size, moved_to, gone`
+type, size, moved_to, temporary, gone`
 
 // whose are the flags that name a feed.
 type whose struct {
@@ -100,6 +100,9 @@ func whereabouts(f client.SavedFeed) string {
 	case f.Gone:
 		return "gone"
 	case f.MovedTo != "":
+		if f.Temporary {
+			return "for now at " + f.MovedTo
+		}
 		return "moved to " + f.MovedTo
 	}
 	return "served"
@@ -157,16 +160,23 @@ func documentType(doc []byte) string {
 }
 
 func (p *Program) feedMove() *cobra.Command {
-	return p.redirection(&cobra.Command{
+	temporary := false
+	c := p.redirection(&cobra.Command{
 		Use:   "move --user NAME URL",
 		Short: "Send a feed's readers to another address",
 		Long: `Sends the readers of a feed to another address from now on: each address of the feed
-answers with a redirect there. Nothing that was saved is lost; "feed restore" takes
-it back.`,
+answers with a redirect there (301), and readers replace the URL that they have. With
+--temporary it is a redirect for now (302), and readers keep the URL. Nothing that was
+saved is lost; "feed restore" takes it back.`,
 		Args: between(1, 1, "the URL where the feed is now"),
 	}, func(ctx context.Context, s *connection, w whose, args []string) (client.SavedFeed, error) {
+		if temporary {
+			return s.MoveFeedTemporarily(ctx, w.user, w.feed(), args[0])
+		}
 		return s.MoveFeed(ctx, w.user, w.feed(), args[0])
 	})
+	c.Flags().BoolVar(&temporary, "temporary", false, "send readers there for now (302); they keep the URL")
+	return c
 }
 
 func (p *Program) feedGone() *cobra.Command {

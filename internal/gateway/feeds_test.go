@@ -180,6 +180,15 @@ func TestAFeedThatMovedOrEndedSaysSoToAllKindsOfReaders(t *testing.T) {
 		a.is(t, target, http.StatusMovedPermanently, `<?xml version="1.0"`, "<redirect>", "<newLocation>https://b.example/feed?a=1&amp;b=2</newLocation>")
 		a.has(t, target, "Location", "https://b.example/feed?a=1&b=2", "Content-Type", "text/xml; charset=utf-8")
 	}
+	if _, err := d.authors.MoveTemporarily(t.Context(), "alice", author.Public, "https://b.example/now"); err != nil {
+		t.Fatal(err)
+	}
+	now := d.do(t, "GET", "/alice/rss.xml", "")
+	now.is(t, "moved for now", http.StatusFound, "https://b.example/now")
+	now.has(t, "moved for now", "Location", "https://b.example/now", "Cache-Control", "no-cache")
+	if strings.Contains(now.body, "redirect") { // by which readers would store the URL
+		t.Errorf("the body of a temporary redirect is %q", now.body)
+	}
 	if _, err := d.authors.End(t.Context(), "alice", author.Public); err != nil {
 		t.Fatal(err)
 	}

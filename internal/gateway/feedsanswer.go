@@ -64,6 +64,10 @@ func leftAlone(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 		_ = xml.EscapeText(&to, []byte(now.MovedTo)) // a strings.Builder takes everything
 		status, location = http.StatusMovedPermanently, "<newLocation>"+to.String()+"</newLocation>"
 		w.Header().Set("Location", now.MovedTo)
+		if now.Temporary { // the document would make readers store the new URL
+			answerFound(w, r, now.MovedTo)
+			return true
+		}
 	case !now.Gone:
 		return false
 	}
@@ -82,6 +86,23 @@ func leftAlone(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 		_, _ = io.WriteString(w, body) // nobody is left to tell when the reader has gone
 	}
 	return true
+}
+
+// answerFound sends a reader on for now. Caches ask again each time.
+//
+// spec:feedstate-2007#redirect-publish
+func answerFound(w http.ResponseWriter, r *http.Request, to string) {
+	head := w.Header()
+	if head.Get("Cache-Control") == "" {
+		head.Set("Cache-Control", "no-cache")
+	}
+	head.Set("Access-Control-Allow-Origin", "*")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusFound)
+	if r.Method != http.MethodHead {
+		_, _ = io.WriteString(w, "For now, the feed is at "+to+"\n") // the reader may have gone
+	}
 }
 
 // statusError is an error with a status that its code does not imply.

@@ -159,14 +159,14 @@ func (s *shelf) SavedDocument(_ context.Context, user, name string) (author.Feed
 	return author.Feed{}, nil, fault.New(fault.NotFound, "There is no such feed here.")
 }
 
-func (s *shelf) PlaceSaved(_ context.Context, user, name, movedTo string, gone bool) (author.Feed, error) {
+func (s *shelf) PlaceSaved(_ context.Context, user, name string, place author.Place) (author.Feed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.at(user, name)
 	if r == nil {
 		return author.Feed{}, fault.New(fault.NotFound, "There is no such feed here.")
 	}
-	r.MovedTo, r.Gone = movedTo, gone
+	r.MovedTo, r.Temporary, r.Gone = place.MovedTo, place.Temporary, place.Gone
 	return r.Feed, nil
 }
 

@@ -67,6 +67,7 @@ func said(r *http.Request) string {
 		"saved":    "The feed is saved. If it changed, its readers are being told.",
 		"hints":    "The hints are saved, and your feed has them now.",
 		"moved":    "The feed sends its readers on to the new address.",
+		"lent":     "The feed sends its readers to the other URL for now.",
 		"ended":    "Readers are told that the feed is gone.",
 		"restored": "The feed is served from here again.",
 		"secret":   "The secret is revoked. That reader is refused from now on.",

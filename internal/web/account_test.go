@@ -246,6 +246,8 @@ func TestFeedMovesEndsAndComesBackWhenMeant(t *testing.T) {
 	}{
 		{"move", "sends its readers on", func() bool { return feed().MovedTo == "https://new.example/rss.xml" }},
 		{"restore", "served from here again", func() bool { return feed().MovedTo == "" && !feed().Gone }},
+		{"for-now", "for now", func() bool { return feed().MovedTo == "https://new.example/rss.xml" && feed().Temporary }},
+		{"restore", "served from here again", func() bool { return feed().MovedTo == "" && !feed().Temporary }},
 		{"end", "gone", func() bool { return feed().Gone }},
 		{"restore", "served from here again", func() bool { return !feed().Gone }},
 	} {

@@ -266,6 +266,14 @@ func (s *site) relocations() map[string]relocation {
 			func(r *http.Request, user, name, to string) (author.Feed, error) {
 				return s.Authors.Move(r.Context(), user, name, to)
 			}},
+		"for-now": {"Send the readers of this feed away for now?", "Send them there for now", "lent",
+			func(address, to string) []string {
+				return []string{"A reader that asks for " + address + " is answered 302, with the URL " + to + ". Readers keep the URL that they have, and ask here each time.",
+					"Nothing can be saved to the feed here until you serve it from here again."}
+			},
+			func(r *http.Request, user, name, to string) (author.Feed, error) {
+				return s.Authors.MoveTemporarily(r.Context(), user, name, to)
+			}},
 		"end": {"Tell readers that this feed is gone?", "End the feed", "ended",
 			func(address, _ string) []string {
 				return []string{"Whoever asks for " + address + " is then answered 410. Readers stop asking, for good, and most tell their users.",
@@ -295,7 +303,7 @@ func (s *site) doPlace(rw http.ResponseWriter, r *http.Request, session account.
 	}
 	name, to := given(form, "name"), strings.TrimSpace(given(form, "to"))
 	h := hosted{Name: name, To: clean(to, 2048)}
-	if what == "move" {
+	if what == "move" || what == "for-now" {
 		if !webAddress(to) || len(to) > 2048 {
 			h.ToError = "Write the whole address at which the feed is now; it begins with https:// or http://."
 			s.showFeeds(rw, r, session, http.StatusBadRequest, feedsView{}, h)

@@ -307,7 +307,7 @@ func (s *saved) change(user, name, to string, gone bool) (author.Feed, error) {
 	if !ok {
 		return f, fault.New(fault.NotFound, "Nothing was saved.")
 	}
-	f.MovedTo, f.Gone = to, gone
+	f.MovedTo, f.Temporary, f.Gone = to, false, gone
 	s.feeds[user+"/"+name] = f
 	return f, nil
 }
@@ -317,6 +317,17 @@ func (s *saved) Move(_ context.Context, user, name, to string) (author.Feed, err
 		return author.Feed{}, fault.New(fault.Invalid, "The new address has a name or password in it; leave it out.")
 	}
 	return s.change(user, name, to, false)
+}
+
+func (s *saved) MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error) {
+	f, err := s.Move(ctx, user, name, to)
+	if err == nil {
+		f.Temporary = true
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.feeds[user+"/"+name] = f
+	}
+	return f, err
 }
 
 func (s *saved) End(_ context.Context, user, name string) (author.Feed, error) {

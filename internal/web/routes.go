@@ -185,6 +185,7 @@ func (s *site) accountRoutes(mux *http.ServeMux) {
 		mux.HandleFunc("POST /account/feed/hints", s.private(s.doHints))
 	}
 	mux.HandleFunc("POST /account/feed/move", s.private(s.doPlace))
+	mux.HandleFunc("POST /account/feed/for-now", s.private(s.doPlace))
 	mux.HandleFunc("POST /account/feed/end", s.private(s.doPlace))
 	mux.HandleFunc("POST /account/feed/restore", s.private(s.doPlace))
 }

@@ -84,6 +84,7 @@ type Authors interface {
 	Feed(ctx context.Context, user, name string) (author.Feed, error)
 	Document(ctx context.Context, user, name string) (author.Feed, []byte, error)
 	Move(ctx context.Context, user, name, to string) (author.Feed, error)
+	MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error)
 	End(ctx context.Context, user, name string) (author.Feed, error)
 	Restore(ctx context.Context, user, name string) (author.Feed, error)
 }

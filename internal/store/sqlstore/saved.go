@@ -11,10 +11,10 @@ import (
 
 var _ author.Store = (*Store)(nil)
 
-const savedColumns = `owner, name, version, told, saved_at, type, size, moved_to, gone, title, items`
+const savedColumns = `owner, name, version, told, saved_at, type, size, moved_to, temporary, gone, title, items`
 
 func savedFields(f *author.Feed) []any {
-	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*millis)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Gone, &f.Title, (*number)(&f.Items)}
+	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*millis)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Temporary, &f.Gone, &f.Title, (*number)(&f.Items)}
 }
 
 func scanSaved(rows *sql.Rows, f *author.Feed) error { return rows.Scan(savedFields(f)...) }
@@ -143,10 +143,10 @@ func (s *Store) SavedDocument(ctx context.Context, user, name string) (author.Fe
 }
 
 // PlaceSaved is author.Store.PlaceSaved.
-func (s *Store) PlaceSaved(ctx context.Context, user, name, movedTo string, gone bool) (author.Feed, error) {
+func (s *Store) PlaceSaved(ctx context.Context, user, name string, place author.Place) (author.Feed, error) {
 	return write(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
-		found, err := collect(ctx, c, scanSaved, `UPDATE saved SET moved_to = $1, gone = $2 WHERE owner = $3 AND name = $4 RETURNING `+savedColumns,
-			clean(movedTo), gone, clean(user), clean(name))
+		found, err := collect(ctx, c, scanSaved, `UPDATE saved SET moved_to = $1, temporary = $2, gone = $3 WHERE owner = $4 AND name = $5 RETURNING `+savedColumns,
+			clean(place.MovedTo), place.Temporary, place.Gone, clean(user), clean(name))
 		return oneSaved(found, err)
 	})
 }

@@ -94,7 +94,7 @@ func postWritten(t *testing.T, e *env) {
 
 func postNotAllowed(t *testing.T, e *env) {
 	e.saved(t, e.saving("alice", author.Public, "mine"))
-	_, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, "https://example.com/", false)
+	_, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, author.Place{MovedTo: "https://example.com/"})
 	must(t, err)
 	no := errors.New("it has moved")
 	w := e.made(e.writing("alice", 0, func(p *author.Post) { p.State, p.Title = author.Published, "One" }))
@@ -119,7 +119,7 @@ func postNotAllowed(t *testing.T, e *env) {
 func postSameFeed(t *testing.T, e *env) {
 	w := e.made(e.writing("alice", 0, func(p *author.Post) { p.State, p.Title = author.Published, "One" }))
 	e.wrote(t, w)
-	_, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, "", true)
+	_, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, author.Place{Gone: true})
 	must(t, err)
 	w.ID = 1
 	done := e.wrote(t, w)

@@ -102,7 +102,7 @@ func savedRefused(t *testing.T, e *env) {
 	faulty(t, err, fault.NotFound)
 	_, _, err = e.author(t).SavedDocument(e.ctx, "alice", author.Public)
 	faulty(t, err, fault.NotFound)
-	_, err = e.author(t).PlaceSaved(e.ctx, "alice", author.Public, "", true)
+	_, err = e.author(t).PlaceSaved(e.ctx, "alice", author.Public, author.Place{Gone: true})
 	faulty(t, err, fault.NotFound)
 	s.Allow = nil
 	first := e.saved(t, s)
@@ -147,18 +147,23 @@ func savedTold(t *testing.T, e *env) {
 	same(t, "untold after a late word", e.untold(t), []string(nil))
 	must(t, e.author(t).ToldSaved(e.ctx, "nobody", author.Public, 1))
 	e.saved(t, e.saving("bob", author.Public, "three"))
-	_, err := e.author(t).PlaceSaved(e.ctx, "bob", author.Public, "https://example.com/", false)
+	_, err := e.author(t).PlaceSaved(e.ctx, "bob", author.Public, author.Place{MovedTo: "https://example.com/"})
 	must(t, err)
 	same(t, "untold of one that moved", e.untold(t), []string(nil))
 }
 
 func savedPlaced(t *testing.T, e *env) {
 	f := e.saved(t, e.saving("alice", author.Public, "one"))
-	moved, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, "https://example.com/☂", false)
+	moved, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, author.Place{MovedTo: "https://example.com/☂"})
 	must(t, err)
 	f.MovedTo = "https://example.com/☂"
 	same(t, "moved", moved, f)
-	ended, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, "", true)
+	lent, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, author.Place{MovedTo: "https://example.com/", Temporary: true})
+	must(t, err)
+	f.MovedTo, f.Temporary = "https://example.com/", true
+	same(t, "moved for a time", lent, f)
+	f.Temporary = false
+	ended, err := e.author(t).PlaceSaved(e.ctx, "alice", author.Public, author.Place{Gone: true})
 	must(t, err)
 	f.MovedTo, f.Gone = "", true
 	same(t, "ended", ended, f)
