@@ -79,7 +79,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &gateway.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Log: a.log,
-		Shut: a.accounts.Shut, All: a.publicFeeds,
+		Shut: a.accounts.Shut, All: a.publicFeeds, Cloud: a.cloudAt,
 		Hit: func(r *http.Request, h gateway.Answered) {
 			a.audience.Hit(h.Feed, audience.Hit{
 				Agent: r.UserAgent(), Addr: gateway.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,

@@ -19,7 +19,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	mux := http.NewServeMux()
 	a.health(mux)
 	pages := &web.Web{
-		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
+		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: a.ownChanged,
 		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
 		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },

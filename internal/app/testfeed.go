@@ -14,7 +14,6 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/web"
-	"cloudburst/rsscloud"
 	"cloudburst/websub"
 )
 
@@ -70,10 +69,10 @@ func testFeedChanges(now time.Time, byHand []time.Time) []tick {
 	return all
 }
 
-// testFeed is the feed as it stands at now, and when it changed.
+// testFeed is the feed at now, with a <cloud> element, and when it changed.
 //
 // spec:rsscloud-2009#test-feed
-func testFeed(public string, now time.Time, byHand []time.Time) (body []byte, newest tick) {
+func testFeed(public, cloud string, now time.Time, byHand []time.Time) (body []byte, newest tick) {
 	all := testFeedChanges(now, byHand)
 	newest = all[0]
 	changed := newest.at
@@ -96,7 +95,7 @@ func testFeed(public string, now time.Time, byHand []time.Time) (body []byte, ne
 %s
 <atom:link rel="self" type="application/rss+xml" href="%s"/>
 <atom:link rel="hub" href="%s"/>
-`, testFeedTitle, text(public), testFeedText, changed.Format(time.RFC1123Z), rsscloud.CloudAt(public), text(self), text(public+"/websub"))
+`, testFeedTitle, text(public), testFeedText, changed.Format(time.RFC1123Z), cloud, text(self), text(public+"/websub"))
 	for _, t := range all {
 		fmt.Fprintf(&b, "<item>\n<description>%s</description>\n<pubDate>%s</pubDate>\n<guid isPermaLink=\"false\">%s</guid>\n</item>\n",
 			t.text(), t.at.Format(time.RFC1123Z), text(self+"?at="+t.id()))
@@ -112,7 +111,7 @@ func (a *App) testFeedNow(ctx context.Context, public string) (body []byte, newe
 	if err != nil {
 		return nil, tick{}, now, err
 	}
-	body, newest = testFeed(public, now, byHand)
+	body, newest = testFeed(public, a.cloudAt(public).String(), now, byHand)
 	return body, newest, now, nil
 }
 

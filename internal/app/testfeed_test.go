@@ -15,14 +15,14 @@ import (
 func TestTheTestFeedChangesEachQuarterAndAdvertisesItsCloud(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 14, 29, 59, 0, time.UTC)
-	before, changed := testFeed("http://hub.example:5337", at, nil)
+	before, changed := testFeed("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at, nil)
 	if !changed.at.Equal(at.Truncate(15 * time.Minute)) {
 		t.Errorf("changed at %s", changed.at)
 	}
-	if again, _ := testFeed("http://hub.example:5337", at.Add(-14*time.Minute), nil); !bytes.Equal(before, again) {
+	if again, _ := testFeed("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at.Add(-14*time.Minute), nil); !bytes.Equal(before, again) {
 		t.Error("it changed within a quarter")
 	}
-	after, _ := testFeed("http://hub.example:5337", at.Add(time.Second), nil)
+	after, _ := testFeed("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at.Add(time.Second), nil)
 	if bytes.Equal(before, after) {
 		t.Error("it did not change with the quarter")
 	}

@@ -107,6 +107,7 @@ type Hub struct {
 	Retry           []time.Duration
 	SourceRate      float64 // per second; 0: no limit
 	HostRate        float64 // per second; 0: no limit
+	CloudProtocol   string  // auto, http-post or https-post
 	MaxInFlight     int     // 0: from the limit of open files
 }
 

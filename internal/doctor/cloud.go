@@ -84,7 +84,8 @@ func (x *exam) ownElement() {
 func (x *exam) named() bool {
 	own := x.ownCloud()
 	return slices.ContainsFunc(x.clouds, func(c cloudAt) bool {
-		return strings.EqualFold(c.Domain, own.Domain) && c.Port == own.Port
+		// A hub at an https URL may have a port without TLS for rssCloud.
+		return strings.EqualFold(c.Domain, own.Domain) && (c.Port == own.Port || own.Protocol == rsscloud.HTTPSPost && c.Protocol == rsscloud.HTTPPost)
 	})
 }
 

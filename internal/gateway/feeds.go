@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/syndicate"
 	"cloudburst/opml"
 	"cloudburst/render"
+	"cloudburst/rsscloud"
 	"cloudburst/wsse"
 )
 
@@ -50,6 +51,8 @@ type Feeds struct {
 	Hit      func(r *http.Request, a Answered) // hears of feeds that were answered; nil: nobody does
 	Trusted  []netip.Prefix                    // see [CallerAddr]
 	HTML     http.Handler                      // the page of an author, /<user>/; nil: Next
+	// Cloud is the <cloud> of this server at a public URL; nil: rsscloud.CloudAt.
+	Cloud func(public string) rsscloud.Cloud
 	// RSD answers /<user>/rsd.xml, by which programs find the doors of an author; nil: Next.
 	RSD func(w http.ResponseWriter, r *http.Request, user string) error
 	// All are the public feeds of everybody, for the list of them; nil: there is none.

@@ -120,7 +120,7 @@ func (h *hosted) tell(format string) *told {
 		t.link = []string{"<" + self + `>; rel="self"`}
 	} else {
 		t.link = []string{websub.LinkHeader(hub, self)}
-		t.options.Hubs, t.options.Cloud = []string{hub}, cloudAt(h.public)
+		t.options.Hubs, t.options.Cloud = []string{hub}, h.feeds.cloudAt(h.public)
 	}
 	if format == "html" {
 		t.options.Alternates = alternatesOf(h.public + h.base)
@@ -162,8 +162,12 @@ func formUnder(base, name string) string {
 }
 
 // cloudAt is this server's cloud as a feed names it; nil when public is no URL.
-func cloudAt(public string) *feedformat.Cloud {
-	c := rsscloud.CloudAt(public)
+func (f *Feeds) cloudAt(public string) *feedformat.Cloud {
+	at := f.Cloud
+	if at == nil {
+		at = rsscloud.CloudAt
+	}
+	c := at(public)
 	if c.Domain == "" {
 		return nil
 	}

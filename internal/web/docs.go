@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"cloudburst/render"
-	"cloudburst/rsscloud"
 	"cloudburst/websub"
 )
 
@@ -271,7 +270,7 @@ func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
 	v := docsView{view: s.view(r, "Docs", "/docs"), Base: s.base(r), Formats: render.Formats(), examples: map[string]Example{}}
 	v.Heading = "Documentation"
 	v.life = s.life()
-	v.Cloud = rsscloud.CloudAt(v.Base).String()
+	v.Cloud = s.cloudAt(v.Base)
 	host := v.Base
 	if u, err := url.Parse(v.Base); err == nil && u.Host != "" {
 		host = u.Host

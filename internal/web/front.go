@@ -71,13 +71,21 @@ func (s *site) front(rw http.ResponseWriter, r *http.Request) {
 	s.render(rw, r, http.StatusOK, "front", v)
 }
 
+// cloudAt is the <cloud> element of this server.
+func (s *site) cloudAt(base string) string {
+	if s.Cloud != nil {
+		return s.Cloud(base).String()
+	}
+	return rsscloud.CloudAt(base).String()
+}
+
 // hubPage is for authors and programs that use the hub. With url= the form to ping is filled in.
 func (s *site) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v := hubView{view: s.view(r, "Hub", "/hub"), Base: s.base(r), Register: blankRegistration()}
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Notify subscribers the moment a feed changes"
 	v.life = s.life()
-	v.Cloud = rsscloud.CloudAt(v.Base).String()
+	v.Cloud = s.cloudAt(v.Base)
 	v.TestFeed, v.Feed = s.TestFeed, s.TestFeed
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())

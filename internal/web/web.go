@@ -17,6 +17,7 @@
 package web
 
 import (
+	"cloudburst/rsscloud"
 	"context"
 	"log/slog"
 	"net/http"
@@ -101,9 +102,11 @@ type Web struct {
 	Store Store
 	Bus   *event.Bus
 
-	PublicURL string        // where strangers reach this server; "": as the request says
-	TestFeed  string        // URL of a feed that changes by itself; "": none
-	Expiry    time.Duration // how long a registration by rssCloud lasts [25 h]
+	PublicURL string // where strangers reach this server; "": as the request says
+	// Cloud is the <cloud> of this server at a public URL; nil: rsscloud.CloudAt.
+	Cloud    func(public string) rsscloud.Cloud
+	TestFeed string        // URL of a feed that changes by itself; "": none
+	Expiry   time.Duration // how long a registration by rssCloud lasts [25 h]
 	// Changed is when the feed of this server at a URL changed last, whether anybody was
 	// subscribed or not. Zero: it has no such feed. Nil: it has no feeds.
 	Changed func(ctx context.Context, url string) time.Time
