@@ -3,7 +3,10 @@ package app
 import (
 	"cmp"
 	"context"
+	"net/http"
+	"time"
 
+	"cloudburst/feed"
 	"cloudburst/internal/announce"
 	"cloudburst/internal/author"
 	"cloudburst/internal/gateway"
@@ -15,7 +18,7 @@ import (
 func (a *App) newSinks(st store.Store) {
 	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
 	a.sinks = &announce.Announcer{
-		Store: st, Send: &gateway.SinkSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now},
+		Store: st, Send: &gateway.SinkSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now, Changed: a.changedItem},
 		Sinks: func(ctx context.Context, user string) ([]announce.Sink, error) {
 			w, err := st.Writer(ctx, user)
 			if err != nil {
@@ -37,6 +40,38 @@ func allSinks(server []announce.Sink, own []string) []announce.Sink {
 		}
 	}
 	return all
+}
+
+// changedItem is the page of the item that changed last in the public feed of a user, and
+// its categories.
+func (a *App) changedItem(ctx context.Context, user string) (page string, categories []string) {
+	now, doc, err := a.authors.Document(ctx, user, author.Public)
+	if err != nil {
+		return "", nil
+	}
+	f, err := feed.ParseBytes(doc, &feed.Options{URL: a.publicURL() + a.feeds.Addresses(user)[0], Header: http.Header{"Content-Type": {now.Type}}})
+	if err != nil || len(f.Items) == 0 {
+		return "", nil
+	}
+	changed := func(it feed.Item) time.Time {
+		if it.Updated.UTC.After(it.Published.UTC) {
+			return it.Updated.UTC
+		}
+		return it.Published.UTC
+	}
+	last := f.Items[0]
+	for _, it := range f.Items[1:] {
+		if changed(it).After(changed(last)) {
+			last = it
+		}
+	}
+	if page = last.Link; last.PermaLink { // the link may be a page that the post is about
+		page = last.ID
+	}
+	for _, c := range last.Categories {
+		categories = append(categories, cmp.Or(c.Term, c.Label))
+	}
+	return page, categories
 }
 
 // tellSinks has it written down that other servers shall hear of a saved feed.

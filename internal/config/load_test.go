@@ -55,7 +55,7 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Disk:  Disk{MinFree: 64 << 20},
 		Hub: Hub{Expiry: 25 * time.Hour, MaxErrors: 3, PingInterval: time.Second, CallbackTimeout: 15 * time.Second,
 			Retry:      []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
-			SourceRate: 200, HostRate: 100},
+			SourceRate: 200, HostRate: 100, CloudProtocol: "auto"},
 		WebSub:   WebSub{Topics: "open", MaxContent: 1 << 20, Oversize: "refuse", Signature: "sha256", MaxLease: 240 * time.Hour},
 		CNWS:     CNWS{Ageing: 24 * time.Hour},
 		Changes:  Changes{When: "minutes", Keep: 720 * time.Hour},

@@ -24,6 +24,9 @@ type SinkSender struct {
 	HTTP      rsscloud.HTTPClient // it must be guarded, for authors name sinks
 	UserAgent string
 	Now       func() time.Time // nil: time.Now
+	// Changed is the page of the item that changed last in the public feed of a user, and
+	// its categories; "" where it is not known. nil: they are never known.
+	Changed func(ctx context.Context, user string) (page string, categories []string)
 }
 
 // Send tells one sink in its own way.
@@ -75,6 +78,13 @@ func (s *SinkSender) cloud(ctx context.Context, h rsscloud.HTTPClient, to announ
 	return r.Msg, err
 }
 
+// tagsOf are categories as an extended ping can have them, with | between them.
+//
+// spec:feedstate-2007#ping-extended
+func tagsOf(categories []string) []string {
+	return weblogs.ParseTags(strings.ReplaceAll(strings.ReplaceAll(strings.Join(categories, "\n"), "|", "/"), "\n", "|"))
+}
+
 // weblogs tells of the site that the feed belongs to.
 func (s *SinkSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to announce.Sink, n announce.News) (string, error) {
 	client := &weblogs.Client{HTTP: h, UserAgent: s.UserAgent}
@@ -86,6 +96,10 @@ func (s *SinkSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to annou
 		r, err = client.Ping(ctx, to.URL, p)
 	case announce.WeblogsExtended:
 		p.ChangesURL = p.URL
+		if s.Changed != nil {
+			page, categories := s.Changed(ctx, n.User)
+			p.ChangesURL, p.Tags = cmp.Or(page, p.URL), tagsOf(categories)
+		}
 		r, err = client.Extended(ctx, to.URL, p)
 	default:
 		r, err = client.HTTPGet(ctx, getURL(to.URL), p)
