@@ -40,6 +40,18 @@ func permanent(hops []Hop) (last Hop, all bool) {
 	return last, true
 }
 
+// Permanent reports a chain of HTTP redirects that are all permanent (301 or 308) and of
+// which none leads from https to http. An empty chain is none.
+//
+// spec:feedstate-2007#redirect-301
+func Permanent(hops []Hop) bool {
+	_, all := permanent(hops)
+	for _, h := range hops {
+		all = all && !h.Document
+	}
+	return all && len(hops) > 0 && !Downgraded(hops)
+}
+
 // Downgraded says that a redirect led from https to http.
 func Downgraded(hops []Hop) bool {
 	for _, h := range hops {

@@ -186,6 +186,11 @@ func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, er
 		if done, ok, err := a.known(ctx, end); ok || err != nil {
 			return done, err
 		}
+		// Nobody knows the old URL here yet, so the new one is stored at once. A login stays
+		// with the server that it is for.
+		if feedstate.Permanent(got.hops) && (a.q.Login.Kind == "" || a.sees(end)) {
+			s, got.hops = a.source(end), nil
+		}
 	}
 	lease := a.options().Lease
 	s.NextAt = a.now().Add(lease) // nobody else reads it meanwhile

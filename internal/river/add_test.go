@@ -236,8 +236,7 @@ func TestAnAddressThatLeadsToAKnownFeedFollowsThat(t *testing.T) {
 		if a := h.add(river.Request{URL: "http://feeds.test/rss"}); a.New || a.SourceID != river.SourceID(feedURL) {
 			t.Errorf("%+v", a)
 		}
-		// Where it leads is not believed at once.
-		if a := h.add(river.Request{URL: "http://new.test/rss"}); a.Source.URL != "http://new.test/rss" || a.Source.State.Candidate == nil {
+		if a := h.add(river.Request{URL: "http://new.test/rss"}); a.Source.URL != "http://new.test/feed" || a.Source.State.Candidate != nil {
 			t.Errorf("%+v", a.Source.State)
 		}
 	})
@@ -348,4 +347,31 @@ func (f *failing) SaveNotice(ctx context.Context, n river.Notice, told []int64) 
 		return false, fault.New(fault.Unavailable, "The disk is full.")
 	}
 	return f.Store.SaveNotice(ctx, n, told)
+}
+
+func TestAFeedBehindPermanentRedirectsIsAddedWhereTheyEnd(t *testing.T) {
+	t.Parallel()
+	const middle, to = "http://middle.test/feed", "http://new.test/feed"
+	for codes, want := range map[[2]int]string{{301, 308}: to, {308, 301}: to, {301, 302}: feedURL, {307, 301}: feedURL} {
+		atHome(t, river.Options{}, func(t *testing.T, h *home) {
+			h.serve(feedURL, status(codes[0], "Location", middle))
+			h.serve(middle, status(codes[1], "Location", to))
+			h.serve(to, doc(rss("", "a")))
+			a := h.add(river.Request{URL: feedURL})
+			if s := a.Source; !a.New || s.URL != want || s.State.URL != want || s.ID != river.SourceID(want) || want == to && s.State.Candidate != nil {
+				t.Errorf("%v: stored %s, %s, %+v", codes, s.URL, s.State.URL, s.State.Candidate)
+			}
+			if again := h.add(river.Request{URL: feedURL}); again.New || again.SourceID != a.SourceID {
+				t.Errorf("%v: added twice, %+v", codes, again)
+			}
+		})
+	}
+	atHome(t, river.Options{}, func(t *testing.T, h *home) { // a login stays with its server
+		h.serve(feedURL, status(301, "Location", to))
+		h.serve(to, doc(rss("", "a")))
+		a := h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "s"}})
+		if a.Source.URL != feedURL {
+			t.Errorf("with a login: stored %s", a.Source.URL)
+		}
+	})
 }
