@@ -413,52 +413,6 @@ func TestTheFeedsOfAUserAreOneList(t *testing.T) {
 	}
 }
 
-func TestAnExtendedPingNamesThePostThatChangedAndItsCategories(t *testing.T) {
-	t.Parallel()
-	got := make(chan string, 10)
-	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		got <- string(body)
-		io.WriteString(w, `<methodResponse><params><param><value><struct><member><name>flerror</name><value><boolean>0</boolean></value></member></struct></value></param></params></methodResponse>`)
-	}))
-	defer sink.Close()
-	a := program(t)
-	write := people(t, a, "alice")
-	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
-		p.Title, p.Sinks = "Walks", []string{"weblogs-extended " + sink.URL + "/RPC2"}
-		return nil
-	}, "test"); err != nil {
-		t.Fatal(err)
-	}
-	home := a.publicURL() + "/alice/"
-	pinged := func(params ...string) {
-		t.Helper()
-		select {
-		case body := <-got:
-			from := 0
-			for _, p := range append([]string{"weblogUpdates.extendedPing"}, params...) {
-				at := strings.Index(body[from:], ">"+p+"<")
-				if at < 0 {
-					t.Fatalf("the ping does not have %q in its place:\n%s", p, body)
-				}
-				from += at + len(p)
-			}
-			if n := strings.Count(body, "<param>"); n != len(params) {
-				t.Errorf("the ping has %d parameters:\n%s", n, body)
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("no ping came")
-		}
-	}
-	post := write("alice", "one", "Go", "Fun | stuff")
-	pinged("Walks", home, a.posts.Address(post), home+"rss.xml", "Go|Fun / stuff")
-	post = write("alice", "two")
-	pinged("Walks", home, a.posts.Address(post), home+"rss.xml")
-}
-
 func TestFeedsOfPostsNameTheNewPublicURLAfterTheStart(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
