@@ -72,8 +72,12 @@ func serve(t *testing.T, internet *nettest.Internet, probes *politeness.Server) 
 	}
 }
 
-// read lets the reader run for a while: it is started anew each time, as if the machine
-// had been restarted.
+// restart is how long the reader is away when its machine restarts. It is longer than the
+// interval between two checks of one host, which a reader does not remember.
+const restart = 30 * time.Second
+
+// read lets the reader run for a while. Each call starts the reader again, as after a restart
+// of its machine.
 func read(t *testing.T, internet *nettest.Internet, dir string, probes *politeness.Server, first bool, during time.Duration) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -103,9 +107,10 @@ func read(t *testing.T, internet *nettest.Internet, dir string, probes *politene
 			t.Error(err)
 		}
 	})
-	<-time.After(during)
+	<-time.After(during - restart)
 	cancel()
 	group.Wait()
+	<-time.After(restart)
 }
 
 func follow(t *testing.T, st *sqlite.Store, urls []string) {
