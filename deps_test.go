@@ -114,6 +114,7 @@ func grants() []grant {
 		{"github.com/andybalholm/brotli", "internal/serve", "feeds packed as browsers and newer readers ask for it"},
 		{"github.com/andybalholm/brotli", "internal/fetch", "feeds that come packed so"},
 		{"github.com/yuin/goldmark", "internal/author", "Markdown as people write it (CommonMark, and what GitHub added)"},
+		{"github.com/rivo/uniseg", "internal/author", "characters as readers see them: grapheme clusters"},
 		{"github.com/yuin/goldmark", "internal/web", "the guides, which are written in it"},
 		{"go.opentelemetry.io/otel", "internal/trace", "spans: their attributes, codes and headers"},
 		{"go.opentelemetry.io/otel/trace", "internal/trace", "spans and their IDs"},

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
@@ -17,13 +16,6 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
 )
-
-// Measure is how long a post is, as its reader sees it.
-type Measure struct {
-	Characters int // of its words; addresses of links, enclosures and categories do not count
-	Limit      int // of a short post; 0: nothing is counted
-	Over       bool
-}
 
 var prose = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
@@ -141,24 +133,4 @@ func plain(text string) string {
 
 func escapeLines(s string) string {
 	return strings.ReplaceAll(html.EscapeString(s), "\n", "<br/>\n")
-}
-
-// measure counts a short post: one without a title and without posts in it. c.HTML is made.
-//
-// spec:rsscloud-2009#entries-140
-func (p *Posts) measure(c *Content) Measure {
-	m := Measure{Characters: utf8.RuneCountInString(sanitize.Text(c.HTML))}
-	if p.LimitMode == LimitOff || c.Title != "" || len(c.Outline) > 0 {
-		return m
-	}
-	m.Limit = p.limit()
-	m.Over = m.Characters > m.Limit
-	return m
-}
-
-func (p *Posts) limit() int {
-	if p.Limit > 0 {
-		return p.Limit
-	}
-	return 140
 }

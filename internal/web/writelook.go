@@ -31,7 +31,13 @@ func (s *site) looked(ctx context.Context, f *sheet, user string, look bool) (m 
 	if err = f.apply(&c); err != nil {
 		return m, "", err
 	}
-	made, m, err := s.Posts.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
+	// The link is part of the measure: its URL does not count where the text repeats it.
+	words := author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline, Link: c.Link}
+	made, m, err := s.Posts.Preview(words)
+	if err != nil && topField(err) == "link" {
+		words.Link = ""
+		made, m, err = s.Posts.Preview(words)
+	}
 	if err != nil || !look {
 		return m, "", err
 	}

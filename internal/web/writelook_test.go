@@ -24,6 +24,18 @@ func TestThePreviewIsSafeAndExact(t *testing.T) {
 	}
 }
 
+func TestPreviewDoesNotCountTheURLOfTheLink(t *testing.T) {
+	t.Parallel()
+	x := newStudy(t).as("alice")
+	const link = "https://example.com/page"
+	source := "Hi " + link
+	for given, want := range map[string]int{link: 2, "": 27, "https://example.com/other": 27, "javascript:alert(1)": 27} {
+		if a, _ := x.ask("/write/preview", "source", source, "link", given); a.Characters != want || a.Limit != 140 {
+			t.Errorf("with the link %q: %+v, want %d characters", given, a, want)
+		}
+	}
+}
+
 // lookAlike is an element as it is written, with the title of a post called the same in both places.
 func lookAlike(t *testing.T, n *html.Node) string {
 	t.Helper()

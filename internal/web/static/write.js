@@ -133,6 +133,16 @@ function start() {
     text.style.height = `${text.scrollHeight}px`;
   }
 
+  // Characters as a reader sees them. The URL of the link does not count where the text repeats it.
+  const segments = window.Intl?.Segmenter && new Intl.Segmenter();
+  const characters = (s) => segments ? [...segments.segment(s)].length : [...s].length;
+  function withoutURL(s, url) {
+    if (!url || !s.includes(url)) return s;
+    return s.split(/\s+/).map((word) => {
+      const rest = word.replace(url, () => "");
+      return /^[.,;:!?()[\]{}<>"']*$/.test(rest) ? rest : word;
+    }).filter(Boolean).join(" ");
+  }
   // The counter: at once as it seems, then as the server counts.
   function show(n, limit, over) {
     const at = byId("w-count");
@@ -141,7 +151,7 @@ function start() {
   }
   function count() {
     const limit = f.title.value.trim() || f.outline.value ? 0 : +form.dataset.limit;
-    const n = [...text.value.trim()].length;
+    const n = characters(withoutURL(text.value.trim(), f.link.value.trim()));
     show(n, limit, limit > 0 && n > limit);
   }
   async function look() {
