@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,12 +27,12 @@ func (w *world) announce() {
 // status is not zero it answers with that.
 type modifiedOrigin struct {
 	nettest.Origin
-	status int
+	status atomic.Int32
 }
 
 func (o *modifiedOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if o.status != 0 {
-		w.WriteHeader(o.status)
+	if s := int(o.status.Load()); s != 0 {
+		w.WriteHeader(s)
 		return
 	}
 	o.Origin.ServeHTTP(w, r)
@@ -162,7 +163,7 @@ func TestAPlannedCheckAfterAFailedAnnouncedOneReadsInFull(t *testing.T) {
 			o.Set([]byte(rss("", "b", "a")))
 			w.announce()
 			o.Set([]byte(rss("", "c", "b", "a")))
-			o.status = status
+			o.status.Store(int32(status))
 			w.announce()
 			w.pass(5 * time.Second) // the follow-up
 			w.requests()
@@ -173,7 +174,7 @@ func TestAPlannedCheckAfterAFailedAnnouncedOneReadsInFull(t *testing.T) {
 				t.Errorf("%d: the notes are %q", status, e.Notes)
 			}
 			w.restart()
-			o.status = 0
+			o.status.Store(0)
 			w.pass(time.Hour)
 			if s, c := titles(w.items(feedURL)), w.checks(feedURL); s != "c b a" || !anyCheck(c, feedstate.Pushed, river.AskedInFull) {
 				t.Errorf("%d: an hour later the items are %s", status, s)
@@ -207,7 +208,7 @@ func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
 		w.announce()
 		w.pass(2 * time.Minute)
 		w.stop()
-		o.status = 503
+		o.status.Store(503)
 		if _, err := w.store.HearSources(t.Context(), feedURL, "ping", time.Now().UTC()); err != nil {
 			t.Fatal(err)
 		}
