@@ -25,6 +25,7 @@ type Post struct {
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 	DueAt       *time.Time `json:"due_at,omitempty"`
 	UndoUntil   *time.Time `json:"undo_until,omitempty"` // the last change can be taken back
+	Warning     string     `json:"warning,omitempty"`    // a short post over write.limit; "" for any other
 
 	Title      string          `json:"title,omitempty"`
 	Source     string          `json:"source,omitempty"` // as it was written

@@ -78,6 +78,15 @@ func RequestFrom(ctx context.Context) *http.Request {
 	return r
 }
 
+type headerKey struct{}
+
+// HeaderFrom is the header of the HTTP response to the request that a method is called for;
+// nil outside. A method may add fields to it.
+func HeaderFrom(ctx context.Context) http.Header {
+	h, _ := ctx.Value(headerKey{}).(http.Header)
+	return h
+}
+
 // call is one request under way.
 type call struct {
 	auth Authenticator
@@ -92,10 +101,10 @@ type call struct {
 func serve(auth Authenticator, log *slog.Logger, w http.ResponseWriter, r *http.Request, get, post func(c *call) error) {
 	head := w.Header()
 	head.Set("Access-Control-Allow-Origin", "*")
-	head.Set("Access-Control-Expose-Headers", "Location, Link, WWW-Authenticate")
+	head.Set("Access-Control-Expose-Headers", "Location, Link, Warning, WWW-Authenticate")
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
-	c := &call{auth: auth, w: w, r: r, ctx: context.WithValue(r.Context(), requestKey{}, r)}
+	c := &call{auth: auth, w: w, r: r, ctx: context.WithValue(context.WithValue(r.Context(), requestKey{}, r), headerKey{}, head)}
 	var err error
 	switch r.Method {
 	case http.MethodOptions:

@@ -60,6 +60,15 @@ func RequestFrom(ctx context.Context) *http.Request {
 	return r
 }
 
+type headerKey struct{}
+
+// HeaderFrom gives the header of the HTTP response to the call. A method may add fields to
+// it. It is nil when the call did not come through [Handler.ServeHTTP].
+func HeaderFrom(ctx context.Context) http.Header {
+	h, _ := ctx.Value(headerKey{}).(http.Header)
+	return h
+}
+
 // Call runs one call as if it had come over the wire. The error is always a
 // [*Fault].
 func (h *Handler) Call(ctx context.Context, c Call) (any, error) {
@@ -133,6 +142,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx := context.WithValue(r.Context(), requestKey{}, r)
+	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	v, err := h.dispatch(ctx, call)
 	if err != nil {
 		reply(w, http.StatusOK, MarshalFault(h.fault(ctx, call.Method, err)))

@@ -25,6 +25,7 @@ type Posts interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
 	Address(p author.Post) string
+	Warning(p author.Post) string // about a published post that is over the limit; ""
 }
 
 // postRoute is a door to what one user writes. It is the same for the operator and for a

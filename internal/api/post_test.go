@@ -151,9 +151,11 @@ func TestPostsAreAnsweredAsDescribed(t *testing.T) {
 		{"DELETE", "/v1/users/alice/media/0000006279746573", "/v1/users/{user}/media/{hash}", "", 409},
 		{"DELETE", "/v1/users/alice/media/0000006279746573?sure=true", "/v1/users/{user}/media/{hash}", "", 200},
 		{"DELETE", "/v1/users/alice/media/0000006279746573", "/v1/users/{user}/media/{hash}", "", 404},
+		{"POST", "/v1/users/alice/posts", all, `{"source":"` + strings.Repeat("b", 160) + `"}`, 201},
 	})
 	for _, want := range []string{`"url":"https://here.example/alice/2026/05/04/one"`, `"length":7`, `"type":"audio/mpeg"`, `"over":true`, `"state":"scheduled"`,
-		`"next":"`, `"html":"<p><em>a</em></p>`, `"title":"Alice's"`, `"hints":{"ttl":120,"skip_hours":[1],"skip_days":["Sunday"],"update_period":"daily","update_frequency":2,"update_base":"2026-01-01T12:00:00Z"}`, `"title":"Kept"`, `"path":"/alice/media/`} {
+		`"next":"`, `"html":"<p><em>a</em></p>`, `"title":"Alice's"`, `"hints":{"ttl":120,"skip_hours":[1],"skip_days":["Sunday"],"update_period":"daily","update_frequency":2,"update_base":"2026-01-01T12:00:00Z"}`, `"title":"Kept"`, `"path":"/alice/media/`,
+		`"warning":"The post has 160 characters; short posts have at most 140 here. It is published anyway."`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("nowhere %s", want)
 		}

@@ -86,7 +86,7 @@ func nodesIn(list []client.PostNode) []author.Node {
 func (s *Server) postOf(p author.Post) client.Post {
 	out := client.Post{
 		ID: p.ID, User: p.User, Revision: p.Revision, State: string(p.State), GUID: p.GUID, Key: p.Key, URL: s.Posts.Address(p),
-		CreatedAt: milli(p.CreatedAt), UpdatedAt: milli(p.UpdatedAt), PublishedAt: when(p.PublishedAt), DueAt: when(p.DueAt), UndoUntil: when(p.UndoUntil),
+		CreatedAt: milli(p.CreatedAt), UpdatedAt: milli(p.UpdatedAt), PublishedAt: when(p.PublishedAt), DueAt: when(p.DueAt), UndoUntil: when(p.UndoUntil), Warning: s.Posts.Warning(p),
 		Title: p.Title, Source: p.Source, Format: string(p.Format), HTML: p.HTML, Link: p.Link, Categories: append([]string{}, p.Categories...),
 		Enclosures: enclosuresOf(p.Enclosures), Outline: nodesOf(p.Outline), Language: p.Language,
 	}

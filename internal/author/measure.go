@@ -1,10 +1,12 @@
 package author
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/rivo/uniseg"
 
+	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
 )
 
@@ -15,6 +17,36 @@ type Measure struct {
 	Characters int
 	Limit      int // of a short post; 0: the post is not limited
 	Over       bool
+}
+
+// Warning is the sentence about a post that is published although it is over the limit;
+// "" for a post within the limit. Every interface that publishes posts reports it.
+func (m Measure) Warning() string {
+	if !m.Over {
+		return ""
+	}
+	return m.overrun() + " It is published anyway."
+}
+
+// Refusal is the fault.Invalid about a post that is not published because it is over the
+// limit; nil for a post within the limit.
+func (m Measure) Refusal() error {
+	if !m.Over {
+		return nil
+	}
+	return fault.In(fault.New(fault.Invalid, "%s Shorten it, or give it a title.", m.overrun()), "source")
+}
+
+func (m Measure) overrun() string {
+	return fmt.Sprintf("The post has %d characters; short posts have at most %d here.", m.Characters, m.Limit)
+}
+
+// Warning is [Measure.Warning] of a post that is published or scheduled; "" for any other.
+func (p *Posts) Warning(post Post) string {
+	if post.State != Published && post.State != Scheduled || post.Title != "" {
+		return ""
+	}
+	return p.measure(&post.Content).Warning()
 }
 
 // measure counts a short post: one without a title and without an outline. c.HTML is

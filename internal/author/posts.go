@@ -43,7 +43,7 @@ type Posts struct {
 
 // What becomes of a short post that is longer than Limit.
 const (
-	LimitWarn = "warn" // it is published, and the page that it is written on says so
+	LimitWarn = "warn" // it is published, and the interface that published it reports that
 	LimitStop = "stop" // it is refused
 	LimitOff  = "off"  // nothing is counted
 )
@@ -226,8 +226,8 @@ func (p *Posts) timed(next *Post, e Edit, now time.Time) error {
 	if next.empty() {
 		return fault.In(fault.New(fault.Invalid, "There is nothing in the post yet: write something, or add a file or a link."), "source")
 	}
-	if m := p.measure(&next.Content); m.Over && p.LimitMode == LimitStop {
-		return fault.In(fault.New(fault.Invalid, "The post has %d characters; short posts have at most %d here. Shorten it, or give it a title.", m.Characters, m.Limit), "source")
+	if p.LimitMode == LimitStop {
+		return p.measure(&next.Content).Refusal()
 	}
 	return nil
 }

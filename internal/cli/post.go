@@ -220,14 +220,9 @@ func (p *Program) publish(ctx context.Context, s *connection, o *posting, c clie
 	if err != nil {
 		return err
 	}
-	// What is too long for a short post is said, and what cannot be is refused, before
-	// anything is sent.
-	seen, err := s.PreviewPost(ctx, user, c)
-	if err != nil {
+	// A post that is not valid is refused before any file is sent.
+	if _, err := s.PreviewPost(ctx, user, c); err != nil {
 		return err
-	}
-	if seen.Over {
-		fmt.Fprintf(p.Err, "cloudburst: the text has %d characters; short posts have at most %d here\n", seen.Characters, seen.Limit)
 	}
 	if err := readable(o.enclosures); err != nil {
 		return err
@@ -251,6 +246,9 @@ func (p *Program) publish(ctx context.Context, s *connection, o *posting, c clie
 	made, err := s.CreatePost(ctx, user, c, o.key)
 	if err != nil {
 		return err
+	}
+	if made.Warning != "" {
+		fmt.Fprintf(p.Err, "cloudburst: %s\n", clean(made.Warning))
 	}
 	if o.asJSON {
 		return lines(p.Out).Encode(made)

@@ -15,6 +15,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/author"
+	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/feedfile"
 	"cloudburst/opml"
@@ -53,13 +54,23 @@ Nothing is uploaded. A file of --enclosure is for its type and length only; wher
 world reads it says --enclosure-url, one for each file, in their order. An enclosure that
 is a URL is asked for both.
 
+A post without a title and without an outline has at most --write.limit characters. A
+longer one is published with a warning; --write.limit-mode stop refuses it.
+
 --json prints one object a line: of the post file, id, format, items, dropped, new; then
 of each hub feed, door, success, msg, took_ms.`,
 		Example: "  cloudburst publish --to www/rss.xml --url http://example.org/rss.xml \"It is raining.\"\n  cloudburst publish --to rss.xml --url http://example.org/rss.xml -t Picture -c photos -e rain.jpg --enclosure-url http://example.org/rain.jpg",
 		Args:    between(0, 1, "one TEXT, in quotes, or - for standard input"),
-		RunE:    func(c *cobra.Command, args []string) error { return g.run(c.Context(), args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			e, err := p.load(c.Flags())
+			if err != nil {
+				return err
+			}
+			return g.run(c.Context(), e.Config.Write, args)
+		},
 	}
 	f := c.Flags()
+	config.AddFlags(f, "write.limit", "write.limit-mode")
 	f.StringVar(&g.file, "to", "", "`FILE` of the feed")
 	f.StringVar(&g.url, "url", "", "`URL` at which the world reads it")
 	f.StringVarP(&g.title, "title", "t", "", "`text`: title of the post")
@@ -78,7 +89,7 @@ of each hub feed, door, success, msg, took_ms.`,
 	return c
 }
 
-func (g *filePost) run(ctx context.Context, args []string) error {
+func (g *filePost) run(ctx context.Context, write config.Write, args []string) error {
 	if err := g.check(); err != nil {
 		return err
 	}
@@ -86,13 +97,13 @@ func (g *filePost) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	posts := &author.Posts{}
+	posts := &author.Posts{Limit: write.Limit, LimitMode: write.LimitMode}
 	content, measure, err := posts.Preview(content)
+	if err == nil && write.LimitMode == author.LimitStop {
+		err = measure.Refusal()
+	}
 	if err != nil {
 		return errors.New(fault.Message(err))
-	}
-	if measure.Over {
-		fmt.Fprintf(g.p.Err, "cloudburst: the post has %d characters; short posts have at most %d. It is published all the same.\n", measure.Characters, measure.Limit)
 	}
 	now := time.Now().UTC()
 	// Feeds have seconds; more of them tell two posts of one second apart.
@@ -102,6 +113,9 @@ func (g *filePost) run(ctx context.Context, args []string) error {
 	added, err := feedfile.Write(ctx, g.file, &it, feedfile.Options{URL: g.url, Now: now, Keep: g.keep, New: g.newFeed()})
 	if err != nil {
 		return err
+	}
+	if warning := measure.Warning(); warning != "" {
+		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", warning)
 	}
 	if err := g.tell(added); err != nil {
 		return err

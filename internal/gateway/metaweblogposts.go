@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/metaweblog"
+	"cloudburst/xmlrpc"
 )
 
 // writing is one who was let in.
@@ -82,7 +83,14 @@ func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit)
 	if err != nil {
 		return "", err
 	}
+	s.warn(ctx, p)
 	return strconv.FormatInt(p.ID, 10), nil
+}
+
+// warn reports a post that is over the limit in the header of the response: the answers
+// of the methods have no field for it.
+func (s *writing) warn(ctx context.Context, p author.Post) {
+	addWarning(xmlrpc.HeaderFrom(ctx), s.door.Posts.Warning(p))
 }
 
 // EditPost changes what is said, and leaves everything else.
@@ -92,10 +100,13 @@ func (s *writing) EditPost(ctx context.Context, id string, e metaweblog.Edit) er
 		return err
 	}
 	to, at := stateOf(was, e)
-	_, err = s.door.Posts.Save(ctx, author.Edit{
+	p, err := s.door.Posts.Save(ctx, author.Edit{
 		User: s.user, ID: was.ID, To: to, At: at, Slug: slugOf(e), Door: doorMetaWeblog,
 		Change: func(c *author.Content) error { return s.apply(c, e, was) },
 	})
+	if err == nil {
+		s.warn(ctx, p)
+	}
 	return err
 }
 
@@ -155,7 +166,10 @@ func (s *writing) Publish(ctx context.Context, id string) error {
 	if err != nil || was.State == author.Published {
 		return err
 	}
-	_, err = s.door.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Door: doorMetaWeblog})
+	p, err := s.door.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Door: doorMetaWeblog})
+	if err == nil {
+		s.warn(ctx, p)
+	}
 	return err
 }
 

@@ -136,6 +136,7 @@ func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Requ
 	if err != nil {
 		return "", false, micropubError(err)
 	}
+	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
 	return s.address(p), p.State == author.Scheduled, nil
 }
 
@@ -212,6 +213,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	if err != nil {
 		return "", micropubError(err)
 	}
+	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
 	if s.address(p) == s.address(was) {
 		return "", nil // also where it was called by another address that it has
 	}
@@ -248,7 +250,10 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 	if p.Slug != "" {
 		to = author.Published
 	}
-	_, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Door: doorMicropub})
+	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Door: doorMicropub})
+	if err == nil {
+		addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
+	}
 	return "", micropubError(err)
 }
 

@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"io"
+	"net/http"
+	"strconv"
 
 	"cloudburst/internal/author"
 )
@@ -24,6 +26,15 @@ type Posts interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	Path(p author.Post) string
 	Address(p author.Post) string
+	Warning(p author.Post) string // about a published post that is over the limit; ""
+}
+
+// addWarning adds a sentence about a request that succeeded to the header of its response,
+// as a Warning field. Such a field has code 299 and - for an unnamed server.
+func addWarning(header http.Header, sentence string) {
+	if header != nil && sentence != "" {
+		header.Add("Warning", "299 - "+strconv.Quote(sentence))
+	}
 }
 
 // Files are what people put beside their posts: pictures, sounds and anything else;

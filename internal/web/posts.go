@@ -25,6 +25,7 @@ type Posts interface {
 	Preview(c author.Content) (author.Content, author.Measure, error)
 	Path(p author.Post) string
 	Address(p author.Post) string
+	Warning(p author.Post) string // about a published post that is over the limit; ""
 	Item(p author.Post) feed.Item
 	Channel(w author.Writer, posts []author.Post) *feed.Feed
 	ToOPML(p author.Post) *opml.Document

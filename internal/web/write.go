@@ -303,6 +303,9 @@ func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zo
 	if did == "scheduled" && post.State == author.Scheduled {
 		said = "Scheduled for " + post.DueAt.In(zone).Format("2 January 2006, 15:04") + "."
 	}
+	if long := s.Posts.Warning(post); long != "" && (did == "published" || did == "changed" || did == "scheduled") {
+		said += " " + long
+	}
 	done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	if !post.UndoUntil.After(s.now()) {
 		return nil, said, done

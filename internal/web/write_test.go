@@ -246,7 +246,14 @@ func TestALongShortPostIsWarnedOfOrStopped(t *testing.T) {
 	if doc := check(t, x.send("/write", "do", "preview", "source", long)); !strings.Contains(text(find(doc, "", "count")[0]), "9 over 140") || !strings.Contains(text(find(doc, "section", "look")[0]), "word word") {
 		t.Errorf("the count is %q", text(find(doc, "", "count")[0]))
 	}
-	x.leads(x.send("/write", "do", "publish", "key", "k1", "source", long))
+	const warning = "The post has 149 characters; short posts have at most 140 here. It is published anyway."
+	to := x.leads(x.send("/write", "do", "publish", "key", "k1", "source", long))
+	if page := text(check(t, x.open(to.String()))); !strings.Contains(page, "Published. "+warning) {
+		t.Errorf("the page after publishing: %s", page)
+	}
+	if page := text(check(t, x.open("/write/posts"))); !strings.Contains(page, warning) {
+		t.Errorf("the list of posts: %s", page)
+	}
 	x.desk.LimitMode, x.LimitMode = author.LimitStop, author.LimitStop
 	if rec := x.send("/write", "do", "publish", "key", "k2", "source", long); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "Shorten it, or give it a title") {
 		t.Errorf("stopped: %d", rec.Code)

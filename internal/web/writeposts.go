@@ -55,6 +55,7 @@ type wroteRow struct {
 	When    moment
 	Tags    []string
 	Deleted bool
+	Warning string // about a post over the limit; ""
 }
 
 // kinds of posts, as the address and the page have them.
@@ -157,7 +158,7 @@ func (s *site) postsOf(r *http.Request, user string, state author.State, v wrote
 }
 
 func (s *site) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow {
-	row := wroteRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
+	row := wroteRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
 	for _, l := range p.Categories[:min(len(p.Categories), tagsOfItem)] {
 		row.Tags = append(row.Tags, clean(l, 60))
 	}
