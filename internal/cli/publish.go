@@ -70,7 +70,7 @@ of each hub feed, door, success, msg, took_ms.`,
 		},
 	}
 	f := c.Flags()
-	config.AddFlags(f, "write.limit", "write.limit-mode")
+	config.AddFlags(f, "profile", "write.limit", "write.limit-mode")
 	f.StringVar(&g.file, "to", "", "`FILE` of the feed")
 	f.StringVar(&g.url, "url", "", "`URL` at which the world reads it")
 	f.StringVarP(&g.title, "title", "t", "", "`text`: title of the post")

@@ -16,6 +16,7 @@ import (
 // with [Default] in tests.
 type Config struct {
 	Listen         string
+	Profile        string // none, guide-2009
 	Data           string
 	PublicURL      string // without a trailing slash; "" is derived, see Public
 	Database       string // "" is SQLite in Data

@@ -19,6 +19,7 @@ const (
 	FromFlag    Source = "flag"
 	FromEnv     Source = "environment"
 	FromFile    Source = "file"
+	FromProfile Source = "profile"
 	FromDefault Source = "default"
 )
 
@@ -27,7 +28,7 @@ type Value struct {
 	Setting
 	Text   string
 	Source Source
-	Origin string // --hub.expiry, CLOUDBURST_HUB_EXPIRY, the file's path; "" for a default
+	Origin string // --hub.expiry, CLOUDBURST_HUB_EXPIRY, the file's path, the profile; "" for a default
 }
 
 // Shown is Text, with the password hidden where there may be one.
@@ -117,6 +118,10 @@ func Load(o Options) (*Effective, error) {
 		v, err := o.find(s, env, file, e.File)
 		if err != nil {
 			return nil, err
+		}
+		// The setting profile is in the table before every setting that a profile changes.
+		if text, ok := profiles[e.Config.Profile][s.Name]; ok && v.Source == FromDefault {
+			v.Text, v.Source, v.Origin = text, FromProfile, e.Config.Profile
 		}
 		p, err := s.parse(v.Text)
 		if err != nil {

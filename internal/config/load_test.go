@@ -61,6 +61,7 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Changes:  Changes{When: "minutes", Keep: 720 * time.Hour},
 		Accounts: Accounts{Registration: "closed"},
 		Feeds:    Feeds{Memory: 64 << 20, KeepReaders: 2160 * time.Hour, Window: 20},
+		Profile:  "none",
 		Write:    Write{Limit: 140, LimitMode: "warn", MaxPosts: 1_000_000},
 		Media:    Media{MaxSize: 64 << 20, Quota: 1 << 30},
 		River:    River{Public: "owner", AtOnce: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, MaxFeeds: 5000, Images: "proxy"},

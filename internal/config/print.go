@@ -46,6 +46,8 @@ func (v Value) from() string {
 	switch v.Source {
 	case FromDefault:
 		return "the default"
+	case FromProfile:
+		return "the profile " + v.Origin
 	case FromFile:
 		return "the file " + v.Origin
 	case FromEnv:

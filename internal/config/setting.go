@@ -4,7 +4,7 @@
 // The setting hub.ping-interval is the flag --hub.ping-interval, the variable
 // CLOUDBURST_HUB_PING_INTERVAL and, in the file, ping-interval in the table
 // [hub]. A flag wins over a variable, a variable over the file, the file over
-// the default. A name that is not in the table is an error that says which known
+// the profile, the profile over the default. A name that is not in the table is an error that says which known
 // one is nearest. Start with [Settings] and [Load].
 package config
 
@@ -81,6 +81,9 @@ func general() []Setting {
 		{Name: "listen", Kind: Address, Default: ":5337",
 			Doc: "Address of the public listener: the doors of the protocols and the pages.",
 			set: func(c *Config, p parsed) { c.Listen = p.text }},
+		{Name: "profile", Kind: Choice, Default: "none", Choices: []string{"none", ProfileGuide2009},
+			Doc: "Set of defaults. guide-2009 follows the guide to rssCloud of 2009: write.limit-mode is stop, changes.when is minutes, hub.cloud-protocol is http-post. A setting with an explicit value keeps that value.",
+			set: func(c *Config, p parsed) { c.Profile = p.text }},
 		{Name: "data", Kind: Folder, Default: "cloudburst-data",
 			Doc: "Folder of everything the program keeps. It is made when it does not exist; one process may use it at a time.",
 			set: func(c *Config, p parsed) { c.Data = p.text }},
