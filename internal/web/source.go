@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -383,7 +384,7 @@ func (s *site) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView)
 	if err != nil || !until.After(v.Now) {
 		return // the page says what was done
 	}
-	v.Undo = &undoBar{Action: sourceHref(id) + "/unfollow/undo", Words: v.Said, Until: when(v.Now, until)}
+	v.Undo = &undoBar{Action: path.Join(sourceHref(id), "unfollow", "undo"), Words: v.Said, Until: when(v.Now, until)}
 	v.Said, v.Undo.Until.Text = "", until.In(zoneOf(r)).Format("15:04:05")
 }
 
