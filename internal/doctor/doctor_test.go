@@ -131,7 +131,7 @@ func check(t *testing.T, table map[string]wrong) {
 			}
 			r := s.examine(t, nil, path)
 			if diff := cmp.Diff(c.want, found(r)); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
+				t.Errorf("findings (-want +got):\n%s\nof %+v", diff, r.Checks)
 			}
 			if len(c.want) > 0 {
 				id, _, _ := strings.Cut(c.want[0], " ")
