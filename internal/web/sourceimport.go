@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -174,17 +173,8 @@ func (s *site) doImport(rw http.ResponseWriter, r *http.Request, reader string, 
 
 // importList imports a list to its end, or until the program stops.
 func (s *site) importList(one *listImport, doc io.Reader, o river.ImportOptions) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := s.untilStopped()
 	defer cancel()
-	if s.Done != nil {
-		go func() {
-			select {
-			case <-s.Done:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-	}
 	o.Progress = func(done, total int) { s.imports.progress(one, done, total) }
 	res, err := s.River.Import(ctx, one.reader, doc, o)
 	s.imports.end(one, res, err)

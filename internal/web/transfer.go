@@ -224,11 +224,9 @@ func (s *site) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File,
 	return nil, "", 0, err
 }
 
-// work takes in a file to its end, or until the program stops.
-func (s *site) work(id, user string, spool *os.File, size int64) {
-	defer drop(spool)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+// untilStopped is a context that ends when the program stops, or with cancel.
+func (s *site) untilStopped() (ctx context.Context, cancel context.CancelFunc) {
+	ctx, cancel = context.WithCancel(context.Background())
 	if s.Done != nil {
 		go func() {
 			select {
@@ -238,6 +236,14 @@ func (s *site) work(id, user string, spool *os.File, size int64) {
 			}
 		}()
 	}
+	return ctx, cancel
+}
+
+// work takes in a file to its end, or until the program stops.
+func (s *site) work(id, user string, spool *os.File, size int64) {
+	defer drop(spool)
+	ctx, cancel := s.untilStopped()
+	defer cancel()
 	res, err := s.Moves.Import(ctx, user, spool, size, func(phase string, done, total int) {
 		s.moving.change(id, func(m *move) { m.phase, m.done, m.total = phase, done, total })
 	})
