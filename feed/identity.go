@@ -37,7 +37,7 @@ func (p *parser) identify(it *Item) {
 // sanitizing, and gives the identities of all its items, nested ones too, in the order in
 // which items end. Few feeds have items without an ID, a link and an enclosure.
 func (p *parser) plainIdentities() []identity {
-	plain := &parser{f: &Feed{}, plain: true, binary: p.binary}
+	plain := &parser{f: &Feed{}, plain: true, binary: p.binary, identities: []identity{}} // not nil: one more reading is enough
 	plain.o = Options{KeepRelative: true, Limits: p.o.Limits}
 	plain.o.Item = func(it *Item) bool {
 		*it = Item{} // its texts may go
