@@ -27,6 +27,7 @@ type Options struct {
 	Env       []string      // further environment
 	Dir       string        // an empty folder
 	Cycles    int           // deaths [50]
+	Enough    func() bool   // false: what the run has to show has not happened yet, and it goes on for up to ten times as many deaths [always true]
 	Seed      uint64        // of everything random here [1]
 	Feeds     int           // [8]
 	Callbacks int           // on each of two hosts [12]
@@ -135,6 +136,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Settle == 0 {
 		o.Settle = 3 * time.Minute
 	}
+	if o.Enough == nil {
+		o.Enough = func() bool { return true }
+	}
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
@@ -188,7 +192,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	for n := range pens {
 		group.Go(func() { r.penLoop(clients, n) })
 	}
-	for i := range r.Cycles {
+	for i := 0; i < r.Cycles || i < 10*r.Cycles && !r.Enough(); i++ {
 		p, err := r.start(ctx, i%r.Ordeal != r.Ordeal-1 && i%10 != 7)
 		if err != nil {
 			return r.report, fmt.Errorf("cycle %d: %w", i+1, err)

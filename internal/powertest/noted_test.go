@@ -199,7 +199,7 @@ func TestPowerIsCutWithoutADiskOfOurOwn(t *testing.T) {
 		t.Parallel()
 		w := newNoted(t, s)
 		w.strike = true
-		r, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 6, Seed: s})
+		r, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 6, Enough: w.lostSomething, Seed: s})
 		for _, b := range broken[:min(20, len(broken))] {
 			t.Error(b)
 		}

@@ -89,7 +89,7 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 	s := seed(t)
 	w := newWorld(t, s)
 	w.strike = true
-	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, w.tags()), Cycles: n, Seed: s, Log: func(text string) { t.Log(text) }})
+	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, w.tags()), Cycles: n, Enough: w.lostSomething, Seed: s, Log: func(text string) { t.Log(text) }})
 	for _, b := range broken[:min(20, len(broken))] {
 		t.Error(b)
 	}

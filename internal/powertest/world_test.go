@@ -107,6 +107,10 @@ func (w *world) cut() error {
 	return w.give()
 }
 
+// lostSomething reports whether a cut changed anything. Whether it does is chance: often
+// everything is synced at that moment.
+func (w *world) lostSomething() bool { return w.lost > 0 }
+
 // take takes the disk from a dead process.
 func (w *world) take() error {
 	if w.notes != "" {
