@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -257,5 +258,21 @@ func openFault(err error, address string) error {
 			return fault.Wrap(fault.Conflict, err, "The database %s cannot be used by this program: its tables are not those of a cloudburst, or something else changed them.", where)
 		}
 	}
-	return fault.Wrap(fault.Unavailable, fmt.Errorf("opening the database: %w", err), "The database %s cannot be used now: check that the server runs and the address is right.", where)
+	return fault.Wrap(fault.Unavailable, fmt.Errorf("opening the database: %w", oneLine{err}), "The database %s cannot be used now: check that the server runs and the address is right.", where)
+}
+
+// oneLine is an error of the driver whose text names each failure once, in one line: it has a
+// line for each attempt, and tries the same address with and without TLS.
+type oneLine struct{ error }
+
+func (e oneLine) Unwrap() error { return e.error }
+
+func (e oneLine) Error() string {
+	var lines []string
+	for line := range strings.Lines(e.error.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " ")
 }

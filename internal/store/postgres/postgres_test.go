@@ -1,11 +1,15 @@
 package postgres
 
 import (
+	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 
+	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/nettest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -29,4 +33,18 @@ func open(t testing.TB, url string) *Store {
 		}
 	})
 	return s
+}
+
+// The driver tries an address with TLS and without, and reports both attempts.
+func TestAnErrorOfOpenNamesEachFailureOnce(t *testing.T) {
+	t.Parallel()
+	addr := nettest.Refusing(t, "127.0.0.1")
+	_, err := Open(t.Context(), Options{URL: "postgres://alice@" + addr + "/cloudburst"})
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Code != fault.Unavailable || f.Err == nil {
+		t.Fatalf("got %v; want a fault of an unavailable database", err)
+	}
+	if text := f.Err.Error(); strings.Count(text, "connection refused") != 1 || strings.Contains(text, "\n") {
+		t.Errorf("got %q; want one line that names the refusal once", text)
+	}
 }
