@@ -136,7 +136,7 @@ func eventText(e client.Event) string {
 	if len(by) > 0 {
 		parts = append(parts, "("+strings.Join(by, ", ")+")")
 	}
-	if why := networkError(e); why != "" {
+	if why := networkError(e); why != "" && !strings.Contains(e.Text, why) {
 		parts = append(parts, "["+why+"]")
 	}
 	return strings.Join(parts, "  ")

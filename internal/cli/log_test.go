@@ -17,6 +17,7 @@ func TestTheLogTellsTheOperatorWhyAConnectionFailed(t *testing.T) {
 	}{
 		{`{"callback":"http://a.test/n","error":"dial tcp 192.0.2.1:80: connection refused"}`, false, "No answer.  (a.test)  [dial tcp 192.0.2.1:80: connection refused]"},
 		{`{"callback":"http://a.test/n"}`, false, "No answer.  (a.test)"},
+		{`{"error":"No answer."}`, false, "No answer.  (a.test)"},
 		{`{"error":"x"}`, true, "No answer.  (a.test)"},
 		{`"of another shape"`, false, "No answer.  (a.test)"},
 		{"", false, "No answer.  (a.test)"},
