@@ -129,7 +129,9 @@ func (p *Program) connect(c *cobra.Command, mayMake bool) (*connection, error) {
 			return nil, fmt.Errorf("%s: %w", addr, err)
 		}
 	}
-	return p.openFolder(c.Context(), e, tried, mayMake)
+	// Who names a server means that one, not a new data folder in the default place.
+	named := e.Value("admin.listen").Source == config.FromFlag && e.Value("data").Source == config.FromDefault
+	return p.openFolder(c.Context(), e, tried, mayMake && !named)
 }
 
 func candidates(e *config.Effective) ([]string, error) {
