@@ -68,7 +68,11 @@ func onlyListed(t *testing.T, s, got string) {
 			continue
 		}
 		for _, a := range n.Attr {
-			if attributes.of(e).of(strings.ToLower(a.Key)) == nil && a.Key != "xmlns" {
+			key := strings.ToLower(a.Key)
+			if a.Namespace != "" {
+				key = a.Namespace + ":" + key
+			}
+			if attributes.of(e).of(key) == nil && key != "xmlns" && key != "xmlns:xmlns" && key != xlinkDeclaration {
 				t.Errorf("%q\n became %q\n with attribute %s", s, got, a.Key)
 			}
 		}
@@ -82,7 +86,8 @@ func TestTheCheckSeesHarm(t *testing.T) {
 	for _, s := range []string{
 		"<script>x</script>", "<p onclick=x>", "<a href='java\tscript:x'>", "<a href=data:text/html,x>", "<!-- x -->",
 		"<p id=x>", "<iframe>", "<p style='background:url(x)'>", "<p style='position:fixed'>", "<a target=x>",
-		"<svg><a xlink:href=x></svg>", "<svg><script></svg>", "<math><annotation-xml>", "<form action=x>",
+		"<svg><a xlink:href=javascript:x></svg>", "<svg><text xlink:href=x></svg>", "<svg><a xlink:show=x></svg>", "<a xlink:href=x>",
+		"<title>x</title>", "<svg><desc><title>x</title></svg>", "<svg><script></svg>", "<math><annotation-xml>", "<form action=x>",
 	} {
 		if inPlace(t, "%", s) == nil {
 			t.Errorf("nothing wrong is seen in %s", s)
@@ -115,6 +120,31 @@ func TestWhatIsSafeStays(t *testing.T) {
 		if got := HTML(in); got != want {
 			t.Errorf("%s\n became %s\n want   %s", in, got, want)
 		}
+	}
+}
+
+func TestLinksOfDrawingsAreCheckedAsThoseOfTexts(t *testing.T) {
+	t.Parallel()
+	const open, end = `<svg xmlns="http://www.w3.org/2000/svg">`, `</svg>`
+	for in, want := range map[string]string{
+		`<a xlink:href="https://a.example/?b&amp;c" onclick=d xlink:show=new>e</a>`: `<a xlink:href="https://a.example/?b&amp;c" xmlns:xlink="http://www.w3.org/1999/xlink">e</a>`,
+		`<a href="https://a.example/" target=_blank rel="opener me">e</a>`:          `<a href="https://a.example/" rel="me" target="_blank">e</a>`,
+		`<a href="b" xlink:href="javascript:c">e</a>`:                               `<a href="b">e</a>`,
+		`<a href="javascript:b" xlink:href="c">e</a>`:                               `<a xlink:href="c" xmlns:xlink="http://www.w3.org/1999/xlink">e</a>`,
+		`<a xlink:href="">e</a><a href="">f</a>`:                                    `<a>e</a><a>f</a>`,
+		"<a xlink:href='java\tscript:b'>e</a>":                                      `<a>e</a>`,
+		`<a xlink:href="data:image/svg+xml,b">e</a>`:                                `<a>e</a>`,
+		`<a xmlns:xlink="javascript:b" xmlns:x="c" x:href="d">e</a>`:                `<a>e</a>`,
+		`<text xlink:href="b" href="c">e</text>`:                                    `<text>e</text>`,
+	} {
+		if got := HTML("<svg>" + in + "</svg>"); got != open+want+end {
+			t.Errorf("%s\n became %s\n want   %s", in, got, open+want+end)
+		}
+	}
+	z := New(Options{LinkRel: "nofollow"})
+	const in, want = `<svg><a xlink:href=b rel=me target=_blank>c</a></svg>`, open + `<a rel="nofollow" xlink:href="b" xmlns:xlink="http://www.w3.org/1999/xlink">c</a>` + end
+	if got := z.HTML(in); got != want || z.HTML(got) != got {
+		t.Errorf("%s\n became %s\n want   %s", in, got, want)
 	}
 }
 

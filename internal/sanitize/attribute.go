@@ -90,9 +90,23 @@ func svgAttributes() *nameTable[attribute] {
 		rotate rx ry spreadMethod stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset
 		stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor
 		textLength transform version viewBox visibility width x x1 x2 y y1 y2 zoomAndPan`)
+	addAttributes(m, linked, link, "href "+xlinkHref)
 	addAttributes(m, styled, 0, "style")
+	addAttributes(m, toward, link, "target")
+	addAttributes(m, related, link, "rel")
 	return m
 }
+
+// xlinkHref is what SVG 1.1 calls the href of a link. The prefix is declared beside it,
+// for readers that read XML.
+const (
+	xlinkHref        = "xlink:href"
+	xlinkDeclaration = "xmlns:xlink"
+	xlinkSpace       = "http://www.w3.org/1999/xlink"
+)
+
+// isGoal reports that an attribute of a link is the URL that the link leads to.
+func isGoal(name string) bool { return name == "href" || name == xlinkHref }
 
 func mathAttributes() *nameTable[attribute] {
 	m := new(nameTable[attribute])
@@ -139,7 +153,7 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (kept, bool) {
 	switch a.nature {
 	case linked:
 		value, ok = safeLink(value)
-		ok = ok && (value != "" || a.name != "href") // an empty one leads to the page that shows the text
+		ok = ok && (value != "" || !isGoal(a.name)) // an empty one leads to the page that shows the text
 	case flag:
 		value = a.name
 	case shown:
@@ -210,7 +224,7 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 		}
 		if k, ok := z.keep(e, a, value); ok {
 			all = append(all, k)
-			goes = goes || k.name == "href"
+			goes = goes || isGoal(k.name)
 		}
 	}
 	return z.appendKept(out, e, all, goes)
@@ -227,6 +241,9 @@ func (z *Sanitizer) appendKept(out []byte, e *element, all []kept, goes bool) []
 	}
 	if goes && z.o.LinkRel != "" {
 		all = append(all, kept{"rel", z.o.LinkRel, related, false})
+	}
+	if e.is(svg) && slices.ContainsFunc(all, func(k kept) bool { return k.name == xlinkHref }) {
+		all = append(all, kept{xlinkDeclaration, xlinkSpace, words, false})
 	}
 	// The parser sorts some of them, so all are sorted.
 	slices.SortFunc(all, func(a, b kept) int { return strings.Compare(a.name, b.name) })

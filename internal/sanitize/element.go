@@ -83,7 +83,11 @@ func makeElements() map[string]*element {
 
 	add(svg, `svg circle defs ellipse g line linearGradient marker path polygon polyline
 		radialGradient rect stop switch text tspan`)
-	add(svg|hidden, "title desc metadata foreignObject")
+	add(svg|link, "a")
+	// HTML is allowed in these by browsers. Here they have text only, so that nothing in them
+	// can be read in two ways.
+	add(svg|leaf, "title desc")
+	add(svg|hidden, "metadata foreignObject")
 	add(math, `math menclose merror mfenced mfrac mmultiscripts mover mpadded mphantom mprescripts
 		mroot mrow mspace msqrt mstyle msub msubsup msup mtable mtd mtr munder munderover none
 		semantics`)

@@ -3,7 +3,7 @@
 // What is allowed is a list: elements that mark text up, tables, pictures, sound
 // and video, and the parts of SVG and MathML that only draw. Everything that is not
 // on it goes. Scripts and styles go with their text, other elements leave theirs.
-// The result is balanced, so that it cannot close what it is put in, and it is what
+// The result is balanced, so that it cannot close an element that may hold markup, and it is what
 // a browser makes of it: reading it again changes nothing.
 //
 // Begin with HTML, or with New where pages need links that say whom they trust;

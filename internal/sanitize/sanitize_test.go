@@ -25,6 +25,9 @@ func unsafe(n *html.Node) (wrong []string) {
 		if !isListed(strings.ToLower(d.Data)) {
 			wrong = append(wrong, "element "+d.Data)
 		}
+		if d.Namespace == "" && strings.EqualFold(d.Data, "title") {
+			wrong = append(wrong, "element title") // which is safe in drawings only
+		}
 		for _, a := range d.Attr {
 			key := strings.ToLower(a.Key)
 			squeezed := strings.Map(func(r rune) rune {
@@ -35,7 +38,7 @@ func unsafe(n *html.Node) (wrong []string) {
 			}, strings.ToLower(a.Val))
 			switch {
 			case strings.HasPrefix(key, "on"), key == "id", key == "name", key == "srcdoc", key == "action",
-				key == "formaction", key == "http-equiv", key == "is", key == "slot", key == "ping":
+				key == "formaction", key == "http-equiv", key == "xlink:href", key == "is", key == "slot", key == "ping":
 				wrong = append(wrong, "attribute "+key)
 			case key == "href" || key == "src" || key == "poster" || key == "background" || key == "cite":
 				if runs(squeezed) {
@@ -56,7 +59,8 @@ func unsafe(n *html.Node) (wrong []string) {
 			case key == "target" && a.Val != "_blank":
 				wrong = append(wrong, "target="+a.Val)
 			}
-			if a.Namespace != "" && a.Key != "xmlns" {
+			xlink := a.Namespace == "xlink" && a.Key == "href" && d.Data == "a" || a.Namespace == "xmlns" && a.Key == "xlink"
+			if a.Namespace != "" && a.Key != "xmlns" && !xlink {
 				wrong = append(wrong, "attribute "+a.Namespace+":"+a.Key)
 			}
 		}
@@ -91,7 +95,7 @@ func isListed(name string) bool {
 func places() []string {
 	return []string{
 		"%", "<div>%</div>", "<p>%</p>", "<table>%</table>", "<table><tr>%</table>", "<table><tr><td>%</table>",
-		"<select>%</select>", "<svg>%</svg>", "<svg><desc>%</desc></svg>", "<math>%</math>",
+		"<select>%</select>", "<svg>%</svg>", "<svg><desc>%</desc></svg>", "<svg><title>%</title></svg>", "<svg><a>%</a></svg>", "<math>%</math>",
 		"<math><mtext>%</mtext></math>", "<b><a>%</a></b>", "<ul><li>%</ul>", "<pre>%</pre>", "<ruby>%</ruby>",
 		"<h1>%</h1>", "<picture>%</picture>", "<textarea>%</textarea>", "<title>%</title>", "<noscript>%</noscript>",
 		"<iframe>%</iframe>", "<noembed>%</noembed>", "<xmp>%</xmp>", "<style>%</style>", "<script>%</script>",
