@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -142,5 +143,22 @@ func placeMeanings() []meaning {
 		{"metres of the Web's maps", gml("urn:ogc:def:crs:EPSG::3857"), where, [][]float64{{1, 2}}},
 		{"degrees have the latitude first", gml("urn:ogc:def:crs:EPSG::4326"), where, [][]float64{{2, 1}}},
 		{"metres have the easting first", gml("EPSG:26986"), where, [][]float64{{1, 2}}},
+	}
+}
+
+func TestTextsBeginWithWordsAfterSanitizing(t *testing.T) {
+	t.Parallel()
+	const doc = `<feed xmlns="http://www.w3.org/2005/Atom"><title type="html">&lt;script/&gt;
+		Tides&lt;script/&gt;
+	</title><entry><content type="html">&lt;script/&gt;
+
+ &amp;nbsp;&lt;pre&gt;
+a&lt;/pre&gt; &lt;script/&gt;</content></entry></feed>`
+	f, err := feed.ParseBytes([]byte(doc), &feed.Options{Sanitize: func(s string) string { return strings.ReplaceAll(s, "<script/>", "") }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Title.Value != "Tides" || f.Items[0].Content[0].Value != "&nbsp;<pre>\na</pre>" {
+		t.Errorf("the title is %q, the content %q", f.Title.Value, f.Items[0].Content[0].Value)
 	}
 }

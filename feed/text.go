@@ -118,7 +118,7 @@ func (p *parser) markup(t *Text) {
 		}
 	}
 	if p.o.Sanitize != nil {
-		t.Value = p.o.Sanitize(t.Value)
+		t.Value = strings.Trim(p.o.Sanitize(t.Value), " \t\n\r\f") // around what was taken out
 	}
 	p.changed = p.changed || t.Value != written
 }
