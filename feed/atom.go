@@ -25,6 +25,7 @@ func (p *parser) atomFeed() {
 		p.readItem()
 		return
 	}
+	p.f.Attrs = p.foreignAttrs()
 	p.r.Siblings(p.entryName(), p.r.Depth())
 	s := feedSlots(p.f)
 	p.each(func() { p.channelElement(s) })

@@ -17,7 +17,11 @@ func (p *parser) image() {
 	}
 }
 
+// imageInto reads the current element into img. An image without anything that images
+// have is kept as an element that no field is for.
 func (p *parser) imageInto(img *Image) {
+	name := p.r.Name
+	extend(&img.Extension, p.foreignAttrs(), nil)
 	if v := p.hrefAttr(); v != "" && img.URL == "" {
 		img.URL = p.url(v)
 	}
@@ -41,9 +45,17 @@ func (p *parser) imageInto(img *Image) {
 		case "height":
 			p.pixels(&img.Height, "height")
 		default:
-			p.keep(p.others())
+			p.keep(&orNew(&img.Extension).Unknown)
 		}
 	})
+	switch e := img.Extension; {
+	case e == nil:
+	case e.Attrs == nil && e.Unknown == nil:
+		img.Extension = nil
+	case *img == Image{Extension: e}:
+		p.keepAround(name, e)
+		img.Extension = nil
+	}
 }
 
 // address is that in an element, as its text or in an attribute.
@@ -140,17 +152,19 @@ func (p *parser) source() bool {
 		p.displaced(src.Title.Value, "url", src.URL)
 		*src = Source{}
 	}
+	attrs := p.foreignAttrs()
 	p.put(&src.URL, p.url(p.hrefAttr()))
 	text, markup := p.r.Leaf()
 	if !markup {
+		extend(&src.Extension, attrs, nil)
 		if text != "" {
 			p.set(&src.Title, Text{Value: text, Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()})
 		}
 		return true
 	}
 	s := sourceSlots(src)
-	s.unknown = &p.item.Unknown
 	p.each(func() { p.element(s) })
+	extend(&src.Extension, attrs, *s.unknown)
 	if src.Updated.Raw == "" {
 		src.Updated = *s.published
 	} else {

@@ -65,6 +65,7 @@ type Feed struct {
 	Where        []Geometry   `json:"where,omitempty"`
 	Accounts     []Account    `json:"accounts,omitempty"` // source:account
 	Unknown      []Node       `json:"unknown,omitempty"`
+	Attrs        []Attr       `json:"attrs,omitempty"` // of other vocabularies
 
 	Items    []Item    `json:"items"`
 	Problems []Problem `json:"problems,omitempty"`
@@ -142,6 +143,7 @@ type More struct {
 	Accounts        []Account   `json:"accounts,omitempty"`        // source:account
 	LocalTime       string      `json:"localTime,omitempty"`
 	TextInput       *TextInput  `json:"textInput,omitempty"`
+	Attrs           []Attr      `json:"attrs,omitempty"` // of other vocabularies
 }
 
 // Text is words with what is needed to show them.
@@ -191,6 +193,7 @@ type Person struct {
 	Avatar string `json:"avatar,omitempty"`
 	Role   string `json:"role,omitempty"`
 	Raw    string `json:"raw,omitempty"` // one line, as RSS has it, when it was taken apart
+	*Extension
 }
 
 // Date is a moment as the feed wrote it and what it means. UTC is the zero time
@@ -215,6 +218,7 @@ type Image struct {
 	Description string `json:"description,omitempty"`
 	Width       int    `json:"width,omitempty"`  // pixels
 	Height      int    `json:"height,omitempty"` // pixels
+	*Extension
 }
 
 // TextInput is a form of one field that early feeds offered.
@@ -263,6 +267,7 @@ type Source struct {
 	Generator    *Generator `json:"generator,omitempty"`
 	Icon         string     `json:"icon,omitempty"`
 	Logo         string     `json:"logo,omitempty"`
+	*Extension
 }
 
 // InReplyTo names what an item answers (Atom threading, RFC 4685).

@@ -56,6 +56,9 @@ func (p *parser) itemBody() {
 			p.item.ID, p.item.IDFrom, s.names.id = about, FromID, "rdf:about"
 		}
 		p.cdfAttributes(s)
+		if attrs := p.foreignAttrs(); attrs != nil {
+			p.more().Attrs = attrs
+		}
 	}
 	p.each(func() { p.element(s) })
 	p.itemDone()
@@ -103,7 +106,7 @@ func (m *More) empty() bool {
 		m.Comments == "" && m.CommentAPI == "" && m.CommentsFeed == "" && m.CommentCount == nil &&
 		m.Section == "" && m.Department == "" && m.HitParade == nil && m.InReplyTo == nil && m.Licenses == nil &&
 		m.OriginalLink == "" && m.OriginalMedia == "" && m.Where == nil && m.Chapters == nil && m.ChaptersVersion == "" && m.Markdown == "" &&
-		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil
+		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil && m.Attrs == nil
 }
 
 // steadyLink is a link without the parts of its query that differ from one visit to

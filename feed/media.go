@@ -31,6 +31,7 @@ type MediaContent struct {
 	Height       string `json:"height,omitempty"`
 	Width        string `json:"width,omitempty"`
 	Lang         string `json:"lang,omitempty"`
+	Attrs        []Attr `json:"attrs,omitempty"` // of other vocabularies
 }
 
 // MediaInfo are the elements that may stand in a feed, an item, a group or a content.
@@ -90,6 +91,7 @@ type MediaCredit struct {
 	Role   string `json:"role,omitempty"`
 	Scheme string `json:"scheme,omitempty"`
 	Name   string `json:"name"`
+	Attrs  []Attr `json:"attrs,omitempty"` // of other vocabularies
 }
 
 // MediaCopyright is whose the file is.

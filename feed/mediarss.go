@@ -39,6 +39,7 @@ func (p *parser) mediaContent(s *slots) MediaContent {
 		IsDefault: p.attr("isdefault"), Expression: p.attr("expression"), Bitrate: p.attr("bitrate"),
 		Framerate: p.attr("framerate"), SamplingRate: p.attr("samplingrate"), Channels: p.attr("channels"),
 		Duration: p.attr("duration"), Height: p.attr("height"), Width: p.attr("width"), Lang: p.attr("lang"),
+		Attrs: p.foreignAttrs(),
 	}
 	p.inside(func() bool { p.mediaElement(&c.MediaInfo, s); return true })
 	return c
@@ -182,7 +183,7 @@ func (p *parser) mediaEmbed(m *MediaInfo) {
 func (p *parser) mediaPeople(m *MediaInfo) bool {
 	switch p.r.Local {
 	case "credit":
-		c := MediaCredit{Role: p.attr("role"), Scheme: p.attr("scheme")}
+		c := MediaCredit{Role: p.attr("role"), Scheme: p.attr("scheme"), Attrs: p.foreignAttrs()}
 		c.Name = p.leaf()
 		m.Credits = kept(&p.budget, m.Credits, c)
 	case "copyright":

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,25 +11,22 @@ import (
 
 // person reads who it was: elements as Atom has them, or one line as RSS has it.
 func (p *parser) person() Person {
+	element, attrs := p.r.Name, p.foreignAttrs()
 	text, markup := p.r.Leaf()
 	if !markup {
-		return splitPerson(p.undoubled(text))
+		who := splitPerson(p.undoubled(text))
+		if who != (Person{}) {
+			extend(&who.Extension, attrs, nil)
+		}
+		return who
 	}
 	var who Person
 	var line strings.Builder // what stands outside of the elements that persons have
-	var others [][2]string   // names and texts of other elements
+	var others []Node
 	for depth := p.r.Depth(); ; {
 		switch p.next() {
 		case scan.Start:
-			if p.r.Space == nsMedia && p.r.Local == "thumbnail" && who.Avatar == "" {
-				who.Avatar = p.url(p.attr("url"))
-				_ = p.leaf()
-			} else if len(p.r.Attrs) > 0 && !personal(p.r.Local) {
-				line.WriteString(p.keepWords())
-			} else if text := p.personElement(&who); text != "" {
-				line.WriteString(text)
-				others = append(others, [2]string{p.r.Name, text})
-			}
+			p.personElement(&who, &line, &others)
 			continue
 		case scan.Text:
 			line.WriteString(p.r.Chars())
@@ -40,40 +38,39 @@ func (p *parser) person() Person {
 		}
 		break
 	}
-	if who == (Person{}) {
-		return splitPerson(strings.TrimSpace(line.String()))
+	if who == (Person{}) { // the words of other elements are the name then
+		who = splitPerson(strings.TrimSpace(line.String()))
+		others = slices.DeleteFunc(others, func(n Node) bool { return n.isWords() })
 	}
-	for _, e := range others {
-		p.remains(e[0], e[1])
+	if who != (Person{}) {
+		extend(&who.Extension, attrs, others)
+	} else if attrs != nil || len(others) > 0 {
+		p.keepAround(element, &Extension{attrs, others})
 	}
 	return who
 }
 
-// personal reports the elements that personElement knows.
-func personal(local string) bool {
-	switch local {
-	case "name", "email", "uri", "url", "homepage", "image", "avatar":
-		return true
+// personElement reads an element within a person: one that persons have into who, any
+// other into others. Its words are added to line, in case there is nothing else.
+func (p *parser) personElement(who *Person, line *strings.Builder, others *[]Node) {
+	if p.r.Space == nsMedia && p.r.Local == "thumbnail" && who.Avatar == "" {
+		who.Avatar = p.url(p.attr("url"))
+		_ = p.leaf()
+		return
 	}
-	return false
-}
-
-// personElement reads what persons have; it gives the text of any other element. One of
-// another vocabulary, like foaf:name, counts where there is nothing else.
-func (p *parser) personElement(who *Person) (text string) {
-	to, reference := &who.Name, false
-	switch p.r.Local {
-	case "name":
-	case "email":
-		to = &who.Email
-	case "uri", "url", "homepage":
-		to, reference = &who.URL, true
-	case "image", "avatar":
-		to, reference = &who.Avatar, true
-	default:
-		return p.leaf()
+	to := who.field(p.r.Local)
+	if to == nil {
+		if n, ok := p.node(); ok {
+			n.words(line)
+			*others = append(*others, n)
+		}
+		return
 	}
-	foreign := p.r.Space != nsCore && p.r.Space != nsITunes
+	other := Node{} // one of another vocabulary, like foaf:name, counts where there is nothing else
+	if p.r.Space != nsCore && p.r.Space != nsITunes && *to != "" {
+		other = Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
+		other.Space = p.r.URI(other.Prefix)
+	}
 	src, href := p.attr("src"), p.hrefAttr()
 	v := p.leaf()
 	if v == "" && to == &who.Avatar { // as Blogger has it
@@ -81,17 +78,37 @@ func (p *parser) personElement(who *Person) (text string) {
 			v = href
 		}
 	}
-	if reference {
+	switch to {
+	case &who.URL, &who.Avatar:
 		v = p.url(v)
-	} else if to == &who.Email {
+	case &who.Email:
 		v = strings.TrimPrefix(v, "mailto:")
 	}
-	if foreign && *to != "" {
-		return v
+	if other.Name == "" {
+		p.put(to, v)
+	} else if other.Text = v; v != "" && p.strange(len(other.Space)) {
+		*others = append(*others, other)
 	}
-	p.put(to, v)
-	return ""
 }
+
+// field is where an element of this local name says something of somebody, nil for an
+// element that persons do not have.
+func (who *Person) field(local string) *string {
+	switch local {
+	case "name":
+		return &who.Name
+	case "email":
+		return &who.Email
+	case "uri", "url", "homepage":
+		return &who.URL
+	case "image", "avatar":
+		return &who.Avatar
+	}
+	return nil
+}
+
+// personal reports the elements that persons have.
+func personal(local string) bool { return new(Person).field(local) != nil }
 
 // line is who as one line has it.
 func (who *Person) line() string {
@@ -114,12 +131,17 @@ func (p *parser) addPerson(to *[]Person, who Person) {
 }
 
 // addAuthor adds an author. RSS documents name an author in author or dc:creator, and write
-// the URL of the same author in an atom:author that follows: both are one person.
+// the URL of the same author, or what other vocabularies have, in an atom:author that
+// follows: both are one person.
 func (p *parser) addAuthor(to *[]Person, who Person) {
-	if to != nil && len(*to) > 0 && p.f.Format == RSS && who.URL != "" && who.Name != "" {
+	if to != nil && len(*to) > 0 && p.f.Format == RSS && who.Name != "" {
 		last := &(*to)[len(*to)-1]
-		if last.URL == "" && last.Name == who.Name && (last.Email == "" || last.Email == who.Email) {
+		more := who.URL != "" || who.Extension != nil && last.Extension == nil
+		if more && last.URL == "" && last.Name == who.Name && (last.Email == "" || last.Email == who.Email) {
 			who.Raw = last.Raw
+			if who.Extension == nil {
+				who.Extension = last.Extension
+			}
 			*last = who
 			return
 		}

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strings"
 
 	"cloudburst/internal/scan"
@@ -28,18 +29,18 @@ func (p *parser) remains(name, text string) {
 	}
 }
 
-// keepWords keeps the current element whole, and gives the text in it.
-func (p *parser) keepWords() string {
-	n, ok := p.node()
-	if ok {
-		to := p.others()
-		*to = append(*to, n)
-	}
+// isWords reports an element with words in it, and no attributes.
+func (n *Node) isWords() bool {
 	var b strings.Builder
 	n.words(&b)
-	return b.String()
+	return b.Len() > 0 && !n.hasAttrs()
 }
 
+func (n *Node) hasAttrs() bool {
+	return len(n.Attrs) > 0 || slices.ContainsFunc(n.Children, func(c Node) bool { return c.hasAttrs() })
+}
+
+// words writes the text in the element.
 func (n *Node) words(b *strings.Builder) {
 	b.WriteString(n.Text)
 	for i := range n.Children {

@@ -15,6 +15,7 @@ func (p *parser) rss() {
 	p.f.Version = strings.TrimSpace(version)
 	at, root := p.r.Offset(), p.r.Name
 	p.rssVersion(at)
+	p.f.Attrs = p.foreignAttrs()
 	p.r.Siblings("item", 1)
 	s := feedSlots(p.f)
 	p.each(func() { p.rssTop(s) })
@@ -77,6 +78,7 @@ func (p *parser) channel(s *slots) {
 	p.f.Base = p.base().String()
 	p.r.Siblings("item", p.r.Depth())
 	p.cdfAttributes(s)
+	p.f.Attrs = append(p.f.Attrs, p.foreignAttrs()...)
 	if about := unfolded(p.rdfAttr("about")); about != "" && p.f.ID == "" {
 		p.f.ID, s.names.id = about, "rdf:about"
 	}

@@ -67,6 +67,7 @@ func sourceSlots(s *Source) *slots {
 		level: ofSource, id: &s.ID, title: &s.Title, summary: &s.Subtitle, rights: &s.Rights,
 		link: &s.Link, links: &s.Links, updated: &s.Updated, published: new(Date),
 		authors: &s.Authors, contributors: &s.Contributors, categories: &s.Categories, generator: &s.Generator,
+		unknown: new([]Node),
 	}
 }
 

@@ -93,6 +93,7 @@ func (a *atom) feed() {
 	a.leaf("icon", a.ref(f.Icon, "icon"))
 	if f.Image != nil {
 		a.leaf("logo", a.ref(f.Image.URL, "logo"))
+		a.loseExtension(f.Image.Extension)
 		a.lose(lostImages, f.Image.Title != "" || f.Image.Link != "" || f.Image.Width+f.Image.Height > 0)
 	}
 	a.feedRest()

@@ -41,6 +41,9 @@ func (a *atom) oldFeed() {
 	a.textIfAny("info", &f.Info)
 	a.updated("modified", &f.Updated, a.changed)
 	a.categories(f.Categories, f.ITunes, f.Media)
+	if f.Image != nil {
+		a.loseExtension(f.Image.Extension)
+	}
 	a.lose(lostImages, f.Icon != "" || f.Image != nil && f.Image.URL != "" && !(f.ITunes != nil && f.ITunes.Image == f.Image.URL))
 	a.feedRest()
 }
@@ -48,7 +51,7 @@ func (a *atom) oldFeed() {
 // oldEntry writes one item, or one within another, of which less is asked.
 func (a *atom) oldEntry(element string, it *feed.Item) {
 	nested := element != "entry"
-	a.open(element)
+	a.openExtended(element, attrsOf(it))
 	a.entryTitle(it, nested)
 	a.entryLinks(it, nested)
 	a.persons("author", it.Authors)

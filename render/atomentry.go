@@ -12,7 +12,7 @@ import (
 // spec:atom-rfc4287#entry-written
 func (a *atom) entry(element string, it *feed.Item) {
 	nested := element != "entry"
-	a.open(element)
+	a.openExtended(element, attrsOf(it))
 	a.entryTitle(it, nested)
 	a.entryID(it, nested)
 	if !nested {
@@ -168,7 +168,7 @@ func containsPerson(list []feed.Person, who *feed.Person) bool {
 //
 // spec:atom-rfc4287#person
 func (a *atom) person(element string, who *feed.Person) {
-	a.open(element)
+	a.openExtended(element, ownAttrs(who.Extension))
 	a.element("name", visibleText(nameOf(who)))
 	uri := "uri"
 	if a.format == "atom03" {
@@ -179,6 +179,7 @@ func (a *atom) person(element string, who *feed.Person) {
 	if a.format == "atom" {
 		a.portrait(who)
 	}
+	a.extension(who.Extension)
 	a.close(element)
 	a.lose(lostPersons, who.Avatar != "" && a.format != "atom" || who.Role != "")
 }
@@ -267,9 +268,10 @@ func (a *atom) source(it *feed.Item) {
 	if a.format == "atom03" {
 		a.leaf("dc:source", cmp.Or(s.URL, asWords(&s.Title)))
 		a.lose(lostSource, s.URL != "" && s.Title.Value != "" || s.ID != "" || len(s.Links) > 0)
+		a.loseExtension(s.Extension)
 		return
 	}
-	a.open("source")
+	a.openExtended("source", ownAttrs(s.Extension))
 	for _, id := range [...]string{s.ID, escapeIRI(s.URL, false), escapeIRI(s.Link, false)} {
 		if validIRI(id) {
 			a.element("id", id)
@@ -291,5 +293,6 @@ func (a *atom) source(it *feed.Item) {
 	a.generatorElement(s.Generator)
 	a.leaf("icon", a.ref(s.Icon, "source"))
 	a.leaf("logo", a.ref(s.Logo, "source"))
+	a.extension(s.Extension)
 	a.close("source")
 }

@@ -45,6 +45,7 @@ func (t *tree) feed(f *feed.Feed) {
 	t.media(f.Media)
 	t.places(f.Where)
 	t.unknown(f.Unknown)
+	t.attributes(f.Attrs)
 	t.items("items", f.Items)
 }
 
@@ -202,6 +203,7 @@ func (t *tree) image(key string, m *feed.Image) {
 	t.some("description", m.Description)
 	t.count("width", int64(m.Width))
 	t.count("height", int64(m.Height))
+	t.extension(m.Extension)
 	t.end()
 }
 
@@ -218,6 +220,7 @@ func (t *tree) people(key string, list []feed.Person) {
 		t.some("url", p.URL)
 		t.some("avatar", p.Avatar)
 		t.some("role", p.Role)
+		t.extension(p.Extension)
 		t.end()
 	}
 	t.end()
@@ -279,19 +282,32 @@ func (t *tree) nodes(key string, list []feed.Node) {
 		t.some("prefix", n.Prefix)
 		t.some("name", n.Name)
 		t.some("text", n.Text)
-		if len(n.Attrs) > 0 {
-			t.list("attributes")
-			for _, a := range n.Attrs {
-				t.object("")
-				t.some("space", a.Space)
-				t.put("name", a.Name)
-				t.put("value", a.Value)
-				t.end()
-			}
-			t.end()
-		}
+		t.attributes(n.Attrs)
 		t.nodes("children", n.Children)
 		t.end()
 	}
 	t.end()
+}
+
+func (t *tree) attributes(list []feed.Attr) {
+	if len(list) == 0 {
+		return
+	}
+	t.list("attributes")
+	for _, a := range list {
+		t.object("")
+		t.some("space", a.Space)
+		t.put("name", a.Name)
+		t.put("value", a.Value)
+		t.end()
+	}
+	t.end()
+}
+
+// extension writes what an element has that no name here is for.
+func (t *tree) extension(e *feed.Extension) {
+	if e != nil {
+		t.unknown(e.Unknown)
+		t.attributes(e.Attrs)
+	}
 }

@@ -65,6 +65,7 @@ func (t *tree) item(it *feed.Item) {
 		t.items("items", it.Items)
 	}
 	t.unknown(it.Unknown)
+	t.attributes(attrsOf(it))
 }
 
 // authorOf is the first author of an item, or of the feed where the item names none. The
@@ -169,6 +170,7 @@ func (t *tree) source(s *feed.Source) {
 	t.some("url", s.URL)
 	t.some("id", s.ID)
 	t.someDate("updated", s.Updated)
+	t.extension(s.Extension)
 	t.end()
 }
 

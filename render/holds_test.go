@@ -1,6 +1,7 @@
 package render
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func same() cmp.Options {
 		}),
 		cmp.Comparer(func(a, b feed.Person) bool {
 			a.Raw, b.Raw = "", ""
-			return a == b
+			return reflect.DeepEqual(a, b)
 		}),
 		cmp.FilterValues(func(a, b []feed.Item) bool { return len(a) == 0 && len(b) == 0 }, cmp.Ignore()),
 	}

@@ -169,6 +169,7 @@ func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 		j.some("name", name)
 		j.url("url", url)
 		j.url("avatar", p.Avatar)
+		j.loseExtension(p.Extension)
 		j.part(&parts, i)
 		j.shut('}')
 	}

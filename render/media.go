@@ -54,6 +54,7 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 	w.optional("height", w.number(c.Height, where, 1))
 	w.optional("width", w.number(c.Width, where, 1))
 	w.optional("lang", w.language(c.Lang, where))
+	w.foreignAttrs(c.Attrs)
 	w.b = append(w.b, '>')
 	begin := len(w.b)
 	w.depth++
@@ -188,7 +189,7 @@ func (w *writer) mediaPeople(m *feed.MediaInfo) {
 			w.invalid(role, "media:credit", "a role that the European Broadcasting Union has a name for")
 			role = ""
 		}
-		w.element("media:credit", c.Name, "role", role, "scheme", scheme)
+		w.elementExtended("media:credit", c.Name, c.Attrs, "role", role, "scheme", scheme)
 	}
 	if c := m.Copyright; c != nil && (c.Value != "" || c.URL != "") {
 		w.element("media:copyright", c.Value, "url", w.uri(c.URL, "media:copyright"))

@@ -170,7 +170,7 @@ func (o outliner) lostOfFeed() {
 	o.lose(lostMedia, f.Media != nil)
 	o.lose(lostPlaces, len(f.Where) > 0)
 	o.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || f.TextInput != nil)
-	o.lose(lostUnknown, len(f.Unknown) > 0)
+	o.lose(lostUnknown, len(f.Unknown)+len(f.Attrs) > 0)
 }
 
 func (o outliner) lostOfItem(it *feed.Item, about *feed.Text) {

@@ -101,6 +101,7 @@ func (r *rdf) channel() {
 	f, w := r.f, r.writer
 	w.tag("channel", nil)
 	w.attr("rdf:about", r.about)
+	w.foreignAttrs(f.Attrs)
 	w.b = append(w.b, '>')
 	w.depth++
 	begin := len(w.b)
@@ -166,6 +167,9 @@ func (r *rdf) parts(about string) {
 	}
 	if img := r.f.Image; img != nil && img.URL != "" {
 		if r.writer.image(img, r.title, r.link, named(r.image())...) {
+			begin := len(r.b)
+			r.extension(img.Extension)
+			r.striped(begin)
 			r.close("image")
 			r.lose(lostImages, img.Width+img.Height > 0 || img.Description != "")
 		}
@@ -229,6 +233,7 @@ func (r *rdf) item(it *feed.Item, about string) {
 	w := r.writer
 	w.tag("item", nil)
 	w.attr("rdf:about", about)
+	w.foreignAttrs(attrsOf(it))
 	w.b = append(w.b, '>')
 	w.depth++
 	begin := len(w.b)
@@ -268,6 +273,7 @@ func (r *rdf) source(s *feed.Source) {
 	if s != nil {
 		r.leaf("dc:source", r.address(s.URL, "source"))
 		r.lose(lostSource, s.Title.Value != "" || s.ID != "" || s.URL == "")
+		r.loseExtension(s.Extension)
 	}
 }
 

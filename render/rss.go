@@ -22,7 +22,12 @@ type rss struct {
 func (w *writer) rss(v int, version string) {
 	r := &rss{writer: w, v: v}
 	w.root("rss", "version", version)
-	w.open("channel")
+	if v < 200 {
+		w.lose(lostUnknown, len(w.f.Attrs) > 0)
+		w.open("channel")
+	} else {
+		w.openExtended("channel", w.f.Attrs)
+	}
 	r.channel()
 	r.items()
 	w.close("channel")

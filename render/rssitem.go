@@ -30,7 +30,11 @@ func (r *rss) items() {
 
 // item writes one, or one within another.
 func (r *rss) item(element string, it *feed.Item) {
-	r.open(element)
+	if r.v < 200 {
+		r.open(element)
+	} else {
+		r.openExtended(element, attrsOf(it))
+	}
 	summary, content := r.texts(it)
 	titled := r.itemTitle(it, summary, content)
 	if r.v >= 200 {
@@ -376,8 +380,14 @@ func (r *rss) source(s *feed.Source) {
 		if url == "" {
 			return
 		}
-		r.element("source", asWords(&s.Title), "url", url)
+		if r.v < 200 {
+			r.element("source", asWords(&s.Title), "url", url)
+			r.loseExtension(s.Extension)
+			return
+		}
+		r.elementExtended("source", asWords(&s.Title), ownAttrs(s.Extension), "url", url)
 		r.lose(lostSource, s.ID != "" || s.Link != "" || len(s.Authors) > 0)
+		r.lose(lostUnknown, s.Extension != nil && len(s.Unknown) > 0)
 	}
 }
 

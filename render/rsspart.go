@@ -69,6 +69,11 @@ func (r *rss) imageElement(title, link string) {
 		r.size("width", img.Width, 144)
 		r.size("height", img.Height, 400)
 		r.leaf("description", img.Description)
+		if r.v < 200 {
+			r.loseExtension(img.Extension)
+		} else {
+			r.extension(img.Extension)
+		}
 		r.writer.close("image")
 	}
 }
@@ -86,7 +91,11 @@ func (w *writer) image(img *feed.Image, title, link string, attrs ...string) boo
 		w.warn("image-incomplete", "image", "A picture needs an address and a link, which neither it nor the feed has; it is left out.")
 		return false
 	}
-	w.open("image", attrs...)
+	if w.format == "rss20" || w.format == "rdf" {
+		w.openExtended("image", ownAttrs(img.Extension), attrs...)
+	} else {
+		w.open("image", attrs...)
+	}
 	w.element("title", title)
 	w.element("url", address)
 	w.element("link", link)

@@ -46,8 +46,8 @@ func (r *rss) plainEditors() {
 }
 
 // authors writes each person in an element that holds a mail address, which is used once,
-// or in dc:creator. The first person with a URL has an atom:author as well, which holds the
-// URL: few readers look for that element alone.
+// or in dc:creator. The first person with a URL, or with elements of other vocabularies, has
+// an atom:author as well, which holds them: few readers look for that element alone.
 //
 // spec:rss20-2003#author
 func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
@@ -61,7 +61,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 		switch {
 		case line != "" && isLine(who, line): // which the element of iTunes says
 			line = ""
-		case who.URL != "" && atom:
+		case (who.URL != "" || who.Extension != nil) && atom:
 			atom = false
 			switch {
 			case isMail(who.Email) && mail && inOneLine(who.Name) && !strings.ContainsAny(who.Name, `()[]<>\`):
@@ -75,6 +75,7 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 			mail = false
 			r.mailElement(element, who)
 			r.lose(lostPersons, who.URL != "" || who.Avatar != "")
+			r.loseExtension(who.Extension)
 		default:
 			r.creator("dc:creator", who)
 		}
@@ -89,7 +90,7 @@ func inOneLine(name string) bool {
 
 func (r *rss) contributors(persons []feed.Person) {
 	for i := range persons {
-		if who := &persons[i]; who.URL != "" || isMail(who.Email) {
+		if who := &persons[i]; who.URL != "" || who.Extension != nil || isMail(who.Email) {
 			r.atomPerson("atom:contributor", who)
 		} else {
 			r.creator("dc:contributor", who)
@@ -102,6 +103,7 @@ func (w *writer) creator(element string, who *feed.Person) {
 	w.leaf(element, nameOf(who))
 	w.lose(lostMail, who.Email != "" && who.Name != "")
 	w.lose(lostPersons, who.URL != "" && who.Name+who.Email != "" || who.Avatar != "")
+	w.loseExtension(who.Extension)
 }
 
 // mailElement writes somebody in an element that holds a mail address.
@@ -140,11 +142,12 @@ func (w *writer) inBrackets(name, where string) string {
 
 // atomPerson writes somebody as Atom has persons, in a document that is not Atom.
 func (w *writer) atomPerson(element string, who *feed.Person) {
-	w.open(element)
+	w.openExtended(element, ownAttrs(who.Extension))
 	w.element("atom:name", nameOf(who))
 	w.leaf("atom:uri", w.address(who.URL, "author"))
 	w.leaf("atom:email", w.mailbox(who.Email, "author"))
 	w.portrait(who)
+	w.extension(who.Extension)
 	w.close(element)
 }
 

@@ -13,6 +13,9 @@ import (
 func (w *writer) root(name string, attrs ...string) {
 	w.b = append(w.b, `<?xml version="1.0" encoding="UTF-8"?>`...)
 	w.tag(name, attrs)
+	if name == "feed" {
+		w.foreignAttrs(w.f.Attrs)
+	}
 	w.rootAt = len(w.b)
 	w.b = append(w.b, '>')
 	w.depth++

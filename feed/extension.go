@@ -1,0 +1,52 @@
+package feed
+
+import (
+	"strings"
+
+	"cloudburst/internal/scan"
+)
+
+// Extension is what an element has that no field is for. It is nil where there is nothing.
+type Extension struct {
+	Attrs   []Attr `json:"attrs,omitempty"`   // attributes of other vocabularies
+	Unknown []Node `json:"unknown,omitempty"` // elements
+}
+
+// extend adds to what an element has that no field is for.
+func extend(to **Extension, attrs []Attr, unknown []Node) {
+	if len(attrs)+len(unknown) > 0 {
+		e := orNew(to)
+		e.Attrs, e.Unknown = append(e.Attrs, attrs...), append(e.Unknown, unknown...)
+	}
+}
+
+// foreignAttrs are the attributes of the current element that belong to vocabularies
+// without fields here. What says only where the schema of the document is does not count.
+func (p *parser) foreignAttrs() (list []Attr) {
+	for i := range p.r.Attrs {
+		a := &p.r.Attrs[i]
+		prefix := scan.Prefix(a.Name)
+		if prefix == "" || prefix == "xml" || prefix == "xmlns" || strings.EqualFold(prefix, "rdf") || p.r.SpaceOf(prefix) != nsUnknown {
+			continue
+		}
+		uri := p.r.URI(prefix)
+		if strings.HasSuffix(uri, "/XMLSchema-instance") {
+			continue
+		}
+		if !p.strange(len(uri)) {
+			break
+		}
+		list = append(list, Attr{Name: a.Name, Space: uri, Value: p.r.Decode(a.Raw)})
+	}
+	return list
+}
+
+// keepAround keeps an element that no field is for, with what has been read of it.
+func (p *parser) keepAround(name string, e *Extension) {
+	n := Node{Name: scan.Local(name), Prefix: scan.Prefix(name), Attrs: e.Attrs, Children: e.Unknown}
+	n.Space = p.r.URI(n.Prefix)
+	if p.strange(len(n.Space)) {
+		to := p.others()
+		*to = append(*to, n)
+	}
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// extension writes elements of other vocabularies within an element of the format: a
+// person, a source or an image. What is known of other vocabularies is about feeds and
+// items, so only elements of those stand there of which nothing is known.
+func (w *writer) extension(e *feed.Extension) {
+	if e == nil {
+		return
+	}
+	for i := range e.Unknown {
+		n := &e.Unknown[i]
+		switch {
+		case n.Name == "":
+			w.lose(lostUnknown, strings.TrimSpace(n.Text) != "")
+		case !w.unheard(n):
+			w.warn("unknown-element", n.Name, titleOf(w.format), " has no place for this element, or it is there already; it is left out.")
+		default:
+			w.tree(n)
+		}
+	}
+}
+
+// unheard reports an element of a vocabulary that nothing is known of.
+func (w *writer) unheard(n *feed.Node) bool {
+	if n.Space == "" && n.Prefix == "" {
+		return w.foreign(n, true)
+	}
+	return w.foreign(n, true) && spaceOfURI(n.Space) == spNone && spaceOfPrefix(n.Prefix) == spNone
+}
+
+// loseExtension notes what an element has for which the format has no place.
+func (w *writer) loseExtension(e *feed.Extension) {
+	w.lose(lostUnknown, e != nil && len(e.Attrs)+len(e.Unknown) > 0)
+}
+
+// foreignAttrs writes attributes of vocabularies that nothing is known of into the start
+// tag that was begun. Every format of XML allows them.
+//
+// spec:rss20-2003#extending
+func (w *writer) foreignAttrs(list []feed.Attr) {
+	if len(list) == 0 {
+		return
+	}
+	own := make([]feed.Attr, 0, len(list))
+	for _, a := range list {
+		prefix, local, qualified := strings.Cut(a.Name, ":")
+		switch {
+		case !qualified, prefix == "xml", prefix == "xmlns", isCoreSpace(bareURI(a.Space)), spaceOfURI(a.Space) != spNone,
+			a.Space == "" && spaceOfPrefix(prefix) != spNone:
+			w.warn("unknown-attribute", a.Name, titleOf(w.format), " has no place for this attribute; it is left out.")
+			continue
+		case spaceOfPrefix(prefix) != spNone: // which has its own meaning within the element
+			a.Name = local
+		}
+		own = append(own, a)
+	}
+	w.plainAttrs(own)
+}
+
+// openExtended is open with attributes of other vocabularies.
+func (w *writer) openExtended(name string, list []feed.Attr, attrs ...string) {
+	w.tag(name, attrs)
+	w.foreignAttrs(list)
+	w.b = append(w.b, '>')
+	w.depth++
+}
+
+// elementExtended is element with attributes of other vocabularies.
+func (w *writer) elementExtended(name, text string, list []feed.Attr, attrs ...string) {
+	if len(list) == 0 {
+		w.element(name, text, attrs...)
+		return
+	}
+	w.tag(name, attrs)
+	w.foreignAttrs(list)
+	w.b = append(w.b, '>')
+	w.escape(text, name, inText)
+	w.endTag(name)
+}
+
+// attrsOf are the attributes of other vocabularies that an item has.
+func attrsOf(it *feed.Item) []feed.Attr {
+	if it.More == nil {
+		return nil
+	}
+	return it.More.Attrs
+}
+
+// ownAttrs are those of an element.
+func ownAttrs(e *feed.Extension) []feed.Attr {
+	if e == nil {
+		return nil
+	}
+	return e.Attrs
+}
