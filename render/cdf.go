@@ -3,6 +3,7 @@ package render
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"cloudburst/feed"
 )
@@ -17,11 +18,10 @@ func appendCDF(w *writer) {
 	c := cdf{w}
 	w.root("CHANNEL", c.channelAttrs()...)
 	c.head(asWords(&f.Title), &f.Subtitle)
-	if f.Icon != "" {
-		w.empty("LOGO", "HREF", w.uri(f.Icon, "icon"), "STYLE", "ICON")
-	}
-	if f.Image != nil && f.Image.URL != "" {
-		w.empty("LOGO", "HREF", w.uri(f.Image.URL, "image"), "STYLE", "IMAGE")
+	c.logo(f.Icon, "ICON")
+	if f.Image != nil {
+		c.logo(f.Image.URL, "IMAGE")
+		w.loseExtension(f.Image.Extension)
 		w.lose(lostImages, f.Image.Title != "" || f.Image.Link != "" || f.Image.Width+f.Image.Height > 0)
 	}
 	c.values(f.Authors, f.Publisher, asWords(&f.Rights), &f.Published, f.Categories)
@@ -48,10 +48,21 @@ func (c cdf) channelAttrs() []string {
 	link := c.uri(f.Link, "link")
 	if link == "" {
 		c.warn("link-missing", "link", "The feed has no link to its page, which CDF asks for.")
-		link = c.uri(c.self(), "link")
+		if link = c.uri(c.self(), "link"); link == "" {
+			link = c.madeAddress(f.ID)
+		}
 	}
 	attrs := []string{"HREF", link, "LASTMOD", c.moment(&f.Updated, "LASTMOD"), "SELF", c.uri(c.self(), "self"), "xml:lang", c.language(f.Language, "language")}
 	return append(attrs, c.otherAttrs(f.Unknown, "CHANNEL")...)
+}
+
+// logo writes a picture.
+//
+// spec:cdf-1997#logo
+func (c cdf) logo(url, style string) {
+	if url = c.uri(url, "image"); url != "" {
+		c.empty("LOGO", "HREF", url, "STYLE", style)
+	}
 }
 
 // moment is a date as CDF has them, in UTC; "" for none.
@@ -126,7 +137,7 @@ func (c cdf) schedule(s *feed.Schedule) {
 		return
 	}
 	zone := s.EarliestTime.Zone
-	c.open("SCHEDULE", "STARTDATE", s.StartDate, "STOPDATE", s.StopDate, "TIMEZONE", zone)
+	c.open("SCHEDULE", "STARTDATE", c.day(s.StartDate), "STOPDATE", c.day(s.StopDate), "TIMEZONE", c.zone(zone))
 	c.span("INTERVALTIME", &s.IntervalTime, "")
 	c.span("EARLIESTTIME", &s.EarliestTime, zone)
 	c.span("LATESTTIME", &s.LatestTime, zone)
@@ -139,7 +150,27 @@ func (c cdf) span(name string, s *feed.Span, zone string) {
 	if own == zone {
 		own = ""
 	}
-	c.empty(name, "DAY", s.Day, "HOUR", s.Hour, "MIN", s.Min, "SEC", s.Sec, "TIMEZONE", own)
+	c.empty(name, "DAY", c.number(s.Day, name, 0), "HOUR", c.number(s.Hour, name, 0), "MIN", c.number(s.Min, name, 0),
+		"SEC", c.number(s.Sec, name, 0), "TIMEZONE", c.zone(own))
+}
+
+// day is a date without a time, with dashes or, as in the submission, with points; "" for
+// any other, with a warning.
+func (c cdf) day(s string) string {
+	if _, err := time.Parse(time.DateOnly, strings.ReplaceAll(s, ".", "-")); err == nil || s == "" {
+		return s
+	}
+	c.invalid(s, "SCHEDULE", "a date like 2026-11-20")
+	return ""
+}
+
+// zone is a distance from UTC, "" for any other, with a warning.
+func (c cdf) zone(s string) string {
+	if _, err := time.Parse("-0700", s); err == nil || s == "" {
+		return s
+	}
+	c.invalid(s, "SCHEDULE", "a zone like +0100")
+	return ""
 }
 
 // item writes one; one that has others in it is a channel.
@@ -171,8 +202,8 @@ func (c cdf) item(it *feed.Item) {
 	if more == nil {
 		more = new(feed.More)
 	}
-	if more.Image != nil && more.Image.URL != "" {
-		c.empty("LOGO", "HREF", c.uri(more.Image.URL, "image"), "STYLE", "IMAGE")
+	if more.Image != nil {
+		c.logo(more.Image.URL, "IMAGE")
 	}
 	c.values(it.Authors, more.Publisher, asWords(&more.Rights), &it.Published, it.Categories)
 	c.links(it.Links, it.Link, it.Title.Value != "")

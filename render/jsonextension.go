@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"cloudburst/feed"
 )
@@ -21,7 +24,7 @@ func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
 		if n.Name == "" || known(n.Name) {
 			return false
 		}
-		if n.Space != "" || n.Prefix != "" || j.f.Format != feed.JSONFeed && n.Name[0] != '_' {
+		if n.Space != "" || n.Prefix != "" || j.f.Format != feed.JSONFeed && !isExtensionName(n.Name) {
 			foreign++
 			return false
 		}
@@ -31,6 +34,13 @@ func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
 	if foreign > 0 {
 		j.warn("unknown", "unknown", "Elements of other formats have no place in JSON Feed and are left out: ", strconv.Itoa(foreign), ".")
 	}
+}
+
+// isExtensionName reports names that anybody may use: an underscore and a letter begin them.
+func isExtensionName(s string) bool {
+	rest, ok := strings.CutPrefix(s, "_")
+	letter, _ := utf8.DecodeRuneInString(rest)
+	return ok && unicode.IsLetter(letter)
 }
 
 // members writes nodes as the members of an object. Several of one name, one behind the

@@ -1,10 +1,12 @@
 package render
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"cloudburst/feed"
 )
@@ -13,7 +15,7 @@ import (
 // because the format does not have them are written where they stood, and so are those
 // of any feed whose names begin with an underscore.
 //
-// spec:jsonfeed11-2020#version
+// spec:jsonfeed11-2020#version, spec:jsonfeed11-2020#members
 func appendJSONFeed(w *writer) {
 	j := &jsonWriter{writer: w}
 	f := w.f
@@ -28,13 +30,15 @@ func appendJSONFeed(w *writer) {
 	j.url("feed_url", w.self())
 	j.some("description", plainOf(&f.Subtitle))
 	j.some("user_comment", plainOf(&f.Info))
-	j.url("next_url", older(f))
+	if next := j.whole(older(f), "next_url"); next != j.whole(w.self(), "feed_url") {
+		j.some("next_url", next)
+	}
 	if f.Image != nil {
 		j.url("icon", f.Image.URL)
 	}
 	j.url("favicon", f.Icon)
 	j.authors(f.Authors, f.Unknown)
-	j.some("language", f.Language)
+	j.some("language", w.language(f.Language, "language"))
 	if f.Hints.Expired {
 		j.name("expired")
 		w.b = append(w.b, "true"...)
@@ -113,8 +117,19 @@ func (j *jsonWriter) some(key, s string) {
 	}
 }
 
-// url writes a URL without what no URL may have, like spaces, unless it is empty.
-func (j *jsonWriter) url(key, s string) { j.some(key, escapeIRI(s, false)) }
+// url writes a URL, unless it is empty.
+func (j *jsonWriter) url(key, s string) { j.some(key, j.whole(s, key)) }
+
+// whole is a URL with its scheme, without what no URL may have, like spaces; "" for what is
+// no URL, with a warning. A relative one stays where the feed has no URL that it stands on.
+//
+// spec:jsonfeed11-2020#urls
+func (j *jsonWriter) whole(s, where string) string {
+	if s != "" && schemeLen(s) == 0 && j.base() == "" && visible(s) {
+		return escapeIRI(s, false)
+	}
+	return j.reference(s, where, true, false)
+}
 
 // date writes a date: as the feed wrote it, where that is in the format's form, for its
 // zone is lost otherwise.
@@ -154,21 +169,21 @@ func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 	j.open('[')
 	for i := range list {
 		p := &list[i]
-		name, url := p.Name, p.URL
+		name, url, avatar := p.Name, j.whole(p.URL, "authors"), j.whole(p.Avatar, "authors")
 		if url == "" && p.Email != "" {
-			url = "mailto:" + p.Email
+			url = j.whole("mailto:"+p.Email, "authors")
 		}
 		if name == "" && url == "" {
 			name = p.Raw
 		}
-		if name == "" && url == "" && p.Avatar == "" {
+		if name == "" && url == "" && avatar == "" {
 			continue
 		}
 		j.next()
 		j.open('{')
 		j.some("name", name)
-		j.url("url", url)
-		j.url("avatar", p.Avatar)
+		j.some("url", url)
+		j.some("avatar", avatar)
 		j.loseExtension(p.Extension)
 		j.part(&parts, i)
 		j.shut('}')
@@ -185,7 +200,8 @@ func (j *jsonWriter) hubs() {
 	parts := jsonParts{list: "hubs", nodes: j.f.Unknown}
 	one := func(h feed.Hub, index int) {
 		const most = 100
-		if h.URL == "" || len(named) >= most || slices.Contains(named, h) {
+		h.URL = j.whole(h.URL, "hubs")
+		if h.URL == "" || visibleText(h.Type) == "" || len(named) >= most || slices.Contains(named, h) {
 			return
 		}
 		if named == nil {
@@ -196,7 +212,7 @@ func (j *jsonWriter) hubs() {
 		j.next()
 		j.open('{')
 		j.text("type", h.Type)
-		j.url("url", h.URL)
+		j.text("url", h.URL)
 		if index >= 0 {
 			j.part(&parts, index)
 		}
@@ -218,7 +234,7 @@ func (j *jsonWriter) hubs() {
 
 // cloudURL is the address of a cloud's door, "" when it has none.
 func cloudURL(c *feed.Cloud) string {
-	if c.Domain == "" {
+	if !isHost(c.Domain) || c.Port != "" && !digits(c.Port) {
 		return ""
 	}
 	scheme, usual := "http", "80"
@@ -233,6 +249,25 @@ func cloudURL(c *feed.Cloud) string {
 		u += "/"
 	}
 	return u + c.Path
+}
+
+// isHost reports the name or the number of a host.
+func isHost(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isWordByte(c) && c < utf8.RuneSelf && c != '.' && c != '-' && c != '_' {
+			return addressLiteral(s)
+		}
+	}
+	return s != ""
+}
+
+// addressLiteral reports an address of IPv6 in brackets.
+func addressLiteral(s string) bool {
+	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
+		return false
+	}
+	_, err := netip.ParseAddr(s[1 : len(s)-1])
+	return err == nil
 }
 
 // items writes items, those within them behind them: the format has no place for such.

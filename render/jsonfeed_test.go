@@ -164,7 +164,12 @@ func TestOtherFormatsFindTheirPlaceInJSONFeed(t *testing.T) {
 func TestNoTextBreaksOutOfJSONFeed(t *testing.T) {
 	t.Parallel()
 	for name, s := range hostileTexts() {
-		doc := rendered(t, filled(s), "jsonfeed", nil)
+		if doc := rendered(t, filled(s), "jsonfeed", nil); !json.Valid([]byte(doc)) {
+			t.Fatalf("%s: %s", name, doc)
+		}
+		f := filled(s)
+		f.Items[0].Enclosures[0].URL = "https://a.example/" // a file without a URL is left out
+		doc := rendered(t, f, "jsonfeed", nil)
 		var got struct {
 			Title string
 			Items []struct {

@@ -12,8 +12,12 @@ import (
 //
 // spec:jsonfeed11-2020#item-id
 func (j *jsonWriter) item(it *feed.Item) {
-	id := j.id(it)
-	if id != "" && !j.ids.add(id) {
+	id := j.validText(j.id(it), "id")
+	if visibleText(id) == "" {
+		id = j.nearest(it)
+		j.warn("id-made", "id", "JSON Feed asks for an ID, which the item does not have; the nearest address stands there.")
+	}
+	if !j.ids.add(id) {
 		j.warn("id-duplicate", "id", "Another item has this ID already, so a number is added: ", short(id), ".")
 		id = j.ids.another(id)
 	}
@@ -39,7 +43,7 @@ func (j *jsonWriter) item(it *feed.Item) {
 	j.date("date_modified", &it.Updated)
 	j.authors(it.Authors, it.Unknown)
 	j.tags(it.Categories)
-	j.some("language", more.Language)
+	j.some("language", j.language(more.Language, "language"))
 	j.attachments(it)
 	j.extensions(it.Unknown, knownInItem)
 }
@@ -82,7 +86,7 @@ func (j *jsonWriter) tags(list []feed.Category) {
 	begun := false
 	for i := range list {
 		tag := cmp.Or(list[i].Term, list[i].Label)
-		if tag == "" {
+		if visibleText(tag) == "" {
 			continue
 		}
 		if !begun {
@@ -112,13 +116,19 @@ func (j *jsonWriter) attachments(it *feed.Item) {
 	j.open('[')
 	for i := range files {
 		e := &files[i]
+		url := j.whole(e.URL, "enclosures")
+		if url == "" {
+			continue
+		}
 		j.next()
 		j.open('{')
-		j.url("url", e.URL)
-		if e.Type == "" {
+		j.text("url", url)
+		kind := e.Type
+		if visibleText(kind) == "" {
+			kind = ""
 			j.warn("attachment-type", "enclosures", "An attachment has a media type, and this file has none; it is told by the name of the file: ", short(e.URL), ".")
 		}
-		j.text("mime_type", cmp.Or(e.Type, href.MediaType(e.URL), "application/octet-stream"))
+		j.text("mime_type", cmp.Or(kind, href.MediaType(e.URL), "application/octet-stream"))
 		j.some("title", e.Title)
 		j.number("size_in_bytes", e.Length)
 		if e.Duration > 0 && e.Duration-e.Duration == 0 {

@@ -226,7 +226,7 @@ func FuzzModules(f *testing.F) {
 			if format == "atom" {
 				checkAtom(t, root)
 			}
-			if found := book.judge(format, out).errors; len(found) > 0 {
+			if found := book.judge(judgedAs(format, &in), out).errors; len(found) > 0 {
 				t.Errorf("%s: %s\n%s", format, strings.Join(found, "\n"), out)
 			}
 		}

@@ -44,7 +44,9 @@ func (n news) header() {
 	link := n.uri(f.Link, "link")
 	if link == "" {
 		n.warn("link-missing", "link", "The feed has no link to its page, which scriptingNews asks for.")
-		link = n.uri(n.self(), "link")
+		if link = n.uri(n.self(), "link"); link == "" {
+			link = n.madeAddress(f.ID)
+		}
 	}
 	n.element("channelLink", link)
 	n.leaf("language", n.language(f.Language, "language"))
@@ -65,14 +67,14 @@ func (n news) headerPersons() {
 	f, done := n.f, false
 	for i := range f.Authors {
 		if who := &f.Authors[i]; !done && isMail(who.Email) {
-			n.leaf("managingEditor", line(who))
+			n.mailElement("managingEditor", who)
 			done = true
 		} else {
 			n.lose(lostAuthors, true)
 		}
 	}
 	if p := f.Publisher; p != nil && isMail(p.Email) {
-		n.leaf("webMaster", line(p))
+		n.mailElement("webMaster", p)
 	} else {
 		n.lose(lostPersons, p != nil)
 	}

@@ -56,12 +56,20 @@ func (j *judge) document(doc []byte) {
 	case "rss091", "rss092", "rss20":
 		j.children(root, "rss", "rss")
 		j.rss(root)
+	case "rss093", "rss094":
+		j.children(root, j.format, "rss")
+		j.rss(root)
 	case "rdf", "rss090":
 		j.children(root, j.format, "rdf:RDF")
 		j.rdf(root)
 	case "atom":
 		j.children(root, "feed", "feed")
 		j.atom(root)
+	case "cdf", "cdf kept":
+		j.children(&parsed{children: []*parsed{root}}, j.format, "")
+	case "scriptingnews":
+		j.children(root, "news", "scriptingNews")
+		j.linked(root)
 	case "opml":
 		j.children(root, "opml", "opml")
 		if body := root.child("body"); body == nil || body.child("outline") == nil || root.child("head") == nil {
@@ -252,6 +260,24 @@ func (j *judge) rss(root *parsed) {
 		j.once(it, "author", "dc:creator", "category", "dc:subject", "pubDate", "dc:date", "source", "dc:source")
 	}
 	j.groups(root)
+}
+
+// linked judges whether the words of links stand in the text of their item.
+//
+// spec:scriptingnews2-1999#linetext
+func (j *judge) linked(root *parsed) {
+	if root.child("header") == nil {
+		j.err("parts", "scriptingNews/header", "")
+	}
+	for _, it := range root.all("item") {
+		j.complete(it, "text")
+		for _, l := range it.all("link") {
+			j.complete(l, "url")
+			if words := l.child("linetext"); words != nil && !strings.Contains(strings.Join(strings.Fields(it.child("text").text), " "), words.text) {
+				j.err("linetext", "item/link", words.text)
+			}
+		}
+	}
 }
 
 // has reports an element with this value of an attribute.

@@ -59,10 +59,11 @@ func forms() map[string]*regexp.Regexp {
 		"expression": `^(sample|full|nonstop)$`, "medium": `^(image|audio|video|document|executable)$`, "allowdeny": `^(allow|deny)$`,
 		"time": `^(now|\d+(\.\d+)?|\d+:\d\d:\d\d(\.\d+)?)$`, "relation": `^([^\s:/?#]+|[a-zA-Z][^\s]*:[^\s]+)$`, "markup": `</(p|b|i|a|em|strong|div|span|br|h\d|ul|li|pre|code|blockquote)>`,
 		"whole": `^[a-zA-Z][0-9a-zA-Z+.\-]*:` + ascii + `+$`, "relative": `^` + ascii + `*$`,
-		"web":  `^(?i)https?://([A-Z0-9-]+\.)+[A-Z0-9][A-Z0-9-]*(:\d+)?(/|$)`,
-		"tag":  `^tag:([a-z0-9\-._]+@)?[a-z0-9.\-]+,\d{4}(-\d\d(-\d\d)?)?:[^#]*(#[^#]*)?$`,
-		"uuid": `^(?i)urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`,
-		"urn":  `^(?i)urn:[a-z0-9][a-z0-9-]{1,31}:([a-z0-9()+,.:=@;$_!*'\-]|%[0-9a-f]{2})+$`,
+		"web":    `^(?i)https?://([A-Z0-9-]+\.)+[A-Z0-9][A-Z0-9-]*(:\d+)?(/|$)`,
+		"tag":    `^tag:([a-z0-9\-._]+@)?[a-z0-9.\-]+,\d{4}(-\d\d(-\d\d)?)?:[^#]*(#[^#]*)?$`,
+		"uuid":   `^(?i)urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`,
+		"urn":    `^(?i)urn:[a-z0-9][a-z0-9-]{1,31}:([a-z0-9()+,.:=@;$_!*'\-]|%[0-9a-f]{2})+$`,
+		"moment": `^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$`, "ymd": `^\d{4}[-.](0[1-9]|1[0-2])[-.](0[1-9]|[12]\d|3[01])$`, "zone": `^[-+]\d{4}$`, "logo": `^(ICON|IMAGE|IMAGE-WIDE)$`, "news": `^2\.0b1$`,
 		"mail": `^(?i)[A-Z0-9_\-+.']+@([A-Z0-9-]+\.)+[A-Z0-9][A-Z0-9-]*$`, "simple mail": `^[\w._%+-]+@[A-Za-z][\w.-]+$`,
 	}
 	compiled := map[string]*regexp.Regexp{}

@@ -74,6 +74,22 @@ func places() map[string]map[string]part {
 		"gml.polygon":     vocabulary("gml:exterior none >gml.ring\ngml:interior*+ none >gml.ring"),
 		"gml.ring":        vocabulary("gml:LinearRing none srsName=any srsDimension=any >gml.line"),
 		"gml.envelope":    vocabulary("gml:lowerCorner pos\ngml:upperCorner pos"),
+		"rss093":          vocabulary("channel none >channel093"),
+		"rss094":          vocabulary("channel none >channel094"),
+		"channel093":      vocabulary(rssChannel, "item* none >item093"),
+		"channel094":      vocabulary(rssChannel, "item* none >item094"),
+		"item093":         vocabulary(rssItem, "expirationDate rfc822"),
+		"item094":         vocabulary(rssItem, "expirationDate rfc822\ndescription html type=mime"),
+		"cdf":             vocabulary(cdfRoot),
+		"cdf.channel":     vocabulary(cdfChannel, cdfBoth),
+		"cdf.item":        vocabulary(cdfBoth),
+		"cdf kept":        vocabulary(strings.ReplaceAll(cdfRoot, ">cdf.channel", ">cdf.kept")),
+		"cdf.kept":        vocabulary(strings.ReplaceAll(strings.ReplaceAll(cdfChannel, ">cdf.channel", ">cdf.kept"), ">cdf.item", ">cdf.kept"), cdfBoth, cdfOwn),
+		"cdf.schedule":    vocabulary("INTERVALTIME none " + cdfSpan + "\nEARLIESTTIME none " + cdfSpan + "\nLATESTTIME none " + cdfSpan),
+		"news":            vocabulary("header none >news.header\nitem* none >news.item"),
+		"news.header":     vocabulary(newsHeader),
+		"news.item":       vocabulary("text filled\nlink* none >news.link"),
+		"news.link":       vocabulary("url url\nlinetext filled"),
 		"opml":            vocabulary("head none >opml.head\nbody none >opml.body"),
 		"opml.head":       vocabulary("title html\ndateCreated rfc822\ndateModified rfc822\nownerName html\nownerEmail mail\nownerId http\nexpansionState any\nvertScrollState positive\nwindowTop positive\nwindowLeft positive\nwindowBottom positive\nwindowRight positive", anywhere),
 		"opml.body":       vocabulary(opmlOutline, anywhere),
@@ -81,6 +97,67 @@ func places() map[string]map[string]part {
 }
 
 const opmlOutline = `outline* none text=any! type=any url=url xmlUrl=any htmlUrl=url title=any description=any created=rfc822 category=any language=language version=any isComment=truefalse isBreakpoint=truefalse >opml.body`
+
+const cdfRoot = "CHANNEL none HREF=url! LASTMOD=moment SELF=url PRECACHE=yesno LEVEL=count ISCLONABLE=yesno >cdf.channel"
+
+// cdfOwn are elements that no other format has, which stay as they were in a feed of CDF.
+const cdfOwn = `
+LOGO* any *=any
+Logo* any *=any
+LOGTARGET* any *=any
+LOG* any *=any
+LOGIN* any *=any
+USAGE* any *=any
+UserSchedule* any *=any
+MinStorage* any *=any
+`
+
+// spec:cdf-1997#written
+const cdfChannel = `
+CHANNEL* none HREF=url! LASTMOD=moment PRECACHE=yesno LEVEL=count ISCLONABLE=yesno >cdf.channel
+ITEM* none HREF=url! LASTMOD=moment PRECACHE=yesno LEVEL=count >cdf.item
+RATINGS none VALUE=any!
+SCHEDULE none STARTDATE=ymd STOPDATE=ymd TIMEZONE=zone >cdf.schedule
+`
+
+const cdfBoth = `
+TITLE filled
+ABSTRACT text
+LOGO* none HREF=url! STYLE=logo!
+A* text HREF=url!
+AUTHOR* none VALUE=any!
+PUBLISHER none VALUE=any!
+COPYRIGHT none VALUE=any!
+PUBLICATIONDATE none VALUE=moment!
+CATEGORY* none VALUE=any!
+`
+
+const cdfSpan = "DAY=count HOUR=count MIN=count SEC=count TIMEZONE=zone"
+
+// spec:scriptingnews2-1999#header
+const newsHeader = `
+scriptingNewsVersion news
+copyright nonhtml
+whichChannel text
+channelTitle text
+channelDescription html
+channelLink url
+language language
+managingEditor person
+webMaster person
+pubDate rfc822
+lastBuildDate rfc822
+docs url
+rating text
+skipHours none >skipHours
+skipDays none >skipDays
+imageTitle text
+imageUrl url
+imageLink url
+imageWidth positive
+imageHeight positive
+imageCaption text
+`
 
 const rssChannel = `
 title filled
