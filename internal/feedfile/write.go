@@ -69,7 +69,8 @@ func target(name string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if _, err := os.Lstat(name); err == nil {
+	// A regular file is one that another program has made since.
+	if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return "", refuse("%s is a link to a file that is not there", name)
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
