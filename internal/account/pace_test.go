@@ -117,6 +117,7 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 			for i := range 10 {
 				_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(n*16+i))
 			}
+			_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(7000+n)) // takes the slot that is free now
 		}
 		attack := func(from func(i int) account.Caller) (waiting int64) {
 			ctx, cancel := context.WithCancel(w.ctx)
