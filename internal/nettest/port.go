@@ -1,10 +1,12 @@
 package nettest
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -43,12 +45,19 @@ func Refuse(ip string) (addr string, end func(), err error) {
 	return "", nil, err
 }
 
+// handedOut are the ports that FreePort returned.
+var handedOut sync.Map
+
 // FreePort is a port of 127.0.0.1 on which nothing listens, below those that the system hands
-// out by itself: a program can be started there later, and again after its end.
+// out by itself: a program can be started there later, and again after its end. A process gets
+// each port once.
 func FreePort() (int, error) {
-	var last error
+	last := errors.New("no port from 20000 to 29999 is free")
 	for range 200 {
 		port := 20_000 + rand.IntN(10_000)
+		if _, used := handedOut.LoadOrStore(port, true); used {
+			continue
+		}
 		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
 		if err == nil {
 			return port, l.Close()

@@ -21,3 +21,18 @@ func TestAConnectionIsRefusedAndThePortStaysTaken(t *testing.T) {
 		}
 	}
 }
+
+func TestFreePortReturnsNoPortTwice(t *testing.T) {
+	t.Parallel()
+	seen := map[int]bool{}
+	for range 1000 {
+		port, err := FreePort()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[port] {
+			t.Fatalf("port %d was returned twice", port)
+		}
+		seen[port] = true
+	}
+}
