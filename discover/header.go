@@ -3,6 +3,7 @@ package discover
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,30 +16,52 @@ type headerLink struct {
 	hasRel, hasTitle, extTitle bool
 }
 
+// Related returns the targets of the links in Link headers that have the relation rel, as written:
+// they may be relative. Links about another document than the one at address are left out. rel
+// is in lowercase; at most 64 links are read.
+//
+// spec:weblinking-rfc8288#header
+func Related(h http.Header, address, rel string) (targets []string) {
+	c := newCollector(address)
+	headerLinks(h, func(l headerLink) {
+		if slices.Contains(l.rels(), rel) && (l.anchor == "" || c.isOwn(l.anchor)) {
+			targets = append(targets, l.target)
+		}
+	})
+	return targets
+}
+
 // header takes in what the Link headers say.
 func (c *collector) header(h http.Header) {
+	c.res.Cut = headerLinks(h, c.headerLink) || c.res.Cut
+}
+
+// headerLinks calls use for each link of the Link headers. cut: there were more than maxValues.
+func headerLinks(h http.Header, use func(headerLink)) (cut bool) {
 	room := maxValues
 	for _, line := range h.Values("Link") {
 		for len(line) > 0 && room > 0 {
 			var l headerLink
 			var ok bool
 			if l, line, ok = nextLink(line); ok {
-				c.headerLink(l)
+				use(l)
 				room--
 			}
 		}
-		if strings.TrimSpace(line) != "" {
-			c.res.Cut = true
-		}
+		cut = cut || strings.TrimSpace(line) != ""
 	}
+	return cut
 }
+
+// rels are the relations of a link, in lowercase.
+func (l headerLink) rels() []string { return strings.Fields(strings.ToLower(l.rel)) }
 
 func (c *collector) headerLink(l headerLink) {
 	// spec:weblinking-rfc8288#anchor
 	if l.anchor != "" && !c.isOwn(l.anchor) {
 		return
 	}
-	rels := strings.Fields(strings.ToLower(l.rel))
+	rels := l.rels()
 	for _, rel := range rels {
 		switch rel {
 		case "hub":

@@ -68,6 +68,19 @@ func TestAHeaderOfAFeedGivesHubAndSelf(t *testing.T) {
 	}
 }
 
+func TestTheTargetsOfARelationAreFoundInLinkHeaders(t *testing.T) {
+	t.Parallel()
+	h := http.Header{"Link": {
+		`<https://a.example/cb?a=1,2;3>; rel="redirect_uri", <app.example:/back>; title="x, y"; rel="me Redirect_URI"`,
+		`</cb>; rel=redirect_uri; anchor="", </style>; rel=stylesheet, </other>; rel=redirect_uri; anchor="https://b.example/"`,
+		`</own>; anchor="https://a.example/x"; rel=redirect_uri`,
+	}}
+	got := Related(h, "https://a.example/x", "redirect_uri")
+	if d := cmp.Diff([]string{"https://a.example/cb?a=1,2;3", "app.example:/back", "/cb", "/own"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func FuzzLinkHeader(f *testing.F) {
 	f.Add(`<a>; rel="alternate"; type="application/rss+xml"; title*=UTF-8'en'x, <b>; rel=hub`)
 	f.Add(`<a>; rel="x\", <b>; rel=self; anchor="#y"`)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"cloudburst/discover"
 )
 
 // Client is what a program says of itself.
@@ -42,30 +44,14 @@ func ParseClient(id, at string, header http.Header, doc []byte) (c Client, ok bo
 	if kind == "application/json" || strings.HasSuffix(kind, "+json") {
 		return c.json(doc, base)
 	}
-	for _, l := range header.Values("Link") {
-		for part := range strings.SplitSeq(l, ",") {
-			target, params, found := strings.Cut(strings.TrimSpace(part), ">")
-			if found && strings.HasPrefix(target, "<") && linkRel(params) {
-				c.redirect(base, target[1:])
-			}
-		}
+	for _, to := range discover.Related(header, at, "redirect_uri") {
+		c.redirect(base, to)
 	}
 	root, err := html.Parse(bytes.NewReader(doc))
 	if err == nil {
 		c.page(root, base)
 	}
 	return c, true
-}
-
-// linkRel reports rel=redirect_uri in the parameters of a Link header.
-func linkRel(params string) bool {
-	for p := range strings.SplitSeq(params, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
-		if strings.EqualFold(strings.TrimSpace(name), "rel") && slices.Contains(strings.Fields(strings.ToLower(strings.Trim(value, `" `))), "redirect_uri") {
-			return true
-		}
-	}
-	return false
 }
 
 func (c Client) json(doc []byte, base *url.URL) (Client, bool) {

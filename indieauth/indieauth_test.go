@@ -126,11 +126,11 @@ func TestAProgramIsKnownByItsPageOrItsMetadata(t *testing.T) {
 	t.Parallel()
 	page := `<!doctype html><title>Page</title><link rel="redirect_uri" href="/cb"><a rel="me redirect_uri" href="com.example:/cb">x</a><link rel=redirect_uri href="javascript:x">
 <div class="h-app"><a href="/home" class="u-url p-name"><img class="u-logo" src="l.png" alt=""> My   App</a></div><div class="h-app"><p class="p-name">Other</p></div>`
-	c, ok := ParseClient(app, app, http.Header{"Content-Type": {"text/html"}, "Link": {`<https://b.example/cb>; rel="redirect_uri", </style>; rel=stylesheet`}}, []byte(page))
+	c, ok := ParseClient(app, app, http.Header{"Content-Type": {"text/html"}, "Link": {`<https://b.example/cb>; rel="redirect_uri", </style>; rel=stylesheet, <https://b.example/cb?for=a,b>; rel=redirect_uri`}}, []byte(page))
 	if !ok || c.Name != "My App" || c.Logo != app+"l.png" || c.URI != app+"home" {
 		t.Errorf("%+v", c)
 	}
-	for _, to := range []string{app + "cb", "com.example:/cb", "https://b.example/cb"} {
+	for _, to := range []string{app + "cb", "com.example:/cb", "https://b.example/cb", "https://b.example/cb?for=a,b"} {
 		if !slices.Contains(c.Redirects, to) {
 			t.Errorf("no %s: %q", to, c.Redirects)
 		}
