@@ -80,7 +80,7 @@ func (s *Server) wordPressPosts() []xmlrpc.Method {
 			}
 			return c.one(3, func(p Post) map[string]any { return want.of(p.wpValue()) })
 		}),
-		s.wp("wp.getPosts", "Lists posts, the newest first, drafts too: blog ID"+in+", and optionally a struct of post_status, number, offset and s, and the names of the wanted fields.",
+		s.wp("wp.getPosts", "Lists posts, the newest first, drafts too: blog ID"+in+", and optionally a struct of post_status, number, offset, orderby, order and s, and the names of the wanted fields.",
 			[]string{"array", "struct", "array"}, 0, 2, Read, wpPosts),
 		s.wp(MethodWPNewPost, "Creates a post: blog ID"+in+", a struct of "+helpWP+". Without post_status it is a draft. The result is its ID.",
 			[]string{"string", "struct"}, 1, 1, Create, wpNewPost),
@@ -244,6 +244,7 @@ func wpPosts(c *call) (any, error) {
 		return nil, err
 	}
 	status, search := f.list(true, "post_status"), strings.ToLower(f.word("s"))
+	orderby, order := cmp.Or(f.word("orderby"), "date"), f.word("order")
 	if t := f.word("post_type"); t != "" && t != "post" {
 		return []any{}, f.err
 	}
@@ -251,7 +252,8 @@ func wpPosts(c *call) (any, error) {
 		return nil, f.err
 	}
 	most := wpMost
-	if len(status) == 0 && search == "" {
+	newest := orderby == "date" && !strings.EqualFold(order, "ASC")
+	if len(status) == 0 && search == "" && newest {
 		most = max(f.offset+f.number, 1)
 	}
 	list, err := c.Posts(c.ctx, c.blog(), most, false)
@@ -262,6 +264,9 @@ func wpPosts(c *call) (any, error) {
 		return len(status) > 0 && !slices.Contains(status, p.Status) && !slices.Contains(status, "any") ||
 			!strings.Contains(strings.ToLower(p.Title+"\n"+p.Description+p.More), search)
 	})
+	if !newest {
+		wpOrder(list, orderby, order)
+	}
 	return values(part(list, f), func(p Post) map[string]any { return want.of(p.wpValue()) }), nil
 }
 

@@ -37,7 +37,7 @@ func (c Category) wpValue() map[string]any {
 }
 
 func (c Category) wpTag() map[string]any {
-	return map[string]any{"tag_id": c.wpID(), "name": c.Name, "count": strconv.FormatInt(c.Posts, 10), "slug": c.ID, "html_url": c.HTMLURL, "rss_url": c.RSSURL}
+	return map[string]any{"tag_id": c.number(), "name": c.Name, "count": c.Posts, "slug": c.ID, "html_url": c.HTMLURL, "rss_url": c.RSSURL}
 }
 
 func (c Category) wpTerm(taxonomy string) map[string]any {
