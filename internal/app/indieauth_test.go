@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cloudburst/indieauth"
+	"cloudburst/internal/store/storetest"
 	"cloudburst/micropub"
 )
 
@@ -202,6 +203,65 @@ func TestAnAppSignsInByTheURLOfThePageAndPosts(t *testing.T) {
 	}
 	if status, _ := askJSON(t, m.Revocation, "", url.Values{"token": {token}}); status != http.StatusOK {
 		t.Errorf("revocation once more: %d", status)
+	}
+}
+
+func TestAnAppSignsInAcrossTwoNodes(t *testing.T) {
+	t.Parallel()
+	database := storetest.Postgres(t)
+	const public = "http://hub.example"
+	node := func() *running {
+		cfg := conf(t, t.TempDir())
+		cfg.Database, cfg.Accounts.SecretKey, cfg.PublicURL = database, "the same on all nodes", public
+		return start(t, cfg)
+	}
+	a, b := node(), node()
+	a.addAlice()
+	// The user opens the page at one node and decides at the other, as behind a proxy that takes
+	// turns; the app redeems the code at either.
+	browser := a.appBrowser(t)
+	browser.r = b
+	code := func() string {
+		t.Helper()
+		to, q := browser.decide(authURL(indieauth.Metadata{Authorization: a.base + "/auth"}, localApp), "allow", "profile", "create", "read")
+		if q.Get("iss") != public+"/" || q.Get("code") == "" {
+			t.Fatal(to)
+		}
+		return q.Get("code")
+	}
+	for _, r := range []*running{a, b} {
+		if status, v := exchange(t, r.base+"/token", localApp, "x"+code()); status != http.StatusBadRequest || v["error"] != "invalid_grant" {
+			t.Errorf("a code that no node made: %d %v", status, v)
+		}
+	}
+	first := code()
+	status, v := exchange(t, a.base+"/token", localApp, first)
+	token, _ := v["access_token"].(string)
+	if status != http.StatusOK || token == "" || v["me"] != public+"/alice/" || v["scope"] != "create read profile" {
+		t.Fatalf("%d %v", status, v)
+	}
+	for _, r := range []*running{a, b} {
+		if status, v := askJSON(t, r.base+"/token/introspect", token, url.Values{"token": {token}}); status != http.StatusOK || v["active"] != true {
+			t.Errorf("introspection: %d %v", status, v)
+		}
+	}
+	if status, v := exchange(t, b.base+"/token", localApp, first); status != http.StatusBadRequest || v["error"] != "invalid_grant" {
+		t.Errorf("the same code at the other node: %d %v", status, v)
+	}
+	for _, r := range []*running{a, b} {
+		if status, _ := askJSON(t, r.base+"/token/introspect", token, url.Values{"token": {token}}); status != http.StatusUnauthorized {
+			t.Errorf("the token of a code that came twice: %d", status)
+		}
+	}
+	status, v = exchange(t, b.base+"/token", localApp, code())
+	if token, _ = v["access_token"].(string); status != http.StatusOK || token == "" {
+		t.Fatalf("%d %v", status, v)
+	}
+	if status, _ := askJSON(t, a.base+"/token/revoke", "", url.Values{"token": {token}}); status != http.StatusOK {
+		t.Errorf("revocation: %d", status)
+	}
+	if status, _ := askJSON(t, b.base+"/token/introspect", token, url.Values{"token": {token}}); status != http.StatusUnauthorized {
+		t.Errorf("a token that was revoked at the other node: %d", status)
 	}
 }
 
