@@ -421,6 +421,13 @@ func TestItemWithoutTitleAndLinkHasBothInApps(t *testing.T) {
 					t.Errorf("%q leads to %q; there are %q", title, got[title][0], got)
 				}
 			}
+			hot, err := w.fever().Ask(t.Context(), "items", nil)
+			w.must(err)
+			for _, it := range hot.Items {
+				if _, ok := got[it.Title]; !ok {
+					t.Errorf("the API of Fever has %q, that of Google Reader %q", it.Title, got)
+				}
+			}
 			for title, of := range got {
 				if of[0] == "http://new.test/b" && title != "Short & good." {
 					t.Errorf("%q leads to %q", title, of[0])
