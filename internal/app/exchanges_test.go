@@ -2,18 +2,25 @@ package app_test
 
 import (
 	"bufio"
+	"compress/gzip"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/fever"
 )
 
 // TestRecordedExchangesOfClients sends what real programs sent, byte for byte, to the whole program,
@@ -21,7 +28,16 @@ import (
 // file for each program. Its first part names the program; each further part, after a line
 // "---", is a request, an empty line, and from "HTTP/1.1" on the answer. In an answer … stands
 // for anything, and a {{name}} that has no value yet takes what is there; {{name%}} is the
-// value as in a query. {{host}}, {{password}} and {{token}} have values from the start.
+// value as in a query. A part has one of these lines first if it is of another kind:
+//
+//   - "The server sends:" is a request that the server makes to the program, and the answer of the
+//     program. It may arrive during the part before it; the replay waits for it.
+//   - "Repeated until:" is sent again until the answer is the recorded one, because the server does
+//     something else first.
+//
+// From the start {{host}} is the server, {{callback}} the listener of the program and {{callbackport}}
+// its port, {{password}} and {{token}} those of alice, {{basic}} both her name and password for HTTP
+// Basic, {{feverkey}} her name and token for Fever, and {{later}} a time in Unix seconds to come.
 func TestRecordedExchangesOfClients(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
@@ -35,19 +51,23 @@ func TestRecordedExchangesOfClients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			parts := strings.Split(string(doc), "\n---\n")
+			if len(parts) < 2 {
+				t.Fatal("there is no exchange")
+			}
 			r := start(t, conf(t, t.TempDir()))
 			token, err := r.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "app", Scopes: []string{"create", "update", "delete", "media", "read"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := &recorded{host: strings.TrimPrefix(r.base, "http://"), known: map[string]string{"password": alicePassword, "token": token.Token}}
+			x := &recorded{host: strings.TrimPrefix(r.base, "http://"), known: map[string]string{
+				"password": alicePassword, "token": token.Token, "basic": base64.StdEncoding.EncodeToString([]byte("alice:" + alicePassword)),
+				"feverkey": fever.Key("alice", token.Token), "later": fmt.Sprint(time.Now().Add(time.Hour).Unix()),
+			}}
 			x.known["host"] = x.host
-			parts := strings.Split(string(doc), "\n---\n")
-			if len(parts) < 2 {
-				t.Fatal("there is no exchange")
-			}
+			x.listen(t, parts[1:])
 			for i, part := range parts[1:] {
-				if err := x.exchange(strings.TrimSpace(part)); err != nil {
+				if err := x.play(t, i, strings.TrimSpace(part)); err != nil {
 					t.Fatalf("exchange %d, %s: %v", i+1, strings.SplitN(part, "\n", 2)[0], err)
 				}
 			}
@@ -57,7 +77,109 @@ func TestRecordedExchangesOfClients(t *testing.T) {
 
 type recorded struct {
 	host  string
+	mu    sync.Mutex // guards the rest: the server sends requests during exchanges
 	known map[string]string
+	calls []*recordedCall
+}
+
+// recordedCall is a request that the server makes to the program.
+type recordedCall struct {
+	number          int // of the part
+	request, answer string
+	sent            bool
+	done            chan error
+}
+
+const (
+	serverSends = "The server sends:\n"
+	untilSo     = "Repeated until:\n"
+)
+
+// listen is the listener of the program: it answers what the server sends with the recorded answers.
+func (x *recorded) listen(t *testing.T, parts []string) {
+	t.Helper()
+	for i, part := range parts {
+		if part, ok := strings.CutPrefix(strings.TrimSpace(part), serverSends); ok {
+			request, answer, _ := strings.Cut(part, "\nHTTP/1.1 ")
+			x.calls = append(x.calls, &recordedCall{number: i, request: request, answer: answer, done: make(chan error, 1)})
+		}
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := x.answer(w, r); err != nil {
+			t.Error(err)
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	x.known["callback"] = strings.TrimPrefix(s.URL, "http://")
+	_, x.known["callbackport"], _ = strings.Cut(x.known["callback"], ":")
+}
+
+// answer answers a request of the server by the first recorded one that is like it.
+func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	line := r.Method + " " + r.RequestURI + " HTTP/1.1"
+	for _, c := range x.calls {
+		head, text, _ := strings.Cut(c.request, "\n\n")
+		first, headers, _ := strings.Cut(head, "\n")
+		if c.sent || x.alike("request", first, line) != nil {
+			continue
+		}
+		c.sent = true
+		r.Header.Set("Host", r.Host)
+		c.done <- x.same(headers, text, r.Header, string(body))
+		head, text, _ = strings.Cut(x.filled(c.answer), "\n\n")
+		lines := strings.Split(head, "\n")
+		for _, line := range lines[1:] {
+			name, value, _ := strings.Cut(line, ": ")
+			w.Header().Set(name, value)
+		}
+		status, err := strconv.Atoi(strings.Fields(lines[0])[0])
+		if err != nil {
+			return err
+		}
+		w.WriteHeader(status)
+		_, err = io.WriteString(w, strings.TrimRight(text, "\n"))
+		return err
+	}
+	return fmt.Errorf("the server sent what is not recorded: %s\n%s", line, body)
+}
+
+// play replays one part.
+func (x *recorded) play(t *testing.T, number int, part string) error {
+	t.Helper()
+	if strings.HasPrefix(part, serverSends) {
+		for _, c := range x.calls {
+			if c.number == number {
+				select {
+				case err := <-c.done:
+					return err
+				case <-time.After(mostWait):
+					return fmt.Errorf("the server did not send it")
+				}
+			}
+		}
+	}
+	again, ok := strings.CutPrefix(part, untilSo)
+	if !ok {
+		return x.exchange(part)
+	}
+	var last error
+	t.Cleanup(func() {
+		if last != nil {
+			t.Log(last)
+		}
+	})
+	wait(t, again, func() bool {
+		last = x.exchange(again)
+		return last == nil
+	})
+	return nil
 }
 
 var placeholder = regexp.MustCompile(`\{\{([a-z0-9]+)(%?)\}\}`)
@@ -67,7 +189,7 @@ func (x *recorded) filled(s string) string {
 	return placeholder.ReplaceAllStringFunc(s, func(p string) string {
 		m := placeholder.FindStringSubmatch(p)
 		if m[2] == "%" {
-			return strings.NewReplacer(":", "%3A", "/", "%2F").Replace(x.known[m[1]])
+			return strings.ReplaceAll(url.QueryEscape(x.known[m[1]]), "+", "%20")
 		}
 		return x.known[m[1]]
 	})
@@ -78,7 +200,9 @@ func (x *recorded) exchange(part string) error {
 	if !ok {
 		return fmt.Errorf("there is no answer")
 	}
+	x.mu.Lock()
 	head, body, _ := strings.Cut(x.filled(request), "\n\n")
+	x.mu.Unlock()
 	body = strings.TrimRight(body, "\n")
 	head = strings.TrimRight(head, "\n") + fmt.Sprintf("\nContent-Length: %d\nConnection: close", len(body))
 	conn, err := net.Dial("tcp", x.host)
@@ -97,22 +221,35 @@ func (x *recorded) exchange(part string) error {
 		return err
 	}
 	defer res.Body.Close()
-	got, err := io.ReadAll(res.Body)
+	from := io.Reader(res.Body)
+	if res.Header.Get("Content-Encoding") == "gzip" {
+		if from, err = gzip.NewReader(res.Body); err != nil {
+			return err
+		}
+	}
+	got, err := io.ReadAll(from)
 	if err != nil {
 		return err
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	return x.compare(answer, res, string(got))
 }
 
 func (x *recorded) compare(want string, res *http.Response, got string) error {
 	head, body, _ := strings.Cut(want, "\n\n")
-	lines := strings.Split(head, "\n")
-	if !strings.HasPrefix(res.Status, strings.TrimSpace(lines[0])) {
-		return fmt.Errorf("the status is %s, not %s: %.2000s", res.Status, lines[0], got)
+	status, headers, _ := strings.Cut(head, "\n")
+	if !strings.HasPrefix(res.Status, strings.TrimSpace(status)) {
+		return fmt.Errorf("the status is %s, not %s: %.2000s", res.Status, status, got)
 	}
-	for _, line := range lines[1:] {
+	return x.same(headers, body, res.Header, got)
+}
+
+// same compares headers and a body with those that are recorded.
+func (x *recorded) same(headers, body string, header http.Header, got string) error {
+	for line := range strings.Lines(headers) {
 		name, value, _ := strings.Cut(line, ": ")
-		if err := x.alike(name, strings.TrimSpace(value), res.Header.Get(name)); err != nil {
+		if err := x.alike(name, strings.TrimSpace(value), header.Get(name)); err != nil {
 			return err
 		}
 	}
