@@ -3,6 +3,8 @@ package syndicate
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"cloudburst/feed"
 	"cloudburst/internal/serve"
@@ -13,7 +15,16 @@ import (
 // spec:rfc3229#a-im
 func wantsDelta(r *http.Request) bool {
 	accept := r.Header["A-Im"]
-	return len(accept) > 0 && r.Method == http.MethodGet && len(r.Header["If-None-Match"]) > 0 && serve.Weight(accept, "feed") > 0
+	return len(accept) > 0 && r.Method == http.MethodGet && len(r.Header["If-None-Match"]) > 0 && serve.Weight(accept, "feed") > 0 && !feedparser(r.Header)
+}
+
+// feedparser reports a request of that Python library, by a media type that only the library accepts.
+// It sends A-IM on behalf of every program, and many of them, such as rss2email, take the status 226
+// for an error.
+//
+// spec:cloudburst#delta-feedparser
+func feedparser(h http.Header) bool {
+	return slices.ContainsFunc(h["Accept"], func(accept string) bool { return strings.Contains(accept, "application/x-netcdf") })
 }
 
 // delta is what is new in n for a reader who holds an older version. same says that

@@ -96,6 +96,7 @@ func TestWhoCannotAddToWhatItHasGetsTheWhole(t *testing.T) {
 		{"has nothing", []string{"A-IM", "feed"}},
 		{"has only a date", []string{"A-IM", "feed", "If-Modified-Since", "Sun, 29 Mar 2026 12:01:00 GMT"}},
 		{"has what nobody knows", []string{"A-IM", "feed", "If-None-Match", `"x"`}},
+		{"leaves it to feedparser", []string{"If-None-Match", tag, "A-IM", "feed", "Accept", "application/rss+xml,application/x-netcdf,text/xml;q=0.2"}},
 		{"has another format", []string{"A-IM", "feed", "If-None-Match", other}},
 	} {
 		if w := get(t, l, now, "", c.header...); w.Code != 200 || titles(t, w) != "c a b" || w.Header().Get("IM") != "" {
