@@ -56,11 +56,12 @@ func TestRecordedExchangesOfClients(t *testing.T) {
 				t.Fatal("there is no exchange")
 			}
 			r := start(t, conf(t, t.TempDir()))
+			wait(t, "the test feed is followed", func() bool { return r.sources("") > 0 }) // only while there is no account
 			token, err := r.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "app", Scopes: []string{"create", "update", "delete", "media", "read"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := &recorded{host: strings.TrimPrefix(r.base, "http://"), known: map[string]string{
+			x := &recorded{host: strings.TrimPrefix(r.base, "http://"), undecided: r.undecided, known: map[string]string{
 				"password": alicePassword, "token": token.Token, "basic": base64.StdEncoding.EncodeToString([]byte("alice:" + alicePassword)),
 				"feverkey": fever.Key("alice", token.Token), "later": fmt.Sprint(time.Now().Add(time.Hour).Unix()),
 			}}
@@ -76,10 +77,21 @@ func TestRecordedExchangesOfClients(t *testing.T) {
 }
 
 type recorded struct {
-	host  string
-	mu    sync.Mutex // guards the rest: the server sends requests during exchanges
-	known map[string]string
-	calls []*recordedCall
+	host      string
+	undecided func() int64
+	mu        sync.Mutex // guards the rest: the server sends requests during exchanges
+	known     map[string]string
+	calls     []*recordedCall
+}
+
+// undecided counts the requests for subscriptions that the hub has accepted and not decided yet.
+func (r *running) undecided() int64 {
+	r.t.Helper()
+	c, err := r.app.Hub().Store.Counts(r.t.Context(), time.Now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c.Requests
 }
 
 // recordedCall is a request that the server makes to the program.
@@ -160,6 +172,7 @@ func (x *recorded) play(t *testing.T, number int, part string) error {
 			if c.number == number {
 				select {
 				case err := <-c.done:
+					wait(t, "the requests for subscriptions are decided", func() bool { return x.undecided() == 0 })
 					return err
 				case <-time.After(mostWait):
 					return fmt.Errorf("the server did not send it")
