@@ -151,11 +151,14 @@ func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.close(element)
 }
 
-// portrait writes the image of a person among the elements of Atom, which has none for it
-// and allows those of other vocabularies.
+// portrait writes the image of a person as Blogger does: Atom has no element for it and
+// allows those of other vocabularies, but validators call one of Media RSS there an error.
+//
+// spec:atom-rfc4287#person
 func (w *writer) portrait(who *feed.Person) {
+	const space = "http://schemas.google.com/g/2005"
 	if url := w.address(who.Avatar, "author"); url != "" {
-		w.empty("media:thumbnail", "url", url)
+		w.empty("gd:image", "xmlns:gd", space, "rel", space+"#thumbnail", "src", url)
 	}
 }
 

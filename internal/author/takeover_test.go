@@ -180,7 +180,7 @@ func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
 	atDesk(t, func(t *testing.T, d *desk) {
 		d.post("one")
 		formats := map[string][]string{ // what a format that holds persons has of the author
-			"rss20": {"<dc:creator>Alice Doe</dc:creator>", "<atom:uri>" + origin + "/alice/</atom:uri>", `<media:thumbnail url="` + origin + `/alice/media/x.png"/>`},
+			"rss20": {"<dc:creator>Alice Doe</dc:creator>", "<atom:uri>" + origin + "/alice/</atom:uri>", `<gd:image xmlns:gd="http://schemas.google.com/g/2005" rel="http://schemas.google.com/g/2005#thumbnail" src="` + origin + `/alice/media/x.png"/>`},
 			"atom":  {"<name>Alice Doe</name>", "<uri>" + origin + "/alice/</uri>"}, "atom03": {"<name>Alice Doe</name>", "<url>" + origin + "/alice/</url>"},
 			"jsonfeed": {`"name":"Alice Doe","url":"` + origin + `/alice/","avatar":"` + origin + `/alice/media/x.png"`},
 			"rdf":      {"<dc:creator>Alice Doe</dc:creator>"}, "csv": {"Alice Doe," + origin + "/alice/"}, "tsv": {"Alice Doe\t" + origin + "/alice/"},
