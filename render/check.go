@@ -1,6 +1,7 @@
 package render
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,7 +27,7 @@ func validIRI(s string) bool {
 			return false
 		}
 	}
-	if !utf8.ValidString(s) || !visible(s) {
+	if !utf8.ValidString(s) || !visible(s) || host > 0 && !validAuthority(s[n+len("://"):host]) {
 		return false
 	}
 	switch scheme, rest := s[:n], s[n+1:]; {
@@ -38,6 +39,24 @@ func validIRI(s string) bool {
 		return scheme == "tag" && validTag(rest)
 	}
 	return true
+}
+
+// validAuthority reports a host with brackets only around a number of IPv6.
+func validAuthority(s string) bool {
+	if !strings.ContainsAny(s, "[]") {
+		return true
+	}
+	host, port, _ := strings.Cut(s[strings.LastIndexByte(s, '@')+1:], "]")
+	return addressLiteral(host+"]") && (port == "" || port[0] == ':' && digits(port[1:]))
+}
+
+// addressLiteral reports a number of IPv6 in brackets.
+func addressLiteral(s string) bool {
+	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
+		return false
+	}
+	_, err := netip.ParseAddr(s[1 : len(s)-1])
+	return err == nil
 }
 
 // hostEnd is the end of the host in an address, 0 where there is none.

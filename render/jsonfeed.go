@@ -1,7 +1,6 @@
 package render
 
 import (
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,15 +258,6 @@ func isHost(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// addressLiteral reports an address of IPv6 in brackets.
-func addressLiteral(s string) bool {
-	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
-		return false
-	}
-	_, err := netip.ParseAddr(s[1 : len(s)-1])
-	return err == nil
 }
 
 // items writes items, those within them behind them: the format has no place for such.

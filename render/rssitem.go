@@ -163,7 +163,7 @@ func (w *writer) nearest(it *feed.Item) string {
 	if it.ID == "" || strings.IndexByte(page, '#') >= 0 {
 		return page
 	}
-	return page + "#" + strings.ReplaceAll(escapeIRI(it.ID, true), "#", "%23")
+	return page + "#" + strings.NewReplacer("#", "%23", "[", "%5B", "]", "%5D").Replace(escapeIRI(it.ID, true))
 }
 
 // itemTexts writes the texts of an item. There is a title or a text in every item.

@@ -14,7 +14,7 @@ import (
 // oddTexts are values that one place or another cannot have.
 func oddTexts() []string {
 	return []string{"x", " ", "a b", "<b>", "<b>x</b>", "javascript:x", "//", "http://", "\x00", "urn:", "tag:x", "%", "-", "é", "x@y", "2026", "-1", "0", "1.5", "true",
-		"http://bücher.example/é?a[]=b c", "en_US", "http://u:p@a.example:80/x", "http://localhost/x", "ftp://a.example/x", "magnet:?xt=1", "a@b.example", "(x", "a)b\\",
+		"http://bücher.example/é?a[]=b c", "en_US", "http://u:p@a.example:80/x", "http://localhost/x", "http://a[b.example/x", "http://[::1]x/", "ftp://a.example/x", "magnet:?xt=1", "a@b.example", "(x", "a)b\\",
 		"1:02", "http://a.example?x", "urn:ebu", "tag:A.example,2026:1", "urn:a:b/c", "mailto:a@b.example", "25", "iw", "../x",
 		"Point", "LineString", "Box", "Circle", "Polygon", "country", "sharing", "urn:icra", "allow", "Monday", "WebSub", "rssCloud", "html", "text/html", "xhtml", "text/xml", "image/png",
 		"self", "replies", "alternate", "Arts", "yes", "daily", "full", "<p>x</p>", "(a", "Jane <jane@a.example>", "a@b.example (Jane (J.))", "\x7f", "\u0085", "]]>"}
