@@ -148,6 +148,9 @@ func (a *App) shut(l *listeners) {
 	for _, c := range l.counted {
 		c.pause()
 	}
+	if a.hub != nil { // it waited for its store
+		a.hub.AnswerPings()
+	}
 	var group sync.WaitGroup
 	for i, s := range l.servers {
 		group.Go(func() {

@@ -185,6 +185,14 @@ func (h *Hub) alsoPing(ctx context.Context, topics []Topic, p Ping, came time.Ti
 	return nil
 }
 
+// AnswerPings answers all pings that wait for a check, now and from now on, as after
+// Options.AckWithin: they are on disk and Pending. A server that is about to stop calls it, so
+// that no ping waits for longer than its connection lives.
+func (h *Hub) AnswerPings() {
+	h.Init()
+	h.stoppingOnce.Do(func() { close(h.stopping) })
+}
+
 // await waits for a round, and makes the ping durable when that takes long.
 //
 // spec:cloudburst#answer-two-and-a-half-seconds
@@ -197,6 +205,7 @@ func (h *Hub) await(ctx context.Context, r *round, p Ping, came time.Time) (Ping
 	case <-ctx.Done():
 		return PingResult{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The ping was given up by the one who sent it.")
 	case <-timer.C:
+	case <-h.stopping:
 	}
 	// The check goes on here; if this process ends before it does, the row is due
 	// elsewhere, or here again.

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"cloudburst/internal/event"
@@ -144,6 +145,42 @@ func TestASlowFeedIsAcknowledgedOnDiskAndCheckedAfterARestart(t *testing.T) {
 		topic, err := w.store.Topic(t.Context(), hub.TopicID(feedURL))
 		if err != nil || !topic.PingedAt.IsZero() {
 			t.Errorf("the ping is still pending: %v, %v", topic.PingedAt, err)
+		}
+	})
+}
+
+func TestAServerThatStopsAnswersThePingsThatWait(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{AckWithin: time.Hour}, func(t *testing.T, w *world) {
+		cb := w.subscribers(1)[0]
+		w.slow = time.Minute
+		var got hub.PingResult
+		var err error
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			got, err = w.ping()
+		}()
+		synctest.Wait()
+		w.hub.AnswerPings()
+		synctest.Wait()
+		select {
+		case <-answered:
+		default:
+			t.Fatal("the ping still waits for the feed")
+		}
+		if err != nil || !got.Pending {
+			t.Fatalf("got %+v, %v; want it to be pending", got, err)
+		}
+		if got, err := w.ping(); err != nil || !got.Pending {
+			t.Errorf("a later ping: got %+v, %v; want it to be pending", got, err)
+		}
+		w.stop()
+		w.slow = 0
+		w.start(hub.Options{})
+		w.settle(time.Minute)
+		if n := w.count(cb); n != 1 {
+			t.Errorf("%d notifications after the restart, want 1", n)
 		}
 	})
 }

@@ -47,6 +47,9 @@ type state struct {
 	recountIntents time.Time
 	minute         Minute // totals when the last minute was cut
 
+	stopping     chan struct{} // closed by AnswerPings
+	stoppingOnce sync.Once
+
 	fetching   chan struct{} // one for each feed being read
 	dispatch   *dispatcher
 	tellings   atomic.Int64 // parts being told
@@ -86,7 +89,7 @@ func (h *Hub) setUp() {
 	h.begun = h.now()
 	h.work, h.stopWork = context.WithCancel(context.Background())
 	h.tellCtx, h.stopTell = context.WithCancel(h.work)
-	h.drained = make(chan struct{})
+	h.drained, h.stopping = make(chan struct{}), make(chan struct{})
 	h.checks, h.hops, h.reads = map[int64]*checking{}, map[int64]int{}, map[string]*reading{}
 	o := h.Options
 	h.sourceLimit = newLimiter(o.SourceRate, 10*o.SourceRate, 100_000)
