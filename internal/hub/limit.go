@@ -29,11 +29,20 @@ func newLimiter(rate, burst float64, keys int) *limiter {
 
 // take takes a token; when there is none it says how long to wait.
 func (l *limiter) take(key string, now time.Time) (wait time.Duration, ok bool) {
+	return l.takeUpTo(l.burst, key, now)
+}
+
+// owe is take, also of a token that is not there yet: the next wait is longer. At most as many
+// tokens as the burst are owed.
+func (l *limiter) owe(key string, now time.Time) { _, _ = l.takeUpTo(2*l.burst, key, now) }
+
+// takeUpTo is take of a bucket of so many tokens, in which tokens that are owed are below zero.
+func (l *limiter) takeUpTo(tokens float64, key string, now time.Time) (wait time.Duration, ok bool) {
 	if l.rate <= 0 {
 		return 0, true
 	}
 	step := time.Duration(float64(time.Second) / l.rate)
-	depth := time.Duration(float64(step) * (l.burst - 1))
+	depth := time.Duration(float64(step) * (tokens - 1))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tat, known := l.tat[key]

@@ -56,7 +56,7 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.vainLimit.take(href.Host(f), h.now())
+				h.vainLimit.owe(href.Host(f), h.now()) // a few tokens let a whole registration through
 			}
 		}
 		for _, end := range ends {
