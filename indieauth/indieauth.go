@@ -164,8 +164,9 @@ func Loopback(clientID string) bool {
 	if err != nil {
 		return false
 	}
-	a, err := netip.ParseAddr(u.Hostname())
-	return strings.EqualFold(u.Hostname(), "localhost") || err == nil && a.IsLoopback()
+	host := strings.ToLower(u.Hostname())
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && a.IsLoopback()
 }
 
 // scripts are schemes that run in a browser instead of leading to a program.

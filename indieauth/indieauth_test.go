@@ -92,7 +92,7 @@ func TestWrongAuthorizationRequestsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v %v", c.q.Encode(), refusal, bad)
 		}
 	}
-	if err := CheckClientID("http://[::1]:8000/app"); err != nil || !Loopback("http://[::1]:8000/app") || !Loopback("http://localhost/") || Loopback(app) {
+	if err := CheckClientID("http://[::1]:8000/app"); err != nil || !Loopback("http://[::1]:8000/app") || !Loopback("http://localhost/") || !Loopback("http://App.Localhost:8000/") || Loopback("https://localhost.example/") || Loopback(app) {
 		t.Errorf("loopback: %v", err)
 	}
 }
