@@ -25,15 +25,16 @@ func elsewhere() excuse {
 // held says which test holds a block that is neither a command nor data, and runs it, or makes it.
 func held() excuse {
 	return excuse{
-		"feed-data.md":         "render: TestTheProgramsOfTheManualRun runs each of them",
-		"formats.md":           "internal/cli: the examples are what convert writes",
-		"scale.md: upstream":   "internal/clustertest: TestNodesAreReplacedBehindABalancer runs it",
-		"scale.md: defaults":   "the same",
-		"scale.md: ALTER":      "no Citus is here",
-		"operations.md: ping ": "internal/app: TestAChangeIsOneTrace",
-		"simulation.md: 3,000": "it is of that day; internal/bench compares anew",
-		"notices.md":           "internal/gateway: they are what is sent; the function is tried on it",
-		"apps.md: urls-source": "newsboat is not here; greader and internal/app speak to the same door",
+		"feed-data.md":          "render: TestTheProgramsOfTheManualRun runs each of them",
+		"formats.md":            "internal/cli: the examples are what convert writes",
+		"scale.md: upstream":    "internal/clustertest: TestNodesAreReplacedBehindABalancer runs it",
+		"scale.md: defaults":    "the same",
+		"scale.md: ALTER":       "no Citus is here",
+		"operations.md: ping ":  "internal/app: TestAChangeIsOneTrace",
+		"simulation.md: 3,000":  "it is of that day; internal/bench compares anew",
+		"notices.md":            "internal/gateway: they are what is sent; the function is tried on it",
+		"apps.md: urls-source":  "internal/app: TestRecordedExchangesOfClients sends what newsboat sent with it",
+		"apps.md: (setq elfeed": "the same for elfeed",
 	}
 }
 
