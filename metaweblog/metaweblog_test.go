@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,56 @@ func TestTheClientKnowsAllMethods(t *testing.T) {
 	c.Password = "x"
 	if _, err := c.Blogs(ctx); err == nil || !strings.Contains(err.Error(), "403") {
 		t.Errorf("a wrong password: %v", err)
+	}
+}
+
+func TestGetPostsFiltersAndSortsAsWordPressDoes(t *testing.T) {
+	t.Parallel()
+	s := newSite()
+	for i, p := range []metaweblog.Post{
+		{Title: "b", Slug: "z", Status: metaweblog.StatusDraft}, {Title: "C", Slug: "y", Status: metaweblog.StatusPublish},
+		{Title: "a", Slug: "x", Status: metaweblog.StatusPublish}, {Title: "a", Slug: "w", Status: metaweblog.StatusFuture},
+	} {
+		p.ID, p.Created = strconv.Itoa(i+1), time.Date(2026, 1, i+1, 0, 0, 0, 0, time.UTC)
+		p.Modified = p.Created.Add(-time.Duration(i) * 48 * time.Hour)
+		s.posts[i+1] = p
+	}
+	srv := httptest.NewServer(handler(s))
+	defer srv.Close()
+	c := &xmlrpc.Client{URL: srv.URL}
+	for _, tt := range []struct {
+		filter map[string]any
+		want   string
+	}{
+		{nil, "4321"},
+		{map[string]any{"number": 2, "offset": 1}, "32"},
+		{map[string]any{"post_status": "draft", "number": 1}, "1"}, // not among the newest of all
+		{map[string]any{"post_status": []string{"publish", "future"}, "offset": 1}, "32"},
+		{map[string]any{"post_status": "any", "number": 1}, "4"},
+		{map[string]any{"post_status": "pending"}, ""},
+		{map[string]any{"orderby": "date", "order": "ASC", "number": 3}, "123"},
+		{map[string]any{"orderby": "title", "order": "ASC"}, "4312"},
+		{map[string]any{"orderby": "post_title"}, "2143"},
+		{map[string]any{"orderby": "title name", "order": "asc"}, "4312"},
+		{map[string]any{"orderby": "name", "order": "ASC"}, "4321"},
+		{map[string]any{"orderby": "modified", "order": "ASC"}, "4321"},
+		{map[string]any{"orderby": "ID", "order": "ASC", "number": 1}, "1"},
+		{map[string]any{"orderby": "author", "order": "ASC"}, "4321"},
+		{map[string]any{"orderby": "what is that"}, "4321"},
+	} {
+		if tt.filter == nil {
+			tt.filter = map[string]any{}
+		}
+		v, err := c.Call(t.Context(), "wp.getPosts", "alice", "alice", "secret", tt.filter, []string{"post_id"})
+		list, _ := v.([]any)
+		got := ""
+		for _, p := range list {
+			id, _ := p.(map[string]any)["post_id"].(string)
+			got += id
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%v: %q, want %q, %v", tt.filter, got, tt.want, err)
+		}
 	}
 }
 

@@ -220,7 +220,7 @@ func (c *call) recent(blogAt, limitAt int, titles bool, value func(Post) map[str
 	if c.err != nil {
 		return nil, c.err
 	}
-	list, err := c.Posts(c.ctx, blog, limit, titles)
+	list, err := c.Posts(c.ctx, blog, PostQuery{Limit: limit, Titles: titles})
 	if err != nil {
 		return nil, err
 	}

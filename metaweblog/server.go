@@ -30,6 +30,14 @@ type Backend interface {
 	LogIn(ctx context.Context, name, password string, to Access) (Session, error)
 }
 
+// PostQuery selects posts. Limit is at least 1 and may be huge. Titles means that nothing but ID,
+// UserID, Title, Created and Status is looked at. Statuses are those of the wanted posts; nil: any.
+type PostQuery struct {
+	Limit    int
+	Titles   bool
+	Statuses []string
+}
+
 // Session is what one who was let in may do. A blogID is what [Blog] has, or what
 // somebody typed in by hand; an id is a [Post]'s, or nonsense. Errors that are an
 // [*xmlrpc.Fault] are answered as they are.
@@ -43,10 +51,8 @@ type Session interface {
 	// Publish shows a post to readers, now.
 	Publish(ctx context.Context, id string) error
 	Post(ctx context.Context, id string) (Post, error)
-	// Posts are the newest posts of any status, the newest first. limit is at least 1 and
-	// may be huge. titles means that nothing but ID, UserID, Title, Created and Status is
-	// looked at.
-	Posts(ctx context.Context, blogID string, limit int, titles bool) ([]Post, error)
+	// Posts are the newest posts that q selects, the newest first.
+	Posts(ctx context.Context, blogID string, q PostQuery) ([]Post, error)
 
 	Categories(ctx context.Context, blogID string) ([]Category, error)
 	// NewCategory creates a category that posts can use later, or returns the existing one.

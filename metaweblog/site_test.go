@@ -121,10 +121,12 @@ func (s *site) Post(_ context.Context, id string) (metaweblog.Post, error) {
 	return s.posts[n], err
 }
 
-func (s *site) Posts(_ context.Context, _ string, limit int, _ bool) ([]metaweblog.Post, error) {
+func (s *site) Posts(_ context.Context, _ string, q metaweblog.PostQuery) ([]metaweblog.Post, error) {
 	var all []metaweblog.Post
-	for n := len(s.posts); n > 0 && len(all) < limit; n-- {
-		all = append(all, s.posts[n])
+	for n := len(s.posts); n > 0 && len(all) < q.Limit; n-- {
+		if len(q.Statuses) == 0 || slices.Contains(q.Statuses, s.posts[n].Status) {
+			all = append(all, s.posts[n])
+		}
 	}
 	return all, s.fail
 }

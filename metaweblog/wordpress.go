@@ -251,18 +251,20 @@ func wpPosts(c *call) (any, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	most := wpMost
-	newest := orderby == "date" && !strings.EqualFold(order, "ASC")
-	if len(status) == 0 && search == "" && newest {
-		most = max(f.offset+f.number, 1)
+	if slices.Contains(status, "any") {
+		status = nil
 	}
-	list, err := c.Posts(c.ctx, c.blog(), most, false)
+	q := PostQuery{Limit: wpMost, Statuses: status}
+	newest := orderby == "date" && !strings.EqualFold(order, "ASC")
+	if search == "" && newest {
+		q.Limit = max(f.offset+f.number, 1)
+	}
+	list, err := c.Posts(c.ctx, c.blog(), q)
 	if err != nil {
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(p Post) bool {
-		return len(status) > 0 && !slices.Contains(status, p.Status) && !slices.Contains(status, "any") ||
-			!strings.Contains(strings.ToLower(p.Title+"\n"+p.Description+p.More), search)
+		return !strings.Contains(strings.ToLower(p.Title+"\n"+p.Description+p.More), search)
 	})
 	if !newest {
 		wpOrder(list, orderby, order)

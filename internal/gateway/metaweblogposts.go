@@ -189,17 +189,23 @@ const (
 	recentPages = 100     // posts read at once
 )
 
-// Posts are the newest of all states. A list that is larger than mostBytes ends sooner.
+// Posts are the newest posts of the wanted states. A list that is larger than mostBytes ends sooner.
 //
 // spec:cloudburst#metaweblog-recent
-func (s *writing) Posts(ctx context.Context, blogID string, limit int, titles bool) ([]metaweblog.Post, error) {
+func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQuery) ([]metaweblog.Post, error) {
 	if err := s.blog(blogID); err != nil {
 		return nil, err
 	}
 	var all []metaweblog.Post
-	limit = min(limit, mostRecent)
-	for _, state := range []author.State{author.Draft, author.Scheduled, author.Published} {
-		some, err := s.newest(ctx, state, limit, titles)
+	limit := min(q.Limit, mostRecent)
+	for _, of := range []struct {
+		state  author.State
+		status string
+	}{{author.Draft, metaweblog.StatusDraft}, {author.Scheduled, metaweblog.StatusFuture}, {author.Published, metaweblog.StatusPublish}} {
+		if len(q.Statuses) > 0 && !slices.Contains(q.Statuses, of.status) {
+			continue
+		}
+		some, err := s.newest(ctx, of.state, limit, q.Titles)
 		if err != nil {
 			return nil, err
 		}
