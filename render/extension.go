@@ -20,7 +20,7 @@ func (w *writer) extension(e *feed.Extension) {
 			w.lose(lostUnknown, strings.TrimSpace(n.Text) != "")
 		case !w.unheard(n):
 			w.warn("unknown-element", n.Name, titleOf(w.format), " has no place for this element, or it is there already; it is left out.")
-		default:
+		case !isLateFOAF(n) || w.newer("foaf:"+n.Name, true):
 			w.tree(n)
 		}
 	}

@@ -94,14 +94,14 @@ func TestExtensionsComeBackWhereTheFormatHoldsThem(t *testing.T) {
 				t.Errorf("%s: -want +got:\n%s\n%s", format, diff, doc)
 			}
 		}
-		told := ""
+		leftOut := ""
 		for _, w := range warnings {
 			if w.Rule == "left-out" {
-				told = w.Text
+				leftOut = w.Text
 			}
 		}
-		if !strings.Contains(told, lostUnknown.String()) {
-			t.Errorf("%s: the warning does not name what is left out: %q", format, told)
+		if !strings.Contains(leftOut, lostUnknown.String()) {
+			t.Errorf("%s: the warning does not name what is left out: %q", format, leftOut)
 		}
 	}
 }
@@ -146,6 +146,24 @@ func TestAnAttributeTakesNoPrefixFromTheElementsBelow(t *testing.T) {
 		}
 		if !strings.Contains(string(doc), `xmlns:ns1="urn:x-test:other" ns1:of="item"`) {
 			t.Errorf("%s: the attribute is lost\n%s", format, doc)
+		}
+	}
+}
+
+func TestStrictDocumentsHaveTheFOAFThatValidatorsKnow(t *testing.T) {
+	t.Parallel()
+	const space = "http://xmlns.com/foaf/0.1/"
+	f := extended()
+	f.Authors[0].Unknown = []feed.Node{{Space: space, Prefix: "foaf", Name: "plan", Text: "p"}, {Space: space, Prefix: "foaf", Name: "nick", Text: "n"}}
+	for _, format := range []string{"rss20", "atom"} {
+		for _, strict := range []bool{false, true} {
+			doc, _, err := Append(nil, f, format, &Options{Strict: strict})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(doc); !strings.Contains(got, ">p</foaf:plan>") || strings.Contains(got, "foaf:nick") == strict {
+				t.Errorf("%s, strict %v: %s", format, strict, got)
+			}
 		}
 	}
 }

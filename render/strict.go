@@ -40,6 +40,16 @@ func (w *writer) newerMedia(m *feed.MediaInfo) {
 	}
 }
 
+// isLateFOAF reports an element of Friend of a Friend that most validators do not know: they
+// know five.
+func isLateFOAF(n *feed.Node) bool {
+	switch n.Name {
+	case "homepage", "weblog", "plan", "firstName", "workplaceHomepage":
+		return false
+	}
+	return bareURI(n.Space) == "xmlns.com/foaf/0.1"
+}
+
 // strictPlace is a place as most validators know it: without heights and holes, and a
 // circle as a point with a radius.
 func (w *writer) strictPlace(g *feed.Geometry) *feed.Geometry {
