@@ -41,6 +41,7 @@ type shape struct {
 	lead             string // what stands before that last child
 	dates            []dated
 	seq              *list
+	head             int // behind the start tag of the element that describes the feed; 0: it is empty
 }
 
 // dated is the text of an element that says when the feed was made.
@@ -248,6 +249,9 @@ func (s *scanner) note(el xml.StartElement) {
 	isRDF := s.out.format == "rdf" || s.out.format == "rss090"
 	if isRDF && depth == 2 && el.Name.Local == "channel" && s.out.space == "" {
 		s.out.space = el.Name.Space
+		if f := s.stack[1]; !f.empty {
+			s.out.head = f.inner
+		}
 		switch el.Name.Space {
 		case nsRSS090, nsChannel:
 			s.out.format = "rss090"
@@ -261,7 +265,7 @@ func (s *scanner) note(el xml.StartElement) {
 		f := &s.stack[depth-1]
 		s.out.scope, s.out.open = f.scope, f.inner
 		if !isRDF {
-			s.out.space = f.name.Space
+			s.out.space, s.out.head = f.name.Space, f.inner
 		}
 	}
 	if isRDF && depth == 4 && s.stack[1].name.Local == "channel" && s.stack[2].name.Local == "items" &&
