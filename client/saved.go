@@ -36,6 +36,10 @@ type SavedFeed struct {
 	// Temporary means that readers are sent to MovedTo for now (302), and keep URL.
 	Temporary bool `json:"temporary,omitempty"`
 	Gone      bool `json:"gone,omitempty"` // readers are told that it has ended
+	// AddCloud means that the document is served with the cloud and the hub of the server,
+	// where it names none.
+	AddCloud bool   `json:"add_cloud,omitempty"`
+	Warning  string `json:"warning,omitempty"` // what its author has to know about the document; "": nothing
 }
 
 // Feeds lists the feeds that are kept on the server, in order of user and name; limit
@@ -103,6 +107,12 @@ func (c *Client) EndFeed(ctx context.Context, user, name string) (SavedFeed, err
 // RestoreFeed takes back MoveFeed and EndFeed: the feed is served as it was saved.
 func (c *Client) RestoreFeed(ctx context.Context, user, name string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", nil, user, name, "restore")
+}
+
+// AddCloud switches on or off that the public feed of a user is served with the cloud and the
+// hub of the server, where the document names none.
+func (c *Client) AddCloud(ctx context.Context, user string, on bool) (SavedFeed, error) {
+	return feedCall[SavedFeed](ctx, c, "POST", map[string]bool{"on": on}, user, PublicFeed, "cloud")
 }
 
 // feedCall calls a door below /v1/feeds/.

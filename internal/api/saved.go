@@ -18,6 +18,7 @@ type Feeds interface {
 	MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error)
 	End(ctx context.Context, user, name string) (author.Feed, error)
 	Restore(ctx context.Context, user, name string) (author.Feed, error)
+	AddCloud(ctx context.Context, user string, on bool) (author.Feed, error)
 	List(ctx context.Context, after string, limit int) ([]author.Feed, error)
 }
 
@@ -30,6 +31,7 @@ func (s *Server) feedRoutes() []route {
 		{"POST", "/v1/feeds/{user}/{feed}/move", s.saved(s.moveFeed)},
 		{"POST", "/v1/feeds/{user}/{feed}/end", s.saved(s.endFeed)},
 		{"POST", "/v1/feeds/{user}/{feed}/restore", s.saved(s.restoreFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/cloud", s.saved(s.addCloud)},
 	}
 }
 
@@ -120,10 +122,26 @@ func (s *Server) restoreFeed(w http.ResponseWriter, r *http.Request) error {
 	return s.answerFeed(w, f, err)
 }
 
+// addCloud switches on or off that a public feed is served with the cloud of this server.
+func (s *Server) addCloud(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		On bool `json:"on"`
+	}
+	if err := readJSON(w, r, &in); err != nil {
+		return err
+	}
+	if r.PathValue("feed") != author.Public {
+		return fault.New(fault.Invalid, "The feed %q cannot have a cloud: only the public feed (%s) notifies readers of changes.", r.PathValue("feed"), author.Public)
+	}
+	f, err := s.Feeds.AddCloud(r.Context(), r.PathValue("user"), in.On)
+	return s.answerFeed(w, f, err)
+}
+
 func (s *Server) savedOf(f author.Feed) client.SavedFeed {
 	return client.SavedFeed{
 		User: f.User, Name: f.Name, URL: s.feedURL(f.User, f.Name), Title: f.Title, Items: f.Items, Version: f.Version,
 		SavedAt: milli(f.SavedAt), Type: f.Type, Size: f.Size, MovedTo: f.MovedTo, Temporary: f.Temporary, Gone: f.Gone,
+		AddCloud: f.AddCloud, Warning: f.Warning(),
 	}
 }
 

@@ -76,6 +76,15 @@ func (w *savedWorld) MoveTemporarily(ctx context.Context, user, name, to string)
 	return f, err
 }
 
+func (w *savedWorld) AddCloud(_ context.Context, user string, on bool) (author.Feed, error) {
+	f, err := w.at(user, author.Public)
+	if err != nil {
+		return author.Feed{}, err
+	}
+	f.AddCloud = on
+	return *f, nil
+}
+
 func (w *savedWorld) End(_ context.Context, user, name string) (author.Feed, error) {
 	return w.set(user, name, "", true)
 }
@@ -117,6 +126,9 @@ func TestSavedFeedsAreAnsweredAsDescribed(t *testing.T) {
 		{"POST", "/v1/feeds/bob/rss/end", one + "/end", "", 404},
 		{"POST", "/v1/feeds/alice/rss/restore", one + "/restore", "", 200},
 		{"POST", "/v1/feeds/bob/rss/restore", one + "/restore", "", 404},
+		{"POST", "/v1/feeds/alice/rss/cloud", one + "/cloud", `{"on":true}`, 200},
+		{"POST", "/v1/feeds/alice/private/cloud", one + "/cloud", `{"on":true}`, 400},
+		{"POST", "/v1/feeds/bob/rss/cloud", one + "/cloud", `{"on":true}`, 404},
 	})
 	if len(w.docs) != 2 || string(w.docs[1].Bytes) != "<rss/>" || w.docs[0].Type != "application/json" || w.docs[0].Door != "cli" {
 		t.Errorf("saved were %+v", w.docs)
@@ -142,6 +154,16 @@ func TestTheClientKnowsSavedFeeds(t *testing.T) {
 	}
 	if f, err := c.SaveFeed(t.Context(), "alice", client.PrivateFeed, "application/feed+json", []byte("{}")); err != nil || f.URL != "https://cloud.example/alice/private/rss.xml" || w.docs[1].Type != "application/feed+json" {
 		t.Error(f, err, w.docs)
+	}
+	w.list[0].Push = author.PushMissing
+	if f, err := c.Feed(t.Context(), "alice", "rss"); err != nil || !strings.Contains(f.Warning, "neither a cloud nor a hub") {
+		t.Error(f, err)
+	}
+	if f, err := c.AddCloud(t.Context(), "alice", true); err != nil || !f.AddCloud || f.Warning != "" {
+		t.Error(f, err)
+	}
+	if f, err := c.AddCloud(t.Context(), "alice", false); err != nil || f.AddCloud || f.Warning == "" {
+		t.Error(f, err)
 	}
 	if f, err := c.MoveFeed(t.Context(), "alice", "rss", "https://there.example/"); err != nil || f.MovedTo != "https://there.example/" {
 		t.Error(f, err)

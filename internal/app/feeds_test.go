@@ -24,6 +24,7 @@ import (
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/rsscloud"
 	"cloudburst/wsse"
 )
 
@@ -337,4 +338,64 @@ func TestNoUserCanHaveTheNameOfAnAddressOfTheProgram(t *testing.T) {
 	if found < 20 {
 		t.Errorf("only %d addresses were found", found)
 	}
+}
+
+// TestTheCloudOfASavedFeedIsPartOfItsDocument has the server add its cloud to a feed that was saved
+// without one, and somebody who reads it register there.
+func TestTheCloudOfASavedFeedIsPartOfItsDocument(t *testing.T) {
+	t.Parallel()
+	w := newWebSubHub(t, nil)
+	admin := w.addAlice()
+	public := strings.Replace(w.base, "127.0.0.1", "localhost", 1)
+	save := func(item string) {
+		t.Helper()
+		if _, err := admin.SaveFeed(t.Context(), "alice", client.PublicFeed, "", []byte(rssOf(item))); err != nil {
+			t.Fatal(err)
+		}
+		w.rest(t)
+	}
+	add := func(on bool) client.SavedFeed {
+		t.Helper()
+		f, err := admin.AddCloud(t.Context(), "alice", on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.rest(t)
+		return f
+	}
+	if _, err := admin.AddCloud(t.Context(), "alice", true); !client.IsNotFound(err) {
+		t.Errorf("before anything was saved: %v", err)
+	}
+	save("one")
+	follower := newEar(t, nil)
+	w.subscribe(t, public+"/alice/rss.xml", follower.URL)
+	if f := add(true); !f.AddCloud || f.Warning != "" || f.Version != 2 {
+		t.Errorf("switched on: %+v", f)
+	}
+	_, served := get(t, w.base+"/alice/rss.xml")
+	w.same(t, follower.await(t, http.MethodPost, 1)[0], public+"/alice/rss.xml", "application/rss+xml; charset=utf-8", served)
+	cloud, err := rsscloud.FindCloud([]byte(served), public+"/alice/rss.xml")
+	if err != nil {
+		t.Fatalf("%v in %s", err, served)
+	}
+	at, err := cloud.RegisterURL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSubscriber(t)
+	if code, body := post(t, at, s.form(public+"/alice/rss.xml", "yes")); code != http.StatusOK || !strings.Contains(body, `success="true"`) {
+		t.Fatalf("pleaseNotify at %s: %d %s", at, code, body)
+	}
+	save("two")
+	if got := s.wait(t, "the new version"); got != public+"/alice/rss.xml" {
+		t.Errorf("notified of %s", got)
+	}
+	add(true)
+	save("two")
+	if n := len(follower.got(http.MethodPost)); n != 2 {
+		t.Errorf("what changes nothing was delivered: %d deliveries", n)
+	}
+	add(false)
+	pushed := follower.await(t, http.MethodPost, 3)
+	w.same(t, pushed[2], public+"/alice/rss.xml", "application/rss+xml; charset=utf-8", rssOf("two"))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cloudburst/internal/fault"
 )
@@ -45,7 +46,7 @@ func (m *memory) SaveDocument(_ context.Context, s Saving) (Feed, bool, error) {
 		}
 	}
 	changed := now.Version == 0 || now.Type != s.Type || !bytes.Equal(now.hash, s.Hash)
-	now.Gone = false
+	now.Gone, now.Push = false, s.Push
 	if changed {
 		now.Version++
 		now.SavedAt, now.Type, now.Size, now.Title, now.Items = s.At, s.Type, int64(len(s.Bytes)), s.Title, s.Items
@@ -88,6 +89,20 @@ func (m *memory) SavedDocument(_ context.Context, user, name string) (Feed, []by
 		m.reading()
 	}
 	return f, doc, nil
+}
+
+func (m *memory) CloudSaved(_ context.Context, user, name string, on bool, now time.Time) (Feed, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.rows[user+"/"+name]
+	if r == nil {
+		return Feed{}, errNone
+	}
+	if r.AddCloud != on {
+		r.AddCloud, r.SavedAt = on, now
+		r.Version++
+	}
+	return r.Feed, nil
 }
 
 func (m *memory) PlaceSaved(_ context.Context, user, name string, place Place) (Feed, error) {

@@ -32,6 +32,31 @@ type Feed struct {
 	Gone       bool   // it has ended
 	Title      string // plain text, at most 255 characters
 	Items      int
+	Push       Push // by what readers of the document learn of changes
+	AddCloud   bool // the public document is served with the cloud and hub of this server, where it names none
+}
+
+// Push is by what readers of a saved document learn of changes.
+type Push string
+
+// What a document says of that.
+const (
+	PushNamed   Push = ""         // it names a cloud or a hub, or was saved before this was recorded
+	PushMissing Push = "missing"  // it names neither
+	PushNoPlace Push = "no-place" // it names neither, and its format or encoding has no place for one
+)
+
+// Warning is what the author of a feed has to know about its document, in one sentence or
+// two; "" for nothing.
+func (f Feed) Warning() string {
+	switch {
+	case f.Name != Public, f.Gone, f.MovedTo != "": // nobody reads it here
+	case f.Push == PushNoPlace:
+		return "The document names neither a cloud nor a hub, and its format has no place for them: programs that look for them there learn of changes only when they read it again."
+	case f.Push == PushMissing && !f.AddCloud:
+		return "The document names neither a cloud nor a hub, so programs that look for them there learn of changes only when they read it again. Add this server's <cloud> to it, or let the server add it: on the page /account/feed, or with cloudburst feed cloud."
+	}
+	return ""
 }
 
 // Feeds are the saved feeds. Store is needed; everything else may be left out. Do not
@@ -120,6 +145,24 @@ func (s *Feeds) End(ctx context.Context, user, name string) (Feed, error) {
 // Restore brings a feed back that has moved or ended.
 func (s *Feeds) Restore(ctx context.Context, user, name string) (Feed, error) {
 	return s.place(ctx, user, name, Place{})
+}
+
+// AddCloud switches on or off that a user's public document is served with the cloud and the
+// hub of this server, where it names neither. A change is a new version of the feed. Errors:
+// fault.NotFound before anything was saved; fault.Unavailable.
+//
+// spec:cloudburst#add-cloud
+func (s *Feeds) AddCloud(ctx context.Context, user string, on bool) (Feed, error) {
+	f, err := s.Store.CloudSaved(ctx, user, Public, on, s.now())
+	s.kept.forget(user, Public)
+	if err != nil || f.Told == f.Version {
+		return f, err
+	}
+	// What is on disk stays there, whether the caller waits or not.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
+	defer cancel()
+	s.tell(ctx, &f)
+	return f, nil
 }
 
 // Place is where a feed is; the zero value is here.

@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/internal/charset"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/feedfile"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/xmlsafe"
 )
@@ -27,6 +28,7 @@ type facts struct {
 	typ   string // Content-Type
 	title string
 	items int
+	push  Push
 }
 
 // inspect looks whether a document may be published, and what it is. contentType is
@@ -60,7 +62,18 @@ func inspect(doc []byte, contentType string) (facts, error) {
 	if f.Format == feed.Redirect || f.Format == feed.MCF {
 		return facts{}, fault.New(fault.Invalid, "This is a document of the kind %q and not a feed.", f.Format)
 	}
-	return facts{typ: typeOf(f), title: title(f), items: len(f.Items)}, nil
+	return facts{typ: typeOf(f), title: title(f), items: len(f.Items), push: pushOf(f, doc)}, nil
+}
+
+// pushOf finds out by what readers of a document learn of changes.
+func pushOf(f *feed.Feed, doc []byte) Push {
+	switch {
+	case len(f.Clouds)+len(f.Hubs) > 0:
+		return PushNamed
+	case feedfile.HasPush(doc) != nil:
+		return PushNoPlace
+	}
+	return PushMissing
 }
 
 // notFeed says why a document that is no feed is refused: markup that is broken may

@@ -87,7 +87,7 @@ func (s *Feeds) store(ctx context.Context, d Document, what facts) (Feed, error)
 	hash := sha256.Sum256(d.Bytes)
 	var events []event.Event
 	saving := Saving{
-		User: d.User, Name: d.Name, At: s.now(), Type: what.typ, Title: what.title, Items: what.items,
+		User: d.User, Name: d.Name, At: s.now(), Type: what.typ, Title: what.title, Items: what.items, Push: what.push,
 		Bytes: d.Bytes, Hash: hash[:], Quiet: d.Name == Private || s.Tell == nil,
 		Allow: func(now Feed) error { return allow(d, now) },
 		Events: func(f Feed) []event.Event {

@@ -13,8 +13,8 @@ import (
 // that is not there is a fault.NotFound; anything else is a bug.
 type Store interface {
 	// SaveDocument stores a document with what is known of it. When the feed has the
-	// same bytes and Type already, nothing is written but that the feed is not Gone,
-	// and changed is false. Otherwise Version rises by one. It returns the feed as it
+	// same bytes and Type already, nothing is written but Push and that the feed is not
+	// Gone, and changed is false. Otherwise Version rises by one. It returns the feed as it
 	// is afterwards.
 	SaveDocument(ctx context.Context, s Saving) (f Feed, changed bool, err error)
 	// SavedFeed returns a feed.
@@ -23,6 +23,9 @@ type Store interface {
 	SavedDocument(ctx context.Context, user, name string) (Feed, []byte, error)
 	// PlaceSaved sets MovedTo, Temporary and Gone, and returns the feed as it is afterwards.
 	PlaceSaved(ctx context.Context, user, name string, place Place) (Feed, error)
+	// CloudSaved sets AddCloud, and returns the feed as it is afterwards. Where that changes
+	// and something was saved, Version rises by one.
+	CloudSaved(ctx context.Context, user, name string, on bool, now time.Time) (Feed, error)
 	// SavedFeeds lists in order of (User, Name), from what comes after (afterUser,
 	// afterName). limit is at most 1,000; 0 means 100.
 	SavedFeeds(ctx context.Context, afterUser, afterName string, limit int) ([]Feed, error)
@@ -40,6 +43,7 @@ type Saving struct {
 	Type       string
 	Title      string
 	Items      int
+	Push       Push
 	Bytes      []byte
 	Hash       []byte // SHA-256 of Bytes
 	Quiet      bool   // nobody is to be told: Told rises with Version

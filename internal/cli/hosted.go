@@ -19,12 +19,12 @@ those who have a secret, at /NAME/private/. Users save them themselves; these
 commands are for who looks after the server.
 
 Works on the running server, or on the data folder when none runs.`)
-	c.AddCommand(p.feedList(), p.feedSave(), p.feedMove(), p.feedGone(), p.feedRestore(), p.feedHints(), p.feedReaders(), p.feedSecret())
+	c.AddCommand(p.feedList(), p.feedSave(), p.feedMove(), p.feedGone(), p.feedRestore(), p.feedCloud(), p.feedHints(), p.feedReaders(), p.feedSecret())
 	return c
 }
 
 const feedFields = `user, name (rss or private), url, title, items, version, saved_at,
-type, size, moved_to, temporary, gone`
+type, size, moved_to, temporary, gone, add_cloud, warning`
 
 // whose are the flags that name a feed.
 type whose struct {
@@ -105,6 +105,9 @@ func whereabouts(f client.SavedFeed) string {
 		}
 		return "moved to " + f.MovedTo
 	}
+	if f.AddCloud {
+		return "served with cloud"
+	}
 	return "served"
 }
 
@@ -120,9 +123,10 @@ func (p *Program) feedSave() *cobra.Command {
 		Use:   "save --user NAME FILE|-",
 		Short: "Save a document as a user's feed",
 		Long: `Saves a document as a user's feed, as if the user had: it is kept byte for byte,
-served in every format, and its change is told to who follows it (when the server
-starts, if none runs). A document that is no feed, not well-formed or larger than
-2 MiB changes nothing.
+served in every format, and its subscribers are notified (when the server starts, if
+none runs). A document that is no feed, not well-formed or larger than 2 MiB changes
+nothing. One that names neither a cloud nor a hub is saved with a warning; "feed cloud"
+has the server add its own.
 
 --json prints an object: ` + feedFields + `.`,
 		Example: "  cloudburst feed save --user alice rss.xml",
@@ -140,6 +144,9 @@ starts, if none runs). A document that is no feed, not well-formed or larger tha
 			}
 			return p.with(c, false, func(ctx context.Context, s *connection) error {
 				f, err := s.SaveFeed(ctx, w.user, w.feed(), documentType(in.Body), in.Body)
+				if err == nil && f.Warning != "" {
+					fmt.Fprintf(p.Err, "cloudburst: %s\n", clean(f.Warning))
+				}
 				return p.printed(f, err, asJSON)
 			})
 		},

@@ -135,7 +135,7 @@ func (s *shelf) SaveDocument(_ context.Context, d author.Saving) (author.Feed, b
 		return author.Feed{}, false, err
 	}
 	changed := !bytes.Equal(now.doc, d.Bytes)
-	now.Gone = false
+	now.Gone, now.Push = false, d.Push
 	if changed {
 		now.Version++
 		now.SavedAt, now.Type, now.Size, now.Title, now.Items = d.At, d.Type, int64(len(d.Bytes)), d.Title, d.Items
@@ -157,6 +157,20 @@ func (s *shelf) SavedDocument(_ context.Context, user, name string) (author.Feed
 		return r.Feed, bytes.Clone(r.doc), nil
 	}
 	return author.Feed{}, nil, fault.New(fault.NotFound, "There is no such feed here.")
+}
+
+func (s *shelf) CloudSaved(_ context.Context, user, name string, on bool, now time.Time) (author.Feed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.at(user, name)
+	if r == nil {
+		return author.Feed{}, fault.New(fault.NotFound, "There is no such feed here.")
+	}
+	if r.AddCloud != on {
+		r.AddCloud, r.SavedAt = on, now
+		r.Version++
+	}
+	return r.Feed, nil
 }
 
 func (s *shelf) PlaceSaved(_ context.Context, user, name string, place author.Place) (author.Feed, error) {

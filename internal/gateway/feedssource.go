@@ -8,6 +8,7 @@ import (
 
 	feedformat "cloudburst/feed"
 	"cloudburst/internal/author"
+	"cloudburst/internal/feedfile"
 	"cloudburst/internal/syndicate"
 	"cloudburst/render"
 	"cloudburst/rsscloud"
@@ -66,6 +67,9 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 		Key: h.key,
 		Load: func(ctx context.Context) ([]byte, string, error) {
 			now, doc, err := f.Authors.Document(ctx, user, name)
+			if err == nil && now.AddCloud {
+				doc = h.withCloud(ctx, doc, now.Type)
+			}
 			return doc, now.Type, err
 		},
 		URL:    public + "/" + user + "/" + pathSaved,
@@ -74,6 +78,21 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 		Refer:  func(format, href string) string { return referred(public, format, href) },
 	}
 	return h
+}
+
+// withCloud is a saved document with the cloud and the hub of this server, where it names
+// neither; one that cannot get them stays as it is.
+//
+// spec:cloudburst#add-cloud
+func (h *hosted) withCloud(ctx context.Context, doc []byte, contentType string) []byte {
+	with, err := feedfile.AddPush(doc, contentType, h.about("").options)
+	if err != nil {
+		if h.feeds.Log != nil {
+			h.feeds.Log.WarnContext(ctx, "a feed is served without the cloud of this server", "feed", h.key, "err", err)
+		}
+		return doc
+	}
+	return with
 }
 
 // source is the feed's version as everybody may read it.
@@ -88,6 +107,10 @@ func (h *hosted) source(now author.Feed) syndicate.Source {
 func (h *hosted) hidden(now author.Feed) syndicate.Source {
 	s := h.source(now)
 	s.Private, s.Link, s.Render = true, nil, h.secretly
+	s.Load = func(ctx context.Context) ([]byte, string, error) {
+		now, doc, err := h.feeds.Authors.Document(ctx, h.user, h.name)
+		return doc, now.Type, err
+	}
 	return s
 }
 

@@ -73,8 +73,11 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 		return err
 	}
 	head := w.Header()
-	head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // of these bytes, also when others were saved by now
-	head.Set("Last-Modified", now.SavedAt.UTC().Format(http.TimeFormat))
+	if !now.AddCloud || now.Push != author.PushMissing { // else it is served with more than these bytes
+		head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // of these bytes, also when others were saved by now
+		head.Set("Last-Modified", now.SavedAt.UTC().Format(http.TimeFormat))
+	}
+	addWarning(head, now.Warning())
 	head.Set("Location", f.Public()+address(user, name))
 	head.Set("Cache-Control", "no-store")
 	if was.Version == 0 || was.Gone {

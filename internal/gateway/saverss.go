@@ -40,6 +40,7 @@ func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
 	if err != nil {
 		return nil, f.fault4(ctx, err)
 	}
+	addWarning(xmlrpc.HeaderFrom(ctx), now.Warning())
 	return f.Public() + address(now.User, now.Name), nil
 }
 

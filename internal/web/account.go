@@ -70,6 +70,8 @@ func said(r *http.Request) string {
 		"lent":     "The feed sends its readers to the other URL for now.",
 		"ended":    "Readers are told that the feed is gone.",
 		"restored": "The feed is served from here again.",
+		"cloud":    "Your feed is served with the cloud of this server from now on.",
+		"no-cloud": "Your feed is served as you saved it from now on.",
 		"secret":   "The secret is revoked. That reader is refused from now on.",
 	}[r.URL.Query().Get("done")]
 }

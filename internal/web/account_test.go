@@ -263,6 +263,42 @@ func TestFeedMovesEndsAndComesBackWhenMeant(t *testing.T) {
 	}
 }
 
+func TestAnAuthorLetsTheServerAddItsCloud(t *testing.T) {
+	t.Parallel()
+	x := newTown(t).as("alice")
+	const offer, stop, missing = "Add this server", "Stop adding this server", "Programs that look for them there"
+	page := func(path string) string {
+		rec := x.open(path)
+		check(t, rec)
+		return rec.Body.String()
+	}
+	if body := page("/account/feed"); strings.Contains(body, offer) {
+		t.Error("it is offered where nothing was saved")
+	}
+	x.save("alice", author.Public, small)
+	x.save("alice", author.Private, small)
+	body := page("/account/feed?done=saved")
+	if strings.Count(body, missing) != 1 || strings.Count(body, offer) != 1 || !strings.Contains(body, `&lt;cloud domain=&#34;hub.example&#34; port=&#34;5337&#34;`) {
+		t.Errorf("after saving, the page has not what is missing: %s", body)
+	}
+	rec := x.send("/account/feed/cloud", "on", "yes")
+	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || !x.saved.feeds["alice/rss"].AddCloud || !strings.Contains(body, "with the cloud of this server from now on") ||
+		!strings.Contains(body, stop) || strings.Contains(body, missing) {
+		t.Errorf("switched on: %d %s", rec.Code, body)
+	}
+	if public, _, _ := strings.Cut(body, "Private feed"); strings.Contains(public, "The feed names neither a cloud") {
+		t.Error("the remarks still have what the server adds")
+	}
+	rec = x.send("/account/feed/cloud")
+	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || x.saved.feeds["alice/rss"].AddCloud || !strings.Contains(body, offer) {
+		t.Errorf("switched off: %d %s", rec.Code, body)
+	}
+	x.save("alice", author.Public, strings.Replace(small, "<item>", `<cloud domain="hub.example" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/><item>`, 1))
+	if body = page("/account/feed"); strings.Contains(body, offer) {
+		t.Error("it is offered where the document has a cloud")
+	}
+}
+
 func TestNothingHostileComesIntoThePagesOfTheAccount(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`"><script>alert(1)</script>`, "\u202egnp.exe", "bad \xff\x00\x1b[31m", strings.Repeat("wide \U0001F4A5", 1200), "javascript:alert(1)"} {

@@ -25,6 +25,7 @@ type feedsView struct {
 	Mine  string
 	Said  string
 	Base  string
+	Cloud string // the <cloud> of this server
 	Feeds []hosted
 	Chose string // the feed that the form to save one is set to
 	Wrong string // what was wrong with a file
@@ -43,6 +44,8 @@ type hosted struct {
 	Formats   []formatLink
 	Findings  []finding
 	MovedHref string
+	CanAdd    bool   // the document names neither a cloud nor a hub, and the server can add its own
+	Notice    string // what else its author has to know about it
 
 	To, ToError string // where it shall go, as it was filled in
 }
@@ -96,6 +99,7 @@ func (s *site) feedsPage(rw http.ResponseWriter, r *http.Request, session accoun
 // of one feed.
 func (s *site) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
 	v.view, v.Mine, v.Said, v.Base = s.view(r, "Feeds", "/account"), "/account/feed", said(r), s.base(r)
+	v.Cloud = s.cloudAt(v.Base)
 	v.Heading = "Your feeds"
 	if s.Posts != nil && v.Hints.Periods == nil {
 		w, err := s.Posts.Writer(r.Context(), session.User)
@@ -147,19 +151,28 @@ func (s *site) hosted(r *http.Request, user string, label named) (hosted, error)
 		return h, err
 	}
 	defer leave()
-	h.Findings = findings(doc, f, h.Address, s.now())
+	var pushless bool
+	h.Findings, pushless = findings(doc, f, h.Address, s.now())
+	if h.CanAdd = h.Open && pushless && f.MovedTo == "" && !f.Gone && !f.AddCloud && f.Push != author.PushNoPlace; !h.CanAdd {
+		h.Notice = f.Warning()
+	}
 	return h, nil
 }
 
-// findings is what the author should know of the document.
-func findings(doc []byte, f author.Feed, address string, now time.Time) (all []finding) {
+// findings is what the author should know of the document. pushless: it names neither a cloud
+// nor a hub, which stands in a place of its own on the page.
+func findings(doc []byte, f author.Feed, address string, now time.Time) (all []finding, pushless bool) {
 	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: address, KeepRelative: true, Header: http.Header{"Content-Type": {f.Type}}})
 	if err != nil {
-		return nil // what was no feed was not saved
+		return nil, false // what was no feed was not saved
 	}
 	for _, a := range advice.On(parsed, &advice.Delivery{Document: doc, URL: address, Now: now}) {
-		if len(all) == mostFindings {
-			break
+		if a.Rule == "push-missing" {
+			pushless = true
+			continue
+		}
+		if len(all) == mostFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds that, too
+			continue
 		}
 		one := finding{Finding: a}
 		if len(a.Places) > 0 {
@@ -171,7 +184,7 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 		one.Problem, one.Mend = clean(a.Problem, 400), clean(a.Mend, 400)
 		all = append(all, one)
 	}
-	return all
+	return all, pushless
 }
 
 // uploadWithin is how long a file may take on its way in.
@@ -247,6 +260,24 @@ func uploadType(name string, doc []byte) string {
 		return "application/feed+json"
 	}
 	return ""
+}
+
+// doCloud switches on or off that the user's feed is served with the cloud of this server.
+func (s *site) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := readForm(rw, r)
+	on := given(form, "on") != ""
+	if err == nil {
+		_, err = s.Authors.AddCloud(r.Context(), session.User, on)
+	}
+	if err != nil {
+		s.fail(rw, r, err)
+		return
+	}
+	done := "no-cloud"
+	if on {
+		done = "cloud"
+	}
+	http.Redirect(rw, r, "/account/feed?done="+done, http.StatusSeeOther)
 }
 
 // relocation is a form that says where a feed goes.

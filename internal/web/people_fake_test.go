@@ -278,6 +278,9 @@ func (s *saved) Put(_ context.Context, d author.Document) (author.Feed, error) {
 	if d.Type != "" {
 		f.Type = d.Type
 	}
+	if f.Push = author.PushNamed; len(parsed.Clouds)+len(parsed.Hubs) == 0 {
+		f.Push = author.PushMissing
+	}
 	s.feeds[key], s.docs[key] = f, d.Bytes
 	return f, nil
 }
@@ -326,6 +329,17 @@ func (s *saved) MoveTemporarily(ctx context.Context, user, name, to string) (aut
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.feeds[user+"/"+name] = f
+	}
+	return f, err
+}
+
+func (s *saved) AddCloud(ctx context.Context, user string, on bool) (author.Feed, error) {
+	f, err := s.Feed(ctx, user, author.Public)
+	if err == nil {
+		f.AddCloud = on
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.feeds[user+"/"+author.Public] = f
 	}
 	return f, err
 }

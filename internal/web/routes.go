@@ -188,6 +188,7 @@ func (s *site) accountRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /account/feed/for-now", s.private(s.doPlace))
 	mux.HandleFunc("POST /account/feed/end", s.private(s.doPlace))
 	mux.HandleFunc("POST /account/feed/restore", s.private(s.doPlace))
+	mux.HandleFunc("POST /account/feed/cloud", s.private(s.doCloud))
 }
 
 // policy lets a page load its own style, script and pictures, and nothing else.

@@ -87,6 +87,7 @@ type Authors interface {
 	Move(ctx context.Context, user, name, to string) (author.Feed, error)
 	MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error)
 	End(ctx context.Context, user, name string) (author.Feed, error)
+	AddCloud(ctx context.Context, user string, on bool) (author.Feed, error)
 	Restore(ctx context.Context, user, name string) (author.Feed, error)
 }
 

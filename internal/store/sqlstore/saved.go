@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"time"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
@@ -11,10 +12,10 @@ import (
 
 var _ author.Store = (*Store)(nil)
 
-const savedColumns = `owner, name, version, told, saved_at, type, size, moved_to, temporary, gone, title, items`
+const savedColumns = `owner, name, version, told, saved_at, type, size, moved_to, temporary, gone, title, items, push, add_cloud`
 
 func savedFields(f *author.Feed) []any {
-	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*millis)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Temporary, &f.Gone, &f.Title, (*number)(&f.Items)}
+	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*millis)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Temporary, &f.Gone, &f.Title, (*number)(&f.Items), (*string)(&f.Push), &f.AddCloud}
 }
 
 func scanSaved(rows *sql.Rows, f *author.Feed) error { return rows.Scan(savedFields(f)...) }
@@ -53,10 +54,10 @@ func saveDocument(ctx context.Context, c Conn, was savedRow, d author.Saving, wr
 	}
 	changed = was.Version == 0 || was.Type != clean(d.Type) || !bytes.Equal(was.hash, d.Hash)
 	f = was.Feed
-	f.Gone = false
+	f.Gone, f.Push = false, d.Push
 	if !changed {
-		if was.Gone || was.written != written {
-			_, err = c.Exec(ctx, `UPDATE saved SET gone = false, written = $1 WHERE owner = $2 AND name = $3`, written, f.User, f.Name)
+		if was.Gone || was.written != written || was.Push != d.Push {
+			_, err = c.Exec(ctx, `UPDATE saved SET gone = false, written = $1, push = $2 WHERE owner = $3 AND name = $4`, written, string(f.Push), f.User, f.Name)
 		}
 		return f, false, err
 	}
@@ -97,8 +98,8 @@ func lockSaved(ctx context.Context, c Conn, user, name string) (savedRow, error)
 
 func writeSaved(ctx context.Context, c Conn, f author.Feed, d author.Saving, written bool) error {
 	_, err := c.Exec(ctx, `UPDATE saved SET version = $1, told = $2, saved_at = $3, type = $4, size = $5, hash = $6, gone = false,
-			title = $7, items = $8, written = $9 WHERE owner = $10 AND name = $11`,
-		f.Version, f.Told, ms(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), written, f.User, f.Name)
+			title = $7, items = $8, written = $9, push = $10 WHERE owner = $11 AND name = $12`,
+		f.Version, f.Told, ms(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), written, string(f.Push), f.User, f.Name)
 	if err != nil {
 		return err
 	}
@@ -148,6 +149,18 @@ func (s *Store) PlaceSaved(ctx context.Context, user, name string, place author.
 		found, err := collect(ctx, c, scanSaved, `UPDATE saved SET moved_to = $1, temporary = $2, gone = $3 WHERE owner = $4 AND name = $5 RETURNING `+savedColumns,
 			clean(place.MovedTo), place.Temporary, place.Gone, clean(user), clean(name))
 		return oneSaved(found, err)
+	})
+}
+
+// CloudSaved is author.Store.CloudSaved.
+func (s *Store) CloudSaved(ctx context.Context, user, name string, on bool, now time.Time) (author.Feed, error) {
+	return write(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+		_, err := c.Exec(ctx, `UPDATE saved SET add_cloud = $1, version = version + 1, saved_at = CASE WHEN saved_at < $2 THEN $2 ELSE saved_at END
+			WHERE owner = $3 AND name = $4 AND add_cloud <> $1 AND version > 0`, on, ms(now), clean(user), clean(name))
+		if err != nil {
+			return author.Feed{}, err
+		}
+		return oneSaved(collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE owner = $1 AND name = $2 AND version > 0`, clean(user), clean(name)))
 	})
 }
 

@@ -26,6 +26,7 @@ func savedTests() map[string]func(*testing.T, *env) {
 		"TheEventsOfASaveAreWrittenWithIt":          savedEvents,
 		"ASaveIsNeverBeforeTheOneThatItReplaces":    savedClock,
 		"ADocumentIsOnlyOneUsersAndUnderItsOwnName": savedApart,
+		"SwitchingTheCloudOfAFeedIsANewVersion":     savedCloud,
 	}
 }
 
@@ -179,6 +180,40 @@ func savedPlaced(t *testing.T, e *env) {
 	got, err = e.author(t).SavedFeed(e.ctx, "alice", author.Public)
 	must(t, err)
 	same(t, "as it is stored", got, f)
+}
+
+func savedCloud(t *testing.T, e *env) {
+	s := e.saving("alice", author.Public, "one")
+	s.Push = author.PushMissing
+	f := e.saved(t, s)
+	same(t, "what the document lacks", f.Push, author.PushMissing)
+	for _, user := range []string{"bob", "carol"} {
+		_, err := e.author(t).CloudSaved(e.ctx, user, author.Public, true, e.now)
+		faulty(t, err, fault.NotFound)
+	}
+	at := e.now.Add(time.Minute)
+	on, err := e.author(t).CloudSaved(e.ctx, "alice", author.Public, true, at)
+	must(t, err)
+	f.AddCloud, f.Version, f.SavedAt = true, 2, at
+	same(t, "switched on", on, f)
+	again, err := e.author(t).CloudSaved(e.ctx, "alice", author.Public, true, at.Add(time.Minute))
+	must(t, err)
+	same(t, "switched on once more", again, f)
+	same(t, "untold", e.untold(t), []string{"alice/rss 0<2"})
+	got, doc, err := e.author(t).SavedDocument(e.ctx, "alice", author.Public)
+	must(t, err)
+	same(t, "as it is stored", got, f)
+	same(t, "its document", string(doc), "one")
+	s.Push = author.PushNamed
+	named, changed, err := e.author(t).SaveDocument(e.ctx, s)
+	must(t, err)
+	f.Push = author.PushNamed
+	same(t, "changed by the same bytes", changed, false)
+	same(t, "what the same bytes lack", named, f)
+	off, err := e.author(t).CloudSaved(e.ctx, "alice", author.Public, false, e.now)
+	must(t, err)
+	f.AddCloud, f.Version = false, 3
+	same(t, "switched off at an earlier time", off, f)
 }
 
 func savedTogether(t *testing.T, e *env) {
