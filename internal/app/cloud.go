@@ -26,10 +26,15 @@ func (a *App) cloudAt(public string) rsscloud.Cloud {
 	return c
 }
 
-// plainPort is the port of the listener without TLS beside the public one; 0: there is none.
+// plainPort is the port of the listener without TLS next to the public one; 0: there is none.
+// While the program serves it is the port of the socket, which may come from the service
+// manager or be any that was free.
 func (a *App) plainPort() int {
 	if !a.cfg.TLS.On() || a.cfg.TLS.HTTPListen == "" {
 		return 0
+	}
+	if own := a.own.Load(); own != nil && len(*own) > plainListener {
+		return int((*own)[plainListener].Port())
 	}
 	_, port, err := net.SplitHostPort(a.cfg.TLS.HTTPListen)
 	if err != nil {

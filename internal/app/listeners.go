@@ -69,6 +69,9 @@ func (l *listeners) close() {
 	}
 }
 
+// plainListener is the index of the listener without TLS in all.
+const plainListener = 2
+
 // all are those that are open.
 func (l *listeners) all() []net.Listener {
 	if l.plain == nil {

@@ -13,8 +13,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"cloudburst/client"
+	"cloudburst/rsscloud"
 )
 
 const tlsName = "hub.test"
@@ -121,6 +126,79 @@ func TestPlainHTTPLeadsToHTTPSExceptAtTheDoorsOfOldPrograms(t *testing.T) {
 		t.Errorf("%s by TLS %x", res.Status, res.TLS.Version)
 	}
 	s.stop()
+}
+
+// TestProgramsRegisterWhereTheCloudOfATLSServerLeads starts a server with TLS and a plain listener next to
+// it, registers where the <cloud> of a feed leads, and has the feed changed.
+func TestProgramsRegisterWhereTheCloudOfATLSServerLeads(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		chosen, plain, protocol string
+		onPlain                 bool
+	}{
+		{"auto", "127.0.0.1:0", "http-post", true},
+		{"http-post", "127.0.0.1:0", "http-post", true},
+		{"https-post", "127.0.0.1:0", "https-post", false},
+		{"auto", "", "https-post", false},
+	} {
+		t.Run(tt.chosen+" "+tt.plain, func(t *testing.T) {
+			t.Parallel()
+			files := t.TempDir()
+			c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: filesFor(t, files), ServerName: "example.com"}, DisableKeepAlives: true}}
+			cfg := conf(t, t.TempDir())
+			cfg.TLS.Cert, cfg.TLS.Key, cfg.TLS.HTTPListen = filepath.Join(files, "cert.pem"), filepath.Join(files, "key.pem"), tt.plain
+			cfg.Hub.CloudProtocol, cfg.Hub.PingInterval = tt.chosen, time.Millisecond
+			r := start(t, cfg)
+			admin := r.addAlice()
+			feed := "https://localhost:" + r.base[strings.LastIndexByte(r.base, ':')+1:] + "/alice/rss.xml"
+			save := func(item string) {
+				t.Helper()
+				if _, err := admin.SaveFeed(t.Context(), "alice", client.PublicFeed, "", []byte(rssOf(item))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			save("one")
+			if _, err := admin.AddCloud(t.Context(), "alice", true); err != nil {
+				t.Fatal(err)
+			}
+			res, err := c.Get(feed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			doc, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cloud, err := rsscloud.FindCloud(doc, feed)
+			if err != nil {
+				t.Fatalf("%v in %s", err, doc)
+			}
+			if onPublic := strings.HasSuffix(r.base, ":"+strconv.Itoa(cloud.Port)); cloud.Protocol != tt.protocol || onPublic == tt.onPlain {
+				t.Errorf("the cloud is %s, and the public listener %s", cloud, r.base)
+			}
+			s := newSubscriber(t)
+			u, err := url.Parse(s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			port, err := strconv.Atoi(u.Port())
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Programs of 2009 know no https-post as the protocol of a callback.
+			result, err := (&rsscloud.Client{HTTP: c}).PleaseNotify(t.Context(), cloud, rsscloud.Registration{
+				Protocol: rsscloud.HTTPPost, Domain: "localhost", Port: port, Path: "/notify", URLs: []string{feed},
+			})
+			if err != nil || !result.Success {
+				t.Fatalf("registering at %s: %+v, %v", cloud, result, err)
+			}
+			save("two")
+			if got := s.wait(t, "the change"); got != feed {
+				t.Errorf("notified of %s", got)
+			}
+		})
+	}
 }
 
 // filesFor writes a certificate for example.com and its key, and returns who believes it.
