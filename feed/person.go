@@ -149,13 +149,13 @@ func (p *parser) addAuthor(to *[]Person, who Person) {
 	p.addPerson(to, who)
 }
 
-// splitPerson takes a line apart: "mail (name)", "name <mail>", "mail", "name". What
+// splitPerson takes a line apart: "mail (name)", "name <mail>", "mail", "name (URL)", "name". What
 // was written is kept in Raw when it was more than one of them.
 func splitPerson(s string) Person {
 	begin, end := findEmail(s)
 	if begin < 0 {
-		if s == "" {
-			return Person{}
+		if name, page, ok := splitPage(s); ok {
+			return Person{Name: name, URL: page, Raw: s}
 		}
 		return Person{Name: s}
 	}
@@ -173,6 +173,18 @@ func splitPerson(s string) Person {
 	name = strings.TrimSuffix(name, ")")
 	who.Name = strings.TrimSpace(name)
 	return who
+}
+
+// splitPage takes "name (http://…)" apart, the form in which RSS 1.0 has the page of an author.
+//
+// spec:datafeeds-2006#author-page
+func splitPage(s string) (name, page string, ok bool) {
+	name, page, ok = strings.Cut(s, " (")
+	page, closed := strings.CutSuffix(page, ")")
+	if !ok || !closed || !strings.HasPrefix(page, "http://") && !strings.HasPrefix(page, "https://") || strings.ContainsAny(page, " ()<>\"") {
+		return "", "", false
+	}
+	return strings.TrimSpace(name), page, true
 }
 
 // findEmail gives where an e-mail address is in s, −1 for nowhere.

@@ -35,6 +35,10 @@ func (p *parser) rdfTop(s *slots) {
 		p.channel(s)
 		return
 	}
+	if p.r.Local == "br" { // of HTML, which has no end: what follows is not in it
+		p.each(func() { p.rdfTop(s) })
+		return
+	}
 	if p.r.Space == nsCC {
 		p.keep(&p.f.Unknown) // the text of a licence; the channel names it
 		return

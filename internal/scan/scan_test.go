@@ -61,6 +61,8 @@ func TestDocumentsComeOutBalancedAndRepaired(t *testing.T) {
 		{"the end cut off", "<a><b>t", "<a><b>t</b></a>", []string{"truncated@7"}},
 		{"cut off in a name", `<a><b`, `<a></a>`, []string{"truncated@3", "truncated@5"}},
 		{"cut off in a tag", `<a><b x="`, "<a><b x=></b></a>", []string{"attribute@6", "truncated@3", "truncated@9"}},
+		{"no space before an attribute", `<a xmlns:r="u"><br:c="1">t</b></a>`, "<a xmlns:r=u><b r:c=1>t</b></a>", []string{"markup@17"}},
+		{"a name with a colon and a value", `<a><br:c="1">t</br:c></a>`, "<a><br:c 1=>t</br:c></a>", []string{"attribute@8", "attribute@9", "attribute@10", "attribute@11"}},
 		{"attributes without quotes", "<a b=c d=e/f g/>", "<a b=c d=e/f g=></a>", []string{"attribute@3", "attribute@7", "attribute@13"}},
 		{"an attribute twice", `<a b="1" b="2"/>`, "<a b=1></a>", []string{"attribute@9"}},
 		{"a quote without an end before an attribute", `<r><a b="x y c="2" d='3 e='4'/></r>`, "<r><a b=x y c=2 d=3 e=4></a></r>", []string{"attribute@6", "attribute@19"}},

@@ -5,7 +5,7 @@ import "strings"
 // startTag takes <name …>. It is false for an element beyond the depth limit.
 func (r *Reader) startTag() (Kind, bool) {
 	begin := r.pos
-	i, colon, upper := nameParts(r.doc, begin+1)
+	i, colon, upper := r.elementName(begin + 1)
 	name := r.doc[begin+1 : i]
 	prefix, local := "", name
 	if colon >= 0 {
@@ -123,41 +123,6 @@ func (r *Reader) endOfTag(i int, name string) {
 		i++
 	}
 	r.pos = i
-}
-
-// nameParts finds the end of the name that begins at i, its colon (−1 without), and
-// whether there are capitals in it.
-func nameParts(s string, i int) (end, colon int, upper bool) {
-	colon = -1
-	for ; i < len(s); i++ {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z':
-		case 'A' <= c && c <= 'Z':
-			upper = true
-		case c == ':':
-			if colon < 0 {
-				colon = i
-			}
-		case c == '>' || c == '/' || c <= ' ' && space(c) || c == '=' || c == '<' || c == '"' || c == '\'':
-			return i, colon, upper
-		}
-	}
-	return i, colon, upper
-}
-
-// longestFold is how long a name may be for its capitals not to matter: comparing with
-// all that is open takes its time.
-const longestFold = 256
-
-func nameEnd(s string, i int) int {
-	for i < len(s) {
-		switch s[i] {
-		case '>', '/', ' ', '\n', '\t', '\r', '=', '<', '"', '\'':
-			return i
-		}
-		i++
-	}
-	return i
 }
 
 // attributes takes what stands between the name and the > of a start tag, and
