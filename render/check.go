@@ -258,40 +258,6 @@ func escapeIRI(s string, ascii bool) string {
 	return string(b)
 }
 
-// mime is a media type, "" for what is none, with a warning.
-func (w *writer) mime(s, where string) string {
-	if s == "" || s == w.lastMIME {
-		return s
-	}
-	if validMIME(s) {
-		w.lastMIME = s
-		return s
-	}
-	w.warn("media-type", where, "This is no media type; it is left out: ", short(s), ".")
-	return ""
-}
-
-// validMIME reports type/subtype, with parameters or without.
-func validMIME(s string) bool {
-	s, params, has := strings.Cut(s, ";")
-	kind, sub, ok := strings.Cut(strings.TrimRight(s, " "), "/")
-	if !ok || !token(kind) || !token(sub) {
-		return false
-	}
-	for has {
-		var p string
-		p, params, has = strings.Cut(params, ";")
-		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")
-		if n := len(value); n > 1 && value[0] == '"' && value[n-1] == '"' && strings.IndexByte(value[1:n-1], '"') < 0 && value[n-2] != '\\' {
-			value = "v"
-		}
-		if !ok || !token(name) || !token(value) {
-			return false
-		}
-	}
-	return true
-}
-
 // token reports a word of a media type.
 func token(s string) bool {
 	for i := range len(s) {

@@ -151,3 +151,20 @@ func TestPlacesComeBackInEveryForm(t *testing.T) {
 		}
 	}
 }
+
+func TestParametersOfMediaTypesGetTheQuotesThatTheyNeed(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"application/x-bittorrent;enclosed=audio/mpeg":   `application/x-bittorrent;enclosed="audio/mpeg"`,
+		"text/html; a=b/c; charset=utf-8":                `text/html; a="b/c"; charset=utf-8`,
+		`application/x-bittorrent;enclosed="audio/mpeg"`: `application/x-bittorrent;enclosed="audio/mpeg"`,
+		`text/html; a=b"c`:                               "",
+		"text/html;":                                     "",
+		"words":                                          "",
+	} {
+		w := &writer{}
+		if got := w.mime(given, "x"); got != want {
+			t.Errorf("%s is written %s, want %s", given, got, want)
+		}
+	}
+}

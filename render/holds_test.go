@@ -107,7 +107,7 @@ func (h holder) authors(list []feed.Person, ofFeed bool) []feed.Person {
 	for _, who := range list {
 		switch {
 		case h.v == 100:
-			out = append(out, feed.Person{Name: nameOf(&who)})
+			out = append(out, personOfRDF(who))
 		case h.v < 100:
 			if ofFeed && who.Email != "" && mail {
 				out, mail = append(out, feed.Person{Name: who.Name, Email: who.Email}), false
@@ -124,13 +124,23 @@ func (h holder) authors(list []feed.Person, ofFeed bool) []feed.Person {
 	return out
 }
 
+// personOfRDF is a name, with a page if there are both.
+func personOfRDF(who feed.Person) feed.Person {
+	if who.Name == "" || who.URL == "" || !inOneLine(who.Name) || strings.ContainsAny(who.Name, "()") {
+		return feed.Person{Name: nameOf(&who)}
+	}
+	return feed.Person{Name: who.Name, URL: who.URL}
+}
+
 func (h holder) contributors(list []feed.Person) []feed.Person {
 	if h.v < 100 {
 		return nil
 	}
 	var out []feed.Person
 	for _, who := range list {
-		if h.v == 100 || who.Email == "" && who.URL == "" {
+		if h.v == 100 {
+			who = personOfRDF(who)
+		} else if who.Email == "" && who.URL == "" {
 			who = feed.Person{Name: nameOf(&who)}
 		}
 		out = append(out, who)

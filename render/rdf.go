@@ -206,11 +206,26 @@ func (r *rdf) creators(authors, contributors []feed.Person, it *feed.ITunes) {
 			line = ""
 			continue
 		}
-		r.creator("dc:creator", &authors[i])
+		r.personWithPage("dc:creator", &authors[i])
 	}
 	for i := range contributors {
-		r.creator("dc:contributor", &contributors[i])
+		r.personWithPage("dc:contributor", &contributors[i])
 	}
+}
+
+// personWithPage writes the name of a person, and the page in parentheses behind it where a reader
+// can separate both again.
+//
+// spec:datafeeds-2006#author-page
+func (r *rdf) personWithPage(element string, who *feed.Person) {
+	isPage := strings.HasPrefix(who.URL, "http://") || strings.HasPrefix(who.URL, "https://")
+	if !isPage || !inOneLine(who.Name) || strings.ContainsAny(who.Name, "()") || strings.ContainsAny(who.URL, " ()<>\"@") {
+		r.creator(element, who)
+		return
+	}
+	r.leaf(element, who.Name+" ("+who.URL+")")
+	r.lose(lostMail, who.Email != "")
+	r.lose(lostPersons, who.Avatar != "")
 }
 
 func (r *rdf) subjects(list []feed.Category, it *feed.ITunes) {

@@ -183,7 +183,7 @@ func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
 			"rss20": {"<dc:creator>Alice Doe</dc:creator>", "<atom:uri>" + origin + "/alice/</atom:uri>", `<gd:image xmlns:gd="http://schemas.google.com/g/2005" rel="http://schemas.google.com/g/2005#thumbnail" src="` + origin + `/alice/media/x.png"/>`},
 			"atom":  {"<name>Alice Doe</name>", "<uri>" + origin + "/alice/</uri>"}, "atom03": {"<name>Alice Doe</name>", "<url>" + origin + "/alice/</url>"},
 			"jsonfeed": {`"name":"Alice Doe","url":"` + origin + `/alice/","avatar":"` + origin + `/alice/media/x.png"`},
-			"rdf":      {"<dc:creator>Alice Doe</dc:creator>"}, "csv": {"Alice Doe," + origin + "/alice/"}, "tsv": {"Alice Doe\t" + origin + "/alice/"},
+			"rdf":      {"<dc:creator>Alice Doe (" + origin + "/alice/)</dc:creator>"}, "csv": {"Alice Doe," + origin + "/alice/"}, "tsv": {"Alice Doe\t" + origin + "/alice/"},
 			"cdf": {"Alice Doe"}, "html": {"Alice Doe"}, "text": {"Alice Doe"}, "phps": {"Alice Doe"}, "python": {"Alice Doe"}, "js": {"Alice Doe"}, "storable": {"Alice Doe"}, "ruby": {"Alice Doe"}, "perl": {"Alice Doe"}, "php": {"Alice Doe"},
 			"opml": {"<ownerName>Alice Doe</ownerName>"},
 		}

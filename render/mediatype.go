@@ -1,0 +1,57 @@
+package render
+
+import "strings"
+
+// mime is a media type, "" for what is none, with a warning.
+func (w *writer) mime(s, where string) string {
+	if s == "" || s == w.lastMIME {
+		return s
+	}
+	if validMIME(s) {
+		w.lastMIME = s
+		return s
+	}
+	if quoted := quotedMIME(s); validMIME(quoted) {
+		w.warn("media-type", where, "A parameter of this media type needs quotes, which are added: ", short(s), ".")
+		return quoted
+	}
+	w.warn("media-type", where, "This is no media type; it is left out: ", short(s), ".")
+	return ""
+}
+
+// quotedMIME is a media type with quotes around the values of its parameters that need them.
+// Feeds of BitTorrent have application/x-bittorrent;enclosed=audio/mpeg.
+func quotedMIME(s string) string {
+	kind, params, has := strings.Cut(s, ";")
+	for has {
+		var p string
+		p, params, has = strings.Cut(params, ";")
+		name, value, _ := strings.Cut(p, "=")
+		if !token(value) && !strings.ContainsAny(value, "\"\\") {
+			p = name + `="` + value + `"`
+		}
+		kind += ";" + p
+	}
+	return kind
+}
+
+// validMIME reports type/subtype, with parameters or without.
+func validMIME(s string) bool {
+	s, params, has := strings.Cut(s, ";")
+	kind, sub, ok := strings.Cut(strings.TrimRight(s, " "), "/")
+	if !ok || !token(kind) || !token(sub) {
+		return false
+	}
+	for has {
+		var p string
+		p, params, has = strings.Cut(params, ";")
+		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")
+		if n := len(value); n > 1 && value[0] == '"' && value[n-1] == '"' && strings.IndexByte(value[1:n-1], '"') < 0 && value[n-2] != '\\' {
+			value = "v"
+		}
+		if !ok || !token(name) || !token(value) {
+			return false
+		}
+	}
+	return true
+}
