@@ -82,7 +82,7 @@ func general() []Setting {
 			Doc: "Address of the public listener: the doors of the protocols and the pages.",
 			set: func(c *Config, p parsed) { c.Listen = p.text }},
 		{Name: "profile", Kind: Choice, Default: "none", Choices: []string{"none", ProfileGuide2009},
-			Doc: "Set of defaults. guide-2009 follows the guide to rssCloud of 2009: write.limit-mode is stop, changes.when is minutes, hub.cloud-protocol is http-post. A setting with an explicit value keeps that value.",
+			Doc: "Set of defaults. guide-2009 follows the guide to rssCloud of 2009: write.limit-mode is stop, changes.when is minutes, hub.cloud-protocol is http-post, and ping.sinks is weblogs-extended http://rpc.weblogs.com/RPC2. A setting with an explicit value keeps that value.",
 			set: func(c *Config, p parsed) { c.Profile = p.text }},
 		{Name: "data", Kind: Folder, Default: "cloudburst-data",
 			Doc: "Folder of everything the program keeps. It is made when it does not exist; one process may use it at a time.",
