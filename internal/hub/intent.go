@@ -242,6 +242,8 @@ func (h *Hub) intentLoop(ctx context.Context) {
 func (h *Hub) decide(in Intent) {
 	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
 	defer cancel()
+	pinged := h.notePings(in.TopicID)
+	defer pinged()
 	asked, read, d := h.turnOf(in)
 	if asked != nil {
 		switch in.Mode {
@@ -269,6 +271,12 @@ func (h *Hub) decide(in Intent) {
 	}
 	h.publish(d.Events...)
 	h.forgetCounts()
+	if came := pinged(); d.Subscription != nil && !came.IsZero() {
+		if err := h.Store.RecordPing(context.WithoutCancel(ctx), in.Topic, came, h.now(), nil); err != nil {
+			h.Log.Warn("check a topic again that was pinged while a subscription was decided", "topic", in.Topic, "err", err)
+		}
+		h.wake(h.wakeChecks)
+	}
 	if d.Again != nil {
 		h.wake(h.wakeIntents)
 	}

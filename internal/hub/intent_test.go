@@ -74,6 +74,24 @@ func TestAWebSubSubscriberGetsTheContentOnceItHasConfirmed(t *testing.T) {
 	})
 }
 
+// A subscriber that has confirmed counts on every change from then on, before its subscription
+// is written too.
+func TestAPingWhileASubscriptionIsDecidedReachesTheSubscriber(t *testing.T) {
+	t.Parallel()
+	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+		w.confirm = func(hub.Intent) error {
+			w.set("two")
+			_, err := w.ping()
+			return err
+		}
+		w.subscribeWebSub(sub1, "", 0)
+		w.settle(time.Minute)
+		if got := w.toldOf(sub1); len(got) != 1 || !strings.HasSuffix(got[0].content, "|two") {
+			t.Errorf("got %+v, want one notification with the content two", got)
+		}
+	})
+}
+
 func TestTheLeaseIsWhatTheHubGrants(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration]time.Duration{

@@ -67,6 +67,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if !p.Alone {
 		urls = h.names(urls)
 	}
+	h.pinged(urls, came)
 	topics, err := h.Store.Following(ctx, urls, came, relatedMost)
 	if err != nil {
 		return PingResult{}, err

@@ -38,6 +38,7 @@ type state struct {
 	closing   bool
 	recovered bool
 	checks    map[int64]*checking
+	deciding  map[int64][]*deciding
 	hops      map[int64]int
 	reads     map[string]*reading
 	counts    Counts
@@ -90,6 +91,7 @@ func (h *Hub) setUp() {
 	h.work, h.stopWork = context.WithCancel(context.Background())
 	h.tellCtx, h.stopTell = context.WithCancel(h.work)
 	h.drained, h.stopping = make(chan struct{}), make(chan struct{})
+	h.deciding = map[int64][]*deciding{}
 	h.checks, h.hops, h.reads = map[int64]*checking{}, map[int64]int{}, map[string]*reading{}
 	o := h.Options
 	h.sourceLimit = newLimiter(o.SourceRate, 10*o.SourceRate, 100_000)
