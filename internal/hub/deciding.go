@@ -31,6 +31,9 @@ func (h *Hub) notePings(topicID int64) (pinged func() time.Time) {
 func (h *Hub) pinged(urls []string, came time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(h.deciding) == 0 {
+		return // nearly always: no URL needs to be hashed
+	}
 	for _, u := range urls {
 		for _, d := range h.deciding[TopicID(u)] {
 			d.pinged = came
