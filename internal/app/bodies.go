@@ -53,6 +53,10 @@ func newBodies(next http.Handler, exempt func(netip.Addr) bool) *bodies {
 // spec:cloudburst#body-room
 func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn, _ := r.Context().Value(connKey{}).(*cappedConn)
+	if conn != nil {
+		conn.answers.Add(1)
+		defer conn.answered()
+	}
 	if conn == nil || r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		b.next.ServeHTTP(w, r)
 		return

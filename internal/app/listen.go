@@ -219,6 +219,7 @@ func (c *capped) state(conn net.Conn, s http.ConnState) {
 	}
 	if one := cappedOf(conn); one != nil {
 		one.waits, one.since = s == http.StateNew || s == http.StateIdle, time.Now()
+		one.ending.Store(0)
 	}
 }
 
@@ -230,11 +231,21 @@ type cappedConn struct {
 
 	coming  atomic.Int32 // requests whose body is not here yet
 	writing atomic.Int64 // since when a piece of an answer waits to be taken, Unix milliseconds; 0: none does
+	answers atomic.Int32 // handlers at work
+	ending  atomic.Int64 // since when none is, although a request came, Unix milliseconds; 0: does not apply
 
 	// Guarded by capped.mu.
 	waits bool // between two requests, or before the end of a head
 	since time.Time
 	shed  bool
+}
+
+// answered notes that a handler is done. A connection that has no next request stays open
+// for a moment after its last answer: the server gives the client time to read it.
+func (c *cappedConn) answered() {
+	if c.answers.Add(-1) == 0 {
+		c.ending.Store(time.Now().UnixMilli())
+	}
 }
 
 // Write notes for how long nobody takes it.

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -135,6 +136,47 @@ func TestWhatIsBeingAnsweredIsNotEnded(t *testing.T) {
 		if got := answered(conn); got != http.StatusOK {
 			t.Errorf("answered %d", got)
 		}
+	}
+}
+
+// The server keeps a connection for half a second after its last answer. Many of those are
+// no reason to refuse another address, and neither are bodies that have only just begun.
+func TestConnectionsAfterTheirLastAnswerMakeRoom(t *testing.T) {
+	t.Parallel()
+	to := crowdedServer(t, 64, 64, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		_, _ = io.ReadAll(r.Body)
+	}))
+	for name, request := range map[string]string{
+		"last answers": "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+		"fresh bodies": "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for range 100 {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.1.0.1")}}
+					conn, err := d.DialContext(ctx, "tcp", to)
+					if err != nil {
+						continue
+					}
+					stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+					_, _ = io.WriteString(conn, request)
+					_, _ = io.Copy(io.Discard, conn) // until the server closes it
+					_ = conn.Close()
+					stop()
+				}
+			})
+		}
+		eventuallyFull(t, to)
+		for range 100 {
+			if got := answered(from(t, "127.2.0.1", to, getOne)); got != http.StatusOK {
+				t.Errorf("%s: another address is answered %d", name, got)
+			}
+		}
+		cancel()
+		group.Wait()
 	}
 }
 
