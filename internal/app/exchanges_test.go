@@ -32,6 +32,7 @@ import (
 //
 //   - "The server sends:" is a request that the server makes to the program, and the answer of the
 //     program. It may arrive during the part before it; the replay waits for it.
+//   - "The server may send:" is one that need not come.
 //   - "Repeated until:" is sent again until the answer is the recorded one, because the server does
 //     something else first.
 //
@@ -82,6 +83,7 @@ type recorded struct {
 	mu        sync.Mutex // guards the rest: the server sends requests during exchanges
 	known     map[string]string
 	calls     []*recordedCall
+	now       int // the number of the part that is being played
 }
 
 // undecided counts the requests for subscriptions that the hub has accepted and not decided yet.
@@ -103,15 +105,18 @@ type recordedCall struct {
 }
 
 const (
-	serverSends = "The server sends:\n"
-	untilSo     = "Repeated until:\n"
+	serverSends   = "The server sends:\n"
+	serverMaySend = "The server may send:\n"
+	untilSo       = "Repeated until:\n"
 )
 
 // listen is the listener of the program: it answers what the server sends with the recorded answers.
 func (x *recorded) listen(t *testing.T, parts []string) {
 	t.Helper()
 	for i, part := range parts {
-		if part, ok := strings.CutPrefix(strings.TrimSpace(part), serverSends); ok {
+		part, sends := strings.CutPrefix(strings.TrimSpace(part), serverSends)
+		part, may := strings.CutPrefix(part, serverMaySend)
+		if sends || may {
 			request, answer, _ := strings.Cut(part, "\nHTTP/1.1 ")
 			x.calls = append(x.calls, &recordedCall{number: i, request: request, answer: answer, done: make(chan error, 1)})
 		}
@@ -127,8 +132,8 @@ func (x *recorded) listen(t *testing.T, parts []string) {
 	_, x.known["callbackport"], _ = strings.Cut(x.known["callback"], ":")
 }
 
-// answer answers a request of the server by the first recorded one that is like it. A GET may come again,
-// because the server reads feeds when it wants to.
+// answer answers a request of the server as recorded. A GET may come again, because the
+// server reads feeds when it wants to.
 func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -137,36 +142,56 @@ func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	line := r.Method + " " + r.RequestURI + " HTTP/1.1"
-	for _, c := range x.calls {
-		head, text, _ := strings.Cut(c.request, "\n\n")
-		first, headers, _ := strings.Cut(head, "\n")
-		if c.sent && r.Method != http.MethodGet || x.alike("request", first, line) != nil {
-			continue
-		}
-		if !c.sent {
-			c.sent = true
-			c.done <- x.same(headers, text, r.Header, string(body))
-		}
-		head, text, _ = strings.Cut(x.filled(c.answer), "\n\n")
-		lines := strings.Split(head, "\n")
-		for _, line := range lines[1:] {
-			name, value, _ := strings.Cut(line, ": ")
-			w.Header().Set(name, value)
-		}
-		status, err := strconv.Atoi(strings.Fields(lines[0])[0])
-		if err != nil {
-			return err
-		}
-		w.WriteHeader(status)
-		_, err = io.WriteString(w, strings.TrimRight(text, "\n"))
+	c := x.recordedCall(r.Method, line)
+	if c == nil {
+		return fmt.Errorf("the server sent what is not recorded: %s\n%s", line, body)
+	}
+	head, text, _ := strings.Cut(c.request, "\n\n")
+	if !c.sent {
+		c.sent = true
+		_, headers, _ := strings.Cut(head, "\n")
+		c.done <- x.same(headers, text, r.Header, string(body))
+	}
+	head, text, _ = strings.Cut(x.filled(c.answer), "\n\n")
+	lines := strings.Split(head, "\n")
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ": ")
+		w.Header().Add(name, value)
+	}
+	status, err := strconv.Atoi(strings.Fields(lines[0])[0])
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the server sent what is not recorded: %s\n%s", line, body)
+	w.WriteHeader(status)
+	_, err = io.WriteString(w, strings.TrimRight(text, "\n"))
+	return err
+}
+
+// recordedCall is the recorded call that a request of the server is: the last one so far that
+// is like it, or the first one to come; nil: there is none.
+func (x *recorded) recordedCall(method, line string) (found *recordedCall) {
+	for _, c := range x.calls {
+		first, _, _ := strings.Cut(c.request, "\n")
+		if c.sent && method != http.MethodGet || found != nil && c.number > x.now+1 || x.alike("request", first, line) != nil {
+			continue
+		}
+		found = c
+		if method != http.MethodGet {
+			break
+		}
+	}
+	return found
 }
 
 // play replays one part.
 func (x *recorded) play(t *testing.T, number int, part string) error {
 	t.Helper()
+	x.mu.Lock()
+	x.now = number
+	x.mu.Unlock()
+	if strings.HasPrefix(part, serverMaySend) {
+		return nil
+	}
 	if strings.HasPrefix(part, serverSends) {
 		for _, c := range x.calls {
 			if c.number == number {
