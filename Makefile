@@ -12,7 +12,7 @@ PACKAGES ?=
 # Nodes that are killed and cut off have leases to keep: nothing else runs meanwhile.
 CLUSTER = ./internal/clustertest
 # What runs many goroutines over shared state.
-RACE ?= ./xmlrpc/... ./soap/... ./rsscloud/... ./websub/... ./weblogs/... ./cnws/... \
+RACE ?= $(addprefix ./protocol/,xmlrpc/... soap/... rsscloud/... websub/... weblogs/... cnws/...) \
 	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/upstream/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/... \
 	./internal/river/... ./internal/serve/... ./internal/syndicate/... ./internal/account/... ./internal/author/... ./internal/announce/...
 # The embedded database is C that was translated, with locks of its own: watching each of

@@ -21,7 +21,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // versus runs ours and theirs in turn, so that a busy machine spoils both alike.

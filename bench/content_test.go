@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // A content of 200,000 bytes to each of many callbacks, and one of 2,000.

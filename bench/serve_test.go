@@ -17,9 +17,9 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/feedtest"
+	"cloudburst/feed/render"
 	"cloudburst/internal/serve"
 	"cloudburst/internal/syndicate"
-	"cloudburst/render"
 )
 
 const (

@@ -3,7 +3,7 @@ package feed
 import (
 	"strings"
 
-	"cloudburst/discover"
+	"cloudburst/feed/discover"
 )
 
 // looksLikeJSON reports a document whose first character, or that behind the name of

@@ -3,7 +3,7 @@ package feed
 import (
 	"strings"
 
-	"cloudburst/discover"
+	"cloudburst/feed/discover"
 )
 
 // NotFeedError says that a document is no feed at all, and what it looks like.

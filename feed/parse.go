@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"cloudburst/discover"
+	"cloudburst/feed/discover"
 	"cloudburst/internal/charset"
 	"cloudburst/internal/href"
 	"cloudburst/internal/scan"

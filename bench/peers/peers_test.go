@@ -17,7 +17,7 @@ import (
 
 	"cloudburst/internal/bench"
 	"cloudburst/internal/fetch"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // versus runs ours and theirs in turn, so that a busy machine spoils both alike.

@@ -13,7 +13,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/feedtest"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // posts is a feed of 40 kB that resembles what is on the web, as the peer has it, with

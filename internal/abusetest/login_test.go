@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 const ownersPassword = "correct horse battery"

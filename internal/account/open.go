@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // A secret is no guess away: whoever has the right one is let in even where others

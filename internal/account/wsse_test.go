@@ -12,7 +12,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // header is what a reader sends now.

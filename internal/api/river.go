@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 // River is what people read here; *river.River is one.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/river"
 )
 

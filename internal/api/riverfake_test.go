@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 // riverWorld is a river in memory, as far as the API looks at it.

@@ -16,7 +16,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 const (

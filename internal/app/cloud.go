@@ -4,7 +4,7 @@ import (
 	"net"
 	"strconv"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // cloudAt is the <cloud> element of this server, whose public URL is given. The guide names

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/cnws"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/protocol/cnws"
 )
 
 const cnwsHead = `<?xml version="1.0"?><notification version="1.0" xmlns="http://www.owlfish.com/thoughts/cnws-2003-04-08.html" xmlns:x="http://example.com/x">`

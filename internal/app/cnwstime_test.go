@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/cnws"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
@@ -21,6 +20,7 @@ import (
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/internal/upstream"
+	"cloudburst/protocol/cnws"
 )
 
 // bubble is the program's parts joined as the program joins them, over an internet in

@@ -18,7 +18,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/web"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // arrived is a request that came to the subscriber, with its body.

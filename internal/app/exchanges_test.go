@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/fever"
+	"cloudburst/protocol/fever"
 )
 
 // TestRecordedExchangesOfClients sends what real programs sent, byte for byte, to the whole program,

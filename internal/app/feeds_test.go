@@ -24,8 +24,8 @@ import (
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
-	"cloudburst/rsscloud"
-	"cloudburst/wsse"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/wsse"
 )
 
 const alicePassword = "correct horse battery"
@@ -311,7 +311,7 @@ func TestNoUserCanHaveTheNameOfAnAddressOfTheProgram(t *testing.T) {
 	t.Parallel()
 	literal := regexp.MustCompile("[\"`](?:(?:GET|POST|HEAD|PUT) )?/([a-z0-9_-]{1,32})[\"`/?{]")
 	found := 0
-	for _, dir := range []string{".", "../web", "../gateway", "../../rsscloud", "../../weblogs", "../../cnws", "../../websub"} {
+	for _, dir := range []string{".", "../web", "../gateway", "../../protocol/rsscloud", "../../protocol/weblogs", "../../protocol/cnws", "../../protocol/websub"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

@@ -8,7 +8,7 @@ import (
 
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
-	"cloudburst/weblogs"
+	"cloudburst/protocol/weblogs"
 )
 
 // doorChanges is how the log calls what another server's list of changes says.

@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cloudburst/client"
-	"cloudburst/discover"
 	feedformat "cloudburst/feed"
-	"cloudburst/feedstate"
-	"cloudburst/opml"
-	"cloudburst/render"
-	"cloudburst/rsscloud"
+	"cloudburst/feed/discover"
+	"cloudburst/feed/feedstate"
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
+	"cloudburst/protocol/rsscloud"
 )
 
 // printed is a document, a call, a header or a URL that a guide prints.

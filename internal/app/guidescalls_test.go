@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/cnws"
 	"cloudburst/internal/announce"
-	"cloudburst/rsscloud"
-	"cloudburst/weblogs"
-	"cloudburst/wsse"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/wsse"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // A call is printed as [server].procedure (parameters).

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/indieauth"
 	"cloudburst/internal/store/storetest"
-	"cloudburst/micropub"
+	"cloudburst/protocol/indieauth"
+	"cloudburst/protocol/micropub"
 )
 
 // appBrowser is alice's, signed in.

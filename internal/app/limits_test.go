@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cloudburst/client"
-	"cloudburst/greader"
+	"cloudburst/protocol/greader"
 )
 
 // The limit of a user holds in each interface; the operator may exceed it.

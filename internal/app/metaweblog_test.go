@@ -9,7 +9,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/fulltest"
-	"cloudburst/metaweblog"
+	"cloudburst/protocol/metaweblog"
 )
 
 func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {

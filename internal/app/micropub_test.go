@@ -9,7 +9,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/fulltest"
-	"cloudburst/micropub"
+	"cloudburst/protocol/micropub"
 )
 
 func TestAPhoneWritesByMicropubAndSubscribersHear(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/storetest"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 func TestTwoNodesOnOneDatabaseAreOneHub(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/storetest"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // accountsOf are accounts of n processes on one database, with a clock that stands still and

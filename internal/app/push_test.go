@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // TestReadersHearOfChangesByEveryProtocol follows a feed at a real hub, over the wire.

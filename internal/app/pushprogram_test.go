@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // program runs the whole program on loopback until the test ends.

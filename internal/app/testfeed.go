@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/web"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // The test feed changes every quarter of an hour by itself, so that whoever writes

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 func TestTheTestFeedChangesEachQuarterAndAdvertisesItsCloud(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 const tlsName = "hub.test"

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 // follower hears of feeds by rssCloud and by WebSub, and agrees with everything.

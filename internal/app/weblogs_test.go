@@ -16,8 +16,8 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fulltest"
-	"cloudburst/weblogs"
-	"cloudburst/websub"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/websub"
 )
 
 // pings sends what its arguments say with Python's standard library: every number of

@@ -14,7 +14,7 @@ import (
 
 	"cloudburst/internal/config"
 	"cloudburst/internal/fulltest"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // What a hub must do besides the numbered checks of websub_test.go.

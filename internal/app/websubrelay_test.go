@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // hubOf plays a hub that takes every request, and asks back afterwards.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 const typeRSS = "application/rss+xml; charset=utf-8"

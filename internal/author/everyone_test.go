@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
-	"cloudburst/render"
 )
 
 // In the feed of everyone a guid that somebody chose must not be that of another's post:

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
-	"cloudburst/opml"
 )
 
 // Bounds of the list of a user's feeds. The oldest archive pages are left out beyond them.

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"cloudburst/feed"
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
-	"cloudburst/opml"
-	"cloudburst/render"
 )
 
 // shape is an outline in one line: "a(b c(d))".

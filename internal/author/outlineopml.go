@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"cloudburst/feed"
-	"cloudburst/opml"
+	"cloudburst/feed/opml"
 )
 
 // FromOPML is an outline as the posts within a post: its title, and its headlines with

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 // Posts are what people write here. Store and Feeds are needed; everything else

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
-	"cloudburst/render"
 )
 
 const origin = "https://here.example"

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/sanitize"
-	"cloudburst/render"
 )
 
 // anything makes a random content that can be published.

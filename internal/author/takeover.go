@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 // takeOver makes posts of the items of a document that the user saved himself, before

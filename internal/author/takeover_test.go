@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 // View names a feed that is made of posts when somebody asks for it: a category, a page of

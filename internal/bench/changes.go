@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"cloudburst/weblogs"
+	"cloudburst/protocol/weblogs"
 )
 
 // Changes is many sites that ping, and many readers of the list of changes.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"cloudburst/internal/fetch"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // Ways to tell subscribers.

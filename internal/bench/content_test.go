@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fetch"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 func TestTheSinkTellsRightContentsFromWrongOnes(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fetch"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // door is the floor that the server's pings are compared with: the same kind of

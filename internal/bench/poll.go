@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/river"
 )
 

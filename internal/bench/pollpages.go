@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/river"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cloudburst/weblogs"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // sites pings sites that nobody is subscribed to, over kept connections. Each ping

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"cloudburst/opml"
+	"cloudburst/feed/opml"
 )
 
 // listed are the feeds of an OPML document, each with its categories.

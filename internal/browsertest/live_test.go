@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 
 	"cloudburst/client"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // watchPill keeps on the page when the button with the news was shown, as the clock of

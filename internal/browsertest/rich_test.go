@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // rich is a program whose river has something of everything.

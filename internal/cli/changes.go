@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/rsscloud"
-	"cloudburst/weblogs"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
 )
 
 // changeReader is one run of changes.

@@ -27,7 +27,7 @@ import (
 
 	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // Exit codes.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/sanitize"
-	"cloudburst/render"
 )
 
 // conversion is one run of convert.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/sanitize"
-	"cloudburst/render"
 )
 
 // converted runs the command.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/discover"
+	"cloudburst/feed/discover"
 )
 
 func (p *Program) discover() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/internal/doctor"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // longestWatch is one working day: whoever waits longer wants listen.

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cloudburst/internal/doctor"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 var updateDoctor = flag.Bool("update-doctor", false, "write what doctor prints to testdata/doctor")

@@ -11,9 +11,9 @@ import (
 	"net/url"
 	"strings"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/sanitize"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // reader asks servers as a feed reader does, a hop at a time, and sees everything

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/feed"
-	"cloudburst/feedstate"
-	"cloudburst/rsscloud"
+	"cloudburst/feed/feedstate"
+	"cloudburst/protocol/rsscloud"
 )
 
 func (p *Program) explain() *cobra.Command {

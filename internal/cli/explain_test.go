@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 const explainedFeed = `<?xml version="1.0"?><rss version="2.0"><channel><title>E</title><link>http://a.example/</link><description>d</description><ttl>60</ttl>` +

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 func (e *explanation) print(asJSON, further bool) error {

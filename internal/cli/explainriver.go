@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/config"
 )
 

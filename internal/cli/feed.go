@@ -11,7 +11,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/sanitize"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 var update = flag.Bool("update", false, "write the examples of docs/formats.md anew, to be read before they are committed")

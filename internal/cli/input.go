@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // maxInput is how many bytes of a document are read: more than the limit of what is

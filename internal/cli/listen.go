@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/internal/config"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // What --via says besides the protocols of rssCloud.

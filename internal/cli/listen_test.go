@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // cloudWorld is a feed and its hub without a network.

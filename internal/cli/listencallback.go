@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // serve starts the callback.

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"time"
 
-	"cloudburst/cnws"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
 )
 
 // cnwsWay is CNWS.

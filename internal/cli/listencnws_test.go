@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/cnws"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
 )
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }

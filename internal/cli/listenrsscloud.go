@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // listenProcedure is what hubs call over xml-rpc and soap.

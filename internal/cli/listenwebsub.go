@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // webSubWay is WebSub. Each feed has a callback of its own, which nobody guesses.

@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // pushWorld is a topic and its hubs without a network.

@@ -14,7 +14,7 @@ import (
 	"net/url"
 	"strings"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // checkURL says why a URL cannot be read.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/sanitize"
-	"cloudburst/opml"
 )
 
 func (p *Program) opml() *cobra.Command {

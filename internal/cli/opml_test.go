@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"cloudburst/opml"
+	"cloudburst/feed/opml"
 )
 
 func TestTheDocumentAndOPMLHaveTheSameNames(t *testing.T) {

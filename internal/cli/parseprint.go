@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"cloudburst/discover"
 	"cloudburst/feed"
+	"cloudburst/feed/discover"
 )
 
 // feedLine is a feed as parse prints it.

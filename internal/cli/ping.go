@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/rsscloud"
-	"cloudburst/weblogs"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // viaProtocol turns a word of ping --via into the name on the wire.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 func TestAFeedWithoutACloudIsPingedAtItsWebSubHubs(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // outcomeClient asks hubs what a ping leads to, and keeps the last answer.

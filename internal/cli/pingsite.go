@@ -8,9 +8,9 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/sanitize"
-	"cloudburst/rsscloud"
-	"cloudburst/weblogs"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/websub"
 )
 
 // Words of ping --via besides rssCloud's.

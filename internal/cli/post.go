@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
-	"cloudburst/opml"
 )
 
 const postFields = `id, user, revision, state, url, guid, key, created_at, updated_at,

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/feed"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/feedfile"
-	"cloudburst/opml"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // filePost is one run of publish.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 func (p *Program) relay() *cobra.Command {

@@ -12,7 +12,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/advice"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 func (p *Program) validate() *cobra.Command {

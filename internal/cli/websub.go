@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 func (p *Program) websub() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // hubsWorld is topics that name hubs, and the hubs, without a network.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // publishing is one run of websub publish.

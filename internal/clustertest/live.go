@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // listener reads a live page: server-sent events.

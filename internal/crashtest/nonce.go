@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // freshFor is how old a header may be for its refusal to prove anything: later it is

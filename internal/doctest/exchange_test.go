@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 )
 
 // exchange is a block of HTTP: a request, an empty line, and from the line that begins with

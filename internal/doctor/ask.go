@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // hop is one redirect.

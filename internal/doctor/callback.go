@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // callback is the little server to which hubs tell.

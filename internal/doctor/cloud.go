@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"cloudburst/feed"
-	"cloudburst/rsscloud"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // cloudAt is a <cloud> element that can be used.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // HTTPClient sends requests; *http.Client is one. It should not follow redirects:

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"cloudburst/discover"
-	"cloudburst/rsscloud"
+	"cloudburst/feed/discover"
+	"cloudburst/protocol/rsscloud"
 )
 
 // page looks whether the feed's page leads to the feed.

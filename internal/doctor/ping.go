@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // ping tells the feed's hubs of it, as its author does after a change.

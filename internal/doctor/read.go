@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"cloudburst/discover"
 	"cloudburst/feed"
+	"cloudburst/feed/discover"
 	"cloudburst/internal/advice"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // read fetches the feed, or finds it on a page first. It ends the examination when

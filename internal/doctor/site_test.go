@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"cloudburst/internal/doctor"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // BASE stands for the site's own URL, HOST and PORT for its parts.

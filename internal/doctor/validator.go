@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 // caching looks at what lets a server answer "unchanged" in a few bytes, and at what

@@ -18,8 +18,8 @@ import (
 
 	"cloudburst/internal/doctor"
 	"cloudburst/internal/nettest"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // watched is a feed that changes at a moment, with a hub that tells.

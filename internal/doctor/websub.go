@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"cloudburst/discover"
 	"cloudburst/feed"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/feed/discover"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // links are the hubs and the own address that a feed names, by where they stand.

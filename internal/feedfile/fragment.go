@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // fragment is an item as it stands in a document of its own.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // jsonShape is where things are in a JSON Feed.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // AddPush returns a document with the cloud and the hubs of o, by which readers learn of

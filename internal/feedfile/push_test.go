@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 func pushOptions() render.Options {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // addXML finds out what has to be changed in a feed of XML.

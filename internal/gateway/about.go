@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"cloudburst/discover"
 	feedformat "cloudburst/feed"
+	"cloudburst/feed/discover"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"

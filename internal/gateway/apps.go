@@ -17,14 +17,14 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/fever"
-	"cloudburst/greader"
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/serve"
-	"cloudburst/opml"
-	"cloudburst/render"
+	"cloudburst/protocol/fever"
+	"cloudburst/protocol/greader"
 )
 
 // AppRiver is what reading apps use of the river; *river.River is one.

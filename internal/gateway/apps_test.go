@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/fever"
-	"cloudburst/greader"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
+	"cloudburst/protocol/fever"
+	"cloudburst/protocol/greader"
 )
 
 // scripts are what apps do.

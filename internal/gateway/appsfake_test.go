@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 // feedDef is a feed as its server has it.

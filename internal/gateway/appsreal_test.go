@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/greader"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
+	"cloudburst/protocol/greader"
 )
 
 // realRiver is the river that people use, on the store that people use, with feeds of

@@ -19,13 +19,13 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/fever"
-	"cloudburst/greader"
 	"cloudburst/internal/account"
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
+	"cloudburst/protocol/fever"
+	"cloudburst/protocol/greader"
 )
 
 const (

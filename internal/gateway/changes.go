@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/serve"
-	"cloudburst/weblogs"
+	"cloudburst/protocol/weblogs"
 )
 
 // Limits of the lists of changes, and how long they are good for.

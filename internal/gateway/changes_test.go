@@ -19,7 +19,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
-	"cloudburst/weblogs"
+	"cloudburst/protocol/weblogs"
 
 	"github.com/google/go-cmp/cmp"
 )

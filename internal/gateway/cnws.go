@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"time"
 
-	"cloudburst/cnws"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
 )
 
 const doorCNWS = "cnws"

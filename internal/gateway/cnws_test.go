@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/cnws"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"

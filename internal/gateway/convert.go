@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/syndicate"
-	"cloudburst/render"
 )
 
 // Library reads feeds that this server knows: those that it keeps, its own, and those

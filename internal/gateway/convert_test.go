@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/syndicate"
-	"cloudburst/render"
 )
 
 // books is a Library that counts.

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
-	"cloudburst/opml"
 )
 
 // Where the list of all feeds is below /everyone/, and that of the feeds of a user below the

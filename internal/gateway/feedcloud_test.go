@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
-	"cloudburst/rsscloud"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // addCloud switches the cloud of alice's feed.

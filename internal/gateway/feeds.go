@@ -10,15 +10,15 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
 	"cloudburst/internal/syndicate"
-	"cloudburst/opml"
-	"cloudburst/render"
-	"cloudburst/rsscloud"
-	"cloudburst/wsse"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/wsse"
 )
 
 // Accounts lets people in; *account.Accounts is one.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 func TestAFeedIsServedAsItWasSavedWithOurHeaders(t *testing.T) {

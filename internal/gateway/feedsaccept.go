@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
-	"cloudburst/render"
 )
 
 // offer is a form of a feed that Accept may ask for.

@@ -19,7 +19,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/syndicate"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // Who may do what in these tests.

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // realm names what a reader's program asks its user the password for.

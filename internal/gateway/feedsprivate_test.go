@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 const bobBasic = "bob:" + goodSecret

@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	feedformat "cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/feedfile"
 	"cloudburst/internal/syndicate"
-	"cloudburst/render"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // mostHosted is how many feeds are remembered with what their documents are told to

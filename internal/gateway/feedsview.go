@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
 	"cloudburst/internal/syndicate"
-	"cloudburst/render"
 )
 
 // Views makes feeds of posts when somebody asks for them; *author.Posts does.

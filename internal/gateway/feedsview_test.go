@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 // viewer makes documents of views; version is 0 for what is not there.

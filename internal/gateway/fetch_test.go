@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/fever"
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/protocol/fever"
 )
 
 // feverReader joins the API of Fever to the river.

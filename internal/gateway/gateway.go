@@ -20,8 +20,8 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // Hub is what the doors need of the hub; *hub.Hub is one.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/greader"
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/protocol/greader"
 )
 
 // googleReader joins the API of Google Reader to the river.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"cloudburst/greader"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/protocol/greader"
 )
 
 // selection is a query of an app in the river's words.

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/serve"
-	"cloudburst/weblogs"
+	"cloudburst/protocol/weblogs"
 )
 
 // hourDocument is one hour of the archive in memory.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
-	"cloudburst/weblogs"
+	"cloudburst/protocol/weblogs"
 )
 
 func TestTheArchiveHasItsHours(t *testing.T) {

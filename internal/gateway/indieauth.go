@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
-	"cloudburst/indieauth"
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/protocol/indieauth"
 )
 
 // IndieAuth is the endpoints by which programs sign users in. The page on which users decide is

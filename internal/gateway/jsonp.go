@@ -8,9 +8,9 @@ import (
 	"time"
 
 	feedformat "cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
-	"cloudburst/render"
 )
 
 // callbackOf is the function that a request for JSON-P wants called; "" is the usual one.

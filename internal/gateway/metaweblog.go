@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/metaweblog"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // MetaWeblog is the door for programs that write weblogs by XML-RPC. Posts, Accounts and

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/metaweblog"
-	"cloudburst/render"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"cloudburst/internal/author"
-	"cloudburst/metaweblog"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
 
 	"github.com/google/go-cmp/cmp"
 )

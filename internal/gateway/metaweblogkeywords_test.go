@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"cloudburst/metaweblog"
+	"cloudburst/protocol/metaweblog"
 )
 
 // TestKeywordsSurviveWhatEditorsSend is the order in which MarsEdit and Movable Type's

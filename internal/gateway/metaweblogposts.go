@@ -11,8 +11,8 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/metaweblog"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // writing is one who was let in.

@@ -8,7 +8,7 @@ import (
 	feedformat "cloudburst/feed"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/metaweblog"
+	"cloudburst/protocol/metaweblog"
 )
 
 // text is a text as an editor has it.

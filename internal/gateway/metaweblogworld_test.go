@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
-	"cloudburst/metaweblog"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // weblog is the desk of alice and carol with posts and files on the store that people

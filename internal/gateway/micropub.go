@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/micropub"
+	"cloudburst/protocol/micropub"
 )
 
 // Micropub is the door for programs that write posts by Micropub, with a token. Posts,

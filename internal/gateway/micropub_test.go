@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
-	"cloudburst/micropub"
+	"cloudburst/protocol/micropub"
 )
 
 // pubWorld is the door for Micropub before the engine and the store that people use.

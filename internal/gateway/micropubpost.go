@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
-	"cloudburst/micropub"
+	"cloudburst/protocol/micropub"
 )
 
 // micropubWish is what a request says of a post besides its content.

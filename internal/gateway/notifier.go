@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // unanswered is the one sentence about a callback that gave no answer, whatever

@@ -11,7 +11,7 @@ import (
 
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -7,11 +7,11 @@ import (
 	"net/netip"
 	"strings"
 
-	"cloudburst/cnws"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/upstream"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // Notified is the doors at which other hubs tell this server of changes. CNWS comes

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/cnws"
 	"cloudburst/internal/fault"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
 )
 
 func TestPythonsStandardLibraryNotifies(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // outcomes answers those who ask for it what their ping led to, in a header beside the

@@ -11,7 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 const outcomeFeed = "http://feeds.example/rss.xml"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"cloudburst/internal/author"
-	"cloudburst/metaweblog"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
 )
 
 func TestXMLRPCReportsAPostOverTheLimit(t *testing.T) {

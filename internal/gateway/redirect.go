@@ -12,7 +12,7 @@ import (
 
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 const (

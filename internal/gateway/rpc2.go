@@ -11,8 +11,8 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
-	"cloudburst/rsscloud"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // faultRSSCloud is the code of every fault of the rssCloud methods, as other

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // Doors, as the log names them.

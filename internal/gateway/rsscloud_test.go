@@ -15,9 +15,9 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
-	"cloudburst/soap"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/xmlrpc"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"

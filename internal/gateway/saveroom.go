@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // Limits of calls that may be large.

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/xmlrpc"
 )
 
 func TestFilesOnTheirWayKeepNoFeedOut(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/charset"
 	"cloudburst/internal/fault"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/xmlrpc"
 )
 
 const methodSaveRSS = "rssCloud.saveRss"

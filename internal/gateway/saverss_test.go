@@ -14,7 +14,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // rpc is the XML-RPC door with the methods of hosted feeds.

@@ -13,10 +13,10 @@ import (
 	"cloudburst/internal/announce"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
-	"cloudburst/rsscloud"
-	"cloudburst/weblogs"
-	"cloudburst/websub"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/websub"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // SinkSender tells other servers that a feed here was saved; it is an announce.Sender.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"cloudburst/internal/fault"
-	"cloudburst/rsscloud"
-	"cloudburst/soap"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
 )
 
 // soapNamespace is the one of the SOAP procedures; calls in any other are taken too.

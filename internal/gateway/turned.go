@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // unread logs a form that could not be read, or that lacks what its door needs.

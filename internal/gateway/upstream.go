@@ -12,14 +12,14 @@ import (
 	"time"
 	"unicode"
 
-	"cloudburst/cnws"
-	"cloudburst/discover"
 	feedformat "cloudburst/feed"
+	"cloudburst/feed/discover"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/upstream"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 // Where hubs reach this server with their notifications.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/cnws"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/upstream"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -7,7 +7,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/upstream"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // ownProcedure is what clouds call that notify by procedure; any other name is

@@ -10,8 +10,8 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/upstream"
-	"cloudburst/rsscloud"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/xmlrpc"
 
 	"github.com/google/go-cmp/cmp"
 )

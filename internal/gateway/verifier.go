@@ -11,9 +11,9 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
-	"cloudburst/soap"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // Verifier asks callbacks for their consent over a Sender; it is a hub.Verifier.

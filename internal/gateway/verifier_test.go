@@ -12,9 +12,9 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
-	"cloudburst/soap"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/xmlrpc"
 )
 
 func xmlrpcAnswer(t *testing.T) []byte {

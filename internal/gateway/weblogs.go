@@ -11,10 +11,10 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
-	"cloudburst/soap"
-	"cloudburst/weblogs"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/xmlrpc"
 )
 
 // Doors of sites' pings, as the log names them.

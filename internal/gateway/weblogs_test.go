@@ -14,10 +14,10 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
-	"cloudburst/soap"
-	"cloudburst/weblogs"
-	"cloudburst/xmlrpc"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/xmlrpc"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"

@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
-	"cloudburst/websub"
+	"cloudburst/protocol/websub"
 
 	"github.com/google/go-cmp/cmp"
 )

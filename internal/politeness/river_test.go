@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/nettest"

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cloudburst/opml"
+	"cloudburst/feed/opml"
 )
 
 // Server serves the probes and the score. The zero value works.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fulltest"
-	"cloudburst/opml"
 )
 
 // clocked is a server whose clock the test holds.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"cloudburst/discover"
 	"cloudburst/feed"
+	"cloudburst/feed/discover"
 	"cloudburst/internal/fetch"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 )

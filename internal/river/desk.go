@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/href"
 )
 

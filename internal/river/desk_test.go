@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/nettest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 )
 

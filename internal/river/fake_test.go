@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )

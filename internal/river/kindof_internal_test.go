@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 )
 

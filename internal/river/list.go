@@ -3,7 +3,7 @@ package river
 import (
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 // Subscription is that a reader follows a source.

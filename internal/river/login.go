@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 // seal encrypts the plain secret of a login for the store. Kind and Name are bound to

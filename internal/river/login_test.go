@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
-	"cloudburst/wsse"
+	"cloudburst/protocol/wsse"
 )
 
 func TestALoginIsSealedAndOpensOnlyAsItWas(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/sanitize"
-	"cloudburst/opml"
 )
 
 // gathering says how the feeds of a document are gathered.

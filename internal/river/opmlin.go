@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
-	"cloudburst/opml"
 )
 
 // Imported is what came of an import.

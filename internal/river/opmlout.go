@@ -6,9 +6,9 @@ import (
 	"html"
 	"slices"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
-	"cloudburst/opml"
 )
 
 // Export is a reader's list, or that of one category. The whole list has a folder for each

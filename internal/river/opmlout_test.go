@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/cputime"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"

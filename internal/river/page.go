@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/discover"
 	"cloudburst/feed"
-	"cloudburst/feedstate"
+	"cloudburst/feed/discover"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 )

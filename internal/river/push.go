@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 // pushWorks is a state of a hub that said yes, in upstream's words.

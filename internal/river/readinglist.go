@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
-	"cloudburst/opml"
 )
 
 const (

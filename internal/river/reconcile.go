@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
-	"cloudburst/opml"
 )
 
 // reconcile makes the reader's feeds what the list says: what it gained is followed, what

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/discover"
 	"cloudburst/feed"
-	"cloudburst/feedstate"
+	"cloudburst/feed/discover"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/sanitize"
 )

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
 )

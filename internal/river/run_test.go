@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltest"

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 // Source is one feed that is read here, once for all who follow it.

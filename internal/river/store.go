@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 // Store is what a river needs of a database. Each method is one transaction and is on

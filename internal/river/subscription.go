@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 )
 

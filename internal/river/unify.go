@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 // Unify gives the sources whose URL begins with prefix, which is another name of this

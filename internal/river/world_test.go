@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/river"

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"cloudburst/cnws"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
-	"cloudburst/rsscloud"
-	"cloudburst/weblogs"
-	"cloudburst/websub"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/websub"
 )
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"cloudburst/cnws"
-	"cloudburst/rsscloud"
-	"cloudburst/websub"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
 )
 
 const secret = "geheim ✓ &=%2B+"

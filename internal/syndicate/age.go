@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 )
 
 // How long others may keep a feed without asking. Those who cannot wait are told of

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // sink is a ResponseWriter that keeps nothing.

@@ -3,8 +3,8 @@ package syndicate
 import (
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/serve"
-	"cloudburst/render"
 )
 
 // feedKey finds a feed. One that is served to some readers in private and to others

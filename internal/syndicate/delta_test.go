@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // titles are those of a feed's items.

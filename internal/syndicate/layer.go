@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
-	"cloudburst/render"
 )
 
 // Source is one version of a feed, and how it wants to be served.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 func noon() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }

@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"cloudburst/feed"
-	"cloudburst/render"
+	"cloudburst/feed/render"
 )
 
 // prints are hashes of what a feed says, and about how much memory it takes.

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/serve"
-	"cloudburst/render"
 )
 
 // source is a feed that was read, once for all formats. Nobody changes it.

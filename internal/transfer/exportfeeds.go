@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
-	"cloudburst/opml"
-	"cloudburst/render"
 )
 
 // feedForms are the forms in which the posts are in the file, with the ends of names and the name

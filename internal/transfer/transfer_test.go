@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
-	"cloudburst/opml"
 
 	"github.com/google/go-cmp/cmp"
 )

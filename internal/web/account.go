@@ -7,7 +7,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 type accountView struct {

@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"cloudburst/discover"
+	"cloudburst/feed/discover"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 
 	"golang.org/x/net/html"
 )

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"cloudburst/indieauth"
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/indieauth"
+	"cloudburst/protocol/rsscloud"
 )
 
 // Apps reads what a program says of itself at its URL. With an error there is a Client all the same,

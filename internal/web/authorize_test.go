@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/indieauth"
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/protocol/indieauth"
 )
 
 // fakeApps are programs that say this of themselves.

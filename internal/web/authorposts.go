@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 // postsPerPage is how many posts a page of an author has.

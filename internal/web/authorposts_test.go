@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/discover"
+	"cloudburst/feed/discover"
+	"cloudburst/feed/render"
 	"cloudburst/internal/author"
-	"cloudburst/render"
 
 	"golang.org/x/net/html"
 )

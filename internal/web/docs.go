@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/render"
-	"cloudburst/websub"
+	"cloudburst/feed/render"
+	"cloudburst/protocol/websub"
 )
 
 //go:embed examples

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/discover"
+	"cloudburst/feed/discover"
 
 	"golang.org/x/net/html"
 )

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/render"
 	"cloudburst/internal/account"
 	"cloudburst/internal/advice"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/render"
 )
 
 type feedsView struct {

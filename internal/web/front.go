@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // doneWithin bounds an answer to a form: a registration reads feeds and calls

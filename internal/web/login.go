@@ -9,7 +9,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // credentials is a form with a name and a password, as it was filled in. A password

@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"strings"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/opml"
 )
 
 // maxOPML is how long an outline from elsewhere may be, in bytes.

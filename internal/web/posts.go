@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"cloudburst/feed"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
-	"cloudburst/opml"
 )
 
 // Posts is what the pages ask of what people write here; *author.Posts is one.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	documents "cloudburst/internal/serve"
-	"cloudburst/opml"
-	"cloudburst/render"
 )
 
 // itemsOfFeed is how many items a category's own feed has.

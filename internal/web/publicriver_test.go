@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"cloudburst/feed"
+	"cloudburst/feed/opml"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 func TestPublicCategoriesAreRiversOfTheirOwn(t *testing.T) {

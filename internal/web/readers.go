@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"cloudburst/feed/render"
 	"cloudburst/internal/account"
 	"cloudburst/internal/audience"
-	"cloudburst/render"
 )
 
 // readersDays is how far back the page of readers looks.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // registerForm is the pleaseNotify form, as it was filled in.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 func (b *brook) Subscriptions(_ context.Context, q river.SubscriptionQuery) (out []river.Followed, err error) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 // River is what the pages ask of the aggregator; a river.River is one.

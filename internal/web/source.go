@@ -12,7 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // sourceView is one feed: what it is, its settings, and why it is read when it is.

@@ -11,7 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // addForm is the form to follow a feed, as it was filled in. A secret is never

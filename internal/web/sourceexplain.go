@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
 )

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 
+	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/opml"
 )
 
 // startList are feeds to begin with: facts about them, nothing of theirs.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/river"
 )
 

@@ -17,7 +17,7 @@
 package web
 
 import (
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 	"context"
 	"log/slog"
 	"net/http"

@@ -19,7 +19,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 
 	"golang.org/x/net/html"
 )

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"cloudburst/rsscloud"
+	"cloudburst/protocol/rsscloud"
 )
 
 // count writes 1204 as 1,204.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/feedstate"
+	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 )

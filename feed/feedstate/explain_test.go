@@ -1,0 +1,133 @@
+package feedstate_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feed/feedstate"
+)
+
+// randomEvent is something that happens to a feed: a check, a push, a delivery, a hub that
+// confirms or ends a subscription, a user who wants another interval, a revival. derived
+// reports that what was decided follows from the state alone.
+func randomEvent(r *rand.Rand, s feedstate.State, now time.Time) (_ feedstate.State, derived bool) {
+	o := feedstate.Options{Jitter: r.Float64()}
+	switch r.IntN(10) {
+	case 0:
+		s.Push.Since, s.Push.Until = now, pick(r, time.Time{}, now.Add(30*time.Hour), now.Add(240*time.Hour))
+	case 1:
+		s.Push.Since, s.Push.Until = time.Time{}, time.Time{}
+	case 2:
+		s.Interval = pick(r, 0, 0, 30*time.Minute, 3*24*time.Hour)
+		if !s.CheckedAt.IsZero() {
+			s, _ = feedstate.Plan(s, now, o)
+			return s, true
+		}
+	}
+	a := randomAnswer(r, s)
+	a.Cause = pick(r, feedstate.Poll, feedstate.Poll, feedstate.Pushed, feedstate.Pushed, feedstate.Delivered, feedstate.ByHand, feedstate.FollowUp)
+	if s.CheckedAt.IsZero() {
+		a.Cause = feedstate.Poll
+	}
+	s, d := feedstate.Next(s, a, now, o)
+	if d.Gone {
+		return feedstate.Revive(s, now), false
+	}
+	return s, d.Outcome != feedstate.Postponed && d.Outcome != feedstate.Doubtful
+}
+
+// TestTheExplanationAgreesWithWhatIsStored plays the lives of many feeds, whose
+// explanation is looked at in between.
+func TestTheExplanationAgreesWithWhatIsStored(t *testing.T) {
+	t.Parallel()
+	rules := map[feedstate.Rule]int{}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		s, now := feedstate.New(here, t0()), t0()
+		for step := range 40 {
+			var derived bool
+			s, derived = randomEvent(r, s, now)
+			e := feedstate.Explain(s, now.Add(time.Duration(r.Int64N(int64(40*time.Hour)))), feedstate.Options{})
+			what := fmt.Sprintf("seed %d step %d: %s (stored: %s at %s)", seed, step, e, s.Reason, s.NextAt)
+			if s.CheckedAt.IsZero() {
+				continue
+			}
+			if !e.At.Equal(s.NextAt) || e.Reason != s.Reason || len(e.Considered) == 0 {
+				t.Fatalf("%s: the moment or the reason is another one", what)
+			}
+			first := e.Considered[0]
+			if first.Effect != feedstate.Decides || !strings.HasPrefix(s.Reason, first.Text) {
+				t.Fatalf("%s: %s %s", what, first.Text, first.Effect)
+			}
+			moved := false
+			for _, c := range e.Considered[1:] {
+				if c.Effect == feedstate.Decides {
+					t.Fatalf("%s: two decide: %s and %s", what, first.Text, c.Text)
+				}
+				moved = moved || c.Effect == feedstate.Moves || c.Effect == feedstate.Bounds
+			}
+			if wait := first.Until.Sub(s.CheckedAt).Abs() + 24*time.Hour; !moved && derived && s.PolledAt.Equal(now) && e.At.Sub(first.Until).Abs() > wait/10+10*time.Minute {
+				t.Fatalf("%s: it decides from %s", what, first.Until)
+			}
+			if derived && first.Rule == feedstate.RulePlanned {
+				t.Fatalf("%s: it does not follow from the state", what)
+			}
+			rules[first.Rule]++
+			now = now.Add(time.Duration(r.Int64N(int64(pick(r, time.Minute, 2*time.Hour, 30*time.Hour)))))
+		}
+	}
+	for _, rule := range []feedstate.Rule{feedstate.RulePush, feedstate.RuleTTL, feedstate.RuleBackOff, feedstate.RuleOwn, feedstate.RuleDefault, feedstate.RulePlanned, feedstate.RuleRetryAfter} {
+		if rules[rule] < 10 {
+			t.Errorf("%s decided %d times only", rule, rules[rule])
+		}
+	}
+}
+
+func TestAPushNeverPutsACheckOff(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		l := born(t).check(ok("1", randomHints(r)))
+		for n := range 400 {
+			l.now = l.now.Add(7 * time.Minute)
+			if !l.now.Before(l.s.NextAt) {
+				if wait := l.now.Sub(l.s.PolledAt); wait > 9*24*time.Hour || len(l.s.Hints.SkipHours)+len(l.s.Hints.SkipDays) == 0 && wait > 25*time.Hour {
+					t.Fatalf("seed %d: the last poll was %s ago: %s", seed, wait, l.s.Reason)
+				}
+				l.check(ok(fmt.Sprint(n), l.s.Hints))
+				continue
+			}
+			a := ok(fmt.Sprint(n), l.s.Hints)
+			a.Cause = pick(r, feedstate.Pushed, feedstate.Delivered)
+			before := l.s
+			l.o.Jitter = r.Float64()
+			l.check(a)
+			if l.s.Reason == before.Reason && !l.s.NextAt.Equal(before.NextAt) {
+				t.Fatalf("seed %d: a push moved the check from %s to %s: %s", seed, before.NextAt, l.s.NextAt, l.s.Reason)
+			}
+		}
+	}
+}
+
+func TestAnAnnouncementOfATrustedHubPlansTheDailyCheck(t *testing.T) {
+	t.Parallel()
+	l := born(t)
+	a := ok("1", l.s.Hints)
+	l.check(a).wait(time.Hour)
+	l.now = l.now.Add(10 * time.Minute)
+	l.s.Push.Since = l.now // a hub confirms, which by itself changes nothing
+	if e := feedstate.Explain(l.s, l.now, feedstate.Options{}); e.Considered[0].Rule != feedstate.RuleDefault {
+		t.Errorf("before the first announcement: %s", e)
+	}
+	l.now = l.now.Add(10 * time.Minute)
+	a = ok("2", l.s.Hints)
+	a.Cause = feedstate.Pushed
+	l.check(a)
+	e := feedstate.Explain(l.s, l.now, feedstate.Options{})
+	if want := t0().Add(24 * time.Hour); !l.s.NextAt.Equal(want) || e.Considered[0].Rule != feedstate.RulePush || !e.Considered[0].Until.Equal(want) {
+		t.Errorf("after it: %s, %+v", e, e.Considered[0])
+	}
+}

@@ -1,0 +1,110 @@
+package feedstate_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedstate"
+)
+
+// t0 is a Monday, a little after two in the morning.
+func t0() time.Time { return time.Date(2026, 5, 4, 2, 20, 0, 0, time.UTC) }
+
+const here = "https://a.example/rss.xml"
+
+// header makes a header of "Name: value" lines.
+func header(lines ...string) http.Header {
+	h := http.Header{}
+	for i := 0; i+1 < len(lines); i += 2 {
+		h.Add(lines[i], lines[i+1])
+	}
+	return h
+}
+
+// ok is a feed that was read.
+func ok(hash string, hints feed.Hints, lines ...string) feedstate.Answer {
+	return feedstate.Answer{Status: 200, Header: header(lines...), Hash: hash, Hints: &hints}
+}
+
+func status(code int, lines ...string) feedstate.Answer {
+	return feedstate.Answer{Status: code, Header: header(lines...)}
+}
+
+func hop(code int, from, to string) feedstate.Hop {
+	return feedstate.Hop{Status: code, From: from, To: to}
+}
+
+// via puts redirects in front of an answer.
+func via(a feedstate.Answer, hops ...feedstate.Hop) feedstate.Answer {
+	a.Hops = hops
+	a.URL = hops[len(hops)-1].To
+	return a
+}
+
+// life is one feed through time.
+type life struct {
+	t   *testing.T
+	now time.Time
+	s   feedstate.State
+	d   feedstate.Decision
+	o   feedstate.Options
+}
+
+func born(t *testing.T) *life {
+	t.Helper()
+	return &life{t: t, now: t0(), s: feedstate.New(here, t0())}
+}
+
+// check answers the next check now.
+func (l *life) check(a feedstate.Answer) *life {
+	l.t.Helper()
+	l.s, l.d = feedstate.Next(l.s, a, l.now, l.o)
+	return l
+}
+
+// after lets time pass and then answers a check.
+func (l *life) after(d time.Duration, a feedstate.Answer) *life {
+	l.t.Helper()
+	l.now = l.now.Add(d)
+	return l.check(a)
+}
+
+// wait is how long until the next check.
+func (l *life) wait(want time.Duration) *life {
+	l.t.Helper()
+	if got := l.d.At.Sub(l.now); got != want {
+		l.t.Errorf("the next check is in %s, want %s (%s)", got, want, l.d.Reason)
+	}
+	if !l.s.NextAt.Equal(l.d.At) || l.s.Reason != l.d.Reason {
+		l.t.Errorf("stored %s %q, decided %s %q", l.s.NextAt, l.s.Reason, l.d.At, l.d.Reason)
+	}
+	return l
+}
+
+func (l *life) outcome(want feedstate.Outcome) *life {
+	l.t.Helper()
+	if l.d.Outcome != want {
+		l.t.Errorf("outcome %s (%s), want %s", l.d.Outcome, l.d.Failure, want)
+	}
+	return l
+}
+
+func (l *life) url(want string) *life {
+	l.t.Helper()
+	if l.s.URL != want {
+		l.t.Errorf("the feed is at %s, want %s", l.s.URL, want)
+	}
+	return l
+}
+
+// effect is what a rule did in the last decision, "" when it was not considered.
+func (l *life) effect(r feedstate.Rule) feedstate.Effect {
+	for _, c := range l.d.Considered {
+		if c.Rule == r {
+			return c.Effect
+		}
+	}
+	return ""
+}

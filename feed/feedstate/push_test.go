@@ -1,0 +1,163 @@
+package feedstate_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedstate"
+)
+
+// pushed is a check that a hub asked for.
+func pushed(hash string) feedstate.Answer {
+	a := ok(hash, feed.Hints{})
+	a.Cause = feedstate.Pushed
+	return a
+}
+
+// live is a feed whose hub has told of one change, an hour after it was first read.
+func live(t *testing.T) *life {
+	t.Helper()
+	l := born(t).check(ok("0", feed.Hints{}))
+	l.s.Push.Since = l.now
+	l.after(time.Minute, pushed("1")).outcome(feedstate.Changed)
+	if !l.s.Push.Live(l.now) {
+		t.Fatalf("%+v", l.s.Push)
+	}
+	return l.after(time.Hour-time.Minute, ok("1", feed.Hints{}))
+}
+
+func TestAFeedWhoseHubTellsOfChangesIsPolledOnceADay(t *testing.T) {
+	t.Parallel()
+	l := live(t).wait(24 * time.Hour)
+	l.check(ok("1", feed.Hints{TTL: "60"})).wait(24 * time.Hour)
+	l.o.Jitter = 1
+	l.check(ok("1", feed.Hints{})).wait(24*time.Hour - 144*time.Minute)
+}
+
+func TestASubscriptionIsLiveOnlyWhenSomethingHasComeOfIt(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(ok("0", feed.Hints{}))
+	l.s.Push.Since = l.now
+	l.after(time.Hour, ok("0", feed.Hints{})).wait(time.Hour)
+	if l.s.Push.Live(l.now) {
+		t.Error("live without a single announcement")
+	}
+}
+
+func TestPushesNeverStarveTheBackupCheck(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	due := l.s.NextAt
+	for i := range 400 { // one every four minutes, over more than a day
+		a := pushed(fmt.Sprint(i))
+		if i%3 == 0 {
+			a = feedstate.Answer{Cause: feedstate.Delivered}
+		}
+		l.after(4*time.Minute, a)
+		if !l.s.NextAt.Equal(due) {
+			t.Fatalf("push %d moves the check from %s to %s", i, due, l.s.NextAt)
+		}
+	}
+	if !feedstate.Due(l.s, l.now) {
+		t.Error("it is never due")
+	}
+	l.check(ok("x", feed.Hints{})).wait(24 * time.Hour)
+}
+
+func TestTheBackupCheckCountsFromTheLastPoll(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	polled := l.now
+	l.after(10*time.Hour, pushed("2"))
+	for _, now := range []time.Time{l.now, l.now.Add(5 * time.Hour)} {
+		if _, d := feedstate.Plan(l.s, now, feedstate.Options{}); !d.At.Equal(polled.Add(24 * time.Hour)) {
+			t.Errorf("polled at %s, pushed at %s, planned for %s", polled, l.now, d.At)
+		}
+	}
+}
+
+func TestAPushDoesNotOutrunARetryAfter(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	a := pushed("2")
+	a.Header = header("Retry-After", "144000") // 40 hours
+	l.after(time.Hour, a).wait(40 * time.Hour)
+	if l.effect(feedstate.RuleRetryAfter) != feedstate.Decides {
+		t.Errorf("%+v", l.d.Considered)
+	}
+}
+
+func TestWhenTheLeaseEndsTheFeedIsOnItsOwn(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	l.s.Push.Until = l.now.Add(3 * time.Hour)
+	l.after(time.Hour, ok("1", feed.Hints{})).wait(2 * time.Hour)
+	l.after(2*time.Hour, ok("1", feed.Hints{})).wait(time.Hour)
+	if l.effect(feedstate.RulePush) != "" {
+		t.Errorf("%+v", l.d.Considered)
+	}
+	l.s.Push.Until = l.now.Add(10 * time.Minute)
+	l.check(ok("1", feed.Hints{})).wait(time.Hour)
+}
+
+func TestAHubThatForgetsMoreThanATenthIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	n := 100
+	for range 8 {
+		n++
+		l.after(time.Hour, pushed(fmt.Sprint(n)))
+	}
+	if l.s.Push.Announced != 9 {
+		t.Fatalf("%+v", l.s.Push)
+	}
+	l.after(20*time.Hour, ok("missed", feed.Hints{})).wait(24 * time.Hour) // one of ten
+	l.after(24*time.Hour, ok("missed again", feed.Hints{}))
+	if l.s.Push.Live(l.now) || l.d.At.Sub(l.now) > 5*time.Hour || l.effect(feedstate.RulePush) != feedstate.Ignored {
+		t.Errorf("%+v %s", l.s.Push, l.d)
+	}
+	// It may win the trust back, and what was long ago counts less and less.
+	for range 200 {
+		n++
+		l.after(time.Hour, pushed(fmt.Sprint(n)))
+	}
+	if !l.s.Push.Live(l.now) || l.s.Push.Announced > 100 {
+		t.Errorf("%+v", l.s.Push)
+	}
+}
+
+func TestAPollThatWasALittleQuickerIsNoMiss(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	l.after(time.Hour, ok("2", feed.Hints{}))
+	if l.s.Push.Missed != 1 {
+		t.Fatalf("%+v", l.s.Push)
+	}
+	l.after(time.Minute, pushed("2")).outcome(feedstate.Unchanged)
+	if l.s.Push.Missed != 0 || l.s.Push.Announced != 2 {
+		t.Errorf("%+v", l.s.Push)
+	}
+	l.after(time.Hour, ok("3", feed.Hints{}))
+	l.after(time.Hour, pushed("3")) // an hour late is late
+	if l.s.Push.Missed != 1 || l.s.Push.Announced != 2 {
+		t.Errorf("%+v", l.s.Push)
+	}
+}
+
+func TestContentThatAHubDeliversChangesNothingOfWhatTheFeedsServerSaid(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`, "Cache-Control", "max-age=7200"))
+	l.s.Push.Since = l.now.Add(-time.Minute)
+	l.after(time.Minute, feedstate.Answer{Cause: feedstate.Delivered, Hash: "part", Hints: &feed.Hints{}, Header: header("ETag", `"hub"`)}).outcome(feedstate.Changed)
+	l.validators(`"a"`, "")
+	if l.s.Hash != "1" || l.s.Hints.TTL != "90" || l.s.Cache.From != "max-age" || l.s.Push.Announced != 1 {
+		t.Errorf("%+v", l.s)
+	}
+	// What was delivered is found by the next poll, which is no miss.
+	l.after(2*time.Hour, ok("2", feed.Hints{}))
+	if l.s.Push.Missed != 0 {
+		t.Errorf("%+v", l.s.Push)
+	}
+}

@@ -1,0 +1,312 @@
+package feedstate_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedstate"
+)
+
+const (
+	there  = "https://b.example/rss.xml"
+	beyond = "https://c.example/rss.xml"
+)
+
+// moved is a feed that was read behind redirects.
+func moved(hops ...feedstate.Hop) feedstate.Answer {
+	return via(ok("1", feed.Hints{}, "ETag", `"b"`), hops...)
+}
+
+func TestAPermanentRedirectIsBelievedAfterThreeChecksOver24Hours(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{301, 308} {
+		l := born(t)
+		l.check(moved(hop(code, here, there))).url(here)
+		l.after(11*time.Hour, moved(hop(code, here, there))).url(here)
+		l.after(11*time.Hour, moved(hop(code, here, there))).url(here) // the third, but only after 22 hours
+		l.after(2*time.Hour, moved(hop(code, here, there))).url(there)
+		if l.d.MovedTo != there || l.s.Candidate != nil || len(l.s.Moves) != 1 || l.s.Moves[0].From != here {
+			t.Errorf("%d: %q %+v", code, l.d.MovedTo, l.s)
+		}
+		// They were given by the new address, so they stay with it.
+		l.validators(`"b"`, "")
+	}
+	l := born(t)
+	l.check(moved(hop(301, here, there)))
+	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second
+}
+
+func TestA304BehindAPermanentRedirectCountsToo(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(moved(hop(301, here, there)))
+	l.after(12*time.Hour, via(status(304), hop(301, here, there)))
+	l.after(12*time.Hour, via(status(304), hop(301, here, there))).url(there).validators(`"b"`, "")
+}
+
+func TestATemporaryRedirectIsNeverStored(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{302, 303, 307, 300} {
+		l := born(t)
+		for range 10 {
+			l.after(24*time.Hour, moved(hop(code, here, there)))
+		}
+		l.outcome(feedstate.Unchanged).url(here)
+		if l.s.Candidate != nil {
+			t.Errorf("%d made a candidate", code)
+		}
+	}
+}
+
+func TestBehindATemporaryHopNothingIsPermanent(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		hops []feedstate.Hop
+		want string
+	}{
+		"all permanent":               {[]feedstate.Hop{hop(301, here, there), hop(308, there, beyond)}, beyond},
+		"permanent, then temporary":   {[]feedstate.Hop{hop(301, here, there), hop(302, there, beyond)}, there},
+		"temporary, then permanent":   {[]feedstate.Hop{hop(302, here, there), hop(301, there, beyond)}, here},
+		"permanent back to the start": {[]feedstate.Hop{hop(301, here, there), hop(301, there, here)}, here},
+	} {
+		l := born(t)
+		for range 4 {
+			l.after(12*time.Hour, moved(tt.hops...))
+		}
+		if l.s.URL != tt.want {
+			t.Errorf("%s: at %s, want %s", name, l.s.URL, tt.want)
+		}
+		if v := feedstate.Request(l.s); tt.want == there && v.URL != beyond {
+			t.Errorf("%s: validators of %s", name, v.URL)
+		}
+	}
+}
+
+func TestARedirectThatEndsOrChangesBeginsAnew(t *testing.T) {
+	t.Parallel()
+	l := born(t)
+	l.check(moved(hop(301, here, there)))
+	l.after(24*time.Hour, moved(hop(301, here, there)))
+	l.after(time.Hour, ok("1", feed.Hints{}))
+	l.after(time.Hour, moved(hop(301, here, there))).url(here)
+	l.after(24*time.Hour, moved(hop(301, here, beyond)))
+	l.after(24*time.Hour, moved(hop(301, here, there)))
+	l.after(24*time.Hour, moved(hop(301, here, there))).url(here)
+	l.after(24*time.Hour, moved(hop(301, here, there))).url(there)
+}
+
+func TestAFailureNeitherMovesAFeedNorForgetsWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
+	page := feedstate.Answer{Status: 200, Looks: "html", Hash: "page", Header: header("ETag", `"page"`, "Cache-Control", "max-age=86400")}
+	for range 5 {
+		l.after(24*time.Hour, via(page, hop(301, here, "https://a.example/maintenance.html")))
+	}
+	l.outcome(feedstate.Failed).url(here).validators(`"a"`, "")
+	if l.s.Candidate != nil || l.s.Hash != "1" || l.s.Cache.From != "" {
+		t.Errorf("%+v", l.s)
+	}
+	l.after(time.Hour, moved(hop(301, here, there)))
+	l.after(12*time.Hour, moved(hop(301, here, there)))
+	l.after(6*time.Hour, status(500))
+	l.after(time.Hour, feedstate.Answer{Error: feedstate.ErrDNS})
+	l.after(6*time.Hour, moved(hop(301, here, there))).url(there)
+}
+
+func TestAMaintenancePageLosesNothing(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`))
+	l.after(2*time.Hour, feedstate.Answer{Status: 200, Looks: "html", Hash: "x", Header: header("ETag", `"x"`)}).outcome(feedstate.Failed).wait(30 * time.Minute)
+	if want := "an HTML page, not a feed"; l.d.Failure != want {
+		t.Errorf("%q, want %q", l.d.Failure, want)
+	}
+	l.validators(`"a"`, "")
+	l.after(30*time.Minute, status(304)).outcome(feedstate.Unchanged).wait(90 * time.Minute)
+	if l.s.Failures != 0 || l.s.Failure != nil || !l.s.Since.IsZero() {
+		t.Errorf("%+v", l.s)
+	}
+}
+
+func TestHttpsIsNeverLeftForGood(t *testing.T) {
+	t.Parallel()
+	l := born(t)
+	for range 5 {
+		l.after(24*time.Hour, moved(hop(301, here, "http://a.example/rss.xml")))
+		if len(l.d.Warnings) != 2 {
+			t.Errorf("%q", l.d.Warnings)
+		}
+	}
+	l.url(here).outcome(feedstate.Unchanged)
+	l.after(time.Hour, moved(hop(302, here, "http://a.example/rss.xml")))
+	if len(l.d.Warnings) != 1 || !strings.Contains(l.d.Warnings[0], "https to http") {
+		t.Errorf("%q", l.d.Warnings)
+	}
+	l.s.URL = "http://a.example/rss.xml"
+	for range 3 {
+		l.after(24*time.Hour, moved(hop(301, l.s.URL, here)))
+	}
+	l.url(here)
+}
+
+func TestAMoveCanBeUndoneAndIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	l := born(t)
+	for range 3 {
+		l.after(12*time.Hour, moved(hop(301, here, there)))
+	}
+	l.url(there)
+	s, did := feedstate.Undo(l.s, l.now)
+	if !did || !feedstate.Due(s, l.now) || len(l.s.Moves) != 1 {
+		t.Errorf("%t %+v", did, s)
+	}
+	l.s = s
+	l.url(here).validators("", "")
+	for range 5 {
+		l.after(24*time.Hour, moved(hop(301, here, there)))
+	}
+	l.url(here)
+	for range 3 { // elsewhere it may still go
+		l.after(24*time.Hour, moved(hop(301, here, beyond)))
+	}
+	l.url(beyond)
+	if _, did := feedstate.Undo(feedstate.New(here, t0()), t0()); did {
+		t.Error("undid nothing")
+	}
+}
+
+func TestOldAddressesAreBounded(t *testing.T) {
+	t.Parallel()
+	l := born(t)
+	for range 30 {
+		to := there
+		if l.s.URL == there {
+			to = here
+		}
+		l.after(12*time.Hour, moved(hop(301, l.s.URL, to)))
+	}
+	if len(l.s.Moves) != 5 {
+		t.Errorf("%d moves are kept", len(l.s.Moves))
+	}
+	if first := l.s.Moves[0]; first.From != here || !first.At.Before(l.s.Moves[1].At.Add(-24*time.Hour)) {
+		t.Errorf("where it began is forgotten: %+v", first)
+	}
+}
+
+func TestAUserNameMovesWithItsHostOnly(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]string{
+		"https://a.example/new.xml": "https://u:p@a.example/new.xml",
+		"https://b.example/new.xml": "https://b.example/new.xml",
+	} {
+		l := born(t)
+		l.s.URL = "https://u:p@a.example/rss.xml"
+		for range 3 {
+			l.after(12*time.Hour, moved(hop(301, here, to)))
+		}
+		l.url(want)
+	}
+}
+
+// document is an XML <redirect>.
+func document(to string) feedstate.Answer {
+	a := ok("doc", feed.Hints{}, "ETag", `"doc"`)
+	a.Moved = &feed.Moved{To: to, Gone: to == "", From: "redirect"}
+	return a
+}
+
+func TestARedirectDocumentIsFollowedAndCountsLike301(t *testing.T) {
+	t.Parallel()
+	l := born(t)
+	a := document("/moved.xml")
+	next, good := a.Follow(l.s)
+	if want := "https://a.example/moved.xml"; !good || next.To != want || next.From != here || next.Status != 301 {
+		t.Fatalf("%+v %t", next, good)
+	}
+	for range 3 {
+		l.after(12*time.Hour, moved(next)).outcome(l.d.Outcome)
+	}
+	l.url(next.To)
+	if l.s.Moves[0].Why != "redirect" || !l.s.Moves[0].Proven {
+		t.Errorf("%+v", l.s.Moves[0])
+	}
+}
+
+func TestARedirectDocumentThatIsNotFollowedIsNoFailure(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(ok("1", feed.Hints{}, "ETag", `"a"`))
+	l.after(time.Hour, document(there)).outcome(feedstate.Redirected).validators(`"a"`, "").url(here)
+	l.after(12*time.Hour, document(there)).url(here)
+	l.after(12*time.Hour, document(there)).url(there).validators("", "")
+	// Nobody has read it there yet: if it cannot be read, the old address is right.
+	l.after(time.Hour, status(404)).url(here)
+	if l.s.Candidate != nil || len(l.s.Moves) != 0 {
+		t.Errorf("%+v", l.s)
+	}
+}
+
+func TestAnEmptyRedirectDocumentIsLike410(t *testing.T) {
+	t.Parallel()
+	l := born(t).check(document("")).outcome(feedstate.IsGone)
+	if !l.d.Gone || !l.d.At.IsZero() || l.s.Gone == nil || l.s.Gone.Reason != "an empty <redirect>" {
+		t.Errorf("%+v", l.d)
+	}
+	a := document("")
+	a.Hops = []feedstate.Hop{hop(302, here, there)}
+	born(t).check(a).outcome(feedstate.Failed)
+}
+
+func TestARedirectDocumentThatLeadsNowhereIsAFailure(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{here, "ftp://a.example/", "javascript:alert(1)", "http://", ":", " "} {
+		a := document("x")
+		a.Moved.To = to
+		l := born(t)
+		if _, good := a.Follow(l.s); good {
+			t.Errorf("%q is followed", to)
+		}
+		l.check(a).outcome(feedstate.Failed).url(here)
+	}
+	a := document(there)
+	a.Hops = []feedstate.Hop{hop(301, here, "https://a.example/1"), hop(301, "https://a.example/1", "https://a.example/2"), hop(301, "https://a.example/2", "https://a.example/3"),
+		hop(301, "https://a.example/3", "https://a.example/4"), hop(301, "https://a.example/4", "https://a.example/5")}
+	if _, good := a.Follow(feedstate.New(here, t0())); good {
+		t.Error("a sixth redirect is followed")
+	}
+	born(t).check(a).outcome(feedstate.Failed)
+	a = ok("1", feed.Hints{})
+	a.Hops = make([]feedstate.Hop, 6)
+	born(t).check(a).outcome(feedstate.Failed)
+}
+
+func TestANewFeedURLIsBelievedLikeARedirectAndTakenBackWhenItIsWrong(t *testing.T) {
+	t.Parallel()
+	podcast := ok("1", feed.Hints{}, "ETag", `"a"`)
+	podcast.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"}
+	l := born(t).check(podcast).url(here)
+	l.after(12*time.Hour, status(304)).url(here) // what the document said still holds
+	l.after(12*time.Hour, feedstate.Answer{Status: 200, Hash: "1"}).url(there).validators("", "")
+	l.after(time.Hour, feedstate.Answer{Status: 200, Looks: "html"}).outcome(feedstate.Failed).url(here)
+	l.check(podcast).after(24*time.Hour, podcast).after(time.Hour, podcast).url(there)
+	l.after(time.Hour, status(410)).outcome(feedstate.Failed).url(here)
+	l.check(podcast).after(24*time.Hour, podcast).after(time.Hour, podcast).url(there)
+	self := ok("2", feed.Hints{})
+	self.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"} // as many write it: its own address
+	l.after(time.Hour, self).url(there)
+	if l.s.Candidate != nil {
+		t.Errorf("%+v", l.s.Candidate)
+	}
+	l.after(time.Hour, status(404)).url(there)
+}
+
+func TestARedirectDocumentToItselfIsAFailure(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{here, "rss.xml", here + "#top"} {
+		a := ok("1", feed.Hints{})
+		a.Moved = &feed.Moved{From: "redirect", To: to}
+		l := born(t).check(a).outcome(feedstate.Failed).url(here)
+		if l.d.Failure != "a redirect to itself" {
+			t.Errorf("%s: %q", to, l.d.Failure)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package feedstate_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/validator"
+)
+
+// by is an answer to a check of a cause.
+func by(c feedstate.Cause, a feedstate.Answer) feedstate.Answer {
+	a.Cause = c
+	return a
+}
+
+// inFull is an answer to a request without validators.
+func inFull(a feedstate.Answer) feedstate.Answer {
+	a.Full = true
+	return a
+}
+
+// asks wants the ETag that a check of a cause sends, "" for a check in full.
+func (l *life) asks(c feedstate.Cause, etag string) *life {
+	l.t.Helper()
+	got := feedstate.Ask(l.s, c, l.now, l.now)
+	if got.Validators.ETag != etag || !got.Revalidate || got.Full() != (got.Why != "") {
+		l.t.Errorf("a check with the cause %q asks %+v, want the ETag %q", c, got, etag)
+	}
+	if !got.Full() && (got.Validators.LastModified != "" || got.Validators.URL != l.s.URL) {
+		l.t.Errorf("a check with the cause %q asks %+v, want an ETag for the URL of the feed only", c, got)
+	}
+	return l
+}
+
+// proven is a feed whose strong ETag changed together with its content.
+func proven(t *testing.T) *life {
+	t.Helper()
+	return born(t).check(ok("1", feed.Hints{}, "ETag", `"1"`)).after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "ETag", `"2"`))))
+}
+
+func TestACheckAfterAnAnnouncementSendsAProvenETagOnly(t *testing.T) {
+	t.Parallel()
+	l := born(t).asks(feedstate.Pushed, "")
+	l.check(ok("1", feed.Hints{}, "ETag", `"1"`, "Last-Modified", "Sun, 03 May 2026 00:00:00 GMT"))
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, "").asks(feedstate.ByHand, "").validators(`"1"`, "Sun, 03 May 2026 00:00:00 GMT")
+	l.check(ok("2", feed.Hints{}, "ETag", `"2"`, "Last-Modified", "Mon, 04 May 2026 00:00:00 GMT"))
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, `"2"`).asks(feedstate.ByHand, `"2"`)
+	if got := feedstate.Ask(l.s, feedstate.Pushed, l.now.Add(-time.Minute), l.now); !got.Full() {
+		t.Errorf("the change was announced before the last read ended, and the check asks %+v", got)
+	}
+	if got := feedstate.Ask(l.s, feedstate.Poll, l.now, l.now); got.Validators != feedstate.Request(l.s) || got.Revalidate {
+		t.Errorf("a planned check asks %+v", got)
+	}
+	l.now = l.now.Add(time.Hour)
+	l.asks(feedstate.Pushed, "")
+	l.check(inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "ETag", `W/"2"`))))
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, "").validators(`W/"2"`, "")
+}
+
+func TestAnETagThatWasWrongOnceIsNotSentAfterAnAnnouncement(t *testing.T) {
+	t.Parallel()
+	l := proven(t)
+	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("3", feed.Hints{}, "ETag", `"2"`))))
+	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("4", feed.Hints{}, "ETag", `"4"`))))
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, "")
+}
+
+func TestA304ToAPlannedCheckThatNamesAnotherETagEndsAProof(t *testing.T) {
+	t.Parallel()
+	l := proven(t)
+	l.after(time.Minute, status(304, "ETag", `"3"`)).validators(`"3"`, "")
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, "")
+}
+
+func TestAnETagBehindARedirectIsNotSentAfterAnAnnouncement(t *testing.T) {
+	t.Parallel()
+	const there = "https://cdn.example/rss.xml"
+	l := born(t)
+	for i := range 3 {
+		l.after(time.Minute, via(ok(string(rune('1'+i)), feed.Hints{}, "ETag", `"`+string(rune('1'+i))+`"`), hop(302, here, there)))
+	}
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, "")
+	if got := feedstate.Request(l.s); got.ETag != `"3"` || got.URL != there {
+		t.Errorf("a planned check asks %+v", got)
+	}
+	// What another URL answers is no proof for this one.
+	l.after(time.Minute, inFull(by(feedstate.Pushed, ok("4", feed.Hints{}, "ETag", `"4"`))))
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, "")
+}
+
+func TestA304ToACheckAfterAnAnnouncementHasToBeAboutTheETagThatWasSent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []feedstate.Cause{feedstate.Pushed, feedstate.ByHand, feedstate.FollowUp} {
+		l := proven(t)
+		l.after(time.Minute, by(c, status(304, "ETag", `"3"`))).outcome(feedstate.Doubtful).asks(c, "")
+		l = proven(t)
+		l.after(time.Minute, by(c, status(304))).outcome(feedstate.Unchanged)
+		l = proven(t)
+		l.after(time.Minute, inFull(by(c, status(304)))).outcome(feedstate.Failed)
+		if l.s.Failure.Kind != feedstate.ErrValidity {
+			t.Errorf("%s: %+v", c, l.s.Failure)
+		}
+	}
+	proven(t).after(time.Minute, status(304, "ETag", `"3"`)).outcome(feedstate.Unchanged)
+}
+
+func TestAPlanned304SettlesNoAnnouncementWhoseCheckFailed(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrOurs}, status(503), status(503, "Retry-After", "60"), status(404), inFull(status(304)), {Status: 200, Looks: "html"}} {
+		l := proven(t)
+		l.after(time.Minute, by(feedstate.Pushed, bad))
+		for range 2 {
+			if c := feedstate.DueFor(l.s, l.now); c != feedstate.Pushed {
+				t.Fatalf("after %+v the next check has the cause %q", bad, c)
+			}
+			l.now = l.now.Add(time.Minute)
+			l.asks(feedstate.DueFor(l.s, l.now), "")
+			l.check(status(304)).outcome(feedstate.Unchanged)
+		}
+		l.after(time.Minute, by(feedstate.Delivered, feedstate.Answer{}))
+		if !l.s.Push.Pending {
+			t.Fatalf("after %+v content from a hub settles what its server has to confirm", bad)
+		}
+		l.after(time.Minute, inFull(by(feedstate.Pushed, ok("3", feed.Hints{}, "ETag", `"3"`)))).outcome(feedstate.Changed)
+		if c := feedstate.DueFor(l.s, l.now); c != feedstate.Poll {
+			t.Errorf("after %+v and a read the next check has the cause %q", bad, c)
+		}
+		if l.s.Push.Missed != 0 {
+			t.Errorf("the hub missed %d changes: it announced them all", l.s.Push.Missed)
+		}
+	}
+	l := proven(t)
+	l.after(time.Minute, by(feedstate.Pushed, feedstate.Answer{Error: feedstate.ErrTimeout}))
+	l.after(time.Minute, ok("3", feed.Hints{}, "ETag", `"3"`))
+	if l.s.Push.Pending {
+		t.Error("a planned check that read another document leaves the announcement open")
+	}
+}
+
+const (
+	modified = "Mon, 04 May 2026 02:20:00 GMT"
+	dated    = "Mon, 04 May 2026 02:20:01 GMT"
+)
+
+func TestARecentChangeIsReadOnceMoreAfterAnAnnouncementOnly(t *testing.T) {
+	t.Parallel()
+	recent := func(hash string) feedstate.Answer {
+		return inFull(ok(hash, feed.Hints{}, "Last-Modified", modified, "Date", dated))
+	}
+	for c, want := range map[feedstate.Cause]bool{feedstate.Poll: false, feedstate.ByHand: false, feedstate.Delivered: false, feedstate.FollowUp: false, feedstate.Pushed: true} {
+		l := born(t).check(ok("1", feed.Hints{}))
+		l.after(time.Minute, by(c, recent("2")))
+		planned := l.s.NextAt
+		if l.s.FollowUpAt.IsZero() == want {
+			t.Fatalf("after a check with the cause %q the follow-up is at %s", c, l.s.FollowUpAt)
+		}
+		if !want {
+			continue
+		}
+		if got := l.s.DueAt(); !got.Equal(l.now.Add(validator.Settled)) || feedstate.Due(l.s, l.now) || !feedstate.Due(l.s, got) || !l.d.At.Equal(planned) {
+			t.Errorf("due at %s, planned for %s", got, planned)
+		}
+		l.after(time.Second, status(304))
+		if l.s.FollowUpAt.IsZero() {
+			t.Error("a 304 to a planned check takes the place of the follow-up")
+		}
+		l.now = l.s.FollowUpAt
+		if got := feedstate.DueFor(l.s, l.now); got != feedstate.FollowUp {
+			t.Errorf("the follow-up has the cause %q", got)
+		}
+		polled := l.s.PolledAt
+		l.asks(feedstate.FollowUp, "").check(by(feedstate.FollowUp, recent("3"))).outcome(feedstate.Changed)
+		if !l.s.FollowUpAt.IsZero() || !l.s.PolledAt.Equal(polled) || l.s.Push.Missed != 0 {
+			t.Errorf("after the follow-up: %+v", l.s)
+		}
+	}
+}
+
+func TestAFollowUpThatFailsIsTheNextPlannedCheck(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []feedstate.Answer{{Error: feedstate.ErrTimeout}, {Error: feedstate.ErrOurs}, status(429, "Retry-After", "600")} {
+		for _, c := range []feedstate.Cause{feedstate.Pushed, feedstate.FollowUp} {
+			l := born(t).check(ok("1", feed.Hints{}))
+			l.after(time.Minute, inFull(by(feedstate.Pushed, ok("2", feed.Hints{}, "Last-Modified", modified, "Date", dated))))
+			l.after(3*time.Second, by(c, bad))
+			if !l.s.DueAt().Equal(l.s.NextAt) || l.s.NextAt.Sub(l.now) < feedstate.Shortest {
+				t.Errorf("after %+v it is due at %s, planned for %s", bad, l.s.DueAt(), l.s.NextAt)
+			}
+			l.now = l.s.NextAt
+			l.asks(feedstate.DueFor(l.s, l.now), "")
+		}
+	}
+}
+
+func TestAfterA304ThatCountedTheFeedIsReadInFullWithinAnHour(t *testing.T) {
+	t.Parallel()
+	l := proven(t)
+	full := l.now
+	l.after(time.Minute, by(feedstate.Pushed, status(304)))
+	l.after(time.Minute, by(feedstate.ByHand, status(304)))
+	if !l.s.FollowUpAt.Equal(full.Add(validator.BelievedFor)) {
+		t.Fatalf("the follow-up is at %s", l.s.FollowUpAt)
+	}
+	l.now = l.s.FollowUpAt
+	l.asks(feedstate.DueFor(l.s, l.now), "")
+	l.check(inFull(by(feedstate.FollowUp, ok("3", feed.Hints{}, "ETag", `"3"`))))
+	l.now = l.now.Add(time.Minute)
+	l.asks(feedstate.Pushed, "") // a change was hidden for an hour, so no ETag counts any more
+
+	l = proven(t)
+	l.after(time.Minute, by(feedstate.Pushed, status(304)))
+	l.after(time.Minute, ok("2", feed.Hints{}, "ETag", `"2"`))
+	if !l.s.FollowUpAt.IsZero() {
+		t.Error("a planned check read the feed, and a follow-up is still due")
+	}
+	l = proven(t)
+	l.after(time.Minute, status(304))
+	if !l.s.FollowUpAt.IsZero() {
+		t.Error("a 304 to a planned check leads to a follow-up")
+	}
+}
+
+// TestAFollowUpKeepsItsBounds plays many feeds: a follow-up is 2.2 seconds or at most an
+// hour away, no check leads to one but a push, a 304 that counted, or an earlier follow-up
+// that failed, and a 304 to a planned check leaves it as it is.
+func TestAFollowUpKeepsItsBounds(t *testing.T) {
+	t.Parallel()
+	soon, hourly, put := 0, 0, 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		s, now := feedstate.New(here, t0()), t0()
+		for step := range 60 {
+			a := randomAnswer(r, s)
+			a.Cause = pick(r, feedstate.Poll, feedstate.Pushed, feedstate.Pushed, feedstate.ByHand, feedstate.Delivered)
+			if r.IntN(2) == 0 {
+				a.Cause = feedstate.DueFor(s, now)
+			}
+			if r.IntN(2) == 0 && s.Validators.ETag != "" {
+				a = feedstate.Answer{Cause: a.Cause, Status: 304, Header: header("ETag", s.Validators.ETag)}
+			}
+			before := s
+			var d feedstate.Decision
+			s, d = feedstate.Next(s, a, now, feedstate.Options{})
+			wait := s.FollowUpAt.Sub(now)
+			skipping := len(s.Hints.SkipHours)+len(s.Hints.SkipDays) > 0
+			switch {
+			case d.Gone:
+				if !s.FollowUpAt.IsZero() || s.Push.Pending {
+					t.Fatalf("seed %d step %d: gone, and it is read again", seed, step)
+				}
+				s = feedstate.Revive(s, now)
+			case s.FollowUpAt.IsZero():
+			case s.FollowUpAt.Equal(before.FollowUpAt):
+			case s.FollowUpAt.Equal(s.NextAt) && !before.FollowUpAt.IsZero():
+				put++
+			case a.Cause == feedstate.Pushed && s.Evidence.Recent && wait == validator.Settled:
+				soon++
+			case s.Evidence.Believed && (skipping || s.FollowUpAt.Equal(s.Evidence.FullAt.Add(validator.BelievedFor))):
+				hourly++
+			default:
+				t.Fatalf("seed %d step %d: after %+v the follow-up is %s away", seed, step, a, wait)
+			}
+			if a.Cause == feedstate.Poll && a.Status == 304 && d.Outcome == feedstate.Unchanged && (!s.FollowUpAt.Equal(before.FollowUpAt) || s.Push.Pending != before.Push.Pending) {
+				t.Fatalf("seed %d step %d: a 304 to a planned check settled something", seed, step)
+			}
+			now = now.Add(time.Duration(r.Int64N(int64(pick(r, 4*time.Second, 10*time.Minute, 2*time.Hour)))))
+		}
+	}
+	if min(soon, hourly, put) < 50 {
+		t.Errorf("%d recent changes, %d times a 304, %d put off", soon, hourly, put)
+	}
+}

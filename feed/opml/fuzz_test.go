@@ -1,0 +1,46 @@
+package opml_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/feed/opml"
+)
+
+// FuzzParse holds that any bytes are OPML or a NotOPMLError, and that what was read
+// is, written and read again, the same.
+func FuzzParse(f *testing.F) {
+	for _, name := range inputs(f) {
+		f.Add(readFile(f, name))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		d, err := opml.ParseBytes(doc, nil)
+		if err != nil {
+			if _, ok := errors.AsType[*opml.NotOPMLError](err); !ok {
+				t.Fatalf("another error: %v", err)
+			}
+			return
+		}
+		out := printed(t, d)
+		again, err := opml.ParseBytes(out, nil)
+		if err != nil {
+			t.Fatalf("what was written is not read: %v\n%s", err, out)
+		}
+		if diff := cmp.Diff(d, again, sameOutline()); diff != "" {
+			t.Fatalf("what was written reads differently (-first +again):\n%s\n%s", diff, out)
+		}
+		asJSON(t, d)
+	})
+}
+
+// FuzzDate holds that a date that is read is one that JSON can write.
+func FuzzDate(f *testing.F) {
+	for _, raw := range []string{"Fri, 20 Nov 2026 08:00:00 GMT", "2026-11-20T08:00:00+02:00", "20 Nov 26 08:00 EST", "Fri Nov 20 08:00:00 2026"} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		asJSON(t, opml.Date(raw))
+	})
+}

@@ -1,0 +1,95 @@
+package opml_test
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/feed/opml"
+	"cloudburst/internal/cputime"
+	"cloudburst/internal/fulltest"
+)
+
+// hostile documents of about n bytes that a careless reader takes long for.
+func hostile() map[string]func(n int) string {
+	list := func(body string) string {
+		return `<opml version="2.0"><head><title>x</title></head><body>` + body + "</body></opml>"
+	}
+	times := func(s string) func(int) string {
+		return func(n int) string { return list(strings.Repeat(s, n/len(s))) }
+	}
+	return map[string]func(n int) string{
+		"empty outlines":     times("<outline/>"),
+		"deep outlines":      times("<outline>"),
+		"deep subscriptions": times(`<outline text="x" xmlUrl="u:x">`),
+		"deep elements":      times("<a>"),
+		"deep and closed": func(n int) string {
+			return list(strings.Repeat("<outline>", n/19) + strings.Repeat("</outline>", n/19))
+		},
+		"stray ends":            times("</a>"),
+		"stray ends below":      func(n int) string { return list(strings.Repeat("<outline>", 90) + strings.Repeat("</a>", n/4)) },
+		"many attributes":       func(n int) string { return list("<outline " + numbered(n/10) + "/>") },
+		"many unknown":          times(`<outline text="x" a="" b="" c="" d=""/>`),
+		"many in other letters": times(`<outline TEXT="x" XMLURL="" Title="" TYPE=""/>`),
+		"many prefixes":         times(`<outline text="x" q:a="" xmlns:q="urn:q"/>`),
+		"words between":         times("<outline/>word"),
+		"words in one":          func(n int) string { return list("<outline>" + strings.Repeat("<outline/>word", n/14) + "</outline>") },
+		"titles":                func(n int) string { return "<opml><head>" + strings.Repeat("<title>x", n/8) },
+		"titles with more":      func(n int) string { return "<opml><head>" + strings.Repeat("<title a='b'>x</title>", n/22) },
+		"ampersands":            func(n int) string { return list(`<outline text="` + strings.Repeat("&", n) + `"/>`) },
+		"line ends":             func(n int) string { return list(`<outline text="` + strings.Repeat("\n", n) + `"/>`) },
+		"unterminated quotes":   times(`<outline text="x`),
+		"quotes of two kinds":   times(`<outline text="x' a='y">`),
+		"unterminated CDATA":    times("<outline><![CDATA["),
+		"unterminated comments": times("<!--"),
+		"unknown trees":         times("<x><y>z</y></x>"),
+		"bodies":                times("<body>"),
+		"heads":                 times("<head><title>"),
+		"roots":                 func(n int) string { return strings.Repeat("<opml>", n/6) },
+		"roots after roots":     func(n int) string { return strings.Repeat("<opml></opml>", n/13) },
+		"openers in junk":       func(n int) string { return "<x>" + strings.Repeat("<opmlx", n/6) },
+	}
+}
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(" a")
+		b.WriteString(strings.Repeat("b", i%7))
+		b.WriteString(`=""`)
+	}
+	return b.String()
+}
+
+// TestTimeGrowsWithTheLengthOnly compares a document with one of twice the length;
+// what grows with the square takes four times as long. The shortest of many runs
+// counts.
+func TestTimeGrowsWithTheLengthOnly(t *testing.T) {
+	fulltest.Long(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // when it runs is chance
+	// Short enough to end within one slice of time on a machine that others use.
+	const size, most, rounds = 1 << 16, 2.5, 200
+	for name, make := range hostile() {
+		one, two := []byte(make(size)), []byte(make(2*size))
+		a, b := took(t, one), took(t, two)
+		for i := 0; i < rounds && (i < 3 || float64(b) >= most*float64(a)); i++ {
+			a, b = min(a, took(t, one)), min(b, took(t, two))
+		}
+		if ratio := float64(b) / float64(a); ratio >= most {
+			t.Errorf("%s: twice the length takes %.1f times as long (%v and %v)", name, ratio, a, b)
+		}
+	}
+}
+
+// took is the time of one reading.
+func took(t *testing.T, doc []byte) time.Duration {
+	t.Helper()
+	runtime.GC()
+	return max(1, cputime.Of(func() {
+		if _, err := opml.ParseBytes(doc, nil); err != nil && !strings.HasPrefix(err.Error(), "opml: this is no OPML") {
+			t.Fatal(err)
+		}
+	}))
+}

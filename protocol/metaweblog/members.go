@@ -1,0 +1,259 @@
+package metaweblog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/date"
+	"cloudburst/internal/xmlsafe"
+	"cloudburst/protocol/xmlrpc"
+)
+
+// members reads a struct: its members are found in any case, and of those that differ in
+// nothing else the spelling that is asked for comes first, then the first by bytes. The
+// first trouble is kept.
+type members struct {
+	of  map[string]any
+	err error
+}
+
+// find is a member by the first of its names that says something.
+func (m *members) find(names ...string) (v any, name string) {
+	for _, name := range names {
+		if v := m.of[name]; said(v) {
+			return v, name
+		}
+	}
+	for _, name := range names {
+		best := ""
+		for other, v := range m.of {
+			if said(v) && strings.EqualFold(other, name) && (best == "" || other < best) {
+				best = other
+			}
+		}
+		if best != "" {
+			return m.of[best], best
+		}
+	}
+	return nil, ""
+}
+
+func said(v any) bool { return v != nil }
+
+func (m *members) fail(name, format string, args ...any) {
+	if m.err == nil {
+		m.err = fieldErr(name, "The member %s %s.", shown(name), fmt.Sprintf(format, args...))
+	}
+}
+
+func (m *members) text(names ...string) *string {
+	v, name := m.find(names...)
+	if v == nil {
+		return nil
+	}
+	s, ok := text(v)
+	if !ok {
+		m.fail(name, "must be a string, and not %s", kind(v))
+		return nil
+	}
+	return &s
+}
+
+// word is a text that says nothing when it is empty, without white space around it.
+func (m *members) word(names ...string) string {
+	if s := m.text(names...); s != nil {
+		return strings.TrimSpace(*s)
+	}
+	return ""
+}
+
+// list reads an array of texts or one text, cut at commas if commas is set.
+func (m *members) list(commas bool, names ...string) []string {
+	v, name := m.find(names...)
+	if v == nil {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	out := []string{}
+	for _, item := range list {
+		s, ok := text(item)
+		if !ok {
+			m.fail(name, "must be a list of strings; there is %s in it", kind(item))
+			return nil
+		}
+		pieces := []string{s}
+		if commas {
+			pieces = strings.Split(s, ",")
+		}
+		for _, s := range pieces {
+			if s = line(s); s != "" && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+func (m *members) time(names ...string) time.Time {
+	v, name := m.find(names...)
+	if s, ok := v.(string); v == nil || ok && strings.TrimSpace(s) == "" {
+		return time.Time{}
+	}
+	switch v := v.(type) {
+	case time.Time:
+		return v.UTC().Truncate(time.Second)
+	case string:
+		if t, ok := date.Parse(v); ok {
+			return t.UTC().Truncate(time.Second)
+		}
+		m.fail(name, "is no date: %s", shown(v))
+		return time.Time{}
+	}
+	m.fail(name, "must be a date, and not %s", kind(v))
+	return time.Time{}
+}
+
+// allow reads 0, 1 or 2 in any form: also true, false, "open", "closed", "none".
+func (m *members) allow(names ...string) *int {
+	v, name := m.find(names...)
+	if v == nil {
+		return nil
+	}
+	if b, ok := v.(bool); ok {
+		v = int64(0)
+		if b {
+			v = int64(1)
+		}
+	}
+	if s, ok := v.(string); ok {
+		switch strings.ToLower(strings.TrimSpace(s)) {
+		case "":
+			return nil
+		case "none", "false":
+			v = int64(0)
+		case "open", "true":
+			v = int64(1)
+		case "closed":
+			v = int64(2)
+		}
+	}
+	n, ok := xmlrpc.Int(v)
+	if !ok || n < 0 || n > 2 {
+		m.fail(name, "must be 0, 1 or 2")
+		return nil
+	}
+	return new(int(n))
+}
+
+// enclosure reads struct {url, type, length}; an empty value of any kind is one that is
+// not there.
+func (m *members) enclosure(names ...string) *Enclosure {
+	v, name := m.find(names...)
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string: // of programs that have no struct for it: the address alone
+		return &Enclosure{URL: strings.TrimSpace(v)}
+	case []any:
+		if len(v) == 0 {
+			return &Enclosure{}
+		}
+	case map[string]any:
+		in := &members{of: v}
+		e := &Enclosure{URL: in.word("url"), Type: in.word("type")}
+		if n, _ := in.find("length"); n != nil && e.URL != "" {
+			// A length that is no number is as good as none.
+			e.Length, _ = xmlrpc.Int(n)
+			e.Length = max(e.Length, 0)
+		}
+		if e.URL == "" {
+			e.Type = ""
+		}
+		if in.err != nil && m.err == nil {
+			m.err = in.err
+		}
+		return e
+	}
+	m.fail(name, "must be a struct of url, type and length, and not %s", kind(v))
+	return nil
+}
+
+// text is a text or anything that has one obvious form as a text.
+func text(v any) (string, bool) {
+	if b, ok := v.(bool); ok {
+		if b {
+			return "1", true
+		}
+		return "0", true
+	}
+	s, ok := xmlrpc.String(v)
+	if _, packed := v.([]byte); packed {
+		s = xmlsafe.Clean(s) // base64 has no bounds of XML's
+	}
+	return s, ok
+}
+
+// line is a text on one line: every run of white space is one space.
+func line(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// kind names the type of a value for people.
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case int64, float64:
+		return "a number"
+	case time.Time:
+		return "a date"
+	case []byte:
+		return "base64"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "a struct"
+	}
+	return "something else"
+}
+
+// shown is a stranger's value in a message: quoted, and cut when it is long.
+func shown(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return fmt.Sprintf("%q…", string(r[:most]))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// unpacked is what the base64 in a string holds.
+func unpacked(s string) ([]byte, bool) { return xmlsafe.ParseBase64(s) }
+
+// answered is a struct in the answer of a server.
+func answered(v any, what string) (*members, error) {
+	of, ok := v.(map[string]any)
+	if !ok {
+		return nil, answerErr("%s is %s", what, kind(v))
+	}
+	return &members{of: of}, nil
+}
+
+// answer is the trouble of m as that of an answer.
+func (m *members) answer() error {
+	if f, ok := errors.AsType[*FieldError](m.err); ok {
+		return fmt.Errorf("%w: %s", ErrAnswer, f.Msg)
+	}
+	return m.err
+}
+
+func answerErr(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrAnswer, fmt.Sprintf(format, args...))
+}

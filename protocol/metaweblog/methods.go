@@ -1,0 +1,248 @@
+package metaweblog
+
+import (
+	"cmp"
+	"context"
+
+	"cloudburst/protocol/xmlrpc"
+)
+
+// methodSupported lists the others.
+const methodSupported = "mt.supportedMethods"
+
+// What stands in the helps of many.
+const (
+	helpStruct = "title, description, categories, dateCreated (UTC), link, enclosure (url, type, length), mt_excerpt, mt_text_more, mt_keywords, mt_convert_breaks, wp_slug, post_status"
+	helpKept   = "What the struct does not have stays as it is. "
+)
+
+// in says who is let in, for helps.
+const in = ", user name, password (or a token)"
+
+func (s *Server) metaWeblog() []xmlrpc.Method {
+	posts := s.method("metaWeblog.getRecentPosts", 1, 3, 4, Read, func(c *call) (any, error) {
+		return c.recent(0, 3, false, Post.Value)
+	})
+	blogs := func(name string) func(context.Context, []any) (any, error) {
+		return s.method(name, 1, 3, 3, Look, blogs)
+	}
+	return []xmlrpc.Method{{
+		Name: MethodNewPost, Help: "Makes a post: blogid" + in + ", a struct of " + helpStruct + ", and whether to publish it. The answer is its postid.",
+		Signature: [][]string{{"string", "string", "string", "string", "struct", "boolean"}},
+		Do:        s.method(MethodNewPost, 1, 4, 5, Create, newPost),
+	}, {
+		Name: MethodEditPost, Help: "Changes a post: postid" + in + ", a struct as of " + MethodNewPost + ", and whether it is to be published. " + helpKept + "The answer is true.",
+		Signature: [][]string{{"boolean", "string", "string", "string", "struct", "boolean"}},
+		Do:        s.method(MethodEditPost, 1, 4, 5, Update, editPost),
+	}, {
+		Name: "metaWeblog.getPost", Help: "Tells of a post: postid" + in + ". The answer is a struct as of " + MethodNewPost + ".",
+		Signature: [][]string{{"struct", "string", "string", "string"}},
+		Do: s.method("metaWeblog.getPost", 1, 3, 3, Read, func(c *call) (any, error) {
+			return c.one(0, Post.Value)
+		}),
+	}, {
+		Name: "metaWeblog.getRecentPosts", Help: "Tells of the newest posts, drafts too: blogid" + in + " and how many.",
+		Signature: [][]string{{"array", "string", "string", "string", "int"}},
+		Do:        posts,
+	}, {
+		Name: "metaWeblog.getCategories", Help: "Tells of the categories that there are: blogid" + in + ".",
+		Signature: [][]string{{"array", "string", "string", "string"}},
+		Do: s.method("metaWeblog.getCategories", 1, 3, 3, Look, func(c *call) (any, error) {
+			return c.categories(Category.Value)
+		}),
+	}, {
+		Name: MethodNewMediaObject, Help: "Keeps a file: blogid" + in + " and a struct of name, type and bits (base64). The answer is a struct with its url.",
+		Signature: [][]string{{"struct", "string", "string", "string", "struct"}},
+		Do:        s.method(MethodNewMediaObject, 1, 4, 4, Upload, newMedia),
+	}, {
+		Name: "metaWeblog.deletePost", Help: "Deletes a post: any string, postid" + in + " and anything. The answer is true.",
+		Signature: [][]string{{"boolean", "string", "string", "string", "string", "boolean"}},
+		Do:        s.method("metaWeblog.deletePost", 2, 4, 5, Delete, deletePost),
+	}, {
+		Name: "metaWeblog.getUsersBlogs", Help: "As blogger.getUsersBlogs.",
+		Signature: [][]string{{"array", "string", "string", "string"}},
+		Do:        blogs("metaWeblog.getUsersBlogs"),
+	}}
+}
+
+// edit reads what newPost and editPost have alike: what is written to, and what is written.
+func (c *call) edit(of string) (to string, e Edit, err error) {
+	to = c.text(0, of)
+	e, err = ParseEdit(c.at(3))
+	e.Publish = c.publish(4)
+	return to, e, cmp.Or(c.err, err)
+}
+
+// spec:metaweblog-2002#new-post
+func newPost(c *call) (any, error) {
+	blog, e, err := c.edit("blogid")
+	if err != nil {
+		return nil, err
+	}
+	return c.NewPost(c.ctx, blog, e)
+}
+
+// spec:metaweblog-2002#edit-post
+func editPost(c *call) (any, error) {
+	id, e, err := c.edit("postid")
+	if err != nil {
+		return nil, err
+	}
+	return done(c.EditPost(c.ctx, id, e))
+}
+
+func newMedia(c *call) (any, error) {
+	blog := c.text(0, "blogid")
+	if c.err != nil {
+		return nil, c.err
+	}
+	m, err := ParseMedia(c.at(3))
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.Upload(c.ctx, blog, m)
+	if err != nil {
+		return nil, err
+	}
+	return f.Value(), nil
+}
+
+// deletePost is that of the Blogger API, whose first parameter is an appkey.
+func deletePost(c *call) (any, error) {
+	id := c.text(1, "postid")
+	if c.err != nil {
+		return nil, c.err
+	}
+	return done(c.DeletePost(c.ctx, id))
+}
+
+// done is the answer true, or an error.
+func done(err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return true, nil
+}
+
+func blogs(c *call) (any, error) {
+	list, err := c.Blogs(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return values(list, Blog.Value), nil
+}
+
+func (s *Server) blogger() []xmlrpc.Method {
+	const key = "any string (the appkey)"
+	return []xmlrpc.Method{{
+		Name: "blogger.getUsersBlogs", Help: "Tells which weblogs somebody may write: " + key + in + ". The answer is an array of structs of blogid, blogName and url.",
+		Signature: [][]string{{"array", "string", "string", "string"}},
+		Do:        s.method("blogger.getUsersBlogs", 1, 3, 3, Look, blogs),
+	}, {
+		Name: "blogger.getUserInfo", Help: "Tells who somebody is: " + key + in + ".",
+		Signature: [][]string{{"struct", "string", "string", "string"}},
+		Do: s.method("blogger.getUserInfo", 1, 3, 3, Look, func(c *call) (any, error) {
+			u, err := c.User(c.ctx)
+			if err != nil {
+				return nil, err
+			}
+			return u.Value(), nil
+		}),
+	}, {
+		Name: MethodBloggerNewPost, Help: "Makes a post: " + key + ", blogid" + in + ", the text (a title may stand in front as <title>), and whether to publish it. The answer is its postid.",
+		Signature: [][]string{{"string", "string", "string", "string", "string", "string", "boolean"}},
+		Do:        s.method(MethodBloggerNewPost, 2, 5, 6, Create, bloggerNew),
+	}, {
+		Name: MethodBloggerEditPost, Help: "Changes a post: " + key + ", postid" + in + ", the text as of " + MethodBloggerNewPost + ", and whether it is to be published. The answer is true.",
+		Signature: [][]string{{"boolean", "string", "string", "string", "string", "string", "boolean"}},
+		Do:        s.method(MethodBloggerEditPost, 2, 5, 6, Update, bloggerEdit),
+	}, {
+		Name: "blogger.deletePost", Help: "Deletes a post: " + key + ", postid" + in + " and anything. The answer is true.",
+		Signature: [][]string{{"boolean", "string", "string", "string", "string", "boolean"}},
+		Do:        s.method("blogger.deletePost", 2, 4, 5, Delete, deletePost),
+	}, {
+		Name: "blogger.getPost", Help: "Tells of a post: " + key + ", postid" + in + ".",
+		Signature: [][]string{{"struct", "string", "string", "string", "string"}},
+		Do: s.method("blogger.getPost", 2, 4, 4, Read, func(c *call) (any, error) {
+			return c.one(1, Post.BloggerValue)
+		}),
+	}, {
+		Name: "blogger.getRecentPosts", Help: "Tells of the newest posts, drafts too: " + key + ", blogid" + in + " and how many.",
+		Signature: [][]string{{"array", "string", "string", "string", "string", "int"}},
+		Do: s.method("blogger.getRecentPosts", 2, 4, 5, Read, func(c *call) (any, error) {
+			return c.recent(1, 4, false, Post.BloggerValue)
+		}),
+	}}
+}
+
+// spec:blogger-2001#new-post
+func bloggerNew(c *call) (any, error) {
+	blog := c.text(1, "blogid")
+	e := c.content()
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.NewPost(c.ctx, blog, e)
+}
+
+func bloggerEdit(c *call) (any, error) {
+	id := c.text(1, "postid")
+	e := c.content()
+	if c.err != nil {
+		return nil, c.err
+	}
+	return done(c.EditPost(c.ctx, id, e))
+}
+
+// content is the text of a post in the Blogger API, which is the whole of it.
+func (c *call) content() Edit {
+	title, whole := ParseBloggerContent(c.text(4, "content"))
+	text, more := SplitMore(whole)
+	return Edit{Title: title, Description: &text, More: &more, Publish: c.publish(5)}
+}
+
+// one answers with one post.
+func (c *call) one(at int, value func(Post) map[string]any) (any, error) {
+	id := c.text(at, "postid")
+	if c.err != nil {
+		return nil, c.err
+	}
+	p, err := c.Post(c.ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return value(p), nil
+}
+
+// recent answers with the newest posts.
+func (c *call) recent(blogAt, limitAt int, titles bool, value func(Post) map[string]any) (any, error) {
+	blog, limit := c.text(blogAt, "blogid"), c.limit(limitAt)
+	if c.err != nil {
+		return nil, c.err
+	}
+	list, err := c.Posts(c.ctx, blog, PostQuery{Limit: limit, Titles: titles})
+	if err != nil {
+		return nil, err
+	}
+	return values(list, value), nil
+}
+
+func (c *call) categories(value func(Category) map[string]any) (any, error) {
+	blog := c.text(0, "blogid")
+	if c.err != nil {
+		return nil, c.err
+	}
+	list, err := c.Categories(c.ctx, blog)
+	if err != nil {
+		return nil, err
+	}
+	return values(list, value), nil
+}
+
+func values[T any](list []T, value func(T) map[string]any) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = value(v)
+	}
+	return out
+}

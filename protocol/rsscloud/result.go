@@ -1,0 +1,205 @@
+package rsscloud
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/xmlrpc"
+
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// Names of the root elements of answers.
+const (
+	ResultElement       = "result"       // to a ping
+	NotifyResultElement = "notifyResult" // to pleaseNotify and cancel
+	pingResultElement   = "pingResult"   // to a ping, from clouds in the field
+)
+
+// Result is a cloud's answer: whether it worked, and one sentence that explains.
+type Result struct {
+	Success bool   `json:"success"`
+	Msg     string `json:"msg"`
+}
+
+// XML is the answer as a document with the given root element.
+//
+// spec:rsscloud-2009#answer-result
+// spec:rsscloud-2009#answer-notifyresult
+func (r Result) XML(element string) []byte {
+	return fmt.Appendf(nil, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<%s success=\"%t\" msg=\"%s\"/>\n", element, r.Success, escape(r.Msg))
+}
+
+// JSON is the answer as an object with the members success and msg.
+func (r Result) JSON() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	// Neither a bool nor a string can fail.
+	_ = e.Encode(r)
+	return b.Bytes()
+}
+
+// ParseResult reads an answer in any form that clouds give: a result,
+// notifyResult or pingResult document, a JSON object, an XML-RPC response or
+// fault, a SOAP response or fault. The bytes decide, for the Content-Type of
+// clouds in the field is often wrong. Anything else is [ErrAnswer].
+func ParseResult(body []byte) (Result, error) {
+	if len(body) > maxAnswer {
+		return Result{}, fmt.Errorf("%w: it is larger than %d KiB", ErrAnswer, maxAnswer>>10)
+	}
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	switch {
+	case bytes.HasPrefix(body, []byte("{")):
+		return parseJSONResult(body)
+	case xmlrpc.Sniff(body), soap.Sniff(body):
+		// A request is no answer.
+		return parseRPCResult(body)
+	}
+	r, _, err := parseXMLResult(body)
+	if errors.Is(err, errOtherRoot) {
+		return parseRPCResult(body)
+	}
+	return r, err
+}
+
+var errOtherRoot = fmt.Errorf("%w: another document", ErrAnswer)
+
+// parseXMLResult reads the root element only: what stands in it or behind it
+// changes nothing.
+func parseXMLResult(body []byte) (r Result, element string, err error) {
+	d := xml.NewDecoder(bytes.NewReader(body))
+	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
+		enc, err := htmlindex.Get(label)
+		if err != nil {
+			return nil, err
+		}
+		return enc.NewDecoder().Reader(in), nil
+	}
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return Result{}, "", fmt.Errorf("%w: it is not XML: %w", ErrAnswer, err)
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		switch start.Name.Local {
+		case ResultElement, NotifyResultElement, pingResultElement:
+		default:
+			return Result{}, start.Name.Local, errOtherRoot
+		}
+		said := false
+		for _, a := range start.Attr {
+			switch a.Name.Local {
+			case "success":
+				r.Success, said = truth(a.Value), true
+			case "msg":
+				r.Msg = a.Value
+			}
+		}
+		if !said {
+			return Result{}, start.Name.Local, fmt.Errorf("%w: its %s has no success attribute", ErrAnswer, start.Name.Local)
+		}
+		return r, start.Name.Local, nil
+	}
+}
+
+func truth(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.EqualFold(s, "true") || s == "1"
+}
+
+func parseJSONResult(body []byte) (Result, error) {
+	var o struct {
+		Success any `json:"success"`
+		Msg     any `json:"msg"`
+	}
+	if err := json.Unmarshal(body, &o); err != nil {
+		return Result{}, fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	var r Result
+	switch s := o.Success.(type) {
+	case bool:
+		r.Success = s
+	case string:
+		r.Success = truth(s)
+	default:
+		return Result{}, fmt.Errorf("%w: its JSON does not say success", ErrAnswer)
+	}
+	r.Msg, _ = o.Msg.(string)
+	return r, nil
+}
+
+// parseRPCResult reads what the XML-RPC and SOAP doors of clouds answer: true,
+// false, a struct with success or flerror, or a fault.
+func parseRPCResult(body []byte) (Result, error) {
+	if v, err := xmlrpc.ParseResponse(bytes.NewReader(body)); err == nil {
+		return resultOf(v)
+	} else if f, ok := errors.AsType[*xmlrpc.Fault](err); ok {
+		return Result{Msg: f.String}, nil
+	}
+	resp, err := soap.ParseResponse(bytes.NewReader(body))
+	if f, ok := errors.AsType[*soap.Fault](err); ok {
+		return Result{Msg: f.String}, nil
+	}
+	switch {
+	case err != nil:
+		return Result{}, fmt.Errorf("%w: it is neither XML-RPC nor SOAP", ErrAnswer)
+	case len(resp.Params) == 0:
+		return Result{Success: true}, nil // a procedure without a value, and no fault
+	}
+	return resultOf(resp.Params[0].Value)
+}
+
+func resultOf(v any) (Result, error) {
+	if b, ok := xmlrpc.Bool(v); ok {
+		return Result{Success: b}, nil
+	}
+	switch v := v.(type) {
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true", "1":
+			return Result{Success: true}, nil
+		case "false", "0":
+			return Result{}, nil
+		}
+		return Result{Success: true, Msg: v}, nil
+	case map[string]any:
+		r := Result{}
+		for _, name := range [...]string{"msg", "message"} {
+			if s, ok := v[name].(string); ok {
+				r.Msg = s
+			}
+		}
+		if b, ok := xmlrpc.Bool(v["success"]); ok {
+			r.Success = b
+			return r, nil
+		}
+		if b, ok := xmlrpc.Bool(v["flerror"]); ok {
+			r.Success = !b
+			return r, nil
+		}
+	}
+	return Result{}, fmt.Errorf("%w: its value says neither yes nor no", ErrAnswer)
+}
+
+// IsCloudAnswer reports whether body is what a cloud answers to a ping. An
+// aggregator never gives it: whoever answers a notification so would pass it on
+// as a ping, and the news would go round in a loop.
+func IsCloudAnswer(body []byte) bool {
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	if bytes.HasPrefix(body, []byte("{")) {
+		r, err := parseJSONResult(body)
+		return err == nil && r.Msg == ThanksForThePing
+	}
+	_, _, err := parseXMLResult(body)
+	return err == nil
+}

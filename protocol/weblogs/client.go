@@ -1,0 +1,169 @@
+package weblogs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/charset"
+	"cloudburst/internal/scan"
+	"cloudburst/protocol/xmlrpc"
+)
+
+// maxAnswer is how much of an answer is read.
+const maxAnswer = 64 << 10
+
+// Client pings servers. The zero value works. A refusal is a [Result] with Err and
+// a nil error; an error means that nobody knows what became of the ping, or that it
+// was not sent: a [*FieldError] for a ping that cannot be one, [ErrAnswer] for an
+// answer that cannot be read, an [*xmlrpc.HTTPError] for another status than 2xx.
+type Client struct {
+	HTTP      HTTPClient // nil: one with a time limit of 30 s
+	UserAgent string
+}
+
+// Ping calls weblogUpdates.ping at endpoint, the URL of an XML-RPC door.
+//
+// spec:feedstate-2007#ping-simple
+func (c *Client) Ping(ctx context.Context, endpoint string, p Ping) (Result, error) {
+	return c.call(ctx, endpoint, MethodPing, p, p.Params())
+}
+
+// Extended calls weblogUpdates.extendedPing at endpoint. p needs a FeedURL.
+//
+// spec:feedstate-2007#ping-extended
+func (c *Client) Extended(ctx context.Context, endpoint string, p Ping) (Result, error) {
+	if p.FeedURL == "" {
+		return Result{}, fieldErr("rssUrl", "An extended ping needs the URL of the feed.")
+	}
+	return c.call(ctx, endpoint, MethodExtendedPing, p, p.ExtendedParams())
+}
+
+func (c *Client) call(ctx context.Context, endpoint, method string, p Ping, params []any) (Result, error) {
+	if err := p.Check(); err != nil {
+		return Result{}, err
+	}
+	rpc := xmlrpc.Client{URL: endpoint, HTTP: c.http(false), UserAgent: c.UserAgent, MaxBytes: maxAnswer}
+	v, err := rpc.Call(ctx, method, params...)
+	if f, ok := errors.AsType[*xmlrpc.Fault](err); ok {
+		return Result{Err: true, Message: line(f.String)}, nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return ParseResult(v)
+}
+
+// HTTPGet pings by a GET of the URL that [PingURL] makes of template. Success is
+// the status 200; the message is what the page says first.
+//
+// spec:feedstate-2007#ping-get
+func (c *Client) HTTPGet(ctx context.Context, template string, p Ping) (Result, error) {
+	address, err := PingURL(template, p)
+	if err != nil {
+		return Result{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return Result{}, fmt.Errorf("weblogs: pinging: %w", err)
+	}
+	req.Header.Set("Accept", "text/html, text/plain;q=0.9, */*;q=0.1")
+	if c.UserAgent != "" {
+		req.Header.Set("User-Agent", c.UserAgent)
+	}
+	resp, err := c.http(true).Do(req)
+	if err != nil {
+		return Result{}, fmt.Errorf("weblogs: pinging: %w", err)
+	}
+	defer resp.Body.Close()
+	// The status is the answer; of the page, what can be read of it counts.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	r := Result{Err: resp.StatusCode != http.StatusOK, Message: pageText(body, resp.Header.Get("Content-Type"))}
+	if r.Err && r.Message == "" {
+		r.Message = fmt.Sprintf("HTTP status %d %s.", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	return r, nil
+}
+
+// PingURL fills a template: {0} is the name and {1} the url of p, escaped. A
+// template with neither gets them as name= and url= behind it. The error is a
+// [*FieldError].
+func PingURL(template string, p Ping) (string, error) {
+	if err := p.Check(); err != nil {
+		return "", err
+	}
+	if !strings.Contains(template, "{0}") && !strings.Contains(template, "{1}") {
+		template, _, _ = strings.Cut(template, "#")
+		switch mark := strings.IndexByte(template, '?'); {
+		case mark < 0:
+			template += "?"
+		case mark < len(template)-1 && !strings.HasSuffix(template, "&"):
+			template += "&"
+		}
+		template += "name={0}&url={1}"
+	}
+	address := strings.NewReplacer("{0}", url.QueryEscape(p.Name), "{1}", url.QueryEscape(p.URL)).Replace(template)
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "", fieldErr("", "%s is not the URL of a door for pings.", quote(template))
+	}
+	return address, nil
+}
+
+// http is the client to use. A call that is redirected would arrive as a GET, so
+// only a GET follows redirects.
+func (c *Client) http(follow bool) HTTPClient {
+	if c.HTTP != nil {
+		return c.HTTP
+	}
+	h := &http.Client{Timeout: 30 * time.Second}
+	if !follow {
+		h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return h
+}
+
+// pageText is the first paragraph of a page, its title if it has none, or the first
+// line of plain text; at most 200 characters.
+func pageText(body []byte, contentType string) string {
+	text := charset.Decode(body, contentType).Text
+	if kind := strings.ToLower(contentType); !strings.HasPrefix(kind, "text/html") && !strings.HasPrefix(kind, "application/xhtml") {
+		if !strings.HasPrefix(kind, "text/plain") {
+			return ""
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+		return clip(line(first))
+	}
+	r := scan.New(text, scan.Options{})
+	title := ""
+	for kind := r.Next(); kind != scan.EOF; kind = r.Next() {
+		if kind != scan.Start {
+			continue
+		}
+		switch r.Local {
+		case "script", "style":
+			r.Skip()
+		case "title":
+			title = line(r.InnerText())
+		case "p":
+			if s := line(r.InnerText()); s != "" {
+				return clip(s)
+			}
+		}
+	}
+	return clip(title)
+}
+
+func clip(s string) string {
+	const most = 200
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
