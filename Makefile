@@ -10,7 +10,7 @@ ARGS ?=
 FUZZTIME ?= 10s
 PACKAGES ?=
 # Nodes that are killed and cut off have leases to keep: nothing else runs meanwhile.
-CLUSTER = ./internal/clustertest
+CLUSTER = ./lab/clustertest
 # What runs many goroutines over shared state.
 RACE ?= $(addprefix ./protocol/,xmlrpc/... soap/... rsscloud/... websub/... weblogs/... cnws/...) \
 	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/upstream/... ./internal/store/... ./internal/gateway/... ./internal/sanitize/... ./internal/cli/... \

@@ -36,9 +36,9 @@ func rules() ruleset {
 			{"reckoning with what was measured", []string{"internal/simulate"}},
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
-			{"faults", []string{"internal/abusetest", "internal/browsertest", "internal/crashtest", "internal/doctest", "internal/hubsim", "internal/packagetest", "internal/signaltest"}},
-			{"faults on faults", []string{"internal/powertest"}},
-			{"faults of several machines", []string{"internal/clustertest"}},
+			{"faults", []string{"lab/abusetest", "lab/browsertest", "lab/crashtest", "lab/doctest", "lab/hubsim", "lab/packagetest", "lab/signaltest"}},
+			{"faults on faults", []string{"lab/powertest"}},
+			{"faults of several machines", []string{"lab/clustertest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},
 		},
 		// Packages that know no wire: what a protocol says is turned into their
@@ -131,8 +131,8 @@ func grants() []grant {
 func testGrants() []grant {
 	return []grant{
 		{"github.com/google/go-cmp", "", "differences that a person can read"},
-		{"github.com/hanwen/go-fuse/v2", "internal/powertest", "a disk that forgets what was not synced, for a real process"},
-		{"modernc.org/sqlite", "internal/powertest", "SQLite's own look at what a power cut left"},
+		{"github.com/hanwen/go-fuse/v2", "lab/powertest", "a disk that forgets what was not synced, for a real process"},
+		{"modernc.org/sqlite", "lab/powertest", "SQLite's own look at what a power cut left"},
 		{"golang.org/x/net", "", "reading pages as browsers do (html)"},
 		{"go.opentelemetry.io/proto/otlp", "", "a collector of traces (trace)"},
 		{"google.golang.org/protobuf", "", "what it is sent (proto)"},
@@ -140,8 +140,8 @@ func testGrants() []grant {
 		{"github.com/rogpeppe/go-internal", "", "scripts that test the command"},
 		{"github.com/chromedp/chromedp", "", "a real browser on the real program"},
 		{"github.com/chromedp/cdproto", "", "what chromedp is made of"},
-		{"github.com/yuin/goldmark", "internal/doctest", "the guides as their readers see them"},
-		{"github.com/BurntSushi/toml", "internal/doctest", "files of settings in them"},
+		{"github.com/yuin/goldmark", "lab/doctest", "the guides as their readers see them"},
+		{"github.com/BurntSushi/toml", "lab/doctest", "files of settings in them"},
 	}
 }
 

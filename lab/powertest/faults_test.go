@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/internal/crashtest"
+	"cloudburst/lab/crashtest"
 )
 
 const within = 2 * time.Minute // what has to happen happens by then, on any machine

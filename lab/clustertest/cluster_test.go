@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	// A long run: go test ./internal/clustertest -v -cluster.rounds 20 -timeout 0
+	// A long run: go test ./lab/clustertest -v -cluster.rounds 20 -timeout 0
 	roundsFlag = flag.Int("cluster.rounds", 0, "how often each node is disturbed (0: the short form)")
 	olderFlag  = flag.String("cluster.older", "", "a program that was built from an older state, to be replaced by this one")
 	seedFlag   = flag.Uint64("cluster.seed", 1, "what is random here is chosen by this")

@@ -11,10 +11,10 @@ import (
 )
 
 var (
-	// Many: go test ./internal/hubsim -v -sim.seeds 1000000 -sim.from 1 -timeout 0
+	// Many: go test ./lab/hubsim -v -sim.seeds 1000000 -sim.from 1 -timeout 0
 	seedsFlag = flag.Int("sim.seeds", 1000, "how many seeds are played")
 	fromFlag  = flag.Uint64("sim.from", 1, "the first of them")
-	// One, in words: go test ./internal/hubsim -v -sim.seed 42
+	// One, in words: go test ./lab/hubsim -v -sim.seed 42
 	seedFlag = flag.Uint64("sim.seed", 0, "the only seed that is played; 0: many")
 )
 
@@ -57,7 +57,7 @@ func TestThePromisesHoldWhateverHappens(t *testing.T) {
 		total.add(r)
 		if len(r.Broken) > 0 {
 			failed++
-			t.Errorf("seed %d: %s (%d in all); in words: go test ./internal/hubsim -v -sim.seed %d", r.Seed, r.Broken[0], len(r.Broken), r.Seed)
+			t.Errorf("seed %d: %s (%d in all); in words: go test ./lab/hubsim -v -sim.seed %d", r.Seed, r.Broken[0], len(r.Broken), r.Seed)
 		}
 		if time.Since(shown) >= time.Second && testing.Verbose() {
 			shown = time.Now()

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"cloudburst/internal/crashtest"
 	"cloudburst/internal/nettest"
+	"cloudburst/lab/crashtest"
 )
 
 // notices is what the balancers of the documentation take to notice that a node leaves, or

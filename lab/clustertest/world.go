@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/internal/crashtest"
+	"cloudburst/lab/crashtest"
 )
 
 const (

@@ -342,7 +342,7 @@ func (w *originWorld) missed() error {
 // Whatever the validators of an origin claim: once a change can be read there and is
 // pinged, each subscriber is notified of it or of a newer one.
 //
-// Many seeds: go test ./internal/hubsim -run Validators -sim.seeds 100000 -timeout 0
+// Many seeds: go test ./lab/hubsim -run Validators -sim.seeds 100000 -timeout 0
 func TestAPingedChangeReachesEverySubscriberWhateverTheValidatorsClaim(t *testing.T) {
 	seeds := max(*seedsFlag/25, 1)
 	if testing.Short() {

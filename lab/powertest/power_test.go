@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/internal/crashtest"
 	"cloudburst/internal/fulltest"
+	"cloudburst/lab/crashtest"
 )
 
 var (
-	// A long run: go test ./internal/powertest -run PowerCuts -power.cycles 1000 -timeout 0
+	// A long run: go test ./lab/powertest -run PowerCuts -power.cycles 1000 -timeout 0
 	cyclesFlag = flag.Int("power.cycles", 0, "how often the power is cut (0: 6, and three of the planted bugs)")
 	seedFlag   = flag.Uint64("power.seed", 0, "what is random here is chosen by this (0: by the clock)")
 	notesFlag  = flag.Bool("power.notes", false, "as where no disk can be mounted: only what SQLite writes can be lost")
@@ -53,7 +53,7 @@ func seed(t *testing.T) uint64 {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the same choices again (the machine's own timing is never the same): go test ./internal/powertest -run '^%s$' -power.seed=%d -power.cycles=%d",
+			t.Logf("the same choices again (the machine's own timing is never the same): go test ./lab/powertest -run '^%s$' -power.seed=%d -power.cycles=%d",
 				strings.ReplaceAll(t.Name(), "/", "$/^"), s, *cyclesFlag)
 		}
 	})

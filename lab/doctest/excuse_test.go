@@ -10,8 +10,8 @@ type excuse map[string]string
 func elsewhere() excuse {
 	return excuse{
 		"operations.md: install":          "it changes this machine's services",
-		"operations.md: docker build":     "no engine for containers runs here; the image is checked in internal/packagetest",
-		"operations.md: packaging":        "it installs on this machine; the package is checked in internal/packagetest",
+		"operations.md: docker build":     "no engine for containers runs here; the image is checked in lab/packagetest",
+		"operations.md: packaging":        "it installs on this machine; the package is checked in lab/packagetest",
 		"operations.md: createdb":         "its database is on another machine; internal/app and the scripts of cmd/cloudburst run on PostgreSQL",
 		"operations.md: cloudburst migr":  "the same; internal/store moves between both",
 		"README.md: make":                 "it is what runs this test",
@@ -27,7 +27,7 @@ func held() excuse {
 	return excuse{
 		"feed-data.md":          "render: TestTheProgramsOfTheManualRun runs each of them",
 		"formats.md":            "internal/cli: the examples are what convert writes",
-		"scale.md: upstream":    "internal/clustertest: TestNodesAreReplacedBehindABalancer runs it",
+		"scale.md: upstream":    "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
 		"scale.md: defaults":    "the same",
 		"scale.md: ALTER":       "no Citus is here",
 		"operations.md: ping ":  "internal/app: TestAChangeIsOneTrace",

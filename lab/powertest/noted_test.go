@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/internal/crashtest"
+	"cloudburst/lab/crashtest"
 )
 
 // newNoted is a world without a file system of its own. A process that was built with

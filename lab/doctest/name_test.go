@@ -188,7 +188,7 @@ func TestThePageOfSettingsHasAllOfThem(t *testing.T) {
 		return
 	}
 	if string(got) != want {
-		t.Error("docs/settings.md is not what the program has: go test ./internal/doctest -run Settings -update")
+		t.Error("docs/settings.md is not what the program has: go test ./lab/doctest -run Settings -update")
 	}
 }
 

@@ -10,5 +10,5 @@
 // Attackers come from many addresses of 127.0.0.0/8, each /24 of which is a source
 // of its own. A run is short unless -abuse.for says how long each attack lasts:
 //
-//	go test ./internal/abusetest -v -abuse.for 5m -timeout 2h
+//	go test ./lab/abusetest -v -abuse.for 5m -timeout 2h
 package abusetest

@@ -5,7 +5,7 @@
 // name when its folder was. At a power cut the process is killed, and of all that was
 // not synced some is kept, some is lost and some is torn at the borders of sectors, as
 // the seed says ([Disk.Cut]). The next process finds what is left. The promises are
-// those of internal/crashtest, checked from outside, and more are added here: files of
+// those of lab/crashtest, checked from outside, and more are added here: files of
 // authors, copies of the database and feeds that are files are there, byte for byte;
 // the database is whole; the doctor finds nothing.
 //

@@ -15,7 +15,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"cloudburst/internal/crashtest"
+	"cloudburst/lab/crashtest"
 )
 
 const database = "cloudburst.db"

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	// A long run: go test ./internal/crashtest -crash.cycles 5000 -timeout 12h
+	// A long run: go test ./lab/crashtest -crash.cycles 5000 -timeout 12h
 	cyclesFlag = flag.Int("crash.cycles", 0, "how often the program is killed (0: 24 on SQLite, 9 on PostgreSQL)")
 	daysFlag   = flag.Bool("crash.commits", false, "die at every commit of the scripted day, not only at some")
 	seedFlag   = flag.Uint64("crash.seed", 0, "what is random here is chosen by this (0: by the clock)")
@@ -51,7 +51,7 @@ func run(t *testing.T, o Options) Report {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the same choices again (the machine's own timing is never the same): go test ./internal/crashtest -run '^%s$' -crash.seed=%d -crash.cycles=%d",
+			t.Logf("the same choices again (the machine's own timing is never the same): go test ./lab/crashtest -run '^%s$' -crash.seed=%d -crash.cycles=%d",
 				strings.ReplaceAll(t.Name(), "/", "$/^"), o.Seed, o.Cycles)
 		}
 	})
