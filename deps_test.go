@@ -92,6 +92,7 @@ func grants() []grant {
 		{"github.com/pressly/goose/v3", "internal/store/postgres", "its dialect of the migrations, and their lock"},
 		{"code.dny.dev/ssrf", "internal/fetch", "the list of addresses that no stranger may make us dial"},
 		{"golang.org/x/net", "internal/fetch", "names in other scripts (idna)"},
+		{"golang.org/x/net", "feed/render", "hosts in other scripts, in ASCII (idna)"},
 		{"golang.org/x/net", "internal/href", "hosts in other scripts, in one spelling (idna)"},
 		{"golang.org/x/net", "protocol/rsscloud", "domains in other scripts (idna)"},
 		{"golang.org/x/text", "protocol/rsscloud", "answers of hubs in other encodings than UTF-8"},

@@ -17,8 +17,8 @@ func TestHostsOfOtherScriptsAreWrittenInASCII(t *testing.T) {
 		"faß.example":           "xn--fa-hia.example",
 		"उदाहरण.example":        "xn--p1b6ci4b4b3a.example",
 		"xn--bcher-kva.example": "xn--bcher-kva.example",
-		"bu\u0308cher.example":  "", // in two parts, which only tables put together
-		"ｆｕｌｌ.example":          "",
+		"bu\u0308cher.example":  "xn--bcher-kva.example", // in two parts
+		"ｆｕｌｌ.example":          "full.example",
 		"-ü.example":            "",
 		"ü ü.example":           "",
 		"mé@plain.example":      "",
