@@ -214,11 +214,15 @@ func (h *history) confirm(r *Report) {
 }
 
 // confirmed is what a request for a subscription came to, if its callback said yes.
-// It is sure if no other one was asked about later, which may have taken its place
-// before it was done.
+// It is sure if nothing was asked about later that may have taken its place before it
+// was done: another subscription, or an end. An end that is confirmed removes a request
+// before it that is not decided, as those are that a process left when it died.
 func (h *history) confirmed(q *request) (c call, found bool) {
+	var last time.Time
 	for _, a := range h.questions[q.pair] {
 		switch {
+		case a.mode == unsubscribe && a.yes && found && h.left(last, a.at):
+			c.ok, c.unsure = false, true
 		case a.mode != subscribe:
 		case a.lease != q.lease:
 			c.ok, c.unsure = false, found
@@ -226,10 +230,18 @@ func (h *history) confirmed(q *request) (c call, found bool) {
 			if !found {
 				c.from, found = a.at, true
 			}
+			last = a.at
 			c.to, c.ok, c.unsure = h.effect(a.at), true, false
 		}
 	}
 	return c, found
+}
+
+// left reports whether the process of the time t died before another time, so that it may
+// have left what was confirmed at t undone.
+func (h *history) left(t, before time.Time) bool {
+	died := h.lives[h.lifeAt(t)].died
+	return !died.IsZero() && died.Before(before)
 }
 
 // shown is when a delivery was seen first that shows what q came to: it is signed

@@ -1,0 +1,41 @@
+package crashtest
+
+import (
+	"testing"
+	"time"
+)
+
+// A process died after a callback had confirmed a second subscription with another secret.
+// An end that is confirmed later may remove that request before it is decided: until then the
+// first secret is right.
+func TestASecretThatMayNeverHaveTakenEffectReplacesNone(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	p := pair{"http://feed.test/", "http://callback.test/"}
+	old := &request{pair: p, mode: subscribe, secret: "old", lease: 1, agreed: true}
+	renewed := &request{pair: p, mode: subscribe, secret: "new", lease: 2, agreed: true}
+	for name, c := range map[string]struct {
+		lives []life
+		end   []question // after the second subscription was confirmed at 30
+		want  bool       // the old secret is right at 80
+	}{
+		"the process lives":                         {[]life{{begun: at(10)}}, nil, false},
+		"it died, and nothing came later":           {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, nil, false},
+		"it died, and an end was confirmed":         {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, true},
+		"it died, and an end was declined":          {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: unsubscribe, at: at(90)}}, false},
+		"it lives, and an end was confirmed":        {[]life{{begun: at(10)}}, []question{{mode: unsubscribe, at: at(90), yes: true}}, false},
+		"it was asked again before the end":         {[]life{{begun: at(10), died: at(31)}, {begun: at(40)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, false},
+		"it was asked again and died before an end": {[]life{{begun: at(10), died: at(31)}, {begun: at(40), died: at(51)}, {begun: at(60)}}, []question{{mode: subscribe, lease: 2, at: at(50), yes: true}, {mode: unsubscribe, at: at(90), yes: true}}, true},
+	} {
+		h := &history{lives: append([]life{{begun: at(0), died: at(5)}}, c.lives...), requests: map[pair][]*request{p: {old, renewed}}, received: map[pair][]receipt{},
+			questions: map[pair][]question{p: append([]question{{mode: subscribe, lease: 1, at: at(1), yes: true}, {mode: subscribe, lease: 2, at: at(30), yes: true}}, c.end...)}}
+		begun := h.lives[h.lifeAt(at(80))].begun
+		if got := h.permitted(p, "old", at(80), begun); got != c.want {
+			t.Errorf("%s: the old secret is right: %v, want %v", name, got, c.want)
+		}
+		if !h.permitted(p, "new", at(80), begun) {
+			t.Errorf("%s: the new secret is wrong", name)
+		}
+	}
+}
