@@ -104,7 +104,7 @@ func (c *connector) pragmas() []string {
 	case reading:
 		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -8192", "query_only = ON")
 	}
-	all = append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -16384",
+	all = append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -8192",
 		"wal_autocheckpoint = 8000", "journal_size_limit = 67108864")
 	if c.maxPages > 0 {
 		all = append(all, fmt.Sprintf("max_page_count = %d", c.maxPages))
