@@ -101,7 +101,6 @@ func grants() []grant {
 		{"golang.org/x/net", "feed/discover", "pages as browsers read them (html)"},
 		{"golang.org/x/net", "protocol/indieauth", "pages of programs as browsers read them (html)"},
 		{"golang.org/x/net", "internal/sanitize", "balanced HTML: parsed and written again (html)"},
-		{"github.com/microcosm-cc/bluemonday", "internal/sanitize", "which HTML is safe to show"},
 		{"github.com/spf13/pflag", "internal/config", "flags as cobra has them"},
 		{"github.com/spf13/cobra", "internal/cli", "commands, completion, man page"},
 		{"github.com/spf13/cobra", "internal/bench", "its commands, which cli takes in"},

@@ -20,7 +20,6 @@ type quick struct {
 	out   []byte
 	room  *buffer // of out; nil while s is as it would be written
 	done  int     // s[:done] is in out
-	still bool    // nothing is to be changed
 	depth int
 	stack [deepestOrdinary]place
 	link  bool // the place is in a link
@@ -55,23 +54,6 @@ func (z *Sanitizer) quickly(s string) (string, bool) {
 	return s, ok
 }
 
-// isOrdinary says whether s is ordinary, and as it would be written.
-func (z *Sanitizer) isOrdinary(s string) bool {
-	if z.o.LinkRel != "" { // what links have of it is taken away, and added
-		again, ok := z.quickly(s)
-		return ok && again == s
-	}
-	if len(s) > z.longest || !isText(s) {
-		return false
-	}
-	q := quick{z: z, s: s, still: true}
-	ok := q.read() && q.depth == 0 && q.room == nil
-	if q.room != nil {
-		z.giveBack(q.room)
-	}
-	return ok
-}
-
 // read reads the text, and says whether it is ordinary.
 func (q *quick) read() bool {
 	s := q.s
@@ -90,7 +72,7 @@ func (q *quick) read() bool {
 		default:
 			next = q.startTag(i)
 		}
-		if next <= i || q.still && q.room != nil {
+		if next <= i {
 			return false
 		}
 		i = next

@@ -3,44 +3,17 @@ package sanitize
 import (
 	"strings"
 
-	"github.com/microcosm-cc/bluemonday"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// policy is the list once more, for bluemonday, by names alone.
-func policy() *bluemonday.Policy {
-	p := bluemonday.NewPolicy()
-	spaces := map[trait]*nameTable[attribute]{0: attributes.html, svg: attributes.svg, math: attributes.math}
-	for _, e := range elements {
-		if e.is(hidden) {
-			continue
-		}
-		name := strings.ToLower(e.name)
-		p.AllowNoAttrs().OnElements(name)
-		for _, a := range spaces[e.traits&foreign].all {
-			if a.on == 0 || e.is(a.on) {
-				p.AllowAttrs(strings.ToLower(a.name)).OnElements(name)
-			}
-		}
-		if e.is(foreign) {
-			p.AllowAttrs("xmlns").OnElements(name)
-		}
-		if e.is(link) {
-			p.AllowAttrs("rel").OnElements(name)
-		}
-	}
-	return p
-}
-
-// reread gives what bluemonday and then a browser make of clean, and whether they
-// could read it.
+// reread gives what a browser makes of clean, written by the same list, and whether it
+// could be read.
 func (z *Sanitizer) reread(clean string) (string, bool) {
-	safe := z.policy.Sanitize(clean)
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	nodes, err := html.ParseFragment(strings.NewReader(safe), body)
+	nodes, err := html.ParseFragment(strings.NewReader(clean), body)
 	if err != nil {
-		return safe, false
+		return clean, false
 	}
 	out := make([]byte, 0, len(clean)+16)
 	for _, n := range nodes {
