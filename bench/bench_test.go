@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/internal/bench"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/lab/bench"
 	"cloudburst/protocol/xmlrpc"
 )
 

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/internal/bench"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/lab/bench"
 	"cloudburst/protocol/websub"
 )
 

@@ -15,8 +15,8 @@ import (
 	kolo "github.com/kolo/xmlrpc"
 	"github.com/valyala/fasthttp"
 
-	"cloudburst/internal/bench"
 	"cloudburst/internal/fetch"
+	"cloudburst/lab/bench"
 	"cloudburst/protocol/xmlrpc"
 )
 

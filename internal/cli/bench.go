@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"cloudburst/internal/bench"
+	"cloudburst/lab/bench"
 )
 
 // benchCommands are the measurements.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"cloudburst/internal/bench"
-	"cloudburst/internal/simulate"
+	"cloudburst/lab/bench"
+	"cloudburst/lab/simulate"
 )
 
 // simulateFlags are what "simulate" is told.

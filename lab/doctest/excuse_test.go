@@ -17,7 +17,7 @@ func elsewhere() excuse {
 		"README.md: make":                 "it is what runs this test",
 		"performance.md":                  "it measures for minutes, on a machine with nothing else to do",
 		"scale.md":                        "the same",
-		"simulation.md: cloudburst bench": "it measures for minutes; internal/bench tries it in short",
+		"simulation.md: cloudburst bench": "it measures for minutes; lab/bench tries it in short",
 		"reliability.md":                  "it is long, and a test of its own",
 	}
 }
@@ -31,7 +31,7 @@ func held() excuse {
 		"scale.md: defaults":    "the same",
 		"scale.md: ALTER":       "no Citus is here",
 		"operations.md: ping ":  "internal/app: TestAChangeIsOneTrace",
-		"simulation.md: 3,000":  "it is of that day; internal/bench compares anew",
+		"simulation.md: 3,000":  "it is of that day; lab/bench compares anew",
 		"notices.md":            "internal/gateway: they are what is sent; the function is tried on it",
 		"apps.md: urls-source":  "internal/app: TestRecordedExchangesOfClients sends what newsboat sent with it",
 		"apps.md: (setq elfeed": "the same for elfeed",

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"cloudburst/internal/bench"
+	"cloudburst/lab/bench"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

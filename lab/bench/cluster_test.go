@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/internal/bench"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
+	"cloudburst/lab/bench"
 )
 
 func TestTwoNodesTellEverybodyOnce(t *testing.T) {

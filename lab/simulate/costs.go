@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"cloudburst/internal/bench"
+	"cloudburst/lab/bench"
 )
 
 //go:embed costs.json

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/internal/app"
-	"cloudburst/internal/bench"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fulltest"
+	"cloudburst/lab/bench"
 )
 
 // TestMain lets the test binary stand in for the program, which the measurements

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/internal/bench"
+	"cloudburst/lab/bench"
 )
 
 // The costs are measured and tried on the same machine at the same time, in processor time,
