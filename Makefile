@@ -37,8 +37,9 @@ run: build ## build and start a server to try, on http://127.0.0.1:5337, its sto
 	exec bin/cloudburst serve --listen 127.0.0.1:5337 --data data \
 		--egress.allow-fetch $(LOOPBACK) --egress.allow-callback $(LOOPBACK) $(ARGS)
 
-build: ## bin/cloudburst
+build: ## bin/cloudburst, and bin/cloudburst-lab, which measures it
 	packaging/build.sh bin/cloudburst
+	packaging/build.sh bin/cloudburst-lab ./cmd/cloudburst-lab
 
 setup: ## install what the tests need, where it is missing (Debian; root or sudo)
 	@packaging/setup-tests.sh
@@ -68,11 +69,11 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 bench: build ## the benchmarks, on this machine's loopback only
 	go test -run '^$$' -bench . -benchmem $(or $(PACKAGES),./...)
-	bin/cloudburst bench fanout
-	bin/cloudburst bench fanout --via websub --size 2000
-	bin/cloudburst bench changes
-	bin/cloudburst bench ping
-	bin/cloudburst bench slow
+	bin/cloudburst-lab bench fanout
+	bin/cloudburst-lab bench fanout --via websub --size 2000
+	bin/cloudburst-lab bench changes
+	bin/cloudburst-lab bench ping
+	bin/cloudburst-lab bench slow
 
 format:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not formatted by gofmt:"; echo "$$files"; exit 1; fi

@@ -20,6 +20,10 @@ func small() (fstest.MapFS, ruleset) {
 		"gate/gate.go":       source("gate", "m/core", "m/wire"),
 		"gate/gate_test.go":  source("gate", "m/disk/one", "x.org/cmp"),
 		"main/main.go":       source("main", "m/gate", "m/disk/one"),
+		"lab/dish/dish.go":   source("dish", "m/gate"),
+		"lab/tritest/t.go":   source("tritest", "m/lab/dish"),
+		"labmain/main.go":    source("main", "m/lab/dish"),
+		"check/check.go":     source("check"),
 	}
 	r := ruleset{
 		module: "m",
@@ -30,9 +34,13 @@ func small() (fstest.MapFS, ruleset) {
 			{"disks", []string{"disk/one"}},
 			{"reach", []string{"gate"}},
 			{"main", []string{"main"}},
+			{"laboratory", []string{"lab/dish"}},
+			{"main of the laboratory", []string{"labmain", "lab/tritest"}},
+			{"checks", []string{"check"}},
 		},
 		blind:      map[string][]string{"core": {"wire"}},
-		seenBy:     map[string][]string{"gate": {"main"}},
+		seenBy:     map[string][]string{"gate": {"main", "lab/dish"}},
+		within:     map[string][]string{"lab": {"labmain"}},
 		grants:     []grant{{"x.org/db", "disk/one", "the disk"}},
 		testGrants: []grant{{"x.org/cmp", "", "differences"}},
 		testsSee:   map[string][]string{"core": {"disk/one"}},
@@ -83,6 +91,12 @@ func TestTheRuleCatches(t *testing.T) {
 			add: fstest.MapFS{"core/more_windows.go": tagged(source("core", "m/gate"))}, want: `core/more_windows.go imports m/gate: layer "reach"`},
 		"an earlier package that the table hides": {
 			add: fstest.MapFS{"core/more.go": source("core", "m/wire")}, want: "core/more.go imports m/wire: the table says that core does not know it"},
+		"an import of the laboratory in the product": {
+			add: fstest.MapFS{"main/more.go": source("main", "m/lab/dish")}, want: "main/more.go imports m/lab/dish: what is below lab stays within it"},
+		"one in a test of the product": {
+			add: fstest.MapFS{"gate/more_test.go": source("gate_test", "m/lab/tritest")}, want: "gate/more_test.go imports m/lab/tritest: what is below lab stays within it"},
+		"one in a later layer": {
+			add: fstest.MapFS{"check/more.go": source("check", "m/lab/dish")}, want: "check/more.go imports m/lab/dish: what is below lab stays within it"},
 		"a test package in production": {
 			add: fstest.MapFS{"gate/more.go": source("gate", "m/disk/disktest")}, want: "gate/more.go imports m/disk/disktest: a test package may be imported by tests only"},
 		"a test that imports a later layer": {

@@ -25,6 +25,7 @@ type ruleset struct {
 	layers     []layer
 	blind      map[string][]string // package: packages it may not import though they are earlier
 	seenBy     map[string][]string // package: the only ones that may import it outside tests
+	within     map[string][]string // folder: the only packages outside of it that may import what is below it, in tests too
 	grants     []grant
 	testGrants []grant
 	testsSee   map[string][]string // package: later packages that its tests may import
@@ -143,6 +144,8 @@ func (r ruleset) checkOwn(i imported, to string) string {
 		return "" // said once by checkTables
 	case dest < 0:
 		return "it is in no layer"
+	case r.outside(i.from, to) != "":
+		return "what is below " + r.outside(i.from, to) + " stays within it"
 	case i.test && (to == i.from || isTestPackage(to) || slices.Contains(r.testsSee[i.from], to)):
 		return ""
 	case isTestPackage(to) && !isTestPackage(i.from):
@@ -156,6 +159,17 @@ func (r ruleset) checkOwn(i imported, to string) string {
 	}
 	if only := r.seenBy[to]; only != nil && !i.test && !slices.Contains(only, i.from) {
 		return "only " + strings.Join(only, " and ") + " may see it"
+	}
+	return ""
+}
+
+// outside is the folder that keeps a package to itself, "" when the package may be imported.
+func (r ruleset) outside(from, to string) string {
+	for folder, guests := range r.within {
+		below := func(pkg string) bool { return strings.HasPrefix(pkg, folder+"/") }
+		if below(to) && !below(from) && !slices.Contains(guests, from) {
+			return folder
+		}
 	}
 	return ""
 }

@@ -32,10 +32,12 @@ func rules() ruleset {
 			{"reach", []string{"internal/gateway", "internal/api", "internal/web", "internal/trace"}},
 			{"configuration", []string{"internal/config"}},
 			{"the program", []string{"internal/app"}},
-			{"measuring", []string{"lab/bench"}},
-			{"reckoning with what was measured", []string{"lab/simulate"}},
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
+			{"measuring", []string{"lab/bench"}},
+			{"reckoning with what was measured", []string{"lab/simulate"}},
+			{"commands of the laboratory", []string{"lab/labcli"}},
+			{"main of the laboratory", []string{"cmd/cloudburst-lab"}},
 			{"faults", []string{"lab/abusetest", "lab/browsertest", "lab/crashtest", "lab/doctest", "lab/hubsim", "lab/packagetest", "lab/signaltest"}},
 			{"faults on faults", []string{"lab/powertest"}},
 			{"faults of several machines", []string{"lab/clustertest"}},
@@ -62,6 +64,11 @@ func rules() ruleset {
 		// internal/app, which is also what commands hand the settings to.
 		seenBy: map[string][]string{
 			"internal/config": {"internal/app", "internal/cli"},
+		},
+		// The laboratory measures and breaks the product, which knows nothing of it. The
+		// layers keep it out of the program; this keeps it out of the tests of the program.
+		within: map[string][]string{
+			"lab": {"cmd/cloudburst-lab", "bench"},
 		},
 		grants:     grants(),
 		testGrants: testGrants(),
@@ -103,7 +110,9 @@ func grants() []grant {
 		{"golang.org/x/net", "internal/sanitize", "balanced HTML: parsed and written again (html)"},
 		{"github.com/spf13/pflag", "internal/config", "flags as cobra has them"},
 		{"github.com/spf13/cobra", "internal/cli", "commands, completion, man page"},
-		{"github.com/spf13/cobra", "lab/bench", "its commands, which cli takes in"},
+		{"github.com/spf13/cobra", "lab/bench", "its commands, which labcli takes in"},
+		{"github.com/spf13/cobra", "lab/labcli", "the command above them, and simulate"},
+		{"github.com/spf13/pflag", "lab/labcli", "the flags of simulate"},
 		{"github.com/jackc/pgx/v5", "lab/bench", "databases made to measure what things cost them"},
 		{"github.com/BurntSushi/toml", "internal/config", "the configuration file"},
 		{"github.com/spf13/pflag", "internal/cli", "what cobra's flags are made of"},

@@ -1,6 +1,6 @@
 // Package bench_test compares parts of the program with what they could be made
 // of: each benchmark runs both in turn and reports how many times as fast ours is.
-// The whole program is measured by "cloudburst bench".
+// The whole program is measured by "cloudburst-lab bench".
 package bench_test
 
 import (

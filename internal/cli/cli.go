@@ -57,18 +57,28 @@ type Program struct {
 }
 
 // Main runs the command of this process and returns its exit code.
-func Main() int {
+func Main() int { return New().Main((*Program).Run) }
+
+// New returns the program of this process.
+func New() *Program {
+	return &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: serveApp}
+}
+
+// Main calls run with the command line of this process, until a signal ends the context.
+func (p *Program) Main(run func(p *Program, ctx context.Context, args []string) int) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	p := &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: serveApp}
-	return p.Run(ctx, os.Args[1:])
+	return run(p, ctx, os.Args[1:])
 }
 
 // usageError is a mistake in the command line, as against a failure of what it asked for.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// UsageError marks err as a mistake in the command line.
+func UsageError(err error) error { return usageError{err} }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
@@ -77,7 +87,11 @@ var errSilent = errors.New("failed")
 
 // Run runs one command line, without the program's name in front.
 func (p *Program) Run(ctx context.Context, args []string) int {
-	root := p.root()
+	return Execute(ctx, p.root(), args, p.Err)
+}
+
+// Execute runs one command line of root, prints its error to errs and returns the exit code.
+func Execute(ctx context.Context, root *cobra.Command, args []string, errs io.Writer) int {
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
@@ -89,13 +103,16 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	case errors.Is(err, errSilent):
 		return exitFailure
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		fmt.Fprintln(p.Err, "cloudburst: interrupted")
+		fmt.Fprintf(errs, "%s: interrupted\n", root.Name())
 		return exitFailure
+	}
+	if code, ok := errors.AsType[exitCode](err); ok {
+		return int(code)
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op == "write" && e.Path == os.Stdout.Name() {
 		err = fmt.Errorf("the output cannot be written: %w", e.Err)
 	}
-	fmt.Fprintf(p.Err, "cloudburst: %s\n", sentence(err))
+	fmt.Fprintf(errs, "%s: %s\n", root.Name(), sentence(err))
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
@@ -109,7 +126,7 @@ func sentence(err error) string {
 
 // root makes the whole tree of commands, anew for each run.
 func (p *Program) root() *cobra.Command {
-	root := group("cloudburst", "Read, write and share feeds, notified the moment they change",
+	root := p.Root("cloudburst", "Read, write and share feeds, notified the moment they change",
 		`Cloudburst is a server to read, write and share feeds. It shows new items of the
 feeds that you follow as they arrive, publishes what you write in every feed
 format, and is a hub for rssCloud, WebSub, CNWS and weblogs.com pings: when a
@@ -128,6 +145,21 @@ feed changes, it notifies every subscriber at once.
 Settings are flags, environment variables (--admin.listen is
 CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"
 explains each and prints what is in force.`)
+	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.validate(), p.subscriptions(), p.topics(), p.log(),
+		p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
+	root.AddCommand(p.explain(), p.opml(), p.doctor())
+	root.AddCommand(p.websub(), p.changes())
+	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert(), p.politeness())
+	root.AddCommand(p.sources(), p.items(), p.river(), p.notices())
+	root.AddCommand(p.publishFile(), p.sinks(), p.testFeed())
+	root.AddCommand(p.post(), p.posts())
+	root.AddCommand(p.moved()...)
+	return root
+}
+
+// Root makes the command above all others of a program, on the input and outputs of p.
+func (p *Program) Root(name, short, long string) *cobra.Command {
+	root := Group(name, short, long)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
@@ -140,21 +172,11 @@ explains each and prints what is in force.`)
 		}
 		return usageError{config.UnknownFlag(err, c.Flags())}
 	})
-	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.validate(), p.subscriptions(), p.topics(), p.log(),
-		p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
-	root.AddCommand(p.explain(), p.opml(), p.doctor())
-	root.AddCommand(p.websub(), p.changes())
-	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert(), p.politeness())
-	root.AddCommand(p.sources(), p.items(), p.river(), p.notices())
-	root.AddCommand(p.publishFile(), p.sinks(), p.testFeed())
-	root.AddCommand(p.post(), p.posts())
-	root.AddCommand(benchCommands()...)
-	root.AddCommand(p.simulate())
 	return root
 }
 
-// group makes a command that only has others below it.
-func group(use, short, long string) *cobra.Command {
+// Group makes a command that only has others below it.
+func Group(use, short, long string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long,
 		Args: cobra.ArbitraryArgs,

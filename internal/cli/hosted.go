@@ -13,7 +13,7 @@ import (
 )
 
 func (p *Program) feed() *cobra.Command {
-	c := group("feed", "Look after the feeds that users keep here",
+	c := Group("feed", "Look after the feeds that users keep here",
 		`Each user has a public feed, at the server's /NAME/rss.xml, and a private one for
 those who have a secret, at /NAME/private/. Users save them themselves; these
 commands are for who looks after the server.

@@ -14,7 +14,7 @@ import (
 )
 
 func (p *Program) notices() *cobra.Command {
-	c := group("notices", "Tell people and programs elsewhere of what arrives",
+	c := Group("notices", "Tell people and programs elsewhere of what arrives",
 		`A notice tells of each item that arrives, of one feed, of one category or of all: a
 program by a webhook (JSON) or a form that is posted, a person by e-mail.
 

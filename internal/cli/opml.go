@@ -14,7 +14,7 @@ import (
 )
 
 func (p *Program) opml() *cobra.Command {
-	c := group("opml", "Import, export and look at lists of subscriptions",
+	c := Group("opml", "Import, export and look at lists of subscriptions",
 		`Lists of subscriptions, and outlines of any other kind, in OPML. "opml import" follows
 the feeds of one, "opml export" writes what is followed.`)
 	c.AddCommand(p.opmlShow(), p.opmlImport(), p.opmlExport())

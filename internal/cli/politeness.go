@@ -18,7 +18,7 @@ import (
 )
 
 func (p *Program) politeness() *cobra.Command {
-	c := group("politeness", "Score programs that read feeds", "Probe feeds that watch how they are read: validators, redirects, waits, failures, connections.")
+	c := Group("politeness", "Score programs that read feeds", "Probe feeds that watch how they are read: validators, redirects, waits, failures, connections.")
 	c.AddCommand(p.politenessServe())
 	return c
 }

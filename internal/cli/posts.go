@@ -14,7 +14,7 @@ import (
 )
 
 func (p *Program) posts() *cobra.Command {
-	c := group("posts", "Look at what users wrote, delete it and bring it back",
+	c := Group("posts", "Look at what users wrote, delete it and bring it back",
 		`What a user wrote with "cloudburst post", on the pages or with a program of theirs. Each
 post has a number, from 1 on.
 

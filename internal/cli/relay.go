@@ -15,7 +15,7 @@ import (
 )
 
 func (p *Program) relay() *cobra.Command {
-	c := group("relay", "Follow feeds at other hubs and pass on what they announce",
+	c := Group("relay", "Follow feeds at other hubs and pass on what they announce",
 		`The server subscribes to the feed at its hub; when the hub says that it changed,
 the server reads the feed itself and tells its own subscribers. Registrations are
 renewed by the server as long as it runs, and anew after it was away.

@@ -11,7 +11,7 @@ import (
 )
 
 func (p *Program) feedSecret() *cobra.Command {
-	c := group("secret", "Give and take the secrets by which readers open a private feed",
+	c := Group("secret", "Give and take the secrets by which readers open a private feed",
 		`Each reader of a private feed has a secret of their own, so that one can be taken
 back without the others noticing.
 

@@ -86,7 +86,7 @@ told when one starts.`,
 }
 
 func (p *Program) testFeed() *cobra.Command {
-	c := group("testfeed", "Have the test feed change",
+	c := Group("testfeed", "Have the test feed change",
 		`The server has a feed of its own at /test/rss.xml that changes every quarter of an hour,
 for those who write programs that want to be told of changes.`)
 	var asJSON bool

@@ -17,7 +17,7 @@ import (
 )
 
 func (p *Program) sources() *cobra.Command {
-	c := group("sources", "Follow feeds, and look after those that are followed",
+	c := Group("sources", "Follow feeds, and look after those that are followed",
 		`The feeds that this server reads: for itself, or (--user) for one of its users. What
 they bring is the river: "cloudburst river" shows it live, "cloudburst items" lists it.
 

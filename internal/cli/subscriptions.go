@@ -14,7 +14,7 @@ import (
 )
 
 func (p *Program) subscriptions() *cobra.Command {
-	c := group("subscriptions", "List, move and remove subscriptions",
+	c := Group("subscriptions", "List, move and remove subscriptions",
 		"Works on the running server, or on the data folder when none runs.")
 	c.AddCommand(p.subscriptionsList(), p.subscriptionsExport(), p.subscriptionsImport(), p.subscriptionsRemove())
 	return c

@@ -11,7 +11,7 @@ import (
 )
 
 func (p *Program) topics() *cobra.Command {
-	c := group("topics", "List feeds, or show one with its history",
+	c := Group("topics", "List feeds, or show one with its history",
 		"Works on the running server, or on the data folder when none runs.")
 	c.AddCommand(p.topicsList(), p.topicsShow())
 	return c

@@ -12,7 +12,7 @@ import (
 )
 
 func (p *Program) user() *cobra.Command {
-	c := group("user", "Add, list and shut out those who publish here, and give their programs tokens",
+	c := Group("user", "Add, list and shut out those who publish here, and give their programs tokens",
 		`A user has a page, a public feed and a private one, and logs in with a password; a
 program of theirs may have a token instead, which does not open everything.
 

@@ -17,7 +17,7 @@ import (
 )
 
 func (p *Program) websub() *cobra.Command {
-	c := group("websub", "Ask WebSub hubs for deliveries, and tell them of changes",
+	c := Group("websub", "Ask WebSub hubs for deliveries, and tell them of changes",
 		`Talks to hubs of WebSub, this program's or others, as subscribers and publishers do.
 
 A topic's hub and its own URL are what its Link headers name as rel="hub" and

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands are those that belong below "cloudburst bench".
+// Commands are those that belong below "cloudburst-lab bench".
 func Commands() []*cobra.Command {
 	return []*cobra.Command{clusterCommand(), costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), sinkCommand(), loopCommand(), feedsCommand()}
 }

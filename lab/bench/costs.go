@@ -40,7 +40,7 @@ func costsCommand() *cobra.Command {
 		Long: `Starts real servers on SQLite, and on PostgreSQL where one is given, and measures what
 single things cost them: processor time of the server's process, and of the database's
 processes when they are on this machine; bytes, connections, write transactions and the
-log of the database; memory and disk. "cloudburst simulate" computes with the result.
+log of the database; memory and disk. "cloudburst-lab simulate" computes with the result.
 
 With --database the user of that server must be allowed to make databases. Each part
 makes one of its own and removes it. Nothing else should use the server meanwhile.`,
@@ -54,7 +54,7 @@ makes one of its own and removes it. Nothing else should use the server meanwhil
 	f.BoolVar(&asJSON, "json", false, "print JSON in place of a table")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		o.Progress = c.ErrOrStderr()
-		o.Command = fmt.Sprintf("cloudburst bench costs --for %s --size %d", o.For, o.Size)
+		o.Command = fmt.Sprintf("cloudburst-lab bench costs --for %s --size %d", o.For, o.Size)
 		if o.Database != "" {
 			o.Command += " --database postgres://…"
 		}

@@ -60,7 +60,7 @@ type secure struct {
 func newSecure(hosts int) (*secure, error) {
 	now := time.Now()
 	root := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "cloudburst bench"},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "cloudburst-lab bench"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}

@@ -17,7 +17,7 @@ func elsewhere() excuse {
 		"README.md: make":                 "it is what runs this test",
 		"performance.md":                  "it measures for minutes, on a machine with nothing else to do",
 		"scale.md":                        "the same",
-		"simulation.md: cloudburst bench": "it measures for minutes; lab/bench tries it in short",
+		"simulation.md: cloudburst-lab b": "it measures for minutes; lab/bench tries it in short",
 		"reliability.md":                  "it is long, and a test of its own",
 	}
 }

@@ -14,13 +14,43 @@ import (
 
 	"cloudburst/internal/cli"
 	"cloudburst/internal/config"
+	"cloudburst/lab/labcli"
 )
 
-// manual is the manual page: the flags of each command by its words, such as "user add".
-func manual(t *testing.T) map[string][]string {
+// manual has the flags of each command by its words, such as "user add", and by program.
+func manual(t *testing.T) map[string]map[string][]string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := cli.Program{Out: &out, Err: &errs, In: strings.NewReader("")}
+	return map[string]map[string][]string{"cloudburst": manualPage(t, &p, &out, &errs), "cloudburst-lab": labCommands(t, &p)}
+}
+
+// labCommands reads the commands of the laboratory, which has no manual page.
+func labCommands(t *testing.T, p *cli.Program) map[string][]string {
+	t.Helper()
+	commands := map[string][]string{}
+	flag := regexp.MustCompile(`(?m)^ +(?:-(\w), )?--([\w.-]+)`)
+	for _, c := range labcli.Root(p).Commands() {
+		for _, sub := range append(c.Commands(), c) {
+			if sub.HasSubCommands() || sub.Hidden {
+				continue
+			}
+			name := strings.TrimPrefix(sub.CommandPath(), "cloudburst-lab ")
+			commands[name] = []string{"help"}
+			for _, m := range flag.FindAllStringSubmatch(sub.LocalFlags().FlagUsages(), -1) {
+				commands[name] = append(commands[name], slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })...)
+			}
+		}
+	}
+	if !slices.Contains(commands["bench costs"], "database") || !slices.Contains(commands["simulate"], "chart") {
+		t.Fatalf("the commands of the laboratory are not understood: %v", commands)
+	}
+	return commands
+}
+
+// manualPage reads the manual page of the server.
+func manualPage(t *testing.T, p *cli.Program, out, errs *bytes.Buffer) map[string][]string {
+	t.Helper()
 	if code := p.Run(t.Context(), []string{"man"}); code != 0 {
 		t.Fatal(code, errs.String())
 	}
@@ -50,13 +80,13 @@ func manual(t *testing.T) map[string][]string {
 }
 
 // commandLine is what follows the name of the program, to the end of the command.
-var commandLine = regexp.MustCompile(`(?m)(?:^|[|(;&]|exec )\s*(?:bin/)?cloudburst((?: +[^\s|;&()<>#]+)+)`)
+var commandLine = regexp.MustCompile(`(?m)(?:^|[|(;&]|exec )\s*(?:bin/)?(cloudburst(?:-lab)?)((?: +[^\s|;&()<>#]+)+)`)
 
-// mentioned are the command lines in a text, with their words.
+// mentioned are the command lines in a text, with their words. The program is the first.
 func mentioned(text string) [][]string {
 	var all [][]string
 	for _, m := range commandLine.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
-		all = append(all, strings.Fields(m[1]))
+		all = append(all, append([]string{m[1]}, strings.Fields(m[2])...))
 	}
 	return all
 }
@@ -104,7 +134,7 @@ func settingNames() map[string]bool {
 // flags that there are; and every command is told of somewhere.
 func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 	t.Parallel()
-	commands, settings := manual(t), settingNames()
+	programs, settings := manual(t), settingNames()
 	told := map[string]bool{}
 	for _, p := range pages(t) {
 		var group string // "topics" of `cloudburst topics list`, `topics show URL`
@@ -114,9 +144,9 @@ func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 				continue
 			}
 			for _, words := range mentioned(b.text) {
-				name, wrong := known(commands, settings, words)
+				name, wrong := known(programs[words[0]], settings, words[1:])
 				if wrong != "" {
-					t.Errorf("%s:%d: cloudburst %s: %s", p.name, b.line, strings.Join(words, " "), wrong)
+					t.Errorf("%s:%d: %s: %s", p.name, b.line, strings.Join(words, " "), wrong)
 				}
 				told[name] = true
 				group, line = strings.Join(slices.Clip(strings.Fields(name)[:max(0, len(strings.Fields(name))-1)]), " "), b.line
@@ -131,9 +161,11 @@ func TestCommandsOfTheDocumentationAreThere(t *testing.T) {
 			}
 		}
 	}
-	for name := range commands {
-		if !told[name] {
-			t.Errorf("no page tells of cloudburst %s", name)
+	for program, commands := range programs {
+		for name := range commands {
+			if !told[name] {
+				t.Errorf("no page tells of %s %s", program, name)
+			}
 		}
 	}
 }

@@ -37,8 +37,10 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	if err := os.MkdirAll(filepath.Join(p.dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(bin, filepath.Join(p.dir, "bin", "cloudburst")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"cloudburst", "cloudburst-lab"} {
+		if err := os.Symlink(filepath.Join(bin, name), filepath.Join(p.dir, "bin", name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// A clone of the repository, for programs in a module of their own.
 	if err := os.Symlink(root, filepath.Join(p.dir, "cloudburst")); err != nil {

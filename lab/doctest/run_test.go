@@ -33,8 +33,8 @@ func TestTheGuidesDoWhatTheySay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Join(t.TempDir(), "cloudburst")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "cloudburst/cmd/cloudburst").CombinedOutput(); err != nil {
+	bin := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "cloudburst/cmd/cloudburst", "cloudburst/cmd/cloudburst-lab").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	x := &excused{seen: map[string]bool{}}

@@ -86,7 +86,7 @@ func ReadCosts(text []byte) (*Costs, error) {
 	c.poll = get("sqlite/poll.unchanged.cpu")
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, fmt.Errorf("the file has no %s: measure with \"cloudburst bench costs --database postgres://… -o FILE\", PostgreSQL on the same machine",
+		return nil, fmt.Errorf("the file has no %s: measure with \"cloudburst-lab bench costs --database postgres://… -o FILE\", PostgreSQL on the same machine",
 			strings.Join(missing, ", "))
 	}
 	return c, nil

@@ -1,4 +1,4 @@
-package cli
+package labcli
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"cloudburst/internal/cli"
 	"cloudburst/lab/bench"
 	"cloudburst/lab/simulate"
 )
@@ -26,26 +27,31 @@ type simulateFlags struct {
 	json, try   bool
 }
 
-func (p *Program) simulate() *cobra.Command {
+func simulateCommand() *cobra.Command {
 	o := simulateFlags{load: simulate.Standard(), machine: simulate.StandardMachine()}
 	c := &cobra.Command{
 		Use:   "simulate",
 		Short: "How many machines does a hub of that size need, and what breaks first?",
 		Long: `Computes what a load needs from what single things were measured to cost: the file that
-"cloudburst bench costs" writes, one of which is in the program. Nothing is started.
+"cloudburst-lab bench costs" writes, one of which is in the program. Nothing is started.
 
-  cloudburst simulate                                     the open web
-  cloudburst simulate --subscriptions 1e6 --feeds 1e5 --pings 20 --notifications 1000
-  cloudburst bench costs --database postgres://… -o my.json
-  cloudburst simulate --costs my.json --chart chart.svg   with the costs of your machine
+  cloudburst-lab simulate                                     the open web
+  cloudburst-lab simulate --subscriptions 1e6 --feeds 1e5 --pings 20 --notifications 1000
+  cloudburst-lab bench costs --database postgres://… -o my.json
+  cloudburst-lab simulate --costs my.json --chart chart.svg   with the costs of your machine
 
 Where pings, feeds, subscriptions and notifications do not fit each other, it says so, and
 what was taken. docs/simulation.md says what the model is, and what it leaves out.
 
 With --check the real program runs for some seconds, and what the costs foretell for that
 is compared with what it used.`,
-		Args: between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error { return p.runSimulate(c, &o) },
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.UsageError(fmt.Errorf("%s takes nothing behind it, not %q", c.CommandPath(), args[0]))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return runSimulate(c, &o) },
 	}
 	o.bind(c.Flags())
 	return c
@@ -83,13 +89,13 @@ func (o *simulateFlags) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.try, "check", false, "run the real program on SQLite and compare it with what the costs foretell")
 }
 
-func (p *Program) runSimulate(c *cobra.Command, o *simulateFlags) error {
+func runSimulate(c *cobra.Command, o *simulateFlags) error {
 	costs, err := o.read()
 	if err != nil {
 		return err
 	}
 	if o.try {
-		return p.trySimulate(c, costs)
+		return trySimulate(c, costs)
 	}
 	for _, v := range []struct {
 		flag, text string
@@ -100,13 +106,13 @@ func (p *Program) runSimulate(c *cobra.Command, o *simulateFlags) error {
 		{"disk", o.disk, &o.machine.Disk, simulate.ParseSize}, {"content", o.content, &o.load.Content, simulate.ParseSize},
 	} {
 		if *v.into, err = v.parse(v.text); err != nil {
-			return usagef("--%s: %s", v.flag, err)
+			return cli.UsageError(fmt.Errorf("--%s: %w", v.flag, err))
 		}
 	}
 	o.load.Answer = o.answer.Seconds()
 	r, err := simulate.NewReport(costs, o.load, o.machine, o.seed)
 	if err != nil {
-		return usageError{err}
+		return cli.UsageError(err)
 	}
 	if o.chart != "" {
 		scales, err := simulate.Scales(costs, o.load, o.machine)
@@ -135,7 +141,7 @@ func (o *simulateFlags) read() (*simulate.Costs, error) {
 	return costs, nil
 }
 
-func (p *Program) trySimulate(c *cobra.Command, costs *simulate.Costs) error {
+func trySimulate(c *cobra.Command, costs *simulate.Costs) error {
 	tried, err := bench.Trial{Common: bench.Common{Progress: c.ErrOrStderr()}}.Run(c.Context())
 	if err != nil {
 		return err

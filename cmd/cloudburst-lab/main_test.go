@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"cloudburst/internal/cli"
+	"cloudburst/lab/labcli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"cloudburst":     func() { os.Exit(cli.Main()) },
+		"cloudburst-lab": func() { os.Exit(labcli.Main()) },
+	})
+}
+
+// TestScripts runs testdata/script/*.txt with testscript's own commands.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true})
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// laboratory is the program that has the measurements.
+const laboratory = "cloudburst-lab"
+
+// stopLab is how long the laboratory may take to end its processes after a signal.
+const stopLab = time.Minute
+
+// exitCode is the exit code of another program, which has already printed what went wrong.
+type exitCode int
+
+func (e exitCode) Error() string {
+	return fmt.Sprintf("%s ended with exit code %d", laboratory, int(e))
+}
+
+// moved are the commands that the laboratory has now. They run it when it lies beside this program.
+func (p *Program) moved() []*cobra.Command {
+	var list []*cobra.Command
+	for _, name := range []string{"bench", "simulate"} {
+		list = append(list, &cobra.Command{
+			Use: name, Hidden: true, DisableFlagParsing: true,
+			Short: "Moved to " + laboratory + " " + name,
+			RunE: func(c *cobra.Command, args []string) error {
+				self, err := os.Executable()
+				if err != nil {
+					return err
+				}
+				return p.runLab(c.Context(), filepath.Join(filepath.Dir(self), laboratory), append([]string{name}, args...))
+			},
+		})
+	}
+	return list
+}
+
+// runLab runs the laboratory that is in file, on the input and outputs of p.
+func (p *Program) runLab(ctx context.Context, file string, args []string) error {
+	if info, err := os.Stat(file); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+		return usagef("%[2]q is a command of %[1]s, which measures this program and is not part of it. "+
+			"There is no executable file %[3]s: get the source, run make build there, and then bin/%[1]s %[4]s", laboratory, args[0], file, strings.Join(args, " "))
+	}
+	fmt.Fprintf(p.Err, "cloudburst: %q is a command of %s now; running %s\n", args[0], laboratory, file)
+	cmd := exec.CommandContext(ctx, file, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = stopLab
+	err := cmd.Run()
+	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.Exited() {
+		return exitCode(e.ExitCode())
+	}
+	return err
+}

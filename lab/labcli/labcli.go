@@ -1,0 +1,47 @@
+// Package labcli is the command line of the laboratory: the program cloudburst-lab, which
+// measures the server and reckons with what it measured.
+//
+// The measurements start this executable again, as a server and as what they compare it
+// with, so that cloudburst-lab serve is the server of package cli. Start with [Main].
+package labcli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli"
+	"cloudburst/lab/bench"
+)
+
+// Main runs the command of this process and returns its exit code.
+func Main() int { return cli.New().Main(run) }
+
+// run runs one command line, without the program's name in front.
+func run(p *cli.Program, ctx context.Context, args []string) int {
+	if len(args) > 0 && args[0] == "serve" {
+		return p.Run(ctx, args)
+	}
+	return cli.Execute(ctx, Root(p), args, p.Err)
+}
+
+// Root makes the whole tree of commands.
+func Root(p *cli.Program) *cobra.Command {
+	root := p.Root("cloudburst-lab", "Measure Cloudburst, and reckon with what was measured",
+		`Measures the server on this machine, and computes from the result what a hub of any
+size needs. This program belongs to the source: packages and containers have only
+cloudburst, the server.
+
+  cloudburst-lab bench fanout     one feed changes: how fast are all its subscribers notified?
+  cloudburst-lab simulate         how many machines does a hub of the whole web need?`)
+	root.AddCommand(benchCommand(), simulateCommand())
+	return root
+}
+
+// benchCommand is the command above all measurements.
+func benchCommand() *cobra.Command {
+	c := cli.Group("bench", "Measure this program on this machine's loopback addresses", `Each measurement starts processes of its own on a temporary folder, prints a table
+(or one JSON document) and leaves nothing behind.`)
+	c.AddCommand(bench.Commands()...)
+	return c
+}
