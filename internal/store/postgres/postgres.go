@@ -99,9 +99,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
-	s.Shared, s.Words = true, sqlstore.TSVector
 	s.engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}
-	s.Engine = s.engine
+	s.DB, s.Words = &sqlstore.DB{Engine: s.engine, Shared: true}, sqlstore.TSVector
 	// This makes the first connection, which holds the lock against those who move the database.
 	if err := s.warn(ctx, o.Log); err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())

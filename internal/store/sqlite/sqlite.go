@@ -119,7 +119,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if s.writer, err = newWriter(ctx, s.wdb, dialect); err != nil {
 		return nil, err
 	}
-	s.Engine = &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}
+	s.DB = &sqlstore.DB{Engine: &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}}
 	go s.lookOver(background, large)
 	return s, nil
 }

@@ -60,14 +60,14 @@ func (s *Store) User(ctx context.Context, name string) (u account.User, hash str
 
 // Users is account.Store.Users.
 func (s *Store) Users(ctx context.Context, after string, most int) ([]account.User, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.User, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.User, error) {
 		return collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, clean(after), limit(most))
 	})
 }
 
 // CountUsers is account.Store.CountUsers.
 func (s *Store) CountUsers(ctx context.Context) (int64, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (n int64, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (n int64, err error) {
 		err = c.Query(ctx, `SELECT count(*) FROM account`, func(rows *sql.Rows) error { return rows.Scan(&n) })
 		return n, err
 	})
@@ -75,7 +75,7 @@ func (s *Store) CountUsers(ctx context.Context) (int64, error) {
 
 // SetUserPassword is account.Store.SetUserPassword.
 func (s *Store) SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (time.Time, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (time.Time, error) {
 		before, err := hold(ctx, c, name, false)
 		switch {
 		case err != nil:
@@ -148,7 +148,7 @@ func (s *Store) SeeUser(ctx context.Context, name, place string, at time.Time, k
 
 // KnowsPlace is account.Store.KnowsPlace.
 func (s *Store) KnowsPlace(ctx context.Context, name, place string) (bool, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (known bool, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (known bool, err error) {
 		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM account_place WHERE account = $1 AND place = $2)`,
 			func(rows *sql.Rows) error { return rows.Scan(&known) }, clean(name), clean(place))
 		return known, err
@@ -171,7 +171,7 @@ func hold(ctx context.Context, c Conn, name string, enabled bool) (passwordAt ti
 
 // SweepAccounts is account.Store.SweepAccounts.
 func (s *Store) SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (all int64, err error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (all int64, err error) {
 		for _, one := range []struct {
 			text string
 			at   time.Time

@@ -68,7 +68,7 @@ func scanSeen(rows *sql.Rows, v *audience.Seen) error {
 
 // SeenOf is audience.Store.SeenOf.
 func (s *Store) SeenOf(ctx context.Context, feed string, since time.Time, limit int) ([]audience.Seen, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]audience.Seen, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]audience.Seen, error) {
 		return collect(ctx, c, scanSeen, `SELECT feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at
 			FROM seen WHERE feed = $1 AND last_at >= $2 ORDER BY subscribers DESC, last_at DESC, key LIMIT $3`, clean(feed), ms(since), limit)
 	})
@@ -76,7 +76,7 @@ func (s *Store) SeenOf(ctx context.Context, feed string, since time.Time, limit 
 
 // SeenFeeds is audience.Store.SeenFeeds.
 func (s *Store) SeenFeeds(ctx context.Context, since time.Time, after string, limit int) ([]string, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]string, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]string, error) {
 		return collect(ctx, c, func(rows *sql.Rows, feed *string) error { return rows.Scan(feed) },
 			`SELECT DISTINCT feed FROM seen WHERE feed > $1 AND last_at >= $2 ORDER BY feed LIMIT $3`, clean(after), ms(since), limit)
 	})
@@ -84,7 +84,7 @@ func (s *Store) SeenFeeds(ctx context.Context, since time.Time, after string, li
 
 // TrimSeen is audience.Store.TrimSeen.
 func (s *Store) TrimSeen(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM seen WHERE (feed, key) IN
 			(SELECT feed, key FROM seen WHERE last_at < $1 ORDER BY last_at LIMIT $2)`, ms(before), limit)
 		return int(n), err
@@ -105,7 +105,7 @@ func (s *Store) SaveDay(ctx context.Context, d audience.Day) error {
 
 // Days is audience.Store.Days.
 func (s *Store) Days(ctx context.Context, feed string, since time.Time) ([]audience.Day, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]audience.Day, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]audience.Day, error) {
 		return collect(ctx, c, func(rows *sql.Rows, d *audience.Day) error {
 			return rows.Scan(&d.Feed, (*millis)(&d.Day), &d.Readers, &d.Services, &d.Programs, &d.Push, &d.Private, &d.Requests, &d.NotModified)
 		}, `SELECT feed, day, readers, services, programs, push, private, requests, modified
@@ -115,7 +115,7 @@ func (s *Store) Days(ctx context.Context, feed string, since time.Time) ([]audie
 
 // TrimDays is audience.Store.TrimDays.
 func (s *Store) TrimDays(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM reader_day WHERE (feed, day) IN
 			(SELECT feed, day FROM reader_day WHERE day < $1 ORDER BY day LIMIT $2)`, ms(before), limit)
 		return int(n), err

@@ -10,7 +10,7 @@ import (
 
 // Certificate is store.Certificates.Certificate.
 func (s *Store) Certificate(ctx context.Context, name string) ([]byte, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]byte, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]byte, error) {
 		all, err := collect(ctx, c, func(rows *sql.Rows, b *[]byte) error { return rows.Scan(b) },
 			`SELECT sealed FROM certificate WHERE name = $1`, clean(name))
 		if err == nil && len(all) == 0 {

@@ -15,10 +15,10 @@ import (
 func (s *Store) Announce(ctx context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
 	topics := topicsOf(topicsOf(nil, pings, hub.TopicID), events, eventTopic)
 	slices.Sort(topics)
-	if apart := s.Shared && len(slices.Compact(topics)) > 1; apart {
+	if s.Shared && len(slices.Compact(topics)) > 1 {
 		// What is acknowledged last is that the change is listed; a ping that was written
 		// for nothing is a check for nothing.
-		err := s.apart(ctx, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c Conn, sh share) error {
+		err := perTopic(ctx, s.DB, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c Conn, sh share) error {
 			return recordPings(ctx, c, of(sh, pings, hub.TopicID), now, due)
 		})
 		if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Announce(ctx context.Context, list []hub.Change, pings []string,
 		if err := appendEvents(ctx, c, events); err != nil {
 			return err
 		}
-		return s.list(ctx, c, list)
+		return listChanges(ctx, c, s.Shared, list)
 	})
 }
 
@@ -51,9 +51,9 @@ func joinTags(tags []string) string {
 // shards is how many rows the counter of changes has where several processes write.
 const shards = 16
 
-// list adds to the list of changes and to their number. It comes last in a
+// listChanges adds to the list of changes and to their number. It comes last in a
 // transaction: all of them change the same few rows.
-func (s *Store) list(ctx context.Context, c Conn, list []hub.Change) error {
+func listChanges(ctx context.Context, c Conn, shared bool, list []hub.Change) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (s *Store) list(ctx context.Context, c Conn, list []hub.Change) error {
 		return err
 	}
 	shard := int64(0)
-	if s.Shared {
+	if shared {
 		shard = list[0].Seq & (shards - 1)
 	}
 	_, err = c.Exec(ctx, `INSERT INTO change_count (shard, n) VALUES ($1, $2) ON CONFLICT (shard) DO UPDATE SET n = change_count.n + excluded.n`,
@@ -111,14 +111,14 @@ func (s *Store) Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, e
 	}
 	text := `SELECT c.node, c.seq, c.at, c.name, c.url, c.feed, c.page, c.tags, c.door FROM change AS c` +
 		w.String() + order + ` LIMIT ` + w.arg(atMost(q.Limit, 10_000))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Change, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Change, error) {
 		return collect(ctx, c, scanChange, text, w.args...)
 	})
 }
 
 // CountChanges is hub.Store.CountChanges.
 func (s *Store) CountChanges(ctx context.Context) (int64, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (total int64, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (total int64, err error) {
 		err = c.Query(ctx, `SELECT n FROM change_count WHERE shard >= 0`, func(rows *sql.Rows) error {
 			var n int64
 			err := rows.Scan(&n)
@@ -131,7 +131,7 @@ func (s *Store) CountChanges(ctx context.Context) (int64, error) {
 
 // TrimChanges is hub.Store.TrimChanges.
 func (s *Store) TrimChanges(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM change WHERE (node, seq) IN
 			(SELECT c.node, c.seq FROM change AS c WHERE c.at < $1 ORDER BY c.at, c.node, c.seq LIMIT $2)`, ms(before), max(limit, 0))
 		return int(n), err

@@ -52,7 +52,7 @@ func (s *Store) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, 
 		if err := appendEvents(ctx, c, check.Events); err != nil {
 			return err
 		}
-		return s.list(ctx, c, check.Listed)
+		return listChanges(ctx, c, s.Shared, check.Listed)
 	})
 	if errors.Is(err, errRaced) {
 		return hub.Checked{Raced: true, Topic: done.Topic}, nil

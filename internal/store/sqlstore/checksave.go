@@ -27,7 +27,7 @@ func (s *Store) SaveCheck(ctx context.Context, saved river.Saved) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) { return v.write(ctx, c) })
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) { return v.write(ctx, c) })
 }
 
 func packSaved(saved river.Saved) (*saving, error) {

@@ -45,7 +45,7 @@ func (s *Store) CheckupOn(ctx context.Context, db *sql.DB, ping func(context.Con
 // Checkup says what a database knows of the work that is done with it: what is late, how
 // the last hour went. The package of the database adds what is its own.
 func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (d checkup.Database, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (d checkup.Database, err error) {
 		before := ms(now.Add(-checkup.Patience))
 		for _, due := range dues() {
 			l := checkup.Late{What: due[2]}

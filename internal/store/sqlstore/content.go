@@ -25,7 +25,7 @@ func (s *Store) Following(ctx context.Context, urls []string, now time.Time, lim
 	if limit <= 0 || len(urls) == 0 {
 		return nil, nil
 	}
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
 		found, err := byURL(ctx, c, urls, now)
 		if err != nil || len(found) >= limit {
 			return found[:min(len(found), limit)], err
@@ -214,7 +214,7 @@ func (a *aboutJSON) Scan(src any) error {
 
 // Content is hub.Store.Content.
 func (s *Store) Content(ctx context.Context, topicID int64) (hub.Content, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (hub.Content, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (hub.Content, error) {
 		found, err := collect(ctx, c, func(rows *sql.Rows, v *hub.Content) error {
 			return rows.Scan(&v.Version, (*verbatim)(&v.Type), &v.Body)
 		}, `SELECT version, content_type, content FROM body WHERE topic_id = $1`, topicID)

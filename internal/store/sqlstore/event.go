@@ -15,25 +15,9 @@ import (
 
 // AppendEvents is hub.Store.AppendEvents.
 func (s *Store) AppendEvents(ctx context.Context, events []event.Event) error {
-	return s.apart(ctx, topicsOf(nil, events, eventTopic), func(ctx context.Context, c Conn, sh share) error {
+	return perTopic(ctx, s.DB, topicsOf(nil, events, eventTopic), func(ctx context.Context, c Conn, sh share) error {
 		return appendEvents(ctx, c, of(sh, events, eventTopic))
 	})
-}
-
-func appendEvents(ctx context.Context, c Conn, events []event.Event) error {
-	rows := make([][]any, len(events))
-	for i, e := range events {
-		rows[i] = []any{e.Node, e.Seq, ms(e.At), e.Kind, e.TopicID, clean(e.Topic), e.OK, clean(e.Text), clean(e.Door), clean(e.Peer),
-			int64(e.Took), int64(e.Told), int64(e.Failed), e.Version, []byte(e.Detail)}
-	}
-	// An event that stands there already was written by a try whose answer was lost. The key
-	// is not named: where the table is spread over machines, the topic is part of it.
-	_, err := c.Bulk(ctx, `rows(node i, seq i, at i, kind t, topic_id i, topic t, ok o, text t, door t, peer t,
-			took i, told i, failed i, version i, detail b)
-		INSERT INTO event (node, seq, at, kind, topic_id, topic, ok, text, door, peer, took, told, failed, version, detail)
-		SELECT :node, :seq, :at, :kind, :topic_id, :topic, :ok, :text, :door, :peer, :took, :told, :failed, :version, :detail
-		{FROM ROWS} WHERE true ON CONFLICT DO NOTHING`, rows)
-	return err
 }
 
 func scanEvent(rows *sql.Rows, e *event.Event) error {
@@ -92,14 +76,14 @@ func (s *Store) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, er
 	}
 	text := `SELECT e.node, e.seq, e.at, e.kind, e.topic_id, e.topic, e.ok, e.text, e.door, e.peer,
 		e.took, e.told, e.failed, e.version, e.detail FROM event AS e` + w.String() + order + ` LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]event.Event, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]event.Event, error) {
 		return collect(ctx, c, scanEvent, text, w.args...)
 	})
 }
 
 // TrimEvents is hub.Store.TrimEvents.
 func (s *Store) TrimEvents(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM event WHERE (node, seq) IN
 			(SELECT e.node, e.seq FROM event AS e WHERE e.at < $1 ORDER BY e.at, e.node, e.seq LIMIT $2)`, ms(before), max(limit, 0))
 		return int(n), err

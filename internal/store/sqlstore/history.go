@@ -8,11 +8,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func scanID(rows *sql.Rows, id *int64) error { return rows.Scan(id) }
-
 // Counts is hub.Store.Counts.
 func (s *Store) Counts(ctx context.Context, now time.Time) (hub.Counts, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (n hub.Counts, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (n hub.Counts, err error) {
 		err = c.Query(ctx, `SELECT (SELECT COUNT(*) FROM topic),
 			(SELECT COUNT(*) FROM subscription WHERE expires_at > $1),
 			(SELECT COUNT(*) FROM subscription WHERE failures > 0 AND expires_at > $1),
@@ -49,7 +47,7 @@ func (s *Store) SaveMinute(ctx context.Context, m hub.Minute) error {
 
 // Minutes is hub.Store.Minutes.
 func (s *Store) Minutes(ctx context.Context, since time.Time) ([]hub.Minute, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Minute, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Minute, error) {
 		return collect(ctx, c, func(rows *sql.Rows, m *hub.Minute) error {
 			return rows.Scan((*millis)(&m.At), &m.Node, &m.Pings, &m.Checks, &m.Changes, &m.Notified, &m.Failed, &m.Registers,
 				&m.P50, &m.P99, &m.Queue, &m.Writes)
@@ -60,7 +58,7 @@ func (s *Store) Minutes(ctx context.Context, since time.Time) ([]hub.Minute, err
 
 // ClaimTask is hub.Store.ClaimTask.
 func (s *Store) ClaimTask(ctx context.Context, name string, now, first, next time.Time) (bool, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) {
 		text := `UPDATE task SET due_at = $1, epoch = epoch + 1 WHERE name = $2 AND due_at <= $3`
 		if ms(first) <= ms(now) { // a task that never ran may run
 			text = `INSERT INTO task (name, due_at) VALUES ($2, $1)
@@ -73,7 +71,7 @@ func (s *Store) ClaimTask(ctx context.Context, name string, now, first, next tim
 
 // NextDue is hub.Store.NextDue.
 func (s *Store) NextDue(ctx context.Context) (time.Time, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (next time.Time, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (next time.Time, err error) {
 		for _, text := range []string{
 			`SELECT due_at FROM part WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
 			`SELECT next_at FROM subscription WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`,

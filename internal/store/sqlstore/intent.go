@@ -42,7 +42,7 @@ func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.E
 	slices.SortStableFunc(list, byIntent)
 	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
 	topics := topicsOf(topicsOf(nil, list, intentTopic), events, eventTopic)
-	return s.apart(ctx, topics, func(ctx context.Context, c Conn, sh share) error {
+	return perTopic(ctx, s.DB, topics, func(ctx context.Context, c Conn, sh share) error {
 		var rows [][]any
 		for _, in := range of(sh, list, intentTopic) {
 			rows = append(rows, intentRow(in))
@@ -63,10 +63,10 @@ func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.E
 
 // ClaimIntents is hub.Store.ClaimIntents.
 func (s *Store) ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Intent, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM intent WHERE due_at <= $1)`, now); err != nil || !some {
+	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM intent WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Intent, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Intent, error) {
 		list, err := collect(ctx, c, scanIntent, `SELECT `+intentColumns+` FROM intent AS i
 			WHERE i.due_at <= $1 ORDER BY i.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
 		if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) ClaimIntents(ctx context.Context, now, until time.Time, limit in
 
 // Decide is hub.Store.Decide.
 func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) {
 		applied, err := takeIntent(ctx, c, d)
 		if err != nil || !applied {
 			return false, err
@@ -101,7 +101,7 @@ func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 			if d.Intent.Topic != "" {
 				topics = append(topics, d.Intent.Topic)
 			}
-			if err := s.subscribe(ctx, c, registrationOf(topics, []hub.Subscription{*d.Subscription}), latest(d.Events)); err != nil {
+			if err := subscribe(ctx, c, s.Shared, registrationOf(topics, []hub.Subscription{*d.Subscription}), latest(d.Events)); err != nil {
 				return false, err
 			}
 		}
@@ -152,7 +152,7 @@ func override(ctx context.Context, c Conn, in hub.Intent) error {
 
 // Intents is hub.Store.Intents.
 func (s *Store) Intents(ctx context.Context) (int64, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (n int64, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (n int64, err error) {
 		err = c.Query(ctx, `SELECT COUNT(*) FROM intent`, func(rows *sql.Rows) error { return rows.Scan(&n) })
 		return n, err
 	})

@@ -132,14 +132,14 @@ func (s *Store) KnownItems(ctx context.Context, source int64, ids []int64) (map[
 
 // NewestSeq is river.Store.NewestSeq.
 func (s *Store) NewestSeq(ctx context.Context) (int64, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		return count(ctx, c, `SELECT COALESCE(MAX(seq), 0) FROM item`)
 	})
 }
 
 // Changed is river.Store.Changed. They come without Content but Title and Link.
 func (s *Store) Changed(ctx context.Context, seq int64, n int) ([]river.Item, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]river.Item, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]river.Item, error) {
 		return collect(ctx, c, func(rows *sql.Rows, it *river.Item) error {
 			var r itemRow
 			err := scanItem(rows, &r)

@@ -17,7 +17,7 @@ func (s *Store) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, er
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read(ctx, s, func(ctx context.Context, c Conn) ([]entryRow, error) {
+	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]entryRow, error) {
 		p := *p
 		if err := p.start(ctx, c); err != nil || p.lo >= p.hi {
 			return nil, err

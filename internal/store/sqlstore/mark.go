@@ -25,7 +25,7 @@ func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read,
 	}
 	reader = clean(reader)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
 		list, err := markable(ctx, c, reader, ids)
 		if err != nil || len(list) == 0 {
 			return 0, err
@@ -138,7 +138,7 @@ func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, ca
 
 // UndoAllRead is river.Store.UndoAllRead.
 func (s *Store) UndoAllRead(ctx context.Context, reader string, to, since time.Time) (feeds int64, err error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE river_subscription SET read_place = read_before, read_before = NULL
 			WHERE reader = $1 AND read_place = $2 AND read_before IS NOT NULL AND read_before_at >= $3`, clean(reader), readPlace(to), ms(since))
 	})
@@ -146,7 +146,7 @@ func (s *Store) UndoAllRead(ctx context.Context, reader string, to, since time.T
 
 // CountUnread is river.Store.CountUnread.
 func (s *Store) CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (map[int64]river.Unread, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[int64]river.Unread, error) {
 		return countUnread(ctx, c, clean(reader))
 	})
 }

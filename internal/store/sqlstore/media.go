@@ -47,7 +47,7 @@ func (s *Store) PutFilePiece(ctx context.Context, temp string, n int, piece []by
 // KeepFile is author.FileStore.KeepFile. The file comes back as it is kept: as it was,
 // where the user had it already.
 func (s *Store) KeepFile(ctx context.Context, f author.File, temp string, quota int64) (author.File, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (author.File, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (author.File, error) {
 		w, err := lockWriter(ctx, c, f.User) // his files are counted one after the other
 		if err != nil {
 			return author.File{}, err
@@ -126,7 +126,7 @@ func (s *Store) File(ctx context.Context, user, hash string) (author.File, error
 	if len(hash) < shortHash {
 		return oneFile(nil, nil)
 	}
-	return oneFile(read(ctx, s, func(ctx context.Context, c Conn) ([]author.File, error) {
+	return oneFile(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]author.File, error) {
 		return collect(ctx, c, scanMedia, `SELECT `+mediaColumns+` FROM media AS m
 			WHERE m.owner = $1 AND m.hash >= $2 AND m.hash < $3 ORDER BY m.hash LIMIT 1`, clean(user), clean(hash), clean(hash)+"g")
 	}))
@@ -134,7 +134,7 @@ func (s *Store) File(ctx context.Context, user, hash string) (author.File, error
 
 // FilePieceAt is author.FileStore.FilePieceAt.
 func (s *Store) FilePieceAt(ctx context.Context, hash string, n int) ([]byte, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]byte, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]byte, error) {
 		var piece []byte
 		found := false
 		err := c.Query(ctx, `SELECT p.piece FROM media_content AS d JOIN media_piece AS p ON p.name = d.name
@@ -157,7 +157,7 @@ func (s *Store) Files(ctx context.Context, user string, after *author.File, n in
 		w.add("(m.added_at, m.hash) < (?, ?)", ms(after.AddedAt), clean(after.Hash))
 	}
 	text := `SELECT ` + mediaColumns + ` FROM media AS m` + w.String() + ` ORDER BY m.added_at DESC, m.hash DESC LIMIT ` + w.arg(limit(n))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.File, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]author.File, error) {
 		return collect(ctx, c, scanMedia, text, w.args...)
 	})
 }

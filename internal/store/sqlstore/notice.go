@@ -51,7 +51,7 @@ func queueNotices(ctx context.Context, c Conn, source int64, places []int64, now
 // has sent, and ends a claim; where something waits it is due at once, unless paused.
 func (s *Store) PutNotice(ctx context.Context, n river.Notice, most int) (river.Notice, error) {
 	n.Reader, n.Category = clean(n.Reader), clean(n.Category)
-	return write(ctx, s, func(ctx context.Context, c Conn) (river.Notice, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (river.Notice, error) {
 		id := n.ID
 		if id == 0 {
 			have, err := count(ctx, c, `SELECT COUNT(*) FROM notice WHERE reader = $1`, n.Reader)
@@ -103,7 +103,7 @@ const strippedNotice = `id, reader, source_id, category, via, target, secret, cr
 
 // Notices is river.Store.Notices.
 func (s *Store) Notices(ctx context.Context, reader string) ([]river.Notice, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]river.Notice, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]river.Notice, error) {
 		return collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, clean(reader))
 	})
 }
@@ -125,7 +125,7 @@ func (s *Store) DropNotice(ctx context.Context, reader string, id int64) error {
 
 // ClaimNotices is river.Store.ClaimNotices.
 func (s *Store) ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Notice, error) {
-	return claimDue(ctx, s, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *river.Notice) (int64, int64) {
+	return claimDue(ctx, s.DB, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *river.Notice) (int64, int64) {
 		n.Claim, n.NextAt = claim, time.UnixMilli(ms(until)).UTC()
 		return n.ID, claim
 	})
@@ -133,7 +133,7 @@ func (s *Store) ClaimNotices(ctx context.Context, now, until time.Time, limit in
 
 // NoticeItems is river.Store.NoticeItems.
 func (s *Store) NoticeItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
-	rows, err := read(ctx, s, func(ctx context.Context, c Conn) ([]entryRow, error) {
+	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]entryRow, error) {
 		found, err := collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1`, id)
 		if err != nil || len(found) == 0 {
 			return nil, err
@@ -157,7 +157,7 @@ func (s *Store) SaveNotice(ctx context.Context, n river.Notice, told []int64) (b
 	for i, id := range told {
 		rows[i] = []any{id}
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) {
 		mine, err := collect(ctx, c, scanID, `SELECT id FROM notice WHERE id = $1 AND claim = $2 {LOCK}`, n.ID, n.Claim)
 		if err != nil || len(mine) == 0 {
 			return false, err

@@ -47,7 +47,7 @@ func (s *Store) DecideNotices(ctx context.Context, to river.Notice, state string
 	if state == river.NoticeEnded {
 		same = river.Mailbox
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
 		all, err := noticesTo(ctx, c, to, same)
 		if err != nil {
 			return 0, err
@@ -80,7 +80,7 @@ func (s *Store) DecideNotices(ctx context.Context, to river.Notice, state string
 
 // NoticeRefused is river.Store.NoticeRefused.
 func (s *Store) NoticeRefused(ctx context.Context, reader, via, target string) (bool, error) {
-	n, err := read(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	n, err := read(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		return refusals(ctx, c, clean(reader), river.Mailbox(via, target))
 	})
 	return n > 0, err
@@ -118,7 +118,7 @@ func (s *Store) CountMessages(ctx context.Context, day int64, subjects []river.M
 
 // ClaimNotice is river.Store.ClaimNotice.
 func (s *Store) ClaimNotice(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (river.Notice, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (river.Notice, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (river.Notice, error) {
 		found, err := collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1 AND n.reader = $2 {LOCK}`, id, clean(reader))
 		n, err := oneNotice(found, err)
 		if err != nil {

@@ -104,10 +104,10 @@ func saveOutping(ctx context.Context, c Conn, k announce.Key, o *announce.Owed) 
 
 // ClaimSinks is announce.Store.ClaimSinks.
 func (s *Store) ClaimSinks(ctx context.Context, now, until time.Time, limit int, lease int64) ([]announce.Owed, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM outping WHERE due_at <= $1)`, now); err != nil || !some {
+	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM outping WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]announce.Owed, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]announce.Owed, error) {
 		due, err := collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
 			WHERE o.due_at <= $1 ORDER BY o.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
 		if err != nil {
@@ -139,14 +139,14 @@ func (s *Store) Sinks(ctx context.Context, q announce.Query) ([]announce.Owed, e
 		w.add("(o.owner, o.sink, o.topic) > (?, ?, ?)", after.User, after.Sink, after.Topic)
 	}
 	text := `SELECT ` + outpingColumns + ` FROM outping AS o` + w.String() + ` ORDER BY o.owner, o.sink, o.topic LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]announce.Owed, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]announce.Owed, error) {
 		return collect(ctx, c, scanOutping, text, w.args...)
 	})
 }
 
 // NextSink is announce.Store.NextSink.
 func (s *Store) NextSink(ctx context.Context) (time.Time, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (next time.Time, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT due_at FROM outping WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`, func(rows *sql.Rows) error {
 			return rows.Scan((*millis)(&next))
 		})

@@ -48,10 +48,10 @@ func lockParts(ctx context.Context, c Conn, topicID int64) ([]partState, error) 
 
 // ClaimParts is hub.Store.ClaimParts.
 func (s *Store) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM part WHERE due_at <= $1)`, now); err != nil || !some {
+	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM part WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Part, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Part, error) {
 		due, err := collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p
 			WHERE p.due_at <= $1 ORDER BY p.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
 		if err != nil {
@@ -118,7 +118,7 @@ func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time
 			(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Counted, &s.Sent,
 			(*verbatim)(&s.Secret), (*millis)(&s.FailingSince))
 	}
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
 		return collect(ctx, c, scan, PageText, PageArgs(p, after, now, limit)...)
 	})
 }

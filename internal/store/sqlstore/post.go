@@ -86,14 +86,14 @@ func onePost(found []postRow, err error) (author.Post, error) {
 
 // Post is author.PostStore.Post.
 func (s *Store) Post(ctx context.Context, user string, id int64) (author.Post, error) {
-	return onePost(read(ctx, s, func(ctx context.Context, c Conn) ([]postRow, error) {
+	return onePost(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
 		return collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE p.owner = $1 AND p.id = $2`, clean(user), id)
 	}))
 }
 
 // PostBySlug is author.PostStore.PostBySlug.
 func (s *Store) PostBySlug(ctx context.Context, user, slug string) (author.Post, error) {
-	return onePost(read(ctx, s, func(ctx context.Context, c Conn) ([]postRow, error) {
+	return onePost(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
 		return collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
 			WHERE p.owner = $1 AND p.slug = $2 AND p.slug <> '' AND p.state IN ('published', 'deleted')`, clean(user), clean(slug))
 	}))
@@ -101,7 +101,7 @@ func (s *Store) PostBySlug(ctx context.Context, user, slug string) (author.Post,
 
 // PostByKey is author.PostStore.PostByKey. Of several it is the newest, a deleted one last.
 func (s *Store) PostByKey(ctx context.Context, user, key, guid string) (author.Post, error) {
-	return onePost(read(ctx, s, func(ctx context.Context, c Conn) ([]postRow, error) {
+	return onePost(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
 		return namedPost(ctx, c, clean(user), clean(key), clean(guid))
 	}))
 }
@@ -133,7 +133,7 @@ func namedPost(ctx context.Context, c Conn, user, key, guid string) ([]postRow, 
 
 // DuePosts is author.PostStore.DuePosts.
 func (s *Store) DuePosts(ctx context.Context, now time.Time, n int) ([]author.Post, error) {
-	return postsOf(read(ctx, s, func(ctx context.Context, c Conn) ([]postRow, error) {
+	return postsOf(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
 		return collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
 			WHERE p.state = 'scheduled' AND p.due_at <= $1 ORDER BY p.due_at, p.owner, p.id LIMIT $2`, ms(now), limit(n))
 	}))
@@ -141,7 +141,7 @@ func (s *Store) DuePosts(ctx context.Context, now time.Time, n int) ([]author.Po
 
 // NextDuePost is author.PostStore.NextDue.
 func (s *Store) NextDuePost(ctx context.Context) (time.Time, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (at time.Time, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (at time.Time, err error) {
 		err = c.Query(ctx, `SELECT p.due_at FROM post AS p WHERE p.state = 'scheduled' ORDER BY p.due_at LIMIT 1`,
 			func(rows *sql.Rows) error { return rows.Scan((*millis)(&at)) })
 		return at, err
@@ -164,7 +164,7 @@ func (s *Store) SweepPosts(ctx context.Context, now, forget time.Time) error {
 	} {
 		for n := int64(sweptPosts); n == sweptPosts; {
 			var err error
-			n, err = write(ctx, s, func(ctx context.Context, c Conn) (int64, error) { return c.Exec(ctx, one.text, ms(one.at), sweptPosts) })
+			n, err = write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) { return c.Exec(ctx, one.text, ms(one.at), sweptPosts) })
 			if err != nil {
 				return err
 			}

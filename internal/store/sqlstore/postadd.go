@@ -26,7 +26,7 @@ func (s *Store) AddPosts(ctx context.Context, user string, now time.Time, posts 
 			return 0, err
 		}
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) (int, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
 		w, err := lockWriter(ctx, c, user)
 		if err != nil {
 			return 0, err

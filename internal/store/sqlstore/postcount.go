@@ -144,7 +144,7 @@ func (s *Store) PostCounts(ctx context.Context, user string, what author.CountOf
 		text = `SELECT n.name, ` + label + `, CAST(SUM(n.posts) AS BIGINT) FROM post_count AS n` + w.String() + ` GROUP BY n.name`
 	}
 	text += ` ORDER BY n.name` + order + ` LIMIT ` + w.arg(min(n, 10_000))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Count, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]author.Count, error) {
 		return collect(ctx, c, func(rows *sql.Rows, n *author.Count) error { return rows.Scan(&n.Name, &n.Label, &n.Posts) }, text, w.args...)
 	})
 }

@@ -40,7 +40,7 @@ func (s *Store) Posts(ctx context.Context, q author.PostQuery) ([]author.Post, e
 		var w where
 		w.conds, w.args = slices.Clone(p.conds), slices.Clone(p.args)
 		text := p.text(&w, n)
-		page, err := postsOf(read(ctx, s, func(ctx context.Context, c Conn) ([]postRow, error) {
+		page, err := postsOf(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
 			return collect(ctx, c, scanPost, text, w.args...)
 		}))
 		if err != nil {

@@ -22,7 +22,7 @@ type writing struct {
 
 // WritePost is author.PostStore.WritePost.
 func (s *Store) WritePost(ctx context.Context, w author.Writing) (author.Written, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (author.Written, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (author.Written, error) {
 		t := &writing{Writing: w, c: c, tally: newTally()}
 		return t.run(ctx)
 	})

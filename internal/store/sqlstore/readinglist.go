@@ -80,7 +80,7 @@ func (s *Store) AddReadingList(ctx context.Context, l river.ReadingList) error {
 
 // ReadingLists is river.Store.ReadingLists.
 func (s *Store) ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error) {
-	return unpackLists(read(ctx, s, func(ctx context.Context, c Conn) ([]listRow, error) {
+	return unpackLists(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]listRow, error) {
 		return collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l WHERE l.reader = $1 ORDER BY l.url`, clean(reader))
 	}))
 }
@@ -102,10 +102,10 @@ func (s *Store) DropReadingList(ctx context.Context, reader string, id int64) er
 
 // ClaimReadingLists is river.Store.ClaimReadingLists.
 func (s *Store) ClaimReadingLists(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.ReadingList, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM reading_list WHERE next_at <= $1)`, now); err != nil || !some {
+	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM reading_list WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return unpackLists(write(ctx, s, func(ctx context.Context, c Conn) ([]listRow, error) {
+	return unpackLists(write(ctx, s.DB, func(ctx context.Context, c Conn) ([]listRow, error) {
 		due, err := collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l
 			WHERE l.next_at <= $1 ORDER BY l.next_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
 		if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) SaveReadingList(ctx context.Context, l river.ReadingList) (bool,
 	if err != nil {
 		return false, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) (bool, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) {
 		n, err := c.Exec(ctx, `UPDATE reading_list SET title = $1, category = $2, state = $3, memory = $4, feeds = $5, read_at = $6,
 				next_at = $7, claim = 0, problem = $8 WHERE id = $9 AND claim = $10`,
 			clean(l.Title), clean(l.Category), state, memory, int64(l.Feeds), ms(l.ReadAt), msOrNull(l.NextAt), clean(l.Problem), l.ID, l.Claim)
@@ -140,6 +140,6 @@ func (s *Store) SaveReadingList(ctx context.Context, l river.ReadingList) (bool,
 
 // NextWork is river.Store.NextWork.
 func (s *Store) NextWork(ctx context.Context) (time.Time, error) {
-	return s.earliest(ctx, `SELECT MIN(w.next_at) FROM (SELECT MIN(next_at) AS next_at FROM reading_list WHERE next_at IS NOT NULL
+	return s.Earliest(ctx, `SELECT MIN(w.next_at) FROM (SELECT MIN(next_at) AS next_at FROM reading_list WHERE next_at IS NOT NULL
 		UNION ALL SELECT MIN(next_at) AS next_at FROM notice WHERE next_at IS NOT NULL) AS w`)
 }

@@ -12,7 +12,7 @@ import (
 // Settle is hub.Store.Settle.
 func (s *Store) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
 	topics := topicsOf(topicsOf(nil, results, resultTopic), events, eventTopic)
-	return s.apart(ctx, topics, func(ctx context.Context, c Conn, sh share) error {
+	return perTopic(ctx, s.DB, topics, func(ctx context.Context, c Conn, sh share) error {
 		if err := settle(ctx, c, now, of(sh, results, resultTopic)); err != nil {
 			return err
 		}

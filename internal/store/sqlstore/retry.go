@@ -9,10 +9,10 @@ import (
 
 // ClaimRetries is hub.Store.ClaimRetries.
 func (s *Store) ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM subscription WHERE next_at <= $1)`, now); err != nil || !some {
+	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM subscription WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Retry, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Retry, error) {
 		var claimed []hub.Subscription
 		// Expired ones fill no place of the limit. The rounds are bounded so that a
 		// mass expiry is not one long transaction.

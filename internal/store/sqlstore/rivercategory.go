@@ -12,7 +12,7 @@ import (
 // Categories is river.Store.Categories.
 func (s *Store) Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error) {
 	reader = clean(reader)
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]river.Category, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]river.Category, error) {
 		list, err := collect(ctx, c, func(rows *sql.Rows, one *river.Category) error {
 			return rows.Scan(&one.Name, &one.Public, &one.Sources)
 		}, `SELECT k.name, k.shown, k.sources FROM (SELECT c.name, c.shown, c.made, (SELECT COUNT(*) FROM river_category_source AS m

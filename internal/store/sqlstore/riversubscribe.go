@@ -254,7 +254,7 @@ func (s *Store) RiverUnsubscribe(ctx context.Context, reader string, sources []i
 	for i, id := range sources {
 		rows[i] = []any{reader, id}
 	}
-	return unpackSources(write(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	return unpackSources(write(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
 		var left, wished [][]any
 		err := c.BulkQuery(ctx, `rows(reader t, source i) DELETE FROM river_subscription AS f {USING ROWS}
 			WHERE f.reader = :reader AND f.source_id = :source RETURNING source_id, wish`, func(rows *sql.Rows) error {

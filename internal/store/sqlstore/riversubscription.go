@@ -60,7 +60,7 @@ func oneFollowed(ctx context.Context, c Conn, reader string, source int64) (foll
 // ChangeSubscription is river.Store.ChangeSubscription. The source comes without Last.
 func (s *Store) ChangeSubscription(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
 	reader = clean(reader)
-	r, err := write(ctx, s, func(ctx context.Context, c Conn) (followedRow, error) {
+	r, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (followedRow, error) {
 		r, err := oneFollowed(ctx, c, reader, source)
 		if err != nil {
 			return r, err
@@ -127,7 +127,7 @@ func (s *Store) RiverSubscriptions(ctx context.Context, q river.SubscriptionQuer
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read(ctx, s, func(ctx context.Context, c Conn) ([]followedRow, error) {
+	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]followedRow, error) {
 		type name struct {
 			id   int64
 			name string
@@ -217,7 +217,7 @@ func followedByID(ctx context.Context, c Conn, reader string, ids []int64, unrea
 
 // RiverFollowing is river.Store.RiverFollowing.
 func (s *Store) RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (map[int64]bool, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[int64]bool, error) {
 		set := map[int64]bool{}
 		err := c.Query(ctx, `SELECT source_id FROM river_subscription WHERE reader = $1`, func(rows *sql.Rows) error {
 			var id int64

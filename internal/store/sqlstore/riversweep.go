@@ -22,7 +22,7 @@ func (s *Store) SweepRiver(ctx context.Context, keep int, before time.Time, some
 		if total >= some {
 			break
 		}
-		n, err := write(ctx, s, func(ctx context.Context, c Conn) (int64, error) { return sweep(ctx, c, some-total) })
+		n, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) { return sweep(ctx, c, some-total) })
 		if err != nil {
 			return total, err
 		}

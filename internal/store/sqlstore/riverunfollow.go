@@ -37,7 +37,7 @@ type unfollowedRow struct {
 // unfollowed reads one that was ended at a time or after it. The reading list that brought it
 // may be gone.
 func (s *Store) unfollowed(ctx context.Context, reader string, source int64, since time.Time) (*unfollowedRow, error) {
-	rows, err := read(ctx, s, func(ctx context.Context, c Conn) ([]unfollowedRow, error) {
+	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]unfollowedRow, error) {
 		return collect(ctx, c, func(rows *sql.Rows, r *unfollowedRow) error {
 			f := &r.sub
 			return rows.Scan(&f.Reader, &f.SourceID, (*millis)(&r.endedAt), &r.readPlace, (*millis)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories)
@@ -71,7 +71,7 @@ func (s *Store) RiverResubscribe(ctx context.Context, reader string, source int6
 	if err != nil {
 		return err
 	}
-	src, err := s.Source(ctx, source)
+	src, err := readSource(ctx, s.DB, source)
 	if err != nil {
 		return err
 	}

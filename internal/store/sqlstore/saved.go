@@ -110,7 +110,7 @@ func writeSaved(ctx context.Context, c Conn, f author.Feed, d author.Saving, wri
 
 // SavedFeed is author.Store.SavedFeed.
 func (s *Store) SavedFeed(ctx context.Context, user, name string) (author.Feed, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (author.Feed, error) {
 		found, err := collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE owner = $1 AND name = $2`, clean(user), clean(name))
 		return oneSaved(found, err)
 	})
@@ -129,7 +129,7 @@ func oneSaved(found []author.Feed, err error) (author.Feed, error) {
 // SavedDocument is author.Store.SavedDocument.
 func (s *Store) SavedDocument(ctx context.Context, user, name string) (author.Feed, []byte, error) {
 	var doc []byte
-	f, err := read(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+	f, err := read(ctx, s.DB, func(ctx context.Context, c Conn) (author.Feed, error) {
 		found, err := collect(ctx, c, func(rows *sql.Rows, f *author.Feed) error {
 			return rows.Scan(append(savedFields(f), &doc)...)
 		}, `SELECT `+savedColumns+`,
@@ -145,7 +145,7 @@ func (s *Store) SavedDocument(ctx context.Context, user, name string) (author.Fe
 
 // PlaceSaved is author.Store.PlaceSaved.
 func (s *Store) PlaceSaved(ctx context.Context, user, name string, place author.Place) (author.Feed, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (author.Feed, error) {
 		found, err := collect(ctx, c, scanSaved, `UPDATE saved SET moved_to = $1, temporary = $2, gone = $3 WHERE owner = $4 AND name = $5 RETURNING `+savedColumns,
 			clean(place.MovedTo), place.Temporary, place.Gone, clean(user), clean(name))
 		return oneSaved(found, err)
@@ -154,7 +154,7 @@ func (s *Store) PlaceSaved(ctx context.Context, user, name string, place author.
 
 // CloudSaved is author.Store.CloudSaved.
 func (s *Store) CloudSaved(ctx context.Context, user, name string, on bool, now time.Time) (author.Feed, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (author.Feed, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (author.Feed, error) {
 		_, err := c.Exec(ctx, `UPDATE saved SET add_cloud = $1, version = version + 1, saved_at = CASE WHEN saved_at < $2 THEN $2 ELSE saved_at END
 			WHERE owner = $3 AND name = $4 AND add_cloud <> $1 AND version > 0`, on, ms(now), clean(user), clean(name))
 		if err != nil {
@@ -166,7 +166,7 @@ func (s *Store) CloudSaved(ctx context.Context, user, name string, on bool, now 
 
 // SavedFeeds is author.Store.SavedFeeds.
 func (s *Store) SavedFeeds(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Feed, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]author.Feed, error) {
 		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE (owner, name) > ($1, $2)
 			ORDER BY owner, name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
 	})
@@ -182,7 +182,7 @@ func (s *Store) ToldSaved(ctx context.Context, user, name string, version int64)
 
 // UntoldSaved is author.Store.UntoldSaved.
 func (s *Store) UntoldSaved(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]author.Feed, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]author.Feed, error) {
 		return collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE told < version AND (owner, name) > ($1, $2)
 			AND moved_to = '' AND NOT gone ORDER BY owner, name LIMIT $3`, clean(afterUser), clean(afterName), limit(n))
 	})

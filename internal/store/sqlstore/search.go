@@ -41,7 +41,7 @@ func (s *Store) indexItems(ctx context.Context, n int) (int, error) {
 		itemRow
 		seq int64
 	}
-	list, err := read(ctx, s, func(ctx context.Context, c Conn) ([]unindexed, error) {
+	list, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]unindexed, error) {
 		return collect(ctx, c, func(rows *sql.Rows, r *unindexed) error {
 			return rows.Scan(append([]any{&r.seq, &r.content}, r.fields()...)...)
 		}, `SELECT u.seq, t.content, `+itemColumns+` FROM (SELECT place, seq FROM item_unindexed ORDER BY place DESC LIMIT $1) AS u

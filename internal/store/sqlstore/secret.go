@@ -55,7 +55,7 @@ func (s *Store) SecretByMAC(ctx context.Context, user, feed string, mac []byte) 
 }
 
 func (s *Store) oneSecret(ctx context.Context, cond string, args ...any) (account.SealedSecret, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (account.SealedSecret, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (account.SealedSecret, error) {
 		found, err := collect(ctx, c, scanSecret, openSecrets+cond+` LIMIT 1`, args...)
 		if err == nil && len(found) == 0 {
 			err = fault.New(fault.NotFound, "There is no such secret.")
@@ -69,7 +69,7 @@ func (s *Store) oneSecret(ctx context.Context, cond string, args ...any) (accoun
 
 // SecretsOf is account.Store.SecretsOf.
 func (s *Store) SecretsOf(ctx context.Context, user, feed string) ([]account.SealedSecret, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.SealedSecret, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.SealedSecret, error) {
 		return collect(ctx, c, scanSecret, `SELECT `+secretColumns+` FROM feed_secret AS f
 			WHERE f.account = $1 AND f.feed = $2 ORDER BY f.created_at, f.selector`, clean(user), clean(feed))
 	})
@@ -77,7 +77,7 @@ func (s *Store) SecretsOf(ctx context.Context, user, feed string) ([]account.Sea
 
 // SecretsFor is account.Store.SecretsFor.
 func (s *Store) SecretsFor(ctx context.Context, user, feed, who string) ([]account.SealedSecret, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.SealedSecret, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.SealedSecret, error) {
 		text, args := openSecrets+`f.account = $1 AND f.feed = $2`, []any{clean(user), clean(feed)}
 		if who != "" {
 			text, args = text+` AND (f.selector = $3 OR f.reader = $3)`, append(args, clean(who))
@@ -107,7 +107,7 @@ func (s *Store) RemoveSecret(ctx context.Context, user, selector string) error {
 
 // SecretKeys is account.Store.SecretKeys.
 func (s *Store) SecretKeys(ctx context.Context) (map[string]int64, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (map[string]int64, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[string]int64, error) {
 		keys := map[string]int64{}
 		err := c.Query(ctx, `SELECT f.sealed_by, count(*) FROM feed_secret AS f GROUP BY f.sealed_by`, func(rows *sql.Rows) error {
 			var key string

@@ -38,7 +38,7 @@ func (s *Store) AddSession(ctx context.Context, n account.Session, passwordAt ti
 
 // Session is account.Store.Session.
 func (s *Store) Session(ctx context.Context, id string) (account.Session, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (account.Session, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (account.Session, error) {
 		found, err := collect(ctx, c, scanSession, `SELECT `+sessionColumns+` FROM account_session AS s
 			JOIN account AS a ON a.name = s.account WHERE s.id = $1 AND NOT a.disabled`, clean(id))
 		if err == nil && len(found) == 0 {
@@ -53,7 +53,7 @@ func (s *Store) Session(ctx context.Context, id string) (account.Session, error)
 
 // Sessions is account.Store.Sessions.
 func (s *Store) Sessions(ctx context.Context, user string, now time.Time) ([]account.Session, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.Session, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.Session, error) {
 		return collect(ctx, c, scanSession, `SELECT `+sessionColumns+` FROM account_session AS s
 			WHERE s.account = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id LIMIT 1000`, clean(user), ms(now))
 	})

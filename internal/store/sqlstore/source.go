@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -158,17 +157,6 @@ func (t *told) sum(s *river.Source) int64 {
 	return sum
 }
 
-// toJSON is v as JSON, in which < and > stand as they are: nobody puts it into a page.
-func toJSON(v any) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
-}
-
 // saveTold writes what changes seldom, and counts new items. Columns with an index are
 // only written when they change, for SQLite would write the index too.
 func saveTold(ctx context.Context, c Conn, s *river.Source, t *told, was before, places []int64) error {
@@ -202,7 +190,12 @@ func saveTold(ctx context.Context, c Conn, s *river.Source, t *told, was before,
 
 // Source is river.Store.Source.
 func (s *Store) Source(ctx context.Context, id int64) (river.Source, error) {
-	return oneSource(read(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) { return sourceByID(ctx, c, id) }))
+	return readSource(ctx, s.DB, id)
+}
+
+// readSource reads one source; fault.NotFound.
+func readSource(ctx context.Context, db *DB, id int64) (river.Source, error) {
+	return oneSource(read(ctx, db, func(ctx context.Context, c Conn) ([]sourceRow, error) { return sourceByID(ctx, c, id) }))
 }
 
 func sourceByID(ctx context.Context, c Conn, id int64) ([]sourceRow, error) {
@@ -211,7 +204,7 @@ func sourceByID(ctx context.Context, c Conn, id int64) ([]sourceRow, error) {
 
 // SourcesAt is river.Store.SourcesAt.
 func (s *Store) SourcesAt(ctx context.Context, url string) ([]river.Source, error) {
-	return unpackSources(read(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	return unpackSources(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
 		return collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.id IN
 			(SELECT id FROM source WHERE url = $1 UNION SELECT id FROM source WHERE first_url = $1 AND first_url <> url)
 			ORDER BY s.login <> '', s.url <> $1, s.id`, clean(url))
@@ -232,7 +225,7 @@ func (s *Store) Sources(ctx context.Context, q river.SourceQuery) ([]river.Sourc
 	}
 	most := limit(q.Limit)
 	text := `SELECT ` + sourceHead + sourceTables + w.String() + ` ORDER BY s.url, s.id LIMIT ` + w.arg(most)
-	return unpackSources(read(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	return unpackSources(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
 		rows, err := collect(ctx, c, scanSourceHead, text, w.args...)
 		if err != nil || len(rows) < most {
 			return rows, err
@@ -246,7 +239,7 @@ func (s *Store) Sources(ctx context.Context, q river.SourceQuery) ([]river.Sourc
 
 // ChangeSource is river.Store.ChangeSource.
 func (s *Store) ChangeSource(ctx context.Context, id int64, change func(s *river.Source) error) (river.Source, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (river.Source, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (river.Source, error) {
 		if _, err := collect(ctx, c, scanID, `SELECT id FROM source WHERE id = $1 {LOCK}`, id); err != nil {
 			return river.Source{}, err
 		}
@@ -314,7 +307,7 @@ func checkBase(source int64) int64 { return source &^ (checkSlots - 1) }
 
 // Checks is river.Store.Checks.
 func (s *Store) Checks(ctx context.Context, source int64) ([]river.Check, error) {
-	rows, err := read(ctx, s, func(ctx context.Context, c Conn) ([]string, error) {
+	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]string, error) {
 		return collect(ctx, c, func(rows *sql.Rows, data *string) error { return rows.Scan(data) },
 			`SELECT data FROM source_check WHERE id >= $1 AND id < $2 AND source_id = $3 ORDER BY n DESC`,
 			checkBase(source), checkBase(source)+river.KeptChecks, source)
@@ -360,7 +353,7 @@ func (s *Store) Hosts(ctx context.Context, hosts []string) (map[string]river.Hos
 
 // CountSources is river.Store.CountSources.
 func (s *Store) CountSources(ctx context.Context, now time.Time) (river.SourceCounts, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (n river.SourceCounts, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (n river.SourceCounts, err error) {
 		err = c.Query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN readers > 0 THEN 1 ELSE 0 END), 0),
 				COALESCE(SUM(CASE WHEN failing AND NOT gone THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN gone THEN 1 ELSE 0 END), 0),
 				COALESCE(SUM(CASE WHEN pushed_until > $1 THEN 1 ELSE 0 END), 0), CAST(COALESCE(SUM(items), 0) AS BIGINT) FROM source`,

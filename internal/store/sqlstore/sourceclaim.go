@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"strconv"
 	"time"
@@ -15,16 +14,16 @@ import (
 // ClaimSources is river.Store.ClaimSources. Rows are claimed in one transaction and
 // read after it: who loses the claim in between is left out.
 func (s *Store) ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Source, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM source WHERE next_at <= $1)`, now); err != nil || !some {
+	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM source WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	ids, err := write(ctx, s, func(ctx context.Context, c Conn) ([]int64, error) {
+	ids, err := write(ctx, s.DB, func(ctx context.Context, c Conn) ([]int64, error) {
 		return claimSources(ctx, c, now, until, max(limit, 0), claim)
 	})
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	list, err := unpackSources(read(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	list, err := unpackSources(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
 		return sourcesByID(ctx, c, ids, claim)
 	}))
 	order := make(map[int64]int, len(ids))
@@ -78,7 +77,7 @@ func sourcesByID(ctx context.Context, c Conn, ids []int64, claim int64) ([]sourc
 
 // ClaimSource is river.Store.ClaimSource.
 func (s *Store) ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (river.Source, error) {
-	rows, err := write(ctx, s, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	rows, err := write(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
 		n, err := c.Exec(ctx, `UPDATE source SET claim = $1, next_at = $2, heard_in = FALSE
 			WHERE id = $3 AND (claim = 0 OR next_at IS NULL OR next_at <= $4)`, claim, ms(until), id, ms(now))
 		if err != nil {
@@ -95,15 +94,7 @@ func (s *Store) ClaimSource(ctx context.Context, id int64, now, until time.Time,
 
 // NextSource is river.Store.NextSource.
 func (s *Store) NextSource(ctx context.Context) (time.Time, error) {
-	return s.earliest(ctx, `SELECT next_at FROM source WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`)
-}
-
-// earliest is the time that a query gives; zero: it gives none.
-func (s *Store) earliest(ctx context.Context, text string) (time.Time, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (next time.Time, err error) {
-		err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan((*millis)(&next)) })
-		return next, err
-	})
+	return s.Earliest(ctx, `SELECT next_at FROM source WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`)
 }
 
 // PutOff is river.Store.PutOff.
@@ -145,11 +136,11 @@ func (s *Store) ReleaseClaims(ctx context.Context, now time.Time) error {
 // may or may not be in what is read, so it counts for the next time too: heard_in.
 func (s *Store) HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
 	url, door = clean(url), clean(door)
-	named, err := read(ctx, s, func(ctx context.Context, c Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
+	named, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
 	if err != nil || len(named) == 0 {
 		return nil, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]int64, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]int64, error) {
 		if named, err = sourcesNamed(ctx, c, url); err != nil {
 			return nil, err
 		}

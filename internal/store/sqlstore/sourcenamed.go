@@ -13,7 +13,7 @@ func (s *Store) KnownSources(ctx context.Context, reader string, urls []string) 
 	for i, u := range urls {
 		args[i] = []any{clean(u), clean(reader)}
 	}
-	return read(ctx, s, func(ctx context.Context, c Conn) (map[string]river.KnownSource, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[string]river.KnownSource, error) {
 		known := map[string]river.KnownSource{}
 		// In the order of SourcesAt: what is there now before what was there once.
 		for _, name := range [][2]string{{"url", ""}, {"first_url", " AND s.first_url <> s.url"}} {
@@ -52,7 +52,7 @@ func (s *Store) NamedSources(ctx context.Context, urls []string) ([]string, erro
 	for i, u := range urls {
 		rows[i] = []any{clean(u)}
 	}
-	return read(ctx, s, func(ctx context.Context, c Conn) (known []string, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (known []string, err error) {
 		err = c.BulkQuery(ctx, `rows(url t) SELECT :url {FROM ROWS} WHERE
 			EXISTS (SELECT 1 FROM source AS s WHERE s.url = :url AND s.readers > 0 AND NOT s.gone AND s.login = '')
 			OR EXISTS (SELECT 1 FROM source AS s WHERE s.first_url = :url AND s.first_url <> s.url AND s.readers > 0 AND NOT s.gone AND s.login = '')
@@ -67,4 +67,11 @@ func (s *Store) NamedSources(ctx context.Context, urls []string) ([]string, erro
 			}, rows)
 		return known, err
 	})
+}
+
+// SourcesUnder is river.Store.SourcesUnder.
+func (s *Store) SourcesUnder(ctx context.Context, prefix, after string, n int) ([]string, error) {
+	return s.Strings(ctx, `SELECT DISTINCT s.url FROM source AS s WHERE s.url >= $1 AND s.url < $2 AND s.url > $3
+			AND s.readers > 0 AND NOT s.gone AND s.login = ''
+		ORDER BY s.url LIMIT $4`, clean(prefix), clean(prefix)+"\U0010FFFF", clean(after), limit(n))
 }

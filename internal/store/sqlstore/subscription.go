@@ -88,10 +88,10 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 // or exists already.
 func (s *Store) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	ids := topicsOf(topicsOf(topicsOf(nil, topics, hub.TopicID), subs, subscriptionTopic), events, eventTopic)
-	return s.apart(ctx, ids, func(ctx context.Context, c Conn, sh share) error {
+	return perTopic(ctx, s.DB, ids, func(ctx context.Context, c Conn, sh share) error {
 		own := of(sh, events, eventTopic)
 		r := registrationOf(of(sh, topics, hub.TopicID), of(sh, subs, subscriptionTopic))
-		if err := s.subscribe(ctx, c, r, latest(own)); err != nil {
+		if err := subscribe(ctx, c, s.Shared, r, latest(own)); err != nil {
 			return err
 		}
 		return appendEvents(ctx, c, own)
@@ -99,8 +99,8 @@ func (s *Store) Subscribe(ctx context.Context, topics []string, subs []hub.Subsc
 }
 
 // subscribe writes a registration; at is the time, where that is known besides.
-func (s *Store) subscribe(ctx context.Context, c Conn, r registration, at int64) error {
-	if err := s.ensureTopics(ctx, c, r.topics, max(r.now, at)); err != nil {
+func subscribe(ctx context.Context, c Conn, shared bool, r registration, at int64) error {
+	if err := ensureTopics(ctx, c, shared, r.topics, max(r.now, at)); err != nil {
 		return err
 	}
 	if err := fillTopics(ctx, c, r.full); err != nil {
@@ -133,7 +133,7 @@ func fillTopics(ctx context.Context, c Conn, ids []int64) error {
 func (s *Store) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
 	topics := topicsOf(topicsOf(nil, keys, keyTopic), events, eventTopic)
 	parts := make([][]hub.Subscription, len(topics)+1)
-	err := s.apart(ctx, topics, func(ctx context.Context, c Conn, sh share) (err error) {
+	err := perTopic(ctx, s.DB, topics, func(ctx context.Context, c Conn, sh share) (err error) {
 		own := of(sh, events, eventTopic)
 		if parts[sh.n], err = unsubscribe(ctx, c, of(sh, keys, keyTopic), latest(own)); err != nil {
 			return err
@@ -186,7 +186,7 @@ func keyRows(keys []hub.Key) [][]any {
 
 // Subscription is hub.Store.Subscription.
 func (s *Store) Subscription(ctx context.Context, key hub.Key) (hub.Subscription, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (hub.Subscription, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (hub.Subscription, error) {
 		found, err := collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
 			WHERE s.topic_id = $1 AND s.bucket = $2 AND s.id = $3`, key.TopicID, int64(hub.Bucket(key.ID)), key.ID)
 		if err == nil && len(found) == 0 {
@@ -216,7 +216,7 @@ func (s *Store) Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]h
 	}
 	text := `SELECT ` + subscriptionColumns + `, t.url FROM subscription AS s JOIN topic AS t ON t.id = s.topic_id` +
 		w.String() + ` ORDER BY s.topic_id, s.bucket, s.id LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
 		return collect(ctx, c, scanSubscriptionInfo, text, w.args...)
 	})
 }

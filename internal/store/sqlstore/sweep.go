@@ -13,11 +13,11 @@ import (
 // of a protocol that says so.
 func (s *Store) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) (gone []hub.SubscriptionInfo, more bool, err error) {
 	// Looked for beforehand, so that the search holds up no writer.
-	spare, err := read(ctx, s, func(ctx context.Context, c Conn) (leftovers, error) { return leftoversAt(ctx, c, now, limit) })
+	spare, err := read(ctx, s.DB, func(ctx context.Context, c Conn) (leftovers, error) { return leftoversAt(ctx, c, now, limit) })
 	if err != nil {
 		return nil, false, err
 	}
-	gone, err = write(ctx, s, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
+	gone, err = write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
 		gone, err := sweepable(ctx, c, now, maxErrors, limit)
 		if err != nil {
 			return nil, err

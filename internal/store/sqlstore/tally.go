@@ -27,7 +27,7 @@ func tallyKey(k account.TallyKey) (kind string, key []byte) { return string(k[:1
 
 // Tallies is account.Store.Tallies.
 func (s *Store) Tallies(ctx context.Context, keys []account.TallyKey) ([]account.Tally, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.Tally, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.Tally, error) {
 		list := make([]account.Tally, len(keys))
 		for i, k := range keys {
 			list[i].Key = k
@@ -111,7 +111,7 @@ func holdTallies(ctx context.Context, c Conn, keys []account.TallyKey) ([]accoun
 // TrimTallies is account.Store.TrimTallies.
 func (s *Store) TrimTallies(ctx context.Context, kind byte, before time.Time, keep, limit int) (int64, error) {
 	var beyond int64
-	n, err := write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	n, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		beyond = 0
 		err := c.Query(ctx, `SELECT COUNT(*) FROM tally WHERE kind = $1`, func(rows *sql.Rows) error { return rows.Scan(&beyond) }, string(kind))
 		if err != nil {

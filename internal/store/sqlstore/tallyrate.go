@@ -29,7 +29,7 @@ func (s *Store) Spend(ctx context.Context, list []hub.Spent, now time.Time) ([]t
 		at[place{v.Kind, v.Key}] = i
 		rows[n] = []any{v.Kind, []byte(v.Key), ms(now), ms(now) + v.Used.Milliseconds()}
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]time.Time, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]time.Time, error) {
 		full := make([]time.Time, len(list))
 		return full, c.BulkQuery(ctx, `rows(kind t, key b, now i, until i)
 			INSERT INTO allowance (kind, key, spent_at, full_at) SELECT :kind, :key, :now, :until {FROM ROWS} WHERE true
@@ -51,7 +51,7 @@ func (s *Store) Spend(ctx context.Context, list []hub.Spent, now time.Time) ([]t
 
 // SweepAllowances is hub.Allowances.SweepAllowances.
 func (s *Store) SweepAllowances(ctx context.Context, now time.Time, keep, limit int) (int64, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		var all int64
 		if err := c.Query(ctx, `SELECT COUNT(*) FROM allowance`, func(rows *sql.Rows) error { return rows.Scan(&all) }); err != nil {
 			return 0, err

@@ -8,7 +8,7 @@ import (
 
 // TickTestFeed is store.TestFeed.TickTestFeed.
 func (s *Store) TickTestFeed(ctx context.Context, now time.Time, keep int) (time.Time, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (time.Time, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (time.Time, error) {
 		newest, err := count(ctx, c, `SELECT COALESCE(MAX(at), 0) FROM testfeed`)
 		if err != nil {
 			return time.Time{}, err
@@ -31,7 +31,7 @@ func (s *Store) TickTestFeed(ctx context.Context, now time.Time, keep int) (time
 
 // TestFeedTicks is store.TestFeed.TestFeedTicks.
 func (s *Store) TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]time.Time, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]time.Time, error) {
 		return collect(ctx, c, func(rows *sql.Rows, t *time.Time) error { return rows.Scan((*millis)(t)) },
 			`SELECT at FROM testfeed WHERE at >= $1 ORDER BY at DESC LIMIT 100`, ms(since))
 	})

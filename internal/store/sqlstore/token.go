@@ -38,12 +38,6 @@ func (s *Store) AddToken(ctx context.Context, t account.Token, hash, app string,
 	})
 }
 
-// count runs a query whose one row is a number.
-func count(ctx context.Context, c Conn, text string, args ...any) (n int64, err error) {
-	err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan(&n) }, args...)
-	return n, err
-}
-
 // TokenByHash is account.Store.TokenByHash.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (account.Token, error) {
 	return s.oneToken(ctx, `t.hash = $1`, hash)
@@ -55,7 +49,7 @@ func (s *Store) TokenByApp(ctx context.Context, app string) (account.Token, erro
 }
 
 func (s *Store) oneToken(ctx context.Context, cond, hash string) (account.Token, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (account.Token, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (account.Token, error) {
 		found, err := collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
 			JOIN account AS a ON a.name = t.account WHERE `+cond+` AND NOT a.disabled LIMIT 1`, clean(hash))
 		if err == nil && len(found) == 0 {
@@ -70,7 +64,7 @@ func (s *Store) oneToken(ctx context.Context, cond, hash string) (account.Token,
 
 // Tokens is account.Store.Tokens.
 func (s *Store) Tokens(ctx context.Context, user string) ([]account.Token, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]account.Token, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.Token, error) {
 		return collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
 			WHERE t.account = $1 ORDER BY t.created_at, t.id LIMIT 1000`, clean(user))
 	})

@@ -29,7 +29,7 @@ func scanTopic(rows *sql.Rows, t *hub.Topic) error { return rows.Scan(topicField
 
 // Topic is hub.Store.Topic.
 func (s *Store) Topic(ctx context.Context, id int64) (hub.Topic, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (hub.Topic, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (hub.Topic, error) {
 		found, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t WHERE t.id = $1`, id)
 		if err == nil && len(found) == 0 {
 			return hub.Topic{}, fault.New(fault.NotFound, "There is no topic with the number %d here.", id)
@@ -54,7 +54,7 @@ func (s *Store) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, 
 	text := `SELECT ` + topicColumns + `,
 		(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)
 		FROM topic AS t` + w.String() + ` ORDER BY t.url LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]hub.TopicInfo, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.TopicInfo, error) {
 		return collect(ctx, c, func(rows *sql.Rows, t *hub.TopicInfo) error {
 			return rows.Scan(append(topicFields(&t.Topic), &t.Subscribers)...)
 		}, text, w.args...)
@@ -63,7 +63,7 @@ func (s *Store) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, 
 
 // Followed is hub.Store.Followed.
 func (s *Store) Followed(ctx context.Context, topicID int64, now time.Time) (bool, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (followed bool, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (followed bool, err error) {
 		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at + 0 > $2)`,
 			func(rows *sql.Rows) error { return rows.Scan(&followed) }, topicID, ms(now))
 		return followed, err
@@ -72,7 +72,7 @@ func (s *Store) Followed(ctx context.Context, topicID int64, now time.Time) (boo
 
 // Subscribers is hub.Store.Subscribers.
 func (s *Store) Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (map[string]int64, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[string]int64, error) {
 		counts := map[string]int64{}
 		err := c.Query(ctx, `SELECT s.protocol, COUNT(*) FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at + 0 > $2 GROUP BY s.protocol`,
 			func(rows *sql.Rows) error {
@@ -115,10 +115,10 @@ func recordPings(ctx context.Context, c Conn, urls []string, now, due time.Time)
 
 // ClaimChecks is hub.Store.ClaimChecks.
 func (s *Store) ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]hub.Topic, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM topic WHERE due_at <= $1)`, now); err != nil || !some {
+	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM topic WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
 		topics, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t
 			WHERE t.due_at <= $1 ORDER BY t.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
 		if err != nil {
@@ -130,14 +130,6 @@ func (s *Store) ClaimChecks(ctx context.Context, now, until time.Time, limit int
 		}
 		_, err = c.Bulk(ctx, `rows(id i, until i) UPDATE topic AS t SET due_at = :until, held = 1 {FROM ROWS} WHERE t.id = :id`, rows)
 		return topics, err
-	})
-}
-
-// due answers a look at an index, so that looking for work disturbs no writer.
-func (s *Store) due(ctx context.Context, text string, now time.Time) (bool, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (some bool, err error) {
-		err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan(&some) }, ms(now))
-		return some, err
 	})
 }
 
@@ -176,7 +168,7 @@ func touch(ctx context.Context, c Conn, ids []int64, at int64) error {
 
 // ensureTopics makes the topics that are missing and a part for those without
 // one, and keeps them from being swept until the transaction ends.
-func (s *Store) ensureTopics(ctx context.Context, c Conn, urls map[int64]string, now int64) error {
+func ensureTopics(ctx context.Context, c Conn, shared bool, urls map[int64]string, now int64) error {
 	ids := make([]int64, 0, len(urls))
 	for id := range urls {
 		ids = append(ids, id)
@@ -201,12 +193,12 @@ func (s *Store) ensureTopics(ctx context.Context, c Conn, urls map[int64]string,
 		}
 		for _, id := range ids {
 			if !ready[id] {
-				if err := s.makeTopic(ctx, c, id, urls[id], now); err != nil {
+				if err := makeTopic(ctx, c, id, urls[id], now); err != nil {
 					return err
 				}
 			}
 		}
-		if !s.Shared {
+		if !shared {
 			return nil
 		}
 		clear(ready)
@@ -220,7 +212,7 @@ func (s *Store) ensureTopics(ctx context.Context, c Conn, urls map[int64]string,
 
 // makeTopic makes a topic's row and its first part where they are missing. The
 // row is locked, so that no check raises the version between reading and using it.
-func (s *Store) makeTopic(ctx context.Context, c Conn, id int64, url string, now int64) error {
+func makeTopic(ctx context.Context, c Conn, id int64, url string, now int64) error {
 	if url == "" {
 		return fault.New(fault.Invalid, "A subscription names the topic %d, which does not exist and was not named by its URL.", id)
 	}
@@ -245,4 +237,10 @@ func topicURLs(urls []string, subs []hub.Subscription) map[int64]string {
 		m[hub.TopicID(u)] = strings.Clone(u)
 	}
 	return m
+}
+
+// FollowedUnder is hub.Store.FollowedUnder.
+func (s *Store) FollowedUnder(ctx context.Context, prefix, after string, now time.Time, n int) ([]string, error) {
+	return s.Strings(ctx, `SELECT t.url FROM topic AS t WHERE t.url >= $1 AND t.url < $2 AND t.url > $3 AND `+isFollowed("t.id", "$4")+`
+		ORDER BY t.url LIMIT $5`, clean(prefix), clean(prefix)+"\U0010FFFF", clean(after), ms(now), limit(n))
 }

@@ -54,7 +54,7 @@ func saveFollow(ctx context.Context, c Conn, f *upstream.Follow) error {
 
 // ChangeFollow is upstream.Store.ChangeFollow.
 func (s *Store) ChangeFollow(ctx context.Context, id int64, change func(*upstream.Follow, bool) (upstream.Verdict, []event.Event)) (upstream.Follow, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (upstream.Follow, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (upstream.Follow, error) {
 		rows, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE f.id = $1 {LOCK}`, id)
 		if err != nil {
 			return upstream.Follow{}, err
@@ -92,7 +92,7 @@ func (s *Store) FollowByToken(ctx context.Context, token string) (upstream.Follo
 }
 
 func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.Follow, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (upstream.Follow, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (upstream.Follow, error) {
 		found, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE `+cond, arg)
 		if err == nil && len(found) == 0 {
 			return upstream.Follow{}, fault.New(fault.NotFound, "There is no such feed that this server follows.")
@@ -106,7 +106,7 @@ func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.F
 
 // FollowsOf is upstream.Store.FollowsOf.
 func (s *Store) FollowsOf(ctx context.Context, url string) ([]upstream.Follow, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
 		return collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f
 			WHERE f.feed = $1 OR f.topic = $1 ORDER BY f.protocol, f.feed LIMIT 100`, clean(url))
 	})
@@ -131,40 +131,16 @@ func (s *Store) Follows(ctx context.Context, q upstream.Query) ([]upstream.Follo
 		return nil, err
 	}
 	text := `SELECT ` + followColumns + ` FROM follow AS f` + w.String() + ` ORDER BY f.feed, f.protocol LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
 		return collect(ctx, c, scanFollow, text, w.args...)
 	})
 }
 
 // ClaimFollows is upstream.Store.ClaimFollows.
 func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]upstream.Follow, error) {
-	return claimDue(ctx, s, "follow", followColumns, "f", scanFollow, now, until, limit, func(f *upstream.Follow) (int64, int64) {
+	return claimDue(ctx, s.DB, "follow", followColumns, "f", scanFollow, now, until, limit, func(f *upstream.Follow) (int64, int64) {
 		f.Claim, f.NextAt = claim, time.UnixMilli(ms(until)).UTC()
 		return f.ID, claim
-	})
-}
-
-// claimDue takes up to limit rows of a table whose next_at has come, the oldest first,
-// and moves next_at to until. take notes the claim in a row that was read, and returns
-// its id and the claim.
-func claimDue[T any](ctx context.Context, s *Store, table, columns, alias string, scan func(*sql.Rows, *T) error,
-	now, until time.Time, limit int, take func(*T) (id, claim int64)) ([]T, error) {
-	if some, err := s.due(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE next_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return write(ctx, s, func(ctx context.Context, c Conn) ([]T, error) {
-		due, err := collect(ctx, c, scan, `SELECT `+columns+` FROM `+table+` AS `+alias+`
-			WHERE `+alias+`.next_at <= $1 ORDER BY `+alias+`.next_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
-		if err != nil {
-			return nil, err
-		}
-		rows := make([][]any, len(due))
-		for i := range due {
-			id, claim := take(&due[i])
-			rows[i] = []any{id, claim, ms(until)}
-		}
-		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE `+table+` AS t SET claim = :claim, next_at = :until {FROM ROWS} WHERE t.id = :id`, rows)
-		return due, err
 	})
 }
 
@@ -174,7 +150,7 @@ func (s *Store) PutOffFollows(ctx context.Context, list []upstream.PutOff) error
 	for i, p := range list {
 		rows[i] = []any{p.ID, p.Claim, ms(p.NextAt)}
 	}
-	_, err := write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	_, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		return c.Bulk(ctx, `rows(id i, claim i, next i) UPDATE follow AS f SET claim = 0, next_at = :next {FROM ROWS} WHERE f.id = :id AND f.claim = :claim`, rows)
 	})
 	return err
@@ -184,7 +160,7 @@ func (s *Store) PutOffFollows(ctx context.Context, list []upstream.PutOff) error
 func (s *Store) CountFollows(ctx context.Context, from, to time.Time, step time.Duration) (overdue int64, n []int64, err error) {
 	size := max(step.Milliseconds(), 1)
 	n = make([]int64, max((to.Sub(from).Milliseconds()+size-1)/size, 0))
-	_, err = read(ctx, s, func(ctx context.Context, c Conn) (struct{}, error) {
+	_, err = read(ctx, s.DB, func(ctx context.Context, c Conn) (struct{}, error) {
 		return struct{}{}, c.Query(ctx, `SELECT CASE WHEN next_at < $1 THEN -1 ELSE (next_at - $1) / $3 END AS step, COUNT(*)
 			FROM follow WHERE next_at < $2 GROUP BY step`, func(rows *sql.Rows) error {
 			var i, k int64
@@ -211,7 +187,7 @@ func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, er
 		conds = append(conds, "protocol = "+w.arg(p))
 	}
 	w.conds = append(w.conds, "("+strings.Join(conds, " OR ")+")")
-	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE follow SET next_at = `+now+`, claim = 0, missed = true`+w.String(), w.args...)
 	})
 }
@@ -219,7 +195,7 @@ func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, er
 // RenewFollows is upstream.Store.RenewFollows. The ids are hashes, which spread the follows
 // evenly.
 func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE follow SET next_at = $1 + id % $2, asked = (asked OR protocol = $5)
 			WHERE state <> $3 AND claim = 0 AND requested_at > 0 AND requested_at < $4 AND next_at > $1 + id % $2`,
 			ms(r.Now), max(r.Over.Milliseconds(), 1), upstream.Ending, ms(r.AskedBefore), upstream.CNWS)
@@ -228,7 +204,7 @@ func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, erro
 
 // NextFollow is upstream.Store.NextFollow.
 func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (next time.Time, err error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT next_at FROM follow ORDER BY next_at LIMIT 1`, func(rows *sql.Rows) error {
 			return rows.Scan((*millis)(&next))
 		})
@@ -238,7 +214,7 @@ func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
 
 // FollowsAlive is upstream.Store.FollowsAlive.
 func (s *Store) FollowsAlive(ctx context.Context, now time.Time) (time.Time, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (before time.Time, err error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (before time.Time, err error) {
 		err = c.Query(ctx, `SELECT at FROM follow_alive WHERE id = 1`, func(rows *sql.Rows) error { return rows.Scan((*millis)(&before)) })
 		if err == nil && before.Before(now) {
 			_, err = c.Exec(ctx, `INSERT INTO follow_alive (id, at) VALUES (1, $1)

@@ -88,7 +88,7 @@ func stampEverything(ctx context.Context, c Conn, user string, at time.Time) err
 
 // Writer is author.PostStore.Writer.
 func (s *Store) Writer(ctx context.Context, user string) (author.Writer, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (author.Writer, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (author.Writer, error) {
 		w, _, err := findWriter(ctx, c, user, "")
 		return w.Writer, err
 	})
@@ -96,7 +96,7 @@ func (s *Store) Writer(ctx context.Context, user string) (author.Writer, error) 
 
 // SetProfile is author.PostStore.SetProfile.
 func (s *Store) SetProfile(ctx context.Context, user string, change func(*author.Profile) error) (author.Writer, error) {
-	return write(ctx, s, func(ctx context.Context, c Conn) (author.Writer, error) {
+	return write(ctx, s.DB, func(ctx context.Context, c Conn) (author.Writer, error) {
 		w, err := lockWriter(ctx, c, user)
 		if err != nil {
 			return author.Writer{}, err
@@ -125,7 +125,7 @@ func (s *Store) SetProfile(ctx context.Context, user string, change func(*author
 // writer and, on top, how many changes there were: of two that are written at once, the
 // one with the earlier stamp may come to be seen last.
 func (s *Store) PostsChanged(ctx context.Context, user, category string) (int64, error) {
-	return read(ctx, s, func(ctx context.Context, c Conn) (int64, error) {
+	return read(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
 		switch {
 		case user == "" && category == "":
 			return count(ctx, c, `SELECT MAX(w.changed) + CAST(SUM(w.version) AS BIGINT) FROM writer AS w`)

@@ -19,16 +19,16 @@ type share struct {
 	n     int // counts the shares of a call, from 0
 }
 
-// apart runs what a call has to write. Where several processes share the database that is
+// perTopic runs what a call has to write. Where several processes share the database that is
 // one transaction for each topic, several at once, so that each stays within the rows of
 // one topic; who has the database alone has one transaction, which costs less.
-func (s *Store) apart(ctx context.Context, topics []int64, fn func(ctx context.Context, c Conn, sh share) error) error {
+func perTopic(ctx context.Context, db *DB, topics []int64, fn func(ctx context.Context, c Conn, sh share) error) error {
 	run := func(sh share) error {
-		return s.Write(ctx, func(ctx context.Context, c Conn) error { return fn(ctx, c, sh) })
+		return db.Write(ctx, func(ctx context.Context, c Conn) error { return fn(ctx, c, sh) })
 	}
 	slices.Sort(topics)
 	topics = slices.Compact(topics)
-	if !s.Shared || len(topics) < 2 {
+	if !db.Shared || len(topics) < 2 {
 		return run(share{all: true})
 	}
 	var group sync.WaitGroup

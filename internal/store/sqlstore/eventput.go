@@ -1,0 +1,23 @@
+package sqlstore
+
+import (
+	"cloudburst/internal/event"
+	"context"
+)
+
+// appendEvents adds to the log within a transaction.
+func appendEvents(ctx context.Context, c Conn, events []event.Event) error {
+	rows := make([][]any, len(events))
+	for i, e := range events {
+		rows[i] = []any{e.Node, e.Seq, ms(e.At), e.Kind, e.TopicID, clean(e.Topic), e.OK, clean(e.Text), clean(e.Door), clean(e.Peer),
+			int64(e.Took), int64(e.Told), int64(e.Failed), e.Version, []byte(e.Detail)}
+	}
+	// An event that stands there already was written by a try whose answer was lost. The key
+	// is not named: where the table is spread over machines, the topic is part of it.
+	_, err := c.Bulk(ctx, `rows(node i, seq i, at i, kind t, topic_id i, topic t, ok o, text t, door t, peer t,
+			took i, told i, failed i, version i, detail b)
+		INSERT INTO event (node, seq, at, kind, topic_id, topic, ok, text, door, peer, took, told, failed, version, detail)
+		SELECT :node, :seq, :at, :kind, :topic_id, :topic, :ok, :text, :door, :peer, :took, :told, :failed, :version, :detail
+		{FROM ROWS} WHERE true ON CONFLICT DO NOTHING`, rows)
+	return err
+}
