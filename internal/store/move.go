@@ -10,8 +10,8 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/postgres"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlite"
-	"cloudburst/internal/store/sqlstore"
 )
 
 // KeyFile is the name, in the data folder, of the key of the readers' secrets, where
@@ -20,8 +20,8 @@ const KeyFile = "secret.key"
 
 // Progress and Moved are what a move tells, while it goes on and of each table at the end.
 type (
-	Progress = sqlstore.Progress
-	Moved    = sqlstore.Moved
+	Progress = sqldb.Progress
+	Moved    = sqldb.Moved
 )
 
 // MoveOptions say what is moved. From and To are folders, or addresses of PostgreSQL
@@ -88,7 +88,7 @@ func samePlace(a, b string) bool {
 
 // source is an open database to read from.
 type source struct {
-	whole *sqlstore.Whole
+	whole *sqldb.Whole
 	close func() error
 }
 
@@ -108,7 +108,7 @@ func openFrom(ctx context.Context, place string) (*source, error) {
 }
 
 // moveTo fills o.To, and makes it searchable when it is complete.
-func moveTo(ctx context.Context, from *sqlstore.Whole, o MoveOptions) (*Result, error) {
+func moveTo(ctx context.Context, from *sqldb.Whole, o MoveOptions) (*Result, error) {
 	fill := fillFolder
 	if IsAddress(o.To) {
 		fill = fillDatabase
@@ -120,28 +120,28 @@ func moveTo(ctx context.Context, from *sqlstore.Whole, o MoveOptions) (*Result, 
 	return r, makeSearchable(ctx, o)
 }
 
-func fillFolder(ctx context.Context, from *sqlstore.Whole, o MoveOptions) (_ *Result, err error) {
+func fillFolder(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Result, err error) {
 	w, err := sqlite.CreateIn(ctx, o.To, o.Replace)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	r := &Result{}
-	if r.Tables, err = sqlstore.Move(ctx, from, &w.Whole, o.Tell); err != nil {
+	if r.Tables, err = sqldb.Move(ctx, from, &w.Whole, o.Tell); err != nil {
 		return nil, err
 	}
 	r.Aside, err = w.Place(ctx, o.Now)
 	return r, err
 }
 
-func fillDatabase(ctx context.Context, from *sqlstore.Whole, o MoveOptions) (_ *Result, err error) {
+func fillDatabase(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Result, err error) {
 	w, err := postgres.Fill(ctx, o.To, o.Replace)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	r := &Result{}
-	if r.Tables, err = sqlstore.Move(ctx, from, &w.Whole, o.Tell); err != nil {
+	if r.Tables, err = sqldb.Move(ctx, from, &w.Whole, o.Tell); err != nil {
 		return nil, err
 	}
 	return r, w.Finish(ctx)
@@ -244,7 +244,7 @@ func (p *portable) Backup(ctx context.Context, file string) (err error) {
 			return err
 		}
 		defer to.Close()
-		if _, err := sqlstore.Move(ctx, &from.Whole, &to.Whole, nil); err != nil {
+		if _, err := sqldb.Move(ctx, &from.Whole, &to.Whole, nil); err != nil {
 			return err
 		}
 		return to.Settle(ctx)

@@ -19,24 +19,24 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/postgres"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlite"
-	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
 )
 
 var moment = time.UnixMilli(1_790_000_000_123).UTC()
 
 // traps are values at which databases differ.
-var traps = map[sqlstore.ColumnKind][]any{
-	sqlstore.Integer: {int64(0), int64(-1), int64(math.MaxInt64), int64(math.MinInt64)},
-	sqlstore.Letters: {"", " ", "a", "A", "_", "Ä", "z", "ß", "日本", "a b", "a\tb\nc", `"'\`, "\u0001", "😀", "\uFFFD", "\uffff"},
-	sqlstore.Bytes:   {[]byte{}, []byte{0}, []byte{0xff, 0, 1}, []byte("text")},
-	sqlstore.Truth:   {true, false},
-	sqlstore.Real:    {0.0, -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64, 1.0 / 3},
+var traps = map[sqldb.ColumnKind][]any{
+	sqldb.Integer: {int64(0), int64(-1), int64(math.MaxInt64), int64(math.MinInt64)},
+	sqldb.Letters: {"", " ", "a", "A", "_", "Ä", "z", "ß", "日本", "a b", "a\tb\nc", `"'\`, "\u0001", "😀", "\uFFFD", "\uffff"},
+	sqldb.Bytes:   {[]byte{}, []byte{0}, []byte{0xff, 0, 1}, []byte("text")},
+	sqldb.Truth:   {true, false},
+	sqldb.Real:    {0.0, -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64, 1.0 / 3},
 }
 
 // randomRows are n rows of any table, with different keys and nothing that is unique twice.
-func randomRows(r *rand.Rand, t sqlstore.Table, n int) [][]any {
+func randomRows(r *rand.Rand, t sqldb.Table, n int) [][]any {
 	rows := make([][]any, n)
 	for i := range rows {
 		for _, c := range t.Columns {
@@ -46,23 +46,23 @@ func randomRows(r *rand.Rand, t sqlstore.Table, n int) [][]any {
 	return rows
 }
 
-func randomValue(r *rand.Rand, t sqlstore.Table, c sqlstore.Column, i int) any {
+func randomValue(r *rand.Rand, t sqldb.Table, c sqldb.Column, i int) any {
 	trap := traps[c.Kind][r.IntN(len(traps[c.Kind]))]
 	switch {
 	case t.Name == "item_content" && c.Name == "content":
 		return fmt.Sprintf(`{"text":"word%d"}`, i) // it is read when the words are made anew
-	case t.Name == "item" && c.Name != "title" && c.Kind != sqlstore.Truth || slices.Contains(t.Key, c.Name):
+	case t.Name == "item" && c.Name != "title" && c.Kind != sqldb.Truth || slices.Contains(t.Key, c.Name):
 	case c.Null && r.IntN(3) == 0:
 		return nil
-	case c.Kind != sqlstore.Letters && r.IntN(2) == 0:
+	case c.Kind != sqldb.Letters && r.IntN(2) == 0:
 		return trap
 	}
 	switch c.Kind { // a value that no other row has
-	case sqlstore.Integer:
+	case sqldb.Integer:
 		return r.Int64() - math.MaxInt64/2
-	case sqlstore.Letters:
+	case sqldb.Letters:
 		return fmt.Sprint(trap, i, trap)
-	case sqlstore.Bytes:
+	case sqldb.Bytes:
 		return fmt.Append(nil, trap, i)
 	}
 	return trap
@@ -92,9 +92,9 @@ func fullFolder(t *testing.T, rows int) string {
 	return dir
 }
 
-func schema(t *testing.T) []sqlstore.Table {
+func schema(t *testing.T) []sqldb.Table {
 	t.Helper()
-	tables, err := sqlstore.Schema()
+	tables, err := sqldb.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func overlay(dir string) (string, error) {
 	if later == string(now) {
 		return "", fmt.Errorf("%s does not say which version it is", main)
 	}
-	err = errors.Join(put(main, later), put("internal/store/sqlstore/migrations/9999_later.sql",
+	err = errors.Join(put(main, later), put("internal/store/sqldb/migrations/9999_later.sql",
 		"CREATE TABLE later (id BIGINT NOT NULL PRIMARY KEY);\nALTER TABLE topic ADD COLUMN later BIGINT;\nALTER TABLE subscription ADD COLUMN later BIGINT NOT NULL DEFAULT 0;\n"))
 	if err != nil {
 		return "", err

@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 )
 
-// engine is the sqlstore.Engine of one pool.
+// engine is the sqldb.Engine of one pool.
 type engine struct {
 	db      *sql.DB
-	dialect *sqlstore.Dialect
+	dialect *sqldb.Dialect
 	timeout time.Duration
 }
 
@@ -25,13 +25,13 @@ type engine struct {
 // reasons that pass.
 const attempts = 6
 
-func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.run(ctx, func(ctx context.Context) error {
 		return fn(ctx, &conn{on: e.db, dialect: e.dialect})
 	})
 }
 
-func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.run(ctx, func(ctx context.Context) error {
 		tx, err := e.db.BeginTx(ctx, nil)
 		if err != nil {
@@ -41,10 +41,10 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlst
 			_ = tx.Rollback() // err says what is wrong; a connection that cannot roll back is thrown away
 			return err
 		}
-		if err := errors.Join(sqlstore.Boundary(false), tx.Commit()); err != nil {
+		if err := errors.Join(sqldb.Boundary(false), tx.Commit()); err != nil {
 			return &trouble{err}
 		}
-		if err := sqlstore.Boundary(true); err != nil {
+		if err := sqldb.Boundary(true); err != nil {
 			return &trouble{err}
 		}
 		return nil
@@ -53,7 +53,7 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlst
 
 // One is Write without a word before and after the statement: one way to the server and
 // back in place of three.
-func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Read(ctx, fn)
 }
 
@@ -145,10 +145,10 @@ type statementer interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// conn is the sqlstore.Conn of one call. The driver keeps statements prepared.
+// conn is the sqldb.Conn of one call. The driver keeps statements prepared.
 type conn struct {
 	on      statementer
-	dialect *sqlstore.Dialect
+	dialect *sqldb.Dialect
 }
 
 func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -26,7 +26,7 @@ func earlierSchema(t *testing.T, migrations, rows []string) (url string) {
 	defer db.Close()
 	var steps []*goose.Migration
 	for i, migration := range migrations {
-		text, err := sqlstore.Postgres().Text(migration)
+		text, err := sqldb.Postgres().Text(migration)
 		if err != nil {
 			t.Fatal(err)
 		}

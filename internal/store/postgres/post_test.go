@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/fulltest"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -25,7 +25,7 @@ func BenchmarkRenumber100kPosts(b *testing.B) {
 // explaining is an Engine that looks at what each statement on posts and files reads,
 // before it runs it.
 type explaining struct {
-	sqlstore.Engine
+	sqldb.Engine
 	t    *testing.T
 	most float64 // rows that a statement may read
 
@@ -33,16 +33,16 @@ type explaining struct {
 	checked int
 }
 
-func (e *explaining) Read(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
-	return e.Engine.Write(ctx, func(ctx context.Context, c sqlstore.Conn) error { return fn(ctx, &explainingConn{c, e}) })
+func (e *explaining) Read(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
+	return e.Engine.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return fn(ctx, &explainingConn{c, e}) })
 }
 
-func (e *explaining) Write(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (e *explaining) Write(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Read(ctx, fn)
 }
 
 type explainingConn struct {
-	sqlstore.Conn
+	sqldb.Conn
 	*explaining
 }
 

@@ -29,6 +29,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlstore"
 )
 
@@ -99,8 +100,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
-	s.engine = &engine{db: db, dialect: sqlstore.Postgres(), timeout: o.Timeout}
-	s.DB, s.Words = &sqlstore.DB{Engine: s.engine, Shared: true}, sqlstore.TSVector
+	s.engine = &engine{db: db, dialect: sqldb.Postgres(), timeout: o.Timeout}
+	s.DB, s.Words = &sqldb.DB{Engine: s.engine, Shared: true}, sqlstore.TSVector
 	// This makes the first connection, which holds the lock against those who move the database.
 	if err := s.warn(ctx, o.Log); err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())
@@ -149,7 +150,7 @@ func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error
 	if err != nil {
 		return err
 	}
-	return sqlstore.Migrate(ctx, db, goose.DialectPostgres, sqlstore.Postgres(), goose.WithSessionLocker(locker))
+	return sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), goose.WithSessionLocker(locker))
 }
 
 // settings of every connection. All our statements go by keys, so plans that do

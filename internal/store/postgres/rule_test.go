@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -116,21 +116,21 @@ func TestWhatBreaksTheRuleIsReported(t *testing.T) {
 	for name, planted := range map[string]struct {
 		want  string
 		plans bool
-		run   func(ctx context.Context, c sqlstore.Conn) error
+		run   func(ctx context.Context, c sqldb.Conn) error
 	}{
-		"no key": {"names no topic_id", false, func(ctx context.Context, c sqlstore.Conn) error {
+		"no key": {"names no topic_id", false, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE subscription SET failures = 0 WHERE id = $1`, int64(1))
 			return err
 		}},
-		"another's key": {"names no owner", false, func(ctx context.Context, c sqlstore.Conn) error {
+		"another's key": {"names no owner", false, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE writer SET changed = $1 WHERE owner = ''`, int64(1))
 			return err
 		}},
-		"two topics in a statement": {"rows of 2", false, func(ctx context.Context, c sqlstore.Conn) error {
+		"two topics in a statement": {"rows of 2", false, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Bulk(ctx, `rows(id i, at i) UPDATE topic AS t SET used_at = :at {FROM ROWS} WHERE t.id = :id`, [][]any{{int64(1), int64(2)}, {int64(2), int64(2)}})
 			return err
 		}},
-		"two topics in a transaction": {"rows of 2", false, func(ctx context.Context, c sqlstore.Conn) error {
+		"two topics in a transaction": {"rows of 2", false, func(ctx context.Context, c sqldb.Conn) error {
 			for _, id := range []int64{1, 2} {
 				if _, err := c.Exec(ctx, `DELETE FROM body WHERE topic_id = $1`, id); err != nil {
 					return err
@@ -138,15 +138,15 @@ func TestWhatBreaksTheRuleIsReported(t *testing.T) {
 			}
 			return nil
 		}},
-		"a table that nobody thought of": {"goose_db_version", false, func(ctx context.Context, c sqlstore.Conn) error {
+		"a table that nobody thought of": {"goose_db_version", false, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE goose_db_version SET is_applied = TRUE WHERE id = $1`, int64(1))
 			return err
 		}},
-		"a whole table": {"goes through", true, func(ctx context.Context, c sqlstore.Conn) error {
+		"a whole table": {"goes through", true, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE subscription SET failures = 0 WHERE callback = $1`, "x")
 			return err
 		}},
-		"a whole index": {"goes through", true, func(ctx context.Context, c sqlstore.Conn) error {
+		"a whole index": {"goes through", true, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `DELETE FROM part WHERE part = $1`, int64(1))
 			return err
 		}},

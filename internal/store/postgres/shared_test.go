@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
 )
@@ -57,7 +58,7 @@ func TestARowThatAnotherAddsAtTheSameMomentIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	tries := 0
-	err := s.Write(t.Context(), func(ctx context.Context, c sqlstore.Conn) error {
+	err := s.Write(t.Context(), func(ctx context.Context, c sqldb.Conn) error {
 		tries++
 		_, err := c.Exec(ctx, `INSERT INTO topic (id, url) VALUES (1, 'one')`)
 		if err == nil && tries < 3 { // the key that ON CONFLICT does not watch
@@ -281,7 +282,7 @@ func explain(t *testing.T, s *Store, p hub.Part) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	text, err := sqlstore.Postgres().Text(sqlstore.PageText)
+	text, err := sqldb.Postgres().Text(sqlstore.PageText)
 	if err != nil {
 		t.Fatal(err)
 	}

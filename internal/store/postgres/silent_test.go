@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -19,7 +19,7 @@ func TestWhoFallsSilentHoldsItsLocksForLessThanALease(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	var text string
-	err := s.Read(t.Context(), func(ctx context.Context, c sqlstore.Conn) error {
+	err := s.Read(t.Context(), func(ctx context.Context, c sqldb.Conn) error {
 		return c.Query(ctx, `SELECT current_setting('idle_in_transaction_session_timeout')`, func(rows *sql.Rows) error { return rows.Scan(&text) })
 	})
 	if err != nil {

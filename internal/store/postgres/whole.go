@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 )
 
 // useLock is the advisory lock that says how a database is used: whoever serves it shares
@@ -31,7 +31,7 @@ var errMoved = errors.New("all of the database is being moved")
 
 // Whole is a database that is read or filled as a whole. Close it.
 type Whole struct {
-	sqlstore.Whole
+	sqldb.Whole
 	db   *sql.DB
 	lock *sql.Conn // nil: nobody is kept away
 	tx   *sql.Tx   // of reading; nil: it is filled
@@ -73,7 +73,7 @@ func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 		if err := migrateFor(ctx, config, true); err != nil {
 			return err
 		}
-		w.Whole = sqlstore.Whole{Dialect: sqlstore.Postgres(), Rows: w.db, Plain: true, Exec: w.exec, Insert: w.insert}
+		w.Whole = sqldb.Whole{Dialect: sqldb.Postgres(), Rows: w.db, Plain: true, Exec: w.exec, Insert: w.insert}
 		return nil
 	})
 }
@@ -137,12 +137,12 @@ func (w *Whole) read(ctx context.Context, url string) error {
 	case !state.ours:
 		return fault.New(fault.NotFound, "The database %s holds nothing of cloudburst.", redact(url))
 	}
-	w.Whole = sqlstore.Whole{Dialect: sqlstore.Postgres(), Rows: tx, Plain: true}
+	w.Whole = sqldb.Whole{Dialect: sqldb.Postgres(), Rows: tx, Plain: true}
 	var have int64
 	if err := tx.QueryRowContext(ctx, `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`).Scan(&have); err != nil {
 		return err
 	}
-	return sqlstore.IsNewest(have, redact(url))
+	return sqldb.IsNewest(have, redact(url))
 }
 
 // state is what a database has of ours.
@@ -158,11 +158,11 @@ type querier interface {
 
 // names are the tables of the program, besides the marks.
 func names() ([]string, error) {
-	tables, err := sqlstore.Schema()
+	tables, err := sqldb.Schema()
 	if err != nil {
 		return nil, err
 	}
-	all := sqlstore.Derived()
+	all := sqldb.Derived()
 	for _, t := range tables {
 		all = append(all, t.Name)
 	}
@@ -239,7 +239,7 @@ func (w *Whole) exec(ctx context.Context, text string) error {
 }
 
 // insert sends rows by COPY, which is one transaction.
-func (w *Whole) insert(ctx context.Context, t sqlstore.Table, rows [][]any) error {
+func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return err

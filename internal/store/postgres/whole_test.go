@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"cloudburst/internal/fulltest"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -20,7 +20,7 @@ func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 	t.Parallel()
 	fulltest.OneCaller(t)
 	s := open(t, storetest.Postgres(t))
-	want, err := sqlstore.Schema()
+	want, err := sqldb.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,20 +42,20 @@ func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 		}
 		return all
 	}
-	kinds := map[string]sqlstore.ColumnKind{"bigint": sqlstore.Integer, "text": sqlstore.Letters, "bytea": sqlstore.Bytes,
-		"boolean": sqlstore.Truth, "double precision": sqlstore.Real}
-	var have []sqlstore.Table
+	kinds := map[string]sqldb.ColumnKind{"bigint": sqldb.Integer, "text": sqldb.Letters, "bytea": sqldb.Bytes,
+		"boolean": sqldb.Truth, "double precision": sqldb.Real}
+	var have []sqldb.Table
 	for _, name := range texts(`SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('goose_db_version', 'item_word')`) {
-		t := sqlstore.Table{Name: name, Key: texts(`SELECT a.attname FROM pg_index AS i, unnest(i.indkey) WITH ORDINALITY AS k (num, place)
+		t := sqldb.Table{Name: name, Key: texts(`SELECT a.attname FROM pg_index AS i, unnest(i.indkey) WITH ORDINALITY AS k (num, place)
 			JOIN pg_attribute AS a ON a.attnum = k.num WHERE i.indrelid = $1::regclass AND a.attrelid = $1::regclass AND i.indisprimary ORDER BY k.place`, name)}
 		for _, column := range texts(`SELECT column_name || '|' || data_type || '|' || is_nullable FROM information_schema.columns
 			WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position`, name) {
 			parts := strings.Split(column, "|")
-			t.Columns = append(t.Columns, sqlstore.Column{Name: parts[0], Kind: kinds[parts[1]], Null: parts[2] == "YES"})
+			t.Columns = append(t.Columns, sqldb.Column{Name: parts[0], Kind: kinds[parts[1]], Null: parts[2] == "YES"})
 		}
 		have = append(have, t)
 	}
-	byName := func(a, b sqlstore.Table) int { return strings.Compare(a.Name, b.Name) }
+	byName := func(a, b sqldb.Table) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(want, byName)
 	slices.SortFunc(have, byName)
 	if d := cmp.Diff(have, want); d != "" {

@@ -22,7 +22,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 )
 
 func TestEveryConnectionSyncsEveryCommit(t *testing.T) {
@@ -322,8 +322,8 @@ func TestOneBadOperationInABatchIsAloneWithItsError(t *testing.T) {
 }
 
 // blocker holds the writer until leave is closed.
-func blocker(entered, leave chan struct{}) func(context.Context, sqlstore.Conn) error {
-	return func(context.Context, sqlstore.Conn) error {
+func blocker(entered, leave chan struct{}) func(context.Context, sqldb.Conn) error {
+	return func(context.Context, sqldb.Conn) error {
 		close(entered)
 		<-leave
 		return nil
@@ -332,8 +332,8 @@ func blocker(entered, leave chan struct{}) func(context.Context, sqlstore.Conn) 
 
 // insertTask writes a row, and then fails if it is bad or worse: worse writes by a
 // statement that returns rows.
-func insertTask(name string, bad, worse bool) func(context.Context, sqlstore.Conn) error {
-	return func(ctx context.Context, c sqlstore.Conn) error {
+func insertTask(name string, bad, worse bool) func(context.Context, sqldb.Conn) error {
+	return func(ctx context.Context, c sqldb.Conn) error {
 		const text = `INSERT INTO task (name, due_at) VALUES ($1, 1)`
 		if worse {
 			err := c.Query(ctx, text+` RETURNING name`, func(*sql.Rows) error { return nil }, name)

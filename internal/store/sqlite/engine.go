@@ -6,26 +6,26 @@ import (
 	"strings"
 	"sync"
 
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 )
 
-// engine is the sqlstore.Engine of one file.
+// engine is the sqldb.Engine of one file.
 type engine struct {
 	writer *writer
 	reader *statements
 	dir    string
 }
 
-func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return translate(fn(ctx, &conn{stmts: e.reader}), e.dir)
 }
 
-func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return translate(e.writer.write(ctx, fn), e.dir)
 }
 
 // One is Write: statements of several calls share a commit anyway.
-func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Write(ctx, fn)
 }
 
@@ -41,14 +41,14 @@ const maxStatements = 256
 
 // statements prepares each text once.
 type statements struct {
-	dialect *sqlstore.Dialect
+	dialect *sqldb.Dialect
 	prepare func(ctx context.Context, text string) (*sql.Stmt, error)
 
 	mu    sync.Mutex
 	known map[string]prepared
 }
 
-func newReader(db *sql.DB, d *sqlstore.Dialect) *statements {
+func newReader(db *sql.DB, d *sqldb.Dialect) *statements {
 	return &statements{dialect: d, prepare: db.PrepareContext, known: map[string]prepared{}}
 }
 
@@ -87,7 +87,7 @@ func (s *statements) close() {
 	clear(s.known)
 }
 
-// conn is the sqlstore.Conn of one operation.
+// conn is the sqldb.Conn of one operation.
 type conn struct {
 	stmts *statements
 	wrote bool // whether something may have been changed

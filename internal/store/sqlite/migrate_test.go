@@ -10,7 +10,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -19,7 +19,7 @@ import (
 func earlierSchema(ctx context.Context, file string, migrations, rows []string) error {
 	var steps []*goose.Migration
 	for i, migration := range migrations {
-		text, err := sqlstore.SQLite().Text(migration)
+		text, err := sqldb.SQLite().Text(migration)
 		if err != nil {
 			return err
 		}

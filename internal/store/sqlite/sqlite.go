@@ -25,6 +25,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlstore"
 )
 
@@ -102,9 +103,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dialect := sqlstore.SQLite()
+	dialect := sqldb.SQLite()
 	s.wdb = pool(file, writing, 1, o.MaxPages)
-	if err := sqlstore.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); fault.CodeOf(err) == fault.Conflict {
+	if err := sqldb.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); fault.CodeOf(err) == fault.Conflict {
 		return nil, fault.New(fault.Conflict, "%s It is the file %s.", fault.Message(err), file)
 	} else if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if s.writer, err = newWriter(ctx, s.wdb, dialect); err != nil {
 		return nil, err
 	}
-	s.DB = &sqlstore.DB{Engine: &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}}
+	s.DB = &sqldb.DB{Engine: &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}}
 	go s.lookOver(background, large)
 	return s, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 )
 
 // Incomplete is the name, in a data folder, of a database that is being put there: as
@@ -24,7 +24,7 @@ const Incomplete = File + ".incomplete"
 
 // Whole is a database that is read or made as a whole. Close it.
 type Whole struct {
-	sqlstore.Whole
+	sqldb.Whole
 	file string
 	db   *sql.DB
 	lock io.Closer // of the folder; nil: it is a file that stands alone
@@ -67,12 +67,12 @@ func OpenCopy(ctx context.Context, file string) (*Whole, error) {
 
 // read makes it one that is read, if its schema is the newest.
 func (w *Whole) read(ctx context.Context) error {
-	w.Whole = sqlstore.Whole{Dialect: sqlstore.SQLite(), Rows: w.db}
+	w.Whole = sqldb.Whole{Dialect: sqldb.SQLite(), Rows: w.db}
 	have, err := schemaOf(ctx, w.db)
 	if err != nil {
 		return err
 	}
-	return sqlstore.IsNewest(have, w.file)
+	return sqldb.IsNewest(have, w.file)
 }
 
 // Create makes an empty database of the newest schema in a file that does not exist yet.
@@ -85,10 +85,10 @@ func Create(ctx context.Context, file string) (_ *Whole, err error) {
 		return nil, err
 	}
 	w := &Whole{file: file, db: pool(file, writing, 1, 0)}
-	if err := sqlstore.Migrate(ctx, w.db, goose.DialectSQLite3, sqlstore.SQLite()); err != nil {
+	if err := sqldb.Migrate(ctx, w.db, goose.DialectSQLite3, sqldb.SQLite()); err != nil {
 		return nil, errors.Join(openFault(err, filepath.Dir(file)), w.Close())
 	}
-	w.Whole = sqlstore.Whole{Dialect: sqlstore.SQLite(), Rows: w.db, Exec: w.exec, Insert: w.insert}
+	w.Whole = sqldb.Whole{Dialect: sqldb.SQLite(), Rows: w.db, Exec: w.exec, Insert: w.insert}
 	return w, nil
 }
 
@@ -172,7 +172,7 @@ func (w *Whole) exec(ctx context.Context, text string) error {
 	return err
 }
 
-func (w *Whole) insert(ctx context.Context, t sqlstore.Table, rows [][]any) error {
+func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -290,7 +290,7 @@ func schemaOf(ctx context.Context, db *sql.DB) (int64, error) {
 	if ours != 3 {
 		return 0, fault.New(fault.Invalid, "It is an SQLite database, and not one of cloudburst.")
 	}
-	return sqlstore.SchemaOf(ctx, db)
+	return sqldb.SchemaOf(ctx, db)
 }
 
 // Examined is what a copy of a database holds.
@@ -347,7 +347,7 @@ func examine(ctx context.Context, db *sql.DB, file string) (*Examined, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	newest, err := sqlstore.Newest()
+	newest, err := sqldb.Newest()
 	if err != nil {
 		return nil, err
 	}

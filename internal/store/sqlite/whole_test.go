@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cloudburst/internal/fulltest"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 )
 
 // TestTheSchemaThatIsReadIsTheOneThatIsThere holds that no table, column or key is
@@ -23,26 +23,26 @@ func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	want, err := sqlstore.Schema()
+	want, err := sqldb.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A virtual table keeps its rows in tables of its own.
 	names := texts(t, w, `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'item_word' AND name NOT LIKE 'item\_word\_%' ESCAPE '\'
 		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version' ORDER BY rowid`)
-	var have []sqlstore.Table
+	var have []sqldb.Table
 	for _, name := range names {
-		have = append(have, sqlstore.Table{Name: name,
+		have = append(have, sqldb.Table{Name: name,
 			Key: texts(t, w, `SELECT name FROM pragma_table_info($1) WHERE pk > 0 ORDER BY pk`, name)})
 		for _, column := range texts(t, w, `SELECT name FROM pragma_table_info($1) ORDER BY cid`, name) {
 			kind := texts(t, w, `SELECT type || "notnull" FROM pragma_table_info($1) WHERE name = $2`, name, column)[0]
-			kinds := map[string]sqlstore.ColumnKind{"INTEGER": sqlstore.Integer, "BIGINT": sqlstore.Integer, "TEXT": sqlstore.Letters,
-				"BLOB": sqlstore.Bytes, "BOOLEAN": sqlstore.Truth, "DOUBLE PRECISION": sqlstore.Real}
+			kinds := map[string]sqldb.ColumnKind{"INTEGER": sqldb.Integer, "BIGINT": sqldb.Integer, "TEXT": sqldb.Letters,
+				"BLOB": sqldb.Bytes, "BOOLEAN": sqldb.Truth, "DOUBLE PRECISION": sqldb.Real}
 			last := &have[len(have)-1]
-			last.Columns = append(last.Columns, sqlstore.Column{Name: column, Kind: kinds[kind[:len(kind)-1]], Null: kind[len(kind)-1] == '0'})
+			last.Columns = append(last.Columns, sqldb.Column{Name: column, Kind: kinds[kind[:len(kind)-1]], Null: kind[len(kind)-1] == '0'})
 		}
 	}
-	byName := func(a, b sqlstore.Table) int { return strings.Compare(a.Name, b.Name) }
+	byName := func(a, b sqldb.Table) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(want, byName)
 	slices.SortFunc(have, byName)
 	if d := cmp.Diff(have, want); d != "" {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/sqldb"
 )
 
 // maxBatch is how many operations share one transaction at most.
@@ -17,7 +17,7 @@ var errClosed = errors.New("sqlite: the store is closed")
 
 // operation is one function that wants to write.
 type operation struct {
-	fn    func(ctx context.Context, c sqlstore.Conn) error
+	fn    func(ctx context.Context, c sqldb.Conn) error
 	taken atomic.Bool // by the writer, or by the caller who gave up
 	done  chan error
 }
@@ -36,7 +36,7 @@ type writer struct {
 	stop       sync.Once
 }
 
-func newWriter(ctx context.Context, db *sql.DB, d *sqlstore.Dialect) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, d *sqldb.Dialect) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func newWriter(ctx context.Context, db *sql.DB, d *sqlstore.Dialect) (*writer, e
 
 // write hands fn to the writer and waits. A caller who gives up before fn was
 // begun takes it back; after that it waits for the answer, which is near.
-func (w *writer) write(ctx context.Context, fn func(ctx context.Context, c sqlstore.Conn) error) error {
+func (w *writer) write(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -191,13 +191,13 @@ func (w *writer) try(batch []*operation, errs []error) error {
 			return w.rollback(ctx, errs[i])
 		}
 	}
-	if err := sqlstore.Boundary(false); err != nil {
+	if err := sqldb.Boundary(false); err != nil {
 		return w.rollback(ctx, err)
 	}
 	if _, err := w.end.ExecContext(ctx); err != nil {
 		return w.rollback(ctx, err)
 	}
-	return sqlstore.Boundary(true)
+	return sqldb.Boundary(true)
 }
 
 // rollback ends the transaction; after some errors SQLite has done so itself.

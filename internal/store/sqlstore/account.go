@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 var _ account.Store = (*Store)(nil)
@@ -14,7 +15,7 @@ var _ account.Store = (*Store)(nil)
 const userColumns = `a.name, a.created_at, a.password_at, a.seen_at, a.disabled`
 
 func scanUser(rows *sql.Rows, u *account.User) error {
-	return rows.Scan(&u.Name, (*millis)(&u.CreatedAt), (*millis)(&u.PasswordAt), (*millis)(&u.SeenAt), &u.Disabled)
+	return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled)
 }
 
 func noUser(name string) error {
@@ -23,9 +24,9 @@ func noUser(name string) error {
 
 // AddUser is account.Store.AddUser.
 func (s *Store) AddUser(ctx context.Context, u account.User, hash string, first bool) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		// Whoever comes second waits here until the first one's row is written, or is not.
-		n, err := c.Exec(ctx, `INSERT INTO account_first (id, name) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, clean(u.Name))
+		n, err := c.Exec(ctx, `INSERT INTO account_first (id, name) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, sqldb.Clean(u.Name))
 		if err != nil {
 			return err
 		}
@@ -34,7 +35,7 @@ func (s *Store) AddUser(ctx context.Context, u account.User, hash string, first 
 		}
 		n, err = c.Exec(ctx, `INSERT INTO account (name, password, created_at, password_at, seen_at, disabled)
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING`,
-			clean(u.Name), hash, ms(u.CreatedAt), ms(u.PasswordAt), ms(u.SeenAt), u.Disabled)
+			sqldb.Clean(u.Name), hash, sqldb.Millis(u.CreatedAt), sqldb.Millis(u.PasswordAt), sqldb.Millis(u.SeenAt), u.Disabled)
 		if err == nil && n == 0 {
 			return fault.New(fault.Conflict, "The user name %q is taken.", u.Name)
 		}
@@ -44,12 +45,12 @@ func (s *Store) AddUser(ctx context.Context, u account.User, hash string, first 
 
 // User is account.Store.User.
 func (s *Store) User(ctx context.Context, name string) (u account.User, hash string, err error) {
-	err = s.Read(ctx, func(ctx context.Context, c Conn) error {
+	err = s.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		found := false
 		err := c.Query(ctx, `SELECT `+userColumns+`, a.password FROM account AS a WHERE a.name = $1`, func(rows *sql.Rows) error {
 			found = true
-			return rows.Scan(&u.Name, (*millis)(&u.CreatedAt), (*millis)(&u.PasswordAt), (*millis)(&u.SeenAt), &u.Disabled, &hash)
-		}, clean(name))
+			return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled, &hash)
+		}, sqldb.Clean(name))
 		if err == nil && !found {
 			return noUser(name)
 		}
@@ -60,14 +61,14 @@ func (s *Store) User(ctx context.Context, name string) (u account.User, hash str
 
 // Users is account.Store.Users.
 func (s *Store) Users(ctx context.Context, after string, most int) ([]account.User, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.User, error) {
-		return collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, clean(after), limit(most))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]account.User, error) {
+		return sqldb.Collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, sqldb.Clean(after), sqldb.Limit(most))
 	})
 }
 
 // CountUsers is account.Store.CountUsers.
 func (s *Store) CountUsers(ctx context.Context) (int64, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (n int64, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (n int64, err error) {
 		err = c.Query(ctx, `SELECT count(*) FROM account`, func(rows *sql.Rows) error { return rows.Scan(&n) })
 		return n, err
 	})
@@ -75,7 +76,7 @@ func (s *Store) CountUsers(ctx context.Context) (int64, error) {
 
 // SetUserPassword is account.Store.SetUserPassword.
 func (s *Store) SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (time.Time, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (time.Time, error) {
 		before, err := hold(ctx, c, name, false)
 		switch {
 		case err != nil:
@@ -85,7 +86,7 @@ func (s *Store) SetUserPassword(ctx context.Context, name, hash string, at, was 
 		case !at.After(before):
 			at = before.Add(time.Millisecond)
 		}
-		if _, err := c.Exec(ctx, `UPDATE account SET password = $1, password_at = $2 WHERE name = $3`, hash, ms(at), clean(name)); err != nil {
+		if _, err := c.Exec(ctx, `UPDATE account SET password = $1, password_at = $2 WHERE name = $3`, hash, sqldb.Millis(at), sqldb.Clean(name)); err != nil {
 			return at, err
 		}
 		return at, endSessions(ctx, c, name)
@@ -98,22 +99,22 @@ func newPassword() error {
 
 // RehashUser is account.Store.RehashUser.
 func (s *Store) RehashUser(ctx context.Context, name, old, hash string) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		_, err := c.Exec(ctx, `UPDATE account SET password = $1 WHERE name = $2 AND password = $3`, hash, clean(name), old)
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		_, err := c.Exec(ctx, `UPDATE account SET password = $1 WHERE name = $2 AND password = $3`, hash, sqldb.Clean(name), old)
 		return err
 	})
 }
 
 // DisableUser is account.Store.DisableUser.
 func (s *Store) DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		n, err := c.Exec(ctx, `UPDATE account SET disabled = $1 WHERE name = $2`, disabled, clean(name))
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET disabled = $1 WHERE name = $2`, disabled, sqldb.Clean(name))
 		if err == nil && n == 0 {
 			return noUser(name)
 		}
 		// What everyone wrote is with him, or without him, from now on.
 		if err == nil {
-			err = stampEverything(ctx, c, clean(name), at)
+			err = stampEverything(ctx, c, sqldb.Clean(name), at)
 		}
 		if err != nil || !disabled {
 			return err
@@ -122,21 +123,21 @@ func (s *Store) DisableUser(ctx context.Context, name string, disabled bool, at 
 	})
 }
 
-func endSessions(ctx context.Context, c Conn, user string) error {
-	_, err := c.Exec(ctx, `DELETE FROM account_session WHERE account = $1`, clean(user))
+func endSessions(ctx context.Context, c sqldb.Conn, user string) error {
+	_, err := c.Exec(ctx, `DELETE FROM account_session WHERE account = $1`, sqldb.Clean(user))
 	return err
 }
 
 // SeeUser is account.Store.SeeUser.
 func (s *Store) SeeUser(ctx context.Context, name, place string, at time.Time, keep int) error {
-	name, place = clean(name), clean(place)
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		n, err := c.Exec(ctx, `UPDATE account SET seen_at = CASE WHEN seen_at > $1 THEN seen_at ELSE $1 END WHERE name = $2`, ms(at), name)
+	name, place = sqldb.Clean(name), sqldb.Clean(place)
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET seen_at = CASE WHEN seen_at > $1 THEN seen_at ELSE $1 END WHERE name = $2`, sqldb.Millis(at), name)
 		if err != nil || n == 0 {
 			return err // whoever is gone has no places
 		}
 		_, err = c.Exec(ctx, `INSERT INTO account_place (account, place, seen_at) VALUES ($1, $2, $3)
-			ON CONFLICT (account, place) DO UPDATE SET seen_at = excluded.seen_at`, name, place, ms(at))
+			ON CONFLICT (account, place) DO UPDATE SET seen_at = excluded.seen_at`, name, place, sqldb.Millis(at))
 		if err != nil {
 			return err
 		}
@@ -148,21 +149,21 @@ func (s *Store) SeeUser(ctx context.Context, name, place string, at time.Time, k
 
 // KnowsPlace is account.Store.KnowsPlace.
 func (s *Store) KnowsPlace(ctx context.Context, name, place string) (bool, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (known bool, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (known bool, err error) {
 		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM account_place WHERE account = $1 AND place = $2)`,
-			func(rows *sql.Rows) error { return rows.Scan(&known) }, clean(name), clean(place))
+			func(rows *sql.Rows) error { return rows.Scan(&known) }, sqldb.Clean(name), sqldb.Clean(place))
 		return known, err
 	})
 }
 
 // hold keeps a user's row as it is until the transaction ends, and tells when its
 // password was set.
-func hold(ctx context.Context, c Conn, name string, enabled bool) (passwordAt time.Time, err error) {
+func hold(ctx context.Context, c sqldb.Conn, name string, enabled bool) (passwordAt time.Time, err error) {
 	found, disabled := false, false
 	err = c.Query(ctx, `SELECT a.disabled, a.password_at FROM account AS a WHERE a.name = $1 {LOCK}`, func(rows *sql.Rows) error {
 		found = true
-		return rows.Scan(&disabled, (*millis)(&passwordAt))
-	}, clean(name))
+		return rows.Scan(&disabled, (*sqldb.Time)(&passwordAt))
+	}, sqldb.Clean(name))
 	if err == nil && (!found || enabled && disabled) {
 		err = noUser(name)
 	}
@@ -171,7 +172,7 @@ func hold(ctx context.Context, c Conn, name string, enabled bool) (passwordAt ti
 
 // SweepAccounts is account.Store.SweepAccounts.
 func (s *Store) SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (all int64, err error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (all int64, err error) {
 		for _, one := range []struct {
 			text string
 			at   time.Time
@@ -183,7 +184,7 @@ func (s *Store) SweepAccounts(ctx context.Context, now, old time.Time, limit int
 			{`DELETE FROM account_place WHERE (account, place) IN
 				(SELECT p.account, p.place FROM account_place AS p WHERE p.seen_at <= $1 ORDER BY p.account, p.place LIMIT $2)`, old},
 		} {
-			n, err := c.Exec(ctx, one.text, ms(one.at), max(limit, 0))
+			n, err := c.Exec(ctx, one.text, sqldb.Millis(one.at), max(limit, 0))
 			if err != nil {
 				return 0, err
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/audience"
+	"cloudburst/internal/store/sqldb"
 )
 
 var _ audience.Store = (*Store)(nil)
@@ -25,20 +26,20 @@ func (s *Store) AddSeen(ctx context.Context, list []audience.Seen) error {
 	rows := make([][]any, len(list))
 	hits, modified := map[day]int64{}, map[day]int64{}
 	for i, v := range list {
-		rows[i] = []any{clean(v.Feed), clean(v.Key), string(v.Kind), clean(v.Name), v.Form, v.Address, v.Subscribers, v.Hits, v.NotModified,
-			ms(v.FirstAt), ms(v.LastAt)}
-		d := day{clean(v.Feed), v.LastAt.UTC().Truncate(dayLong)}
+		rows[i] = []any{sqldb.Clean(v.Feed), sqldb.Clean(v.Key), string(v.Kind), sqldb.Clean(v.Name), v.Form, v.Address, v.Subscribers, v.Hits, v.NotModified,
+			sqldb.Millis(v.FirstAt), sqldb.Millis(v.LastAt)}
+		d := day{sqldb.Clean(v.Feed), v.LastAt.UTC().Truncate(dayLong)}
 		hits[d] += v.Hits
 		modified[d] += v.NotModified
 	}
 	var days [][]any
 	for d, n := range hits {
-		days = append(days, []any{d.feed, ms(d.at), n, modified[d]})
+		days = append(days, []any{d.feed, sqldb.Millis(d.at), n, modified[d]})
 	}
 	slices.SortFunc(days, func(a, b []any) int {
 		return cmp.Or(cmp.Compare(a[0].(string), b[0].(string)), cmp.Compare(a[1].(int64), b[1].(int64)))
 	})
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Bulk(ctx, `rows(feed t, key t, kind t, name t, form t, address t, subscribers i, hits i, modified i, first i, last i)
 			INSERT INTO seen (feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at)
 			SELECT :feed, :key, :kind, :name, :form, :address, :subscribers, :hits, :modified, :first, :last
@@ -63,61 +64,61 @@ func (s *Store) AddSeen(ctx context.Context, list []audience.Seen) error {
 
 func scanSeen(rows *sql.Rows, v *audience.Seen) error {
 	return rows.Scan(&v.Feed, &v.Key, &v.Kind, &v.Name, &v.Form, &v.Address, &v.Subscribers, &v.Hits, &v.NotModified,
-		(*millis)(&v.FirstAt), (*millis)(&v.LastAt))
+		(*sqldb.Time)(&v.FirstAt), (*sqldb.Time)(&v.LastAt))
 }
 
 // SeenOf is audience.Store.SeenOf.
 func (s *Store) SeenOf(ctx context.Context, feed string, since time.Time, limit int) ([]audience.Seen, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]audience.Seen, error) {
-		return collect(ctx, c, scanSeen, `SELECT feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at
-			FROM seen WHERE feed = $1 AND last_at >= $2 ORDER BY subscribers DESC, last_at DESC, key LIMIT $3`, clean(feed), ms(since), limit)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]audience.Seen, error) {
+		return sqldb.Collect(ctx, c, scanSeen, `SELECT feed, key, kind, name, form, address, subscribers, hits, modified, first_at, last_at
+			FROM seen WHERE feed = $1 AND last_at >= $2 ORDER BY subscribers DESC, last_at DESC, key LIMIT $3`, sqldb.Clean(feed), sqldb.Millis(since), limit)
 	})
 }
 
 // SeenFeeds is audience.Store.SeenFeeds.
 func (s *Store) SeenFeeds(ctx context.Context, since time.Time, after string, limit int) ([]string, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]string, error) {
-		return collect(ctx, c, func(rows *sql.Rows, feed *string) error { return rows.Scan(feed) },
-			`SELECT DISTINCT feed FROM seen WHERE feed > $1 AND last_at >= $2 ORDER BY feed LIMIT $3`, clean(after), ms(since), limit)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]string, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, feed *string) error { return rows.Scan(feed) },
+			`SELECT DISTINCT feed FROM seen WHERE feed > $1 AND last_at >= $2 ORDER BY feed LIMIT $3`, sqldb.Clean(after), sqldb.Millis(since), limit)
 	})
 }
 
 // TrimSeen is audience.Store.TrimSeen.
 func (s *Store) TrimSeen(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM seen WHERE (feed, key) IN
-			(SELECT feed, key FROM seen WHERE last_at < $1 ORDER BY last_at LIMIT $2)`, ms(before), limit)
+			(SELECT feed, key FROM seen WHERE last_at < $1 ORDER BY last_at LIMIT $2)`, sqldb.Millis(before), limit)
 		return int(n), err
 	})
 }
 
 // SaveDay is audience.Store.SaveDay.
 func (s *Store) SaveDay(ctx context.Context, d audience.Day) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO reader_day (feed, day, readers, services, programs, push, private, requests, modified)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0)
 			ON CONFLICT (feed, day) DO UPDATE SET readers = excluded.readers, services = excluded.services,
 				programs = excluded.programs, push = excluded.push, private = excluded.private`,
-			clean(d.Feed), ms(d.Day), d.Readers, d.Services, d.Programs, d.Push, d.Private)
+			sqldb.Clean(d.Feed), sqldb.Millis(d.Day), d.Readers, d.Services, d.Programs, d.Push, d.Private)
 		return err
 	})
 }
 
 // Days is audience.Store.Days.
 func (s *Store) Days(ctx context.Context, feed string, since time.Time) ([]audience.Day, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]audience.Day, error) {
-		return collect(ctx, c, func(rows *sql.Rows, d *audience.Day) error {
-			return rows.Scan(&d.Feed, (*millis)(&d.Day), &d.Readers, &d.Services, &d.Programs, &d.Push, &d.Private, &d.Requests, &d.NotModified)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]audience.Day, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, d *audience.Day) error {
+			return rows.Scan(&d.Feed, (*sqldb.Time)(&d.Day), &d.Readers, &d.Services, &d.Programs, &d.Push, &d.Private, &d.Requests, &d.NotModified)
 		}, `SELECT feed, day, readers, services, programs, push, private, requests, modified
-			FROM reader_day WHERE feed = $1 AND day >= $2 ORDER BY day`, clean(feed), ms(since))
+			FROM reader_day WHERE feed = $1 AND day >= $2 ORDER BY day`, sqldb.Clean(feed), sqldb.Millis(since))
 	})
 }
 
 // TrimDays is audience.Store.TrimDays.
 func (s *Store) TrimDays(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM reader_day WHERE (feed, day) IN
-			(SELECT feed, day FROM reader_day WHERE day < $1 ORDER BY day LIMIT $2)`, ms(before), limit)
+			(SELECT feed, day FROM reader_day WHERE day < $1 ORDER BY day LIMIT $2)`, sqldb.Millis(before), limit)
 		return int(n), err
 	})
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 // Certificate is store.Certificates.Certificate.
 func (s *Store) Certificate(ctx context.Context, name string) ([]byte, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]byte, error) {
-		all, err := collect(ctx, c, func(rows *sql.Rows, b *[]byte) error { return rows.Scan(b) },
-			`SELECT sealed FROM certificate WHERE name = $1`, clean(name))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]byte, error) {
+		all, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, b *[]byte) error { return rows.Scan(b) },
+			`SELECT sealed FROM certificate WHERE name = $1`, sqldb.Clean(name))
 		if err == nil && len(all) == 0 {
 			err = fault.New(fault.NotFound, "Nothing is kept under the name %s.", name)
 		}
@@ -25,17 +26,17 @@ func (s *Store) Certificate(ctx context.Context, name string) ([]byte, error) {
 
 // PutCertificate is store.Certificates.PutCertificate.
 func (s *Store) PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO certificate (name, sealed, saved_at) VALUES ($1, $2, $3)
-			ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, saved_at = excluded.saved_at`, clean(name), sealed, ms(now))
+			ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, saved_at = excluded.saved_at`, sqldb.Clean(name), sealed, sqldb.Millis(now))
 		return err
 	})
 }
 
 // DeleteCertificate is store.Certificates.DeleteCertificate.
 func (s *Store) DeleteCertificate(ctx context.Context, name string) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		_, err := c.Exec(ctx, `DELETE FROM certificate WHERE name = $1`, clean(name))
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		_, err := c.Exec(ctx, `DELETE FROM certificate WHERE name = $1`, sqldb.Clean(name))
 		return err
 	})
 }

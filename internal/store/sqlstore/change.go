@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // Announce is hub.Store.Announce.
@@ -18,7 +19,7 @@ func (s *Store) Announce(ctx context.Context, list []hub.Change, pings []string,
 	if s.Shared && len(slices.Compact(topics)) > 1 {
 		// What is acknowledged last is that the change is listed; a ping that was written
 		// for nothing is a check for nothing.
-		err := perTopic(ctx, s.DB, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c Conn, sh share) error {
+		err := perTopic(ctx, s.DB, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c sqldb.Conn, sh share) error {
 			return recordPings(ctx, c, of(sh, pings, hub.TopicID), now, due)
 		})
 		if err != nil {
@@ -26,11 +27,11 @@ func (s *Store) Announce(ctx context.Context, list []hub.Change, pings []string,
 		}
 		pings = nil
 	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if err := recordPings(ctx, c, pings, now, due); err != nil {
 			return err
 		}
-		if err := appendEvents(ctx, c, events); err != nil {
+		if err := sqldb.AppendEvents(ctx, c, events); err != nil {
 			return err
 		}
 		return listChanges(ctx, c, s.Shared, list)
@@ -43,7 +44,7 @@ const tagMark = "\x1f"
 func joinTags(tags []string) string {
 	tags = slices.Clone(tags)
 	for i, t := range tags {
-		tags[i] = strings.ReplaceAll(clean(t), tagMark, " ")
+		tags[i] = strings.ReplaceAll(sqldb.Clean(t), tagMark, " ")
 	}
 	return strings.Join(slices.DeleteFunc(tags, func(t string) bool { return t == "" }), tagMark)
 }
@@ -53,13 +54,13 @@ const shards = 16
 
 // listChanges adds to the list of changes and to their number. It comes last in a
 // transaction: all of them change the same few rows.
-func listChanges(ctx context.Context, c Conn, shared bool, list []hub.Change) error {
+func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Change) error {
 	if len(list) == 0 {
 		return nil
 	}
 	rows := make([][]any, len(list))
 	for i, v := range list {
-		rows[i] = []any{v.Node, v.Seq, ms(v.At), clean(v.Name), clean(v.URL), clean(v.Feed), clean(v.Page), joinTags(v.Tags), clean(v.Door)}
+		rows[i] = []any{v.Node, v.Seq, sqldb.Millis(v.At), sqldb.Clean(v.Name), sqldb.Clean(v.URL), sqldb.Clean(v.Feed), sqldb.Clean(v.Page), joinTags(v.Tags), sqldb.Clean(v.Door)}
 	}
 	// A change that stands there already was written by a try whose answer was lost.
 	n, err := c.Bulk(ctx, `rows(node i, seq i, at i, name t, url t, feed t, page t, tags t, door t)
@@ -80,7 +81,7 @@ func listChanges(ctx context.Context, c Conn, shared bool, list []hub.Change) er
 
 func scanChange(rows *sql.Rows, v *hub.Change) error {
 	var tags string
-	err := rows.Scan(&v.Node, &v.Seq, (*millis)(&v.At), &v.Name, &v.URL, &v.Feed, &v.Page, &tags, &v.Door)
+	err := rows.Scan(&v.Node, &v.Seq, (*sqldb.Time)(&v.At), &v.Name, &v.URL, &v.Feed, &v.Page, &tags, &v.Door)
 	if tags != "" {
 		v.Tags = strings.Split(tags, tagMark)
 	}
@@ -89,20 +90,20 @@ func scanChange(rows *sql.Rows, v *hub.Change) error {
 
 // Changes is hub.Store.Changes.
 func (s *Store) Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
-	var w where
+	var w sqldb.Where
 	if !q.Since.IsZero() {
-		w.add("c.at >= ?", ms(q.Since))
+		w.Add("c.at >= ?", sqldb.Millis(q.Since))
 	}
 	if !q.Until.IsZero() {
-		w.add("c.at < ?", ms(q.Until))
+		w.Add("c.at < ?", sqldb.Millis(q.Until))
 	}
 	if p := q.Before; p != (event.Cursor{}) {
-		w.add("(c.at, c.node, c.seq) < (?, ?, ?)", p.At, p.Node, p.Seq)
+		w.Add("(c.at, c.node, c.seq) < (?, ?, ?)", p.At, p.Node, p.Seq)
 	}
 	if p := q.After; p != (event.Cursor{}) {
-		w.add("(c.at, c.node, c.seq) > (?, ?, ?)", p.At, p.Node, p.Seq)
+		w.Add("(c.at, c.node, c.seq) > (?, ?, ?)", p.At, p.Node, p.Seq)
 	}
-	if err := w.like(q.Text, "c.name", "c.url", "c.feed", "c.tags"); err != nil {
+	if err := w.Like(q.Text, "c.name", "c.url", "c.feed", "c.tags"); err != nil {
 		return nil, err
 	}
 	order := " ORDER BY c.at DESC, c.node DESC, c.seq DESC"
@@ -110,15 +111,15 @@ func (s *Store) Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, e
 		order = " ORDER BY c.at, c.node, c.seq"
 	}
 	text := `SELECT c.node, c.seq, c.at, c.name, c.url, c.feed, c.page, c.tags, c.door FROM change AS c` +
-		w.String() + order + ` LIMIT ` + w.arg(atMost(q.Limit, 10_000))
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Change, error) {
-		return collect(ctx, c, scanChange, text, w.args...)
+		w.String() + order + ` LIMIT ` + w.Arg(sqldb.LimitTo(q.Limit, 10_000))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.Change, error) {
+		return sqldb.Collect(ctx, c, scanChange, text, w.Args...)
 	})
 }
 
 // CountChanges is hub.Store.CountChanges.
 func (s *Store) CountChanges(ctx context.Context) (int64, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (total int64, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (total int64, err error) {
 		err = c.Query(ctx, `SELECT n FROM change_count WHERE shard >= 0`, func(rows *sql.Rows) error {
 			var n int64
 			err := rows.Scan(&n)
@@ -131,9 +132,9 @@ func (s *Store) CountChanges(ctx context.Context) (int64, error) {
 
 // TrimChanges is hub.Store.TrimChanges.
 func (s *Store) TrimChanges(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM change WHERE (node, seq) IN
-			(SELECT c.node, c.seq FROM change AS c WHERE c.at < $1 ORDER BY c.at, c.node, c.seq LIMIT $2)`, ms(before), max(limit, 0))
+			(SELECT c.node, c.seq FROM change AS c WHERE c.at < $1 ORDER BY c.at, c.node, c.seq LIMIT $2)`, sqldb.Millis(before), max(limit, 0))
 		return int(n), err
 	})
 }

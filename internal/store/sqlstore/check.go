@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // errRaced makes a transaction end without a trace.
@@ -22,7 +23,7 @@ type topicState struct {
 // CommitCheck is hub.Store.CommitCheck.
 func (s *Store) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, error) {
 	var done hub.Checked
-	err := s.Write(ctx, func(ctx context.Context, c Conn) error {
+	err := s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		done = hub.Checked{}
 		t, err := s.lockTopic(ctx, c, check)
 		if err != nil {
@@ -31,12 +32,12 @@ func (s *Store) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, 
 		}
 		known := t.About
 		apply(&t, check)
-		if err := saveTopic(ctx, c, t, ms(check.Now)); err != nil {
+		if err := saveTopic(ctx, c, t, sqldb.Millis(check.Now)); err != nil {
 			return err
 		}
 		done.Topic = t.Topic
 		if check.Err != "" || !check.Changed {
-			return appendEvents(ctx, c, check.Events)
+			return sqldb.AppendEvents(ctx, c, check.Events)
 		}
 		if t.About != known {
 			if err := saveAbout(ctx, c, t.ID, t.About); err != nil {
@@ -49,7 +50,7 @@ func (s *Store) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, 
 		if err := raise(ctx, c, check, &done); err != nil {
 			return err
 		}
-		if err := appendEvents(ctx, c, check.Events); err != nil {
+		if err := sqldb.AppendEvents(ctx, c, check.Events); err != nil {
 			return err
 		}
 		return listChanges(ctx, c, s.Shared, check.Listed)
@@ -64,7 +65,7 @@ func (s *Store) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, 
 }
 
 // lockTopic returns the check's topic for writing, made if it is new, or errRaced.
-func (s *Store) lockTopic(ctx context.Context, c Conn, check hub.Check) (topicState, error) {
+func (s *Store) lockTopic(ctx context.Context, c sqldb.Conn, check hub.Check) (topicState, error) {
 	for range 2 {
 		var t topicState
 		found := false
@@ -85,7 +86,7 @@ func (s *Store) lockTopic(ctx context.Context, c Conn, check hub.Check) (topicSt
 			return t, fault.New(fault.NotFound, "There is no topic with the number %d here.", check.TopicID)
 		}
 		_, err = c.Exec(ctx, `INSERT INTO topic (id, url, used_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
-			check.TopicID, clean(check.URL), ms(check.Now))
+			check.TopicID, sqldb.Clean(check.URL), sqldb.Millis(check.Now))
 		if err != nil {
 			return t, err
 		}
@@ -95,14 +96,14 @@ func (s *Store) lockTopic(ctx context.Context, c Conn, check hub.Check) (topicSt
 
 // apply changes t as the check says.
 func apply(t *topicState, check hub.Check) {
-	now := time.UnixMilli(ms(check.Now)).UTC()
+	now := time.UnixMilli(sqldb.Millis(check.Now)).UTC()
 	t.CheckedAt = now
-	begun := ms(check.StartedAt)
+	begun := sqldb.Millis(check.StartedAt)
 	if check.Err != "" {
 		t.Failures++
 		t.Error = check.Err
-		answered := ms(t.PingedAt) <= begun && ms(t.AgainAt) <= begun
-		switch retry := ms(check.Retry); {
+		answered := sqldb.Millis(t.PingedAt) <= begun && sqldb.Millis(t.AgainAt) <= begun
+		switch retry := sqldb.Millis(check.Retry); {
 		case t.PingedAt.IsZero() && t.AgainAt.IsZero():
 			t.due = sql.NullInt64{}
 		case retry != 0 && (answered || !t.due.Valid || t.due.Int64 > retry):
@@ -113,7 +114,7 @@ func apply(t *topicState, check hub.Check) {
 		return
 	}
 	t.Failures, t.Error = 0, ""
-	if ms(t.PingedAt) <= begun {
+	if sqldb.Millis(t.PingedAt) <= begun {
 		t.PingedAt, t.due = time.Time{}, sql.NullInt64{}
 	}
 	t.lookAgain(check)
@@ -123,7 +124,7 @@ func apply(t *topicState, check hub.Check) {
 	t.ETag, t.LastModified, t.ContentType, t.Size = check.ETag, check.LastModified, check.ContentType, check.Size
 	if check.Changed {
 		t.Version++
-		t.ChangedAt = time.UnixMilli(ms(check.ChangedAt)).UTC()
+		t.ChangedAt = time.UnixMilli(sqldb.Millis(check.ChangedAt)).UTC()
 		if check.ChangedAt.IsZero() {
 			t.ChangedAt = now
 		}
@@ -145,7 +146,7 @@ func stored(t time.Time) time.Time {
 func (t *topicState) lookAgain(check hub.Check) {
 	t.Evidence, t.AgainAt = check.Evidence, stored(check.Again)
 	t.Evidence.FullAt = stored(t.Evidence.FullAt)
-	if at := ms(t.AgainAt); at != 0 && (!t.due.Valid || t.due.Int64 > at) {
+	if at := sqldb.Millis(t.AgainAt); at != 0 && (!t.due.Valid || t.due.Int64 > at) {
 		t.due = sql.NullInt64{Int64: at, Valid: true}
 	}
 	if check.NotModified {
@@ -156,20 +157,20 @@ func (t *topicState) lookAgain(check hub.Check) {
 	}
 }
 
-func saveTopic(ctx context.Context, c Conn, t topicState, now int64) error {
+func saveTopic(ctx context.Context, c sqldb.Conn, t topicState, now int64) error {
 	_, err := c.Exec(ctx, `UPDATE topic SET version = $1, hash = $2, etag = $3, last_modified = $4, content_type = $5, size = $6,
 		checked_at = $7, changed_at = $8, failures = $9, error = $10, pinged_at = $11, due_at = $12, held = 0, used_at = $13,
 		proof = $14, recent = $15, believed = $16, full_at = $17, again_at = $18, not_modified = $19, full_reads = $20, full_bytes = $21
 		WHERE id = $22`,
 		t.Version, t.Hash, []byte(t.ETag), []byte(t.LastModified), []byte(t.ContentType), t.Size,
-		ms(t.CheckedAt), ms(t.ChangedAt), t.Failures, clean(t.Error), ms(t.PingedAt), t.due, now,
-		string(t.Evidence.Proof), t.Evidence.Recent, t.Evidence.Believed, ms(t.Evidence.FullAt), ms(t.AgainAt), t.NotModified, t.FullReads, t.FullBytes, t.ID)
+		sqldb.Millis(t.CheckedAt), sqldb.Millis(t.ChangedAt), t.Failures, sqldb.Clean(t.Error), sqldb.Millis(t.PingedAt), t.due, now,
+		string(t.Evidence.Proof), t.Evidence.Recent, t.Evidence.Believed, sqldb.Millis(t.Evidence.FullAt), sqldb.Millis(t.AgainAt), t.NotModified, t.FullReads, t.FullBytes, t.ID)
 	return err
 }
 
 // raise makes every part of the topic want its new version, and claims the first
 // idle ones at birth, so that the worker needs no second transaction to begin.
-func raise(ctx context.Context, c Conn, check hub.Check, done *hub.Checked) error {
+func raise(ctx context.Context, c sqldb.Conn, check hub.Check, done *hub.Checked) error {
 	parts, err := lockParts(ctx, c, check.TopicID)
 	if err != nil {
 		return err
@@ -183,14 +184,14 @@ func raise(ctx context.Context, c Conn, check hub.Check, done *hub.Checked) erro
 			p.Epoch++
 			p.Pos, p.pass = 0, p.Want
 			p.owner = sql.NullInt64{Int64: check.Node, Valid: true}
-			p.due = sql.NullInt64{Int64: ms(check.ClaimUntil), Valid: true}
+			p.due = sql.NullInt64{Int64: sqldb.Millis(check.ClaimUntil), Valid: true}
 			claimed := p.Part
 			claimed.Topic = done.Topic
 			done.Claimed = append(done.Claimed, claimed)
 		case idle:
-			p.due = sql.NullInt64{Int64: ms(check.Now), Valid: true}
+			p.due = sql.NullInt64{Int64: sqldb.Millis(check.Now), Valid: true}
 			done.Waiting++
-		case p.due.Valid && p.due.Int64 <= ms(check.Now):
+		case p.due.Valid && p.due.Int64 <= sqldb.Millis(check.Now):
 			done.Waiting++
 		}
 		rows = append(rows, p.row())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // saving is a check as it is written: its texts are made before the transaction.
@@ -27,7 +28,7 @@ func (s *Store) SaveCheck(ctx context.Context, saved river.Saved) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) { return v.write(ctx, c) })
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (bool, error) { return v.write(ctx, c) })
 }
 
 func packSaved(saved river.Saved) (*saving, error) {
@@ -36,11 +37,11 @@ func packSaved(saved river.Saved) (*saving, error) {
 	if v.state, v.told, err = packSource(&v.Source); err != nil {
 		return nil, err
 	}
-	if v.check, err = toJSON(v.Check); err != nil {
+	if v.check, err = sqldb.JSON(v.Check); err != nil {
 		return nil, err
 	}
 	if v.Host != nil {
-		if v.host, err = toJSON(v.Host); err != nil {
+		if v.host, err = sqldb.JSON(v.Host); err != nil {
 			return nil, err
 		}
 		for _, w := range v.Host.Waits {
@@ -79,7 +80,7 @@ type before struct {
 	url, topic          string
 }
 
-func (v *saving) write(ctx context.Context, c Conn) (bool, error) {
+func (v *saving) write(ctx context.Context, c sqldb.Conn) (bool, error) {
 	src, found := &v.Source, false
 	var was before
 	// A push during the claim counts unless the check began after it.
@@ -92,7 +93,7 @@ func (v *saving) write(ctx context.Context, c Conn) (bool, error) {
 		func(rows *sql.Rows) error {
 			found = true
 			return rows.Scan(&was.checks, &was.hash, &was.items, &was.url, &was.topic)
-		}, v.state, ms(src.State.CheckedAt), ms(src.NextAt), ms(v.Check.At), ms(v.Now), src.ID, src.Claim)
+		}, v.state, sqldb.Millis(src.State.CheckedAt), sqldb.Millis(src.NextAt), sqldb.Millis(v.Check.At), sqldb.Millis(v.Now), src.ID, src.Claim)
 	if err != nil || !found {
 		return false, err
 	}
@@ -111,18 +112,18 @@ func (v *saving) write(ctx context.Context, c Conn) (bool, error) {
 	return true, v.writeNews(ctx, c, was)
 }
 
-func (v *saving) writeHost(ctx context.Context, c Conn) error {
+func (v *saving) writeHost(ctx context.Context, c sqldb.Conn) error {
 	if v.Host == nil {
 		return nil
 	}
 	_, err := c.Exec(ctx, `INSERT INTO river_host (host, until_at, data) VALUES ($1, $2, $3)
 		ON CONFLICT (host) DO UPDATE SET until_at = excluded.until_at, data = excluded.data`,
-		clean(v.Source.Host()), ms(v.hostUntil), v.host)
+		sqldb.Clean(v.Source.Host()), sqldb.Millis(v.hostUntil), v.host)
 	return err
 }
 
 // writeNews writes what the document had that was not in the one before.
-func (v *saving) writeNews(ctx context.Context, c Conn, was before) error {
+func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error {
 	first := was.hash&1 == 0
 	held, err := v.hold(ctx, c, first)
 	if err != nil {
@@ -149,7 +150,7 @@ func (v *saving) writeNews(ctx context.Context, c Conn, was before) error {
 // hold marks the items that the document has and the one before had not, and the
 // other way round, and returns those that it has: they stay, whatever their age, or
 // they would be new again when the feed is read next.
-func (v *saving) hold(ctx context.Context, c Conn, first bool) (map[int64]bool, error) {
+func (v *saving) hold(ctx context.Context, c sqldb.Conn, first bool) (map[int64]bool, error) {
 	var last []byte
 	var err error
 	if !first {
@@ -184,11 +185,11 @@ func (v *saving) hold(ctx context.Context, c Conn, first bool) (map[int64]bool, 
 	return held, err
 }
 
-func (v *saving) withdraw(ctx context.Context, c Conn) error {
+func (v *saving) withdraw(ctx context.Context, c sqldb.Conn) error {
 	var rows [][]any
 	for i := range v.Withdrawn {
 		it := &v.Withdrawn[i]
-		rows = append(rows, []any{it.ID, v.Source.ID, it.Seq, ms(it.WithdrawnAt)})
+		rows = append(rows, []any{it.ID, v.Source.ID, it.Seq, sqldb.Millis(it.WithdrawnAt)})
 	}
 	_, err := c.Bulk(ctx, `rows(id i, source i, seq i, at i) UPDATE item AS i SET seq = :seq, withdrawn_at = :at {FROM ROWS}
 		WHERE i.id = :id AND i.source_id = :source`, rows)

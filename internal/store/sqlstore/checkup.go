@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/checkup"
+	"cloudburst/internal/store/sqldb"
 )
 
 // dues are the tables of work, their column of when it is due, and what people call it.
@@ -35,33 +36,33 @@ func (s *Store) CheckupOn(ctx context.Context, db *sql.DB, ping func(context.Con
 		return d, err
 	}
 	d.Took = took
-	if d.Newest, err = Newest(); err != nil {
+	if d.Newest, err = sqldb.Newest(); err != nil {
 		return d, err
 	}
-	d.Schema, err = SchemaOf(ctx, db)
+	d.Schema, err = sqldb.SchemaOf(ctx, db)
 	return d, err
 }
 
 // Checkup says what a database knows of the work that is done with it: what is late, how
 // the last hour went. The package of the database adds what is its own.
 func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (d checkup.Database, err error) {
-		before := ms(now.Add(-checkup.Patience))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (d checkup.Database, err error) {
+		before := sqldb.Millis(now.Add(-checkup.Patience))
 		for _, due := range dues() {
 			l := checkup.Late{What: due[2]}
 			err := c.Query(ctx, `SELECT COUNT(*), MIN(`+due[1]+`) FROM `+due[0]+` WHERE `+due[1]+` <= $1`, func(rows *sql.Rows) error {
-				return rows.Scan(&l.N, (*millis)(&l.Oldest))
+				return rows.Scan(&l.N, (*sqldb.Time)(&l.Oldest))
 			}, before)
 			if err != nil {
 				return d, err
 			}
 			d.Late = append(d.Late, l)
 		}
-		err = c.Query(ctx, `SELECT due_at FROM task WHERE name = 'sweep'`, func(rows *sql.Rows) error { return rows.Scan((*millis)(&d.SweepDue)) })
+		err = c.Query(ctx, `SELECT due_at FROM task WHERE name = 'sweep'`, func(rows *sql.Rows) error { return rows.Scan((*sqldb.Time)(&d.SweepDue)) })
 		if err != nil {
 			return d, err
 		}
-		if err := c.Query(ctx, `SELECT MAX(at) FROM event`, func(rows *sql.Rows) error { return rows.Scan((*millis)(&d.LastEvent)) }); err != nil {
+		if err := c.Query(ctx, `SELECT MAX(at) FROM event`, func(rows *sql.Rows) error { return rows.Scan((*sqldb.Time)(&d.LastEvent)) }); err != nil {
 			return d, err
 		}
 		err = c.Query(ctx, `SELECT kind, COUNT(*), CAST(SUM(CASE WHEN ok THEN 0 ELSE 1 END) AS BIGINT) FROM event WHERE at >= $1 GROUP BY kind ORDER BY kind`,
@@ -70,7 +71,7 @@ func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, e
 				err := rows.Scan(&k.Name, &k.N, &k.Failed)
 				d.Hour = append(d.Hour, k)
 				return err
-			}, ms(now.Add(-time.Hour)))
+			}, sqldb.Millis(now.Add(-time.Hour)))
 		return d, err
 	})
 }

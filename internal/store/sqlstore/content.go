@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // isFollowed is the condition that a topic has a live subscription at a time.
@@ -25,7 +26,7 @@ func (s *Store) Following(ctx context.Context, urls []string, now time.Time, lim
 	if limit <= 0 || len(urls) == 0 {
 		return nil, nil
 	}
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.Topic, error) {
 		found, err := byURL(ctx, c, urls, now)
 		if err != nil || len(found) >= limit {
 			return found[:min(len(found), limit)], err
@@ -54,14 +55,14 @@ func (s *Store) Following(ctx context.Context, urls []string, now time.Time, lim
 }
 
 // byURL reads the followed topics with these URLs, in their order.
-func byURL(ctx context.Context, c Conn, urls []string, now time.Time) ([]hub.Topic, error) {
+func byURL(ctx context.Context, c sqldb.Conn, urls []string, now time.Time) ([]hub.Topic, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
 	for i, u := range urls {
 		id := hub.TopicID(u)
 		if _, twice := place[id]; !twice {
 			place[id] = i
-			rows = append(rows, []any{id, ms(now)})
+			rows = append(rows, []any{id, sqldb.Millis(now)})
 		}
 	}
 	var found []hub.Topic
@@ -79,14 +80,14 @@ func byURL(ctx context.Context, c Conn, urls []string, now time.Time) ([]hub.Top
 // byAlias returns the followed topics that call one of the URLs their own or their
 // home, in the order of the URLs, each once. A name may be claimed by many, so that
 // the rows are bounded.
-func byAlias(ctx context.Context, c Conn, urls []string, now time.Time, idOf func(url string) int64) ([]int64, error) {
+func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, idOf func(url string) int64) ([]int64, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
 	for i, u := range urls {
 		id := idOf(u)
 		if _, twice := place[id]; !twice {
 			place[id] = i
-			rows = append(rows, []any{id, ms(now)})
+			rows = append(rows, []any{id, sqldb.Millis(now)})
 		}
 	}
 	var named []struct{ alias, topic int64 }
@@ -148,11 +149,11 @@ func withoutSlash(url string) string {
 
 // SetAbout is hub.Store.SetAbout.
 func (s *Store) SetAbout(ctx context.Context, topicID int64, about hub.About) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error { return saveAbout(ctx, c, topicID, tidy(about)) })
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return saveAbout(ctx, c, topicID, tidy(about)) })
 }
 
 // saveAbout replaces what a topic says of itself, and the names that it goes by.
-func saveAbout(ctx context.Context, c Conn, topicID int64, about hub.About) error {
+func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About) error {
 	var raw []byte
 	if about != (hub.About{}) {
 		var err error
@@ -214,9 +215,9 @@ func (a *aboutJSON) Scan(src any) error {
 
 // Content is hub.Store.Content.
 func (s *Store) Content(ctx context.Context, topicID int64) (hub.Content, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (hub.Content, error) {
-		found, err := collect(ctx, c, func(rows *sql.Rows, v *hub.Content) error {
-			return rows.Scan(&v.Version, (*verbatim)(&v.Type), &v.Body)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (hub.Content, error) {
+		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, v *hub.Content) error {
+			return rows.Scan(&v.Version, (*sqldb.ByteString)(&v.Type), &v.Body)
 		}, `SELECT version, content_type, content FROM body WHERE topic_id = $1`, topicID)
 		if err == nil && len(found) == 0 {
 			return hub.Content{}, fault.New(fault.NotFound, "The content of the topic %d is not kept.", topicID)
@@ -231,7 +232,7 @@ func (s *Store) Content(ctx context.Context, topicID int64) (hub.Content, error)
 // saveContent keeps the content of a full topic's new version, or removes the one
 // before when there is none. A topic that is not full has no content: the sweep
 // takes both away together.
-func saveContent(ctx context.Context, c Conn, t hub.Topic, body []byte) error {
+func saveContent(ctx context.Context, c sqldb.Conn, t hub.Topic, body []byte) error {
 	if !t.Full {
 		return nil
 	}

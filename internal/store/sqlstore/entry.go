@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // entryRow is an entry as it is stored.
@@ -24,7 +25,7 @@ type entrySource struct {
 }
 
 // loadEntries reads the items at places, in their order; those that went are left out.
-func loadEntries(ctx context.Context, c Conn, reader string, places []int64, bare bool) ([]entryRow, error) {
+func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int64, bare bool) ([]entryRow, error) {
 	at, args := make(map[int64]int, len(places)), make([][]any, len(places))
 	for i, p := range places {
 		at[p], args[i] = i, []any{reader, p}
@@ -39,7 +40,7 @@ func loadEntries(ctx context.Context, c Conn, reader string, places []int64, bar
 		func(rows *sql.Rows) error {
 			var r entryRow
 			var read, starred sql.NullBool
-			err := rows.Scan(append(r.fields(), &r.content, &read, &starred, (*millis)(&r.mark.StarredAt))...)
+			err := rows.Scan(append(r.fields(), &r.content, &read, &starred, (*sqldb.Time)(&r.mark.StarredAt))...)
 			r.At, r.mark.Read, r.mark.Starred = atOf(r.place), read.Bool, starred.Bool
 			if r.source = sources[r.SourceID]; r.source == nil {
 				r.source = &entrySource{EntrySource: river.EntrySource{ID: r.SourceID}}
@@ -55,7 +56,7 @@ func loadEntries(ctx context.Context, c Conn, reader string, places []int64, bar
 	return all, loadEntrySources(ctx, c, reader, sources)
 }
 
-func loadEntrySources(ctx context.Context, c Conn, reader string, sources map[int64]*entrySource) error {
+func loadEntrySources(ctx context.Context, c sqldb.Conn, reader string, sources map[int64]*entrySource) error {
 	var args [][]any
 	for id := range sources {
 		args = append(args, []any{reader, id})

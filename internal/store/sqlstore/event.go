@@ -11,19 +11,20 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // AppendEvents is hub.Store.AppendEvents.
 func (s *Store) AppendEvents(ctx context.Context, events []event.Event) error {
-	return perTopic(ctx, s.DB, topicsOf(nil, events, eventTopic), func(ctx context.Context, c Conn, sh share) error {
-		return appendEvents(ctx, c, of(sh, events, eventTopic))
+	return perTopic(ctx, s.DB, topicsOf(nil, events, eventTopic), func(ctx context.Context, c sqldb.Conn, sh share) error {
+		return sqldb.AppendEvents(ctx, c, of(sh, events, eventTopic))
 	})
 }
 
 func scanEvent(rows *sql.Rows, e *event.Event) error {
 	var took, told, failed int64
 	var detail []byte
-	err := rows.Scan(&e.Node, &e.Seq, (*millis)(&e.At), &e.Kind, &e.TopicID, &e.Topic, &e.OK, &e.Text, &e.Door, &e.Peer,
+	err := rows.Scan(&e.Node, &e.Seq, (*sqldb.Time)(&e.At), &e.Kind, &e.TopicID, &e.Topic, &e.OK, &e.Text, &e.Door, &e.Peer,
 		&took, &told, &failed, &e.Version, &detail)
 	e.Took, e.Told, e.Failed = time.Duration(took), int(told), int(failed)
 	if len(detail) > 0 {
@@ -37,9 +38,9 @@ const maxKinds = 32
 
 // Events is hub.Store.Events.
 func (s *Store) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error) {
-	var w where
+	var w sqldb.Where
 	if q.TopicID != 0 {
-		w.add("e.topic_id = ?", q.TopicID)
+		w.Add("e.topic_id = ?", q.TopicID)
 	}
 	if len(q.Kinds) > 0 {
 		// Each number of kinds is another statement to keep prepared.
@@ -51,23 +52,23 @@ func (s *Store) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, er
 		}
 		var kinds []string
 		for _, k := range wanted {
-			kinds = append(kinds, w.arg(clean(k)))
+			kinds = append(kinds, w.Arg(sqldb.Clean(k)))
 		}
-		w.conds = append(w.conds, "e.kind IN ("+strings.Join(kinds, ", ")+")")
+		w.Conds = append(w.Conds, "e.kind IN ("+strings.Join(kinds, ", ")+")")
 	}
 	if !q.Since.IsZero() {
-		w.add("e.at >= ?", ms(q.Since))
+		w.Add("e.at >= ?", sqldb.Millis(q.Since))
 	}
 	if !q.Until.IsZero() {
-		w.add("e.at < ?", ms(q.Until))
+		w.Add("e.at < ?", sqldb.Millis(q.Until))
 	}
 	if c := q.Before; c != (event.Cursor{}) {
-		w.add("(e.at, e.node, e.seq) < (?, ?, ?)", c.At, c.Node, c.Seq)
+		w.Add("(e.at, e.node, e.seq) < (?, ?, ?)", c.At, c.Node, c.Seq)
 	}
 	if c := q.After; c != (event.Cursor{}) {
-		w.add("(e.at, e.node, e.seq) > (?, ?, ?)", c.At, c.Node, c.Seq)
+		w.Add("(e.at, e.node, e.seq) > (?, ?, ?)", c.At, c.Node, c.Seq)
 	}
-	if err := w.like(q.Text, "e.topic", "e.text", "e.peer"); err != nil {
+	if err := w.Like(q.Text, "e.topic", "e.text", "e.peer"); err != nil {
 		return nil, err
 	}
 	order := " ORDER BY e.at DESC, e.node DESC, e.seq DESC"
@@ -75,17 +76,17 @@ func (s *Store) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, er
 		order = " ORDER BY e.at, e.node, e.seq"
 	}
 	text := `SELECT e.node, e.seq, e.at, e.kind, e.topic_id, e.topic, e.ok, e.text, e.door, e.peer,
-		e.took, e.told, e.failed, e.version, e.detail FROM event AS e` + w.String() + order + ` LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]event.Event, error) {
-		return collect(ctx, c, scanEvent, text, w.args...)
+		e.took, e.told, e.failed, e.version, e.detail FROM event AS e` + w.String() + order + ` LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]event.Event, error) {
+		return sqldb.Collect(ctx, c, scanEvent, text, w.Args...)
 	})
 }
 
 // TrimEvents is hub.Store.TrimEvents.
 func (s *Store) TrimEvents(ctx context.Context, before time.Time, limit int) (int, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM event WHERE (node, seq) IN
-			(SELECT e.node, e.seq FROM event AS e WHERE e.at < $1 ORDER BY e.at, e.node, e.seq LIMIT $2)`, ms(before), max(limit, 0))
+			(SELECT e.node, e.seq FROM event AS e WHERE e.at < $1 ORDER BY e.at, e.node, e.seq LIMIT $2)`, sqldb.Millis(before), max(limit, 0))
 		return int(n), err
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 const (
@@ -18,16 +19,16 @@ const (
 
 func scanIntent(rows *sql.Rows, in *hub.Intent) error {
 	var lease int64
-	err := rows.Scan(&in.TopicID, &in.ID, &in.Topic, &in.Callback, &in.Mode, (*verbatim)(&in.Secret), &lease, &in.Reason, &in.Door,
-		(*millis)(&in.At), (*millis)(&in.DueAt), (*number)(&in.Tries), &in.Claim)
+	err := rows.Scan(&in.TopicID, &in.ID, &in.Topic, &in.Callback, &in.Mode, (*sqldb.ByteString)(&in.Secret), &lease, &in.Reason, &in.Door,
+		(*sqldb.Time)(&in.At), (*sqldb.Time)(&in.DueAt), (*sqldb.Int)(&in.Tries), &in.Claim)
 	in.Lease = time.Duration(lease)
 	return err
 }
 
 // intentRow is a bulk row with the header intentHead.
 func intentRow(in hub.Intent) []any {
-	return []any{in.TopicID, in.ID, clean(in.Topic), clean(in.Callback), clean(in.Mode), raw(in.Secret), int64(in.Lease), clean(in.Reason),
-		clean(in.Door), ms(in.At), ms(in.DueAt), in.Tries}
+	return []any{in.TopicID, in.ID, sqldb.Clean(in.Topic), sqldb.Clean(in.Callback), sqldb.Clean(in.Mode), raw(in.Secret), int64(in.Lease), sqldb.Clean(in.Reason),
+		sqldb.Clean(in.Door), sqldb.Millis(in.At), sqldb.Millis(in.DueAt), in.Tries}
 }
 
 // byIntent orders intents by what names their rows.
@@ -42,7 +43,7 @@ func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.E
 	slices.SortStableFunc(list, byIntent)
 	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
 	topics := topicsOf(topicsOf(nil, list, intentTopic), events, eventTopic)
-	return perTopic(ctx, s.DB, topics, func(ctx context.Context, c Conn, sh share) error {
+	return perTopic(ctx, s.DB, topics, func(ctx context.Context, c sqldb.Conn, sh share) error {
 		var rows [][]any
 		for _, in := range of(sh, list, intentTopic) {
 			rows = append(rows, intentRow(in))
@@ -57,7 +58,7 @@ func (s *Store) Request(ctx context.Context, list []hub.Intent, events []event.E
 		if err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, of(sh, events, eventTopic))
+		return sqldb.AppendEvents(ctx, c, of(sh, events, eventTopic))
 	})
 }
 
@@ -66,17 +67,17 @@ func (s *Store) ClaimIntents(ctx context.Context, now, until time.Time, limit in
 	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM intent WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Intent, error) {
-		list, err := collect(ctx, c, scanIntent, `SELECT `+intentColumns+` FROM intent AS i
-			WHERE i.due_at <= $1 ORDER BY i.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.Intent, error) {
+		list, err := sqldb.Collect(ctx, c, scanIntent, `SELECT `+intentColumns+` FROM intent AS i
+			WHERE i.due_at <= $1 ORDER BY i.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
 		}
 		rows := make([][]any, len(list))
 		for i := range list {
 			in := &list[i]
-			in.Claim, in.DueAt = claim, time.UnixMilli(ms(until)).UTC()
-			rows[i] = []any{in.TopicID, in.ID, ms(until), claim}
+			in.Claim, in.DueAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
+			rows[i] = []any{in.TopicID, in.ID, sqldb.Millis(until), claim}
 		}
 		_, err = c.Bulk(ctx, `rows(topic_id i, id i, due_at i, claim i) UPDATE intent AS i SET due_at = :due_at, claim = :claim
 			{FROM ROWS} WHERE i.topic_id = :topic_id AND i.id = :id`, rows)
@@ -86,7 +87,7 @@ func (s *Store) ClaimIntents(ctx context.Context, now, until time.Time, limit in
 
 // Decide is hub.Store.Decide.
 func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (bool, error) {
 		applied, err := takeIntent(ctx, c, d)
 		if err != nil || !applied {
 			return false, err
@@ -115,13 +116,13 @@ func (s *Store) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 				return false, err
 			}
 		}
-		return true, appendEvents(ctx, c, d.Events)
+		return true, sqldb.AppendEvents(ctx, c, d.Events)
 	})
 }
 
 // takeIntent removes or replaces the intent of a decision while it is the one that
 // was claimed. Everything else of the decision hangs on that.
-func takeIntent(ctx context.Context, c Conn, d hub.Decision) (bool, error) {
+func takeIntent(ctx context.Context, c sqldb.Conn, d hub.Decision) (bool, error) {
 	if d.Again == nil {
 		n, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND claim = $3`, d.Intent.TopicID, d.Intent.ID, d.Intent.Claim)
 		return n == 1, err
@@ -140,19 +141,19 @@ func takeIntent(ctx context.Context, c Conn, d hub.Decision) (bool, error) {
 // other.
 //
 // spec:websub-2018#re-subscribe
-func override(ctx context.Context, c Conn, in hub.Intent) error {
+func override(ctx context.Context, c sqldb.Conn, in hub.Intent) error {
 	contrary := hub.ModeSubscribe
 	if in.Mode == hub.ModeSubscribe {
 		contrary = hub.ModeUnsubscribe
 	}
 	_, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND mode = $3 AND at < $4`,
-		in.TopicID, hub.SubscriptionID(contrary, in.Callback), contrary, ms(in.At))
+		in.TopicID, hub.SubscriptionID(contrary, in.Callback), contrary, sqldb.Millis(in.At))
 	return err
 }
 
 // Intents is hub.Store.Intents.
 func (s *Store) Intents(ctx context.Context) (int64, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (n int64, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (n int64, err error) {
 		err = c.Query(ctx, `SELECT COUNT(*) FROM intent`, func(rows *sql.Rows) error { return rows.Scan(&n) })
 		return n, err
 	})

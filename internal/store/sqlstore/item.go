@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // A place is where an item is in the river, as one number: the time, then the first
@@ -68,8 +69,8 @@ const itemColumns = `i.place, i.id, i.source_id, i.seq, i.came, i.read_at, i.edi
 
 func (r *itemRow) fields() []any {
 	it := &r.Item
-	return []any{&r.place, &it.ID, &it.SourceID, &it.Seq, &it.First, (*millis)(&it.ReadAt), (*millis)(&it.EditedAt), (*millis)(&it.WithdrawnAt),
-		&it.Hash, (*verbatim)(&it.GUID), &it.Title, &it.Link}
+	return []any{&r.place, &it.ID, &it.SourceID, &it.Seq, &it.First, (*sqldb.Time)(&it.ReadAt), (*sqldb.Time)(&it.EditedAt), (*sqldb.Time)(&it.WithdrawnAt),
+		&it.Hash, (*sqldb.ByteString)(&it.GUID), &it.Title, &it.Link}
 }
 
 func scanItem(rows *sql.Rows, r *itemRow) error {
@@ -107,7 +108,7 @@ func packContent(c river.Content, follows bool) (string, error) {
 	if kept.Title, kept.Link = "", ""; kept.Words {
 		kept.Text = ""
 	}
-	return toJSON(&kept)
+	return sqldb.JSON(&kept)
 }
 
 // KnownItems is river.Store.KnownItems. They come without Content but Title and Link.
@@ -117,7 +118,7 @@ func (s *Store) KnownItems(ctx context.Context, source int64, ids []int64) (map[
 		rows[i] = []any{id, source}
 	}
 	known := map[int64]river.Item{}
-	err := s.Read(ctx, func(ctx context.Context, c Conn) error {
+	err := s.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		clear(known)
 		return c.BulkQuery(ctx, `rows(id i, source i) SELECT `+itemColumns+` FROM item AS i {AND ROWS} WHERE i.id = :id AND i.source_id = :source`,
 			func(rows *sql.Rows) error {
@@ -132,19 +133,19 @@ func (s *Store) KnownItems(ctx context.Context, source int64, ids []int64) (map[
 
 // NewestSeq is river.Store.NewestSeq.
 func (s *Store) NewestSeq(ctx context.Context) (int64, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
-		return count(ctx, c, `SELECT COALESCE(MAX(seq), 0) FROM item`)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
+		return sqldb.Count(ctx, c, `SELECT COALESCE(MAX(seq), 0) FROM item`)
 	})
 }
 
 // Changed is river.Store.Changed. They come without Content but Title and Link.
 func (s *Store) Changed(ctx context.Context, seq int64, n int) ([]river.Item, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]river.Item, error) {
-		return collect(ctx, c, func(rows *sql.Rows, it *river.Item) error {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]river.Item, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, it *river.Item) error {
 			var r itemRow
 			err := scanItem(rows, &r)
 			*it = r.Item
 			return err
-		}, `SELECT `+itemColumns+` FROM item AS i WHERE i.seq > $1 ORDER BY i.seq, i.place LIMIT $2`, seq, limit(n))
+		}, `SELECT `+itemColumns+` FROM item AS i WHERE i.seq > $1 ORDER BY i.seq, i.place LIMIT $2`, seq, sqldb.Limit(n))
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // itemPlan finds the places of the items of a query. Conditions are written with names
@@ -52,20 +53,20 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 			return nil, err
 		}
 	}
-	p.values = map[string]any{"reader": clean(q.Reader), "source": q.SourceID, "category": clean(q.Category), "changed": q.ChangedIn,
+	p.values = map[string]any{"reader": sqldb.Clean(q.Reader), "source": q.SourceID, "category": sqldb.Clean(q.Category), "changed": q.ChangedIn,
 		"after": q.FirstAfter, "until": q.FirstBefore, "nothing": int64(math.MinInt64)}
 	if len(q.Sources) > 0 {
 		b, _ := json.Marshal(q.Sources) // numbers can be written
 		p.values["sources"] = string(b)
 	}
 	for i, name := range q.Categories {
-		p.values[fmt.Sprintf("category%d", i)] = clean(name)
+		p.values[fmt.Sprintf("category%d", i)] = sqldb.Clean(name)
 	}
 	return p, nil
 }
 
 // start bounds the plan by q.Before. That item may lie beside its place.
-func (p *itemPlan) start(ctx context.Context, c Conn) error {
+func (p *itemPlan) start(ctx context.Context, c sqldb.Conn) error {
 	if p.Before == (river.Place{}) || p.BySeq || p.ByFirst {
 		return nil
 	}
@@ -178,7 +179,7 @@ func (p *itemPlan) named(text string, more map[string]any) (string, []any) {
 	text = names().ReplaceAllStringFunc(text, func(s string) string {
 		if at[s] == "" {
 			args = append(args, p.value(s[1:], more))
-			at[s] = placeholder(len(args))
+			at[s] = sqldb.Placeholder(len(args))
 		}
 		return at[s]
 	})
@@ -223,7 +224,7 @@ func (p *itemPlan) each(text string, columns []string, rows [][]int64) (string, 
 }
 
 // keep leaves of places those whose items are of the query, in their order.
-func (p *itemPlan) keep(ctx context.Context, c Conn, places []int64) ([]int64, error) {
+func (p *itemPlan) keep(ctx context.Context, c sqldb.Conn, places []int64) ([]int64, error) {
 	rows := make([][]int64, len(places))
 	for i, place := range places {
 		rows[i] = []int64{place}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"cloudburst/internal/store/sqldb"
 )
 
 // putItems writes v.Put and returns the places of those that are new. Where the source
 // had none, nothing needs to be looked up.
-func (v *saving) putItems(ctx context.Context, c Conn, held map[int64]bool, had bool) ([]int64, error) {
+func (v *saving) putItems(ctx context.Context, c sqldb.Conn, held map[int64]bool, had bool) ([]int64, error) {
 	if len(v.Put) == 0 {
 		return nil, nil
 	}
@@ -56,7 +58,7 @@ func (v *saving) putItems(ctx context.Context, c Conn, held map[int64]bool, had 
 }
 
 // known are the places of those that are there, by id.
-func (v *saving) known(ctx context.Context, c Conn) (map[int64]int64, error) {
+func (v *saving) known(ctx context.Context, c sqldb.Conn) (map[int64]int64, error) {
 	rows := make([][]any, len(v.Put))
 	for i := range v.Put {
 		rows[i] = []any{v.Put[i].ID}
@@ -65,7 +67,7 @@ func (v *saving) known(ctx context.Context, c Conn) (map[int64]int64, error) {
 }
 
 // itemPlaces are the places of the items whose ids stand in rows.
-func itemPlaces(ctx context.Context, c Conn, rows [][]any) (map[int64]int64, error) {
+func itemPlaces(ctx context.Context, c sqldb.Conn, rows [][]any) (map[int64]int64, error) {
 	known := map[int64]int64{}
 	err := c.BulkQuery(ctx, `rows(id i) SELECT i.id, i.place FROM item AS i {AND ROWS} WHERE i.id = :id`, func(rows *sql.Rows) error {
 		var id, place int64
@@ -82,7 +84,7 @@ const insertItems = `rows(place i, id i, source i, seq i, came i, read_at i, edi
 	{FROM ROWS} WHERE true ON CONFLICT (place) DO NOTHING`
 
 // insert writes new items and returns their places, in the order of which.
-func (v *saving) insert(ctx context.Context, c Conn, which []int, held map[int64]bool) ([]int64, error) {
+func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map[int64]bool) ([]int64, error) {
 	places, rows := make([]int64, len(which)), make([][]any, len(which))
 	taken := make(map[int64]bool, len(which))
 	for n, i := range which {
@@ -97,8 +99,8 @@ func (v *saving) insert(ctx context.Context, c Conn, which []int, held map[int64
 			first = it.Seq
 		}
 		places[n] = place
-		rows[n] = []any{place, it.ID, it.SourceID, it.Seq, first, ms(it.ReadAt), ms(it.EditedAt), ms(it.WithdrawnAt), it.Hash, held[it.ID],
-			[]byte(it.GUID), clean(it.Title), clean(it.Link)}
+		rows[n] = []any{place, it.ID, it.SourceID, it.Seq, first, sqldb.Millis(it.ReadAt), sqldb.Millis(it.EditedAt), sqldb.Millis(it.WithdrawnAt), it.Hash, held[it.ID],
+			[]byte(it.GUID), sqldb.Clean(it.Title), sqldb.Clean(it.Link)}
 	}
 	done, err := c.Bulk(ctx, insertItems, rows)
 	if err != nil || int(done) == len(rows) {
@@ -121,7 +123,7 @@ func (v *saving) insert(ctx context.Context, c Conn, which []int, held map[int64
 }
 
 // insertBeside writes an item at the next place that is free.
-func insertBeside(ctx context.Context, c Conn, row []any) (int64, error) {
+func insertBeside(ctx context.Context, c sqldb.Conn, row []any) (int64, error) {
 	place := row[0].(int64)
 	for range 1000 {
 		place++
@@ -135,11 +137,11 @@ func insertBeside(ctx context.Context, c Conn, row []any) (int64, error) {
 
 // update writes items that are there: where they are, when they came and what number
 // they came with stays.
-func (v *saving) update(ctx context.Context, c Conn, which []int, held map[int64]bool) error {
+func (v *saving) update(ctx context.Context, c sqldb.Conn, which []int, held map[int64]bool) error {
 	rows := make([][]any, len(which))
 	for n, i := range which {
 		it := &v.Put[i]
-		rows[n] = []any{it.ID, it.SourceID, it.Seq, ms(it.EditedAt), ms(it.WithdrawnAt), it.Hash, held[it.ID], clean(it.Title), clean(it.Link)}
+		rows[n] = []any{it.ID, it.SourceID, it.Seq, sqldb.Millis(it.EditedAt), sqldb.Millis(it.WithdrawnAt), it.Hash, held[it.ID], sqldb.Clean(it.Title), sqldb.Clean(it.Link)}
 	}
 	_, err := c.Bulk(ctx, `rows(id i, source i, seq i, edited_at i, withdrawn_at i, hash i, held o, title t, link t)
 		UPDATE item AS i SET seq = :seq, edited_at = :edited_at, withdrawn_at = :withdrawn_at, hash = :hash, held = :held,
@@ -148,7 +150,7 @@ func (v *saving) update(ctx context.Context, c Conn, which []int, held map[int64
 }
 
 // deleteItems removes items with all that belongs to them, and returns how many there were.
-func deleteItems(ctx context.Context, c Conn, places []int64) (int64, error) {
+func deleteItems(ctx context.Context, c sqldb.Conn, places []int64) (int64, error) {
 	rows := make([][]any, len(places))
 	for i, p := range places {
 		rows[i] = []any{p}

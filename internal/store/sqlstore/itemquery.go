@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // Items is river.Store.Items.
@@ -17,7 +18,7 @@ func (s *Store) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, er
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]entryRow, error) {
+	rows, err := sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {
 		p := *p
 		if err := p.start(ctx, c); err != nil || p.lo >= p.hi {
 			return nil, err
@@ -32,7 +33,7 @@ func (s *Store) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, er
 }
 
 // places chooses a way.
-func (p *itemPlan) places(ctx context.Context, s *Store, c Conn) ([]int64, error) {
+func (p *itemPlan) places(ctx context.Context, s *Store, c sqldb.Conn) ([]int64, error) {
 	switch {
 	case len(p.IDs) > 0 || len(p.Firsts) > 0:
 		return p.byKeys(ctx, s, c)
@@ -74,14 +75,14 @@ func (p *itemPlan) places(ctx context.Context, s *Store, c Conn) ([]int64, error
 const mostFound = 100_000
 
 // ask asks once, for items with these conditions, in order.
-func (p *itemPlan) ask(ctx context.Context, c Conn, conds []string) ([]int64, error) {
+func (p *itemPlan) ask(ctx context.Context, c sqldb.Conn, conds []string) ([]int64, error) {
 	text, args := p.named(`SELECT i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+` ORDER BY `+p.order()+` LIMIT :limit`,
 		map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
-	return collect(ctx, c, scanID, text, args...)
+	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 
 // byKeys looks up the items that were named.
-func (p *itemPlan) byKeys(ctx context.Context, s *Store, c Conn) ([]int64, error) {
+func (p *itemPlan) byKeys(ctx context.Context, s *Store, c sqldb.Conn) ([]int64, error) {
 	var rows [][]any
 	text := `rows(id i) SELECT i.place FROM item AS i {AND ROWS} WHERE i.id = :id`
 	for _, id := range p.IDs {
@@ -124,7 +125,7 @@ func (p *itemPlan) byKeys(ctx context.Context, s *Store, c Conn) ([]int64, error
 }
 
 // reorder sorts by Seq or First.
-func (p *itemPlan) reorder(ctx context.Context, c Conn, places []int64) ([]int64, error) {
+func (p *itemPlan) reorder(ctx context.Context, c sqldb.Conn, places []int64) ([]int64, error) {
 	rows := make([][]int64, len(places))
 	for i, place := range places {
 		rows[i] = []int64{place}
@@ -134,7 +135,7 @@ func (p *itemPlan) reorder(ctx context.Context, c Conn, places []int64) ([]int64
 }
 
 // numbered runs a text that gives places with their numbers, and sorts by those.
-func (p *itemPlan) numbered(ctx context.Context, c Conn, text string, args [][]any) ([]int64, error) {
+func (p *itemPlan) numbered(ctx context.Context, c sqldb.Conn, text string, args [][]any) ([]int64, error) {
 	by := map[int64]int64{}
 	err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
 		var place, seq, first int64
@@ -154,13 +155,13 @@ func (p *itemPlan) numbered(ctx context.Context, c Conn, text string, args [][]a
 }
 
 // starred goes through what the reader starred.
-func (p *itemPlan) starred(ctx context.Context, c Conn) ([]int64, error) {
+func (p *itemPlan) starred(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	conds := append([]string{"k.reader = :reader", "k.starred", "k.place >= :lo", "k.place < :hi", "i.place = k.place"},
 		slices.DeleteFunc(p.all(false), func(cond string) bool { return strings.Contains(cond, "k.starred") })...)
 	order := strings.ReplaceAll(p.order(), "i.place", "k.place")
 	text, args := p.named(`SELECT i.place FROM item_mark AS k CROSS JOIN item AS i WHERE `+strings.Join(conds, " AND ")+
 		` ORDER BY `+order+` LIMIT :limit`, map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
-	return collect(ctx, c, scanID, text, args...)
+	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 
 // fewItems is how many rows may be gathered and sorted for a page.
@@ -168,7 +169,7 @@ const fewItems = 2000
 
 // byNumber goes in the order of Seq or First. Where the reader's sources have few items
 // altogether, those are sorted, for they may be far apart.
-func (p *itemPlan) byNumber(ctx context.Context, c Conn) ([]int64, error) {
+func (p *itemPlan) byNumber(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	ids, err := p.sourceIDs(ctx, c, 100)
 	if err != nil {
 		return nil, err
@@ -224,18 +225,18 @@ func (p *itemPlan) numbers(lead, other string) (conds []string) {
 
 // recent is the way when the numbers that are asked for are of few items: few is
 // false when they are not.
-func (p *itemPlan) recent(ctx context.Context, c Conn) (few bool, found []int64, err error) {
+func (p *itemPlan) recent(ctx context.Context, c sqldb.Conn) (few bool, found []int64, err error) {
 	lead, other, from := "i.seq", "+i.came", p.ChangedIn
 	if from == 0 {
 		lead, other, from = "i.came", "+i.seq", p.FirstAfter
 	}
-	n, err := count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM item AS i WHERE `+lead+` > $1 ORDER BY `+lead+` LIMIT $2) AS n`, from, fewItems+1)
+	n, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM item AS i WHERE `+lead+` > $1 ORDER BY `+lead+` LIMIT $2) AS n`, from, fewItems+1)
 	if err != nil || n > fewItems {
 		return false, nil, err
 	}
 	conds := append([]string{"+i.place >= :lo", "+i.place < :hi"}, append(p.all(true), p.numbers(lead, other)...)...)
 	text, args := p.named(`SELECT i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+` ORDER BY +`+p.order()+` LIMIT :limit`,
 		map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
-	found, err = collect(ctx, c, scanID, text, args...)
+	found, err = sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 	return true, found, err
 }

@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+
+	"cloudburst/internal/store/sqldb"
 )
 
 // Two ways lead to the next items of many sources. One goes through all items in
@@ -20,7 +22,7 @@ const (
 )
 
 // river gives the next places of many sources.
-func (p *itemPlan) river(ctx context.Context, c Conn) ([]int64, error) {
+func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	q := *p
 	found, done, err := q.stretch(ctx, c, max(shortStretch, 4*p.limit))
 	if err != nil || done || len(found) >= p.limit {
@@ -45,12 +47,12 @@ func (p *itemPlan) river(ctx context.Context, c Conn) ([]int64, error) {
 
 // stretch goes through the next n items, whosesoever they are, and moves p past them.
 // done: there are no others.
-func (p *itemPlan) stretch(ctx context.Context, c Conn, n int) (found []int64, done bool, err error) {
+func (p *itemPlan) stretch(ctx context.Context, c sqldb.Conn, n int) (found []int64, done bool, err error) {
 	order := " DESC"
 	if p.Oldest {
 		order = ""
 	}
-	end, err := collect(ctx, c, scanID, `SELECT place FROM item WHERE place >= $1 AND place < $2 ORDER BY place`+order+` LIMIT 1 OFFSET $3`, p.lo, p.hi, n)
+	end, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT place FROM item WHERE place >= $1 AND place < $2 ORDER BY place`+order+` LIMIT 1 OFFSET $3`, p.lo, p.hi, n)
 	if err != nil {
 		return nil, false, err
 	}
@@ -69,13 +71,13 @@ func (p *itemPlan) stretch(ctx context.Context, c Conn, n int) (found []int64, d
 
 // sourceIDs are the reader's sources that the query asks for; nil when there are more
 // than most, or when that says nothing about the items.
-func (p *itemPlan) sourceIDs(ctx context.Context, c Conn, most int) ([]int64, error) {
+func (p *itemPlan) sourceIDs(ctx context.Context, c sqldb.Conn, most int) ([]int64, error) {
 	if p.Starred || len(p.IDs) > 0 || len(p.Firsts) > 0 {
 		return nil, nil
 	}
 	text, args := p.named(`SELECT f.source_id FROM river_subscription AS f WHERE `+strings.Join(p.subscribed(), " AND ")+` LIMIT :most`,
 		map[string]any{"most": most + 1})
-	ids, err := collect(ctx, c, scanID, text, args...)
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 	if err != nil || len(ids) > most {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ type next struct {
 }
 
 // merge asks each source for its next item, and those whose is near enough for more.
-func (p *itemPlan) merge(ctx context.Context, c Conn) ([]int64, error) {
+func (p *itemPlan) merge(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	order := "i.place DESC"
 	if p.Oldest {
 		order = "i.place"
@@ -118,7 +120,7 @@ func (p *itemPlan) merge(ctx context.Context, c Conn) ([]int64, error) {
 	text, args := p.named(`SELECT n.source_id, n.read_place, n.place FROM (SELECT f.source_id, f.read_place, (SELECT i.place FROM item AS i WHERE `+
 		strings.Join(conds, " AND ")+` ORDER BY `+order+` LIMIT 1) AS place FROM river_subscription AS f WHERE `+strings.Join(p.subscribed(), " AND ")+
 		`) AS n WHERE n.place IS NOT NULL`, map[string]any{"lo": p.lo, "hi": p.hi})
-	heads, err := collect(ctx, c, func(rows *sql.Rows, n *next) error { return rows.Scan(&n.source, &n.floor, &n.place) }, text, args...)
+	heads, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *next) error { return rows.Scan(&n.source, &n.floor, &n.place) }, text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func (p *itemPlan) merge(ctx context.Context, c Conn) ([]int64, error) {
 
 // nearest gives the next items of sources of which the first is known. Each is asked
 // for few, and for more only when those are all near enough.
-func (p *itemPlan) nearest(ctx context.Context, c Conn, heads []next) ([]int64, error) {
+func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]int64, error) {
 	slices.SortFunc(heads, func(a, b next) int { return p.compare(a.place, b.place) })
 	// So many sources have something nearer than the rest has.
 	heads = heads[:min(len(heads), p.limit)]
@@ -179,7 +181,7 @@ func (p *itemPlan) within(place int64) {
 
 // followUp asks sources for their next items, from their place on, and notes how far
 // each got.
-func (p *itemPlan) followUp(ctx context.Context, c Conn, heads []next, most int) ([]int64, error) {
+func (p *itemPlan) followUp(ctx context.Context, c sqldb.Conn, heads []next, most int) ([]int64, error) {
 	rows, at := make([][]int64, len(heads)), make(map[int64]*next, len(heads))
 	for i := range heads {
 		n := &heads[i]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // intentAge is how long an intent is kept at most. It is decided long before, or
@@ -34,18 +35,18 @@ const (
 )
 
 // leftoversAt finds up to limit of each.
-func leftoversAt(ctx context.Context, c Conn, now time.Time, limit int) (leftovers, error) {
-	l := leftovers{before: ms(now.Add(-intentAge))}
+func leftoversAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (leftovers, error) {
+	l := leftovers{before: sqldb.Millis(now.Add(-intentAge))}
 	limit = max(limit, 0)
 	var err error
-	if l.full, err = collect(ctx, c, scanID, `SELECT t.id FROM topic AS t WHERE `+nobodyFull+` LIMIT $1`, limit); err != nil {
+	if l.full, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t WHERE `+nobodyFull+` LIMIT $1`, limit); err != nil {
 		return l, err
 	}
-	if l.told, err = collect(ctx, c, scanID, `SELECT t.id FROM topic AS t JOIN body AS b ON b.topic_id = t.id
+	if l.told, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t JOIN body AS b ON b.topic_id = t.id
 		WHERE t.is_full AND `+allTold+` LIMIT $1`, limit); err != nil {
 		return l, err
 	}
-	l.intents, err = collect(ctx, c, func(rows *sql.Rows, k *hub.Key) error { return rows.Scan(&k.TopicID, &k.ID) },
+	l.intents, err = sqldb.Collect(ctx, c, func(rows *sql.Rows, k *hub.Key) error { return rows.Scan(&k.TopicID, &k.ID) },
 		`SELECT i.topic_id, i.id FROM intent AS i WHERE i.at < $1 ORDER BY i.at LIMIT $2`, l.before, limit)
 	return l, err
 }
@@ -54,7 +55,7 @@ func leftoversAt(ctx context.Context, c Conn, now time.Time, limit int) (leftove
 func (l leftovers) most() int { return max(len(l.full), len(l.told), len(l.intents)) }
 
 // sweep removes what is still to spare, and returns how much went.
-func (l leftovers) sweep(ctx context.Context, c Conn) (int64, error) {
+func (l leftovers) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	rows := make([][]any, len(l.intents))
 	for i, k := range l.intents {
 		rows[i] = []any{k.TopicID, k.ID, l.before}
@@ -92,7 +93,7 @@ func (l leftovers) sweep(ctx context.Context, c Conn) (int64, error) {
 
 // takeTopics locks those topics that nobody else is at, and returns bulk rows of
 // their ids.
-func takeTopics(ctx context.Context, c Conn, ids []int64) ([][]any, error) {
+func takeTopics(ctx context.Context, c sqldb.Conn, ids []int64) ([][]any, error) {
 	slices.Sort(ids)
 	rows := make([][]any, len(ids))
 	for i, id := range ids {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // marked is an item that a reader may mark.
@@ -23,9 +24,9 @@ func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read,
 	if len(ids) == 0 || read == nil && starred == nil {
 		return 0, nil
 	}
-	reader = clean(reader)
+	reader = sqldb.Clean(reader)
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		list, err := markable(ctx, c, reader, ids)
 		if err != nil || len(list) == 0 {
 			return 0, err
@@ -37,7 +38,7 @@ func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read,
 		}
 		rows := make([][]any, len(list))
 		for i, m := range list {
-			rows[i] = []any{reader, m.place, m.source, read != nil && *read, starred != nil && *starred, ms(now)}
+			rows[i] = []any{reader, m.place, m.source, read != nil && *read, starred != nil && *starred, sqldb.Millis(now)}
 		}
 		set := ""
 		if read != nil {
@@ -67,7 +68,7 @@ func (s *Store) MarkItems(ctx context.Context, reader string, ids []int64, read,
 }
 
 // markable are the items that the reader follows or has marked, by place.
-func markable(ctx context.Context, c Conn, reader string, ids []int64) ([]marked, error) {
+func markable(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]marked, error) {
 	args := make([][]any, len(ids))
 	for i, id := range ids {
 		args[i] = []any{reader, id}
@@ -88,7 +89,7 @@ func markable(ctx context.Context, c Conn, reader string, ids []int64) ([]marked
 
 // unread lowers what sources are read up to, where items below it shall be unread, and
 // marks what lies between one by one: that is no more than is kept of a source.
-func unread(ctx context.Context, c Conn, reader string, list []marked) error {
+func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) error {
 	floors := map[int64]marked{}
 	for _, m := range list {
 		if was, ok := floors[m.source]; m.floor.Valid && m.place < m.floor.Int64 && (!ok || m.place < was.place) {
@@ -113,47 +114,47 @@ func unread(ctx context.Context, c Conn, reader string, list []marked) error {
 // MarkAllRead is river.Store.MarkAllRead. What the sources were read up to is kept for
 // UndoAllRead, and so are the marks above that; marks below say nothing any more and are removed.
 func (s *Store) MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error {
-	var of where
-	place := of.arg(readPlace(to))
-	of.add("reader = ?", clean(reader))
-	of.add("read_place < ?", readPlace(to))
+	var of sqldb.Where
+	place := of.Arg(readPlace(to))
+	of.Add("reader = ?", sqldb.Clean(reader))
+	of.Add("read_place < ?", readPlace(to))
 	if source != 0 {
-		of.add("source_id = ?", source)
+		of.Add("source_id = ?", source)
 	}
 	if category != "" {
-		of.add(`source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, clean(reader), clean(category))
+		of.Add(`source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, sqldb.Clean(reader), sqldb.Clean(category))
 	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		// Only of what is followed: elsewhere marks are all there is.
-		_, err := c.Exec(ctx, `DELETE FROM item_mark WHERE place < `+place+` AND NOT starred AND item_mark.reader = `+placeholder(2)+
-			` AND place < (SELECT f.read_place FROM river_subscription AS f`+of.String()+` AND f.source_id = item_mark.source_id)`, of.args...)
+		_, err := c.Exec(ctx, `DELETE FROM item_mark WHERE place < `+place+` AND NOT starred AND item_mark.reader = `+sqldb.Placeholder(2)+
+			` AND place < (SELECT f.read_place FROM river_subscription AS f`+of.String()+` AND f.source_id = item_mark.source_id)`, of.Args...)
 		if err != nil {
 			return err
 		}
-		at := of.arg(ms(now))
-		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_before = read_place, read_before_at = `+at+`, read_place = `+place+of.String(), of.args...)
+		at := of.Arg(sqldb.Millis(now))
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET read_before = read_place, read_before_at = `+at+`, read_place = `+place+of.String(), of.Args...)
 		return err
 	})
 }
 
 // UndoAllRead is river.Store.UndoAllRead.
 func (s *Store) UndoAllRead(ctx context.Context, reader string, to, since time.Time) (feeds int64, err error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE river_subscription SET read_place = read_before, read_before = NULL
-			WHERE reader = $1 AND read_place = $2 AND read_before IS NOT NULL AND read_before_at >= $3`, clean(reader), readPlace(to), ms(since))
+			WHERE reader = $1 AND read_place = $2 AND read_before IS NOT NULL AND read_before_at >= $3`, sqldb.Clean(reader), readPlace(to), sqldb.Millis(since))
 	})
 }
 
 // CountUnread is river.Store.CountUnread.
 func (s *Store) CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[int64]river.Unread, error) {
-		return countUnread(ctx, c, clean(reader))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (map[int64]river.Unread, error) {
+		return countUnread(ctx, c, sqldb.Clean(reader))
 	})
 }
 
 // countUnread counts what is not read yet of each source, less what was marked read one
 // by one. Sources without any are left out.
-func countUnread(ctx context.Context, c Conn, reader string) (map[int64]river.Unread, error) {
+func countUnread(ctx context.Context, c sqldb.Conn, reader string) (map[int64]river.Unread, error) {
 	counts, floors := map[int64]river.Unread{}, map[int64]int64{}
 	err := c.Query(ctx, `SELECT f.source_id, f.read_place, s.newest, CASE WHEN f.read_place = $1 THEN s.items
 			ELSE (SELECT COUNT(*) FROM item AS i WHERE i.source_id = f.source_id AND i.place >= f.read_place) END

@@ -8,23 +8,24 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 const noticeColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
 	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at`
 
 func scanNotice(rows *sql.Rows, n *river.Notice) error {
-	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*verbatim)(&n.Secret), (*millis)(&n.CreatedAt), &n.Paused,
-		&n.Sent, (*millis)(&n.LastAt), (*number)(&n.Failures), &n.Problem, (*millis)(&n.NextAt), &n.Claim, &n.State, (*number)(&n.Asked), (*millis)(&n.AskedAt), (*millis)(&n.DecidedAt))
+	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*sqldb.ByteString)(&n.Secret), (*sqldb.Time)(&n.CreatedAt), &n.Paused,
+		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt))
 }
 
 // mostWaiting is how many items wait for one notice; the oldest go first.
 const mostWaiting = 1000
 
 // queueNotices has new items told by the notices that they concern.
-func queueNotices(ctx context.Context, c Conn, source int64, places []int64, now time.Time) error {
+func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
 	// Those that are about this source alone, then those that are about several.
-	ids, err := collect(ctx, c, scanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused AND n.state = 'confirmed'
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused AND n.state = 'confirmed'
 			AND EXISTS (SELECT 1 FROM river_subscription AS f WHERE f.reader = n.reader AND f.source_id = $1)
 			AND (n.category = '' OR EXISTS (SELECT 1 FROM river_category_source AS m
 				WHERE m.reader = n.reader AND m.category = n.category AND m.source_id = $1)) ORDER BY n.id`, source)
@@ -36,7 +37,7 @@ func queueNotices(ctx context.Context, c Conn, source int64, places []int64, now
 		for _, place := range places {
 			rows = append(rows, []any{id, place})
 		}
-		due = append(due, []any{id, ms(now)})
+		due = append(due, []any{id, sqldb.Millis(now)})
 	}
 	_, err = c.Bulk(ctx, `rows(id i, place i) INSERT INTO notice_queue (notice_id, place) SELECT :id, :place {FROM ROWS} WHERE true
 		ON CONFLICT (notice_id, place) DO NOTHING`, rows)
@@ -50,22 +51,22 @@ func queueNotices(ctx context.Context, c Conn, source int64, places []int64, now
 // PutNotice is river.Store.PutNotice. Changing one keeps when it was made and what it
 // has sent, and ends a claim; where something waits it is due at once, unless paused.
 func (s *Store) PutNotice(ctx context.Context, n river.Notice, most int) (river.Notice, error) {
-	n.Reader, n.Category = clean(n.Reader), clean(n.Category)
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (river.Notice, error) {
+	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (river.Notice, error) {
 		id := n.ID
 		if id == 0 {
-			have, err := count(ctx, c, `SELECT COUNT(*) FROM notice WHERE reader = $1`, n.Reader)
+			have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM notice WHERE reader = $1`, n.Reader)
 			if err != nil {
 				return n, err
 			}
 			if have >= int64(most) {
 				return n, fault.New(fault.TooMany, "There are %d notices already, and no more are kept: remove one first.", have)
 			}
-			if id, err = count(ctx, c, `SELECT COALESCE(MAX(id), 0) + 1 FROM notice`); err != nil {
+			if id, err = sqldb.Count(ctx, c, `SELECT COALESCE(MAX(id), 0) + 1 FROM notice`); err != nil {
 				return n, err
 			}
 			_, err = c.Exec(ctx, `INSERT INTO notice (id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at,
-					failures, problem, next_at, claim) VALUES ($1, $2, 0, '', '', '', NULL, $3, FALSE, 0, 0, 0, '', NULL, 0)`, id, n.Reader, ms(n.CreatedAt))
+					failures, problem, next_at, claim) VALUES ($1, $2, 0, '', '', '', NULL, $3, FALSE, 0, 0, 0, '', NULL, 0)`, id, n.Reader, sqldb.Millis(n.CreatedAt))
 			if err != nil {
 				return n, err
 			}
@@ -76,14 +77,14 @@ func (s *Store) PutNotice(ctx context.Context, n river.Notice, most int) (river.
 				return n, err
 			}
 		}
-		found, err := collect(ctx, c, scanNotice, `UPDATE notice AS n SET source_id = $1, category = $2, via = $3, target = $4, secret = $5,
+		found, err := sqldb.Collect(ctx, c, scanNotice, `UPDATE notice AS n SET source_id = $1, category = $2, via = $3, target = $4, secret = $5,
 				paused = $6, failures = $7, problem = $8, claim = 0, state = $11, asked = $12, asked_at = $13, decided_at = $14,
 				next_at = CASE WHEN CAST($6 AS BOOLEAN) OR $11 = 'ended' THEN NULL
 					WHEN $11 = 'waiting' THEN CASE WHEN CAST($12 AS BIGINT) = 0 THEN 1 ELSE n.next_at END
 					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = n.id) THEN 1 END
 			WHERE n.id = $9 AND n.reader = $10 RETURNING `+strippedNotice,
-			n.SourceID, n.Category, clean(n.Via), clean(n.Target), []byte(n.Secret), n.Paused, int64(n.Failures), clean(n.Problem), id, n.Reader,
-			n.State, int64(n.Asked), ms(n.AskedAt), ms(n.DecidedAt))
+			n.SourceID, n.Category, sqldb.Clean(n.Via), sqldb.Clean(n.Target), []byte(n.Secret), n.Paused, int64(n.Failures), sqldb.Clean(n.Problem), id, n.Reader,
+			n.State, int64(n.Asked), sqldb.Millis(n.AskedAt), sqldb.Millis(n.DecidedAt))
 		return oneNotice(found, err)
 	})
 }
@@ -103,15 +104,15 @@ const strippedNotice = `id, reader, source_id, category, via, target, secret, cr
 
 // Notices is river.Store.Notices.
 func (s *Store) Notices(ctx context.Context, reader string) ([]river.Notice, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]river.Notice, error) {
-		return collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, clean(reader))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]river.Notice, error) {
+		return sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, sqldb.Clean(reader))
 	})
 }
 
 // DropNotice is river.Store.DropNotice.
 func (s *Store) DropNotice(ctx context.Context, reader string, id int64) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		n, err := c.Exec(ctx, `DELETE FROM notice WHERE id = $1 AND reader = $2`, id, clean(reader))
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `DELETE FROM notice WHERE id = $1 AND reader = $2`, id, sqldb.Clean(reader))
 		if err != nil {
 			return err
 		}
@@ -125,20 +126,20 @@ func (s *Store) DropNotice(ctx context.Context, reader string, id int64) error {
 
 // ClaimNotices is river.Store.ClaimNotices.
 func (s *Store) ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Notice, error) {
-	return claimDue(ctx, s.DB, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *river.Notice) (int64, int64) {
-		n.Claim, n.NextAt = claim, time.UnixMilli(ms(until)).UTC()
+	return sqldb.ClaimDue(ctx, s.DB, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *river.Notice) (int64, int64) {
+		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
 		return n.ID, claim
 	})
 }
 
 // NoticeItems is river.Store.NoticeItems.
 func (s *Store) NoticeItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
-	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]entryRow, error) {
-		found, err := collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1`, id)
+	rows, err := sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {
+		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1`, id)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
-		places, err := collect(ctx, c, scanID, `SELECT place FROM notice_queue WHERE notice_id = $1 ORDER BY place LIMIT $2`, id, limit(n))
+		places, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT place FROM notice_queue WHERE notice_id = $1 ORDER BY place LIMIT $2`, id, sqldb.Limit(n))
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +158,8 @@ func (s *Store) SaveNotice(ctx context.Context, n river.Notice, told []int64) (b
 	for i, id := range told {
 		rows[i] = []any{id}
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) {
-		mine, err := collect(ctx, c, scanID, `SELECT id FROM notice WHERE id = $1 AND claim = $2 {LOCK}`, n.ID, n.Claim)
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (bool, error) {
+		mine, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM notice WHERE id = $1 AND claim = $2 {LOCK}`, n.ID, n.Claim)
 		if err != nil || len(mine) == 0 {
 			return false, err
 		}
@@ -183,8 +184,8 @@ func (s *Store) SaveNotice(ctx context.Context, n river.Notice, told []int64) (b
 				asked_at = $10, decided_at = $11, next_at = CASE WHEN CAST($5 AS BOOLEAN) OR $8 = 'ended' THEN NULL
 					WHEN $8 = 'waiting' THEN NULLIF(CAST($12 AS BIGINT), 0)
 					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = $6) THEN CAST($7 AS BIGINT) END WHERE id = $6`,
-			n.Sent, ms(n.LastAt), int64(n.Failures), clean(n.Problem), n.Paused, n.ID, dueOrOnce(n.NextAt), n.State, int64(n.Asked),
-			ms(n.AskedAt), ms(n.DecidedAt), ms(n.NextAt))
+			n.Sent, sqldb.Millis(n.LastAt), int64(n.Failures), sqldb.Clean(n.Problem), n.Paused, n.ID, dueOrOnce(n.NextAt), n.State, int64(n.Asked),
+			sqldb.Millis(n.AskedAt), sqldb.Millis(n.DecidedAt), sqldb.Millis(n.NextAt))
 		return true, err
 	})
 }

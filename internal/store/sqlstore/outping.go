@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/announce"
 	"cloudburst/internal/event"
+	"cloudburst/internal/store/sqldb"
 )
 
 var _ announce.Store = (*Store)(nil)
@@ -18,7 +19,7 @@ const outpingColumns = `o.owner, o.sink, o.topic, o.version, o.told, o.due_at, o
 
 func scanOutping(rows *sql.Rows, o *announce.Owed) error {
 	var note string
-	err := rows.Scan(&o.User, &o.Sink, &o.Topic, &o.Version, &o.Told, (*millis)(&o.DueAt), (*number)(&o.Tries), &o.Lease, &note)
+	err := rows.Scan(&o.User, &o.Sink, &o.Topic, &o.Version, &o.Told, (*sqldb.Time)(&o.DueAt), (*sqldb.Int)(&o.Tries), &o.Lease, &note)
 	if err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func scanOutping(rows *sql.Rows, o *announce.Owed) error {
 }
 
 func cleanKey(k announce.Key) announce.Key {
-	return announce.Key{User: clean(k.User), Sink: clean(k.Sink), Topic: clean(k.Topic)}
+	return announce.Key{User: sqldb.Clean(k.User), Sink: sqldb.Clean(k.Sink), Topic: sqldb.Clean(k.Topic)}
 }
 
 func compareKeys(a, b announce.Key) int {
@@ -45,7 +46,7 @@ func (s *Store) ChangeSinks(ctx context.Context, keys []announce.Key, change fun
 	if len(sorted) == 0 {
 		return nil
 	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		var events []event.Event
 		for _, k := range sorted {
 			more, err := changeOutping(ctx, c, k, change)
@@ -54,11 +55,11 @@ func (s *Store) ChangeSinks(ctx context.Context, keys []announce.Key, change fun
 			}
 			events = append(events, more...)
 		}
-		return appendEvents(ctx, c, events)
+		return sqldb.AppendEvents(ctx, c, events)
 	})
 }
 
-func changeOutping(ctx context.Context, c Conn, k announce.Key, change func(*announce.Owed, bool) (announce.Verdict, []event.Event)) ([]event.Event, error) {
+func changeOutping(ctx context.Context, c sqldb.Conn, k announce.Key, change func(*announce.Owed, bool) (announce.Verdict, []event.Event)) ([]event.Event, error) {
 	rows, err := lockOutping(ctx, c, k)
 	if err == nil && len(rows) == 0 {
 		// An empty row first: two who make the same one meet at it.
@@ -83,19 +84,19 @@ func changeOutping(ctx context.Context, c Conn, k announce.Key, change func(*ann
 	return events, err
 }
 
-func lockOutping(ctx context.Context, c Conn, k announce.Key) ([]announce.Owed, error) {
-	return collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
+func lockOutping(ctx context.Context, c sqldb.Conn, k announce.Key) ([]announce.Owed, error) {
+	return sqldb.Collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
 		WHERE o.owner = $1 AND o.sink = $2 AND o.topic = $3 {LOCK}`, k.User, k.Sink, k.Topic)
 }
 
-func saveOutping(ctx context.Context, c Conn, k announce.Key, o *announce.Owed) error {
+func saveOutping(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.Owed) error {
 	note, err := json.Marshal(o.Note)
 	if err != nil {
 		return err
 	}
 	var due any
 	if !o.DueAt.IsZero() {
-		due = ms(o.DueAt)
+		due = sqldb.Millis(o.DueAt)
 	}
 	_, err = c.Exec(ctx, `UPDATE outping SET version = $1, told = $2, due_at = $3, tries = $4, lease = $5, data = $6
 		WHERE owner = $7 AND sink = $8 AND topic = $9`, o.Version, o.Told, due, int64(o.Tries), o.Lease, string(note), k.User, k.Sink, k.Topic)
@@ -107,17 +108,17 @@ func (s *Store) ClaimSinks(ctx context.Context, now, until time.Time, limit int,
 	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM outping WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]announce.Owed, error) {
-		due, err := collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
-			WHERE o.due_at <= $1 ORDER BY o.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]announce.Owed, error) {
+		due, err := sqldb.Collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
+			WHERE o.due_at <= $1 ORDER BY o.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
 		}
 		rows := make([][]any, len(due))
 		for i := range due {
 			o := &due[i]
-			o.Lease, o.DueAt = lease, time.UnixMilli(ms(until)).UTC()
-			rows[i] = []any{o.User, o.Sink, o.Topic, lease, ms(until)}
+			o.Lease, o.DueAt = lease, time.UnixMilli(sqldb.Millis(until)).UTC()
+			rows[i] = []any{o.User, o.Sink, o.Topic, lease, sqldb.Millis(until)}
 		}
 		_, err = c.Bulk(ctx, `rows(user_name t, sink_name t, topic_name t, lease_no i, until i)
 			UPDATE outping AS o SET lease = :lease_no, due_at = :until {FROM ROWS}
@@ -128,27 +129,27 @@ func (s *Store) ClaimSinks(ctx context.Context, now, until time.Time, limit int,
 
 // Sinks is announce.Store.Sinks.
 func (s *Store) Sinks(ctx context.Context, q announce.Query) ([]announce.Owed, error) {
-	var w where
+	var w sqldb.Where
 	if q.User != "" {
-		w.add("o.owner = ?", clean(q.User))
+		w.Add("o.owner = ?", sqldb.Clean(q.User))
 	}
 	if q.Owing {
-		w.add("o.told < o.version")
+		w.Add("o.told < o.version")
 	}
 	if after := cleanKey(q.After); after != (announce.Key{}) {
-		w.add("(o.owner, o.sink, o.topic) > (?, ?, ?)", after.User, after.Sink, after.Topic)
+		w.Add("(o.owner, o.sink, o.topic) > (?, ?, ?)", after.User, after.Sink, after.Topic)
 	}
-	text := `SELECT ` + outpingColumns + ` FROM outping AS o` + w.String() + ` ORDER BY o.owner, o.sink, o.topic LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]announce.Owed, error) {
-		return collect(ctx, c, scanOutping, text, w.args...)
+	text := `SELECT ` + outpingColumns + ` FROM outping AS o` + w.String() + ` ORDER BY o.owner, o.sink, o.topic LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]announce.Owed, error) {
+		return sqldb.Collect(ctx, c, scanOutping, text, w.Args...)
 	})
 }
 
 // NextSink is announce.Store.NextSink.
 func (s *Store) NextSink(ctx context.Context) (time.Time, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (next time.Time, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT due_at FROM outping WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`, func(rows *sql.Rows) error {
-			return rows.Scan((*millis)(&next))
+			return rows.Scan((*sqldb.Time)(&next))
 		})
 		return next, err
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 const partColumns = `p.topic_id, p.part, p.lo, p.hi, p.want, p.done, p.pass, p.pos, p.epoch, p.owner, p.due_at`
@@ -20,7 +21,7 @@ type partState struct {
 
 func scanPart(rows *sql.Rows, p *partState) error {
 	var lo, hi int64
-	err := rows.Scan(&p.TopicID, (*number)(&p.N), &lo, &hi, &p.Want, &p.Done, &p.pass, &p.Pos, &p.Epoch, &p.owner, &p.due)
+	err := rows.Scan(&p.TopicID, (*sqldb.Int)(&p.N), &lo, &hi, &p.Want, &p.Done, &p.pass, &p.Pos, &p.Epoch, &p.owner, &p.due)
 	p.Lo, p.Hi = int32(lo), int32(hi)
 	return err
 }
@@ -33,7 +34,7 @@ func (p *partState) row() []any {
 	return []any{p.TopicID, int64(p.N), p.Want, p.pass, p.Pos, p.Epoch, p.owner.Valid, p.owner.Int64, p.due.Int64}
 }
 
-func saveParts(ctx context.Context, c Conn, rows [][]any) error {
+func saveParts(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	_, err := c.Bulk(ctx, `rows(topic_id i, part i, want i, pass i, pos i, epoch i, owned o, owner i, due_at i)
 		UPDATE part AS p SET want = :want, pass = :pass, pos = :pos, epoch = :epoch,
 			owner = CASE WHEN :owned THEN :owner END, due_at = NULLIF(:due_at, 0)
@@ -42,8 +43,8 @@ func saveParts(ctx context.Context, c Conn, rows [][]any) error {
 }
 
 // lockParts returns the parts of a topic for writing, lowest first.
-func lockParts(ctx context.Context, c Conn, topicID int64) ([]partState, error) {
-	return collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p WHERE p.topic_id = $1 ORDER BY p.part {LOCK}`, topicID)
+func lockParts(ctx context.Context, c sqldb.Conn, topicID int64) ([]partState, error) {
+	return sqldb.Collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p WHERE p.topic_id = $1 ORDER BY p.part {LOCK}`, topicID)
 }
 
 // ClaimParts is hub.Store.ClaimParts.
@@ -51,9 +52,9 @@ func (s *Store) ClaimParts(ctx context.Context, node int64, now, until time.Time
 	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM part WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Part, error) {
-		due, err := collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p
-			WHERE p.due_at <= $1 ORDER BY p.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.Part, error) {
+		due, err := sqldb.Collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p
+			WHERE p.due_at <= $1 ORDER BY p.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +69,7 @@ func (s *Store) ClaimParts(ctx context.Context, node int64, now, until time.Time
 			}
 			p.Epoch++
 			p.owner = sql.NullInt64{Int64: node, Valid: true}
-			p.due = sql.NullInt64{Int64: ms(until), Valid: true}
+			p.due = sql.NullInt64{Int64: sqldb.Millis(until), Valid: true}
 			ids[i], rows[i] = p.TopicID, p.row()
 		}
 		if err := saveParts(ctx, c, rows); err != nil {
@@ -107,7 +108,7 @@ func PageArgs(p hub.Part, after int64, now time.Time, limit int) []any {
 	if bucket < int64(p.Lo) {
 		bucket, after = int64(p.Lo), 0
 	}
-	return []any{p.TopicID, bucket, after, int64(p.Hi), ms(now), int64(max(limit, 0))}
+	return []any{p.TopicID, bucket, after, int64(p.Hi), sqldb.Millis(now), int64(max(limit, 0))}
 }
 
 // Page is hub.Store.Page.
@@ -115,11 +116,11 @@ func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time
 	scan := func(rows *sql.Rows, s *hub.Subscription) error {
 		s.TopicID = p.TopicID
 		return rows.Scan(&s.ID, &s.Protocol, &s.Callback, &s.Procedure,
-			(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Counted, &s.Sent,
-			(*verbatim)(&s.Secret), (*millis)(&s.FailingSince))
+			(*sqldb.Int)(&s.Failures), (*sqldb.Int)(&s.Tries), (*sqldb.Time)(&s.NextAt), &s.Counted, &s.Sent,
+			(*sqldb.ByteString)(&s.Secret), (*sqldb.Time)(&s.FailingSince))
 	}
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Subscription, error) {
-		return collect(ctx, c, scan, PageText, PageArgs(p, after, now, limit)...)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.Subscription, error) {
+		return sqldb.Collect(ctx, c, scan, PageText, PageArgs(p, after, now, limit)...)
 	})
 }
 
@@ -130,7 +131,7 @@ func (s *Store) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error)
 		run = s.One // most pages are like that
 	}
 	again := false
-	err := run(ctx, func(ctx context.Context, c Conn) (err error) {
+	err := run(ctx, func(ctx context.Context, c sqldb.Conn) (err error) {
 		found := false
 		again = false
 		row := func(rows *sql.Rows) error {
@@ -145,11 +146,11 @@ func (s *Store) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error)
 			err = c.Query(ctx, `UPDATE part SET done = $1, pos = 0, owner = NULL,
 				due_at = CASE WHEN want > $1 THEN CAST($2 AS BIGINT) END
 				WHERE topic_id = $3 AND part = $4 AND epoch = $5 AND owner IS NOT NULL RETURNING want`,
-				row, cp.Part.Want, ms(cp.Now), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
+				row, cp.Part.Want, sqldb.Millis(cp.Now), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
 		} else {
 			err = c.Query(ctx, `UPDATE part SET pos = $1, due_at = $2
 				WHERE topic_id = $3 AND part = $4 AND epoch = $5 AND owner IS NOT NULL RETURNING want`,
-				row, cp.Pos, ms(cp.Until), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
+				row, cp.Pos, sqldb.Millis(cp.Until), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
 		}
 		if err == nil && !found {
 			err = hub.ErrLost
@@ -160,7 +161,7 @@ func (s *Store) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error)
 		if err := settle(ctx, c, cp.Now, cp.Results); err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, cp.Events)
+		return sqldb.AppendEvents(ctx, c, cp.Events)
 	})
 	return again && err == nil, err
 }
@@ -173,10 +174,10 @@ func (s *Store) ReleaseParts(ctx context.Context, now time.Time, parts []hub.Par
 		key := [2]int64{p.TopicID, int64(p.N)}
 		if !seen[key] {
 			seen[key] = true
-			rows = append(rows, []any{p.TopicID, int64(p.N), p.Epoch, ms(now)})
+			rows = append(rows, []any{p.TopicID, int64(p.N), p.Epoch, sqldb.Millis(now)})
 		}
 	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Bulk(ctx, `rows(topic_id i, part i, epoch i, now i)
 			UPDATE part AS p SET owner = NULL, due_at = :now {FROM ROWS}
 			WHERE p.topic_id = :topic_id AND p.part = :part AND p.epoch = :epoch AND p.owner IS NOT NULL`, rows)
@@ -186,7 +187,7 @@ func (s *Store) ReleaseParts(ctx context.Context, now time.Time, parts []hub.Par
 
 // Split is hub.Store.Split.
 func (s *Store) Split(ctx context.Context, topicID int64, n int) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		parts, err := lockParts(ctx, c, topicID)
 		if err != nil || len(parts) == 0 || len(parts) >= n {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // sharesAtOnce is how many transactions one call has under way.
@@ -22,9 +23,9 @@ type share struct {
 // perTopic runs what a call has to write. Where several processes share the database that is
 // one transaction for each topic, several at once, so that each stays within the rows of
 // one topic; who has the database alone has one transaction, which costs less.
-func perTopic(ctx context.Context, db *DB, topics []int64, fn func(ctx context.Context, c Conn, sh share) error) error {
+func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx context.Context, c sqldb.Conn, sh share) error) error {
 	run := func(sh share) error {
-		return db.Write(ctx, func(ctx context.Context, c Conn) error { return fn(ctx, c, sh) })
+		return db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return fn(ctx, c, sh) })
 	}
 	slices.Sort(topics)
 	topics = slices.Compact(topics)

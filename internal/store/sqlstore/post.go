@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 var _ author.PostStore = (*Store)(nil)
@@ -26,7 +27,7 @@ type postRow struct {
 func (r *postRow) fields() []any {
 	p := &r.Post
 	return []any{&p.User, &p.ID, &p.Revision, (*string)(&p.State), &p.GUID, &p.PermaLink, &p.Slug, &p.Seq, &p.Key,
-		(*millis)(&p.CreatedAt), (*millis)(&p.UpdatedAt), (*millis)(&p.PublishedAt), (*millis)(&p.DueAt), (*millis)(&p.UndoUntil), &r.body}
+		(*sqldb.Time)(&p.CreatedAt), (*sqldb.Time)(&p.UpdatedAt), (*sqldb.Time)(&p.PublishedAt), (*sqldb.Time)(&p.DueAt), (*sqldb.Time)(&p.UndoUntil), &r.body}
 }
 
 func scanPost(rows *sql.Rows, r *postRow) error { return rows.Scan(r.fields()...) }
@@ -41,9 +42,9 @@ func (r *postRow) unpack() error {
 
 // packPost makes the row of a post. The post becomes what will be read of the row.
 func packPost(p author.Post) (postRow, error) {
-	p.User, p.GUID, p.Slug, p.Key = clean(p.User), clean(p.GUID), clean(p.Slug), clean(p.Key)
+	p.User, p.GUID, p.Slug, p.Key = sqldb.Clean(p.User), sqldb.Clean(p.GUID), sqldb.Clean(p.Slug), sqldb.Clean(p.Key)
 	for _, t := range []*time.Time{&p.CreatedAt, &p.UpdatedAt, &p.PublishedAt, &p.DueAt, &p.UndoUntil} {
-		if v := ms(*t); v == 0 {
+		if v := sqldb.Millis(*t); v == 0 {
 			*t = time.Time{}
 		} else {
 			*t = time.UnixMilli(v).UTC()
@@ -51,7 +52,7 @@ func packPost(p author.Post) (postRow, error) {
 	}
 	r := postRow{Post: p}
 	var err error
-	if r.body, err = toJSON(&p.Content); err != nil {
+	if r.body, err = sqldb.JSON(&p.Content); err != nil {
 		return r, err
 	}
 	r.Content = author.Content{}
@@ -86,28 +87,28 @@ func onePost(found []postRow, err error) (author.Post, error) {
 
 // Post is author.PostStore.Post.
 func (s *Store) Post(ctx context.Context, user string, id int64) (author.Post, error) {
-	return onePost(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
-		return collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE p.owner = $1 AND p.id = $2`, clean(user), id)
+	return onePost(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE p.owner = $1 AND p.id = $2`, sqldb.Clean(user), id)
 	}))
 }
 
 // PostBySlug is author.PostStore.PostBySlug.
 func (s *Store) PostBySlug(ctx context.Context, user, slug string) (author.Post, error) {
-	return onePost(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
-		return collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
-			WHERE p.owner = $1 AND p.slug = $2 AND p.slug <> '' AND p.state IN ('published', 'deleted')`, clean(user), clean(slug))
+	return onePost(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
+			WHERE p.owner = $1 AND p.slug = $2 AND p.slug <> '' AND p.state IN ('published', 'deleted')`, sqldb.Clean(user), sqldb.Clean(slug))
 	}))
 }
 
 // PostByKey is author.PostStore.PostByKey. Of several it is the newest, a deleted one last.
 func (s *Store) PostByKey(ctx context.Context, user, key, guid string) (author.Post, error) {
-	return onePost(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
-		return namedPost(ctx, c, clean(user), clean(key), clean(guid))
+	return onePost(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return namedPost(ctx, c, sqldb.Clean(user), sqldb.Clean(key), sqldb.Clean(guid))
 	}))
 }
 
 // namedPost finds a post by its GUID or its key, either of which may be "".
-func namedPost(ctx context.Context, c Conn, user, key, guid string) ([]postRow, error) {
+func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]postRow, error) {
 	for _, by := range []struct{ name, text string }{
 		{guid, `SELECT ` + postColumns + ` FROM post AS p WHERE p.owner = $1 AND p.guid = $2 AND p.guid <> ''`},
 		{key, `SELECT ` + postColumns + ` FROM post AS p WHERE p.owner = $1 AND p.post_key = $2 AND p.post_key <> ''`},
@@ -115,7 +116,7 @@ func namedPost(ctx context.Context, c Conn, user, key, guid string) ([]postRow, 
 		if by.name == "" {
 			continue
 		}
-		found, err := collect(ctx, c, scanPost, by.text+` ORDER BY p.id DESC LIMIT 100`, user, by.name)
+		found, err := sqldb.Collect(ctx, c, scanPost, by.text+` ORDER BY p.id DESC LIMIT 100`, user, by.name)
 		if err != nil {
 			return nil, err
 		}
@@ -133,17 +134,17 @@ func namedPost(ctx context.Context, c Conn, user, key, guid string) ([]postRow, 
 
 // DuePosts is author.PostStore.DuePosts.
 func (s *Store) DuePosts(ctx context.Context, now time.Time, n int) ([]author.Post, error) {
-	return postsOf(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
-		return collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
-			WHERE p.state = 'scheduled' AND p.due_at <= $1 ORDER BY p.due_at, p.owner, p.id LIMIT $2`, ms(now), limit(n))
+	return postsOf(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
+			WHERE p.state = 'scheduled' AND p.due_at <= $1 ORDER BY p.due_at, p.owner, p.id LIMIT $2`, sqldb.Millis(now), sqldb.Limit(n))
 	}))
 }
 
 // NextDuePost is author.PostStore.NextDue.
 func (s *Store) NextDuePost(ctx context.Context) (time.Time, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (at time.Time, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (at time.Time, err error) {
 		err = c.Query(ctx, `SELECT p.due_at FROM post AS p WHERE p.state = 'scheduled' ORDER BY p.due_at LIMIT 1`,
-			func(rows *sql.Rows) error { return rows.Scan((*millis)(&at)) })
+			func(rows *sql.Rows) error { return rows.Scan((*sqldb.Time)(&at)) })
 		return at, err
 	})
 }
@@ -164,7 +165,9 @@ func (s *Store) SweepPosts(ctx context.Context, now, forget time.Time) error {
 	} {
 		for n := int64(sweptPosts); n == sweptPosts; {
 			var err error
-			n, err = write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) { return c.Exec(ctx, one.text, ms(one.at), sweptPosts) })
+			n, err = sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
+				return c.Exec(ctx, one.text, sqldb.Millis(one.at), sweptPosts)
+			})
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 // mostAdded is how many posts one call of AddPosts takes.
@@ -26,7 +27,7 @@ func (s *Store) AddPosts(ctx context.Context, user string, now time.Time, posts 
 			return 0, err
 		}
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		w, err := lockWriter(ctx, c, user)
 		if err != nil {
 			return 0, err
@@ -56,7 +57,7 @@ func (s *Store) AddPosts(ctx context.Context, user string, now time.Time, posts 
 	})
 }
 
-func addPosts(ctx context.Context, c Conn, w *writerRow, now time.Time, rows []postRow, t *tally) error {
+func addPosts(ctx context.Context, c sqldb.Conn, w *writerRow, now time.Time, rows []postRow, t *tally) error {
 	if err := insertPosts(ctx, c, rows); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func addPosts(ctx context.Context, c Conn, w *writerRow, now time.Time, rows []p
 }
 
 // unknownPosts leaves out the posts whose GUID the user has, or another before them.
-func unknownPosts(ctx context.Context, c Conn, user string, posts []postRow) ([]postRow, error) {
+func unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRow) ([]postRow, error) {
 	var guids [][]any
 	known := map[string]bool{}
 	for _, r := range posts {
@@ -108,7 +109,7 @@ func unknownPosts(ctx context.Context, c Conn, user string, posts []postRow) ([]
 
 // slugs finds addresses for many new posts of one user.
 type slugs struct {
-	c     Conn
+	c     sqldb.Conn
 	user  string
 	taken map[string]bool
 	next  map[string]int // the number from which on a slug may be free
@@ -150,8 +151,8 @@ func (s *slugs) free(ctx context.Context, wish string) (string, error) {
 }
 
 // freeSlug is author.Writing's free: a slug that no post of the user but this one has.
-func freeSlug(ctx context.Context, c Conn, user, wish string, id int64) (string, error) {
-	wish = clean(wish)
+func freeSlug(ctx context.Context, c sqldb.Conn, user, wish string, id int64) (string, error) {
+	wish = sqldb.Clean(wish)
 	taken, err := slugTaken(ctx, c, user, wish, id)
 	if err != nil || !taken || wish == "" {
 		return wish, err
@@ -160,8 +161,8 @@ func freeSlug(ctx context.Context, c Conn, user, wish string, id int64) (string,
 	return slug, err
 }
 
-func slugTaken(ctx context.Context, c Conn, user, slug string, id int64) (bool, error) {
-	n, err := count(ctx, c, `SELECT p.id FROM post AS p WHERE p.owner = $1 AND p.slug = $2 AND p.slug <> ''`, user, slug)
+func slugTaken(ctx context.Context, c sqldb.Conn, user, slug string, id int64) (bool, error) {
+	n, err := sqldb.Count(ctx, c, `SELECT p.id FROM post AS p WHERE p.owner = $1 AND p.slug = $2 AND p.slug <> ''`, user, slug)
 	return n != 0 && n != id, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 // countKey names a number of published posts.
@@ -44,8 +45,8 @@ func labels(p author.Post) map[string]string {
 	}
 	all := map[string]string{}
 	for _, l := range p.Categories {
-		if name := clean(author.CategoryName(l)); name != "" {
-			all[name] = clean(l)
+		if name := sqldb.Clean(author.CategoryName(l)); name != "" {
+			all[name] = sqldb.Clean(l)
 		}
 	}
 	return all
@@ -66,23 +67,23 @@ func (t *tally) change(was, is author.Post) {
 		t.posts++
 		t.count(month(is), "", 1)
 	}
-	moved := ms(was.PublishedAt) != ms(is.PublishedAt)
+	moved := sqldb.Millis(was.PublishedAt) != sqldb.Millis(is.PublishedAt)
 	for _, name := range slices.Sorted(maps.Keys(had)) {
 		t.count(countKey{string(author.ByCategory), name}, "", -1)
 		if _, stays := has[name]; !stays || moved {
-			t.parted = append(t.parted, []any{was.User, name, ms(was.PublishedAt), was.ID})
+			t.parted = append(t.parted, []any{was.User, name, sqldb.Millis(was.PublishedAt), was.ID})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(has)) {
 		t.count(countKey{string(author.ByCategory), name}, has[name], 1)
 		if _, stood := had[name]; !stood || moved {
-			t.added = append(t.added, []any{is.User, name, ms(is.PublishedAt), is.ID})
+			t.added = append(t.added, []any{is.User, name, sqldb.Millis(is.PublishedAt), is.ID})
 		}
 	}
 }
 
 // place writes which posts the categories have.
-func (t *tally) place(ctx context.Context, c Conn) error {
+func (t *tally) place(ctx context.Context, c sqldb.Conn) error {
 	_, err := c.Bulk(ctx, `rows(owner t, name t, published_at i, id i) DELETE FROM post_category AS k {USING ROWS}
 		WHERE k.owner = :owner AND k.name = :name AND k.published_at = :published_at AND k.id = :id`, t.parted)
 	if err != nil {
@@ -94,7 +95,7 @@ func (t *tally) place(ctx context.Context, c Conn) error {
 }
 
 // write writes the numbers of a user, whose row is taken already.
-func (t *tally) write(ctx context.Context, c Conn, user string, stamp int64) error {
+func (t *tally) write(ctx context.Context, c sqldb.Conn, user string, stamp int64) error {
 	var rows [][]any
 	for k, n := range t.counts {
 		rows = append(rows, []any{user, k.kind, k.name, n.label, n.by, stamp})
@@ -115,27 +116,27 @@ const labelOfAll = `COALESCE((SELECT l.label FROM post_count AS l WHERE l.kind =
 // PostCounts is author.PostStore.PostCounts; user "" means everyone, whose numbers are
 // those of all users together.
 func (s *Store) PostCounts(ctx context.Context, user string, what author.CountOf, prefix string, n int) ([]author.Count, error) {
-	var w where
+	var w sqldb.Where
 	all := user == ""
 	if all {
-		w.add(notShut("n.owner"))
+		w.Add(notShut("n.owner"))
 	} else {
-		w.add("n.owner = ?", clean(user))
+		w.Add("n.owner = ?", sqldb.Clean(user))
 	}
 	order, label := "", labelOfAll
 	switch what {
 	case author.ByMonth:
-		w.add("n.kind = 'month'")
+		w.Add("n.kind = 'month'")
 		order, label = " DESC", `''`
 	case author.ByCategory:
-		w.add("n.kind = 'category'")
+		w.Add("n.kind = 'category'")
 		if prefix != "" {
-			w.add("n.name >= ? AND n.name < ?", clean(prefix), clean(prefix)+"\U0010FFFF")
+			w.Add("n.name >= ? AND n.name < ?", sqldb.Clean(prefix), sqldb.Clean(prefix)+"\U0010FFFF")
 		}
 	default:
 		return nil, fault.New(fault.Invalid, "Posts are counted by month or by category, not by %q.", string(what))
 	}
-	w.add("n.posts > 0")
+	w.Add("n.posts > 0")
 	if n <= 0 {
 		n = 1000
 	}
@@ -143,8 +144,8 @@ func (s *Store) PostCounts(ctx context.Context, user string, what author.CountOf
 	if all {
 		text = `SELECT n.name, ` + label + `, CAST(SUM(n.posts) AS BIGINT) FROM post_count AS n` + w.String() + ` GROUP BY n.name`
 	}
-	text += ` ORDER BY n.name` + order + ` LIMIT ` + w.arg(min(n, 10_000))
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]author.Count, error) {
-		return collect(ctx, c, func(rows *sql.Rows, n *author.Count) error { return rows.Scan(&n.Name, &n.Label, &n.Posts) }, text, w.args...)
+	text += ` ORDER BY n.name` + order + ` LIMIT ` + w.Arg(min(n, 10_000))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]author.Count, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, n *author.Count) error { return rows.Scan(&n.Name, &n.Label, &n.Posts) }, text, w.Args...)
 	})
 }

@@ -7,12 +7,13 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 // postPlan is a list of posts as a statement: from where, by which columns.
 type postPlan struct {
 	author.PostQuery
-	where
+	sqldb.Where
 	from  string
 	keys  []string // columns of the order, all descending or all ascending
 	after []any    // their values in the last post of the page before
@@ -32,16 +33,16 @@ func (s *Store) Posts(ctx context.Context, q author.PostQuery) ([]author.Post, e
 		return nil, err
 	}
 	var all []author.Post
-	n, skip := limit(q.Limit), 0
+	n, skip := sqldb.Limit(q.Limit), 0
 	if len(p.words) > 0 { // of those that match
 		skip, p.Skip = p.Skip, 0
 	}
 	for {
-		var w where
-		w.conds, w.args = slices.Clone(p.conds), slices.Clone(p.args)
+		var w sqldb.Where
+		w.Conds, w.Args = slices.Clone(p.Conds), slices.Clone(p.Args)
 		text := p.text(&w, n)
-		page, err := postsOf(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]postRow, error) {
-			return collect(ctx, c, scanPost, text, w.args...)
+		page, err := postsOf(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+			return sqldb.Collect(ctx, c, scanPost, text, w.Args...)
 		}))
 		if err != nil {
 			return nil, err
@@ -65,7 +66,7 @@ func (s *Store) Posts(ctx context.Context, q author.PostQuery) ([]author.Post, e
 
 func planPosts(q author.PostQuery) (*postPlan, error) {
 	p := &postPlan{PostQuery: q, from: `post AS p`}
-	p.User, p.Category = clean(q.User), clean(q.Category)
+	p.User, p.Category = sqldb.Clean(q.User), sqldb.Clean(q.Category)
 	bySeq := q.FromSeq > 0 || q.ToSeq > 0
 	if q.State == "" && (bySeq || q.Category != "" || !q.Since.IsZero() || !q.Before.IsZero()) {
 		p.State = author.Published
@@ -93,15 +94,15 @@ func (p *postPlan) states() error {
 	}
 	switch p.State {
 	case author.Published:
-		p.add("p.state = 'published'")
+		p.Add("p.state = 'published'")
 	case author.Draft:
-		p.add("p.state = 'draft' AND p.state <> 'published'")
+		p.Add("p.state = 'draft' AND p.state <> 'published'")
 	case author.Scheduled:
-		p.add("p.state = 'scheduled' AND p.state <> 'published'")
+		p.Add("p.state = 'scheduled' AND p.state <> 'published'")
 	case author.Deleted:
-		p.add("p.state = 'deleted' AND p.state <> 'published'")
+		p.Add("p.state = 'deleted' AND p.state <> 'published'")
 	case "":
-		p.add("p.state <> 'deleted'")
+		p.Add("p.state <> 'deleted'")
 	default:
 		return fault.New(fault.Invalid, "%q is no state of a post.", string(p.State))
 	}
@@ -114,13 +115,13 @@ func (p *postPlan) bounds(bySeq bool) {
 	switch {
 	case bySeq:
 		p.keys, p.up = []string{"p.seq"}, true
-		p.add("p.seq >= ?", p.FromSeq)
+		p.Add("p.seq >= ?", p.FromSeq)
 		if p.ToSeq > 0 {
-			p.add("p.seq <= ?", p.ToSeq)
+			p.Add("p.seq <= ?", p.ToSeq)
 		}
 	case p.Category != "":
 		p.from, table, at = `post_category AS k CROSS JOIN post AS p`, "k", "k.published_at"
-		p.add("p.owner = k.owner AND p.id = k.id AND k.name = ?", p.Category)
+		p.Add("p.owner = k.owner AND p.id = k.id AND k.name = ?", p.Category)
 		p.keys = []string{at, "k.id"}
 	case p.State == author.Published:
 		p.keys = []string{at, "p.id"}
@@ -128,16 +129,16 @@ func (p *postPlan) bounds(bySeq bool) {
 		p.keys = []string{"p.updated_at", "p.id"}
 	}
 	if p.User != "" {
-		p.add(table+".owner = ?", p.User)
+		p.Add(table+".owner = ?", p.User)
 	} else {
 		p.keys = []string{p.keys[0], table + ".owner", table + ".id"}
-		p.add(notShut(table + ".owner"))
+		p.Add(notShut(table + ".owner"))
 	}
 	if !p.Since.IsZero() {
-		p.add(at+" >= ?", ms(p.Since))
+		p.Add(at+" >= ?", sqldb.Millis(p.Since))
 	}
 	if !p.Before.IsZero() {
-		p.add(at+" < ?", ms(p.Before))
+		p.Add(at+" < ?", sqldb.Millis(p.Before))
 	}
 }
 
@@ -148,52 +149,52 @@ func notShut(owner string) string {
 
 // start goes on after a post.
 func (p *postPlan) start(last *author.Post) {
-	at := ms(last.UpdatedAt)
+	at := sqldb.Millis(last.UpdatedAt)
 	switch {
 	case p.up:
 		p.after = []any{last.Seq}
 		return
 	case p.State == author.Published:
-		at = ms(last.PublishedAt)
+		at = sqldb.Millis(last.PublishedAt)
 	}
 	if p.User != "" {
 		p.after = []any{at, last.ID}
 	} else {
-		p.after = []any{at, clean(last.User), last.ID}
+		p.after = []any{at, sqldb.Clean(last.User), last.ID}
 	}
 }
 
 // text is the statement of the next page.
-func (p *postPlan) text(w *where, n int) string {
+func (p *postPlan) text(w *sqldb.Where, n int) string {
 	order, beyond := " DESC", " < "
 	if p.up {
 		order, beyond = "", " > "
 	}
 	if p.after != nil {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(p.keys)), ", ")
-		w.add("("+strings.Join(p.keys, ", ")+")"+beyond+"("+marks+")", p.after...)
+		w.Add("("+strings.Join(p.keys, ", ")+")"+beyond+"("+marks+")", p.after...)
 	}
 	skip := ""
 	if p.Skip > 0 {
-		skip = ` OFFSET ` + w.arg(p.Skip)
+		skip = ` OFFSET ` + w.Arg(p.Skip)
 	}
 	return `SELECT ` + postColumns + ` FROM ` + p.from + w.String() +
-		` ORDER BY ` + strings.Join(p.keys, order+", ") + order + ` LIMIT ` + w.arg(n) + skip
+		` ORDER BY ` + strings.Join(p.keys, order+", ") + order + ` LIMIT ` + w.Arg(n) + skip
 }
 
 // match has the database look for the words in what is stored, where they stand as JSON
 // writes them, among other things.
 func (p *postPlan) match() error {
-	if len(p.Match) > MaxMatch {
-		return fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(p.Match), MaxMatch)
+	if len(p.Match) > sqldb.MaxMatch {
+		return fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(p.Match), sqldb.MaxMatch)
 	}
-	p.words = strings.Fields(clean(p.Match))
+	p.words = strings.Fields(sqldb.Clean(p.Match))
 	for _, word := range p.words[:min(len(p.words), likedWords)] {
-		quoted, err := toJSON(word)
+		quoted, err := sqldb.JSON(word)
 		if err != nil {
 			return err
 		}
-		if err := p.like(quoted[1:len(quoted)-1], "p.body"); err != nil {
+		if err := p.Like(quoted[1:len(quoted)-1], "p.body"); err != nil {
 			return err
 		}
 	}

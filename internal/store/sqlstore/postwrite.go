@@ -9,12 +9,13 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 // writing is a change of a post under way.
 type writing struct {
 	author.Writing
-	c      Conn
+	c      sqldb.Conn
 	writer writerRow
 	feed   savedRow // locked, where Make may be called
 	tally  *tally
@@ -22,7 +23,7 @@ type writing struct {
 
 // WritePost is author.PostStore.WritePost.
 func (s *Store) WritePost(ctx context.Context, w author.Writing) (author.Written, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (author.Written, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (author.Written, error) {
 		t := &writing{Writing: w, c: c, tally: newTally()}
 		return t.run(ctx)
 	})
@@ -90,7 +91,7 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 		return false, false, err
 	}
 	if undo != nil && !row.UndoUntil.IsZero() {
-		if row.was.String, err = toJSON(undo); err != nil {
+		if row.was.String, err = sqldb.JSON(undo); err != nil {
 			return false, false, err
 		}
 		row.was.Valid = true
@@ -126,7 +127,7 @@ func orElse(err, other error) error {
 func (t *writing) find(ctx context.Context) (now author.Post, was *author.Post, err error) {
 	id := t.ID
 	if id == 0 {
-		found, err := namedPost(ctx, t.c, t.writer.User, clean(t.Key), clean(t.GUID))
+		found, err := namedPost(ctx, t.c, t.writer.User, sqldb.Clean(t.Key), sqldb.Clean(t.GUID))
 		if err != nil {
 			return now, nil, err
 		}
@@ -135,7 +136,7 @@ func (t *writing) find(ctx context.Context) (now author.Post, was *author.Post, 
 		}
 		id = found[0].ID
 	}
-	found, err := collect(ctx, t.c, func(rows *sql.Rows, r *postRow) error { return rows.Scan(append(r.fields(), &r.was)...) },
+	found, err := sqldb.Collect(ctx, t.c, func(rows *sql.Rows, r *postRow) error { return rows.Scan(append(r.fields(), &r.was)...) },
 		`SELECT `+postColumns+`, p.was FROM post AS p WHERE p.owner = $1 AND p.id = $2 {LOCK}`, t.writer.User, id)
 	if now, err = onePost(found, err); err != nil {
 		return now, nil, err
@@ -154,12 +155,12 @@ func (t *writing) find(ctx context.Context) (now author.Post, was *author.Post, 
 }
 
 // insertPosts adds posts.
-func insertPosts(ctx context.Context, c Conn, posts []postRow) error {
+func insertPosts(ctx context.Context, c sqldb.Conn, posts []postRow) error {
 	rows := make([][]any, len(posts))
 	for i := range posts {
 		r := &posts[i]
 		rows[i] = []any{r.User, r.ID, r.Revision, string(r.State), r.GUID, r.PermaLink, r.Slug, r.Seq, r.Key,
-			ms(r.CreatedAt), ms(r.UpdatedAt), ms(r.PublishedAt), ms(r.DueAt), r.was.String, r.was.Valid, ms(r.UndoUntil), r.body}
+			sqldb.Millis(r.CreatedAt), sqldb.Millis(r.UpdatedAt), sqldb.Millis(r.PublishedAt), sqldb.Millis(r.DueAt), r.was.String, r.was.Valid, sqldb.Millis(r.UndoUntil), r.body}
 	}
 	_, err := c.Bulk(ctx, `rows(owner t, id i, revision i, state t, guid t, perma_link o, slug t, seq i, post_key t,
 			created_at i, updated_at i, published_at i, due_at i, was t, has_was o, was_until i, body t)
@@ -171,12 +172,12 @@ func insertPosts(ctx context.Context, c Conn, posts []postRow) error {
 	return err
 }
 
-func updatePost(ctx context.Context, c Conn, r *postRow) error {
+func updatePost(ctx context.Context, c sqldb.Conn, r *postRow) error {
 	_, err := c.Exec(ctx, `UPDATE post SET revision = $1, state = $2, guid = $3, perma_link = $4, slug = $5, seq = $6, post_key = $7,
 			created_at = $8, updated_at = $9, published_at = $10, due_at = $11, was = $12, was_until = $13, body = $14
 		WHERE owner = $15 AND id = $16`,
-		r.Revision, string(r.State), r.GUID, r.PermaLink, r.Slug, r.Seq, r.Key, ms(r.CreatedAt), ms(r.UpdatedAt), ms(r.PublishedAt),
-		ms(r.DueAt), r.was, ms(r.UndoUntil), r.body, r.User, r.ID)
+		r.Revision, string(r.State), r.GUID, r.PermaLink, r.Slug, r.Seq, r.Key, sqldb.Millis(r.CreatedAt), sqldb.Millis(r.UpdatedAt), sqldb.Millis(r.PublishedAt),
+		sqldb.Millis(r.DueAt), r.was, sqldb.Millis(r.UndoUntil), r.body, r.User, r.ID)
 	return err
 }
 
@@ -191,7 +192,7 @@ func (t *writing) renumber(ctx context.Context, p *author.Post) error {
 	}
 	t.writer.LastSeq = t.writer.Posts
 	if err == nil && p.State == author.Published {
-		p.Seq, err = count(ctx, t.c, `SELECT p.seq FROM post AS p WHERE p.owner = $1 AND p.id = $2`, t.writer.User, p.ID)
+		p.Seq, err = sqldb.Count(ctx, t.c, `SELECT p.seq FROM post AS p WHERE p.owner = $1 AND p.id = $2`, t.writer.User, p.ID)
 	}
 	return err
 }
@@ -229,12 +230,12 @@ func (t *writing) leave(ctx context.Context) error {
 // archive ends, so that feed and pages are all that there is.
 func (t *writing) newest(ctx context.Context) ([]author.Post, error) {
 	window := int64(max(t.Window, 1))
-	oldest, err := count(ctx, t.c, `SELECT COALESCE(MIN(n.seq), 1) FROM
+	oldest, err := sqldb.Count(ctx, t.c, `SELECT COALESCE(MIN(n.seq), 1) FROM
 		(SELECT p.seq FROM post AS p WHERE p.owner = $1 AND p.state = 'published' ORDER BY p.seq DESC LIMIT $2) AS n`, t.writer.User, window)
 	if err != nil {
 		return nil, err
 	}
-	return postsOf(collect(ctx, t.c, scanPost, `SELECT * FROM (SELECT `+postColumns+` FROM post AS p
+	return postsOf(sqldb.Collect(ctx, t.c, scanPost, `SELECT * FROM (SELECT `+postColumns+` FROM post AS p
 			WHERE p.owner = $1 AND p.state = 'published' AND p.seq > $2 ORDER BY p.seq DESC LIMIT $3) AS p
 		ORDER BY p.published_at DESC, p.id DESC`, t.writer.User, max(oldest-1, 0)/window*window, 2*window))
 }
@@ -245,7 +246,7 @@ func (t *writing) finish(ctx context.Context, done author.Written, public bool) 
 		return err
 	}
 	if t.Events != nil {
-		if err := appendEvents(ctx, t.c, t.Events(done.Post, done.Writer, done.Feed, done.Changed)); err != nil {
+		if err := sqldb.AppendEvents(ctx, t.c, t.Events(done.Post, done.Writer, done.Feed, done.Changed)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // listRow is a reading list as it is stored.
@@ -21,8 +22,8 @@ const listColumns = `l.id, l.reader, l.url, l.title, l.category, l.state, l.memo
 
 func scanList(rows *sql.Rows, r *listRow) error {
 	l := &r.ReadingList
-	return rows.Scan(&l.ID, &l.Reader, &l.URL, &l.Title, &l.Category, &r.state, &r.memory, (*number)(&l.Feeds), (*millis)(&l.ReadAt),
-		(*millis)(&l.NextAt), &l.Claim, &l.Problem)
+	return rows.Scan(&l.ID, &l.Reader, &l.URL, &l.Title, &l.Category, &r.state, &r.memory, (*sqldb.Int)(&l.Feeds), (*sqldb.Time)(&l.ReadAt),
+		(*sqldb.Time)(&l.NextAt), &l.Claim, &l.Problem)
 }
 
 func unpackLists(rows []listRow, err error) ([]river.ReadingList, error) {
@@ -54,12 +55,12 @@ func packList(l *river.ReadingList) (state, memory string, err error) {
 // atOnce is a due time that has come for sure.
 const atOnce = 1
 
-func dueOrOnce(t time.Time) int64 { return max(ms(t), atOnce) }
+func dueOrOnce(t time.Time) int64 { return max(sqldb.Millis(t), atOnce) }
 
 // AddReadingList is river.Store.AddReadingList. One without an ID gets one, and one
 // without a NextAt is due as soon as anyone looks.
 func (s *Store) AddReadingList(ctx context.Context, l river.ReadingList) error {
-	l.Reader, l.URL = clean(l.Reader), clean(l.URL)
+	l.Reader, l.URL = sqldb.Clean(l.Reader), sqldb.Clean(l.URL)
 	if l.ID == 0 {
 		l.ID = river.SourceID(l.Reader + "\x00" + l.URL)
 	}
@@ -67,10 +68,10 @@ func (s *Store) AddReadingList(ctx context.Context, l river.ReadingList) error {
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `INSERT INTO reading_list (id, reader, url, title, category, state, memory, feeds, read_at, next_at, claim, problem)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11) ON CONFLICT DO NOTHING`,
-			l.ID, l.Reader, l.URL, clean(l.Title), clean(l.Category), state, memory, int64(l.Feeds), ms(l.ReadAt), dueOrOnce(l.NextAt), clean(l.Problem))
+			l.ID, l.Reader, l.URL, sqldb.Clean(l.Title), sqldb.Clean(l.Category), state, memory, int64(l.Feeds), sqldb.Millis(l.ReadAt), dueOrOnce(l.NextAt), sqldb.Clean(l.Problem))
 		if err == nil && n == 0 {
 			err = fault.New(fault.Conflict, "The reading list %s is followed already.", l.URL)
 		}
@@ -80,22 +81,22 @@ func (s *Store) AddReadingList(ctx context.Context, l river.ReadingList) error {
 
 // ReadingLists is river.Store.ReadingLists.
 func (s *Store) ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error) {
-	return unpackLists(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]listRow, error) {
-		return collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l WHERE l.reader = $1 ORDER BY l.url`, clean(reader))
+	return unpackLists(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]listRow, error) {
+		return sqldb.Collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l WHERE l.reader = $1 ORDER BY l.url`, sqldb.Clean(reader))
 	}))
 }
 
 // DropReadingList is river.Store.DropReadingList.
 func (s *Store) DropReadingList(ctx context.Context, reader string, id int64) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		n, err := c.Exec(ctx, `DELETE FROM reading_list WHERE id = $1 AND reader = $2`, id, clean(reader))
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `DELETE FROM reading_list WHERE id = $1 AND reader = $2`, id, sqldb.Clean(reader))
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return fault.New(fault.NotFound, "There is no such reading list.")
 		}
-		_, err = c.Exec(ctx, `UPDATE river_subscription SET list_id = 0 WHERE reader = $1 AND list_id = $2`, clean(reader), id)
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET list_id = 0 WHERE reader = $1 AND list_id = $2`, sqldb.Clean(reader), id)
 		return err
 	})
 }
@@ -105,16 +106,16 @@ func (s *Store) ClaimReadingLists(ctx context.Context, now, until time.Time, lim
 	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM reading_list WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return unpackLists(write(ctx, s.DB, func(ctx context.Context, c Conn) ([]listRow, error) {
-		due, err := collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l
-			WHERE l.next_at <= $1 ORDER BY l.next_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+	return unpackLists(sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]listRow, error) {
+		due, err := sqldb.Collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l
+			WHERE l.next_at <= $1 ORDER BY l.next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
 		}
 		rows := make([][]any, len(due))
 		for i := range due {
-			due[i].Claim, due[i].NextAt = claim, time.UnixMilli(ms(until)).UTC()
-			rows[i] = []any{due[i].ID, claim, ms(until)}
+			due[i].Claim, due[i].NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
+			rows[i] = []any{due[i].ID, claim, sqldb.Millis(until)}
 		}
 		_, err = c.Bulk(ctx, `rows(id i, claim i, until i) UPDATE reading_list AS l SET claim = :claim, next_at = :until {FROM ROWS} WHERE l.id = :id`, rows)
 		return due, err
@@ -130,10 +131,10 @@ func (s *Store) SaveReadingList(ctx context.Context, l river.ReadingList) (bool,
 	if err != nil {
 		return false, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (bool, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (bool, error) {
 		n, err := c.Exec(ctx, `UPDATE reading_list SET title = $1, category = $2, state = $3, memory = $4, feeds = $5, read_at = $6,
 				next_at = $7, claim = 0, problem = $8 WHERE id = $9 AND claim = $10`,
-			clean(l.Title), clean(l.Category), state, memory, int64(l.Feeds), ms(l.ReadAt), msOrNull(l.NextAt), clean(l.Problem), l.ID, l.Claim)
+			sqldb.Clean(l.Title), sqldb.Clean(l.Category), state, memory, int64(l.Feeds), sqldb.Millis(l.ReadAt), msOrNull(l.NextAt), sqldb.Clean(l.Problem), l.ID, l.Claim)
 		return n > 0, err
 	})
 }

@@ -7,22 +7,23 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // Settle is hub.Store.Settle.
 func (s *Store) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
 	topics := topicsOf(topicsOf(nil, results, resultTopic), events, eventTopic)
-	return perTopic(ctx, s.DB, topics, func(ctx context.Context, c Conn, sh share) error {
+	return perTopic(ctx, s.DB, topics, func(ctx context.Context, c sqldb.Conn, sh share) error {
 		if err := settle(ctx, c, now, of(sh, results, resultTopic)); err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, of(sh, events, eventTopic))
+		return sqldb.AppendEvents(ctx, c, of(sh, events, eventTopic))
 	})
 }
 
 // settle writes results as if one after the other. Results of one subscription
 // must keep their order, so the second of them waits for a second round.
-func settle(ctx context.Context, c Conn, now time.Time, results []hub.Result) error {
+func settle(ctx context.Context, c sqldb.Conn, now time.Time, results []hub.Result) error {
 	results = slices.Clone(results)
 	slices.SortStableFunc(results, func(a, b hub.Result) int { return byKey(a.Key, b.Key) })
 	for len(results) > 0 {
@@ -34,7 +35,7 @@ func settle(ctx context.Context, c Conn, now time.Time, results []hub.Result) er
 				round = append(round, r)
 			}
 		}
-		if err := settleRound(ctx, c, ms(now), round); err != nil {
+		if err := settleRound(ctx, c, sqldb.Millis(now), round); err != nil {
 			return err
 		}
 		results = rest
@@ -43,7 +44,7 @@ func settle(ctx context.Context, c Conn, now time.Time, results []hub.Result) er
 }
 
 // settleRound writes results of which no two have the same key.
-func settleRound(ctx context.Context, c Conn, now int64, results []hub.Result) error {
+func settleRound(ctx context.Context, c sqldb.Conn, now int64, results []hub.Result) error {
 	texts := map[hub.Outcome]string{hub.Delivered: deliveredText, hub.Failed: failedText, hub.Gone: goneText,
 		hub.Parked: parkedText, hub.Postponed: postponedText, hub.Raised: raisedText}
 	for _, outcome := range []hub.Outcome{hub.Delivered, hub.Failed, hub.Gone, hub.Parked, hub.Postponed, hub.Raised} {
@@ -73,13 +74,13 @@ func resultRow(r hub.Result, now int64) []any {
 	case hub.Delivered:
 		return keyRow(r.Key, r.Claim, r.Version, now)
 	case hub.Failed:
-		return keyRow(r.Key, r.Claim, r.Version, now, r.Tries, ms(r.NextAt), clean(r.Error))
+		return keyRow(r.Key, r.Claim, r.Version, now, r.Tries, sqldb.Millis(r.NextAt), sqldb.Clean(r.Error))
 	case hub.Gone:
 		return keyRow(r.Key, r.Claim)
 	case hub.Parked:
-		return keyRow(r.Key, r.Claim, r.Version, ms(r.NextAt), r.NewClaim)
+		return keyRow(r.Key, r.Claim, r.Version, sqldb.Millis(r.NextAt), r.NewClaim)
 	case hub.Postponed:
-		return keyRow(r.Key, r.Claim, r.Version, ms(r.NextAt))
+		return keyRow(r.Key, r.Claim, r.Version, sqldb.Millis(r.NextAt))
 	default: // Raised
 		return keyRow(r.Key, r.Version, now)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/store/sqldb"
 )
 
 // retention says of every table what ends its rows. "forever" begins why nothing does, or
@@ -33,11 +35,11 @@ func retention() map[string]string {
 
 func TestEveryTableIsSweptOrKeptForAReason(t *testing.T) {
 	t.Parallel()
-	tables, err := Schema()
+	tables, err := sqldb.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := Derived()
+	names := sqldb.Derived()
 	for _, table := range tables {
 		names = append(names, table.Name)
 	}

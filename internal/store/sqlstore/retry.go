@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 // ClaimRetries is hub.Store.ClaimRetries.
@@ -12,7 +13,7 @@ func (s *Store) ClaimRetries(ctx context.Context, now, until time.Time, limit in
 	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM subscription WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Retry, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.Retry, error) {
 		var claimed []hub.Subscription
 		// Expired ones fill no place of the limit. The rounds are bounded so that a
 		// mass expiry is not one long transaction.
@@ -21,8 +22,8 @@ func (s *Store) ClaimRetries(ctx context.Context, now, until time.Time, limit in
 			if room <= 0 {
 				break
 			}
-			due, err := collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
-				WHERE s.next_at <= $1 ORDER BY s.next_at LIMIT $2 {CLAIM}`, ms(now), room)
+			due, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
+				WHERE s.next_at <= $1 ORDER BY s.next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), room)
 			if err != nil {
 				return nil, err
 			}
@@ -52,16 +53,16 @@ func (s *Store) ClaimRetries(ctx context.Context, now, until time.Time, limit in
 }
 
 // takeRetries claims those that are live, and returns them; the others stop being due.
-func takeRetries(ctx context.Context, c Conn, due []hub.Subscription, now, until time.Time, claim int64) ([]hub.Subscription, error) {
+func takeRetries(ctx context.Context, c sqldb.Conn, due []hub.Subscription, now, until time.Time, claim int64) ([]hub.Subscription, error) {
 	var live []hub.Subscription
 	var rows [][]any
 	for _, sub := range due {
-		if ms(sub.ExpiresAt) <= ms(now) {
+		if sqldb.Millis(sub.ExpiresAt) <= sqldb.Millis(now) {
 			rows = append(rows, keyRow(sub.Key(), 0, 0))
 			continue
 		}
-		sub.Claim, sub.NextAt = claim, time.UnixMilli(ms(until)).UTC()
-		rows = append(rows, keyRow(sub.Key(), ms(until), claim))
+		sub.Claim, sub.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
+		rows = append(rows, keyRow(sub.Key(), sqldb.Millis(until), claim))
 		live = append(live, sub)
 	}
 	_, err := c.Bulk(ctx, `rows(`+keyHead+`, next_at i, claim i)

@@ -7,13 +7,14 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // Categories is river.Store.Categories.
 func (s *Store) Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error) {
-	reader = clean(reader)
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]river.Category, error) {
-		list, err := collect(ctx, c, func(rows *sql.Rows, one *river.Category) error {
+	reader = sqldb.Clean(reader)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]river.Category, error) {
+		list, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, one *river.Category) error {
 			return rows.Scan(&one.Name, &one.Public, &one.Sources)
 		}, `SELECT k.name, k.shown, k.sources FROM (SELECT c.name, c.shown, c.made, (SELECT COUNT(*) FROM river_category_source AS m
 				WHERE m.reader = c.reader AND m.category = c.name) AS sources FROM river_category AS c WHERE c.reader = $1) AS k
@@ -42,9 +43,9 @@ func (s *Store) Categories(ctx context.Context, reader string, unread bool) ([]r
 
 // PutCategory is river.Store.PutCategory.
 func (s *Store) PutCategory(ctx context.Context, reader, name string, public bool) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO river_category (reader, name, shown, made) VALUES ($1, $2, $3, TRUE)
-			ON CONFLICT (reader, name) DO UPDATE SET shown = excluded.shown, made = TRUE`, clean(reader), clean(name), public)
+			ON CONFLICT (reader, name) DO UPDATE SET shown = excluded.shown, made = TRUE`, sqldb.Clean(reader), sqldb.Clean(name), public)
 		return err
 	})
 }
@@ -52,18 +53,18 @@ func (s *Store) PutCategory(ctx context.Context, reader, name string, public boo
 // RenameCategory is river.Store.RenameCategory. Notices and reading lists of the
 // category go with it; where it merges, the other stays as public as it is.
 func (s *Store) RenameCategory(ctx context.Context, reader, from, to string) error {
-	return s.retireCategory(ctx, clean(reader), clean(from), clean(to))
+	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(from), sqldb.Clean(to))
 }
 
 // DropCategory is river.Store.DropCategory.
 func (s *Store) DropCategory(ctx context.Context, reader, name string) error {
-	return s.retireCategory(ctx, clean(reader), clean(name), "")
+	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(name), "")
 }
 
 // retireCategory removes a category and puts its sources into another; "": into none.
 func (s *Store) retireCategory(ctx context.Context, reader, from, to string) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		n, err := count(ctx, c, `SELECT COUNT(*) FROM river_category WHERE reader = $1 AND name = $2`, reader, from)
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM river_category WHERE reader = $1 AND name = $2`, reader, from)
 		if err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func (s *Store) retireCategory(ctx context.Context, reader, from, to string) err
 		if from == to {
 			return nil
 		}
-		members, err := collect(ctx, c, scanID, `SELECT source_id FROM river_category_source WHERE reader = $1 AND category = $2 ORDER BY source_id`, reader, from)
+		members, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT source_id FROM river_category_source WHERE reader = $1 AND category = $2 ORDER BY source_id`, reader, from)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (s *Store) retireCategory(ctx context.Context, reader, from, to string) err
 }
 
 // replaceCategory makes the new category, and writes its name where the old one is meant.
-func replaceCategory(ctx context.Context, c Conn, reader, from, to string, members []int64) error {
+func replaceCategory(ctx context.Context, c sqldb.Conn, reader, from, to string, members []int64) error {
 	_, err := c.Exec(ctx, `INSERT INTO river_category (reader, name, shown, made)
 		SELECT reader, $1, shown, made FROM river_category WHERE reader = $2 AND name = $3
 		ON CONFLICT (reader, name) DO NOTHING`, to, reader, from)
@@ -122,7 +123,7 @@ func replaceCategory(ctx context.Context, c Conn, reader, from, to string, membe
 }
 
 // recategorize writes the list of one subscription's categories anew.
-func recategorize(ctx context.Context, c Conn, f follower, from, to string) error {
+func recategorize(ctx context.Context, c sqldb.Conn, f follower, from, to string) error {
 	had, err := categoriesOf(ctx, c, f)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // follower is what one reader of one source wants.
@@ -33,7 +34,7 @@ func (s *Store) RiverSubscribe(ctx context.Context, list []river.Addition, now t
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	err = s.Write(ctx, func(ctx context.Context, c Conn) error {
+	err = s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if err := addSubscriptions(ctx, c, all, most); err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (s *Store) RiverSubscribe(ctx context.Context, list []river.Addition, now t
 func packAdditions(list []river.Addition) (all []addition, which []int, err error) {
 	at := make(map[follower]int, len(list))
 	for _, a := range list {
-		key := follower{clean(a.Reader), a.Source.ID}
+		key := follower{sqldb.Clean(a.Reader), a.Source.ID}
 		n, again := at[key]
 		if again {
 			all[n].Categories = append(all[n].Categories, a.Categories...)
@@ -86,7 +87,7 @@ func packAdditions(list []river.Addition) (all []addition, which []int, err erro
 	}
 	which = make([]int, len(list))
 	for i, a := range list {
-		key := follower{clean(a.Reader), a.Source.ID}
+		key := follower{sqldb.Clean(a.Reader), a.Source.ID}
 		n, ok := at[key]
 		if which[i] = n; !ok {
 			which[i] = -1
@@ -100,7 +101,7 @@ func packAdditions(list []river.Addition) (all []addition, which []int, err erro
 func tidyCategories(list []string) []string {
 	tidy := make([]string, 0, len(list))
 	for _, name := range list {
-		if name = clean(name); name != "" {
+		if name = sqldb.Clean(name); name != "" {
 			tidy = append(tidy, name)
 		}
 	}
@@ -124,13 +125,13 @@ func unpackCategories(text string) (list []string) {
 }
 
 // addSubscriptions writes those that are not there, and finds out which.
-func addSubscriptions(ctx context.Context, c Conn, all []addition, most int) error {
+func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, most int) error {
 	at, rows, gained := make(map[follower]int, len(all)), make([][]any, len(all)), map[string]bool{}
 	for i := range all {
 		a := &all[i]
 		a.fresh = false
 		at[a.follower] = i
-		rows[i] = []any{a.reader, a.source, readPlace(a.ReadTo), ms(a.AddedAt), int64(a.Interval), a.ListID, clean(a.Title), packCategories(a.Categories)}
+		rows[i] = []any{a.reader, a.source, readPlace(a.ReadTo), sqldb.Millis(a.AddedAt), int64(a.Interval), a.ListID, sqldb.Clean(a.Title), packCategories(a.Categories)}
 	}
 	err := c.BulkQuery(ctx, `rows(reader t, source i, read i, added i, wish i, list i, title t, categories t)
 		INSERT INTO river_subscription (reader, source_id, read_place, added_at, wish, list_id, title, categories)
@@ -145,7 +146,7 @@ func addSubscriptions(ctx context.Context, c Conn, all []addition, most int) err
 		return err
 	}
 	for reader := range gained {
-		have, err := count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM river_subscription WHERE reader = $1 LIMIT $2) AS n`, reader, most+1)
+		have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM river_subscription WHERE reader = $1 LIMIT $2) AS n`, reader, most+1)
 		if err != nil {
 			return err
 		}
@@ -157,7 +158,7 @@ func addSubscriptions(ctx context.Context, c Conn, all []addition, most int) err
 }
 
 // addSources makes the sources of new subscriptions, or wakes them.
-func addSources(ctx context.Context, c Conn, all []addition, now time.Time) error {
+func addSources(ctx context.Context, c sqldb.Conn, all []addition, now time.Time) error {
 	var rows [][]any
 	for i := 0; i < len(all); {
 		a, readers, wish := &all[i], 0, all[i].Source.State.Interval
@@ -172,12 +173,12 @@ func addSources(ctx context.Context, c Conn, all []addition, now time.Time) erro
 		if readers == 0 {
 			continue
 		}
-		next := ms(a.Source.NextAt)
+		next := sqldb.Millis(a.Source.NextAt)
 		if next == 0 && !a.told.gone {
-			next = ms(now)
+			next = sqldb.Millis(now)
 		}
-		rows = append(rows, []any{a.source, next, int64(readers), int64(wish), ms(now), clean(a.Source.URL), a.told.title, a.login, a.state,
-			a.told.gone, a.told.moved, a.told.failing, ms(a.Source.State.CheckedAt)})
+		rows = append(rows, []any{a.source, next, int64(readers), int64(wish), sqldb.Millis(now), sqldb.Clean(a.Source.URL), a.told.title, a.login, a.state,
+			a.told.gone, a.told.moved, a.told.failing, sqldb.Millis(a.Source.State.CheckedAt)})
 	}
 	_, err := c.Bulk(ctx, `rows(id i, next i, readers i, wish i, now i, url t, title t, login t, state t, gone o, moved o, failing o, checked i)
 		INSERT INTO source (id, next_at, claim, heard_at, heard_in, readers, checks, checked_at, told_hash, items, failing, gone, moved,
@@ -193,7 +194,7 @@ func addSources(ctx context.Context, c Conn, all []addition, now time.Time) erro
 
 // addCategories puts new subscriptions into their categories, and adds to those of
 // others.
-func addCategories(ctx context.Context, c Conn, all []addition) error {
+func addCategories(ctx context.Context, c sqldb.Conn, all []addition) error {
 	names, members := map[[2]string]bool{}, [][]any{}
 	for i := range all {
 		a := &all[i]
@@ -217,7 +218,7 @@ func addCategories(ctx context.Context, c Conn, all []addition) error {
 	return putMembers(ctx, c, names, members)
 }
 
-func categoriesOf(ctx context.Context, c Conn, f follower) (list []string, err error) {
+func categoriesOf(ctx context.Context, c sqldb.Conn, f follower) (list []string, err error) {
 	err = c.Query(ctx, `SELECT categories FROM river_subscription WHERE reader = $1 AND source_id = $2 {LOCK}`, func(rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
@@ -228,7 +229,7 @@ func categoriesOf(ctx context.Context, c Conn, f follower) (list []string, err e
 }
 
 // putMembers makes categories that are not there, and puts sources into them.
-func putMembers(ctx context.Context, c Conn, names map[[2]string]bool, members [][]any) error {
+func putMembers(ctx context.Context, c sqldb.Conn, names map[[2]string]bool, members [][]any) error {
 	var rows [][]any
 	for n := range names {
 		rows = append(rows, []any{n[0], n[1]})
@@ -248,13 +249,13 @@ func putMembers(ctx context.Context, c Conn, names map[[2]string]bool, members [
 
 // RiverUnsubscribe is river.Store.RiverUnsubscribe. Last is left out of what it returns.
 func (s *Store) RiverUnsubscribe(ctx context.Context, reader string, sources []int64) ([]river.Source, error) {
-	reader = clean(reader)
+	reader = sqldb.Clean(reader)
 	sources = slices.Compact(slices.Sorted(slices.Values(sources)))
 	rows := make([][]any, len(sources))
 	for i, id := range sources {
 		rows[i] = []any{reader, id}
 	}
-	return unpackSources(write(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	return unpackSources(sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
 		var left, wished [][]any
 		err := c.BulkQuery(ctx, `rows(reader t, source i) DELETE FROM river_subscription AS f {USING ROWS}
 			WHERE f.reader = :reader AND f.source_id = :source RETURNING source_id, wish`, func(rows *sql.Rows) error {
@@ -285,7 +286,7 @@ func (s *Store) RiverUnsubscribe(ctx context.Context, reader string, sources []i
 
 // leaveSources counts one reader less. left_at is about now: a next check is never far
 // ahead, and of what has none the last one counts.
-func leaveSources(ctx context.Context, c Conn, rows [][]any) error {
+func leaveSources(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	slices.SortFunc(rows, func(a, b []any) int { return cmp.Compare(a[0].(int64), b[0].(int64)) })
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET readers = s.readers - 1,
 			next_at = CASE WHEN s.readers > 1 THEN s.next_at END,
@@ -298,13 +299,13 @@ func leaveSources(ctx context.Context, c Conn, rows [][]any) error {
 }
 
 // saveWishes finds the shortest interval that any reader wishes.
-func saveWishes(ctx context.Context, c Conn, rows [][]any) error {
+func saveWishes(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET wish = COALESCE((SELECT MIN(f.wish) FROM river_subscription AS f
 		WHERE f.source_id = s.id AND f.wish > 0), 0) {FROM ROWS} WHERE s.id = :id`, rows)
 	return err
 }
 
-func orphans(ctx context.Context, c Conn, rows [][]any) (all []sourceRow, err error) {
+func orphans(ctx context.Context, c sqldb.Conn, rows [][]any) (all []sourceRow, err error) {
 	err = c.BulkQuery(ctx, `rows(id i) SELECT `+sourceHead+` FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
 		{AND ROWS} WHERE s.id = :id AND s.readers = 0`, func(rows *sql.Rows) error {
 		var r sourceRow

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // followedRow is a subscription with its source, as they are stored.
@@ -26,7 +27,7 @@ const followedColumns = `f.reader, f.source_id, f.read_place, f.added_at, f.wish
 
 func scanFollowed(rows *sql.Rows, r *followedRow) error {
 	f := &r.sub
-	return rows.Scan(append([]any{&f.Reader, &f.SourceID, &r.readPlace, (*millis)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories},
+	return rows.Scan(append([]any{&f.Reader, &f.SourceID, &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories},
 		r.sourceRow.fields()...)...)
 }
 
@@ -42,11 +43,11 @@ func (r *followedRow) followed() (river.Followed, error) {
 }
 
 // oneFollowed reads a subscription, locked until the transaction ends.
-func oneFollowed(ctx context.Context, c Conn, reader string, source int64) (followedRow, error) {
+func oneFollowed(ctx context.Context, c sqldb.Conn, reader string, source int64) (followedRow, error) {
 	if _, err := categoriesOf(ctx, c, follower{reader, source}); err != nil {
 		return followedRow{}, err
 	}
-	found, err := collect(ctx, c, scanFollowed, `SELECT `+followedColumns+`, `+sourceHead+` FROM river_subscription AS f
+	found, err := sqldb.Collect(ctx, c, scanFollowed, `SELECT `+followedColumns+`, `+sourceHead+` FROM river_subscription AS f
 		JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id WHERE f.reader = $1 AND f.source_id = $2`, reader, source)
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "There is no such feed among those that are followed.")
@@ -59,8 +60,8 @@ func oneFollowed(ctx context.Context, c Conn, reader string, source int64) (foll
 
 // ChangeSubscription is river.Store.ChangeSubscription. The source comes without Last.
 func (s *Store) ChangeSubscription(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
-	reader = clean(reader)
-	r, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (followedRow, error) {
+	reader = sqldb.Clean(reader)
+	r, err := sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (followedRow, error) {
 		r, err := oneFollowed(ctx, c, reader, source)
 		if err != nil {
 			return r, err
@@ -77,7 +78,7 @@ func (s *Store) ChangeSubscription(ctx context.Context, reader string, source in
 		now.Categories = tidyCategories(now.Categories)
 		_, err = c.Exec(ctx, `UPDATE river_subscription SET title = $1, categories = $2, wish = $3, read_place = $4, list_id = $5
 			WHERE reader = $6 AND source_id = $7`,
-			clean(now.Title), packCategories(now.Categories), int64(now.Interval), place, now.ListID, reader, source)
+			sqldb.Clean(now.Title), packCategories(now.Categories), int64(now.Interval), place, now.ListID, reader, source)
 		if err != nil {
 			return r, err
 		}
@@ -98,7 +99,7 @@ func (s *Store) ChangeSubscription(ctx context.Context, reader string, source in
 }
 
 // moveMember takes a source out of categories and puts it into others.
-func moveMember(ctx context.Context, c Conn, f follower, from, to []string) error {
+func moveMember(ctx context.Context, c sqldb.Conn, f follower, from, to []string) error {
 	var out, in [][]any
 	names := map[[2]string]bool{}
 	for _, name := range from {
@@ -127,17 +128,17 @@ func (s *Store) RiverSubscriptions(ctx context.Context, q river.SubscriptionQuer
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]followedRow, error) {
+	rows, err := sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]followedRow, error) {
 		type name struct {
 			id   int64
 			name string
 		}
-		names, err := collect(ctx, c, func(rows *sql.Rows, n *name) error {
+		names, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *name) error {
 			err := rows.Scan(&n.id, &n.name)
 			n.name = strings.ToLower(n.name)
 			return err
 		}, `SELECT f.source_id, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END
-			FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id`+w.String(), w.args...)
+			FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id`+w.String(), w.Args...)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +151,7 @@ func (s *Store) RiverSubscriptions(ctx context.Context, q river.SubscriptionQuer
 		for i, n := range names {
 			ids[i] = n.id
 		}
-		return followedByID(ctx, c, clean(q.Reader), ids, q.Unread)
+		return followedByID(ctx, c, sqldb.Clean(q.Reader), ids, q.Unread)
 	})
 	if err != nil {
 		return nil, err
@@ -166,31 +167,31 @@ func (s *Store) RiverSubscriptions(ctx context.Context, q river.SubscriptionQuer
 	return list, nil
 }
 
-func followedWhere(q river.SubscriptionQuery) (w where, err error) {
-	w.add("f.reader = ?", clean(q.Reader))
+func followedWhere(q river.SubscriptionQuery) (w sqldb.Where, err error) {
+	w.Add("f.reader = ?", sqldb.Clean(q.Reader))
 	if q.Category != "" {
-		w.add(`f.source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = f.reader AND m.category = ?)`, clean(q.Category))
+		w.Add(`f.source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = f.reader AND m.category = ?)`, sqldb.Clean(q.Category))
 	}
 	if q.SourceID != 0 {
-		w.add("f.source_id = ?", q.SourceID)
+		w.Add("f.source_id = ?", q.SourceID)
 	}
 	if q.ListID != 0 {
-		w.add("f.list_id = ?", q.ListID)
+		w.Add("f.list_id = ?", q.ListID)
 	}
 	if q.Broken {
-		w.add("(s.failing OR s.gone OR s.moved)")
+		w.Add("(s.failing OR s.gone OR s.moved)")
 	}
 	if q.None {
-		w.add("f.categories = '[]'")
+		w.Add("f.categories = '[]'")
 	}
 	if q.Waiting {
-		w.add("s.checked_at = 0")
+		w.Add("s.checked_at = 0")
 	}
-	return w, w.like(q.Match, "f.title", "s.title", "s.url")
+	return w, w.Like(q.Match, "f.title", "s.title", "s.url")
 }
 
 // followedByID reads subscriptions in the order of ids.
-func followedByID(ctx context.Context, c Conn, reader string, ids []int64, unread bool) ([]followedRow, error) {
+func followedByID(ctx context.Context, c sqldb.Conn, reader string, ids []int64, unread bool) ([]followedRow, error) {
 	at, rows := make(map[int64]int, len(ids)), make([][]any, len(ids))
 	for i, id := range ids {
 		at[id], rows[i] = i, []any{reader, id}
@@ -217,14 +218,14 @@ func followedByID(ctx context.Context, c Conn, reader string, ids []int64, unrea
 
 // RiverFollowing is river.Store.RiverFollowing.
 func (s *Store) RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[int64]bool, error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (map[int64]bool, error) {
 		set := map[int64]bool{}
 		err := c.Query(ctx, `SELECT source_id FROM river_subscription WHERE reader = $1`, func(rows *sql.Rows) error {
 			var id int64
 			err := rows.Scan(&id)
 			set[id] = true
 			return err
-		}, clean(reader))
+		}, sqldb.Clean(reader))
 		return set, err
 	})
 }

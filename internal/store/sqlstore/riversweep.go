@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"cloudburst/internal/store/sqldb"
 )
 
 // SweepRiver is river.Store.SweepRiver. What the last document of a source has stays,
@@ -11,18 +13,22 @@ import (
 func (s *Store) SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error) {
 	some = min(max(some, 1), 10_000)
 	total := 0
-	for _, sweep := range []func(ctx context.Context, c Conn, some int) (int64, error){
-		func(ctx context.Context, c Conn, some int) (int64, error) { return sweepOld(ctx, c, before, some) },
-		func(ctx context.Context, c Conn, some int) (int64, error) { return sweepMany(ctx, c, keep, some) },
-		func(ctx context.Context, c Conn, some int) (int64, error) { return sweepLeft(ctx, c, before, some) },
-		func(ctx context.Context, c Conn, some int) (int64, error) {
-			return c.Exec(ctx, `DELETE FROM river_host WHERE until_at < $1`, ms(before))
+	for _, sweep := range []func(ctx context.Context, c sqldb.Conn, some int) (int64, error){
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
+			return sweepOld(ctx, c, before, some)
+		},
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) { return sweepMany(ctx, c, keep, some) },
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
+			return sweepLeft(ctx, c, before, some)
+		},
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
+			return c.Exec(ctx, `DELETE FROM river_host WHERE until_at < $1`, sqldb.Millis(before))
 		},
 	} {
 		if total >= some {
 			break
 		}
-		n, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) { return sweep(ctx, c, some-total) })
+		n, err := sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) { return sweep(ctx, c, some-total) })
 		if err != nil {
 			return total, err
 		}
@@ -34,13 +40,13 @@ func (s *Store) SweepRiver(ctx context.Context, keep int, before time.Time, some
 const notStarred = ` AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.place = i.place AND k.starred)`
 
 // sweepOld removes items that are older than before.
-func sweepOld(ctx context.Context, c Conn, before time.Time, some int) (int64, error) {
+func sweepOld(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
 	return sweepItems(ctx, c, `SELECT i.source_id, i.place FROM item AS i WHERE NOT i.held AND i.place < $1`+notStarred+` ORDER BY i.place LIMIT $2`,
 		placeAt(before), some)
 }
 
 // sweepItems removes items that a query gives, with their sources.
-func sweepItems(ctx context.Context, c Conn, text string, args ...any) (int64, error) {
+func sweepItems(ctx context.Context, c sqldb.Conn, text string, args ...any) (int64, error) {
 	var places []int64
 	of := map[int64]int64{}
 	err := c.Query(ctx, text, func(rows *sql.Rows) error {
@@ -68,8 +74,8 @@ func sweepItems(ctx context.Context, c Conn, text string, args ...any) (int64, e
 }
 
 // sweepMany removes what is beyond keep of a source.
-func sweepMany(ctx context.Context, c Conn, keep, some int) (int64, error) {
-	ids, err := collect(ctx, c, scanID, `SELECT id FROM source WHERE items > $1 ORDER BY items DESC`, keep)
+func sweepMany(ctx context.Context, c sqldb.Conn, keep, some int) (int64, error) {
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE items > $1 ORDER BY items DESC`, keep)
 	if err != nil {
 		return 0, err
 	}
@@ -90,9 +96,9 @@ func sweepMany(ctx context.Context, c Conn, keep, some int) (int64, error) {
 }
 
 // sweepLeft removes sources that nobody has followed since before, their items first.
-func sweepLeft(ctx context.Context, c Conn, before time.Time, some int) (int64, error) {
-	ids, err := collect(ctx, c, scanID, `SELECT s.id FROM source AS s WHERE s.left_at < $1 AND s.readers = 0
-		AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.source_id = s.id AND k.starred) ORDER BY s.left_at LIMIT $2 {TAKE S}`, ms(before), some)
+func sweepLeft(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.left_at < $1 AND s.readers = 0
+		AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.source_id = s.id AND k.starred) ORDER BY s.left_at LIMIT $2 {TAKE S}`, sqldb.Millis(before), some)
 	if err != nil {
 		return 0, err
 	}

@@ -8,12 +8,13 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // KeepUnfollowed is river.Store.KeepUnfollowed.
 func (s *Store) KeepUnfollowed(ctx context.Context, reader string, sources []int64, now, before time.Time) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		if _, err := c.Exec(ctx, `DELETE FROM river_unfollowed WHERE ended_at < $1`, ms(before)); err != nil {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		if _, err := c.Exec(ctx, `DELETE FROM river_unfollowed WHERE ended_at < $1`, sqldb.Millis(before)); err != nil {
 			return err
 		}
 		_, err := c.Exec(ctx, `INSERT INTO river_unfollowed (reader, source_id, ended_at, read_place, added_at, wish, list_id, title, categories)
@@ -21,7 +22,7 @@ func (s *Store) KeepUnfollowed(ctx context.Context, reader string, sources []int
 				WHERE reader = $2 AND source_id {ALL} $3 {END ALL}
 			ON CONFLICT (reader, source_id) DO UPDATE SET ended_at = excluded.ended_at, read_place = excluded.read_place, added_at = excluded.added_at,
 				wish = excluded.wish, list_id = excluded.list_id, title = excluded.title, categories = excluded.categories`,
-			ms(now), clean(reader), idList(sources))
+			sqldb.Millis(now), sqldb.Clean(reader), idList(sources))
 		return err
 	})
 }
@@ -37,13 +38,13 @@ type unfollowedRow struct {
 // unfollowed reads one that was ended at a time or after it. The reading list that brought it
 // may be gone.
 func (s *Store) unfollowed(ctx context.Context, reader string, source int64, since time.Time) (*unfollowedRow, error) {
-	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]unfollowedRow, error) {
-		return collect(ctx, c, func(rows *sql.Rows, r *unfollowedRow) error {
+	rows, err := sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]unfollowedRow, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, r *unfollowedRow) error {
 			f := &r.sub
-			return rows.Scan(&f.Reader, &f.SourceID, (*millis)(&r.endedAt), &r.readPlace, (*millis)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories)
+			return rows.Scan(&f.Reader, &f.SourceID, (*sqldb.Time)(&r.endedAt), &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories)
 		}, `SELECT u.reader, u.source_id, u.ended_at, u.read_place, u.added_at, u.wish,
 				CASE WHEN EXISTS (SELECT 1 FROM reading_list AS l WHERE l.id = u.list_id AND l.reader = u.reader) THEN u.list_id ELSE 0 END, u.title, u.categories
-			FROM river_unfollowed AS u WHERE u.reader = $1 AND u.source_id = $2 AND u.ended_at >= $3`, clean(reader), source, ms(since))
+			FROM river_unfollowed AS u WHERE u.reader = $1 AND u.source_id = $2 AND u.ended_at >= $3`, sqldb.Clean(reader), source, sqldb.Millis(since))
 	})
 	if err != nil {
 		return nil, err
@@ -79,8 +80,8 @@ func (s *Store) RiverResubscribe(ctx context.Context, reader string, source int6
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
-		kept, err := c.Exec(ctx, `DELETE FROM river_unfollowed WHERE reader = $1 AND source_id = $2 AND ended_at = $3`, clean(reader), source, ms(r.endedAt))
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		kept, err := c.Exec(ctx, `DELETE FROM river_unfollowed WHERE reader = $1 AND source_id = $2 AND ended_at = $3`, sqldb.Clean(reader), source, sqldb.Millis(r.endedAt))
 		if err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (s *Store) RiverResubscribe(ctx context.Context, reader string, source int6
 			return err
 		}
 		// ReadTo counts milliseconds, of which a place is a part.
-		if _, err := c.Exec(ctx, `UPDATE river_subscription SET read_place = $1 WHERE reader = $2 AND source_id = $3`, r.readPlace, clean(reader), source); err != nil {
+		if _, err := c.Exec(ctx, `UPDATE river_subscription SET read_place = $1 WHERE reader = $2 AND source_id = $3`, r.readPlace, sqldb.Clean(reader), source); err != nil {
 			return err
 		}
 		return addCategories(ctx, c, all)

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"cloudburst/internal/store/sqldb"
 )
 
 // An index of words grows fastest when many items are made searchable in one transaction;
@@ -41,8 +43,8 @@ func (s *Store) indexItems(ctx context.Context, n int) (int, error) {
 		itemRow
 		seq int64
 	}
-	list, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]unindexed, error) {
-		return collect(ctx, c, func(rows *sql.Rows, r *unindexed) error {
+	list, err := sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]unindexed, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, r *unindexed) error {
 			return rows.Scan(append([]any{&r.seq, &r.content}, r.fields()...)...)
 		}, `SELECT u.seq, t.content, `+itemColumns+` FROM (SELECT place, seq FROM item_unindexed ORDER BY place DESC LIMIT $1) AS u
 			JOIN item AS i ON i.place = u.place LEFT JOIN item_content AS t ON t.place = u.place`, n)
@@ -59,7 +61,7 @@ func (s *Store) indexItems(ctx context.Context, n int) (int, error) {
 		words[r.place], changed[r.place] = s.Words.document(&r.Item), r.Seq != r.First
 		rows[i] = []any{r.place, r.seq}
 	}
-	return len(list), s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return len(list), s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		docs, old := map[int64]string{}, []int64{}
 		err := c.BulkQuery(ctx, `rows(at i, number i) DELETE FROM item_unindexed {USING ROWS}
 			WHERE place = :at AND seq = :number RETURNING place`, func(rows *sql.Rows) error {
@@ -82,7 +84,7 @@ func (s *Store) indexItems(ctx context.Context, n int) (int, error) {
 
 // deleteWords and insertWords are one statement each, for FTS5 writes a file of its own
 // for each statement, and puts them together again later.
-func deleteWords(ctx context.Context, c Conn, places []int64) error {
+func deleteWords(ctx context.Context, c sqldb.Conn, places []int64) error {
 	if len(places) == 0 {
 		return nil
 	}
@@ -91,7 +93,7 @@ func deleteWords(ctx context.Context, c Conn, places []int64) error {
 	return err
 }
 
-func (s *Store) insertWords(ctx context.Context, c Conn, docs map[int64]string) error {
+func (s *Store) insertWords(ctx context.Context, c sqldb.Conn, docs map[int64]string) error {
 	var rows [][]any
 	for _, place := range slices.Sorted(maps.Keys(docs)) {
 		rows = append(rows, []any{place, docs[place]})
@@ -113,27 +115,27 @@ func (s *Store) insertWords(ctx context.Context, c Conn, docs map[int64]string) 
 }
 
 // find asks for places with these words in [lo, hi), in order.
-func (s *Store) find(ctx context.Context, c Conn, query string, lo, hi int64, oldest bool, n int) ([]int64, error) {
+func (s *Store) find(ctx context.Context, c sqldb.Conn, query string, lo, hi int64, oldest bool, n int) ([]int64, error) {
 	if s.Words == FTS5 {
 		order := " DESC"
 		if oldest {
 			order = ""
 		}
-		return collect(ctx, c, scanID, `SELECT rowid FROM item_word WHERE item_word MATCH $1 AND rowid >= $2 AND rowid < $3
+		return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT rowid FROM item_word WHERE item_word MATCH $1 AND rowid >= $2 AND rowid < $3
 			ORDER BY rowid`+order+` LIMIT $4`, query, lo, hi, n)
 	}
-	return collect(ctx, c, scanID, `SELECT f FROM item_found(CAST($1 AS tsquery), $2, $3, $4, $5) AS f`, query, hi, lo, !oldest, n)
+	return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT f FROM item_found(CAST($1 AS tsquery), $2, $3, $4, $5) AS f`, query, hi, lo, !oldest, n)
 }
 
 // probe is find among the nearest n of all items, by going through them: what is
 // common is soon found so, and the index of words of PostgreSQL takes long for it. It
 // returns how far it got; done: there are no others.
-func (p *itemPlan) probe(ctx context.Context, c Conn, query string, lo, hi int64, n int) (found []int64, end int64, done bool, err error) {
+func (p *itemPlan) probe(ctx context.Context, c sqldb.Conn, query string, lo, hi int64, n int) (found []int64, end int64, done bool, err error) {
 	order, end := " DESC", lo
 	if p.Oldest {
 		order, end = "", hi
 	}
-	bound, err := collect(ctx, c, scanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 ORDER BY place`+order+` LIMIT 1 OFFSET $3`, lo, hi, n)
+	bound, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 ORDER BY place`+order+` LIMIT 1 OFFSET $3`, lo, hi, n)
 	if err != nil {
 		return nil, end, false, err
 	}
@@ -144,7 +146,7 @@ func (p *itemPlan) probe(ctx context.Context, c Conn, query string, lo, hi int64
 			lo = end
 		}
 	}
-	found, err = collect(ctx, c, scanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 AND words @@ CAST($3 AS tsquery)
+	found, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT place FROM item_word WHERE place >= $1 AND place < $2 AND words @@ CAST($3 AS tsquery)
 		ORDER BY place`+order, lo, hi, query)
 	return found, end, done, err
 }
@@ -169,7 +171,7 @@ type searching struct {
 }
 
 // take keeps what is of the query, and goes on behind end.
-func (f *searching) take(ctx context.Context, c Conn, found []int64, end int64) error {
+func (f *searching) take(ctx context.Context, c sqldb.Conn, found []int64, end int64) error {
 	if f.Oldest {
 		f.lo = end
 	} else {
@@ -181,7 +183,7 @@ func (f *searching) take(ctx context.Context, c Conn, found []int64, end int64) 
 }
 
 // narrow names sources in the query, when most of what was found is of others.
-func (f *searching) narrow(ctx context.Context, c Conn, found []int64) (narrowed bool, err error) {
+func (f *searching) narrow(ctx context.Context, c sqldb.Conn, found []int64) (narrowed bool, err error) {
 	if f.sure || len(found) == 0 {
 		return false, nil
 	}
@@ -201,7 +203,7 @@ func (f *searching) narrow(ctx context.Context, c Conn, found []int64) (narrowed
 
 // stretches goes through items as long as what is sought is common among them. done:
 // that was all.
-func (f *searching) stretches(ctx context.Context, c Conn) (done bool, err error) {
+func (f *searching) stretches(ctx context.Context, c sqldb.Conn) (done bool, err error) {
 	for n := searchStretch; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, searchMost) {
 		found, end, last, err := f.probe(ctx, c, f.query, f.lo, f.hi, n)
 		if err != nil {
@@ -227,7 +229,7 @@ func (f *searching) stretches(ctx context.Context, c Conn) (done bool, err error
 
 // own goes through the reader's own items, among which what is common everywhere is
 // soon found. done: that was all.
-func (f *searching) own(ctx context.Context, c Conn) (done bool, err error) {
+func (f *searching) own(ctx context.Context, c sqldb.Conn) (done bool, err error) {
 	q := *f.itemPlan
 	for q.limit = 2 * f.limit; len(f.all) < f.limit; q.limit = searchOwn {
 		q.lo, q.hi = f.lo, f.hi
@@ -257,7 +259,7 @@ func (f *searching) own(ctx context.Context, c Conn) (done bool, err error) {
 }
 
 // search gives the places of the items that match, in the order of the river.
-func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error) {
+func (p *itemPlan) search(ctx context.Context, s *Store, c sqldb.Conn) ([]int64, error) {
 	f := &searching{itemPlan: p, s: s, query: s.Words.query(p.terms, nil), lo: p.lo, hi: p.hi}
 	if s.Words == TSVector {
 		if done, err := f.stretches(ctx, c); done || err != nil {
@@ -288,7 +290,7 @@ func (p *itemPlan) search(ctx context.Context, s *Store, c Conn) ([]int64, error
 }
 
 // searchStars is search among what the reader starred, which is little of everything.
-func (p *itemPlan) searchStars(ctx context.Context, s *Store, c Conn) ([]int64, error) {
+func (p *itemPlan) searchStars(ctx context.Context, s *Store, c sqldb.Conn) ([]int64, error) {
 	q := *p
 	q.limit = mostFound
 	stars, err := q.starred(ctx, c)
@@ -328,7 +330,7 @@ func (p *itemPlan) searchStars(ctx context.Context, s *Store, c Conn) ([]int64, 
 }
 
 // matching leaves those that have the words.
-func (p *itemPlan) matching(ctx context.Context, s *Store, c Conn, places []int64) ([]int64, error) {
+func (p *itemPlan) matching(ctx context.Context, s *Store, c sqldb.Conn, places []int64) ([]int64, error) {
 	text := `rows(place i, query t) SELECT rowid FROM item_word WHERE item_word MATCH :query AND rowid = :place`
 	if s.Words == TSVector {
 		text = `rows(place i, query t) SELECT w.place FROM item_word AS w {AND ROWS} WHERE w.place = :place AND w.words @@ CAST(:query AS tsquery)`

@@ -14,6 +14,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 var _ river.Store = (*Store)(nil)
@@ -36,8 +37,8 @@ const (
 
 func (r *sourceRow) fields() []any {
 	s := &r.Source
-	return []any{&s.ID, &s.URL, &s.Topic, &s.Items, (*placed)(&s.NewestAt), &s.Readers, (*millis)(&s.CreatedAt), (*millis)(&s.NextAt), &s.Claim,
-		(*millis)(&s.HeardAt), &s.Heard, &r.wish, &r.login, &r.state, &r.title, &r.about, &r.doors}
+	return []any{&s.ID, &s.URL, &s.Topic, &s.Items, (*placed)(&s.NewestAt), &s.Readers, (*sqldb.Time)(&s.CreatedAt), (*sqldb.Time)(&s.NextAt), &s.Claim,
+		(*sqldb.Time)(&s.HeardAt), &s.Heard, &r.wish, &r.login, &r.state, &r.title, &r.about, &r.doors}
 }
 
 func scanSource(rows *sql.Rows, r *sourceRow) error { return rows.Scan(append(r.fields(), &r.last)...) }
@@ -116,14 +117,14 @@ func packSource(s *river.Source) (state string, t told, err error) {
 	if err != nil {
 		return "", t, err
 	}
-	t = told{title: clean(s.About.Title), last: make([]byte, 0, 16*len(s.Last)),
+	t = told{title: sqldb.Clean(s.About.Title), last: make([]byte, 0, 16*len(s.Last)),
 		failing: s.State.Failure != nil || s.State.Failures > 0, gone: s.State.Gone != nil, moved: len(s.State.Moves) > 0}
 	for _, k := range s.Last {
 		t.last = binary.BigEndian.AppendUint64(t.last, uint64(k.ID))
 		t.last = binary.BigEndian.AppendUint64(t.last, uint64(k.Hash))
 	}
 	if p := s.State.Push; p.Live(p.Since) {
-		if t.pushedUntil = ms(p.Until); t.pushedUntil == 0 {
+		if t.pushedUntil = sqldb.Millis(p.Until); t.pushedUntil == 0 {
 			t.pushedUntil = math.MaxInt64
 		}
 	}
@@ -159,8 +160,8 @@ func (t *told) sum(s *river.Source) int64 {
 
 // saveTold writes what changes seldom, and counts new items. Columns with an index are
 // only written when they change, for SQLite would write the index too.
-func saveTold(ctx context.Context, c Conn, s *river.Source, t *told, was before, places []int64) error {
-	if url, topic := clean(s.URL), clean(s.Topic); url != was.url || topic != was.topic {
+func saveTold(ctx context.Context, c sqldb.Conn, s *river.Source, t *told, was before, places []int64) error {
+	if url, topic := sqldb.Clean(s.URL), sqldb.Clean(s.Topic); url != was.url || topic != was.topic {
 		if _, err := c.Exec(ctx, `UPDATE source SET url = $1, topic = $2 WHERE id = $3`, url, topic, s.ID); err != nil {
 			return err
 		}
@@ -175,11 +176,11 @@ func saveTold(ctx context.Context, c Conn, s *river.Source, t *told, was before,
 	if err != nil || t.hash == was.hash {
 		return err
 	}
-	about, err := toJSON(s.About)
+	about, err := sqldb.JSON(s.About)
 	if err != nil {
 		return err
 	}
-	doors, err := toJSON(s.Doors)
+	doors, err := sqldb.JSON(s.Doors)
 	if err != nil {
 		return err
 	}
@@ -194,53 +195,53 @@ func (s *Store) Source(ctx context.Context, id int64) (river.Source, error) {
 }
 
 // readSource reads one source; fault.NotFound.
-func readSource(ctx context.Context, db *DB, id int64) (river.Source, error) {
-	return oneSource(read(ctx, db, func(ctx context.Context, c Conn) ([]sourceRow, error) { return sourceByID(ctx, c, id) }))
+func readSource(ctx context.Context, db *sqldb.DB, id int64) (river.Source, error) {
+	return oneSource(sqldb.Read(ctx, db, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) { return sourceByID(ctx, c, id) }))
 }
 
-func sourceByID(ctx context.Context, c Conn, id int64) ([]sourceRow, error) {
-	return collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.id = $1`, id)
+func sourceByID(ctx context.Context, c sqldb.Conn, id int64) ([]sourceRow, error) {
+	return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.id = $1`, id)
 }
 
 // SourcesAt is river.Store.SourcesAt.
 func (s *Store) SourcesAt(ctx context.Context, url string) ([]river.Source, error) {
-	return unpackSources(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
-		return collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.id IN
+	return unpackSources(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
+		return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.id IN
 			(SELECT id FROM source WHERE url = $1 UNION SELECT id FROM source WHERE first_url = $1 AND first_url <> url)
-			ORDER BY s.login <> '', s.url <> $1, s.id`, clean(url))
+			ORDER BY s.login <> '', s.url <> $1, s.id`, sqldb.Clean(url))
 	}))
 }
 
 // Sources is river.Store.Sources. Last is left out.
 func (s *Store) Sources(ctx context.Context, q river.SourceQuery) ([]river.Source, error) {
-	var w where
+	var w sqldb.Where
 	if q.After != "" {
-		w.add("s.url > ?", clean(q.After))
+		w.Add("s.url > ?", sqldb.Clean(q.After))
 	}
 	if q.Broken {
-		w.add("(s.failing OR s.gone)")
+		w.Add("(s.failing OR s.gone)")
 	}
-	if err := w.like(q.Match, "s.url", "s.title"); err != nil {
+	if err := w.Like(q.Match, "s.url", "s.title"); err != nil {
 		return nil, err
 	}
-	most := limit(q.Limit)
-	text := `SELECT ` + sourceHead + sourceTables + w.String() + ` ORDER BY s.url, s.id LIMIT ` + w.arg(most)
-	return unpackSources(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
-		rows, err := collect(ctx, c, scanSourceHead, text, w.args...)
+	most := sqldb.Limit(q.Limit)
+	text := `SELECT ` + sourceHead + sourceTables + w.String() + ` ORDER BY s.url, s.id LIMIT ` + w.Arg(most)
+	return unpackSources(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
+		rows, err := sqldb.Collect(ctx, c, scanSourceHead, text, w.Args...)
 		if err != nil || len(rows) < most {
 			return rows, err
 		}
 		// Several may have one URL, each with a login: a page does not end between them.
 		last := rows[len(rows)-1]
-		rest, err := collect(ctx, c, scanSourceHead, `SELECT `+sourceHead+sourceTables+` WHERE s.url = $1 AND s.id > $2 ORDER BY s.id`, last.URL, last.ID)
+		rest, err := sqldb.Collect(ctx, c, scanSourceHead, `SELECT `+sourceHead+sourceTables+` WHERE s.url = $1 AND s.id > $2 ORDER BY s.id`, last.URL, last.ID)
 		return append(rows, rest...), err
 	}))
 }
 
 // ChangeSource is river.Store.ChangeSource.
 func (s *Store) ChangeSource(ctx context.Context, id int64, change func(s *river.Source) error) (river.Source, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (river.Source, error) {
-		if _, err := collect(ctx, c, scanID, `SELECT id FROM source WHERE id = $1 {LOCK}`, id); err != nil {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (river.Source, error) {
+		if _, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE id = $1 {LOCK}`, id); err != nil {
 			return river.Source{}, err
 		}
 		src, err := oneSource(sourceByID(ctx, c, id))
@@ -264,7 +265,7 @@ func (s *Store) ChangeSource(ctx context.Context, id int64, change func(s *river
 	})
 }
 
-func rewriteSource(ctx context.Context, c Conn, src *river.Source, was before) error {
+func rewriteSource(ctx context.Context, c sqldb.Conn, src *river.Source, was before) error {
 	if src.Readers == 0 {
 		src.NextAt = time.Time{}
 	}
@@ -277,7 +278,7 @@ func rewriteSource(ctx context.Context, c Conn, src *river.Source, was before) e
 		return err
 	}
 	_, err = c.Exec(ctx, `UPDATE source SET state = $1, login = $2, next_at = $3, checked_at = $4, claim = 0, heard_in = FALSE WHERE id = $5`,
-		state, login, msOrNull(src.NextAt), ms(src.State.CheckedAt), src.ID)
+		state, login, msOrNull(src.NextAt), sqldb.Millis(src.State.CheckedAt), src.ID)
 	if err != nil {
 		return err
 	}
@@ -307,8 +308,8 @@ func checkBase(source int64) int64 { return source &^ (checkSlots - 1) }
 
 // Checks is river.Store.Checks.
 func (s *Store) Checks(ctx context.Context, source int64) ([]river.Check, error) {
-	rows, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]string, error) {
-		return collect(ctx, c, func(rows *sql.Rows, data *string) error { return rows.Scan(data) },
+	rows, err := sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]string, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, data *string) error { return rows.Scan(data) },
 			`SELECT data FROM source_check WHERE id >= $1 AND id < $2 AND source_id = $3 ORDER BY n DESC`,
 			checkBase(source), checkBase(source)+river.KeptChecks, source)
 	})
@@ -330,10 +331,10 @@ func (s *Store) Checks(ctx context.Context, source int64) ([]river.Check, error)
 func (s *Store) Hosts(ctx context.Context, hosts []string) (map[string]river.Host, error) {
 	var rows [][]any
 	for _, h := range hosts {
-		rows = append(rows, []any{clean(h)})
+		rows = append(rows, []any{sqldb.Clean(h)})
 	}
 	all := map[string]river.Host{}
-	err := s.Read(ctx, func(ctx context.Context, c Conn) error {
+	err := s.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		clear(all)
 		return c.BulkQuery(ctx, `rows(host t) SELECT h.host, h.data FROM river_host AS h {AND ROWS} WHERE h.host = :host`, func(rows *sql.Rows) error {
 			var host, data string
@@ -353,17 +354,17 @@ func (s *Store) Hosts(ctx context.Context, hosts []string) (map[string]river.Hos
 
 // CountSources is river.Store.CountSources.
 func (s *Store) CountSources(ctx context.Context, now time.Time) (river.SourceCounts, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (n river.SourceCounts, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (n river.SourceCounts, err error) {
 		err = c.Query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN readers > 0 THEN 1 ELSE 0 END), 0),
 				COALESCE(SUM(CASE WHEN failing AND NOT gone THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN gone THEN 1 ELSE 0 END), 0),
 				COALESCE(SUM(CASE WHEN pushed_until > $1 THEN 1 ELSE 0 END), 0), CAST(COALESCE(SUM(items), 0) AS BIGINT) FROM source`,
 			func(rows *sql.Rows) error {
 				return rows.Scan(&n.Sources, &n.Followed, &n.Failing, &n.Gone, &n.Pushed, &n.Items)
-			}, ms(now))
+			}, sqldb.Millis(now))
 		if err != nil {
 			return n, err
 		}
-		if n.Due, err = count(ctx, c, `SELECT COUNT(*) FROM source WHERE next_at <= $1 AND claim = 0`, ms(now)); err != nil {
+		if n.Due, err = sqldb.Count(ctx, c, `SELECT COUNT(*) FROM source WHERE next_at <= $1 AND claim = 0`, sqldb.Millis(now)); err != nil {
 			return n, err
 		}
 		err = c.Query(ctx, `SELECT COUNT(*), COUNT(DISTINCT reader) FROM river_subscription`, func(rows *sql.Rows) error {

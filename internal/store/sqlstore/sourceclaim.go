@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // ClaimSources is river.Store.ClaimSources. Rows are claimed in one transaction and
@@ -17,13 +18,13 @@ func (s *Store) ClaimSources(ctx context.Context, now, until time.Time, limit in
 	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM source WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	ids, err := write(ctx, s.DB, func(ctx context.Context, c Conn) ([]int64, error) {
+	ids, err := sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 		return claimSources(ctx, c, now, until, max(limit, 0), claim)
 	})
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	list, err := unpackSources(read(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	list, err := unpackSources(sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
 		return sourcesByID(ctx, c, ids, claim)
 	}))
 	order := make(map[int64]int, len(ids))
@@ -35,13 +36,13 @@ func (s *Store) ClaimSources(ctx context.Context, now, until time.Time, limit in
 }
 
 // claimSources returns the ids of those that it claimed, those that a push was heard of first.
-func claimSources(ctx context.Context, c Conn, now, until time.Time, limit int, claim int64) ([]int64, error) {
-	ids, err := collect(ctx, c, scanID, `SELECT id FROM source WHERE heard_at > 0 AND next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, ms(now), limit)
+func claimSources(ctx context.Context, c sqldb.Conn, now, until time.Time, limit int, claim int64) ([]int64, error) {
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE heard_at > 0 AND next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), limit)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) < limit {
-		due, err := collect(ctx, c, scanID, `SELECT id FROM source WHERE next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, ms(now), limit)
+		due, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), limit)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +55,7 @@ func claimSources(ctx context.Context, c Conn, now, until time.Time, limit int, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	_, err = c.Exec(ctx, `UPDATE source SET claim = $1, next_at = $2, heard_in = FALSE WHERE id {ALL} $3 {END ALL}`, claim, ms(until), idList(ids))
+	_, err = c.Exec(ctx, `UPDATE source SET claim = $1, next_at = $2, heard_in = FALSE WHERE id {ALL} $3 {END ALL}`, claim, sqldb.Millis(until), idList(ids))
 	return ids, err
 }
 
@@ -71,15 +72,15 @@ func idList(ids []int64) string {
 }
 
 // sourcesByID reads those that have this claim, in no order.
-func sourcesByID(ctx context.Context, c Conn, ids []int64, claim int64) ([]sourceRow, error) {
-	return collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.claim = $1 AND s.id {ALL} $2 {END ALL}`, claim, idList(ids))
+func sourcesByID(ctx context.Context, c sqldb.Conn, ids []int64, claim int64) ([]sourceRow, error) {
+	return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.claim = $1 AND s.id {ALL} $2 {END ALL}`, claim, idList(ids))
 }
 
 // ClaimSource is river.Store.ClaimSource.
 func (s *Store) ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (river.Source, error) {
-	rows, err := write(ctx, s.DB, func(ctx context.Context, c Conn) ([]sourceRow, error) {
+	rows, err := sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
 		n, err := c.Exec(ctx, `UPDATE source SET claim = $1, next_at = $2, heard_in = FALSE
-			WHERE id = $3 AND (claim = 0 OR next_at IS NULL OR next_at <= $4)`, claim, ms(until), id, ms(now))
+			WHERE id = $3 AND (claim = 0 OR next_at IS NULL OR next_at <= $4)`, claim, sqldb.Millis(until), id, sqldb.Millis(now))
 		if err != nil {
 			return nil, err
 		}
@@ -105,9 +106,9 @@ func (s *Store) PutOff(ctx context.Context, list []river.PutOff) error {
 	list = slices.SortedFunc(slices.Values(list), func(a, b river.PutOff) int { return cmp.Compare(a.ID, b.ID) })
 	rows := make([][]any, len(list))
 	for i, p := range list {
-		rows[i] = []any{p.ID, p.Claim, ms(p.NextAt)}
+		rows[i] = []any{p.ID, p.Claim, sqldb.Millis(p.NextAt)}
 	}
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Bulk(ctx, `rows(id i, claim i, next i) UPDATE source AS s SET claim = 0, heard_in = FALSE,
 				next_at = CASE WHEN s.readers = 0 OR :next = 0 THEN NULL ELSE :next END
 			{FROM ROWS} WHERE s.id = :id AND s.claim = :claim AND s.claim <> 0`, rows)
@@ -117,14 +118,14 @@ func (s *Store) PutOff(ctx context.Context, list []river.PutOff) error {
 
 // ReleaseClaims is river.Store.ReleaseClaims.
 func (s *Store) ReleaseClaims(ctx context.Context, now time.Time) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		for _, text := range []string{
 			`UPDATE source SET claim = 0, heard_in = FALSE, next_at = CASE WHEN readers = 0 THEN NULL ELSE CAST($1 AS BIGINT) END
 				WHERE id IN (SELECT id FROM source WHERE next_at IS NOT NULL AND claim <> 0)`,
 			`UPDATE reading_list SET claim = 0, next_at = $1 WHERE next_at IS NOT NULL AND claim <> 0`,
 			`UPDATE notice SET claim = 0, next_at = $1 WHERE next_at IS NOT NULL AND claim <> 0`,
 		} {
-			if _, err := c.Exec(ctx, text, ms(now)); err != nil {
+			if _, err := c.Exec(ctx, text, sqldb.Millis(now)); err != nil {
 				return err
 			}
 		}
@@ -135,18 +136,18 @@ func (s *Store) ReleaseClaims(ctx context.Context, now time.Time) error {
 // HearSources is river.Store.HearSources. What is heard while a source is being read
 // may or may not be in what is read, so it counts for the next time too: heard_in.
 func (s *Store) HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
-	url, door = clean(url), clean(door)
-	named, err := read(ctx, s.DB, func(ctx context.Context, c Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
+	url, door = sqldb.Clean(url), sqldb.Clean(door)
+	named, err := sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
 	if err != nil || len(named) == 0 {
 		return nil, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]int64, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 		if named, err = sourcesNamed(ctx, c, url); err != nil {
 			return nil, err
 		}
 		rows := make([][]any, len(named))
 		for i, id := range named {
-			rows[i] = []any{id, ms(now), door}
+			rows[i] = []any{id, sqldb.Millis(now), door}
 		}
 		_, err := c.Bulk(ctx, `rows(id i, now i, door t) UPDATE source AS s SET heard_at = :now, heard = :door,
 				heard_in = (s.claim <> 0 AND s.next_at > :now),
@@ -158,8 +159,8 @@ func (s *Store) HearSources(ctx context.Context, url, door string, now time.Time
 
 // sourcesNamed are the ids, in order, of those that are read and that a URL means, but for
 // those with a login.
-func sourcesNamed(ctx context.Context, c Conn, url string) ([]int64, error) {
-	return collect(ctx, c, scanID, `SELECT s.id FROM source AS s WHERE s.readers > 0 AND NOT s.gone AND s.login = '' AND s.id IN
+func sourcesNamed(ctx context.Context, c sqldb.Conn, url string) ([]int64, error) {
+	return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.readers > 0 AND NOT s.gone AND s.login = '' AND s.id IN
 		(SELECT id FROM source WHERE url = $1 UNION SELECT id FROM source WHERE first_url = $1 AND first_url <> url
 			UNION SELECT id FROM source WHERE topic = $1 AND topic <> '' AND topic <> url) ORDER BY s.id`, url)
 }

@@ -5,15 +5,16 @@ import (
 	"database/sql"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // KnownSources is river.Store.KnownSources.
 func (s *Store) KnownSources(ctx context.Context, reader string, urls []string) (map[string]river.KnownSource, error) {
 	args := make([][]any, len(urls))
 	for i, u := range urls {
-		args[i] = []any{clean(u), clean(reader)}
+		args[i] = []any{sqldb.Clean(u), sqldb.Clean(reader)}
 	}
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[string]river.KnownSource, error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (map[string]river.KnownSource, error) {
 		known := map[string]river.KnownSource{}
 		// In the order of SourcesAt: what is there now before what was there once.
 		for _, name := range [][2]string{{"url", ""}, {"first_url", " AND s.first_url <> s.url"}} {
@@ -50,9 +51,9 @@ func (s *Store) KnownSources(ctx context.Context, reader string, urls []string) 
 func (s *Store) NamedSources(ctx context.Context, urls []string) ([]string, error) {
 	rows := make([][]any, len(urls))
 	for i, u := range urls {
-		rows[i] = []any{clean(u)}
+		rows[i] = []any{sqldb.Clean(u)}
 	}
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (known []string, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (known []string, err error) {
 		err = c.BulkQuery(ctx, `rows(url t) SELECT :url {FROM ROWS} WHERE
 			EXISTS (SELECT 1 FROM source AS s WHERE s.url = :url AND s.readers > 0 AND NOT s.gone AND s.login = '')
 			OR EXISTS (SELECT 1 FROM source AS s WHERE s.first_url = :url AND s.first_url <> s.url AND s.readers > 0 AND NOT s.gone AND s.login = '')
@@ -73,5 +74,5 @@ func (s *Store) NamedSources(ctx context.Context, urls []string) ([]string, erro
 func (s *Store) SourcesUnder(ctx context.Context, prefix, after string, n int) ([]string, error) {
 	return s.Strings(ctx, `SELECT DISTINCT s.url FROM source AS s WHERE s.url >= $1 AND s.url < $2 AND s.url > $3
 			AND s.readers > 0 AND NOT s.gone AND s.login = ''
-		ORDER BY s.url LIMIT $4`, clean(prefix), clean(prefix)+"\U0010FFFF", clean(after), limit(n))
+		ORDER BY s.url LIMIT $4`, sqldb.Clean(prefix), sqldb.Clean(prefix)+"\U0010FFFF", sqldb.Clean(after), sqldb.Limit(n))
 }

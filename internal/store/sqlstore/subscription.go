@@ -9,6 +9,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 const subscriptionColumns = `s.topic_id, s.id, s.protocol, s.callback, s.proc, s.created_at, s.renewed_at, s.expires_at,
@@ -17,9 +18,9 @@ const subscriptionColumns = `s.topic_id, s.id, s.protocol, s.callback, s.proc, s
 
 func subscriptionFields(s *hub.Subscription) []any {
 	return []any{&s.TopicID, &s.ID, &s.Protocol, &s.Callback, &s.Procedure,
-		(*millis)(&s.CreatedAt), (*millis)(&s.RenewedAt), (*millis)(&s.ExpiresAt),
-		(*number)(&s.Failures), (*number)(&s.Tries), (*millis)(&s.NextAt), &s.Owed, &s.Counted, &s.Sent, &s.Claim,
-		&s.LastError, (*millis)(&s.LastErrorAt), (*verbatim)(&s.Secret), (*millis)(&s.FailingSince)}
+		(*sqldb.Time)(&s.CreatedAt), (*sqldb.Time)(&s.RenewedAt), (*sqldb.Time)(&s.ExpiresAt),
+		(*sqldb.Int)(&s.Failures), (*sqldb.Int)(&s.Tries), (*sqldb.Time)(&s.NextAt), &s.Owed, &s.Counted, &s.Sent, &s.Claim,
+		&s.LastError, (*sqldb.Time)(&s.LastErrorAt), (*sqldb.ByteString)(&s.Secret), (*sqldb.Time)(&s.FailingSince)}
 }
 
 func scanSubscription(rows *sql.Rows, s *hub.Subscription) error {
@@ -62,7 +63,7 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 			sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
 		}
 		byID[sub.Key()] = sub // the same one twice: the last counts
-		r.now = max(r.now, ms(sub.RenewedAt))
+		r.now = max(r.now, sqldb.Millis(sub.RenewedAt))
 		if sub.Protocol == hub.WebSub {
 			r.full = append(r.full, sub.TopicID)
 		}
@@ -77,9 +78,9 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 	r.rows = make([][]any, len(keys))
 	for i, k := range keys {
 		v := byID[k]
-		r.rows[i] = keyRow(k, v.Protocol, clean(v.Callback), clean(v.Procedure), ms(v.CreatedAt), ms(v.RenewedAt), ms(v.ExpiresAt),
-			v.Failures, v.Tries, ms(v.NextAt), v.Owed, v.Counted, v.Sent, v.Claim, clean(v.LastError), ms(v.LastErrorAt),
-			raw(v.Secret), ms(v.FailingSince))
+		r.rows[i] = keyRow(k, v.Protocol, sqldb.Clean(v.Callback), sqldb.Clean(v.Procedure), sqldb.Millis(v.CreatedAt), sqldb.Millis(v.RenewedAt), sqldb.Millis(v.ExpiresAt),
+			v.Failures, v.Tries, sqldb.Millis(v.NextAt), v.Owed, v.Counted, v.Sent, v.Claim, sqldb.Clean(v.LastError), sqldb.Millis(v.LastErrorAt),
+			raw(v.Secret), sqldb.Millis(v.FailingSince))
 	}
 	return r
 }
@@ -88,18 +89,18 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 // or exists already.
 func (s *Store) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	ids := topicsOf(topicsOf(topicsOf(nil, topics, hub.TopicID), subs, subscriptionTopic), events, eventTopic)
-	return perTopic(ctx, s.DB, ids, func(ctx context.Context, c Conn, sh share) error {
+	return perTopic(ctx, s.DB, ids, func(ctx context.Context, c sqldb.Conn, sh share) error {
 		own := of(sh, events, eventTopic)
 		r := registrationOf(of(sh, topics, hub.TopicID), of(sh, subs, subscriptionTopic))
 		if err := subscribe(ctx, c, s.Shared, r, latest(own)); err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, own)
+		return sqldb.AppendEvents(ctx, c, own)
 	})
 }
 
 // subscribe writes a registration; at is the time, where that is known besides.
-func subscribe(ctx context.Context, c Conn, shared bool, r registration, at int64) error {
+func subscribe(ctx context.Context, c sqldb.Conn, shared bool, r registration, at int64) error {
 	if err := ensureTopics(ctx, c, shared, r.topics, max(r.now, at)); err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func subscribe(ctx context.Context, c Conn, shared bool, r registration, at int6
 
 // fillTopics has the content of topics kept from their next version on. It waits
 // for a check that is being written: either that one sees it, or the next.
-func fillTopics(ctx context.Context, c Conn, ids []int64) error {
+func fillTopics(ctx context.Context, c sqldb.Conn, ids []int64) error {
 	rows := make([][]any, len(ids))
 	for i, id := range ids {
 		rows[i] = []any{id}
@@ -133,12 +134,12 @@ func fillTopics(ctx context.Context, c Conn, ids []int64) error {
 func (s *Store) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
 	topics := topicsOf(topicsOf(nil, keys, keyTopic), events, eventTopic)
 	parts := make([][]hub.Subscription, len(topics)+1)
-	err := perTopic(ctx, s.DB, topics, func(ctx context.Context, c Conn, sh share) (err error) {
+	err := perTopic(ctx, s.DB, topics, func(ctx context.Context, c sqldb.Conn, sh share) (err error) {
 		own := of(sh, events, eventTopic)
 		if parts[sh.n], err = unsubscribe(ctx, c, of(sh, keys, keyTopic), latest(own)); err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, own)
+		return sqldb.AppendEvents(ctx, c, own)
 	})
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (s *Store) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.
 }
 
 // unsubscribe removes subscriptions at a time, and returns them as they were.
-func unsubscribe(ctx context.Context, c Conn, keys []hub.Key, at int64) ([]hub.Subscription, error) {
+func unsubscribe(ctx context.Context, c sqldb.Conn, keys []hub.Key, at int64) ([]hub.Subscription, error) {
 	rows := keyRows(keys)
 	var gone []hub.Subscription
 	// Not DELETE … RETURNING: the databases do not agree on names in it.
@@ -186,8 +187,8 @@ func keyRows(keys []hub.Key) [][]any {
 
 // Subscription is hub.Store.Subscription.
 func (s *Store) Subscription(ctx context.Context, key hub.Key) (hub.Subscription, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (hub.Subscription, error) {
-		found, err := collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (hub.Subscription, error) {
+		found, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
 			WHERE s.topic_id = $1 AND s.bucket = $2 AND s.id = $3`, key.TopicID, int64(hub.Bucket(key.ID)), key.ID)
 		if err == nil && len(found) == 0 {
 			return hub.Subscription{}, fault.New(fault.NotFound, "There is no subscription with the number %d of the topic %d here.", key.ID, key.TopicID)
@@ -201,23 +202,23 @@ func (s *Store) Subscription(ctx context.Context, key hub.Key) (hub.Subscription
 
 // Subscriptions is hub.Store.Subscriptions.
 func (s *Store) Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error) {
-	var w where
+	var w sqldb.Where
 	if q.TopicID != 0 {
-		w.add("s.topic_id = ?", q.TopicID)
+		w.Add("s.topic_id = ?", q.TopicID)
 	}
 	if q.Protocol != "" {
-		w.add("s.protocol = ?", q.Protocol)
+		w.Add("s.protocol = ?", q.Protocol)
 	}
 	if q.After != (hub.Key{}) {
-		w.add("(s.topic_id, s.bucket, s.id) > (?, ?, ?)", q.After.TopicID, int64(hub.Bucket(q.After.ID)), q.After.ID)
+		w.Add("(s.topic_id, s.bucket, s.id) > (?, ?, ?)", q.After.TopicID, int64(hub.Bucket(q.After.ID)), q.After.ID)
 	}
-	if err := w.like(q.Match, "s.callback", "t.url"); err != nil {
+	if err := w.Like(q.Match, "s.callback", "t.url"); err != nil {
 		return nil, err
 	}
 	text := `SELECT ` + subscriptionColumns + `, t.url FROM subscription AS s JOIN topic AS t ON t.id = s.topic_id` +
-		w.String() + ` ORDER BY s.topic_id, s.bucket, s.id LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.SubscriptionInfo, error) {
-		return collect(ctx, c, scanSubscriptionInfo, text, w.args...)
+		w.String() + ` ORDER BY s.topic_id, s.bucket, s.id LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.SubscriptionInfo, error) {
+		return sqldb.Collect(ctx, c, scanSubscriptionInfo, text, w.Args...)
 	})
 }
 
@@ -225,7 +226,7 @@ func (s *Store) Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]h
 func latest(events []event.Event) int64 {
 	var at int64
 	for _, e := range events {
-		at = max(at, ms(e.At))
+		at = max(at, sqldb.Millis(e.At))
 	}
 	return at
 }

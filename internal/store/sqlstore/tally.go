@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/store/sqldb"
 )
 
 const tallyColumns = `t.kind, t.key, t.change_no, t.failures, t.waits, t.since_at, t.last_at, t.until_at`
@@ -16,8 +17,8 @@ const tallyColumns = `t.kind, t.key, t.change_no, t.failures, t.waits, t.since_a
 func scanTally(rows *sql.Rows, t *account.Tally) error {
 	var kind string
 	var key []byte
-	err := rows.Scan(&kind, &key, &t.Change, (*number)(&t.Failures), (*number)(&t.Waits),
-		(*millis)(&t.Since), (*millis)(&t.Last), (*millis)(&t.Until))
+	err := rows.Scan(&kind, &key, &t.Change, (*sqldb.Int)(&t.Failures), (*sqldb.Int)(&t.Waits),
+		(*sqldb.Time)(&t.Since), (*sqldb.Time)(&t.Last), (*sqldb.Time)(&t.Until))
 	copy(t.Key[copy(t.Key[:], kind):], key)
 	return err
 }
@@ -27,7 +28,7 @@ func tallyKey(k account.TallyKey) (kind string, key []byte) { return string(k[:1
 
 // Tallies is account.Store.Tallies.
 func (s *Store) Tallies(ctx context.Context, keys []account.TallyKey) ([]account.Tally, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]account.Tally, error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]account.Tally, error) {
 		list := make([]account.Tally, len(keys))
 		for i, k := range keys {
 			list[i].Key = k
@@ -61,7 +62,7 @@ func tallied(list []account.Tally) func(*sql.Rows) error {
 func (s *Store) ChangeTallies(ctx context.Context, keys []account.TallyKey, change func([]account.Tally) bool) ([]account.Tally, error) {
 	var list []account.Tally
 	nothing := errors.New("nothing changed")
-	err := s.Write(ctx, func(ctx context.Context, c Conn) (err error) {
+	err := s.Write(ctx, func(ctx context.Context, c sqldb.Conn) (err error) {
 		if list, err = holdTallies(ctx, c, keys); err != nil {
 			return err
 		}
@@ -71,8 +72,8 @@ func (s *Store) ChangeTallies(ctx context.Context, keys []account.TallyKey, chan
 		for _, t := range list {
 			kind, key := tallyKey(t.Key)
 			_, err := c.Exec(ctx, `UPDATE tally SET change_no = $1, failures = $2, waits = $3, since_at = $4, last_at = $5, until_at = $6, kept_at = $7
-				WHERE kind = $8 AND key = $9`, t.Change, int64(t.Failures), int64(t.Waits), ms(t.Since), ms(t.Last), ms(t.Until),
-				max(ms(t.Last), ms(t.Until)), kind, key)
+				WHERE kind = $8 AND key = $9`, t.Change, int64(t.Failures), int64(t.Waits), sqldb.Millis(t.Since), sqldb.Millis(t.Last), sqldb.Millis(t.Until),
+				max(sqldb.Millis(t.Last), sqldb.Millis(t.Until)), kind, key)
 			if err != nil {
 				return err
 			}
@@ -87,7 +88,7 @@ func (s *Store) ChangeTallies(ctx context.Context, keys []account.TallyKey, chan
 
 // holdTallies makes the rows that are missing and locks all, in one order, so that no two
 // who count the same wait for each other. The list is in the order of keys.
-func holdTallies(ctx context.Context, c Conn, keys []account.TallyKey) ([]account.Tally, error) {
+func holdTallies(ctx context.Context, c sqldb.Conn, keys []account.TallyKey) ([]account.Tally, error) {
 	list := make([]account.Tally, len(keys))
 	for i, k := range keys {
 		list[i].Key = k
@@ -111,7 +112,7 @@ func holdTallies(ctx context.Context, c Conn, keys []account.TallyKey) ([]accoun
 // TrimTallies is account.Store.TrimTallies.
 func (s *Store) TrimTallies(ctx context.Context, kind byte, before time.Time, keep, limit int) (int64, error) {
 	var beyond int64
-	n, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
+	n, err := sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		beyond = 0
 		err := c.Query(ctx, `SELECT COUNT(*) FROM tally WHERE kind = $1`, func(rows *sql.Rows) error { return rows.Scan(&beyond) }, string(kind))
 		if err != nil {
@@ -119,7 +120,7 @@ func (s *Store) TrimTallies(ctx context.Context, kind byte, before time.Time, ke
 		}
 		over, err := c.Exec(ctx, `DELETE FROM tally WHERE (kind, key) IN
 			(SELECT t.kind, t.key FROM tally AS t WHERE t.kind = $1 AND t.kept_at <= $2 ORDER BY t.kept_at LIMIT $3 {TAKE})`,
-			string(kind), ms(before), int64(max(limit, 0)))
+			string(kind), sqldb.Millis(before), int64(max(limit, 0)))
 		if err != nil {
 			return 0, err
 		}

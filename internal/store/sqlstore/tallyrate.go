@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 var _ hub.Allowances = (*Store)(nil)
@@ -27,9 +28,9 @@ func (s *Store) Spend(ctx context.Context, list []hub.Spent, now time.Time) ([]t
 	for n, i := range order {
 		v := list[i]
 		at[place{v.Kind, v.Key}] = i
-		rows[n] = []any{v.Kind, []byte(v.Key), ms(now), ms(now) + v.Used.Milliseconds()}
+		rows[n] = []any{v.Kind, []byte(v.Key), sqldb.Millis(now), sqldb.Millis(now) + v.Used.Milliseconds()}
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]time.Time, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]time.Time, error) {
 		full := make([]time.Time, len(list))
 		return full, c.BulkQuery(ctx, `rows(kind t, key b, now i, until i)
 			INSERT INTO allowance (kind, key, spent_at, full_at) SELECT :kind, :key, :now, :until {FROM ROWS} WHERE true
@@ -38,7 +39,7 @@ func (s *Store) Spend(ctx context.Context, list []hub.Spent, now time.Time) ([]t
 			RETURNING kind, key, full_at`, func(rows *sql.Rows) error {
 			var p place
 			var key []byte
-			var when millis
+			var when sqldb.Time
 			if err := rows.Scan(&p.kind, &key, &when); err != nil {
 				return err
 			}
@@ -51,13 +52,13 @@ func (s *Store) Spend(ctx context.Context, list []hub.Spent, now time.Time) ([]t
 
 // SweepAllowances is hub.Allowances.SweepAllowances.
 func (s *Store) SweepAllowances(ctx context.Context, now time.Time, keep, limit int) (int64, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		var all int64
 		if err := c.Query(ctx, `SELECT COUNT(*) FROM allowance`, func(rows *sql.Rows) error { return rows.Scan(&all) }); err != nil {
 			return 0, err
 		}
 		over, err := c.Exec(ctx, `DELETE FROM allowance WHERE (kind, key) IN
-			(SELECT a.kind, a.key FROM allowance AS a WHERE a.full_at <= $1 ORDER BY a.full_at LIMIT $2 {TAKE})`, ms(now), int64(max(limit, 0)))
+			(SELECT a.kind, a.key FROM allowance AS a WHERE a.full_at <= $1 ORDER BY a.full_at LIMIT $2 {TAKE})`, sqldb.Millis(now), int64(max(limit, 0)))
 		if err != nil {
 			return 0, err
 		}

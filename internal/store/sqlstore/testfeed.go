@@ -4,16 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"cloudburst/internal/store/sqldb"
 )
 
 // TickTestFeed is store.TestFeed.TickTestFeed.
 func (s *Store) TickTestFeed(ctx context.Context, now time.Time, keep int) (time.Time, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (time.Time, error) {
-		newest, err := count(ctx, c, `SELECT COALESCE(MAX(at), 0) FROM testfeed`)
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (time.Time, error) {
+		newest, err := sqldb.Count(ctx, c, `SELECT COALESCE(MAX(at), 0) FROM testfeed`)
 		if err != nil {
 			return time.Time{}, err
 		}
-		at := max(ms(now), newest+1)
+		at := max(sqldb.Millis(now), newest+1)
 		for { // somebody may have had the same moment, just now
 			n, err := c.Exec(ctx, `INSERT INTO testfeed (at) VALUES ($1) ON CONFLICT (at) DO NOTHING`, at)
 			if err != nil {
@@ -31,8 +33,8 @@ func (s *Store) TickTestFeed(ctx context.Context, now time.Time, keep int) (time
 
 // TestFeedTicks is store.TestFeed.TestFeedTicks.
 func (s *Store) TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]time.Time, error) {
-		return collect(ctx, c, func(rows *sql.Rows, t *time.Time) error { return rows.Scan((*millis)(t)) },
-			`SELECT at FROM testfeed WHERE at >= $1 ORDER BY at DESC LIMIT 100`, ms(since))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]time.Time, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, t *time.Time) error { return rows.Scan((*sqldb.Time)(t)) },
+			`SELECT at FROM testfeed WHERE at >= $1 ORDER BY at DESC LIMIT 100`, sqldb.Millis(since))
 	})
 }

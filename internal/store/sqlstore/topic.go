@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
 )
 
 const topicColumns = `t.id, t.url, t.version, t.hash, t.etag, t.last_modified, t.content_type, t.size,
@@ -18,10 +19,10 @@ const topicColumns = `t.id, t.url, t.version, t.hash, t.etag, t.last_modified, t
 	t.proof, t.recent, t.believed, t.full_at, t.again_at, t.not_modified, t.full_reads, t.full_bytes`
 
 func topicFields(t *hub.Topic) []any {
-	return []any{&t.ID, &t.URL, &t.Version, &t.Hash, (*verbatim)(&t.ETag), (*verbatim)(&t.LastModified), (*verbatim)(&t.ContentType), &t.Size,
-		(*millis)(&t.CheckedAt), (*millis)(&t.ChangedAt), (*number)(&t.Failures), &t.Error, (*millis)(&t.PingedAt),
+	return []any{&t.ID, &t.URL, &t.Version, &t.Hash, (*sqldb.ByteString)(&t.ETag), (*sqldb.ByteString)(&t.LastModified), (*sqldb.ByteString)(&t.ContentType), &t.Size,
+		(*sqldb.Time)(&t.CheckedAt), (*sqldb.Time)(&t.ChangedAt), (*sqldb.Int)(&t.Failures), &t.Error, (*sqldb.Time)(&t.PingedAt),
 		&t.Full, (*aboutJSON)(&t.About),
-		&t.Evidence.Proof, &t.Evidence.Recent, &t.Evidence.Believed, (*millis)(&t.Evidence.FullAt), (*millis)(&t.AgainAt),
+		&t.Evidence.Proof, &t.Evidence.Recent, &t.Evidence.Believed, (*sqldb.Time)(&t.Evidence.FullAt), (*sqldb.Time)(&t.AgainAt),
 		&t.NotModified, &t.FullReads, &t.FullBytes}
 }
 
@@ -29,8 +30,8 @@ func scanTopic(rows *sql.Rows, t *hub.Topic) error { return rows.Scan(topicField
 
 // Topic is hub.Store.Topic.
 func (s *Store) Topic(ctx context.Context, id int64) (hub.Topic, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (hub.Topic, error) {
-		found, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t WHERE t.id = $1`, id)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (hub.Topic, error) {
+		found, err := sqldb.Collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t WHERE t.id = $1`, id)
 		if err == nil && len(found) == 0 {
 			return hub.Topic{}, fault.New(fault.NotFound, "There is no topic with the number %d here.", id)
 		}
@@ -43,36 +44,36 @@ func (s *Store) Topic(ctx context.Context, id int64) (hub.Topic, error) {
 
 // Topics is hub.Store.Topics.
 func (s *Store) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
-	var w where
-	now := w.arg(ms(q.Now))
+	var w sqldb.Where
+	now := w.Arg(sqldb.Millis(q.Now))
 	if q.After != "" {
-		w.add("t.url > ?", q.After)
+		w.Add("t.url > ?", q.After)
 	}
-	if err := w.like(q.Match, "t.url"); err != nil {
+	if err := w.Like(q.Match, "t.url"); err != nil {
 		return nil, err
 	}
 	text := `SELECT ` + topicColumns + `,
 		(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)
-		FROM topic AS t` + w.String() + ` ORDER BY t.url LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.TopicInfo, error) {
-		return collect(ctx, c, func(rows *sql.Rows, t *hub.TopicInfo) error {
+		FROM topic AS t` + w.String() + ` ORDER BY t.url LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.TopicInfo, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, t *hub.TopicInfo) error {
 			return rows.Scan(append(topicFields(&t.Topic), &t.Subscribers)...)
-		}, text, w.args...)
+		}, text, w.Args...)
 	})
 }
 
 // Followed is hub.Store.Followed.
 func (s *Store) Followed(ctx context.Context, topicID int64, now time.Time) (bool, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (followed bool, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (followed bool, err error) {
 		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at + 0 > $2)`,
-			func(rows *sql.Rows) error { return rows.Scan(&followed) }, topicID, ms(now))
+			func(rows *sql.Rows) error { return rows.Scan(&followed) }, topicID, sqldb.Millis(now))
 		return followed, err
 	})
 }
 
 // Subscribers is hub.Store.Subscribers.
 func (s *Store) Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (map[string]int64, error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (map[string]int64, error) {
 		counts := map[string]int64{}
 		err := c.Query(ctx, `SELECT s.protocol, COUNT(*) FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at + 0 > $2 GROUP BY s.protocol`,
 			func(rows *sql.Rows) error {
@@ -81,28 +82,28 @@ func (s *Store) Subscribers(ctx context.Context, topicID int64, now time.Time) (
 				err := rows.Scan(&protocol, &n)
 				counts[protocol] = n
 				return err
-			}, topicID, ms(now))
+			}, topicID, sqldb.Millis(now))
 		return counts, err
 	})
 }
 
 // RecordPing is hub.Store.RecordPing.
 func (s *Store) RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error {
-	return s.Write(ctx, func(ctx context.Context, c Conn) error {
+	return s.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if err := recordPings(ctx, c, []string{url}, now, due); err != nil {
 			return err
 		}
-		return appendEvents(ctx, c, events)
+		return sqldb.AppendEvents(ctx, c, events)
 	})
 }
 
 // recordPings makes pings durable. One that waits already keeps its due time when
 // that is earlier, or a feed that is pinged all the time would never be read.
-func recordPings(ctx context.Context, c Conn, urls []string, now, due time.Time) error {
+func recordPings(ctx context.Context, c sqldb.Conn, urls []string, now, due time.Time) error {
 	byID := topicURLs(urls, nil)
 	rows := make([][]any, 0, len(byID))
 	for _, id := range slices.Sorted(maps.Keys(byID)) { // everybody locks in the same order
-		rows = append(rows, []any{id, clean(byID[id]), ms(now), ms(due)})
+		rows = append(rows, []any{id, sqldb.Clean(byID[id]), sqldb.Millis(now), sqldb.Millis(due)})
 	}
 	_, err := c.Bulk(ctx, `rows(id i, url t, now i, due i) INSERT INTO topic (id, url, pinged_at, due_at, used_at)
 		SELECT :id, :url, :now, :due, :now {FROM ROWS} WHERE true
@@ -118,15 +119,15 @@ func (s *Store) ClaimChecks(ctx context.Context, now, until time.Time, limit int
 	if some, err := s.Due(ctx, `SELECT EXISTS (SELECT 1 FROM topic WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) ([]hub.Topic, error) {
-		topics, err := collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t
-			WHERE t.due_at <= $1 ORDER BY t.due_at LIMIT $2 {CLAIM}`, ms(now), max(limit, 0))
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]hub.Topic, error) {
+		topics, err := sqldb.Collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t
+			WHERE t.due_at <= $1 ORDER BY t.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
 		}
 		rows := make([][]any, len(topics))
 		for i, t := range topics {
-			rows[i] = []any{t.ID, ms(until)}
+			rows[i] = []any{t.ID, sqldb.Millis(until)}
 		}
 		_, err = c.Bulk(ctx, `rows(id i, until i) UPDATE topic AS t SET due_at = :until, held = 1 {FROM ROWS} WHERE t.id = :id`, rows)
 		return topics, err
@@ -134,7 +135,7 @@ func (s *Store) ClaimChecks(ctx context.Context, now, until time.Time, limit int
 }
 
 // topicsByID reads the topics with these ids.
-func topicsByID(ctx context.Context, c Conn, ids []int64) (map[int64]hub.Topic, error) {
+func topicsByID(ctx context.Context, c sqldb.Conn, ids []int64) (map[int64]hub.Topic, error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	rows := make([][]any, len(ids))
@@ -155,7 +156,7 @@ func topicsByID(ctx context.Context, c Conn, ids []int64) (map[int64]hub.Topic, 
 }
 
 // touch notes that the topics were in use at a time.
-func touch(ctx context.Context, c Conn, ids []int64, at int64) error {
+func touch(ctx context.Context, c sqldb.Conn, ids []int64, at int64) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	rows := make([][]any, len(ids))
@@ -168,7 +169,7 @@ func touch(ctx context.Context, c Conn, ids []int64, at int64) error {
 
 // ensureTopics makes the topics that are missing and a part for those without
 // one, and keeps them from being swept until the transaction ends.
-func ensureTopics(ctx context.Context, c Conn, shared bool, urls map[int64]string, now int64) error {
+func ensureTopics(ctx context.Context, c sqldb.Conn, shared bool, urls map[int64]string, now int64) error {
 	ids := make([]int64, 0, len(urls))
 	for id := range urls {
 		ids = append(ids, id)
@@ -212,11 +213,11 @@ func ensureTopics(ctx context.Context, c Conn, shared bool, urls map[int64]strin
 
 // makeTopic makes a topic's row and its first part where they are missing. The
 // row is locked, so that no check raises the version between reading and using it.
-func makeTopic(ctx context.Context, c Conn, id int64, url string, now int64) error {
+func makeTopic(ctx context.Context, c sqldb.Conn, id int64, url string, now int64) error {
 	if url == "" {
 		return fault.New(fault.Invalid, "A subscription names the topic %d, which does not exist and was not named by its URL.", id)
 	}
-	_, err := c.Exec(ctx, `INSERT INTO topic (id, url, used_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, clean(url), now)
+	_, err := c.Exec(ctx, `INSERT INTO topic (id, url, used_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, sqldb.Clean(url), now)
 	if err != nil {
 		return err
 	}
@@ -242,5 +243,5 @@ func topicURLs(urls []string, subs []hub.Subscription) map[int64]string {
 // FollowedUnder is hub.Store.FollowedUnder.
 func (s *Store) FollowedUnder(ctx context.Context, prefix, after string, now time.Time, n int) ([]string, error) {
 	return s.Strings(ctx, `SELECT t.url FROM topic AS t WHERE t.url >= $1 AND t.url < $2 AND t.url > $3 AND `+isFollowed("t.id", "$4")+`
-		ORDER BY t.url LIMIT $5`, clean(prefix), clean(prefix)+"\U0010FFFF", clean(after), ms(now), limit(n))
+		ORDER BY t.url LIMIT $5`, sqldb.Clean(prefix), sqldb.Clean(prefix)+"\U0010FFFF", sqldb.Clean(after), sqldb.Millis(now), sqldb.Limit(n))
 }

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/upstream"
 )
 
@@ -20,9 +21,9 @@ const followColumns = `f.id, f.feed, f.protocol, f.topic, f.hub, f.wire, f.proc,
 func scanFollow(rows *sql.Rows, f *upstream.Follow) error {
 	var wanted string
 	err := rows.Scan(&f.ID, &f.Feed, &f.Protocol, &f.Topic, &f.Hub, &f.Wire, &f.Proc, &f.Named, &wanted, &f.Token, &f.Secret, &f.Base, &f.State,
-		(*millis)(&f.CreatedAt), (*millis)(&f.RequestedAt), (*millis)(&f.ConfirmedAt), (*millis)(&f.HeardAt), (*millis)(&f.ExpiresAt),
-		(*millis)(&f.NextAt), &f.Claim, &f.Asked, &f.Missed, (*number)(&f.Failures), &f.Rejected, &f.LastError, (*millis)(&f.LastErrorAt),
-		(*millis)(&f.SinceAt), &f.Notify)
+		(*sqldb.Time)(&f.CreatedAt), (*sqldb.Time)(&f.RequestedAt), (*sqldb.Time)(&f.ConfirmedAt), (*sqldb.Time)(&f.HeardAt), (*sqldb.Time)(&f.ExpiresAt),
+		(*sqldb.Time)(&f.NextAt), &f.Claim, &f.Asked, &f.Missed, (*sqldb.Int)(&f.Failures), &f.Rejected, &f.LastError, (*sqldb.Time)(&f.LastErrorAt),
+		(*sqldb.Time)(&f.SinceAt), &f.Notify)
 	f.For = strings.Fields(wanted)
 	if len(f.For) == 0 {
 		f.For = nil
@@ -33,7 +34,7 @@ func scanFollow(rows *sql.Rows, f *upstream.Follow) error {
 // wantedText is the column of names: each can be looked for as " name ".
 func wantedText(names []string) string { return " " + strings.Join(names, " ") + " " }
 
-func saveFollow(ctx context.Context, c Conn, f *upstream.Follow) error {
+func saveFollow(ctx context.Context, c sqldb.Conn, f *upstream.Follow) error {
 	_, err := c.Exec(ctx, `INSERT INTO follow (id, feed, protocol, topic, hub, wire, proc, named, wanted, token, secret, base, state,
 			created_at, requested_at, confirmed_at, heard_at, expires_at, next_at, claim, asked, missed,
 			failures, rejected, last_error, last_error_at, since_at, notify_by)
@@ -45,17 +46,17 @@ func saveFollow(ctx context.Context, c Conn, f *upstream.Follow) error {
 			next_at = excluded.next_at, claim = excluded.claim, asked = excluded.asked, missed = excluded.missed,
 			failures = excluded.failures, rejected = excluded.rejected, last_error = excluded.last_error,
 			last_error_at = excluded.last_error_at, since_at = excluded.since_at, notify_by = excluded.notify_by`,
-		f.ID, clean(f.Feed), f.Protocol, clean(f.Topic), clean(f.Hub), clean(f.Wire), clean(f.Proc), f.Named, wantedText(f.For),
-		f.Token, f.Secret, clean(f.Base), f.State, ms(f.CreatedAt), ms(f.RequestedAt), ms(f.ConfirmedAt), ms(f.HeardAt), ms(f.ExpiresAt),
-		ms(f.NextAt), f.Claim, f.Asked, f.Missed, int64(f.Failures), f.Rejected, clean(f.LastError), ms(f.LastErrorAt),
-		ms(f.SinceAt), f.Notify)
+		f.ID, sqldb.Clean(f.Feed), f.Protocol, sqldb.Clean(f.Topic), sqldb.Clean(f.Hub), sqldb.Clean(f.Wire), sqldb.Clean(f.Proc), f.Named, wantedText(f.For),
+		f.Token, f.Secret, sqldb.Clean(f.Base), f.State, sqldb.Millis(f.CreatedAt), sqldb.Millis(f.RequestedAt), sqldb.Millis(f.ConfirmedAt), sqldb.Millis(f.HeardAt), sqldb.Millis(f.ExpiresAt),
+		sqldb.Millis(f.NextAt), f.Claim, f.Asked, f.Missed, int64(f.Failures), f.Rejected, sqldb.Clean(f.LastError), sqldb.Millis(f.LastErrorAt),
+		sqldb.Millis(f.SinceAt), f.Notify)
 	return err
 }
 
 // ChangeFollow is upstream.Store.ChangeFollow.
 func (s *Store) ChangeFollow(ctx context.Context, id int64, change func(*upstream.Follow, bool) (upstream.Verdict, []event.Event)) (upstream.Follow, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (upstream.Follow, error) {
-		rows, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE f.id = $1 {LOCK}`, id)
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (upstream.Follow, error) {
+		rows, err := sqldb.Collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE f.id = $1 {LOCK}`, id)
 		if err != nil {
 			return upstream.Follow{}, err
 		}
@@ -77,7 +78,7 @@ func (s *Store) ChangeFollow(ctx context.Context, id int64, change func(*upstrea
 		if err != nil {
 			return upstream.Follow{}, err
 		}
-		return f, appendEvents(ctx, c, events)
+		return f, sqldb.AppendEvents(ctx, c, events)
 	})
 }
 
@@ -88,12 +89,12 @@ func (s *Store) Follow(ctx context.Context, id int64) (upstream.Follow, error) {
 
 // FollowByToken is upstream.Store.FollowByToken.
 func (s *Store) FollowByToken(ctx context.Context, token string) (upstream.Follow, error) {
-	return s.oneFollow(ctx, `f.token = $1`, clean(token))
+	return s.oneFollow(ctx, `f.token = $1`, sqldb.Clean(token))
 }
 
 func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.Follow, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (upstream.Follow, error) {
-		found, err := collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE `+cond, arg)
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (upstream.Follow, error) {
+		found, err := sqldb.Collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE `+cond, arg)
 		if err == nil && len(found) == 0 {
 			return upstream.Follow{}, fault.New(fault.NotFound, "There is no such feed that this server follows.")
 		}
@@ -106,40 +107,40 @@ func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.F
 
 // FollowsOf is upstream.Store.FollowsOf.
 func (s *Store) FollowsOf(ctx context.Context, url string) ([]upstream.Follow, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
-		return collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f
-			WHERE f.feed = $1 OR f.topic = $1 ORDER BY f.protocol, f.feed LIMIT 100`, clean(url))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]upstream.Follow, error) {
+		return sqldb.Collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f
+			WHERE f.feed = $1 OR f.topic = $1 ORDER BY f.protocol, f.feed LIMIT 100`, sqldb.Clean(url))
 	})
 }
 
 // Follows is upstream.Store.Follows.
 func (s *Store) Follows(ctx context.Context, q upstream.Query) ([]upstream.Follow, error) {
-	var w where
+	var w sqldb.Where
 	if q.Protocol != "" {
-		w.add("f.protocol = ?", q.Protocol)
+		w.Add("f.protocol = ?", q.Protocol)
 	}
 	if q.State != "" {
-		w.add("f.state = ?", q.State)
+		w.Add("f.state = ?", q.State)
 	}
 	if q.For != "" {
-		w.add(`f.wanted LIKE ?`, "% "+clean(q.For)+" %")
+		w.Add(`f.wanted LIKE ?`, "% "+sqldb.Clean(q.For)+" %")
 	}
 	if q.After.Feed != "" {
-		w.add("(f.feed, f.protocol) > (?, ?)", q.After.Feed, q.After.Protocol)
+		w.Add("(f.feed, f.protocol) > (?, ?)", q.After.Feed, q.After.Protocol)
 	}
-	if err := w.like(q.Match, "f.feed", "f.hub"); err != nil {
+	if err := w.Like(q.Match, "f.feed", "f.hub"); err != nil {
 		return nil, err
 	}
-	text := `SELECT ` + followColumns + ` FROM follow AS f` + w.String() + ` ORDER BY f.feed, f.protocol LIMIT ` + w.arg(limit(q.Limit))
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) ([]upstream.Follow, error) {
-		return collect(ctx, c, scanFollow, text, w.args...)
+	text := `SELECT ` + followColumns + ` FROM follow AS f` + w.String() + ` ORDER BY f.feed, f.protocol LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) ([]upstream.Follow, error) {
+		return sqldb.Collect(ctx, c, scanFollow, text, w.Args...)
 	})
 }
 
 // ClaimFollows is upstream.Store.ClaimFollows.
 func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]upstream.Follow, error) {
-	return claimDue(ctx, s.DB, "follow", followColumns, "f", scanFollow, now, until, limit, func(f *upstream.Follow) (int64, int64) {
-		f.Claim, f.NextAt = claim, time.UnixMilli(ms(until)).UTC()
+	return sqldb.ClaimDue(ctx, s.DB, "follow", followColumns, "f", scanFollow, now, until, limit, func(f *upstream.Follow) (int64, int64) {
+		f.Claim, f.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
 		return f.ID, claim
 	})
 }
@@ -148,9 +149,9 @@ func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit in
 func (s *Store) PutOffFollows(ctx context.Context, list []upstream.PutOff) error {
 	rows := make([][]any, len(list))
 	for i, p := range list {
-		rows[i] = []any{p.ID, p.Claim, ms(p.NextAt)}
+		rows[i] = []any{p.ID, p.Claim, sqldb.Millis(p.NextAt)}
 	}
-	_, err := write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
+	_, err := sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return c.Bulk(ctx, `rows(id i, claim i, next i) UPDATE follow AS f SET claim = 0, next_at = :next {FROM ROWS} WHERE f.id = :id AND f.claim = :claim`, rows)
 	})
 	return err
@@ -160,7 +161,7 @@ func (s *Store) PutOffFollows(ctx context.Context, list []upstream.PutOff) error
 func (s *Store) CountFollows(ctx context.Context, from, to time.Time, step time.Duration) (overdue int64, n []int64, err error) {
 	size := max(step.Milliseconds(), 1)
 	n = make([]int64, max((to.Sub(from).Milliseconds()+size-1)/size, 0))
-	_, err = read(ctx, s.DB, func(ctx context.Context, c Conn) (struct{}, error) {
+	_, err = sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (struct{}, error) {
 		return struct{}{}, c.Query(ctx, `SELECT CASE WHEN next_at < $1 THEN -1 ELSE (next_at - $1) / $3 END AS step, COUNT(*)
 			FROM follow WHERE next_at < $2 GROUP BY step`, func(rows *sql.Rows) error {
 			var i, k int64
@@ -172,41 +173,41 @@ func (s *Store) CountFollows(ctx context.Context, from, to time.Time, step time.
 				n[i] = k
 			}
 			return err
-		}, ms(from), ms(to), size)
+		}, sqldb.Millis(from), sqldb.Millis(to), size)
 	})
 	return overdue, n, err
 }
 
 // HastenFollows is upstream.Store.HastenFollows.
 func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, error) {
-	var w where
-	now := w.arg(ms(r.Now))
-	w.add("state <> ? AND requested_at > 0", upstream.Ending)
-	conds := []string{"base <> " + w.arg(clean(r.Base))}
+	var w sqldb.Where
+	now := w.Arg(sqldb.Millis(r.Now))
+	w.Add("state <> ? AND requested_at > 0", upstream.Ending)
+	conds := []string{"base <> " + w.Arg(sqldb.Clean(r.Base))}
 	for _, p := range r.Protocols {
-		conds = append(conds, "protocol = "+w.arg(p))
+		conds = append(conds, "protocol = "+w.Arg(p))
 	}
-	w.conds = append(w.conds, "("+strings.Join(conds, " OR ")+")")
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
-		return c.Exec(ctx, `UPDATE follow SET next_at = `+now+`, claim = 0, missed = true`+w.String(), w.args...)
+	w.Conds = append(w.Conds, "("+strings.Join(conds, " OR ")+")")
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
+		return c.Exec(ctx, `UPDATE follow SET next_at = `+now+`, claim = 0, missed = true`+w.String(), w.Args...)
 	})
 }
 
 // RenewFollows is upstream.Store.RenewFollows. The ids are hashes, which spread the follows
 // evenly.
 func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE follow SET next_at = $1 + id % $2, asked = (asked OR protocol = $5)
 			WHERE state <> $3 AND claim = 0 AND requested_at > 0 AND requested_at < $4 AND next_at > $1 + id % $2`,
-			ms(r.Now), max(r.Over.Milliseconds(), 1), upstream.Ending, ms(r.AskedBefore), upstream.CNWS)
+			sqldb.Millis(r.Now), max(r.Over.Milliseconds(), 1), upstream.Ending, sqldb.Millis(r.AskedBefore), upstream.CNWS)
 	})
 }
 
 // NextFollow is upstream.Store.NextFollow.
 func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (next time.Time, err error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT next_at FROM follow ORDER BY next_at LIMIT 1`, func(rows *sql.Rows) error {
-			return rows.Scan((*millis)(&next))
+			return rows.Scan((*sqldb.Time)(&next))
 		})
 		return next, err
 	})
@@ -214,11 +215,11 @@ func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
 
 // FollowsAlive is upstream.Store.FollowsAlive.
 func (s *Store) FollowsAlive(ctx context.Context, now time.Time) (time.Time, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (before time.Time, err error) {
-		err = c.Query(ctx, `SELECT at FROM follow_alive WHERE id = 1`, func(rows *sql.Rows) error { return rows.Scan((*millis)(&before)) })
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (before time.Time, err error) {
+		err = c.Query(ctx, `SELECT at FROM follow_alive WHERE id = 1`, func(rows *sql.Rows) error { return rows.Scan((*sqldb.Time)(&before)) })
 		if err == nil && before.Before(now) {
 			_, err = c.Exec(ctx, `INSERT INTO follow_alive (id, at) VALUES (1, $1)
-				ON CONFLICT (id) DO UPDATE SET at = CASE WHEN follow_alive.at > excluded.at THEN follow_alive.at ELSE excluded.at END`, ms(now))
+				ON CONFLICT (id) DO UPDATE SET at = CASE WHEN follow_alive.at > excluded.at THEN follow_alive.at ELSE excluded.at END`, sqldb.Millis(now))
 		}
 		return before, err
 	})

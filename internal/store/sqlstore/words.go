@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
 )
 
 // Words is how a database keeps and finds words. Which words a text has is decided
@@ -163,8 +164,8 @@ type sought struct {
 // readMatch reads what river.ItemQuery.Match means. fault.Invalid when there is nothing
 // to look for.
 func readMatch(text string) ([]sought, error) {
-	if len(text) > MaxMatch {
-		return nil, fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(text), MaxMatch)
+	if len(text) > sqldb.MaxMatch {
+		return nil, fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(text), sqldb.MaxMatch)
 	}
 	var terms []sought
 	found, all := false, 0

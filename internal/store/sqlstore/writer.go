@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
 )
 
 // writerRow is a writer as he is stored.
@@ -23,8 +24,8 @@ const writerText = `SELECT w.owner, w.version, w.last_id, w.last_seq, w.posts, w
 	FROM writer AS w WHERE w.owner = $1 AND w.owner <> ''`
 
 // findWriter reads a writer; found is false for one who never wrote.
-func findWriter(ctx context.Context, c Conn, user, lock string) (w writerRow, found bool, err error) {
-	w.User = clean(user)
+func findWriter(ctx context.Context, c sqldb.Conn, user, lock string) (w writerRow, found bool, err error) {
+	w.User = sqldb.Clean(user)
 	err = c.Query(ctx, writerText+lock, func(rows *sql.Rows) error {
 		found = true
 		return rows.Scan(&w.User, &w.Version, &w.lastID, &w.LastSeq, &w.Posts, &w.profile, &w.Written)
@@ -39,7 +40,7 @@ func findWriter(ctx context.Context, c Conn, user, lock string) (w writerRow, fo
 
 // lockWriter reads a writer whom nobody else changes until the transaction ends. Who
 // never wrote gets a row, for two may come at once.
-func lockWriter(ctx context.Context, c Conn, user string) (writerRow, error) {
+func lockWriter(ctx context.Context, c sqldb.Conn, user string) (writerRow, error) {
 	if user == "" {
 		return writerRow{}, fault.New(fault.Invalid, "There is no user named whose post it is.")
 	}
@@ -48,7 +49,7 @@ func lockWriter(ctx context.Context, c Conn, user string) (writerRow, error) {
 		return w, err
 	}
 	_, err = c.Exec(ctx, `INSERT INTO writer (owner, version, last_id, last_seq, posts, changed, profile)
-		VALUES ($1, 0, 0, 0, 0, 0, '{}') ON CONFLICT (owner) DO NOTHING`, clean(user))
+		VALUES ($1, 0, 0, 0, 0, 0, '{}') ON CONFLICT (owner) DO NOTHING`, sqldb.Clean(user))
 	if err != nil {
 		return w, err
 	}
@@ -57,7 +58,7 @@ func lockWriter(ctx context.Context, c Conn, user string) (writerRow, error) {
 }
 
 // saveWriter writes a locked writer back.
-func saveWriter(ctx context.Context, c Conn, w *writerRow) error {
+func saveWriter(ctx context.Context, c sqldb.Conn, w *writerRow) error {
 	_, err := c.Exec(ctx, `UPDATE writer SET version = $1, last_id = $2, last_seq = $3, posts = $4 WHERE owner = $5`,
 		w.Version, w.lastID, w.LastSeq, w.Posts, w.User)
 	return err
@@ -65,7 +66,7 @@ func saveWriter(ctx context.Context, c Conn, w *writerRow) error {
 
 // stampWriter gives a change of a writer that readers see its stamp: later than any of
 // his before. His row is locked; that of nobody else is touched.
-func stampWriter(ctx context.Context, c Conn, user string, at time.Time) (stamp int64, err error) {
+func stampWriter(ctx context.Context, c sqldb.Conn, user string, at time.Time) (stamp int64, err error) {
 	if !at.IsZero() {
 		stamp = at.UnixMicro()
 	}
@@ -75,7 +76,7 @@ func stampWriter(ctx context.Context, c Conn, user string, at time.Time) (stamp 
 }
 
 // stampEverything says that all that a user wrote changed for readers, if he wrote anything.
-func stampEverything(ctx context.Context, c Conn, user string, at time.Time) error {
+func stampEverything(ctx context.Context, c sqldb.Conn, user string, at time.Time) error {
 	if _, err := c.Exec(ctx, `UPDATE writer SET version = version + 1 WHERE owner = $1`, user); err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func stampEverything(ctx context.Context, c Conn, user string, at time.Time) err
 
 // Writer is author.PostStore.Writer.
 func (s *Store) Writer(ctx context.Context, user string) (author.Writer, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (author.Writer, error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (author.Writer, error) {
 		w, _, err := findWriter(ctx, c, user, "")
 		return w.Writer, err
 	})
@@ -96,7 +97,7 @@ func (s *Store) Writer(ctx context.Context, user string) (author.Writer, error) 
 
 // SetProfile is author.PostStore.SetProfile.
 func (s *Store) SetProfile(ctx context.Context, user string, change func(*author.Profile) error) (author.Writer, error) {
-	return write(ctx, s.DB, func(ctx context.Context, c Conn) (author.Writer, error) {
+	return sqldb.Write(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (author.Writer, error) {
 		w, err := lockWriter(ctx, c, user)
 		if err != nil {
 			return author.Writer{}, err
@@ -104,7 +105,7 @@ func (s *Store) SetProfile(ctx context.Context, user string, change func(*author
 		if err := change(&w.Profile); err != nil {
 			return author.Writer{}, err
 		}
-		text, err := toJSON(&w.Profile)
+		text, err := sqldb.JSON(&w.Profile)
 		if err != nil {
 			return author.Writer{}, err
 		}
@@ -125,18 +126,18 @@ func (s *Store) SetProfile(ctx context.Context, user string, change func(*author
 // writer and, on top, how many changes there were: of two that are written at once, the
 // one with the earlier stamp may come to be seen last.
 func (s *Store) PostsChanged(ctx context.Context, user, category string) (int64, error) {
-	return read(ctx, s.DB, func(ctx context.Context, c Conn) (int64, error) {
+	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		switch {
 		case user == "" && category == "":
-			return count(ctx, c, `SELECT MAX(w.changed) + CAST(SUM(w.version) AS BIGINT) FROM writer AS w`)
+			return sqldb.Count(ctx, c, `SELECT MAX(w.changed) + CAST(SUM(w.version) AS BIGINT) FROM writer AS w`)
 		case user == "":
-			return count(ctx, c, `SELECT COALESCE(MAX(n.changed) + CAST(SUM(n.version) AS BIGINT), 0) FROM post_count AS n
-				WHERE n.kind = 'category' AND n.name = $1`, clean(category))
+			return sqldb.Count(ctx, c, `SELECT COALESCE(MAX(n.changed) + CAST(SUM(n.version) AS BIGINT), 0) FROM post_count AS n
+				WHERE n.kind = 'category' AND n.name = $1`, sqldb.Clean(category))
 		case category == "":
-			return count(ctx, c, `SELECT w.changed FROM writer AS w WHERE w.owner = $1`, clean(user))
+			return sqldb.Count(ctx, c, `SELECT w.changed FROM writer AS w WHERE w.owner = $1`, sqldb.Clean(user))
 		default:
-			return count(ctx, c, `SELECT n.changed FROM post_count AS n WHERE n.owner = $1 AND n.kind = 'category' AND n.name = $2`,
-				clean(user), clean(category))
+			return sqldb.Count(ctx, c, `SELECT n.changed FROM post_count AS n WHERE n.owner = $1 AND n.kind = 'category' AND n.name = $2`,
+				sqldb.Clean(user), sqldb.Clean(category))
 		}
 	})
 }

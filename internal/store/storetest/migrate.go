@@ -15,7 +15,7 @@ import (
 // Migrations are the texts of the first n, with the tokens of their dialect.
 func Migrations(t *testing.T, n int) (texts []string) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join("..", "sqlstore", "migrations", "*.sql"))
+	names, err := filepath.Glob(filepath.Join("..", "sqldb", "migrations", "*.sql"))
 	must(t, err)
 	slices.Sort(names)
 	for _, name := range names[:n] {

@@ -1,4 +1,4 @@
-package sqlstore
+package sqldb
 
 // The tables of words differ as a whole; their rows have the place of an item as
 // their key. What is written into them, and asked of them, is made by [Words].

@@ -1,4 +1,4 @@
-package sqlstore
+package sqldb
 
 import (
 	"fmt"
@@ -80,7 +80,7 @@ func (d *Dialect) translate(text string) (Text, error) {
 		text = strings.TrimSpace(rest)
 	}
 	for i, name := range cols {
-		to := placeholder(i + 1)
+		to := Placeholder(i + 1)
 		if d.Arrays {
 			to = "r." + name
 		}
@@ -109,7 +109,7 @@ func (d *Dialect) translate(text string) (Text, error) {
 		}
 		word, ok := d.Tokens[name]
 		if !ok {
-			bad = fmt.Errorf("sqlstore: no token %s in this dialect", s)
+			bad = fmt.Errorf("sqldb: no token %s in this dialect", s)
 		}
 		return word
 	}
@@ -120,9 +120,9 @@ func (d *Dialect) translate(text string) (Text, error) {
 func (d *Dialect) unnest(cols, types []string) string {
 	arrays := make([]string, len(cols))
 	for i, t := range types {
-		arrays[i] = placeholder(i+1) + "::" + map[string]string{"i": "bigint", "t": "text", "b": "bytea", "o": "boolean"}[t] + "[]"
+		arrays[i] = Placeholder(i+1) + "::" + map[string]string{"i": "bigint", "t": "text", "b": "bytea", "o": "boolean"}[t] + "[]"
 	}
 	return "unnest(" + strings.Join(arrays, ", ") + ") AS r(" + strings.Join(cols, ", ") + ")"
 }
 
-func placeholder(n int) string { return "$" + strconv.Itoa(n) }
+func Placeholder(n int) string { return "$" + strconv.Itoa(n) }

@@ -1,4 +1,4 @@
-package sqlstore
+package sqldb
 
 import (
 	"bytes"
@@ -235,7 +235,7 @@ func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 func mend(row []any) (mended int64) {
 	for i, v := range row {
 		if text, ok := v.(string); ok {
-			if plain := clean(text); plain != text {
+			if plain := Clean(text); plain != text {
 				row[i] = plain
 				mended++
 			}

@@ -1,6 +1,6 @@
 //go:build !plantedbugs
 
-package sqlstore
+package sqldb
 
 // Boundary is the moment before a transaction is committed, or the one after. In a build
 // for the crash harness the process may end there, or the outcome be lost.

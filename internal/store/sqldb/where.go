@@ -1,70 +1,72 @@
-package sqlstore
+package sqldb
 
 import (
-	"cloudburst/internal/fault"
 	"strings"
+
+	"cloudburst/internal/fault"
 )
 
 // MaxMatch is the length, in bytes, of the longest text that can be searched for.
 const MaxMatch = 2000
 
-// limit is what a list query means by its Limit.
-func limit(n int) int { return atMost(n, 1000) }
+// Limit is what a list query means by its Limit.
+func Limit(n int) int { return LimitTo(n, 1000) }
 
-func atMost(n, most int) int {
+// LimitTo is Limit with another most.
+func LimitTo(n, most int) int {
 	if n <= 0 {
 		return 100
 	}
 	return min(n, most)
 }
 
-// where gathers the conditions of a list query.
-type where struct {
-	conds []string
-	args  []any
+// Where gathers the conditions of a list query.
+type Where struct {
+	Conds []string
+	Args  []any
 }
 
-// add adds a condition in which each ? is the next of args.
-func (w *where) add(cond string, args ...any) {
+// Add adds a condition in which each ? is the next of args.
+func (w *Where) Add(cond string, args ...any) {
 	var b strings.Builder
 	for part := range strings.SplitSeq(cond, "?") {
 		b.WriteString(part)
 		if len(args) > 0 {
-			b.WriteString(w.arg(args[0]))
+			b.WriteString(w.Arg(args[0]))
 			args = args[1:]
 		}
 	}
-	w.conds = append(w.conds, b.String())
+	w.Conds = append(w.Conds, b.String())
 }
 
-// arg adds an argument and returns its placeholder.
-func (w *where) arg(v any) string {
-	w.args = append(w.args, v)
-	return placeholder(len(w.args))
+// Arg adds an argument and returns its placeholder.
+func (w *Where) Arg(v any) string {
+	w.Args = append(w.Args, v)
+	return Placeholder(len(w.Args))
 }
 
-// like asks for a substring in any of the columns, whatever the case. Both
+// Like asks for a substring in any of the columns, whatever the case. Both
 // databases fold only ASCII by themselves; other letters are looked for as they
 // are, in lower and in upper case.
-func (w *where) like(match string, columns ...string) error {
+func (w *Where) Like(match string, columns ...string) error {
 	if match == "" {
 		return nil
 	}
 	if len(match) > MaxMatch {
 		return fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(match), MaxMatch)
 	}
-	match = clean(match)
+	match = Clean(match)
 	var conds []string
 	for i, m := range []string{match, strings.ToLower(match), strings.ToUpper(match)} {
 		if i > 0 && asciiFold(m) == asciiFold(match) {
 			continue
 		}
-		p := w.arg("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(m) + "%")
+		p := w.Arg("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(m) + "%")
 		for _, c := range columns {
 			conds = append(conds, c+` {LIKE} `+p+` ESCAPE '\'`)
 		}
 	}
-	w.conds = append(w.conds, "("+strings.Join(conds, " OR ")+")")
+	w.Conds = append(w.Conds, "("+strings.Join(conds, " OR ")+")")
 	return nil
 }
 
@@ -78,9 +80,9 @@ func asciiFold(s string) string {
 }
 
 // String is the WHERE clause, or nothing.
-func (w *where) String() string {
-	if len(w.conds) == 0 {
+func (w *Where) String() string {
+	if len(w.Conds) == 0 {
 		return ""
 	}
-	return " WHERE " + strings.Join(w.conds, " AND ")
+	return " WHERE " + strings.Join(w.Conds, " AND ")
 }

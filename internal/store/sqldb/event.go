@@ -1,15 +1,16 @@
-package sqlstore
+package sqldb
 
 import (
-	"cloudburst/internal/event"
 	"context"
+
+	"cloudburst/internal/event"
 )
 
-// appendEvents adds to the log within a transaction.
-func appendEvents(ctx context.Context, c Conn, events []event.Event) error {
+// AppendEvents adds to the log within a transaction.
+func AppendEvents(ctx context.Context, c Conn, events []event.Event) error {
 	rows := make([][]any, len(events))
 	for i, e := range events {
-		rows[i] = []any{e.Node, e.Seq, ms(e.At), e.Kind, e.TopicID, clean(e.Topic), e.OK, clean(e.Text), clean(e.Door), clean(e.Peer),
+		rows[i] = []any{e.Node, e.Seq, Millis(e.At), e.Kind, e.TopicID, Clean(e.Topic), e.OK, Clean(e.Text), Clean(e.Door), Clean(e.Peer),
 			int64(e.Took), int64(e.Told), int64(e.Failed), e.Version, []byte(e.Detail)}
 	}
 	// An event that stands there already was written by a try whose answer was lost. The key

@@ -1,6 +1,6 @@
 //go:build plantedbugs
 
-package sqlstore
+package sqldb
 
 import (
 	"errors"

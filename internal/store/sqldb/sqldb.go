@@ -1,15 +1,10 @@
-// Package sqlstore is the hub's store in SQL: the statements, what they mean and
-// how rows become values, written once for both databases.
+// Package sqldb is what the stores of all domains share: how they run statements, what a
+// row and a column are in both databases, the schema and its migrations.
 //
 // What differs between the databases is behind an [Engine] (how a transaction is
 // run, how many rows are sent at once) and a [Dialect] (a few words of SQL). Start
-// with [Store], whose methods are the contract of hub.Store, and [Conn], the
-// hand that they write with.
-//
-// The rows are the truth: a part, a subscription or a topic that is owed work has
-// a due time, which is schedule and lease in one; whoever claims it moves the due
-// time ahead and takes a number (epoch, claim) that fences off everyone before.
-package sqlstore
+// with [DB], and [Conn], which runs statements.
+package sqldb
 
 import (
 	"context"
@@ -49,8 +44,8 @@ type DB struct {
 	Shared bool
 }
 
-// read is Engine.Read for functions with a result.
-func read[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Conn) (T, error)) (T, error) {
+// Read is Engine.Read for functions with a result.
+func Read[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Conn) (T, error)) (T, error) {
 	var v T
 	err := db.Read(ctx, func(ctx context.Context, c Conn) (err error) {
 		v, err = fn(ctx, c)
@@ -59,8 +54,8 @@ func read[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Con
 	return v, err
 }
 
-// write is Engine.Write for functions with a result.
-func write[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Conn) (T, error)) (T, error) {
+// Write is Engine.Write for functions with a result.
+func Write[T any](ctx context.Context, db *DB, fn func(ctx context.Context, c Conn) (T, error)) (T, error) {
 	var v T
 	err := db.Write(ctx, func(ctx context.Context, c Conn) (err error) {
 		v, err = fn(ctx, c)

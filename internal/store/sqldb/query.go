@@ -1,0 +1,36 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Collect runs a query and gathers what scan makes of each row.
+func Collect[T any](ctx context.Context, c Conn, scan func(*sql.Rows, *T) error, text string, args ...any) ([]T, error) {
+	var all []T
+	err := c.Query(ctx, text, func(rows *sql.Rows) error {
+		var v T
+		if err := scan(rows, &v); err != nil {
+			return err
+		}
+		all = append(all, v)
+		return nil
+	}, args...)
+	return all, err
+}
+
+// ScanID scans a row that is one number.
+func ScanID(rows *sql.Rows, id *int64) error { return rows.Scan(id) }
+
+// Count runs a query whose one row is a number.
+func Count(ctx context.Context, c Conn, text string, args ...any) (n int64, err error) {
+	err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan(&n) }, args...)
+	return n, err
+}
+
+// Strings are the texts that a query gives.
+func (db *DB) Strings(ctx context.Context, text string, args ...any) ([]string, error) {
+	return Read(ctx, db, func(ctx context.Context, c Conn) ([]string, error) {
+		return Collect(ctx, c, func(rows *sql.Rows, t *string) error { return rows.Scan(t) }, text, args...)
+	})
+}
