@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	shedLooks   = 256                    // connections that are looked at to find one to end
-	stalledFor  = 2 * time.Second        // a piece of an answer that nobody took for so long
-	readingFor  = time.Second            // a body that is not here after so long
+	shedLooks   = 256                    // size of the sample
+	stalledFor  = 2 * time.Second        // a client that reads nothing of an answer for so long
+	readingFor  = time.Second            // a body that is incomplete after so long
 	endingFor   = 100 * time.Millisecond // after the last answer; the server keeps the connection for 500 ms
 	connsMost   = 16 << 10               // of a listener, whatever the limit of open files is: each takes memory
 	perAddrPart = 8                      // one address gets this part of all connections,
@@ -17,12 +17,12 @@ const (
 	perAddrLeast = 128
 )
 
-// shed finds a connection to end so that one from addr has a place, and takes it out of
-// the count; nil: there is none. It is one that nothing acknowledged depends on: between two
-// requests, before the end of a head or a body, with an answer that nobody takes, or after
-// the last answer. Of some that are looked at it is one from the address that has most, and
-// of those the oldest; an address that has most itself gets no place. Bodies and last
-// answers have a moment, unless there is nothing else to end.
+// shed chooses a connection to end so that a connection from addr has a place, and takes it
+// out of the count; nil means that there is none to end. No acknowledged work depends on the
+// connection: it waits for a request, for the rest of a head or a body, or for the client to
+// read an answer, or its last answer is written. Of a sample, shed prefers connections of the
+// address that has most, and of those the oldest; it ends none for an address that has most
+// itself. A body and a last answer have a moment first, unless there is nothing else to end.
 func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
 	var out, early *cappedConn
 	looks := 0
@@ -33,11 +33,11 @@ func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
 		if c.from[one.addr] <= c.from[addr] || c.exempt(one.peer) {
 			continue
 		}
-		switch one.sheddable(now) {
-		case atOnce:
-			out = c.rather(one, out)
-		case ifMust:
-			early = c.rather(one, early)
+		switch one.endable(now) {
+		case endableNow:
+			out = c.preferred(one, out)
+		case lastResort:
+			early = c.preferred(one, early)
 		}
 	}
 	if out == nil {
@@ -50,43 +50,47 @@ func (c *capped) shed(addr netip.Addr, now time.Time) *cappedConn {
 	return out
 }
 
-// rather is which of two connections is ended first; b may be nil.
-func (c *capped) rather(a, b *cappedConn) *cappedConn {
+// preferred is the one of two connections that is ended first; b may be nil.
+func (c *capped) preferred(a, b *cappedConn) *cappedConn {
 	if b == nil || c.from[a.addr] > c.from[b.addr] || c.from[a.addr] == c.from[b.addr] && a.since.Before(b.since) {
 		return a
 	}
 	return b
 }
 
-// Whether a connection may be ended to make room.
+// endable says whether a connection may be ended to make a place.
+type endable int
+
 const (
-	never = iota
-	ifMust
-	atOnce
+	notEndable endable = iota
+	lastResort         // only if no connection is endableNow
+	endableNow
 )
 
-func (c *cappedConn) sheddable(now time.Time) int {
+// endable says whether the connection may be ended at now.
+func (c *cappedConn) endable(now time.Time) endable {
 	if c.waits {
-		return atOnce
+		return endableNow
 	}
 	if c.coming.Load() > 0 {
-		return after(now.Sub(c.since), readingFor)
+		return endableAfter(now.Sub(c.since), readingFor)
 	}
 	if at := c.writing.Load(); at > 0 {
 		if now.Sub(time.UnixMilli(at)) > stalledFor {
-			return atOnce
+			return endableNow
 		}
-		return never
+		return notEndable
 	}
 	if at := c.ending.Load(); at > 0 && c.answers.Load() == 0 {
-		return after(now.Sub(time.UnixMilli(at)), endingFor)
+		return endableAfter(now.Sub(time.UnixMilli(at)), endingFor)
 	}
-	return never
+	return notEndable
 }
 
-func after(d, moment time.Duration) int {
+// endableAfter is endableNow when d is over moment, and lastResort before.
+func endableAfter(d, moment time.Duration) endable {
 	if d > moment {
-		return atOnce
+		return endableNow
 	}
-	return ifMust
+	return lastResort
 }
