@@ -186,7 +186,7 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/backup", s.backup},
 		{"GET", "/v1/doctor", s.doctor},
 		{"GET", "/v1/openapi.json", s.openAPI},
-	}, s.userRoutes(), s.feedRoutes(), s.readerRoutes(), s.sinkRoutes(), s.operatorRiver(), s.operatorPosts(), s.moveRoutes())
+	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.sinkRoutes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
 }
 
 // Handler serves /v1/, /metrics and /debug/pprof/.

@@ -33,7 +33,7 @@ const describeWithin = 10 * time.Second
 
 // describe finds out what a request does not say of the files that it names. What nobody
 // knows stays so: the post is more than its files.
-func (s *Server) describe(ctx context.Context, in *client.PostChange) {
+func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 	if s.Options.Files == nil || in.Enclosures == nil {
 		return
 	}
@@ -64,14 +64,14 @@ func (s *Server) describe(ctx context.Context, in *client.PostChange) {
 // uploadLongest is how long a file may take on its way in.
 const uploadLongest = time.Hour
 
-func (s *Server) withFiles() (Files, error) {
+func (s postAPI) withFiles() (Files, error) {
 	if s.Options.Files == nil {
 		return nil, fault.New(fault.Unsupported, "This server keeps no files.")
 	}
 	return s.Options.Files, nil
 }
 
-func (s *Server) files(c *postCall) error {
+func (s postAPI) files(c *postCall) error {
 	files, err := s.withFiles()
 	if err != nil {
 		return err
@@ -108,14 +108,14 @@ func (s *Server) files(c *postCall) error {
 	return ok(c.w, page)
 }
 
-func (s *Server) fileOf(files Files, f author.File) client.File {
+func (s postAPI) fileOf(files Files, f author.File) client.File {
 	path := files.Path(f)
 	return client.File{URL: s.origin() + path, Path: path, Hash: f.Hash, Name: f.Name, Type: f.Type, Size: f.Size,
 		Width: f.Width, Height: f.Height, AddedAt: milli(f.AddedAt)}
 }
 
 // putFile takes a file: the body itself, or one part of a form.
-func (s *Server) putFile(c *postCall) error {
+func (s postAPI) putFile(c *postCall) error {
 	files, err := s.withFiles()
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func filePart(r *multipart.Reader) (*multipart.Part, error) {
 	return nil, fault.New(fault.Invalid, "There are too many fields before the file.")
 }
 
-func (s *Server) removeFile(c *postCall) error {
+func (s postAPI) removeFile(c *postCall) error {
 	files, err := s.withFiles()
 	if err != nil {
 		return err

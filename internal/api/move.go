@@ -23,7 +23,7 @@ type Moves interface {
 }
 
 // moveRoutes are the doors by which authors move in and out.
-func (s *Server) moveRoutes() []route {
+func (s accountAPI) moveRoutes() []route {
 	return []route{
 		{"GET", "/v1/users/{user}/export", s.moving(s.exportUser)},
 		{"POST", "/v1/users/{user}/import", s.moving(s.importUser)},
@@ -31,7 +31,7 @@ func (s *Server) moveRoutes() []route {
 }
 
 // moving is a door that needs Moves, and a user.
-func (s *Server) moving(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
+func (s accountAPI) moving(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return s.accounts(func(w http.ResponseWriter, r *http.Request) error {
 		if s.Moves == nil {
 			return fault.New(fault.Unsupported, "Nobody writes on this server.")
@@ -48,8 +48,8 @@ func (s *Server) moving(handle func(http.ResponseWriter, *http.Request, string) 
 }
 
 // exportUser streams everything of a user as one archive.
-func (s *Server) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
-	out := &moveOut{s: s, w: w}
+func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
+	out := &moveOut{s: s.Server, w: w}
 	if _, err := s.Moves.Export(r.Context(), user, out, nil); err != nil {
 		if !out.begun {
 			return err
@@ -78,7 +78,7 @@ func (o *moveOut) Write(b []byte) (int, error) {
 }
 
 // importUser takes in a file that is sent. While that goes on it tells how far it is.
-func (s *Server) importUser(w http.ResponseWriter, r *http.Request, user string) error {
+func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user string) error {
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "The upload cannot be kept while it is checked")
@@ -92,7 +92,7 @@ func (s *Server) importUser(w http.ResponseWriter, r *http.Request, user string)
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "The upload broke off after %d bytes; nothing was imported", size)
 	}
-	tell := &moveSteps{s: s, w: w, enc: json.NewEncoder(w)}
+	tell := &moveSteps{s: s.Server, w: w, enc: json.NewEncoder(w)}
 	tell.enc.SetEscapeHTML(false)
 	res, err := s.Moves.Import(r.Context(), user, spool, size, tell.progress)
 	switch {

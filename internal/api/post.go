@@ -28,12 +28,15 @@ type Posts interface {
 	Warning(p author.Post) string // about a published post that is over the limit; ""
 }
 
+// postAPI answers requests about an author's posts and files.
+type postAPI struct{ *Server }
+
 // postRoute is a door to what one user writes. It is the same for the operator and for a
 // program of that user, whose token has one of the scopes.
 type postRoute struct {
 	method, path string
 	scopes       []string
-	handle       func(*Server, *postCall) error
+	handle       func(postAPI, *postCall) error
 }
 
 // postRoutes are the doors to posts, files and profiles. To see what was written includes
@@ -41,18 +44,18 @@ type postRoute struct {
 func postRoutes() []postRoute {
 	writes := []string{scopeCreate, scopeUpdate, scopeDelete}
 	return []postRoute{
-		{"GET", "/v1/users/{user}/posts", writes, (*Server).posts},
-		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, (*Server).createPost},
-		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, (*Server).previewPost},
-		{"GET", "/v1/users/{user}/posts/{id}", writes, (*Server).post},
-		{"PATCH", "/v1/users/{user}/posts/{id}", []string{scopeUpdate}, (*Server).changePost},
-		{"DELETE", "/v1/users/{user}/posts/{id}", []string{scopeDelete}, (*Server).deletePost},
-		{"POST", "/v1/users/{user}/posts/{id}/undo", []string{scopeCreate, scopeUpdate}, (*Server).undoPost},
-		{"GET", "/v1/users/{user}/profile", writes, (*Server).profile},
-		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, (*Server).setProfile},
-		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (*Server).files},
-		{"POST", "/v1/users/{user}/media", []string{scopeMedia}, (*Server).putFile},
-		{"DELETE", "/v1/users/{user}/media/{hash}", []string{scopeDelete}, (*Server).removeFile},
+		{"GET", "/v1/users/{user}/posts", writes, (postAPI).posts},
+		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, (postAPI).createPost},
+		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, (postAPI).previewPost},
+		{"GET", "/v1/users/{user}/posts/{id}", writes, (postAPI).post},
+		{"PATCH", "/v1/users/{user}/posts/{id}", []string{scopeUpdate}, (postAPI).changePost},
+		{"DELETE", "/v1/users/{user}/posts/{id}", []string{scopeDelete}, (postAPI).deletePost},
+		{"POST", "/v1/users/{user}/posts/{id}/undo", []string{scopeCreate, scopeUpdate}, (postAPI).undoPost},
+		{"GET", "/v1/users/{user}/profile", writes, (postAPI).profile},
+		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, (postAPI).setProfile},
+		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (postAPI).files},
+		{"POST", "/v1/users/{user}/media", []string{scopeMedia}, (postAPI).putFile},
+		{"DELETE", "/v1/users/{user}/media/{hash}", []string{scopeDelete}, (postAPI).removeFile},
 	}
 }
 
@@ -86,7 +89,7 @@ func (s *Server) operatorPosts() []route {
 			if err != nil {
 				return err
 			}
-			return to.handle(s, &postCall{w: w, r: r, user: u.Name})
+			return to.handle(postAPI{s}, &postCall{w: w, r: r, user: u.Name})
 		}})
 	}
 	return list
@@ -124,7 +127,7 @@ func (c *postCall) plain() (id int64, err error) {
 }
 
 // answerPost answers with a post. What If-Match did not want is 412.
-func (s *Server) answerPost(c *postCall, status int, base int64, p author.Post, err error) error {
+func (s postAPI) answerPost(c *postCall, status int, base int64, p author.Post, err error) error {
 	if err != nil && base > 0 && fault.CodeOf(err) == fault.Conflict {
 		message := err.Error()
 		if c.public {
@@ -144,7 +147,7 @@ func (s *Server) answerPost(c *postCall, status int, base int64, p author.Post, 
 	return nil
 }
 
-func (s *Server) posts(c *postCall) error {
+func (s postAPI) posts(c *postCall) error {
 	p := readParams(c.r, paged("state", "category", "match", "since")...)
 	q := author.PostQuery{User: c.user, State: author.State(p.text("state")), Match: p.text("match"), Category: p.text("category"),
 		Since: p.time("since"), Before: p.time("before"), Limit: p.limit()}
@@ -226,7 +229,7 @@ func postCursor(user, text string) (*author.Post, error) {
 	return &author.Post{User: user, PublishedAt: at(n[0]), UpdatedAt: at(n[1]), ID: n[2]}, nil
 }
 
-func (s *Server) createPost(c *postCall) error {
+func (s postAPI) createPost(c *postCall) error {
 	if p := readParams(c.r); p.err != nil {
 		return p.err
 	}
@@ -246,7 +249,7 @@ func (s *Server) createPost(c *postCall) error {
 	return s.answerPost(c, http.StatusCreated, 0, p, err)
 }
 
-func (s *Server) previewPost(c *postCall) error {
+func (s postAPI) previewPost(c *postCall) error {
 	if p := readParams(c.r); p.err != nil {
 		return p.err
 	}
@@ -263,7 +266,7 @@ func (s *Server) previewPost(c *postCall) error {
 	return ok(c.w, client.Preview{HTML: content.HTML, Outline: nodesOf(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over})
 }
 
-func (s *Server) post(c *postCall) error {
+func (s postAPI) post(c *postCall) error {
 	id, err := c.plain()
 	if err != nil {
 		return err
@@ -272,7 +275,7 @@ func (s *Server) post(c *postCall) error {
 	return s.answerPost(c, http.StatusOK, 0, p, err)
 }
 
-func (s *Server) changePost(c *postCall) error {
+func (s postAPI) changePost(c *postCall) error {
 	id, err := c.plain()
 	if err != nil {
 		return err
@@ -292,7 +295,7 @@ func (s *Server) changePost(c *postCall) error {
 	return s.answerPost(c, http.StatusOK, base, p, err)
 }
 
-func (s *Server) deletePost(c *postCall) error {
+func (s postAPI) deletePost(c *postCall) error {
 	id, err := c.plain()
 	if err != nil {
 		return err
@@ -305,7 +308,7 @@ func (s *Server) deletePost(c *postCall) error {
 	return s.answerPost(c, http.StatusOK, base, p, err)
 }
 
-func (s *Server) undoPost(c *postCall) error {
+func (s postAPI) undoPost(c *postCall) error {
 	id, err := c.plain()
 	if err != nil {
 		return err
@@ -314,7 +317,7 @@ func (s *Server) undoPost(c *postCall) error {
 	return s.answerPost(c, http.StatusOK, 0, p, err)
 }
 
-func (s *Server) profile(c *postCall) error {
+func (s postAPI) profile(c *postCall) error {
 	if p := readParams(c.r); p.err != nil {
 		return p.err
 	}
@@ -322,7 +325,7 @@ func (s *Server) profile(c *postCall) error {
 	return answerWriter(c, w, err)
 }
 
-func (s *Server) setProfile(c *postCall) error {
+func (s postAPI) setProfile(c *postCall) error {
 	if p := readParams(c.r); p.err != nil {
 		return p.err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // readerRoutes are the doors to the secrets by which readers open private feeds.
-func (s *Server) readerRoutes() []route {
+func (s accountAPI) readerRoutes() []route {
 	return []route{
 		{"GET", "/v1/feeds/{user}/private/secrets", s.accounts(s.secrets)},
 		{"POST", "/v1/feeds/{user}/private/secrets", s.accounts(s.newSecret)},
@@ -17,7 +17,7 @@ func (s *Server) readerRoutes() []route {
 	}
 }
 
-func (s *Server) secrets(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
@@ -39,7 +39,7 @@ func (s *Server) secrets(w http.ResponseWriter, r *http.Request) error {
 	}{list})
 }
 
-func (s *Server) newSecret(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Reader string `json:"reader"`
 	}
@@ -59,7 +59,7 @@ func (s *Server) newSecret(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, out)
 }
 
-func (s *Server) revokeSecret(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) revokeSecret(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}

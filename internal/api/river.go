@@ -15,8 +15,28 @@ import (
 	"cloudburst/internal/river"
 )
 
-// River is what people read here; *river.River is one.
+// River holds the feeds that users follow and their items; *river.River is one.
 type River interface {
+	RiverFeeds
+	RiverItems
+	RiverLists
+	RiverNotices
+	Counts(ctx context.Context) (river.SourceCounts, error)
+	Live() river.Live
+}
+
+// RiverFeeds finds and changes the feeds that users follow.
+type RiverFeeds interface {
+	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
+	Find(ctx context.Context, reader, what string) (river.Followed, error)
+	Following(ctx context.Context, reader string) (map[int64]bool, error)
+	Refresh(ctx context.Context, id int64) (river.Check, error)
+	Explain(ctx context.Context, id int64) (river.Explanation, error)
+	RiverSubscriptions
+}
+
+// RiverSubscriptions adds, changes and removes what a user follows.
+type RiverSubscriptions interface {
 	Add(ctx context.Context, q river.Request) (river.Added, error)
 	Remove(ctx context.Context, reader string, sources ...int64) error
 	Change(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error)
@@ -24,18 +44,19 @@ type River interface {
 	SetCNWS(ctx context.Context, reader string, source int64, hub string) (river.Followed, error)
 	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Undo(ctx context.Context, reader string, source int64) (river.Followed, error)
-	Refresh(ctx context.Context, id int64) (river.Check, error)
-	Explain(ctx context.Context, id int64) (river.Explanation, error)
-	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
-	Find(ctx context.Context, reader, what string) (river.Followed, error)
-	Following(ctx context.Context, reader string) (map[int64]bool, error)
+}
 
+// RiverItems finds items and marks them.
+type RiverItems interface {
 	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
 	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error)
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
 	Listen(buffer int) *river.Listener
+}
 
+// RiverLists holds categories, reading lists and OPML.
+type RiverLists interface {
 	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)
 	PutCategory(ctx context.Context, reader, name string, public bool) error
 	RenameCategory(ctx context.Context, reader, from, to string) error
@@ -43,54 +64,57 @@ type River interface {
 	Export(ctx context.Context, reader, category string) (*opml.Document, error)
 	ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error)
 	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
+}
 
+// RiverNotices holds what is forwarded to mailboxes and webhooks.
+type RiverNotices interface {
 	PutNotice(ctx context.Context, n river.Notice) (river.Notice, error)
 	Notices(ctx context.Context, reader string) ([]river.Notice, error)
 	DropNotice(ctx context.Context, reader string, id int64) error
 	TryNotice(ctx context.Context, reader string, id int64) error
-
-	Counts(ctx context.Context) (river.SourceCounts, error)
-	Live() river.Live
 }
 
-// riverRoute is a door to a river. It is the same for the operator, who says whose, and
+// riverAPI answers requests about a reader's river.
+type riverAPI struct{ *Server }
+
+// riverRoute is an endpoint of a river. It is the same for the operator, who says whose, and
 // for the program of a reader, whose token does.
 type riverRoute struct {
 	method, path string
 	changes      bool // what is followed, not only what was read
-	handle       func(*Server, *riverCall) error
+	handle       func(riverAPI, *riverCall) error
 }
 
 func riverRoutes() []riverRoute {
 	return []riverRoute{
-		{"GET", "/v1/river", false, (*Server).riverStatus},
-		{"GET", "/v1/sources", false, (*Server).sources},
-		{"POST", "/v1/sources", true, (*Server).addSource},
-		{"GET", "/v1/source", false, (*Server).sourceAt},
-		{"GET", "/v1/sources/{id}", false, (*Server).source},
-		{"PATCH", "/v1/sources/{id}", true, (*Server).changeSource},
-		{"DELETE", "/v1/sources/{id}", true, (*Server).removeSource},
-		{"POST", "/v1/sources/{id}/refresh", false, (*Server).refreshSource},
-		{"POST", "/v1/sources/{id}/revive", true, (*Server).reviveSource},
-		{"POST", "/v1/sources/{id}/undo", true, (*Server).undoSource},
-		{"GET", "/v1/sources/{id}/explain", false, (*Server).explainSource},
-		{"GET", "/v1/explain", false, (*Server).explainAt},
-		{"GET", "/v1/items", false, (*Server).items},
-		{"GET", "/v1/items/stream", false, (*Server).itemStream},
-		{"GET", "/v1/items/{id}", false, (*Server).item},
-		{"POST", "/v1/items/mark", false, (*Server).markItems},
-		{"POST", "/v1/items/read", false, (*Server).markAllRead},
-		{"GET", "/v1/categories", false, (*Server).categories},
-		{"PUT", "/v1/categories", true, (*Server).putCategory},
-		{"DELETE", "/v1/categories", true, (*Server).dropCategory},
-		{"GET", "/v1/opml", false, (*Server).exportOPML},
-		{"POST", "/v1/opml", true, (*Server).importOPML},
-		{"GET", "/v1/lists", false, (*Server).lists},
-		{"DELETE", "/v1/lists/{id}", true, (*Server).dropList},
-		{"GET", "/v1/notices", false, (*Server).notices},
-		{"PUT", "/v1/notices", true, (*Server).putNotice},
-		{"DELETE", "/v1/notices/{id}", true, (*Server).dropNotice},
-		{"POST", "/v1/notices/{id}/try", true, (*Server).tryNotice},
+		{"GET", "/v1/river", false, (riverAPI).riverStatus},
+		{"GET", "/v1/sources", false, (riverAPI).sources},
+		{"POST", "/v1/sources", true, (riverAPI).addSource},
+		{"GET", "/v1/source", false, (riverAPI).sourceAt},
+		{"GET", "/v1/sources/{id}", false, (riverAPI).source},
+		{"PATCH", "/v1/sources/{id}", true, (riverAPI).changeSource},
+		{"DELETE", "/v1/sources/{id}", true, (riverAPI).removeSource},
+		{"POST", "/v1/sources/{id}/refresh", false, (riverAPI).refreshSource},
+		{"POST", "/v1/sources/{id}/revive", true, (riverAPI).reviveSource},
+		{"POST", "/v1/sources/{id}/undo", true, (riverAPI).undoSource},
+		{"GET", "/v1/sources/{id}/explain", false, (riverAPI).explainSource},
+		{"GET", "/v1/explain", false, (riverAPI).explainAt},
+		{"GET", "/v1/items", false, (riverAPI).items},
+		{"GET", "/v1/items/stream", false, (riverAPI).itemStream},
+		{"GET", "/v1/items/{id}", false, (riverAPI).item},
+		{"POST", "/v1/items/mark", false, (riverAPI).markItems},
+		{"POST", "/v1/items/read", false, (riverAPI).markAllRead},
+		{"GET", "/v1/categories", false, (riverAPI).categories},
+		{"PUT", "/v1/categories", true, (riverAPI).putCategory},
+		{"DELETE", "/v1/categories", true, (riverAPI).dropCategory},
+		{"GET", "/v1/opml", false, (riverAPI).exportOPML},
+		{"POST", "/v1/opml", true, (riverAPI).importOPML},
+		{"GET", "/v1/lists", false, (riverAPI).lists},
+		{"DELETE", "/v1/lists/{id}", true, (riverAPI).dropList},
+		{"GET", "/v1/notices", false, (riverAPI).notices},
+		{"PUT", "/v1/notices", true, (riverAPI).putNotice},
+		{"DELETE", "/v1/notices/{id}", true, (riverAPI).dropNotice},
+		{"POST", "/v1/notices/{id}/try", true, (riverAPI).tryNotice},
 	}
 }
 
@@ -118,7 +142,7 @@ func (s *Server) operatorRiver() []route {
 			if c.reader, err = s.readerNamed(r); err != nil {
 				return err
 			}
-			return door.handle(s, c)
+			return door.handle(riverAPI{s}, c)
 		}})
 	}
 	return list
@@ -172,7 +196,7 @@ func (c *riverCall) id() (int64, error) {
 
 // followed is the source in the path, if the reader follows it. What others read with
 // a login of theirs is nobody else's business.
-func (s *Server) followed(c *riverCall) (river.Followed, error) {
+func (s riverAPI) followed(c *riverCall) (river.Followed, error) {
 	id, err := c.id()
 	if err != nil {
 		return river.Followed{}, err
@@ -182,7 +206,7 @@ func (s *Server) followed(c *riverCall) (river.Followed, error) {
 
 // sourceID is the id of the source that a parameter or field names, by id or URL; 0 when
 // it names none.
-func (s *Server) sourceID(c *riverCall, what string) (int64, error) {
+func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 	if what == "" {
 		return 0, nil
 	}
@@ -191,7 +215,7 @@ func (s *Server) sourceID(c *riverCall, what string) (int64, error) {
 }
 
 // riverStatus says how much there is and, to the operator, what is going on.
-func (s *Server) riverStatus(c *riverCall) error {
+func (s riverAPI) riverStatus(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}

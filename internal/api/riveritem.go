@@ -13,7 +13,7 @@ import (
 )
 
 // itemQuery reads the filters that the list and the stream share.
-func (s *Server) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
+func (s riverAPI) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
 	q := river.ItemQuery{Reader: c.reader, Category: p.text("category"), Starred: p.truth("starred"), Unread: p.truth("unread"), Match: p.text("q")}
 	source := p.text("source")
 	if p.err != nil {
@@ -33,7 +33,7 @@ func (s *Server) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
 	return q, err
 }
 
-func (s *Server) items(c *riverCall) error {
+func (s riverAPI) items(c *riverCall) error {
 	p := c.params(paged("source", "category", "starred", "unread", "q", "from", "to", "oldest", "since")...)
 	from, to, oldest, limit := p.time("from"), p.time("to"), p.truth("oldest"), p.limit()
 	cursor, since := p.cursor(), p.number("since")
@@ -90,7 +90,7 @@ func readPlace(text string) (p river.Place, err error) {
 	return p, nil
 }
 
-func (s *Server) item(c *riverCall) error {
+func (s riverAPI) item(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -110,7 +110,7 @@ func (s *Server) item(c *riverCall) error {
 
 const maxMarks = 1000 // items of a request
 
-func (s *Server) markItems(c *riverCall) error {
+func (s riverAPI) markItems(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -139,7 +139,7 @@ func (s *Server) markItems(c *riverCall) error {
 	}{marked})
 }
 
-func (s *Server) markAllRead(c *riverCall) error {
+func (s riverAPI) markAllRead(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}

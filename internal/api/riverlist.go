@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func (s *Server) categories(c *riverCall) error {
+func (s riverAPI) categories(c *riverCall) error {
 	p := c.params("unread")
 	unread := p.truth("unread")
 	if p.err != nil {
@@ -48,7 +48,7 @@ func (c *riverCall) categoryName() (string, error) {
 	return name, fitText("name", name, maxName)
 }
 
-func (s *Server) putCategory(c *riverCall) error {
+func (s riverAPI) putCategory(c *riverCall) error {
 	name, err := c.categoryName()
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ type categoryAnswer struct {
 	Name string `json:"name"`
 }
 
-func (s *Server) dropCategory(c *riverCall) error {
+func (s riverAPI) dropCategory(c *riverCall) error {
 	name, err := c.categoryName()
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (s *Server) dropCategory(c *riverCall) error {
 	return ok(c.w, categoryAnswer{name})
 }
 
-func (s *Server) exportOPML(c *riverCall) error {
+func (s riverAPI) exportOPML(c *riverCall) error {
 	p := c.params("category")
 	category := p.text("category")
 	if p.err != nil {
@@ -130,7 +130,7 @@ func (s *Server) exportOPML(c *riverCall) error {
 const maxOPML = 17 << 20
 
 // importOPML answers in lines: how far it is, and in the end what came of it.
-func (s *Server) importOPML(c *riverCall) error {
+func (s riverAPI) importOPML(c *riverCall) error {
 	p := c.params("url", "category", "follow")
 	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.truth("follow"), Operator: !c.public}
 	if p.err != nil {
@@ -157,7 +157,7 @@ func (s *Server) importOPML(c *riverCall) error {
 		doc = upload{http.MaxBytesReader(c.w, c.r.Body, maxOPML), http.NewResponseController(c.w)}
 	}
 	c.takeTime()
-	tell := &steps{s: s, w: c.w, enc: json.NewEncoder(c.w)}
+	tell := &steps{s: s.Server, w: c.w, enc: json.NewEncoder(c.w)}
 	o.Progress = tell.progress
 	res, err := s.River.Import(c.ctx(), c.reader, doc, o)
 	switch {
@@ -225,7 +225,7 @@ func (t *steps) progress(done, total int) {
 	}{done, total})
 }
 
-func (s *Server) lists(c *riverCall) error {
+func (s riverAPI) lists(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -243,7 +243,7 @@ func (s *Server) lists(c *riverCall) error {
 	}{list})
 }
 
-func (s *Server) dropList(c *riverCall) error {
+func (s riverAPI) dropList(c *riverCall) error {
 	p := c.params("remove")
 	remove := p.truth("remove")
 	if p.err != nil {

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func (s *Server) notices(c *riverCall) error {
+func (s riverAPI) notices(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -25,7 +25,7 @@ func (s *Server) notices(c *riverCall) error {
 	}{list})
 }
 
-func (s *Server) putNotice(c *riverCall) error {
+func (s riverAPI) putNotice(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -67,7 +67,7 @@ func (s *Server) putNotice(c *riverCall) error {
 }
 
 // notice is one of the reader's.
-func (s *Server) notice(c *riverCall, id int64) (river.Notice, error) {
+func (s riverAPI) notice(c *riverCall, id int64) (river.Notice, error) {
 	rows, err := s.River.Notices(c.ctx(), c.reader)
 	if err != nil {
 		return river.Notice{}, err
@@ -80,7 +80,7 @@ func (s *Server) notice(c *riverCall, id int64) (river.Notice, error) {
 	return river.Notice{}, fault.New(fault.NotFound, "There is no notice %s.", strconv.FormatInt(id, 10))
 }
 
-func (s *Server) dropNotice(c *riverCall) error {
+func (s riverAPI) dropNotice(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -94,7 +94,7 @@ func (s *Server) dropNotice(c *riverCall) error {
 	return ok(c.w, removedID{id})
 }
 
-func (s *Server) tryNotice(c *riverCall) error {
+func (s riverAPI) tryNotice(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}

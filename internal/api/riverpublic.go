@@ -52,7 +52,7 @@ func NewRiver(o Options) http.Handler {
 				}
 				defer p.close(c.reader)
 			}
-			return door.handle(p.Server, c)
+			return door.handle(riverAPI{p.Server}, c)
 		}))
 	}
 	for _, to := range postRoutes() {
@@ -61,7 +61,7 @@ func NewRiver(o Options) http.Handler {
 			if err != nil {
 				return err
 			}
-			return to.handle(p.Server, c)
+			return to.handle(postAPI{p.Server}, c)
 		}))
 	}
 	mux.Handle("/v1/", p.answer(p.elsewhere(mux)))

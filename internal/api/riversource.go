@@ -16,7 +16,7 @@ const (
 	maxCategories = 100    // of a source
 )
 
-func (s *Server) sources(c *riverCall) error {
+func (s riverAPI) sources(c *riverCall) error {
 	p := c.params(paged("match", "category", "broken", "unread")...)
 	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.truth("broken"),
 		Unread: p.truth("unread"), Limit: p.limitTo(maxSources)}
@@ -48,7 +48,7 @@ func (s *Server) sources(c *riverCall) error {
 	return ok(c.w, page)
 }
 
-func (s *Server) addSource(c *riverCall) error {
+func (s riverAPI) addSource(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -156,13 +156,13 @@ func loginFrom(in *client.Login) (river.Login, error) {
 }
 
 // sourceAt is the source at a URL.
-func (s *Server) sourceAt(c *riverCall) error {
+func (s riverAPI) sourceAt(c *riverCall) error {
 	f, err := s.namedSource(c)
 	return answerSource(c, f, err)
 }
 
 // namedSource is the source that the parameter url names.
-func (s *Server) namedSource(c *riverCall) (river.Followed, error) {
+func (s riverAPI) namedSource(c *riverCall) (river.Followed, error) {
 	p := c.params("url")
 	what := p.text("url")
 	if p.err != nil {
@@ -181,7 +181,7 @@ func answerSource(c *riverCall, f river.Followed, err error) error {
 	return ok(c.w, sourceOf(&f, false))
 }
 
-func (s *Server) source(c *riverCall) error {
+func (s riverAPI) source(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -189,7 +189,7 @@ func (s *Server) source(c *riverCall) error {
 	return answerSource(c, f, err)
 }
 
-func (s *Server) changeSource(c *riverCall) error {
+func (s riverAPI) changeSource(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -241,7 +241,7 @@ func (s *Server) changeSource(c *riverCall) error {
 }
 
 // setCNWS names the CNWS hub of a source, which its readers share.
-func (s *Server) setCNWS(c *riverCall, id int64, in *client.SourceChange) error {
+func (s riverAPI) setCNWS(c *riverCall, id int64, in *client.SourceChange) error {
 	switch {
 	case c.public:
 		return fault.New(fault.Refused, "Only the operator of this server can name a CNWS hub.")
@@ -252,7 +252,7 @@ func (s *Server) setCNWS(c *riverCall, id int64, in *client.SourceChange) error 
 	return answerSource(c, f, err)
 }
 
-func (s *Server) removeSource(c *riverCall) error {
+func (s riverAPI) removeSource(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -268,7 +268,7 @@ func (s *Server) removeSource(c *riverCall) error {
 	}{sourceOf(&f, false)})
 }
 
-func (s *Server) refreshSource(c *riverCall) error {
+func (s riverAPI) refreshSource(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -284,7 +284,7 @@ func (s *Server) refreshSource(c *riverCall) error {
 	return ok(c.w, checkOf(&check))
 }
 
-func (s *Server) reviveSource(c *riverCall) error {
+func (s riverAPI) reviveSource(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -296,7 +296,7 @@ func (s *Server) reviveSource(c *riverCall) error {
 	return answerSource(c, f, err)
 }
 
-func (s *Server) undoSource(c *riverCall) error {
+func (s riverAPI) undoSource(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -308,7 +308,7 @@ func (s *Server) undoSource(c *riverCall) error {
 	return answerSource(c, f, err)
 }
 
-func (s *Server) explainSource(c *riverCall) error {
+func (s riverAPI) explainSource(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -316,12 +316,12 @@ func (s *Server) explainSource(c *riverCall) error {
 	return s.answerExplained(c, f, err)
 }
 
-func (s *Server) explainAt(c *riverCall) error {
+func (s riverAPI) explainAt(c *riverCall) error {
 	f, err := s.namedSource(c)
 	return s.answerExplained(c, f, err)
 }
 
-func (s *Server) answerExplained(c *riverCall, f river.Followed, err error) error {
+func (s riverAPI) answerExplained(c *riverCall, f river.Followed, err error) error {
 	if err != nil {
 		return err
 	}

@@ -38,13 +38,13 @@ const (
 
 // itemStream sends items as they come and change. With Last-Event-ID it begins a
 // little before that Seq. A reader that is too slow is dropped, and comes back.
-func (s *Server) itemStream(c *riverCall) error {
+func (s riverAPI) itemStream(c *riverCall) error {
 	p := c.params("source", "category", "starred", "unread", "q")
 	q, err := s.itemQuery(c, p)
 	if err != nil {
 		return err
 	}
-	f := &itemFeed{server: s, c: c, control: http.NewResponseController(c.w), query: q, sent: map[int64]int64{}}
+	f := &itemFeed{server: s.Server, c: c, control: http.NewResponseController(c.w), query: q, sent: map[int64]int64{}}
 	last := c.r.Header.Get("Last-Event-ID")
 	if f.seen, err = f.begin(last); err != nil {
 		return err

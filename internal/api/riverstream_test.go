@@ -123,7 +123,7 @@ func TestAStreamEndsWhenItsTokenIsRevoked(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := api.itemStream(c); err != nil || left != 0 {
+	if err := (riverAPI{api}).itemStream(c); err != nil || left != 0 {
 		t.Error(left, err)
 	}
 }

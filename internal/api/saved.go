@@ -23,7 +23,7 @@ type Feeds interface {
 }
 
 // feedRoutes are the doors to saved feeds.
-func (s *Server) feedRoutes() []route {
+func (s accountAPI) feedRoutes() []route {
 	return []route{
 		{"GET", "/v1/feeds", s.saved(s.feeds)},
 		{"GET", "/v1/feeds/{user}/{feed}", s.saved(s.oneFeed)},
@@ -36,7 +36,7 @@ func (s *Server) feedRoutes() []route {
 }
 
 // saved is a door that needs saved feeds.
-func (s *Server) saved(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func (s accountAPI) saved(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Feeds == nil {
 			return fault.New(fault.Unsupported, "This server keeps no feeds.")
@@ -45,7 +45,7 @@ func (s *Server) saved(handle func(http.ResponseWriter, *http.Request) error) fu
 	}
 }
 
-func (s *Server) feeds(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) feeds(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, paged()...)
 	cursor, limit := p.cursor(), p.limit()
 	if p.err != nil {
@@ -69,7 +69,7 @@ func (s *Server) feeds(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, page)
 }
 
-func (s *Server) oneFeed(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) oneFeed(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
@@ -77,14 +77,14 @@ func (s *Server) oneFeed(w http.ResponseWriter, r *http.Request) error {
 	return s.answerFeed(w, f, err)
 }
 
-func (s *Server) answerFeed(w http.ResponseWriter, f author.Feed, err error) error {
+func (s accountAPI) answerFeed(w http.ResponseWriter, f author.Feed, err error) error {
 	if err != nil {
 		return err
 	}
 	return ok(w, s.savedOf(f))
 }
 
-func (s *Server) saveFeed(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) saveFeed(w http.ResponseWriter, r *http.Request) error {
 	// One byte more tells what is too large from what just fits.
 	doc, err := io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Server) saveFeed(w http.ResponseWriter, r *http.Request) error {
 	return s.answerFeed(w, f, err)
 }
 
-func (s *Server) moveFeed(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) moveFeed(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		To        string `json:"to"`
 		Temporary bool   `json:"temporary"`
@@ -112,18 +112,18 @@ func (s *Server) moveFeed(w http.ResponseWriter, r *http.Request) error {
 	return s.answerFeed(w, f, err)
 }
 
-func (s *Server) endFeed(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) endFeed(w http.ResponseWriter, r *http.Request) error {
 	f, err := s.Feeds.End(r.Context(), r.PathValue("user"), r.PathValue("feed"))
 	return s.answerFeed(w, f, err)
 }
 
-func (s *Server) restoreFeed(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) restoreFeed(w http.ResponseWriter, r *http.Request) error {
 	f, err := s.Feeds.Restore(r.Context(), r.PathValue("user"), r.PathValue("feed"))
 	return s.answerFeed(w, f, err)
 }
 
 // addCloud switches on or off that a public feed is served with the cloud of this server.
-func (s *Server) addCloud(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) addCloud(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		On bool `json:"on"`
 	}

@@ -27,8 +27,11 @@ type Accounts interface {
 	RevokeSecret(ctx context.Context, user, selector string) error
 }
 
+// accountAPI answers requests about users, their feeds, readers' secrets and moves.
+type accountAPI struct{ *Server }
+
 // userRoutes are the doors to users and their tokens.
-func (s *Server) userRoutes() []route {
+func (s accountAPI) userRoutes() []route {
 	return []route{
 		{"GET", "/v1/users", s.accounts(s.users)},
 		{"POST", "/v1/users", s.accounts(s.addUser)},
@@ -43,7 +46,7 @@ func (s *Server) userRoutes() []route {
 }
 
 // accounts is a door that needs them.
-func (s *Server) accounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func (s accountAPI) accounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Accounts == nil {
 			return fault.New(fault.Unsupported, "This server has no users.")
@@ -52,7 +55,7 @@ func (s *Server) accounts(handle func(http.ResponseWriter, *http.Request) error)
 	}
 }
 
-func (s *Server) users(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) users(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, paged()...)
 	cursor, limit := p.cursor(), p.limit()
 	if p.err != nil {
@@ -75,7 +78,7 @@ func (s *Server) users(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, page)
 }
 
-func (s *Server) addUser(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) addUser(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Name     string `json:"name"`
 		Password string `json:"password"`
@@ -90,7 +93,7 @@ func (s *Server) addUser(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, userOf(u))
 }
 
-func (s *Server) oneUser(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) oneUser(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
@@ -98,7 +101,7 @@ func (s *Server) oneUser(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerUser answers with the user that the path names.
-func (s *Server) answerUser(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) answerUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return err
@@ -106,7 +109,7 @@ func (s *Server) answerUser(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, userOf(u))
 }
 
-func (s *Server) setPassword(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) setPassword(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Password string `json:"password"`
 	}
@@ -119,7 +122,7 @@ func (s *Server) setPassword(w http.ResponseWriter, r *http.Request) error {
 	return s.answerUser(w, r)
 }
 
-func (s *Server) disableUser(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) disableUser(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Disabled *bool `json:"disabled"`
 	}
@@ -135,7 +138,7 @@ func (s *Server) disableUser(w http.ResponseWriter, r *http.Request) error {
 	return s.answerUser(w, r)
 }
 
-func (s *Server) tokens(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
@@ -157,7 +160,7 @@ func (s *Server) tokens(w http.ResponseWriter, r *http.Request) error {
 	}{list})
 }
 
-func (s *Server) newToken(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) newToken(w http.ResponseWriter, r *http.Request) error {
 	var in client.TokenRequest
 	if err := readJSON(w, r, &in); err != nil {
 		return err
@@ -171,7 +174,7 @@ func (s *Server) newToken(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, out)
 }
 
-func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
