@@ -68,6 +68,9 @@ func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plai
 	return plain, t, nil
 }
 
+// IsToken reports a text that has the form of a token, by which programs give tokens as passwords.
+func IsToken(s string) bool { return strings.HasPrefix(s, tokenPrefix) && len(s) == 46 }
+
 // Token is a log-in by token for something that needs scope ("": any). Errors:
 // fault.Refused (no such token; or, with [ErrScope] in its chain, not for this),
 // TooMany, Unavailable.

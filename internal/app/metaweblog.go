@@ -1,6 +1,10 @@
 package app
 
-import "cloudburst/internal/gateway"
+import (
+	"maps"
+
+	"cloudburst/internal/gateway"
+)
 
 // mostByRPC is how large a file may be that comes by XML-RPC, in bytes: a call is in memory
 // as a whole, several times over.
@@ -13,5 +17,6 @@ func (a *App) editors(gate *gateway.Gateway) {
 		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(mostByRPC, int64(a.cfg.Media.MaxSize)), Version: Version,
 	}
 	gate.Methods, gate.Large = append(gate.Methods, m.Methods()...), m.Large()
+	maps.Copy(gate.Large, a.feeds.Large())
 	a.feeds.RSD = m.ServeRSD
 }

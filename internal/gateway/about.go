@@ -113,7 +113,7 @@ func (d *Discoverer) Discover(ctx context.Context, url string) ([]string, error)
 		return nil, unreadable(url, err)
 	}
 	if !got.OK() {
-		return nil, fault.New(fault.Unreadable, "The page %s could not be read: its server answered %s.", shown(url), statusText(got.Status))
+		return nil, fault.New(fault.Unreadable, "The page %s could not be read: its server answered %s.", ShownURL(url), StatusText(got.Status))
 	}
 	res := discover.HTML(got.Body, got.URL, got.Header)
 	urls := []string{url}

@@ -146,7 +146,7 @@ func appStatus(err error) (status int, msg string, after time.Duration, unknown 
 	case fault.CodeOf(err) == fault.Unreadable: // the address is wrong, not this server
 		status = http.StatusUnprocessableEntity
 	default:
-		status = statusOf(err)
+		status = StatusOf(err)
 	}
 	return status, fault.Message(err), fault.RetryAfter(err), false
 }

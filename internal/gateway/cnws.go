@@ -86,7 +86,7 @@ func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, er
 		return wanted, later(c.failure(ctx, err))
 	case !wanted:
 		// spec:cnws-2003#unsubscribe-by-false
-		return false, &cnws.Error{Msg: "This server is not subscribed to " + shown(change.ResourceID) + "."}
+		return false, &cnws.Error{Msg: "This server is not subscribed to " + ShownURL(change.ResourceID) + "."}
 	}
 	return true, nil
 }
@@ -159,7 +159,7 @@ func encodeCNWS(topic hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, 
 	}
 	body, err := change.Marshal()
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "A notification of %s cannot be written as CNWS wants it.", shown(topic.URL))
+		return nil, fault.Wrap(fault.Invalid, err, "A notification of %s cannot be written as CNWS wants it.", ShownURL(topic.URL))
 	}
 	// spec:cloudburst#hops
 	header := []string{rsscloud.HopsHeader, strconv.Itoa(hops + 1)}

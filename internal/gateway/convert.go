@@ -88,7 +88,7 @@ func (c *Convert) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = c.answer(w, r, s, to)
 	}
 	if err != nil {
-		refuseWith(w, r, c.Log, statusOf(err), err)
+		refuseWith(w, r, c.Log, StatusOf(err), err)
 	}
 }
 
@@ -115,18 +115,18 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 	address, to := q.Get("url"), q.Get("to")
 	format, err := render.Lookup(to)
 	if err != nil {
-		return s, "", &statusError{http.StatusNotAcceptable, unknownFormat(err)}
+		return s, "", WithStatus(http.StatusNotAcceptable, unknownFormat(err))
 	}
 	u, err := url.Parse(address)
 	if address == "" || len(address) > longestURL || err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return s, "", &statusError{http.StatusBadRequest, fault.New(fault.Invalid, "The url is not the address of a feed: send url=https://… and to=, the name of a format.")}
+		return s, "", WithStatus(http.StatusBadRequest, fault.New(fault.Invalid, "The url is not the address of a feed: send url=https://… and to=, the name of a format."))
 	}
 	state, known, err := c.Library.Known(r.Context(), address)
 	if err != nil {
 		return s, "", err
 	}
 	if !known {
-		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", shown(address))
+		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", ShownURL(address))
 	}
 	address = strings.Clone(address) // what is kept is no piece of a request, which would be kept with it
 	got, err := c.read(r.Context(), address, state)

@@ -417,7 +417,7 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 	case err != nil:
 		return nil, modified, true, err
 	case now.MovedTo != "":
-		return nil, modified, true, fault.New(fault.Unreadable, "The feed has moved to %s.", shown(now.MovedTo))
+		return nil, modified, true, fault.New(fault.Unreadable, "The feed has moved to %s.", ShownURL(now.MovedTo))
 	case now.Gone:
 		return nil, modified, true, fault.New(fault.Gone, "The feed has ended.")
 	}

@@ -31,7 +31,7 @@ func negotiate(r *http.Request, now author.Feed) (string, error) {
 	all := 0
 	for _, list := range lists {
 		if all += len(list); all > longestAccept {
-			return "", &statusError{http.StatusBadRequest, fault.New(fault.Invalid, "Accept is longer than %d bytes.", longestAccept)}
+			return "", WithStatus(http.StatusBadRequest, fault.New(fault.Invalid, "Accept is longer than %d bytes.", longestAccept))
 		}
 	}
 	offers := offersOf(kindOf(now.Type))
@@ -48,8 +48,8 @@ func negotiate(r *http.Request, now author.Feed) (string, error) {
 	for _, o := range offers {
 		kinds = append(kinds, o.kind)
 	}
-	return "", &statusError{http.StatusNotAcceptable, fault.New(fault.Unsupported,
-		"Accept allows none of the types in which this feed is written: %s.", strings.Join(kinds, ", "))}
+	return "", WithStatus(http.StatusNotAcceptable, fault.New(fault.Unsupported,
+		"Accept allows none of the types in which this feed is written: %s.", strings.Join(kinds, ", ")))
 }
 
 // offersOf are the forms of a feed whose document is of a kind.

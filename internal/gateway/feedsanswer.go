@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/xml"
-	"errors"
 	"io"
 	"log/slog"
 	"math"
@@ -105,46 +104,9 @@ func answerFound(w http.ResponseWriter, r *http.Request, to string) {
 	}
 }
 
-// statusError is an error with a status that its code does not imply.
-type statusError struct {
-	status int
-	err    error
-}
-
-func (e *statusError) Error() string { return e.err.Error() }
-func (e *statusError) Unwrap() error { return e.err }
-
-// statusOf is an error's status at the doors that answer in plain text.
-func statusOf(err error) int {
-	if s, ok := errors.AsType[*statusError](err); ok {
-		return s.status
-	}
-	switch fault.CodeOf(err) {
-	case fault.Invalid:
-		return http.StatusUnprocessableEntity
-	case fault.NotFound:
-		return http.StatusNotFound
-	case fault.Refused:
-		return http.StatusForbidden
-	case fault.Conflict:
-		return http.StatusConflict
-	case fault.Gone:
-		return http.StatusGone
-	case fault.TooMany:
-		return http.StatusTooManyRequests
-	case fault.Unreadable:
-		return http.StatusBadGateway
-	case fault.Unsupported:
-		return http.StatusNotImplemented
-	case fault.Unavailable:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
-}
-
 // refuse answers an error in plain text.
 func (f *Feeds) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	refuseWith(w, r, f.Log, statusOf(err), err)
+	refuseWith(w, r, f.Log, StatusOf(err), err)
 }
 
 // refuseWith answers an error in plain text, and writes down what is the operator's

@@ -16,10 +16,6 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// uploadWithin is how long a document may take on its way in, and answerWithin how long
-// it may take then until the answer is sent: whoever saved must hear of it.
-const uploadWithin, answerWithin = time.Minute, 30 * time.Second
-
 // write takes a new version of a feed, or the end of it; false means that the request
 // is neither.
 func (f *Feeds) write(w http.ResponseWriter, r *http.Request, user, name string) bool {
@@ -35,7 +31,7 @@ func (f *Feeds) write(w http.ResponseWriter, r *http.Request, user, name string)
 	if err == nil {
 		return true
 	}
-	if statusOf(err) == http.StatusUnauthorized {
+	if StatusOf(err) == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="feeds of `+user+`", charset="UTF-8"`)
 	}
 	f.refuse(w, r, err)
@@ -58,7 +54,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	}
 	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
 	rc := http.NewResponseController(w)
-	_, _ = rc.SetReadDeadline(time.Now().Add(uploadWithin)), rc.SetWriteDeadline(time.Now().Add(uploadWithin+answerWithin))
+	_, _ = rc.SetReadDeadline(time.Now().Add(UploadWithin)), rc.SetWriteDeadline(time.Now().Add(UploadWithin+AnswerWithin))
 	doc, err := readDocument(r)
 	if err != nil {
 		return err
@@ -68,7 +64,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	})
 	if err != nil {
 		if base != 0 && fault.CodeOf(err) == fault.Conflict {
-			return &statusError{http.StatusPreconditionFailed, err}
+			return WithStatus(http.StatusPreconditionFailed, err)
 		}
 		return err
 	}
@@ -140,9 +136,9 @@ func refused(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, account.ErrScope):
-		return &statusError{http.StatusForbidden, err}
+		return WithStatus(http.StatusForbidden, err)
 	case fault.CodeOf(err) == fault.Refused:
-		return &statusError{http.StatusUnauthorized, fault.Wrap(fault.Refused, err, "%s", refusedAuthor)}
+		return WithStatus(http.StatusUnauthorized, fault.Wrap(fault.Refused, err, "%s", refusedAuthor))
 	}
 	return err
 }
@@ -150,7 +146,7 @@ func refused(err error) error {
 // logIn is a log-in by name and password, where the password may be a token of the
 // user's that has one of the scopes.
 func logIn(ctx context.Context, a Accounts, name, password string, from account.Caller, scopes []string) (user string, err error) {
-	if isToken(password) {
+	if account.IsToken(password) {
 		return name, byToken(ctx, a, name, password, from, scopes)
 	}
 	u, err := a.Check(ctx, name, password, from)
@@ -175,7 +171,7 @@ func byToken(ctx context.Context, a Accounts, user, plain string, from account.C
 // acceptable says why the body of a PUT is not read.
 func acceptable(r *http.Request) error {
 	no := func(status int, format string, args ...any) error {
-		return &statusError{status, fault.New(fault.Invalid, format, args...)}
+		return WithStatus(status, fault.New(fault.Invalid, format, args...))
 	}
 	switch encoding := strings.TrimSpace(r.Header.Get("Content-Encoding")); {
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
@@ -213,9 +209,9 @@ func readDocument(r *http.Request) ([]byte, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, &statusError{http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The document did not arrive whole; the feed is as it was.")}
+		return nil, WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The document did not arrive whole; the feed is as it was."))
 	case len(doc) > author.MaxDocument:
-		return nil, &statusError{http.StatusRequestEntityTooLarge, fault.New(fault.Invalid, "The document has more than %d bytes (2 MiB), which is the most that is accepted.", author.MaxDocument)}
+		return nil, WithStatus(http.StatusRequestEntityTooLarge, fault.New(fault.Invalid, "The document has more than %d bytes (2 MiB), which is the most that is accepted.", author.MaxDocument))
 	}
 	return doc, nil
 }
@@ -250,7 +246,7 @@ func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, 
 }
 
 func failed(text string) error {
-	return &statusError{http.StatusPreconditionFailed, fault.New(fault.Conflict, "%s", text)}
+	return WithStatus(http.StatusPreconditionFailed, fault.New(fault.Conflict, "%s", text))
 }
 
 // listed reports whether a list of tags holds one, in any packed form.
@@ -277,6 +273,3 @@ func (f *Feeds) tag(ctx context.Context, now author.Feed) (string, error) {
 	}
 	return `"` + d.Tag() + `"`, nil
 }
-
-// isToken reports a password that is a token, as accounts make them.
-func isToken(password string) bool { return strings.HasPrefix(password, "cb_") && len(password) == 46 }

@@ -3,9 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"cloudburst/internal/fault"
@@ -50,7 +48,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 		return out, nil
 	case !got.OK():
 		// What a server itself answered may be told: whoever asks can see it too.
-		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", shown(what.URL), statusText(got.Status))
+		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", ShownURL(what.URL), StatusText(got.Status))
 	}
 	sum := sha256.Sum256(got.Body)
 	out.Hash, out.Body = sum[:], got.Body
@@ -63,34 +61,11 @@ func unreadable(url string, err error) error {
 	code := fault.Unreadable
 	switch fetch.KindOf(err) {
 	case fetch.Ours:
-		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", shown(url))
+		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", ShownURL(url))
 	case fetch.Refused:
-		return fault.Wrap(fault.Refused, fetch.Cause(err), "The feed %s %s.", shown(url), fetch.Neutral)
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The feed %s %s.", ShownURL(url), fetch.Neutral)
 	case fetch.BadURL:
 		code = fault.Refused
 	}
-	return fault.Wrap(code, err, "The feed %s %s.", shown(url), strings.TrimRight(fetch.Text(err), "."))
-}
-
-// shown is a URL as it may stand in a public sentence: without a log-in, and cut
-// when it is long.
-func shown(url string) string {
-	scheme, rest, ok := strings.Cut(url, "://")
-	if ok {
-		host := rest
-		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-			host = rest[:i]
-		}
-		if i := strings.LastIndexByte(host, '@'); i >= 0 {
-			url = scheme + "://" + rest[i+1:]
-		}
-	}
-	if len(url) > 200 {
-		return fmt.Sprintf("%q…", url[:200])
-	}
-	return url
-}
-
-func statusText(status int) string {
-	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+	return fault.Wrap(code, err, "The feed %s %s.", ShownURL(url), strings.TrimRight(fetch.Text(err), "."))
 }

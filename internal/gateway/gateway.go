@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
 	"cloudburst/protocol/rsscloud"
@@ -32,16 +31,6 @@ type Hub interface {
 	Request(ctx context.Context, in hub.Intent, source netip.Addr) error
 	Announce(ctx context.Context, a hub.Announcement) (hub.Announced, error)
 	TurnAway(ctx context.Context, t hub.Turned)
-}
-
-// Getter reads one URL; *fetch.Client is one.
-type Getter interface {
-	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
-}
-
-// Sender sends one message; *fetch.Sender is one.
-type Sender interface {
-	Send(ctx context.Context, m *fetch.Message) fetch.Reply
 }
 
 // Gateway is all the doors of the program.
@@ -61,12 +50,6 @@ type Gateway struct {
 	NotFound    http.Handler     // answers what looks like the archive and is not; nil: a plain 404
 	// PingPage answers /pingSiteForm with a page of the program; see weblogs.FormHandler.
 	PingPage func(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values)
-}
-
-// Route is a pattern for http.ServeMux and what serves it.
-type Route struct {
-	Pattern string
-	Handler http.Handler
 }
 
 // pathWordPress is where programs for WordPress look for XML-RPC: many have the last part of the URL
@@ -159,23 +142,6 @@ func ownDoors() []string {
 	doors := append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap",
 		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
 	return append(doors, notifyDoors()...)
-}
-
-// UserAgent is how the program names itself in requests: its version, and where
-// to read about it.
-//
-// spec:cloudburst#notify-user-agent
-func UserAgent(version, about string) string {
-	ua := "Cloudburst/" + strings.Map(func(r rune) rune {
-		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) {
-			return '-'
-		}
-		return r
-	}, version)
-	if about == "" {
-		return ua
-	}
-	return ua + " (+" + about + ")"
 }
 
 // openDoor lets any web page call h, which never looks at a cookie.

@@ -55,7 +55,7 @@ func refusedApp(err error) error {
 // spec:cloudburst#app-keys spec:cloudburst#app-tokens
 func (g *googleReader) Login(ctx context.Context, name, password string) (string, error) {
 	from := g.apps().caller(greader.RequestFrom(ctx), "greader")
-	if isToken(password) {
+	if account.IsToken(password) {
 		t, err := g.Accounts.Token(ctx, password, "read", from)
 		if err == nil && t.User != name {
 			return "", greader.ErrUnauthorized
@@ -73,7 +73,7 @@ func (g *googleReader) Login(ctx context.Context, name, password string) (string
 // Authenticate is greader.Backend.Authenticate.
 func (g *googleReader) Authenticate(ctx context.Context, auth string) (string, error) {
 	from := g.apps().caller(greader.RequestFrom(ctx), "greader")
-	if isToken(auth) {
+	if account.IsToken(auth) {
 		t, err := g.Accounts.Token(ctx, auth, "read", from)
 		return t.User, refusedApp(err)
 	}

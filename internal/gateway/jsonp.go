@@ -20,14 +20,14 @@ func callbackOf(format string, query string) (string, error) {
 	}
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return "", &statusError{http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The query of the address cannot be read.")}
+		return "", WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The query of the address cannot be read."))
 	}
 	name := q.Get("callback")
 	if name == "" {
 		return "", nil
 	}
 	if _, _, err := render.Append(nil, &feedformat.Feed{}, format, &render.Options{Callback: name}); err != nil {
-		return "", &statusError{http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "%s.", strings.TrimPrefix(err.Error(), "render: "))}
+		return "", WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "%s.", strings.TrimPrefix(err.Error(), "render: ")))
 	}
 	return name, nil
 }

@@ -173,7 +173,7 @@ func (t *Teller) send(ctx context.Context, m *fetch.Message) error {
 
 // answered is what the answer of a target means.
 func (t *Teller) answered(target string, r fetch.Reply) error {
-	where := shown(target)
+	where := ShownURL(target)
 	switch {
 	case r.OK():
 		return nil
@@ -186,9 +186,9 @@ func (t *Teller) answered(target string, r fetch.Reply) error {
 		}
 		return fault.Wrap(code, r.Err, "%s could not be told: it %s.", where, cmp.Or(fetch.Text(r.Err), fetch.Neutral))
 	case r.Status == http.StatusGone:
-		return fault.New(fault.Gone, "%s answered %s: it wants to be told nothing any more.", where, statusText(r.Status))
+		return fault.New(fault.Gone, "%s answered %s: it wants to be told nothing any more.", where, StatusText(r.Status))
 	}
-	f := fault.New(fault.Unreadable, "%s was told and answered %s.", where, statusText(r.Status))
+	f := fault.New(fault.Unreadable, "%s was told and answered %s.", where, StatusText(r.Status))
 	f.RetryAfter = fetch.RetryAfter(r.RetryAfter, t.now())
 	return f
 }

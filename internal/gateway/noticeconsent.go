@@ -49,13 +49,13 @@ func (t *Teller) challenge(ctx context.Context, n river.Notice, challenge string
 	r := t.Sender.Send(ctx, m)
 	if err := t.answered(n.Target, r); err != nil {
 		if r.Err != nil && !r.NotTried && cmp.Or(fetch.Text(r.Err), fetch.Neutral) == fetch.Neutral {
-			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", shown(n.Target))
+			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", ShownURL(n.Target))
 		}
 		return err
 	}
 	// A program that repeats what it is sent answers more than this.
 	if got := strings.TrimSpace(string(r.Body)); r.Partial || !hmac.Equal([]byte(got), []byte(challengeResponse(n.Secret, challenge))) {
-		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be the response and nothing else, as the guide on notices describes.", shown(n.Target))
+		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be the response and nothing else, as the guide on notices describes.", ShownURL(n.Target))
 	}
 	return nil
 }

@@ -178,9 +178,9 @@ func why(r *fetch.Reply) string {
 	case r.Status == http.StatusGone:
 		return "The callback answered 410 Gone: it wants no more."
 	case r.Status >= 300 && r.Status <= 399:
-		return "The callback answered " + statusText(r.Status) + "; notifications do not follow redirects, so register the address where it leads."
+		return "The callback answered " + StatusText(r.Status) + "; notifications do not follow redirects, so register the address where it leads."
 	}
-	return "The callback answered " + statusText(r.Status) + "."
+	return "The callback answered " + StatusText(r.Status) + "."
 }
 
 // exchange is what was sent and what came back, for the operator. It costs more
@@ -205,7 +205,7 @@ func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
 		return x
 	}
 	b.Reset()
-	b.WriteString(statusText(r.Status) + "\n")
+	b.WriteString(StatusText(r.Status) + "\n")
 	for _, f := range [...][2]string{{"Content-Type", r.ContentType}, {"Location", r.Location}, {"Retry-After", r.RetryAfter}} {
 		if f[1] != "" {
 			b.WriteString(f[0] + ": " + f[1] + "\n")

@@ -115,7 +115,7 @@ func (v *visit) Confirm(ctx context.Context, c websub.Confirmation) error {
 
 // Denied hears that a hub denies a subscription.
 func (v *visit) Denied(ctx context.Context, d websub.Denial) {
-	v.logged(ctx, v.Engine.Denied(ctx, d.Token, d.Topic, said(d.Reason)))
+	v.logged(ctx, v.Engine.Denied(ctx, d.Token, d.Topic, OneLine(d.Reason)))
 }
 
 // Wanted is what the token stands for.

@@ -15,12 +15,6 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// faultRSSCloud is the code of every fault of the rssCloud methods, as other
-// clouds send it.
-//
-// spec:cloudburst#rpc-fault-codes
-const faultRSSCloud = 4
-
 // sniffed is how much of a body tells whether it is an XML-RPC call.
 const sniffed = 1024
 
@@ -191,5 +185,5 @@ func onlyURL(params []any) (string, error) {
 // fault4 is an error as the fault of an rssCloud method.
 func (c *RSSCloud) fault4(ctx context.Context, err error) error {
 	c.logged(ctx, err)
-	return &xmlrpc.Fault{Code: faultRSSCloud, String: message(err)}
+	return &xmlrpc.Fault{Code: FaultRSSCloud, String: message(err)}
 }

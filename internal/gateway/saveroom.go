@@ -15,7 +15,7 @@ import (
 // Limits of calls that may be large.
 const (
 	saveSmall   = 256 << 10                     // bytes that any call may have
-	saveBody    = 6*author.MaxDocument + 64<<10 // of a feed: each markup character of it may come as six
+	saveBody    = 6*author.MaxDocument + 64<<10 // the most bytes of a call that counts as a text
 	saveRooms   = 3                             // large calls in memory at once, of those that carry a text
 	saveFiles   = 2                             // of those that carry a file
 	saveWait    = 5 * time.Second
@@ -45,7 +45,7 @@ type largeCalls struct {
 }
 
 // newSaveRoom is h with room for large calls: large are the most bytes of calls by their
-// method, beside those that save feeds.
+// method.
 func newSaveRoom(h xmlrpc.Handler, large map[string]int64, addr func(*http.Request) netip.Addr) *saveRoom {
 	h.MaxBytes = saveSmall
 	small := h
@@ -53,7 +53,6 @@ func newSaveRoom(h xmlrpc.Handler, large map[string]int64, addr func(*http.Reque
 		small: &small, large: map[string]largeCalls{}, addr: addr, from: map[netip.Addr]bool{},
 		texts: make(chan struct{}, saveRooms), files: make(chan struct{}, saveFiles),
 	}
-	s.add(h, methodSaveRSS, saveBody)
 	for method, most := range large {
 		s.add(h, method, most)
 	}
@@ -62,7 +61,7 @@ func newSaveRoom(h xmlrpc.Handler, large map[string]int64, addr func(*http.Reque
 
 func (s *saveRoom) add(h xmlrpc.Handler, method string, most int64) {
 	h.MaxBytes = most
-	c := largeCalls{door: &h, rooms: s.texts, within: uploadWithin}
+	c := largeCalls{door: &h, rooms: s.texts, within: UploadWithin}
 	if most > saveBody {
 		c.rooms, c.within = s.files, filesWithin
 	}
@@ -88,7 +87,7 @@ func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
 	rc := http.NewResponseController(w)
-	_, _ = rc.SetReadDeadline(time.Now().Add(c.within)), rc.SetWriteDeadline(time.Now().Add(c.within+answerWithin))
+	_, _ = rc.SetReadDeadline(time.Now().Add(c.within)), rc.SetWriteDeadline(time.Now().Add(c.within+AnswerWithin))
 	c.door.ServeHTTP(w, r)
 }
 
@@ -135,7 +134,7 @@ func (s *saveRoom) enter(r *http.Request, rooms chan struct{}) (leave func(), ok
 }
 
 func (s *saveRoom) busy(w http.ResponseWriter) {
-	body := xmlrpc.MarshalFault(&xmlrpc.Fault{Code: faultRSSCloud, String: "Several large calls are being read at the moment; please try again in a few seconds."})
+	body := xmlrpc.MarshalFault(&xmlrpc.Fault{Code: FaultRSSCloud, String: "Several large calls are being read at the moment; please try again in a few seconds."})
 	head := w.Header()
 	head.Set("Retry-After", "5")
 	head.Set("Content-Type", "text/xml; charset=utf-8")

@@ -23,6 +23,12 @@ func (f *Feeds) Methods() []xmlrpc.Method {
 	}}
 }
 
+// Large are the methods whose calls may be large, and how many bytes they may have.
+func (f *Feeds) Large() map[string]int64 {
+	// Each markup character of a feed may come as six.
+	return map[string]int64{methodSaveRSS: 6*author.MaxDocument + 64<<10}
+}
+
 // saveRSS is rssCloud.saveRss(user, password, rsstext).
 //
 // spec:rsscloud-2009#save-rss
@@ -81,5 +87,5 @@ func (f *Feeds) fault4(ctx context.Context, err error) error {
 	if code := fault.CodeOf(err); f.Log != nil && (code == fault.Internal || code == fault.Unavailable) {
 		f.Log.WarnContext(ctx, "a feed could not be saved", "err", err)
 	}
-	return &xmlrpc.Fault{Code: faultRSSCloud, String: fault.Message(err)}
+	return &xmlrpc.Fault{Code: FaultRSSCloud, String: fault.Message(err)}
 }

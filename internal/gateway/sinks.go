@@ -51,7 +51,7 @@ func (s *SinkSender) Send(ctx context.Context, to announce.Sink, n announce.News
 	if text == "" {
 		return "", nil
 	}
-	return said(text), nil
+	return OneLine(text), nil
 }
 
 // cloud pings a hub of rssCloud. One that is named without a path has its door where the
@@ -73,7 +73,7 @@ func (s *SinkSender) cloud(ctx context.Context, h rsscloud.HTTPClient, to announ
 	client := &rsscloud.Client{HTTP: h, UserAgent: s.UserAgent}
 	r, err := client.Ping(ctx, protocol, door, topic)
 	if err == nil && !r.Success {
-		err = fault.New(fault.Refused, "It refused the ping: %s", said(r.Msg))
+		err = fault.New(fault.Refused, "It refused the ping: %s", OneLine(r.Msg))
 	}
 	return r.Msg, err
 }
@@ -105,7 +105,7 @@ func (s *SinkSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to annou
 		r, err = client.HTTPGet(ctx, getURL(to.URL), p)
 	}
 	if err == nil && r.Err {
-		err = fault.New(fault.Refused, "It refused the ping: %s", said(r.Message))
+		err = fault.New(fault.Refused, "It refused the ping: %s", OneLine(r.Message))
 	}
 	return r.Message, err
 }
@@ -135,7 +135,7 @@ func (s *SinkSender) failure(err error, seen *seeing) error {
 	if r, ok := errors.AsType[*fault.Error](err); ok {
 		f.Code, f.Msg = r.Code, r.Msg
 	} else if seen.status >= 300 {
-		f.Msg = "It answered " + statusText(seen.status) + "."
+		f.Msg = "It answered " + StatusText(seen.status) + "."
 	}
 	switch status := seen.status; {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500:
@@ -174,7 +174,7 @@ func sinkSilent(err error, f *fault.Error) {
 		f.Code, f.Msg = fault.Invalid, e.Msg
 	}
 	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
-		f.Msg = "What it answered is no XML-RPC: " + said(e.Msg)
+		f.Msg = "What it answered is no XML-RPC: " + OneLine(e.Msg)
 	}
 }
 

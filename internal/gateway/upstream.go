@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	feedformat "cloudburst/feed"
 	"cloudburst/feed/discover"
@@ -31,10 +30,7 @@ const (
 	pathNotifyCNWS   = "/notify/cnws"
 )
 
-const (
-	mostHubs = 10  // doors that one feed can name
-	mostSaid = 500 // bytes of a hub's own words that are kept
-)
+const mostHubs = 10 // doors that one feed can name
 
 // UpstreamClient asks other hubs for notifications; it is an upstream.Subscriber.
 type UpstreamClient struct {
@@ -52,7 +48,7 @@ func (u *UpstreamClient) Discover(ctx context.Context, address string) (upstream
 		return upstream.Found{}, unreadable(address, err)
 	}
 	if !got.OK() {
-		return upstream.Found{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", shown(address), statusText(got.Status))
+		return upstream.Found{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", ShownURL(address), StatusText(got.Status))
 	}
 	return found(got.Body, got.URL, got.Header), nil
 }
@@ -121,7 +117,7 @@ func (u *UpstreamClient) Door(protocol, hub string) (upstream.Door, error) {
 func namedCloud(hub string) (upstream.Door, error) {
 	protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, hub)
 	if err != nil {
-		return upstream.Door{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", shown(hub))
+		return upstream.Door{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", ShownURL(hub))
 	}
 	if path == "" || path == "/" {
 		path = "/rsscloud/pleaseNotify"
@@ -154,9 +150,9 @@ func answerOf(ok bool, text string, err error) (upstream.Answer, error) {
 	case err != nil:
 		return upstream.Answer{}, asked(err)
 	case !ok:
-		return upstream.Answer{}, fault.New(fault.Refused, "The hub refused. %s", said(text))
+		return upstream.Answer{}, fault.New(fault.Refused, "The hub refused. %s", OneLine(text))
 	}
-	return upstream.Answer{Confirmed: true, Text: said(text)}, nil
+	return upstream.Answer{Confirmed: true, Text: OneLine(text)}, nil
 }
 
 // End asks the hub of f to send no more.
@@ -252,18 +248,7 @@ func answered(status int, retry time.Duration, msg string, words bool) error {
 	case words && status >= 400 && status <= 499 && status != http.StatusNotFound && status != http.StatusRequestTimeout:
 		code = fault.Refused
 	}
-	return &fault.Error{Code: code, Msg: said(msg), RetryAfter: retry}
-}
-
-// said is what a hub said, fit for a log: one line, of bounded length.
-func said(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
-	}), " ")
-	if len(text) > mostSaid {
-		text = strings.ToValidUTF8(text[:mostSaid], "") + "…"
-	}
-	return cmp.Or(strings.ToValidUTF8(text, "\uFFFD"), "It gave no reason.")
+	return &fault.Error{Code: code, Msg: OneLine(msg), RetryAfter: retry}
 }
 
 // Engine is what the doors for notifications need; *upstream.Engine is one.

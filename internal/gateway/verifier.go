@@ -129,7 +129,7 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	case err != nil && !r.OK():
 		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", why(&r))
 	case err != nil:
-		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", statusText(r.Status), rsscloud.MaxConsent>>10)
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", StatusText(r.Status), rsscloud.MaxConsent>>10)
 	}
 	v.Redirects.remember(sub.Callback, final)
 	return x, r.Status, nil

@@ -169,11 +169,11 @@ func (a *Asker) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, err
 	case r.Status == http.StatusNotFound:
 		return x, fault.New(fault.Refused, "The callback answered 404 Not Found: it did not ask for this.")
 	case r.Status >= 300 && r.Status <= 399:
-		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge; redirects are not followed.", statusText(r.Status))
+		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge; redirects are not followed.", StatusText(r.Status))
 	case !r.OK():
-		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge.", statusText(r.Status))
+		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge.", StatusText(r.Status))
 	case r.Partial || websub.CheckChallenge(r.Status, r.Body, v.Challenge) != nil:
-		return x, fault.New(fault.Refused, "The callback answered %s, but not with the challenge and nothing else; the answer must be equal to hub.challenge, without a line end behind it.", statusText(r.Status))
+		return x, fault.New(fault.Refused, "The callback answered %s, but not with the challenge and nothing else; the answer must be equal to hub.challenge, without a line end behind it.", StatusText(r.Status))
 	}
 	return x, nil
 }
