@@ -30,7 +30,8 @@ func rules() ruleset {
 			{"stores", []string{"internal/store/sqlite", "internal/store/postgres"}},
 			{"stores for tests", []string{"internal/store/sqlite/sqlitetest"}},
 			{"the choice of store", []string{"internal/store"}},
-			{"reach", []string{"internal/gateway", "internal/api", "internal/web", "internal/trace"}},
+			{"what endpoints share", []string{"internal/endpoint", "internal/endpoint/endpointtest"}},
+			{"reach", []string{"internal/endpoint/hubhttp", "internal/endpoint/publishhttp", "internal/endpoint/readhttp", "internal/api", "internal/web", "internal/trace"}},
 			{"configuration", []string{"internal/config"}},
 			{"the program", []string{"internal/app"}},
 			{"commands", []string{"internal/cli"}},
@@ -45,7 +46,7 @@ func rules() ruleset {
 			{"checks of the tree itself", []string{".", "spec", "bench"}},
 		},
 		// Packages that know no wire: what a protocol says is turned into their
-		// words by the gateway.
+		// words by the endpoints.
 		blind: map[string][]string{
 			"internal/fault":          wire,
 			"internal/event":          wire,
@@ -83,6 +84,8 @@ func rules() ruleset {
 			"internal/audience": {"internal/store/sqlite"},                   // the same
 			"internal/river":    {"internal/store/sqlite"},                   // the same
 			"internal/transfer": {"internal/store/sqlite"},                   // the same
+			// the XML-RPC endpoint at which editors call
+			"internal/endpoint/publishhttp": {"internal/endpoint/hubhttp"},
 			// our own reader is the first that is scored
 			"internal/politeness": {"internal/fetch", "internal/nettest", "internal/river", "internal/store/sqlite"},
 		},
@@ -134,7 +137,7 @@ func grants() []grant {
 		{"go.opentelemetry.io/otel/exporters/otlp/otlptrace", "internal/trace", "spans in the form in which collectors take them, without gRPC"},
 		{"go.opentelemetry.io/proto/otlp", "internal/trace", "that form"},
 		{"google.golang.org/protobuf", "internal/trace", "that form as bytes"},
-		{"github.com/wneessen/go-mail", "internal/gateway", "mail to readers: its form, and the ways to protect it"},
+		{"github.com/wneessen/go-mail", "internal/endpoint/readhttp", "mail to readers: its form, and the ways to protect it"},
 	}
 }
 

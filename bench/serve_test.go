@@ -39,7 +39,7 @@ func BenchmarkServeFeed(b *testing.B) {
 	}
 }
 
-// fromLayer serves a feed as internal/gateway does: with a template, and with what its
+// fromLayer serves a feed as internal/endpoint/publishhttp does: with a template, and with what its
 // documents are told to say.
 func fromLayer() http.HandlerFunc {
 	layer := &syndicate.Layer{}

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Sender tells one sink. Package gateway has it.
+// Sender tells one sink. Package publishhttp has it.
 type Sender interface {
 	// Send tells s of the news and returns what it said, in its own words. Errors:
 	// fault.Refused, Invalid, Gone: it says no; Unavailable: this server cannot send now;

@@ -23,10 +23,12 @@ import (
 	"cloudburst/internal/announce"
 	"cloudburst/internal/api"
 	"cloudburst/internal/config"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/endpoint/hubhttp"
+	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
@@ -52,7 +54,7 @@ type App struct {
 	upstream *upstream.Engine
 	hosted
 	reading
-	feeds *gateway.Feeds // the doors to what is hosted
+	feeds *publishhttp.Feeds // the doors to what is hosted
 	sinks *announce.Announcer
 	ticks store.TestFeed
 
@@ -111,20 +113,20 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	cfg, log := a.cfg, a.log
 	a.wayOut()
 	bus := event.NewBus(rand.Int64N(1<<40) + 1)
-	fetcher := &gateway.Fetcher{Client: a.client}
-	redirects := &gateway.Redirects{
+	fetcher := &hubhttp.Fetcher{Client: a.client}
+	redirects := &hubhttp.Redirects{
 		Callable: a.callable, MayAsk: func(url string) bool { return a.hub.MayAsk(url) }, Timeout: a.cfg.Hub.CallbackTimeout, Now: a.clock.Now,
 	}
-	notifier := &gateway.Notifier{Sender: a.sender, Redirects: redirects, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
+	notifier := &hubhttp.Notifier{Sender: a.sender, Redirects: redirects, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
 	a.hub = &hub.Hub{
 		Store: planted(st), Bus: bus, Log: log, Now: a.clock.Now,
 		Fetch: ownFeeds{fetcher, a}, Options: a.hubOptions(), Busy: busy,
 	}
 	a.hub.Notify = notifier
 	a.newTracer(fetcher, notifier)
-	a.hub.Verify = &gateway.Verifier{Sender: a.sender, Redirects: redirects}
-	a.hub.Ask = &gateway.Asker{Sender: a.sender}
-	a.hub.Find = &gateway.Discoverer{Client: a.client}
+	a.hub.Verify = &hubhttp.Verifier{Sender: a.sender, Redirects: redirects}
+	a.hub.Ask = &hubhttp.Asker{Sender: a.sender}
+	a.hub.Find = &hubhttp.Discoverer{Client: a.client}
 	if hints, shared := st.(store.Hinter); shared { // before Init, which asks for it
 		a.hub.Allowances, a.hub.Hint = st, hints.Hint
 	}
@@ -157,7 +159,7 @@ const (
 
 // wayOut makes the two guards and what goes through them.
 func (a *App) wayOut() {
-	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
+	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.client = fetch.New(fetch.Options{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
 		UserAgent: agent,
@@ -204,9 +206,9 @@ func (a *App) hubOptions() hub.Options {
 // refuses to connect to our listeners whatever they are called.
 func (a *App) ownCallback(raw string) bool {
 	if p := a.origins.Load(); p != nil {
-		return gateway.Own(raw, *p...)
+		return hubhttp.Own(raw, *p...)
 	}
-	return gateway.Own(raw, a.cfg.PublicURL)
+	return hubhttp.Own(raw, a.cfg.PublicURL)
 }
 
 // readable says why a topic can never be read: what the guard sees in its URL.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cloudburst/internal/endpoint/hubhttp"
 	"context"
 	"errors"
 	"io"
@@ -11,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"cloudburst/internal/gateway"
 )
 
 const (
@@ -81,7 +80,7 @@ func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // at before its body.
 func named(r *http.Request) bool {
 	path := r.URL.Path
-	if gateway.Door(path) || path == "/" || path == "/login" || path == "/signup" || path == "/setup" || strings.HasPrefix(path, "/do/") {
+	if hubhttp.Door(path) || path == "/" || path == "/login" || path == "/signup" || path == "/setup" || strings.HasPrefix(path, "/do/") {
 		return false
 	}
 	return r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != ""

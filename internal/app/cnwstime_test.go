@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/store"
@@ -113,13 +113,13 @@ func (b *bubble) start() {
 	reads, sends := fetch.New(fetch.Options{Dial: dial}), fetch.NewSender(fetch.SenderOptions{Dial: dial})
 	asks := fetch.NewDoer(fetch.DoerOptions{Dial: dial})
 	b.hub = &hub.Hub{
-		Store: st, Bus: event.NewBus(1), Log: log, Fetch: &gateway.Fetcher{Client: reads}, Notify: &gateway.Notifier{Sender: sends},
-		Verify: &gateway.Verifier{Sender: sends}, Ask: &gateway.Asker{Sender: sends}, Options: hub.Options{Own: func(u string) bool { return gateway.Own(u, bubbleHub) }},
+		Store: st, Bus: event.NewBus(1), Log: log, Fetch: &hubhttp.Fetcher{Client: reads}, Notify: &hubhttp.Notifier{Sender: sends},
+		Verify: &hubhttp.Verifier{Sender: sends}, Ask: &hubhttp.Asker{Sender: sends}, Options: hub.Options{Own: func(u string) bool { return hubhttp.Own(u, bubbleHub) }},
 	}
 	public := func() string { return bubbleHub }
 	b.follow = &upstream.Engine{
 		Store: st, Bus: b.hub.Bus, Log: log, PublicURL: public,
-		Ask: &gateway.UpstreamClient{Feeds: reads, HTTP: asks, PublicURL: public},
+		Ask: &hubhttp.UpstreamClient{Feeds: reads, HTTP: asks, PublicURL: public},
 		// That 30 days are the default is held by the engine's own tests; here they would take long.
 		Options: upstream.Options{Away: time.Hour, Silence: bubbleSilence},
 		Signal: func(ctx context.Context, s upstream.Signal) error {
@@ -131,7 +131,7 @@ func (b *bubble) start() {
 		},
 	}
 	mux := http.NewServeMux()
-	(&gateway.Gateway{Hub: b.hub, Changes: st, PublicURL: bubbleHub, Upstream: b.follow, Log: log}).Mount(mux)
+	(&hubhttp.Gateway{Hub: b.hub, Changes: st, PublicURL: bubbleHub, Upstream: b.follow, Log: log}).Mount(mux)
 	closed := b.serve("hub.example:80", mux)
 	if err := b.hub.Recover(b.t.Context()); err != nil {
 		b.t.Fatal(err)

@@ -121,7 +121,7 @@ func TestPythonSavesFeedsInTheWholeProgram(t *testing.T) {
 	r.addAlice()
 	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "python3", "../gateway/testdata/clients/saverss_client.py", r.base, alicePassword).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "python3", "../endpoint/publishhttp/testdata/clients/saverss_client.py", r.base, alicePassword).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -311,7 +311,7 @@ func TestNoUserCanHaveTheNameOfAnAddressOfTheProgram(t *testing.T) {
 	t.Parallel()
 	literal := regexp.MustCompile("[\"`](?:(?:GET|POST|HEAD|PUT) )?/([a-z0-9_-]{1,32})[\"`/?{]")
 	found := 0
-	for _, dir := range []string{".", "../web", "../gateway", "../../protocol/rsscloud", "../../protocol/weblogs", "../../protocol/cnws", "../../protocol/websub"} {
+	for _, dir := range []string{".", "../web", "../endpoint", "../endpoint/hubhttp", "../endpoint/publishhttp", "../endpoint/readhttp", "../../protocol/rsscloud", "../../protocol/weblogs", "../../protocol/cnws", "../../protocol/websub"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/protocol/weblogs"
 )
 
@@ -17,7 +17,7 @@ const doorChanges = "changes"
 // followLists reads the lists of changes that the configuration names until ctx
 // ends. What they name and somebody follows here is checked.
 func (a *App) followLists(ctx context.Context) {
-	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
+	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	doer := fetch.NewDoer(fetch.DoerOptions{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
 		UserAgent: agent,

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"cloudburst/internal/certs"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/gateway"
 )
 
 // acmeTimeout bounds one request to the authority.
@@ -51,7 +52,7 @@ func (a *App) newFront() (*front, error) {
 	}
 	authority := &certs.ACME{
 		Domains: c.Domains, Directory: c.ACMEDirectory, Email: c.Email, Store: &a.certificates, Key: key,
-		HTTP: &http.Client{Timeout: acmeTimeout}, UserAgent: gateway.UserAgent(Version, a.cfg.PublicURL), Now: a.clock.Now, Log: a.log,
+		HTTP: &http.Client{Timeout: acmeTimeout}, UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL), Now: a.clock.Now, Log: a.log,
 	}
 	if err := authority.Init(); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func (f *front) plain(public string, next http.Handler) http.Handler {
 	public = "https://" + strings.TrimPrefix(strings.TrimPrefix(public, "http://"), "https://")
 	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case gateway.Door(r.URL.Path):
+		case hubhttp.Door(r.URL.Path):
 			next.ServeHTTP(w, r)
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)

@@ -21,9 +21,11 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/endpoint/hubhttp"
+	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite"
@@ -77,12 +79,12 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	a.accounts.Disabled = a.userDisabled
 	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.pushTo, Keep: a.cfg.Feeds.KeepReaders}
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
-	a.feeds = &gateway.Feeds{
+	a.feeds = &publishhttp.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Log: a.log,
 		Shut: a.accounts.Shut, All: a.publicFeeds, Cloud: a.cloudAt,
-		Hit: func(r *http.Request, h gateway.Answered) {
+		Hit: func(r *http.Request, h publishhttp.Answered) {
 			a.audience.Hit(h.Feed, audience.Hit{
-				Agent: r.UserAgent(), Addr: gateway.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
+				Agent: r.UserAgent(), Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
 			})
 		},
 	}
@@ -287,7 +289,7 @@ func (a *App) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched, ow
 	sum := sha256.Sum256(body)
 	got = hub.Fetched{
 		Hash: sum[:], Body: body, ETag: etag, LastModified: modified.UTC().Format(http.TimeFormat), ContentType: contentType,
-		URL: f.URL, SentAt: now, About: func() hub.About { return gateway.About(f.URL, contentType, body) },
+		URL: f.URL, SentAt: now, About: func() hub.About { return hubhttp.About(f.URL, contentType, body) },
 	}
 	if f.ETag == etag {
 		got.NotModified, got.Hash, got.Body = true, nil, nil
@@ -389,10 +391,10 @@ func (a *App) ownUser(raw string) string {
 // is: this server may have names that nobody told it.
 func (a *App) privateFeed(raw string) bool {
 	u, err := url.Parse(raw)
-	if err != nil || !gateway.PrivatePath(u.Path) {
+	if err != nil || !publishhttp.PrivatePath(u.Path) {
 		return false
 	}
-	return gateway.SecretPath(u.Path) || slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
+	return publishhttp.SecretPath(u.Path) || slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
 		own, err := url.Parse(o)
 		return err == nil && strings.EqualFold(own.Hostname(), strings.TrimSuffix(u.Hostname(), "."))
 	})

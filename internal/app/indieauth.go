@@ -5,19 +5,19 @@ import (
 	"strings"
 
 	"cloudburst/internal/author"
-	"cloudburst/internal/gateway"
+	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/web"
 )
 
 // signInToApps lets users sign in to programs with the URL of their page: the page on which they
 // decide.
 func (a *App) signInToApps(pages *web.Web) {
-	pages.Apps, pages.Rels = &gateway.IndieAuthClients{Web: a.client}, gateway.IndieAuthLinks()
+	pages.Apps, pages.Rels = &publishhttp.IndieAuthClients{Web: a.client}, publishhttp.IndieAuthLinks()
 }
 
 // indieAuth puts the endpoints on mux that programs call then.
 func (a *App) indieAuth(mux *http.ServeMux) {
-	(&gateway.IndieAuth{
+	(&publishhttp.IndieAuth{
 		Accounts: a.accounts, Public: a.publicURL, Writer: a.posts.Writer, Photo: a.photo, Trusted: a.cfg.TrustedProxies, Log: a.log,
 	}).Mount(mux)
 }

@@ -1,9 +1,9 @@
 package app
 
 import (
+	"cloudburst/internal/endpoint/hubhttp"
+	"cloudburst/internal/endpoint/publishhttp"
 	"maps"
-
-	"cloudburst/internal/gateway"
 )
 
 // mostByRPC is how large a file may be that comes by XML-RPC, in bytes: a call is in memory
@@ -11,8 +11,8 @@ import (
 const mostByRPC = 16 << 20
 
 // editors opens the door for programs that write weblogs by XML-RPC, and tells them of it.
-func (a *App) editors(gate *gateway.Gateway) {
-	m := &gateway.MetaWeblog{
+func (a *App) editors(gate *hubhttp.Gateway) {
+	m := &publishhttp.MetaWeblog{
 		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.publicURL, Known: a.authors.Known,
 		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(mostByRPC, int64(a.cfg.Media.MaxSize)), Version: Version,
 	}

@@ -23,7 +23,7 @@ func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "python3", "../gateway/testdata/clients/metaweblog_client.py", r.base, alicePassword).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "python3", "../endpoint/publishhttp/testdata/clients/metaweblog_client.py", r.base, alicePassword).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "ok" {
 		t.Fatalf("%v\n%s", err, out)
 	}

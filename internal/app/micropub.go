@@ -2,12 +2,12 @@ package app
 
 import (
 	"cloudburst/internal/api"
-	"cloudburst/internal/gateway"
+	"cloudburst/internal/endpoint/publishhttp"
 )
 
 // micropub is the door for programs that write by Micropub.
-func (a *App) micropub() *gateway.Micropub {
-	return &gateway.Micropub{
+func (a *App) micropub() *publishhttp.Micropub {
+	return &publishhttp.Micropub{
 		Posts: a.posts, Accounts: a.accounts, Public: a.publicURL, Files: a.files, ListFiles: a.files.List, Describe: a.files.Describe,
 		Now: a.clock.Now, Trusted: a.cfg.TrustedProxies, Log: a.log,
 	}

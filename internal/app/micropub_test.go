@@ -78,7 +78,7 @@ func TestPythonWritesByMicropubInTheWholeProgram(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "python3", "../gateway/testdata/clients/micropub_client.py", r.base, token.Token).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "python3", "../endpoint/publishhttp/testdata/clients/micropub_client.py", r.base, token.Token).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "ok" {
 		t.Fatalf("%v\n%s", err, out)
 	}

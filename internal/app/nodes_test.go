@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/storetest"
@@ -234,7 +234,7 @@ func later(t *testing.T, database string, by time.Duration) *hub.Hub {
 	client := fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loop}})
 	h := &hub.Hub{
 		Store: st, Bus: event.NewBus(77), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(by) },
-		Fetch: &gateway.Fetcher{Client: client}, Notify: &gateway.Notifier{Sender: sender}, Verify: &gateway.Verifier{Sender: sender}, Ask: &gateway.Asker{Sender: sender},
+		Fetch: &hubhttp.Fetcher{Client: client}, Notify: &hubhttp.Notifier{Sender: sender}, Verify: &hubhttp.Verifier{Sender: sender}, Ask: &hubhttp.Asker{Sender: sender},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

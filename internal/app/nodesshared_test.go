@@ -16,9 +16,9 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/account"
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/storetest"
@@ -219,7 +219,7 @@ func ratedHubs(t *testing.T, n int, open func() store.Store) []*hub.Hub {
 		st := open()
 		h := &hub.Hub{
 			Store: st, Allowances: st, Bus: event.NewBus(int64(i) + 1), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
-			Notify: &gateway.Notifier{}, Verify: &gateway.Verifier{}, Ask: &gateway.Asker{}, Fetch: &gateway.Fetcher{},
+			Notify: &hubhttp.Notifier{}, Verify: &hubhttp.Verifier{}, Ask: &hubhttp.Asker{}, Fetch: &hubhttp.Fetcher{},
 			Options: hub.Options{SourceRate: 50},
 		}
 		h.Init()

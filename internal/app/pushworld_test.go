@@ -15,10 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/river"
@@ -171,11 +171,11 @@ func (p *pushed) foreign(ctx context.Context, group *sync.WaitGroup, dir string,
 	reads := fetch.New(fetch.Options{Dial: dial, UserAgent: "hub"})
 	sends := fetch.NewSender(fetch.SenderOptions{Dial: dial, TLSConfig: roots})
 	p.hub = &hub.Hub{
-		Store: st, Bus: event.NewBus(1), Log: p.log(), Fetch: &gateway.Fetcher{Client: reads}, Verify: &gateway.Verifier{Sender: sends}, Ask: &gateway.Asker{Sender: sends},
-		Notify: &gateway.Notifier{Sender: sends, HubURL: func() string { return "https://" + pushHub + "/websub" }},
+		Store: st, Bus: event.NewBus(1), Log: p.log(), Fetch: &hubhttp.Fetcher{Client: reads}, Verify: &hubhttp.Verifier{Sender: sends}, Ask: &hubhttp.Asker{Sender: sends},
+		Notify: &hubhttp.Notifier{Sender: sends, HubURL: func() string { return "https://" + pushHub + "/websub" }},
 	}
 	mux := http.NewServeMux()
-	(&gateway.Gateway{Hub: p.hub, Changes: st, PublicURL: "http://" + pushHub, Log: p.log()}).Mount(mux)
+	(&hubhttp.Gateway{Hub: p.hub, Changes: st, PublicURL: "http://" + pushHub, Log: p.log()}).Mount(mux)
 	plain, secure := p.serve(pushHub+":80", false, mux), p.serve(pushHub+":443", true, mux)
 	group.Go(func() {
 		if err := p.hub.Run(ctx); err != nil {
@@ -197,16 +197,16 @@ func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string,
 	st := p.open(dir)
 	asks := fetch.NewDoer(fetch.DoerOptions{Dial: p.net.Dialer(p.me, nil), TLSConfig: roots})
 	public := func() string { return p.public }
-	own := func(u string) bool { return gateway.Own(u, p.public) }
+	own := func(u string) bool { return hubhttp.Own(u, p.public) }
 	p.engine = &upstream.Engine{
 		Store: st, Bus: event.NewBus(2), Log: p.log(), PublicURL: public, Options: upstream.Options{Own: own, Known: known(p), Away: time.Hour},
-		Ask:    &gateway.UpstreamClient{Feeds: nobodyReads{p.t}, HTTP: asks, PublicURL: public},
+		Ask:    &hubhttp.UpstreamClient{Feeds: nobodyReads{p.t}, HTTP: asks, PublicURL: public},
 		Signal: takeSignal(p, p),
 	}
 	p.push = &readerPush{engine: p.engine, own: own, since: time.Now()}
 	mux := http.NewServeMux()
-	(&gateway.Notified{Engine: p.engine, Log: p.log()}).Mount(mux)
-	(&gateway.Gateway{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Mount(mux)
+	(&hubhttp.Notified{Engine: p.engine, Log: p.log()}).Mount(mux)
+	(&hubhttp.Gateway{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Mount(mux)
 	closed := p.serve("me.test:80", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		p.posts = append(p.posts, r.Method+" "+r.URL.Path)

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"cloudburst/internal/api"
+	"cloudburst/internal/endpoint/readhttp"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 	"cloudburst/internal/web"
@@ -45,13 +45,13 @@ func (a *App) newRiver(st store.Store) error {
 	}
 	a.reader = fetch.New(fetch.Options{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
-		UserAgent: gateway.ReaderAgent(Version, a.cfg.PublicURL, 0),
+		UserAgent: readhttp.ReaderAgent(Version, a.cfg.PublicURL, 0),
 		Idle:      2 * c.AtOnce, IdlePerHost: max(c.PerHost, 2),
 	})
 	a.river = &river.River{
 		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
 		Sender: a.senderOf,
-		Agent:  func(readers int64) string { return gateway.ReaderAgent(Version, a.publicURL(), readers) },
+		Agent:  func(readers int64) string { return readhttp.ReaderAgent(Version, a.publicURL(), readers) },
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
 			Own: func(url string) bool { _, own := a.ownPath(url); return own }, Canonical: a.canonical,
@@ -61,14 +61,14 @@ func (a *App) newRiver(st store.Store) error {
 	if h, ok := st.(store.Hinter); ok {
 		a.river.Hint = h.Hint
 	}
-	a.river.Tell = &gateway.Teller{Sender: a.sender, Mail: mail, Now: a.clock.Now}
+	a.river.Tell = &readhttp.Teller{Sender: a.sender, Mail: mail, Now: a.clock.Now}
 	a.river.Init()
 	joinPush(a.river, a.upstream, a.hub)
 	return nil
 }
 
 // mail is the way to send mail; nil where the operator named none.
-func (a *App) mail() (*gateway.Mail, error) {
+func (a *App) mail() (*readhttp.Mail, error) {
 	c := a.cfg.SMTP
 	if c.Server == "" {
 		return nil, nil
@@ -79,7 +79,7 @@ func (a *App) mail() (*gateway.Mail, error) {
 	if c.From == "" {
 		return nil, fault.New(fault.Invalid, "smtp.server is set and smtp.from is not: set smtp.from to the sender of mail, such as river@example.org.")
 	}
-	m := &gateway.Mail{
+	m := &readhttp.Mail{
 		Server: c.Server, From: c.From, User: c.User, Password: c.Password, TLS: c.TLS,
 		Site: a.publicURL,
 	}
@@ -290,7 +290,7 @@ func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Respons
 func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fetch.Response) *answer {
 	h := http.Header{}
 	maps.Copy(h, r.Header)
-	h.Set("User-Agent", cmp.Or(r.UserAgent, gateway.ReaderAgent(Version, o.app.publicURL(), 0)))
+	h.Set("User-Agent", cmp.Or(r.UserAgent, readhttp.ReaderAgent(Version, o.app.publicURL(), 0)))
 	h.Set("Accept", cmp.Or(r.Accept, "*/*"))
 	if r.ValidatorsURL == "" || r.ValidatorsURL == out.URL {
 		if r.ETag != "" {

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"cloudburst/internal/api"
-	"cloudburst/internal/gateway"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/endpoint/hubhttp"
+	"cloudburst/internal/endpoint/publishhttp"
+	"cloudburst/internal/endpoint/readhttp"
 	"cloudburst/internal/web"
 )
 
@@ -22,22 +25,22 @@ func (a *App) publicRoutes(public string) http.Handler {
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: a.ownChanged,
 		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
-		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
+		ClientAddr: func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, a.cfg.TrustedProxies) },
 	}
 	a.riverPages(pages)
 	a.testFeedPages(pages)
 	a.writePages(pages)
 	a.signInToApps(pages)
 	site := a.atCanonical(public, pages.Routes())
-	gate := &gateway.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
+	gate := &hubhttp.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
 	gate.Methods = a.feeds.Methods()
 	a.editors(gate)
 	gate.When, gate.KeepChanges, gate.Now = a.cfg.Changes.When, a.cfg.Changes.Keep, a.clock.Now
 	gate.Mount(mux)
-	(&gateway.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
+	(&hubhttp.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
-	mux.Handle("/convert", &gateway.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
+	mux.Handle("/convert", &publishhttp.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
 	mux.Handle("GET /feeds.opml", a.feeds.List())
 	mux.Handle("/", site)
 	a.feeds.HTML, a.feeds.Next = a.atCanonical(public, pages.AuthorPage()), a.programRoutes(hubPage(site, mux))
@@ -70,11 +73,11 @@ func (a *App) programRoutes(next http.Handler) http.Handler {
 	mux.Handle("/v1/", api.NewRiver(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
 		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf,
-		ClientAddr: func(r *http.Request) netip.Addr { return gateway.CallerAddr(r, a.cfg.TrustedProxies) },
+		ClientAddr: func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, a.cfg.TrustedProxies) },
 	})))
 	a.micropub().Mount(mux)
 	a.indieAuth(mux)
-	apps := &gateway.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
+	apps := &readhttp.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
 	apps.Mount(mux)
 	mux.Handle("/", next)
 	return mux

@@ -9,16 +9,17 @@ import (
 	"cloudburst/feed"
 	"cloudburst/internal/announce"
 	"cloudburst/internal/author"
-	"cloudburst/internal/gateway"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
 )
 
 // newSinks makes what tells other servers of what is saved here.
 func (a *App) newSinks(st store.Store) {
-	agent := gateway.UserAgent(Version, a.cfg.PublicURL)
+	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.sinks = &announce.Announcer{
-		Store: st, Send: &gateway.SinkSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now, Changed: a.changedItem},
+		Store: st, Send: &publishhttp.SinkSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now, Changed: a.changedItem},
 		Sinks: func(ctx context.Context, user string) ([]announce.Sink, error) {
 			w, err := st.Writer(ctx, user)
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"cloudburst/internal/api"
 	"cloudburst/internal/author"
-	"cloudburst/internal/gateway"
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/trace"
 )
@@ -19,7 +19,7 @@ const (
 )
 
 // newTracer makes what shows the way of changes, if the operator wants to see it.
-func (a *App) newTracer(fetcher *gateway.Fetcher, notifier *gateway.Notifier) {
+func (a *App) newTracer(fetcher *hubhttp.Fetcher, notifier *hubhttp.Notifier) {
 	c := a.cfg.Trace
 	if c.Endpoint == "" {
 		return

@@ -3,8 +3,9 @@ package app
 import (
 	"net/netip"
 
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/upstream"
 )
 
@@ -13,12 +14,12 @@ import (
 func (a *App) newUpstream(st upstream.Store) {
 	a.doer = fetch.NewDoer(fetch.DoerOptions{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true},
-		UserAgent: gateway.UserAgent(Version, a.cfg.PublicURL),
+		UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL),
 	})
 	a.upstream = &upstream.Engine{
 		Store: st, Bus: a.hub.Bus, Log: a.log, Now: a.clock.Now, PublicURL: a.publicURL,
-		Ask: &gateway.UpstreamClient{
-			Feeds: a.client, HTTP: a.doer, UserAgent: gateway.UserAgent(Version, a.cfg.PublicURL), PublicURL: a.publicURL,
+		Ask: &hubhttp.UpstreamClient{
+			Feeds: a.client, HTTP: a.doer, UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL), PublicURL: a.publicURL,
 		},
 		Options: upstream.Options{Own: a.ownCallback},
 	}

@@ -115,7 +115,7 @@ type PingResult struct {
 // Registration asks for notifications.
 type Registration struct {
 	Protocol  string // HTTPPost and so on
-	Callback  string // absolute URL, made by the gateway from what the wire said
+	Callback  string // absolute URL, made by the endpoints from what the wire said
 	Procedure string
 	Feeds     []string
 	Challenge bool       // consent by challenge (a domain was named), else by test call

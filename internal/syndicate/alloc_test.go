@@ -23,7 +23,7 @@ func TestAHitCostsNoMemory(t *testing.T) {
 	l := layer(t)
 	o := render.Options{Self: "http://h.example/", Hubs: []string{"http://hub.example/"}, Cloud: &feed.Cloud{Domain: "h"}}
 	links := []string{`<http://hub.example/>; rel="hub"`}
-	// What does not change is in a template, as internal/gateway has it.
+	// What does not change is in a template, as internal/endpoint/publishhttp has it.
 	of := func(version int64, raw []byte) Source {
 		s := saved(version, nil)
 		s.Load = func(context.Context) ([]byte, string, error) { return raw, "", nil }

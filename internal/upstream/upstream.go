@@ -12,7 +12,7 @@
 // reads the feed itself, or takes what was signed.
 //
 // The package knows no wire: what protocols have to say to each other is in the
-// gateway. The protocols' own clocks (25 hours, leases, 30 silent days) are here.
+// endpoints. The protocols' own clocks (25 hours, leases, 30 silent days) are here.
 package upstream
 
 import (

@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/gateway"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
 )
@@ -161,7 +161,7 @@ func (w *originWorld) Deny(context.Context, hub.Intent) (event.Exchange, error) 
 func (w *originWorld) start() *originMachine {
 	w.next++
 	h := &hub.Hub{
-		Store: flawedDisk{w.disk, w.flaw}, Fetch: flawedFetcher{&gateway.Fetcher{Client: w.client}, w.flaw}, Notify: w, Verify: w, Ask: w,
+		Store: flawedDisk{w.disk, w.flaw}, Fetch: flawedFetcher{&hubhttp.Fetcher{Client: w.client}, w.flaw}, Notify: w, Verify: w, Ask: w,
 		Bus: event.NewBus(w.next), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	if w.shared {

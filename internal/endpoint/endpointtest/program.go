@@ -1,0 +1,26 @@
+// Package endpointtest has what the tests of several families of endpoints share.
+package endpointtest
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fulltest"
+)
+
+// Run starts a program that must be there: a machine without it cannot say that
+// these clients work.
+func Run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	fulltest.Needs(t, "another language")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}

@@ -1,0 +1,131 @@
+package hubhttp
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	feedformat "cloudburst/feed"
+	"cloudburst/feed/discover"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/sanitize"
+)
+
+// Most characters of what is kept of a topic's words.
+const (
+	aboutTitle = 255
+	aboutText  = 2000
+	aboutURL   = 2048 // bytes
+)
+
+// about is what a document says of itself. One that is no feed may still give its
+// own address in a header.
+//
+// spec:cnws-2003#plain-text
+func about(address string, header http.Header, body []byte) hub.About {
+	f, err := feedformat.ParseBytes(body, &feedformat.Options{URL: address, Header: header})
+	if err != nil {
+		return hub.About{Self: webURL(discover.Header(header, address).Self)}
+	}
+	a := hub.About{
+		Title: words(f.Title, aboutTitle), Description: words(f.Subtitle, aboutText),
+		Self: webURL(f.Self), Home: webURL(f.Link),
+	}
+	if h := discover.Header(header, address); h.Self != "" {
+		a.Self = webURL(h.Self)
+	}
+	if it := newest(f.Items); it != nil {
+		a.ItemTitle, a.ItemText = words(it.Title, aboutTitle), words(it.Summary, aboutText)
+		for _, c := range it.Content {
+			if a.ItemText == "" {
+				a.ItemText = words(c, aboutText)
+			}
+		}
+	}
+	return a
+}
+
+// About is what a document of this server's own says of itself.
+func About(address, contentType string, body []byte) hub.About {
+	return about(address, http.Header{"Content-Type": {contentType}}, body)
+}
+
+// newest is the item with the latest date, the first one where none has any.
+func newest(items []feedformat.Item) *feedformat.Item {
+	var best *feedformat.Item
+	var at time.Time
+	for i := range items {
+		it := &items[i]
+		when := it.Published.UTC
+		if it.Updated.UTC.After(when) {
+			when = it.Updated.UTC
+		}
+		if best == nil || when.After(at) {
+			best, at = it, when
+		}
+	}
+	return best
+}
+
+// words are those of a text without its markup, on one line, cut after most
+// characters.
+func words(t feedformat.Text, most int) string {
+	s := t.Value
+	if t.Type != "text/plain" {
+		s = sanitize.Text(s)
+	}
+	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD")
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	r := []rune(s)[:most-1]
+	return strings.TrimRight(string(r), " ") + "…"
+}
+
+// webURL is an address that may be asked for, or "".
+func webURL(s string) string {
+	s, _, _ = strings.Cut(s, "#")
+	if len(s) > aboutURL || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return ""
+	}
+	return s
+}
+
+// Discoverer finds the feeds of pages for the hub; it is a hub.Discoverer.
+type Discoverer struct {
+	Client endpoint.Getter
+}
+
+// Discover reads the page at url once. Links that only look like feeds count too:
+// the hub checks only those that somebody follows.
+func (d *Discoverer) Discover(ctx context.Context, url string) ([]string, error) {
+	got, err := d.Client.Get(ctx, fetch.Request{URL: url})
+	if err != nil {
+		return nil, unreadable(url, err)
+	}
+	if !got.OK() {
+		return nil, fault.New(fault.Unreadable, "The page %s could not be read: its server answered %s.", endpoint.ShownURL(url), endpoint.StatusText(got.Status))
+	}
+	res := discover.HTML(got.Body, got.URL, got.Header)
+	urls := []string{url}
+	if got.URL != url {
+		urls = append(urls, got.URL)
+	}
+	if res.Self != "" {
+		urls = append(urls, res.Self)
+	}
+	for _, l := range res.Links {
+		urls = append(urls, l.URL)
+	}
+	return urls, nil
+}

@@ -1,0 +1,266 @@
+package hubhttp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+)
+
+const doorCNWS = "cnws"
+
+// Follows are this server's own subscriptions at other hubs.
+type Follows interface {
+	// Heard hears that topic changed, in the words of whoever says so, and reports
+	// whether it is wanted, that is, subscribed to. What it means is on disk when it
+	// returns. wanted stands with an error too, unless that is of the kind that passes
+	// (TooMany, Unavailable, Internal).
+	Heard(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error)
+}
+
+// CNWS is that protocol's side of the hub: a cnws.Publisher, and a cnws.Subscriber
+// for what this server is subscribed to elsewhere.
+type CNWS struct {
+	Hub      Hub
+	Upstream Follows        // nil: no notification is wanted
+	Trusted  []netip.Prefix // see [endpoint.CallerAddr]
+	Log      *slog.Logger   // nil is silent
+}
+
+// cnwsRoutes is the door of CNWS, for both of its messages.
+//
+// spec:cloudburst#door-cnws
+func (g *Gateway) cnwsRoutes() []endpoint.Route {
+	c := &CNWS{Hub: g.Hub, Upstream: g.Upstream, Trusted: g.Trusted, Log: g.Log}
+	h := &cnws.Handler{Publisher: c, Subscriber: c, Log: g.Log}
+	return []endpoint.Route{{Pattern: "/cnws", Handler: openDoor("POST, OPTIONS", h)}}
+}
+
+// callerOf describes the sender of r; nothing is known when r is nil.
+func (c *CNWS) callerOf(r *http.Request) caller {
+	if r == nil {
+		return caller{door: doorCNWS}
+	}
+	return caller{doorCNWS, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
+}
+
+// Subscribe answers a subscription. The callback is asked for its consent, and the
+// resource is read, before the answer.
+//
+// spec:cnws-2003#subscribe-answer
+func (c *CNWS) Subscribe(ctx context.Context, s cnws.Subscribe) (cnws.Result, error) {
+	from := c.callerOf(cnws.RequestFrom(ctx))
+	done, err := c.Hub.Register(ctx, hub.Registration{
+		Protocol: hub.CNWS, Callback: s.NotificationURL, Feeds: []string{s.ResourceID},
+		Source: from.addr, Door: from.door,
+	})
+	switch {
+	case err != nil:
+		return cnws.Result{}, c.failure(ctx, err)
+	case len(done.Accepted) > 0:
+		return cnws.Result{Status: true, Title: done.About.Title, Description: done.About.Description}, nil
+	case len(done.Refused) > 0:
+		return cnws.Result{Description: done.Refused[0].Reason}, nil
+	}
+	return cnws.Result{Description: "Nothing was subscribed to."}, nil
+}
+
+// Changed hears a notification of another hub.
+func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, err error) {
+	if c.Upstream == nil {
+		return false, &cnws.Error{Msg: "This server is subscribed to nothing over this protocol."}
+	}
+	from := c.callerOf(cnws.RequestFrom(ctx))
+	wanted, err = c.Upstream.Heard(ctx, change.ResourceID, hub.CNWS, from.addr, from.hops)
+	switch {
+	case err != nil:
+		return wanted, later(c.failure(ctx, err))
+	case !wanted:
+		// spec:cnws-2003#unsubscribe-by-false
+		return false, &cnws.Error{Msg: "This server is not subscribed to " + endpoint.ShownURL(change.ResourceID) + "."}
+	}
+	return true, nil
+}
+
+// later makes trouble of ours a "not now": for a publisher any other error of HTTP
+// is the end of the subscription.
+func later(e *cnws.Error) *cnws.Error {
+	if e.Status == http.StatusInternalServerError {
+		e.Status, e.RetryAfter = http.StatusServiceUnavailable, time.Minute
+	}
+	return e
+}
+
+// failure is an error in the protocol's form: a description for what the caller can
+// mend, a status for limits and for trouble of ours.
+func (c *CNWS) failure(ctx context.Context, err error) *cnws.Error {
+	e := &cnws.Error{Msg: fault.Message(err), RetryAfter: fault.RetryAfter(err), Err: err}
+	switch fault.CodeOf(err) {
+	case fault.TooMany:
+		e.Status, e.RetryAfter = http.StatusTooManyRequests, max(e.RetryAfter, time.Second)
+	case fault.Unavailable:
+		e.Status, e.RetryAfter = http.StatusServiceUnavailable, max(e.RetryAfter, 10*time.Second)
+		if c.Log != nil {
+			c.Log.WarnContext(ctx, "request could not be served", "error", err)
+		}
+	case fault.Internal:
+		e.Status = http.StatusInternalServerError
+		if c.Log != nil {
+			c.Log.ErrorContext(ctx, "request failed", "error", err)
+		}
+	}
+	return e
+}
+
+// cnwsEncoded is a notification ready to be sent to any subscriber.
+type cnwsEncoded struct {
+	feed, title, text string
+	hops              int
+	changed           time.Time
+
+	header []string
+	body   []byte
+}
+
+// encodeCNWS makes the message, or finds it among those of recent topics. now is
+// the time of a change that nobody has heard of, in a request for consent.
+func (n *Notifier) encodeCNWS(topic hub.Topic, hops int) (*cnwsEncoded, error) {
+	title, text := cnwsTexts(topic.About)
+	slot := &n.cnws[uint64(topic.ID)%uint64(len(n.cnws))]
+	if e := slot.Load(); e != nil && e.feed == topic.URL && e.hops == hops && e.changed.Equal(topic.ChangedAt) && e.title == title && e.text == text {
+		return e, nil
+	}
+	now := time.Now
+	if n.Now != nil {
+		now = n.Now
+	}
+	e, err := encodeCNWS(topic, hops, now)
+	if err == nil && !topic.ChangedAt.IsZero() {
+		slot.Store(e)
+	}
+	return e, err
+}
+
+// spec:cnws-2003#notify
+func encodeCNWS(topic hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, error) {
+	title, text := cnwsTexts(topic.About)
+	change := cnws.Change{ResourceID: topic.URL, ChangeTime: topic.ChangedAt, Title: title, Description: text}
+	if change.ChangeTime.IsZero() {
+		change.ChangeTime = now()
+	}
+	body, err := change.Marshal()
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "A notification of %s cannot be written as CNWS wants it.", endpoint.ShownURL(topic.URL))
+	}
+	// spec:cloudburst#hops
+	header := []string{rsscloud.HopsHeader, strconv.Itoa(hops + 1)}
+	if !topic.ChangedAt.IsZero() {
+		header = append(header, rsscloud.ChangedAtHeader, topic.ChangedAt.UTC().Format(time.RFC3339Nano))
+	}
+	return &cnwsEncoded{
+		feed: topic.URL, title: title, text: text, hops: hops, changed: topic.ChangedAt,
+		header: header, body: body,
+	}, nil
+}
+
+// cnwsTexts are what a notification says of the change: its newest item, or the
+// name of the whole.
+func cnwsTexts(a hub.About) (title, text string) {
+	if a.ItemTitle == "" && a.ItemText == "" {
+		return a.Title, ""
+	}
+	if a.ItemTitle == "" {
+		return a.Title, a.ItemText
+	}
+	return a.ItemTitle, a.ItemText
+}
+
+// notifyCNWS tells a CNWS subscriber. No redirect is followed: the protocol knows
+// none, and an error of HTTP ends the subscription.
+func (n *Notifier) notifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
+	e, err := n.encodeCNWS(topic, hops)
+	if err != nil {
+		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
+	}
+	m := &fetch.Message{URL: sub.Callback, ContentType: cnws.ContentType, Header: n.traced(e.header, topic, sub), Body: e.body, WantBody: true}
+	r := n.Sender.Send(ctx, m)
+	wanted, err := cnwsAnswer(&r)
+	if wanted {
+		return hub.Reply{OK: true, Took: r.Took}
+	}
+	reply := n.failed(m, &r)
+	switch {
+	case r.Err != nil:
+		// spec:cnws-2003#ageing
+	case !r.OK():
+		// spec:cnws-2003#http-error
+		// spec:cloudburst#cnws-busy
+		reply.Gone = r.Status != http.StatusTooManyRequests && r.Status != http.StatusServiceUnavailable
+		if reply.Gone && r.Status != http.StatusGone {
+			reply.Text += " In CNWS an error of HTTP ends the subscription."
+		}
+	case err != nil:
+		// spec:cloudburst#cnws-no-answer
+		reply.Gone, reply.Text = false, "The subscriber's address answered, but not as a CNWS subscriber does."
+	default:
+		// spec:cnws-2003#answer-false
+		reply.Gone, reply.Text = true, "The subscriber answered false: it wants no more."
+	}
+	return reply
+}
+
+// cnwsAnswer reads what a subscriber answered. An error is an answer that is none
+// of the protocol.
+func cnwsAnswer(r *fetch.Reply) (wanted bool, err error) {
+	if !r.OK() {
+		return false, nil
+	}
+	result, err := cnws.ParseResult(r.ContentType, r.Body)
+	return result.Status && err == nil, err
+}
+
+// verifyCNWS asks a CNWS subscriber for its consent by a notification, which it must
+// answer as the protocol says: any page can answer 200.
+//
+// spec:cloudburst#cnws-consent
+func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic) (event.Exchange, error) {
+	now := time.Now
+	if v.Now != nil {
+		now = v.Now
+	}
+	e, err := encodeCNWS(topic, 0, now)
+	if err != nil {
+		return event.Exchange{Callback: sub.Callback, Error: err.Error()}, err
+	}
+	m := &fetch.Message{
+		URL: sub.Callback, ContentType: cnws.ContentType, Header: e.header, Body: e.body,
+		WantBody: true, Padded: true,
+	}
+	r := v.Sender.Send(ctx, m)
+	x := exchange(m, &r)
+	wanted, err := cnwsAnswer(&r)
+	switch {
+	case r.Err != nil:
+		return x, noAnswer("test notification", &r)
+	case rsscloud.IsCloudAnswer(r.Body):
+		// spec:cloudburst#callback-own-door
+		return x, fault.New(fault.Refused, "The notificationURL answered the test notification as a cloud's ping door does; notifications sent there would go round in a loop.")
+	case !r.OK():
+		return x, fault.New(fault.Unreadable, "The test notification failed. %s", why(&r))
+	case err != nil:
+		return x, fault.Wrap(fault.Refused, err, "The notificationURL answered the test notification, but not with the result document of CNWS; it must answer with a status of true.")
+	case !wanted:
+		return x, fault.New(fault.Refused, "The notificationURL answered the test notification with false: it does not want to hear of this resource.")
+	}
+	return x, nil
+}

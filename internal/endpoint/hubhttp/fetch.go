@@ -1,0 +1,72 @@
+package hubhttp
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"strings"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+)
+
+// acceptFeed asks for a feed where a server has several forms of a page.
+const acceptFeed = "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
+
+// Fetcher reads feeds for the hub; it is a hub.Fetcher.
+type Fetcher struct {
+	Client endpoint.Getter
+	// Trace is the traceparent that the reading of a URL carries; "": none. Nil: none does.
+	Trace func(ctx context.Context, url string) string
+}
+
+// traceparent is the header field of W3C's Trace Context.
+const traceparent = "Traceparent"
+
+// Fetch reads f.URL once.
+//
+// spec:rsscloud-2009#ping-verifies-change
+func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error) {
+	ask := fetch.Request{URL: what.URL, ETag: what.ETag, ValidatorsURL: what.URL, Accept: acceptFeed, Revalidate: what.Revalidate}
+	if f.Trace != nil {
+		if parent := f.Trace(ctx, what.URL); parent != "" {
+			ask.Private = http.Header{traceparent: {parent}} // for this host, not for where it redirects
+		}
+	}
+	got, err := f.Client.Get(ctx, ask)
+	if err != nil {
+		return hub.Fetched{}, unreadable(what.URL, err)
+	}
+	out := hub.Fetched{
+		NotModified: got.NotModified, Status: got.Status, URL: got.URL, SentAt: got.SentAt,
+		ETag: fetch.Validator(got.Header.Get("ETag")), LastModified: fetch.Validator(got.Header.Get("Last-Modified")),
+		ContentType: got.Header.Get("Content-Type"), Date: got.Header.Get("Date"),
+	}
+	switch {
+	case got.NotModified:
+		return out, nil
+	case !got.OK():
+		// What a server itself answered may be told: whoever asks can see it too.
+		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.ShownURL(what.URL), endpoint.StatusText(got.Status))
+	}
+	sum := sha256.Sum256(got.Body)
+	out.Hash, out.Body = sum[:], got.Body
+	out.About = func() hub.About { return about(got.URL, got.Header, got.Body) }
+	return out, nil
+}
+
+// unreadable is a failure to get any answer, in the one form that strangers see.
+func unreadable(url string, err error) error {
+	code := fault.Unreadable
+	switch fetch.KindOf(err) {
+	case fetch.Ours:
+		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", endpoint.ShownURL(url))
+	case fetch.Refused:
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The feed %s %s.", endpoint.ShownURL(url), fetch.Neutral)
+	case fetch.BadURL:
+		code = fault.Refused
+	}
+	return fault.Wrap(code, err, "The feed %s %s.", endpoint.ShownURL(url), strings.TrimRight(fetch.Text(err), "."))
+}

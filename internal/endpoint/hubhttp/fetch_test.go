@@ -1,0 +1,108 @@
+package hubhttp
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func onNotify(notices chan<- rsscloud.Notice, agents chan<- string) func(context.Context, rsscloud.Notice) {
+	return func(ctx context.Context, n rsscloud.Notice) {
+		notices <- n
+		agents <- rsscloud.RequestFrom(ctx).UserAgent()
+	}
+}
+
+type getter func(fetch.Request) (*fetch.Response, error)
+
+func (g getter) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) { return g(r) }
+
+func TestFetchedFeed(t *testing.T) {
+	t.Parallel()
+	sent := time.Unix(1, 0)
+	head := http.Header{"Etag": {`W/"a, b"`}, "Last-Modified": {"yesterday  at noon"}, "Content-Type": {"text/xml"}, "Date": {"today"}}
+	var asked fetch.Request
+	f := &Fetcher{Client: getter(func(r fetch.Request) (*fetch.Response, error) {
+		asked = r
+		return &fetch.Response{Status: 200, Header: head, Body: []byte("<rss/>"), URL: feed + "?final", SentAt: sent}, nil
+	})}
+	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed, ETag: `"x"`, Revalidate: true})
+	if got.About == nil || got.About() != (hub.About{}) {
+		t.Error("an empty feed says something of itself")
+	}
+	got.About = nil
+	sum := sha256.Sum256([]byte("<rss/>"))
+	want := hub.Fetched{Status: 200, Hash: sum[:], Body: []byte("<rss/>"), ETag: `W/"a, b"`, LastModified: "yesterday  at noon", ContentType: "text/xml", Date: "today", URL: feed + "?final", SentAt: sent}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	if asked.URL != feed || asked.ETag != `"x"` || asked.ValidatorsURL != feed || asked.LastModified != "" || !asked.Revalidate || asked.Accept == "" {
+		t.Errorf("asked %+v", asked)
+	}
+}
+
+func TestALongValidatorIsNotKept(t *testing.T) {
+	t.Parallel()
+	long := `"` + strings.Repeat("x", fetch.MaxValidator) + `"`
+	f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
+		return &fetch.Response{Status: 200, Header: http.Header{"Etag": {long}, "Last-Modified": {long[1:]}}, Body: []byte("<rss/>")}, nil
+	})}
+	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed})
+	if err != nil || got.ETag != "" || got.LastModified != "" {
+		t.Errorf("%d and %d bytes are kept, %v", len(got.ETag), len(got.LastModified), err)
+	}
+}
+
+func TestUnchangedFeedHasNoHash(t *testing.T) {
+	t.Parallel()
+	f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
+		return &fetch.Response{Status: 304, NotModified: true, Header: http.Header{"Etag": {`"y"`}}}, nil
+	})}
+	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed, ETag: `"x"`})
+	if err != nil || !got.NotModified || got.Hash != nil || got.ETag != `"y"` {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestFeedThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	inside := errors.New("dial 10.0.0.7: refused")
+	for _, c := range []struct {
+		name string
+		resp *fetch.Response
+		err  error
+		code fault.Code
+		msg  string
+	}{
+		{"404", &fetch.Response{Status: 404}, nil, fault.Unreadable, "The feed http://feeds.example/rss.xml could not be read: its server answered 404 Not Found."},
+		{"304 unasked", &fetch.Response{Status: 304}, nil, fault.Unreadable, "304 Not Modified"},
+		{"500", &fetch.Response{Status: 500, Body: []byte("<rss/>")}, nil, fault.Unreadable, "500 Internal Server Error"},
+		{"nobody", nil, &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: inside}, fault.Unreadable, "The feed http://feeds.example/rss.xml could not be read: no usable answer came from there."},
+		{"forbidden", nil, &fetch.Error{Kind: fetch.Refused, Text: fetch.Neutral, Err: inside}, fault.Refused, "The feed http://feeds.example/rss.xml could not be read: no usable answer came from there."},
+		{"too large", nil, &fetch.Error{Kind: fetch.TooLarge, Text: "is larger than 5 MiB"}, fault.Unreadable, "is larger than 5 MiB."},
+		{"ours", nil, &fetch.Error{Kind: fetch.Ours, Text: fetch.Neutral, Err: inside}, fault.Unavailable, "try again"},
+		{"foreign", nil, inside, fault.Unreadable, "no usable answer"},
+	} {
+		f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
+			if c.resp != nil {
+				c.resp.Header = http.Header{}
+			}
+			return c.resp, c.err
+		})}
+		got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed})
+		if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.msg) || strings.Contains(fault.Message(err), "10.0.0.7") || got.Hash != nil {
+			t.Errorf("%s: %+v, %v: %s", c.name, got, fault.CodeOf(err), fault.Message(err))
+		}
+	}
+}

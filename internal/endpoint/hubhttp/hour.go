@@ -1,0 +1,158 @@
+package hubhttp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/serve"
+	"cloudburst/protocol/weblogs"
+)
+
+// hourDocument is one hour of the archive in memory.
+type hourDocument struct {
+	doc   *serve.Document
+	final bool // the hour is over: it will never be another
+	until time.Time
+	used  time.Time
+}
+
+// hourDoor knows an hour by its address.
+func (d *changeLists) hourDoor(w http.ResponseWriter, r *http.Request) {
+	start, ok := hourOf(r.PathValue("year"), r.PathValue("month"), r.PathValue("day"), r.PathValue("hour"))
+	if !ok {
+		d.notFound.ServeHTTP(w, r)
+		return
+	}
+	openDoor("GET, HEAD", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.serveHour(w, r, start)
+	})).ServeHTTP(w, r)
+}
+
+// serveHour answers with the rows of one UTC hour.
+//
+// spec:feedstate-2007#changes-archive
+func (d *changeLists) serveHour(w http.ResponseWriter, r *http.Request, start time.Time) {
+	now := d.now()
+	switch {
+	case start.After(now):
+		http.Error(w, "This hour has not begun.", http.StatusNotFound)
+		return
+	case start.Before(now.Add(-d.keep)):
+		http.Error(w, fmt.Sprintf("This hour is not kept any more; changes are kept for %d days.", int(d.keep.Hours()/24)), http.StatusNotFound)
+		return
+	}
+	h, err := d.hour(r.Context(), start, now)
+	if err != nil {
+		d.unavailable(w, err)
+		return
+	}
+	h.doc.ServeHTTP(w, r)
+}
+
+// hourOf reads the address of an hour, YYYY/MM/DD/HH.xml, of digits and nothing else.
+func hourOf(year, month, day, file string) (start time.Time, ok bool) {
+	const form = "2006/01/02/15.xml"
+	s := year + "/" + month + "/" + day + "/" + file
+	if len(s) != len(form) {
+		return time.Time{}, false
+	}
+	start, err := time.Parse(form, s)
+	// Whatever is not written as it is printed is another address.
+	return start, err == nil && start.Format(form) == s
+}
+
+// hour is one hour of the archive, from memory or made now.
+func (d *changeLists) hour(ctx context.Context, start, now time.Time) (*hourDocument, error) {
+	if h := d.keptHour(start, now); h != nil {
+		return h, nil
+	}
+	if d.waiting.Add(1) > archivesWait {
+		d.waiting.Add(-1)
+		return nil, fault.New(fault.TooMany, "Too many ask for the archive at once. Please try again later.")
+	}
+	defer d.waiting.Add(-1)
+	select {
+	case d.building <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-d.building }()
+	if h := d.keptHour(start, now); h != nil {
+		return h, nil
+	}
+	h, err := d.makeHour(ctx, start, now)
+	if err != nil {
+		if ctx.Err() == nil {
+			d.log.WarnContext(ctx, "an hour of the list of changes could not be read", "hour", start, "error", err)
+		}
+		return nil, err
+	}
+	d.keepHour(start, h)
+	return h, nil
+}
+
+func (d *changeLists) makeHour(ctx context.Context, start, now time.Time) (*hourDocument, error) {
+	ctx, cancel := context.WithTimeout(ctx, renewTime)
+	defer cancel()
+	end := start.Add(time.Hour)
+	h := &hourDocument{final: !now.Before(end.Add(hourSettles)), used: now, until: now.Add(time.Minute)}
+	out := rowWriter{unit: d.unit, floor: end, rows: archiveRows, bytes: archiveBytes}
+	if now.Before(end) {
+		out.floor = now.UTC().Truncate(time.Minute)
+	}
+	if err := d.each(ctx, hub.ChangeQuery{Since: start, Until: end}, out.row); err != nil {
+		return nil, err
+	}
+	// Of an hour, the count is its own, so that the document stays what it is.
+	head := weblogs.Changes{Updated: out.updated(), Count: int64(out.n)}
+	h.doc = hourOfArchive(out.document(&head, len(out.body)), out.updated(), h.final)
+	return h, nil
+}
+
+// hourOfArchive is a document of which many are kept, and few asked for: it is kept
+// packed.
+func hourOfArchive(body []byte, modified time.Time, final bool) *serve.Document {
+	cache := "public, max-age=60"
+	if final {
+		cache = "public, max-age=31536000, immutable"
+	}
+	return serve.New(body, serve.Options{Type: listType, Modified: modified, Cache: cache, Packed: true})
+}
+
+// keptHour is an hour in memory that can still be shown.
+func (d *changeLists) keptHour(start, now time.Time) *hourDocument {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.hours[start.Unix()]
+	if h == nil || !h.final && !now.Before(h.until) {
+		return nil
+	}
+	h.used = now
+	return h
+}
+
+// keepHour puts an hour into memory, and those out that were not used for longest
+// when there are too many.
+func (d *changeLists) keepHour(start time.Time, h *hourDocument) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hours[start.Unix()] = h
+	for {
+		size, oldest := 0, int64(0)
+		var used time.Time
+		for at, o := range d.hours {
+			size += o.doc.Size()
+			if o != h && (used.IsZero() || o.used.Before(used)) {
+				oldest, used = at, o.used
+			}
+		}
+		if used.IsZero() || len(d.hours) <= archivesKept && size <= archivesBytes {
+			return
+		}
+		delete(d.hours, oldest)
+	}
+}

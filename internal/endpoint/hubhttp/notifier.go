@@ -1,0 +1,229 @@
+package hubhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+)
+
+// unanswered is the one sentence about a callback that gave no answer, whatever
+// the reason: neither its words nor its moment tell what is open and what is not.
+const unanswered = "The callback gave no usable answer."
+
+// leadsHere is the sentence about a callback whose name leads to one of this server's own
+// listeners, which the guard sees when it connects.
+const leadsHere = "The callback leads to this server itself."
+
+// Notifier sends notifications over a Sender; it is a hub.Notifier. The zero value
+// with a Sender works. It keeps the messages of recent topics, for all the
+// subscribers of one that share protocol and procedure get the same.
+type Notifier struct {
+	Sender endpoint.Sender
+	Now    func() time.Time // nil: time.Now
+	// Redirects follows those of rssCloud callbacks, and is the Verifier's too; nil: they
+	// are followed, and not remembered.
+	Redirects *Redirects
+	// HubURL is the WebSub door as strangers reach it, for the Link header of
+	// deliveries. It is asked for each of them.
+	HubURL func() string
+	// Signature is the method that WebSub deliveries are signed with: sha1, sha256,
+	// sha384 or sha512 [sha256].
+	Signature string
+	// Trace is the traceparent that a notification of topic to callback carries; "": none.
+	// Nil: none does.
+	Trace func(topic hub.Topic, callback string) string
+
+	// A table of what was encoded last, each slot shared by the keys that fall
+	// into it. A miss costs an encoding, nothing more; so there is no lock.
+	encoded [256]atomic.Pointer[encoded]
+	cnws    [64]atomic.Pointer[cnwsEncoded] // the same for CNWS
+}
+
+// encoded is a notification ready to be sent to any callback.
+type encoded struct {
+	protocol, procedure, feed string
+	hops                      int
+	changed                   time.Time
+
+	contentType string
+	header      []string
+	body        []byte
+}
+
+// Notify tells sub that topic changed. A success allocates the message and
+// nothing else here.
+func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+	switch sub.Protocol {
+	case hub.WebSub:
+		return n.notifyWebSub(ctx, sub, topic, content, hops)
+	case hub.CNWS:
+		return n.notifyCNWS(ctx, sub, topic, hops)
+	}
+	e, err := n.encode(sub.Protocol, sub.Procedure, topic, hops)
+	if err != nil {
+		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
+	}
+	m := &fetch.Message{URL: sub.Callback, ContentType: e.contentType, Header: n.traced(e.header, topic, sub), Body: e.body}
+	r, last, why := n.Redirects.post(ctx, n.Sender, m, topic.URL, false)
+	if r.OK() {
+		// spec:rsscloud-2009#notify-value-ignored
+		return hub.Reply{OK: true, Took: r.Took}
+	}
+	out := n.failed(last, &r)
+	out.Exchange.Callback = sub.Callback
+	if why != "" {
+		out.Text = why
+	}
+	return out
+}
+
+// traced is header with the traceparent, if the message carries one.
+func (n *Notifier) traced(header []string, topic hub.Topic, sub hub.Subscription) []string {
+	if n.Trace == nil {
+		return header
+	}
+	if parent := n.Trace(topic, sub.Callback); parent != "" {
+		return append(header[:len(header):len(header)], traceparent, parent)
+	}
+	return header
+}
+
+// notifyWebSub delivers content. No redirect of any kind is followed.
+//
+// spec:websub-2018#delivery-redirect
+func (n *Notifier) notifyWebSub(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+	m, err := n.websubMessage(sub, topic, content, hops)
+	if err != nil {
+		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
+	}
+	r := n.Sender.Send(ctx, m)
+	if r.OK() {
+		return hub.Reply{OK: true, Took: r.Took}
+	}
+	return n.failed(m, &r)
+}
+
+// failed is the reply of a notification that was not answered with a success.
+func (n *Notifier) failed(m *fetch.Message, r *fetch.Reply) hub.Reply {
+	now := time.Now
+	if n.Now != nil {
+		now = n.Now
+	}
+	return hub.Reply{
+		// spec:cloudburst#callback-410
+		// spec:websub-2018#delivery-410
+		Gone: r.Status == http.StatusGone, NotTried: r.NotTried, Timeout: r.Timeout,
+		// spec:cloudburst#retry-after
+		RetryAfter: fetch.RetryAfter(r.RetryAfter, now()), Took: r.Took,
+		Text: why(r), Exchange: exchange(m, r),
+	}
+}
+
+func (n *Notifier) encode(protocol, procedure string, topic hub.Topic, hops int) (*encoded, error) {
+	h := uint64(topic.ID) ^ uint64(len(protocol))<<3
+	for i := range len(procedure) {
+		h = h*31 + uint64(procedure[i])
+	}
+	slot := &n.encoded[h%uint64(len(n.encoded))]
+	if e := slot.Load(); e != nil && e.feed == topic.URL && e.protocol == protocol && e.procedure == procedure && e.hops == hops && e.changed.Equal(topic.ChangedAt) {
+		return e, nil
+	}
+	e, err := encode(protocol, procedure, topic.URL, hops, topic.ChangedAt)
+	if err == nil {
+		slot.Store(e)
+	}
+	return e, err
+}
+
+// encode makes the message. changed is when the hub heard of the change; zero for
+// a test call.
+func encode(protocol, procedure, feed string, hops int, changed time.Time) (*encoded, error) {
+	msg, err := rsscloud.EncodeNotification(protocol, procedure, feed)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "A notification cannot be written for this subscription: %s", message(err))
+	}
+	// spec:cloudburst#hops
+	header := []string{rsscloud.HopsHeader, strconv.Itoa(hops + 1)}
+	if !changed.IsZero() {
+		header = append(header, rsscloud.ChangedAtHeader, changed.UTC().Format(time.RFC3339Nano))
+	}
+	if msg.SOAPAction != "" {
+		header = append(header, "SOAPAction", msg.SOAPAction)
+	}
+	return &encoded{
+		protocol: protocol, procedure: procedure, feed: feed, hops: hops, changed: changed,
+		contentType: msg.ContentType, header: header, body: msg.Body,
+	}, nil
+}
+
+// why says what went wrong, for anyone to read.
+func why(r *fetch.Reply) string {
+	switch {
+	case r.NotTried:
+		return "The notification could not be sent now, for a reason of this server's own."
+	case errors.Is(r.Err, fetch.ErrOwn):
+		return leadsHere
+	case r.Err != nil:
+		return unanswered
+	case r.Status == http.StatusGone:
+		return "The callback answered 410 Gone: it wants no more."
+	case r.Status >= 300 && r.Status <= 399:
+		return "The callback answered " + endpoint.StatusText(r.Status) + "; notifications do not follow redirects, so register the address where it leads."
+	}
+	return "The callback answered " + endpoint.StatusText(r.Status) + "."
+}
+
+// exchange is what was sent and what came back, for the operator. It costs more
+// than a notification does, so successes have none.
+func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
+	x := event.Exchange{Callback: m.URL}
+	var b strings.Builder
+	method := m.Method
+	if method == "" {
+		method = http.MethodPost
+	}
+	b.WriteString(method + " " + m.URL + "\n")
+	if m.ContentType != "" {
+		b.WriteString("Content-Type: " + m.ContentType + "\n")
+	}
+	for i := 0; i+1 < len(m.Header); i += 2 {
+		b.WriteString(m.Header[i] + ": " + m.Header[i+1] + "\n")
+	}
+	x.Request = withBody(&b, m.Body)
+	if r.Err != nil {
+		x.Error = r.Err.Error()
+		return x
+	}
+	b.Reset()
+	b.WriteString(endpoint.StatusText(r.Status) + "\n")
+	for _, f := range [...][2]string{{"Content-Type", r.ContentType}, {"Location", r.Location}, {"Retry-After", r.RetryAfter}} {
+		if f[1] != "" {
+			b.WriteString(f[0] + ": " + f[1] + "\n")
+		}
+	}
+	x.Answer = withBody(&b, r.Body)
+	return x
+}
+
+// withBody ends a head with as much of a body as an exchange keeps.
+func withBody(b *strings.Builder, body []byte) string {
+	const most = 1024
+	if len(body) > 0 {
+		b.WriteString("\n" + strings.ToValidUTF8(string(body[:min(len(body), most)]), "\uFFFD"))
+	}
+	if len(body) > most {
+		b.WriteString("…")
+	}
+	return b.String()
+}

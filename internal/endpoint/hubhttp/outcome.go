@@ -1,0 +1,104 @@
+package hubhttp
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+)
+
+// outcomes answers those who ask for it what their ping led to, in a header beside the
+// answer of the protocol. A request with several pings gets none.
+//
+// spec:cloudburst#ping-outcome
+func (g *Gateway) outcomes(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !rsscloud.WantsOutcome(r.Header) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		n := &outcomeNote{pages: strings.TrimRight(g.PublicURL, "/")}
+		next.ServeHTTP(&outcomeWriter{ResponseWriter: w, note: n}, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, n)))
+	})
+}
+
+type outcomeKey struct{}
+
+// outcomeNote keeps what the pings of one request led to.
+type outcomeNote struct {
+	pages string // the origin of this server's pages; "": no page is named
+
+	mu   sync.Mutex
+	list []rsscloud.Outcome
+}
+
+// wantsOutcome reports that the sender of a ping asked what it leads to.
+func wantsOutcome(ctx context.Context) bool { return ctx.Value(outcomeKey{}) != nil }
+
+// noteOutcome keeps what a ping led to, for who asked.
+func noteOutcome(ctx context.Context, url, state string, subscribers int64) {
+	n, ok := ctx.Value(outcomeKey{}).(*outcomeNote)
+	if !ok {
+		return
+	}
+	o := rsscloud.Outcome{State: state, Subscribers: subscribers}
+	if n.pages != "" {
+		o.Page = n.pages + "/topics/" + strconv.FormatInt(hub.TopicID(url), 10)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, o)
+}
+
+// notePing is noteOutcome for a ping of a feed. A feed that only readers of this server
+// follow has the outcome of one that nobody follows.
+//
+// spec:cloudburst#reading-is-not-told
+func notePing(ctx context.Context, url string, r hub.PingResult) {
+	if r.Topic != "" {
+		url = r.Topic
+	}
+	switch {
+	case r.Pending:
+		noteOutcome(ctx, url, rsscloud.OutcomePending, -1)
+	case !r.Known || !r.Checked:
+		noteOutcome(ctx, url, rsscloud.OutcomeNobody, 0)
+	case r.Changed:
+		noteOutcome(ctx, url, rsscloud.OutcomeChanged, r.Subscribers)
+	default:
+		noteOutcome(ctx, url, rsscloud.OutcomeUnchanged, 0)
+	}
+}
+
+// outcomeWriter adds the header before the first byte of the answer.
+type outcomeWriter struct {
+	http.ResponseWriter
+	note *outcomeNote
+	done bool
+}
+
+func (w *outcomeWriter) WriteHeader(status int) {
+	if !w.done {
+		w.done = true
+		w.note.mu.Lock()
+		if len(w.note.list) == 1 {
+			w.Header().Set(rsscloud.OutcomeHeader, w.note.list[0].String())
+		}
+		w.note.mu.Unlock()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *outcomeWriter) Write(b []byte) (int, error) {
+	if !w.done {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets a ResponseController set deadlines.
+func (w *outcomeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,259 @@
+package hubhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+)
+
+// Doors, as the log names them.
+const (
+	doorREST   = "rest"
+	doorXMLRPC = "xml-rpc"
+	doorSOAP   = "soap"
+)
+
+// maxRefusals is how many refused feeds a message names.
+const maxRefusals = 10
+
+// RSSCloud is the rssCloud protocol's side of the hub, for all three ways to ask.
+// It is a rsscloud.Backend.
+type RSSCloud struct {
+	Hub     Hub
+	Trusted []netip.Prefix // see [endpoint.CallerAddr]
+	Log     *slog.Logger   // nil is silent
+}
+
+// caller is who asks, and how.
+type caller struct {
+	door string
+	addr netip.Addr
+	hops int
+}
+
+// callerOf describes the sender of r; r is nil only when a method is called
+// outside of a request, and then nothing is known.
+func (c *RSSCloud) callerOf(door string, r *http.Request) caller {
+	if r == nil {
+		return caller{door: door}
+	}
+	return caller{door, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
+}
+
+// Ping answers a ping that came over REST.
+func (c *RSSCloud) Ping(ctx context.Context, p rsscloud.PingRequest) (rsscloud.Result, error) {
+	err := c.ping(ctx, c.callerOf(doorREST, rsscloud.RequestFrom(ctx)), p.URL)
+	if err != nil {
+		return c.refusal(ctx, err)
+	}
+	return rsscloud.Result{Success: true, Msg: rsscloud.ThanksForThePing}, nil
+}
+
+// PleaseNotify answers a registration that came over REST.
+func (c *RSSCloud) PleaseNotify(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
+	r, err := c.register(ctx, c.callerOf(doorREST, rsscloud.RequestFrom(ctx)), g)
+	if err != nil {
+		return c.refusal(ctx, err)
+	}
+	return r, nil
+}
+
+// Cancel answers a cancellation, which only REST has.
+//
+// spec:cloudburst#cancel
+func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
+	from := c.callerOf(doorREST, rsscloud.RequestFrom(ctx))
+	r, _, err := c.registration(from, g)
+	if err != nil {
+		c.turnAway(ctx, event.KindCancel, from, first(g.URLs), err)
+		return c.refusal(ctx, err)
+	}
+	r.Feeds = g.URLs // what was never accepted is not found, whatever it looks like
+	done, err := c.Hub.Cancel(ctx, r)
+	if err != nil {
+		return c.refusal(ctx, err)
+	}
+	msg := "Nothing was cancelled."
+	if n := len(done.Accepted); n > 0 {
+		msg = fmt.Sprintf("Cancelled: there will be no more notifications of %s.", feeds(n))
+	}
+	return rsscloud.Result{Success: len(done.Accepted) > 0, Msg: msg + refusals(done.Refused)}, nil
+}
+
+func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
+	if err := rsscloud.CheckFeedURL(url); err != nil {
+		c.turnAway(ctx, event.KindPing, from, "", err)
+		return err
+	}
+	res, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Door: from.door, Source: from.addr, Hops: from.hops, Count: wantsOutcome(ctx)})
+	if err == nil {
+		notePing(ctx, url, res)
+	}
+	return err
+}
+
+// register adds or renews g. A Result without success means that every feed was
+// refused, an error that the whole request was.
+func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registration) (rsscloud.Result, error) {
+	r, refused, err := c.registration(from, g)
+	if err != nil {
+		c.turnAway(ctx, event.KindRegister, from, first(g.URLs), err)
+		return rsscloud.Result{}, err
+	}
+	for _, no := range refused {
+		c.turnAway(ctx, event.KindRegister, from, "", rsscloud.CheckFeedURL(no.Feed))
+	}
+	var done hub.Registered
+	if len(r.Feeds) > 0 {
+		if done, err = c.Hub.Register(ctx, r); err != nil {
+			return rsscloud.Result{}, err
+		}
+	}
+	refused = append(refused, done.Refused...)
+	// spec:cloudburst#each-url-alone
+	if len(done.Accepted) == 0 {
+		return rsscloud.Result{Msg: "Not registered." + refusals(refused)}, nil
+	}
+	msg := fmt.Sprintf("Registered: %s will be told when %s. Register again within %s; this registration ends at %s.",
+		hostOf(r.Callback), changes(len(done.Accepted)), hub.InWords(hub.RenewWithin(done.Lasts)), done.Expires.UTC().Format("15:04 MST on 2 January 2006"))
+	return rsscloud.Result{Success: true, Msg: msg + refusals(refused)}, nil
+}
+
+// registration turns what the wire said into what the hub understands. Feeds whose
+// URL cannot be one are refused here, each by itself.
+//
+// spec:rsscloud-2003#no-proxy-registration
+func (c *RSSCloud) registration(from caller, g rsscloud.Registration) (hub.Registration, []hub.Refusal, error) {
+	callback, err := g.Callback(from.addr)
+	if err != nil {
+		return hub.Registration{}, nil, err
+	}
+	if err := rsscloud.CheckProcedure(g.Protocol, g.Procedure); err != nil {
+		return hub.Registration{}, nil, err
+	}
+	r := hub.Registration{
+		Protocol: g.Protocol, Callback: callback,
+		// spec:rsscloud-2009#domain-optional
+		Challenge: g.Domain != "",
+		Source:    from.addr, Door: from.door,
+	}
+	if g.Protocol == rsscloud.XMLRPC || g.Protocol == rsscloud.SOAP {
+		r.Procedure = g.Procedure
+	}
+	var refused []hub.Refusal
+	for _, u := range g.URLs {
+		if err := rsscloud.CheckFeedURL(u); err != nil {
+			refused = append(refused, hub.Refusal{Feed: u, Reason: message(err)})
+			continue
+		}
+		r.Feeds = append(r.Feeds, u)
+	}
+	return r, refused, nil
+}
+
+// refusal turns an error into its REST form: a Result for what the caller can
+// mend, an error with a status for limits and for trouble of ours.
+//
+// spec:cloudburst#limits-429
+func (c *RSSCloud) refusal(ctx context.Context, err error) (rsscloud.Result, error) {
+	c.logged(ctx, err)
+	e := &rsscloud.Error{Msg: message(err), RetryAfter: fault.RetryAfter(err), Err: err}
+	switch code(err) {
+	case fault.TooMany:
+		e.Status = http.StatusTooManyRequests
+		e.RetryAfter = max(e.RetryAfter, time.Second)
+	case fault.Unavailable:
+		e.Status = http.StatusServiceUnavailable
+		e.RetryAfter = max(e.RetryAfter, 10*time.Second)
+	case fault.Internal:
+		e.Status = http.StatusInternalServerError
+	default:
+		return rsscloud.Result{Msg: e.Msg}, nil
+	}
+	return rsscloud.Result{}, e
+}
+
+// code is what kind of trouble err is; the wire's own errors are the caller's.
+func code(err error) fault.Code {
+	if _, ok := errors.AsType[*rsscloud.FieldError](err); ok {
+		return fault.Invalid
+	}
+	return fault.CodeOf(err)
+}
+
+// message is what the caller may read of err.
+func message(err error) string {
+	if f, ok := errors.AsType[*rsscloud.FieldError](err); ok {
+		return f.Msg
+	}
+	return fault.Message(err)
+}
+
+// logged writes down what is the operator's business, once, at this edge.
+func (c *RSSCloud) logged(ctx context.Context, err error) {
+	if c.Log == nil {
+		return
+	}
+	switch code(err) {
+	case fault.Internal:
+		c.Log.ErrorContext(ctx, "request failed", "error", err)
+	case fault.Unavailable:
+		c.Log.WarnContext(ctx, "request could not be served", "error", err)
+	}
+}
+
+func feeds(n int) string {
+	if n == 1 {
+		return "this feed"
+	}
+	return fmt.Sprintf("these %d feeds", n)
+}
+
+func changes(n int) string {
+	if n == 1 {
+		return "this feed changes"
+	}
+	return fmt.Sprintf("any of %d feeds changes", n)
+}
+
+// refusals says feed by feed what was refused and why; feeds with the same reason
+// share one sentence.
+func refusals(list []hub.Refusal) string {
+	var b strings.Builder
+	var reasons []string
+	named := map[string][]string{}
+	for i, r := range list {
+		if i == maxRefusals {
+			break
+		}
+		if named[r.Reason] == nil {
+			reasons = append(reasons, r.Reason)
+		}
+		named[r.Reason] = append(named[r.Reason], r.Feed)
+	}
+	for _, reason := range reasons {
+		fmt.Fprintf(&b, " Refused %s: %s", strings.Join(named[reason], ", "), reason)
+	}
+	if more := len(list) - maxRefusals; more > 0 {
+		fmt.Fprintf(&b, " %d more were refused.", more)
+	}
+	return b.String()
+}
+
+// hostOf is host and port of a URL, as a stranger may read them.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}

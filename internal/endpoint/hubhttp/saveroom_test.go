@@ -1,0 +1,140 @@
+package hubhttp
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/protocol/xmlrpc"
+)
+
+// saveRSS is a method whose calls may be large.
+const saveRSS = "rssCloud.saveRss"
+
+func TestFilesOnTheirWayKeepNoFeedOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room := newSaveRoom(xmlrpc.Handler{}, map[string]int64{"x.file": saveBody + 1, "x.text": saveSmall + 1, saveRSS: saveBody}, func(r *http.Request) netip.Addr {
+			return netip.MustParseAddrPort(r.RemoteAddr).Addr()
+		})
+		var rest []*io.PipeWriter
+		begin := func(method string, from, status int) {
+			pr, pw := io.Pipe()
+			rest = append(rest, pw)
+			head := "<methodCall><methodName>" + method + "</methodName><params>" + strings.Repeat(" ", sniffed)
+			r := httptest.NewRequest("POST", "/RPC2", io.MultiReader(strings.NewReader(head), pr))
+			r.RemoteAddr, r.ContentLength = fmt.Sprintf("192.0.2.%d:1", from), 1<<20
+			go func() {
+				w := httptest.NewRecorder()
+				room.ServeHTTP(w, r)
+				if w.Code != status {
+					t.Errorf("%s from %d is answered %d", method, from, w.Code)
+				}
+			}()
+			synctest.Wait()
+		}
+		for i := range saveFiles {
+			begin("x.file", i, http.StatusBadRequest) // its body breaks off
+		}
+		if len(room.files) != saveFiles || len(room.texts) != 0 {
+			t.Errorf("%d and %d rooms are taken", len(room.files), len(room.texts))
+		}
+		begin("x.file", 50, http.StatusServiceUnavailable)
+		begin("x.text", 51, http.StatusBadRequest)
+		begin(saveRSS, 52, http.StatusBadRequest)
+		if len(room.texts) != 2 {
+			t.Errorf("%d rooms are taken by texts", len(room.texts))
+		}
+		<-time.After(saveWait + 1) // whoever waits has waited long enough
+		for _, w := range rest {
+			_ = w.CloseWithError(io.ErrUnexpectedEOF)
+		}
+		synctest.Wait()
+		if len(room.files) != 0 || len(room.texts) != 0 || len(room.from) != 0 {
+			t.Errorf("%d and %d rooms and %d addresses are left", len(room.files), len(room.texts), len(room.from))
+		}
+	})
+}
+
+func TestOnlyCallsThatSaveMayBeLarge(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[string]bool{
+		"<?xml version=\"1.0\"?>\n<methodCall><methodName>rssCloud.saveRss</methodName><params>":      true,
+		"<methodCall>\n <methodName> rssCloud.saveRss </methodName>":                                  true,
+		"<methodCall><methodName>rssCloud.saveRssX</methodName>":                                      false,
+		"<methodCall><methodName>rssCloud.saveRss":                                                    false,
+		"<methodCall><methodName>system.multicall</methodName><value>rssCloud.saveRss</value>":        false,
+		"<methodCall><methodName>rssCloud.ping</methodName><methodName>rssCloud.saveRss</methodName>": false,
+		"<rss><methodName>rssCloud.saveRss</methodName>":                                              false,
+		"": false,
+	} {
+		if got := methodOf([]byte(head)) == saveRSS; got != want {
+			t.Errorf("%q: %v", head, got)
+		}
+	}
+}
+
+// slowBody is the beginning of a large call whose rest comes when the test says so.
+func slowBody() (io.Reader, *io.PipeWriter) {
+	r, w := io.Pipe()
+	return io.MultiReader(strings.NewReader("<methodCall><methodName>"+saveRSS+"</methodName><params>"+strings.Repeat(" ", sniffed)), r), w
+}
+
+func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room := newSaveRoom(xmlrpc.Handler{}, map[string]int64{saveRSS: saveBody}, func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() })
+		post := func(addr string, body io.Reader) *httptest.ResponseRecorder {
+			r := httptest.NewRequest("POST", "/RPC2", body)
+			r.RemoteAddr, r.ContentLength = addr+":1", 1<<20
+			w := httptest.NewRecorder()
+			room.ServeHTTP(w, r)
+			return w
+		}
+		var rest []*io.PipeWriter
+		begin := func(addr string, status int) {
+			body, w := slowBody()
+			rest = append(rest, w)
+			go func() {
+				if got := post(addr, body); got.Code != status {
+					t.Errorf("%s is answered %d: %s", addr, got.Code, got.Body)
+				}
+			}()
+			synctest.Wait()
+		}
+		for i := range saveRooms {
+			begin(fmt.Sprintf("192.0.2.%d", i), http.StatusBadRequest) // its body breaks off
+		}
+		body, _ := slowBody()
+		if got := post("192.0.2.1", body); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
+			t.Errorf("a second one of one address is answered %d", got.Code)
+		}
+		begin("192.0.2.77", http.StatusServiceUnavailable) // it waits too long
+		begin("192.0.2.78", http.StatusServiceUnavailable)
+		small := post("192.0.2.79", strings.NewReader("<methodCall><methodName>system.listMethods</methodName></methodCall>"))
+		if small.Code != http.StatusOK {
+			t.Errorf("another call is answered %d", small.Code)
+		}
+		if got := post("192.0.2.80", strings.NewReader("<methodCall><methodName>x</methodName><params>"+strings.Repeat(" ", saveSmall))); got.Code != http.StatusRequestEntityTooLarge {
+			t.Errorf("another large call is answered %d", got.Code)
+		}
+		first, _ := slowBody()
+		if got := post("192.0.2.81", first); got.Code != http.StatusServiceUnavailable {
+			t.Errorf("one that waited is answered %d", got.Code)
+		}
+		begin("192.0.2.82", http.StatusBadRequest) // it waits until there is room
+		for _, w := range rest {
+			_ = w.CloseWithError(io.ErrUnexpectedEOF)
+		}
+		synctest.Wait()
+		if len(room.texts) != 0 || len(room.from) != 0 {
+			t.Errorf("%d rooms and %d addresses are left", len(room.texts), len(room.from))
+		}
+	})
+}

@@ -1,0 +1,264 @@
+package hubhttp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	feedformat "cloudburst/feed"
+	"cloudburst/feed/discover"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/upstream"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
+)
+
+// Where hubs reach this server with their notifications.
+const (
+	pathNotifyCloud  = "/notify/rsscloud"
+	pathNotifyRPC    = "/notify/RPC2"
+	pathNotifySOAP   = "/notify/soap"
+	pathNotifyWebSub = "/notify/websub/" // and the token
+	pathNotifyCNWS   = "/notify/cnws"
+)
+
+const mostHubs = 10 // doors that one feed can name
+
+// UpstreamClient asks other hubs for notifications; it is an upstream.Subscriber.
+type UpstreamClient struct {
+	Feeds     endpoint.Getter     // reads feeds, to find their hubs
+	HTTP      rsscloud.HTTPClient // asks hubs; it must be guarded, for feeds name them
+	UserAgent string
+	PublicURL func() string // where hubs reach this server, without a trailing slash
+	Lease     time.Duration // what WebSub hubs are asked for; 0: they decide
+}
+
+// Discover reads the feed and finds its doors: those of WebSub first.
+func (u *UpstreamClient) Discover(ctx context.Context, address string) (upstream.Found, error) {
+	got, err := u.Feeds.Get(ctx, fetch.Request{URL: address, Accept: acceptFeed})
+	if err != nil {
+		return upstream.Found{}, unreadable(address, err)
+	}
+	if !got.OK() {
+		return upstream.Found{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.ShownURL(address), endpoint.StatusText(got.Status))
+	}
+	return found(got.Body, got.URL, got.Header), nil
+}
+
+// found is what a document says of its hubs. Link headers count before the document.
+//
+// spec:websub-2018#discovery-order
+func found(body []byte, address string, header http.Header) upstream.Found {
+	head := discover.Header(header, address)
+	hubs, self := head.Hubs, head.Self
+	kind := http.Header{"Content-Type": header.Values("Content-Type")}
+	var clouds []string
+	if doc, err := feedformat.ParseBytes(body, &feedformat.Options{URL: address, Header: kind}); err == nil {
+		self = cmp.Or(self, doc.Self)
+		var named []string
+		for _, h := range doc.Hubs {
+			switch {
+			case strings.EqualFold(h.Type, "rssCloud"):
+				clouds = append(clouds, h.URL)
+			case strings.EqualFold(h.Type, "WebSub"):
+				named = append(named, h.URL)
+			}
+		}
+		if len(hubs) == 0 {
+			hubs = named
+		}
+	} else {
+		page := discover.HTML(body, address, kind)
+		if self = cmp.Or(self, page.Self); len(hubs) == 0 {
+			hubs = page.Hubs
+		}
+	}
+	out := upstream.Found{Topic: cmp.Or(self, address)}
+	for _, h := range hubs[:min(len(hubs), mostHubs)] {
+		if websub.CheckURL("The hub", h) == nil {
+			out.Doors = append(out.Doors, upstream.Door{Protocol: upstream.WebSub, Hub: h})
+		}
+	}
+	if c, err := rsscloud.FindCloud(body, address); err == nil {
+		if d, err := cloudDoor(c); err == nil {
+			out.Doors = append(out.Doors, d)
+		}
+	}
+	for _, c := range clouds[:min(len(clouds), mostHubs)] {
+		d, err := namedCloud(c)
+		if err == nil && !slices.ContainsFunc(out.Doors, func(o upstream.Door) bool { return o.Hub == d.Hub }) {
+			out.Doors = append(out.Doors, d)
+		}
+	}
+	return out
+}
+
+// Door is the door that somebody named by hand.
+func (u *UpstreamClient) Door(protocol, hub string) (upstream.Door, error) {
+	if protocol == upstream.RSSCloud {
+		return namedCloud(hub)
+	}
+	if err := websub.CheckURL("The hub", hub); err != nil {
+		return upstream.Door{}, asked(err)
+	}
+	return upstream.Door{Protocol: protocol, Hub: hub}, nil
+}
+
+// namedCloud is a cloud of which only a URL is known: it is asked by a form, and
+// where the URL is that of a whole server, at the usual door.
+func namedCloud(hub string) (upstream.Door, error) {
+	protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, hub)
+	if err != nil {
+		return upstream.Door{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", endpoint.ShownURL(hub))
+	}
+	if path == "" || path == "/" {
+		path = "/rsscloud/pleaseNotify"
+	}
+	return cloudDoor(rsscloud.Cloud{Domain: host, Port: port, Path: path, Protocol: protocol})
+}
+
+func cloudDoor(c rsscloud.Cloud) (upstream.Door, error) {
+	door, err := c.RegisterURL()
+	return upstream.Door{Protocol: upstream.RSSCloud, Hub: door, Wire: c.Protocol, Procedure: c.RegisterProcedure}, err
+}
+
+// Ask asks the hub of f.
+func (u *UpstreamClient) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer, error) {
+	switch f.Protocol {
+	case upstream.WebSub:
+		c := &websub.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
+		err := c.Subscribe(ctx, f.Hub, websub.Subscription{Callback: u.websubCallback(f), Topic: f.Topic, Lease: u.Lease, Secret: f.Secret})
+		return upstream.Answer{}, asked(err)
+	case upstream.CNWS:
+		c := &cnws.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
+		r, err := c.Subscribe(ctx, f.Hub, cnws.Subscribe{ResourceID: f.Topic, NotificationURL: u.PublicURL() + "/cnws"})
+		return answerOf(r.Status, cmp.Or(r.Description, r.Title), err)
+	}
+	return u.askCloud(ctx, f)
+}
+
+func answerOf(ok bool, text string, err error) (upstream.Answer, error) {
+	switch {
+	case err != nil:
+		return upstream.Answer{}, asked(err)
+	case !ok:
+		return upstream.Answer{}, fault.New(fault.Refused, "The hub refused. %s", endpoint.OneLine(text))
+	}
+	return upstream.Answer{Confirmed: true, Text: endpoint.OneLine(text)}, nil
+}
+
+// End asks the hub of f to send no more.
+func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
+	switch f.Protocol {
+	case upstream.WebSub:
+		c := &websub.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
+		return asked(c.Unsubscribe(ctx, f.Hub, websub.Subscription{Callback: u.websubCallback(f), Topic: f.Topic}))
+	case upstream.CNWS:
+		// spec:cnws-2003#unsubscribe-by-false
+		return fault.New(fault.Unsupported, "CNWS ends a subscription with its next notification.")
+	}
+	cloud, err := cloudOf(f)
+	if err != nil {
+		return asked(err)
+	}
+	if _, err := cloud.CancelURL(); err != nil {
+		return fault.New(fault.Unsupported, "This cloud cannot be told; it finds out with its next notification.")
+	}
+	g, err := u.registration(f, u.ways(f)[0])
+	if err != nil {
+		return asked(err)
+	}
+	c := &rsscloud.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
+	r, err := c.Cancel(ctx, cloud, g)
+	_, err = answerOf(r.Success, r.Msg, err)
+	return err
+}
+
+// websubCallback is the callback of one subscription. What was registered under
+// another public URL is ended there too, for hubs know it by that.
+func (u *UpstreamClient) websubCallback(f upstream.Follow) string {
+	return cmp.Or(f.Base, u.PublicURL()) + pathNotifyWebSub + f.Token
+}
+
+// knownByName reports a public URL that others can be sent to: https, or a name.
+func knownByName(public string) bool {
+	u, err := url.Parse(public)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	ip, err := netip.ParseAddr(host)
+	if u.Scheme == "https" {
+		return err != nil || !ip.IsLoopback()
+	}
+	return err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
+}
+
+// asked turns an error of a protocol's client into what the engine understands.
+func asked(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
+		return answered(e.Status, e.RetryAfter, e.Msg, false)
+	}
+	if e, ok := errors.AsType[*websub.Error](err); ok {
+		return answered(e.Status, e.RetryAfter, e.Msg, true)
+	}
+	if e, ok := errors.AsType[*cnws.Error](err); ok {
+		return answered(e.Status, e.RetryAfter, e.Msg, false)
+	}
+	if e, ok := errors.AsType[*rsscloud.FieldError](err); ok {
+		return fault.Wrap(fault.Invalid, err, "%s", e.Msg)
+	}
+	if e, ok := errors.AsType[*cnws.FieldError](err); ok {
+		return fault.Wrap(fault.Invalid, err, "%s", e.Msg)
+	}
+	if errors.Is(err, rsscloud.ErrAnswer) || errors.Is(err, cnws.ErrAnswer) {
+		return fault.Wrap(fault.Unreadable, err, "What answered there is no hub of this protocol.")
+	}
+	if errors.Is(err, context.Canceled) {
+		return fault.Wrap(fault.Unavailable, err, "The hub was not asked: this server is stopping.")
+	}
+	if e, ok := errors.AsType[*fetch.Error](err); ok && (e.Kind == fetch.Refused || e.Kind == fetch.BadURL) {
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The hub's address may not be called from here, or cannot be.")
+	}
+	return fault.Wrap(fault.Unreadable, err, "The hub gave no usable answer.")
+}
+
+// answered is an answer that is a status. words says that a 4xx is a refusal by
+// itself, as against a door that is not there.
+func answered(status int, retry time.Duration, msg string, words bool) error {
+	code := fault.Unreadable
+	switch {
+	case status == http.StatusGone:
+		code = fault.Gone
+	case status == http.StatusTooManyRequests:
+		code = fault.TooMany
+	case status == http.StatusServiceUnavailable:
+		code = fault.Unavailable
+	case words && status >= 400 && status <= 499 && status != http.StatusNotFound && status != http.StatusRequestTimeout:
+		code = fault.Refused
+	}
+	return &fault.Error{Code: code, Msg: endpoint.OneLine(msg), RetryAfter: retry}
+}
+
+// Engine is what the doors for notifications need; *upstream.Engine is one.
+type Engine interface {
+	Follows
+	Wants(ctx context.Context, topic, protocol string) (bool, error)
+	Callback(ctx context.Context, token string) (upstream.Follow, error)
+	Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error)
+	Denied(ctx context.Context, token, topic, reason string) error
+	Delivered(ctx context.Context, token string, source netip.Addr, hops int, c upstream.Content) error
+	Rejected(ctx context.Context, token string) error
+}

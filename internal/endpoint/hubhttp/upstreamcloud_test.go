@@ -1,0 +1,113 @@
+package hubhttp
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/upstream"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/xmlrpc"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// oldCloud is a cloud that is asked by XML-RPC and accepts what it likes.
+type oldCloud struct {
+	*httptest.Server
+	likes func(g rsscloud.Registration) bool
+
+	mu    sync.Mutex
+	asked []rsscloud.Registration
+}
+
+func newOldCloud(t *testing.T, likes func(g rsscloud.Registration) bool) *oldCloud {
+	t.Helper()
+	c := &oldCloud{likes: likes}
+	please := func(_ context.Context, params []any) (any, error) {
+		g, err := rsscloud.RegistrationFromParams(params)
+		if err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.asked = append(c.asked, g)
+		if !c.likes(g) {
+			return nil, errors.New("not like this")
+		}
+		return true, nil
+	}
+	c.Server = httptest.NewServer(&xmlrpc.Handler{
+		Methods: []xmlrpc.Method{{Name: "rssCloud.pleaseNotify", Do: please}, {Name: "xmlStorageSystem.rssPleaseNotify", Do: please}},
+		FaultOf: func(err error) *xmlrpc.Fault { return &xmlrpc.Fault{Code: 4, String: err.Error()} },
+	})
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestACloudIsAskedInTheWaysThatItMayKnow(t *testing.T) {
+	t.Parallel()
+	const old, newer = "xmlStorageSystem.rssPleaseNotify", "rssCloud.pleaseNotify"
+	form := rsscloud.Registration{Port: 80, Path: "/notify/rsscloud", Protocol: rsscloud.HTTPPost, URLs: []string{feed}, Domain: "me.example"}
+	call := rsscloud.Registration{Procedure: "rssCloud.notify", Port: 80, Path: "/notify/RPC2", Protocol: rsscloud.XMLRPC, URLs: []string{feed}, Domain: "me.example"}
+	five := call
+	five.Domain = ""
+	secure, bare := call, five
+	secure.Port, bare.Port = 443, 443
+	each := func(rsscloud.Registration) bool { return true }
+	none := func(rsscloud.Registration) bool { return false }
+	forms := func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.HTTPPost }
+	for name, c := range map[string]struct {
+		procedure, public, before string
+		likes                     func(g rsscloud.Registration) bool
+		asked                     []rsscloud.Registration
+		agreed                    string
+	}{
+		"of 2009":                        {newer, "http://me.example", "", each, []rsscloud.Registration{call}, "xml-rpc domain"},
+		"of 2009, with five parameters":  {newer, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{call, five}, "xml-rpc"},
+		"of 2009, that knows only forms": {newer, "http://me.example", "", forms, []rsscloud.Registration{call, five, form}, "http-post domain"},
+		"as it agreed before":            {newer, "http://me.example", "http-post domain", each, []rsscloud.Registration{form}, "http-post domain"},
+		"as it no longer does":           {newer, "http://me.example", "http-post domain", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.XMLRPC }, []rsscloud.Registration{form, call}, "xml-rpc domain"},
+		"of 2003":                        {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{five}, "xml-rpc"},
+		"of 2003, that knows domains":    {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain != "" }, []rsscloud.Registration{five, call}, "xml-rpc domain"},
+		"of 2003, over TLS":              {old, "https://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{secure, bare}, "xml-rpc"},
+		"of 2003, without a name":        {old, "http://192.0.2.1", "", none, []rsscloud.Registration{five}, ""},
+		"that refuses":                   {old, "http://me.example", "", none, []rsscloud.Registration{five, call}, ""},
+		"of 2009, at a port over TLS": {newer, "https://me.example:8443", "", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.HTTPSPost }, []rsscloud.Registration{
+			{Port: 8443, Path: "/notify/rsscloud", Protocol: rsscloud.HTTPSPost, URLs: []string{feed}, Domain: "me.example"},
+		}, "http-post domain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cloud := newOldCloud(t, c.likes)
+			f := follow(upstream.RSSCloud, cloud.URL+"/RPC2")
+			f.Wire, f.Proc, f.Notify = rsscloud.XMLRPC, c.procedure, c.before
+			a, err := asking(t, c.public).Ask(t.Context(), f)
+			if a.Notify != c.agreed || a.Confirmed != (c.agreed != "") || c.agreed == "" && (fault.CodeOf(err) != fault.Refused || !strings.Contains(err.Error(), "not like this")) {
+				t.Errorf("%+v, %v", a, err)
+			}
+			if d := cmp.Diff(c.asked, cloud.asked); d != "" {
+				t.Errorf("asked (- want, + got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestACloudThatIsAwayIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	h := newPlayedHub(t)
+	h.status = 503
+	f := follow(upstream.RSSCloud, h.URL+"/RPC2")
+	f.Wire, f.Proc = rsscloud.SOAP, "rssPleaseNotify"
+	if a, err := asking(t, "http://me.example").Ask(t.Context(), f); a.Confirmed || fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("%+v, %v", a, err)
+	}
+	f.Hub = "nonsense"
+	if _, err := asking(t, "http://me.example").Ask(t.Context(), f); fault.CodeOf(err) != fault.Invalid {
+		t.Errorf("a door that is none: %v", err)
+	}
+}

@@ -1,0 +1,151 @@
+package hubhttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/xmlrpc"
+)
+
+// Verifier asks callbacks for their consent over a Sender; it is a hub.Verifier.
+// Every failure without an answer is told in the same words and at the same
+// moments, for the asker may be looking for open ports.
+type Verifier struct {
+	Sender    endpoint.Sender
+	Now       func() time.Time // nil: time.Now
+	Redirects *Redirects       // the Notifier's
+}
+
+// Verify asks sub's callback whether it wants to hear of feed.
+func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, challenge bool) (event.Exchange, error) {
+	if sub.Protocol == hub.CNWS {
+		return v.verifyCNWS(ctx, sub, topic)
+	}
+	feed := topic.URL
+	if !challenge {
+		return v.testCall(ctx, sub, feed, false)
+	}
+	x, status, err := v.challenge(ctx, sub, feed)
+	rpc := sub.Protocol == hub.XMLRPC || sub.Protocol == hub.SOAP
+	if rpc && noGet(status) {
+		// spec:cloudburst#challenge-fallback
+		return v.testCall(ctx, sub, feed, true)
+	}
+	return x, err
+}
+
+// noGet reports what servers without a handler for GET answer; 501 is Python's.
+func noGet(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
+}
+
+// testCall is one real notification. Anyone can name a machine that answers every
+// POST with 200, so that where the callback is not the caller's own (strict) the
+// answer must be that of a procedure that exists.
+//
+// spec:rsscloud-2009#test-call
+func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed string, strict bool) (event.Exchange, error) {
+	e, err := encode(sub.Protocol, sub.Procedure, feed, 0, time.Time{})
+	if err != nil {
+		return event.Exchange{Callback: sub.Callback, Error: err.Error()}, err
+	}
+	m := &fetch.Message{
+		URL: sub.Callback, ContentType: e.contentType, Header: e.header, Body: e.body,
+		WantBody: true, Padded: true,
+	}
+	r, last, redirected := v.Redirects.post(ctx, v.Sender, m, feed, true)
+	x := exchange(last, &r)
+	x.Callback = sub.Callback
+	switch {
+	case r.Err != nil:
+		return x, noAnswer("test call", &r)
+	case redirected != "":
+		return x, fault.New(fault.Unreadable, "The test call failed. %s", redirected)
+	case rsscloud.IsCloudAnswer(r.Body):
+		// spec:cloudburst#callback-own-door
+		return x, fault.New(fault.Refused, "The callback answered the test call as a cloud's ping door does; notifications sent there would go round in a loop.")
+	case !r.OK():
+		return x, fault.New(fault.Unreadable, "The test call failed. %s", why(&r))
+	}
+	switch called, failed := procedureAnswered(sub.Protocol, r.Body); {
+	case failed != nil:
+		return x, fault.Wrap(fault.Refused, failed, "The callback answered the test call of the procedure %s with a fault, so it is not functional.", sub.Procedure)
+	case strict && !called:
+		return x, fault.New(fault.Refused, "The callback did not meet the challenge, and its answer to the test call is not that of the procedure %s.", sub.Procedure)
+	}
+	return x, nil
+}
+
+// procedureAnswered reports whether body is the answer of a procedure that was called; else
+// the error is its fault, if it is one. Callbacks by form call no procedure.
+func procedureAnswered(protocol string, body []byte) (called bool, failed error) {
+	var err error
+	switch protocol {
+	case hub.SOAP:
+		if _, err = soap.ParseResponse(bytes.NewReader(body)); err != nil {
+			if f, ok := errors.AsType[*soap.Fault](err); ok {
+				return false, f
+			}
+		}
+	case hub.XMLRPC:
+		if _, err = xmlrpc.ParseResponse(bytes.NewReader(body)); err != nil {
+			if f, ok := errors.AsType[*xmlrpc.Fault](err); ok {
+				return false, f
+			}
+		}
+	default:
+		return false, nil
+	}
+	return err == nil, nil
+}
+
+// challenge is the GET that an aggregator must answer with the challenge in it.
+// status is that of the answer, 0 when none came.
+//
+// spec:rsscloud-2009#challenge
+func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed string) (x event.Exchange, status int, err error) {
+	secret := rsscloud.NewChallenge()
+	final, r, last, redirected := v.Redirects.ask(ctx, v.Sender, sub.Callback, feed, secret)
+	x = exchange(last, &r)
+	x.Callback = sub.Callback
+	if r.Err != nil {
+		return x, 0, noAnswer("challenge", &r)
+	}
+	if redirected != "" {
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", redirected)
+	}
+	switch err := rsscloud.CheckConsent(r.Status, r.ContentType, r.Body, secret, feed); {
+	case errors.Is(err, rsscloud.ErrEcho):
+		return x, r.Status, fault.New(fault.Refused, "The callback answered the challenge with a text that repeats whatever it is asked, which is no consent; answer with the challenge alone, as text/plain.")
+	case err != nil && !r.OK():
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met. %s", why(&r))
+	case err != nil:
+		return x, r.Status, fault.New(fault.Refused, "The challenge was not met: the callback answered %s, and its answer does not contain the challenge in the first %d KiB.", endpoint.StatusText(r.Status), rsscloud.MaxConsent>>10)
+	}
+	v.Redirects.remember(sub.Callback, final)
+	return x, r.Status, nil
+}
+
+// reachable is what to look for when a callback gave no answer.
+const reachable = "It must be at a public address that this server can reach through all firewalls and routers, and answer in time."
+
+func noAnswer(what string, r *fetch.Reply) error {
+	if r.NotTried {
+		return fault.Wrap(fault.Unavailable, r.Err, "The %s could not be made now, for a reason of this server's own; please register again in a minute.", what)
+	}
+	if errors.Is(r.Err, fetch.ErrOwn) {
+		return fault.Wrap(fault.Refused, r.Err, leadsHere)
+	}
+	// The same advice whatever the reason, for it must not tell one from the other.
+	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s %s", what, unanswered, reachable)
+}

@@ -1,0 +1,197 @@
+package hubhttp
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/soap"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/xmlrpc"
+)
+
+// Doors of sites' pings, as the log names them.
+const (
+	doorWeblogs  = "weblogs"
+	doorExtended = "weblogs-extended"
+	doorPingSite = "pingsite"
+)
+
+// weblogsNamespace is the one of the SOAP procedure; calls in any other are taken too.
+const weblogsNamespace = "http://www.weblogs.com/"
+
+// Weblogs is the hub's side of weblogs.com's pings, for all ways to send one. It is
+// a weblogs.Backend.
+type Weblogs struct {
+	Hub     Hub
+	Trusted []netip.Prefix // see [endpoint.CallerAddr]
+	Log     *slog.Logger   // nil is silent
+}
+
+func (g *Gateway) sites() *Weblogs {
+	return &Weblogs{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
+}
+
+// weblogsRoutes are the doors of weblogs.com's pings, and its lists. rpc is the
+// XML-RPC door, rest rssCloud's.
+func (g *Gateway) weblogsRoutes(rpc, rest http.Handler) []endpoint.Route {
+	sites := g.sites()
+	form := &weblogs.FormHandler{Backend: sites, Page: g.PingPage, Log: g.Log}
+	// spec:cloudburst#door-weblogs
+	routes := []endpoint.Route{
+		{Pattern: "/weblogUpdates", Handler: openDoor("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL)))},
+		{Pattern: "/pingSiteForm", Handler: openDoor("GET, HEAD, POST, OPTIONS", form)},
+		{Pattern: "GET /ping", Handler: pingByQuery(rest)},
+		{Pattern: "POST /ping", Handler: rpcOr(rpc, pingByQuery(rest))},
+	}
+	if g.Changes == nil {
+		return routes
+	}
+	return append(routes, g.changesRoutes()...)
+}
+
+// weblogsMethods are weblogUpdates.* over XML-RPC.
+func (g *Gateway) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.sites()) }
+
+// Ping takes a ping that came over XML-RPC or from the form.
+func (s *Weblogs) Ping(ctx context.Context, door weblogs.Door, p weblogs.Ping) error {
+	name := doorPingSite
+	switch door {
+	case weblogs.DoorPing:
+		name = doorWeblogs
+	case weblogs.DoorExtended:
+		name = doorExtended
+	}
+	return s.announce(ctx, name, weblogs.RequestFrom(ctx), p)
+}
+
+// announce tells the hub. Its errors are the wire's: what the caller may read, and
+// a status for the form.
+//
+// spec:cloudburst#limits-429
+func (s *Weblogs) announce(ctx context.Context, door string, r *http.Request, p weblogs.Ping) error {
+	a := hub.Announcement{
+		Name: p.Name, URL: visible(p.URL), Page: visible(p.ChangesURL), Feed: visible(p.FeedURL),
+		Tags: p.Tags, Door: door,
+	}
+	if r != nil {
+		a.Source, a.Hops = endpoint.CallerAddr(r, s.Trusted), rsscloud.Hops(r.Header)
+	}
+	done, err := s.Hub.Announce(ctx, a)
+	switch {
+	case err == nil && len(done.Checking) > 0:
+		noteOutcome(ctx, done.Checking[0], rsscloud.OutcomeChecking, -1)
+		return nil
+	case err == nil:
+		noteOutcome(ctx, a.URL, rsscloud.OutcomeListed, 0)
+		return nil
+	}
+	e := &weblogs.Error{Status: http.StatusBadRequest, Msg: fault.Message(err), RetryAfter: fault.RetryAfter(err), Err: err}
+	switch fault.CodeOf(err) {
+	case fault.TooMany:
+		e.Status = http.StatusTooManyRequests
+		e.RetryAfter = max(e.RetryAfter, time.Second)
+	case fault.Unavailable:
+		e.Status = http.StatusServiceUnavailable
+		e.RetryAfter = max(e.RetryAfter, 10*time.Second)
+		s.log().WarnContext(ctx, "ping could not be taken", "error", err)
+	case fault.Internal:
+		e.Status = http.StatusInternalServerError
+		s.log().ErrorContext(ctx, "ping failed", "error", err)
+	}
+	return e
+}
+
+func (s *Weblogs) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
+
+// visible is a URL as servers see it: pings often name the very place on a page.
+func visible(url string) string {
+	url, _, _ = strings.Cut(url, "#")
+	return url
+}
+
+// soapHandler is the SOAP door of its own, which describes itself at ?wsdl.
+func (s *Weblogs) soapHandler(publicURL string) http.Handler {
+	service := soap.Service{
+		Name: "weblogUpdates", Namespace: weblogsNamespace,
+		Help: "Tells a server that a site changed.",
+		Methods: []soap.Method{{
+			Name: "ping", Help: "Says that the site with this name and address changed. flerror is true when that was refused, and message says why.",
+			Params: []soap.Def{{Name: "weblogname", Type: "string"}, {Name: "weblogurl", Type: "string"}},
+			Result: soap.Def{Name: "result", Fields: []soap.Def{{Name: "flerror", Type: "boolean"}, {Name: "message", Type: "string"}}},
+			Do:     func(ctx context.Context, _ []any) (any, error) { return s.soapPing(ctx), nil },
+		}},
+	}
+	if publicURL != "" {
+		service.Location = strings.TrimRight(publicURL, "/") + "/weblogUpdates"
+	}
+	return &soap.Handler{Service: service, Log: s.Log}
+}
+
+// isSitePing tells the two procedures apart that are called ping: rssCloud's has
+// the feed alone, this one the name and address of a site.
+//
+// spec:cloudburst#soap-ping
+func isSitePing(c soap.Call) bool {
+	for _, p := range c.Params {
+		if strings.EqualFold(p.Name, "weblogname") || strings.EqualFold(p.Name, "weblogurl") {
+			return true
+		}
+	}
+	return len(c.Params) > 1
+}
+
+// soapPing takes the ping of the call that ctx is for.
+func (s *Weblogs) soapPing(ctx context.Context) map[string]any {
+	call := soap.CallFrom(ctx)
+	params := call.Bind("weblogname", "weblogurl")
+	if len(params) == len(call.Params) && !isNamed(call, "weblogname") && isNamed(call, "name") && isNamed(call, "url") {
+		params = call.Bind("name", "url")
+	}
+	p, err := weblogs.ParsePing(params)
+	if err == nil {
+		err = s.announce(ctx, doorWeblogs, soap.RequestFrom(ctx), p)
+	}
+	return weblogs.ResultOf(err).Value()
+}
+
+func isNamed(c soap.Call, name string) bool {
+	for _, p := range c.Params {
+		if strings.EqualFold(p.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// pingByQuery lets rssCloud's short door take the url of a ping from the query,
+// where old programs put it.
+//
+// spec:cloudburst#ping-query
+func pingByQuery(rest http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		empty := r.Method == http.MethodGet || r.Method == http.MethodPost && r.ContentLength == 0
+		if empty && r.URL.RawQuery != "" {
+			asked := r
+			r = r.Clone(asked.Context())
+			r.Method = http.MethodPost
+			r.Body = io.NopCloser(strings.NewReader(asked.URL.RawQuery))
+			r.ContentLength = int64(len(asked.URL.RawQuery))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		rest.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,445 @@
+// Package publishhttp has the endpoints at which people publish and at which what they
+// published is read: hosted feeds in every format, saveRss and PUT, MetaWeblog, Micropub,
+// IndieAuth, files beside posts, and the ping targets of a saved feed.
+package publishhttp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+	"cloudburst/internal/syndicate"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/wsse"
+)
+
+// Accounts lets people in; *account.Accounts is one.
+type Accounts interface {
+	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
+	Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
+	OpenByURL(ctx context.Context, user, feed, selector, secret string, from account.Caller) (account.Secret, error)
+	OpenByBasic(ctx context.Context, user, feed, name, password string, from account.Caller) (account.Secret, error)
+	OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from account.Caller) (account.Secret, error)
+}
+
+// Authors keeps what people publish here; *author.Feeds is one.
+type Authors interface {
+	Put(ctx context.Context, d author.Document) (author.Feed, error)
+	Feed(ctx context.Context, user, name string) (author.Feed, error)
+	Document(ctx context.Context, user, name string) (author.Feed, []byte, error)
+	End(ctx context.Context, user, name string) (author.Feed, error)
+}
+
+// Feeds serves the feeds that people keep here, under /<user>/, in every format, and
+// takes new versions of them. What is no user's goes to Next.
+//
+// Accounts, Authors, Layer and Public must be set. Do not copy it.
+type Feeds struct {
+	Accounts Accounts
+	Authors  Authors
+	Layer    *syndicate.Layer
+	Views    Views                             // feeds made of posts besides; nil: there are none
+	Public   func() string                     // origin at which strangers reach this server
+	Hit      func(r *http.Request, a Answered) // hears of feeds that were answered; nil: nobody does
+	Trusted  []netip.Prefix                    // see [endpoint.CallerAddr]
+	HTML     http.Handler                      // the page of an author, /<user>/; nil: Next
+	// Cloud is the <cloud> of this server at a public URL; nil: rsscloud.CloudAt.
+	Cloud func(public string) rsscloud.Cloud
+	// RSD answers /<user>/rsd.xml, by which programs find the doors of an author; nil: Next.
+	RSD func(w http.ResponseWriter, r *http.Request, user string) error
+	// All are the public feeds of everybody, for the list of them; nil: there is none.
+	All func(ctx context.Context) ([]author.Feed, error)
+	// FeedsOf is the list of the public feeds of a user; nil: there is none.
+	FeedsOf func(ctx context.Context, user string) (*opml.Document, error)
+	// Shut reports a user of whom nothing is shown; nil: there are none.
+	Shut func(ctx context.Context, user string) (bool, error)
+	// Media are the files beside posts, at /<user>/media/; nil: Next.
+	Media Media
+	Next  http.Handler // nil: a plain 404
+	Log   *slog.Logger // nil is silent
+
+	once     sync.Once
+	formats  map[string]render.Format // by extension
+	reserved map[string]bool
+
+	mu   sync.RWMutex
+	kept map[hostedKey]*hosted
+	list feedList
+
+	clean func(html string) string // for format html
+}
+
+// Answered is a feed that somebody was given.
+type Answered struct {
+	Feed     string // "alice/rss"
+	Format   string // "" as it was saved
+	Selector string // of the secret that opened it; "" of a public feed
+	Status   int
+}
+
+// The two names of a feed's document, and what a negotiated address is called.
+const (
+	pathSaved = "rss.xml"
+	pathAny   = "feed"
+	pathRSD   = "rsd.xml"
+	extPrefix = "feed."
+)
+
+func (f *Feeds) start() {
+	f.once.Do(func() {
+		f.formats, f.reserved = map[string]render.Format{}, map[string]bool{}
+		for _, format := range render.Formats() {
+			if format.Ext != "" {
+				f.formats[format.Ext] = format
+			}
+		}
+		for _, name := range account.Reserved() {
+			f.reserved[name] = true
+		}
+		f.kept = map[hostedKey]*hosted{}
+		f.clean = strictHTML()
+	})
+}
+
+// ServeHTTP answers what is under /<user>.
+//
+// spec:cloudburst#hosted-addresses
+func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.start()
+	user, rest, below := f.split(r.URL)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead { // who writes has to log in anyway
+		if err := f.shown(r.Context(), user); err != nil {
+			f.refuse(w, r, err)
+			return
+		}
+	}
+	if v, door, ok := f.viewAt(user, rest); ok {
+		f.view(w, r, v, door)
+		return
+	}
+	switch {
+	case user == "":
+		f.next(w, r)
+	case !below:
+		f.toSlash(w, r)
+	case user == author.Everyone && rest == pathOPML && f.All != nil:
+		f.subscriptions(w, r)
+	case user == author.Everyone && rest != "" && !isPage(rest): // nobody's
+		f.next(w, r)
+	case (rest == pathOPML || rest == pathFeedsOPML) && user != author.Everyone && f.FeedsOf != nil:
+		f.feedsOf(w, r, user)
+	case rest == "", f.Views != nil && isPage(rest):
+		f.page(w, r)
+	case rest == pathSaved, rest == pathAny, strings.HasPrefix(rest, extPrefix):
+		f.public(w, r, user, rest)
+	case rest == pathRSD && f.RSD != nil:
+		f.discovery(w, r, user)
+	case strings.HasPrefix(rest, pathMedia):
+		f.media(w, r, user, rest)
+	default:
+		inner, ok := strings.CutPrefix(rest, "private/")
+		if !ok {
+			f.next(w, r)
+			return
+		}
+		f.private(w, r, user, inner)
+	}
+}
+
+// shown is the fault of asking for anything of a user who is disabled. It is not Gone: readers
+// would stop for ever, and he may come back.
+//
+// spec:cloudburst#disabled-users
+func (f *Feeds) shown(ctx context.Context, user string) error {
+	if user == "" || user == author.Everyone || f.Shut == nil {
+		return nil
+	}
+	shut, err := f.Shut(ctx, user)
+	if err == nil && shut {
+		err = fault.New(fault.NotFound, "The account %s is disabled on this server, and nothing of it is shown.", user)
+	}
+	return err
+}
+
+// split takes /<user>/<rest> apart; user is "" for what is nobody's.
+func (f *Feeds) split(u *url.URL) (user, rest string, below bool) {
+	if len(u.Path) < 2 || u.RawPath != "" && (f.Views == nil || strings.Contains(strings.ToLower(u.RawPath), "%2f")) {
+		return "", "", false
+	}
+	user, rest, below = strings.Cut(u.Path[1:], "/")
+	switch {
+	case u.RawPath != "" && !isPage(rest): // no other address of ours needs an escape
+		return "", "", false
+	case user == author.Everyone && f.Views != nil:
+		return user, rest, below
+	}
+	if !isName(user) || f.reserved[user] || len(user) == 4 && strings.Trim(user, "0123456789") == "" { // a year's archive
+		return "", "", false
+	}
+	return user, rest, below
+}
+
+// isName reports the form that names of users have.
+func isName(s string) bool {
+	if s == "" || len(s) > 32 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Feeds) next(w http.ResponseWriter, r *http.Request) {
+	if f.Next == nil {
+		http.NotFound(w, r)
+		return
+	}
+	f.Next.ServeHTTP(w, r)
+}
+
+// toSlash sends /<user> to the author's page.
+func (f *Feeds) toSlash(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		f.next(w, r)
+		return
+	}
+	to := r.URL.Path + "/"
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	http.Redirect(w, r, to, http.StatusPermanentRedirect)
+}
+
+func (f *Feeds) page(w http.ResponseWriter, r *http.Request) {
+	if f.HTML == nil {
+		f.next(w, r)
+		return
+	}
+	f.HTML.ServeHTTP(w, r)
+}
+
+// public answers for a feed that everybody may read.
+func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string) {
+	saves := door == pathSaved
+	if saves && f.write(w, r, user, author.Public) {
+		return
+	}
+	if !reading(w, r, saves) {
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, saves)
+		return
+	}
+	if n := pageOf(r.URL.RawQuery); n > 0 && f.viewed(w, r, author.View{User: user, Page: n}, door) {
+		return
+	}
+	f.answer(w, r, user, author.Public, door, "")
+}
+
+// answer gives the public or the private feed of a user to one who may read it; selector
+// is that of the secret that opened it.
+func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, door, selector string) {
+	format, choose, err := f.format(r, door)
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	now, err := f.Authors.Feed(r.Context(), user, name)
+	if err != nil && name == author.Private && fault.CodeOf(err) == fault.NotFound {
+		// While nothing was saved as private the public feed stands in for it.
+		now, err = f.Authors.Feed(r.Context(), user, author.Public)
+	}
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	if leftAlone(w, r, now) {
+		return
+	}
+	if choose {
+		if format, err = chosen(w, r, now); err != nil {
+			f.refuse(w, r, err)
+			return
+		}
+	}
+	s := f.hosted(user, now.Name).source(now)
+	switch {
+	case name == author.Private:
+		s = f.hosted(user, now.Name).hidden(now)
+	case choose:
+		w.Header().Set("Content-Location", formPath(user, format))
+	}
+	status, err := f.serve(w, r, s, format)
+	if err != nil {
+		f.refuse(w, r, err)
+		return
+	}
+	f.hit(r, Answered{Feed: f.hosted(user, name).key, Format: format, Selector: selector, Status: status})
+}
+
+// serve answers with a feed in a format.
+func (f *Feeds) serve(w http.ResponseWriter, r *http.Request, s syndicate.Source, format string) (status int, err error) {
+	callback, err := callbackOf(format, r.URL.RawQuery)
+	if err != nil {
+		return 0, err
+	}
+	if callback == "" {
+		return f.Layer.Serve(w, r, s, format)
+	}
+	d, _, err := f.Layer.Document(r.Context(), s, format)
+	if err != nil {
+		return 0, err
+	}
+	cache := "public, max-age=60"
+	if s.Private {
+		cache = "private, no-store"
+	}
+	called(d, callback, s.Modified, cache).ServeHTTP(w, r)
+	return http.StatusOK, nil
+}
+
+// hit tells of an answer with a feed, or with the word that it has not changed.
+func (f *Feeds) hit(r *http.Request, a Answered) {
+	if f.Hit != nil && (a.Status == http.StatusOK || a.Status == http.StatusNotModified || a.Status == http.StatusIMUsed) {
+		f.Hit(r, a)
+	}
+}
+
+// chosen is the form that a reader prefers, of an address that has all.
+func chosen(w http.ResponseWriter, r *http.Request, now author.Feed) (string, error) {
+	w.Header()["Vary"] = []string{"Accept"}
+	return negotiate(r, now)
+}
+
+// format is what an address asks for: "" is as it was saved.
+func (f *Feeds) format(r *http.Request, door string) (name string, choose bool, err error) {
+	if r.URL.RawQuery != "" {
+		if name = r.URL.Query().Get("format"); name != "" {
+			known, err := render.Lookup(name)
+			return known.Name, false, unknownFormat(err) // its own name: the other is a piece of the request
+		}
+	}
+	if door == pathSaved || door == pathAny {
+		return "", door == pathAny, nil
+	}
+	ext := door[len(extPrefix):]
+	known, ok := f.formats[ext]
+	if !ok {
+		return "", false, fault.New(fault.NotFound, "There is no format with the ending %q; there are %s. All formats are had by ?format= and one of %s.", clip(ext, 40), f.endings(), names())
+	}
+	return known.Name, false, nil
+}
+
+func unknownFormat(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := strings.TrimPrefix(err.Error(), "render: ")
+	return fault.Wrap(fault.NotFound, err, "%s.", strings.ToUpper(text[:1])+text[1:])
+}
+
+// endings lists the extensions in the order of the formats.
+func (f *Feeds) endings() string {
+	var all []string
+	for _, format := range render.Formats() {
+		if format.Ext != "" {
+			all = append(all, format.Ext)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func names() string {
+	var all []string
+	for _, format := range render.Formats() {
+		all = append(all, format.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// OwnDocument is what a public address of a hosted feed serves to whoever asks for it
+// plainly, without the network. ok is false for what is no such address. Errors:
+// fault.NotFound, Gone, Refused (a private address), Unreadable (the feed has moved).
+func (f *Feeds) OwnDocument(ctx context.Context, path, query string) (body []byte, contentType, etag string, modified time.Time, ok bool, err error) {
+	d, modified, ok, err := f.ownDocument(ctx, path, query)
+	if !ok || err != nil {
+		return nil, "", "", time.Time{}, ok, err
+	}
+	return d.Bytes(), d.Type(), `"` + d.Tag() + `"`, modified, true, nil
+}
+
+func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
+	f.start()
+	user, rest, _ := f.split(&url.URL{Path: path})
+	if err := f.shown(ctx, user); err != nil {
+		return nil, modified, true, err
+	}
+	if v, door, ok := f.viewIn(user, rest, query); ok {
+		d, modified, ok, err = f.ownView(ctx, v, door, query)
+		if rest != door || fault.CodeOf(err) != fault.NotFound || err == nil { // else it is a saved document, which has no pages
+			return d, modified, ok, err
+		}
+	}
+	private := strings.HasPrefix(rest, "private/")
+	if user == "" || rest != pathSaved && rest != pathAny && !strings.HasPrefix(rest, extPrefix) && !private {
+		return nil, modified, false, nil
+	}
+	if private {
+		return nil, modified, true, fault.New(fault.Refused, "This is the address of a private feed, of which nobody is told here.")
+	}
+	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path, RawQuery: query}}
+	format, _, err := f.format(r, rest)
+	if err != nil {
+		return nil, modified, true, err
+	}
+	now, err := f.Authors.Feed(ctx, user, author.Public)
+	switch {
+	case err != nil:
+		return nil, modified, true, err
+	case now.MovedTo != "":
+		return nil, modified, true, fault.New(fault.Unreadable, "The feed has moved to %s.", endpoint.ShownURL(now.MovedTo))
+	case now.Gone:
+		return nil, modified, true, fault.New(fault.Gone, "The feed has ended.")
+	}
+	d, _, err = f.Layer.Document(ctx, f.hosted(user, author.Public).source(now), format)
+	return d, now.SavedAt, true, err
+}
+
+// Addresses are the paths of all forms of a user's public feed, its own first.
+func (f *Feeds) Addresses(user string) []string {
+	base := "/" + user + "/"
+	all := []string{base + pathSaved, base + pathAny}
+	for _, format := range render.Formats() {
+		if format.Ext != "" {
+			all = append(all, base+extPrefix+format.Ext)
+		} else {
+			all = append(all, base+pathAny+"?format="+format.Name)
+		}
+		all = append(all, base+pathSaved+"?format="+format.Name)
+	}
+	return all
+}

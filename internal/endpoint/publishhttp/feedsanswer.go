@@ -1,0 +1,142 @@
+package publishhttp
+
+import (
+	"encoding/xml"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+)
+
+// Methods of the addresses of feeds.
+const (
+	methodsRead  = "GET, HEAD, OPTIONS"
+	methodsWrite = "GET, HEAD, OPTIONS, PUT, DELETE"
+)
+
+// reading reports a request that reads, and refuses others. saves: new versions are sent
+// to this very address.
+func reading(w http.ResponseWriter, r *http.Request, saves bool) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	w.Header().Set("Allow", methodsOf(saves))
+	say(w, http.StatusMethodNotAllowed, "This address can be read; new versions of a feed are PUT to …/"+pathSaved+".\n")
+	return false
+}
+
+func methodsOf(saves bool) string {
+	if saves {
+		return methodsWrite
+	}
+	return methodsRead
+}
+
+// preflight answers what may be done here. Pages of others may read and no more.
+func preflight(w http.ResponseWriter, saves bool) {
+	head := w.Header()
+	head.Set("Allow", methodsOf(saves))
+	head.Set("Access-Control-Allow-Origin", "*")
+	head.Set("Access-Control-Allow-Methods", methodsRead)
+	head.Set("Access-Control-Allow-Headers", "Accept, A-IM, Authorization, If-Modified-Since, If-None-Match, X-WSSE")
+	head.Set("Access-Control-Max-Age", "86400")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// leftAlone answers for a feed that is not here any more: with the status, and for
+// readers that only look at documents with one that says the same.
+//
+// spec:feedstate-2007#redirect-publish
+// spec:feedstate-2007#gone-publish
+func leftAlone(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
+	status, location := http.StatusGone, "<newLocation/>"
+	switch {
+	case now.MovedTo != "":
+		var to strings.Builder
+		_ = xml.EscapeText(&to, []byte(now.MovedTo)) // a strings.Builder takes everything
+		status, location = http.StatusMovedPermanently, "<newLocation>"+to.String()+"</newLocation>"
+		w.Header().Set("Location", now.MovedTo)
+		if now.Temporary { // the document would make readers store the new URL
+			answerFound(w, r, now.MovedTo)
+			return true
+		}
+	case !now.Gone:
+		return false
+	}
+	body := "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<redirect>\n  " + location + "\n</redirect>\n"
+	head := w.Header()
+	if head.Get("Cache-Control") == "" {
+		head.Set("Cache-Control", "max-age=300") // it may come back
+	}
+	head.Set("Content-Type", "text/xml; charset=utf-8")
+	head.Set("Content-Length", strconv.Itoa(len(body)))
+	head.Set("Access-Control-Allow-Origin", "*")
+	head.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	head.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = io.WriteString(w, body) // nobody is left to tell when the reader has gone
+	}
+	return true
+}
+
+// answerFound sends a reader on for now. Caches ask again each time.
+//
+// spec:feedstate-2007#redirect-publish
+func answerFound(w http.ResponseWriter, r *http.Request, to string) {
+	head := w.Header()
+	if head.Get("Cache-Control") == "" {
+		head.Set("Cache-Control", "no-cache")
+	}
+	head.Set("Access-Control-Allow-Origin", "*")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusFound)
+	if r.Method != http.MethodHead {
+		_, _ = io.WriteString(w, "For now, the feed is at "+to+"\n") // the reader may have gone
+	}
+}
+
+// refuse answers an error in plain text.
+func (f *Feeds) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	refuseWith(w, r, f.Log, endpoint.StatusOf(err), err)
+}
+
+// refuseWith answers an error in plain text, and writes down what is the operator's
+// business. The address is not written down: it may hold a secret.
+func refuseWith(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, err error) {
+	code := fault.CodeOf(err)
+	// Of what is cut short because the caller has gone, nobody needs to know.
+	if log != nil && r.Context().Err() == nil && (code == fault.Internal || code == fault.Unavailable) {
+		log.WarnContext(r.Context(), "a request for a feed failed", "method", r.Method, "err", err)
+	}
+	wait := fault.RetryAfter(err)
+	if wait <= 0 && (code == fault.TooMany || code == fault.Unavailable) {
+		wait = 10 * time.Second
+	}
+	if wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	say(w, status, fault.Message(err)+"\n")
+}
+
+// say answers in plain text, which nobody keeps.
+func say(w http.ResponseWriter, status int, text string) {
+	head := w.Header()
+	head.Set("Content-Type", "text/plain; charset=utf-8")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Content-Length", strconv.Itoa(len(text)))
+	if head.Get("Cache-Control") == "" {
+		head.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text) // nobody is left to tell when the caller has gone
+}

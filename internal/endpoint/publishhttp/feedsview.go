@@ -1,0 +1,241 @@
+package publishhttp
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/feed/render"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+	"cloudburst/internal/syndicate"
+)
+
+// Views makes feeds of posts when somebody asks for them; *author.Posts does.
+type Views interface {
+	View(ctx context.Context, v author.View) (author.Viewed, error)
+	ViewDocument(ctx context.Context, v author.View, o render.Options) (doc []byte, contentType string, err error)
+}
+
+// isPage reports what stands behind the name of a user and may be a page, or a feed, of some of his posts.
+func isPage(rest string) bool {
+	first, _, _ := strings.Cut(rest, "/")
+	return first == "category" || first == "archive" || len(first) == 4 && strings.Trim(first, "0123456789") == ""
+}
+
+// viewAt takes the address of a view apart; door is the form of it.
+//
+// spec:cloudburst#hosted-views
+func (f *Feeds) viewAt(user, rest string) (v author.View, door string, ok bool) {
+	if f.Views == nil || user == "" {
+		return v, "", false
+	}
+	all := user == author.Everyone
+	if !all {
+		v.User = user
+	}
+	first, behind, found := strings.Cut(rest, "/")
+	switch {
+	case all && !found:
+		return v, rest, isDoor(rest)
+	case found && first == "category":
+		v.Category, door, found = strings.Cut(behind, "/")
+		return v, door, found && v.Category != "" && isDoor(door)
+	case found && first == "archive" && !all:
+		var number string
+		number, door, found = strings.Cut(behind, "/")
+		n, err := strconv.ParseInt(number, 10, 64)
+		v.Archive = n
+		return v, door, found && err == nil && n > 0 && strconv.FormatInt(n, 10) == number && isDoor(door)
+	}
+	return v, "", false
+}
+
+// viewIn is viewAt with the page that a query asks for.
+func (f *Feeds) viewIn(user, rest, query string) (v author.View, door string, ok bool) {
+	v, door, ok = f.viewAt(user, rest)
+	n := pageOf(query)
+	switch {
+	case ok && v.Archive == 0 && n > 1:
+		v.Page = n
+	case !ok && n > 0 && f.Views != nil && user != "" && user != author.Everyone && isDoor(rest):
+		return author.View{User: user, Page: n}, rest, true
+	}
+	return v, door, ok
+}
+
+// ViewAt is the view whose document stands at a path of this server.
+func (f *Feeds) ViewAt(path, query string) (v author.View, ok bool) {
+	f.start()
+	user, rest, _ := f.split(&url.URL{Path: path})
+	v, _, ok = f.viewIn(user, rest, query)
+	return v, ok
+}
+
+func isDoor(s string) bool { return s == pathSaved || s == pathAny || strings.HasPrefix(s, extPrefix) }
+
+// pageOf is the number of the page that a query asks for; 0: none.
+func pageOf(query string) int {
+	if !strings.Contains(query, "page=") {
+		return 0
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(values.Get("page"))
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+// paged is a path with the number of a page.
+func paged(path string, n int) string {
+	switch {
+	case n == 0:
+		return path
+	case strings.Contains(path, "?"):
+		return path + "&page=" + strconv.Itoa(n)
+	}
+	return path + "?page=" + strconv.Itoa(n)
+}
+
+// referred is where a link of a document leads in another format, if it leads to a
+// document of this server as it was saved.
+func referred(public, format, href string) string {
+	rest, own := strings.CutPrefix(href, public+"/")
+	if !own || format == "" {
+		return href
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	base, saved := strings.CutSuffix("/"+path, "/"+pathSaved)
+	if n := pageOf(query); saved && (query == "" || query == "page="+strconv.Itoa(n)) {
+		return public + paged(formUnder(base+"/", format), n)
+	}
+	return href
+}
+
+// view answers for the feed of a view.
+func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, door string) {
+	if !reading(w, r, false) {
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, false)
+		return
+	}
+	if name := author.CategoryName(v.Category); name != v.Category && name != "" { // as people would write it
+		v.Category = name
+		to := v.Base() + door
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		http.Redirect(w, r, to, http.StatusMovedPermanently)
+		return
+	}
+	if n := pageOf(r.URL.RawQuery); n > 1 && v.Archive == 0 {
+		v.Page = n
+	}
+	if !f.viewed(w, r, v, door) {
+		f.refuse(w, r, fault.New(fault.NotFound, "There is no such feed here."))
+	}
+}
+
+// viewed answers for the feed of a view, if there is one.
+func (f *Feeds) viewed(w http.ResponseWriter, r *http.Request, v author.View, door string) bool {
+	if f.Views == nil {
+		return false
+	}
+	format, choose, err := f.format(r, door)
+	if err != nil {
+		f.refuse(w, r, err)
+		return true
+	}
+	state, main, err := f.stateOf(r.Context(), v)
+	switch {
+	case fault.CodeOf(err) == fault.NotFound && err != nil:
+		return false
+	case err != nil:
+		f.refuse(w, r, err)
+		return true
+	case main.Gone && leftAlone(w, r, author.Feed{Gone: true}):
+		return true
+	}
+	if choose {
+		if format, err = chosen(w, r, author.Feed{Type: "application/rss+xml"}); err != nil {
+			f.refuse(w, r, err)
+			return true
+		}
+		w.Header().Set("Content-Location", paged(formUnder(v.Base(), format), v.Page))
+	}
+	if _, err = f.serve(w, r, f.viewSource(v, state), format); err != nil {
+		f.refuse(w, r, err)
+	}
+	return true
+}
+
+// stateOf is the state of a view, and what became of the feed of its user.
+func (f *Feeds) stateOf(ctx context.Context, v author.View) (state author.Viewed, main author.Feed, err error) {
+	if state, err = f.Views.View(ctx, v); err != nil || v.User == "" {
+		return state, main, err
+	}
+	main, err = f.Authors.Feed(ctx, v.User, author.Public)
+	if fault.CodeOf(err) == fault.NotFound {
+		err = nil
+	}
+	return state, main, err
+}
+
+// viewSource is a view's version as everybody may read it.
+func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source {
+	base := v.Base()
+	k := hostedKey{v.User, paged(base, v.Page)}
+	public := f.Public()
+	f.mu.RLock()
+	h := f.kept[k]
+	f.mu.RUnlock()
+	if h == nil || h.public != public {
+		h = &hosted{user: v.User, name: k.name, key: k.name, base: base, page: v.Page, silent: !v.Told(), public: public, feeds: f, told: map[string]*told{}}
+		h.template = syndicate.Source{
+			Key: h.key,
+			Load: func(ctx context.Context) ([]byte, string, error) {
+				return f.Views.ViewDocument(ctx, v, h.about("").options)
+			},
+			URL:    public + paged(base+pathSaved, v.Page),
+			Render: func(format string) render.Options { return h.about(format).options },
+			Link:   func(format string) []string { return h.about(format).link },
+			Refer:  func(format, href string) string { return referred(public, format, href) },
+		}
+		f.mu.Lock()
+		if len(f.kept) >= mostHosted {
+			clear(f.kept)
+		}
+		f.kept[k] = h
+		f.mu.Unlock()
+	}
+	s := h.template
+	s.Version, s.Modified = state.Version, state.Modified
+	return s
+}
+
+// ownView is ownDocument for a view.
+func (f *Feeds) ownView(ctx context.Context, v author.View, door, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
+	format, _, err := f.format(&http.Request{URL: &url.URL{RawQuery: query}}, door)
+	if err != nil {
+		return nil, modified, true, err
+	}
+	state, main, err := f.stateOf(ctx, v)
+	switch {
+	case err != nil:
+		return nil, modified, true, err
+	case main.Gone:
+		return nil, modified, true, fault.New(fault.Gone, "The feed has ended.")
+	}
+	d, _, err = f.Layer.Document(ctx, f.viewSource(v, state), format)
+	return d, state.Modified, true, err
+}

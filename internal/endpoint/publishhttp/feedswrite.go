@@ -1,0 +1,276 @@
+package publishhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+)
+
+// write takes a new version of a feed, or the end of it; false means that the request
+// is neither.
+func (f *Feeds) write(w http.ResponseWriter, r *http.Request, user, name string) bool {
+	var err error
+	switch r.Method {
+	case http.MethodPut:
+		err = f.put(w, r, user, name)
+	case http.MethodDelete:
+		err = f.end(w, r, user, name)
+	default:
+		return false
+	}
+	if err == nil {
+		return true
+	}
+	if endpoint.StatusOf(err) == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Basic realm="feeds of `+user+`", charset="UTF-8"`)
+	}
+	f.refuse(w, r, err)
+	return true
+}
+
+// put saves a document.
+//
+// spec:cloudburst#save-put
+func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) error {
+	if err := f.signedIn(r, user, "put", "update", "create"); err != nil {
+		return err
+	}
+	if err := acceptable(r); err != nil {
+		return err
+	}
+	was, base, err := f.condition(r, user, name)
+	if err != nil {
+		return err
+	}
+	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
+	rc := http.NewResponseController(w)
+	_, _ = rc.SetReadDeadline(time.Now().Add(endpoint.UploadWithin)), rc.SetWriteDeadline(time.Now().Add(endpoint.UploadWithin+endpoint.AnswerWithin))
+	doc, err := readDocument(r)
+	if err != nil {
+		return err
+	}
+	now, err := f.Authors.Put(r.Context(), author.Document{
+		User: user, Name: name, Bytes: doc, Type: r.Header.Get("Content-Type"), Door: "put", Base: base,
+	})
+	if err != nil {
+		if base != 0 && fault.CodeOf(err) == fault.Conflict {
+			return endpoint.WithStatus(http.StatusPreconditionFailed, err)
+		}
+		return err
+	}
+	head := w.Header()
+	if !now.AddCloud || now.Push != author.PushMissing { // else it is served with more than these bytes
+		head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // of these bytes, also when others were saved by now
+		head.Set("Last-Modified", now.SavedAt.UTC().Format(http.TimeFormat))
+	}
+	addWarning(head, now.Warning())
+	head.Set("Location", f.Public()+address(user, name))
+	head.Set("Cache-Control", "no-store")
+	if was.Version == 0 || was.Gone {
+		w.WriteHeader(http.StatusCreated)
+		return nil
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// end says that a feed is over.
+func (f *Feeds) end(w http.ResponseWriter, r *http.Request, user, name string) error {
+	if err := f.signedIn(r, user, "put", "delete"); err != nil {
+		return err
+	}
+	if _, _, err := f.condition(r, user, name); err != nil {
+		return err
+	}
+	if _, err := f.Authors.End(r.Context(), user, name); err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// address is where a feed is saved and read.
+func address(user, name string) string {
+	if name == author.Private {
+		return "/" + user + "/private/" + pathSaved
+	}
+	return "/" + user + "/" + pathSaved
+}
+
+// refusedAuthor is what everybody reads who may not write, whatever was wrong.
+const refusedAuthor = "The name or the password is wrong. Send those of your account, or a token, by HTTP Basic or as a bearer token."
+
+// signedIn lets in who may write as the user: by password, or by a token that has one
+// of the scopes.
+func (f *Feeds) signedIn(r *http.Request, user, door string, scopes ...string) error {
+	from := f.caller(r, door)
+	name, password, ok := r.BasicAuth()
+	if kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "Bearer") {
+		name, password, ok = user, strings.TrimSpace(plain), true
+		return refused(byToken(r.Context(), f.Accounts, user, password, from, scopes))
+	}
+	if !ok {
+		return refused(fault.New(fault.Refused, "%s", refusedAuthor))
+	}
+	who, err := logIn(r.Context(), f.Accounts, name, password, from, scopes)
+	if err == nil && who != user {
+		err = fault.New(fault.Refused, "%s", refusedAuthor)
+	}
+	return refused(err)
+}
+
+// refused gives a log-in that failed its status and its words.
+func refused(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, account.ErrScope):
+		return endpoint.WithStatus(http.StatusForbidden, err)
+	case fault.CodeOf(err) == fault.Refused:
+		return endpoint.WithStatus(http.StatusUnauthorized, fault.Wrap(fault.Refused, err, "%s", refusedAuthor))
+	}
+	return err
+}
+
+// logIn is a log-in by name and password, where the password may be a token of the
+// user's that has one of the scopes.
+func logIn(ctx context.Context, a Accounts, name, password string, from account.Caller, scopes []string) (user string, err error) {
+	if account.IsToken(password) {
+		return name, byToken(ctx, a, name, password, from, scopes)
+	}
+	u, err := a.Check(ctx, name, password, from)
+	return u.Name, err
+}
+
+// byToken is a log-in by a token of the user's that has one of the scopes.
+func byToken(ctx context.Context, a Accounts, user, plain string, from account.Caller, scopes []string) error {
+	// Whose it is is looked at before what it is for: who finds another's learns nothing.
+	t, err := a.Token(ctx, plain, "", from)
+	switch {
+	case err != nil:
+		return err
+	case t.User != user:
+		return fault.New(fault.Refused, "%s", refusedAuthor)
+	case !slices.ContainsFunc(scopes, func(s string) bool { return slices.Contains(t.Scopes, s) }):
+		return fault.Wrap(fault.Refused, account.ErrScope, "This token is for %s, and this needs %s.", strings.Join(t.Scopes, ", "), strings.Join(scopes, " or "))
+	}
+	return nil
+}
+
+// acceptable says why the body of a PUT is not read.
+func acceptable(r *http.Request) error {
+	no := func(status int, format string, args ...any) error {
+		return endpoint.WithStatus(status, fault.New(fault.Invalid, format, args...))
+	}
+	switch encoding := strings.TrimSpace(r.Header.Get("Content-Encoding")); {
+	case encoding != "" && !strings.EqualFold(encoding, "identity"):
+		return no(http.StatusUnsupportedMediaType, "The Content-Encoding %q is not accepted; send the document as it is.", clip(encoding, 40))
+	case r.Header.Get("Content-Range") != "":
+		return no(http.StatusBadRequest, "A part of a document (Content-Range) cannot be saved; send it whole.")
+	case r.ContentLength > author.MaxDocument:
+		return no(http.StatusRequestEntityTooLarge, "The document has %d bytes; at most %d (2 MiB) are accepted.", r.ContentLength, author.MaxDocument)
+	case !documentType(kindOf(r.Header.Get("Content-Type"))):
+		return no(http.StatusUnsupportedMediaType, "The Content-Type %q is not that of a feed; send application/rss+xml, application/atom+xml, application/xml or application/feed+json.",
+			clip(r.Header.Get("Content-Type"), 100))
+	}
+	return nil
+}
+
+// documentType reports a media type under which programs send feeds. What the document
+// is it says itself; but a type that is plainly something else is a mistake.
+func documentType(kind string) bool {
+	switch kind {
+	case "", "text/xml", "application/xml", "application/json", "text/json", "application/x-cdf", "text/plain", "application/octet-stream",
+		"application/x-www-form-urlencoded": // what curl says of whatever it sends
+		return true
+	}
+	return strings.HasSuffix(kind, "+xml") && kind != "application/xhtml+xml" && kind != "image/svg+xml" || strings.HasSuffix(kind, "+json")
+}
+
+func readDocument(r *http.Request) ([]byte, error) {
+	var doc []byte
+	var err error
+	if r.ContentLength >= 0 {
+		doc = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, doc)
+	} else { // in chunks, from a program that does not know yet how much there is
+		doc, err = io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
+	}
+	switch {
+	case err != nil:
+		return nil, endpoint.WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The document did not arrive whole; the feed is as it was."))
+	case len(doc) > author.MaxDocument:
+		return nil, endpoint.WithStatus(http.StatusRequestEntityTooLarge, fault.New(fault.Invalid, "The document has more than %d bytes (2 MiB), which is the most that is accepted.", author.MaxDocument))
+	}
+	return doc, nil
+}
+
+// condition holds If-Match and If-None-Match against the feed as it is, and gives the
+// version that may be replaced, as the author's Base.
+func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, base int64, err error) {
+	now, err = f.Authors.Feed(r.Context(), user, name)
+	there := err == nil && !now.Gone
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return author.Feed{}, 0, err
+	}
+	match, none := r.Header.Values("If-Match"), r.Header.Values("If-None-Match")
+	if len(match) == 0 && len(none) == 0 {
+		return now, 0, nil
+	}
+	tag := ""
+	if there {
+		if tag, err = f.tag(r.Context(), now); err != nil {
+			return author.Feed{}, 0, err
+		}
+	}
+	switch {
+	case len(match) > 0 && !(there && listed(match, tag, false)):
+		return now, 0, failed("The feed is not the version that If-Match asks for; it was left as it is. Read it again.")
+	case len(none) > 0 && there && listed(none, tag, true):
+		return now, 0, failed("There is a feed already, or this version of it (If-None-Match); it was left as it is.")
+	case now.Version > 0:
+		return now, now.Version, nil
+	}
+	return now, author.New, nil
+}
+
+func failed(text string) error {
+	return endpoint.WithStatus(http.StatusPreconditionFailed, fault.New(fault.Conflict, "%s", text))
+}
+
+// listed reports whether a list of tags holds one, in any packed form.
+func listed(lists []string, tag string, weakToo bool) bool {
+	for _, list := range lists {
+		for t, weak, rest := serve.NextTag(list); t != ""; t, weak, rest = serve.NextTag(rest) {
+			if t == "*" || (weakToo || !weak) && `"`+serve.BaseTag(t)+`"` == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tag is the ETag of the document as it is saved.
+func (f *Feeds) tag(ctx context.Context, now author.Feed) (string, error) {
+	s := f.hosted(now.User, now.Name).source(now)
+	if now.Name == author.Private {
+		s = f.hosted(now.User, now.Name).hidden(now)
+	}
+	d, _, err := f.Layer.Document(ctx, s, "")
+	if err != nil {
+		return "", fmt.Errorf("the tag of %s/%s: %w", now.User, now.Name, err)
+	}
+	return `"` + d.Tag() + `"`, nil
+}

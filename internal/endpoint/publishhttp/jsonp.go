@@ -1,0 +1,43 @@
+package publishhttp
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	feedformat "cloudburst/feed"
+	"cloudburst/feed/render"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/serve"
+)
+
+// callbackOf is the function that a request for JSON-P wants called; "" is the usual one.
+func callbackOf(format string, query string) (string, error) {
+	if format != "jsonp" || query == "" {
+		return "", nil
+	}
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return "", endpoint.WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The query of the address cannot be read."))
+	}
+	name := q.Get("callback")
+	if name == "" {
+		return "", nil
+	}
+	if _, _, err := render.Append(nil, &feedformat.Feed{}, format, &render.Options{Callback: name}); err != nil {
+		return "", endpoint.WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "%s.", strings.TrimPrefix(err.Error(), "render: ")))
+	}
+	return name, nil
+}
+
+// called is a document of JSON-P with another function. What differs for each who asks
+// is not kept.
+//
+// spec:cloudburst#jsonp-callback
+func called(d *serve.Document, name string, modified time.Time, cache string) *serve.Document {
+	body := bytes.Replace(d.Bytes(), []byte("/**/feedCallback("), []byte("/**/"+name+"("), 1)
+	return serve.New(body, serve.Options{Type: d.Type(), Modified: modified, Cache: cache, Feed: true, Level: 1})
+}

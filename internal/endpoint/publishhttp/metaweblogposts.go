@@ -1,0 +1,372 @@
+package publishhttp
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
+)
+
+// writing is one who was let in.
+type writing struct {
+	door  *MetaWeblog
+	user  string
+	agent string // User-Agent of his program
+}
+
+// Blogs is the one that everybody has.
+func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
+	w, err := s.door.Posts.Writer(ctx, s.user)
+	if err != nil {
+		return nil, err
+	}
+	name := w.Title
+	if name == "" {
+		name = s.user
+	}
+	return []metaweblog.Blog{{ID: s.user, Name: name, URL: s.door.Public() + "/" + s.user + "/", RPCURL: s.door.Public() + "/RPC2", Tagline: w.Blurb}}, nil
+}
+
+// User is who he is.
+func (s *writing) User(context.Context) (metaweblog.User, error) {
+	return metaweblog.User{ID: s.user, Nickname: s.user, URL: s.door.Public() + "/" + s.user + "/"}, nil
+}
+
+// blog says no to the weblog of somebody else. What people and programs write where they
+// know none is his own.
+func (s *writing) blog(id string) error {
+	switch id = strings.TrimSpace(id); id {
+	case s.user, "", "0", "1", "default":
+		return nil
+	}
+	return fault.New(fault.NotFound, "%q is no weblog of yours; yours is %q.", clip(id, 40), s.user)
+}
+
+// post is one of his that is not deleted.
+func (s *writing) post(ctx context.Context, id string) (author.Post, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(id), 10, 64)
+	if err != nil || n <= 0 {
+		return author.Post{}, errNoPost(id)
+	}
+	p, err := s.door.Posts.Get(ctx, s.user, n)
+	if fault.CodeOf(err) == fault.NotFound && err != nil || err == nil && p.State == author.Deleted {
+		return author.Post{}, errNoPost(id)
+	}
+	return p, err
+}
+
+func errNoPost(id string) error {
+	return fault.New(fault.NotFound, "You have no post %q; it may have been deleted.", clip(id, 40))
+}
+
+// NewPost makes a post.
+func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit) (string, error) {
+	if err := s.blog(blogID); err != nil {
+		return "", err
+	}
+	to, at := stateOf(author.Post{}, e)
+	p, err := s.door.Posts.Save(ctx, author.Edit{
+		User: s.user, To: to, At: at, Slug: slugOf(e), Door: doorMetaWeblog,
+		Change: func(c *author.Content) error {
+			c.Format = author.HTML
+			return s.apply(c, e, author.Post{})
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	s.warn(ctx, p)
+	return strconv.FormatInt(p.ID, 10), nil
+}
+
+// warn reports a post that is over the limit in the header of the response: the answers
+// of the methods have no field for it.
+func (s *writing) warn(ctx context.Context, p author.Post) {
+	addWarning(xmlrpc.HeaderFrom(ctx), s.door.Posts.Warning(p))
+}
+
+// EditPost changes what is said, and leaves everything else.
+func (s *writing) EditPost(ctx context.Context, id string, e metaweblog.Edit) error {
+	was, err := s.post(ctx, id)
+	if err != nil {
+		return err
+	}
+	to, at := stateOf(was, e)
+	p, err := s.door.Posts.Save(ctx, author.Edit{
+		User: s.user, ID: was.ID, To: to, At: at, Slug: slugOf(e), Door: doorMetaWeblog,
+		Change: func(c *author.Content) error { return s.apply(c, e, was) },
+	})
+	if err == nil {
+		s.warn(ctx, p)
+	}
+	return err
+}
+
+func slugOf(e metaweblog.Edit) string {
+	if e.Slug == nil {
+		return ""
+	}
+	return *e.Slug
+}
+
+// stateOf is what state a post gets, and when; to is "" for that which it has. A date that
+// is only the echo of what was told is none.
+//
+// spec:cloudburst#metaweblog-publish
+func stateOf(was author.Post, e metaweblog.Edit) (to author.State, at time.Time) {
+	at = e.Created
+	if !at.IsZero() && at.Equal(dateOf(was).UTC().Truncate(time.Second)) {
+		at = time.Time{}
+	}
+	switch public := e.Public(); {
+	case public == nil && was.State == author.Published && !at.IsZero():
+		return author.Published, at
+	case public == nil:
+		return "", at
+	case !*public:
+		return author.Draft, time.Time{}
+	case was.State == author.Scheduled && at.IsZero() && e.Status != metaweblog.StatusPublish:
+		return "", at // it goes on waiting
+	}
+	return author.Published, at // or scheduled, when that is still to come
+}
+
+// dateOf is the date of a post as editors see it.
+func dateOf(p author.Post) time.Time {
+	switch {
+	case p.State == author.Scheduled:
+		return p.DueAt
+	case !p.PublishedAt.IsZero():
+		return p.PublishedAt
+	}
+	return p.CreatedAt
+}
+
+// DeletePost deletes a post.
+func (s *writing) DeletePost(ctx context.Context, id string) error {
+	was, err := s.post(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = s.door.Posts.Delete(ctx, s.user, was.ID, 0, doorMetaWeblog)
+	return err
+}
+
+// Publish publishes a post now.
+func (s *writing) Publish(ctx context.Context, id string) error {
+	was, err := s.post(ctx, id)
+	if err != nil || was.State == author.Published {
+		return err
+	}
+	p, err := s.door.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Door: doorMetaWeblog})
+	if err == nil {
+		s.warn(ctx, p)
+	}
+	return err
+}
+
+// Post tells of a post.
+func (s *writing) Post(ctx context.Context, id string) (metaweblog.Post, error) {
+	p, err := s.post(ctx, id)
+	if err != nil {
+		return metaweblog.Post{}, err
+	}
+	return s.shown(p), nil
+}
+
+// Bounds of a list of posts.
+const (
+	mostRecent  = 500     // posts
+	mostBytes   = 4 << 20 // of their texts
+	recentPages = 100     // posts read at once
+)
+
+// Posts are the newest posts of the wanted states. A list that is larger than mostBytes ends sooner.
+//
+// spec:cloudburst#metaweblog-recent
+func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQuery) ([]metaweblog.Post, error) {
+	if err := s.blog(blogID); err != nil {
+		return nil, err
+	}
+	var all []metaweblog.Post
+	limit := min(q.Limit, mostRecent)
+	for _, of := range []struct {
+		state  author.State
+		status string
+	}{{author.Draft, metaweblog.StatusDraft}, {author.Scheduled, metaweblog.StatusFuture}, {author.Published, metaweblog.StatusPublish}} {
+		if len(q.Statuses) > 0 && !slices.Contains(q.Statuses, of.status) {
+			continue
+		}
+		some, err := s.newest(ctx, of.state, limit, q.Titles)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	slices.SortStableFunc(all, func(a, b metaweblog.Post) int { return b.Created.Compare(a.Created) })
+	size := 0
+	for i, p := range all {
+		if size += len(p.Description) + len(p.More); i == limit || i > 0 && size > mostBytes {
+			return all[:i], nil
+		}
+	}
+	return all, nil
+}
+
+// newest are the posts of one state.
+func (s *writing) newest(ctx context.Context, state author.State, limit int, titles bool) ([]metaweblog.Post, error) {
+	var all []metaweblog.Post
+	q, size := author.PostQuery{User: s.user, State: state}, 0
+	for len(all) < limit && size < mostBytes {
+		q.Limit = min(recentPages, limit-len(all))
+		page, err := s.door.Posts.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page {
+			one := s.shown(p)
+			if titles {
+				one.Description, one.More = "", ""
+			}
+			size += len(one.Description) + len(one.More)
+			all = append(all, one)
+		}
+		if len(page) < q.Limit {
+			break
+		}
+		q.After = &page[len(page)-1]
+	}
+	return all, nil
+}
+
+// Categories are those of published posts, and those created ahead of their first post.
+func (s *writing) Categories(ctx context.Context, blogID string) ([]metaweblog.Category, error) {
+	if err := s.blog(blogID); err != nil {
+		return nil, err
+	}
+	counts, err := s.door.Posts.Categories(ctx, s.user)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]metaweblog.Category, len(counts))
+	for i, c := range counts {
+		all[i] = s.category(c.Name, c.Label)
+		all[i].Posts = c.Posts
+	}
+	return all, nil
+}
+
+// NewCategory creates a category ahead of its first post.
+func (s *writing) NewCategory(ctx context.Context, blogID, label string) (metaweblog.Category, error) {
+	if err := s.blog(blogID); err != nil {
+		return metaweblog.Category{}, err
+	}
+	if err := s.door.Posts.AddCategory(ctx, s.user, label); err != nil {
+		return metaweblog.Category{}, err
+	}
+	return s.category(author.CategoryName(label), label), nil
+}
+
+func (s *writing) category(name, label string) metaweblog.Category {
+	page := s.door.Public() + "/" + s.user + "/category/" + url.PathEscape(name) + "/"
+	return metaweblog.Category{ID: name, Name: label, HTMLURL: page, RSSURL: page + pathSaved}
+}
+
+// PostCategories are those of a post.
+func (s *writing) PostCategories(ctx context.Context, id string) ([]metaweblog.Category, error) {
+	p, err := s.post(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	labels, _ := p.SplitCategories()
+	all := make([]metaweblog.Category, len(labels))
+	for i, label := range labels {
+		all[i] = s.category(author.CategoryName(label), label)
+		all[i].Primary = i == 0
+	}
+	return all, nil
+}
+
+// SetCategories takes the names of categories as other posts have them; one that nobody
+// has yet becomes one. Keywords stay.
+func (s *writing) SetCategories(ctx context.Context, id string, ids []string) error {
+	was, err := s.post(ctx, id)
+	if err != nil {
+		return err
+	}
+	counts, err := s.door.Posts.Categories(ctx, s.user)
+	if err != nil {
+		return err
+	}
+	label := map[string]string{}
+	for _, c := range counts {
+		label[c.Name] = c.Label
+	}
+	for _, l := range was.Categories {
+		label[author.CategoryName(l)] = l
+	}
+	labels := make([]string, len(ids))
+	for i, id := range ids {
+		labels[i] = id
+		if l := label[author.CategoryName(id)]; l != "" {
+			labels[i] = l
+		}
+	}
+	_, err = s.door.Posts.Save(ctx, author.Edit{
+		User: s.user, ID: was.ID, Door: doorMetaWeblog,
+		Change: func(c *author.Content) error {
+			_, keywords := c.SplitCategories()
+			c.Categories = slices.Concat(labels, keywords)
+			return nil
+		},
+	})
+	return err
+}
+
+// Upload keeps a file.
+func (s *writing) Upload(ctx context.Context, blogID string, m metaweblog.Media) (metaweblog.File, error) {
+	switch err := s.blog(blogID); {
+	case err != nil:
+		return metaweblog.File{}, err
+	case s.door.Files == nil:
+		return metaweblog.File{}, fault.New(fault.Unsupported, "This server keeps no files.")
+	case int64(len(m.Bits)) > s.door.maxMedia():
+		return metaweblog.File{}, fault.New(fault.Invalid, "The file has %d bytes; at most %d are accepted here. Put it in on the page on which you write.", len(m.Bits), s.door.maxMedia())
+	}
+	f, err := s.door.Files.Put(ctx, s.user, m.Name, m.Type, bytes.NewReader(m.Bits))
+	if err != nil {
+		return metaweblog.File{}, err
+	}
+	return s.file(f), nil
+}
+
+func (s *writing) file(f author.File) metaweblog.File {
+	return metaweblog.File{ID: f.Hash, Name: f.Name, Type: f.Type, URL: s.door.Public() + s.door.Files.Path(f), Added: f.AddedAt}
+}
+
+// File returns an uploaded file by its ID.
+func (s *writing) File(ctx context.Context, blogID, id string) (metaweblog.File, error) {
+	none := fault.New(fault.NotFound, "You have no file %q; it may have been deleted.", clip(id, 70))
+	if err := s.blog(blogID); err != nil {
+		return metaweblog.File{}, err
+	}
+	if s.door.Files == nil {
+		return metaweblog.File{}, none
+	}
+	f, err := s.door.Files.Get(ctx, s.user, strings.TrimSpace(id))
+	if fault.CodeOf(err) == fault.NotFound && err != nil {
+		return metaweblog.File{}, none
+	}
+	if err != nil {
+		return metaweblog.File{}, err
+	}
+	return s.file(f), nil
+}

@@ -1,0 +1,284 @@
+package publishhttp
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	feedformat "cloudburst/feed"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/protocol/metaweblog"
+)
+
+// text is a text as an editor has it.
+type text struct{ body, more, filter string }
+
+// even is a text without what editors and their XML do not leave alone.
+func even(s string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
+}
+
+// source is a text as it was written, so that it can be written on: Markdown with the
+// filter that says so. A plain text is shown as HTML, because nothing else would show it
+// right.
+func source(c *author.Content) text {
+	switch c.Format {
+	case author.HTML:
+		body, more := metaweblog.SplitMore(c.Source)
+		return text{body, more, metaweblog.FilterNone}
+	case author.Plain:
+		return text{c.HTML, "", metaweblog.FilterNone}
+	}
+	body, more := metaweblog.SplitMore(c.Source)
+	if more != "" { // the mark needs lines of its own, which are no part of the text
+		body, more = strings.TrimSuffix(body, "\n\n"), strings.TrimPrefix(more, "\n\n")
+	}
+	return text{body, more, metaweblog.FilterMarkdown}
+}
+
+// pictured is a text as HTML, for editors that show what readers will see.
+func pictured(c *author.Content) text {
+	if c.Format == author.HTML {
+		return source(c)
+	}
+	return text{c.HTML, "", metaweblog.FilterNone}
+}
+
+// view is the text that this editor is given.
+//
+// spec:cloudburst#metaweblog-markdown
+func (s *writing) view(c *author.Content) text {
+	if pictures(s.agent) {
+		return pictured(c)
+	}
+	return source(c)
+}
+
+// pictures reports a program whose User-Agent is that of an editor which shows what
+// readers will see and knows no filters: Markdown in it would be seen, and sent back, as
+// the text of a page.
+func pictures(agent string) bool {
+	agent = strings.ToLower(agent)
+	for _, name := range []string{"open live writer", "openlivewriter", "windows live writer", "microsoft office", "msoffice", "microsoft word"} {
+		if strings.Contains(agent, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a post as an editor sees it.
+func (s *writing) shown(p author.Post) metaweblog.Post {
+	t := s.view(&p.Content)
+	categories, keywords := p.SplitCategories()
+	m := metaweblog.Post{
+		ID: strconv.FormatInt(p.ID, 10), UserID: p.User, Created: dateOf(p), Modified: p.UpdatedAt,
+		Title: p.Title, Description: t.body, More: t.more, Filter: t.filter, Excerpt: excerpt(&p.Content),
+		Link: p.Link, PermaLink: s.door.Posts.Address(p), Slug: p.Slug, Status: metaweblog.StatusDraft,
+		Categories: categories, Keywords: keywords, Enclosure: s.enclosure(&p.Content),
+	}
+	if m.Link == "" {
+		m.Link = m.PermaLink
+	}
+	for _, label := range categories {
+		m.CategoryIDs = append(m.CategoryIDs, author.CategoryName(label))
+	}
+	for _, label := range keywords {
+		m.KeywordIDs = append(m.KeywordIDs, author.CategoryName(label))
+	}
+	switch p.State {
+	case author.Published:
+		m.Status = metaweblog.StatusPublish
+	case author.Scheduled:
+		m.Status = metaweblog.StatusFuture
+	}
+	return m
+}
+
+// excerpt is stored as the summary of an item, beside which formats have the whole text.
+func excerpt(c *author.Content) string {
+	if c.Rest == nil {
+		return ""
+	}
+	return c.Rest.Summary.Value
+}
+
+// enclosure is the first one of a post, as a struct has room for.
+func (s *writing) enclosure(c *author.Content) *metaweblog.Enclosure {
+	if len(c.Enclosures) == 0 {
+		return nil
+	}
+	e := c.Enclosures[0]
+	if strings.HasPrefix(e.URL, "/") {
+		e.URL = s.door.Public() + e.URL
+	}
+	return &metaweblog.Enclosure{URL: e.URL, Type: e.Type, Length: e.Length}
+}
+
+// apply changes what e says, and nothing that it only echoes: what an editor shows is
+// less than there is.
+//
+// spec:cloudburst#metaweblog-echo
+func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) error {
+	if e.Title != nil {
+		c.Title = *e.Title
+	}
+	if e.Link != nil && *e.Link != s.door.Posts.Address(was) {
+		c.Link = *e.Link
+	}
+	categories, keywords := c.SplitCategories()
+	if e.Categories != nil {
+		categories = e.Categories
+	}
+	if e.Keywords != nil {
+		keywords = e.Keywords
+	}
+	// A post is found by both alike.
+	c.Categories, c.Keywords = slices.Concat(categories, keywords), keywords
+	if e.Excerpt != nil && *e.Excerpt != excerpt(c) {
+		if c.Rest == nil {
+			c.Rest = &feedformat.Item{}
+		}
+		c.Rest.Summary = feedformat.Text{Value: *e.Excerpt, Type: "text/plain"}
+	}
+	s.applyEnclosure(c, e.Enclosure)
+	return s.applyText(c, e)
+}
+
+// applyEnclosure changes the first enclosure; what a struct has no word for goes with it
+// only when it is another file.
+func (s *writing) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
+	was := s.enclosure(c)
+	if e == nil || was == nil && e.URL == "" || was != nil && *was == *e {
+		return
+	}
+	path := strings.TrimPrefix(e.URL, s.door.Public())
+	if !strings.HasPrefix(path, "/") {
+		path = e.URL
+	}
+	first := author.Enclosure{URL: path, Type: e.Type, Length: e.Length}
+	switch {
+	case was == nil:
+		c.Enclosures = []author.Enclosure{first}
+	case e.URL == "":
+		c.Enclosures = c.Enclosures[1:]
+	case was.URL == e.URL:
+		c.Enclosures[0].Type, c.Enclosures[0].Length = e.Type, e.Length
+	default:
+		c.Enclosures[0] = first
+	}
+}
+
+// applyText changes the text, unless it is the one that an editor was given.
+func (s *writing) applyText(c *author.Content, e metaweblog.Edit) error {
+	if e.Description == nil && e.More == nil && e.Filter == nil {
+		return nil
+	}
+	view := s.view(c)
+	now := view
+	if e.Description != nil {
+		now.body = *e.Description
+	}
+	if e.More != nil {
+		now.more = *e.More
+	}
+	if e.Filter != nil {
+		now.filter = strings.ToLower(strings.TrimSpace(*e.Filter))
+	}
+	format, breaks, err := s.formatOf(c, e, now)
+	if err != nil || echoes(c, e, format, now.filter == view.filter) {
+		return err
+	}
+	if breaks {
+		now.body, now.more = paragraphs(now.body), paragraphs(now.more)
+	}
+	c.Format = format
+	if format == author.Markdown && now.more != "" {
+		now.body, now.more = now.body+"\n\n", "\n\n"+now.more
+	}
+	c.Source = metaweblog.JoinMore(now.body, now.more)
+	return nil
+}
+
+// echoes reports an edit whose text is the one that there is, in either form: what
+// carries posts from one editor to another does not say which it has. f is what it would
+// be written in.
+func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bool) bool {
+	if e.Description == nil && e.More == nil {
+		return sameFilter
+	}
+	is := func(t text) bool {
+		return (e.Description == nil || even(*e.Description) == even(t.body)) && (e.More == nil || even(*e.More) == even(t.more))
+	}
+	if is(source(c)) && (e.Filter == nil || f == c.Format || c.Format == author.Plain) {
+		return true
+	}
+	return f != author.Markdown && e.Description != nil && is(pictured(c))
+}
+
+// formatOf is what a text is written in, and whether its line ends are breaks.
+//
+// spec:cloudburst#metaweblog-filters
+func (s *writing) formatOf(c *author.Content, e metaweblog.Edit, now text) (f author.Format, breaks bool, err error) {
+	if e.Filter == nil {
+		half := e.More == nil && now.more != "" // the rest of the text is as it was
+		if c.Format == author.Markdown && !pictures(s.agent) && (half || !isHTML(now.body)) {
+			return author.Markdown, false, nil
+		}
+		return author.HTML, false, nil
+	}
+	switch now.filter {
+	case "", metaweblog.FilterNone, "none", "richtext", "html", "false":
+		return author.HTML, false, nil
+	case metaweblog.FilterBreaks, "1", "true":
+		return author.HTML, true, nil
+	case metaweblog.FilterMarkdown, "markdown_with_smartypants":
+		return author.Markdown, false, nil
+	}
+	return "", false, fault.New(fault.Invalid, "There is no text filter %q (mt_convert_breaks) here; there are %q, %q and %q for HTML.",
+		clip(now.filter, 40), metaweblog.FilterMarkdown, metaweblog.FilterBreaks, metaweblog.FilterNone)
+}
+
+// isHTML reports a text that begins with an element, as those of editors do that know
+// nothing but HTML.
+func isHTML(s string) bool {
+	s = strings.TrimSpace(s)
+	return len(s) > 2 && s[0] == '<' && (s[1]|0x20 >= 'a' && s[1]|0x20 <= 'z') && strings.HasSuffix(s, ">")
+}
+
+// blocks are the elements that stand in no paragraph.
+var blocks = [...]string{
+	"address", "article", "aside", "blockquote", "dd", "div", "dl", "dt", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr",
+	"iframe", "li", "ol", "p", "pre", "section", "table", "tbody", "td", "th", "thead", "tr", "ul", "/", "!--",
+}
+
+// paragraphs makes paragraphs of what stands between empty lines, and breaks of other
+// line ends; what begins as a block stays as it is.
+func paragraphs(s string) string {
+	var all []string
+	for para := range strings.SplitSeq(even(s), "\n\n") {
+		if para = strings.Trim(para, "\n"); para == "" {
+			continue
+		}
+		if !isBlock(para) {
+			para = "<p>" + strings.ReplaceAll(para, "\n", "<br />\n") + "</p>"
+		}
+		all = append(all, para)
+	}
+	return strings.Join(all, "\n\n")
+}
+
+func isBlock(s string) bool {
+	s, ok := strings.CutPrefix(strings.TrimSpace(s), "<")
+	if !ok {
+		return false
+	}
+	name := strings.ToLower(s[:min(len(s), 12)])
+	for _, b := range blocks {
+		if rest, ok := strings.CutPrefix(name, b); ok && (b == "/" || b == "!--" || rest == "" || strings.ContainsRune(" \t\n/>", rune(rest[0]))) {
+			return true
+		}
+	}
+	return false
+}

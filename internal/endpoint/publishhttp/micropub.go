@@ -1,0 +1,372 @@
+package publishhttp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/protocol/micropub"
+)
+
+// Micropub is the door for programs that write posts by Micropub, with a token. Posts,
+// Accounts and Public must be set.
+type Micropub struct {
+	Posts    Posts
+	Accounts interface {
+		Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
+	}
+	Public func() string // origin at which strangers reach this server
+	Files  Files         // nil: no files are taken
+	// ListFiles lists a user's files, the newest first, those after the one given; nil:
+	// nobody hears which there are.
+	ListFiles func(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
+	// Describe finds out the type and the length of a file elsewhere; nil: its name says the type.
+	Describe func(ctx context.Context, url string) (author.Enclosure, error)
+	Now      func() time.Time // nil: time.Now
+	Trusted  []netip.Prefix   // see [endpoint.CallerAddr]
+	Log      *slog.Logger     // nil is silent
+}
+
+// Addresses of Micropub.
+const (
+	pathMicropub      = "/micropub"
+	pathMicropubMedia = "/micropub/media"
+	// pathWrite is before the number of a post that has no page yet: where it is written.
+	pathWrite = "/write/"
+)
+
+const doorMicropub = "micropub"
+
+// Routes are the doors and where they belong.
+//
+// spec:cloudburst#door-micropub
+func (m *Micropub) Routes() []endpoint.Route {
+	site := &micropubSite{m}
+	posts := &micropub.Handler{Backend: site, Log: m.Log}
+	routes := []endpoint.Route{{Pattern: pathMicropub, Handler: patient(posts)}, {Pattern: pathMicropub + "/{$}", Handler: patient(posts)}}
+	if m.Files == nil {
+		return routes
+	}
+	posts.Media = site
+	media := patient(&micropub.MediaHandler{Auth: site, Media: site, Log: m.Log})
+	return append(routes, endpoint.Route{Pattern: pathMicropubMedia, Handler: media}, endpoint.Route{Pattern: pathMicropubMedia + "/{$}", Handler: media})
+}
+
+// Mount puts the doors on mux.
+func (m *Micropub) Mount(mux *http.ServeMux) {
+	for _, r := range m.Routes() {
+		mux.Handle(r.Pattern, r.Handler)
+	}
+}
+
+// MicropubAddress is the endpoint below an origin, for pages that name it.
+func MicropubAddress(origin string) string { return origin + pathMicropub }
+
+func (m *Micropub) now() time.Time {
+	if m.Now != nil {
+		return m.Now()
+	}
+	return time.Now()
+}
+
+// micropubSite is the site that programs write to: micropub.Backend and micropub.Media.
+type micropubSite struct{ m *Micropub }
+
+// micropubError turns an error into one of the interface.
+func micropubError(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &micropub.Error{Status: http.StatusBadRequest, Code: micropub.InvalidRequest, Description: fault.Message(err), RetryAfter: fault.RetryAfter(err)}
+	switch fault.CodeOf(err) {
+	case fault.Internal:
+		return err
+	case fault.Refused:
+		e.Status, e.Code = http.StatusForbidden, micropub.Forbidden
+	case fault.TooMany:
+		e.Status, e.Code = http.StatusTooManyRequests, "too_many_requests"
+	case fault.Unavailable:
+		e.Status, e.Code = http.StatusServiceUnavailable, "temporarily_unavailable"
+	case fault.Conflict:
+		e.Status = http.StatusConflict
+	case fault.Unsupported:
+		e.Status = http.StatusNotImplemented
+	}
+	return e
+}
+
+// Authenticate knows the tokens of accounts.
+func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub.Session, error) {
+	from := account.Caller{Door: doorMicropub}
+	if r := micropub.RequestFrom(ctx); r != nil {
+		from.Addr = endpoint.CallerAddr(r, s.m.Trusted)
+	}
+	t, err := s.m.Accounts.Token(ctx, token, "", from)
+	if err != nil && fault.CodeOf(err) == fault.Refused {
+		return micropub.Session{}, &micropub.Error{Status: http.StatusUnauthorized, Code: micropub.Unauthorized, Description: fault.Message(err)}
+	}
+	return micropub.Session{User: t.User, Scopes: t.Scopes}, micropubError(err)
+}
+
+// Create makes a post of an h-entry; another type is taken for one, by the properties
+// that it shares with it.
+func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Request) (at string, later bool, err error) {
+	always := func(string) bool { return true }
+	w, err := wishOf(r.Properties, always)
+	if err != nil {
+		return "", false, micropubError(err)
+	}
+	if w.to == "" {
+		w.to = author.Published
+	}
+	files := s.enclosures(ctx, r.Properties, nil)
+	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, To: w.to, At: w.at, Slug: r.Slug(), Door: doorMicropub, Change: func(c *author.Content) error {
+		fillNew(c, r.Properties)
+		c.Enclosures = files
+		return nil
+	}})
+	if err != nil {
+		return "", false, micropubError(err)
+	}
+	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
+	return s.address(p), p.State == author.Scheduled, nil
+}
+
+// address is that of a post's page; that of the page where it is written, while nobody
+// else may see it.
+//
+// spec:cloudburst#micropub-drafts
+func (s *micropubSite) address(p author.Post) string {
+	if p.State != author.Published && p.State != author.Deleted || p.Slug == "" {
+		return s.m.Public() + pathWrite + strconv.FormatInt(p.ID, 10)
+	}
+	return s.m.Posts.Address(p)
+}
+
+// find is the post of a user at an address of his, or with this guid.
+func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, error) {
+	none := fault.New(fault.NotFound, "There is no post of yours at %s.", clip(at, 200))
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" {
+		return author.Post{}, none
+	}
+	origin, err := url.Parse(s.m.Public())
+	own := err == nil && strings.EqualFold(u.Host, origin.Host)
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	number, numbered := strings.CutPrefix(u.Path, pathWrite)
+	id, _ := strconv.ParseInt(number, 10, 64) // 0 is no post's
+	var p author.Post
+	switch {
+	case own && numbered && id > 0:
+		p, err = s.m.Posts.Get(ctx, user, id)
+	case own && len(parts) == 5 && parts[0] == user:
+		p, err = s.m.Posts.BySlug(ctx, user, parts[4])
+	default:
+		err = none
+	}
+	if err != nil && fault.CodeOf(err) == fault.NotFound {
+		p, err = s.m.Posts.ByKey(ctx, user, "", at)
+	}
+	if err != nil && fault.CodeOf(err) == fault.NotFound {
+		err = none
+	}
+	return p, err
+}
+
+// Update changes what the request names, and nothing else.
+func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Request) (string, error) {
+	was, err := s.find(ctx, user, r.URL)
+	if err != nil {
+		return "", micropubError(err)
+	}
+	if was.State == author.Deleted {
+		return "", micropubError(fault.New(fault.Gone, "This post was deleted; bring it back first (action undelete)."))
+	}
+	next := r.Apply(s.properties(was))
+	w, err := wishOf(next, r.Touches)
+	if err != nil {
+		return "", micropubError(err)
+	}
+	var files []author.Enclosure
+	filed := r.Touches("photo") || r.Touches("video") || r.Touches("audio")
+	if filed {
+		files = s.enclosures(ctx, next, was.Enclosures)
+	}
+	// Base is the revision that the values were read from: what another program writes at
+	// the same time is not lost.
+	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Door: doorMicropub,
+		Change: func(c *author.Content) error {
+			fillTouched(c, next, r.Touches)
+			if filed {
+				c.Enclosures = files
+			}
+			return nil
+		}})
+	if err != nil {
+		return "", micropubError(err)
+	}
+	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
+	if s.address(p) == s.address(was) {
+		return "", nil // also where it was called by another address that it has
+	}
+	return s.address(p), nil
+}
+
+// Delete deletes a post; one that is deleted already stays so.
+func (s *micropubSite) Delete(ctx context.Context, user, at string) error {
+	p, err := s.find(ctx, user, at)
+	if err == nil {
+		_, err = s.m.Posts.Delete(ctx, user, p.ID, 0, doorMicropub)
+	}
+	return micropubError(err)
+}
+
+// Undelete brings a post back: whole within the time in which a deletion is taken back,
+// else as it was last written, before readers where it had been there.
+//
+// spec:cloudburst#micropub-undelete
+func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, error) {
+	p, err := s.find(ctx, user, at)
+	if err != nil {
+		return "", micropubError(err)
+	}
+	if p.State != author.Deleted {
+		return "", nil // it is there
+	}
+	if p.UndoUntil.After(s.m.now()) {
+		if _, err = s.m.Posts.Undo(ctx, user, p.ID, doorMicropub); err == nil {
+			return "", nil
+		}
+	}
+	to := author.Draft
+	if p.Slug != "" {
+		to = author.Published
+	}
+	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Door: doorMicropub})
+	if err == nil {
+		addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
+	}
+	return "", micropubError(err)
+}
+
+// Source is a post in properties.
+func (s *micropubSite) Source(ctx context.Context, user, at string) (micropub.Object, error) {
+	p, err := s.find(ctx, user, at)
+	if err != nil {
+		return micropub.Object{}, micropubError(err)
+	}
+	return s.object(p), nil
+}
+
+func (s *micropubSite) object(p author.Post) micropub.Object {
+	return micropub.Object{Type: []string{"h-entry"}, Properties: s.properties(p)}
+}
+
+// Posts lists posts, also drafts.
+func (s *micropubSite) Posts(ctx context.Context, user string, q micropub.ListQuery) ([]micropub.Object, error) {
+	query := author.PostQuery{User: user, Category: author.CategoryName(q.Category)}
+	switch q.PostStatus {
+	case "":
+	case "published":
+		query.State = author.Published
+	case "draft":
+		query.State = author.Draft
+	default:
+		return nil, micropubError(fault.New(fault.Invalid, "post-status is %q: it needs published or draft.", clip(q.PostStatus, 40)))
+	}
+	if query.Category != "" {
+		query.State = author.Published
+	}
+	list, err := skipped(q.Offset, q.Limit, func(n int, after *author.Post) ([]author.Post, error) {
+		query.Limit, query.After = n, after
+		return s.m.Posts.List(ctx, query)
+	})
+	if err != nil {
+		return nil, micropubError(err)
+	}
+	out := make([]micropub.Object, len(list))
+	for i, p := range list {
+		out[i] = s.object(p)
+	}
+	return out, nil
+}
+
+// maxOffset bounds how much is read in order to be left out.
+const maxOffset = 10_000
+
+// skipped is a page of a list that is read by what was last.
+func skipped[T any](offset, limit int, read func(n int, after *T) ([]T, error)) ([]T, error) {
+	if offset > maxOffset {
+		return nil, fault.New(fault.Invalid, "offset is %d: at most %d are left out.", offset, maxOffset)
+	}
+	var after *T
+	for offset > 0 {
+		n := min(offset, 1000)
+		list, err := read(n, after)
+		if err != nil || len(list) < n {
+			return nil, err
+		}
+		offset, after = offset-n, &list[n-1]
+	}
+	return read(limit, after)
+}
+
+// Categories are those of published posts, and those created ahead of their first post.
+func (s *micropubSite) Categories(ctx context.Context, user string) ([]string, error) {
+	counts, err := s.m.Posts.Categories(ctx, user)
+	names := make([]string, len(counts))
+	for i, c := range counts {
+		names[i] = c.Label
+	}
+	return names, micropubError(err)
+}
+
+// Config says what can be written here. Posts are sent to nobody else's site: who follows
+// them is told anyway.
+func (s *micropubSite) Config(context.Context, string) (micropub.Config, error) {
+	base := []string{"name", "content", "category", "photo", "video", "audio", "published", "post-status", "mp-slug"}
+	kind := func(kind, name string, more ...string) micropub.PostType {
+		return micropub.PostType{Type: kind, Name: name, Properties: append(more, base...)}
+	}
+	c := micropub.Config{Visible: []string{"public"}, PostTypes: []micropub.PostType{
+		kind("note", "Note"), kind("article", "Article"), kind("photo", "Photo"), kind("video", "Video"), kind("audio", "Audio"),
+		kind("reply", "Reply", "in-reply-to"), kind("bookmark", "Bookmark", "bookmark-of"),
+	}}
+	if s.m.Files != nil {
+		c.MediaEndpoint = s.m.Public() + pathMicropubMedia
+	}
+	return c, nil
+}
+
+// Keep keeps a file.
+func (s *micropubSite) Keep(ctx context.Context, user string, f *micropub.Upload) (string, error) {
+	file, err := s.m.Files.Put(ctx, user, f.Name, f.Type, f)
+	if err != nil {
+		return "", micropubError(err)
+	}
+	return s.m.Public() + s.m.Files.Path(file), nil
+}
+
+// Files lists what was uploaded.
+func (s *micropubSite) Files(ctx context.Context, user string, q micropub.ListQuery) ([]micropub.MediaFile, error) {
+	if s.m.ListFiles == nil {
+		return nil, micropubError(fault.New(fault.Unsupported, "Files are not listed here."))
+	}
+	list, err := skipped(q.Offset, q.Limit, func(n int, after *author.File) ([]author.File, error) {
+		return s.m.ListFiles(ctx, user, after, n)
+	})
+	out := make([]micropub.MediaFile, len(list))
+	for i, f := range list {
+		out[i] = micropub.MediaFile{URL: s.m.Public() + s.m.Files.Path(f), Type: f.Type, Name: f.Name, Size: f.Size, Published: f.AddedAt}
+	}
+	return out, micropubError(err)
+}

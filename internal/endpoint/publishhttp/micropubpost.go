@@ -1,0 +1,301 @@
+package publishhttp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/date"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
+	"cloudburst/protocol/micropub"
+)
+
+// micropubWish is what a request says of a post besides its content.
+type micropubWish struct {
+	to author.State // "": as it is
+	at time.Time    // zero: as it is
+}
+
+// wishOf reads it from the properties that are touched. A post that is to be seen by some
+// people only is refused: everything that is published here is public.
+//
+// spec:cloudburst#micropub-visibility
+func wishOf(p micropub.Properties, touches func(string) bool) (w micropubWish, err error) {
+	status, visible, at := p.Text("post-status"), p.Text("visibility"), p.Text("published")
+	if touches("visibility") && visible != "" && visible != "public" {
+		return w, fault.New(fault.Invalid, "Posts are public here, so this one cannot be %s; nothing was published. Send it with the post-status draft to keep it to yourself.", clip(visible, 40))
+	}
+	if touches("post-status") {
+		switch status {
+		case "", "published":
+			w.to = author.Published
+		case "draft":
+			w.to = author.Draft
+		default:
+			return w, fault.New(fault.Invalid, "The post-status is %q: it needs to be published or draft.", clip(status, 40))
+		}
+	}
+	if touches("published") && at != "" {
+		var ok bool
+		if w.at, ok = date.Parse(at); !ok {
+			return w, fault.New(fault.Invalid, "published is %q, which is no date; write it as 2026-01-31T12:00:00Z.", clip(at, 60))
+		}
+	}
+	return w, nil
+}
+
+// linking are the properties that name the page that a post is about.
+func linking() []string { return []string{"bookmark-of", "like-of", "repost-of"} }
+
+// fillNew makes the content of a new post. Properties that there is no field for are stored
+// as they are.
+//
+// spec:micropub-2017#unrecognized
+func fillNew(c *author.Content, p micropub.Properties) {
+	given := p.Has("content") // else the summary becomes the text
+	if !given && p.Has("summary") {
+		with := micropub.Properties{"content": p["summary"]}
+		for name, values := range p {
+			with[name] = values
+		}
+		p = with
+	}
+	fillTouched(c, p, func(name string) bool { return name != "summary" || given })
+	for _, name := range linking() {
+		// What is about a page that says how it is called has that as its title.
+		if o := p.First(name).Object; o != nil && c.Title == "" && p.First("content").String() == "" {
+			c.Title = o.Properties.Text("name")
+		}
+	}
+}
+
+// fillTouched changes what is touched of a content.
+func fillTouched(c *author.Content, p micropub.Properties, touches func(string) bool) {
+	if touches("name") {
+		c.Title = p.Text("name")
+	}
+	if touches("content") {
+		fillSource(c, p.First("content"))
+	}
+	if touches("category") {
+		c.Categories = p.Texts("category")
+	}
+	if touches("in-reply-to") {
+		fillReply(c, p.First("in-reply-to"))
+	}
+	fillOthers(c, p, touches)
+	linked := false
+	for _, name := range linking() {
+		linked = linked || touches(name)
+	}
+	if linked {
+		c.Link = ""
+		for _, name := range linking() {
+			if c.Link == "" {
+				c.Link = p.Text(name)
+			}
+		}
+	}
+}
+
+// hasField reports a property that a field of a post is for, or that is no part of it.
+func hasField(name string) bool {
+	switch name {
+	case "url", "name", "content", "category", "in-reply-to", "bookmark-of", "like-of", "repost-of",
+		"photo", "video", "audio", "published", "updated", "post-status", "visibility":
+		return true
+	}
+	return strings.HasPrefix(name, "mp-")
+}
+
+// fillOthers stores the properties that there is no field for.
+func fillOthers(c *author.Content, p micropub.Properties, touches func(string) bool) {
+	for name := range c.Properties {
+		if touches(name) {
+			delete(c.Properties, name)
+		}
+	}
+	for name, values := range p {
+		if hasField(name) || !touches(name) || len(values) == 0 {
+			continue
+		}
+		raw, err := json.Marshal(values)
+		if err != nil { // of a value that is no JSON, which none is that was read
+			continue
+		}
+		if c.Properties == nil {
+			c.Properties = map[string]json.RawMessage{}
+		}
+		c.Properties[name] = raw
+	}
+}
+
+// fillSource takes a text. A string is plain text: nothing in it is markup. But where it
+// takes the place of Markdown it is Markdown, because that is what whoever asked for the
+// source was given.
+//
+// spec:micropub-2017#plain-text
+// spec:cloudburst#micropub-markdown
+func fillSource(c *author.Content, v micropub.Value) {
+	switch {
+	case v.HTML != "":
+		c.Source, c.Format = v.HTML, author.HTML
+	case v.Markdown != "":
+		c.Source, c.Format = v.Markdown, author.Markdown
+	default:
+		if c.Source == "" || c.Format != author.Markdown {
+			c.Format = author.Plain
+		}
+		c.Source = v.String()
+	}
+}
+
+func fillReply(c *author.Content, v micropub.Value) {
+	at := v.String()
+	switch {
+	case at == "":
+		c.Reply = nil
+	case c.Reply == nil || c.Reply.URL != at:
+		c.Reply = &author.Reply{URL: at}
+		if v.Object != nil {
+			c.Reply.Title = v.Object.Properties.Text("name")
+		}
+	}
+}
+
+// mediaKinds are the properties that hold files, each with the type that one has of which
+// nothing is known.
+func mediaKinds() []struct{ name, kind string } {
+	return []struct{ name, kind string }{{"photo", "image/jpeg"}, {"video", "video/mp4"}, {"audio", "audio/mpeg"}}
+}
+
+// describeWithin is how long a post waits for what is known of its files.
+const describeWithin = 10 * time.Second
+
+// enclosures are the files of a post; what was known of them before is known still, and
+// those stay that are no property.
+func (s *micropubSite) enclosures(ctx context.Context, p micropub.Properties, old []author.Enclosure) []author.Enclosure {
+	ctx, cancel := context.WithTimeout(ctx, describeWithin)
+	defer cancel()
+	var list []author.Enclosure
+	seen := map[string]bool{}
+	for _, kind := range mediaKinds() {
+		for _, v := range p[kind.name] {
+			at := s.m.local(v.String())
+			if at == "" || seen[at] {
+				continue
+			}
+			seen[at] = true
+			e := s.enclosure(ctx, at, kind.kind, old)
+			// spec:micropub-2017#alt
+			if v.Alt != "" {
+				e.Alt = v.Alt
+			}
+			list = append(list, e)
+		}
+	}
+	for _, e := range old {
+		if propertyOf(e) == "" && !seen[e.URL] {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// enclosure is a file at an address. Where nobody knows its type, its name says it, or
+// else the property that it came in.
+func (s *micropubSite) enclosure(ctx context.Context, at, kind string, old []author.Enclosure) author.Enclosure {
+	for _, e := range old {
+		if e.URL == at {
+			return e
+		}
+	}
+	e := author.Enclosure{URL: at}
+	if s.m.Describe != nil {
+		// What cannot be asked about is written about all the same.
+		if known, err := s.m.Describe(ctx, at); err == nil {
+			e = known
+			e.URL = at
+		}
+	}
+	if e.Type == "" || e.Type == "application/octet-stream" {
+		e.Type = cmp.Or(href.MediaType(at), kind)
+	}
+	return e
+}
+
+// local is an address without this server's origin.
+func (m *Micropub) local(at string) string {
+	at = strings.TrimSpace(at)
+	if rest, ok := strings.CutPrefix(at, m.Public()); ok && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
+		return rest
+	}
+	return at
+}
+
+// propertyOf is the property that a file is of; "": none.
+func propertyOf(e author.Enclosure) string {
+	class, _, _ := strings.Cut(e.Type, "/")
+	switch class {
+	case "image":
+		return "photo"
+	case "video", "audio":
+		return class
+	}
+	return ""
+}
+
+// properties are a post as programs know it, as it was written.
+func (s *micropubSite) properties(p author.Post) micropub.Properties {
+	out := micropub.Properties{"url": {micropub.Text(s.address(p))}}
+	set := func(name string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				out[name] = append(out[name], micropub.Text(v))
+			}
+		}
+	}
+	set("name", p.Title)
+	if p.Format == author.HTML && p.Source != "" {
+		out["content"] = []micropub.Value{micropub.HTML(p.Source)}
+	} else {
+		set("content", p.Source)
+	}
+	set("category", p.Categories...)
+	set("bookmark-of", p.Link)
+	if p.Reply != nil {
+		set("in-reply-to", cmp.Or(p.Reply.URL, p.Reply.GUID))
+	}
+	for _, e := range p.Enclosures {
+		at := e.URL
+		if strings.HasPrefix(at, "/") {
+			at = s.m.Public() + at
+		}
+		if name := propertyOf(e); name != "" {
+			out[name] = append(out[name], micropub.Value{Text: at, Alt: e.Alt})
+		}
+	}
+	for name, raw := range p.Properties {
+		var values []micropub.Value
+		if json.Unmarshal(raw, &values) == nil && out[name] == nil {
+			out[name] = values
+		}
+	}
+	at, status := p.PublishedAt, string(p.State)
+	if p.State == author.Scheduled {
+		at, status = p.DueAt, "published"
+	}
+	if !at.IsZero() {
+		set("published", at.UTC().Format(time.RFC3339))
+	}
+	if !p.UpdatedAt.IsZero() {
+		set("updated", p.UpdatedAt.UTC().Format(time.RFC3339))
+	}
+	set("post-status", status)
+	set("mp-slug", p.Slug)
+	return out
+}

@@ -1,0 +1,57 @@
+package publishhttp
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// deadlines remembers until when a request may be read.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read time.Time
+}
+
+// SetReadDeadline is for http.ResponseController.
+func (d *deadlines) SetReadDeadline(t time.Time) error { d.read = t; return nil }
+
+// SetWriteDeadline is for http.ResponseController.
+func (d *deadlines) SetWriteDeadline(time.Time) error { return nil }
+
+func TestWhatComesSlowlyMayComeButNotForEver(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		token string
+		steps int           // of ten seconds
+		left  time.Duration // at the end
+	}{
+		"a file on a slow line": {"Bearer x", 30, standstill},
+		"for hours":             {"Bearer x", 359, 10 * time.Second},
+		"of a stranger":         {"", 5, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+				r := httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("a", tt.steps)))
+				r.Header.Set("Authorization", tt.token)
+				patient(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					b := make([]byte, 1)
+					for range tt.steps {
+						time.Sleep(10 * time.Second) // of the bubble's clock
+						if _, err := io.ReadFull(r.Body, b); err != nil {
+							t.Fatal(err)
+						}
+					}
+				})).ServeHTTP(w, r)
+				if left := time.Until(w.read); left != tt.left {
+					t.Errorf("%v left, want %v", left, tt.left)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package publishhttp
+
+import (
+	"context"
+	"fmt"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/charset"
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/protocol/xmlrpc"
+)
+
+const methodSaveRSS = "rssCloud.saveRss"
+
+// Methods are the XML-RPC methods by which feeds are saved, for the XML-RPC endpoint.
+func (f *Feeds) Methods() []xmlrpc.Method {
+	return []xmlrpc.Method{{
+		Name: methodSaveRSS,
+		Help: "Saves a feed: user name, password (or a token that may create or update) and the text of the feed, at most 2 MiB, as a string or as base64. " +
+			"The answer is the feed's public URL, or a fault that says why nothing was saved.",
+		Signature: [][]string{{"string", "string", "string", "string"}, {"string", "string", "string", "base64"}},
+		Do:        f.saveRSS,
+	}}
+}
+
+// Large are the methods whose calls may be large, and how many bytes they may have.
+func (f *Feeds) Large() map[string]int64 {
+	// Each markup character of a feed may come as six.
+	return map[string]int64{methodSaveRSS: 6*author.MaxDocument + 64<<10}
+}
+
+// saveRSS is rssCloud.saveRss(user, password, rsstext).
+//
+// spec:rsscloud-2009#save-rss
+func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
+	user, password, doc, err := saveParams(params)
+	if err != nil {
+		return nil, f.fault4(ctx, err)
+	}
+	doc.User, err = logIn(ctx, f.Accounts, user, password, f.caller(xmlrpc.RequestFrom(ctx), "saveRss"), []string{"update", "create"})
+	if err != nil {
+		// In a batch this ends the trying of passwords.
+		return nil, fmt.Errorf("%w: %w", f.fault4(ctx, err), xmlrpc.ErrLogin)
+	}
+	now, err := f.Authors.Put(ctx, doc)
+	if err != nil {
+		return nil, f.fault4(ctx, err)
+	}
+	addWarning(xmlrpc.HeaderFrom(ctx), now.Warning())
+	return f.Public() + address(now.User, now.Name), nil
+}
+
+// saveParams reads the three parameters.
+func saveParams(params []any) (user, password string, d author.Document, err error) {
+	d = author.Document{Name: author.Public, Door: "saveRss"}
+	if len(params) != 3 {
+		return "", "", d, fault.New(fault.Invalid, "There are %d parameters; send three: the user, the password and the text of the feed.", len(params))
+	}
+	user, ok1 := xmlrpc.String(params[0])
+	password, ok2 := xmlrpc.String(params[1])
+	if !ok1 || !ok2 {
+		return "", "", d, fault.New(fault.Invalid, "The user and the password must be strings.")
+	}
+	switch text := params[2].(type) {
+	case string:
+		d.Bytes, d.Type = inItsEncoding(text)
+	case []byte:
+		d.Bytes = text
+	default:
+		return "", "", d, fault.New(fault.Invalid, "The text of the feed must be a string or base64.")
+	}
+	return user, password, d, nil
+}
+
+// inItsEncoding is a feed that came as a string, which has no encoding any more, in the
+// one that it declares: as it was in the file that it was read from. Where that cannot
+// be, it is UTF-8, whatever it says of itself.
+func inItsEncoding(text string) (doc []byte, contentType string) {
+	if doc, name, ok := charset.Encode(text); ok {
+		return doc, "text/xml; charset=" + name
+	}
+	return []byte(text), "text/xml; charset=utf-8"
+}
+
+// fault4 is an error as the fault of an rssCloud method.
+func (f *Feeds) fault4(ctx context.Context, err error) error {
+	if code := fault.CodeOf(err); f.Log != nil && (code == fault.Internal || code == fault.Unavailable) {
+		f.Log.WarnContext(ctx, "a feed could not be saved", "err", err)
+	}
+	return &xmlrpc.Fault{Code: endpoint.FaultRSSCloud, String: fault.Message(err)}
+}

@@ -1,0 +1,144 @@
+package publishhttp
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/announce"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+)
+
+func someNews() announce.News {
+	return announce.News{User: "ann", Topic: "http://me.example/ann/rss.xml", Name: "Ann's\nfeed & more", Home: "http://me.example/ann/", Version: 3}
+}
+
+// sinkServer answers every request in the same way, and keeps the last one.
+type sinkServer struct {
+	*httptest.Server
+	got string
+}
+
+func sinkThat(t *testing.T, status int, header http.Header, body string) *sinkServer {
+	s := &sinkServer{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		s.got = r.Method + " " + r.URL.RequestURI() + "\n" + string(b)
+		for name, v := range header {
+			w.Header()[name] = v
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+const (
+	rpcTrue   = `<?xml version="1.0"?><methodResponse><params><param><value><boolean>1</boolean></value></param></params></methodResponse>`
+	rpcThanks = `<?xml version="1.0"?><methodResponse><params><param><value><struct><member><name>flerror</name><value><boolean>0</boolean></value></member><member><name>message</name><value>Thanks for the ping.</value></member></struct></value></param></params></methodResponse>`
+	rpcNo     = `<?xml version="1.0"?><methodResponse><params><param><value><struct><member><name>flerror</name><value><boolean>1</boolean></value></member><member><name>message</name><value>Not you.</value></member></struct></value></param></params></methodResponse>`
+	rpcFault  = `<?xml version="1.0"?><methodResponse><fault><value><struct><member><name>faultCode</name><value><int>4</int></value></member><member><name>faultString</name><value>Too old.</value></member></struct></value></fault></methodResponse>`
+)
+
+func TestEachKindOfSinkIsToldInItsOwnWay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind, path, body string
+		wants            []string
+		said             string
+	}{
+		"rssCloud": {announce.RSSCloud, "/some/ping", `<result success="true" msg="Thanks."/>`,
+			[]string{"POST /some/ping\n", "url=http%3A%2F%2Fme.example%2Fann%2Frss.xml"}, "Thanks."},
+		"rssCloud without a path": {announce.RSSCloud, "", `<result success="true" msg="Thanks."/>`, []string{"POST /rsscloud/ping\n"}, "Thanks."},
+		"rssCloud over XML-RPC":   {announce.RSSCloudRPC, "", rpcTrue, []string{"POST /RPC2\n", "rssCloud.ping", "http://me.example/ann/rss.xml"}, ""},
+		"weblogs":                 {announce.Weblogs, "/RPC2", rpcThanks, []string{"weblogUpdates.ping", "Ann's feed &amp; more", "http://me.example/ann/<"}, "Thanks for the ping."},
+		"weblogs, extended":       {announce.WeblogsExtended, "/RPC2", rpcThanks, []string{"weblogUpdates.extendedPing", "http://me.example/ann/rss.xml"}, "Thanks for the ping."},
+		"GET":                     {announce.Get, "/p?n={0}&u={1}", "Thanks.", []string{"GET /p?n=Ann%27s+feed+%26+more&u=http%3A%2F%2Fme.example%2Fann%2F\n"}, "Thanks."},
+		"GET with one place":      {announce.Get, "/p?url={0}", "Thanks.", []string{"GET /p?url=http%3A%2F%2Fme.example%2Fann%2F\n"}, "Thanks."},
+		"WebSub":                  {announce.WebSub, "/hub", "", []string{"POST /hub\n", "hub.mode=publish", "http%3A%2F%2Fme.example%2Fann%2Frss.xml"}, "It took the ping."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kind := http.Header{"Content-Type": {"text/xml"}}
+			if c.kind == announce.Get {
+				kind = http.Header{"Content-Type": {"text/plain"}}
+			}
+			s := sinkThat(t, 200, kind, c.body)
+			said, err := (&SinkSender{HTTP: s.Client()}).Send(t.Context(), announce.Sink{Kind: c.kind, URL: s.URL + c.path}, someNews())
+			if err != nil || said != c.said {
+				t.Errorf("%q, %v", said, err)
+			}
+			for _, w := range c.wants {
+				if !strings.Contains(s.got, w) {
+					t.Errorf("there is no %q in %s", w, s.got)
+				}
+			}
+		})
+	}
+	if _, err := (&SinkSender{}).Send(t.Context(), announce.Sink{Kind: "smoke"}, someNews()); fault.CodeOf(err) != fault.Invalid {
+		t.Error(err)
+	}
+}
+
+func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind   string
+		status int
+		header http.Header
+		body   string
+		code   fault.Code
+		says   string
+		after  time.Duration
+	}{
+		"a cloud that says no":   {announce.RSSCloud, 200, nil, `<result success="false" msg="I do not know you."/>`, fault.Refused, "I do not know you.", 0},
+		"a form that is not one": {announce.RSSCloud, 404, nil, "", fault.Refused, "404 Not Found", 0},
+		"flerror":                {announce.Weblogs, 200, nil, rpcNo, fault.Refused, "Not you.", 0},
+		"a fault":                {announce.RSSCloudRPC, 200, nil, rpcFault, fault.Refused, "Too old.", 0},
+		"a hub that is closed":   {announce.WebSub, 410, nil, "", fault.Gone, "410 Gone", 0},
+		"a redirect":             {announce.Weblogs, 301, http.Header{"Location": {"/x"}}, "", fault.Refused, "301", 0},
+		"too many":               {announce.Weblogs, 429, http.Header{"Retry-After": {"90"}}, "", fault.Unreadable, "429", 90 * time.Second},
+		"down for a while":       {announce.WebSub, 503, http.Header{"Retry-After": {"Sun, 22 Nov 2026 22:00:00 GMT"}}, "", fault.Unreadable, "503", time.Hour},
+		"broken":                 {announce.Get, 500, nil, "", fault.Unreadable, "500", 0},
+		"another protocol":       {announce.RSSCloudRPC, 200, nil, "<html>", fault.Unreadable, "no usable answer", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sinkThat(t, c.status, c.header, c.body)
+			h := s.Client()
+			h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+			sender := &SinkSender{HTTP: h, Now: func() time.Time { return time.Date(2026, 11, 22, 21, 0, 0, 0, time.UTC) }}
+			_, err := sender.Send(t.Context(), announce.Sink{Kind: c.kind, URL: s.URL + "/x"}, someNews())
+			if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.says) || fault.RetryAfter(err) != c.after {
+				t.Errorf("%v (%s, %s)", err, fault.CodeOf(err), fault.RetryAfter(err))
+			}
+		})
+	}
+}
+
+func TestASinkThatMayNotBeCalledIsRefused(t *testing.T) {
+	t.Parallel()
+	doer := fetch.NewDoer(fetch.DoerOptions{}) // nothing private
+	defer doer.CloseIdle()
+	for _, kind := range announce.Kinds() {
+		s := sinkThat(t, 200, nil, "")
+		_, err := (&SinkSender{HTTP: doer}).Send(t.Context(), announce.Sink{Kind: kind, URL: s.URL + "/x"}, someNews())
+		if fault.CodeOf(err) != fault.Refused || s.got != "" {
+			t.Errorf("%s: %v, %q", kind, err, s.got)
+		}
+		if strings.Contains(fault.Message(err), "127.0.0.1") {
+			t.Errorf("%s tells of our network: %s", kind, fault.Message(err))
+		}
+	}
+	s := sinkThat(t, 200, nil, "")
+	s.Close()
+	_, err := (&SinkSender{HTTP: http.DefaultClient}).Send(t.Context(), announce.Sink{Kind: announce.WebSub, URL: s.URL + "/x"}, someNews())
+	if fault.CodeOf(err) != fault.Unreadable {
+		t.Errorf("where nobody is: %v", err)
+	}
+}

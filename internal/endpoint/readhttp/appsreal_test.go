@@ -1,0 +1,155 @@
+package readhttp_test
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/river"
+	"cloudburst/protocol/greader"
+)
+
+// realRiver is the river that people use, on the store that people use, with feeds of
+// the test's.
+type realRiver struct {
+	*river.River
+	w *appWorld
+}
+
+// real is a world on it.
+func real(w *appWorld) arriving {
+	r := &realRiver{w: w}
+	r.River = &river.River{
+		Store: w.store, Fetch: r, Now: w.clock.now, Key: []byte(strings.Repeat("k", 32)), Log: slog.New(slog.NewTextHandler(w.Output(), nil)),
+		Options: river.Options{HostInterval: -1},
+	}
+	return r
+}
+
+// Get is river.Fetcher.Get.
+func (r *realRiver) Get(_ context.Context, q fetch.Request) (*fetch.Response, error) {
+	def := r.w.feeds[q.URL]
+	if def == nil {
+		return &fetch.Response{Status: http.StatusNotFound, Header: http.Header{}, URL: q.URL, SentAt: r.w.clock.now()}, nil
+	}
+	return &fetch.Response{Status: http.StatusOK, Header: header(), Body: def.rss(), URL: q.URL, SentAt: r.w.clock.now()}, nil
+}
+
+func header() http.Header { return http.Header{"Content-Type": {"application/rss+xml"}} }
+
+func (r *realRiver) arrived(url string) {
+	r.w.Helper()
+	known, err := r.Deliver(r.w.Context(), url, "notify-websub", r.w.feeds[url].rss(), header())
+	r.w.must(err)
+	if !known {
+		r.w.Fatalf("nobody follows %s", url)
+	}
+}
+
+// rss is the feed as a document, the newest item first.
+func (f *feedDef) rss() []byte {
+	var b strings.Builder
+	text := func(name, s string) {
+		if s != "" {
+			fmt.Fprintf(&b, "<%s>", name)
+			_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
+			fmt.Fprintf(&b, "</%s>", name)
+		}
+	}
+	b.WriteString(`<?xml version="1.0"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel>`)
+	text("title", html.EscapeString(f.title))
+	text("link", f.home)
+	text("description", "A feed.")
+	for i := len(f.items) - 1; i >= 0; i-- {
+		it := &f.items[i]
+		b.WriteString("<item>")
+		text("title", html.EscapeString(it.title))
+		text("link", it.link)
+		text("guid", it.guid)
+		text("dc:creator", it.author)
+		text("description", it.html)
+		text("pubDate", it.date.Format(time.RFC1123Z))
+		if it.enclosure.URL != "" {
+			fmt.Fprintf(&b, `<enclosure url="%s" type="%s" length="%d"/>`, it.enclosure.URL, it.enclosure.Type, it.enclosure.Length)
+		}
+		b.WriteString("</item>")
+	}
+	b.WriteString("</channel></rss>")
+	return []byte(b.String())
+}
+
+func TestTheRiverGivesAppsEveryItemOnce(t *testing.T) {
+	t.Parallel()
+	w := newAppWorld(t, real)
+	start := w.clock.now()
+	for i := range 900 {
+		w.feeds[newsURL].add(0, start.Add(-time.Duration(i)*time.Second))
+		w.feeds[podURL].add(0, start.Add(-time.Duration(i)*time.Second))
+	}
+	w.river.arrived(newsURL)
+	w.river.arrived(podURL)
+	w.clock.wait(10 * time.Second)
+	ctx, c, v := t.Context(), w.google(), w.fever()
+	began := time.Now()
+	for _, q := range []greader.Query{{N: 250}, {N: 250, Oldest: true}, {N: 250, After: start.Add(-time.Hour)}, {N: 10_000, Exclude: []greader.Stream{greader.State(greader.Read)}}} {
+		seen := map[greader.ItemID]bool{}
+		for range 100 {
+			list, next, err := c.IDs(ctx, q)
+			w.must(err)
+			for _, r := range list {
+				seen[r.ID] = true
+			}
+			if q.Continuation = next; next == "" {
+				break
+			}
+		}
+		if len(seen) != 1806 {
+			t.Errorf("%+v: %d items", q, len(seen))
+		}
+	}
+	seen := map[int64]bool{}
+	for since := int64(0); ; {
+		a, err := v.Ask(ctx, fmt.Sprintf("items&since_id=%d", since), nil)
+		w.must(err)
+		if len(a.Items) == 0 {
+			break
+		}
+		for _, it := range a.Items {
+			seen[it.ID], since = true, it.ID
+		}
+		if *a.Total != 1806 {
+			t.Fatal(*a.Total)
+		}
+	}
+	a, err := v.Ask(ctx, "unread_item_ids", nil)
+	w.must(err)
+	if len(seen) != 1806 || len(*a.UnreadItems) != 1806 {
+		t.Errorf("%d items, %d unread", len(seen), len(*a.UnreadItems))
+	}
+	var ids []greader.ItemID
+	for id := range seen {
+		ids = append(ids, greader.ItemID(id))
+	}
+	items, err := c.Lookup(ctx, ids...)
+	w.must(err)
+	if len(items) != 1806 || items[0].Summary.Content == "" {
+		t.Errorf("%d items", len(items))
+	}
+	w.must(c.Mark(ctx, greader.Read, true, ids...))
+	if counts, err := c.Unread(ctx); err != nil || counts["user/-/state/com.google/reading-list"] != 0 {
+		t.Errorf("%v, %v", counts, err)
+	}
+	t.Logf("took %v", time.Since(began))
+	var e *greader.Error
+	if err := c.Unsubscribe(ctx, "feed/12345"); !errors.As(err, &e) || e.Status != http.StatusNotFound {
+		t.Error(err)
+	}
+}

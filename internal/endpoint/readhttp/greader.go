@@ -1,0 +1,291 @@
+package readhttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/protocol/greader"
+)
+
+// googleReader joins the API of Google Reader to the river.
+//
+// An item's number there is its First, Unix microseconds, as apps know it of FreshRSS: the
+// forms in which they write it cannot be taken for each other. A stream is in the order of
+// the river, by Item.At, which is its timestampUsec; but "since" (ot) means since when an
+// item is here, and such a stream is in that order, so that an app misses nothing of a
+// feed that is new and old at once.
+type googleReader Apps
+
+func (g *googleReader) apps() *Apps { return (*Apps)(g) }
+
+// googleError turns an error into one of the API.
+func googleError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*greader.Error](err); ok || errors.Is(err, greader.ErrUnauthorized) {
+		return err
+	}
+	status, msg, after, unknown := appStatus(err)
+	if unknown {
+		return err
+	}
+	return &greader.Error{Status: status, Msg: msg, RetryAfter: after}
+}
+
+// refusedApp is googleError for what lets apps in.
+func refusedApp(err error) error {
+	if fault.CodeOf(err) == fault.Refused && !errors.Is(err, account.ErrScope) {
+		return greader.ErrUnauthorized
+	}
+	return googleError(err)
+}
+
+// Login is greader.Backend.Login. Where the password is a token the app goes on with it:
+// whoever revokes it ends the app.
+//
+// spec:cloudburst#app-keys spec:cloudburst#app-tokens
+func (g *googleReader) Login(ctx context.Context, name, password string) (string, error) {
+	from := g.apps().caller(greader.RequestFrom(ctx), "greader")
+	if account.IsToken(password) {
+		t, err := g.Accounts.Token(ctx, password, "read", from)
+		if err == nil && t.User != name {
+			return "", greader.ErrUnauthorized
+		}
+		return password, refusedApp(err)
+	}
+	u, err := g.Accounts.Check(ctx, name, password, from)
+	if err != nil {
+		return "", refusedApp(err)
+	}
+	key, err := g.Accounts.AppKey(u)
+	return key, googleError(err)
+}
+
+// Authenticate is greader.Backend.Authenticate.
+func (g *googleReader) Authenticate(ctx context.Context, auth string) (string, error) {
+	from := g.apps().caller(greader.RequestFrom(ctx), "greader")
+	if account.IsToken(auth) {
+		t, err := g.Accounts.Token(ctx, auth, "read", from)
+		return t.User, refusedApp(err)
+	}
+	u, err := g.Accounts.AppUser(ctx, auth, from)
+	return u.Name, refusedApp(err)
+}
+
+// UserInfo is greader.Backend.UserInfo.
+func (g *googleReader) UserInfo(_ context.Context, user string) (greader.User, error) {
+	return greader.User{ID: user, Name: user, ProfileID: user, Email: user}, nil
+}
+
+// Subscriptions is greader.Backend.Subscriptions.
+func (g *googleReader) Subscriptions(ctx context.Context, user string) ([]greader.Subscription, error) {
+	list, err := g.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: g.apps().reader(user)})
+	out := make([]greader.Subscription, 0, len(list))
+	for i := range list {
+		out = append(out, googleSubscription(&list[i]))
+	}
+	return out, googleError(err)
+}
+
+func googleSubscription(f *river.Followed) greader.Subscription {
+	s := greader.Subscription{
+		ID: feedStream(f.SourceID), Title: appText(f.Name()), Categories: []greader.Category{},
+		URL: f.Source.URL, HTMLURL: f.Source.About.Home, IconURL: f.Source.About.Icon,
+	}
+	for _, c := range f.Categories {
+		s.Categories = append(s.Categories, greader.Category{ID: greader.Label(c).String(), Label: c})
+	}
+	return s
+}
+
+func feedStream(source int64) string { return greader.Feed(strconv.FormatInt(source, 10)).String() }
+
+// Labels is greader.Backend.Labels.
+func (g *googleReader) Labels(ctx context.Context, user string) ([]string, error) {
+	list, err := g.River.Categories(ctx, g.apps().reader(user), false)
+	var names []string
+	for _, c := range list {
+		names = append(names, c.Name)
+	}
+	return names, googleError(err)
+}
+
+// Unread is greader.Backend.Unread: of feeds, of labels, and of all.
+func (g *googleReader) Unread(ctx context.Context, user string) ([]greader.Unread, error) {
+	reader := g.apps().reader(user)
+	counts, err := g.River.CountUnread(ctx, reader)
+	if err != nil {
+		return nil, googleError(err)
+	}
+	list, err := g.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader})
+	if err != nil {
+		return nil, googleError(err)
+	}
+	type sum struct {
+		items  int64
+		newest time.Time
+	}
+	sums := map[greader.Stream]sum{{}: {}}
+	add := func(s greader.Stream, n int64, newest time.Time) {
+		was := sums[s]
+		if was.items += n; newest.After(was.newest) {
+			was.newest = newest
+		}
+		sums[s] = was
+	}
+	for _, f := range list {
+		n := counts[f.SourceID].Items
+		add(greader.Feed(strconv.FormatInt(f.SourceID, 10)), n, f.Source.NewestAt)
+		add(greader.Stream{}, n, f.Source.NewestAt)
+		for _, c := range f.Categories {
+			add(greader.Label(c), n, f.Source.NewestAt)
+		}
+	}
+	out := make([]greader.Unread, 0, len(sums))
+	for s, u := range sums {
+		newest := int64(0)
+		if !u.newest.IsZero() {
+			newest = u.newest.UnixMicro()
+		}
+		out = append(out, greader.Unread{ID: s.String(), Count: u.items, Newest: strconv.FormatInt(newest, 10)})
+	}
+	slices.SortFunc(out, func(a, b greader.Unread) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// Subscribe is greader.Backend.Subscribe.
+func (g *googleReader) Subscribe(ctx context.Context, user, url, title string, labels []string) (greader.Subscription, error) {
+	added, err := g.River.Add(ctx, river.Request{
+		Reader: g.apps().reader(user), URL: url, Title: title, Categories: labels, First: true,
+	})
+	if err != nil {
+		return greader.Subscription{}, googleError(err)
+	}
+	g.apps().forget(g.apps().reader(user))
+	return googleSubscription(&added.Followed), nil
+}
+
+// source finds the source of a feed's stream, which is a number or a URL.
+func (g *googleReader) source(ctx context.Context, reader string, feed greader.Stream) (int64, error) {
+	if id, err := strconv.ParseInt(feed.Name, 10, 64); err == nil && id > 0 {
+		return id, nil
+	}
+	f, err := g.River.Find(ctx, reader, feed.Name)
+	return f.SourceID, err
+}
+
+// Unsubscribe is greader.Backend.Unsubscribe.
+func (g *googleReader) Unsubscribe(ctx context.Context, user string, feeds []greader.Stream) error {
+	reader := g.apps().reader(user)
+	var ids []int64
+	for _, feed := range feeds {
+		id, err := g.source(ctx, reader, feed)
+		if err != nil {
+			return googleError(err)
+		}
+		ids = append(ids, id)
+	}
+	return googleError(g.River.Remove(ctx, reader, ids...))
+}
+
+// EditSubscription is greader.Backend.EditSubscription.
+func (g *googleReader) EditSubscription(ctx context.Context, user string, feed greader.Stream, title string, add, remove []string) error {
+	reader := g.apps().reader(user)
+	id, err := g.source(ctx, reader, feed)
+	if err != nil {
+		return googleError(err)
+	}
+	_, err = g.River.Change(ctx, reader, id, func(s *river.Subscription) error {
+		if title != "" {
+			s.Title = title
+		}
+		categories := slices.DeleteFunc(slices.Clone(s.Categories), func(c string) bool { return slices.Contains(remove, c) })
+		for _, c := range add {
+			if !slices.Contains(categories, c) {
+				categories = append(categories, c)
+			}
+		}
+		slices.Sort(categories)
+		s.Categories = categories
+		return nil
+	})
+	return googleError(err)
+}
+
+// RenameLabel is greader.Backend.RenameLabel.
+func (g *googleReader) RenameLabel(ctx context.Context, user, from, to string) error {
+	return googleError(g.River.RenameCategory(ctx, g.apps().reader(user), from, to))
+}
+
+// Export is greader.Backend.Export.
+func (g *googleReader) Export(ctx context.Context, user string) ([]byte, error) {
+	doc, err := g.River.Export(ctx, g.apps().reader(user), "")
+	if err != nil {
+		return nil, googleError(err)
+	}
+	return doc.AppendXML(nil)
+}
+
+// Import is greader.Backend.Import.
+func (g *googleReader) Import(ctx context.Context, user string, doc io.Reader) (int, error) {
+	got, err := g.River.Import(ctx, g.apps().reader(user), doc, river.ImportOptions{})
+	if err == nil && got.Over > 0 {
+		err = fault.New(fault.TooMany, "%d feeds were added. %s", got.Added, got.Problems[0])
+	}
+	return got.Added + got.Had, googleError(err)
+}
+
+// Mark is greader.Backend.Mark.
+func (g *googleReader) Mark(ctx context.Context, user string, ids []greader.ItemID, read, starred *bool) error {
+	firsts := make([]int64, len(ids))
+	for i, id := range ids {
+		firsts[i] = int64(id)
+	}
+	return googleError(g.apps().markFirsts(ctx, g.apps().reader(user), firsts, read, starred))
+}
+
+// markFirsts marks items by their First, as many at once as the river takes.
+func (a *Apps) markFirsts(ctx context.Context, reader string, firsts []int64, read, starred *bool) error {
+	for some := range slices.Chunk(firsts, 1000) {
+		// Two processes may have given one number twice.
+		list, err := a.River.Items(ctx, river.ItemQuery{Reader: reader, Firsts: some, Bare: true, Limit: 2 * len(some)})
+		if err != nil {
+			return err
+		}
+		ids := make([]int64, len(list))
+		for i := range list {
+			ids[i] = list[i].ID
+		}
+		for part := range slices.Chunk(ids, 1000) {
+			if _, err := a.River.Mark(ctx, reader, part, read, starred); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// MarkAllRead is greader.Backend.MarkAllRead.
+func (g *googleReader) MarkAllRead(ctx context.Context, user string, s greader.Stream, to time.Time) error {
+	reader := g.apps().reader(user)
+	switch s.Kind {
+	case greader.KindLabel:
+		return googleError(g.River.MarkAllRead(ctx, reader, 0, s.Name, to))
+	case greader.KindFeed:
+		id, err := g.source(ctx, reader, s)
+		if err != nil {
+			return googleError(err)
+		}
+		return googleError(g.River.MarkAllRead(ctx, reader, id, "", to))
+	}
+	return googleError(g.River.MarkAllRead(ctx, reader, 0, "", to))
+}

@@ -1,0 +1,195 @@
+package readhttp
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/river"
+)
+
+// Teller tells readers elsewhere of what arrived; it is a river.Teller. docs/notices.md
+// says what the other side gets.
+type Teller struct {
+	Sender endpoint.Sender // behind the guard for callbacks: readers name the targets
+	Mail   *Mail           // nil: no mail is sent
+	Now    func() time.Time
+}
+
+// Ways lists by which ways it can tell.
+func (t *Teller) Ways() []string {
+	if t.Mail == nil {
+		return []string{river.ViaWebhook, river.ViaPost}
+	}
+	return []string{river.ViaWebhook, river.ViaEmail, river.ViaPost}
+}
+
+// Tell sends what arrived in one message; a post has one item only, and further ones are
+// sent one after the other. Errors: fault.Gone (the target wants no more), Unavailable
+// (this server or its mail server cannot send now), Unreadable (the target did not take
+// it), Unsupported.
+func (t *Teller) Tell(ctx context.Context, n river.Notice, list []river.Entry) error {
+	switch n.Via {
+	case river.ViaWebhook:
+		return t.webhook(ctx, n, list)
+	case river.ViaPost:
+		for i := range list {
+			if err := t.post(ctx, n, &list[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case river.ViaEmail:
+		if t.Mail != nil {
+			return t.Mail.send(ctx, n, list, t.now())
+		}
+		return fault.New(fault.Unsupported, "This server sends no mail: its operator has not named a mail server.")
+	}
+	return fault.New(fault.Unsupported, "This server cannot tell by %q.", n.Via)
+}
+
+func (t *Teller) now() time.Time {
+	if t.Now != nil {
+		return t.Now()
+	}
+	return time.Now()
+}
+
+// longestNoticeHTML bounds the text of one item in a webhook, in bytes: a longer one has
+// its words only.
+const longestNoticeHTML = 64 << 10
+
+// noticeMessage is the body of a webhook.
+type noticeMessage struct {
+	Reader string       `json:"reader"`
+	Notice string       `json:"notice"`
+	Items  []noticeItem `json:"items"`
+}
+
+type noticeItem struct {
+	ID         string            `json:"id"`
+	Title      string            `json:"title,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	Text       string            `json:"text,omitempty"`
+	HTML       string            `json:"html,omitempty"`
+	At         time.Time         `json:"at"`
+	Published  *time.Time        `json:"published,omitempty"`
+	Authors    []string          `json:"authors,omitempty"`
+	Feed       noticeFeed        `json:"feed"`
+	Categories []string          `json:"categories,omitempty"`
+	Enclosures []river.Enclosure `json:"enclosures,omitempty"`
+}
+
+type noticeFeed struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	Home  string `json:"home,omitempty"`
+}
+
+func noticeMessageOf(n river.Notice, list []river.Entry) noticeMessage {
+	m := noticeMessage{Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10), Items: make([]noticeItem, len(list))}
+	for i := range list {
+		e := &list[i]
+		it := noticeItem{
+			ID: strconv.FormatInt(e.ID, 10), Title: e.Title, URL: e.Link, Text: e.Text, At: e.At.UTC(), Authors: e.Authors,
+			Feed:       noticeFeed{Title: e.Source.Title, URL: e.Source.URL, Home: e.Source.Home},
+			Categories: e.Categories, Enclosures: e.Enclosures,
+		}
+		if len(e.HTML) <= longestNoticeHTML {
+			it.HTML = e.HTML
+		}
+		if !e.Published.IsZero() {
+			at := e.Published.UTC()
+			it.Published = &at
+		}
+		m.Items[i] = it
+	}
+	return m
+}
+
+// messageID is the same for the same items of a notice, however often they are sent.
+//
+// spec:cloudburst#notice-at-least-once
+func messageID(n river.Notice, list []river.Entry) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d", n.ID)
+	var b [8]byte
+	for i := range list {
+		binary.BigEndian.PutUint64(b[:], uint64(list[i].ID))
+		h.Write(b[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// webhook posts JSON, signed when there is a secret.
+//
+// spec:cloudburst#notice-webhook
+func (t *Teller) webhook(ctx context.Context, n river.Notice, list []river.Entry) error {
+	body, err := json.Marshal(noticeMessageOf(n, list))
+	if err != nil {
+		return err
+	}
+	header := append([]string{"Idempotency-Key", messageID(n, list)}, signature(n.Secret, body)...)
+	return t.send(ctx, &fetch.Message{URL: n.Target, ContentType: "application/json", Header: header, Body: body, Padded: true})
+}
+
+// post sends one item as a form.
+//
+// spec:cloudburst#notice-post
+func (t *Teller) post(ctx context.Context, n river.Notice, e *river.Entry) error {
+	form := url.Values{}
+	for name, value := range map[string]string{
+		"id": strconv.FormatInt(e.ID, 10), "url": e.Link, "title": e.Title, "text": e.Text,
+		"feed": e.Source.URL, "feedTitle": e.Source.Title,
+	} {
+		form.Set(name, value)
+	}
+	if !e.Published.IsZero() {
+		form.Set("published", e.Published.UTC().Format(time.RFC3339))
+	}
+	if len(e.Enclosures) > 0 {
+		form.Set("enclosure", e.Enclosures[0].URL)
+	}
+	return t.send(ctx, &fetch.Message{
+		URL: n.Target, ContentType: "application/x-www-form-urlencoded", Padded: true,
+		Header: []string{"Idempotency-Key", messageID(n, []river.Entry{*e})}, Body: []byte(form.Encode()),
+	})
+}
+
+// send is one POST, and what its answer means.
+func (t *Teller) send(ctx context.Context, m *fetch.Message) error {
+	return t.answered(m.URL, t.Sender.Send(ctx, m))
+}
+
+// answered is what the answer of a target means.
+func (t *Teller) answered(target string, r fetch.Reply) error {
+	where := endpoint.ShownURL(target)
+	switch {
+	case r.OK():
+		return nil
+	case r.NotTried:
+		return fault.Wrap(fault.Unavailable, r.Err, "%s could not be told now, for a reason of this server's own.", where)
+	case r.Err != nil:
+		code := fault.Unreadable
+		if k := fetch.KindOf(r.Err); k == fetch.Refused || k == fetch.BadURL {
+			code = fault.Refused
+		}
+		return fault.Wrap(code, r.Err, "%s could not be told: it %s.", where, cmp.Or(fetch.Text(r.Err), fetch.Neutral))
+	case r.Status == http.StatusGone:
+		return fault.New(fault.Gone, "%s answered %s: it wants to be told nothing any more.", where, endpoint.StatusText(r.Status))
+	}
+	f := fault.New(fault.Unreadable, "%s was told and answered %s.", where, endpoint.StatusText(r.Status))
+	f.RetryAfter = fetch.RetryAfter(r.RetryAfter, t.now())
+	return f
+}

@@ -1,0 +1,96 @@
+package readhttp
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/endpoint"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/river"
+)
+
+// Ask asks the recipient of a notice for consent: a person by a mail with a link for token,
+// a program by a challenge that it must answer at once. Errors are those of Tell.
+//
+// spec:cloudburst#notice-consent
+func (t *Teller) Ask(ctx context.Context, n river.Notice, token string) error {
+	switch n.Via {
+	case river.ViaWebhook, river.ViaPost:
+		return t.challenge(ctx, n, rand.Text())
+	case river.ViaEmail:
+		if t.Mail != nil {
+			return t.Mail.ask(ctx, n, token, t.now())
+		}
+		return fault.New(fault.Unsupported, "This server sends no mail: its operator has not named a mail server.")
+	}
+	return fault.New(fault.Unsupported, "This server cannot tell by %q.", n.Via)
+}
+
+// challengeMessage is the body of the first request to a webhook.
+type challengeMessage struct {
+	Type      string `json:"type"`
+	Challenge string `json:"challenge"`
+	Reader    string `json:"reader"`
+	Notice    string `json:"notice"`
+}
+
+// challenge sends one to a program, whose answer must be nothing but the response to it.
+func (t *Teller) challenge(ctx context.Context, n river.Notice, challenge string) error {
+	m := challengeOf(n, challenge)
+	m.WantBody, m.Padded = true, true
+	r := t.Sender.Send(ctx, m)
+	if err := t.answered(n.Target, r); err != nil {
+		if r.Err != nil && !r.NotTried && cmp.Or(fetch.Text(r.Err), fetch.Neutral) == fetch.Neutral {
+			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", endpoint.ShownURL(n.Target))
+		}
+		return err
+	}
+	// A program that repeats what it is sent answers more than this.
+	if got := strings.TrimSpace(string(r.Body)); r.Partial || !hmac.Equal([]byte(got), []byte(challengeResponse(n.Secret, challenge))) {
+		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be the response and nothing else, as the guide on notices describes.", endpoint.ShownURL(n.Target))
+	}
+	return nil
+}
+
+// challengeOf is the request with a challenge.
+func challengeOf(n river.Notice, challenge string) *fetch.Message {
+	if n.Via == river.ViaPost {
+		form := url.Values{"type": {"challenge"}, "challenge": {challenge}, "reader": {n.Reader}, "notice": {strconv.FormatInt(n.ID, 10)}}
+		return &fetch.Message{URL: n.Target, ContentType: "application/x-www-form-urlencoded", Body: []byte(form.Encode())}
+	}
+	// A struct of texts can be written.
+	body, _ := json.Marshal(challengeMessage{Type: "challenge", Challenge: challenge, Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10)})
+	return &fetch.Message{URL: n.Target, ContentType: "application/json", Header: signature(n.Secret, body), Body: body}
+}
+
+// challengeResponse is what a program that knows the secret answers; without a secret, the
+// challenge itself.
+func challengeResponse(secret, challenge string) string {
+	if secret == "" {
+		return challenge
+	}
+	return signed(secret, []byte(challenge))
+}
+
+func signed(secret string, body []byte) string {
+	sum := hmac.New(sha256.New, []byte(secret))
+	sum.Write(body)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// signature is the header by which a webhook with a secret is signed.
+func signature(secret string, body []byte) []string {
+	if secret == "" {
+		return nil
+	}
+	return []string{"X-Cloudburst-Signature", "sha256=" + signed(secret, body)}
+}

@@ -1,0 +1,156 @@
+package readhttp
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	netmail "net/mail"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+const (
+	docSecret    = "between the two of us"
+	docChallenge = "KXBJGYXZNFMRP5NP7VJV2RVQ4L"
+)
+
+func TestAChallengeIsWhatTheDocumentationShows(t *testing.T) {
+	t.Parallel()
+	n := river.Notice{ID: 7, Reader: "ann", Via: river.ViaWebhook, Target: "https://example.org/hook", Secret: docSecret}
+	m := challengeOf(n, docChallenge)
+	if d := cmp.Diff(noticeDoc(t, "```challenge"), string(m.Body)); d != "" {
+		t.Error(d)
+	}
+	if m.Header[0] != "X-Cloudburst-Signature" || m.Header[1] != "sha256="+signed(docSecret, m.Body) {
+		t.Errorf("%q", m.Header)
+	}
+	if d := cmp.Diff(noticeDoc(t, "```response"), challengeResponse(docSecret, docChallenge)); d != "" {
+		t.Error(d)
+	}
+	n.Via, n.Secret = river.ViaPost, ""
+	if m := challengeOf(n, "x"); string(m.Body) != "challenge=x&notice=7&reader=ann&type=challenge" || m.ContentType != "application/x-www-form-urlencoded" {
+		t.Errorf("%s %s", m.ContentType, m.Body)
+	}
+}
+
+// The function of the guide is run as it stands there, and answers real challenges.
+func TestTheFunctionOfTheGuideAnswersAChallenge(t *testing.T) {
+	t.Parallel()
+	program := noticeDoc(t, "```python challenge") + "\nimport sys\nsys.stdout.write(respond(sys.argv[1], sys.stdin.buffer.read()))\n"
+	for _, secret := range []string{docSecret, "", "ключ ☂"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			c := exec.CommandContext(r.Context(), "python3", "-c", program, secret)
+			c.Stdin = bytes.NewReader(body)
+			answer, err := c.Output()
+			if err != nil {
+				t.Error(err)
+			}
+			_, _ = w.Write(answer)
+		}))
+		t.Cleanup(srv.Close)
+		_, teller := newTarget(t)
+		if err := teller.Ask(t.Context(), river.Notice{ID: 7, Reader: "ann", Via: river.ViaWebhook, Target: srv.URL, Secret: secret}, "token"); err != nil {
+			t.Errorf("with the secret %q: %v", secret, err)
+		}
+	}
+}
+
+// What repeats its request, or answers anything else, has not agreed.
+func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
+	t.Parallel()
+	echo := func(form bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			if form {
+				b = []byte("challenge=" + strings.SplitN(strings.SplitN(string(b), "challenge=", 2)[1], "&", 2)[0])
+			}
+			_, _ = w.Write(b)
+		}
+	}
+	for name, tt := range map[string]struct {
+		via     string
+		secret  string
+		handler http.HandlerFunc
+		code    fault.Code
+	}{
+		"an echo of JSON":        {river.ViaWebhook, "", echo(false), fault.Unreadable},
+		"an echo of a form":      {river.ViaPost, "", echo(false), fault.Unreadable},
+		"an echo of one field":   {river.ViaPost, "", echo(true), fault.Unreadable},
+		"nothing":                {river.ViaWebhook, "", func(http.ResponseWriter, *http.Request) {}, fault.Unreadable},
+		"OK":                     {river.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "OK") }, fault.Unreadable},
+		"an error":               {river.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, fault.Unreadable},
+		"a program that is gone": {river.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, fault.Gone},
+		"the challenge where there is a secret": {river.ViaWebhook, "s", func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			_, after, _ := strings.Cut(string(b), `"challenge":"`)
+			challenge, _, _ := strings.Cut(after, `"`)
+			fmt.Fprint(w, challenge)
+		}, fault.Unreadable},
+	} {
+		srv := httptest.NewServer(tt.handler)
+		t.Cleanup(srv.Close)
+		_, teller := newTarget(t)
+		err := teller.Ask(t.Context(), river.Notice{ID: 7, Reader: "ann", Via: tt.via, Target: srv.URL, Secret: tt.secret}, "token")
+		if err == nil || fault.CodeOf(err) != tt.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	t.Cleanup(silent.Close)
+	_, teller := newTarget(t)
+	err := teller.Ask(t.Context(), river.Notice{Via: river.ViaWebhook, Target: silent.URL}, "token")
+	if want := silent.URL + " gave no usable answer to the challenge."; fault.CodeOf(err) != fault.Unreadable || fault.Message(err) != want {
+		t.Errorf("no answer at all: %q; want %q", fault.Message(err), want)
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, r.FormValue("challenge")) }))
+	t.Cleanup(srv.Close)
+	if err := teller.Ask(t.Context(), river.Notice{Via: river.ViaPost, Target: srv.URL}, "token"); err != nil {
+		t.Errorf("the response to a form: %v", err)
+	}
+}
+
+func TestAConfirmationMailHasALinkAndNoWordOfAFeed(t *testing.T) {
+	t.Parallel()
+	s := (&mailServer{}).start(t, false)
+	teller := &Teller{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "river@news.example", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
+	n := river.Notice{ID: 7, Reader: "7", Sender: "ann\r\nBcc: all@spam.example", Category: "BUY NOW", Via: river.ViaEmail, Target: "vic@home.example", End: "END"}
+	if err := teller.Ask(t.Context(), n, "TOKEN"); err != nil {
+		t.Fatal(err)
+	}
+	m, err := netmail.ReadMessage(strings.NewReader(s.mails[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"To": "<vic@home.example>", "Subject": "Confirm: items from news.example", "Auto-Submitted": "auto-generated", "Bcc": "",
+		"List-Unsubscribe": "<https://news.example/feeds/notices/end?token=END>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+	} {
+		if got := m.Header.Get(name); got != want {
+			t.Errorf("%s: %q; want %q", name, got, want)
+		}
+	}
+	raw, err := io.ReadAll(m.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := strings.ReplaceAll(strings.ReplaceAll(string(raw), "=\r\n", ""), "=3D", "=")
+	if !strings.HasPrefix(body, "ann Bcc: all@spam.example on news.example wants to forward") {
+		t.Errorf("the mail does not begin with its sender: %s", body)
+	}
+	if !strings.Contains(body, "https://news.example/feeds/notices/confirm?token=TOKEN") || !strings.Contains(body, "7 days") || strings.Contains(body, "BUY NOW") {
+		t.Errorf("%s", body)
+	}
+}

@@ -1,0 +1,337 @@
+package readhttp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	netmail "net/mail"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/wneessen/go-mail"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// Ways to protect the way to a mail server.
+const (
+	MailSTARTTLS = "starttls"
+	MailTLS      = "tls"
+	MailPlain    = "none"
+)
+
+// Mail sends mail through one server, which the operator names: no guard stands before it.
+type Mail struct {
+	Server    string        // host, or host:port [587, 465 with MailTLS, 25 with MailPlain]
+	From      string        // address, or a name with an address in angle brackets
+	User      string        // "": the server asks for none
+	Password  string        // in clear
+	TLS       string        // one of the ways [MailSTARTTLS]
+	Site      func() string // scheme and host of this server, for links; nil: mails have none
+	Timeout   time.Duration // of one message, from the dial to its end [30 s]
+	TLSConfig *tls.Config   // [the system's roots]
+}
+
+// Check says what is wrong with the settings; fault.Invalid.
+func (m *Mail) Check() error {
+	if _, _, err := m.address(); err != nil {
+		return fault.Wrap(fault.Invalid, err, "The mail server (smtp.server) is %q: it should be like mail.example.org:587.", m.Server)
+	}
+	if _, err := netmail.ParseAddress(m.From); err != nil {
+		return fault.Wrap(fault.Invalid, err, "The sender of mail (smtp.from) is %q: it should be an address, or a name with an address in angle brackets.", m.From)
+	}
+	switch m.TLS {
+	case "", MailSTARTTLS, MailTLS, MailPlain:
+		return nil
+	}
+	return fault.New(fault.Invalid, "The way to the mail server is %q: it should be %s, %s or %s.", m.TLS, MailSTARTTLS, MailTLS, MailPlain)
+}
+
+func (m *Mail) address() (host string, port int, err error) {
+	usual := map[string]string{MailTLS: "465", MailPlain: "25"}[m.TLS]
+	host, p := m.Server, cmp.Or(usual, "587")
+	if strings.Contains(strings.TrimSuffix(m.Server, "]"), ":") && !strings.HasSuffix(m.Server, "]") {
+		if host, p, err = net.SplitHostPort(m.Server); err != nil {
+			return "", 0, err
+		}
+	}
+	host = strings.Trim(host, "[]")
+	port, err = strconv.Atoi(p)
+	if err == nil && (host == "" || port < 1 || port > 65535) {
+		err = errors.New("no host, or a port that is none")
+	}
+	return host, port, err
+}
+
+// again is when a mail server that has no time is asked again.
+const again = 5 * time.Minute
+
+// send sends one mail with all items.
+//
+// spec:cloudburst#notice-mail
+func (m *Mail) send(ctx context.Context, n river.Notice, list []river.Entry, now time.Time) error {
+	msg, err := m.compose(n, list, now)
+	if err != nil {
+		return err
+	}
+	return m.deliver(ctx, n, msg)
+}
+
+// ask sends the mail with the link by which its recipient agrees. It has no word that the
+// sender chose but the name of their account.
+func (m *Mail) ask(ctx context.Context, n river.Notice, token string, now time.Time) error {
+	if m.Site == nil {
+		return fault.New(fault.Unavailable, "This server does not know its own address, so that its mails could have no link.")
+	}
+	msg, domain, err := m.message(n, now)
+	if err != nil {
+		return err
+	}
+	site := m.Site()
+	host := strings.TrimPrefix(strings.TrimPrefix(site, "https://"), "http://")
+	msg.Subject("Confirm: items from " + host)
+	msg.SetMessageIDWithValue(rand.Text() + "@" + domain)
+	text := oneLine(n.Sender, 60) + " on " + host + " wants to forward to this address what arrives in their feed reader.\n\n" +
+		"If you want that, open this page and confirm:\n" + m.link("confirm", token) + "\n\n" +
+		"The link is valid for 7 days. If you do not want it, do nothing: nothing else will be sent.\n"
+	if n.End != "" {
+		text += "To refuse for good: " + m.link("end", n.End) + "\n"
+	}
+	msg.SetBodyString(mail.TypeTextPlain, text)
+	return m.deliver(ctx, n, msg)
+}
+
+// link is a page of this server for the recipient of a mail.
+func (m *Mail) link(page, token string) string {
+	return m.Site() + "/feeds/notices/" + page + "?token=" + token
+}
+
+// deliver hands one mail to the mail server.
+func (m *Mail) deliver(ctx context.Context, n river.Notice, msg *mail.Msg) error {
+	ctx, cancel := context.WithTimeout(ctx, m.timeout())
+	defer cancel()
+	c, err := m.client(ctx)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to mend them.")
+	}
+	if err := c.DialWithContext(ctx); err != nil {
+		return busy(err)
+	}
+	err = c.Send(msg)
+	c.Close()
+	var sent *mail.SendError
+	switch {
+	case err == nil || msg.IsDelivered():
+		return nil
+	case errors.As(err, &sent) && !sent.IsTemp() && (sent.Reason == mail.ErrSMTPRcptTo || sent.Reason == mail.ErrSMTPDataClose):
+		return fault.Wrap(fault.Unreadable, err, "The mail server does not take mail for %s.", n.Target)
+	}
+	return busy(err)
+}
+
+func busy(err error) error {
+	f := fault.Wrap(fault.Unavailable, err, "The mail server of this server did not take the mail; it will be tried again.")
+	f.RetryAfter = again
+	return f
+}
+
+func (m *Mail) timeout() time.Duration { return cmp.Or(m.Timeout, 30*time.Second) }
+
+// client is one for one message, which has until ctx ends: the library's own limit begins
+// anew with each step.
+func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
+	host, port, err := m.address()
+	if err != nil {
+		return nil, err
+	}
+	secure := &tls.Config{}
+	if m.TLSConfig != nil {
+		secure = m.TLSConfig.Clone()
+	}
+	secure.ServerName = cmp.Or(secure.ServerName, host)
+	policy, auth := mail.TLSMandatory, mail.SMTPAuthAutoDiscover
+	switch m.TLS {
+	case MailTLS:
+		policy = mail.TLSOpportunistic // it has begun by then
+	case MailPlain:
+		policy, auth = mail.NoTLS, mail.SMTPAuthPlainNoEnc
+	}
+	options := []mail.Option{
+		mail.WithPort(port), mail.WithTimeout(m.timeout()), mail.WithTLSPolicy(policy), mail.WithTLSConfig(secure), mail.WithoutNoop(), mail.WithoutRset(),
+		mail.WithDialContextFunc(func(dial context.Context, network, address string) (net.Conn, error) {
+			raw, err := (&net.Dialer{}).DialContext(dial, network, address)
+			if err != nil {
+				return nil, err
+			}
+			c := &endsWith{Conn: raw, stop: context.AfterFunc(ctx, func() { raw.Close() })}
+			if m.TLS == MailTLS {
+				return tls.Client(c, secure), nil
+			}
+			return c, nil
+		}),
+	}
+	if m.User != "" {
+		options = append(options, mail.WithSMTPAuth(auth), mail.WithUsername(m.User), mail.WithPassword(m.Password))
+	}
+	return mail.NewClient(host, options...)
+}
+
+// endsWith is a connection that a context closes.
+type endsWith struct {
+	net.Conn
+	stop func() bool
+}
+
+func (c *endsWith) Close() error {
+	c.stop()
+	return c.Conn.Close()
+}
+
+// message is a mail to the target of a notice, with the headers that show programs what it
+// is. domain is that of its sender.
+//
+// spec:cloudburst#notice-unsubscribe
+func (m *Mail) message(n river.Notice, now time.Time) (msg *mail.Msg, domain string, err error) {
+	from, err := netmail.ParseAddress(m.From)
+	if err != nil {
+		return nil, "", fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to mend them.")
+	}
+	domain = from.Address[strings.LastIndexByte(from.Address, '@')+1:]
+	msg = mail.NewMsg(mail.WithNoDefaultUserAgent())
+	msg.FromMailAddress(from)
+	if err := msg.To(n.Target); err != nil {
+		return nil, "", fault.Wrap(fault.Unreadable, err, "%q is no address for mail.", n.Target)
+	}
+	msg.SetDateWithValue(now)
+	msg.SetGenHeader("List-Id", "<notice-"+strconv.FormatInt(n.ID, 10)+"."+domain+">")
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	if m.Site != nil && n.End != "" {
+		// One line each, however long the link is: it is no text that could be folded.
+		msg.SetGenHeaderPreformatted("List-Unsubscribe", "<"+m.link("end", n.End)+">")
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
+	return msg, domain, nil
+}
+
+// compose writes the mail with items: text and HTML.
+func (m *Mail) compose(n river.Notice, list []river.Entry, now time.Time) (*mail.Msg, error) {
+	msg, domain, err := m.message(n, now)
+	if err != nil {
+		return nil, err
+	}
+	msg.Subject(subjectOf(list))
+	msg.SetMessageIDWithValue(messageID(n, list) + "@" + domain)
+	end := ""
+	if m.Site != nil && n.End != "" {
+		end = m.link("end", n.End)
+	}
+	html, err := mailHTML(list, end)
+	if err != nil {
+		return nil, err
+	}
+	msg.SetBodyString(mail.TypeTextPlain, mailText(list, end))
+	msg.AddAlternativeString(mail.TypeTextHTML, html)
+	return msg, nil
+}
+
+// oneLine makes a header's worth of a text: no line ends, nothing that does not show.
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+func subjectOf(list []river.Entry) string {
+	e := &list[0]
+	s := oneLine(cmp.Or(e.Title, e.Text, e.Link), 120)
+	if feed := oneLine(e.Source.Title, 60); feed != "" {
+		s = feed + ": " + s
+	}
+	if len(list) > 1 {
+		s += fmt.Sprintf(" (and %d more)", len(list)-1)
+	}
+	return s
+}
+
+const (
+	mailWords = 4000     // characters of an item in the text
+	mailHTMLs = 64 << 10 // bytes of an item's HTML
+)
+
+func mailText(list []river.Entry, end string) string {
+	var b strings.Builder
+	for i := range list {
+		e := &list[i]
+		if i > 0 {
+			b.WriteString("\n* * *\n\n")
+		}
+		for _, line := range []string{oneLine(e.Title, 300), oneLine(e.Source.Title, 200), e.Link} {
+			if line != "" {
+				b.WriteString(line + "\n")
+			}
+		}
+		if text := oneLine(e.Text, mailWords); text != "" {
+			b.WriteString("\n" + text + "\n")
+		}
+	}
+	if end != "" {
+		b.WriteString("\n--\nTo get no more of these mails: " + end + "\n")
+	}
+	return b.String()
+}
+
+// mailPage is the HTML of a mail. Item.HTML is safe to show; all else is escaped.
+const mailPage = `<!DOCTYPE html>
+<html><head><meta charset="utf-8"><title>{{.Subject}}</title></head><body>
+{{range .Items}}<article>
+{{if .Title}}<h2>{{if .Link}}<a href="{{.Link}}">{{.Title}}</a>{{else}}{{.Title}}{{end}}</h2>
+{{end}}<p>{{if .Home}}<a href="{{.Home}}">{{.Feed}}</a>{{else}}{{.Feed}}{{end}}{{if not .Title}}{{if .Link}} · <a href="{{.Link}}">link</a>{{end}}{{end}}</p>
+{{if .HTML}}<div>{{.HTML}}</div>{{else}}<p>{{.Text}}</p>{{end}}
+{{range .Files}}<p><a href="{{.}}">{{.}}</a></p>
+{{end}}</article>
+<hr>
+{{end}}{{if .End}}<p><a href="{{.End}}">Get no more of these mails</a></p>
+{{end}}</body></html>
+`
+
+type mailItem struct {
+	Title, Link, Feed, Home, Text string
+	HTML                          template.HTML
+	Files                         []string
+}
+
+func mailHTML(list []river.Entry, end string) (string, error) {
+	page, err := template.New("mail").Parse(mailPage)
+	if err != nil {
+		return "", err
+	}
+	items := make([]mailItem, len(list))
+	for i := range list {
+		e := &list[i]
+		it := mailItem{Title: oneLine(e.Title, 300), Link: e.Link, Feed: oneLine(e.Source.Title, 200), Home: e.Source.Home, Text: oneLine(e.Text, mailWords)}
+		if len(e.HTML) <= mailHTMLs {
+			it.HTML = template.HTML(e.HTML) // sanitized before it was stored
+		}
+		for _, f := range e.Enclosures {
+			it.Files = append(it.Files, f.URL)
+		}
+		items[i] = it
+	}
+	var b bytes.Buffer
+	err = page.Execute(&b, struct {
+		Subject, End string
+		Items        []mailItem
+	}{subjectOf(list), end, items})
+	return b.String(), err
+}

@@ -1,0 +1,47 @@
+package endpoint
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+const longestLine = 500 // bytes
+
+// ShownURL is a URL as it may stand in a public sentence: without a log-in, and cut
+// when it is long.
+func ShownURL(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if ok {
+		host := rest
+		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+			host = rest[:i]
+		}
+		if i := strings.LastIndexByte(host, '@'); i >= 0 {
+			url = scheme + "://" + rest[i+1:]
+		}
+	}
+	if len(url) > 200 {
+		return fmt.Sprintf("%q…", url[:200])
+	}
+	return url
+}
+
+// StatusText is the status of an answer with its name, such as "404 Not Found".
+func StatusText(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// OneLine is what another server said, fit for a log: one line, of bounded length.
+func OneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	}), " ")
+	if len(text) > longestLine {
+		text = strings.ToValidUTF8(text[:longestLine], "") + "…"
+	}
+	return cmp.Or(strings.ToValidUTF8(text, "\uFFFD"), "It gave no reason.")
+}
