@@ -69,7 +69,7 @@ type listed struct {
 
 func (f *changeReader) run(ctx context.Context, address string) error {
 	if err := checkURL(address); err != nil {
-		return usageError{err}
+		return UsageError(err)
 	}
 	if f.hub != "" {
 		door, err := rsscloud.PingDoor(rsscloud.HTTPPost, f.hub)

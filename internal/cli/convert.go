@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -127,7 +125,7 @@ func (f *conversion) run(ctx context.Context, name string) error {
 	}
 	out, warnings, err := render.Append(nil, doc, f.to, o)
 	if err != nil {
-		return usageError{errors.New(strings.TrimPrefix(err.Error(), "render: "))}
+		return UsageError(errors.New(strings.TrimPrefix(err.Error(), "render: ")))
 	}
 	if err := f.write(out); err != nil {
 		return err
@@ -168,35 +166,4 @@ func (f *conversion) write(doc []byte) error {
 		return fmt.Errorf("%s cannot be written: %w", f.output, plainPathError(err))
 	}
 	return nil
-}
-
-// replaceFile writes a file so that nobody ever reads half of it. What is no plain
-// file, such as a pipe or a link, is written to as it is.
-func replaceFile(name string, doc []byte) error {
-	mode := os.FileMode(0o644)
-	switch info, err := os.Lstat(name); {
-	case err == nil && !info.Mode().IsRegular():
-		return os.WriteFile(name, doc, mode)
-	case err == nil:
-		mode = info.Mode().Perm()
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".convert-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(doc)
-	for _, step := range []func() error{
-		func() error { return tmp.Chmod(mode) },
-		tmp.Close,
-		func() error { return os.Rename(tmp.Name(), name) },
-	} {
-		if err == nil {
-			err = step()
-		}
-	}
-	if err != nil {
-		_ = tmp.Close()           // the first error tells
-		_ = os.Remove(tmp.Name()) // the same
-	}
-	return err
 }

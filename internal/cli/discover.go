@@ -175,11 +175,3 @@ func (d *discovery) print(name string, r discover.Result, failure error) error {
 	}
 	return nil
 }
-
-// dash stands where a cell would be empty.
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}

@@ -84,7 +84,7 @@ type examination struct {
 
 func (e *examination) run(ctx context.Context, feed string) error {
 	if err := checkURL(feed); err != nil {
-		return usageError{err}
+		return UsageError(err)
 	}
 	if e.hub != "" {
 		if _, err := rsscloud.PingDoor(rsscloud.HTTPPost, e.hub); err != nil {
@@ -97,7 +97,7 @@ func (e *examination) run(ctx context.Context, feed string) error {
 	case e.callback != "" && e.watch == 0:
 		return usagef("--callback is for --watch: say how long to watch, such as --watch 2m")
 	}
-	d := &doctor.Doctor{HTTP: e.p.reader().http, UserAgent: e.p.agent(), Plain: plainNetError,
+	d := &doctor.Doctor{HTTP: e.p.unredirected(), UserAgent: e.p.agent(), Plain: plainNetError,
 		Hub: e.hub, NoPing: e.noPing, Watch: e.watch, Callback: e.callback}
 	r, err := d.Examine(ctx, feed, e.tell)
 	if err != nil {

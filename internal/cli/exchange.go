@@ -23,16 +23,7 @@ type reader struct {
 	agent string
 }
 
-func (p *Program) reader() *reader {
-	h := p.HTTP
-	if h == nil {
-		h = &http.Client{
-			Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: 2, DisableCompression: true},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
-	}
-	return &reader{h, p.agent()}
-}
+func (p *Program) reader() *reader { return &reader{p.unredirected(), p.agent()} }
 
 // exchange is one check, over its redirects.
 type exchange struct {

@@ -44,7 +44,7 @@ then is said all the same.`,
 		RunE: func(c *cobra.Command, urls []string) error {
 			for _, u := range urls {
 				if err := checkURL(u); err != nil {
-					return usageError{err}
+					return UsageError(err)
 				}
 			}
 			if x.stranger && x.user != "" {

@@ -199,14 +199,3 @@ func (e *explanation) printProblems(row printer) {
 	}
 	row("", "“cloudburst validate” says what to do about them")
 }
-
-// size shows a number of bytes: 812 bytes, 12.3 kB, 1.2 MB.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return plural(int(n), "byte")
-	case n < 1000*1000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1000)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"cloudburst/protocol/rsscloud"
 )
@@ -182,3 +183,19 @@ func (r *inputs) get(ctx context.Context, name string, room []byte) (input, erro
 	}
 	return in, nil
 }
+
+func (p *Program) open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(p.In), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("the file cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+const (
+	maxFeed  = 5 << 20 // bytes of a feed that are read
+	feedTime = 20 * time.Second
+)

@@ -113,7 +113,7 @@ func towards(ctx context.Context, hub string) (string, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "udp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return "", againError{fmt.Errorf("the hub at %s cannot be reached: %w", hub, plainNetError(err))}
+		return "", mayPass(fmt.Errorf("the hub at %s cannot be reached: %w", hub, plainNetError(err)))
 	}
 	defer c.Close()
 	host, _, err := net.SplitHostPort(c.LocalAddr().String())

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -95,9 +94,9 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	case err != nil:
 		return registered{}, w.trouble(err)
 	case !res.Status && res.Description != "":
-		return registered{}, errRefused{fmt.Sprintf("the hub at %s refuses %s: %s", w.door, f.url, res.Description)}
+		return registered{}, refusedf("the hub at %s refuses %s: %s", w.door, f.url, res.Description)
 	case !res.Status:
-		return registered{}, errRefused{fmt.Sprintf("the hub at %s refuses %s and does not say why", w.door, f.url)}
+		return registered{}, refusedf("the hub at %s refuses %s and does not say why", w.door, f.url)
 	}
 	msg := "at " + w.door
 	if res.Title != "" {
@@ -115,7 +114,7 @@ func (w *cnwsWay) trouble(err error) error {
 		return unreachable(w.door, err)
 	}
 	if errors.Is(err, cnws.ErrAnswer) {
-		return errRefused{fmt.Sprintf("%s does not answer like a hub of CNWS: --hub needs the hub, such as http://localhost:5337, or its very door", w.door)}
+		return refusedf("%s does not answer like a hub of CNWS: --hub needs the hub, such as http://localhost:5337, or its very door", w.door)
 	}
 	return err
 }

@@ -79,12 +79,12 @@ func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error
 	if err != nil {
 		said := hubError(hub, err)
 		if e, ok := errors.AsType[*rsscloud.Error](err); ok && e.Status < 500 && e.Status != http.StatusTooManyRequests {
-			return registered{}, errRefused{said.Error()}
+			return registered{}, refusedf("%s", said)
 		}
-		return registered{}, againError{said}
+		return registered{}, mayPass(said)
 	}
 	if !res.Success {
-		return registered{}, errRefused{fmt.Sprintf("the hub at %s refuses %s: %s", hub, f.url, res.Msg)}
+		return registered{}, refusedf("the hub at %s refuses %s: %s", hub, f.url, res.Msg)
 	}
 	// spec:rsscloud-2003#renew-24h
 	// spec:rsscloud-2009#renew-24h

@@ -86,7 +86,7 @@ func (w *webSubWay) subscribe(ctx context.Context, f *followed, hub, topic strin
 	select {
 	case word := <-answer:
 		if word.denied {
-			return registered{}, errRefused{fmt.Sprintf("the hub at %s denies %s: %s", hub, topic, said(word.reason))}
+			return registered{}, refusedf("the hub at %s denies %s: %s", hub, topic, said(word.reason))
 		}
 		return granted(hub, f.url, topic, word.lease), nil
 	case <-timer.C:

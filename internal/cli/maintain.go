@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -159,18 +158,4 @@ func (p *Program) version() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "a JSON object: version, revision, go, platform")
 	return c
-}
-
-// backoff is the wait before the next of several attempts: twice as long each time.
-type backoff struct {
-	least, most time.Duration
-	last        time.Duration
-}
-
-func (b *backoff) reset()      { b.last = 0 }
-func (b *backoff) begun() bool { return b.last > 0 }
-
-func (b *backoff) next() time.Duration {
-	b.last = min(max(b.last*2, b.least), b.most)
-	return b.last
 }

@@ -20,13 +20,6 @@ const laboratory = "cloudburst-lab"
 // stopLab is how long the laboratory may take to end its processes after a signal.
 const stopLab = time.Minute
 
-// exitCode is the exit code of another program, which has already printed what went wrong.
-type exitCode int
-
-func (e exitCode) Error() string {
-	return fmt.Sprintf("%s ended with exit code %d", laboratory, int(e))
-}
-
 // moved are the commands that the laboratory has now. They run it when it lies beside this program.
 func (p *Program) moved() []*cobra.Command {
 	var list []*cobra.Command
@@ -59,7 +52,7 @@ func (p *Program) runLab(ctx context.Context, file string, args []string) error 
 	cmd.WaitDelay = stopLab
 	err := cmd.Run()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.Exited() {
-		return exitCode(e.ExitCode())
+		return exitCode{program: laboratory, code: e.ExitCode()}
 	}
 	return err
 }

@@ -175,3 +175,15 @@ func plainCoding(coding string) string {
 	}
 	return coding
 }
+
+// unredirected is a client that returns a redirect instead of following it, and leaves
+// the body as the server sent it.
+func (p *Program) unredirected() rsscloud.HTTPClient {
+	if p.HTTP != nil {
+		return p.HTTP
+	}
+	return &http.Client{
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: 2, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

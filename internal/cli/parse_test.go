@@ -242,3 +242,28 @@ func TestProblemsThatAreNotListedAreCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsOfTheNetworkAreForPeople(t *testing.T) {
+	t.Parallel()
+	s := site(t)
+	for url, want := range map[string]string{
+		s.URL + "/broken-off":           "cannot be read to its end: the answer breaks off",
+		s.URL + "/round":                "it leads from redirect to redirect, more than 10 times",
+		s.URL + "/elsewhere":            `it redirects to "ftp://a.example/x", which is no URL that can be read`,
+		"http://127.0.0.1:1/":           "no connection to 127.0.0.1:1: connection refused",
+		"http://":                       "it needs http:// or https:// and a host",
+		"http://a.example/a b":          "a space is written %20",
+		"https://user:secret@b.example": "it has a user name in it",
+		"":                              "an input has an empty name",
+		"a.example/feed":                "no such file; a URL begins with http:// or https://",
+		"feed.xml":                      "there is no such file",
+	} {
+		rows, told, code := parseLines(t, "", url)
+		if code != exitFailure || len(rows) != 1 || !strings.Contains(told, want) || strings.Contains(told, "secret") {
+			t.Errorf("%s: exit %d, %q; want %q", url, code, told, want)
+		}
+	}
+	if rows, told, code := parseLines(t, "", s.URL+"/a/feed#top"); code != exitOK || at(rows[0], "items", 0, "link") != s.URL+"/a/one" {
+		t.Errorf("a fragment: exit %d, %q, %v", code, told, rows)
+	}
+}

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"errors"
-	"strings"
 
 	"cloudburst/feed"
-	"cloudburst/feed/discover"
 )
 
 // feedLine is a feed as parse prints it.
@@ -15,19 +12,6 @@ type feedLine struct {
 	*feed.Feed
 	ProblemCount int            `json:"problemCount"`
 	Problems     []feed.Problem `json:"problems,omitzero"` // with --problems: hides the feed's own
-}
-
-// failureLine is what parse prints for what is no feed.
-type failureLine struct {
-	Input string     `json:"input"`
-	Error inputError `json:"error"`
-}
-
-// inputError says why there is no feed.
-type inputError struct {
-	Looks   string          `json:"looks,omitempty"` // what the document is instead; none when it could not be read
-	Message string          `json:"message"`
-	Feeds   []discover.Link `json:"feeds,omitempty"` // that an HTML page names, the best first
 }
 
 // printFeed adds a line to w, or nothing with an error.
@@ -46,16 +30,4 @@ func printFeed(w *bytes.Buffer, name string, f *feed.Feed, problems bool) error 
 func printFailure(w *bytes.Buffer, name string, failure inputError) {
 	// Texts only: nothing that JSON cannot say.
 	_ = lines(w).Encode(failureLine{name, failure})
-}
-
-// notFeed says what an input is that is no feed.
-func notFeed(name string, err error) inputError {
-	if name == "-" {
-		name = "standard input"
-	}
-	out := inputError{Message: name + ": " + strings.TrimPrefix(err.Error(), "feed: ")}
-	if e, ok := errors.AsType[*feed.NotFeedError](err); ok {
-		out.Looks, out.Feeds = e.Looks, e.Feeds
-	}
-	return out
 }

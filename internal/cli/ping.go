@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"cloudburst/protocol/rsscloud"
-	"cloudburst/protocol/weblogs"
-	"cloudburst/protocol/xmlrpc"
 )
 
 // viaProtocol turns a word of ping --via into the name on the wire.
@@ -77,7 +73,7 @@ func (g *pinging) run(ctx context.Context, feeds []string) error {
 				return ctx.Err()
 			}
 			failed = failed || !out.Success
-			if err := g.print(out); err != nil {
+			if err := g.p.printPinged(out, g.json); err != nil {
 				return err
 			}
 		}
@@ -112,22 +108,6 @@ func (g *pinging) check(feeds []string) error {
 	return nil
 }
 
-// pinged is what became of one ping, as --json prints it.
-type pinged struct {
-	Feed    string  `json:"feed"`
-	Door    string  `json:"door,omitempty"`
-	Success bool    `json:"success"`
-	Msg     string  `json:"msg"`
-	TookMS  float64 `json:"took_ms"`
-
-	// What the hub says of the outcome, where it does.
-	Outcome     string `json:"outcome,omitempty"` // a state of rsscloud.Outcome
-	Subscribers *int64 `json:"subscribers,omitempty"`
-	Page        string `json:"page,omitempty"` // URL of a page about the feed
-
-	failed bool // it is not that somebody said no
-}
-
 // one pings for a feed: once, or once for each of its hubs.
 func (g *pinging) one(ctx context.Context, feed string) []pinged {
 	switch {
@@ -150,69 +130,6 @@ func (g *pinging) one(ctx context.Context, feed string) []pinged {
 		res, err := cloud.Ping(ctx, protocol, door, feed)
 		return res.Success, res.Msg, err
 	})}
-}
-
-// timed does one ping and takes its time.
-func timed(feed, door string, do func() (ok bool, msg string, err error)) pinged {
-	out := pinged{Feed: feed, Door: door}
-	begun := time.Now()
-	var err error
-	out.Success, out.Msg, err = do()
-	out.TookMS = float64(time.Since(begun).Microseconds()) / 1000
-	switch {
-	case err != nil:
-		out.Success, out.Msg, out.failed = false, sentence(hubError(door, err)), true
-	case out.Success && out.Msg == "":
-		out.Msg = "The hub took the ping." // over xml-rpc and soap it only says true
-	}
-	return out
-}
-
-func (g *pinging) print(out pinged) error {
-	switch {
-	case g.json:
-		return lines(g.p.Out).Encode(out)
-	case out.Success:
-		_, err := fmt.Fprintf(g.p.Out, "%s  %s  (%s by %s)\n", clean(out.Feed), clean(out.Msg), span(time.Duration(out.TookMS*float64(time.Millisecond))), clean(out.Door))
-		if words := out.outcomeWords(); words != "" && err == nil {
-			_, err = fmt.Fprintf(g.p.Out, "  %s\n", clean(words))
-		}
-		return err
-	case out.failed:
-		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", refusedBy(out.Msg, out.Feed))
-	default:
-		fmt.Fprintf(g.p.Err, "cloudburst: %s refused the ping of %s: %s\n", clean(out.Door), clean(out.Feed), clean(refusedBy(out.Msg, out.Feed)))
-	}
-	return nil
-}
-
-// hubError says what went wrong between us and a hub.
-func hubError(door string, err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("the hub at %s cannot be reached: %w", door, e.Err)
-	}
-	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
-		if e.RetryAfter > 0 {
-			return fmt.Errorf("the hub at %s answers %d: %s (try again in %s)", door, e.Status, e.Msg, span(e.RetryAfter))
-		}
-		return fmt.Errorf("the hub at %s answers %d: %s", door, e.Status, e.Msg)
-	}
-	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
-		return fmt.Errorf("the hub at %s answers %d %s", door, e.Status, http.StatusText(e.Status))
-	}
-	if errors.Is(err, rsscloud.ErrAnswer) {
-		return fmt.Errorf("%s does not answer like an rssCloud hub", door)
-	}
-	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
-		return fmt.Errorf("%s does not answer like a server for pings: %s", door, e.Msg)
-	}
-	if errors.Is(err, weblogs.ErrAnswer) {
-		return fmt.Errorf("%s does not answer like a server for pings", door)
-	}
-	if e, ok := errors.AsType[*weblogs.FieldError](err); ok {
-		return errors.New(e.Msg)
-	}
-	return err
 }
 
 // pingDoor finds out where to ping and in which protocol.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -45,42 +44,4 @@ func (g *pinging) timed(feed, door string, do func(h rsscloud.HTTPClient) (ok bo
 		}
 	}
 	return out
-}
-
-// notifiedWords says how many subscribers are notified; nil: the hub did not say.
-func notifiedWords(n *int64) string {
-	switch {
-	case n == nil:
-		return "its subscribers are notified"
-	case *n == 0:
-		return "nobody is subscribed any more"
-	case *n == 1:
-		return "1 subscriber is notified"
-	}
-	return fmt.Sprintf("%d subscribers are notified", *n)
-}
-
-// outcomeWords says what a ping led to; "": the hub did not say.
-func (p *pinged) outcomeWords() string {
-	text := ""
-	switch p.Outcome {
-	case rsscloud.OutcomeChanged:
-		text = "The feed had changed, and " + notifiedWords(p.Subscribers) + "."
-	case rsscloud.OutcomeUnchanged:
-		text = "The feed is the same as at the last check, byte for byte: nobody is notified."
-	case rsscloud.OutcomePending:
-		text = "The feed takes long to read. The ping is stored, and the check goes on."
-	case rsscloud.OutcomeNobody:
-		text = "Nobody is subscribed to this feed at this hub, so nobody is notified."
-	case rsscloud.OutcomeChecking:
-		text = "The change is listed, and the hub checks the feeds of this site that have subscribers."
-	case rsscloud.OutcomeListed:
-		text = "The change is listed. Nobody is subscribed to a feed of this site at this hub."
-	default:
-		return ""
-	}
-	if p.Page != "" {
-		text += " See " + p.Page
-	}
-	return text
 }

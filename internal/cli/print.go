@@ -185,3 +185,24 @@ func (p *progress) end() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
+
+// dash stands where a cell would be empty.
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// size shows a number of bytes: 812 bytes, 12.3 kB, 1.2 MB.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return plural(int(n), "byte")
+	case n < 1000*1000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+func tidyTitle(s string) string { return short(clean(strings.Join(strings.Fields(s), " ")), 200) }

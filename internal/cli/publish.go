@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -162,7 +160,7 @@ func (g *filePost) check() error {
 	}
 	for _, u := range g.enclosureURLs {
 		if err := checkURL(u); err != nil {
-			return usageError{err}
+			return UsageError(err)
 		}
 	}
 	return nil
@@ -289,7 +287,6 @@ func (g *filePost) ping(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the post is in %s, but its hubs cannot be found: %w", g.file, err)
 	}
-	out := &pinging{p: g.p, json: g.json}
 	failed, told := false, false
 	for _, one := range g.doors(doc) {
 		told = true
@@ -301,7 +298,7 @@ func (g *filePost) ping(ctx context.Context) error {
 			return ctx.Err()
 		}
 		failed = failed || !r.Success
-		if err := out.print(r); err != nil {
+		if err := g.p.printPinged(r, g.json); err != nil {
 			return err
 		}
 	}
@@ -390,10 +387,4 @@ func (g *filePost) cloudDoor(c rsscloud.Cloud, err error) door {
 		r, err := client.Ping(ctx, protocol, at, g.url)
 		return r.Success, r.Msg, err
 	}}
-}
-
-// discard reads what is left of an answer, so that its connection can be used again.
-func discard(res *http.Response) {
-	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // what does not come is not waited for
-	res.Body.Close()
 }

@@ -94,3 +94,9 @@ func (g *filePost) askFile(ctx context.Context, address string) (author.Enclosur
 	}
 	return e, nil
 }
+
+// discard reads what is left of an answer, so that its connection can be used again.
+func discard(res *http.Response) {
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // what does not come is not waited for
+	res.Body.Close()
+}

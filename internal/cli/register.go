@@ -5,24 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
-
-// errRefused is a hub's no. Asking again soon would get the same.
-type errRefused struct{ msg string }
-
-func (e errRefused) Error() string { return e.msg }
-
-// errAgain marks trouble that may pass: the hub could not be reached.
-var errAgain = errors.New("the hub may come back")
-
-type againError struct{ error }
-
-func (e againError) Unwrap() []error { return []error{e.error, errAgain} }
 
 // follow keeps one feed registered until ctx ends, from the start of the program
 // on. Its error, when it gives the feed up, has been printed.
@@ -146,24 +131,4 @@ func (l *listener) cancelAll() {
 		})
 	}
 	group.Wait()
-}
-
-// notTaken is a hub's answer that is no success. msg is a sentence with the status.
-func notTaken(hub string, status int, msg string, retry time.Duration) error {
-	text := fmt.Sprintf("the hub at %s did not take it: %s", hub, strings.TrimSuffix(short(msg, 600), "."))
-	if retry > 0 {
-		text += fmt.Sprintf(" (try again in %s)", span(retry))
-	}
-	if status >= 500 && status != http.StatusNotImplemented || status == http.StatusTooManyRequests {
-		return againError{errors.New(text)}
-	}
-	return errRefused{text}
-}
-
-// unreachable is a hub that gave no whole answer.
-func unreachable(hub string, err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e
-	}
-	return againError{fmt.Errorf("the hub at %s cannot be reached: %w", hub, plainNetError(err))}
 }

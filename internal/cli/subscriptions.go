@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -187,17 +186,6 @@ A file with a bad line is refused whole, with the number of the line, unless
 	c.Flags().BoolVar(&o.SkipBad, "skip-bad", false, "leave bad lines out instead of refusing the file")
 	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object: lines, imported, expired, bad, bad_lines")
 	return c
-}
-
-func (p *Program) open(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(p.In), nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("the file cannot be read: %w", err)
-	}
-	return f, nil
 }
 
 func (p *Program) printImport(res client.ImportResult, asJSON bool) error {

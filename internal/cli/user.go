@@ -38,7 +38,7 @@ address of their page.
 		RunE: func(c *cobra.Command, args []string) error {
 			// Before anybody is asked for a password.
 			if err := account.CheckName(args[0]); err != nil {
-				return usageError{err}
+				return UsageError(err)
 			}
 			password, err := p.newPassword(c.Context(), args[0], file)
 			if err != nil {

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -51,29 +48,6 @@ func bytesWords(n int64) string {
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
 	return fmt.Sprintf("%d bytes", n)
-}
-
-// writeWhole leaves an older file in place until the new one is whole and on disk.
-func writeWhole[N int | int64](name string, write func(io.Writer) (N, error)) (n N, err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return 0, fmt.Errorf("the export cannot be written: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
-	}()
-	if n, err = write(f); err != nil {
-		return n, err
-	}
-	if err = f.Sync(); err != nil {
-		return n, fmt.Errorf("the export cannot be written: %w", err)
-	}
-	if err = os.Rename(f.Name(), name); err != nil {
-		return n, fmt.Errorf("the export cannot be put in its place: %w", err)
-	}
-	return n, f.Close()
 }
 
 func (p *Program) userImport() *cobra.Command {

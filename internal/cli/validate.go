@@ -137,8 +137,6 @@ func (v *validation) check(ctx context.Context, name string) (*report, error) {
 	return r, ctx.Err()
 }
 
-func tidyTitle(s string) string { return short(clean(strings.Join(strings.Fields(s), " ")), 200) }
-
 // observer asks for compression and sees whether it came.
 type observer struct {
 	http       rsscloud.HTTPClient
@@ -223,23 +221,6 @@ func (r *report) what() string {
 		s += ": " + r.Title
 	}
 	return s
-}
-
-func formatName(f feed.Format, version, variant string) string {
-	name := map[feed.Format]string{feed.RSS: "RSS", feed.Atom: "Atom", feed.JSONFeed: "JSON Feed", feed.CDF: "CDF",
-		feed.ScriptingNews: "scriptingNews", feed.MCF: "MCF", feed.Redirect: "a redirect in XML"}[f]
-	if version != "" {
-		name += " " + version
-	} else if f == feed.RSS || f == feed.Atom || f == feed.JSONFeed {
-		name += " without a version"
-	}
-	switch variant {
-	case "netscape":
-		name += " (Netscape)"
-	case "userland":
-		name += " (UserLand)"
-	}
-	return name
 }
 
 func headingOf(l advice.Level) string {

@@ -3,11 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -181,15 +178,6 @@ func (a *asking) end(ctx context.Context, out askedHub, err error) error {
 	return nil
 }
 
-// badURL says what is wrong with a URL of the command line.
-func badURL(name, u string) error {
-	err := websub.CheckURL(name, u)
-	if e, ok := errors.AsType[*websub.Error](err); ok {
-		return usagef("%s", strings.TrimSuffix(e.Msg, "."))
-	}
-	return err
-}
-
 // namedHub is where the hub of --hub takes requests: there, or, where only a server is
 // named and has no hub at its root, at the usual door.
 func namedHub(hub string) []string {
@@ -197,53 +185,4 @@ func namedHub(hub string) []string {
 		return []string{hub, u.Scheme + "://" + u.Host + "/websub"}
 	}
 	return []string{hub}
-}
-
-// noHubThere reports the answer of a server that has no hub at that address.
-func noHubThere(err error) bool {
-	e, ok := errors.AsType[*websub.Error](err)
-	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotImplemented}, e.Status)
-}
-
-func (p *Program) websubClient() websub.Client {
-	return websub.Client{HTTP: p.HTTP, UserAgent: p.agent()}
-}
-
-// hubsOf reads a topic for its hubs and its own URL. Errors are sentences.
-func (p *Program) hubsOf(ctx context.Context, topic string) (websub.Discovery, error) {
-	ctx, cancel := context.WithTimeout(ctx, feedTime)
-	defer cancel()
-	client := p.websubClient()
-	d, err := client.Discover(ctx, topic)
-	if err == nil {
-		return d, nil
-	}
-	if errors.Is(err, websub.ErrNoHub) {
-		return d, fmt.Errorf("%s names no hub: its Link headers and its links were looked at for rel=\"hub\"; name one with --hub", topic)
-	}
-	if e, ok := errors.AsType[*websub.Error](err); ok {
-		return d, answeredWith(topic, e.Status)
-	}
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return d, unanswered(topic, e)
-	}
-	if inner := errors.Unwrap(err); inner != nil {
-		return d, unanswered(topic, inner)
-	}
-	return d, fmt.Errorf("%s cannot be read: %s", topic, strings.TrimPrefix(err.Error(), "websub: "))
-}
-
-// websubError says what went wrong between us and a hub; it is final or not, as
-// errRefused and againError have it.
-func websubError(hub string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*websub.Error](err); ok {
-		return notTaken(hub, e.Status, e.Msg, e.RetryAfter)
-	}
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return unreachable(hub, e)
-	}
-	return errRefused{fmt.Sprintf("the hub at %s cannot be asked: %s", hub, strings.TrimPrefix(err.Error(), "websub: "))}
 }

@@ -14,11 +14,6 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-const (
-	maxFeed  = 5 << 20 // bytes of a feed that are read
-	feedTime = 20 * time.Second
-)
-
 // document is a feed as its server gave it.
 type document struct {
 	URL      string // as it was named
@@ -34,7 +29,7 @@ func (p *Program) readFeed(ctx context.Context, feed string) (document, error) {
 	ctx, cancel := context.WithTimeout(ctx, feedTime)
 	defer cancel()
 	if err := rsscloud.CheckFeedURL(feed); err != nil {
-		return document{}, usageError{fmt.Errorf("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)}
+		return document{}, usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)
 	}
 	req, err := http.NewRequestWithContext(ctx, "GET", feed, nil)
 	if err != nil {
@@ -79,6 +74,7 @@ type unreadError struct {
 }
 
 func (e unreadError) Error() string { return e.url + " cannot be read: " + e.why.Error() }
+
 func (e unreadError) Unwrap() error { return e.why }
 
 // unanswered is the error of a document whose server gave no answer.
@@ -96,8 +92,6 @@ func answeredWith(url string, status int) error {
 	why := fmt.Errorf("its server answers %d %s", status, http.StatusText(status))
 	return unreadError{url, why, status >= 500 || status == http.StatusTooManyRequests}
 }
-
-func (p *Program) agent() string { return "Cloudburst/" + p.Version + " (command line)" }
 
 // cloud finds the feed's <cloud> element.
 func (d document) cloud() (rsscloud.Cloud, error) {
