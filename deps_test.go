@@ -39,7 +39,7 @@ func rules() ruleset {
 			{"measuring", []string{"lab/bench"}},
 			{"reckoning with what was measured", []string{"lab/simulate"}},
 			{"commands of the laboratory", []string{"lab/labcli"}},
-			{"main of the laboratory", []string{"cmd/cloudburst-lab"}},
+			{"mains of the laboratory", []string{"cmd/cloudburst-lab", "lab/planted"}},
 			{"faults", []string{"lab/abusetest", "lab/browsertest", "lab/crashtest", "lab/doctest", "lab/hubsim", "lab/packagetest", "lab/signaltest"}},
 			{"faults on faults", []string{"lab/powertest"}},
 			{"faults of several machines", []string{"lab/clustertest"}},
@@ -96,7 +96,8 @@ func rules() ruleset {
 func grants() []grant {
 	return []grant{
 		{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
-		{"modernc.org/libc", "internal/store/sqlite", "how SQLite is called back, where a build with planted bugs notes what it writes"},
+		{"modernc.org/libc", "lab/planted", "how SQLite is called back, to note what it writes"},
+		{"modernc.org/sqlite", "lab/planted", "what SQLite calls the system by"},
 		{"github.com/jackc/pgx/v5", "internal/store/postgres", "the PostgreSQL driver"},
 		{"github.com/jackc/pgx/v5", "internal/store/storetest", "a database for each test"},
 		{"github.com/pressly/goose/v3", "internal/store/sqldb", "migrations with the same numbers in both databases"},

@@ -45,6 +45,9 @@ type App struct {
 	Out     io.Writer        // where Run says where to look; nil: nowhere
 	Service *systemd.Service // who started the program; nil: nobody that wants to know
 
+	// OpenStore opens the store; nil: [store.Open]. Harnesses open one with faults.
+	OpenStore func(ctx context.Context, o store.Options) (store.Store, error)
+
 	cfg   config.Config
 	log   *slog.Logger
 	store hub.Store
@@ -105,7 +108,11 @@ func (a *App) open(ctx context.Context) error {
 // openStore opens the store that the settings name. connect is the limit for connecting to a
 // database; 0: the default.
 func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store, error) {
-	return store.Open(ctx, store.Options{Dir: a.cfg.Data, DatabaseURL: a.cfg.Database, Log: a.log, Connect: connect})
+	open := a.OpenStore
+	if open == nil {
+		open = store.Open
+	}
+	return open(ctx, store.Options{Dir: a.cfg.Data, DatabaseURL: a.cfg.Database, Log: a.log, Connect: connect})
 }
 
 // join makes the parts and joins them to the store. It may be called again after it failed.
@@ -119,7 +126,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	}
 	notifier := &hubhttp.Notifier{Sender: a.sender, Redirects: redirects, HubURL: a.websubDoor, Signature: cfg.WebSub.Signature}
 	a.hub = &hub.Hub{
-		Store: planted(st), Bus: bus, Log: log, Now: a.clock.Now,
+		Store: st, Bus: bus, Log: log, Now: a.clock.Now,
 		Fetch: ownFeeds{fetcher, a}, Options: a.hubOptions(), Busy: busy,
 	}
 	a.hub.Notify = notifier

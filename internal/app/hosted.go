@@ -52,7 +52,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	if err != nil {
 		return err
 	}
-	a.accounts = &account.Accounts{Store: plantedAccounts(st), Now: a.clock.Now, Key: key, Log: a.log, Shared: a.cfg.Database != ""}
+	a.accounts = &account.Accounts{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Shared: a.cfg.Database != ""}
 	if err := a.accounts.CheckKey(ctx); fault.CodeOf(err) == fault.Conflict {
 		a.keyTrouble = fault.Message(err)
 	} else if err != nil {
@@ -66,7 +66,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 			default: // it is known
 			}
 		},
-		Store: plantedAuthors(st), Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: plantedTell(a.tellSaved),
+		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: a.tellSaved,
 		Events: a.savedEvents, Publish: a.hub.Bus.Publish, Own: a.ownUser,
 		Known: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)

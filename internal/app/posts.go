@@ -13,7 +13,7 @@ import (
 // themselves what those say that were saved.
 func (a *App) newPosts(st store.Store) {
 	a.posts = &author.Posts{
-		Store: plantedPosts(st), Feeds: a.authors, Origin: a.publicURL, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
+		Store: st, Feeds: a.authors, Origin: a.publicURL, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
 		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
 	}
 	a.feeds.Views, a.feeds.FeedsOf = a.posts, a.posts.FeedList

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"cloudburst/internal/store"
 )
 
 // Main runs the command of this process and returns its exit code.
@@ -20,7 +22,7 @@ func Main() int { return New().Main((*Program).Run) }
 
 // New returns the program of this process.
 func New() *Program {
-	return &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: serveApp}
+	return &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: ServeOn(store.Open)}
 }
 
 // Main calls run with the command line of this process, until a signal ends the context.

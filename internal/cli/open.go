@@ -9,20 +9,23 @@ import (
 
 	"cloudburst/internal/app"
 	"cloudburst/internal/config"
+	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
 )
 
 const version = app.Version
 
-// serveApp is [Program.Serve] of the real program.
-func serveApp(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error {
-	service, err := systemd.FromEnviron(os.Environ(), os.Getpid())
-	if err != nil {
-		return err
+// ServeOn is [Program.Serve] on the store that open opens.
+func ServeOn(open func(ctx context.Context, o store.Options) (store.Store, error)) func(context.Context, config.Config, *slog.Logger, io.Writer) error {
+	return func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error {
+		service, err := systemd.FromEnviron(os.Environ(), os.Getpid())
+		if err != nil {
+			return err
+		}
+		a := app.New(cfg, log)
+		a.Out, a.Service, a.OpenStore = out, service, open
+		return errors.Join(a.Run(ctx), a.Close())
 	}
-	a := app.New(cfg, log)
-	a.Out, a.Service = out, service
-	return errors.Join(a.Run(ctx), a.Close())
 }
 
 // openApp is [Program.Open] of the real program.

@@ -62,6 +62,10 @@ type Options struct {
 	Log         *slog.Logger // nil: nothing is logged
 
 	Connect time.Duration // limit for connecting to the database while it is opened; 0: the default of package postgres
+
+	// Commit runs the commit of each transaction; nil: nothing more happens than commit. Harnesses
+	// end the process before or after one.
+	Commit func(commit func() error) error
 }
 
 // Hinter is what a store that several processes share can do besides: carry "something
@@ -79,10 +83,10 @@ type Hinter interface {
 func Open(ctx context.Context, o Options) (Store, error) {
 	switch {
 	case o.DatabaseURL != "":
-		s, err := postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log, Connect: o.Connect})
+		s, err := postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log, Connect: o.Connect, Commit: o.Commit})
 		return opened(&portable{s, o.DatabaseURL}, err)
 	case o.Dir != "":
-		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log}))
+		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log, Commit: o.Commit}))
 	}
 	return nil, fault.New(fault.Invalid, "Neither a data folder (--data) nor a database (--database) is given.")
 }

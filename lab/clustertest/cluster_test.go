@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"cloudburst/internal/store/storetest"
+	"cloudburst/lab/crashtest"
 )
 
 var (
@@ -73,17 +74,17 @@ func parallel() error {
 }
 
 func prepare(dir string) (err error) {
-	if binaries.plain, err = build(dir, "plain"); err != nil {
+	if binaries.plain, err = build(dir, "plain", crashtest.Real); err != nil {
 		return err
 	}
-	if binaries.planted, err = build(dir, "planted", "-tags", "plantedbugs"); err != nil {
+	if binaries.planted, err = build(dir, "planted", crashtest.Planted); err != nil {
 		return err
 	}
 	newer, err := overlay(dir)
 	if err != nil {
 		return err
 	}
-	binaries.next, err = build(dir, "next", "-overlay", newer)
+	binaries.next, err = build(dir, "next", crashtest.Real, "-overlay", newer)
 	return err
 }
 
@@ -125,9 +126,9 @@ func overlay(dir string) (string, error) {
 // version is the line of the program that says which it is.
 var version = regexp.MustCompile(`const Version = ".*"`)
 
-func build(dir, name string, flags ...string) (string, error) {
+func build(dir, name, pkg string, flags ...string) (string, error) {
 	file := filepath.Join(dir, name)
-	cmd := exec.Command("go", append(append([]string{"build", "-o", file}, flags...), "cloudburst/cmd/cloudburst")...)
+	cmd := exec.Command("go", append(append([]string{"build", "-o", file}, flags...), pkg)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)

@@ -21,6 +21,6 @@
 // cannot know; nothing is told twice, but one page (500) where a node was taken over from;
 // acknowledged registrations are there at the end.
 //
-// A harness that cannot fail proves nothing: the program can be built with planted bugs
-// (build tag plantedbugs), and the tests show that each is caught.
+// A harness that cannot fail proves nothing: there is a program whose store has planted bugs
+// (lab/planted), and the tests show that each is caught.
 package clustertest

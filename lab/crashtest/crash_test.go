@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the program, with or without planted bugs.
-func build(t *testing.T, tags string) string {
+// build makes the program of a package.
+func build(t *testing.T, pkg string) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
-	bin, err := built.Build(t.Context(), tags)
+	bin, err := built.Build(t.Context(), pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,18 +97,18 @@ func kept(t *testing.T, r Report) {
 
 func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(24), Ordeal: 4}))
+	kept(t, run(t, Options{Binary: build(t, Real), Cycles: cycles(24), Ordeal: 4}))
 }
 
 // On PostgreSQL nobody knows that the other died: its work waits for leases.
 func TestNothingAcknowledgedIsLostOnPostgreSQLEither(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, ""), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
+	kept(t, run(t, Options{Binary: build(t, Real), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }
 
 func TestThePlantedBugsAreCaught(t *testing.T) {
 	t.Parallel()
-	bin := build(t, "plantedbugs")
+	bin := build(t, Planted)
 	bugs := map[string][]string{
 		"ack-before-commit": {"registration lost", "cancel undone"},
 		"forget-failures":   {"ping lost"},

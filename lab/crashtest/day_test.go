@@ -15,7 +15,7 @@ import (
 // nothing that is not kept. Of PostgreSQL the answer may also be lost, and the process lives.
 func TestADayThatEndsAtAnyCommit(t *testing.T) {
 	t.Parallel()
-	bin := build(t, "plantedbugs")
+	bin := build(t, Planted)
 	for store, how := range map[string][]string{"SQLite": {"before", "after"}, "PostgreSQL": {"before", "after", "lose"}} {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()

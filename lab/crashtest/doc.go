@@ -32,6 +32,6 @@
 // acknowledged whose feed is slow, while callbacks take long, right after a cancel and
 // requests were acknowledged, when a document was saved. One life in ten ends by SIGTERM, in good order.
 //
-// A harness that cannot fail proves nothing: the program can be built with
-// planted bugs (build tag plantedbugs), and the tests show that each is caught.
+// A harness that cannot fail proves nothing: there is a program whose store has planted
+// bugs (lab/planted), and the tests show that each is caught.
 package crashtest

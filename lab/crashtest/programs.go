@@ -5,25 +5,31 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"sync"
 )
 
-// Programs are the program as it was built, once for each list of build tags. The zero
-// value is ready; it is safe for concurrent use.
+// The packages of the program, and of the one whose store has faults.
+const (
+	Real    = "cloudburst/cmd/cloudburst"
+	Planted = "cloudburst/lab/planted"
+)
+
+// Programs are programs that were built, once each. The zero value is ready; it is safe for
+// concurrent use.
 type Programs struct {
 	mu  sync.Mutex
 	dir string
 	bin map[string]string
 }
 
-// Build makes the program with tags, separated by commas, where it was not made before, and
-// returns its file.
-func (p *Programs) Build(ctx context.Context, tags string) (string, error) {
+// Build makes the program of a package, where it was not made before, and returns its file.
+func (p *Programs) Build(ctx context.Context, pkg string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bin[tags] != "" {
-		return p.bin[tags], nil
+	if p.bin[pkg] != "" {
+		return p.bin[pkg], nil
 	}
 	if p.dir == "" {
 		dir, err := os.MkdirTemp("", "cloudburst-built-*")
@@ -32,13 +38,13 @@ func (p *Programs) Build(ctx context.Context, tags string) (string, error) {
 		}
 		p.dir, p.bin = dir, map[string]string{}
 	}
-	bin := filepath.Join(p.dir, "cloudburst-"+tags)
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-o", bin, "cloudburst/cmd/cloudburst")
+	bin := filepath.Join(p.dir, path.Base(pkg))
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
-	p.bin[tags] = bin
+	p.bin[pkg] = bin
 	return bin, nil
 }
 

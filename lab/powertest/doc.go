@@ -14,8 +14,8 @@
 // write is never written, though it is still read.
 //
 // The kernel reaches the disk by FUSE, which needs Linux, root and /dev/fuse. Where
-// they are missing, the program is one that was built with planted bugs and notes what SQLite
-// writes, syncs and removes (CLOUDBURSTWRITES, internal/store/sqlite); a disk that
+// they are missing, the program is the one with planted bugs, which notes what SQLite
+// writes, syncs and removes (CLOUDBURSTWRITES, lab/planted); a disk that
 // does the same is cut, and what it leaves is put in the folder. Then other files than the
 // database and its journal lose nothing, names are lost only by SQLite's own removals, and
 // no disk fails: tests of those are skipped, and say so.

@@ -55,7 +55,7 @@ func newSick(t *testing.T) *sick {
 func (s *sick) start() {
 	s.t.Helper()
 	var err error
-	s.p, err = crashtest.Start(s.t.Context(), crashtest.Command{Binary: build(s.t, ""), Dir: s.log, Data: filepath.Join(s.dir, "data"), Args: []string{"--log.level", "info"}})
+	s.p, err = crashtest.Start(s.t.Context(), crashtest.Command{Binary: build(s.t, crashtest.Real), Dir: s.log, Data: filepath.Join(s.dir, "data"), Args: []string{"--log.level", "info"}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ import (
 	"cloudburst/lab/crashtest"
 )
 
-// newNoted is a world without a file system of its own. A process that was built with
-// planted bugs notes what SQLite has the system do to its database and its journal; a disk
+// newNoted is a world without a file system of its own. A process of lab/planted
+// notes what SQLite has the system do to its database and its journal; a disk
 // that does the same knows what was synced, and what a cut leaves is put in the folder.
 func newNoted(t *testing.T, seed uint64) *world {
 	t.Helper()
@@ -37,12 +37,12 @@ func newNoted(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// tags are what the program has to be built with.
-func (w *world) tags() string {
+// program is the package of the program that this world needs.
+func (w *world) program() string {
 	if w.notes != "" {
-		return "plantedbugs"
+		return crashtest.Planted
 	}
-	return ""
+	return crashtest.Real
 }
 
 // soon is closed after d.
@@ -85,7 +85,7 @@ func (w *world) adopt() error {
 	return w.disk.replay('o', database, 0, text)
 }
 
-// line reads one note, as internal/store/sqlite writes it.
+// line reads one note, as lab/planted writes it.
 func line(in io.Reader) (what byte, name string, at int64, data []byte, err error) {
 	head := make([]byte, 3)
 	if _, err = io.ReadFull(in, head); err != nil {
@@ -194,7 +194,7 @@ func TestADeathBeforeTheDatabaseIsOpenedLosesNothing(t *testing.T) {
 func TestPowerIsCutWithoutADiskOfOurOwn(t *testing.T) {
 	t.Parallel()
 	s := seed(t)
-	bin := build(t, "plantedbugs")
+	bin := build(t, crashtest.Planted)
 	t.Run("nothing is lost", func(t *testing.T) {
 		t.Parallel()
 		w := newNoted(t, s)

@@ -19,7 +19,7 @@ var (
 	cyclesFlag = flag.Int("power.cycles", 0, "how often the power is cut (0: 6, and three of the planted bugs)")
 	seedFlag   = flag.Uint64("power.seed", 0, "what is random here is chosen by this (0: by the clock)")
 	notesFlag  = flag.Bool("power.notes", false, "as where no disk can be mounted: only what SQLite writes can be lost")
-	binaryFlag = flag.String("power.binary", "", "the program, built already; with plantedbugs for the tests of those")
+	binaryFlag = flag.String("power.binary", "", "the program, built already; lab/planted for the tests of planted bugs")
 )
 
 // built are the programs with and without planted bugs.
@@ -31,14 +31,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the program.
-func build(t *testing.T, tags string) string {
+// build makes the program of a package.
+func build(t *testing.T, pkg string) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
 	if *binaryFlag != "" {
 		return *binaryFlag
 	}
-	bin, err := built.Build(t.Context(), tags)
+	bin, err := built.Build(t.Context(), pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 	s := seed(t)
 	w := newWorld(t, s)
 	w.strike = true
-	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, w.tags()), Cycles: n, Enough: w.lostSomething, Seed: s, Log: func(text string) { t.Log(text) }})
+	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, w.program()), Cycles: n, Enough: w.lostSomething, Seed: s, Log: func(text string) { t.Log(text) }})
 	for _, b := range broken[:min(20, len(broken))] {
 		t.Error(b)
 	}
@@ -102,7 +102,7 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 // A disk that says that it has synced something and has not is a program that forgot to.
 func TestWhatIsNotSyncedIsMissed(t *testing.T) {
 	t.Parallel()
-	bin := build(t, "plantedbugs")
+	bin := build(t, crashtest.Planted)
 	lost := []string{"registration lost", "cancel undone", "ping lost", "request lost", "save lost", "post lost", "not listed", "let in again", "file lost"}
 	all := map[string]struct {
 		ignore func(Op) bool

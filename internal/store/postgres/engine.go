@@ -19,6 +19,7 @@ type engine struct {
 	db      *sql.DB
 	dialect *sqldb.Dialect
 	timeout time.Duration
+	around  func(commit func() error) error // Options.Commit
 }
 
 // attempts is how often a transaction is run that the server breaks off for
@@ -41,10 +42,11 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 			_ = tx.Rollback() // err says what is wrong; a connection that cannot roll back is thrown away
 			return err
 		}
-		if err := errors.Join(sqldb.Boundary(false), tx.Commit()); err != nil {
-			return &trouble{err}
+		commit := tx.Commit
+		if e.around != nil {
+			commit = func() error { return e.around(tx.Commit) }
 		}
-		if err := sqldb.Boundary(true); err != nil {
+		if err := commit(); err != nil {
 			return &trouble{err}
 		}
 		return nil

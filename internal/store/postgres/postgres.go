@@ -41,6 +41,9 @@ type Options struct {
 	Timeout time.Duration // of a call whose context has no end of its own [30 s]
 	Connect time.Duration // limit for the connection that opens the store; connect_timeout in URL wins [30 s]
 
+	// Commit runs the commit of each transaction; nil: nothing more happens than commit.
+	Commit func(commit func() error) error
+
 	tracer pgx.QueryTracer // sees what is sent, for tests; nil: nobody does
 }
 
@@ -100,7 +103,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
-	s.engine = &engine{db: db, dialect: sqldb.Postgres(), timeout: o.Timeout}
+	s.engine = &engine{db: db, dialect: sqldb.Postgres(), timeout: o.Timeout, around: o.Commit}
 	s.DB, s.Words = &sqldb.DB{Engine: s.engine, Shared: true}, sqlstore.TSVector
 	// This makes the first connection, which holds the lock against those who move the database.
 	if err := s.warn(ctx, o.Log); err != nil {

@@ -31,7 +31,6 @@ type connector struct {
 }
 
 func pool(file string, p purpose, size int, maxPages int64) *sql.DB {
-	noteWrites()
 	db := sql.OpenDB(&connector{file: file, purpose: p, maxPages: maxPages, driver: &sqlite.Driver{}})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)

@@ -44,6 +44,9 @@ type Options struct {
 	// CheckWhole is the size, in bytes, up to which a file is checked before it is
 	// used; a larger one is checked while it is in use already [64 MiB].
 	CheckWhole int64
+
+	// Commit runs the commit of each transaction of the writer; nil: nothing more happens than commit.
+	Commit func(commit func() error) error
 }
 
 // Store is a hub.Store in a folder of its own. Use [Open].
@@ -117,7 +120,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	s.rdb = pool(file, reading, o.Readers, 0)
-	if s.writer, err = newWriter(ctx, s.wdb, dialect); err != nil {
+	if s.writer, err = newWriter(ctx, s.wdb, dialect, o.Commit); err != nil {
 		return nil, err
 	}
 	s.DB = &sqldb.DB{Engine: &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}}

@@ -30,18 +30,20 @@ type writer struct {
 	end   *sql.Stmt
 	undo  *sql.Stmt
 
+	around func(commit func() error) error // Options.Commit
+
 	operations chan *operation
 	stopping   chan struct{} // closed when no operation is taken any more
 	stopped    chan struct{} // closed when the last one is done
 	stop       sync.Once
 }
 
-func newWriter(ctx context.Context, db *sql.DB, d *sqldb.Dialect) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, d *sqldb.Dialect, commit func(commit func() error) error) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, operations: make(chan *operation, 4*maxBatch), stopping: make(chan struct{}), stopped: make(chan struct{})}
+	w := &writer{conn: conn, around: commit, operations: make(chan *operation, 4*maxBatch), stopping: make(chan struct{}), stopped: make(chan struct{})}
 	w.stmts = &statements{dialect: d, prepare: conn.PrepareContext, known: map[string]prepared{}}
 	for text, stmt := range map[string]**sql.Stmt{"BEGIN IMMEDIATE": &w.begin, "COMMIT": &w.end, "ROLLBACK": &w.undo} {
 		if *stmt, err = conn.PrepareContext(ctx, text); err != nil {
@@ -191,13 +193,21 @@ func (w *writer) try(batch []*operation, errs []error) error {
 			return w.rollback(ctx, errs[i])
 		}
 	}
-	if err := sqldb.Boundary(false); err != nil {
+	if err := w.endTransaction(ctx); err != nil {
 		return w.rollback(ctx, err)
 	}
-	if _, err := w.end.ExecContext(ctx); err != nil {
-		return w.rollback(ctx, err)
+	return nil
+}
+
+func (w *writer) endTransaction(ctx context.Context) error {
+	commit := func() error {
+		_, err := w.end.ExecContext(ctx)
+		return err
 	}
-	return sqldb.Boundary(true)
+	if w.around != nil {
+		return w.around(commit)
+	}
+	return commit()
 }
 
 // rollback ends the transaction; after some errors SQLite has done so itself.

@@ -1,6 +1,4 @@
-//go:build plantedbugs
-
-package sqlite
+package main
 
 import (
 	"database/sql"
@@ -13,11 +11,13 @@ import (
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"cloudburst/internal/store/sqlite"
 )
 
 // written notes what SQLite has the system do to the database and its journal, in order,
 // in the file that CLOUDBURSTWRITES names. Who reads it knows what a power cut could have
-// left of them. It is in a build that is never shipped.
+// left of them.
 //
 // A line of it is: what was done (o opened, w written, t cut to a size, s synced, d
 // removed, D removed and its folder synced), the length of the file's name and the name, a
@@ -32,21 +32,13 @@ type written struct {
 
 	open   func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	remove func(tls *libc.TLS, vfs, name uintptr, folder int32) int32
+
+	kept []any // what only SQLite points to, where the garbage collector does not look
 }
 
-// noteWrites begins with it, where somebody wants it.
-func noteWrites() {
-	begun.Do(func() {
-		if name := os.Getenv("CLOUDBURSTWRITES"); name != "" {
-			noteTo(name)
-		}
-	})
-}
-
-var begun sync.Once
-
-// noteTo takes the place of some of what SQLite calls the system by.
-func noteTo(name string) {
+// noteTo takes the place of some of what SQLite calls the system by, in this whole process.
+// It is called before a database is opened, and what it returns stays reachable.
+func noteTo(name string) *written {
 	to, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
@@ -59,23 +51,24 @@ func noteTo(name string) {
 		panic(err)
 	}
 	tls := libc.NewTLS()
-	vfs := (*sqlite3.Tsqlite3_vfs)(unsafe.Pointer(sqlite3.Xsqlite3_vfs_find(tls, 0)))
+	vfs := at[sqlite3.Tsqlite3_vfs](sqlite3.Xsqlite3_vfs_find(tls, 0))
 	w := &written{to: to, names: map[uintptr]string{}, known: map[string]bool{}, methods: map[uintptr]*sqlite3.Tsqlite3_io_methods{}}
 	w.open = *(*func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32)(unsafe.Pointer(&struct{ uintptr }{vfs.FxOpen}))
 	w.remove = *(*func(*libc.TLS, uintptr, uintptr, int32) int32)(unsafe.Pointer(&struct{ uintptr }{vfs.FxDelete}))
 	opens, removes := w.opens, w.removes
 	*(*func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32)(unsafe.Pointer(&vfs.FxOpen)) = opens
 	*(*func(*libc.TLS, uintptr, uintptr, int32) int32)(unsafe.Pointer(&vfs.FxDelete)) = removes
-	kept = append(kept, opens, removes)
+	w.kept = append(w.kept, opens, removes)
+	return w
 }
 
-// kept is what only SQLite points to, where the garbage collector does not look.
-var kept []any
+// at is what SQLite has at an address.
+func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
 // ours reports the names that are noted: the database and its journal.
 func ours(name string) bool {
 	base := filepath.Base(name)
-	return base == File || strings.HasPrefix(base, File+"-")
+	return base == sqlite.File || strings.HasPrefix(base, sqlite.File+"-")
 }
 
 // note writes one line. It needs the lock.
@@ -104,10 +97,10 @@ func (w *written) opens(tls *libc.TLS, vfs, name, file uintptr, flags int32, out
 	if rc := w.open(tls, vfs, name, file, flags, out); rc != sqlite3.SQLITE_OK {
 		return rc
 	}
-	of := (*sqlite3.Tsqlite3_file)(unsafe.Pointer(file))
+	of := at[sqlite3.Tsqlite3_file](file)
 	w.names[file] = libc.GoString(name)
 	if w.methods[of.FpMethods] == nil {
-		w.methods[of.FpMethods] = w.noting((*sqlite3.Tsqlite3_io_methods)(unsafe.Pointer(of.FpMethods)))
+		w.methods[of.FpMethods] = w.noting(at[sqlite3.Tsqlite3_io_methods](of.FpMethods))
 	}
 	of.FpMethods = uintptr(unsafe.Pointer(w.methods[of.FpMethods]))
 	return w.note('o', w.names[file], 0, before)
@@ -145,7 +138,7 @@ func (w *written) noting(of *sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_m
 	*(*func(*libc.TLS, uintptr, uintptr, int32, int64) int32)(unsafe.Pointer(&m.FxWrite)) = writes
 	*(*func(*libc.TLS, uintptr, int64) int32)(unsafe.Pointer(&m.FxTruncate)) = truncates
 	*(*func(*libc.TLS, uintptr, int32) int32)(unsafe.Pointer(&m.FxSync)) = syncs
-	kept = append(kept, writes, truncates, syncs)
+	w.kept = append(w.kept, writes, truncates, syncs)
 	return &m
 }
 

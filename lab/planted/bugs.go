@@ -1,23 +1,53 @@
-//go:build plantedbugs
-
-package app
+package main
 
 import (
 	"context"
-	"os"
+	"fmt"
 	"sync"
 	"time"
 
-	"cloudburst/internal/account"
 	"cloudburst/internal/author"
+	"cloudburst/internal/checkup"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store"
 )
 
-// planted gives the store one of the bugs that the crash harness must find, as
-// CLOUDBURSTBUG says. Such a build is never shipped.
-func planted(st hub.Store) hub.Store {
-	switch os.Getenv("CLOUDBURSTBUG") {
+// stored is the store of both databases, with what the program finds out by asking.
+type stored interface {
+	store.Store
+	Checkup(ctx context.Context, now time.Time) (checkup.Database, error)
+}
+
+// wrap gives a store a bug by its name; "": none. What is a [store.Hinter] stays one.
+func wrap(opened store.Store, bug string) (store.Store, error) {
+	st, ok := opened.(stored)
+	switch {
+	case bug == "":
+		return opened, nil
+	case !ok:
+		return nil, fmt.Errorf("a %T has no bugs", opened)
+	}
+	hints, shared := opened.(store.Hinter)
+	if shared {
+		if w := wrapShared(clustered{st, hints}, bug); w != nil {
+			return w, nil
+		}
+	}
+	w := wrapAny(st, bug)
+	switch {
+	case w == nil:
+		return nil, fmt.Errorf("there is no bug %q for a %T", bug, opened)
+	case shared:
+		return clustered{w, hints}, nil
+	}
+	return w, nil
+}
+
+// wrapAny gives a store one of the bugs that the crash harness must find; nil: there is none
+// of that name.
+func wrapAny(st stored, bug string) stored {
+	switch bug {
 	case "ack-before-commit":
 		return ackFirst{st}
 	case "forget-failures":
@@ -40,39 +70,49 @@ func planted(st hub.Store) hub.Store {
 		return hurried{st}
 	case "decide-halfway":
 		return halfway{st}
+	case "nonce-late":
+		return readmitting{st, &sync.Map{}}
+	case "nonce-here":
+		return here{st, &sync.Map{}}
+	case "save-late":
+		return saveFirst{st}
+	case "told-first":
+		return toldFirst{st}
+	case "post-late":
+		return postFirst{st}
 	}
-	return plantedCluster(st)
+	return nil
 }
 
 // ackFirst says that it is on disk and writes a moment later.
-type ackFirst struct{ hub.Store }
+type ackFirst struct{ stored }
 
 // lateBy is long enough for some of few deaths to fall into it.
 const lateBy = 100 * time.Millisecond
 
 func (s ackFirst) Subscribe(_ context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
-	time.AfterFunc(lateBy, func() { _ = s.Store.Subscribe(context.Background(), topics, subs, events) })
+	time.AfterFunc(lateBy, func() { _ = s.stored.Subscribe(context.Background(), topics, subs, events) })
 	return nil
 }
 
 func (s ackFirst) Unsubscribe(_ context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
-	time.AfterFunc(lateBy, func() { _, _ = s.Store.Unsubscribe(context.Background(), keys, events) })
+	time.AfterFunc(lateBy, func() { _, _ = s.stored.Unsubscribe(context.Background(), keys, events) })
 	return nil, nil
 }
 
 // forgetful loses all outcomes of one kind.
 type forgetful struct {
-	hub.Store
+	stored
 	what hub.Outcome
 }
 
 func (s forgetful) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	c.Results = s.keep(c.Results)
-	return s.Store.Checkpoint(ctx, c)
+	return s.stored.Checkpoint(ctx, c)
 }
 
 func (s forgetful) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
-	return s.Store.Settle(ctx, now, s.keep(results), events)
+	return s.stored.Settle(ctx, now, s.keep(results), events)
 }
 
 func (s forgetful) keep(results []hub.Result) []hub.Result {
@@ -90,51 +130,51 @@ func (s forgetful) keep(results []hub.Result) []hub.Result {
 }
 
 // hasty writes that a part is done as soon as it has read its last page.
-type hasty struct{ hub.Store }
+type hasty struct{ stored }
 
 func (s hasty) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
-	subs, err := s.Store.Page(ctx, p, after, now, limit)
+	subs, err := s.stored.Page(ctx, p, after, now, limit)
 	if err == nil && len(subs) < limit {
-		_, err = s.Store.Checkpoint(ctx, hub.Checkpoint{Part: p, Now: now, Until: now, Finish: true})
+		_, err = s.stored.Checkpoint(ctx, hub.Checkpoint{Part: p, Now: now, Until: now, Finish: true})
 	}
 	return subs, err
 }
 
 // careless answers pings of slow feeds without writing them down.
-type careless struct{ hub.Store }
+type careless struct{ stored }
 
 func (careless) RecordPing(context.Context, string, time.Time, time.Time, []event.Event) error {
 	return nil
 }
 
 // trusting acknowledges requests, and writes them a moment later.
-type trusting struct{ hub.Store }
+type trusting struct{ stored }
 
 func (s trusting) Request(_ context.Context, list []hub.Intent, events []event.Event) error {
-	time.AfterFunc(lateBy, func() { _ = s.Store.Request(context.Background(), list, events) })
+	time.AfterFunc(lateBy, func() { _ = s.stored.Request(context.Background(), list, events) })
 	return nil
 }
 
 // forward gives a subscription its new secret before its callback has agreed.
-type forward struct{ hub.Store }
+type forward struct{ stored }
 
 func (s forward) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
 	for _, in := range list {
-		sub, err := s.Store.Subscription(ctx, in.Key())
+		sub, err := s.stored.Subscription(ctx, in.Key())
 		if err != nil || in.Mode != hub.ModeSubscribe {
 			continue
 		}
 		sub.Secret = in.Secret
-		if err := s.Store.Subscribe(ctx, []string{in.Topic}, []hub.Subscription{sub}, nil); err != nil {
+		if err := s.stored.Subscribe(ctx, []string{in.Topic}, []hub.Subscription{sub}, nil); err != nil {
 			return err
 		}
 	}
-	return s.Store.Request(ctx, list, events)
+	return s.stored.Request(ctx, list, events)
 }
 
 // mixing keeps the content of the version before with each version.
 type mixing struct {
-	hub.Store
+	stored
 	last *sync.Map // by topic
 }
 
@@ -144,99 +184,73 @@ func (s mixing) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, erro
 			c.Body = before.([]byte)
 		}
 	}
-	return s.Store.CommitCheck(ctx, c)
+	return s.stored.CommitCheck(ctx, c)
 }
 
 // hurried answers pings of sites, and writes them a moment later.
-type hurried struct{ hub.Store }
+type hurried struct{ stored }
 
 func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
-	time.AfterFunc(lateBy, func() { _ = s.Store.Announce(context.Background(), list, pings, now, due, events) })
+	time.AfterFunc(lateBy, func() { _ = s.stored.Announce(context.Background(), list, pings, now, due, events) })
 	return nil
 }
 
 // halfway crosses out a request that was confirmed, and does it a moment later.
-type halfway struct{ hub.Store }
+type halfway struct{ stored }
 
 func (s halfway) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 	sub, remove := d.Subscription, d.Remove
 	d.Subscription, d.Remove = nil, false
-	applied, err := s.Store.Decide(ctx, d)
+	applied, err := s.stored.Decide(ctx, d)
 	if applied {
 		time.AfterFunc(lateBy, func() {
 			if sub != nil {
-				_ = s.Store.Subscribe(context.Background(), []string{d.Intent.Topic}, []hub.Subscription{*sub}, nil)
+				_ = s.stored.Subscribe(context.Background(), []string{d.Intent.Topic}, []hub.Subscription{*sub}, nil)
 			}
 			if remove {
-				_, _ = s.Store.Unsubscribe(context.Background(), []hub.Key{d.Intent.Key()}, nil)
+				_, _ = s.stored.Unsubscribe(context.Background(), []hub.Key{d.Intent.Key()}, nil)
 			}
 		})
 	}
 	return applied, err
 }
 
-// plantedAccounts gives the store of accounts its bug.
-func plantedAccounts(st account.Store) account.Store {
-	switch os.Getenv("CLOUDBURSTBUG") {
-	case "nonce-late":
-		return open{st, &sync.Map{}}
-	case "nonce-here":
-		return here{st, &sync.Map{}}
-	}
-	return st
-}
-
-// open lets readers in, knows who came as long as it lives, and writes it a moment later.
-type open struct {
-	account.Store
+// readmitting lets readers in, knows who came as long as it lives, and writes it a moment later.
+type readmitting struct {
+	stored
 	seen *sync.Map
 }
 
-func (s open) UseNonce(_ context.Context, ids [][]byte, until time.Time) (bool, error) {
+func (s readmitting) UseNonce(_ context.Context, ids [][]byte, until time.Time) (bool, error) {
 	fresh := true
 	for _, id := range ids {
 		_, before := s.seen.LoadOrStore(string(id), true)
 		fresh = fresh && !before
 	}
-	time.AfterFunc(lateBy, func() { _, _ = s.Store.UseNonce(context.Background(), ids, until) })
+	time.AfterFunc(lateBy, func() { _, _ = s.stored.UseNonce(context.Background(), ids, until) })
 	return fresh, nil
 }
 
-// plantedAuthors gives the store of saved feeds its bug.
-func plantedAuthors(st author.Store) author.Store {
-	if os.Getenv("CLOUDBURSTBUG") == "save-late" {
-		return saveFirst{st}
-	}
-	return st
-}
-
 // saveFirst says that a document is on disk and writes it a moment later.
-type saveFirst struct{ author.Store }
+type saveFirst struct{ stored }
 
 func (s saveFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {
-	f, err := s.Store.SavedFeed(ctx, d.User, d.Name)
+	f, err := s.stored.SavedFeed(ctx, d.User, d.Name)
 	if err != nil {
 		f = author.Feed{User: d.User, Name: d.Name}
 	}
 	f.Version++
 	f.Type, f.Size, f.SavedAt = d.Type, int64(len(d.Bytes)), d.At
-	time.AfterFunc(lateBy, func() { _, _, _ = s.Store.SaveDocument(context.Background(), d) })
+	time.AfterFunc(lateBy, func() { _, _, _ = s.stored.SaveDocument(context.Background(), d) })
 	return f, true, nil
 }
 
-func plantedPosts(st author.PostStore) author.PostStore {
-	if os.Getenv("CLOUDBURSTBUG") == "post-late" {
-		return postFirst{st}
-	}
-	return st
-}
-
 // postFirst says that a change of a post is on disk and writes it a moment later.
-type postFirst struct{ author.PostStore }
+type postFirst struct{ stored }
 
 func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Written, error) {
 	if w.ID == 0 || w.Change == nil {
-		return s.PostStore.WritePost(ctx, w)
+		return s.stored.WritePost(ctx, w)
 	}
 	now, err := s.Post(ctx, w.User, w.ID)
 	if err != nil {
@@ -251,18 +265,17 @@ func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Writ
 		return author.Written{Post: now}, err
 	}
 	next.Revision++
-	time.AfterFunc(lateBy, func() { _, _ = s.PostStore.WritePost(context.Background(), w) })
+	time.AfterFunc(lateBy, func() { _, _ = s.stored.WritePost(context.Background(), w) })
 	return author.Written{Post: *next, Writer: writer}, nil
 }
 
-// plantedTell gives the telling of saved feeds its bug: it is done before anybody's
-// telling is on disk.
-func plantedTell(tell func(context.Context, author.Feed) error) func(context.Context, author.Feed) error {
-	if os.Getenv("CLOUDBURSTBUG") != "told-first" {
-		return tell
-	}
-	return func(_ context.Context, f author.Feed) error {
-		time.AfterFunc(lateBy, func() { _ = tell(context.Background(), f) })
-		return nil
-	}
+// toldFirst writes with a document that everybody was notified of it, and goes on to notify
+// them a moment later.
+type toldFirst struct{ stored }
+
+func (s toldFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {
+	d.Quiet = true
+	f, changed, err := s.stored.SaveDocument(ctx, d)
+	time.Sleep(lateBy)
+	return f, changed, err
 }

@@ -1,15 +1,11 @@
-//go:build plantedbugs
-
-package app
+package main
 
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
-	"cloudburst/internal/account"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
@@ -17,19 +13,14 @@ import (
 
 // clustered is a store that others share, whose hints a bug leaves as they are.
 type clustered struct {
-	hub.Store
+	stored
 	store.Hinter
 }
 
-// plantedCluster gives the store one of the bugs that only several machines on one
-// database can show.
-func plantedCluster(st hub.Store) hub.Store {
-	hints, ok := st.(store.Hinter)
-	if !ok {
-		return st
-	}
-	c := clustered{st, hints}
-	switch os.Getenv("CLOUDBURSTBUG") {
+// wrapShared gives a store one of the bugs that only several machines on one database can
+// show; nil: there is none of that name.
+func wrapShared(c clustered, bug string) store.Store {
+	switch bug {
 	case "epoch-ignored":
 		return stubborn{c}
 	case "lease-for-ever":
@@ -43,7 +34,7 @@ func plantedCluster(st hub.Store) hub.Store {
 	case "deaf-tail":
 		return deaf{c}
 	}
-	return st
+	return nil
 }
 
 // stubborn goes on with a part whatever became of its claim.
@@ -156,7 +147,7 @@ func (s deaf) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, erro
 
 // here keeps to itself who has shown what.
 type here struct {
-	account.Store
+	stored
 	seen *sync.Map
 }
 

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// boundary is [store.Options.Commit] of a process that ends at a commit. As how says, it ends
+// right before the n-th (before N) or right after it (after N), returns an error for one that
+// was committed (lose N), or adds a byte to a file for each (count FILE).
+func boundary(how string) func(commit func() error) error {
+	what, which, _ := strings.Cut(how, " ")
+	at, _ := strconv.ParseInt(which, 10, 64)
+	var commits atomic.Int64
+	return func(commit func() error) error {
+		now := commits.Add(1) == at
+		if now && what == "before" {
+			return die()
+		}
+		if err := commit(); err != nil {
+			return err
+		}
+		switch {
+		case what == "count":
+			return count(which)
+		case now && what == "after":
+			return die()
+		case now && what == "lose":
+			return errors.New("the answer to COMMIT was lost")
+		}
+		return nil
+	}
+}
+
+// count adds a byte to a file.
+func count(name string) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("c")
+	return errors.Join(err, f.Close())
+}
+
+// die kills this process.
+func die() error {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err == nil {
+		select {} // it comes at once
+	}
+	return err
+}

@@ -1,0 +1,41 @@
+// Command planted is cloudburst with a fault in its store, for harnesses that have to show
+// that they find it. It takes every command line of cloudburst, and is never shipped.
+//
+// The environment says which fault: CLOUDBURSTBUG names a bug between the engine and the
+// store ([wrap]), CLOUDBURSTDIE says at which commit the process ends ([boundary]), and
+// CLOUDBURSTWRITES names a file in which every write of SQLite is noted ([written]). Where
+// none is set, the store is as it is in cloudburst.
+package main
+
+import (
+	"context"
+	"os"
+	"runtime"
+
+	"cloudburst/internal/cli"
+	"cloudburst/internal/store"
+)
+
+func main() {
+	var notes *written
+	if name := os.Getenv("CLOUDBURSTWRITES"); name != "" {
+		notes = noteTo(name)
+	}
+	p := cli.New()
+	p.Serve = cli.ServeOn(open)
+	code := p.Main((*cli.Program).Run)
+	runtime.KeepAlive(notes)
+	os.Exit(code)
+}
+
+// open opens the store of the server, with its fault.
+func open(ctx context.Context, o store.Options) (store.Store, error) {
+	if how := os.Getenv("CLOUDBURSTDIE"); how != "" {
+		o.Commit = boundary(how)
+	}
+	st, err := store.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return wrap(st, os.Getenv("CLOUDBURSTBUG"))
+}
