@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"cloudburst/internal/hub"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/hubsql"
 )
 
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql costs as
 // much again as what is read.
 func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) (subs []hub.Subscription, err error) {
-	text, err := s.engine.dialect.Text(sqlstore.PageText)
+	text, err := s.engine.dialect.Text(hubsql.PageText)
 	if err != nil {
 		return nil, err
 	}
-	args := sqlstore.PageArgs(p, after, now, limit)
+	args := hubsql.PageArgs(p, after, now, limit)
 	err = s.engine.run(ctx, func(ctx context.Context) error {
 		return s.engine.raw(ctx, func(conn *pgx.Conn) error {
 			rows, err := conn.Query(ctx, text.SQL, args...)
@@ -45,7 +45,7 @@ func (e *engine) raw(ctx context.Context, fn func(conn *pgx.Conn) error) error {
 	return conn.Raw(func(dc any) error { return fn(dc.(*stdlib.Conn).Conn()) })
 }
 
-// scanPage adds the rows of sqlstore.PageText to subs.
+// scanPage adds the rows of hubsql.PageText to subs.
 func scanPage(rows pgx.Rows, topicID int64, subs []hub.Subscription) ([]hub.Subscription, error) {
 	defer rows.Close()
 	var v hub.Subscription

@@ -29,6 +29,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/riversql"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlstore"
 )
@@ -49,7 +50,7 @@ type Options struct {
 
 // Store is a hub.Store in a database that others may use too. Use [Open].
 type Store struct {
-	sqlstore.Store
+	*sqlstore.Store
 	db     *sql.DB
 	engine *engine
 	hints  *hints
@@ -104,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
 	s.engine = &engine{db: db, dialect: sqldb.Postgres(), timeout: o.Timeout, around: o.Commit}
-	s.DB, s.Words = &sqldb.DB{Engine: s.engine, Shared: true}, sqlstore.TSVector
+	s.Store = sqlstore.New(&sqldb.DB{Engine: s.engine, Shared: true}, riversql.TSVector)
 	// This makes the first connection, which holds the lock against those who move the database.
 	if err := s.warn(ctx, o.Log); err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())

@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/hubsql"
 	"cloudburst/internal/store/sqldb"
-	"cloudburst/internal/store/sqlstore"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -282,7 +282,7 @@ func explain(t *testing.T, s *Store, p hub.Part) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	text, err := sqldb.Postgres().Text(sqlstore.PageText)
+	text, err := sqldb.Postgres().Text(hubsql.PageText)
 	if err != nil {
 		t.Fatal(err)
 	}

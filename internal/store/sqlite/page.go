@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
-	"cloudburst/internal/store/sqlstore"
+	"cloudburst/internal/store/hubsql"
 )
 
-// pageColumns is how many columns sqlstore.PageText has.
+// pageColumns is how many columns hubsql.PageText has.
 const pageColumns = 11
 
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql
 // costs as much again as the database.
 func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
-	args := sqlstore.PageArgs(p, after, now, limit)
+	args := hubsql.PageArgs(p, after, now, limit)
 	named := make([]driver.NamedValue, len(args))
 	for i, v := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
@@ -30,7 +30,7 @@ func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time
 	}
 	defer conn.Close()
 	err = conn.Raw(func(dc any) error {
-		rows, err := dc.(driver.QueryerContext).QueryContext(ctx, sqlstore.PageText, named)
+		rows, err := dc.(driver.QueryerContext).QueryContext(ctx, hubsql.PageText, named)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time
 	return subs, nil
 }
 
-// scanPage reads the columns of sqlstore.PageText.
+// scanPage reads the columns of hubsql.PageText.
 func scanPage(s *hub.Subscription, row []driver.Value) error {
 	ok := true
 	number := func(i int) int64 {

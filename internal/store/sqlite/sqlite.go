@@ -25,6 +25,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/riversql"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlstore"
 )
@@ -51,7 +52,7 @@ type Options struct {
 
 // Store is a hub.Store in a folder of its own. Use [Open].
 type Store struct {
-	sqlstore.Store
+	*sqlstore.Store
 	file   string
 	lock   io.Closer
 	log    *slog.Logger
@@ -123,7 +124,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if s.writer, err = newWriter(ctx, s.wdb, dialect, o.Commit); err != nil {
 		return nil, err
 	}
-	s.DB = &sqldb.DB{Engine: &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}}
+	s.Store = sqlstore.New(&sqldb.DB{Engine: &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}}, riversql.FTS5)
 	go s.lookOver(background, large)
 	return s, nil
 }

@@ -1,18 +1,37 @@
-// Package sqlstore is the hub's store in SQL: the statements, what they mean and
-// how rows become values, written once for both databases over package sqldb.
-// Start with [Store], whose methods are the contract of hub.Store.
-//
-// The rows are the truth: a part, a subscription or a topic that is owed work has
-// a due time, which is schedule and lease in one; whoever claims it moves the due
-// time ahead and takes a number (epoch, claim) that fences off everyone before.
+// Package sqlstore puts the stores of all domains together over one database, written
+// once for SQLite and PostgreSQL. Start with [New].
 package sqlstore
 
-import "cloudburst/internal/store/sqldb"
+import (
+	"cloudburst/internal/store/accountsql"
+	"cloudburst/internal/store/authorsql"
+	"cloudburst/internal/store/hubsql"
+	"cloudburst/internal/store/riversql"
+	"cloudburst/internal/store/sqldb"
+	"cloudburst/internal/store/upstreamsql"
+)
 
-// Store implements the hub's store over a DB; Backup and Close are the
-// business of the package that makes the Engine.
+// Store is everything that the program keeps; Backup and Close are the business of the
+// package that makes the Engine.
 type Store struct {
 	*sqldb.DB
-	// Words is how the database finds words.
-	Words Words
+	*hubStore
+	*riverStore
+	*authorStore
+	*accountStore
+	*upstreamStore
+}
+
+// Each has another name here, because each is called Store in its package.
+type (
+	hubStore      = hubsql.Store
+	riverStore    = riversql.Store
+	authorStore   = authorsql.Store
+	accountStore  = accountsql.Store
+	upstreamStore = upstreamsql.Store
+)
+
+// New returns the store in a database that finds words in one way.
+func New(db *sqldb.DB, words riversql.Words) *Store {
+	return &Store{db, hubsql.New(db), riversql.New(db, words), authorsql.New(db), accountsql.New(db, authorsql.StampUser), upstreamsql.New(db)}
 }

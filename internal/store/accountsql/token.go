@@ -1,0 +1,91 @@
+package accountsql
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+const tokenColumns = `t.id, t.account, t.label, t.scopes, t.created_at, t.used_at, t.client`
+
+func scanToken(rows *sql.Rows, t *account.Token) error {
+	var scopes string
+	err := rows.Scan(&t.ID, &t.User, &t.Label, &scopes, (*sqldb.Time)(&t.CreatedAt), (*sqldb.Time)(&t.UsedAt), &t.Client)
+	t.Scopes = strings.Fields(scopes)
+	return err
+}
+
+// AddToken is account.Store.AddToken.
+func (s *tokenStore) AddToken(ctx context.Context, t account.Token, hash, app string, most int) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		if _, err := hold(ctx, c, t.User, false); err != nil {
+			return err
+		}
+		n, err := sqldb.Count(ctx, c, `SELECT count(*) FROM account_token WHERE account = $1`, sqldb.Clean(t.User))
+		if err == nil && n >= int64(most) {
+			err = fault.New(fault.Conflict, "The user %s has %d tokens already: revoke one that is not used any more.", t.User, n)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `INSERT INTO account_token (id, hash, account, label, scopes, created_at, used_at, app_key, client) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			sqldb.Clean(t.ID), hash, sqldb.Clean(t.User), sqldb.Clean(t.Label), strings.Join(t.Scopes, " "), sqldb.Millis(t.CreatedAt), sqldb.Millis(t.UsedAt), app, sqldb.Clean(t.Client))
+		return err
+	})
+}
+
+// TokenByHash is account.Store.TokenByHash.
+func (s *tokenStore) TokenByHash(ctx context.Context, hash string) (account.Token, error) {
+	return s.oneToken(ctx, `t.hash = $1`, hash)
+}
+
+// TokenByApp is account.Store.TokenByApp.
+func (s *tokenStore) TokenByApp(ctx context.Context, app string) (account.Token, error) {
+	return s.oneToken(ctx, `t.app_key = $1 AND t.app_key <> ''`, app)
+}
+
+func (s *tokenStore) oneToken(ctx context.Context, cond, hash string) (account.Token, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (account.Token, error) {
+		found, err := sqldb.Collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
+			JOIN account AS a ON a.name = t.account WHERE `+cond+` AND NOT a.disabled LIMIT 1`, sqldb.Clean(hash))
+		if err == nil && len(found) == 0 {
+			err = fault.New(fault.NotFound, "There is no such token.")
+		}
+		if err != nil {
+			return account.Token{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// Tokens is account.Store.Tokens.
+func (s *tokenStore) Tokens(ctx context.Context, user string) ([]account.Token, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.Token, error) {
+		return sqldb.Collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
+			WHERE t.account = $1 ORDER BY t.created_at, t.id LIMIT 1000`, sqldb.Clean(user))
+	})
+}
+
+// SeeToken is account.Store.SeeToken.
+func (s *tokenStore) SeeToken(ctx context.Context, id string, at time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		_, err := c.Exec(ctx, `UPDATE account_token SET used_at = $1 WHERE id = $2`, sqldb.Millis(at), sqldb.Clean(id))
+		return err
+	})
+}
+
+// RemoveToken is account.Store.RemoveToken.
+func (s *tokenStore) RemoveToken(ctx context.Context, user, id string) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `DELETE FROM account_token WHERE id = $1 AND account = $2`, sqldb.Clean(id), sqldb.Clean(user))
+		if err == nil && n == 0 {
+			return fault.New(fault.NotFound, "The user %q has no token %q.", user, id)
+		}
+		return err
+	})
+}

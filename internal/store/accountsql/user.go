@@ -1,0 +1,193 @@
+package accountsql
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+const userColumns = `a.name, a.created_at, a.password_at, a.seen_at, a.disabled`
+
+func scanUser(rows *sql.Rows, u *account.User) error {
+	return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled)
+}
+
+func noUser(name string) error {
+	return fault.New(fault.NotFound, "There is no user %q.", name)
+}
+
+// AddUser is account.Store.AddUser.
+func (s *userStore) AddUser(ctx context.Context, u account.User, hash string, first bool) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		// Whoever comes second waits here until the first one's row is written, or is not.
+		n, err := c.Exec(ctx, `INSERT INTO account_first (id, name) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, sqldb.Clean(u.Name))
+		if err != nil {
+			return err
+		}
+		if first && n == 0 {
+			return fault.New(fault.Conflict, "There is a user already.")
+		}
+		n, err = c.Exec(ctx, `INSERT INTO account (name, password, created_at, password_at, seen_at, disabled)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING`,
+			sqldb.Clean(u.Name), hash, sqldb.Millis(u.CreatedAt), sqldb.Millis(u.PasswordAt), sqldb.Millis(u.SeenAt), u.Disabled)
+		if err == nil && n == 0 {
+			return fault.New(fault.Conflict, "The user name %q is taken.", u.Name)
+		}
+		return err
+	})
+}
+
+// User is account.Store.User.
+func (s *userStore) User(ctx context.Context, name string) (u account.User, hash string, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		found := false
+		err := c.Query(ctx, `SELECT `+userColumns+`, a.password FROM account AS a WHERE a.name = $1`, func(rows *sql.Rows) error {
+			found = true
+			return rows.Scan(&u.Name, (*sqldb.Time)(&u.CreatedAt), (*sqldb.Time)(&u.PasswordAt), (*sqldb.Time)(&u.SeenAt), &u.Disabled, &hash)
+		}, sqldb.Clean(name))
+		if err == nil && !found {
+			return noUser(name)
+		}
+		return err
+	})
+	return u, hash, err
+}
+
+// Users is account.Store.Users.
+func (s *userStore) Users(ctx context.Context, after string, most int) ([]account.User, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.User, error) {
+		return sqldb.Collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, sqldb.Clean(after), sqldb.Limit(most))
+	})
+}
+
+// CountUsers is account.Store.CountUsers.
+func (s *userStore) CountUsers(ctx context.Context) (int64, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (n int64, err error) {
+		err = c.Query(ctx, `SELECT count(*) FROM account`, func(rows *sql.Rows) error { return rows.Scan(&n) })
+		return n, err
+	})
+}
+
+// SetUserPassword is account.Store.SetUserPassword.
+func (s *userStore) SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (time.Time, error) {
+		before, err := hold(ctx, c, name, false)
+		switch {
+		case err != nil:
+			return at, err
+		case !was.IsZero() && !was.Equal(before):
+			return at, newPassword()
+		case !at.After(before):
+			at = before.Add(time.Millisecond)
+		}
+		if _, err := c.Exec(ctx, `UPDATE account SET password = $1, password_at = $2 WHERE name = $3`, hash, sqldb.Millis(at), sqldb.Clean(name)); err != nil {
+			return at, err
+		}
+		return at, endSessions(ctx, c, name)
+	})
+}
+
+func newPassword() error {
+	return fault.New(fault.Conflict, "The password was changed meanwhile.")
+}
+
+// RehashUser is account.Store.RehashUser.
+func (s *userStore) RehashUser(ctx context.Context, name, old, hash string) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		_, err := c.Exec(ctx, `UPDATE account SET password = $1 WHERE name = $2 AND password = $3`, hash, sqldb.Clean(name), old)
+		return err
+	})
+}
+
+// DisableUser is account.Store.DisableUser.
+func (s *userStore) DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET disabled = $1 WHERE name = $2`, disabled, sqldb.Clean(name))
+		if err == nil && n == 0 {
+			return noUser(name)
+		}
+		// What everyone wrote is with him, or without him, from now on.
+		if err == nil {
+			err = s.noteVisibility(ctx, c, sqldb.Clean(name), at)
+		}
+		if err != nil || !disabled {
+			return err
+		}
+		return endSessions(ctx, c, name)
+	})
+}
+
+func endSessions(ctx context.Context, c sqldb.Conn, user string) error {
+	_, err := c.Exec(ctx, `DELETE FROM account_session WHERE account = $1`, sqldb.Clean(user))
+	return err
+}
+
+// SeeUser is account.Store.SeeUser.
+func (s *userStore) SeeUser(ctx context.Context, name, place string, at time.Time, keep int) error {
+	name, place = sqldb.Clean(name), sqldb.Clean(place)
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `UPDATE account SET seen_at = CASE WHEN seen_at > $1 THEN seen_at ELSE $1 END WHERE name = $2`, sqldb.Millis(at), name)
+		if err != nil || n == 0 {
+			return err // whoever is gone has no places
+		}
+		_, err = c.Exec(ctx, `INSERT INTO account_place (account, place, seen_at) VALUES ($1, $2, $3)
+			ON CONFLICT (account, place) DO UPDATE SET seen_at = excluded.seen_at`, name, place, sqldb.Millis(at))
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `DELETE FROM account_place WHERE account = $1 AND place NOT IN
+			(SELECT p.place FROM account_place AS p WHERE p.account = $1 ORDER BY p.seen_at DESC, p.place LIMIT $2)`, name, max(keep, 0))
+		return err
+	})
+}
+
+// KnowsPlace is account.Store.KnowsPlace.
+func (s *userStore) KnowsPlace(ctx context.Context, name, place string) (bool, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (known bool, err error) {
+		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM account_place WHERE account = $1 AND place = $2)`,
+			func(rows *sql.Rows) error { return rows.Scan(&known) }, sqldb.Clean(name), sqldb.Clean(place))
+		return known, err
+	})
+}
+
+// hold keeps a user's row as it is until the transaction ends, and tells when its
+// password was set.
+func hold(ctx context.Context, c sqldb.Conn, name string, enabled bool) (passwordAt time.Time, err error) {
+	found, disabled := false, false
+	err = c.Query(ctx, `SELECT a.disabled, a.password_at FROM account AS a WHERE a.name = $1 {LOCK}`, func(rows *sql.Rows) error {
+		found = true
+		return rows.Scan(&disabled, (*sqldb.Time)(&passwordAt))
+	}, sqldb.Clean(name))
+	if err == nil && (!found || enabled && disabled) {
+		err = noUser(name)
+	}
+	return passwordAt, err
+}
+
+// SweepAccounts is account.Store.SweepAccounts.
+func (s *userStore) SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (all int64, err error) {
+		for _, one := range []struct {
+			text string
+			at   time.Time
+		}{
+			{`DELETE FROM account_session WHERE id IN
+				(SELECT s.id FROM account_session AS s WHERE s.expires_at <= $1 ORDER BY s.expires_at LIMIT $2)`, now},
+			{`DELETE FROM feed_nonce WHERE id IN
+				(SELECT n.id FROM feed_nonce AS n WHERE n.expires_at <= $1 ORDER BY n.expires_at LIMIT $2)`, now},
+			{`DELETE FROM account_place WHERE (account, place) IN
+				(SELECT p.account, p.place FROM account_place AS p WHERE p.seen_at <= $1 ORDER BY p.account, p.place LIMIT $2)`, old},
+		} {
+			n, err := c.Exec(ctx, one.text, sqldb.Millis(one.at), max(limit, 0))
+			if err != nil {
+				return 0, err
+			}
+			all += n
+		}
+		return all, nil
+	})
+}

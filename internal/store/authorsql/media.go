@@ -1,0 +1,208 @@
+package authorsql
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+const mediaColumns = `m.owner, m.hash, m.name, m.type, m.size, m.width, m.height, m.added_at`
+
+func scanMedia(rows *sql.Rows, f *author.File) error {
+	return rows.Scan(&f.User, &f.Hash, &f.Name, &f.Type, &f.Size, (*sqldb.Int)(&f.Width), (*sqldb.Int)(&f.Height), (*sqldb.Time)(&f.AddedAt))
+}
+
+func oneFile(found []author.File, err error) (author.File, error) {
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "There is no such file.")
+	}
+	if err != nil {
+		return author.File{}, err
+	}
+	return found[0], nil
+}
+
+// PutFilePiece is author.FileStore.PutFilePiece.
+func (s *fileStore) PutFilePiece(ctx context.Context, temp string, n int, piece []byte, now time.Time) error {
+	if len(piece) > author.FilePiece || temp == "" || n < 0 {
+		return fault.New(fault.Invalid, "Piece %d of the file %q has %d bytes; pieces have at most %d.", n, temp, len(piece), author.FilePiece)
+	}
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO media_content (name, hash, kept, begun_at) VALUES ($1, '', false, $2) ON CONFLICT (name) DO NOTHING`,
+			sqldb.Clean(temp), sqldb.Millis(now))
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `INSERT INTO media_piece (name, n, piece) VALUES ($1, $2, $3)
+			ON CONFLICT (name, n) DO UPDATE SET piece = excluded.piece`, sqldb.Clean(temp), int64(n), piece)
+		return err
+	})
+}
+
+// KeepFile is author.FileStore.KeepFile. The file comes back as it is kept: as it was,
+// where the user had it already.
+func (s *fileStore) KeepFile(ctx context.Context, f author.File, temp string, quota int64) (author.File, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.File, error) {
+		w, err := lockWriter(ctx, c, f.User) // his files are counted one after the other
+		if err != nil {
+			return author.File{}, err
+		}
+		f.User, f.Hash, f.AddedAt = w.User, sqldb.Clean(f.Hash), f.AddedAt.UTC().Truncate(time.Millisecond)
+		f.Name, f.Type = sqldb.Clean(f.Name), sqldb.Clean(f.Type)
+		if err := keepContent(ctx, c, &f, sqldb.Clean(temp)); err != nil {
+			return author.File{}, err
+		}
+		have, err := sqldb.Collect(ctx, c, scanMedia, `SELECT `+mediaColumns+` FROM media AS m WHERE m.owner = $1 AND m.hash = $2`, f.User, f.Hash)
+		if err != nil || len(have) > 0 {
+			return oneFile(have, err)
+		}
+		used, err := sqldb.Count(ctx, c, `SELECT COALESCE(SUM(m.size), 0) FROM media AS m WHERE m.owner = $1`, f.User)
+		if err == nil && quota > 0 && used+f.Size > quota {
+			err = fault.New(fault.TooMany, "There is no room for the file %q of %d bytes: %d of %d bytes are in use. Remove files that are not needed any more.", f.Name, f.Size, used, quota)
+		}
+		if err != nil {
+			return author.File{}, err
+		}
+		_, err = c.Exec(ctx, `INSERT INTO media (owner, hash, name, type, size, width, height, added_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			f.User, f.Hash, f.Name, f.Type, f.Size, int64(f.Width), int64(f.Height), sqldb.Millis(f.AddedAt))
+		return f, err
+	})
+}
+
+// keepContent gives what came in as temp the hash of the file, or takes it away where
+// that content is here already. The row of the content is locked afterwards.
+func keepContent(ctx context.Context, c sqldb.Conn, f *author.File, temp string) error {
+	name := ""
+	err := c.Query(ctx, `SELECT d.name FROM media_content AS d WHERE d.hash = $1 AND d.hash <> '' {LOCK}`,
+		func(rows *sql.Rows) error { return rows.Scan(&name) }, f.Hash)
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		if _, err := c.Exec(ctx, `UPDATE media_content SET kept = true WHERE name = $1 AND NOT kept`, name); err != nil {
+			return err
+		}
+		return dropPieces(ctx, c, temp)
+	}
+	var pieces, end, size int64
+	err = c.Query(ctx, `SELECT COUNT(*), COALESCE(MAX(p.n) + 1, 0), COALESCE(SUM(length(p.piece)), 0) FROM media_piece AS p WHERE p.name = $1`,
+		func(rows *sql.Rows) error { return rows.Scan(&pieces, &end, &size) }, temp)
+	if err != nil {
+		return err
+	}
+	if size != f.Size || pieces != end || pieces != (size+author.FilePiece-1)/author.FilePiece {
+		return fault.New(fault.Conflict, "The file %q did not arrive whole: %d of its %d bytes are here. Send it again.", f.Name, size, f.Size)
+	}
+	_, err = c.Exec(ctx, `INSERT INTO media_content (name, hash, kept, begun_at) VALUES ($1, $2, true, $3)
+		ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, kept = true`, temp, f.Hash, sqldb.Millis(f.AddedAt))
+	return err
+}
+
+// dropPieces takes away what came in by a name, unless somebody keeps it.
+func dropPieces(ctx context.Context, c sqldb.Conn, temp string) error {
+	n, err := c.Exec(ctx, `DELETE FROM media_content WHERE name = $1 AND hash = ''`, temp)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = c.Exec(ctx, `DELETE FROM media_piece WHERE name = $1`, temp)
+	return err
+}
+
+// DropFilePieces is author.FileStore.DropFilePieces.
+func (s *fileStore) DropFilePieces(ctx context.Context, temp string) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return dropPieces(ctx, c, sqldb.Clean(temp)) })
+}
+
+// shortHash is how many digits of a hash name a file at least.
+const shortHash = 16
+
+// File is author.FileStore.File.
+func (s *fileStore) File(ctx context.Context, user, hash string) (author.File, error) {
+	if len(hash) < shortHash {
+		return oneFile(nil, nil)
+	}
+	return oneFile(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.File, error) {
+		return sqldb.Collect(ctx, c, scanMedia, `SELECT `+mediaColumns+` FROM media AS m
+			WHERE m.owner = $1 AND m.hash >= $2 AND m.hash < $3 ORDER BY m.hash LIMIT 1`, sqldb.Clean(user), sqldb.Clean(hash), sqldb.Clean(hash)+"g")
+	}))
+}
+
+// FilePieceAt is author.FileStore.FilePieceAt.
+func (s *fileStore) FilePieceAt(ctx context.Context, hash string, n int) ([]byte, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]byte, error) {
+		var piece []byte
+		found := false
+		err := c.Query(ctx, `SELECT p.piece FROM media_content AS d JOIN media_piece AS p ON p.name = d.name
+			WHERE d.hash = $1 AND d.hash <> '' AND d.kept AND p.n = $2`, func(rows *sql.Rows) error {
+			found = true
+			return rows.Scan(&piece)
+		}, sqldb.Clean(hash), int64(n))
+		if err == nil && !found {
+			err = fault.New(fault.NotFound, "There is no such file.")
+		}
+		return piece, err
+	})
+}
+
+// Files is author.FileStore.Files.
+func (s *fileStore) Files(ctx context.Context, user string, after *author.File, n int) ([]author.File, error) {
+	var w sqldb.Where
+	w.Add("m.owner = ?", sqldb.Clean(user))
+	if after != nil {
+		w.Add("(m.added_at, m.hash) < (?, ?)", sqldb.Millis(after.AddedAt), sqldb.Clean(after.Hash))
+	}
+	text := `SELECT ` + mediaColumns + ` FROM media AS m` + w.String() + ` ORDER BY m.added_at DESC, m.hash DESC LIMIT ` + w.Arg(sqldb.Limit(n))
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.File, error) {
+		return sqldb.Collect(ctx, c, scanMedia, text, w.Args...)
+	})
+}
+
+// RemoveFile is author.FileStore.RemoveFile.
+func (s *fileStore) RemoveFile(ctx context.Context, user, hash string) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		// First the content, which whoever keeps the same file takes first too.
+		err := c.Query(ctx, `SELECT d.name FROM media_content AS d WHERE d.hash = $1 AND d.hash <> '' {LOCK}`,
+			func(rows *sql.Rows) error { return rows.Scan(new(string)) }, sqldb.Clean(hash))
+		if err != nil {
+			return err
+		}
+		n, err := c.Exec(ctx, `DELETE FROM media WHERE owner = $1 AND hash = $2`, sqldb.Clean(user), sqldb.Clean(hash))
+		if err == nil && n == 0 {
+			_, err = oneFile(nil, nil)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `UPDATE media_content SET kept = false, begun_at = 0 WHERE hash = $1 AND hash <> ''
+			AND NOT EXISTS (SELECT 1 FROM media AS m WHERE m.hash = $1)`, sqldb.Clean(hash))
+		return err
+	})
+}
+
+// SweepFiles is author.FileStore.SweepFiles, one transaction for each file.
+func (s *fileStore) SweepFiles(ctx context.Context, before time.Time) error {
+	for more := true; more; {
+		err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+			more = false
+			name := ""
+			err := c.Query(ctx, `SELECT d.name FROM media_content AS d WHERE NOT d.kept AND d.begun_at < $1
+				ORDER BY d.begun_at, d.name LIMIT 1 {TAKE}`, func(rows *sql.Rows) error { more = true; return rows.Scan(&name) }, max(sqldb.Millis(before), 1))
+			if err != nil || !more {
+				return err
+			}
+			if _, err := c.Exec(ctx, `DELETE FROM media_piece WHERE name = $1`, name); err != nil {
+				return err
+			}
+			_, err = c.Exec(ctx, `DELETE FROM media_content WHERE name = $1`, name)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package authorsql
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+const postColumns = `p.owner, p.id, p.revision, p.state, p.guid, p.perma_link, p.slug, p.seq, p.post_key,
+	p.created_at, p.updated_at, p.published_at, p.due_at, p.was_until, p.body`
+
+// postRow is a post as it is stored.
+type postRow struct {
+	author.Post
+	body string
+	was  sql.NullString
+}
+
+func (r *postRow) fields() []any {
+	p := &r.Post
+	return []any{&p.User, &p.ID, &p.Revision, (*string)(&p.State), &p.GUID, &p.PermaLink, &p.Slug, &p.Seq, &p.Key,
+		(*sqldb.Time)(&p.CreatedAt), (*sqldb.Time)(&p.UpdatedAt), (*sqldb.Time)(&p.PublishedAt), (*sqldb.Time)(&p.DueAt), (*sqldb.Time)(&p.UndoUntil), &r.body}
+}
+
+func scanPost(rows *sql.Rows, r *postRow) error { return rows.Scan(r.fields()...) }
+
+// unpack reads what was written.
+func (r *postRow) unpack() error {
+	if err := json.Unmarshal([]byte(r.body), &r.Content); err != nil {
+		return fmt.Errorf("reading post %d of %s: %w", r.ID, r.User, err)
+	}
+	return nil
+}
+
+// packPost makes the row of a post. The post becomes what will be read of the row.
+func packPost(p author.Post) (postRow, error) {
+	p.User, p.GUID, p.Slug, p.Key = sqldb.Clean(p.User), sqldb.Clean(p.GUID), sqldb.Clean(p.Slug), sqldb.Clean(p.Key)
+	for _, t := range []*time.Time{&p.CreatedAt, &p.UpdatedAt, &p.PublishedAt, &p.DueAt, &p.UndoUntil} {
+		if v := sqldb.Millis(*t); v == 0 {
+			*t = time.Time{}
+		} else {
+			*t = time.UnixMilli(v).UTC()
+		}
+	}
+	r := postRow{Post: p}
+	var err error
+	if r.body, err = sqldb.JSON(&p.Content); err != nil {
+		return r, err
+	}
+	r.Content = author.Content{}
+	return r, r.unpack()
+}
+
+// postsOf unpacks what a query found, outside of the transaction.
+func postsOf(found []postRow, err error) ([]author.Post, error) {
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	all := make([]author.Post, len(found))
+	for i := range found {
+		if err := found[i].unpack(); err != nil {
+			return nil, err
+		}
+		all[i] = found[i].Post
+	}
+	return all, nil
+}
+
+func onePost(found []postRow, err error) (author.Post, error) {
+	all, err := postsOf(found, err)
+	if err == nil && len(all) == 0 {
+		err = fault.New(fault.NotFound, "There is no such post.")
+	}
+	if err != nil {
+		return author.Post{}, err
+	}
+	return all[0], nil
+}
+
+// Post is author.PostStore.Post.
+func (s *postStore) Post(ctx context.Context, user string, id int64) (author.Post, error) {
+	return onePost(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE p.owner = $1 AND p.id = $2`, sqldb.Clean(user), id)
+	}))
+}
+
+// PostBySlug is author.PostStore.PostBySlug.
+func (s *postStore) PostBySlug(ctx context.Context, user, slug string) (author.Post, error) {
+	return onePost(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
+			WHERE p.owner = $1 AND p.slug = $2 AND p.slug <> '' AND p.state IN ('published', 'deleted')`, sqldb.Clean(user), sqldb.Clean(slug))
+	}))
+}
+
+// PostByKey is author.PostStore.PostByKey. Of several it is the newest, a deleted one last.
+func (s *postStore) PostByKey(ctx context.Context, user, key, guid string) (author.Post, error) {
+	return onePost(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return namedPost(ctx, c, sqldb.Clean(user), sqldb.Clean(key), sqldb.Clean(guid))
+	}))
+}
+
+// namedPost finds a post by its GUID or its key, either of which may be "".
+func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]postRow, error) {
+	for _, by := range []struct{ name, text string }{
+		{guid, `SELECT ` + postColumns + ` FROM post AS p WHERE p.owner = $1 AND p.guid = $2 AND p.guid <> ''`},
+		{key, `SELECT ` + postColumns + ` FROM post AS p WHERE p.owner = $1 AND p.post_key = $2 AND p.post_key <> ''`},
+	} {
+		if by.name == "" {
+			continue
+		}
+		found, err := sqldb.Collect(ctx, c, scanPost, by.text+` ORDER BY p.id DESC LIMIT 100`, user, by.name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if found[i].State != author.Deleted {
+				return found[i : i+1], nil
+			}
+		}
+		if len(found) > 0 {
+			return found[:1], nil
+		}
+	}
+	return nil, nil
+}
+
+// DuePosts is author.PostStore.DuePosts.
+func (s *postStore) DuePosts(ctx context.Context, now time.Time, n int) ([]author.Post, error) {
+	return postsOf(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
+			WHERE p.state = 'scheduled' AND p.due_at <= $1 ORDER BY p.due_at, p.owner, p.id LIMIT $2`, sqldb.Millis(now), sqldb.Limit(n))
+	}))
+}
+
+// NextDuePost is author.PostStore.NextDue.
+func (s *postStore) NextDuePost(ctx context.Context) (time.Time, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (at time.Time, err error) {
+		err = c.Query(ctx, `SELECT p.due_at FROM post AS p WHERE p.state = 'scheduled' ORDER BY p.due_at LIMIT 1`,
+			func(rows *sql.Rows) error { return rows.Scan((*sqldb.Time)(&at)) })
+		return at, err
+	})
+}
+
+// sweptPosts is how many rows one transaction of a sweep changes at most.
+const sweptPosts = 500
+
+// SweepPosts is author.PostStore.SweepPosts, in as many transactions as it takes.
+func (s *postStore) SweepPosts(ctx context.Context, now, forget time.Time) error {
+	for _, one := range []struct {
+		text string
+		at   time.Time
+	}{
+		{`UPDATE post SET was = NULL, was_until = 0 WHERE was_until > 0 AND was_until <= $1 AND (owner, id) IN
+			(SELECT p.owner, p.id FROM post AS p WHERE p.was_until > 0 AND p.was_until <= $1 ORDER BY p.was_until LIMIT $2)`, now},
+		{`DELETE FROM post WHERE state = 'deleted' AND updated_at < $1 AND (owner, id) IN
+			(SELECT p.owner, p.id FROM post AS p WHERE p.state = 'deleted' AND p.updated_at < $1 ORDER BY p.updated_at LIMIT $2)`, forget},
+	} {
+		for n := int64(sweptPosts); n == sweptPosts; {
+			var err error
+			n, err = sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
+				return c.Exec(ctx, one.text, sqldb.Millis(one.at), sweptPosts)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

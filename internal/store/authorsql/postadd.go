@@ -1,0 +1,198 @@
+package authorsql
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+// mostAdded is how many posts one call of AddPosts takes.
+const mostAdded = 1000
+
+// AddPosts is author.PostStore.AddPosts.
+func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, posts []author.Post) (int, error) {
+	if len(posts) > mostAdded {
+		return 0, fault.New(fault.Invalid, "%d posts are to be added; at most %d are added at a time.", len(posts), mostAdded)
+	}
+	packed := make([]postRow, len(posts))
+	for i, p := range posts {
+		p.User, p.UndoUntil, p.Revision = user, time.Time{}, 1
+		var err error
+		if packed[i], err = packPost(p); err != nil {
+			return 0, err
+		}
+	}
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
+		w, err := lockWriter(ctx, c, user)
+		if err != nil {
+			return 0, err
+		}
+		rows, err := unknownPosts(ctx, c, w.User, packed)
+		if err != nil || len(rows) == 0 {
+			return 0, err
+		}
+		slugs := &slugs{c: c, user: w.User, taken: map[string]bool{}, next: map[string]int{}}
+		if err := slugs.look(ctx, rows); err != nil {
+			return 0, err
+		}
+		t := newTally()
+		for i := range rows {
+			r := &rows[i]
+			w.lastID++
+			if r.ID, r.Seq = w.lastID, 0; r.State == author.Published {
+				w.LastSeq++
+				r.Seq = w.LastSeq
+			}
+			if r.Slug, err = slugs.free(ctx, r.Slug); err != nil {
+				return 0, err
+			}
+			t.change(author.Post{}, r.Post)
+		}
+		return len(rows), addPosts(ctx, c, &w, now, rows, t)
+	})
+}
+
+func addPosts(ctx context.Context, c sqldb.Conn, w *writerRow, now time.Time, rows []postRow, t *tally) error {
+	if err := insertPosts(ctx, c, rows); err != nil {
+		return err
+	}
+	if err := t.place(ctx, c); err != nil {
+		return err
+	}
+	w.Posts += t.posts
+	if t.posts > 0 {
+		w.Version++
+	}
+	if err := saveWriter(ctx, c, w); err != nil || t.posts == 0 {
+		return err
+	}
+	stamp, err := stampWriter(ctx, c, w.User, now)
+	if err != nil {
+		return err
+	}
+	return t.write(ctx, c, w.User, stamp)
+}
+
+// unknownPosts leaves out the posts whose GUID the user has, or another before them.
+func unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRow) ([]postRow, error) {
+	var guids [][]any
+	known := map[string]bool{}
+	for _, r := range posts {
+		if r.GUID != "" && !known[r.GUID] {
+			known[r.GUID] = true
+			guids = append(guids, []any{user, r.GUID})
+		}
+	}
+	clear(known)
+	err := c.BulkQuery(ctx, `rows(owner t, guid t) SELECT p.guid FROM post AS p {AND ROWS} WHERE p.owner = :owner AND p.guid = :guid AND p.guid <> ''`,
+		func(rows *sql.Rows) error {
+			var guid string
+			err := rows.Scan(&guid)
+			known[guid] = true
+			return err
+		}, guids)
+	var unknown []postRow
+	for _, r := range posts {
+		if r.GUID != "" && known[r.GUID] {
+			continue
+		}
+		known[r.GUID] = true
+		unknown = append(unknown, r)
+	}
+	return unknown, err
+}
+
+// slugs finds addresses for many new posts of one user.
+type slugs struct {
+	c     sqldb.Conn
+	user  string
+	taken map[string]bool
+	next  map[string]int // the number from which on a slug may be free
+}
+
+// look learns which of the wishes are taken.
+func (s *slugs) look(ctx context.Context, posts []postRow) error {
+	var wishes [][]any
+	seen := map[string]bool{"": true}
+	for _, r := range posts {
+		if !seen[r.Slug] {
+			seen[r.Slug] = true
+			wishes = append(wishes, []any{s.user, r.Slug})
+		}
+	}
+	return s.c.BulkQuery(ctx, `rows(owner t, slug t) SELECT p.slug FROM post AS p {AND ROWS} WHERE p.owner = :owner AND p.slug = :slug AND p.slug <> ''`,
+		func(rows *sql.Rows) error {
+			var slug string
+			err := rows.Scan(&slug)
+			s.taken[slug] = true
+			return err
+		}, wishes)
+}
+
+// free is the wish, or one like it that is free, and takes it.
+func (s *slugs) free(ctx context.Context, wish string) (string, error) {
+	if wish == "" || !s.taken[wish] {
+		s.taken[wish] = true
+		return wish, nil
+	}
+	slug, n, err := numbered(wish, max(s.next[wish], 2), func(slug string) (bool, error) {
+		if s.taken[slug] {
+			return true, nil
+		}
+		return slugTaken(ctx, s.c, s.user, slug, 0)
+	})
+	s.taken[slug], s.next[wish] = true, n+1
+	return slug, err
+}
+
+// freeSlug is author.Writing's free: a slug that no post of the user but this one has.
+func freeSlug(ctx context.Context, c sqldb.Conn, user, wish string, id int64) (string, error) {
+	wish = sqldb.Clean(wish)
+	taken, err := slugTaken(ctx, c, user, wish, id)
+	if err != nil || !taken || wish == "" {
+		return wish, err
+	}
+	slug, _, err := numbered(wish, 2, func(slug string) (bool, error) { return slugTaken(ctx, c, user, slug, id) })
+	return slug, err
+}
+
+func slugTaken(ctx context.Context, c sqldb.Conn, user, slug string, id int64) (bool, error) {
+	n, err := sqldb.Count(ctx, c, `SELECT p.id FROM post AS p WHERE p.owner = $1 AND p.slug = $2 AND p.slug <> ''`, user, slug)
+	return n != 0 && n != id, err
+}
+
+// numbered is a slug with a number from n on that is not taken. The numbers before it
+// are mostly taken, and may be many: it doubles until it is beyond them, and comes back by halves.
+func numbered(wish string, n int, taken func(slug string) (bool, error)) (string, int, error) {
+	at := func(n int) string { return wish + "-" + strconv.Itoa(n) }
+	low, step := n-1, 1 // low is taken, or before the first
+	for {
+		is, err := taken(at(low + step))
+		if err != nil {
+			return "", 0, err
+		}
+		if !is {
+			break
+		}
+		low, step = low+step, 2*step
+	}
+	high := low + step // free
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		is, err := taken(at(middle))
+		if err != nil {
+			return "", 0, err
+		}
+		if is {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return at(high), high, nil
+}

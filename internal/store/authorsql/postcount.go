@@ -1,0 +1,151 @@
+package authorsql
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+// countKey names a number of published posts.
+type countKey struct{ kind, name string }
+
+// countChange is how much it changes.
+type countChange struct {
+	label string
+	by    int64
+}
+
+// tally gathers what changes of posts mean for the numbers and the categories.
+type tally struct {
+	counts        map[countKey]countChange
+	posts         int64
+	added, parted [][]any // rows of post_category
+}
+
+func newTally() *tally { return &tally{counts: map[countKey]countChange{}} }
+
+func (t *tally) count(k countKey, label string, by int64) {
+	now := t.counts[k]
+	if label != "" {
+		now.label = label
+	}
+	now.by += by
+	t.counts[k] = now
+}
+
+// labels are the categories of a published post by their folded names.
+func labels(p author.Post) map[string]string {
+	if p.State != author.Published {
+		return nil
+	}
+	all := map[string]string{}
+	for _, l := range p.Categories {
+		if name := sqldb.Clean(author.CategoryName(l)); name != "" {
+			all[name] = sqldb.Clean(l)
+		}
+	}
+	return all
+}
+
+func month(p author.Post) countKey {
+	return countKey{string(author.ByMonth), p.PublishedAt.UTC().Format("2006-01")}
+}
+
+// change takes in that a post was one thing and is another.
+func (t *tally) change(was, is author.Post) {
+	had, has := labels(was), labels(is)
+	if was.State == author.Published {
+		t.posts--
+		t.count(month(was), "", -1)
+	}
+	if is.State == author.Published {
+		t.posts++
+		t.count(month(is), "", 1)
+	}
+	moved := sqldb.Millis(was.PublishedAt) != sqldb.Millis(is.PublishedAt)
+	for _, name := range slices.Sorted(maps.Keys(had)) {
+		t.count(countKey{string(author.ByCategory), name}, "", -1)
+		if _, stays := has[name]; !stays || moved {
+			t.parted = append(t.parted, []any{was.User, name, sqldb.Millis(was.PublishedAt), was.ID})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		t.count(countKey{string(author.ByCategory), name}, has[name], 1)
+		if _, stood := had[name]; !stood || moved {
+			t.added = append(t.added, []any{is.User, name, sqldb.Millis(is.PublishedAt), is.ID})
+		}
+	}
+}
+
+// place writes which posts the categories have.
+func (t *tally) place(ctx context.Context, c sqldb.Conn) error {
+	_, err := c.Bulk(ctx, `rows(owner t, name t, published_at i, id i) DELETE FROM post_category AS k {USING ROWS}
+		WHERE k.owner = :owner AND k.name = :name AND k.published_at = :published_at AND k.id = :id`, t.parted)
+	if err != nil {
+		return err
+	}
+	_, err = c.Bulk(ctx, `rows(owner t, name t, published_at i, id i) INSERT INTO post_category (owner, name, published_at, id)
+		SELECT :owner, :name, :published_at, :id {FROM ROWS} WHERE true`, t.added)
+	return err
+}
+
+// write writes the numbers of a user, whose row is taken already.
+func (t *tally) write(ctx context.Context, c sqldb.Conn, user string, stamp int64) error {
+	var rows [][]any
+	for k, n := range t.counts {
+		rows = append(rows, []any{user, k.kind, k.name, n.label, n.by, stamp})
+	}
+	_, err := c.Bulk(ctx, `rows(owner t, kind t, name t, label t, posts i, changed i)
+		INSERT INTO post_count (owner, kind, name, label, posts, changed, version)
+		SELECT :owner, :kind, :name, :label, :posts, :changed, 1 {FROM ROWS} WHERE true
+		ON CONFLICT (owner, kind, name) DO UPDATE SET posts = post_count.posts + excluded.posts, changed = excluded.changed,
+			version = post_count.version + 1,
+			label = CASE WHEN excluded.label = '' THEN post_count.label ELSE excluded.label END`, rows)
+	return err
+}
+
+// labelOfAll is how anybody wrote a category last.
+const labelOfAll = `COALESCE((SELECT l.label FROM post_count AS l WHERE l.kind = 'category' AND l.name = n.name AND l.label <> ''
+	ORDER BY l.changed DESC LIMIT 1), '')`
+
+// PostCounts is author.PostStore.PostCounts; user "" means everyone, whose numbers are
+// those of all users together.
+func (s *postStore) PostCounts(ctx context.Context, user string, what author.CountOf, prefix string, n int) ([]author.Count, error) {
+	var w sqldb.Where
+	all := user == ""
+	if all {
+		w.Add(notShut("n.owner"))
+	} else {
+		w.Add("n.owner = ?", sqldb.Clean(user))
+	}
+	order, label := "", labelOfAll
+	switch what {
+	case author.ByMonth:
+		w.Add("n.kind = 'month'")
+		order, label = " DESC", `''`
+	case author.ByCategory:
+		w.Add("n.kind = 'category'")
+		if prefix != "" {
+			w.Add("n.name >= ? AND n.name < ?", sqldb.Clean(prefix), sqldb.Clean(prefix)+"\U0010FFFF")
+		}
+	default:
+		return nil, fault.New(fault.Invalid, "Posts are counted by month or by category, not by %q.", string(what))
+	}
+	w.Add("n.posts > 0")
+	if n <= 0 {
+		n = 1000
+	}
+	text := `SELECT n.name, n.label, n.posts FROM post_count AS n` + w.String()
+	if all {
+		text = `SELECT n.name, ` + label + `, CAST(SUM(n.posts) AS BIGINT) FROM post_count AS n` + w.String() + ` GROUP BY n.name`
+	}
+	text += ` ORDER BY n.name` + order + ` LIMIT ` + w.Arg(min(n, 10_000))
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Count, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, n *author.Count) error { return rows.Scan(&n.Name, &n.Label, &n.Posts) }, text, w.Args...)
+	})
+}

@@ -1,0 +1,188 @@
+package authorsql
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+const savedColumns = `owner, name, version, told, saved_at, type, size, moved_to, temporary, gone, title, items, push, add_cloud`
+
+func savedFields(f *author.Feed) []any {
+	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*sqldb.Time)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Temporary, &f.Gone, &f.Title, (*sqldb.Int)(&f.Items), (*string)(&f.Push), &f.AddCloud}
+}
+
+func scanSaved(rows *sql.Rows, f *author.Feed) error { return rows.Scan(savedFields(f)...) }
+
+// savedRow is a feed with what is known of its document.
+type savedRow struct {
+	author.Feed
+	hash    []byte
+	written bool // it is made of posts
+}
+
+// SaveDocument is author.Store.SaveDocument. The feed is that document from then on, and
+// no longer made of posts.
+func (s *savedStore) SaveDocument(ctx context.Context, d author.Saving) (f author.Feed, changed bool, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		was, err := lockSaved(ctx, c, d.User, d.Name)
+		if err != nil {
+			return err
+		}
+		f, changed, err = saveDocument(ctx, c, was, d, false)
+		return err
+	})
+	if err != nil {
+		return author.Feed{}, false, err
+	}
+	return f, changed, nil
+}
+
+// saveDocument stores a document as the next version of a locked feed. written says that
+// it was made of posts.
+func saveDocument(ctx context.Context, c sqldb.Conn, was savedRow, d author.Saving, written bool) (f author.Feed, changed bool, err error) {
+	if d.Allow != nil {
+		if err := d.Allow(was.Feed); err != nil {
+			return f, false, err
+		}
+	}
+	changed = was.Version == 0 || was.Type != sqldb.Clean(d.Type) || !bytes.Equal(was.hash, d.Hash)
+	f = was.Feed
+	f.Gone, f.Push = false, d.Push
+	if !changed {
+		if was.Gone || was.written != written || was.Push != d.Push {
+			_, err = c.Exec(ctx, `UPDATE saved SET gone = false, written = $1, push = $2 WHERE owner = $3 AND name = $4`, written, string(f.Push), f.User, f.Name)
+		}
+		return f, false, err
+	}
+	f.Version++
+	if d.Quiet {
+		f.Told = f.Version
+	}
+	if d.At.After(f.SavedAt) {
+		f.SavedAt = d.At
+	}
+	f.Type, f.Size, f.Title, f.Items = sqldb.Clean(d.Type), int64(len(d.Bytes)), sqldb.Clean(d.Title), d.Items
+	if err := writeSaved(ctx, c, f, d, written); err != nil {
+		return f, false, err
+	}
+	if d.Events != nil {
+		err = sqldb.AppendEvents(ctx, c, d.Events(f))
+	}
+	return f, true, err
+}
+
+// lockSaved reads a feed that nobody else changes until the transaction ends. Where
+// there was none there is one of version 0, for two may come at once.
+func lockSaved(ctx context.Context, c sqldb.Conn, user, name string) (savedRow, error) {
+	user, name = sqldb.Clean(user), sqldb.Clean(name)
+	_, err := c.Exec(ctx, `INSERT INTO saved (owner, name, version, told, saved_at, type, size, moved_to, gone, title, items)
+		VALUES ($1, $2, 0, 0, 0, '', 0, '', false, '', 0) ON CONFLICT (owner, name) DO NOTHING`, user, name)
+	if err != nil {
+		return savedRow{}, err
+	}
+	found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, r *savedRow) error {
+		return rows.Scan(append(savedFields(&r.Feed), &r.hash, &r.written)...)
+	}, `SELECT `+savedColumns+`, hash, written FROM saved WHERE owner = $1 AND name = $2 {LOCK}`, user, name)
+	if err != nil || len(found) == 0 {
+		return savedRow{Feed: author.Feed{User: user, Name: name}}, err
+	}
+	return found[0], nil
+}
+
+func writeSaved(ctx context.Context, c sqldb.Conn, f author.Feed, d author.Saving, written bool) error {
+	_, err := c.Exec(ctx, `UPDATE saved SET version = $1, told = $2, saved_at = $3, type = $4, size = $5, hash = $6, gone = false,
+			title = $7, items = $8, written = $9, push = $10 WHERE owner = $11 AND name = $12`,
+		f.Version, f.Told, sqldb.Millis(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), written, string(f.Push), f.User, f.Name)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO saved_document (owner, name, document) VALUES ($1, $2, $3)
+		ON CONFLICT (owner, name) DO UPDATE SET document = excluded.document`, f.User, f.Name, d.Bytes)
+	return err
+}
+
+// SavedFeed is author.Store.SavedFeed.
+func (s *savedStore) SavedFeed(ctx context.Context, user, name string) (author.Feed, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
+		found, err := sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE owner = $1 AND name = $2`, sqldb.Clean(user), sqldb.Clean(name))
+		return oneSaved(found, err)
+	})
+}
+
+func oneSaved(found []author.Feed, err error) (author.Feed, error) {
+	if err == nil && len(found) == 0 {
+		return author.Feed{}, fault.New(fault.NotFound, "There is no such feed here.")
+	}
+	if err != nil {
+		return author.Feed{}, err
+	}
+	return found[0], nil
+}
+
+// SavedDocument is author.Store.SavedDocument.
+func (s *savedStore) SavedDocument(ctx context.Context, user, name string) (author.Feed, []byte, error) {
+	var doc []byte
+	f, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
+		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, f *author.Feed) error {
+			return rows.Scan(append(savedFields(f), &doc)...)
+		}, `SELECT `+savedColumns+`,
+			(SELECT d.document FROM saved_document AS d WHERE d.owner = saved.owner AND d.name = saved.name)
+			FROM saved WHERE owner = $1 AND name = $2`, sqldb.Clean(user), sqldb.Clean(name))
+		return oneSaved(found, err)
+	})
+	if err != nil {
+		return author.Feed{}, nil, err
+	}
+	return f, doc, nil
+}
+
+// PlaceSaved is author.Store.PlaceSaved.
+func (s *savedStore) PlaceSaved(ctx context.Context, user, name string, place author.Place) (author.Feed, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
+		found, err := sqldb.Collect(ctx, c, scanSaved, `UPDATE saved SET moved_to = $1, temporary = $2, gone = $3 WHERE owner = $4 AND name = $5 RETURNING `+savedColumns,
+			sqldb.Clean(place.MovedTo), place.Temporary, place.Gone, sqldb.Clean(user), sqldb.Clean(name))
+		return oneSaved(found, err)
+	})
+}
+
+// CloudSaved is author.Store.CloudSaved.
+func (s *savedStore) CloudSaved(ctx context.Context, user, name string, on bool, now time.Time) (author.Feed, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
+		_, err := c.Exec(ctx, `UPDATE saved SET add_cloud = $1, version = version + 1, saved_at = CASE WHEN saved_at < $2 THEN $2 ELSE saved_at END
+			WHERE owner = $3 AND name = $4 AND add_cloud <> $1 AND version > 0`, on, sqldb.Millis(now), sqldb.Clean(user), sqldb.Clean(name))
+		if err != nil {
+			return author.Feed{}, err
+		}
+		return oneSaved(sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE owner = $1 AND name = $2 AND version > 0`, sqldb.Clean(user), sqldb.Clean(name)))
+	})
+}
+
+// SavedFeeds is author.Store.SavedFeeds.
+func (s *savedStore) SavedFeeds(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Feed, error) {
+		return sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE (owner, name) > ($1, $2)
+			ORDER BY owner, name LIMIT $3`, sqldb.Clean(afterUser), sqldb.Clean(afterName), sqldb.Limit(n))
+	})
+}
+
+// ToldSaved is author.Store.ToldSaved.
+func (s *savedStore) ToldSaved(ctx context.Context, user, name string, version int64) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		_, err := c.Exec(ctx, `UPDATE saved SET told = $1 WHERE owner = $2 AND name = $3 AND told < $1`, version, sqldb.Clean(user), sqldb.Clean(name))
+		return err
+	})
+}
+
+// UntoldSaved is author.Store.UntoldSaved.
+func (s *savedStore) UntoldSaved(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Feed, error) {
+		return sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE told < version AND (owner, name) > ($1, $2)
+			AND moved_to = '' AND NOT gone ORDER BY owner, name LIMIT $3`, sqldb.Clean(afterUser), sqldb.Clean(afterName), sqldb.Limit(n))
+	})
+}

@@ -1,0 +1,143 @@
+package authorsql
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqldb"
+)
+
+// writerRow is a writer as he is stored.
+type writerRow struct {
+	author.Writer
+	lastID  int64
+	profile string
+}
+
+const writerText = `SELECT w.owner, w.version, w.last_id, w.last_seq, w.posts, w.profile,
+	COALESCE((SELECT s.written FROM saved AS s WHERE s.owner = w.owner AND s.name = 'rss'), false)
+	FROM writer AS w WHERE w.owner = $1 AND w.owner <> ''`
+
+// findWriter reads a writer; found is false for one who never wrote.
+func findWriter(ctx context.Context, c sqldb.Conn, user, lock string) (w writerRow, found bool, err error) {
+	w.User = sqldb.Clean(user)
+	err = c.Query(ctx, writerText+lock, func(rows *sql.Rows) error {
+		found = true
+		return rows.Scan(&w.User, &w.Version, &w.lastID, &w.LastSeq, &w.Posts, &w.profile, &w.Written)
+	}, w.User)
+	if err == nil && found {
+		if err = json.Unmarshal([]byte(w.profile), &w.Profile); err != nil {
+			err = fmt.Errorf("reading the profile of %s: %w", w.User, err)
+		}
+	}
+	return w, found, err
+}
+
+// lockWriter reads a writer whom nobody else changes until the transaction ends. Who
+// never wrote gets a row, for two may come at once.
+func lockWriter(ctx context.Context, c sqldb.Conn, user string) (writerRow, error) {
+	if user == "" {
+		return writerRow{}, fault.New(fault.Invalid, "There is no user named whose post it is.")
+	}
+	w, found, err := findWriter(ctx, c, user, ` {LOCK}`)
+	if err != nil || found {
+		return w, err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO writer (owner, version, last_id, last_seq, posts, changed, profile)
+		VALUES ($1, 0, 0, 0, 0, 0, '{}') ON CONFLICT (owner) DO NOTHING`, sqldb.Clean(user))
+	if err != nil {
+		return w, err
+	}
+	w, _, err = findWriter(ctx, c, user, ` {LOCK}`)
+	return w, err
+}
+
+// saveWriter writes a locked writer back.
+func saveWriter(ctx context.Context, c sqldb.Conn, w *writerRow) error {
+	_, err := c.Exec(ctx, `UPDATE writer SET version = $1, last_id = $2, last_seq = $3, posts = $4 WHERE owner = $5`,
+		w.Version, w.lastID, w.LastSeq, w.Posts, w.User)
+	return err
+}
+
+// stampWriter gives a change of a writer that readers see its stamp: later than any of
+// his before. His row is locked; that of nobody else is touched.
+func stampWriter(ctx context.Context, c sqldb.Conn, user string, at time.Time) (stamp int64, err error) {
+	if !at.IsZero() {
+		stamp = at.UnixMicro()
+	}
+	err = c.Query(ctx, `UPDATE writer SET changed = CASE WHEN changed < $1 THEN $1 ELSE changed + 1 END WHERE owner = $2 RETURNING changed`,
+		func(rows *sql.Rows) error { return rows.Scan(&stamp) }, stamp, user)
+	return stamp, err
+}
+
+// StampUser says that all that a user wrote changed for readers, if he wrote anything.
+func StampUser(ctx context.Context, c sqldb.Conn, user string, at time.Time) error {
+	if _, err := c.Exec(ctx, `UPDATE writer SET version = version + 1 WHERE owner = $1`, user); err != nil {
+		return err
+	}
+	stamp, err := stampWriter(ctx, c, user, at)
+	if err == nil {
+		_, err = c.Exec(ctx, `UPDATE post_count SET changed = $1, version = version + 1 WHERE owner = $2`, stamp, user)
+	}
+	return err
+}
+
+// Writer is author.PostStore.Writer.
+func (s *postStore) Writer(ctx context.Context, user string) (author.Writer, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Writer, error) {
+		w, _, err := findWriter(ctx, c, user, "")
+		return w.Writer, err
+	})
+}
+
+// SetProfile is author.PostStore.SetProfile.
+func (s *postStore) SetProfile(ctx context.Context, user string, change func(*author.Profile) error) (author.Writer, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Writer, error) {
+		w, err := lockWriter(ctx, c, user)
+		if err != nil {
+			return author.Writer{}, err
+		}
+		if err := change(&w.Profile); err != nil {
+			return author.Writer{}, err
+		}
+		text, err := sqldb.JSON(&w.Profile)
+		if err != nil {
+			return author.Writer{}, err
+		}
+		w.Version++
+		w.Profile = author.Profile{}
+		if err := json.Unmarshal([]byte(text), &w.Profile); err != nil { // as it will be read
+			return author.Writer{}, err
+		}
+		if _, err := c.Exec(ctx, `UPDATE writer SET version = $1, profile = $2 WHERE owner = $3`, w.Version, text, w.User); err != nil {
+			return author.Writer{}, err
+		}
+		_, err = stampWriter(ctx, c, w.User, time.Time{})
+		return w.Writer, err
+	})
+}
+
+// PostsChanged is author.PostStore.PostsChanged. For everyone it is the newest stamp of any
+// writer and, on top, how many changes there were: of two that are written at once, the
+// one with the earlier stamp may come to be seen last.
+func (s *postStore) PostsChanged(ctx context.Context, user, category string) (int64, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
+		switch {
+		case user == "" && category == "":
+			return sqldb.Count(ctx, c, `SELECT MAX(w.changed) + CAST(SUM(w.version) AS BIGINT) FROM writer AS w`)
+		case user == "":
+			return sqldb.Count(ctx, c, `SELECT COALESCE(MAX(n.changed) + CAST(SUM(n.version) AS BIGINT), 0) FROM post_count AS n
+				WHERE n.kind = 'category' AND n.name = $1`, sqldb.Clean(category))
+		case category == "":
+			return sqldb.Count(ctx, c, `SELECT w.changed FROM writer AS w WHERE w.owner = $1`, sqldb.Clean(user))
+		default:
+			return sqldb.Count(ctx, c, `SELECT n.changed FROM post_count AS n WHERE n.owner = $1 AND n.kind = 'category' AND n.name = $2`,
+				sqldb.Clean(user), sqldb.Clean(category))
+		}
+	})
+}

@@ -1,0 +1,255 @@
+package hubsql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
+)
+
+// isFollowed is the condition that a topic has a live subscription at a time.
+func isFollowed(topic, now string) string {
+	return `EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = ` + topic + ` AND s.expires_at + 0 > ` + now + `)`
+}
+
+// Following is hub.Store.Following.
+func (s *topicStore) Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
+	if limit <= 0 || len(urls) == 0 {
+		return nil, nil
+	}
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Topic, error) {
+		found, err := byURL(ctx, c, urls, now)
+		if err != nil || len(found) >= limit {
+			return found[:min(len(found), limit)], err
+		}
+		ids, err := byAlias(ctx, c, urls, now, ownAliasID)
+		if err == nil && len(ids) < limit {
+			var more []int64
+			more, err = byAlias(ctx, c, urls, now, aliasID)
+			ids = append(ids, slices.DeleteFunc(more, func(id int64) bool { return slices.Contains(ids, id) })...)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range found {
+			ids = slices.DeleteFunc(ids, func(id int64) bool { return id == t.ID })
+		}
+		ids = ids[:min(len(ids), limit-len(found))]
+		topics, err := topicsByID(ctx, c, slices.Clone(ids))
+		for _, id := range ids {
+			if t, ok := topics[id]; ok {
+				found = append(found, t)
+			}
+		}
+		return found, err
+	})
+}
+
+// byURL reads the followed topics with these URLs, in their order.
+func byURL(ctx context.Context, c sqldb.Conn, urls []string, now time.Time) ([]hub.Topic, error) {
+	var rows [][]any
+	place := make(map[int64]int, len(urls))
+	for i, u := range urls {
+		id := hub.TopicID(u)
+		if _, twice := place[id]; !twice {
+			place[id] = i
+			rows = append(rows, []any{id, sqldb.Millis(now)})
+		}
+	}
+	var found []hub.Topic
+	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id AND `+isFollowed("t.id", ":now"),
+		func(rows *sql.Rows) error {
+			var t hub.Topic
+			err := scanTopic(rows, &t)
+			found = append(found, t)
+			return err
+		}, rows)
+	slices.SortFunc(found, func(a, b hub.Topic) int { return place[a.ID] - place[b.ID] })
+	return found, err
+}
+
+// byAlias returns the followed topics that call one of the URLs their own or their
+// home, in the order of the URLs, each once. A name may be claimed by many, so that
+// the rows are bounded.
+func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, idOf func(url string) int64) ([]int64, error) {
+	var rows [][]any
+	place := make(map[int64]int, len(urls))
+	for i, u := range urls {
+		id := idOf(u)
+		if _, twice := place[id]; !twice {
+			place[id] = i
+			rows = append(rows, []any{id, sqldb.Millis(now)})
+		}
+	}
+	var named []struct{ alias, topic int64 }
+	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS}
+		WHERE a.alias_id = :id AND `+isFollowed("a.topic_id", ":now")+` LIMIT 1000`,
+		func(rows *sql.Rows) error {
+			var n struct{ alias, topic int64 }
+			err := rows.Scan(&n.alias, &n.topic)
+			named = append(named, n)
+			return err
+		}, rows)
+	slices.SortFunc(named, func(a, b struct{ alias, topic int64 }) int {
+		return cmp.Or(cmp.Compare(place[a.alias], place[b.alias]), cmp.Compare(a.topic, b.topic))
+	})
+	ids := make([]int64, 0, len(named))
+	seen := make(map[int64]bool, len(named))
+	for _, n := range named {
+		if !seen[n.topic] {
+			seen[n.topic] = true
+			ids = append(ids, n.topic)
+		}
+	}
+	return ids, err
+}
+
+// aliasID is the id under which a URL is found that a topic calls its own or its
+// home: the same with and without a slash at the end of its path.
+func aliasID(url string) int64 { return hub.TopicID(withoutSlash(url)) }
+
+// ownAliasID is that of a URL at the topic's own host. They are looked for first:
+// anybody may claim another's home, but nobody at another's host.
+func ownAliasID(url string) int64 { return hub.TopicID("own " + withoutSlash(url)) }
+
+// sameHost compares the hosts of two URLs, at any port and with or without www.
+func sameHost(a, b string) bool {
+	host := func(raw string) string {
+		u, err := url.Parse(raw)
+		if err != nil {
+			return ""
+		}
+		return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
+	}
+	h := host(a)
+	return h != "" && h == host(b)
+}
+
+// withoutSlash is the URL without one slash at the end of its path. It is a key
+// to compare by, not always a URL that works.
+func withoutSlash(url string) string {
+	path, rest := url, ""
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		path, rest = url[:i], url[i:]
+	}
+	if cut, ok := strings.CutSuffix(path, "/"); ok && !strings.HasSuffix(cut, "/") {
+		return cut + rest
+	}
+	return url
+}
+
+// SetAbout is hub.Store.SetAbout.
+func (s *topicStore) SetAbout(ctx context.Context, topicID int64, about hub.About) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return saveAbout(ctx, c, topicID, tidy(about)) })
+}
+
+// saveAbout replaces what a topic says of itself, and the names that it goes by.
+func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About) error {
+	var raw []byte
+	if about != (hub.About{}) {
+		var err error
+		if raw, err = json.Marshal(about); err != nil {
+			return err
+		}
+	}
+	topic := ""
+	err := c.Query(ctx, `UPDATE topic SET about = $1 WHERE id = $2 RETURNING url`, func(rows *sql.Rows) error { return rows.Scan(&topic) },
+		raw, topicID)
+	if err != nil || topic == "" {
+		return err
+	}
+	if _, err := c.Exec(ctx, `DELETE FROM alias WHERE topic_id = $1`, topicID); err != nil {
+		return err
+	}
+	var ids []int64
+	for _, u := range []string{about.Self, about.Home} {
+		switch {
+		case u == "":
+		case sameHost(topic, u):
+			ids = append(ids, ownAliasID(u))
+		default:
+			ids = append(ids, aliasID(u))
+		}
+	}
+	slices.Sort(ids)
+	rows := make([][]any, 0, len(ids))
+	for _, id := range slices.Compact(ids) {
+		rows = append(rows, []any{id, topicID})
+	}
+	_, err = c.Bulk(ctx, `rows(alias_id i, topic_id i) INSERT INTO alias (alias_id, topic_id)
+		SELECT :alias_id, :topic_id {FROM ROWS} WHERE true ON CONFLICT (alias_id, topic_id) DO NOTHING`, rows)
+	return err
+}
+
+// tidy is about as it comes back: JSON takes UTF-8 only.
+func tidy(about hub.About) hub.About {
+	for _, s := range []*string{&about.Title, &about.Description, &about.ItemTitle, &about.ItemText, &about.Self, &about.Home} {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+	}
+	return about
+}
+
+// aboutJSON scans what saveAbout wrote; most topics have none of it.
+type aboutJSON hub.About
+
+func (a *aboutJSON) Scan(src any) error {
+	*a = aboutJSON{}
+	raw, _ := src.([]byte)
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(raw, (*hub.About)(a)); err != nil {
+		return fmt.Errorf("reading what a topic says of itself: %w", err)
+	}
+	return nil
+}
+
+// Content is hub.Store.Content.
+func (s *topicStore) Content(ctx context.Context, topicID int64) (hub.Content, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (hub.Content, error) {
+		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, v *hub.Content) error {
+			return rows.Scan(&v.Version, (*sqldb.ByteString)(&v.Type), &v.Body)
+		}, `SELECT version, content_type, content FROM body WHERE topic_id = $1`, topicID)
+		if err == nil && len(found) == 0 {
+			return hub.Content{}, fault.New(fault.NotFound, "The content of the topic %d is not kept.", topicID)
+		}
+		if err != nil {
+			return hub.Content{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// saveContent keeps the content of a full topic's new version, or removes the one
+// before when there is none. A topic that is not full has no content: the sweep
+// takes both away together.
+func saveContent(ctx context.Context, c sqldb.Conn, t hub.Topic, body []byte) error {
+	if !t.Full {
+		return nil
+	}
+	if body == nil {
+		_, err := c.Exec(ctx, `DELETE FROM body WHERE topic_id = $1`, t.ID)
+		return err
+	}
+	_, err := c.Exec(ctx, `INSERT INTO body (topic_id, version, content_type, content) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (topic_id) DO UPDATE SET version = excluded.version, content_type = excluded.content_type, content = excluded.content`,
+		t.ID, t.Version, raw(t.ContentType), body)
+	return err
+}
+
+// raw is text that is kept as bytes; "" is NULL.
+func raw(s string) []byte {
+	if s == "" {
+		return nil
+	}
+	return []byte(s)
+}

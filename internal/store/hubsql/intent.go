@@ -1,0 +1,160 @@
+package hubsql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
+)
+
+const (
+	intentColumns = `i.topic_id, i.id, i.topic, i.callback, i.mode, i.secret, i.lease, i.reason, i.door, i.at, i.due_at, i.tries, i.claim`
+	intentHead    = `topic_id i, id i, topic t, callback t, mode t, secret b, lease i, reason t, door t, at i, due_at i, tries i`
+)
+
+func scanIntent(rows *sql.Rows, in *hub.Intent) error {
+	var lease int64
+	err := rows.Scan(&in.TopicID, &in.ID, &in.Topic, &in.Callback, &in.Mode, (*sqldb.ByteString)(&in.Secret), &lease, &in.Reason, &in.Door,
+		(*sqldb.Time)(&in.At), (*sqldb.Time)(&in.DueAt), (*sqldb.Int)(&in.Tries), &in.Claim)
+	in.Lease = time.Duration(lease)
+	return err
+}
+
+// intentRow is a bulk row with the header intentHead.
+func intentRow(in hub.Intent) []any {
+	return []any{in.TopicID, in.ID, sqldb.Clean(in.Topic), sqldb.Clean(in.Callback), sqldb.Clean(in.Mode), raw(in.Secret), int64(in.Lease), sqldb.Clean(in.Reason),
+		sqldb.Clean(in.Door), sqldb.Millis(in.At), sqldb.Millis(in.DueAt), in.Tries}
+}
+
+// byIntent orders intents by what names their rows.
+func byIntent(a, b hub.Intent) int {
+	return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
+}
+
+// Request is hub.Store.Request.
+func (s *intentStore) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
+	list = slices.Clone(list)
+	slices.Reverse(list) // the same one twice: the last counts
+	slices.SortStableFunc(list, byIntent)
+	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
+	topics := topicsOf(topicsOf(nil, list, intentTopic), events, eventTopic)
+	return perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sh share) error {
+		var rows [][]any
+		for _, in := range of(sh, list, intentTopic) {
+			rows = append(rows, intentRow(in))
+		}
+		_, err := c.Bulk(ctx, `rows(`+intentHead+`)
+			INSERT INTO intent (topic_id, id, topic, callback, mode, secret, lease, reason, door, at, due_at, tries, claim)
+			SELECT :topic_id, :id, :topic, :callback, :mode, :secret, :lease, :reason, :door, :at, :due_at, :tries, 0
+			{FROM ROWS} WHERE true
+			ON CONFLICT (topic_id, id) DO UPDATE SET topic = excluded.topic, callback = excluded.callback, mode = excluded.mode,
+				secret = excluded.secret, lease = excluded.lease, reason = excluded.reason, door = excluded.door, at = excluded.at,
+				due_at = excluded.due_at, tries = excluded.tries, claim = 0`, rows)
+		if err != nil {
+			return err
+		}
+		return sqldb.AppendEvents(ctx, c, of(sh, events, eventTopic))
+	})
+}
+
+// ClaimIntents is hub.Store.ClaimIntents.
+func (s *intentStore) ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Intent, error) {
+	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM intent WHERE due_at <= $1)`, now); err != nil || !some {
+		return nil, err
+	}
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Intent, error) {
+		list, err := sqldb.Collect(ctx, c, scanIntent, `SELECT `+intentColumns+` FROM intent AS i
+			WHERE i.due_at <= $1 ORDER BY i.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
+		if err != nil {
+			return nil, err
+		}
+		rows := make([][]any, len(list))
+		for i := range list {
+			in := &list[i]
+			in.Claim, in.DueAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
+			rows[i] = []any{in.TopicID, in.ID, sqldb.Millis(until), claim}
+		}
+		_, err = c.Bulk(ctx, `rows(topic_id i, id i, due_at i, claim i) UPDATE intent AS i SET due_at = :due_at, claim = :claim
+			{FROM ROWS} WHERE i.topic_id = :topic_id AND i.id = :id`, rows)
+		return list, err
+	})
+}
+
+// Decide is hub.Store.Decide.
+func (s *intentStore) Decide(ctx context.Context, d hub.Decision) (bool, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
+		applied, err := takeIntent(ctx, c, d)
+		if err != nil || !applied {
+			return false, err
+		}
+		if d.Subscription != nil || d.Remove {
+			if err := override(ctx, c, d.Intent); err != nil {
+				return false, err
+			}
+		}
+		if d.Subscription != nil {
+			var topics []string
+			if d.Intent.Topic != "" {
+				topics = append(topics, d.Intent.Topic)
+			}
+			if err := subscribe(ctx, c, s.db.Shared, registrationOf(topics, []hub.Subscription{*d.Subscription}), latest(d.Events)); err != nil {
+				return false, err
+			}
+		}
+		if d.Subscription != nil && d.About != nil {
+			if err := saveAbout(ctx, c, d.Intent.TopicID, tidy(*d.About)); err != nil {
+				return false, err
+			}
+		}
+		if d.Remove {
+			if _, err := unsubscribe(ctx, c, []hub.Key{d.Intent.Key()}, latest(d.Events)); err != nil {
+				return false, err
+			}
+		}
+		return true, sqldb.AppendEvents(ctx, c, d.Events)
+	})
+}
+
+// takeIntent removes or replaces the intent of a decision while it is the one that
+// was claimed. Everything else of the decision hangs on that.
+func takeIntent(ctx context.Context, c sqldb.Conn, d hub.Decision) (bool, error) {
+	if d.Again == nil {
+		n, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND claim = $3`, d.Intent.TopicID, d.Intent.ID, d.Intent.Claim)
+		return n == 1, err
+	}
+	again := *d.Again
+	again.TopicID, again.ID = d.Intent.TopicID, d.Intent.ID
+	n, err := c.Bulk(ctx, `rows(`+intentHead+`, old i) UPDATE intent AS i SET topic = :topic, callback = :callback, mode = :mode, secret = :secret,
+			lease = :lease, reason = :reason, door = :door, at = :at, due_at = :due_at, tries = :tries, claim = 0
+		{FROM ROWS} WHERE i.topic_id = :topic_id AND i.id = :id AND i.claim = :old`, [][]any{append(intentRow(again), d.Intent.Claim)})
+	return n == 1, err
+}
+
+// override removes the request for the contrary that came before in, which was
+// confirmed, and is not decided yet: it must not have the last word. Only the later
+// one looks for the other, so that two that are decided at once do not wait for each
+// other.
+//
+// spec:websub-2018#re-subscribe
+func override(ctx context.Context, c sqldb.Conn, in hub.Intent) error {
+	contrary := hub.ModeSubscribe
+	if in.Mode == hub.ModeSubscribe {
+		contrary = hub.ModeUnsubscribe
+	}
+	_, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND mode = $3 AND at < $4`,
+		in.TopicID, hub.SubscriptionID(contrary, in.Callback), contrary, sqldb.Millis(in.At))
+	return err
+}
+
+// Intents is hub.Store.Intents.
+func (s *intentStore) Intents(ctx context.Context) (int64, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (n int64, err error) {
+		err = c.Query(ctx, `SELECT COUNT(*) FROM intent`, func(rows *sql.Rows) error { return rows.Scan(&n) })
+		return n, err
+	})
+}

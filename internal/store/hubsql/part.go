@@ -1,0 +1,226 @@
+package hubsql
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
+)
+
+const partColumns = `p.topic_id, p.part, p.lo, p.hi, p.want, p.done, p.pass, p.pos, p.epoch, p.owner, p.due_at`
+
+// partState is a part with what only the store knows of it.
+type partState struct {
+	hub.Part
+	pass  int64 // version that the pass at Pos tells
+	owner sql.NullInt64
+	due   sql.NullInt64
+}
+
+func scanPart(rows *sql.Rows, p *partState) error {
+	var lo, hi int64
+	err := rows.Scan(&p.TopicID, (*sqldb.Int)(&p.N), &lo, &hi, &p.Want, &p.Done, &p.pass, &p.Pos, &p.Epoch, &p.owner, &p.due)
+	p.Lo, p.Hi = int32(lo), int32(hi)
+	return err
+}
+
+// idle parts have nothing to tell, and nobody is at them.
+func (p *partState) idle() bool { return !p.due.Valid && p.Want == p.Done }
+
+// row is p for saveParts.
+func (p *partState) row() []any {
+	return []any{p.TopicID, int64(p.N), p.Want, p.pass, p.Pos, p.Epoch, p.owner.Valid, p.owner.Int64, p.due.Int64}
+}
+
+func saveParts(ctx context.Context, c sqldb.Conn, rows [][]any) error {
+	_, err := c.Bulk(ctx, `rows(topic_id i, part i, want i, pass i, pos i, epoch i, owned o, owner i, due_at i)
+		UPDATE part AS p SET want = :want, pass = :pass, pos = :pos, epoch = :epoch,
+			owner = CASE WHEN :owned THEN :owner END, due_at = NULLIF(:due_at, 0)
+		{FROM ROWS} WHERE p.topic_id = :topic_id AND p.part = :part`, rows)
+	return err
+}
+
+// lockParts returns the parts of a topic for writing, lowest first.
+func lockParts(ctx context.Context, c sqldb.Conn, topicID int64) ([]partState, error) {
+	return sqldb.Collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p WHERE p.topic_id = $1 ORDER BY p.part {LOCK}`, topicID)
+}
+
+// ClaimParts is hub.Store.ClaimParts.
+func (s *deliveryStore) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM part WHERE due_at <= $1)`, now); err != nil || !some {
+		return nil, err
+	}
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Part, error) {
+		due, err := sqldb.Collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p
+			WHERE p.due_at <= $1 ORDER BY p.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]int64, len(due))
+		rows := make([][]any, len(due))
+		for i := range due {
+			p := &due[i]
+			// Whoever was told an older version in the pass that broke off is told
+			// the newer one too, so the range starts again.
+			if p.pass != p.Want {
+				p.pass, p.Pos = p.Want, 0
+			}
+			p.Epoch++
+			p.owner = sql.NullInt64{Int64: node, Valid: true}
+			p.due = sql.NullInt64{Int64: sqldb.Millis(until), Valid: true}
+			ids[i], rows[i] = p.TopicID, p.row()
+		}
+		if err := saveParts(ctx, c, rows); err != nil {
+			return nil, err
+		}
+		// Read after the lock: nobody can raise these versions until we commit.
+		topics, err := topicsByID(ctx, c, ids)
+		if err != nil {
+			return nil, err
+		}
+		parts := make([]hub.Part, len(due))
+		for i, p := range due {
+			parts[i] = p.Part
+			parts[i].Topic = topics[p.TopicID]
+		}
+		return parts, nil
+	})
+}
+
+// pageColumns are those that a delivery needs: a row costs as much to read as to
+// send when all are read.
+const pageColumns = `s.id, s.protocol, s.callback, s.proc, s.failures, s.tries, s.next_at, s.counted, s.sent, s.secret, s.failing_since`
+
+// PageText is the statement of Page, for tests of its plan. It is the hottest one
+// there is and must walk the primary key; the "+ 0" keeps a planner that knows no
+// figures yet from the index on expires_at.
+//
+// spec:websub-2018#lease-enforced
+const PageText = `SELECT ` + pageColumns + ` FROM subscription AS s
+	WHERE s.topic_id = $1 AND (s.bucket, s.id) > ($2, $3) AND s.bucket <= $4 AND s.expires_at + 0 > $5
+	ORDER BY s.topic_id, s.bucket, s.id LIMIT $6`
+
+// PageArgs are the arguments of PageText.
+func PageArgs(p hub.Part, after int64, now time.Time, limit int) []any {
+	bucket := int64(hub.Bucket(after))
+	if bucket < int64(p.Lo) {
+		bucket, after = int64(p.Lo), 0
+	}
+	return []any{p.TopicID, bucket, after, int64(p.Hi), sqldb.Millis(now), int64(max(limit, 0))}
+}
+
+// Page is hub.Store.Page.
+func (s *deliveryStore) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+	scan := func(rows *sql.Rows, s *hub.Subscription) error {
+		s.TopicID = p.TopicID
+		return rows.Scan(&s.ID, &s.Protocol, &s.Callback, &s.Procedure,
+			(*sqldb.Int)(&s.Failures), (*sqldb.Int)(&s.Tries), (*sqldb.Time)(&s.NextAt), &s.Counted, &s.Sent,
+			(*sqldb.ByteString)(&s.Secret), (*sqldb.Time)(&s.FailingSince))
+	}
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Subscription, error) {
+		return sqldb.Collect(ctx, c, scan, PageText, PageArgs(p, after, now, limit)...)
+	})
+}
+
+// Checkpoint is hub.Store.Checkpoint.
+func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error) {
+	run := s.db.Write
+	if len(cp.Results) == 0 && len(cp.Events) == 0 {
+		run = s.db.One // most pages are like that
+	}
+	again := false
+	err := run(ctx, func(ctx context.Context, c sqldb.Conn) (err error) {
+		found := false
+		again = false
+		row := func(rows *sql.Rows) error {
+			var want int64
+			found = true
+			err := rows.Scan(&want)
+			again = cp.Finish && want > cp.Part.Want
+			return err
+		}
+		// No owner means that it was finished or given back: the epoch alone does not say so.
+		if cp.Finish {
+			err = c.Query(ctx, `UPDATE part SET done = $1, pos = 0, owner = NULL,
+				due_at = CASE WHEN want > $1 THEN CAST($2 AS BIGINT) END
+				WHERE topic_id = $3 AND part = $4 AND epoch = $5 AND owner IS NOT NULL RETURNING want`,
+				row, cp.Part.Want, sqldb.Millis(cp.Now), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
+		} else {
+			err = c.Query(ctx, `UPDATE part SET pos = $1, due_at = $2
+				WHERE topic_id = $3 AND part = $4 AND epoch = $5 AND owner IS NOT NULL RETURNING want`,
+				row, cp.Pos, sqldb.Millis(cp.Until), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
+		}
+		if err == nil && !found {
+			err = hub.ErrLost
+		}
+		if err != nil {
+			return err
+		}
+		if err := settle(ctx, c, cp.Now, cp.Results); err != nil {
+			return err
+		}
+		return sqldb.AppendEvents(ctx, c, cp.Events)
+	})
+	return again && err == nil, err
+}
+
+// ReleaseParts is hub.Store.ReleaseParts.
+func (s *deliveryStore) ReleaseParts(ctx context.Context, now time.Time, parts []hub.Part) error {
+	seen := make(map[[2]int64]bool, len(parts))
+	var rows [][]any
+	for _, p := range parts {
+		key := [2]int64{p.TopicID, int64(p.N)}
+		if !seen[key] {
+			seen[key] = true
+			rows = append(rows, []any{p.TopicID, int64(p.N), p.Epoch, sqldb.Millis(now)})
+		}
+	}
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		_, err := c.Bulk(ctx, `rows(topic_id i, part i, epoch i, now i)
+			UPDATE part AS p SET owner = NULL, due_at = :now {FROM ROWS}
+			WHERE p.topic_id = :topic_id AND p.part = :part AND p.epoch = :epoch AND p.owner IS NOT NULL`, rows)
+		return err
+	})
+}
+
+// Split is hub.Store.Split.
+func (s *deliveryStore) Split(ctx context.Context, topicID int64, n int) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		parts, err := lockParts(ctx, c, topicID)
+		if err != nil || len(parts) == 0 || len(parts) >= n {
+			return err
+		}
+		next := 0
+		for _, p := range parts {
+			if !p.idle() {
+				return nil
+			}
+			next = max(next, p.N+1)
+		}
+		// The first piece keeps the part's number; the others get new ones. Which
+		// rows belong to whom follows from the buckets alone.
+		for _, p := range parts {
+			pieces := (n + len(parts) - 1) / len(parts)
+			width := int64(p.Hi) - int64(p.Lo) + 1
+			pieces = int(min(int64(pieces), width))
+			lo := int64(p.Lo)
+			for i := range int64(pieces) {
+				hi := int64(p.Lo) + width*(i+1)/int64(pieces) - 1
+				if i == 0 {
+					_, err = c.Exec(ctx, `UPDATE part SET hi = $1 WHERE topic_id = $2 AND part = $3`, hi, topicID, int64(p.N))
+				} else {
+					_, err = c.Exec(ctx, `INSERT INTO part (topic_id, part, lo, hi, want, done, pass, epoch)
+						VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, topicID, int64(next), lo, hi, p.Want, p.Done, p.pass, p.Epoch)
+					next++
+				}
+				if err != nil {
+					return err
+				}
+				lo = hi + 1
+			}
+		}
+		return nil
+	})
+}

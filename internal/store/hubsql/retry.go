@@ -1,0 +1,71 @@
+package hubsql
+
+import (
+	"context"
+	"time"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/sqldb"
+)
+
+// ClaimRetries is hub.Store.ClaimRetries.
+func (s *deliveryStore) ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
+	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM subscription WHERE next_at <= $1)`, now); err != nil || !some {
+		return nil, err
+	}
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Retry, error) {
+		var claimed []hub.Subscription
+		// Expired ones fill no place of the limit. The rounds are bounded so that a
+		// mass expiry is not one long transaction.
+		for range 16 {
+			room := limit - len(claimed)
+			if room <= 0 {
+				break
+			}
+			due, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
+				WHERE s.next_at <= $1 ORDER BY s.next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), room)
+			if err != nil {
+				return nil, err
+			}
+			live, err := takeRetries(ctx, c, due, now, until, claim)
+			if err != nil {
+				return nil, err
+			}
+			claimed = append(claimed, live...)
+			if len(due) < room || len(live) == len(due) {
+				break
+			}
+		}
+		ids := make([]int64, len(claimed))
+		for i, sub := range claimed {
+			ids[i] = sub.TopicID
+		}
+		topics, err := topicsByID(ctx, c, ids)
+		if err != nil {
+			return nil, err
+		}
+		retries := make([]hub.Retry, len(claimed))
+		for i, sub := range claimed {
+			retries[i] = hub.Retry{Subscription: sub, Topic: topics[sub.TopicID]}
+		}
+		return retries, nil
+	})
+}
+
+// takeRetries claims those that are live, and returns them; the others stop being due.
+func takeRetries(ctx context.Context, c sqldb.Conn, due []hub.Subscription, now, until time.Time, claim int64) ([]hub.Subscription, error) {
+	var live []hub.Subscription
+	var rows [][]any
+	for _, sub := range due {
+		if sqldb.Millis(sub.ExpiresAt) <= sqldb.Millis(now) {
+			rows = append(rows, keyRow(sub.Key(), 0, 0))
+			continue
+		}
+		sub.Claim, sub.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
+		rows = append(rows, keyRow(sub.Key(), sqldb.Millis(until), claim))
+		live = append(live, sub)
+	}
+	_, err := c.Bulk(ctx, `rows(`+keyHead+`, next_at i, claim i)
+		UPDATE subscription AS s SET next_at = NULLIF(:next_at, 0), claim = :claim {FROM ROWS} WHERE `+keyMatch, rows)
+	return live, err
+}

@@ -1,0 +1,118 @@
+package riversql
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
+)
+
+// entryRow is an entry as it is stored.
+type entryRow struct {
+	itemRow
+	source *entrySource
+}
+
+// entrySource is an entry's source as it is stored, once for all entries of a page.
+type entrySource struct {
+	river.EntrySource
+	title, about, name, categories sql.NullString
+	read                           sql.NullInt64
+}
+
+// loadEntries reads the items at places, in their order; those that went are left out.
+func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int64, bare bool) ([]entryRow, error) {
+	at, args := make(map[int64]int, len(places)), make([][]any, len(places))
+	for i, p := range places {
+		at[p], args[i] = i, []any{reader, p}
+	}
+	content, join := `t.content`, ` LEFT JOIN item_content AS t ON t.place = i.place`
+	if bare {
+		content, join = `'' AS content`, ``
+	}
+	all, sources := make([]entryRow, len(places)), map[int64]*entrySource{}
+	err := c.BulkQuery(ctx, `rows(reader t, place i) SELECT x.* FROM {EACH ROWS} (SELECT `+itemColumns+`, `+content+`, k.read, k.starred, k.starred_at
+		FROM item AS i`+join+` LEFT JOIN item_mark AS k ON k.reader = :reader AND k.place = i.place WHERE i.place = :place) AS x`,
+		func(rows *sql.Rows) error {
+			var r entryRow
+			var read, starred sql.NullBool
+			err := rows.Scan(append(r.fields(), &r.content, &read, &starred, (*sqldb.Time)(&r.mark.StarredAt))...)
+			r.At, r.mark.Read, r.mark.Starred = atOf(r.place), read.Bool, starred.Bool
+			if r.source = sources[r.SourceID]; r.source == nil {
+				r.source = &entrySource{EntrySource: river.EntrySource{ID: r.SourceID}}
+				sources[r.SourceID] = r.source
+			}
+			all[at[r.place]] = r
+			return err
+		}, args)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(r entryRow) bool { return r.source == nil })
+	return all, loadEntrySources(ctx, c, reader, sources)
+}
+
+func loadEntrySources(ctx context.Context, c sqldb.Conn, reader string, sources map[int64]*entrySource) error {
+	var args [][]any
+	for id := range sources {
+		args = append(args, []any{reader, id})
+	}
+	return c.BulkQuery(ctx, `rows(reader t, id i) SELECT x.* FROM {EACH ROWS} (SELECT s.id, s.url, s.login <> '' AS private, s.title, d.about,
+			f.title AS name, f.categories, f.read_place FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
+			LEFT JOIN river_subscription AS f ON f.reader = :reader AND f.source_id = s.id WHERE s.id = :id) AS x`, func(rows *sql.Rows) error {
+		var r entrySource
+		if err := rows.Scan(&r.ID, &r.URL, &r.Private, &r.title, &r.about, &r.name, &r.categories, &r.read); err != nil {
+			return err
+		}
+		*sources[r.ID] = r
+		return nil
+	}, args)
+}
+
+// unpackEntries makes entries of rows: not in a transaction, which it would make longer.
+func unpackEntries(rows []entryRow, err error) ([]river.Entry, error) {
+	if err != nil {
+		return nil, err
+	}
+	list := make([]river.Entry, 0, len(rows))
+	done := map[int64]bool{}
+	for i := range rows {
+		r := &rows[i]
+		if err := r.unpack(); err != nil {
+			return nil, err
+		}
+		if !done[r.SourceID] {
+			if err := r.source.unpack(); err != nil {
+				return nil, err
+			}
+			done[r.SourceID] = true
+		}
+		e := river.Entry{Item: r.Item, Mark: r.mark, Source: r.source.EntrySource}
+		e.Read = e.Read || r.source.read.Valid && r.place < r.source.read.Int64
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func (r *entrySource) unpack() error {
+	var about river.About
+	if r.about.String != "" {
+		if err := json.Unmarshal([]byte(r.about.String), &about); err != nil {
+			return fmt.Errorf("reading source %d: %w", r.ID, err)
+		}
+	}
+	r.Home, r.Icon, r.Title = about.Home, about.Icon, r.URL
+	for _, t := range []string{r.title.String, r.name.String} {
+		if t != "" {
+			r.Title = t
+		}
+	}
+	if r.categories.Valid {
+		r.Categories = unpackCategories(r.categories.String)
+	}
+	return nil
+}

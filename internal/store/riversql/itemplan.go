@@ -1,0 +1,248 @@
+package riversql
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
+)
+
+// itemPlan finds the places of the items of a query. Conditions are written with names
+// (":reader"), so that the same text is asked once or for each of many rows; they ask
+// for a reader's things in subqueries of one row, so that the order of the river leads.
+type itemPlan struct {
+	river.ItemQuery
+	terms  []sought
+	lo, hi int64 // places in [lo, hi)
+	limit  int
+	values map[string]any
+}
+
+const mostKeys = 1000 // of a query's lists
+
+func planItems(q river.ItemQuery) (*itemPlan, error) {
+	p := &itemPlan{ItemQuery: q, lo: math.MinInt64, hi: math.MaxInt64, limit: min(q.Limit, 1000)}
+	if q.Bare {
+		p.limit = min(q.Limit, 10_000)
+	}
+	if p.limit <= 0 {
+		p.limit = 50
+	}
+	for what, n := range map[string]int{"items": max(len(q.IDs), len(q.Firsts)), "feeds": len(q.Sources), "categories": len(q.Categories)} {
+		if n > mostKeys {
+			return nil, fault.New(fault.Invalid, "That asks for %d %s; at most %d can be asked for at a time.", n, what, mostKeys)
+		}
+	}
+	if !q.From.IsZero() {
+		p.lo = placeAt(q.From)
+	}
+	if !q.To.IsZero() {
+		p.hi = placeAt(q.To)
+	}
+	if strings.TrimSpace(q.Match) != "" {
+		var err error
+		if p.terms, err = readMatch(q.Match); err != nil {
+			return nil, err
+		}
+	}
+	p.values = map[string]any{"reader": sqldb.Clean(q.Reader), "source": q.SourceID, "category": sqldb.Clean(q.Category), "changed": q.ChangedIn,
+		"after": q.FirstAfter, "until": q.FirstBefore, "nothing": int64(math.MinInt64)}
+	if len(q.Sources) > 0 {
+		b, _ := json.Marshal(q.Sources) // numbers can be written
+		p.values["sources"] = string(b)
+	}
+	for i, name := range q.Categories {
+		p.values[fmt.Sprintf("category%d", i)] = sqldb.Clean(name)
+	}
+	return p, nil
+}
+
+// start bounds the plan by q.Before. That item may lie beside its place.
+func (p *itemPlan) start(ctx context.Context, c sqldb.Conn) error {
+	if p.Before == (river.Place{}) || p.BySeq || p.ByFirst {
+		return nil
+	}
+	place := placeOf(p.Before)
+	found, err := itemPlaces(ctx, c, [][]any{{p.Before.ID}})
+	if err != nil {
+		return err
+	}
+	if at, ok := found[p.Before.ID]; ok && atOf(at).UnixMilli() == p.Before.At {
+		place = at
+	}
+	if p.Oldest {
+		p.lo = max(p.lo, place+1)
+	} else {
+		p.hi = min(p.hi, place)
+	}
+	return nil
+}
+
+// order is how the items are sorted.
+func (p *itemPlan) order() string {
+	column := "i.place"
+	switch {
+	case p.BySeq:
+		column = "i.seq"
+	case p.ByFirst:
+		column = "i.came"
+	}
+	if p.Oldest {
+		return column
+	}
+	return column + " DESC"
+}
+
+const (
+	markOf   = `COALESCE((SELECT k.%s FROM item_mark AS k WHERE k.reader = :reader AND k.place = i.place), FALSE)`
+	readOf   = `(SELECT f.read_place FROM river_subscription AS f WHERE f.reader = :reader AND f.source_id = i.source_id)`
+	memberOf = `(SELECT 1 FROM river_category_source AS m WHERE m.reader = :reader AND m.category = :%s AND m.source_id = %s) = 1`
+)
+
+// sources are the conditions on the source, which column names.
+func (p *itemPlan) sources(column string) (conds []string) {
+	if p.SourceID != 0 {
+		conds = append(conds, column+" = :source")
+	}
+	if len(p.Sources) > 0 {
+		conds = append(conds, column+" {ALL} :sources {END ALL}")
+	}
+	if p.Category != "" {
+		conds = append(conds, fmt.Sprintf(memberOf, "category", column))
+	}
+	if len(p.Categories) > 0 {
+		var any []string
+		for i := range p.Categories {
+			any = append(any, fmt.Sprintf(memberOf, fmt.Sprintf("category%d", i), column))
+		}
+		conds = append(conds, "("+strings.Join(any, " OR ")+")")
+	}
+	return conds
+}
+
+// marks are the conditions on the item itself. floor is up to where its source is read;
+// what changed or came when is asked for unless an index leads there already.
+func (p *itemPlan) marks(floor string, led bool) (conds []string) {
+	if p.Starred {
+		conds = append(conds, fmt.Sprintf(markOf, "starred"))
+	}
+	read := fmt.Sprintf(markOf, "read")
+	if p.Unread {
+		conds = append(conds, floor+" <= i.place", "NOT "+read)
+	}
+	if p.Read {
+		conds = append(conds, "("+floor+" > i.place OR "+read+")")
+	}
+	if led {
+		return conds
+	}
+	if p.ChangedIn > 0 {
+		conds = append(conds, "+i.seq > :changed")
+	}
+	if p.FirstAfter > 0 {
+		conds = append(conds, "+i.came > :after")
+	}
+	if p.FirstBefore > 0 {
+		conds = append(conds, "+i.came < :until")
+	}
+	return conds
+}
+
+// all are the conditions on an item of which nothing is known yet.
+func (p *itemPlan) all(led bool) []string {
+	conds := p.sources("+i.source_id")
+	floor := "COALESCE(" + readOf + ", :nothing)"
+	switch {
+	case len(p.IDs) > 0 || len(p.Firsts) > 0:
+		conds = append(conds, "("+readOf+" IS NOT NULL OR "+fmt.Sprintf(markOf, "starred")+")")
+	case p.Starred:
+	case p.Unread:
+		floor = readOf
+	default:
+		conds = append(conds, readOf+" IS NOT NULL")
+	}
+	return append(conds, p.marks(floor, led)...)
+}
+
+// named is a text whose names are placeholders, in order, with their values.
+func (p *itemPlan) named(text string, more map[string]any) (string, []any) {
+	var args []any
+	at := map[string]string{}
+	text = names().ReplaceAllStringFunc(text, func(s string) string {
+		if at[s] == "" {
+			args = append(args, p.value(s[1:], more))
+			at[s] = sqldb.Placeholder(len(args))
+		}
+		return at[s]
+	})
+	return text, args
+}
+
+func (p *itemPlan) value(name string, more map[string]any) any {
+	if v, ok := more[name]; ok {
+		return v
+	}
+	return p.values[name]
+}
+
+func names() *regexp.Regexp { return regexp.MustCompile(`:[a-z][a-z0-9]*`) }
+
+// each is a text that is asked for each of rows, whose columns are numbers with these
+// names; the other names in it are the same for all.
+func (p *itemPlan) each(text string, columns []string, rows [][]int64) (string, [][]any) {
+	head := make([]string, len(columns))
+	for i, name := range columns {
+		head[i] = name + " i"
+	}
+	var same []any
+	for _, s := range slices.Compact(slices.Sorted(slices.Values(names().FindAllString(text, -1)))) {
+		if name := s[1:]; !slices.Contains(columns, name) {
+			typ := " i"
+			v := p.values[name]
+			if _, ok := v.(string); ok {
+				typ = " t"
+			}
+			head, same = append(head, name+typ), append(same, v)
+		}
+	}
+	all := make([][]any, len(rows))
+	for i, row := range rows {
+		for _, n := range row {
+			all[i] = append(all[i], n)
+		}
+		all[i] = append(all[i], same...)
+	}
+	return "rows(" + strings.Join(head, ", ") + ") " + text, all
+}
+
+// keep leaves of places those whose items are of the query, in their order.
+func (p *itemPlan) keep(ctx context.Context, c sqldb.Conn, places []int64) ([]int64, error) {
+	rows := make([][]int64, len(places))
+	for i, place := range places {
+		rows[i] = []int64{place}
+	}
+	conds := append([]string{"i.place = :place"}, p.all(false)...)
+	text, args := p.each(`SELECT i.place FROM item AS i {AND ROWS} WHERE `+strings.Join(conds, " AND "), []string{"place"}, rows)
+	kept := make(map[int64]bool, len(places))
+	err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
+		var place int64
+		err := rows.Scan(&place)
+		kept[place] = p.lo <= place && place < p.hi
+		return err
+	}, args)
+	return slices.DeleteFunc(slices.Clone(places), func(place int64) bool { return !kept[place] }), err
+}
+
+// sort puts places into the order of the river, and cuts them to the limit.
+func (p *itemPlan) sort(places []int64) []int64 {
+	slices.SortFunc(places, p.compare)
+	return places[:min(len(places), p.limit)]
+}

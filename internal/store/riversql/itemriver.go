@@ -1,0 +1,219 @@
+package riversql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/store/sqldb"
+)
+
+// Two ways lead to the next items of many sources. One goes through all items in
+// order and looks whose they are: it is quick where the reader's are a good part of
+// them. The other asks each of the reader's sources for its own next ones: it is quick
+// where those are few or silent. The first is tried on a stretch, then the second.
+const (
+	shortStretch = 400
+	longStretch  = 4000
+	manySources  = 1000
+	fewSources   = 100
+)
+
+// river gives the next places of many sources.
+func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
+	q := *p
+	found, done, err := q.stretch(ctx, c, max(shortStretch, 4*p.limit))
+	if err != nil || done || len(found) >= p.limit {
+		return found, err
+	}
+	q.limit = p.limit - len(found)
+	ids, err := p.sourceIDs(ctx, c, manySources)
+	if err != nil {
+		return nil, err
+	}
+	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // marks are passed over more quickly so
+		more, done, err := q.stretch(ctx, c, max(longStretch, 4*p.limit))
+		found = append(found, more...)
+		if err != nil || done || len(found) >= p.limit {
+			return found, err
+		}
+		q.limit = p.limit - len(found)
+	}
+	more, err := q.merge(ctx, c)
+	return append(found, more...), err
+}
+
+// stretch goes through the next n items, whosesoever they are, and moves p past them.
+// done: there are no others.
+func (p *itemPlan) stretch(ctx context.Context, c sqldb.Conn, n int) (found []int64, done bool, err error) {
+	order := " DESC"
+	if p.Oldest {
+		order = ""
+	}
+	end, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT place FROM item WHERE place >= $1 AND place < $2 ORDER BY place`+order+` LIMIT 1 OFFSET $3`, p.lo, p.hi, n)
+	if err != nil {
+		return nil, false, err
+	}
+	part := *p
+	switch {
+	case len(end) == 0:
+		done = true
+	case p.Oldest:
+		part.hi, p.lo = end[0], end[0]
+	default:
+		part.lo, p.hi = end[0], end[0]
+	}
+	found, err = part.ask(ctx, c, append([]string{"i.place >= :lo", "i.place < :hi"}, p.all(false)...))
+	return found, done, err
+}
+
+// sourceIDs are the reader's sources that the query asks for; nil when there are more
+// than most, or when that says nothing about the items.
+func (p *itemPlan) sourceIDs(ctx context.Context, c sqldb.Conn, most int) ([]int64, error) {
+	if p.Starred || len(p.IDs) > 0 || len(p.Firsts) > 0 {
+		return nil, nil
+	}
+	text, args := p.named(`SELECT f.source_id FROM river_subscription AS f WHERE `+strings.Join(p.subscribed(), " AND ")+` LIMIT :most`,
+		map[string]any{"most": most + 1})
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
+	if err != nil || len(ids) > most {
+		return nil, err
+	}
+	if ids == nil {
+		ids = []int64{}
+	}
+	return ids, nil
+}
+
+// subscribed are the conditions on the subscriptions that a query asks for.
+func (p *itemPlan) subscribed() []string {
+	conds := []string{"f.reader = :reader"}
+	if p.Category != "" {
+		conds = append(conds, `f.source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = :reader AND m.category = :category)`)
+	}
+	q := *p
+	q.Category = ""
+	return append(conds, q.sources("f.source_id")...)
+}
+
+// next is what a source has next.
+type next struct {
+	source, floor, place int64
+	found                int   // by the last question
+	last                 int64 // of them
+}
+
+// merge asks each source for its next item, and those whose is near enough for more.
+func (p *itemPlan) merge(ctx context.Context, c sqldb.Conn) ([]int64, error) {
+	order := "i.place DESC"
+	if p.Oldest {
+		order = "i.place"
+	}
+	// One lower bound, for an index is used for one only.
+	floor := "CASE WHEN f.read_place > :lo THEN f.read_place ELSE :lo END"
+	conds := append([]string{"i.source_id = f.source_id", "i.place < :hi"}, p.marks(floor, false)...)
+	if !p.Unread {
+		conds = append(conds, "i.place >= :lo")
+	}
+	text, args := p.named(`SELECT n.source_id, n.read_place, n.place FROM (SELECT f.source_id, f.read_place, (SELECT i.place FROM item AS i WHERE `+
+		strings.Join(conds, " AND ")+` ORDER BY `+order+` LIMIT 1) AS place FROM river_subscription AS f WHERE `+strings.Join(p.subscribed(), " AND ")+
+		`) AS n WHERE n.place IS NOT NULL`, map[string]any{"lo": p.lo, "hi": p.hi})
+	heads, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *next) error { return rows.Scan(&n.source, &n.floor, &n.place) }, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	return p.nearest(ctx, c, heads)
+}
+
+// nearest gives the next items of sources of which the first is known. Each is asked
+// for few, and for more only when those are all near enough.
+func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]int64, error) {
+	slices.SortFunc(heads, func(a, b next) int { return p.compare(a.place, b.place) })
+	// So many sources have something nearer than the rest has.
+	heads = heads[:min(len(heads), p.limit)]
+	bound := *p
+	if len(heads) == p.limit {
+		bound.within(heads[p.limit-1].place)
+	}
+	var all []int64
+	for most := 4 + 2*p.limit/max(len(heads), 1); len(heads) > 0; most *= 4 {
+		for i := range heads { // heads is what was reached: the next is asked for from there on
+			heads[i].found, heads[i].last = 0, heads[i].place
+		}
+		found, err := bound.followUp(ctx, c, heads, most)
+		if err != nil {
+			return nil, err
+		}
+		if all = p.sort(append(all, found...)); len(all) == p.limit {
+			bound.within(all[p.limit-1])
+		}
+		heads = slices.DeleteFunc(heads, func(n next) bool {
+			return n.found < most || len(all) == p.limit && p.compare(n.last, all[p.limit-1]) >= 0
+		})
+		for i := range heads {
+			heads[i].place = heads[i].last + 1
+			if !p.Oldest {
+				heads[i].place = heads[i].last - 1
+			}
+		}
+	}
+	return all, nil
+}
+
+// compare orders places as the query wants them.
+func (p *itemPlan) compare(a, b int64) int {
+	if p.Oldest {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(b, a)
+}
+
+// within leaves out what is farther than a place.
+func (p *itemPlan) within(place int64) {
+	if p.Oldest {
+		p.hi = min(p.hi, place+1)
+	} else {
+		p.lo = max(p.lo, place)
+	}
+}
+
+// followUp asks sources for their next items, from their place on, and notes how far
+// each got.
+func (p *itemPlan) followUp(ctx context.Context, c sqldb.Conn, heads []next, most int) ([]int64, error) {
+	rows, at := make([][]int64, len(heads)), make(map[int64]*next, len(heads))
+	for i := range heads {
+		n := &heads[i]
+		at[n.source] = n
+		lo, hi, floor := p.lo, min(p.hi, n.place+1), n.floor
+		if p.Oldest {
+			lo, hi = max(p.lo, n.place), p.hi
+		}
+		if p.Unread {
+			lo = max(lo, floor)
+			floor = lo
+		}
+		rows[i] = []int64{n.source, floor, lo, hi, int64(most)}
+	}
+	order := "i.place DESC"
+	if p.Oldest {
+		order = "i.place"
+	}
+	conds := append([]string{"i.source_id = :source", "i.place >= :lo", "i.place < :hi"}, p.marks(":floor", false)...)
+	text, args := p.each(`SELECT x.source_id, x.place FROM {EACH ROWS} (SELECT i.source_id, i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+
+		` ORDER BY `+order+` LIMIT :most) AS x`, []string{"source", "floor", "lo", "hi", "most"}, rows)
+	var all []int64
+	err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
+		var source, place int64
+		err := rows.Scan(&source, &place)
+		all = append(all, place)
+		if n := at[source]; n != nil {
+			if n.found++; p.compare(place, n.last) > 0 {
+				n.last = place
+			}
+		}
+		return err
+	}, args)
+	return all, err
+}

@@ -1,0 +1,191 @@
+package riversql
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
+)
+
+const noticeColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
+	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at`
+
+func scanNotice(rows *sql.Rows, n *river.Notice) error {
+	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*sqldb.ByteString)(&n.Secret), (*sqldb.Time)(&n.CreatedAt), &n.Paused,
+		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt))
+}
+
+// mostWaiting is how many items wait for one notice; the oldest go first.
+const mostWaiting = 1000
+
+// queueNotices has new items told by the notices that they concern.
+func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
+	// Those that are about this source alone, then those that are about several.
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused AND n.state = 'confirmed'
+			AND EXISTS (SELECT 1 FROM river_subscription AS f WHERE f.reader = n.reader AND f.source_id = $1)
+			AND (n.category = '' OR EXISTS (SELECT 1 FROM river_category_source AS m
+				WHERE m.reader = n.reader AND m.category = n.category AND m.source_id = $1)) ORDER BY n.id`, source)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	var rows, due [][]any
+	for _, id := range ids {
+		for _, place := range places {
+			rows = append(rows, []any{id, place})
+		}
+		due = append(due, []any{id, sqldb.Millis(now)})
+	}
+	_, err = c.Bulk(ctx, `rows(id i, place i) INSERT INTO notice_queue (notice_id, place) SELECT :id, :place {FROM ROWS} WHERE true
+		ON CONFLICT (notice_id, place) DO NOTHING`, rows)
+	if err != nil {
+		return err
+	}
+	_, err = c.Bulk(ctx, `rows(id i, now i) UPDATE notice AS n SET next_at = :now {FROM ROWS} WHERE n.id = :id AND n.next_at IS NULL`, due)
+	return err
+}
+
+// PutNotice is river.Store.PutNotice. Changing one keeps when it was made and what it
+// has sent, and ends a claim; where something waits it is due at once, unless paused.
+func (s *noticeStore) PutNotice(ctx context.Context, n river.Notice, most int) (river.Notice, error) {
+	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (river.Notice, error) {
+		id := n.ID
+		if id == 0 {
+			have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM notice WHERE reader = $1`, n.Reader)
+			if err != nil {
+				return n, err
+			}
+			if have >= int64(most) {
+				return n, fault.New(fault.TooMany, "There are %d notices already, and no more are kept: remove one first.", have)
+			}
+			if id, err = sqldb.Count(ctx, c, `SELECT COALESCE(MAX(id), 0) + 1 FROM notice`); err != nil {
+				return n, err
+			}
+			_, err = c.Exec(ctx, `INSERT INTO notice (id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at,
+					failures, problem, next_at, claim) VALUES ($1, $2, 0, '', '', '', NULL, $3, FALSE, 0, 0, 0, '', NULL, 0)`, id, n.Reader, sqldb.Millis(n.CreatedAt))
+			if err != nil {
+				return n, err
+			}
+		}
+		if n.State == river.NoticeWaiting {
+			var err error
+			if n, err = consentOf(ctx, c, n); err != nil {
+				return n, err
+			}
+		}
+		found, err := sqldb.Collect(ctx, c, scanNotice, `UPDATE notice AS n SET source_id = $1, category = $2, via = $3, target = $4, secret = $5,
+				paused = $6, failures = $7, problem = $8, claim = 0, state = $11, asked = $12, asked_at = $13, decided_at = $14,
+				next_at = CASE WHEN CAST($6 AS BOOLEAN) OR $11 = 'ended' THEN NULL
+					WHEN $11 = 'waiting' THEN CASE WHEN CAST($12 AS BIGINT) = 0 THEN 1 ELSE n.next_at END
+					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = n.id) THEN 1 END
+			WHERE n.id = $9 AND n.reader = $10 RETURNING `+strippedNotice,
+			n.SourceID, n.Category, sqldb.Clean(n.Via), sqldb.Clean(n.Target), []byte(n.Secret), n.Paused, int64(n.Failures), sqldb.Clean(n.Problem), id, n.Reader,
+			n.State, int64(n.Asked), sqldb.Millis(n.AskedAt), sqldb.Millis(n.DecidedAt))
+		return oneNotice(found, err)
+	})
+}
+
+func oneNotice(found []river.Notice, err error) (river.Notice, error) {
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "There is no such notice.")
+	}
+	if err != nil {
+		return river.Notice{}, err
+	}
+	return found[0], nil
+}
+
+// strippedNotice is noticeColumns without the table, as SQLite wants them to be returned.
+const strippedNotice = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
+
+// Notices is river.Store.Notices.
+func (s *noticeStore) Notices(ctx context.Context, reader string) ([]river.Notice, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]river.Notice, error) {
+		return sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, sqldb.Clean(reader))
+	})
+}
+
+// DropNotice is river.Store.DropNotice.
+func (s *noticeStore) DropNotice(ctx context.Context, reader string, id int64) error {
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		n, err := c.Exec(ctx, `DELETE FROM notice WHERE id = $1 AND reader = $2`, id, sqldb.Clean(reader))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fault.New(fault.NotFound, "There is no such notice.")
+		}
+		_, err = c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1`, id)
+		return err
+	})
+}
+
+// ClaimNotices is river.Store.ClaimNotices.
+func (s *noticeStore) ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Notice, error) {
+	return sqldb.ClaimDue(ctx, s.db, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *river.Notice) (int64, int64) {
+		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
+		return n.ID, claim
+	})
+}
+
+// NoticeItems is river.Store.NoticeItems.
+func (s *noticeStore) NoticeItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
+	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {
+		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1`, id)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		places, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT place FROM notice_queue WHERE notice_id = $1 ORDER BY place LIMIT $2`, id, sqldb.Limit(n))
+		if err != nil {
+			return nil, err
+		}
+		return loadEntries(ctx, c, found[0].Reader, places, false)
+	})
+	return unpackEntries(rows, err)
+}
+
+// SaveNotice is river.Store.SaveNotice.
+func (s *noticeStore) SaveNotice(ctx context.Context, n river.Notice, told []int64) (bool, error) {
+	if n.Claim == 0 {
+		return false, nil
+	}
+	told = slices.Compact(slices.Sorted(slices.Values(told)))
+	rows := make([][]any, len(told))
+	for i, id := range told {
+		rows[i] = []any{id}
+	}
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
+		mine, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM notice WHERE id = $1 AND claim = $2 {LOCK}`, n.ID, n.Claim)
+		if err != nil || len(mine) == 0 {
+			return false, err
+		}
+		places, err := itemPlaces(ctx, c, rows)
+		if err != nil {
+			return false, err
+		}
+		var gone [][]any
+		for _, place := range places {
+			gone = append(gone, []any{n.ID, place})
+		}
+		_, err = c.Bulk(ctx, `rows(id i, place i) DELETE FROM notice_queue AS q {USING ROWS} WHERE q.notice_id = :id AND q.place = :place`, gone)
+		if err != nil {
+			return false, err
+		}
+		_, err = c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1 AND place <= (SELECT q.place FROM notice_queue AS q
+			WHERE q.notice_id = $1 ORDER BY q.place DESC LIMIT 1 OFFSET $2)`, n.ID, mostWaiting)
+		if err != nil {
+			return false, err
+		}
+		_, err = c.Exec(ctx, `UPDATE notice SET sent = $1, last_at = $2, failures = $3, problem = $4, paused = $5, claim = 0, state = $8, asked = $9,
+				asked_at = $10, decided_at = $11, next_at = CASE WHEN CAST($5 AS BOOLEAN) OR $8 = 'ended' THEN NULL
+					WHEN $8 = 'waiting' THEN NULLIF(CAST($12 AS BIGINT), 0)
+					WHEN EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = $6) THEN CAST($7 AS BIGINT) END WHERE id = $6`,
+			n.Sent, sqldb.Millis(n.LastAt), int64(n.Failures), sqldb.Clean(n.Problem), n.Paused, n.ID, dueOrOnce(n.NextAt), n.State, int64(n.Asked),
+			sqldb.Millis(n.AskedAt), sqldb.Millis(n.DecidedAt), sqldb.Millis(n.NextAt))
+		return true, err
+	})
+}

@@ -1,0 +1,135 @@
+package riversql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
+)
+
+// consentOf decides whether a notice that waits for the consent of its recipient has it.
+func consentOf(ctx context.Context, c sqldb.Conn, n river.Notice) (river.Notice, error) {
+	refused, err := refusals(ctx, c, n.Reader, river.Mailbox(n.Via, n.Target))
+	if err != nil {
+		return n, err
+	}
+	if refused > 0 {
+		return n, fault.New(fault.Refused, "%s does not want anything from you any more. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
+	}
+	others, err := noticesTo(ctx, c, n, river.Recipient)
+	for _, other := range others {
+		if other.ID != n.ID && other.State == river.NoticeConfirmed {
+			n.State, n.DecidedAt = river.NoticeConfirmed, other.DecidedAt
+		}
+	}
+	return n, err
+}
+
+func refusals(ctx context.Context, c sqldb.Conn, reader, mailbox string) (int64, error) {
+	return sqldb.Count(ctx, c, `SELECT COUNT(*) FROM notice_refusal WHERE reader = $1 AND mailbox = $2`, reader, sqldb.Clean(mailbox))
+}
+
+// noticesTo are those of to's reader that go where to goes, as same spells it; locked.
+func noticesTo(ctx context.Context, c sqldb.Conn, to river.Notice, same func(via, target string) string) ([]river.Notice, error) {
+	all, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id {LOCK}`, to.Reader)
+	return slices.DeleteFunc(all, func(n river.Notice) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
+}
+
+// DecideNotices is river.Store.DecideNotices.
+func (s *noticeStore) DecideNotices(ctx context.Context, to river.Notice, state string, now time.Time) (int, error) {
+	to.Reader, to.Target = sqldb.Clean(to.Reader), sqldb.Clean(to.Target)
+	same, mailbox := river.Recipient, river.Mailbox(to.Via, to.Target)
+	if state == river.NoticeEnded {
+		same = river.Mailbox
+	}
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
+		all, err := noticesTo(ctx, c, to, same)
+		if err != nil {
+			return 0, err
+		}
+		_, err = c.Exec(ctx, `DELETE FROM notice_refusal WHERE reader = $1 AND mailbox = $2`, to.Reader, mailbox)
+		if err == nil && state == river.NoticeEnded {
+			_, err = c.Exec(ctx, `INSERT INTO notice_refusal (reader, mailbox, at) VALUES ($1, $2, $3)`, to.Reader, mailbox, sqldb.Millis(now))
+		}
+		if err != nil {
+			return 0, err
+		}
+		for _, n := range all {
+			if state == river.NoticeEnded {
+				if _, err := c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1`, n.ID); err != nil {
+					return 0, err
+				}
+			}
+			if n.State == state {
+				continue
+			}
+			_, err := c.Exec(ctx, `UPDATE notice SET state = $1, decided_at = $2, claim = 0, failures = 0, problem = '', next_at = CASE WHEN NOT paused AND
+					EXISTS (SELECT 1 FROM notice_queue AS q WHERE q.notice_id = $3) THEN CAST($2 AS BIGINT) END WHERE id = $3`, state, sqldb.Millis(now), n.ID)
+			if err != nil {
+				return 0, err
+			}
+		}
+		return len(all), nil
+	})
+}
+
+// NoticeRefused is river.Store.NoticeRefused.
+func (s *noticeStore) NoticeRefused(ctx context.Context, reader, via, target string) (bool, error) {
+	n, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
+		return refusals(ctx, c, sqldb.Clean(reader), river.Mailbox(via, target))
+	})
+	return n > 0, err
+}
+
+// errTooMany undoes a transaction of CountMessages.
+var errTooMany = errors.New("too many messages of a day")
+
+// CountMessages is river.Store.CountMessages.
+func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []river.MessageLimit, n int) (bool, error) {
+	subjects = slices.Clone(subjects)
+	slices.SortFunc(subjects, func(a, b river.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // one order for all who lock
+	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		for _, subject := range subjects {
+			have := int64(0)
+			err := c.Query(ctx, `INSERT INTO notice_count (day, subject, n) VALUES ($1, $2, $3)
+				ON CONFLICT (day, subject) DO UPDATE SET n = notice_count.n + excluded.n RETURNING n`, func(rows *sql.Rows) error {
+				return rows.Scan(&have)
+			}, day, sqldb.Clean(subject.Subject), int64(n))
+			if err != nil {
+				return err
+			}
+			if n > 0 && have > int64(subject.Most) {
+				return errTooMany
+			}
+		}
+		_, err := c.Exec(ctx, `DELETE FROM notice_count WHERE day < $1`, day)
+		return err
+	})
+	if errors.Is(err, errTooMany) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ClaimNotice is river.Store.ClaimNotice.
+func (s *noticeStore) ClaimNotice(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (river.Notice, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (river.Notice, error) {
+		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1 AND n.reader = $2 {LOCK}`, id, sqldb.Clean(reader))
+		n, err := oneNotice(found, err)
+		if err != nil {
+			return n, err
+		}
+		if n.Claim != 0 && n.NextAt.After(now) {
+			return n, fault.New(fault.Conflict, "This notice is being sent at this moment: try again in a while.")
+		}
+		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
+		_, err = c.Exec(ctx, `UPDATE notice SET claim = $1, next_at = $2 WHERE id = $3`, claim, sqldb.Millis(until), id)
+		return n, err
+	})
+}

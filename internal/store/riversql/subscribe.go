@@ -1,0 +1,317 @@
+package riversql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
+)
+
+// follower is what one reader of one source wants.
+type follower struct {
+	reader string
+	source int64
+}
+
+// addition is an Addition as it is written.
+type addition struct {
+	follower
+	river.Addition
+	state, login string
+	told         told
+	fresh        bool // the subscription is new
+}
+
+// RiverSubscribe is river.Store.RiverSubscribe.
+func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Addition, now time.Time, most int) ([]bool, error) {
+	all, which, err := packAdditions(list)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		if err := addSubscriptions(ctx, c, all, most); err != nil {
+			return err
+		}
+		if err := addSources(ctx, c, all, now); err != nil {
+			return err
+		}
+		return addCategories(ctx, c, all)
+	})
+	if err != nil {
+		return nil, err
+	}
+	isNew := make([]bool, len(list))
+	for i, n := range which {
+		isNew[i] = n >= 0 && all[n].fresh
+	}
+	return isNew, nil
+}
+
+// packAdditions makes one of those that say the same twice, in an order that is the
+// same for all who write. which has the place of each of list, -1 for a repetition.
+func packAdditions(list []river.Addition) (all []addition, which []int, err error) {
+	at := make(map[follower]int, len(list))
+	for _, a := range list {
+		key := follower{sqldb.Clean(a.Reader), a.Source.ID}
+		n, again := at[key]
+		if again {
+			all[n].Categories = append(all[n].Categories, a.Categories...)
+			continue
+		}
+		one := addition{follower: key, Addition: a}
+		one.Categories = slices.Clone(a.Categories)
+		if one.Source.State.URL == "" {
+			one.Source.State.URL = a.Source.URL
+		}
+		if one.state, one.told, err = packSource(&one.Source); err != nil {
+			return nil, nil, err
+		}
+		if one.login, err = packLogin(a.Source.Login); err != nil {
+			return nil, nil, err
+		}
+		at[key] = len(all)
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b addition) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.reader, b.reader))
+	})
+	for i := range all {
+		at[all[i].follower] = i
+		all[i].Categories = tidyCategories(all[i].Categories)
+	}
+	which = make([]int, len(list))
+	for i, a := range list {
+		key := follower{sqldb.Clean(a.Reader), a.Source.ID}
+		n, ok := at[key]
+		if which[i] = n; !ok {
+			which[i] = -1
+		}
+		delete(at, key) // the next is a repetition
+	}
+	return all, which, nil
+}
+
+// tidyCategories is a list of categories in order, none twice and none empty.
+func tidyCategories(list []string) []string {
+	tidy := make([]string, 0, len(list))
+	for _, name := range list {
+		if name = sqldb.Clean(name); name != "" {
+			tidy = append(tidy, name)
+		}
+	}
+	slices.Sort(tidy)
+	return slices.Compact(tidy)
+}
+
+func packCategories(list []string) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	b, _ := json.Marshal(list) // texts can be written
+	return string(b)
+}
+
+func unpackCategories(text string) (list []string) {
+	if text != "[]" {
+		_ = json.Unmarshal([]byte(text), &list) // written by packCategories
+	}
+	return list
+}
+
+// addSubscriptions writes those that are not there, and finds out which.
+func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, most int) error {
+	at, rows, gained := make(map[follower]int, len(all)), make([][]any, len(all)), map[string]bool{}
+	for i := range all {
+		a := &all[i]
+		a.fresh = false
+		at[a.follower] = i
+		rows[i] = []any{a.reader, a.source, readPlace(a.ReadTo), sqldb.Millis(a.AddedAt), int64(a.Interval), a.ListID, sqldb.Clean(a.Title), packCategories(a.Categories)}
+	}
+	err := c.BulkQuery(ctx, `rows(reader t, source i, read i, added i, wish i, list i, title t, categories t)
+		INSERT INTO river_subscription (reader, source_id, read_place, added_at, wish, list_id, title, categories)
+		SELECT :reader, :source, :read, :added, :wish, :list, :title, :categories {FROM ROWS} WHERE true
+		ON CONFLICT (reader, source_id) DO NOTHING RETURNING reader, source_id`, func(rows *sql.Rows) error {
+		var f follower
+		err := rows.Scan(&f.reader, &f.source)
+		all[at[f]].fresh, gained[f.reader] = true, true
+		return err
+	}, rows)
+	if err != nil || most <= 0 {
+		return err
+	}
+	for reader := range gained {
+		have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM (SELECT 1 FROM river_subscription WHERE reader = $1 LIMIT $2) AS n`, reader, most+1)
+		if err != nil {
+			return err
+		}
+		if have > int64(most) {
+			return fault.New(fault.TooMany, "A reader may follow %d feeds at most.", most)
+		}
+	}
+	return nil
+}
+
+// addSources makes the sources of new subscriptions, or wakes them.
+func addSources(ctx context.Context, c sqldb.Conn, all []addition, now time.Time) error {
+	var rows [][]any
+	for i := 0; i < len(all); {
+		a, readers, wish := &all[i], 0, all[i].Source.State.Interval
+		for ; i < len(all) && all[i].source == a.source; i++ {
+			if one := &all[i]; one.fresh {
+				readers++
+				if one.Interval > 0 && (wish == 0 || one.Interval < wish) {
+					wish = one.Interval
+				}
+			}
+		}
+		if readers == 0 {
+			continue
+		}
+		next := sqldb.Millis(a.Source.NextAt)
+		if next == 0 && !a.told.gone {
+			next = sqldb.Millis(now)
+		}
+		rows = append(rows, []any{a.source, next, int64(readers), int64(wish), sqldb.Millis(now), sqldb.Clean(a.Source.URL), a.told.title, a.login, a.state,
+			a.told.gone, a.told.moved, a.told.failing, sqldb.Millis(a.Source.State.CheckedAt)})
+	}
+	_, err := c.Bulk(ctx, `rows(id i, next i, readers i, wish i, now i, url t, title t, login t, state t, gone o, moved o, failing o, checked i)
+		INSERT INTO source (id, next_at, claim, heard_at, heard_in, readers, checks, checked_at, told_hash, items, failing, gone, moved,
+			pushed_until, wish, created_at, heard, url, first_url, topic, title, login, state)
+		SELECT :id, NULLIF(:next, 0), 0, 0, FALSE, :readers, 0, :checked, 0, 0, :failing, :gone, :moved,
+			0, :wish, :now, '', :url, :url, '', :title, :login, :state
+		{FROM ROWS} WHERE true
+		ON CONFLICT (id) DO UPDATE SET readers = source.readers + excluded.readers, left_at = NULL,
+			next_at = CASE WHEN source.gone THEN NULL WHEN source.readers = 0 OR source.next_at IS NULL THEN excluded.created_at ELSE source.next_at END,
+			wish = CASE WHEN source.wish = 0 OR excluded.wish > 0 AND excluded.wish < source.wish THEN excluded.wish ELSE source.wish END`, rows)
+	return err
+}
+
+// addCategories puts new subscriptions into their categories, and adds to those of
+// others.
+func addCategories(ctx context.Context, c sqldb.Conn, all []addition) error {
+	names, members := map[[2]string]bool{}, [][]any{}
+	for i := range all {
+		a := &all[i]
+		for _, name := range a.Categories {
+			names[[2]string{a.reader, name}] = true
+			members = append(members, []any{a.reader, name, a.source})
+		}
+		if a.fresh || len(a.Categories) == 0 {
+			continue
+		}
+		had, err := categoriesOf(ctx, c, a.follower)
+		if err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET categories = $1 WHERE reader = $2 AND source_id = $3`,
+			packCategories(tidyCategories(append(had, a.Categories...))), a.reader, a.source)
+		if err != nil {
+			return err
+		}
+	}
+	return putMembers(ctx, c, names, members)
+}
+
+func categoriesOf(ctx context.Context, c sqldb.Conn, f follower) (list []string, err error) {
+	err = c.Query(ctx, `SELECT categories FROM river_subscription WHERE reader = $1 AND source_id = $2 {LOCK}`, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		list = unpackCategories(text)
+		return err
+	}, f.reader, f.source)
+	return list, err
+}
+
+// putMembers makes categories that are not there, and puts sources into them.
+func putMembers(ctx context.Context, c sqldb.Conn, names map[[2]string]bool, members [][]any) error {
+	var rows [][]any
+	for n := range names {
+		rows = append(rows, []any{n[0], n[1]})
+	}
+	slices.SortFunc(rows, func(a, b []any) int {
+		return cmp.Or(cmp.Compare(a[0].(string), b[0].(string)), cmp.Compare(a[1].(string), b[1].(string)))
+	})
+	_, err := c.Bulk(ctx, `rows(reader t, name t) INSERT INTO river_category (reader, name, shown, made) SELECT :reader, :name, FALSE, FALSE
+		{FROM ROWS} WHERE true ON CONFLICT (reader, name) DO NOTHING`, rows)
+	if err != nil {
+		return err
+	}
+	_, err = c.Bulk(ctx, `rows(reader t, category t, source i) INSERT INTO river_category_source (reader, category, source_id)
+		SELECT :reader, :category, :source {FROM ROWS} WHERE true ON CONFLICT (reader, category, source_id) DO NOTHING`, members)
+	return err
+}
+
+// RiverUnsubscribe is river.Store.RiverUnsubscribe. Last is left out of what it returns.
+func (s *subscriptionStore) RiverUnsubscribe(ctx context.Context, reader string, sources []int64) ([]river.Source, error) {
+	reader = sqldb.Clean(reader)
+	sources = slices.Compact(slices.Sorted(slices.Values(sources)))
+	rows := make([][]any, len(sources))
+	for i, id := range sources {
+		rows[i] = []any{reader, id}
+	}
+	return unpackSources(sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
+		var left, wished [][]any
+		err := c.BulkQuery(ctx, `rows(reader t, source i) DELETE FROM river_subscription AS f {USING ROWS}
+			WHERE f.reader = :reader AND f.source_id = :source RETURNING source_id, wish`, func(rows *sql.Rows) error {
+			var id, wish int64
+			err := rows.Scan(&id, &wish)
+			if left = append(left, []any{id}); wish > 0 {
+				wished = append(wished, []any{id})
+			}
+			return err
+		}, rows)
+		if err != nil {
+			return nil, err
+		}
+		_, err = c.Bulk(ctx, `rows(reader t, source i) DELETE FROM river_category_source AS m {USING ROWS}
+			WHERE m.reader = :reader AND m.source_id = :source`, rows)
+		if err != nil {
+			return nil, err
+		}
+		if err := leaveSources(ctx, c, left); err != nil {
+			return nil, err
+		}
+		if err := saveWishes(ctx, c, wished); err != nil {
+			return nil, err
+		}
+		return orphans(ctx, c, left)
+	}))
+}
+
+// leaveSources counts one reader less. left_at is about now: a next check is never far
+// ahead, and of what has none the last one counts.
+func leaveSources(ctx context.Context, c sqldb.Conn, rows [][]any) error {
+	slices.SortFunc(rows, func(a, b []any) int { return cmp.Compare(a[0].(int64), b[0].(int64)) })
+	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET readers = s.readers - 1,
+			next_at = CASE WHEN s.readers > 1 THEN s.next_at END,
+			claim = CASE WHEN s.readers > 1 THEN s.claim ELSE 0 END,
+			heard_at = CASE WHEN s.readers > 1 THEN s.heard_at ELSE 0 END,
+			left_at = CASE WHEN s.readers > 1 THEN NULL WHEN s.next_at IS NOT NULL THEN s.next_at
+				WHEN s.checked_at > s.created_at THEN s.checked_at ELSE s.created_at END
+		{FROM ROWS} WHERE s.id = :id`, rows)
+	return err
+}
+
+// saveWishes finds the shortest interval that any reader wishes.
+func saveWishes(ctx context.Context, c sqldb.Conn, rows [][]any) error {
+	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET wish = COALESCE((SELECT MIN(f.wish) FROM river_subscription AS f
+		WHERE f.source_id = s.id AND f.wish > 0), 0) {FROM ROWS} WHERE s.id = :id`, rows)
+	return err
+}
+
+func orphans(ctx context.Context, c sqldb.Conn, rows [][]any) (all []sourceRow, err error) {
+	err = c.BulkQuery(ctx, `rows(id i) SELECT `+sourceHead+` FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
+		{AND ROWS} WHERE s.id = :id AND s.readers = 0`, func(rows *sql.Rows) error {
+		var r sourceRow
+		err := scanSourceHead(rows, &r)
+		all = append(all, r)
+		return err
+	}, rows)
+	return all, err
+}

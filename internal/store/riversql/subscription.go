@@ -1,0 +1,231 @@
+package riversql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/sqldb"
+)
+
+// followedRow is a subscription with its source, as they are stored.
+type followedRow struct {
+	sourceRow
+	sub        river.Subscription
+	readPlace  int64
+	wish       int64
+	categories string
+	unread     int64
+}
+
+const followedColumns = `f.reader, f.source_id, f.read_place, f.added_at, f.wish, f.list_id, f.title, f.categories`
+
+func scanFollowed(rows *sql.Rows, r *followedRow) error {
+	f := &r.sub
+	return rows.Scan(append([]any{&f.Reader, &f.SourceID, &r.readPlace, (*sqldb.Time)(&f.AddedAt), &r.wish, &f.ListID, &f.Title, &r.categories},
+		r.sourceRow.fields()...)...)
+}
+
+func (r *followedRow) subscription() river.Subscription {
+	f := r.sub
+	f.ReadTo, f.Interval, f.Categories = readTo(r.readPlace), time.Duration(r.wish), unpackCategories(r.categories)
+	return f
+}
+
+func (r *followedRow) followed() (river.Followed, error) {
+	src, err := r.source()
+	return river.Followed{Subscription: r.subscription(), Source: src, Unread: r.unread}, err
+}
+
+// oneFollowed reads a subscription, locked until the transaction ends.
+func oneFollowed(ctx context.Context, c sqldb.Conn, reader string, source int64) (followedRow, error) {
+	if _, err := categoriesOf(ctx, c, follower{reader, source}); err != nil {
+		return followedRow{}, err
+	}
+	found, err := sqldb.Collect(ctx, c, scanFollowed, `SELECT `+followedColumns+`, `+sourceHead+` FROM river_subscription AS f
+		JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id WHERE f.reader = $1 AND f.source_id = $2`, reader, source)
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "There is no such feed among those that are followed.")
+	}
+	if err != nil {
+		return followedRow{}, err
+	}
+	return found[0], nil
+}
+
+// ChangeSubscription is river.Store.ChangeSubscription. The source comes without Last.
+func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
+	reader = sqldb.Clean(reader)
+	r, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (followedRow, error) {
+		r, err := oneFollowed(ctx, c, reader, source)
+		if err != nil {
+			return r, err
+		}
+		was, now := r.subscription(), r.subscription()
+		now.Categories = slices.Clone(was.Categories)
+		if err := change(&now); err != nil {
+			return r, err
+		}
+		place := r.readPlace
+		if !now.ReadTo.Equal(was.ReadTo) { // or what lies between two milliseconds would be lost
+			place = readPlace(now.ReadTo)
+		}
+		now.Categories = tidyCategories(now.Categories)
+		_, err = c.Exec(ctx, `UPDATE river_subscription SET title = $1, categories = $2, wish = $3, read_place = $4, list_id = $5
+			WHERE reader = $6 AND source_id = $7`,
+			sqldb.Clean(now.Title), packCategories(now.Categories), int64(now.Interval), place, now.ListID, reader, source)
+		if err != nil {
+			return r, err
+		}
+		if err := moveMember(ctx, c, follower{reader, source}, was.Categories, now.Categories); err != nil {
+			return r, err
+		}
+		if now.Interval != was.Interval {
+			if err := saveWishes(ctx, c, [][]any{{source}}); err != nil {
+				return r, err
+			}
+		}
+		return oneFollowed(ctx, c, reader, source)
+	})
+	if err != nil {
+		return river.Followed{}, err
+	}
+	return r.followed()
+}
+
+// moveMember takes a source out of categories and puts it into others.
+func moveMember(ctx context.Context, c sqldb.Conn, f follower, from, to []string) error {
+	var out, in [][]any
+	names := map[[2]string]bool{}
+	for _, name := range from {
+		if !slices.Contains(to, name) {
+			out = append(out, []any{f.reader, name, f.source})
+		}
+	}
+	for _, name := range to {
+		if !slices.Contains(from, name) {
+			names[[2]string{f.reader, name}] = true
+			in = append(in, []any{f.reader, name, f.source})
+		}
+	}
+	_, err := c.Bulk(ctx, `rows(reader t, category t, source i) DELETE FROM river_category_source AS m {USING ROWS}
+		WHERE m.reader = :reader AND m.category = :category AND m.source_id = :source`, out)
+	if err != nil {
+		return err
+	}
+	return putMembers(ctx, c, names, in)
+}
+
+// RiverSubscriptions is river.Store.RiverSubscriptions. Sources come without Last. What
+// is not asked for is not read: names first, then those of the page.
+func (s *subscriptionStore) RiverSubscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {
+	w, err := followedWhere(q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]followedRow, error) {
+		type name struct {
+			id   int64
+			name string
+		}
+		names, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *name) error {
+			err := rows.Scan(&n.id, &n.name)
+			n.name = strings.ToLower(n.name)
+			return err
+		}, `SELECT f.source_id, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END
+			FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id`+w.String(), w.Args...)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(names, func(a, b name) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id)) })
+		names = names[min(max(q.Skip, 0), len(names)):]
+		if q.Limit > 0 {
+			names = names[:min(q.Limit, len(names))]
+		}
+		ids := make([]int64, len(names))
+		for i, n := range names {
+			ids[i] = n.id
+		}
+		return followedByID(ctx, c, sqldb.Clean(q.Reader), ids, q.Unread)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []river.Followed
+	for i := range rows {
+		f, err := rows[i].followed()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+func followedWhere(q river.SubscriptionQuery) (w sqldb.Where, err error) {
+	w.Add("f.reader = ?", sqldb.Clean(q.Reader))
+	if q.Category != "" {
+		w.Add(`f.source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = f.reader AND m.category = ?)`, sqldb.Clean(q.Category))
+	}
+	if q.SourceID != 0 {
+		w.Add("f.source_id = ?", q.SourceID)
+	}
+	if q.ListID != 0 {
+		w.Add("f.list_id = ?", q.ListID)
+	}
+	if q.Broken {
+		w.Add("(s.failing OR s.gone OR s.moved)")
+	}
+	if q.None {
+		w.Add("f.categories = '[]'")
+	}
+	if q.Waiting {
+		w.Add("s.checked_at = 0")
+	}
+	return w, w.Like(q.Match, "f.title", "s.title", "s.url")
+}
+
+// followedByID reads subscriptions in the order of ids.
+func followedByID(ctx context.Context, c sqldb.Conn, reader string, ids []int64, unread bool) ([]followedRow, error) {
+	at, rows := make(map[int64]int, len(ids)), make([][]any, len(ids))
+	for i, id := range ids {
+		at[id], rows[i] = i, []any{reader, id}
+	}
+	all := make([]followedRow, len(ids))
+	err := c.BulkQuery(ctx, `rows(reader t, source i) SELECT `+followedColumns+`, `+sourceHead+` FROM river_subscription AS f
+		JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id
+		{AND ROWS} WHERE f.reader = :reader AND f.source_id = :source`, func(rows *sql.Rows) error {
+		var r followedRow
+		err := scanFollowed(rows, &r)
+		all[at[r.sub.SourceID]] = r
+		return err
+	}, rows)
+	all = slices.DeleteFunc(all, func(r followedRow) bool { return r.ID == 0 }) // gone since
+	if err != nil || !unread {
+		return all, err
+	}
+	counts, err := countUnread(ctx, c, reader)
+	for i := range all {
+		all[i].unread = counts[all[i].ID].Items
+	}
+	return all, err
+}
+
+// RiverFollowing is river.Store.RiverFollowing.
+func (s *subscriptionStore) RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[int64]bool, error) {
+		set := map[int64]bool{}
+		err := c.Query(ctx, `SELECT source_id FROM river_subscription WHERE reader = $1`, func(rows *sql.Rows) error {
+			var id int64
+			err := rows.Scan(&id)
+			set[id] = true
+			return err
+		}, sqldb.Clean(reader))
+		return set, err
+	})
+}

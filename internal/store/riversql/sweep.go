@@ -1,0 +1,127 @@
+package riversql
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"cloudburst/internal/store/sqldb"
+)
+
+// SweepRiver is river.Store.SweepRiver. What the last document of a source has stays,
+// or it would be new again when the source is read next.
+func (s *sourceStore) SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error) {
+	some = min(max(some, 1), 10_000)
+	total := 0
+	for _, sweep := range []func(ctx context.Context, c sqldb.Conn, some int) (int64, error){
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
+			return sweepOld(ctx, c, before, some)
+		},
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) { return sweepMany(ctx, c, keep, some) },
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
+			return sweepLeft(ctx, c, before, some)
+		},
+		func(ctx context.Context, c sqldb.Conn, some int) (int64, error) {
+			return c.Exec(ctx, `DELETE FROM river_host WHERE until_at < $1`, sqldb.Millis(before))
+		},
+	} {
+		if total >= some {
+			break
+		}
+		n, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) { return sweep(ctx, c, some-total) })
+		if err != nil {
+			return total, err
+		}
+		total += int(n)
+	}
+	return total, nil
+}
+
+const notStarred = ` AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.place = i.place AND k.starred)`
+
+// sweepOld removes items that are older than before.
+func sweepOld(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
+	return sweepItems(ctx, c, `SELECT i.source_id, i.place FROM item AS i WHERE NOT i.held AND i.place < $1`+notStarred+` ORDER BY i.place LIMIT $2`,
+		placeAt(before), some)
+}
+
+// sweepItems removes items that a query gives, with their sources.
+func sweepItems(ctx context.Context, c sqldb.Conn, text string, args ...any) (int64, error) {
+	var places []int64
+	of := map[int64]int64{}
+	err := c.Query(ctx, text, func(rows *sql.Rows) error {
+		var source, place int64
+		err := rows.Scan(&source, &place)
+		places = append(places, place)
+		of[source]++
+		return err
+	}, args...)
+	if err != nil || len(places) == 0 {
+		return 0, err
+	}
+	n, err := deleteItems(ctx, c, places)
+	if err != nil {
+		return 0, err
+	}
+	for id, gone := range of {
+		_, err := c.Exec(ctx, `UPDATE source SET items = items - $1,
+			newest = (SELECT i.place FROM item AS i WHERE i.source_id = $2 ORDER BY i.place DESC LIMIT 1) WHERE id = $2`, gone, id)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// sweepMany removes what is beyond keep of a source.
+func sweepMany(ctx context.Context, c sqldb.Conn, keep, some int) (int64, error) {
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE items > $1 ORDER BY items DESC`, keep)
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for _, id := range ids {
+		if total >= int64(some) {
+			break
+		}
+		n, err := sweepItems(ctx, c, `SELECT i.source_id, i.place FROM item AS i WHERE i.source_id = $1 AND NOT i.held AND i.place <=
+			(SELECT j.place FROM item AS j WHERE j.source_id = $1 ORDER BY j.place DESC LIMIT 1 OFFSET $2)`+notStarred+` ORDER BY i.place LIMIT $3`,
+			id, keep, int64(some)-total)
+		if err != nil {
+			return total, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// sweepLeft removes sources that nobody has followed since before, their items first.
+func sweepLeft(ctx context.Context, c sqldb.Conn, before time.Time, some int) (int64, error) {
+	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.left_at < $1 AND s.readers = 0
+		AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.source_id = s.id AND k.starred) ORDER BY s.left_at LIMIT $2 {TAKE S}`, sqldb.Millis(before), some)
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for _, id := range ids {
+		n, err := sweepItems(ctx, c, `SELECT source_id, place FROM item WHERE source_id = $1 ORDER BY place LIMIT $2`, id, int64(some)-total)
+		if total += n; err != nil || total >= int64(some) {
+			return total, err
+		}
+		for _, text := range []string{`DELETE FROM source_document WHERE id = $1`, `DELETE FROM source_check WHERE source_id = $1 AND id >= $2 AND id < $3`,
+			`DELETE FROM item_mark WHERE source_id = $1 AND starred`, `DELETE FROM source WHERE id = $1`} {
+			args := []any{id}
+			if text[len(text)-1] == '3' {
+				args = append(args, checkBase(id), checkBase(id)+checkSlots)
+			}
+			n, err := c.Exec(ctx, text, args...)
+			if err != nil {
+				return total, err
+			}
+			if args = nil; text == `DELETE FROM source WHERE id = $1` {
+				total += n
+			}
+		}
+	}
+	return total, nil
+}
