@@ -11,22 +11,33 @@ import (
 	"cloudburst/internal/href"
 )
 
+// itemWriter writes posts as items of a feed.
+type itemWriter struct {
+	origin string // of this server: "https://example.org"
+}
+
+func (p *Posts) items() itemWriter { return itemWriter{p.origin()} }
+
 // Path is where the page of a post is, "/alice/2026/11/22/hello": by the day of its date,
 // UTC. It is "" for one that was never published.
-func (p *Posts) Path(post Post) string {
+func (p *Posts) Path(post Post) string { return p.items().path(post) }
+
+func (w itemWriter) path(post Post) string {
 	if post.Slug == "" {
 		return ""
 	}
 	return "/" + post.User + post.PublishedAt.UTC().Format("/2006/01/02/") + url.PathEscape(post.Slug)
 }
 
-// Address is the whole address of Path.
-func (p *Posts) Address(post Post) string {
-	path := p.Path(post)
+// Address is the URL of Path.
+func (p *Posts) Address(post Post) string { return p.items().address(post) }
+
+func (w itemWriter) address(post Post) string {
+	path := w.path(post)
 	if path == "" {
 		return ""
 	}
-	return p.origin() + path
+	return w.origin + path
 }
 
 func (p *Posts) origin() string {
@@ -37,15 +48,17 @@ func (p *Posts) origin() string {
 }
 
 // absolute is an address that may be a path of this server.
-func (p *Posts) absolute(ref string) string {
+func (w itemWriter) absolute(ref string) string {
 	if strings.HasPrefix(ref, "/") {
-		return p.origin() + ref
+		return w.origin + ref
 	}
 	return ref
 }
 
 // Item is a post as its feed has it.
-func (p *Posts) Item(post Post) feed.Item {
+func (p *Posts) Item(post Post) feed.Item { return p.items().item(post) }
+
+func (w itemWriter) item(post Post) feed.Item {
 	var it feed.Item
 	if post.Rest != nil {
 		it = *post.Rest.Clone()
@@ -54,21 +67,21 @@ func (p *Posts) Item(post Post) feed.Item {
 	it.Title = plainText(post.Title)
 	it.Link = post.Link
 	if it.Link == "" {
-		it.Link = p.Address(post)
+		it.Link = w.address(post)
 	}
-	it.Summary = htmlText(post.HTML+p.pictures(&post.Content), post.Language, p.page(post))
+	it.Summary = htmlText(post.HTML+pictures(&post.Content), post.Language, w.page(post))
 	it.Published = date(post.PublishedAt)
 	it.Updated = feed.Date{}
 	if post.UpdatedAt.Sub(post.PublishedAt) >= time.Second {
 		it.Updated = date(post.UpdatedAt)
 	}
 	it.Categories = categoriesOf(post.Categories, it.Categories)
-	it.Enclosures = p.enclosuresOf(post.Enclosures)
-	it.Media = p.describe(it.Media, post.Enclosures, post.Title != "")
-	if m := p.moreOf(post, it.More); m != nil {
+	it.Enclosures = w.enclosuresOf(post.Enclosures)
+	it.Media = w.describe(it.Media, post.Enclosures, post.Title != "")
+	if m := moreOf(post, it.More); m != nil {
 		it.More = m
 	}
-	p.nest(&it, post)
+	w.nest(&it, post)
 	if excerpt := excerptOf(&post.Content); excerpt != "" && len(it.Content) == 0 {
 		it.Content, it.Summary = []feed.Text{it.Summary}, plainText(excerpt)
 	}
@@ -92,7 +105,7 @@ func excerptOf(c *Content) string {
 // many readers show no enclosures.
 //
 // spec:cloudburst#post-pictures
-func (p *Posts) pictures(c *Content) string {
+func pictures(c *Content) string {
 	var b strings.Builder
 	for _, e := range c.Enclosures {
 		if at := html.EscapeString(e.URL); strings.HasPrefix(e.Type, "image/") && !strings.Contains(c.HTML, at) {
@@ -102,7 +115,7 @@ func (p *Posts) pictures(c *Content) string {
 	return b.String()
 }
 
-func (p *Posts) moreOf(post Post, m *feed.More) *feed.More {
+func moreOf(post Post, m *feed.More) *feed.More {
 	if m == nil {
 		m = &feed.More{}
 	}
@@ -136,10 +149,10 @@ func categoriesOf(labels []string, rest []feed.Category) []feed.Category {
 	return all
 }
 
-func (p *Posts) enclosuresOf(list []Enclosure) []feed.Enclosure {
+func (w itemWriter) enclosuresOf(list []Enclosure) []feed.Enclosure {
 	var all []feed.Enclosure
 	for _, e := range list {
-		all = append(all, feed.Enclosure{URL: p.absolute(e.URL), Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
+		all = append(all, feed.Enclosure{URL: w.absolute(e.URL), Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
 	}
 	return all
 }
@@ -155,7 +168,7 @@ func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 		f.Title.Value = w.User
 	}
 	if w.Avatar != "" {
-		f.Image = &feed.Image{URL: p.absolute(w.Avatar), Title: f.Title.Value, Link: f.Link}
+		f.Image = &feed.Image{URL: p.items().absolute(w.Avatar), Title: f.Title.Value, Link: f.Link}
 	}
 	f.Hints = w.Hints.of()
 	if w.User != "" {
@@ -205,11 +218,11 @@ func htmlText(s, language, page string) feed.Text {
 func onPage(s, page string) string { return href.HTML(s, href.New(page)) }
 
 // page is the URL of the page of a post, or of this server for one without a page.
-func (p *Posts) page(post Post) string {
-	if url := p.Address(post); url != "" {
+func (w itemWriter) page(post Post) string {
+	if url := w.address(post); url != "" {
 		return url
 	}
-	return p.origin() + "/"
+	return w.origin + "/"
 }
 
 // tagEnd is the length of the tag with which s begins.

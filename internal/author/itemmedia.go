@@ -15,7 +15,7 @@ import (
 // title of a file for that of an item that has none, so it is left out there.
 //
 // spec:cloudburst#enclosures-described
-func (p *Posts) describe(m *feed.Media, list []Enclosure, titled bool) *feed.Media {
+func (w itemWriter) describe(m *feed.Media, list []Enclosure, titled bool) *feed.Media {
 	for _, e := range list {
 		if !titled {
 			e.Title = ""
@@ -26,7 +26,7 @@ func (p *Posts) describe(m *feed.Media, list []Enclosure, titled bool) *feed.Med
 		if m == nil {
 			m = &feed.Media{}
 		}
-		c := feed.MediaContent{URL: p.absolute(e.URL), Type: e.Type}
+		c := feed.MediaContent{URL: w.absolute(e.URL), Type: e.Type}
 		if e.Length > 0 {
 			c.FileSize = strconv.FormatInt(e.Length, 10)
 		}

@@ -19,14 +19,14 @@ import (
 // nest gives an item the posts within its post.
 //
 // spec:rsscloud-2009#item-namespace
-func (p *Posts) nest(it *feed.Item, post Post) {
+func (w itemWriter) nest(it *feed.Item, post Post) {
 	if len(post.Outline) == 0 {
 		return
 	}
-	it.Items = p.nested(post.Outline, post.GUID, p.page(post))
+	it.Items = w.nested(post.Outline, post.GUID, w.page(post))
 	whole := it.Summary
 	whole.Type = "text/html"
-	whole.Value = strings.TrimSpace(whole.Value + "\n" + onPage(listOf(post.Outline), p.page(post)))
+	whole.Value = strings.TrimSpace(whole.Value + "\n" + onPage(listOf(post.Outline), w.page(post)))
 	it.Content = []feed.Text{whole}
 	root := feed.Outline{Attrs: []feed.Attr{{Name: "text", Value: rootText(post)}}, Outlines: outlines(post.Outline)}
 	if !post.PublishedAt.IsZero() {
@@ -69,7 +69,7 @@ func attrOf(list []feed.Attr, name string) (value string, ok bool) {
 }
 
 // nested are nodes as items on a page. One without a GUID is known by its place.
-func (p *Posts) nested(nodes []Node, guid, page string) []feed.Item {
+func (w itemWriter) nested(nodes []Node, guid, page string) []feed.Item {
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -85,11 +85,11 @@ func (p *Posts) nested(nodes []Node, guid, page string) []feed.Item {
 		if n.Text != "" {
 			it.More = &feed.More{Markdown: n.Text}
 		}
-		it.Media = p.describe(nil, n.Enclosures, n.Title != "")
+		it.Media = w.describe(nil, n.Enclosures, n.Title != "")
 		it.Published = date(n.CreatedAt)
 		it.Categories = categoriesOf(n.Categories, nil)
-		it.Enclosures = p.enclosuresOf(n.Enclosures)
-		it.Items = p.nested(n.Nodes, it.ID, page)
+		it.Enclosures = w.enclosuresOf(n.Enclosures)
+		it.Items = w.nested(n.Nodes, it.ID, page)
 	}
 	return all
 }
@@ -302,13 +302,12 @@ func markdownOf(text string, f Format) string {
 	if text = strings.TrimSpace(text); f == Markdown || f == "" || plainWords(text) {
 		return text
 	}
-	p := &Posts{}
-	want, err := p.markup(text, f)
+	want, err := markup(text, f)
 	if err != nil {
 		return text
 	}
 	for _, s := range []string{text, anchor.ReplaceAllStringFunc(text, markdownLink)} {
-		if got, err := p.markup(s, Markdown); err == nil && line(got) == line(want) {
+		if got, err := markup(s, Markdown); err == nil && line(got) == line(want) {
 			return s
 		}
 	}

@@ -109,6 +109,7 @@ func attrsOf(o *opml.Outline) []feed.Attr {
 // ToOPML is the posts within a post as an outline. Titles of posts stand before their
 // words; of several files of a headline the first is written.
 func (p *Posts) ToOPML(post Post) *opml.Document {
+	w := p.items()
 	d := &opml.Document{Version: "2.0", Head: opml.Head{Title: post.Title, OwnerName: post.User}}
 	if !post.PublishedAt.IsZero() {
 		d.Head.DateCreated = opml.DateOf(post.PublishedAt)
@@ -121,12 +122,12 @@ func (p *Posts) ToOPML(post Post) *opml.Document {
 	}
 	var open []string
 	line := 0
-	d.Outlines = p.toOutlines(post.Outline, p.page(post), true, &line, &open)
+	d.Outlines = w.toOutlines(post.Outline, w.page(post), true, &line, &open)
 	d.Head.ExpansionState = strings.Join(open, ",")
 	return d
 }
 
-func (p *Posts) toOutlines(nodes []Node, page string, seen bool, line *int, open *[]string) []opml.Outline {
+func (w itemWriter) toOutlines(nodes []Node, page string, seen bool, line *int, open *[]string) []opml.Outline {
 	var all []opml.Outline
 	for i := range nodes {
 		n := &nodes[i]
@@ -147,7 +148,7 @@ func (p *Posts) toOutlines(nodes []Node, page string, seen bool, line *int, open
 			setAttr(&o, a)
 		}
 		if len(n.Enclosures) > 0 {
-			e := p.enclosuresOf(n.Enclosures[:1])[0]
+			e := w.enclosuresOf(n.Enclosures[:1])[0]
 			o.Attrs = append(o.Attrs, opml.Attr{Name: "enclosure", Value: e.URL}, opml.Attr{Name: "enclosureType", Value: e.Type}, opml.Attr{Name: "enclosureLength", Value: strconv.FormatInt(e.Length, 10)})
 		}
 		if n.Folded {
@@ -159,7 +160,7 @@ func (p *Posts) toOutlines(nodes []Node, page string, seen bool, line *int, open
 		if seen && len(n.Nodes) > 0 && !n.Folded {
 			*open = append(*open, strconv.Itoa(*line))
 		}
-		o.Outlines = p.toOutlines(n.Nodes, page, seen && !n.Folded, line, open)
+		o.Outlines = w.toOutlines(n.Nodes, page, seen && !n.Folded, line, open)
 		all = append(all, o)
 	}
 	return all

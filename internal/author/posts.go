@@ -27,8 +27,6 @@ type Posts struct {
 	Origin func() string
 	// About is what the document of a user's feed says of its address, its hub and its cloud.
 	About func(user string) render.Options
-	// Clean makes HTML safe to show; nil: the rules of package sanitize.
-	Clean func(html string) string
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil is silent
 
@@ -110,14 +108,15 @@ func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
 	if err != nil {
 		return Post{}, err
 	}
-	next, err := p.edited(was, e)
+	with := editing{p, e}
+	next, err := with.edited(was)
 	if err != nil {
 		return Post{}, err
 	}
 	if was.ID != 0 && reflect.DeepEqual(next, was) {
 		return was, nil // nothing that anybody would see
 	}
-	if err := p.roomForDraft(ctx, e, &next); err != nil {
+	if err := with.roomForDraft(ctx, &next); err != nil {
 		return Post{}, err
 	}
 	took := false
@@ -135,7 +134,7 @@ func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
 		if now.Revision != was.Revision || now.State != was.State {
 			return nil, nil, errAgain
 		}
-		return p.place(now, next, e, wr, free)
+		return with.place(now, next, wr, free)
 	}
 	done, err := p.write(ctx, w)
 	if err != nil {
@@ -161,40 +160,46 @@ func (p *Posts) before(ctx context.Context, e Edit) (Post, error) {
 	return was, nil
 }
 
-// edited is what the post shall be, as far as that does not depend on others.
-func (p *Posts) edited(was Post, e Edit) (Post, error) {
+// editing applies one edit.
+type editing struct {
+	*Posts
+	e Edit
+}
+
+// edited is what the post will be, as far as that does not depend on others.
+func (p editing) edited(was Post) (Post, error) {
 	next := was
 	next.Content = was.Content.clone()
-	if e.Change != nil {
-		if err := e.Change(&next.Content); err != nil {
+	if p.e.Change != nil {
+		if err := p.e.Change(&next.Content); err != nil {
 			return Post{}, err
 		}
 	}
 	if err := checkContent(&next.Content); err != nil {
 		return Post{}, err
 	}
-	if err := p.finish(&next.Content); err != nil {
+	if err := finish(&next.Content); err != nil {
 		return Post{}, err
 	}
 	now := p.now()
 	if next.State == "" || next.State == Deleted {
 		next.State = Draft
 	}
-	if e.To != "" {
-		next.State = e.To
+	if p.e.To != "" {
+		next.State = p.e.To
 	}
-	if e.To == Published && e.At.Sub(now) > time.Minute {
+	if p.e.To == Published && p.e.At.Sub(now) > time.Minute {
 		next.State = Scheduled // a date that is still to come
 	}
-	if e.Key != "" && was.ID == 0 {
-		next.Key = e.Key
+	if p.e.Key != "" && was.ID == 0 {
+		next.Key = p.e.Key
 	}
-	return next, p.timed(&next, e, now)
+	return next, p.timed(&next, now)
 }
 
 // timed gives a post its dates, and says what cannot be published.
-func (p *Posts) timed(next *Post, e Edit, now time.Time) error {
-	at := e.At.UTC().Truncate(time.Millisecond)
+func (p editing) timed(next *Post, now time.Time) error {
+	at := p.e.At.UTC().Truncate(time.Millisecond)
 	switch next.State {
 	case Scheduled:
 		if !at.IsZero() {
@@ -203,7 +208,7 @@ func (p *Posts) timed(next *Post, e Edit, now time.Time) error {
 		if next.DueAt.IsZero() {
 			return fault.In(fault.New(fault.Invalid, "The post has no time at which it is to be published."), "at")
 		}
-		if !next.DueAt.After(now) && e.To != "" {
+		if !next.DueAt.After(now) && p.e.To != "" {
 			return fault.In(fault.New(fault.Invalid, "%s is over, so the post cannot wait for it; publish it now, or choose a later time.", next.DueAt.Format("2 January 2006 15:04 MST")), "at")
 		}
 	case Published:
@@ -233,7 +238,7 @@ func (p *Posts) timed(next *Post, e Edit, now time.Time) error {
 }
 
 // place is what Writing.Change does: what depends on the other posts of the user.
-func (p *Posts) place(now, next Post, e Edit, w Writer, free func(string) (string, error)) (*Post, *Post, error) {
+func (p editing) place(now, next Post, w Writer, free func(string) (string, error)) (*Post, *Post, error) {
 	if err := p.room(&now, &next, w); err != nil {
 		return nil, nil, err
 	}
@@ -247,13 +252,13 @@ func (p *Posts) place(now, next Post, e Edit, w Writer, free func(string) (strin
 		if now.State != Published && next.PublishedAt.Equal(at) || now.PublishedAt.IsZero() {
 			next.UpdatedAt = later(next.UpdatedAt, next.PublishedAt)
 		}
-		if err := p.name(&next, e, w, free); err != nil {
+		if err := p.name(&next, w, free); err != nil {
 			return nil, nil, err
 		}
 	}
 	next.UndoUntil = time.Time{}
 	var undo *Post
-	if seen := now.State == Published || next.State == Published; seen && !e.NoUndo {
+	if seen := now.State == Published || next.State == Published; seen && !p.e.NoUndo {
 		was := now
 		undo, next.UndoUntil = &was, at.Add(UndoWithin)
 		if now.Revision == 0 { // publishing is taken back to a draft of the same
@@ -265,12 +270,12 @@ func (p *Posts) place(now, next Post, e Edit, w Writer, free func(string) (strin
 }
 
 // name gives a post that is published for the first time what stays with it.
-func (p *Posts) name(next *Post, e Edit, w Writer, free func(string) (string, error)) (err error) {
+func (p editing) name(next *Post, w Writer, free func(string) (string, error)) (err error) {
 	if next.Seq == 0 {
 		next.Seq = w.LastSeq + 1
 	}
 	if next.Slug == "" {
-		wish := fold(e.Slug, "_", maxSlug)
+		wish := fold(p.e.Slug, "_", maxSlug)
 		if wish == "" {
 			wish = slugOf(next)
 		}
@@ -279,7 +284,7 @@ func (p *Posts) name(next *Post, e Edit, w Writer, free func(string) (string, er
 		}
 	}
 	if next.GUID == "" {
-		next.GUID = e.GUID
+		next.GUID = p.e.GUID
 	}
 	if next.GUID == "" {
 		next.GUID, next.PermaLink = p.Address(*next), true

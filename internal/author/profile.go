@@ -67,7 +67,7 @@ func isMail(s string) bool {
 // Person is a writer as the author of posts. The feed has a title of its own, which is not
 // the name of a person.
 func (p *Posts) Person(w Writer) feed.Person {
-	return feed.Person{Name: cmp.Or(w.Name, w.User), Email: w.Email, URL: p.origin() + "/" + w.User + "/", Avatar: p.absolute(w.Avatar)}
+	return feed.Person{Name: cmp.Or(w.Name, w.User), Email: w.Email, URL: p.origin() + "/" + w.User + "/", Avatar: p.items().absolute(w.Avatar)}
 }
 
 func checkProfile(f *Profile) (err error) {

@@ -24,7 +24,7 @@ func TestMarkdownThatIsMadeToHurtIsShownAsItStands(t *testing.T) {
 		"emphasis":          strings.Repeat("*a_b~~c", n/7),
 		"brackets":          strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
 	} {
-		got, err := (&Posts{}).markup(source, Markdown)
+		got, err := markup(source, Markdown)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

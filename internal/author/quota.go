@@ -13,7 +13,7 @@ const MaxDrafts = 10_000
 // have. What was published, or waits for its time, already counts.
 //
 // spec:cloudburst#posts-quota
-func (p *Posts) room(now, next *Post, w Writer) error {
+func (p editing) room(now, next *Post, w Writer) error {
 	public := func(s State) bool { return s == Published || s == Scheduled }
 	if p.MaxPosts <= 0 || w.Posts < int64(p.MaxPosts) || public(now.State) || !public(next.State) {
 		return nil
@@ -37,11 +37,11 @@ func (p *Posts) roomToImport(ctx context.Context, user string, posts []Post) err
 }
 
 // roomForDraft is a fault.TooMany when there are too many drafts for another one.
-func (p *Posts) roomForDraft(ctx context.Context, e Edit, next *Post) error {
-	if e.ID != 0 || next.State != Draft {
+func (p editing) roomForDraft(ctx context.Context, next *Post) error {
+	if p.e.ID != 0 || next.State != Draft {
 		return nil
 	}
-	beyond, err := p.Store.Posts(ctx, PostQuery{User: e.User, State: Draft, Skip: p.maxDrafts() - 1, Limit: 1})
+	beyond, err := p.Store.Posts(ctx, PostQuery{User: p.e.User, State: Draft, Skip: p.maxDrafts() - 1, Limit: 1})
 	if err != nil || len(beyond) == 0 {
 		return err
 	}

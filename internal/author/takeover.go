@@ -124,7 +124,7 @@ func sameNode(a, b Node) bool {
 func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 	posts := make([]Post, 0, len(f.Items))
 	for i := range f.Items {
-		post := p.fromItem(&f.Items[i])
+		post := fromItem(&f.Items[i])
 		if f.Format == feed.Atom && hasMadeTitle(&f.Items[i]) {
 			post.Title = ""
 		}
@@ -154,7 +154,7 @@ func hasMadeTitle(it *feed.Item) bool {
 	return false
 }
 
-func (p *Posts) fromItem(it *feed.Item) Post {
+func fromItem(it *feed.Item) Post {
 	rest := it.Clone()
 	post := Post{State: Published, GUID: it.ID, PermaLink: it.PermaLink, PublishedAt: it.Published.UTC, UpdatedAt: it.Updated.UTC}
 	if post.PublishedAt.IsZero() {

@@ -102,7 +102,8 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	if err != nil {
 		return nil, "", err
 	}
-	posts, more, err := p.viewPosts(ctx, v)
+	in := viewing{p, v}
+	posts, more, err := in.posts(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -110,19 +111,19 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 		return nil, "", fault.New(fault.NotFound, "The feed has no page %d.", v.Page)
 	}
 	if v.User == "" {
-		p.ownGUIDs(posts)
+		p.items().ownGUIDs(posts)
 	}
 	f := p.Channel(w, posts)
 	f.Link = p.origin() + v.Base()
-	if err := p.entitle(ctx, f, v, posts); err != nil {
+	if err := in.entitle(ctx, f, posts); err != nil {
 		return nil, "", err
 	}
 	if v.Told() { // it changes also when a post leaves
 		f.Updated = date(state.Modified)
 	}
 	if v.Archive > 0 {
-		p.linkArchive(f, v, w.LastSeq)
-	} else if err := p.linkPages(ctx, f, v, more); err != nil {
+		in.linkArchive(f, w.LastSeq)
+	} else if err := in.linkPages(ctx, f, more); err != nil {
 		return nil, "", err
 	}
 	doc, _, err = render.Append(nil, f, "rss20", &o)
@@ -132,13 +133,19 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	return doc, typeRSS, nil
 }
 
-// viewPosts are the posts of a view; more says that there are older ones.
-func (p *Posts) viewPosts(ctx context.Context, v View) (posts []Post, more bool, err error) {
+// viewing makes the document of one view.
+type viewing struct {
+	*Posts
+	View
+}
+
+// posts are the posts of a view; more says that there are older ones.
+func (v viewing) posts(ctx context.Context) (posts []Post, more bool, err error) {
 	q := PostQuery{User: v.User, State: Published, Category: v.Category}
-	n := p.window()
+	n := v.window()
 	if v.Archive > 0 {
 		q.FromSeq, q.ToSeq, q.Limit = (v.Archive-1)*int64(n)+1, v.Archive*int64(n), n
-		posts, err = p.Store.Posts(ctx, q)
+		posts, err = v.Store.Posts(ctx, q)
 		slices.SortFunc(posts, func(a, b Post) int {
 			return cmp.Or(b.PublishedAt.Compare(a.PublishedAt), cmp.Compare(b.ID, a.ID))
 		})
@@ -146,7 +153,7 @@ func (p *Posts) viewPosts(ctx context.Context, v View) (posts []Post, more bool,
 	}
 	q.Limit = n + 1
 	q.Skip = (max(v.Page, 1) - 1) * n
-	if posts, err = p.Store.Posts(ctx, q); err != nil {
+	if posts, err = v.Store.Posts(ctx, q); err != nil {
 		return nil, false, err
 	}
 	if len(posts) > n {
@@ -158,14 +165,14 @@ func (p *Posts) viewPosts(ctx context.Context, v View) (posts []Post, more bool,
 // ownGUIDs gives posts of several users guids that are not those of others here. Who takes
 // posts in chooses theirs: one below the page of somebody else could be that of his post, for
 // which readers would take it.
-func (p *Posts) ownGUIDs(posts []Post) {
+func (w itemWriter) ownGUIDs(posts []Post) {
 	for i := range posts {
 		post := &posts[i]
 		others := func(guid string) bool {
-			return strings.HasPrefix(guid, p.origin()+"/") && !strings.HasPrefix(guid, p.origin()+"/"+post.User+"/")
+			return strings.HasPrefix(guid, w.origin+"/") && !strings.HasPrefix(guid, w.origin+"/"+post.User+"/")
 		}
 		if others(post.GUID) {
-			post.GUID, post.PermaLink = p.Address(*post), true
+			post.GUID, post.PermaLink = w.address(*post), true
 		}
 		for _, n := range flatten(post.Outline, nil) {
 			if others(n.GUID) {
@@ -176,16 +183,16 @@ func (p *Posts) ownGUIDs(posts []Post) {
 }
 
 // entitle gives the feed of a view its title, and the posts of everyone their authors.
-func (p *Posts) entitle(ctx context.Context, f *feed.Feed, v View, posts []Post) error {
+func (v viewing) entitle(ctx context.Context, f *feed.Feed, posts []Post) error {
 	if v.User == "" {
 		f.Title = plainText("Everyone here")
-		f.Subtitle = plainText("What everyone writes at " + p.origin() + ".")
+		f.Subtitle = plainText("What everyone writes at " + v.origin() + ".")
 		for i := range f.Items {
-			w, err := p.Store.Writer(ctx, posts[i].User)
+			w, err := v.Store.Writer(ctx, posts[i].User)
 			if err != nil {
 				return err
 			}
-			who := p.Person(w)
+			who := v.Person(w)
 			title := cmp.Or(w.Title, w.User)
 			f.Items[i].Authors = []feed.Person{who}
 			f.Items[i].Source = &feed.Source{Title: plainText(title), URL: who.URL + "rss.xml", Link: who.URL}
@@ -194,7 +201,7 @@ func (p *Posts) entitle(ctx context.Context, f *feed.Feed, v View, posts []Post)
 	if v.Category == "" {
 		return nil
 	}
-	label, err := p.LabelOf(ctx, v.User, v.Category)
+	label, err := v.LabelOf(ctx, v.User, v.Category)
 	if err != nil {
 		return err
 	}
@@ -220,14 +227,14 @@ func (p *Posts) LabelOf(ctx context.Context, user, category string) (string, err
 // linkArchive says where an archive page is in the chain.
 //
 // spec:rfc5005#archived-links
-func (p *Posts) linkArchive(f *feed.Feed, v View, lastSeq int64) {
+func (v viewing) linkArchive(f *feed.Feed, lastSeq int64) {
 	at := func(rel string, n int64) {
-		f.Links = append(f.Links, feed.Link{Rel: rel, Href: p.ArchiveAddress(v.User, n)})
+		f.Links = append(f.Links, feed.Link{Rel: rel, Href: v.ArchiveAddress(v.User, n)})
 	}
-	whole := lastSeq / int64(p.window())
+	whole := lastSeq / int64(v.window())
 	// spec:rfc5005#archive-element
 	f.Hints.Archive = v.Archive <= whole
-	f.Links = append(f.Links, feed.Link{Rel: "current", Href: p.origin() + "/" + v.User + "/rss.xml"})
+	f.Links = append(f.Links, feed.Link{Rel: "current", Href: v.origin() + "/" + v.User + "/rss.xml"})
 	if v.Archive > 1 {
 		at("prev-archive", v.Archive-1)
 	}
@@ -239,9 +246,9 @@ func (p *Posts) linkArchive(f *feed.Feed, v View, lastSeq int64) {
 // linkPages says where a page is among those of its feed.
 //
 // spec:rfc5005#paged-links
-func (p *Posts) linkPages(ctx context.Context, f *feed.Feed, v View, more bool) error {
+func (v viewing) linkPages(ctx context.Context, f *feed.Feed, more bool) error {
 	at := func(rel string, n int) {
-		f.Links = append(f.Links, feed.Link{Rel: rel, Href: p.origin() + v.pagePath(n)})
+		f.Links = append(f.Links, feed.Link{Rel: rel, Href: v.origin() + v.pagePath(n)})
 	}
 	n := max(v.Page, 1)
 	if n == 1 && !more {
@@ -254,7 +261,7 @@ func (p *Posts) linkPages(ctx context.Context, f *feed.Feed, v View, more bool) 
 	if more {
 		at("next", n+1)
 	}
-	last, err := p.lastPage(ctx, v)
+	last, err := v.lastPage(ctx)
 	if err == nil && last >= n {
 		at("last", last)
 	}
@@ -262,23 +269,23 @@ func (p *Posts) linkPages(ctx context.Context, f *feed.Feed, v View, more bool) 
 }
 
 // lastPage is the number of the last page of a feed in pages.
-func (p *Posts) lastPage(ctx context.Context, v View) (int, error) {
+func (v viewing) lastPage(ctx context.Context) (int, error) {
 	var posts int64
 	switch {
 	case v.Category != "":
-		counts, err := p.Store.PostCounts(ctx, v.User, ByCategory, v.Category, 1)
+		counts, err := v.Store.PostCounts(ctx, v.User, ByCategory, v.Category, 1)
 		if err != nil || len(counts) == 0 || counts[0].Name != v.Category {
 			return 0, err
 		}
 		posts = counts[0].Posts
 	case v.User != "":
-		w, err := p.Store.Writer(ctx, v.User)
+		w, err := v.Store.Writer(ctx, v.User)
 		if err != nil {
 			return 0, err
 		}
 		posts = w.Posts
 	default:
-		months, err := p.Store.PostCounts(ctx, "", ByMonth, "", 10_000)
+		months, err := v.Store.PostCounts(ctx, "", ByMonth, "", 10_000)
 		if err != nil {
 			return 0, err
 		}
@@ -286,7 +293,7 @@ func (p *Posts) lastPage(ctx context.Context, v View) (int, error) {
 			posts += m.Posts
 		}
 	}
-	n := int64(p.window())
+	n := int64(v.window())
 	return int(min((posts+n-1)/n, maxPage)), nil
 }
 
