@@ -20,6 +20,12 @@ import (
 // as it says, anything else with 500 and a sentence that tells a stranger nothing. Methods
 // find the request with [RequestFrom].
 type Backend interface {
+	ItemBackend
+	MarkBackend
+}
+
+// ItemBackend is what a user follows, and the items of it.
+type ItemBackend interface {
 	// User says whose a key is: 32 small hexadecimal digits. ErrKey: nobody's.
 	User(ctx context.Context, key string) (user string, err error)
 	// Lists are the user's groups and feeds, and which feeds are in which groups.
@@ -29,6 +35,10 @@ type Backend interface {
 	Total(ctx context.Context, user string) (int64, error)
 	Unread(ctx context.Context, user string) (IDs, error)
 	Saved(ctx context.Context, user string) (IDs, error)
+}
+
+// MarkBackend marks items for a user.
+type MarkBackend interface {
 	// Mark marks an item; nil leaves what was. An unknown one is passed over.
 	Mark(ctx context.Context, user string, item int64, read, saved *bool) error
 	// MarkFeed and MarkGroup make everything read that came up to a time; zero: all. Group 0

@@ -20,13 +20,23 @@ import (
 // answered as it says, [ErrUnauthorized] with 401, anything else with 500 and a sentence
 // that tells a stranger nothing. Methods find the request with [RequestFrom].
 type Backend interface {
+	AccountBackend
+	SubscriptionBackend
+	ItemBackend
+}
+
+// AccountBackend says who a user is.
+type AccountBackend interface {
 	// Login returns what the app is to send as its Authorization from now on: no spaces,
 	// no equals sign.
 	Login(ctx context.Context, name, password string) (auth string, err error)
 	// Authenticate says whose an Authorization is, whether Login made it or not.
 	Authenticate(ctx context.Context, auth string) (user string, err error)
 	UserInfo(ctx context.Context, user string) (User, error)
+}
 
+// SubscriptionBackend is what a user follows.
+type SubscriptionBackend interface {
 	Subscriptions(ctx context.Context, user string) ([]Subscription, error)
 	Labels(ctx context.Context, user string) ([]string, error)
 	Unread(ctx context.Context, user string) ([]Unread, error)
@@ -41,7 +51,10 @@ type Backend interface {
 	Export(ctx context.Context, user string) (opml []byte, err error)
 	// Import follows the feeds of an OPML document and says how many they are.
 	Import(ctx context.Context, user string, opml io.Reader) (int, error)
+}
 
+// ItemBackend is the items that a user has to read.
+type ItemBackend interface {
 	// IDs lists items, at most q.N; next is the continuation, "" at the end.
 	IDs(ctx context.Context, user string, q Query) (list []Ref, next string, err error)
 	// Items is IDs with the content. It is called with a small q.N, page after page.

@@ -42,9 +42,16 @@ type PostQuery struct {
 // somebody typed in by hand; an id is a [Post]'s, or nonsense. Errors that are an
 // [*xmlrpc.Fault] are answered as they are.
 type Session interface {
+	PostSession
+	CategorySession
+	FileSession
+
 	Blogs(ctx context.Context) ([]Blog, error)
 	User(ctx context.Context) (User, error)
+}
 
+// PostSession reads and writes posts.
+type PostSession interface {
 	NewPost(ctx context.Context, blogID string, e Edit) (id string, err error)
 	EditPost(ctx context.Context, id string, e Edit) error
 	DeletePost(ctx context.Context, id string) error
@@ -53,14 +60,20 @@ type Session interface {
 	Post(ctx context.Context, id string) (Post, error)
 	// Posts are the newest posts that q selects, the newest first.
 	Posts(ctx context.Context, blogID string, q PostQuery) ([]Post, error)
+}
 
+// CategorySession knows the categories of posts.
+type CategorySession interface {
 	Categories(ctx context.Context, blogID string) ([]Category, error)
 	// NewCategory creates a category that posts can use later, or returns the existing one.
 	NewCategory(ctx context.Context, blogID, name string) (Category, error)
 	PostCategories(ctx context.Context, id string) ([]Category, error)
 	// SetCategories puts a post under the categories with these IDs, the primary one first.
 	SetCategories(ctx context.Context, id string, ids []string) error
+}
 
+// FileSession keeps files.
+type FileSession interface {
 	Upload(ctx context.Context, blogID string, m Media) (File, error)
 	// File returns an uploaded file by its ID.
 	File(ctx context.Context, blogID, id string) (File, error)
