@@ -12,16 +12,29 @@ import (
 // Accounts are the users of this server, their tokens and the secrets of their
 // readers; *account.Accounts is one.
 type Accounts interface {
+	AccountUsers
+	AccountTokens
+	AccountSecrets
+}
+
+// AccountUsers adds, lists and changes users.
+type AccountUsers interface {
 	Add(ctx context.Context, name, password string) (account.User, error)
 	Users(ctx context.Context, after string, limit int) ([]account.User, error)
 	User(ctx context.Context, name string) (account.User, error)
 	SetPassword(ctx context.Context, name, password string) error
 	Disable(ctx context.Context, name string, disabled bool) error
+}
 
+// AccountTokens makes and revokes tokens of programs.
+type AccountTokens interface {
 	NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t account.Token, err error)
 	Tokens(ctx context.Context, user string) ([]account.Token, error)
 	RevokeToken(ctx context.Context, user, id string) error
+}
 
+// AccountSecrets makes and revokes secrets of readers.
+type AccountSecrets interface {
 	NewSecret(ctx context.Context, user, feed, reader string) (account.Secret, error)
 	Secrets(ctx context.Context, user, feed string) ([]account.Secret, error)
 	RevokeSecret(ctx context.Context, user, selector string) error
