@@ -57,7 +57,7 @@ type limiter struct {
 	source, name, minute int
 	keep                 int // rows of each kind
 	shared               bool
-	store                Store
+	store                TallyStore
 	keys                 *keys
 	log                  *slog.Logger
 

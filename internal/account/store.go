@@ -10,6 +10,19 @@ import (
 // is passed in. Names are compared byte by byte. Errors are fault.Unavailable when
 // the database is away or full, those that are named here, and anything else is a bug.
 type Store interface {
+	UserStore
+	SessionStore
+	TokenStore
+	SecretStore
+	TallyStore
+
+	// SweepAccounts removes up to limit each of the sessions and nonces that are over
+	// at now and of the places not seen since old, and returns how many.
+	SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error)
+}
+
+// UserStore keeps users, and from where they logged in.
+type UserStore interface {
 	// AddUser writes a new user; first: only if there never was one. fault.Conflict:
 	// the name is taken, or there was one.
 	AddUser(ctx context.Context, u User, hash string, first bool) error
@@ -35,7 +48,10 @@ type Store interface {
 	SeeUser(ctx context.Context, name, place string, at time.Time, keep int) error
 	// KnowsPlace reports whether the user logged in there before.
 	KnowsPlace(ctx context.Context, name, place string) (bool, error)
+}
 
+// SessionStore keeps sessions of browsers.
+type SessionStore interface {
 	// AddSession writes a session of a user whose password was set at passwordAt, and ends
 	// the oldest ones of the user beyond most. fault.NotFound: there is no such user, or it
 	// is disabled; fault.Conflict: there is another password by now.
@@ -48,7 +64,10 @@ type Store interface {
 	SeeSession(ctx context.Context, id string, seen, expires time.Time) error
 	// EndSession removes one; that there is none is no error.
 	EndSession(ctx context.Context, id string) error
+}
 
+// TokenStore keeps tokens of programs.
+type TokenStore interface {
 	// AddToken writes a token; app is the hash of the key that apps make of it, "": none.
 	// fault.NotFound: no such user; fault.Conflict: it has most already.
 	AddToken(ctx context.Context, t Token, hash, app string, most int) error
@@ -61,7 +80,10 @@ type Store interface {
 	SeeToken(ctx context.Context, id string, at time.Time) error
 	// RemoveToken removes one of the user's. fault.NotFound.
 	RemoveToken(ctx context.Context, user, id string) error
+}
 
+// SecretStore keeps secrets of readers of private feeds.
+type SecretStore interface {
 	// AddSecret writes a secret. fault.NotFound: no such user; fault.Conflict: the
 	// reader has one for this feed already, or the feed has most.
 	AddSecret(ctx context.Context, s SealedSecret, most int) error
@@ -84,7 +106,10 @@ type Store interface {
 	// reports whether it was so. Of two that come at the same time with a common one, only
 	// one is told so.
 	UseNonce(ctx context.Context, ids [][]byte, until time.Time) (fresh bool, err error)
+}
 
+// TallyStore keeps how often something failed or was done.
+type TallyStore interface {
 	// Tallies reads those of keys, in their order; of one that is not kept only Key is set.
 	Tallies(ctx context.Context, keys []TallyKey) ([]Tally, error)
 	// ChangeTallies takes those of keys, each once, has change change them, and writes them if
@@ -94,10 +119,6 @@ type Store interface {
 	// TrimTallies removes up to limit of a kind: those whose Last and Until are not after
 	// before, and of more than keep those whose are the earliest. It returns how many.
 	TrimTallies(ctx context.Context, kind byte, before time.Time, keep, limit int) (int64, error)
-
-	// SweepAccounts removes up to limit each of the sessions and nonces that are over
-	// at now and of the places not seen since old, and returns how many.
-	SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error)
 }
 
 // TallyKey names what is counted: a byte for its kind, and a keyed hash.

@@ -9,6 +9,9 @@ import (
 
 // PostStore is what posts need of a database, under the same rules as [Store].
 type PostStore interface {
+	PostReadStore
+	WriterStore
+
 	// WritePost changes one post of a user, or makes one, and with it whatever follows
 	// from the change, in one transaction: see [Writing].
 	WritePost(ctx context.Context, w Writing) (Written, error)
@@ -17,6 +20,13 @@ type PostStore interface {
 	// state) is left out. They count, but the feed is not made anew: a Writing with Renumber follows. It
 	// returns how many were added.
 	AddPosts(ctx context.Context, user string, now time.Time, posts []Post) (added int, err error)
+	// SweepPosts forgets what can no longer be taken back: changes whose UndoUntil is over,
+	// and posts that were deleted before forget.
+	SweepPosts(ctx context.Context, now, forget time.Time) error
+}
+
+// PostReadStore reads posts.
+type PostReadStore interface {
 	// Post returns a post in any state. fault.NotFound.
 	Post(ctx context.Context, user string, id int64) (Post, error)
 	// PostBySlug returns a published or deleted post by its slug. fault.NotFound.
@@ -38,15 +48,16 @@ type PostStore interface {
 	// users if user is "", within a category if that is not "". It grows with every change that
 	// readers see (microseconds, of all users a little ahead of them); 0: there was none.
 	PostsChanged(ctx context.Context, user, category string) (int64, error)
+}
+
+// WriterStore keeps what users said of themselves.
+type WriterStore interface {
 	// Writer returns what a user said of himself. One who never wrote is a Writer of
 	// Version 0, and no error.
 	Writer(ctx context.Context, user string) (Writer, error)
 	// SetProfile changes a Profile and raises Version; the feed is made anew by a Writing
 	// afterwards. change may be called more than once; its error is returned.
 	SetProfile(ctx context.Context, user string, change func(*Profile) error) (Writer, error)
-	// SweepPosts forgets what can no longer be taken back: changes whose UndoUntil is over,
-	// and posts that were deleted before forget.
-	SweepPosts(ctx context.Context, now, forget time.Time) error
 }
 
 // CountOf says what posts are counted by.

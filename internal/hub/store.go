@@ -23,6 +23,19 @@ var ErrLost = errors.New("hub: the claim was lost")
 // Events passed to a method are already stamped and are written in its
 // transaction.
 type Store interface {
+	TopicStore
+	SubscriptionStore
+	IntentStore
+	ChangeStore
+	CheckStore
+	DeliveryStore
+	UpkeepStore
+	LogStore
+	DatabaseStore
+}
+
+// TopicStore keeps topics, and says which of them are followed.
+type TopicStore interface {
 	// Topic returns one topic, or a fault.NotFound.
 	Topic(ctx context.Context, id int64) (Topic, error)
 	// Subscribers counts the live subscriptions of a topic by protocol.
@@ -44,7 +57,10 @@ type Store interface {
 	// Content is the newest version of a topic whose bytes are kept, or a
 	// fault.NotFound.
 	Content(ctx context.Context, topicID int64) (Content, error)
+}
 
+// SubscriptionStore keeps subscriptions.
+type SubscriptionStore interface {
 	// Subscribe adds or renews. A topic that is new gets its row and one part
 	// over all buckets. A renewal (same topic, protocol and callback) replaces
 	// Procedure, Secret, RenewedAt and ExpiresAt, sets Failures and Tries to 0 and
@@ -57,7 +73,10 @@ type Store interface {
 	Subscription(ctx context.Context, key Key) (Subscription, error)
 	// Subscriptions lists in order of (TopicID, ID).
 	Subscriptions(ctx context.Context, q SubscriptionQuery) ([]SubscriptionInfo, error)
+}
 
+// IntentStore keeps requests for subscriptions until they are decided.
+type IntentStore interface {
 	// Request keeps intents to be decided, each due at its DueAt. One that is there
 	// already with the same TopicID and ID is replaced, and whoever was deciding
 	// it finds his Claim gone. The topic's row is not made by it.
@@ -72,7 +91,10 @@ type Store interface {
 	Decide(ctx context.Context, d Decision) (applied bool, err error)
 	// Intents counts those that are not decided yet.
 	Intents(ctx context.Context) (int64, error)
+}
 
+// ChangeStore keeps the list of changes.
+type ChangeStore interface {
 	// Announce adds to the list of changes, and makes pings durable as RecordPing
 	// does, all due at due.
 	Announce(ctx context.Context, list []Change, pings []string, now, due time.Time, events []event.Event) error
@@ -82,7 +104,10 @@ type Store interface {
 	CountChanges(ctx context.Context) (int64, error)
 	// TrimChanges removes up to limit changes older than before, and returns how many.
 	TrimChanges(ctx context.Context, before time.Time, limit int) (int, error)
+}
 
+// CheckStore keeps pings, and what the checks came to that they led to.
+type CheckStore interface {
 	// RecordPing makes a ping durable that no check has answered yet: it makes
 	// the topic if it is new, sets PingedAt to now (never backwards), and makes
 	// the topic due at due.
@@ -92,7 +117,10 @@ type Store interface {
 	ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]Topic, error)
 	// CommitCheck writes the outcome of one check; see [Check].
 	CommitCheck(ctx context.Context, c Check) (Checked, error)
+}
 
+// DeliveryStore keeps how far the subscribers of a topic are notified of a change.
+type DeliveryStore interface {
 	// ClaimParts takes up to limit due parts, oldest first: owner, epoch + 1,
 	// due at until.
 	ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]Part, error)
@@ -110,14 +138,16 @@ type Store interface {
 	// even ranges so that there are at least n; it never joins. A topic that is
 	// busy is left as it is.
 	Split(ctx context.Context, topicID int64, n int) error
-
 	// ClaimRetries takes up to limit subscriptions whose NextAt has come, oldest
 	// first: Claim = claim, NextAt = until. Expired ones are not returned and
 	// stop being due.
 	ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Retry, error)
 	// Settle writes outcomes of deliveries that are not part of a page.
 	Settle(ctx context.Context, now time.Time, results []Result, events []event.Event) error
+}
 
+// UpkeepStore keeps what is due when, and removes what is over.
+type UpkeepStore interface {
 	// Sweep removes up to limit subscriptions that are expired at now or whose
 	// Failures are at least maxErrors (rssCloud's protocols only), and returns them
 	// as they were. It also removes topics that nobody has followed or pinged since
@@ -135,20 +165,25 @@ type Store interface {
 	// NextDue is the earliest moment at which a part, a retry, a pending check or
 	// an intent is due; the zero time when nothing is.
 	NextDue(ctx context.Context) (time.Time, error)
+}
 
+// LogStore keeps the log and the history.
+type LogStore interface {
 	// AppendEvents writes events that belong to no other transaction.
 	AppendEvents(ctx context.Context, events []event.Event) error
 	// Events reads the log; see [EventQuery].
 	Events(ctx context.Context, q EventQuery) ([]event.Event, error)
 	// TrimEvents removes up to limit events older than before, and returns how many.
 	TrimEvents(ctx context.Context, before time.Time, limit int) (int, error)
-
 	// Counts counts; on a large store it may take a while (see Hub.Counts).
 	Counts(ctx context.Context, now time.Time) (Counts, error)
 	// SaveMinute adds one row of history; Minutes reads those since, in order of time.
 	SaveMinute(ctx context.Context, m Minute) error
 	Minutes(ctx context.Context, since time.Time) ([]Minute, error)
+}
 
+// DatabaseStore is the database as a whole.
+type DatabaseStore interface {
 	// Backup writes a consistent copy to a file that must not exist yet.
 	// fault.Unsupported where the database has its own tool for it.
 	Backup(ctx context.Context, file string) error

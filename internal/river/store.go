@@ -21,38 +21,9 @@ type Store interface {
 
 // SourceStore keeps sources and what their checks came to.
 type SourceStore interface {
-	// ClaimSources takes up to limit sources whose NextAt has come, oldest first, those
-	// with HeardAt set before all others: Claim = claim, NextAt = until.
-	ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Source, error)
-	// ClaimSource takes one, whether it is due or not, unless somebody else's claim on it
-	// lasts (fault.Conflict). fault.NotFound: there is none.
-	ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (Source, error)
-	// NextSource is the earliest NextAt; the zero time when there is none.
-	NextSource(ctx context.Context) (time.Time, error)
-	// PutOff gives claimed sources back unread, each with its new NextAt. Those whose
-	// claim is another by now are left.
-	PutOff(ctx context.Context, list []PutOff) error
-	// ReleaseClaims makes every claimed source, reading list and notice due at now: for
-	// the start of the only process on a database.
-	ReleaseClaims(ctx context.Context, now time.Time) error
-	// SaveCheck writes what a check came to, all of it or nothing; false: the claim is
-	// another by now, or the source is gone, and nothing was written. The source's
-	// NextAt is now when a push was heard after saved.Check.At.
-	SaveCheck(ctx context.Context, saved Saved) (bool, error)
-	// KnownItems returns what is kept of these items of a source: Hash, At, ReadAt, EditedAt
-	// and WithdrawnAt of those that exist.
-	KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]Item, error)
-	// HearSources notes a push: sources whose URL, first URL or Topic is url are due at
-	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
-	// to end first. Sources that nobody follows or that are gone are left; and those with a
-	// login, of which strangers learn nothing and with which they have nobody asked.
-	HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error)
-	// NamedSources returns those of urls, at most 1,000, for which HearSources would find
-	// a source; their order means nothing.
-	NamedSources(ctx context.Context, urls []string) ([]string, error)
-	// SourcesUnder lists, in order, the URLs of such sources that begin with prefix and come
-	// after one. limit is at most 1,000; 0 means 100.
-	SourcesUnder(ctx context.Context, prefix, after string, limit int) ([]string, error)
+	CheckStore
+	PushStore
+
 	// Source returns one, or a fault.NotFound. Readers is counted.
 	Source(ctx context.Context, id int64) (Source, error)
 	// SourcesAt returns those whose URL or first URL is url, without a Login first.
@@ -77,6 +48,46 @@ type SourceStore interface {
 	// before, that are neither starred nor in its last document; sources that nobody has
 	// followed since before and of which nothing is starred. It returns how many rows went.
 	SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error)
+}
+
+// CheckStore keeps which sources are due, and what their checks came to.
+type CheckStore interface {
+	// ClaimSources takes up to limit sources whose NextAt has come, oldest first, those
+	// with HeardAt set before all others: Claim = claim, NextAt = until.
+	ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Source, error)
+	// ClaimSource takes one, whether it is due or not, unless somebody else's claim on it
+	// lasts (fault.Conflict). fault.NotFound: there is none.
+	ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (Source, error)
+	// NextSource is the earliest NextAt; the zero time when there is none.
+	NextSource(ctx context.Context) (time.Time, error)
+	// PutOff gives claimed sources back unread, each with its new NextAt. Those whose
+	// claim is another by now are left.
+	PutOff(ctx context.Context, list []PutOff) error
+	// ReleaseClaims makes every claimed source, reading list and notice due at now: for
+	// the start of the only process on a database.
+	ReleaseClaims(ctx context.Context, now time.Time) error
+	// SaveCheck writes what a check came to, all of it or nothing; false: the claim is
+	// another by now, or the source is gone, and nothing was written. The source's
+	// NextAt is now when a push was heard after saved.Check.At.
+	SaveCheck(ctx context.Context, saved Saved) (bool, error)
+	// KnownItems returns what is kept of these items of a source: Hash, At, ReadAt, EditedAt
+	// and WithdrawnAt of those that exist.
+	KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]Item, error)
+}
+
+// PushStore keeps which sources are notified of changes by others.
+type PushStore interface {
+	// HearSources notes a push: sources whose URL, first URL or Topic is url are due at
+	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
+	// to end first. Sources that nobody follows or that are gone are left; and those with a
+	// login, of which strangers learn nothing and with which they have nobody asked.
+	HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error)
+	// NamedSources returns those of urls, at most 1,000, for which HearSources would find
+	// a source; their order means nothing.
+	NamedSources(ctx context.Context, urls []string) ([]string, error)
+	// SourcesUnder lists, in order, the URLs of such sources that begin with prefix and come
+	// after one. limit is at most 1,000; 0 means 100.
+	SourcesUnder(ctx context.Context, prefix, after string, limit int) ([]string, error)
 }
 
 // KnownSource is a source that is read already.
@@ -127,6 +138,8 @@ type Addition struct {
 
 // SubscriptionStore keeps who follows what.
 type SubscriptionStore interface {
+	CategoryStore
+
 	// RiverSubscribe makes a reader follow sources; those that exist are kept as they are,
 	// and of subscriptions that exist the categories are added to. A source that nobody
 	// followed, or that has no next check, is due at now again unless it is gone. It
@@ -153,6 +166,10 @@ type SubscriptionStore interface {
 	RiverSubscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
 	// RiverFollowing is the set of sources that a reader follows.
 	RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error)
+}
+
+// CategoryStore keeps the categories of readers.
+type CategoryStore interface {
 	// Categories lists those of a reader by name, also empty ones that were made.
 	Categories(ctx context.Context, reader string, unread bool) ([]Category, error)
 	// PutCategory makes a category, or changes whether it is public.
@@ -228,6 +245,8 @@ type ReadingListStore interface {
 // NoticeStore keeps notices and what they have to tell. SaveCheck queues a new item for
 // each confirmed notice that it concerns, in its own transaction.
 type NoticeStore interface {
+	ConsentStore
+
 	// PutNotice makes one (ID 0 gets one), or changes it; what it has sent stays, and what
 	// waits is due at once unless it is paused. A notice that is NoticeWaiting is
 	// NoticeConfirmed where the reader has another one that its recipient confirmed, else it
@@ -236,18 +255,6 @@ type NoticeStore interface {
 	PutNotice(ctx context.Context, n Notice, most int) (Notice, error)
 	Notices(ctx context.Context, reader string) ([]Notice, error)
 	DropNotice(ctx context.Context, reader string, id int64) error
-	// DecideNotices confirms the notices of to's reader to the same Recipient as to, or ends
-	// those to the same Mailbox, takes their claims away, and returns how many there are.
-	// Those that are confirmed are due if something waits for them; of those that are ended
-	// nothing waits any more. A mailbox that ended them wants nothing from the reader until
-	// DecideNotices confirms.
-	DecideNotices(ctx context.Context, to Notice, state string, now time.Time) (int, error)
-	// NoticeRefused reports that the mailbox of a target wants nothing from a reader.
-	NoticeRefused(ctx context.Context, reader, via, target string) (bool, error)
-	// CountMessages counts n messages of a day for each subject, unless one of them would
-	// have more than it may: then it counts nothing and returns false. Earlier days are
-	// forgotten. With a negative n it takes counts back.
-	CountMessages(ctx context.Context, day int64, subjects []MessageLimit, n int) (bool, error)
 	// ClaimNotices takes notices that have something to tell, or whose recipient is to be
 	// asked, and are due.
 	ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Notice, error)
@@ -261,6 +268,22 @@ type NoticeStore interface {
 	SaveNotice(ctx context.Context, n Notice, told []int64) (bool, error)
 	// NextWork is when a reading list or a notice is due next; zero: never.
 	NextWork(ctx context.Context) (time.Time, error)
+}
+
+// ConsentStore keeps what recipients of notices agreed to, and how many messages they get.
+type ConsentStore interface {
+	// DecideNotices confirms the notices of to's reader to the same Recipient as to, or ends
+	// those to the same Mailbox, takes their claims away, and returns how many there are.
+	// Those that are confirmed are due if something waits for them; of those that are ended
+	// nothing waits any more. A mailbox that ended them wants nothing from the reader until
+	// DecideNotices confirms.
+	DecideNotices(ctx context.Context, to Notice, state string, now time.Time) (int, error)
+	// NoticeRefused reports that the mailbox of a target wants nothing from a reader.
+	NoticeRefused(ctx context.Context, reader, via, target string) (bool, error)
+	// CountMessages counts n messages of a day for each subject, unless one of them would
+	// have more than it may: then it counts nothing and returns false. Earlier days are
+	// forgotten. With a negative n it takes counts back.
+	CountMessages(ctx context.Context, day int64, subjects []MessageLimit, n int) (bool, error)
 }
 
 // MessageLimit is how many messages of a day a subject may have.

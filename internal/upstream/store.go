@@ -21,6 +21,12 @@ const (
 // "now" is passed in. Errors are fault.Unavailable when the database is away or
 // full, anything else is a bug.
 type Store interface {
+	FollowStore
+	DueStore
+}
+
+// FollowStore keeps follows.
+type FollowStore interface {
 	// ChangeFollow hands one follow to change and writes what change makes of it;
 	// nobody else changes it meanwhile. When there is none, f is the zero Follow
 	// with that ID and found is false. change may be called several times, of which
@@ -35,7 +41,10 @@ type Store interface {
 	FollowsOf(ctx context.Context, url string) ([]Follow, error)
 	// Follows lists in order of (Feed, Protocol).
 	Follows(ctx context.Context, q Query) ([]Follow, error)
+}
 
+// DueStore keeps which follows are due.
+type DueStore interface {
 	// ClaimFollows takes up to limit follows whose NextAt has come, oldest first:
 	// Claim = claim, NextAt = until. They are returned so, Asked as it was.
 	ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Follow, error)
