@@ -9,6 +9,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/limit"
 )
 
 const (
@@ -166,7 +167,7 @@ func lowHops(hops int) error {
 }
 
 func (h *Hub) admitSource(source netip.Addr, now time.Time) error {
-	if wait, ok := h.sourceLimit.take(sourceKey(source), now); !ok && source.IsValid() {
+	if wait, ok := h.sourceLimit.Take(limit.Network(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many pings from your network; please wait %s and ping again.", wait)
 	}
 	return nil
@@ -188,10 +189,10 @@ func (h *Hub) lookLater(a Announcement, now time.Time) bool {
 	if h.Find == nil || !a.Source.IsValid() || h.looking.Load() >= lookingMost {
 		return false
 	}
-	if _, ok := h.strangeLimit.take(sourceKey(a.Source), now); !ok {
+	if _, ok := h.strangeLimit.Take(limit.Network(a.Source), now); !ok {
 		return false
 	}
-	if _, ok := h.hostLimit.take(href.Host(a.URL), now); !ok {
+	if _, ok := h.hostLimit.Take(href.Host(a.URL), now); !ok {
 		return false
 	}
 	h.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/limit"
 )
 
 // Whoever names a callback that is not his own has us ask somebody who may know nothing
@@ -27,11 +28,11 @@ func (h *Hub) admitRegistration(r Registration, feeds int, now time.Time) error 
 		return nil
 	}
 	for range feeds {
-		if wait, ok := h.sourceLimit.take(sourceKey(r.Source), now); !ok {
+		if wait, ok := h.sourceLimit.Take(limit.Network(r.Source), now); !ok {
 			return tooMany(wait, "Too many requests from your network; please wait %s and register again.", wait)
 		}
 	}
-	if wait := h.unmetLimit.empty(unmetKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
+	if wait := h.unmetLimit.Wait(unmetKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
 		return tooMany(wait, "%s has not agreed to the registrations that came from your network; please wait %s and register again.", hostOf(r.Callback), wait)
 	}
 	return nil
@@ -92,9 +93,9 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, about
 }
 
 func (h *Hub) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
-	wait, ok := h.consentLimit.take(href.Host(r.Callback), h.now())
+	wait, ok := h.consentLimit.Take(href.Host(r.Callback), h.now())
 	if ok && r.Challenge && r.Source.IsValid() { // else names without end would be places without end
-		wait, ok = h.consentLimit.take("for "+sourceKey(r.Source), h.now())
+		wait, ok = h.consentLimit.Take("for "+limit.Network(r.Source), h.now())
 	}
 	if !ok {
 		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", hostOf(r.Callback), wait)
@@ -104,7 +105,7 @@ func (h *Hub) verify(ctx context.Context, r Registration, feed string, about Abo
 	x.Callback = r.Callback
 	r.asked.add(r, feed, x, err, h.now().Sub(begun))
 	if r.Challenge && (fault.CodeOf(err) == fault.Refused || fault.CodeOf(err) == fault.Unreadable) {
-		h.unmetLimit.take(unmetKey(r.Source, r.Callback), h.now()) // counted, whether there was room or not
+		h.unmetLimit.Take(unmetKey(r.Source, r.Callback), h.now()) // counted, whether there was room or not
 	}
 	return x, err
 }
@@ -113,26 +114,11 @@ func (h *Hub) verify(ctx context.Context, r Registration, feed string, about Abo
 // redirects there. False: the host was asked too often.
 func (h *Hub) MayAsk(url string) bool {
 	h.Init()
-	_, ok := h.consentLimit.take(href.Host(url), h.now())
+	_, ok := h.consentLimit.Take(href.Host(url), h.now())
 	return ok
 }
 
 // unmetKey is a source with the host that it had us ask in vain.
 func unmetKey(source netip.Addr, callback string) string {
-	return sourceKey(source) + " " + href.Host(callback)
-}
-
-// empty says how long there is no token; it takes none. 0: there is one.
-func (l *limiter) empty(key string, now time.Time) time.Duration {
-	if l.rate <= 0 {
-		return 0
-	}
-	step := time.Duration(float64(time.Second) / l.rate)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tat := l.tat[key]
-	if tat.Before(now) { // nothing is known of it, too
-		return 0
-	}
-	return max(tat.Sub(now)-time.Duration(float64(step)*(l.burst-1)), 0)
+	return limit.Network(source) + " " + href.Host(callback)
 }

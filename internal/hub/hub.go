@@ -18,6 +18,14 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+
+	"cloudburst/internal/limit"
+)
+
+// Allowances and Spent are how nodes share their rates; see package limit.
+type (
+	Allowances = limit.Allowances
+	Spent      = limit.Spent
 )
 
 // Fetcher reads a topic. It obeys the egress rules and every limit of size and time.

@@ -9,6 +9,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/limit"
 )
 
 // Modes of an intent.
@@ -128,7 +129,7 @@ func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now
 	if h.Options.Own != nil && h.Options.Own(in.Callback) {
 		return fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(in.Callback))
 	}
-	if wait, ok := h.sourceLimit.take(sourceKey(source), now); !ok && source.IsValid() {
+	if wait, ok := h.sourceLimit.Take(limit.Network(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many requests from your network; please wait %s and ask again.", wait)
 	}
 	if err := h.admitAsking(ctx, in, source, now); err != nil {
@@ -377,17 +378,17 @@ func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed 
 // not its turn: d puts it off.
 func (h *Hub) turnOf(in Intent) (asked, read func(), d Decision) {
 	host, feedHost := href.Host(in.Callback), href.Host(in.Topic)
-	asked, ok := h.asking.begin("ask " + host)
+	asked, ok := h.asking.Acquire("ask " + host)
 	if !ok {
 		return nil, nil, h.later(in, h.intentTurn, host)
 	}
 	if in.Mode == ModeSubscribe {
-		if read, ok = h.asking.begin("read " + feedHost); !ok {
+		if read, ok = h.asking.Acquire("read " + feedHost); !ok {
 			asked()
 			return nil, nil, h.later(in, h.intentTurn, feedHost)
 		}
 	}
-	if _, ok := h.consentLimit.take(host, h.now()); !ok {
+	if _, ok := h.consentLimit.Take(host, h.now()); !ok {
 		asked()
 		if read != nil {
 			read()
@@ -398,9 +399,9 @@ func (h *Hub) turnOf(in Intent) (asked, read func(), d Decision) {
 }
 
 // later puts an intent off to its turn among those that wait for a host.
-func (h *Hub) later(in Intent, l *limiter, host string) Decision {
+func (h *Hub) later(in Intent, l *limit.Limiter, host string) Decision {
 	now := h.now()
-	return h.again(in, now.Add(max(l.turn(host, now), time.Second)), in.Tries, nil)
+	return h.again(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
 }
 
 // again puts an intent off, unless it is too old.

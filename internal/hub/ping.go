@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/limit"
 )
 
 const (
@@ -246,7 +247,7 @@ func (h *Hub) join(p Ping, came time.Time, found *Topic) (*round, error) {
 	}
 	if *slot == nil {
 		// By the time now: one that was put off comes with the time at which it came.
-		if wait, ok := h.hostLimit.take(href.Host(p.URL), h.now()); !ok {
+		if wait, ok := h.hostLimit.Take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", hostOf(p.URL), wait)
 		}
 		*slot = &round{done: make(chan struct{}), came: came}
@@ -313,11 +314,11 @@ func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingRes
 // takes longer than the ping can wait is neither read nor failed.
 func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, about About, err error) {
 	if !h.ownNews(p) {
-		if _, ok := h.strangeLimit.take(sourceKey(p.Source), came); !ok {
+		if _, ok := h.strangeLimit.Take(limit.Network(p.Source), came); !ok {
 			return false, about, nil
 		}
 	}
-	if _, ok := h.hostLimit.take(href.Host(p.URL), came); !ok {
+	if _, ok := h.hostLimit.Take(href.Host(p.URL), came); !ok {
 		return false, about, nil
 	}
 	h.stats.checks.Add(1)

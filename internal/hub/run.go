@@ -25,8 +25,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	loops.Go(func() { h.intentLoop(ctx) })
 	loops.Go(func() { h.sweepLoop(ctx) })
 	loops.Go(func() { h.minuteLoop(ctx) })
-	if h.Allowances != nil {
-		loops.Go(func() { h.shareLoop(ctx) })
+	if h.rates != nil {
+		loops.Go(func() { h.rates.Run(ctx) })
 	}
 	if h.Hint != nil {
 		loops.Go(func() { h.tailLoop(ctx) })

@@ -11,6 +11,8 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+
+	"cloudburst/internal/limit"
 )
 
 // state is the hub's own memory: all of it can be lost.
@@ -25,14 +27,14 @@ type state struct {
 	running  sync.WaitGroup
 	begun    time.Time
 
-	sourceLimit, hostLimit, strangeLimit, consentLimit *limiter
-	unmetLimit                                         *limiter // what was asked in vain
-	vainLimit                                          *limiter // what was read in vain
-	vainNow                                            *crowd   // reads for registrations, by host
+	sourceLimit, hostLimit, strangeLimit, consentLimit *limit.Limiter
+	unmetLimit                                         *limit.Limiter   // what was asked in vain
+	vainLimit                                          *limit.Limiter   // what was read in vain
+	vainNow                                            *limit.Semaphore // reads for registrations, by host
 	askers                                             askers
-	intentTurn                                         *limiter   // for its turns only
-	sharing                                            []*limiter // with other nodes, by Allowances
-	asking                                             *crowd     // intents under way, by the host that they wait for
+	intentTurn                                         *limit.Limiter   // for its turns only
+	rates                                              *limit.Exchange  // with other nodes; nil: there are none
+	asking                                             *limit.Semaphore // intents under way, by the host that they wait for
 
 	mu        sync.Mutex
 	closing   bool
@@ -64,7 +66,7 @@ type state struct {
 	settleMu sync.Mutex
 	settling []settled
 
-	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeFull, wakeTail, wakeIntents, wakeShare chan struct{}
+	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeFull, wakeTail, wakeIntents chan struct{}
 
 	stats counters
 }
@@ -94,18 +96,18 @@ func (h *Hub) setUp() {
 	h.deciding = map[int64][]*deciding{}
 	h.checks, h.hops, h.reads = map[int64]*checking{}, map[int64]int{}, map[string]*reading{}
 	o := h.Options
-	h.sourceLimit = newLimiter(o.SourceRate, 10*o.SourceRate, 100_000)
-	h.hostLimit = newLimiter(o.HostRate, 10*o.HostRate, 100_000)
-	h.strangeLimit = newLimiter(1/strangeEvery.Seconds(), 1, 100_000)
-	h.consentLimit = newLimiter(consentRate, consentBurst, 100_000)
-	h.unmetLimit = newLimiter(1/unmetEvery.Seconds(), unmetBurst, 100_000)
-	h.vainLimit = newLimiter(min(1/vainEvery.Seconds(), o.HostRate), vainBurst, 100_000)
-	h.vainNow = newCrowd(vainBurst)
+	h.sourceLimit = limit.New(o.SourceRate, 10*o.SourceRate, 100_000)
+	h.hostLimit = limit.New(o.HostRate, 10*o.HostRate, 100_000)
+	h.strangeLimit = limit.New(1/strangeEvery.Seconds(), 1, 100_000)
+	h.consentLimit = limit.New(consentRate, consentBurst, 100_000)
+	h.unmetLimit = limit.New(1/unmetEvery.Seconds(), unmetBurst, 100_000)
+	h.vainLimit = limit.New(min(1/vainEvery.Seconds(), o.HostRate), vainBurst, 100_000)
+	h.vainNow = limit.NewSemaphore(vainBurst)
 	h.askers.of = map[Key]netip.Addr{}
-	h.intentTurn = newLimiter(intentTurns, 1, 100_000)
-	h.asking = newCrowd(intentsEach)
-	h.shareAll()
-	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents, &h.wakeShare} {
+	h.intentTurn = limit.New(intentTurns, 1, 100_000)
+	h.asking = limit.NewSemaphore(intentsEach)
+	h.shareRates()
+	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents} {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
@@ -260,4 +262,16 @@ func (h *Hub) record(ctx context.Context, events ...event.Event) error {
 	}
 	h.publish(events...)
 	return nil
+}
+
+// shareRates shares the limits with the other nodes.
+func (h *Hub) shareRates() {
+	if h.Allowances == nil {
+		return
+	}
+	h.rates = limit.NewExchange(h.Allowances, h.now, h.Log)
+	for kind, l := range map[string]*limit.Limiter{"source": h.sourceLimit, "host": h.hostLimit, "strange": h.strangeLimit, "consent": h.consentLimit,
+		"unmet": h.unmetLimit, "vain": h.vainLimit} {
+		h.rates.Add(kind, l)
+	}
 }

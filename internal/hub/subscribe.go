@@ -279,7 +279,7 @@ func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
 			h.mu.Unlock()
 			return glance{}, fault.New(fault.Unavailable, "This server is stopping; please try again in a minute.")
 		}
-		if wait, ok := h.hostLimit.take(href.Host(feed), h.now()); !ok {
+		if wait, ok := h.hostLimit.Take(href.Host(feed), h.now()); !ok {
 			h.mu.Unlock()
 			return glance{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", hostOf(feed), wait)
 		}

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/limit"
 )
 
 // Turned is a request that was turned away for what it says, so that no feed was read
@@ -45,7 +46,7 @@ func (h *Hub) TurnAway(ctx context.Context, t Turned) {
 		e.Detail = detail(event.Exchange{Error: t.Whole})
 	}
 	// The same allowance as for what is asked in vain, each for itself.
-	if _, ok := h.unmetLimit.take("turned "+sourceKey(t.Source), h.now()); !ok {
+	if _, ok := h.unmetLimit.Take("turned "+limit.Network(t.Source), h.now()); !ok {
 		return
 	}
 	if err := h.record(ctx, e); err != nil {

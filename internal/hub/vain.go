@@ -23,7 +23,7 @@ const (
 // admitReads refuses those of feeds that may not be read now. decided must be called when
 // it is known what came of the others.
 func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (decided func()) {
-	if !r.Source.IsValid() || h.vainLimit.rate <= 0 {
+	if !r.Source.IsValid() || h.vainLimit.Off() {
 		return func() {}
 	}
 	var ends []func()
@@ -33,14 +33,14 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 		of[href.Host(f)] = append(of[href.Host(f)], f)
 	}
 	for place, list := range of {
-		wait := h.vainLimit.empty(place, h.now())
+		wait := h.vainLimit.Wait(place, h.now())
 		ok := false
 		if wait == 0 {
 			var end func()
 			if end, ok = h.awaitReads(ctx, place, len(list)); ok {
 				ends = append(ends, end)
 			}
-			wait = h.vainLimit.empty(place, h.now()) // what was waited for may have been in vain
+			wait = h.vainLimit.Wait(place, h.now()) // what was waited for may have been in vain
 		}
 		for _, f := range list {
 			switch {
@@ -56,7 +56,7 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.vainLimit.owe(href.Host(f), h.now()) // a few tokens let a whole registration through
+				h.vainLimit.Owe(href.Host(f), h.now()) // a few tokens let a whole registration through
 			}
 		}
 		for _, end := range ends {
@@ -68,7 +68,7 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 // awaitReads waits a while until n more feeds of a host may be read.
 func (h *Hub) awaitReads(ctx context.Context, place string, n int) (end func(), ok bool) {
 	for till := h.now().Add(vainWait); ; {
-		if end, ok = h.vainNow.beginAll(place, n); ok || !h.now().Before(till) || !h.pause(ctx, vainWait/100) {
+		if end, ok = h.vainNow.AcquireN(place, n); ok || !h.now().Before(till) || !h.pause(ctx, vainWait/100) {
 			return end, ok
 		}
 	}
@@ -128,10 +128,10 @@ func (a *askers) take(in Intent) netip.Addr {
 //
 // spec:cloudburst#unmet-consent
 func (h *Hub) admitAsking(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
-	if !source.IsValid() || h.sourceLimit.rate <= 0 {
+	if !source.IsValid() || h.sourceLimit.Off() {
 		return nil
 	}
-	wait := h.unmetLimit.empty(unmetKey(source, in.Callback), now)
+	wait := h.unmetLimit.Wait(unmetKey(source, in.Callback), now)
 	if wait == 0 {
 		return nil
 	}
@@ -145,6 +145,6 @@ func (h *Hub) admitAsking(ctx context.Context, in Intent, source netip.Addr, now
 // askedInVain counts a request that its callback did not confirm.
 func (h *Hub) askedInVain(in Intent) {
 	if source := h.askers.take(in); source.IsValid() {
-		h.unmetLimit.take(unmetKey(source, in.Callback), h.now())
+		h.unmetLimit.Take(unmetKey(source, in.Callback), h.now())
 	}
 }

@@ -1,4 +1,4 @@
-package hub
+package limit
 
 import (
 	"context"
@@ -40,14 +40,20 @@ func (l *ledger) Spend(_ context.Context, list []Spent, now time.Time) ([]time.T
 
 func (l *ledger) SweepAllowances(context.Context, time.Time, int, int) (int64, error) { return 0, nil }
 
-// nodesOn are hubs that share their rates by hand, with one clock.
-func nodesOn(t *testing.T, n int, l *ledger, now *time.Time, rate float64) []*Hub {
+// node has a limiter that it shares by hand.
+type node struct {
+	*Limiter
+	*Exchange
+}
+
+// nodesOn are nodes with one clock.
+func nodesOn(t *testing.T, n int, l *ledger, now *time.Time, rate float64) []node {
 	t.Helper()
-	var nodes []*Hub
+	var nodes []node
 	for range n {
-		h := &Hub{Store: struct{ Store }{}, Now: func() time.Time { return *now }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Allowances: l, Options: Options{SourceRate: rate}}
-		h.Init()
-		nodes = append(nodes, h)
+		one := node{New(rate, 10*rate, 100_000), NewExchange(l, func() time.Time { return *now }, slog.New(slog.NewTextHandler(t.Output(), nil)))}
+		one.Add("source", one.Limiter)
+		nodes = append(nodes, one)
 	}
 	return nodes
 }
@@ -90,7 +96,7 @@ func TestAllNodesTogetherKeepARate(t *testing.T) {
 				soonest := at
 				for i, h := range nodes {
 					if !next[i].After(now) {
-						h.share(t.Context())
+						h.round(t.Context())
 						next[i] = now.Add(shareEvery)
 					}
 					if next[i].Before(soonest) {
@@ -102,13 +108,13 @@ func TestAllNodesTogetherKeepARate(t *testing.T) {
 			for range 1 + r.IntN(20)*r.IntN(2)*r.IntN(int(10*rate)+1)/10 {
 				h := nodes[r.IntN(n)]
 				asked++
-				if _, ok := h.sourceLimit.take("a", now); ok {
+				if _, ok := h.Take("a", now); ok {
 					through++
 					all.take(now)
 				}
 				select {
-				case <-h.wakeShare: // as the loop does, with a store that takes no time
-					h.share(t.Context())
+				case <-h.wake: // as the loop does, with a store that takes no time
+					h.round(t.Context())
 				default:
 				}
 			}
@@ -125,22 +131,22 @@ func TestAllNodesTogetherKeepARate(t *testing.T) {
 }
 
 // flood asks all nodes in turn, as often as it can, for a while, and counts what they let through.
-func flood(t *testing.T, nodes []*Hub, now *time.Time, key string, d time.Duration) (through int) {
+func flood(t *testing.T, nodes []node, now *time.Time, key string, d time.Duration) (through int) {
 	t.Helper()
 	for end, next := now.Add(d), *now; now.Before(end); *now = now.Add(time.Millisecond) {
 		if !now.Before(next) {
 			next = now.Add(shareEvery)
 			for _, h := range nodes {
-				h.share(t.Context())
+				h.round(t.Context())
 			}
 		}
 		for _, h := range nodes {
-			if _, ok := h.sourceLimit.take(key, *now); ok {
+			if _, ok := h.Take(key, *now); ok {
 				through++
 			}
 			select {
-			case <-h.wakeShare:
-				h.share(t.Context())
+			case <-h.wake:
+				h.round(t.Context())
 			default:
 			}
 		}
@@ -188,10 +194,10 @@ func TestManyWhoSayLittleAreNoRows(t *testing.T) {
 	h := nodesOn(t, 1, l, &now, 200)[0]
 	for second := range 60 {
 		for i := range 10_000 {
-			h.sourceLimit.take(fmt.Sprint(i), now)
+			h.Take(fmt.Sprint(i), now)
 		}
-		h.share(t.Context())
-		if len(h.sourceLimit.spent) > 10_000 {
+		h.round(t.Context())
+		if len(h.spent) > 10_000 {
 			t.Fatal("what was used is remembered for ever")
 		}
 		now = now.Add(time.Second)
@@ -208,16 +214,16 @@ func TestAClockFarAheadElsewhereStopsNobodyForLong(t *testing.T) {
 	l := &ledger{full: map[Spent]time.Time{}}
 	h := nodesOn(t, 1, l, &now, 200)[0]
 	for range 100 {
-		h.sourceLimit.take("a", now)
+		h.Take("a", now)
 	}
-	for _, s := range h.sourceLimit.unheard(now, 1) {
+	for _, s := range h.unreported(now, 1) {
 		l.full[Spent{Kind: s.Kind, Key: s.Key}] = now.Add(24 * time.Hour)
 	}
 	for range 100 {
-		h.sourceLimit.take("a", now)
+		h.Take("a", now)
 	}
-	h.share(t.Context())
-	if wait, ok := h.sourceLimit.take("a", now); ok || wait > shareDebt*10*time.Second {
+	h.round(t.Context())
+	if wait, ok := h.Take("a", now); ok || wait > shareDebt*10*time.Second {
 		t.Errorf("a wait of %v", wait)
 	}
 }

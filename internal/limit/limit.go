@@ -1,0 +1,114 @@
+// Package limit bounds what unknown clients can cause: rates per key (Limiter), work in progress
+// per key (Semaphore), and the exchange by which several nodes on one database share their
+// rates (Exchange).
+package limit
+
+import (
+	"sync"
+	"time"
+)
+
+// Limiter is a bounded set of token buckets by key. At the bound it forgets full buckets, which
+// carry no information; if there are none, it refuses a new key. It is safe for concurrent use.
+type Limiter struct {
+	rate  float64 // tokens per second; <= 0: no limit
+	burst float64 // tokens
+	keys  int     // most keys
+
+	shared *share // with other nodes; nil: there are none
+
+	mu    sync.Mutex
+	tat   map[string]time.Time     // when the bucket is full again
+	turns map[string]time.Time     // the last one that was given away
+	spent map[string]time.Duration // with shared: use that the other nodes do not know yet, as refill time
+	since time.Time                // when spent was empty
+}
+
+// New makes a Limiter with rate tokens a second, buckets of burst tokens, and at most so many
+// keys. It limits nothing where rate is 0 or less.
+func New(rate, burst float64, keys int) *Limiter {
+	return &Limiter{rate: rate, burst: burst, keys: keys, tat: map[string]time.Time{}, turns: map[string]time.Time{}}
+}
+
+// Off reports that the limiter limits nothing.
+func (l *Limiter) Off() bool { return l.rate <= 0 }
+
+// Take takes a token; when there is none it returns how long to wait.
+func (l *Limiter) Take(key string, now time.Time) (wait time.Duration, ok bool) {
+	return l.takeUpTo(l.burst, key, now)
+}
+
+// Owe takes a token even if there is none yet, which makes the next wait longer. The debt is
+// at most burst tokens.
+func (l *Limiter) Owe(key string, now time.Time) { _, _ = l.takeUpTo(2*l.burst, key, now) }
+
+// takeUpTo takes from a bucket of so many tokens; a debt is a level below zero.
+func (l *Limiter) takeUpTo(tokens float64, key string, now time.Time) (wait time.Duration, ok bool) {
+	if l.rate <= 0 {
+		return 0, true
+	}
+	step := time.Duration(float64(time.Second) / l.rate)
+	depth := time.Duration(float64(step) * (tokens - 1))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tat, known := l.tat[key]
+	if tat.Before(now) {
+		tat = now
+	}
+	if over := tat.Sub(now) - depth; over > 0 {
+		return over, false
+	}
+	if !known && len(l.tat) >= l.keys && !l.forget(l.tat, now) {
+		return step, false
+	}
+	l.tat[key] = tat.Add(step)
+	if l.shared != nil {
+		l.spend(key, step)
+	}
+	return 0, true
+}
+
+// Turn returns how long to wait before another try after Take refused. Callers that wait get
+// one turn after the other; otherwise all of them would come back for the same token.
+func (l *Limiter) Turn(key string, now time.Time) time.Duration {
+	if l.rate <= 0 {
+		return 0
+	}
+	step := time.Duration(float64(time.Second) / l.rate)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last, known := l.turns[key]
+	if last.Before(now) {
+		last = now
+	}
+	if !known && len(l.turns) >= l.keys && !l.forget(l.turns, now) {
+		return step
+	}
+	l.turns[key] = last.Add(step)
+	return l.turns[key].Sub(now)
+}
+
+// forget drops expired times, and reports whether another key fits.
+func (l *Limiter) forget(times map[string]time.Time, now time.Time) bool {
+	for k, at := range times {
+		if !at.After(now) {
+			delete(times, k)
+		}
+	}
+	return len(times) < l.keys
+}
+
+// Wait returns how long it takes until there is a token, and takes none. 0: there is one.
+func (l *Limiter) Wait(key string, now time.Time) time.Duration {
+	if l.rate <= 0 {
+		return 0
+	}
+	step := time.Duration(float64(time.Second) / l.rate)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tat := l.tat[key]
+	if tat.Before(now) { // or the key is unknown
+		return 0
+	}
+	return max(tat.Sub(now)-time.Duration(float64(step)*(l.burst-1)), 0)
+}

@@ -1,0 +1,17 @@
+package limit
+
+import "net/netip"
+
+// Network is the network that counts as one client: /24 or /56.
+func Network(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	bits := 24
+	if a.Is6() {
+		bits = 56
+	}
+	p, err := a.Prefix(bits)
+	if err != nil {
+		return "unknown"
+	}
+	return p.String()
+}

@@ -1,0 +1,34 @@
+package limit
+
+import "sync"
+
+// Semaphore bounds the work in progress for each key. It is safe for concurrent use.
+type Semaphore struct {
+	most int
+
+	mu  sync.Mutex
+	now map[string]int
+}
+
+// NewSemaphore makes a Semaphore that admits most at once for each key.
+func NewSemaphore(most int) *Semaphore { return &Semaphore{most: most, now: map[string]int{}} }
+
+// Acquire admits one more; the caller must call release at its end.
+func (c *Semaphore) Acquire(key string) (release func(), ok bool) { return c.AcquireN(key, 1) }
+
+// AcquireN admits n more, or none of them. It always admits a caller that is alone.
+func (c *Semaphore) AcquireN(key string, n int) (release func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now[key]; now > 0 && now+n > c.most {
+		return nil, false
+	}
+	c.now[key] += n
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.now[key] -= n; c.now[key] == 0 {
+			delete(c.now, key)
+		}
+	}, true
+}
