@@ -35,6 +35,7 @@ func rules() ruleset {
 			{"reach", []string{"internal/endpoint/hubhttp", "internal/endpoint/publishhttp", "internal/endpoint/readhttp", "internal/api", "internal/web", "internal/trace"}},
 			{"configuration", []string{"internal/config"}},
 			{"the program", []string{"internal/app"}},
+			{"tests of commands", []string{"internal/cli/clitest"}},
 			{"commands", []string{"internal/cli"}},
 			{"main", []string{"cmd/cloudburst", "packaging/sbom"}},
 			{"measuring", []string{"lab/bench"}},

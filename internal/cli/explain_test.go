@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/cli/clitest"
 )
 
 const explainedFeed = `<?xml version="1.0"?><rss version="2.0"><channel><title>E</title><link>http://a.example/</link><description>d</description><ttl>60</ttl>` +
@@ -266,7 +267,7 @@ func TestCloudsOfAFeedAreExplained(t *testing.T) {
 
 func TestTheDocumentHasEveryNameThatExplainPrints(t *testing.T) {
 	t.Parallel()
-	doc := described(t, "Explain")
+	doc := clitest.Described(t, "Explain")
 	for heading, typ := range map[string]reflect.Type{
 		"Explanation": reflect.TypeFor[explanation](), "Redirect": reflect.TypeFor[explainedRedirect](), "Validators": reflect.TypeFor[explainedValidators](),
 		"Cache": reflect.TypeFor[explainedCache](), "Next": reflect.TypeFor[feedstate.Decision](), "Consideration": reflect.TypeFor[feedstate.Consideration](),
@@ -276,7 +277,7 @@ func TestTheDocumentHasEveryNameThatExplainPrints(t *testing.T) {
 		for _, cell := range doc[heading] {
 			want = append(want, strings.Split(cell, "`, `")...) // names that share a row
 		}
-		got := printedNames(typ)
+		got := clitest.PrintedNames(typ)
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {

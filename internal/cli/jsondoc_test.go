@@ -2,83 +2,20 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"cloudburst/internal/cli/clitest"
 )
-
-// sectionOf is a section of docs/json.md.
-func sectionOf(t *testing.T, name string) string {
-	t.Helper()
-	doc, err := os.ReadFile("../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(doc), "\n## "+name+"\n")
-	text, _, _ = strings.Cut(text, "\n## ")
-	return text
-}
-
-// described reads a section of docs/json.md: the names in the tables below each of
-// its headings.
-func described(t *testing.T, section string) map[string][]string {
-	t.Helper()
-	out := map[string][]string{}
-	heading, names := "", false
-	for line := range strings.Lines(sectionOf(t, section)) {
-		line = strings.TrimSpace(line)
-		if title, ok := strings.CutPrefix(line, "#"); ok {
-			heading, names = strings.TrimLeft(title, "# "), false
-		}
-		cell, _, ok := strings.Cut(strings.TrimPrefix(line, "|"), "|")
-		switch cell = strings.TrimSpace(cell); {
-		case !ok:
-			names = false
-		case cell == "name":
-			names = true
-		case names && strings.HasPrefix(cell, "`"):
-			out[heading] = append(out[heading], strings.Trim(cell, "`"))
-		}
-	}
-	return out
-}
-
-// printedTypes are the types that a value of t can have in it when it is printed.
-func printedTypes(t reflect.Type, found map[reflect.Type]bool) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice:
-		printedTypes(t.Elem(), found)
-	case reflect.Struct:
-		if t == reflect.TypeFor[time.Time]() || found[t] {
-			return
-		}
-		found[t] = true
-		for i := range t.NumField() {
-			printedTypes(t.Field(i).Type, found)
-		}
-	}
-}
-
-// printedNames are the names of t's own fields.
-func printedNames(t reflect.Type) (names []string) {
-	for i := range t.NumField() {
-		if f := t.Field(i); !f.Anonymous && f.IsExported() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			names = append(names, name)
-		}
-	}
-	return names
-}
 
 func TestTheDocumentAndTheTypesHaveTheSameNames(t *testing.T) {
 	t.Parallel()
-	doc := described(t, "Parse")
+	doc := clitest.Described(t, "Parse")
 	types := map[reflect.Type]bool{}
-	printedTypes(reflect.TypeFor[feedLine](), types)
-	printedTypes(reflect.TypeFor[failureLine](), types)
+	clitest.PrintedTypes(reflect.TypeFor[feedLine](), types)
+	clitest.PrintedTypes(reflect.TypeFor[failureLine](), types)
 	// Two types have the name Link; a line is one of two types.
 	titles := map[reflect.Type]string{
 		reflect.TypeFor[inputError]():                      "Error",
@@ -91,7 +28,7 @@ func TestTheDocumentAndTheTypesHaveTheSameNames(t *testing.T) {
 		if other := titles[typ]; other != "" {
 			title = other
 		}
-		want[title] = append(want[title], printedNames(typ)...)
+		want[title] = append(want[title], clitest.PrintedNames(typ)...)
 	}
 	for title, names := range want {
 		// What the line says of problems, it says instead of the feed.
@@ -112,7 +49,7 @@ func TestTheDocumentAndTheTypesHaveTheSameNames(t *testing.T) {
 func TestTheDocumentsExamplesAreLinesOfTheseTypes(t *testing.T) {
 	t.Parallel()
 	lines := 0
-	for line := range strings.Lines(sectionOf(t, "Parse")) {
+	for line := range strings.Lines(clitest.Section(t, "Parse")) {
 		if !strings.HasPrefix(line, `{"input":`) {
 			continue
 		}

@@ -3,24 +3,17 @@ package cli
 import (
 	"bytes"
 	"compress/flate"
-	"compress/gzip"
 	"compress/zlib"
 	"context"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/cli/clitest"
 )
 
 const oneItem = `<rss version="2.0"><channel><title>T</title><item><title>one</title><guid isPermaLink="false">1</guid></item></channel></rss>`
-
-func gzipped(s string) string {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	io.WriteString(w, s)
-	w.Close()
-	return b.String()
-}
 
 func TestCodingsThatNobodyAskedForAreUndone(t *testing.T) {
 	t.Parallel()
@@ -35,19 +28,19 @@ func TestCodingsThatNobodyAskedForAreUndone(t *testing.T) {
 	io.WriteString(f, oneItem)
 	f.Close()
 	for _, tt := range []struct{ name, coding, body, fails string }{
-		{"gzip", "GZip", gzipped(oneItem), ""},
-		{"its old name", "x-gzip", gzipped(oneItem), ""},
+		{"gzip", "GZip", clitest.Gzipped(oneItem), ""},
+		{"its old name", "x-gzip", clitest.Gzipped(oneItem), ""},
 		{"zlib", "deflate", wrapped.String(), ""},
 		{"bare deflate", "Deflate", bare.String(), ""},
 		{"none", "identity", oneItem, ""},
 		{"an encoding of letters", "UTF-8", oneItem, ""},
 		{"one that is not known", "br", "\x8b\x02", `coded as "br", which was not asked for`},
 		{"a lie", "gzip", oneItem, "not compressed in the way that its Content-Encoding says"},
-		{"a cut", "gzip", gzipped(oneItem)[:40], "breaks off"},
+		{"a cut", "gzip", clitest.Gzipped(oneItem)[:40], "breaks off"},
 	} {
 		for _, command := range []string{"parse", "validate", "explain", "discover"} {
 			var out, errs bytes.Buffer
-			web := &origin{header: http.Header{"Content-Encoding": {tt.coding}, "Content-Type": {"text/xml"}}, body: tt.body}
+			web := &clitest.Origin{Header: http.Header{"Content-Encoding": {tt.coding}, "Content-Type": {"text/xml"}}, Body: tt.body}
 			p := &Program{Out: &out, Err: &errs, HTTP: web, Version: "0"}
 			code := p.Run(t.Context(), []string{command, "http://a.example/rss.xml"})
 			switch {

@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"cloudburst/feed/opml"
+	"cloudburst/internal/cli/clitest"
 )
 
 func TestTheDocumentAndOPMLHaveTheSameNames(t *testing.T) {
 	t.Parallel()
-	doc := described(t, "OPML")
-	line := append(printedNames(reflect.TypeFor[outlineLine]()), printedNames(reflect.TypeFor[opml.Document]())...)
+	doc := clitest.Described(t, "OPML")
+	line := append(clitest.PrintedNames(reflect.TypeFor[outlineLine]()), clitest.PrintedNames(reflect.TypeFor[opml.Document]())...)
 	for title, names := range map[string][]string{
 		"OPML line":    append(line, "error"),
-		"Head":         printedNames(reflect.TypeFor[opml.Head]()),
-		"OPML outline": printedNames(reflect.TypeFor[opml.Outline]()),
-		"Namespace":    printedNames(reflect.TypeFor[opml.Namespace]()),
-		"OPML problem": printedNames(reflect.TypeFor[opml.Problem]()),
+		"Head":         clitest.PrintedNames(reflect.TypeFor[opml.Head]()),
+		"OPML outline": clitest.PrintedNames(reflect.TypeFor[opml.Outline]()),
+		"Namespace":    clitest.PrintedNames(reflect.TypeFor[opml.Namespace]()),
+		"OPML problem": clitest.PrintedNames(reflect.TypeFor[opml.Problem]()),
 	} {
 		want := slices.Compact(slices.Sorted(slices.Values(names)))
 		if have := slices.Sorted(slices.Values(doc[title])); !slices.Equal(have, want) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"cloudburst/client"
+	"cloudburst/internal/cli/clitest"
 )
 
 // riverDoc is docs/river-json.md: the names in the tables below each of its headings.
@@ -45,7 +46,7 @@ func TestTheRiversDocumentAndTypesHaveTheSameNames(t *testing.T) {
 	}
 	types := map[reflect.Type]bool{}
 	for _, printed := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Notice{}} {
-		printedTypes(reflect.TypeOf(printed), types)
+		clitest.PrintedTypes(reflect.TypeOf(printed), types)
 	}
 	want := map[string][]string{}
 	for typ := range types {
@@ -56,7 +57,7 @@ func TestTheRiversDocumentAndTypesHaveTheSameNames(t *testing.T) {
 		case title == "":
 			title = typ.Name()
 		}
-		want[title] = append(want[title], printedNames(typ)...)
+		want[title] = append(want[title], clitest.PrintedNames(typ)...)
 	}
 	for title, names := range want {
 		slices.Sort(names)

@@ -3,28 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/cli/clitest"
 )
-
-// origin serves one feed, and knows conditional requests or not.
-type origin struct {
-	header http.Header
-	body   string
-	knows  bool
-	asked  []http.Header
-}
-
-func (o *origin) Do(r *http.Request) (*http.Response, error) {
-	o.asked = append(o.asked, r.Header)
-	res := &http.Response{StatusCode: http.StatusOK, Header: o.header, Body: io.NopCloser(strings.NewReader(o.body)), Request: r}
-	if o.knows && r.Header.Get("If-None-Match") == o.header.Get("ETag") && o.header.Get("ETag") != "" {
-		res.StatusCode, res.Body = http.StatusNotModified, http.NoBody
-	}
-	return res, nil
-}
 
 func TestValidateAsksAgainAsAReaderWould(t *testing.T) {
 	t.Parallel()
@@ -33,15 +17,15 @@ func TestValidateAsksAgainAsAReaderWould(t *testing.T) {
 	packed.Set("Content-Encoding", "gzip")
 	body := `<rss version="2.0"><channel><title>T</title>` + strings.Repeat("<item><title>Some words</title></item>\n", 200) + `</channel></rss>`
 	for name, tt := range map[string]struct {
-		o       *origin
+		o       *clitest.Origin
 		asked   int
 		has     []string
 		hasNone []string
 	}{
-		"a server that knows":        {&origin{header: tagged, body: body, knows: true}, 2, []string{"http-compression"}, []string{"http-conditional", "http-validators"}},
-		"a server that does not":     {&origin{header: tagged, body: body}, 2, []string{"http-conditional"}, []string{"http-validators"}},
-		"nothing to ask with":        {&origin{header: http.Header{"Content-Type": {"text/html"}}, body: body}, 1, []string{"http-validators", "http-type"}, []string{"http-conditional"}},
-		"compression that was taken": {&origin{header: packed, body: gzipped(body), knows: true}, 2, nil, []string{"http-compression"}},
+		"a server that knows":        {&clitest.Origin{Header: tagged, Body: body, Knows: true}, 2, []string{"http-compression"}, []string{"http-conditional", "http-validators"}},
+		"a server that does not":     {&clitest.Origin{Header: tagged, Body: body}, 2, []string{"http-conditional"}, []string{"http-validators"}},
+		"nothing to ask with":        {&clitest.Origin{Header: http.Header{"Content-Type": {"text/html"}}, Body: body}, 1, []string{"http-validators", "http-type"}, []string{"http-conditional"}},
+		"compression that was taken": {&clitest.Origin{Header: packed, Body: clitest.Gzipped(body), Knows: true}, 2, nil, []string{"http-compression"}},
 	} {
 		var out, errs bytes.Buffer
 		p := &Program{Out: &out, Err: &errs, HTTP: tt.o, Version: "0"}
@@ -64,8 +48,8 @@ func TestValidateAsksAgainAsAReaderWould(t *testing.T) {
 				t.Errorf("%s: %s", name, rule)
 			}
 		}
-		if len(tt.o.asked) != tt.asked || tt.asked == 2 && (tt.o.asked[1].Get("If-None-Match") != `"1"` || tt.o.asked[1].Get("If-Modified-Since") == "") {
-			t.Errorf("%s: asked %v", name, tt.o.asked)
+		if len(tt.o.Asked) != tt.asked || tt.asked == 2 && (tt.o.Asked[1].Get("If-None-Match") != `"1"` || tt.o.Asked[1].Get("If-Modified-Since") == "") {
+			t.Errorf("%s: asked %v", name, tt.o.Asked)
 		}
 	}
 }
