@@ -136,7 +136,7 @@ func (s *outlineShow) fail(out *bufio.Writer, name string, failure inputError) e
 	if !s.json {
 		return nil
 	}
-	return lines(out).Encode(failureLine{name, failure})
+	return lines(out).Encode(failureLine{Input: name, Error: failure})
 }
 
 // tree prints a document for a person. Errors stay in out.

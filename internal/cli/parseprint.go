@@ -29,5 +29,5 @@ func printFeed(w *bytes.Buffer, name string, f *feed.Feed, problems bool) error 
 // printFailure adds a line to w.
 func printFailure(w *bytes.Buffer, name string, failure inputError) {
 	// Texts only: nothing that JSON cannot say.
-	_ = lines(w).Encode(failureLine{name, failure})
+	_ = lines(w).Encode(failureLine{Input: name, Error: failure})
 }

@@ -25,7 +25,7 @@ type pinged struct {
 	Subscribers *int64 `json:"subscribers,omitempty"`
 	Page        string `json:"page,omitempty"` // URL of a page about the feed
 
-	failed bool // it is not that somebody said no
+	failed bool `json:"-"` // it is not that somebody said no
 }
 
 // timed does one ping and takes its time.
