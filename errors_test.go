@@ -19,11 +19,11 @@ import (
 // library that makes it has no type for it.
 func sentenceReaders() map[string]string {
 	return map[string]string{
-		"internal/fetch/error.go":  "net/http, crypto/tls and the resolver",
-		"internal/cli/network.go":  "net/http",
-		"internal/cli/exchange.go": "crypto/tls",
-		"internal/api/answer.go":   "encoding/json, about unknown fields",
-		"lab/crashtest/process.go": "the log of a child process",
+		"internal/fetch/error.go":          "net/http, crypto/tls and the resolver",
+		"internal/cli/shell/network.go":    "net/http",
+		"internal/cli/readcli/exchange.go": "crypto/tls",
+		"internal/api/answer.go":           "encoding/json, about unknown fields",
+		"lab/crashtest/process.go":         "the log of a child process",
 	}
 }
 

@@ -1,9 +1,6 @@
-// Package cli is the command line: one command for the server, one for authors,
-// one for aggregators, and those by which an operator looks after a server.
-//
-// The operator's commands know the server by package client only, be it running
-// somewhere or opened in this very process because none runs. Start with [Main]
-// and [Program].
+// Package cli is the command line of the program cloudburst: it joins the commands of
+// packages readcli, writecli, hubcli, operatecli and formatcli to one tree, and adds the
+// manual page and the completion. Start with [Main] and [Run].
 package cli
 
 import (
@@ -14,32 +11,41 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cloudburst/internal/cli/formatcli"
+	"cloudburst/internal/cli/hubcli"
+	"cloudburst/internal/cli/operatecli"
+	"cloudburst/internal/cli/readcli"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/cli/writecli"
 	"cloudburst/internal/store"
 )
 
 // Main runs the command of this process and returns its exit code.
-func Main() int { return New().Main((*Program).Run) }
+func Main() int { return RunProcess(New(), Run) }
 
-// New returns the program of this process.
-func New() *Program {
-	return &Program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: ServeOn(store.Open)}
+// New returns the shell of this process.
+func New() *shell.Shell {
+	return &shell.Shell{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: ServeOn(store.Open)}
 }
 
-// Main calls run with the command line of this process, until a signal ends the context.
-func (p *Program) Main(run func(p *Program, ctx context.Context, args []string) int) int {
+// RunProcess calls run with the command line of this process, until a signal ends the context.
+func RunProcess(s *shell.Shell, run func(ctx context.Context, s *shell.Shell, args []string) int) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return run(p, ctx, os.Args[1:])
+	return run(ctx, s, os.Args[1:])
 }
 
 // Run runs one command line, without the program's name in front.
-func (p *Program) Run(ctx context.Context, args []string) int {
-	return Execute(ctx, p.root(), args, p.Err)
+func Run(ctx context.Context, s *shell.Shell, args []string) int {
+	return shell.Execute(ctx, (&program{s}).root(), args, s.Err)
 }
 
+// program makes the tree of commands, which run in one shell.
+type program struct{ *shell.Shell }
+
 // root makes the whole tree of commands, anew for each run.
-func (p *Program) root() *cobra.Command {
+func (p *program) root() *cobra.Command {
 	root := p.Root("cloudburst", "Read, write and share feeds, notified the moment they change",
 		`Cloudburst is a server to read, write and share feeds. It shows new items of the
 feeds that you follow as they arrive, publishes what you write in every feed
@@ -59,14 +65,12 @@ feed changes, it notifies every subscriber at once.
 Settings are flags, environment variables (--admin.listen is
 CLOUDBURST_ADMIN_LISTEN) and keys of a TOML file (--config); "cloudburst config"
 explains each and prints what is in force.`)
-	root.AddCommand(p.serve(), p.config(), p.ping(), p.listen(), p.parse(), p.discover(), p.validate(), p.subscriptions(), p.topics(), p.log(),
-		p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.completion(), p.man())
-	root.AddCommand(p.explain(), p.opml(), p.doctor())
-	root.AddCommand(p.websub(), p.changes())
-	root.AddCommand(p.relay(), p.user(), p.feed(), p.convert(), p.politeness())
-	root.AddCommand(p.sources(), p.items(), p.river(), p.notices())
-	root.AddCommand(p.publishFile(), p.sinks(), p.testFeed())
-	root.AddCommand(p.post(), p.posts())
+	root.AddCommand(operatecli.Commands(p.Shell)...)
+	root.AddCommand(hubcli.Commands(p.Shell)...)
+	root.AddCommand(readcli.Commands(p.Shell)...)
+	root.AddCommand(writecli.Commands(p.Shell)...)
+	root.AddCommand(formatcli.Commands(p.Shell)...)
+	root.AddCommand(p.completion(), p.man())
 	root.AddCommand(p.moved()...)
 	return root
 }

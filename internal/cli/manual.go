@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 )
 
-func (p *Program) completion() *cobra.Command {
+func (p *program) completion() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
@@ -24,7 +25,7 @@ func (p *Program) completion() *cobra.Command {
   fish        cloudburst completion fish > ~/.config/fish/completions/cloudburst.fish
   powershell  cloudburst completion powershell | Out-String | Invoke-Expression`,
 		ValidArgs: shells,
-		Args:      between(1, 1, "one of bash, zsh, fish, powershell"),
+		Args:      shell.Between(1, 1, "one of bash, zsh, fish, powershell"),
 		RunE: func(c *cobra.Command, args []string) error {
 			root := c.Root()
 			switch args[0] {
@@ -37,18 +38,18 @@ func (p *Program) completion() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(p.Out)
 			}
-			return usagef("completion is not known for %q: there are %s", args[0], strings.Join(shells, ", "))
+			return shell.Usagef("completion is not known for %q: there are %s", args[0], strings.Join(shells, ", "))
 		},
 	}
 }
 
-func (p *Program) man() *cobra.Command {
+func (p *program) man() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man [FILE]",
 		Short:   "Print the manual page, or write it to a file",
 		Long:    "Prints the manual page in roff, made from the same definitions as the help.",
 		Example: "  cloudburst man | man -l -",
-		Args:    between(0, 1, "at most one FILE"),
+		Args:    shell.Between(0, 1, "at most one FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			page := manPage(c.Root(), p.Version)
 			if len(args) == 0 {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/shell"
 )
 
 // laboratory is the program that has the measurements.
@@ -21,7 +23,7 @@ const laboratory = "cloudburst-lab"
 const stopLab = time.Minute
 
 // moved are the commands that the laboratory has now. They run it when it lies beside this program.
-func (p *Program) moved() []*cobra.Command {
+func (p *program) moved() []*cobra.Command {
 	var list []*cobra.Command
 	for _, name := range []string{"bench", "simulate"} {
 		list = append(list, &cobra.Command{
@@ -40,9 +42,9 @@ func (p *Program) moved() []*cobra.Command {
 }
 
 // runLab runs the laboratory that is in file, on the input and outputs of p.
-func (p *Program) runLab(ctx context.Context, file string, args []string) error {
+func (p *program) runLab(ctx context.Context, file string, args []string) error {
 	if info, err := os.Stat(file); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-		return usagef("%[2]q is a command of %[1]s, which measures this program and is not part of it. "+
+		return shell.Usagef("%[2]q is a command of %[1]s, which measures this program and is not part of it. "+
 			"There is no executable file %[3]s: get the source, run make build there, and then bin/%[1]s %[4]s", laboratory, args[0], file, strings.Join(args, " "))
 	}
 	fmt.Fprintf(p.Err, "cloudburst: %q is a command of %s now; running %s\n", args[0], laboratory, file)
@@ -52,7 +54,7 @@ func (p *Program) runLab(ctx context.Context, file string, args []string) error 
 	cmd.WaitDelay = stopLab
 	err := cmd.Run()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.Exited() {
-		return exitCode{program: laboratory, code: e.ExitCode()}
+		return shell.ExitCode{Program: laboratory, Code: e.ExitCode()}
 	}
 	return err
 }

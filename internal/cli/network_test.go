@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/cli/clitest"
+	"cloudburst/internal/cli/shell"
 )
 
 const oneItem = `<rss version="2.0"><channel><title>T</title><item><title>one</title><guid isPermaLink="false">1</guid></item></channel></rss>`
@@ -41,13 +42,13 @@ func TestCodingsThatNobodyAskedForAreUndone(t *testing.T) {
 		for _, command := range []string{"parse", "validate", "explain", "discover"} {
 			var out, errs bytes.Buffer
 			web := &clitest.Origin{Header: http.Header{"Content-Encoding": {tt.coding}, "Content-Type": {"text/xml"}}, Body: tt.body}
-			p := &Program{Out: &out, Err: &errs, HTTP: web, Version: "0"}
-			code := p.Run(t.Context(), []string{command, "http://a.example/rss.xml"})
+			p := &shell.Shell{Out: &out, Err: &errs, HTTP: web, Version: "0"}
+			code := Run(t.Context(), p, []string{command, "http://a.example/rss.xml"})
 			switch {
-			case tt.fails == "" && code != exitOK:
+			case tt.fails == "" && code != shell.ExitOK:
 				t.Errorf("%s of %s: exit %d, %s%s", command, tt.name, code, &out, &errs)
 			case tt.name == "a cut" && command == "discover": // the beginning is enough
-			case tt.fails != "" && (code != exitFailure || !strings.Contains(errs.String(), tt.fails)):
+			case tt.fails != "" && (code != shell.ExitFailure || !strings.Contains(errs.String(), tt.fails)):
 				t.Errorf("%s of %s: exit %d, %s; want %q", command, tt.name, code, &errs, tt.fails)
 			}
 		}
@@ -60,8 +61,8 @@ func TestNobodyWaitsForAnInputThatSaysNothingAfterAnInterruption(t *testing.T) {
 		silent, end := io.Pipe()
 		ctx, interrupt := context.WithCancel(t.Context())
 		var out, errs bytes.Buffer
-		p := &Program{In: reading{silent, interrupt}, Out: &out, Err: &errs, Version: "0"}
-		if code := p.Run(ctx, args); code != exitFailure || errs.String() != "cloudburst: interrupted\n" || out.Len() > 0 {
+		p := &shell.Shell{In: reading{silent, interrupt}, Out: &out, Err: &errs, Version: "0"}
+		if code := Run(ctx, p, args); code != shell.ExitFailure || errs.String() != "cloudburst: interrupted\n" || out.Len() > 0 {
 			t.Errorf("%q: exit %d, %q, %q", args, code, &errs, &out)
 		}
 		end.Close()
@@ -83,8 +84,8 @@ func TestStandardInputIsReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"parse"}, {"validate"}, {"discover"}, {"opml", "show"}} {
 		var out, errs bytes.Buffer
-		p := &Program{In: strings.NewReader(oneItem), Out: &out, Err: &errs, Version: "0"}
-		if code := p.Run(t.Context(), append(args, "-", "-")); code != exitUsage || !strings.Contains(errs.String(), "only once") {
+		p := &shell.Shell{In: strings.NewReader(oneItem), Out: &out, Err: &errs, Version: "0"}
+		if code := Run(t.Context(), p, append(args, "-", "-")); code != shell.ExitUsage || !strings.Contains(errs.String(), "only once") {
 			t.Errorf("%q: exit %d, %q", args, code, &errs)
 		}
 	}
@@ -94,11 +95,11 @@ func TestHelpIsACommandToo(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"parse"}, {"opml", "show"}} {
 		var asked, flagged bytes.Buffer
-		p := &Program{Out: &asked, Err: io.Discard, Version: "0"}
-		code := p.Run(t.Context(), append([]string{"help"}, args...))
+		p := &shell.Shell{Out: &asked, Err: io.Discard, Version: "0"}
+		code := Run(t.Context(), p, append([]string{"help"}, args...))
 		p.Out = &flagged
-		p.Run(t.Context(), append(args, "--help"))
-		if code != exitOK || asked.String() != flagged.String() || asked.Len() == 0 {
+		Run(t.Context(), p, append(args, "--help"))
+		if code != shell.ExitOK || asked.String() != flagged.String() || asked.Len() == 0 {
 			t.Errorf("help %q: exit %d, %q", args, code, &asked)
 		}
 	}

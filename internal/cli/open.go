@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"cloudburst/internal/app"
+	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
@@ -15,7 +16,7 @@ import (
 
 const version = app.Version
 
-// ServeOn is [Program.Serve] on the store that open opens.
+// ServeOn is [shell.Shell.Serve] on the store that open opens.
 func ServeOn(open func(ctx context.Context, o store.Options) (store.Store, error)) func(context.Context, config.Config, *slog.Logger, io.Writer) error {
 	return func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error {
 		service, err := systemd.FromEnviron(os.Environ(), os.Getpid())
@@ -28,8 +29,8 @@ func ServeOn(open func(ctx context.Context, o store.Options) (store.Store, error
 	}
 }
 
-// openApp is [Program.Open] of the real program.
-func openApp(ctx context.Context, cfg config.Config, log *slog.Logger) (App, error) {
+// openApp is [shell.Shell.Open] of the real program.
+func openApp(ctx context.Context, cfg config.Config, log *slog.Logger) (shell.App, error) {
 	a, err := app.Open(ctx, cfg, log)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func elsewhere() excuse {
 func held() excuse {
 	return excuse{
 		"feed-data.md":          "render: TestTheProgramsOfTheManualRun runs each of them",
-		"formats.md":            "internal/cli: the examples are what convert writes",
+		"formats.md":            "internal/cli/formatcli: the examples are what convert writes",
 		"scale.md: upstream":    "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
 		"scale.md: defaults":    "the same",
 		"scale.md: ALTER":       "no Citus is here",

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/cli"
+	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 	"cloudburst/lab/labcli"
 )
@@ -21,12 +22,12 @@ import (
 func manual(t *testing.T) map[string]map[string][]string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	p := cli.Program{Out: &out, Err: &errs, In: strings.NewReader("")}
+	p := shell.Shell{Out: &out, Err: &errs, In: strings.NewReader("")}
 	return map[string]map[string][]string{"cloudburst": manualPage(t, &p, &out, &errs), "cloudburst-lab": labCommands(t, &p)}
 }
 
 // labCommands reads the commands of the laboratory, which has no manual page.
-func labCommands(t *testing.T, p *cli.Program) map[string][]string {
+func labCommands(t *testing.T, p *shell.Shell) map[string][]string {
 	t.Helper()
 	commands := map[string][]string{}
 	flag := regexp.MustCompile(`(?m)^ +(?:-(\w), )?--([\w.-]+)`)
@@ -49,9 +50,9 @@ func labCommands(t *testing.T, p *cli.Program) map[string][]string {
 }
 
 // manualPage reads the manual page of the server.
-func manualPage(t *testing.T, p *cli.Program, out, errs *bytes.Buffer) map[string][]string {
+func manualPage(t *testing.T, p *shell.Shell, out, errs *bytes.Buffer) map[string][]string {
 	t.Helper()
-	if code := p.Run(t.Context(), []string{"man"}); code != 0 {
+	if code := cli.Run(t.Context(), p, []string{"man"}); code != 0 {
 		t.Fatal(code, errs.String())
 	}
 	commands := map[string][]string{}

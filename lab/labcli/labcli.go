@@ -11,22 +11,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/internal/cli"
+	"cloudburst/internal/cli/shell"
 	"cloudburst/lab/bench"
 )
 
 // Main runs the command of this process and returns its exit code.
-func Main() int { return cli.New().Main(run) }
+func Main() int { return cli.RunProcess(cli.New(), run) }
 
 // run runs one command line, without the program's name in front.
-func run(p *cli.Program, ctx context.Context, args []string) int {
+func run(ctx context.Context, p *shell.Shell, args []string) int {
 	if len(args) > 0 && args[0] == "serve" {
-		return p.Run(ctx, args)
+		return cli.Run(ctx, p, args)
 	}
-	return cli.Execute(ctx, Root(p), args, p.Err)
+	return shell.Execute(ctx, Root(p), args, p.Err)
 }
 
 // Root makes the whole tree of commands.
-func Root(p *cli.Program) *cobra.Command {
+func Root(p *shell.Shell) *cobra.Command {
 	root := p.Root("cloudburst-lab", "Measure Cloudburst, and reckon with what was measured",
 		`Measures the server on this machine, and computes from the result what a hub of any
 size needs. This program belongs to the source: packages and containers have only
@@ -40,7 +41,7 @@ cloudburst, the server.
 
 // benchCommand is the command above all measurements.
 func benchCommand() *cobra.Command {
-	c := cli.Group("bench", "Measure this program on this machine's loopback addresses", `Each measurement starts processes of its own on a temporary folder, prints a table
+	c := shell.Group("bench", "Measure this program on this machine's loopback addresses", `Each measurement starts processes of its own on a temporary folder, prints a table
 (or one JSON document) and leaves nothing behind.`)
 	c.AddCommand(bench.Commands()...)
 	return c

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"cloudburst/internal/cli"
+	"cloudburst/internal/cli/shell"
 	"cloudburst/lab/bench"
 	"cloudburst/lab/simulate"
 )
@@ -47,7 +47,7 @@ With --check the real program runs for some seconds, and what the costs foretell
 is compared with what it used.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cli.UsageError(fmt.Errorf("%s takes nothing behind it, not %q", c.CommandPath(), args[0]))
+				return shell.AsUsageError(fmt.Errorf("%s takes nothing behind it, not %q", c.CommandPath(), args[0]))
 			}
 			return nil
 		},
@@ -106,13 +106,13 @@ func runSimulate(c *cobra.Command, o *simulateFlags) error {
 		{"disk", o.disk, &o.machine.Disk, simulate.ParseSize}, {"content", o.content, &o.load.Content, simulate.ParseSize},
 	} {
 		if *v.into, err = v.parse(v.text); err != nil {
-			return cli.UsageError(fmt.Errorf("--%s: %w", v.flag, err))
+			return shell.AsUsageError(fmt.Errorf("--%s: %w", v.flag, err))
 		}
 	}
 	o.load.Answer = o.answer.Seconds()
 	r, err := simulate.NewReport(costs, o.load, o.machine, o.seed)
 	if err != nil {
-		return cli.UsageError(err)
+		return shell.AsUsageError(err)
 	}
 	if o.chart != "" {
 		scales, err := simulate.Scales(costs, o.load, o.machine)

@@ -23,7 +23,7 @@ func main() {
 	}
 	p := cli.New()
 	p.Serve = cli.ServeOn(open)
-	code := p.Main((*cli.Program).Run)
+	code := cli.RunProcess(p, cli.Run)
 	runtime.KeepAlive(notes)
 	os.Exit(code)
 }

@@ -1,0 +1,170 @@
+package formatcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/feed"
+	"cloudburst/feed/render"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/sanitize"
+)
+
+// conversion is one run of convert.
+type conversion struct {
+	p                    *commands
+	to, output           string
+	callback, self       string
+	sanitize, quiet, all bool
+	parse                parseFlags
+}
+
+func (p *commands) convert() *cobra.Command {
+	f := &conversion{p: p}
+	c := &cobra.Command{
+		Use:   "convert --to FORMAT FILE|URL|-",
+		Short: "Write a feed in another format",
+		Long: `Reads a feed of any format, as parse does, and writes it in the format that --to
+names: feeds of every version, tables, serialized data and the source code of
+programs. --list prints the formats; docs/formats.md shows an example of each. For -
+it reads standard input.
+
+What the format cannot hold, what readers of it may refuse, and what of a large or
+broken document was not read, is told as a warning on standard error, one a line;
+--quiet leaves them out. The output is valid with warnings, too.
+
+HTML in texts stays as its author wrote it, unless --sanitize makes it safe; for the
+format html it always is. Relative addresses are resolved; a file has no address of
+its own: --base gives one.`,
+		Example: `  cloudburst convert --to atom http://example.org/rss.xml
+  cloudburst convert --to jsonfeed --self https://example.org/feed.json --output feed.json rss.xml
+  cloudburst convert --to csv --quiet - <rss.xml`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.all {
+				return f.list(args)
+			}
+			if err := f.check(c, args); err != nil {
+				return err
+			}
+			return f.run(c.Context(), args[0])
+		},
+	}
+	shell.ChoiceFlag(c, &f.to, "to", "the format to write", formatNames()...)
+	c.Flags().StringVar(&f.output, "output", "", "`file` to write instead of standard output; what was in it is replaced")
+	c.Flags().StringVar(&f.callback, "callback", "", "`name` of the function that jsonp calls (default feedCallback)")
+	c.Flags().StringVar(&f.self, "self", "", "`URL` where the written document will stand (default: what the feed says)")
+	c.Flags().StringVar(&f.parse.base, "base", "", "`URL` of the document that is read, which relative addresses stand on (default: where it came from)")
+	c.Flags().StringVar(&f.parse.contentType, "content-type", "", "media `type` of the document that is read, with its charset, as HTTP would give it")
+	f.parse.itemLimit(c)
+	c.Flags().BoolVar(&f.sanitize, "sanitize", false, "make HTML safe to show")
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "leave out the warnings")
+	c.Flags().BoolVar(&f.all, "list", false, "print the formats: name, title, extension and media type")
+	return c
+}
+
+// formatNames are the names of all formats that can be written.
+func formatNames() (names []string) {
+	for _, f := range render.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// list prints the formats.
+func (f *conversion) list(args []string) error {
+	if len(args) > 0 {
+		return shell.Usagef("--list takes nothing behind it, not %q", args[0])
+	}
+	t := shell.NewTable(f.p.Out, "NAME", "TITLE", "EXTENSION", "TYPE")
+	for _, r := range render.Formats() {
+		if err := t.Row(r.Name, r.Title, r.Ext, r.Type); err != nil {
+			return err
+		}
+	}
+	return t.End()
+}
+
+// check looks at what was typed.
+func (f *conversion) check(c *cobra.Command, args []string) error {
+	switch {
+	case f.to == "":
+		return shell.Usagef("%s needs --to with one of %s", c.CommandPath(), strings.Join(formatNames(), ", "))
+	case len(args) != 1:
+		return shell.Between(1, 1, "one FILE or URL, or - for standard input")(c, args)
+	case f.callback != "" && f.to != "jsonp":
+		return shell.Usagef("--callback is for the format jsonp, not for %s", f.to)
+	}
+	if u, err := url.Parse(f.self); err != nil || f.self != "" && (!u.IsAbs() || u.Host == "") {
+		return shell.Usagef("--self is %q: it needs a whole URL, such as http://example.org/rss.xml", f.self)
+	}
+	return nil
+}
+
+func (f *conversion) run(ctx context.Context, name string) error {
+	f.parse.raw = !f.sanitize
+	r, err := f.p.parseRun(f.parse, []string{name})
+	if err != nil {
+		return err
+	}
+	in, err := r.inputs.Read(ctx, name, nil)
+	if err != nil {
+		return err
+	}
+	doc, err := feed.ParseBytes(in.Body, r.options(in))
+	if err != nil {
+		return errors.New(shell.NotFeed(name, err).Message)
+	}
+	o := &render.Options{Self: f.self, Callback: f.callback, Sanitize: sanitize.HTML, Strict: true}
+	if t, err := http.ParseTime(in.Header.Get("Last-Modified")); err == nil {
+		o.Updated = t
+	}
+	out, warnings, err := render.Append(nil, doc, f.to, o)
+	if err != nil {
+		return shell.AsUsageError(errors.New(strings.TrimPrefix(err.Error(), "render: ")))
+	}
+	if err := f.write(out); err != nil {
+		return err
+	}
+	if f.quiet {
+		return nil
+	}
+	for _, b := range doc.Problems {
+		// What was mended is not told; what was not read is.
+		if b.Kind == feed.ProblemLimit || b.Kind == feed.ProblemTruncated {
+			f.warn(render.Warning{Rule: b.Kind, Path: b.Path, Text: b.Message})
+		}
+	}
+	for _, w := range warnings {
+		f.warn(w)
+	}
+	return nil
+}
+
+// warn tells of a warning in one line.
+func (f *conversion) warn(w render.Warning) {
+	where := ""
+	if w.Path != "" {
+		where = w.Path + ": "
+	}
+	fmt.Fprintf(f.p.Err, "warning: %s\n", shell.Sentence(fmt.Errorf("%s%s [%s]", where, w.Text, w.Rule)))
+}
+
+// write gives out the document: whole, or not at all into a file.
+func (f *conversion) write(doc []byte) error {
+	if f.output == "" {
+		if _, err := f.p.Out.Write(doc); err != nil {
+			return fmt.Errorf("the output cannot be written: %w", shell.PlainPathError(err))
+		}
+		return nil
+	}
+	if err := shell.ReplaceFile(f.output, doc); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", f.output, shell.PlainPathError(err))
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package formatcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/feed/discover"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) discover() *cobra.Command {
+	d := discovery{p: p}
+	c := &cobra.Command{
+		Use:   "discover URL|FILE|-…",
+		Short: "Find the feeds of web pages",
+		Long: `Finds the feeds that web pages name: in Link headers, in link elements, and in plain
+links that look like feeds. The first is the one to subscribe to; comments, lists in
+OPML and guesses come last. An address that is a feed itself is its own first.
+
+Where a page at a URL calls nothing a feed, its server is asked: for the guesses, then
+for the addresses that feeds usually have, at most a dozen requests (--no-probe: none).
+A file has no address of its own: --base gives one for its relative links.
+
+It prints a table: number, kind (feed, comments, outline), format, title, URL, where it
+was found, with a question mark behind a guess. --json prints one object a line and
+input, described in docs/json.md. The exit status is 1 when an input names no feed.`,
+		Example: "  cloudburst discover https://example.org/\n  cloudburst discover --base https://example.org/ index.html",
+		Args:    shell.Between(1, -1, "at least one URL or FILE, or - for standard input"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return d.run(c.Context(), args)
+		},
+	}
+	c.Flags().StringVar(&d.base, "base", "", "`URL` of the page, when it is a file")
+	c.Flags().BoolVar(&d.noProbe, "no-probe", false, "ask for nothing but the page itself")
+	c.Flags().BoolVar(&d.json, "json", false, "one JSON object a line")
+	return c
+}
+
+// discovery is one run of the command.
+type discovery struct {
+	p             *commands
+	base          string
+	noProbe, json bool
+	inputs        *shell.Inputs
+	table         *shell.Table
+	many          bool // several inputs: each row says which
+}
+
+// discovered is what --json prints of one input.
+type discovered struct {
+	Input string            `json:"input"`
+	Error *shell.InputError `json:"error,omitempty"`
+	discover.Result
+}
+
+func (d *discovery) run(ctx context.Context, names []string) error {
+	if d.base != "" && !shell.IsURL(d.base) {
+		return shell.Usagef("--base is %q: it needs http:// or https:// and a host", d.base)
+	}
+	if err := shell.CheckStdinOnce(names); err != nil {
+		return err
+	}
+	d.inputs, d.many = d.p.Inputs(), len(names) > 1
+	heading := []string{"#", "KIND", "FORMAT", "TITLE", "URL", "FROM"}
+	if d.many {
+		heading = append([]string{"INPUT"}, heading...)
+	}
+	d.table = shell.NewTable(d.p.Out, heading...)
+	failed := false
+	for _, name := range names {
+		r, err := d.find(ctx, name)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && len(r.Links) == 0 {
+			err = d.nothing(name, r)
+		}
+		failed = failed || err != nil
+		if err := d.print(name, r, err); err != nil {
+			return err
+		}
+	}
+	if err := d.table.End(); err != nil {
+		return err
+	}
+	if failed {
+		return shell.ErrReported
+	}
+	return nil
+}
+
+func (d *discovery) find(ctx context.Context, name string) (discover.Result, error) {
+	if shell.IsURL(name) {
+		f := discover.Finder{HTTP: d.inputs.HTTP, UserAgent: d.p.UserAgent(), MaxBytes: shell.MaxInput, Timeout: shell.FeedTimeout}
+		if d.noProbe {
+			f.MaxProbes = -1
+		}
+		r, err := f.Find(ctx, name)
+		if e, ok := errors.AsType[*discover.StatusError](err); ok {
+			return r, fmt.Errorf("%s cannot be read: its server answers %d %s", name, e.Status, http.StatusText(e.Status))
+		}
+		if bad := shell.CheckURL(name); bad != nil && errors.Is(err, discover.ErrURL) {
+			return r, bad
+		}
+		if inner := errors.Unwrap(err); inner != nil {
+			return r, fmt.Errorf("%s cannot be read: %w", name, shell.PlainNetError(inner))
+		}
+		if err != nil {
+			return r, errors.New(strings.TrimPrefix(err.Error(), "discover: "))
+		}
+		return r, nil
+	}
+	in, err := d.inputs.Read(ctx, name, nil)
+	if err != nil {
+		return discover.Result{}, err
+	}
+	return discover.HTML(in.Body, d.base, in.Header), nil
+}
+
+// nothing says what was looked at, and what to try.
+func (d *discovery) nothing(name string, r discover.Result) error {
+	what := name
+	if name == "-" {
+		what = "standard input"
+	}
+	looked := "its link elements and its links were looked at"
+	try := "if you know the site's address, give that instead of a file"
+	if shell.IsURL(name) {
+		looked = "its Link headers, its link elements and its links were looked at, and the usual addresses (/feed, /rss.xml, …) were asked"
+		try = "look for a page of the site that lists posts, or ask its author"
+		if d.noProbe {
+			looked = "its Link headers, its link elements and its links were looked at"
+			try = "without --no-probe the usual addresses are asked too"
+		}
+		if r.URL != "" && r.URL != name {
+			what += " (which led to " + r.URL + ")"
+		}
+	}
+	return fmt.Errorf("%s names no feed: %s; %s", what, looked, try)
+}
+
+func (d *discovery) print(name string, r discover.Result, failure error) error {
+	if d.json {
+		out := discovered{Input: name, Result: r}
+		if out.Links == nil {
+			out.Links = []discover.Link{}
+		}
+		if failure != nil {
+			out.Error = &shell.InputError{Message: shell.Sentence(failure)}
+			fmt.Fprintf(d.p.Err, "cloudburst: %s\n", out.Error.Message)
+		}
+		return shell.JSONLines(d.p.Out).Encode(out)
+	}
+	if failure != nil {
+		fmt.Fprintf(d.p.Err, "cloudburst: %s\n", shell.Sentence(failure))
+		return nil
+	}
+	for i, l := range r.Links {
+		from := string(l.From)
+		if l.Guess {
+			from += "?"
+		}
+		row := []string{strconv.Itoa(i + 1), string(l.Kind), shell.OrDash(string(l.Format)), shell.OrDash(shell.Clip(l.Title, 60)), shell.OrDash(l.URL), from}
+		if d.many {
+			row = append([]string{name}, row...)
+		}
+		if err := d.table.Row(row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

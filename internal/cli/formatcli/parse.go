@@ -1,0 +1,242 @@
+package formatcli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/feed"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/sanitize"
+)
+
+func (p *commands) parse() *cobra.Command {
+	f := parseFlags{}
+	c := &cobra.Command{
+		Use:   "parse [FILE|URL|-]…",
+		Short: "Read feeds of any format and print what they say as JSON",
+		Long: `Reads feeds (RSS of every version, RDF, Atom, JSON Feed, CDF, scriptingNews, MCF)
+and prints one JSON object a line, in the order of the inputs. Without an input, or
+for -, it reads standard input. docs/json.md explains every field.
+
+What is broken is mended as far as it goes: problemCount says how much there was
+to mend, --problems lists it. An input that is no feed, or cannot be read, has an
+"error" instead of a feed; the exit status is 1 then, after all other inputs.
+
+HTML in texts is made safe and relative addresses are resolved, unless
+--no-sanitize and --no-resolve say otherwise. A file has no address of its own:
+--base gives one. --content-type and --header stand for what a server would say
+about the document, and win over what one does say.`,
+		Example: `  cloudburst parse http://example.org/rss.xml
+  cloudburst parse --base http://example.org/rss.xml rss.xml
+  cloudburst parse feeds/*.xml | jq -r '.items[]?.title.value'`,
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := p.parseRun(f, args)
+			if err != nil {
+				return err
+			}
+			return r.run(c.Context())
+		},
+	}
+	c.Flags().StringVar(&f.base, "base", "", "`URL` of the document, which relative addresses stand on (default: where it came from)")
+	c.Flags().StringVar(&f.contentType, "content-type", "", "media `type` of the document, with its charset, as HTTP would give it")
+	c.Flags().StringArrayVar(&f.header, "header", nil, "a `field` of the HTTP answer: 'Content-Location: http://example.org/'; more of them, more flags")
+	c.Flags().BoolVar(&f.raw, "no-sanitize", false, "leave HTML as its author wrote it: not safe to show")
+	c.Flags().BoolVar(&f.relative, "no-resolve", false, "leave relative addresses as they are")
+	f.itemLimit(c)
+	c.Flags().BoolVar(&f.problems, "problems", false, "list what had to be mended")
+	return c
+}
+
+// parseFlags are the command's, as typed.
+type parseFlags struct {
+	base, contentType       string
+	header                  []string
+	raw, relative, problems bool
+	maxItems                int
+}
+
+// itemLimit adds the flag for how many items of a document are read.
+func (f *parseFlags) itemLimit(c *cobra.Command) {
+	c.Flags().IntVar(&f.maxItems, "max-items", 1000, "read at most `N` items of a document; 0 reads all")
+}
+
+// parseRun is one run of the command.
+type parseRun struct {
+	p      *commands
+	inputs *shell.Inputs
+	names  []string
+	flags  parseFlags
+	header http.Header // what the flags say of the answer
+	bodies chan []byte // memory that goes from input to input
+	lines  chan *bytes.Buffer
+	failed bool
+	bar    *shell.Progress
+}
+
+// parsed is a line to print, and what to tell a person if it is not of a feed.
+type parsed struct {
+	line     *bytes.Buffer
+	complain string
+}
+
+func (p *commands) parseRun(f parseFlags, names []string) (*parseRun, error) {
+	r := &parseRun{p: p, inputs: p.Inputs(), names: names, flags: f, header: http.Header{}}
+	if len(names) == 0 {
+		r.names = []string{"-"}
+	}
+	if err := shell.CheckStdinOnce(r.names); err != nil {
+		return nil, err
+	}
+	if u, err := url.Parse(f.base); err != nil || f.base != "" && !u.IsAbs() {
+		return nil, shell.Usagef("--base is %q: it needs a whole URL, such as http://example.org/rss.xml", f.base)
+	}
+	if f.maxItems < 0 {
+		return nil, shell.Usagef("--max-items is %d: it needs 0 or a positive number", f.maxItems)
+	}
+	for _, field := range f.header {
+		name, value, ok := strings.Cut(field, ":")
+		if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(name, " \t") {
+			return nil, shell.Usagef("--header is %q: it needs a name, a colon and a value, such as 'Content-Language: en'", field)
+		}
+		r.header.Add(name, strings.TrimSpace(value))
+	}
+	if f.contentType != "" {
+		r.header.Set("Content-Type", f.contentType)
+	}
+	return r, nil
+}
+
+const (
+	urlsAtOnce = 8       // workers, at least, when some wait for servers
+	keptRoom   = 8 << 20 // bytes; what needed more memory gives it back
+)
+
+func (r *parseRun) run(ctx context.Context) error {
+	workers := runtime.GOMAXPROCS(0)
+	if slices.ContainsFunc(r.names, shell.IsURL) {
+		workers = max(workers, urlsAtOnce)
+	}
+	r.bodies = make(chan []byte, workers)
+	r.lines = make(chan *bytes.Buffer, (shell.AheadPerWorker+1)*workers)
+	r.bar = shell.NewProgress(r.p.Err, "parsing")
+	// Lines that run over a terminal show well enough how far it is.
+	watched := len(r.names) > 1 && !(shell.IsTerminal(r.p.Out) && r.bar.Human)
+	idle := func(taken int) {
+		if watched {
+			r.bar.At(taken, len(r.names))
+		}
+	}
+	err := shell.InOrder[parsed]{
+		N: len(r.names), Workers: workers, Work: r.one, Idle: idle,
+		Take: func(i int, one parsed) error {
+			err := r.print(one)
+			idle(i + 1)
+			return err
+		},
+	}.Run(ctx)
+	r.bar.End()
+	switch {
+	case err != nil:
+		return err
+	case r.failed:
+		return shell.ErrReported
+	}
+	return nil
+}
+
+// print gives out one line.
+func (r *parseRun) print(one parsed) error {
+	if one.complain != "" {
+		r.failed = true
+		r.bar.End()
+		fmt.Fprintf(r.p.Err, "cloudburst: %s\n", one.complain)
+	}
+	if _, err := r.p.Out.Write(one.line.Bytes()); err != nil {
+		return fmt.Errorf("the output cannot be written: %w", shell.PlainPathError(err))
+	}
+	if one.line.Cap() <= keptRoom {
+		one.line.Reset()
+		give(r.lines, one.line)
+	}
+	return nil
+}
+
+// one reads and parses one input.
+func (r *parseRun) one(ctx context.Context, i int) (out parsed) {
+	name := r.names[i]
+	out.line = take(r.lines, &bytes.Buffer{})
+	fail := func(failure shell.InputError) {
+		failure.Message = shell.Sentence(errors.New(failure.Message))
+		out.complain = failure.Message
+		printFailure(out.line, name, failure)
+	}
+	// One document that this program has a mistake for must not cost the others.
+	defer func() {
+		if v := recover(); v != nil {
+			fail(shell.InputError{Message: fmt.Sprintf("%s met a mistake in this program, please report it: %v", name, v)})
+		}
+	}()
+	in, err := r.inputs.Read(ctx, name, take(r.bodies, nil))
+	if err != nil {
+		fail(shell.InputError{Message: err.Error()})
+		return out
+	}
+	f, err := feed.ParseBytes(in.Body, r.options(in))
+	if err != nil {
+		fail(shell.NotFeed(name, err))
+	} else if err := printFeed(out.line, name, f, r.flags.problems); err != nil {
+		fail(shell.InputError{Message: fmt.Sprintf("%s cannot be written as JSON: %v", name, err)})
+	}
+	if cap(in.Body) <= keptRoom {
+		give(r.bodies, in.Body) // nothing of the feed is needed any more
+	}
+	return out
+}
+
+// options are those of the flags for one input.
+func (r *parseRun) options(in shell.Input) *feed.Options {
+	o := &feed.Options{URL: in.URL, Header: in.Header, KeepRelative: r.flags.relative}
+	if o.Limits.Items = r.flags.maxItems; o.Limits.Items == 0 {
+		o.Limits.Items = -1
+	}
+	if r.flags.base != "" {
+		o.URL = r.flags.base
+	}
+	if len(r.header) > 0 {
+		o.Header = http.Header{}
+		maps.Copy(o.Header, in.Header)
+		maps.Copy(o.Header, r.header)
+	}
+	if !r.flags.raw {
+		o.Sanitize = sanitize.HTML
+	}
+	return o
+}
+
+// take gets something out of a store, or is instead.
+func take[T any](store <-chan T, instead T) T {
+	select {
+	case v := <-store:
+		return v
+	default:
+		return instead
+	}
+}
+
+// give puts something into a store that has room for it.
+func give[T any](store chan<- T, v T) {
+	select {
+	case store <- v:
+	default:
+	}
+}

@@ -1,0 +1,270 @@
+package formatcli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cloudburst/feed"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/sanitize"
+)
+
+// parseLines runs the command and gives its lines, decoded, and its exit code.
+func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any, told string, code int) {
+	t.Helper()
+	var out, telling bytes.Buffer
+	p := inShell(shell.Shell{In: strings.NewReader(in), Out: &out, Err: &telling, Version: "1"})
+	code = p.Run(t.Context(), append([]string{"parse"}, args...))
+	for line := range strings.Lines(out.String()) {
+		var row map[string]any
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		rows = append(rows, row)
+	}
+	return rows, telling.String(), code
+}
+
+// at follows names and numbers into a decoded line.
+func at(v any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[step]
+		case int:
+			l, _ := v.([]any)
+			if step >= len(l) {
+				return nil
+			}
+			v = l[step]
+		}
+	}
+	return v
+}
+
+// site is a server with feeds in every condition.
+func site(t *testing.T) *httptest.Server {
+	t.Helper()
+	const rss = `<rss version="2.0"><channel><title>T</title><item><guid isPermaLink="false">1</guid><link>one</link></item></channel></rss>`
+	mux := http.NewServeMux()
+	say := func(path string, answer func(w http.ResponseWriter)) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { answer(w) })
+	}
+	say("/a/feed", func(w http.ResponseWriter) { io.WriteString(w, rss) })
+	mux.Handle("/old", http.RedirectHandler("/a/feed", http.StatusMovedPermanently))
+	say("/located", func(w http.ResponseWriter) {
+		w.Header().Set("Content-Location", "/b/c/feed")
+		w.Header().Set("Content-Language", "fi")
+		w.Header().Set("Link", `<http://hub.example/>; rel=hub`)
+		io.WriteString(w, rss)
+	})
+	say("/greek", func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/rss+xml; charset=iso-8859-7")
+		io.WriteString(w, strings.Replace(rss, "T</title>", "\xcd\xe5\xef</title>", 1))
+	})
+	say("/zipped", func(w http.ResponseWriter) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		io.WriteString(z, rss)
+		z.Close()
+	})
+	say("/long", func(w http.ResponseWriter) {
+		io.WriteString(w, strings.TrimSuffix(rss, "</channel></rss>"))
+		for range 400 {
+			fmt.Fprintf(w, "<item><title>x</title><description>%s</description></item>", strings.Repeat("word ", 10_000))
+		}
+	})
+	say("/page", func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Add("Link", `</h/feed>; rel=alternate; type="application/atom+xml"`)
+		io.WriteString(w, `<html><head><link rel=alternate type=application/rss+xml href=a/feed></head><body></body></html>`)
+	})
+	say("/gone", func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) })
+	mux.Handle("/round", http.RedirectHandler("/round", http.StatusFound))
+	mux.Handle("/elsewhere", http.RedirectHandler("ftp://a.example/x", http.StatusFound))
+	say("/broken-off", func(w http.ResponseWriter) {
+		w.Header().Set("Content-Length", "9999")
+		io.WriteString(w, rss)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestAURLGivesItsAddressAndItsHeaders(t *testing.T) {
+	t.Parallel()
+	s := site(t)
+	link := []any{"items", 0, "link"}
+	for name, tt := range map[string]struct {
+		args []string
+		path []any
+		want any
+	}{
+		"its own address":                 {[]string{s.URL + "/a/feed"}, link, s.URL + "/a/one"},
+		"the address after redirects":     {[]string{s.URL + "/old"}, link, s.URL + "/a/one"},
+		"the input as it was named":       {[]string{s.URL + "/old"}, []any{"input"}, s.URL + "/old"},
+		"--base instead":                  {[]string{"--base", "http://b.example/x/y", s.URL + "/old"}, link, "http://b.example/x/one"},
+		"Content-Location":                {[]string{s.URL + "/located"}, link, s.URL + "/b/c/one"},
+		"Content-Language":                {[]string{s.URL + "/located"}, []any{"language"}, "fi"},
+		"a hub of its Link header":        {[]string{s.URL + "/located"}, []any{"hubs", 0, "url"}, "http://hub.example/"},
+		"--header instead of its own":     {[]string{"--header", "Content-Location: /z/", s.URL + "/located"}, link, s.URL + "/z/one"},
+		"and its others":                  {[]string{"--header", "Content-Location: /z/", s.URL + "/located"}, []any{"language"}, "fi"},
+		"its charset":                     {[]string{s.URL + "/greek"}, []any{"title", "value"}, "Νεο"},
+		"--content-type instead":          {[]string{"--content-type", "text/xml; charset=iso-8859-1", s.URL + "/greek"}, []any{"title", "value"}, "Íåï"},
+		"what was compressed":             {[]string{s.URL + "/zipped"}, link, s.URL + "/one"},
+		"a relative link with no-resolve": {[]string{"--no-resolve", s.URL + "/a/feed"}, link, "one"},
+	} {
+		rows, told, code := parseLines(t, "", tt.args...)
+		if len(rows) != 1 || code != shell.ExitOK || told != "" {
+			t.Errorf("%s: %d rows, exit %d, %q", name, len(rows), code, told)
+			continue
+		}
+		if got := at(rows[0], tt.path...); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+func TestWhatCannotBeReadFailsAfterTheOthers(t *testing.T) {
+	t.Parallel()
+	s := site(t)
+	args := []string{s.URL + "/gone", s.URL + "/page", s.URL + "/broken-off", "http://", "https://user@/x", s.URL + "/a/feed"}
+	rows, told, code := parseLines(t, "", args...)
+	if len(rows) != len(args) || code != shell.ExitFailure || strings.Count(told, "\n") != len(args)-1 {
+		t.Fatalf("%d rows, exit %d, %q", len(rows), code, told)
+	}
+	for i, want := range []string{"its server answers 410 Gone", "this is a web page", "cannot be read to its end", "is not a URL that can be read", "is not a URL that can be read"} {
+		if got, _ := at(rows[i], "error", "message").(string); at(rows[i], "input") != args[i] || !strings.Contains(got, want) || !strings.Contains(told, got) {
+			t.Errorf("%s: %q; want %q", args[i], got, want)
+		}
+	}
+	var feeds []string
+	for i := range 2 {
+		feeds = append(feeds, fmt.Sprint(at(rows[1], "error", "feeds", i, "url")))
+	}
+	if want := []string{s.URL + "/h/feed", s.URL + "/a/feed"}; !cmp.Equal(feeds, want) {
+		t.Errorf("feeds of the page: %q, want %q", feeds, want)
+	}
+	if got := at(rows[5], "format"); got != "rss" {
+		t.Errorf("the last is %v", got)
+	}
+}
+
+func TestALongDocumentIsReadToTheLimitAndSaysSo(t *testing.T) {
+	t.Parallel()
+	rows, told, code := parseLines(t, "", "--problems", site(t).URL+"/long")
+	if code != shell.ExitOK || len(rows) != 1 {
+		t.Fatalf("exit %d, %q", code, told)
+	}
+	items, _ := at(rows[0], "items").([]any)
+	if len(items) < 50 || len(items) > 399 || !strings.Contains(fmt.Sprint(rows[0]["problems"]), "kind:limit") {
+		t.Errorf("%d items, problems %v", len(items), rows[0]["problems"])
+	}
+}
+
+// goldenInputs are the documents that package feed is tested with.
+func goldenInputs(t *testing.T) (files []string) {
+	t.Helper()
+	all, err := filepath.Glob("../../../feed/testdata/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		switch ext := filepath.Ext(name); {
+		case ext == ".golden" || ext == ".opts" || strings.Contains(name, "/fuzz/") || strings.HasSuffix(name, ".golden.json"):
+		default:
+			files = append(files, name)
+		}
+	}
+	if len(files) < 25 {
+		t.Fatalf("only %d documents", len(files))
+	}
+	return files
+}
+
+func TestWhatIsPrintedReadsBackEqual(t *testing.T) {
+	t.Parallel()
+	for _, name := range goldenInputs(t) {
+		doc, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []*feed.Options{
+			{URL: "http://h.example/dir/feed"}, {KeepRelative: true}, {URL: "http://h.example/", Sanitize: sanitize.HTML},
+		} {
+			f, err := feed.ParseBytes(doc, o)
+			if err != nil {
+				continue
+			}
+			var w bytes.Buffer
+			if err := printFeed(&w, name, f, true); err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			line := w.Bytes()
+			if bytes.Count(line, []byte("\n")) != 1 || line[len(line)-1] != '\n' {
+				t.Errorf("%s: not one line", name)
+			}
+			back := new(feed.Feed)
+			if err := json.Unmarshal(line, back); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if len(back.Problems) == 0 {
+				back.Problems = nil // the line has an empty list then, the feed has none
+			}
+			if diff := cmp.Diff(f, back); diff != "" {
+				t.Errorf("%s:\n%s", name, diff)
+			}
+		}
+	}
+}
+
+func TestProblemsThatAreNotListedAreCounted(t *testing.T) {
+	t.Parallel()
+	const n = 500
+	doc := `<rss version="2.0"><channel><title>T</title><link>http://a.example/</link><description>D</description>` +
+		strings.Repeat("<item><guid isPermaLink=\"false\">x</guid><pubDate>soon</pubDate></item>", n)
+	for _, args := range [][]string{nil, {"--problems"}} {
+		rows, _, _ := parseLines(t, doc, args...)
+		if got, _ := at(rows[0], "problemCount").(float64); got < n {
+			t.Errorf("%q: %v problems, and there are %d bad dates", args, got, n)
+		}
+	}
+}
+
+func TestErrorsOfTheNetworkAreForPeople(t *testing.T) {
+	t.Parallel()
+	s := site(t)
+	for url, want := range map[string]string{
+		s.URL + "/broken-off":           "cannot be read to its end: the answer breaks off",
+		s.URL + "/round":                "it leads from redirect to redirect, more than 10 times",
+		s.URL + "/elsewhere":            `it redirects to "ftp://a.example/x", which is no URL that can be read`,
+		"http://127.0.0.1:1/":           "no connection to 127.0.0.1:1: connection refused",
+		"http://":                       "it needs http:// or https:// and a host",
+		"http://a.example/a b":          "a space is written %20",
+		"https://user:secret@b.example": "it has a user name in it",
+		"":                              "an input has an empty name",
+		"a.example/feed":                "no such file; a URL begins with http:// or https://",
+		"feed.xml":                      "there is no such file",
+	} {
+		rows, told, code := parseLines(t, "", url)
+		if code != shell.ExitFailure || len(rows) != 1 || !strings.Contains(told, want) || strings.Contains(told, "secret") {
+			t.Errorf("%s: exit %d, %q; want %q", url, code, told, want)
+		}
+	}
+	if rows, told, code := parseLines(t, "", s.URL+"/a/feed#top"); code != shell.ExitOK || at(rows[0], "items", 0, "link") != s.URL+"/a/one" {
+		t.Errorf("a fragment: exit %d, %q, %v", code, told, rows)
+	}
+}

@@ -1,0 +1,144 @@
+package formatcli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/politeness"
+)
+
+func (p *commands) politeness() *cobra.Command {
+	c := shell.Group("politeness", "Score programs that read feeds", "Probe feeds that watch how they are read: validators, redirects, waits, failures, connections.")
+	c.AddCommand(p.politenessServe())
+	return c
+}
+
+// probeServer is one run of the command.
+type probeServer struct {
+	p              *commands
+	listen, public string
+	report         string
+	least          time.Duration
+
+	mu sync.Mutex
+}
+
+func (p *commands) politenessServe() *cobra.Command {
+	s := probeServer{p: p}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve probe feeds, and score whoever reads them",
+		Long: `Serves about thirty feeds, each of which tries one or two of thirty manners of
+reading feeds, and judges whoever asks for them. Let a reader follow the list that is
+printed (OPML), leave it alone for three or four days, and look at the page: what it
+keeps, what it breaks, and what has not been seen yet.
+
+At the end (Ctrl-C) the score is printed; --report writes it as JSON besides, whenever
+it was asked for a minute ago or longer, and at the end. The exit status is 1 when some
+reader broke a manner.`,
+		Example: "  cloudburst politeness serve --listen :5340 --public-url http://probe.example.org:5340\n  cloudburst politeness serve --report score.json",
+		Args:    shell.Between(0, 0, ""),
+		RunE:    func(c *cobra.Command, _ []string) error { return s.run(c.Context()) },
+	}
+	c.Flags().StringVar(&s.listen, "listen", "127.0.0.1:5340", "address to listen on")
+	c.Flags().StringVar(&s.public, "public-url", "", "how readers reach it; empty: as they ask")
+	c.Flags().StringVar(&s.report, "report", "", "file for the score, as JSON")
+	c.Flags().DurationVar(&s.least, "for", 0, "end by itself after so long; 0: at Ctrl-C")
+	return c
+}
+
+func (s *probeServer) run(ctx context.Context) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return fault.Wrap(fault.Conflict, err, "Cannot listen on %s; is another server running there? --listen names another address.", s.listen)
+	}
+	if s.least > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.least)
+		defer cancel()
+	}
+	probes := &politeness.Server{Public: s.public, Seen: func(name, addr string) {
+		s.say("%s  %s at %s asks for the first time\n", time.Now().Format("15:04:05"), shell.Clean(name), addr)
+	}}
+	base := "http://" + l.Addr().String()
+	if s.public != "" {
+		base = s.public
+	}
+	s.say("Score     %s/\nProbes    %s/probes.opml\n", base, base)
+	server := &http.Server{Handler: probes, ConnContext: probes.ConnContext, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-failed:
+			return err
+		case <-tick.C:
+			if err := s.write(probes.Reports()); err != nil {
+				return errors.Join(err, server.Close())
+			}
+			continue
+		case <-ctx.Done():
+		}
+		return s.end(probes, server.Close())
+	}
+}
+
+// end prints the score.
+func (s *probeServer) end(probes *politeness.Server, closed error) error {
+	list := probes.Reports()
+	bad := false
+	for _, r := range list {
+		s.say("\n%s", r)
+		bad = bad || r.Broken > 0
+	}
+	if len(list) == 0 {
+		s.say("Nobody asked for a probe.\n")
+	}
+	if err := errors.Join(closed, s.write(list)); err != nil {
+		return err
+	}
+	if bad {
+		return shell.ErrReported
+	}
+	return nil
+}
+
+func (s *probeServer) say(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.p.Out, format, args...)
+}
+
+// write writes the score into the file, whole or not at all.
+func (s *probeServer) write(list []politeness.Report) error {
+	if s.report == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(struct {
+		Readers []politeness.Report `json:"readers"`
+	}{list}, "", "  ")
+	if err == nil {
+		err = os.WriteFile(s.report+".new", append(b, '\n'), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(s.report+".new", s.report)
+	}
+	if err != nil {
+		return fmt.Errorf("the score cannot be written: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package hubcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
+)
+
+// changeReader is one run of changes.
+type changeReader struct {
+	p                *commands
+	hub, match, when string
+	once, hour, json bool
+	door             string // of the hub
+	failed           error  // the output cannot be written
+	stop             context.CancelFunc
+}
+
+func (p *commands) changes() *cobra.Command {
+	f := &changeReader{p: p}
+	c := &cobra.Command{
+		Use:   "changes URL",
+		Short: "Follow another server's list of changes and print what is new",
+		Long: `Follows the list of changes of a server, its changes.xml, and prints a line for each
+new change: when, the site's name, its address and its feed, where they are told. It
+reads shortChanges.xml beside it every 5 minutes, never more often, and less often
+after errors. URL may also be the server's address. Ctrl-C ends it.
+
+--once prints the last hour, which is in changes.xml, and ends; --hour begins with
+it. With --hub every change is told to that hub as a ping, of the feed where it is
+known.
+
+--json prints one object a line: at, name, url, feed, and with --hub also door,
+success and msg.`,
+		Example: "  cloudburst changes http://rpc.example.com/changes.xml\n  cloudburst changes --match harbour --hub http://localhost:5337 http://rpc.example.com/changes.xml",
+		Args:    shell.Between(1, 1, "the URL of a changes.xml"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), args[0])
+		},
+	}
+	c.Flags().StringVar(&f.hub, "hub", "", "`URL` of a hub that is told of each change")
+	c.Flags().StringVar(&f.match, "match", "", "`text` that name, address or feed must contain, in any case")
+	shell.ChoiceFlag(c, &f.when, "when", "what the list counts in its attribute when (default minutes)", "minutes", "seconds")
+	c.Flags().BoolVar(&f.once, "once", false, "read the last hour and end")
+	c.Flags().BoolVar(&f.hour, "hour", false, "begin with the last hour instead of the last minutes")
+	c.Flags().BoolVar(&f.json, "json", false, "one JSON object a line")
+	return c
+}
+
+// listed is one change, as --json prints it.
+type listed struct {
+	At      time.Time `json:"at"`
+	Name    string    `json:"name"`
+	URL     string    `json:"url"`
+	Feed    string    `json:"feed,omitempty"`
+	Door    string    `json:"door,omitempty"`
+	Success *bool     `json:"success,omitempty"`
+	Msg     string    `json:"msg,omitempty"`
+}
+
+func (f *changeReader) run(ctx context.Context, address string) error {
+	if err := shell.CheckURL(address); err != nil {
+		return shell.AsUsageError(err)
+	}
+	if f.hub != "" {
+		door, err := rsscloud.PingDoor(rsscloud.HTTPPost, f.hub)
+		if err != nil {
+			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", f.hub)
+		}
+		f.door = door
+	}
+	if u, err := url.Parse(address); err == nil && (u.Path == "" || u.Path == "/") && u.RawQuery == "" {
+		u.Path = "/changes.xml"
+		address = u.String()
+	}
+	ctx, f.stop = context.WithCancel(ctx)
+	defer f.stop()
+	follower := weblogs.Follower{
+		URL: address, HTTP: f.p.HTTP, UserAgent: f.p.UserAgent(), Last: f.hour || f.once, New: f.take, Failed: f.tellFailure,
+	}
+	if f.when == "seconds" {
+		follower.Unit = time.Second
+	}
+	var err error
+	if f.once {
+		if _, err = follower.Round(ctx); err != nil {
+			err = changesError(err)
+		}
+	} else {
+		// It ends when somebody ends it, or when the output is gone.
+		_ = follower.Run(ctx)
+	}
+	if f.failed != nil {
+		return f.failed
+	}
+	return err
+}
+
+// take prints one change, and tells the hub.
+func (f *changeReader) take(ctx context.Context, w weblogs.Weblog) {
+	if !f.wanted(w) || f.failed != nil {
+		return
+	}
+	out := listed{At: w.When, Name: w.Name, URL: w.URL, Feed: w.RSSURL}
+	if f.door != "" {
+		name := w.RSSURL
+		if name == "" {
+			name = w.URL
+		}
+		ok, msg := f.tell(ctx, name)
+		if ctx.Err() != nil {
+			return
+		}
+		out.Door, out.Success, out.Msg = f.door, &ok, msg
+	}
+	if err := f.print(out); err != nil {
+		f.failed = err
+		f.stop()
+	}
+}
+
+func (f *changeReader) wanted(w weblogs.Weblog) bool {
+	if f.match == "" {
+		return true
+	}
+	text := strings.ToLower(f.match)
+	for _, s := range []string{w.Name, w.URL, w.RSSURL} {
+		if strings.Contains(strings.ToLower(s), text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *changeReader) tell(ctx context.Context, name string) (ok bool, msg string) {
+	out := hubclient.TimePing(name, f.door, func() (bool, string, error) {
+		cloud := rsscloud.Client{HTTP: f.p.HTTP, UserAgent: f.p.UserAgent()}
+		r, err := cloud.Ping(ctx, rsscloud.HTTPPost, f.door, name)
+		return r.Success, r.Msg, err
+	})
+	return out.Success, out.Msg
+}
+
+func (f *changeReader) print(out listed) error {
+	if f.json {
+		return shell.JSONLines(f.p.Out).Encode(out)
+	}
+	cells := []string{shell.FormatTime(&out.At), shell.OrDash(shell.Clip(shell.Clean(out.Name), 60)), shell.Clean(out.URL)}
+	if out.Feed != "" {
+		cells = append(cells, shell.Clean(out.Feed))
+	}
+	if out.Success != nil {
+		cells = append(cells, shell.Clean(out.Msg))
+	}
+	_, err := fmt.Fprintln(f.p.Out, strings.Join(cells, "  "))
+	return err
+}
+
+func (f *changeReader) tellFailure(err error, wait time.Duration) {
+	fmt.Fprintf(f.p.Err, "cloudburst: %s; it is read again in %s\n", shell.Sentence(changesError(err)), shell.FormatDuration(wait))
+}
+
+// changesError says why a list could not be read.
+func changesError(err error) error {
+	if e, ok := errors.AsType[*weblogs.StatusError](err); ok {
+		return fmt.Errorf("%s cannot be read: its server answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%s cannot be read: %w", e.URL, shell.PlainNetError(e))
+	}
+	if e, ok := errors.AsType[*weblogs.ReadError](err); ok && errors.Is(err, weblogs.ErrNotChanges) {
+		return fmt.Errorf("%s is no list of changes, such as changes.xml is", e.URL)
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "weblogs: "))
+}

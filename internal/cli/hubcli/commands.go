@@ -1,0 +1,19 @@
+// Package hubcli has the commands about hubs: pings, subscriptions, notifications, and
+// what a hub knows of topics.
+package hubcli
+
+import (
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+)
+
+// commands makes the commands of this package, which run in one shell.
+type commands struct{ hubclient.Client }
+
+// Commands are the commands of this package.
+func Commands(s *shell.Shell) []*cobra.Command {
+	p := &commands{hubclient.Client{Shell: s}}
+	return []*cobra.Command{p.ping(), p.listen(), p.subscriptions(), p.topics(), p.log(), p.websub(), p.changes(), p.relay(), p.testFeed()}
+}

@@ -1,0 +1,221 @@
+package hubcli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+// importFile is a file of subscriptions in a form that the server takes.
+type importFile struct {
+	io.Reader
+	// from names, for each line of a converted file, where it came from; nil when
+	// the lines are the file's own.
+	from []string
+}
+
+// readImport tells the forms of file apart by how they begin: an export is JSON
+// Lines, each with the name of its feed; rsscloud-server's file is one object
+// whose members are feeds.
+func readImport(r io.Reader) (*importFile, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	head, err := in.Peek(64 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("the file cannot be read: %w", err)
+	}
+	if !foreign(head) {
+		return &importFile{Reader: in}, nil
+	}
+	return convert(in)
+}
+
+// foreign reports whether a file that begins like this is rsscloud-server's. Its
+// first member is its version, its feeds, or the URL of a feed with an object or
+// a list; those of an export are texts and numbers.
+func foreign(head []byte) bool {
+	dec := json.NewDecoder(bytes.NewReader(head))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	name, err := dec.Token()
+	if err != nil {
+		return false
+	}
+	if name == json.Delim('}') {
+		// No members at all: an empty data file, unless more lines follow.
+		_, err = dec.Token()
+		return errors.Is(err, io.EOF)
+	}
+	if name == "version" {
+		return true
+	}
+	value, err := dec.Token()
+	return err == nil && (value == json.Delim('{') || value == json.Delim('['))
+}
+
+// peerSubscription is a subscriber in rsscloud-server's file. In version 1
+// notifyProcedure is false where there is none.
+type peerSubscription struct {
+	URL             string          `json:"url"`
+	Protocol        string          `json:"protocol"`
+	NotifyProcedure json.RawMessage `json:"notifyProcedure"`
+	WhenCreated     peerTime        `json:"whenCreated"`
+	WhenLastUpdate  peerTime        `json:"whenLastUpdate"`
+	WhenExpires     peerTime        `json:"whenExpires"`
+	Details         struct {
+		Secret string `json:"secret"`
+	} `json:"details"` // of WebSub's, in version 2
+}
+
+// peerTime is an ISO 8601 text; null and the beginning of 1970 mean never.
+type peerTime struct{ time.Time }
+
+// UnmarshalJSON reads the text, with or without a zone's colon.
+func (t *peerTime) UnmarshalJSON(b []byte) error {
+	var text *string
+	if err := json.Unmarshal(b, &text); err != nil {
+		return err
+	}
+	if text == nil || *text == "" {
+		return nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05.999Z0700"} {
+		if v, err := time.Parse(layout, *text); err == nil {
+			if v.Unix() != 0 {
+				t.Time = v.UTC().Truncate(time.Millisecond)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not a time", *text)
+}
+
+// peerFeed is one feed: in version 1 it has subscribers, in version 2
+// subscriptions, and dumps of the older database have pleaseNotify.
+type peerFeed struct {
+	Subscribers   []json.RawMessage `json:"subscribers"`
+	Subscriptions []json.RawMessage `json:"subscriptions"`
+	PleaseNotify  []json.RawMessage `json:"pleaseNotify"`
+}
+
+// convert reads rsscloud-server's file, version 1 or 2, into lines of an export.
+func convert(r io.Reader) (*importFile, error) {
+	var doc map[string]json.RawMessage
+	dec := json.NewDecoder(r)
+	if err := dec.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("it begins like rsscloud-server's subscriptions.json, and is not whole: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it begins like rsscloud-server's subscriptions.json, and more follows behind its end")
+	}
+	feeds := doc
+	if raw, ok := doc["version"]; ok {
+		var version int
+		if json.Unmarshal(raw, &version) != nil || version != 2 {
+			return nil, fmt.Errorf("it is version %s of rsscloud-server's subscriptions.json; versions 1 and 2 are known", raw)
+		}
+		feeds = nil
+		if err := json.Unmarshal(doc["feeds"], &feeds); err != nil {
+			return nil, fmt.Errorf("its feeds cannot be read: %w", err)
+		}
+	}
+	out := &importFile{from: []string{}}
+	var text bytes.Buffer
+	enc := shell.JSONLines(&text)
+	for _, feed := range slices.Sorted(maps.Keys(feeds)) {
+		subs, err := peerSubscribers(feeds[feed])
+		if err != nil {
+			return nil, fmt.Errorf("the entry of %s cannot be read: %w", feed, err)
+		}
+		for i, raw := range subs {
+			out.from = append(out.from, fmt.Sprintf("subscriber %d of %s", i+1, feed))
+			line, err := convertOne(feed, raw)
+			if err != nil {
+				// The server judges lines; this one is bad, whatever it says.
+				line = map[string]string{"unreadable": err.Error()}
+			}
+			if err := enc.Encode(line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out.Reader = &text
+	return out, nil
+}
+
+func peerSubscribers(raw json.RawMessage) ([]json.RawMessage, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+		var list []json.RawMessage
+		return list, json.Unmarshal(raw, &list)
+	}
+	var f peerFeed
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, err
+	}
+	return slices.Concat(f.Subscribers, f.Subscriptions, f.PleaseNotify), nil
+}
+
+func convertOne(feed string, raw json.RawMessage) (any, error) {
+	var s peerSubscription
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, err
+	}
+	out := client.Subscription{Topic: feed, Protocol: s.Protocol, Callback: s.URL, ExpiresAt: s.WhenExpires.Time}
+	if s.Protocol == "websub" {
+		out.Secret = s.Details.Secret
+	}
+	// false, null and absent all mean that there is none.
+	if json.Unmarshal(s.NotifyProcedure, &out.Procedure) != nil {
+		out.Procedure = ""
+	}
+	if s.WhenExpires.IsZero() {
+		// The peer counts one without an expiry as long gone.
+		out.ExpiresAt = time.Unix(1, 0).UTC()
+	}
+	// The peer renews for 25 hours at a time and does not say when it did.
+	out.RenewedAt = out.ExpiresAt.Add(-25 * time.Hour)
+	out.CreatedAt = s.WhenCreated.Time
+	if out.CreatedAt.IsZero() || out.CreatedAt.After(out.RenewedAt) {
+		out.CreatedAt = out.RenewedAt
+	}
+	return out, nil
+}
+
+// explain puts the place in the original file in front of what the server says of
+// a line that was made from it.
+func (f *importFile) explain(err error) error {
+	e, ok := errors.AsType[*client.Error](err)
+	if f.from == nil || !ok {
+		return err
+	}
+	before, after, found := strings.Cut(e.Message, "line ")
+	n := 0
+	for len(after) > 0 && unicode.IsDigit(rune(after[0])) {
+		n, after = n*10+int(after[0]-'0'), after[1:]
+	}
+	if !found || n < 1 || n > len(f.from) {
+		return err
+	}
+	return errors.New(before + f.from[n-1] + after)
+}
+
+// merge says of bad lines where they were in the original file.
+func (f *importFile) merge(res client.ImportResult) client.ImportResult {
+	for i, b := range res.BadLines {
+		if f.from != nil && b.Line >= 1 && b.Line <= len(f.from) {
+			res.BadLines[i].Message = f.from[b.Line-1] + ": " + b.Message
+		}
+	}
+	return res
+}

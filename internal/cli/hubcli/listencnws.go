@@ -1,0 +1,127 @@
+package hubcli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/protocol/cnws"
+	"cloudburst/protocol/rsscloud"
+)
+
+// cnwsWay is CNWS.
+type cnwsWay struct {
+	l      *listener
+	client cnws.Client
+	door   string
+}
+
+func newCNWSWay(l *listener) *cnwsWay {
+	return &cnwsWay{l, cnws.Client{HTTP: l.p.HTTP, UserAgent: l.p.UserAgent()}, cnwsDoor(l.hub)}
+}
+
+// cnwsDoor is the door of a hub that may be named without its path.
+func cnwsDoor(hub string) string {
+	u, err := url.Parse(hub)
+	if err != nil || u.Path != "" && u.Path != "/" {
+		return hub
+	}
+	u.Path = "/cnws"
+	return u.String()
+}
+
+func (w *cnwsWay) handler() http.Handler { return &cnws.Handler{Subscriber: w} }
+
+// Changed takes a notification. What nobody asked for is answered false, upon which
+// the hub forgets it.
+//
+// spec:cnws-2003#unsubscribe-by-false
+func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
+	l, now := w.l, time.Now()
+	var heard time.Time // by the hub
+	if r := cnws.RequestFrom(ctx); r != nil {
+		heard = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))
+	}
+	l.mu.Lock()
+	f := l.feeds[c.ResourceID]
+	test := f != nil && f.asks && heard.IsZero()
+	if f != nil && !test {
+		// spec:cnws-2003#confirm-after-30-days
+		f.due = now.Round(0).Add(cnws.Silence)
+	}
+	l.mu.Unlock()
+	if f == nil {
+		return false, nil
+	}
+	l.take(notice{feed: c.ResourceID, at: now, test: test, news: changeRecord(c, now, heard)})
+	return true, nil
+}
+
+// changeRecord is what a notification says. Nothing is read again for it.
+func changeRecord(c cnws.Change, now, heard time.Time) *record {
+	r := &record{At: now, Event: "changed", Feed: c.ResourceID}
+	switch {
+	case !heard.IsZero():
+		r.measure(now, heard, "ping")
+	case !c.ChangeTime.IsZero():
+		r.measure(now, c.ChangeTime, "change_time")
+	}
+	r.Title, r.Text = shell.Clean(c.Title), shell.Clip(shell.Clean(c.Description), 500)
+	if r.item = shell.Clip(r.Title, 100); r.item == "" {
+		r.item = shell.Clip(r.Text, 200)
+	} else {
+		r.more = shell.Clip(r.Text, 200)
+	}
+	return r
+}
+
+func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error) {
+	l := w.l
+	callback, err := l.address(ctx, w.door, l.path)
+	if err != nil {
+		return registered{}, err
+	}
+	l.mu.Lock()
+	f.asks = true
+	l.mu.Unlock()
+	res, err := w.client.Subscribe(ctx, w.door, cnws.Subscribe{ResourceID: f.url, NotificationURL: callback})
+	l.mu.Lock()
+	f.asks = false
+	l.mu.Unlock()
+	switch {
+	case err != nil:
+		return registered{}, w.trouble(err)
+	case !res.Status && res.Description != "":
+		return registered{}, hubclient.Refusedf("the hub at %s refuses %s: %s", w.door, f.url, res.Description)
+	case !res.Status:
+		return registered{}, hubclient.Refusedf("the hub at %s refuses %s and does not say why", w.door, f.url)
+	}
+	msg := "at " + w.door
+	if res.Title != "" {
+		msg += ": " + shell.Clip(res.Title, 100)
+	}
+	return registered{hub: w.door, msg: msg, again: cnws.Silence}, nil
+}
+
+// trouble says what went wrong between us and the hub.
+func (w *cnwsWay) trouble(err error) error {
+	if e, ok := errors.AsType[*cnws.Error](err); ok {
+		return hubclient.Rejected(w.door, e.Status, e.Msg, e.RetryAfter)
+	}
+	if errors.Is(err, cnws.ErrUnreachable) {
+		return hubclient.Unreachable(w.door, err)
+	}
+	if errors.Is(err, cnws.ErrAnswer) {
+		return hubclient.Refusedf("%s does not answer like a hub of CNWS: --hub needs the hub, such as http://localhost:5337, or its very door", w.door)
+	}
+	return err
+}
+
+func (w *cnwsWay) cancel(_ context.Context, f *followed) record {
+	return record{Event: "stopped", Feed: f.url, Hub: w.door,
+		Message: "CNWS has no way to cancel: the hub finds nobody here at the next changes and forgets"}
+}

@@ -1,0 +1,130 @@
+package hubcli
+
+import (
+	"fmt"
+	"time"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+)
+
+// record is one thing that listen has to say, as --json prints it.
+type record struct {
+	At        time.Time  `json:"at"`
+	Event     string     `json:"event"`
+	Protocol  string     `json:"protocol,omitempty"` // http-post, xml-rpc, soap, websub, cnws
+	Feed      string     `json:"feed,omitempty"`
+	Hub       string     `json:"hub,omitempty"`
+	Message   string     `json:"message,omitempty"`
+	AfterMS   *float64   `json:"after_ms,omitempty"`   // from the change to the notification
+	Since     string     `json:"since,omitempty"`      // what tells the moment of the change: ping, change_time, modified, date
+	ChangedAt *time.Time `json:"changed_at,omitempty"` // that moment
+	Title     string     `json:"title,omitempty"`
+	Link      string     `json:"link,omitempty"`
+	Text      string     `json:"text,omitempty"`
+
+	// Of content that was delivered with the notification.
+	ContentType string `json:"content_type,omitempty"`
+	Size        *int   `json:"size,omitempty"`      // bytes
+	SHA256      string `json:"sha256,omitempty"`    // of the bytes, in hexadecimal
+	Signature   string `json:"signature,omitempty"` // ok, none
+
+	item  string // title or text, for people
+	more  string // text behind a title, for people
+	again bool   // the first line of it is printed already
+}
+
+func (r *record) measure(now, changed time.Time, by string) {
+	after := float64(now.Sub(changed).Microseconds()) / 1000
+	r.AfterMS, r.Since, r.ChangedAt = &after, by, &changed
+}
+
+// show takes what is newest in a document, and its own word on when it changed
+// where nobody has a better one.
+func (r *record) show(doc hubclient.Document) {
+	newest, dated := doc.NewestItem()
+	r.Title, r.Link, r.Text = shell.Clean(newest.Title), shell.Clean(newest.Link), shell.Clip(shell.Clean(newest.Text), 500)
+	if r.Since == "" && !doc.Modified.IsZero() {
+		r.measure(r.At, doc.Modified, "modified")
+	}
+	if r.Since == "" && !dated.IsZero() {
+		r.measure(r.At, dated, "date")
+	}
+	r.item = newest.String()
+}
+
+// delivery is the delivered content in words; "" when there is none.
+func (r *record) delivery() string {
+	if r.Size == nil {
+		return ""
+	}
+	kind, signed := r.ContentType, "signature ok"
+	if kind == "" {
+		kind = "no content type"
+	}
+	if r.Signature == "none" {
+		signed = "not signed"
+	}
+	return fmt.Sprintf("%s, %s, %s", shell.Clean(kind), shell.Plural(*r.Size, "byte"), signed)
+}
+
+// delay is the delay in words.
+func (r *record) delay() string {
+	if r.AfterMS == nil {
+		return "told now; neither the hub nor the feed says when it changed"
+	}
+	d := shell.FormatDuration(time.Duration(*r.AfterMS * float64(time.Millisecond)))
+	switch r.Since {
+	case "ping":
+		return "told after " + d
+	case "change_time":
+		return "told " + d + " after the time in the notification"
+	case "modified":
+		return "told " + d + " after the feed's Last-Modified"
+	default:
+		return "told " + d + " after the feed's newest date"
+	}
+}
+
+// say prints a record.
+func (l *listener) say(r record) {
+	if r.At.IsZero() {
+		r.At = time.Now()
+	}
+	if r.Protocol == "" {
+		r.Protocol = l.via
+	}
+	l.printing.Lock()
+	defer l.printing.Unlock()
+	if l.json {
+		// Nobody is left to tell when standard output is gone.
+		_ = shell.JSONLines(l.p.Out).Encode(r)
+		return
+	}
+	at := r.At.Local().Format("15:04:05.000")
+	switch {
+	case r.Event == "error":
+		fmt.Fprintf(l.p.Err, "%s  error       %s\n", at, shell.Clean(r.Message))
+		return
+	case r.Event == "waiting":
+		fmt.Fprintf(l.p.Err, "%s  %s\n", at, shell.Clean(r.Message))
+		return
+	case r.Event != "changed":
+		fmt.Fprintf(l.p.Out, "%s  %-10s  %s  %s\n", at, r.Event, shell.Clean(r.Feed), shell.Clean(r.Message))
+		return
+	case !r.again:
+		fmt.Fprintf(l.p.Out, "%s  changed     %s  %s\n", at, shell.Clean(r.Feed), r.delay())
+	}
+	if r.item != "" {
+		fmt.Fprintf(l.p.Out, "                          %s\n", r.item)
+	}
+	if r.more != "" {
+		fmt.Fprintf(l.p.Out, "                          %s\n", r.more)
+	}
+	if text := r.delivery(); text != "" {
+		fmt.Fprintf(l.p.Out, "                          %s\n", text)
+	}
+	if r.Message != "" {
+		fmt.Fprintf(l.p.Err, "%s  error       %s\n", at, shell.Clean(r.Message))
+	}
+}

@@ -1,0 +1,309 @@
+package hubcli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
+)
+
+// webSubWay is WebSub. Each feed has a callback of its own, which nobody guesses.
+type webSubWay struct {
+	l      *listener
+	client websub.Client
+}
+
+// subscribed is a subscription by WebSub, as the callback knows it.
+type subscribed struct {
+	websub.Subscription
+	hub     string
+	token   string
+	pending string       // the mode that a hub is asked for just now
+	answer  chan hubWord // gets what came of it
+	holds   bool         // a hub was told that it is wanted
+	told    bool         // it was said that deliveries are not signed as they should be
+}
+
+// hubWord is what a hub said at the callback.
+type hubWord struct {
+	lease  time.Duration // 0: not said
+	denied bool
+	reason string
+}
+
+const (
+	verifyTime    = 30 * time.Second // for a hub to ask the callback, once it has accepted
+	untoldLease   = renewAfter       // when a hub does not say what it grants
+	shortestRenew = 5 * time.Second
+)
+
+func newWebSubWay(l *listener) *webSubWay { return &webSubWay{l, l.p.WebSubClient()} }
+
+func (w *webSubWay) handler() http.Handler { return &websub.Subscriber{Callbacks: w} }
+
+// register asks the hubs of f, one after the other until one takes it, and waits
+// until that has asked back.
+func (w *webSubWay) register(ctx context.Context, f *followed) (registered, error) {
+	d := websub.Discovery{URL: f.url, Hubs: namedHub(w.l.hub)}
+	if w.l.hub == "" {
+		var err error
+		if d, err = w.l.p.FindHubs(ctx, f.url); err != nil {
+			return registered{}, err
+		}
+	}
+	var first error
+	for _, hub := range d.Hubs {
+		got, err := w.subscribe(ctx, f, hub, d.Topic())
+		if err == nil || ctx.Err() != nil {
+			return got, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return registered{}, first
+}
+
+func (w *webSubWay) subscribe(ctx context.Context, f *followed, hub, topic string) (registered, error) {
+	sub, answer, err := w.begin(ctx, f, hub, topic)
+	if err != nil {
+		return registered{}, err
+	}
+	defer w.end(f)
+	if err := w.client.Subscribe(ctx, hub, sub); err != nil {
+		return registered{}, hubclient.WebSubError(hub, err)
+	}
+	timer := time.NewTimer(verifyTime)
+	defer timer.Stop()
+	select {
+	case word := <-answer:
+		if word.denied {
+			return registered{}, hubclient.Refusedf("the hub at %s denies %s: %s", hub, topic, said(word.reason))
+		}
+		return granted(hub, f.url, topic, word.lease), nil
+	case <-timer.C:
+		return registered{}, fmt.Errorf("the hub at %s accepted, but did not ask the callback %s within %d s: it cannot connect to this machine, or not under this address (--domain and --addr name another)",
+			hub, sub.Callback, int(verifyTime.Seconds()))
+	case <-ctx.Done():
+		// It may have been granted in the same moment, so that it must be taken back.
+		f.held = true
+		return registered{}, ctx.Err()
+	}
+}
+
+// begin makes the callback ready for the hub's question.
+func (w *webSubWay) begin(ctx context.Context, f *followed, hub, topic string) (websub.Subscription, <-chan hubWord, error) {
+	w.l.mu.Lock()
+	s := f.sub
+	w.l.mu.Unlock()
+	if s.token == "" {
+		s.token = websub.NewToken()
+		if !w.l.noSecret {
+			s.Secret = websub.NewToken()
+		}
+	}
+	callback, err := w.l.address(ctx, hub, w.l.path+"/"+s.token)
+	if err != nil {
+		return websub.Subscription{}, nil, err
+	}
+	s.hub, s.Topic, s.Callback, s.Lease = hub, topic, callback, w.l.lease
+	s.pending, s.answer = websub.ModeSubscribe, make(chan hubWord, 1)
+	w.l.mu.Lock()
+	f.sub = s
+	w.l.mu.Unlock()
+	return s.Subscription, s.answer, nil
+}
+
+// end is when nothing is pending any more.
+func (w *webSubWay) end(f *followed) {
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	f.sub.pending, f.sub.answer = "", nil
+}
+
+// granted is a subscription that holds for lease. It is renewed when a fifth of that
+// is left, or a little more.
+//
+// spec:websub-2018#lease-renewed
+func granted(hub, feed, topic string, lease time.Duration) registered {
+	g := registered{hub: hub, msg: "at " + hub, again: untoldLease}
+	if topic != feed {
+		g.msg += " as " + topic
+	}
+	if lease > 0 {
+		g.again = max(lease*4/5-rand.N(lease/20+1), shortestRenew)
+		g.msg += " for " + shell.FormatDuration(lease)
+	}
+	return g
+}
+
+// said is a reason, or that there is none.
+func said(reason string) string {
+	if reason == "" {
+		return "it does not say why"
+	}
+	return shell.Clip(reason, 300)
+}
+
+// named finds the feed of a callback.
+func (w *webSubWay) named(token string) *followed {
+	for _, f := range w.l.feeds {
+		if f.sub.token != "" && f.sub.token == token {
+			return f
+		}
+	}
+	return nil
+}
+
+// Confirm answers a hub's question. A subscription that holds is wanted, so a hub
+// that asks a second time, or renews by itself, is told so.
+//
+// spec:websub-2018#subscriber-confirms-pending
+func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	f := w.named(c.Token)
+	switch {
+	case f == nil || f.sub.Topic != c.Topic:
+		return websub.ErrNotWanted
+	case f.sub.pending == c.Mode:
+		f.sub.tell(hubWord{lease: c.Lease})
+	case f.sub.pending != "" || !f.sub.holds || c.Mode != websub.ModeSubscribe:
+		return websub.ErrNotWanted
+	case c.Lease > 0:
+		f.due = time.Now().Round(0).Add(granted("", "", "", c.Lease).again)
+	}
+	f.sub.holds = c.Mode == websub.ModeSubscribe
+	return nil
+}
+
+// tell gives a hub's word to whoever waits for it; the first one counts.
+func (s *subscribed) tell(word hubWord) {
+	select {
+	case s.answer <- word:
+	default:
+	}
+}
+
+// Denied hears that a hub refuses, or ends what it had granted: then it is asked anew.
+func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
+	w.l.mu.Lock()
+	f := w.named(d.Token)
+	if f == nil || f.sub.Topic != d.Topic {
+		w.l.mu.Unlock()
+		return
+	}
+	hub, held := f.sub.hub, f.sub.pending == "" && f.sub.holds
+	f.sub.holds = false
+	if f.sub.pending == websub.ModeSubscribe {
+		f.sub.tell(hubWord{denied: true, reason: d.Reason})
+	}
+	if held {
+		f.due = time.Now().Round(0)
+	}
+	w.l.mu.Unlock()
+	if held {
+		w.l.say(record{Event: "error", Feed: f.url, Hub: hub, Message: fmt.Sprintf("the hub at %s ends the subscription of %s: %s; it is asked again", hub, f.url, said(d.Reason))})
+	}
+}
+
+// Wanted says what a callback stands for.
+func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, error) {
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	f := w.named(token)
+	if f == nil {
+		return websub.Wanted{}, websub.ErrNotWanted
+	}
+	return websub.Wanted{Topic: f.sub.Topic, Secret: f.sub.Secret}, nil
+}
+
+// Rejected hears that content was ignored because it is not signed as it should be,
+// and says so once for each feed.
+func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
+	w.l.mu.Lock()
+	f := w.named(token)
+	told := f == nil || f.sub.told
+	if f != nil {
+		f.sub.told = true
+	}
+	w.l.mu.Unlock()
+	if !told {
+		w.l.say(record{Event: "error", Feed: f.url, Message: unsigned(f.url, err)})
+	}
+}
+
+// Deliver takes content.
+func (w *webSubWay) Deliver(ctx context.Context, d websub.Delivery) error {
+	now, header := time.Now(), http.Header{}
+	if r := websub.RequestFrom(ctx); r != nil {
+		header = r.Header
+	}
+	w.l.mu.Lock()
+	f := w.named(d.Token)
+	w.l.mu.Unlock()
+	if f == nil {
+		return websub.ErrNotWanted
+	}
+	w.l.take(notice{feed: f.url, at: now, news: deliveryRecord(f.url, d, header, now)})
+	return nil
+}
+
+// unsigned says what is wrong with a signature.
+func unsigned(feed string, err error) string {
+	text := "what came for " + feed + " was ignored, and so will others like it: "
+	switch {
+	case errors.Is(err, websub.ErrUnsigned):
+		return text + "it is not signed (--no-secret takes such deliveries from now on)"
+	case errors.Is(err, websub.ErrSignature):
+		return text + "its signature is that of another secret or content"
+	}
+	return text + strings.TrimPrefix(shell.Sentence(err), "websub: ")
+}
+
+// deliveryRecord is what arrived. Nothing is read again for it: the content itself
+// came along, and it may be anything.
+func deliveryRecord(feed string, d websub.Delivery, header http.Header, now time.Time) *record {
+	r := &record{At: now, Event: "changed", Feed: feed, Hub: d.Hub, ContentType: shell.Clean(shell.Clip(d.ContentType, 200)), Signature: "none"}
+	if d.Verified {
+		r.Signature = "ok"
+	}
+	size, sum := len(d.Body), sha256.Sum256(d.Body)
+	r.Size, r.SHA256 = &size, hex.EncodeToString(sum[:])
+	if t := parseChangedAt(header.Get(rsscloud.ChangedAtHeader)); !t.IsZero() {
+		r.measure(now, t, "ping")
+	}
+	r.show(hubclient.Document{URL: feed, Final: d.Self, Body: d.Body, Type: d.ContentType})
+	return r
+}
+
+// cancel asks the hub for an end, and waits until it has asked back.
+func (w *webSubWay) cancel(ctx context.Context, f *followed) record {
+	w.l.mu.Lock()
+	answer := make(chan hubWord, 1)
+	f.sub.pending, f.sub.answer = websub.ModeUnsubscribe, answer
+	hub, sub := f.sub.hub, f.sub.Subscription
+	w.l.mu.Unlock()
+	defer w.end(f)
+	const later = "; the hub forgets when the lease ends, or at the next change, when it finds nobody here"
+	if err := w.client.Unsubscribe(ctx, hub, sub); err != nil {
+		return record{Event: "error", Feed: f.url, Hub: hub, Message: shell.Sentence(hubclient.WebSubError(hub, err)) + later}
+	}
+	select {
+	case <-answer:
+		return record{Event: "cancelled", Feed: f.url, Hub: hub, Message: "at " + hub}
+	case <-ctx.Done():
+		return record{Event: "error", Feed: f.url, Hub: hub,
+			Message: fmt.Sprintf("the hub at %s took the request to end it, but did not ask the callback within %d s", hub, int(cancelTime.Seconds())) + later}
+	}
+}

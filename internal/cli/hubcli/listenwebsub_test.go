@@ -1,0 +1,430 @@
+package hubcli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cloudburst/internal/cli/shell"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
+)
+
+// pushWorld is a topic and its hubs without a network.
+type pushWorld struct {
+	mu       sync.Mutex
+	topic    string        // what is at feed.example
+	callback http.Handler  // of the listener
+	lease    time.Duration // granted
+	mute     bool          // takes requests and never asks back
+	deny     string        // the reason, when it denies
+	refuse   map[string]bool
+	asked    []websub.Request
+	at       []time.Time
+	read     int
+}
+
+const pushTopic = `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="http://hub.example/"/><link rel="self" href="http://feed.example/atom.xml"/></feed>`
+
+func (w *pushWorld) Do(r *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.URL.Host == "feed.example" {
+		w.read++
+		return answer(w.topic), nil
+	}
+	q, err := websub.ReadRequest(r)
+	if err != nil {
+		return nil, err
+	}
+	res := answer("")
+	res.StatusCode = http.StatusAccepted
+	if w.refuse[r.URL.Host] {
+		res.StatusCode = http.StatusBadRequest
+		res.Header.Set("Content-Type", "text/plain")
+		res.Body = io.NopCloser(strings.NewReader("Not this topic.\n"))
+		return res, nil
+	}
+	w.asked, w.at = append(w.asked, q), append(w.at, time.Now())
+	if !w.mute && q.Mode != websub.ModePublish {
+		go w.ask(q, w.lease, w.deny)
+	}
+	return res, nil
+}
+
+// ask asks the callback back, after a while, as hubs do.
+func (w *pushWorld) ask(q websub.Request, lease time.Duration, deny string) {
+	<-time.After(time.Second)
+	v := websub.Verification{Mode: q.Mode, Topic: q.Subscription.Topic, Challenge: "challenge", Lease: lease}
+	if deny != "" {
+		v = websub.Verification{Mode: websub.ModeDenied, Topic: q.Subscription.Topic, Reason: deny}
+	}
+	w.get(websub.VerifyURL(q.Subscription.Callback, v))
+}
+
+func (w *pushWorld) get(address string) *httptest.ResponseRecorder {
+	rec := httptest.NewRecorder()
+	w.callback.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, address, nil))
+	return rec
+}
+
+// deliver posts content to a callback, signed when there is a secret.
+func (w *pushWorld) deliver(callback, secret, kind string, body []byte, changed string) int {
+	r := httptest.NewRequest(http.MethodPost, callback, bytes.NewReader(body))
+	r.Header.Set("Content-Type", kind)
+	r.Header.Set("Link", websub.LinkHeader("http://hub.example/", "http://feed.example/atom.xml"))
+	if changed != "" {
+		r.Header.Set(rsscloud.ChangedAtHeader, changed)
+	}
+	if secret != "" {
+		sign, err := websub.Sign(websub.SHA256, secret, body)
+		if err != nil {
+			panic(err)
+		}
+		r.Header.Set(websub.SignatureHeader, sign)
+	}
+	rec := httptest.NewRecorder()
+	w.callback.ServeHTTP(rec, r)
+	return rec.Code
+}
+
+func (w *pushWorld) requests() []websub.Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]websub.Request(nil), w.asked...)
+}
+
+func (w *pushWorld) reads() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.read
+}
+
+// pushListener is a listener by WebSub in w.
+func pushListener(w *pushWorld) (*listener, *followed, *locked) {
+	if w.topic == "" {
+		w.topic = pushTopic
+	}
+	out := &locked{}
+	f := &followed{url: "http://feed.example/feed"}
+	l := &listener{p: inShell(shell.Shell{Out: out, Err: out, HTTP: w, Version: "test"}), json: true, via: viaWebSub, domain: "reader.example", port: 5339,
+		path: "/notify/run", feeds: map[string]*followed{f.url: f}, notices: make(chan notice, noticeRoom)}
+	l.way = newWebSubWay(l)
+	w.callback = l.way.handler()
+	return l, f, out
+}
+
+// pass lets time go by, until nothing is going on.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// listening runs l.follow until the end of the test's work.
+func listening(t *testing.T, l *listener, f *followed) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.follow(ctx, f) }()
+	go l.print(ctx)
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func records(t *testing.T, out *locked) (list []record) {
+	t.Helper()
+	for line := range strings.Lines(out.String()) {
+		var r record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func TestWebSubIsRenewedBeforeTheLeaseEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &pushWorld{lease: time.Hour}
+		l, f, _ := pushListener(w)
+		stop := listening(t, l, f)
+		pass(24 * time.Hour)
+		stop()
+		asked := w.requests()
+		if n := len(asked); n < 29 || n > 34 {
+			t.Errorf("asked %d times in 24 hours for leases of one", n)
+		}
+		for i := 1; i < len(asked); i++ {
+			if gap := w.at[i].Sub(w.at[i-1]); gap > 50*time.Minute || gap < 40*time.Minute {
+				t.Errorf("renewed after %s", gap)
+			}
+			if asked[i].Subscription != asked[0].Subscription {
+				t.Errorf("renewed %+v by %+v", asked[0], asked[i])
+			}
+		}
+		s := asked[0].Subscription
+		if s.Topic != "http://feed.example/atom.xml" || len(s.Secret) < 20 || !strings.HasPrefix(s.Callback, "http://reader.example:5339/notify/run/") || len(s.Callback) < 60 {
+			t.Errorf("asked for %+v", s)
+		}
+		l.cancelAll()
+		asked = w.requests()
+		if last := asked[len(asked)-1]; last.Mode != websub.ModeUnsubscribe || last.Subscription.Callback != s.Callback {
+			t.Errorf("at the end: %+v", last)
+		}
+	})
+}
+
+func TestEachFeedHasACallbackAndASecretOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &pushWorld{lease: time.Hour}
+		l, f, _ := pushListener(w)
+		g := &followed{url: "http://feed.example/other"}
+		l.feeds[g.url] = g
+		for _, f := range l.feeds {
+			if err := l.register(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if f.sub.Callback == g.sub.Callback || f.sub.Secret == g.sub.Secret || f.sub.Secret == "" {
+			t.Errorf("%+v\n%+v", f.sub, g.sub)
+		}
+	})
+}
+
+func TestDeliveredContentIsPrintedAndNotReadAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &pushWorld{lease: time.Hour}
+		l, f, out := pushListener(w)
+		stop := listening(t, l, f)
+		pass(time.Minute)
+		read := w.reads()
+		now := time.Now()
+		latin := []byte("<rss version=\"2.0\"><channel><item><title>Gr\xfc\xdfe</title><link>http://a.example/1</link></item></channel></rss>")
+		picture := []byte("\x89PNG\r\n\x1a\n\x00\xff\xfe")
+		for _, d := range []struct {
+			kind string
+			body []byte
+		}{{"application/rss+xml; charset=iso-8859-1", latin}, {"image/png", picture}, {"", nil}} {
+			if code := w.deliver(f.sub.Callback, f.sub.Secret, d.kind, d.body, now.Add(-3*time.Second).Format(time.RFC3339Nano)); code != http.StatusAccepted {
+				t.Errorf("answered %d", code)
+			}
+		}
+		synctest.Wait()
+		stop()
+		list := records(t, out)
+		if len(list) != 4 || w.reads() != read {
+			t.Fatalf("read %d times more:\n%s", w.reads()-read, out)
+		}
+		for i, body := range [][]byte{latin, picture, nil} {
+			r, sum := list[i+1], sha256.Sum256(body)
+			if r.Event != "changed" || r.Protocol != "websub" || r.Signature != "ok" || r.Size == nil || *r.Size != len(body) || r.SHA256 != hex.EncodeToString(sum[:]) ||
+				r.AfterMS == nil || *r.AfterMS != 3000 || r.Since != "ping" || r.Feed != f.url || r.Hub != "http://hub.example/" {
+				t.Errorf("%+v", r)
+			}
+		}
+		if list[1].Title != "Grüße" || list[1].Link != "http://a.example/1" || list[2].Title != "" || list[2].ContentType != "image/png" {
+			t.Errorf("%+v\n%+v", list[1], list[2])
+		}
+	})
+}
+
+func TestWhatIsNotSignedIsSaidOnceAndIgnored(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ secret, want string }{
+		{"", "it is not signed (--no-secret takes such deliveries from now on)"},
+		{"another", "its signature is that of another secret or content"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &pushWorld{lease: time.Hour}
+			l, f, out := pushListener(w)
+			stop := listening(t, l, f)
+			pass(time.Minute)
+			for range 3 {
+				if code := w.deliver(f.sub.Callback, tt.secret, "text/plain", []byte("forged"), ""); code/100 != 2 {
+					t.Errorf("answered %d, which tells that it was noticed", code)
+				}
+			}
+			w.deliver(f.sub.Callback, f.sub.Secret, "text/plain", []byte("real"), "")
+			synctest.Wait()
+			stop()
+			list := records(t, out)
+			if len(list) != 3 || list[1].Event != "error" || !strings.HasSuffix(list[1].Message, tt.want) || list[2].Event != "changed" || *list[2].Size != 4 {
+				t.Errorf("%s", out)
+			}
+		})
+	}
+}
+
+func TestWithoutASecretAnySenderWhoKnowsTheCallbackIsBelieved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &pushWorld{lease: time.Hour}
+		l, f, out := pushListener(w)
+		l.noSecret = true
+		stop := listening(t, l, f)
+		pass(time.Minute)
+		w.deliver(f.sub.Callback, "", "text/plain", []byte("news"), "")
+		if code := w.deliver("http://reader.example:5339/notify/run/guessed", "", "text/plain", []byte("forged"), ""); code != http.StatusGone {
+			t.Errorf("a callback that is none answers %d", code)
+		}
+		synctest.Wait()
+		stop()
+		if list := records(t, out); len(list) != 2 || list[1].Signature != "none" || w.requests()[0].Subscription.Secret != "" {
+			t.Errorf("%s", out)
+		}
+	})
+}
+
+func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &pushWorld{lease: time.Hour}
+		l, f, _ := pushListener(w)
+		stop := listening(t, l, f)
+		pass(time.Minute)
+		defer stop()
+		for _, tt := range []struct {
+			mode, topic, callback string
+			status                int
+		}{
+			{"subscribe", f.sub.Topic, f.sub.Callback, 200}, // the hub did not hear the first answer
+			{"unsubscribe", f.sub.Topic, f.sub.Callback, 404},
+			{"subscribe", "http://feed.example/other", f.sub.Callback, 404},
+			{"subscribe", f.sub.Topic, "http://reader.example:5339/notify/run/guessed", 404},
+			{"subscribe", f.sub.Topic, "http://reader.example:5339/notify/run/", 404},
+		} {
+			v := websub.Verification{Mode: tt.mode, Topic: tt.topic, Challenge: "xyz", Lease: time.Hour}
+			if rec := w.get(websub.VerifyURL(tt.callback, v)); rec.Code != tt.status || tt.status == 200 && rec.Body.String() != "xyz" {
+				t.Errorf("%+v: %d %q", tt, rec.Code, rec.Body)
+			}
+		}
+	})
+}
+
+func TestAHubThatDoesNotAgreeIsToldOfInASentence(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		world *pushWorld
+		hub   string
+		want  string
+	}{
+		{"never asks", &pushWorld{mute: true}, "", `the hub at http://hub.example/ accepted, but did not ask the callback http://reader\.example:5339/notify/run/\w+ within 30 s: it cannot connect`},
+		{"denies", &pushWorld{deny: "Members only."}, "", `the hub at http://hub.example/ denies http://feed.example/atom.xml: Members only\.`},
+		{"refuses", &pushWorld{refuse: map[string]bool{"hub.example": true}}, "", `the hub at http://hub.example/ did not take it: The hub answered 400 Bad Request. It says: Not this topic`},
+		{"no hub", &pushWorld{topic: "<rss/>"}, "", `http://feed.example/feed names no hub: its Link headers and its links were looked at for rel="hub"; name one with --hub`},
+		{"no page", &pushWorld{topic: "<rss/>", deny: "No."}, "http://hub.example/x", `the hub at http://hub.example/x denies http://feed.example/feed: No\.`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, f, out := pushListener(tt.world)
+			l.hub = tt.hub
+			if err := l.follow(t.Context(), f); err == nil || !matches(tt.want, err.Error()) || len(records(t, out)) != 1 {
+				t.Errorf("%s: %v\n%s", tt.name, err, out)
+			}
+		})
+	}
+}
+
+func TestTheNextHubIsAskedWhenOneRefuses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &pushWorld{lease: time.Hour, refuse: map[string]bool{"full.example": true},
+			topic: strings.Replace(pushTopic, "<link", `<link rel="hub" href="http://full.example/"/><link`, 1)}
+		l, f, out := pushListener(w)
+		if err := l.register(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		if list := records(t, out); len(list) != 1 || list[0].Hub != "http://hub.example/" {
+			t.Errorf("%s", out)
+		}
+	})
+}
+
+func TestASubscriptionThatTheHubEndsIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &pushWorld{lease: 240 * time.Hour}
+		l, f, out := pushListener(w)
+		stop := listening(t, l, f)
+		pass(time.Hour)
+		w.get(websub.VerifyURL(f.sub.Callback, websub.Verification{Mode: websub.ModeDenied, Topic: f.sub.Topic, Reason: "We moved."}))
+		pass(5 * time.Minute)
+		stop()
+		list := records(t, out)
+		if len(list) != 3 || list[1].Event != "error" || !strings.Contains(list[1].Message, "ends the subscription of http://feed.example/feed: We moved.") || list[2].Event != "renewed" {
+			t.Errorf("%s", out)
+		}
+	})
+}
+
+func TestTheEndWaitsForTheHubsQuestionButNotForever(t *testing.T) {
+	t.Parallel()
+	for _, mute := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &pushWorld{lease: time.Hour}
+			l, f, out := pushListener(w)
+			if err := l.register(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+			w.mute = mute
+			begun := time.Now()
+			l.cancelAll()
+			list := records(t, out)
+			last := list[len(list)-1]
+			if !mute && (last.Event != "cancelled" || time.Since(begun) != time.Second) {
+				t.Errorf("after %s: %+v", time.Since(begun), last)
+			}
+			if mute && (last.Event != "error" || !strings.Contains(last.Message, "did not ask the callback within 3 s") || time.Since(begun) != cancelTime) {
+				t.Errorf("after %s: %+v", time.Since(begun), last)
+			}
+			synctest.Wait()
+		})
+	}
+}
+
+func TestForPeopleADeliveryTellsWhatItIs(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.Local)
+	out := &locked{}
+	l := &listener{p: inShell(shell.Shell{Out: out, Err: out})}
+	d := websub.Delivery{Self: "http://feed.example/", ContentType: "application/atom+xml\x1b[2J", Body: []byte("<feed><entry><title>New</title></entry></feed>"), Verified: true}
+	l.say(*deliveryRecord("http://feed.example/", d, http.Header{}, at))
+	want := "03:02:01.000  changed     http://feed.example/  told now; neither the hub nor the feed says when it changed\n" +
+		"                          New\n" +
+		"                          application/atom+xml[2J, 46 bytes, signature ok\n"
+	if got := out.String(); got != want {
+		t.Errorf("%q\n%q", got, want)
+	}
+}
+
+func TestLeasesAreTimesOrSeconds(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"": 0, "600": 10 * time.Minute, "10d": 240 * time.Hour, "1h30m": 90 * time.Minute, "1d12h": 36 * time.Hour, "1500ms": time.Second} {
+		if got, err := parseLease(text); err != nil || got != want {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"never", "0", "-5", "1.5.2", "10 d", "-1h", "1ms"} {
+		if got, err := parseLease(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--lease is %q", text)) {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package hubcli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"cloudburst/feed"
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/sanitize"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/weblogs"
+	"cloudburst/protocol/websub"
+)
+
+// Words of ping --via besides rssCloud's.
+const (
+	viaWeblogs  = "weblogs"
+	viaExtended = "weblogs-extended"
+	viaGet      = "http-get"
+)
+
+// tellsSite reports a ping that tells of a site and not of a feed.
+func (g *pinging) tellsSite() bool {
+	return g.via == viaWeblogs || g.via == viaExtended || g.via == viaGet
+}
+
+// doorBelow is where a hub takes what --via says. A URL with a path or a query is
+// the door already.
+func (g *pinging) doorBelow(hub string) (string, error) {
+	path := ""
+	switch g.via {
+	case viaWeblogs, viaExtended:
+		path = "/RPC2"
+	case viaGet:
+		path = "/pingSiteForm"
+		if strings.Contains(hub, "{") {
+			_, err := weblogs.PingURL(hub, weblogs.Ping{URL: "http://example.org/"})
+			return hub, err
+		}
+	case viaWebSub:
+		path = "/websub"
+	default:
+		return rsscloud.PingDoor(rsscloud.HTTPPost, hub)
+	}
+	if err := rsscloud.CheckFeedURL(hub); err != nil {
+		return "", err
+	}
+	u, err := url.Parse(hub)
+	if err != nil {
+		return "", err
+	}
+	if u.Path == "" || u.Path == "/" && u.RawQuery == "" {
+		u.Path = path
+	}
+	return u.String(), nil
+}
+
+// pingSite tells of the site that a feed belongs to.
+func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResult {
+	doc, readErr := hubclient.Document{}, error(nil)
+	if g.hub == "" || g.name == "" || g.site == "" {
+		doc, readErr = g.p.ReadFeed(ctx, name)
+	}
+	door, err := g.siteDoor(doc, readErr)
+	if err != nil {
+		return hubclient.PingResult{Feed: name, Msg: shell.Sentence(err), Failed: true}
+	}
+	p := g.siteOf(name, doc)
+	if readErr != nil && ctx.Err() == nil && !g.json {
+		fmt.Fprintf(g.p.Err, "cloudburst: %s; told of as %s\n", shell.Sentence(readErr), shell.Clean(p.URL))
+	}
+	return g.timed(name, door, func(h rsscloud.HTTPClient) (bool, string, error) {
+		client := weblogs.Client{HTTP: h, UserAgent: g.p.UserAgent()}
+		var r weblogs.Result
+		var err error
+		switch g.via {
+		case viaGet:
+			r, err = client.HTTPGet(ctx, door, p)
+		case viaExtended:
+			r, err = client.Extended(ctx, door, p)
+		default:
+			r, err = client.Ping(ctx, door, p)
+		}
+		return err == nil && !r.Err, r.Message, err
+	})
+}
+
+// siteDoor is the door that --hub names, or the one on the host of the feed's cloud.
+func (g *pinging) siteDoor(doc hubclient.Document, readErr error) (string, error) {
+	if g.hub != "" {
+		return g.doorBelow(g.hub)
+	}
+	if readErr != nil {
+		return "", readErr
+	}
+	cloud, err := doc.Cloud()
+	if err != nil {
+		return "", fmt.Errorf("%w: name the hub with --hub", err)
+	}
+	register, err := cloud.RegisterURL()
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(register)
+	if err != nil {
+		return "", err
+	}
+	return g.doorBelow(u.Scheme + "://" + u.Host)
+}
+
+// siteOf is what to tell: what the flags say, then what the feed says, then the
+// feed itself.
+func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
+	p := weblogs.Ping{Name: g.name, URL: g.site}
+	if f, err := feed.ParseBytes(doc.Body, &feed.Options{URL: doc.Final}); err == nil {
+		if p.Name == "" {
+			p.Name = sanitize.Text(f.Title.Value)
+			if f.Title.Type == "text/plain" {
+				p.Name = f.Title.Value
+			}
+		}
+		if p.URL == "" && rsscloud.CheckFeedURL(f.Link) == nil {
+			p.URL = f.Link
+		}
+	}
+	if p.URL == "" {
+		p.URL = name
+	}
+	p.Name = strings.Join(strings.Fields(shell.Clean(p.Name)), " ")
+	if g.via == viaExtended {
+		p.FeedURL, p.Tags = name, weblogs.ParseTags(g.tags)
+	}
+	return p
+}
+
+// pingWebSub tells the hub that --hub names, or all that the feed does.
+func (g *pinging) pingWebSub(ctx context.Context, name string) []hubclient.PingResult {
+	hubs, topic := []string{}, name
+	if g.hub != "" {
+		door, err := g.doorBelow(g.hub)
+		if err != nil {
+			return []hubclient.PingResult{{Feed: name, Msg: shell.Sentence(err), Failed: true}}
+		}
+		hubs = append(hubs, door)
+	} else {
+		d, err := g.p.FindHubs(ctx, name)
+		if err != nil {
+			return []hubclient.PingResult{{Feed: name, Msg: shell.Sentence(err), Failed: true}}
+		}
+		hubs, topic = d.Hubs, d.Topic()
+	}
+	return g.publish(ctx, hubs, topic)
+}
+
+// publish tells each hub of the topic.
+func (g *pinging) publish(ctx context.Context, hubs []string, topic string) []hubclient.PingResult {
+	var out []hubclient.PingResult
+	for _, hub := range hubs {
+		out = append(out, g.timed(topic, hub, func(h rsscloud.HTTPClient) (bool, string, error) {
+			client := websub.Client{HTTP: h, UserAgent: g.p.UserAgent()}
+			err := client.Publish(ctx, hub, topic)
+			return err == nil, "The hub took it.", hubclient.WebSubError(hub, err)
+		}))
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package hubcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+)
+
+// follow keeps one feed registered until ctx ends, from the start of the program
+// on. Its error, when it gives the feed up, has been printed.
+//
+// spec:rsscloud-2003#reregister-at-start
+func (l *listener) follow(ctx context.Context, f *followed) error {
+	pause := shell.Backoff{Least: 2 * time.Second, Most: 10 * time.Minute}
+	for {
+		err := l.registerFirst(ctx, f)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			pause.Reset()
+			if l.hold(ctx, f) != nil {
+				return nil
+			}
+			continue
+		}
+		refused, final := errors.AsType[hubclient.RefusedError](err)
+		if !f.held && (final || !errors.Is(err, hubclient.ErrTemporary)) {
+			l.say(record{Event: "error", Feed: f.url, Message: hubclient.ExplainRefusal(shell.Sentence(err), f.url)})
+			return err
+		}
+		if final {
+			err = refused
+		}
+		// Spread, so that a hub that comes back is not met by everyone at once.
+		next := pause.Next()
+		next += rand.N(next/5 + 1)
+		l.say(record{Event: "error", Feed: f.url, Message: fmt.Sprintf("%s; trying again in %s", shell.Sentence(err), shell.FormatDuration(next.Round(time.Second)))})
+		if shell.Wait(ctx, next) != nil {
+			return nil
+		}
+	}
+}
+
+// Time between two attempts to read a feed whose server does not run yet.
+const (
+	waitLeast = time.Second
+	waitMost  = 5 * time.Second
+)
+
+// registerFirst is register. While f was never registered and its server gives no
+// answer, it waits for the server, so that both may be started in any order.
+func (l *listener) registerFirst(ctx context.Context, f *followed) error {
+	pause, printed := shell.Backoff{Least: waitLeast, Most: waitMost}, ""
+	for {
+		err := l.register(ctx, f)
+		unread, ok := errors.AsType[hubclient.UnreadableError](err)
+		if !ok || !unread.Temporary || f.held {
+			return err
+		}
+		if text := fmt.Sprintf("waiting for %s: %s", unread.URL, shell.Sentence(unread.Cause)); text != printed {
+			printed = text
+			l.say(record{Event: "waiting", Feed: f.url, Message: text})
+		}
+		if shell.Wait(ctx, pause.Next()) != nil {
+			return err
+		}
+	}
+}
+
+// register asks once, and says so when it worked.
+func (l *listener) register(ctx context.Context, f *followed) error {
+	got, err := l.way.register(ctx, f)
+	if err != nil {
+		return err
+	}
+	what := "registered"
+	if f.held {
+		what = "renewed"
+	}
+	f.held = true
+	l.mu.Lock()
+	f.due = time.Now().Round(0).Add(got.again)
+	l.mu.Unlock()
+	l.say(record{Event: what, Feed: f.url, Hub: got.hub, Message: got.msg})
+	return nil
+}
+
+// outage is how late the clock must be for this machine to have slept: hubs may
+// have found nobody here meanwhile.
+const outage = 10 * time.Minute
+
+// hold waits until it is time to register anew. A machine that sleeps must renew
+// when it wakes, so the wall clock counts.
+//
+// spec:cnws-2003#confirm-after-outage
+func (l *listener) hold(ctx context.Context, f *followed) error {
+	for {
+		now := time.Now().Round(0)
+		l.mu.Lock()
+		left := f.due.Sub(now)
+		l.mu.Unlock()
+		if left <= 0 {
+			return nil
+		}
+		if err := shell.Wait(ctx, min(time.Minute, left)); err != nil {
+			return err
+		}
+		if time.Now().Round(0).Sub(now) > outage {
+			return nil
+		}
+	}
+}
+
+// cancelAll ends the registrations that are held.
+func (l *listener) cancelAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), cancelTime)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, f := range l.feeds {
+		if !f.held {
+			continue
+		}
+		group.Go(func() {
+			if r := l.way.cancel(ctx, f); r.Event != "" {
+				l.say(r)
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,130 @@
+package hubcli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) topics() *cobra.Command {
+	c := shell.Group("topics", "List feeds, or show one with its history",
+		"Works on the running server, or on the data folder when none runs.")
+	c.AddCommand(p.topicsList(), p.topicsShow())
+	return c
+}
+
+func (p *commands) topicsList() *cobra.Command {
+	var q client.TopicQuery
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "list",
+		Short: "List the feeds that somebody subscribed to or pinged",
+		Long: `Lists feeds in order of their URL.
+
+--json prints one object a line: id, url, subscribers, version, hash, etag,
+last_modified, content_type, size, checked_at, changed_at, pinged_at, failures, error,
+verification.`,
+		Args: shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				out := bufio.NewWriter(p.Out)
+				enc := shell.JSONLines(out)
+				t := shell.NewTable(p.Out, "FEED", "SUBSCRIBERS", "CHANGES", "CHANGED", "CHECKED", "LAST ERROR")
+				for topic, err := range s.Topics(ctx, q) {
+					if err == nil && asJSON {
+						err = enc.Encode(topic)
+					} else if err == nil {
+						err = t.Row(topic.URL, fmt.Sprint(topic.Subscribers), fmt.Sprint(topic.Version),
+							shell.FormatTime(topic.ChangedAt), shell.FormatTime(topic.CheckedAt), topic.Error)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				if err := out.Flush(); err != nil {
+					return err
+				}
+				return t.End()
+			})
+		},
+	})
+	c.Flags().StringVar(&q.Match, "match", "", "only those with this `text` in the URL")
+	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *commands) topicsShow() *cobra.Command {
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "show URL",
+		Short: "Show one feed: its state, and what happened to it lately",
+		Long: `Shows what is known of the feed, and the newest events of its log: pings, checks
+and why they changed nothing, registrations, notifications.
+
+--json prints the feed as an object (see "topics list"), and then its events, one
+a line (see "log").`,
+		Args: shell.Between(1, 1, "the URL of one feed"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				topic, err := s.Topic(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				events, err := newest(s.Log(ctx, client.LogQuery{Topic: args[0], Limit: 20}))
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					if err := shell.JSONLines(p.Out).Encode(topic); err != nil {
+						return err
+					}
+				} else {
+					p.printTopic(topic)
+				}
+				return p.printEvents(events, asJSON)
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *commands) printTopic(t client.Topic) {
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(p.Out, "%-12s  %s\n", name, shell.Clean(value))
+		}
+	}
+	row("feed", t.URL)
+	row("subscribers", fmt.Sprint(t.Subscribers))
+	row("changes", fmt.Sprint(t.Version))
+	row("changed", shell.FormatTime(t.ChangedAt))
+	row("checked", shell.FormatTime(t.CheckedAt))
+	if t.PingedAt != nil {
+		row("pinged", shell.FormatTime(t.PingedAt)+", not checked yet")
+	}
+	if t.Failures > 0 {
+		row("failing", fmt.Sprintf("%d times in a row: %s", t.Failures, t.Error))
+	}
+	row("size", fmt.Sprintf("%d bytes", t.Size))
+	row("type", t.ContentType)
+	row("hash", t.Hash)
+	row("etag", t.ETag)
+	row("modified", t.LastModified)
+	if v := t.Verification; v != nil {
+		text := "a 304 counts: its ETag is proven"
+		if v.Full {
+			text = "read in full: " + v.Reason
+		}
+		row("after a ping", text)
+		row("reads", fmt.Sprintf("%d in full (%s); %s", v.FullReads, shell.FormatSize(v.FullBytes), shell.Plural(int(v.NotModified), "304")+" counted"))
+		row("again", shell.FormatTime(v.AgainAt))
+	}
+	fmt.Fprintln(p.Out)
+}

@@ -1,0 +1,195 @@
+package hubcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/protocol/websub"
+)
+
+// publishing is one run of websub publish.
+type publishing struct {
+	p    *commands
+	hub  string
+	json bool
+}
+
+func (p *commands) websubPublish() *cobra.Command {
+	u := &publishing{p: p}
+	c := &cobra.Command{
+		Use:   "publish TOPIC…",
+		Short: "Tell hubs that topics changed",
+		Long: `Tells hubs that topics changed, as an author's tool does after saving them. Without
+--hub each topic is read, and all of its hubs are told of the URL that it calls its
+own. Topics of one hub are told together.
+
+A hub that says yes has heard it; whether the topic changed it looks at afterwards.
+
+--json prints one object a line: topic, hub, success, msg, took_ms.`,
+		Example: "  cloudburst websub publish https://example.org/feed.xml\n  cloudburst websub publish --hub http://localhost:5337/websub http://example.org/a.xml http://example.org/b.xml",
+		Args:    shell.Between(1, -1, "the URL of at least one TOPIC"),
+		RunE: func(c *cobra.Command, topics []string) error {
+			return u.run(c.Context(), topics)
+		},
+	}
+	c.Flags().StringVar(&u.hub, "hub", "", "`URL` of the hub, or of its server (default: those that each topic names)")
+	c.Flags().BoolVar(&u.json, "json", false, "one JSON object a line")
+	return c
+}
+
+// published is what a hub said of one topic, as --json prints it.
+type published struct {
+	Topic   string  `json:"topic"`
+	Hub     string  `json:"hub,omitempty"`
+	Success bool    `json:"success"`
+	Msg     string  `json:"msg"`
+	TookMS  float64 `json:"took_ms"`
+}
+
+// errand is what one hub is to be told.
+type errand struct {
+	hub    string
+	topics []string
+}
+
+func (u *publishing) run(ctx context.Context, topics []string) error {
+	if u.hub != "" {
+		if err := hubclient.CheckURL("--hub", u.hub); err != nil {
+			return err
+		}
+	}
+	for _, t := range topics {
+		if err := hubclient.CheckURL("The topic", t); err != nil {
+			return err
+		}
+	}
+	errands, failed, err := u.errands(ctx, topics)
+	if err != nil {
+		return err
+	}
+	for _, e := range errands {
+		for some := range slices.Chunk(e.topics, websub.MaxURLs) {
+			ok, err := u.tell(ctx, e.hub, some)
+			if err != nil {
+				return err
+			}
+			failed = failed || !ok
+		}
+	}
+	if failed {
+		return shell.ErrReported
+	}
+	return nil
+}
+
+// readTopicsAtOnce is how many topics are looked at together for their hubs.
+const readTopicsAtOnce = 4
+
+// errands finds out which hub to tell of what. failed reports that it was not
+// possible for some, and that this has been printed.
+func (u *publishing) errands(ctx context.Context, topics []string) (list []errand, failed bool, err error) {
+	if u.hub != "" {
+		return []errand{{u.hub, compacted(topics)}}, false, nil
+	}
+	type found struct {
+		websub.Discovery
+		err error
+	}
+	add := func(hub, topic string) {
+		i := slices.IndexFunc(list, func(e errand) bool { return e.hub == hub })
+		if i < 0 {
+			i = len(list)
+			list = append(list, errand{hub: hub})
+		}
+		list[i].topics = append(list[i].topics, topic)
+	}
+	err = shell.InOrder[found]{N: len(topics), Workers: readTopicsAtOnce,
+		Work: func(ctx context.Context, i int) found {
+			d, err := u.p.FindHubs(ctx, topics[i])
+			return found{d, err}
+		},
+		Take: func(i int, d found) error {
+			if d.err != nil {
+				failed = true
+				return u.print(published{Topic: topics[i], Msg: shell.Sentence(d.err)})
+			}
+			for _, hub := range d.Hubs {
+				add(hub, d.Topic())
+			}
+			return nil
+		}}.Run(ctx)
+	for i := range list {
+		list[i].topics = compacted(list[i].topics)
+	}
+	return list, failed, err
+}
+
+// compacted is a list with each of its entries once, in their order.
+func compacted(list []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
+		again := seen[s]
+		seen[s] = true
+		return again
+	})
+}
+
+// tell tells a hub of some topics and prints what it said. When it refuses them
+// together, it is told of each, for it may mean only one, or take only one.
+func (u *publishing) tell(ctx context.Context, hub string, topics []string) (ok bool, err error) {
+	client := u.p.WebSubClient()
+	begun := time.Now()
+	err = client.Publish(ctx, hub, topics...)
+	took := float64(time.Since(begun).Microseconds()) / 1000
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if doors := namedHub(hub); hubclient.IsNoHub(err) && u.hub != "" && len(doors) > 1 {
+		return u.tell(ctx, doors[1], topics)
+	}
+	if e, refused := errors.AsType[*websub.Error](err); refused && len(topics) > 1 && e.Status < 500 && e.Status != http.StatusTooManyRequests {
+		ok = true
+		for _, t := range topics {
+			one, err := u.tell(ctx, hub, []string{t})
+			if err != nil {
+				return false, err
+			}
+			ok = ok && one
+		}
+		return ok, nil
+	}
+	for _, t := range topics {
+		out := published{Topic: t, Hub: hub, Success: err == nil, Msg: "The hub took it.", TookMS: took}
+		if err != nil {
+			out.Msg = shell.Sentence(hubclient.WebSubError(hub, err))
+		}
+		if err := u.print(out); err != nil {
+			return false, err
+		}
+	}
+	return err == nil, nil
+}
+
+// print prints what became of one topic.
+func (u *publishing) print(out published) error {
+	switch {
+	case u.json:
+		return shell.JSONLines(u.p.Out).Encode(out)
+	case out.Success:
+		_, err := fmt.Fprintf(u.p.Out, "%s  %s  (%s by %s)\n", shell.Clean(out.Topic), out.Msg, shell.FormatDuration(time.Duration(out.TookMS*float64(time.Millisecond))), shell.Clean(out.Hub))
+		return err
+	case out.Hub != "":
+		fmt.Fprintf(u.p.Err, "cloudburst: of %s: %s\n", shell.Clean(out.Topic), out.Msg)
+	default:
+		fmt.Fprintf(u.p.Err, "cloudburst: %s\n", out.Msg)
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+// Package hubclient calls hubs for commands: it reads a feed for its hubs, and says in
+// words what became of a ping or a request.
+package hubclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/sanitize"
+	"cloudburst/protocol/rsscloud"
+)
+
+// Client calls hubs with what a shell gives it.
+type Client struct{ *shell.Shell }
+
+// Document is a feed as its server gave it.
+type Document struct {
+	URL      string // as it was named
+	Final    string // where the redirects ended
+	Body     []byte
+	Type     string    // Content-Type; "": it does not say
+	Modified time.Time // Last-Modified; zero: it does not say
+}
+
+// ReadFeed fetches a feed, with the caller's own rights: the person who types the
+// URL may read what they like.
+func (p *Client) ReadFeed(ctx context.Context, feed string) (Document, error) {
+	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
+	defer cancel()
+	if err := rsscloud.CheckFeedURL(feed); err != nil {
+		return Document{}, shell.Usagef("%q is not the URL of a feed: it needs http:// or https:// and a host", feed)
+	}
+	req, err := http.NewRequestWithContext(ctx, "GET", feed, nil)
+	if err != nil {
+		return Document{}, err
+	}
+	req.Header.Set("User-Agent", p.UserAgent())
+	req.Header.Set("Cache-Control", "no-cache")
+	h := p.HTTP
+	if h == nil {
+		h = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	}
+	res, err := h.Do(req)
+	if err != nil {
+		return Document{}, unanswered(feed, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return Document{}, answeredWith(feed, res.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, shell.MaxFeed+1))
+	if err != nil {
+		return Document{}, fmt.Errorf("%s cannot be read to its end: %w", feed, shell.PlainNetError(err))
+	}
+	if len(body) > shell.MaxFeed {
+		return Document{}, fmt.Errorf("%s is larger than %d MiB", feed, shell.MaxFeed>>20)
+	}
+	d := Document{URL: feed, Final: feed, Body: body, Type: res.Header.Get("Content-Type")}
+	if res.Request != nil {
+		d.Final = res.Request.URL.String()
+	}
+	if t, err := http.ParseTime(res.Header.Get("Last-Modified")); err == nil {
+		d.Modified = t
+	}
+	return d, nil
+}
+
+// UnreadableError is a document that could not be read.
+type UnreadableError struct {
+	URL       string
+	Cause     error
+	Temporary bool // its server may give it later
+}
+
+// Error names the document and the cause.
+func (e UnreadableError) Error() string { return e.URL + " cannot be read: " + e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e UnreadableError) Unwrap() error { return e.Cause }
+
+// unanswered is the error of a document whose server gave no answer.
+func unanswered(url string, err error) error {
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	_, isOp := errors.AsType[*net.OpError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	later := !errors.Is(err, context.Canceled) && (!isDNS || !dns.IsNotFound) &&
+		(isOp || isNet && timeout.Timeout() || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	return UnreadableError{url, shell.PlainNetError(err), later}
+}
+
+// answeredWith is the error of a document in whose place a server sent an error status.
+func answeredWith(url string, status int) error {
+	why := fmt.Errorf("its server answers %d %s", status, http.StatusText(status))
+	return UnreadableError{url, why, status >= 500 || status == http.StatusTooManyRequests}
+}
+
+// Cloud finds the feed's <cloud> element.
+func (d Document) Cloud() (rsscloud.Cloud, error) {
+	c, err := rsscloud.FindCloud(d.Body, d.Final)
+	if errors.Is(err, rsscloud.ErrNoCloud) {
+		return c, fmt.Errorf("%s has no <cloud> element that can be used, so nobody can be asked about its changes (%w)", d.URL, err)
+	}
+	return c, err
+}
+
+// item is the newest thing in a feed, as far as a short look can tell.
+type item struct {
+	Title, Link, Text string
+	At                time.Time // when it was published; zero: it does not say
+}
+
+// String is what to show of it in one line.
+func (i item) String() string {
+	text := i.Title
+	if text == "" {
+		text = i.Text
+	}
+	if text == "" {
+		text = i.Link
+	}
+	return shell.Clip(shell.Clean(text), 100)
+}
+
+// NewestItem looks for the newest item, and for the newest date that the feed gives
+// for itself. What is no feed has neither.
+func (d Document) NewestItem() (newest item, changed time.Time) {
+	o := &feed.Options{URL: d.Final}
+	if d.Type != "" {
+		o.Header = http.Header{"Content-Type": {d.Type}}
+	}
+	f, err := feed.ParseBytes(d.Body, o)
+	if err != nil {
+		return item{}, time.Time{}
+	}
+	changed = latest(f.Published.UTC, f.Updated.UTC)
+	for k := range f.Items {
+		it := newItem(&f.Items[k])
+		if k == 0 || it.At.After(newest.At) {
+			newest = it
+		}
+		changed = latest(changed, it.At)
+	}
+	return newest, changed
+}
+
+// newItem is what one line can show of an item.
+func newItem(it *feed.Item) item {
+	out := item{Title: sanitize.Text(it.Title.Value), Link: it.Link, Text: sanitize.Text(it.Summary.Value), At: latest(it.Published.UTC, it.Updated.UTC)}
+	if it.Title.Type == "text/plain" {
+		out.Title = it.Title.Value
+	}
+	for _, c := range it.Content {
+		if out.Text == "" {
+			out.Text = sanitize.Text(c.Value)
+		}
+	}
+	return out
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,18 @@
+// Package operatecli has the commands for the operator of a server: running it, its data,
+// its users and its health.
+package operatecli
+
+import (
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/shell"
+)
+
+// commands makes the commands of this package, which run in one shell.
+type commands struct{ *shell.Shell }
+
+// Commands are the commands of this package.
+func Commands(s *shell.Shell) []*cobra.Command {
+	p := &commands{s}
+	return []*cobra.Command{p.serve(), p.config(), p.sweep(), p.backup(), p.restore(), p.migrate(), p.status(), p.healthcheck(), p.version(), p.doctor(), p.user()}
+}

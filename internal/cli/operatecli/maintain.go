@@ -1,0 +1,162 @@
+package operatecli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/api"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) sweep() *cobra.Command {
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "sweep",
+		Short: "Run the hourly sweep now",
+		Long: `Removes subscriptions that have run out, and those that could not be reached too
+often in a row. The server does this by itself at the top of each hour.
+
+--json prints an object: dropped, expired.`,
+		Args: shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				r, err := s.Sweep(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return shell.JSONLines(p.Out).Encode(r)
+				}
+				fmt.Fprintf(p.Out, "Dropped %s after errors, and removed %d that had run out.\n", shell.Plural(r.Dropped, "subscription"), r.Expired)
+				return nil
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	return c
+}
+
+func (p *commands) status() *cobra.Command {
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "status",
+		Short: "Show how the server is",
+		Long: `Shows what runs, how much it holds and what it is doing.
+
+--json prints one object, as /v1/status of the operator's listener does.`,
+		Args: shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				st, err := s.Status(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return shell.JSONLines(p.Out).Encode(st)
+				}
+				p.printStatus(s, st)
+				return nil
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object")
+	return c
+}
+
+func (p *commands) printStatus(s *shell.Connection, st client.Status) {
+	if s.Running {
+		fmt.Fprintf(p.Out, "Cloudburst %s runs at %s, since %s.\n", st.Version.Version, s.Where, shell.FormatTime(&st.Started))
+	} else {
+		fmt.Fprintf(p.Out, "No server runs; this is the data of %s.\n", s.Where)
+	}
+	if st.Store != "ok" {
+		fmt.Fprintf(p.Out, "The database cannot be used: %s\n", shell.Clean(st.Store))
+	}
+	if c := st.Counts; c != nil {
+		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due", shell.Plural(int(c.Topics), "feed"),
+			shell.Plural(int(c.Subscriptions), "subscription"), c.Failing, shell.Plural(int(c.Owed), "notification"), shell.Plural(int(c.ChecksDue), "check"))
+		if c.Requests > 0 {
+			fmt.Fprintf(p.Out, ", %s not decided", shell.Plural(int(c.Requests), "request"))
+		}
+		fmt.Fprintln(p.Out, ".")
+	}
+	if s.Running {
+		t := st.Totals
+		fmt.Fprintf(p.Out, "%s under way, %d in the queue. Since the start: %s, %s, %d told, %d not.\n",
+			shell.Plural(int(st.Live.InFlight), "notification"), st.Live.Queue, shell.Plural(int(t.Pings), "ping"), shell.Plural(int(t.Changes), "change"), t.Notified, t.Failed)
+	}
+	for _, w := range st.Warnings {
+		fmt.Fprintf(p.Out, "Warning: %s\n", shell.Clean(w))
+	}
+}
+
+// healthcheck is for container runtimes, whose images have no curl.
+func (p *commands) healthcheck() *cobra.Command {
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "healthcheck",
+		Short: "Exit with 0 when the running server is ready",
+		Long: `Asks /readyz of the operator's listener, for container runtimes and scripts. It
+never opens the data folder itself.`,
+		Args: shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			e, err := p.LoadConfig(c.Flags())
+			if err != nil {
+				return err
+			}
+			tried, err := shell.ServerAddresses(e)
+			if err != nil {
+				return err
+			}
+			if len(tried) == 0 {
+				tried = []string{e.Config.Admin.Listen}
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), shell.ProbeTimeout)
+			defer cancel()
+			return ready(ctx, shell.BaseURL(tried[0])+"/readyz")
+		},
+	})
+	return c
+}
+
+func ready(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	if err != nil {
+		return err
+	}
+	h := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := h.Do(req)
+	if err != nil {
+		return fmt.Errorf("no server answers: %w", err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1024))
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the server is not ready: %s", strings.TrimSpace(string(body)))
+	}
+	return err
+}
+
+func (p *commands) version() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program",
+		Args:  shell.Between(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			v := api.Build(p.Version)
+			if asJSON {
+				return shell.JSONLines(p.Out).Encode(v)
+			}
+			fmt.Fprintf(p.Out, "cloudburst %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "a JSON object: version, revision, go, platform")
+	return c
+}

@@ -1,0 +1,128 @@
+package operatecli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) userExport() *cobra.Command {
+	return shell.ServerFlags(&cobra.Command{
+		Use:   "export NAME FILE|-",
+		Short: "Write everything of a user to one file",
+		Long: `Writes everything that a user wrote and keeps here to a ZIP archive: the posts, drafts
+too, as JSON, the files beside them, the profile, and the published posts as RSS, Atom
+and JSON Feed. "user import" takes it in, on any server. The file is written beside
+its name and put in place when it is whole; - is standard output.`,
+		Example: "  cloudburst user export alice alice.zip",
+		Args:    shell.Between(2, 2, "the NAME of one user and a FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				bar := shell.NewProgress(p.Err, "KiB exported")
+				show := func(n int64) { bar.At(int(n>>10), 0) }
+				if args[1] == "-" {
+					_, err := s.ExportUser(ctx, args[0], p.Out, show)
+					bar.End()
+					return err
+				}
+				n, err := shell.WriteWhole(args[1], func(w io.Writer) (int64, error) { return s.ExportUser(ctx, args[0], w, show) })
+				bar.End()
+				if err == nil {
+					fmt.Fprintf(p.Err, "Exported everything of %s to %s, %s.\n", args[0], args[1], bytesWords(n))
+				}
+				return err
+			})
+		},
+	})
+}
+
+func bytesWords(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func (p *commands) userImport() *cobra.Command {
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "import NAME FILE|-",
+		Short: "Take in posts from an export, from WordPress or from a feed",
+		Long: `Takes in what somebody wrote elsewhere: the archive of "user export", of any server and
+any name; an export of WordPress (WXR); or a feed in RSS, Atom or JSON. Posts keep their
+GUIDs, dates and categories; drafts stay drafts. Nobody is told of each of them: the
+feed changes once.
+
+The whole file is looked at before anything of it counts. Posts that are here already
+stay as they are, so that the same file may be taken in again, also after an error.
+
+--json prints an object: kind, found, added, had, left, files, profile, problems.`,
+		Example: "  cloudburst user import alice alice.zip\n  cloudburst user import alice wordpress.2026-11-22.xml",
+		Args:    shell.Between(2, 2, "the NAME of one user and a FILE (or - for standard input)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := p.OpenInput(args[1])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				bars := &phases{p: p}
+				res, err := s.ImportUser(ctx, args[0], file, bars.at)
+				bars.end()
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[1], err)
+				}
+				return p.printMoved(args[0], res, asJSON)
+			})
+		},
+	})
+	c.Flags().BoolVar(&asJSON, "json", false, "the outcome as a JSON object")
+	return c
+}
+
+// phases shows one phase after the other.
+type phases struct {
+	p    *commands
+	name string
+	bar  *shell.Progress
+}
+
+func (b *phases) at(phase string, done, total int) {
+	if phase != b.name {
+		b.end()
+		b.name, b.bar = phase, shell.NewProgress(b.p.Err, phase)
+	}
+	b.bar.At(done, total)
+}
+
+func (b *phases) end() {
+	if b.bar != nil {
+		b.bar.End()
+	}
+}
+
+func (p *commands) printMoved(user string, res client.MoveResult, asJSON bool) error {
+	for _, problem := range res.Problems {
+		fmt.Fprintf(p.Err, "cloudburst: %s\n", shell.Clean(problem))
+	}
+	if asJSON {
+		return shell.JSONLines(p.Out).Encode(res)
+	}
+	text := fmt.Sprintf("%s has %s more; %d were there already", user, shell.Plural(res.Added, "post"), res.Had)
+	if res.Left > 0 {
+		text += fmt.Sprintf(", %d left out", res.Left)
+	}
+	if res.Files > 0 {
+		text += "; " + shell.Plural(res.Files, "file") + " added"
+	}
+	_, err := fmt.Fprintln(p.Out, text+".")
+	return err
+}

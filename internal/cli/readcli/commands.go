@@ -1,0 +1,18 @@
+// Package readcli has the commands for people who follow feeds: the river, its sources and
+// lists, notices, and why a feed is read when.
+package readcli
+
+import (
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/shell"
+)
+
+// commands makes the commands of this package, which run in one shell.
+type commands struct{ *shell.Shell }
+
+// Commands are the commands of this package.
+func Commands(s *shell.Shell) []*cobra.Command {
+	p := &commands{s}
+	return []*cobra.Command{p.explain(), p.opml(), p.sources(), p.items(), p.river(), p.notices()}
+}

@@ -1,0 +1,177 @@
+package readcli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/sanitize"
+	"cloudburst/protocol/rsscloud"
+)
+
+// reader asks servers as a feed reader does, a hop at a time, and sees everything
+// that comes of it. What the person who types may read is read.
+type reader struct {
+	http  rsscloud.HTTPClient
+	agent string
+}
+
+func (p *commands) reader() *reader { return &reader{p.SingleHopClient(), p.UserAgent()} }
+
+// exchange is one check, over its redirects.
+type exchange struct {
+	answer   feedstate.Answer
+	body     []byte // decoded
+	protocol string // "HTTP/2.0"
+	coding   string
+	onTheWay int64 // bytes of the body as they came
+}
+
+// get reads a URL and follows redirects; before are the hops that led to it. The
+// validators go to no other URL than theirs.
+func (r *reader) get(ctx context.Context, from string, v feedstate.Validators, before []feedstate.Hop) exchange {
+	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
+	defer cancel()
+	var e exchange
+	a := &e.answer
+	a.URL, a.Hops = from, before
+	for {
+		res, err := r.ask(ctx, a.URL, v)
+		if err != nil {
+			a.Error, a.Detail = kindOf(err), shell.PlainNetError(err).Error()
+			return e
+		}
+		to := location(res)
+		if to == "" {
+			e.take(res)
+			return e
+		}
+		res.Body.Close()
+		if len(a.Hops) >= feedstate.MostRedirects {
+			a.Error, a.Detail = feedstate.ErrRedirects, fmt.Sprintf("it leads from redirect to redirect, more than %d times", feedstate.MostRedirects)
+			return e
+		}
+		if err := rsscloud.CheckFeedURL(to); err != nil {
+			a.Error, a.Detail = feedstate.ErrBadURL, fmt.Sprintf("it redirects to %q, which is no URL that can be read", to)
+			return e
+		}
+		a.Hops = append(a.Hops, feedstate.Hop{Status: res.StatusCode, From: a.URL, To: to})
+		a.URL = to
+	}
+}
+
+func (r *reader) ask(ctx context.Context, u string, v feedstate.Validators) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, "GET", u, nil)
+	if err != nil {
+		return nil, err
+	}
+	if u == v.URL {
+		req.Header = v.Header()
+	}
+	req.Header.Set("User-Agent", r.agent)
+	req.Header.Set("Accept", "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, application/xml;q=0.9, */*;q=0.5")
+	req.Header.Set("Accept-Encoding", "gzip")
+	return r.http.Do(req)
+}
+
+// location is where an answer sends the reader to.
+func location(res *http.Response) string {
+	switch res.StatusCode {
+	case 301, 302, 303, 307, 308:
+	default:
+		return ""
+	}
+	to := strings.TrimSpace(res.Header.Get("Location"))
+	if to == "" || res.Request == nil {
+		return to
+	}
+	u, err := res.Request.URL.Parse(to)
+	if err != nil {
+		return to
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u.String()
+}
+
+// take reads the last answer.
+func (e *exchange) take(res *http.Response) {
+	defer res.Body.Close()
+	a := &e.answer
+	a.Status, a.Header, e.protocol = res.StatusCode, res.Header, res.Proto
+	counted := &counter{r: res.Body}
+	e.coding = shell.ContentCoding(res.Header.Get("Content-Encoding"))
+	plain, err := shell.NewDecoder(counted, e.coding)
+	if err == nil {
+		e.body, err = shell.ReadLimited(plain, nil)
+	}
+	e.onTheWay = counted.n
+	switch {
+	case a.Status < 200 || a.Status > 299:
+		a.Detail = shell.TidyTitle(pageTitle(e.body)) // and an error's body that breaks off is no further trouble
+	case err != nil:
+		a.Error, a.Detail = kindOf(err), "its answer cannot be read to the end: "+shell.PlainNetError(err).Error()
+	case len(e.body) > shell.MaxFeed:
+		a.Error, a.Detail = feedstate.ErrTooLarge, fmt.Sprintf("it is larger than %d MiB", shell.MaxFeed>>20)
+	default:
+		a.Hash = hashOf(e.body)
+	}
+}
+
+// counter counts what is read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// pageTitle is what an error page says in its title, or the text that it is.
+func pageTitle(body []byte) string {
+	body = body[:min(len(body), 4<<10)]
+	low := bytes.ToLower(body)
+	if i := bytes.Index(low, []byte("<title")); i >= 0 {
+		_, rest, _ := bytes.Cut(body[i:], []byte(">"))
+		text, _, _ := bytes.Cut(rest, []byte("<"))
+		return sanitize.Text(string(text))
+	}
+	if bytes.IndexByte(body, '<') >= 0 || bytes.IndexByte(body, '{') == 0 {
+		return ""
+	}
+	return string(body)
+}
+
+// kindOf sorts an error of the network.
+func kindOf(err error) feedstate.ErrorKind {
+	if errors.Is(err, context.Canceled) {
+		return feedstate.ErrOurs
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return feedstate.ErrDNS
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return feedstate.ErrTimeout
+	}
+	text := err.Error()
+	if strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") {
+		return feedstate.ErrTLS
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return feedstate.ErrUnreachable
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok && errors.Is(e.Err, io.EOF) {
+		return feedstate.ErrUnreachable
+	}
+	return feedstate.ErrMalformed
+}

@@ -1,0 +1,296 @@
+package readcli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"html"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/feed"
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+func (p *commands) explain() *cobra.Command {
+	x := &explainer{p: p}
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "explain URL…",
+		Short: "Say when a feed is read again, and why",
+		Long: `Of a feed that this server follows, it says when the next check is, why, and what else
+was considered, what the last checks did, which hubs tell of its changes and how far
+they can be trusted. --checks adds what was sent and received.
+
+Any other feed it reads as a reader does that has never seen it, asks a second time
+with the validators of the first answer, and says what follows: what redirects mean,
+whether unchanged feeds are answered in a few bytes, what each hint in the feed and in
+the answer comes to, when the next check would be, and who can be asked to tell of
+changes. --stranger does so with a feed that is followed, too.
+
+Times are local; skipHours and skipDays are GMT, as their rule is. --json prints one
+object a line: described in docs/json.md, and for a feed that is followed in
+docs/river-json.md.
+
+The exit status is 1 when a URL cannot be read or is no feed. What a reader would do
+then is said all the same.`,
+		Example: "  cloudburst explain https://example.org/rss.xml\n  cloudburst explain --json https://example.org/rss.xml | jq .next.reason",
+		Args:    shell.Between(1, -1, "the URL of at least one feed"),
+		RunE: func(c *cobra.Command, urls []string) error {
+			for _, u := range urls {
+				if err := shell.CheckURL(u); err != nil {
+					return shell.AsUsageError(err)
+				}
+			}
+			if x.stranger && x.user != "" {
+				return shell.Usagef("--stranger follows nothing: leave --user out")
+			}
+			return x.run(c, urls)
+		},
+	})
+	ofReader(c, &x.user)
+	c.Flags().BoolVar(&x.stranger, "stranger", false, "as a reader that has never seen the feed, whoever follows it here")
+	c.Flags().BoolVarP(&x.exchange, "checks", "v", false, "what was sent and received in the last checks, too")
+	c.Flags().BoolVar(&x.asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+// explanation is what --json prints of one URL.
+type explanation struct {
+	Input      string               `json:"input"`
+	URL        string               `json:"url,omitempty"` // where redirects ended
+	Status     int                  `json:"status,omitempty"`
+	Protocol   string               `json:"protocol,omitempty"`
+	Redirects  []explainedRedirect  `json:"redirects,omitempty"`
+	Type       string               `json:"type,omitempty"`
+	Bytes      int                  `json:"bytes,omitempty"`
+	OnTheWay   int64                `json:"onTheWay,omitempty"`
+	Coding     string               `json:"coding,omitempty"`
+	Format     feed.Format          `json:"format,omitempty"`
+	Version    string               `json:"version,omitempty"`
+	Title      string               `json:"title,omitempty"`
+	Items      int                  `json:"items,omitempty"`
+	Newest     time.Time            `json:"newest,omitzero"`
+	Spacing    float64              `json:"spacing,omitempty"` // seconds between posts
+	Validators *explainedValidators `json:"validators,omitempty"`
+	Cache      *explainedCache      `json:"cache,omitempty"`
+	Hints      feed.Hints           `json:"hints,omitzero"` // as the feed has them
+	Next       *feedstate.Decision  `json:"next,omitempty"`
+	Push       []explainedPush      `json:"push,omitempty"`
+	Problems   int                  `json:"problems"`
+	Kinds      []explainedProblem   `json:"problemKinds,omitempty"`
+	Error      *shell.InputError    `json:"error,omitempty"`
+
+	p       *commands
+	now     time.Time
+	variant string
+	header  http.Header // of the first answer
+}
+
+type explainedRedirect struct {
+	Status   int    `json:"status,omitempty"` // none of a document
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Document bool   `json:"document,omitempty"`
+	Lasting  bool   `json:"lasting"` // it would be stored in time
+	Means    string `json:"means"`
+}
+
+type explainedValidators struct {
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"lastModified,omitempty"`
+	Status       int    `json:"status,omitempty"` // of the second request
+	Works        bool   `json:"works"`
+	Means        string `json:"means"`
+}
+
+type explainedCache struct {
+	CacheControl string  `json:"cacheControl,omitempty"`
+	Expires      string  `json:"expires,omitempty"`
+	Age          string  `json:"age,omitempty"`
+	Fresh        float64 `json:"fresh,omitempty"` // seconds
+}
+
+type explainedPush struct {
+	Protocol string `json:"protocol"` // "rssCloud", "WebSub" or what JSON Feed names
+	Via      string `json:"via,omitempty"`
+	URL      string `json:"url,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+}
+
+type explainedProblem struct {
+	Kind  string `json:"kind"`
+	Count int    `json:"count"`
+	Line  int    `json:"line,omitempty"` // of the first
+	Text  string `json:"message"`
+}
+
+func (p *commands) newExplanation(url string, now time.Time) *explanation {
+	return &explanation{Input: url, p: p, now: now}
+}
+
+// read asks the feed's server and fills in everything.
+func (e *explanation) read(ctx context.Context) {
+	s := feedstate.New(e.Input, e.now)
+	r := e.p.reader()
+	got, f := e.follow(ctx, r, s)
+	after, d := feedstate.Next(s, got.answer, e.now, feedstate.Options{})
+	e.Next = &d
+	e.describe(got)
+	if f != nil {
+		e.describeFeed(f, after)
+		e.Cache = e.freshness(after)
+	}
+	if d.Outcome == feedstate.Changed {
+		e.revalidate(ctx, r, after)
+	}
+	switch {
+	case e.Error != nil:
+	case d.Gone:
+		e.fail("%s is gone: its server answers %s", e.Input, d.Reason)
+	case d.Failure != "":
+		e.fail("%s cannot be read: %s", e.Input, d.Failure)
+	}
+}
+
+func (e *explanation) fail(format string, args ...any) {
+	e.Error = &shell.InputError{Message: fmt.Sprintf(format, args...)}
+}
+
+// follow reads the feed, over redirects of both kinds.
+func (e *explanation) follow(ctx context.Context, r *reader, s feedstate.State) (exchange, *feed.Feed) {
+	got := r.get(ctx, e.Input, feedstate.Validators{}, nil)
+	for {
+		if got.answer.Error != "" || got.answer.Status < 200 || got.answer.Status > 299 {
+			return got, nil
+		}
+		f, err := feed.ParseBytes(got.body, &feed.Options{URL: got.answer.URL, Header: got.answer.Header})
+		got.answer.Read(f, err)
+		if err != nil {
+			failure := shell.NotFeed(got.answer.URL, err)
+			e.Error = &failure
+			return got, nil
+		}
+		hop, ok := got.answer.Follow(s)
+		if !ok {
+			return got, f
+		}
+		got = r.get(ctx, hop.To, feedstate.Validators{}, append(got.answer.Hops, hop))
+	}
+}
+
+func (e *explanation) describe(got exchange) {
+	a := got.answer
+	e.URL, e.Status, e.Protocol = a.URL, a.Status, got.protocol
+	e.Bytes, e.OnTheWay, e.Coding = len(got.body), got.onTheWay, got.coding
+	e.header, e.Type = a.Header, a.Header.Get("Content-Type")
+	lasting := true
+	for _, h := range a.Hops {
+		lasting = lasting && (h.Status == http.StatusMovedPermanently || h.Status == http.StatusPermanentRedirect)
+		out := explainedRedirect{Status: h.Status, From: h.From, To: h.To, Document: h.Document, Lasting: lasting}
+		down := feedstate.Downgraded([]feedstate.Hop{h})
+		switch {
+		case down:
+			out.Lasting, lasting = false, false
+			out.Means = "from https to http: it is followed, and the https address is kept"
+		case lasting:
+			out.Means = fmt.Sprintf("for good: the new address is stored when %d checks over %d hours have seen it",
+				feedstate.MoveSightings, int(feedstate.MoveSeenFor.Hours()))
+		case h.Status == http.StatusMovedPermanently || h.Status == http.StatusPermanentRedirect:
+			out.Means = "for good, but behind one that is not: it is followed each time"
+		default:
+			out.Means = "for the time being: it is followed each time, and the old address is kept"
+		}
+		if h.Document {
+			out.Status = 0
+		}
+		e.Redirects = append(e.Redirects, out)
+	}
+}
+
+func (e *explanation) describeFeed(f *feed.Feed, s feedstate.State) {
+	e.Format, e.Version, e.variant = f.Format, f.Version, f.Variant
+	e.Title, e.Items = shell.TidyTitle(f.Title.Value), len(f.Items)
+	e.Newest, e.Spacing = s.Newest, s.Spacing.Seconds()
+	e.Hints = f.Hints
+	for i := range f.Clouds {
+		e.Push = append(e.Push, explainCloud(f.Clouds[i], e.URL))
+	}
+	for _, h := range f.Hubs {
+		e.Push = append(e.Push, explainedPush{Protocol: h.Type, URL: h.URL})
+	}
+	e.Problems = len(f.Problems)
+	for _, p := range f.Problems {
+		i := slices.IndexFunc(e.Kinds, func(k explainedProblem) bool { return k.Kind == p.Kind })
+		if i < 0 {
+			i = len(e.Kinds)
+			e.Kinds = append(e.Kinds, explainedProblem{Kind: p.Kind, Line: p.Line, Text: p.Message})
+		}
+		e.Kinds[i].Count++
+	}
+}
+
+// explainCloud says whom to ask, or why nobody can be asked. An element without a
+// domain means the host of the feed, one without a port that of its protocol.
+func explainCloud(c feed.Cloud, feedURL string) explainedPush {
+	out := explainedPush{Protocol: "rssCloud", Via: c.Protocol}
+	element := fmt.Sprintf("<rss><channel><cloud domain=%s port=%s path=%s registerProcedure=%s protocol=%s/></channel></rss>",
+		attribute(c.Domain), attribute(c.Port), attribute(c.Path), attribute(c.RegisterProcedure), attribute(c.Protocol))
+	cloud, err := rsscloud.FindCloud([]byte(element), feedURL)
+	if err == nil {
+		out.URL, err = cloud.RegisterURL()
+	}
+	if err != nil {
+		out.Problem = shell.Sentence(err)
+	}
+	return out
+}
+
+// revalidate asks once more, by the validators of the first answer.
+func (e *explanation) revalidate(ctx context.Context, r *reader, s feedstate.State) {
+	v := feedstate.Request(s)
+	out := &explainedValidators{ETag: v.ETag, LastModified: v.LastModified}
+	e.Validators = out
+	if v.Empty() {
+		out.Means = "neither ETag nor Last-Modified: every check transfers the whole feed"
+		return
+	}
+	got := r.get(ctx, v.URL, v, nil)
+	out.Status = got.answer.Status
+	switch {
+	case got.answer.Error != "":
+		out.Means = "the second request failed: " + got.answer.Detail
+	case out.Status == http.StatusNotModified:
+		out.Works, out.Means = true, "asked with them, the server answers 304: an unchanged feed costs a few bytes"
+	case out.Status != http.StatusOK:
+		out.Means = "the second request was answered " + strconv.Itoa(out.Status)
+	case got.answer.Hash == s.Hash:
+		out.Means = "asked with them, the server sends the same feed again instead of 304"
+	default:
+		out.Means = "asked with them, the server sends another document: it changed just now, or is different each time"
+	}
+	if tag := got.answer.Header.Get("ETag"); out.Status == http.StatusOK && tag != v.ETag && got.answer.Hash == s.Hash {
+		out.Means += ", and its ETag is different each time"
+	}
+}
+
+func (e *explanation) freshness(s feedstate.State) *explainedCache {
+	out := explainedCache{CacheControl: e.header.Get("Cache-Control"), Expires: e.header.Get("Expires"), Age: e.header.Get("Age"), Fresh: s.Cache.Fresh.Seconds()}
+	if out == (explainedCache{}) {
+		return nil
+	}
+	return &out
+}
+
+func hashOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+func attribute(s string) string { return `"` + html.EscapeString(s) + `"` }

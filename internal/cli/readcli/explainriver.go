@@ -1,0 +1,274 @@
+package readcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/config"
+)
+
+// explainer is one run of the command.
+type explainer struct {
+	p        *commands
+	user     string
+	stranger bool // nobody is asked who follows the feed
+	exchange bool // print what was sent and received
+	asJSON   bool
+
+	river *client.River // nil: nobody can be asked
+}
+
+// run explains one feed after the other: as who follows it here knows it, or as a
+// stranger finds it.
+func (x *explainer) run(c *cobra.Command, urls []string) error {
+	s, err := x.connect(c)
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		defer s.Close()
+		x.river = s.River(x.user)
+	}
+	failed := false
+	for i, u := range urls {
+		ok, err := x.one(c.Context(), u, i > 0)
+		if err != nil {
+			return err
+		}
+		failed = failed || !ok
+	}
+	if failed {
+		return shell.ErrReported
+	}
+	return nil
+}
+
+// connect finds the server or its folder. Where there is neither, and nobody named one,
+// there is nobody to ask, which is no error: any feed can be explained to a stranger.
+func (x *explainer) connect(c *cobra.Command) (*shell.Connection, error) {
+	if x.stranger {
+		return nil, nil
+	}
+	s, err := x.p.Connect(c, false)
+	if err == nil || c.Context().Err() != nil {
+		return s, err
+	}
+	if _, usage := errors.AsType[shell.UsageError](err); usage {
+		return nil, err
+	}
+	if _, none := errors.AsType[shell.NoFolderError](err); none && x.user == "" {
+		return nil, nil
+	}
+	e, loading := x.p.LoadConfig(c.Flags())
+	if loading != nil {
+		return nil, loading
+	}
+	for _, name := range []string{"admin.listen", "data", "database"} {
+		if e.Value(name).Source != config.FromDefault || x.user != "" {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// one explains one feed; false: what went wrong is told already.
+func (x *explainer) one(ctx context.Context, url string, further bool) (bool, error) {
+	if x.river != nil {
+		e, err := x.river.Explain(ctx, url)
+		if err == nil {
+			return true, x.printKnown(url, &e, further)
+		}
+		answer, answered := errors.AsType[*client.Error](err)
+		if !answered || x.user != "" && answer.Code == "not-found" || answer.Code != "not-found" && answer.Code != "unsupported" {
+			return false, err
+		}
+	}
+	e := x.p.newExplanation(url, time.Now().Truncate(time.Second))
+	if x.asJSON {
+		e.now = e.now.UTC()
+	}
+	e.read(ctx)
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	return e.Error == nil, e.print(x.asJSON, further)
+}
+
+// knownLine is what --json prints of a feed that is followed here.
+type knownLine struct {
+	Input string `json:"input"`
+	client.Explanation
+}
+
+// printKnown prints what the river knows of a feed.
+func (x *explainer) printKnown(url string, e *client.Explanation, further bool) error {
+	if x.asJSON {
+		return shell.JSONLines(x.p.Out).Encode(knownLine{url, *e})
+	}
+	var b strings.Builder
+	if further {
+		b.WriteString("\n")
+	}
+	fmt.Fprintln(&b, shell.Clean(url))
+	row := printer(func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-11s %s\n", name, shell.Clean(fmt.Sprintf(format, args...)))
+	})
+	printKnownSource(row, &e.Source)
+	printKnownNext(row, e)
+	printKnownPush(row, e)
+	name := "note"
+	for _, note := range e.Notes {
+		row(name, "%s", note)
+		name = ""
+	}
+	name = "checks"
+	for i := range e.Checks {
+		row(name, "%s", checkLine(&e.Checks[i]))
+		name = ""
+		if x.exchange {
+			printExchange(row, &e.Checks[i])
+		}
+	}
+	_, err := io.WriteString(x.p.Out, b.String())
+	return err
+}
+
+func printKnownSource(row printer, s *client.Source) {
+	text := shell.Plural(int(s.Items), "item") + " kept"
+	if s.Format != "" {
+		text = s.Format + ", " + text
+	}
+	if s.Title != s.URL {
+		text += ": " + s.Title
+	}
+	row("feed", "%s", text)
+	row("followed", "since %s, by %s here", shell.FormatTime(&s.AddedAt), readers(s.Readers))
+	state := s.State
+	if s.Problem != "" {
+		state += ": " + s.Problem
+	}
+	if s.Failures > 1 {
+		state += fmt.Sprintf(" (%d times in a row)", s.Failures)
+	}
+	row("state", "%s", state)
+	if s.Moved != nil {
+		row("moved", "from %s to %s, at %s", s.Moved.From, s.Moved.To, shell.FormatTime(&s.Moved.At))
+	}
+}
+
+func readers(n int64) string {
+	if n == 1 {
+		return "one reader"
+	}
+	return shell.Plural(int(n), "reader")
+}
+
+func printKnownNext(row printer, e *client.Explanation) {
+	name := "considered"
+	for _, c := range e.Considered {
+		row(name, "%s: %s", c.Text, effectOf(considerationOf(&c), time.Local))
+		name = ""
+	}
+	row("next check", "%s", nextWords(e))
+}
+
+// nextWords is the sentence about the next check. Its time is in the server's zone, so it
+// is written like those of the considerations above it.
+func nextWords(e *client.Explanation) string {
+	text, planned := strings.CutPrefix(e.Sentence, "next check ")
+	_, why, ok := strings.Cut(text, ": ")
+	if !planned || !ok || e.Source.NextAt == nil {
+		return text
+	}
+	return e.Source.NextAt.Local().Format("2006-01-02 15:04") + ": " + why
+}
+
+func considerationOf(c *client.Consideration) feedstate.Consideration {
+	out := feedstate.Consideration{Rule: feedstate.Rule(c.Rule), Value: c.Value, Text: c.Text, Effect: feedstate.Effect(c.Effect), Note: c.Note}
+	if c.Until != nil {
+		out.Until = *c.Until
+	}
+	return out
+}
+
+func printKnownPush(row printer, e *client.Explanation) {
+	name := "push"
+	for _, s := range e.Push {
+		text := s.Protocol + " at " + s.Hub
+		if s.Own {
+			text += ", which is this server"
+		}
+		text += ": " + s.State
+		if s.Since != nil {
+			text += " since " + shell.FormatTime(s.Since)
+		}
+		if s.Until != nil {
+			text += ", until " + shell.FormatTime(s.Until)
+		}
+		if s.HeardAt != nil {
+			text += ", last push received " + shell.FormatTime(s.HeardAt)
+		}
+		if s.LastError != "" {
+			text += "; " + s.LastError
+		}
+		row(name, "%s", text)
+		name = ""
+	}
+	if e.Trust != "" {
+		row("trust", "%s", e.Trust)
+	}
+}
+
+// checkLine is one check on one line.
+func checkLine(c *client.Check) string {
+	text := shell.FormatTime(&c.At) + "  "
+	if c.Status > 0 {
+		text += fmt.Sprint(c.Status) + " "
+	}
+	text += c.Text
+	more := []string{shell.FormatDuration(time.Duration(c.TookMS * float64(time.Millisecond)))}
+	if c.Bytes > 0 {
+		more = append(more, shell.FormatSize(int64(c.Bytes)))
+	}
+	switch c.Asked {
+	case "full":
+		more = append([]string{"in full"}, more...)
+	case "conditional":
+		more = append([]string{"conditional"}, more...)
+	}
+	if c.Cause != "due" {
+		more = append([]string{strings.TrimSuffix(c.Cause+" "+c.Door, " ")}, more...)
+	}
+	return text + " (" + strings.Join(more, ", ") + ")"
+}
+
+// printExchange prints what was sent and received in a check.
+func printExchange(row printer, c *client.Check) {
+	if c.AskedWhy != "" {
+		row("", "  asked in full: %s", c.AskedWhy)
+	}
+	for _, h := range c.Hops {
+		what := strconv.Itoa(h.Status)
+		if h.Document {
+			what += " in the document"
+		}
+		row("", "  %s to %s", what, h.To)
+	}
+	for _, side := range [...][2]string{{"> ", c.Sent}, {"< ", c.Received}} {
+		for line := range strings.Lines(side[1]) {
+			if line = strings.TrimSpace(shell.Clean(line)); line != "" {
+				row("", "  %s%s", side[0], line)
+			}
+		}
+	}
+}

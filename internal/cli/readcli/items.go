@@ -1,0 +1,113 @@
+package readcli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+const itemFields = `id, seq, at, fetched_at, title, link, html,
+text, source and more; docs/river-json.md describes them`
+
+// itemFlags adds what selects items.
+func itemFlags(c *cobra.Command, q *client.ItemQuery, user *string) {
+	f := c.Flags()
+	ofReader(c, user)
+	f.StringVar(&q.Source, "source", "", "only those of the feed with this `URL` or id")
+	f.StringVar(&q.Category, "category", "", "only those of the category of this `name`")
+	f.StringVar(&q.Match, "search", "", "only those with all of these `words`; \"a phrase\", -word, feed:… and category:… are understood")
+	f.BoolVar(&q.Starred, "starred", false, "only starred ones")
+	f.BoolVar(&q.Unread, "unread", false, "only unread ones")
+}
+
+func (p *commands) items() *cobra.Command {
+	var user string
+	var q client.ItemQuery
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "items",
+		Short: "List what the followed feeds brought",
+		Long: `Lists items, the newest first: when they came, the feed, the title or else the first
+words, and the link.
+
+--json prints one object a line: ` + itemFields + `.
+
+Works on the running server, or on the data folder when none runs.`,
+		Example: "  cloudburst items --category News --limit 10\n  cloudburst items --json --search 'feed:example -sponsored' | jq -r .link",
+		Args:    shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if q.Limit < 0 {
+				return shell.Usagef("--limit is %d: it needs a number, or 0 for all", q.Limit)
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				return p.listItems(ctx, s.River(user), q, asJSON)
+			})
+		},
+	})
+	itemFlags(c, &q, &user)
+	c.Flags().IntVarP(&q.Limit, "limit", "n", 50, "at most this `number`; 0 is all")
+	c.Flags().BoolVar(&q.Oldest, "oldest", false, "the oldest first")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *commands) listItems(ctx context.Context, r *client.River, q client.ItemQuery, asJSON bool) error {
+	out := bufio.NewWriter(p.Out)
+	enc := shell.JSONLines(out)
+	t := shell.NewTable(p.Out, "TIME", "FEED", "ITEM", "LINK")
+	for it, err := range r.Items(ctx, q) {
+		if err == nil && asJSON {
+			err = enc.Encode(it)
+		} else if err == nil {
+			err = t.Row(itemRow(&it)...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.End()
+}
+
+// itemRow is an item on one line.
+func itemRow(it *client.Item) []string {
+	return []string{it.At.Local().Format("2006-01-02 15:04"), shell.Clip(oneLine(it.Source.Title), 40), itemName(it, 100), it.Link}
+}
+
+// itemName is its title or, where it has none, the first words of its text.
+func itemName(it *client.Item, most int) string {
+	name := oneLine(it.Title)
+	if name == "" {
+		name = oneLine(it.Text)
+	}
+	if name == "" && len(it.Enclosures) > 0 {
+		name = oneLine(it.Enclosures[0].URL)
+	}
+	name = shell.Clip(name, most)
+	if it.WithdrawnAt != nil {
+		name += " (withdrawn)"
+	}
+	return name
+}
+
+// oneLine is a text with single spaces, and nothing in it that moves a cursor.
+func oneLine(s string) string { return strings.Join(strings.Fields(shell.Clean(s)), " ") }
+
+// printItemLine prints an item on one line, for programs and logs.
+func printItemLine(w io.Writer, it *client.Item) error {
+	row := itemRow(it)
+	for i := range row {
+		row[i] = shell.Clean(row[i])
+	}
+	_, err := fmt.Fprintln(w, strings.Join(row, "\t"))
+	return err
+}

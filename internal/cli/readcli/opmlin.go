@@ -1,0 +1,161 @@
+package readcli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) opmlImport() *cobra.Command {
+	var user string
+	var o client.OPMLOptions
+	var wait, asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "import FILE|URL|-",
+		Short: "Follow the feeds of a list",
+		Long: `Follows the feeds of an OPML document: of a file, of an address (which the server
+reads), or of standard input for -. Folders become categories. The feeds are written
+in batches: when the import stops, what was written stays, and it is safe to run it
+again. The feeds are read afterwards, by the running server; --wait waits until each
+was read once.
+
+With --follow the address is followed itself: what its list gains is followed from
+then on, and what it loses no more.
+
+--json prints an object: title, found, added, had, over_limit, limit, lists, skipped,
+problems.`,
+		Example: `  cloudburst opml import subscriptions.opml
+  cloudburst opml import --follow --category Rivers https://example.org/rivers.opml`,
+		Args: shell.Between(1, 1, "one FILE or URL, or - for standard input"),
+		RunE: func(c *cobra.Command, args []string) error {
+			var doc io.Reader
+			switch {
+			case shell.IsURL(args[0]):
+				o.URL = args[0]
+			case o.Follow:
+				return shell.Usagef("--follow needs a URL: a file is not read again")
+			default:
+				in, err := p.Inputs().Read(c.Context(), args[0], nil)
+				if err != nil {
+					return err
+				}
+				doc = bytes.NewReader(in.Body)
+			}
+			return p.WithServer(c, true, func(ctx context.Context, s *shell.Connection) error {
+				return p.importOPML(ctx, s, user, doc, o, wait, asJSON)
+			})
+		},
+	})
+	ofReader(c, &user)
+	c.Flags().StringVar(&o.Category, "category", "", "put everything into the category of this `name` besides")
+	c.Flags().BoolVar(&o.Follow, "follow", false, "follow the list itself, as it changes")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the server has read each of its feeds once")
+	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return c
+}
+
+func (p *commands) importOPML(ctx context.Context, s *shell.Connection, user string, doc io.Reader, o client.OPMLOptions, wait, asJSON bool) error {
+	bar := shell.NewProgress(p.Err, "imported")
+	o.Progress = bar.At
+	r := s.River(user)
+	res, err := r.ImportOPML(ctx, doc, o)
+	bar.End()
+	if err != nil {
+		if res.Added > 0 {
+			fmt.Fprintf(p.Err, "cloudburst: %s were added, %d were followed already.\n", shell.Plural(res.Added, "feed"), res.Had)
+		}
+		return err
+	}
+	for _, problem := range res.Problems {
+		fmt.Fprintf(p.Err, "cloudburst: %s\n", shell.Clean(problem))
+	}
+	if asJSON {
+		err = shell.JSONLines(p.Out).Encode(res)
+	} else {
+		err = p.printImported(&res, o.Follow)
+	}
+	if err != nil {
+		return err
+	}
+	if !s.Running {
+		if res.Added+res.Lists > 0 {
+			fmt.Fprintln(p.Err, "No server runs: they are read as soon as one does (cloudburst serve).")
+		}
+		return nil
+	}
+	if wait {
+		if err := p.awaitRead(ctx, r, res.Found); err != nil {
+			return err
+		}
+	}
+	p.tellHowToWatch(ctx, s, user)
+	return nil
+}
+
+func (p *commands) printImported(res *client.ImportedOPML, follow bool) error {
+	text := "Found " + shell.Plural(res.Found, "feed")
+	if title := oneLine(res.Title); title != "" {
+		text += " in “" + shell.Clip(title, 100) + "”"
+	}
+	text += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Had)
+	if res.Skipped > 0 {
+		text += fmt.Sprintf(", %d without a usable address", res.Skipped)
+	}
+	if res.Over > 0 {
+		text += fmt.Sprintf(", %d over the limit of %d", res.Over, res.Limit)
+	}
+	switch {
+	case follow:
+		text += "; the list itself is followed"
+	case res.Lists > 0:
+		text += "; " + shell.Plural(res.Lists, "list") + " in it followed"
+	}
+	_, err := fmt.Fprintln(p.Out, text+".")
+	return err
+}
+
+// awaitRead waits until no feed is left that was never read. The longer the server
+// takes to say so, the seldomer it is asked.
+func (p *commands) awaitRead(ctx context.Context, r *client.River, found int) error {
+	bar := shell.NewProgress(p.Err, "read")
+	defer bar.End()
+	for {
+		asked := time.Now()
+		left := 0
+		for src, err := range r.Sources(ctx, client.SourceQuery{}) {
+			if err != nil {
+				return err
+			}
+			if src.State == "new" {
+				left++
+			}
+		}
+		bar.At(max(found-left, 0), found)
+		if left == 0 {
+			return nil
+		}
+		if err := shell.Wait(ctx, max(200*time.Millisecond, 10*time.Since(asked))); err != nil {
+			return err
+		}
+	}
+}
+
+// tellHowToWatch says where what is new can be seen.
+func (p *commands) tellHowToWatch(ctx context.Context, s *shell.Connection, user string) {
+	command := "cloudburst river"
+	if user != "" {
+		command += " --user " + user
+	}
+	text := "Watch them arrive: " + command
+	if st, err := s.Status(ctx); err == nil && st.PublicURL != "" {
+		text += ", or " + shell.Clean(st.PublicURL) + "/river"
+	}
+	fmt.Fprintln(p.Err, text)
+}

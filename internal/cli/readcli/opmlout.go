@@ -1,0 +1,43 @@
+package readcli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) opmlExport() *cobra.Command {
+	var user, category string
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write what is followed as a list",
+		Long: `Writes what is followed as OPML 2.0, to FILE or to standard output: every reader of
+feeds can import it. Categories are folders. A file is written beside its name and put
+in place when it is whole.`,
+		Example: "  cloudburst opml export subscriptions.opml\n  cloudburst opml export --category News | cloudburst opml show -",
+		Args:    shell.Between(0, 1, "at most one FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				var doc bytes.Buffer
+				if err := s.River(user).ExportOPML(ctx, category, &doc); err != nil {
+					return err
+				}
+				if len(args) == 0 || args[0] == "-" {
+					_, err := p.Out.Write(doc.Bytes())
+					return err
+				}
+				if err := shell.ReplaceFile(args[0], doc.Bytes()); err != nil {
+					return fmt.Errorf("%s cannot be written: %w", args[0], shell.PlainPathError(err))
+				}
+				return nil
+			})
+		},
+	})
+	ofReader(c, &user)
+	c.Flags().StringVar(&category, "category", "", "only the category of this `name`")
+	return c
+}

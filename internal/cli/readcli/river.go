@@ -1,0 +1,180 @@
+package readcli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) river() *cobra.Command {
+	var user string
+	var q client.ItemQuery
+	var once, asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "river",
+		Short: "Show what the followed feeds brought, and what comes live",
+		Long: `Shows the last items and then what comes, the moment it comes, until you interrupt it.
+On a terminal they are grouped by day and feed, with their text; elsewhere it is one
+line an item. It comes back by itself after a restart of the server without losing an
+item.
+
+--json prints one object a line: ` + itemFields + `.
+What comes live has an event too: new, edited or withdrawn.
+
+Works on the running server; on the data folder when none runs, without what comes.`,
+		Example: "  cloudburst river --category News\n  cloudburst river --json --limit 0 | jq -r .link",
+		Args:    shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if q.Limit < 0 {
+				return shell.Usagef("--limit is %d: it needs a number, or 0 for nothing but what comes", q.Limit)
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				w := &riverWatch{p: p, s: s, r: s.River(user), q: q, print: p.riverPrinter(asJSON), seen: map[int64]int64{}}
+				return w.run(ctx, once)
+			})
+		},
+	})
+	itemFlags(c, &q, &user)
+	c.Flags().IntVarP(&q.Limit, "limit", "n", 20, "begin with at most this `number` of items; 0: with none")
+	c.Flags().BoolVar(&once, "once", false, "do not wait for what comes")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+// riverLine is an item as --json prints it.
+type riverLine struct {
+	Event string `json:"event,omitempty"` // new, edited, withdrawn; "" of what was there
+	client.Item
+}
+
+// riverWatch is one run of the command.
+type riverWatch struct {
+	p     *commands
+	s     *shell.Connection
+	r     *client.River
+	q     client.ItemQuery
+	print func(kind string, it *client.Item) error
+	seen  map[int64]int64 // Seq by item, of what was printed lately
+	after int64           // Seq
+}
+
+// seenFor is how long what was printed is remembered, in the microseconds that a Seq
+// counts: longer than the stream goes back.
+const seenFor = 60_000_000
+
+func (w *riverWatch) run(ctx context.Context, once bool) error {
+	// What comes while the list is being read, the stream sends.
+	st, err := w.r.Status(ctx)
+	if err != nil {
+		return err
+	}
+	w.after = st.Seq
+	var list []client.Item
+	if w.q.Limit > 0 {
+		for it, err := range w.r.Items(ctx, w.q) {
+			if err != nil {
+				return err
+			}
+			list = append(list, it)
+		}
+	}
+	for _, it := range slices.Backward(list) {
+		if err := w.show("", &it); err != nil {
+			return err
+		}
+	}
+	switch {
+	case once:
+		return nil
+	case !w.s.Running:
+		fmt.Fprintln(w.p.Err, "No server runs, so nothing follows: start one with \"cloudburst serve\".")
+		return nil
+	case shell.IsTerminal(w.p.Out):
+		fmt.Fprintln(w.p.Err, "Waiting for what comes; Ctrl-C ends it.")
+	}
+	err = w.follow(ctx)
+	if ctx.Err() != nil {
+		return nil // somebody has seen enough
+	}
+	return err
+}
+
+// show prints an item, unless it was printed as it is.
+func (w *riverWatch) show(kind string, it *client.Item) error {
+	if w.seen[it.ID] >= it.Seq {
+		return nil
+	}
+	if len(w.seen) > 10_000 {
+		for id, seq := range w.seen {
+			if seq < it.Seq-seenFor {
+				delete(w.seen, id)
+			}
+		}
+	}
+	w.seen[it.ID] = it.Seq
+	return w.print(kind, it)
+}
+
+// follow prints the stream, and takes it up again where it broke off.
+func (w *riverWatch) follow(ctx context.Context) error {
+	pause := shell.Backoff{Least: 200 * time.Millisecond, Most: 10 * time.Second}
+	begun := w.after
+	for {
+		var printing error
+		err := w.r.Follow(ctx, w.q, w.after, func(e client.ItemEvent) error {
+			pause.Reset()
+			w.after = max(w.after, e.Item.Seq)
+			if _, shown := w.seen[e.Item.ID]; !shown && e.Item.Seq <= begun {
+				return nil // it was there already, and --limit left it out
+			}
+			printing = w.show(e.Kind, &e.Item)
+			return printing
+		})
+		if printing != nil {
+			return printing
+		}
+		if e, ok := errors.AsType[*client.Error](err); ok && e.Status < 500 || ctx.Err() != nil {
+			return err
+		}
+		if !pause.Begun() && !errors.Is(err, io.ErrUnexpectedEOF) {
+			fmt.Fprintf(w.p.Err, "cloudburst: %s; trying again\n", shell.Sentence(err))
+		}
+		if err := shell.Wait(ctx, pause.Next()); err != nil {
+			return err
+		}
+	}
+}
+
+// riverPrinter is the form that fits where the output goes.
+func (p *commands) riverPrinter(asJSON bool) func(kind string, it *client.Item) error {
+	out := bufio.NewWriter(p.Out)
+	human := shell.IsTerminal(p.Out)
+	screen := &riverScreen{w: out, width: func() int { return shell.TerminalWidth(p.Out) }, bold: human && !slices.ContainsFunc(p.Environ, func(kv string) bool {
+		return kv == "TERM=dumb" || strings.HasPrefix(kv, "NO_COLOR=") && kv != "NO_COLOR="
+	})}
+	return func(kind string, it *client.Item) error {
+		var err error
+		switch {
+		case asJSON:
+			err = shell.JSONLines(out).Encode(riverLine{kind, *it})
+		case human:
+			screen.item(kind, it)
+		default:
+			err = printItemLine(out, it)
+		}
+		if err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+}

@@ -1,0 +1,108 @@
+package readcli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+// categoryFlags are what `sources categories` may be told to do.
+type categoryFlags struct {
+	user, public, private, rename, to, remove string
+	asJSON                                    bool
+}
+
+func (p *commands) sourcesCategories() *cobra.Command {
+	var q categoryFlags
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "categories",
+		Short: "List the categories, or change one",
+		Long: `Lists the categories in order of their names. Each is a river of its own; a public one
+may be read by everybody, and has a feed and a list in OPML. --public makes a category
+that does not exist yet.
+
+--json prints one object a line: name, public, sources, unread.`,
+		Example: "  cloudburst sources categories --public News\n  cloudburst sources categories --rename News --to Newspapers",
+		Args:    shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			acts := 0
+			for _, name := range []string{"public", "private", "rename", "remove"} {
+				if c.Flags().Changed(name) {
+					acts++
+				}
+			}
+			switch {
+			case acts > 1:
+				return shell.Usagef("give one of --public, --private, --rename and --remove at a time")
+			case (q.rename == "") != (q.to == ""):
+				return shell.Usagef("--rename NAME and --to NAME belong together")
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				return p.categories(ctx, s.River(q.user), &q)
+			})
+		},
+	})
+	f := c.Flags()
+	ofReader(c, &q.user)
+	f.StringVar(&q.public, "public", "", "let everybody read the category of this `name`")
+	f.StringVar(&q.private, "private", "", "let nobody else read the category of this `name`")
+	f.StringVar(&q.rename, "rename", "", "rename the category of this `name`, or merge it into another")
+	f.StringVar(&q.to, "to", "", "its new `name`")
+	f.StringVar(&q.remove, "remove", "", "remove the category of this `name`; its feeds stay followed")
+	f.BoolVar(&q.asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *commands) categories(ctx context.Context, r *client.River, q *categoryFlags) error {
+	say := func(err error, format string, args ...any) error {
+		if err == nil {
+			_, err = fmt.Fprintln(p.Out, shell.Clean(fmt.Sprintf(format, args...)))
+		}
+		return err
+	}
+	yes, no := true, false
+	switch {
+	case q.public != "":
+		return say(r.PutCategory(ctx, q.public, client.CategoryChange{Public: &yes}), "%s is public.", q.public)
+	case q.private != "":
+		return say(r.PutCategory(ctx, q.private, client.CategoryChange{Public: &no}), "%s is private.", q.private)
+	case q.rename != "":
+		return say(r.PutCategory(ctx, q.rename, client.CategoryChange{Name: &q.to}), "%s is called %s now.", q.rename, q.to)
+	case q.remove != "":
+		return say(r.DropCategory(ctx, q.remove), "%s is removed.", q.remove)
+	}
+	list, err := r.Categories(ctx, true)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(p.Out)
+	enc := shell.JSONLines(out)
+	t := shell.NewTable(p.Out, "NAME", "READ BY", "FEEDS", "UNREAD")
+	for _, row := range list {
+		by := "its owner"
+		if row.Public {
+			by = "everybody"
+		}
+		unread := int64(0)
+		if row.Unread != nil {
+			unread = *row.Unread
+		}
+		if q.asJSON {
+			err = enc.Encode(row)
+		} else {
+			err = t.Row(row.Name, by, fmt.Sprint(row.Sources), fmt.Sprint(unread))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.End()
+}

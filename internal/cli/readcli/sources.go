@@ -1,0 +1,307 @@
+package readcli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/config"
+)
+
+func (p *commands) sources() *cobra.Command {
+	c := shell.Group("sources", "Follow feeds, and look after those that are followed",
+		`The feeds that this server reads: for itself, or (--user) for one of its users. What
+they bring is the river: "cloudburst river" shows it live, "cloudburst items" lists it.
+
+Works on the running server, or on the data folder when none runs.`)
+	c.AddCommand(p.sourcesAdd(), p.sourcesList(), p.sourcesRemove(), p.sourcesRefresh(), p.sourcesSet(), p.sourcesRevive(), p.sourcesUndo(), p.sourcesCategories())
+	return c
+}
+
+const sourceFields = `id, url, title, own_title, feed_title, categories, interval_s,
+list_id, login, private, description, home, icon, language, format, mended, state,
+reading, push, problem, failures, moved, added_at, checked_at, changed_at,
+newest_at, next_at, why, items, readers, unread; docs/river-json.md describes them`
+
+// ofReader adds the flag that says whose river it is.
+func ofReader(c *cobra.Command, user *string) {
+	c.Flags().StringVar(user, "user", "", "`name` of the user whose river it is; without it, the server's own")
+}
+
+// sourceName is how a source is told of to a person.
+func sourceName(s *client.Source) string {
+	if s.Title == s.URL || s.Title == "" {
+		return shell.Clean(s.URL)
+	}
+	return shell.Clip(shell.Clean(s.Title), 100) + " <" + shell.Clean(s.URL) + ">"
+}
+
+// addedLine is what --json prints of one address.
+type addedLine struct {
+	Input string `json:"input"`
+	client.AddedSource
+	Error *shell.InputError `json:"error,omitempty"`
+}
+
+func (p *commands) sourcesAdd() *cobra.Command {
+	var user, every, secretFile string
+	var login loginFlag
+	var q client.SourceRequest
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "add URL…",
+		Short: "Follow feeds",
+		Long: `Follows feeds, each named by its address or by that of a page that has it. A new one
+is read at once. A page that has several prints them and adds nothing: name one of
+them, or take the first with --first.
+
+--login is for feeds that want to know who reads: basic:NAME and wsse:NAME for a user
+and a password, token for one that goes as Authorization: Bearer, header:NAME for a
+header of that name.
+
+` + secretHelp + `
+
+--json prints one object a line and URL: input, new, and source, or choices, or error.`,
+		Example: `  cloudburst sources add https://example.com/ --category News
+  cloudburst sources add --login basic:ann --secret-file pw https://example.com/private.xml`,
+		Args: shell.Between(1, -1, "the URL of at least one feed or page"),
+		RunE: func(c *cobra.Command, urls []string) (err error) {
+			if q.Interval, err = intervalFlag(every); err != nil {
+				return err
+			}
+			if q.Login, err = p.readLogin(c.Context(), login, secretFile); err != nil {
+				return err
+			}
+			return p.WithServer(c, true, func(ctx context.Context, s *shell.Connection) error {
+				return p.addSources(ctx, s.River(user), q, urls, asJSON)
+			})
+		},
+	})
+	f := c.Flags()
+	ofReader(c, &user)
+	f.StringArrayVar(&q.Categories, "category", nil, "put it into the category of this `name`; may be repeated")
+	f.StringVar(&q.Title, "title", "", "call it by this `text`, not by its own title")
+	f.StringVar(&every, "interval", "", "the `time` between checks, such as 30m, instead of what the feed asks for")
+	f.Var(&login, "login", "what its server wants to see (`kind`: basic:NAME, token, wsse:NAME, header:NAME)")
+	f.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret of --login; - is standard input")
+	f.BoolVar(&q.First, "first", false, "take the first feed of a page that has several")
+	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+// intervalFlag is a time between checks in seconds.
+func intervalFlag(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := config.ParseDuration(text)
+	if err != nil || d < time.Second {
+		return 0, shell.Usagef("--interval is %q: it needs a time such as 30m, 6h or 1d", text)
+	}
+	return int64(d / time.Second), nil
+}
+
+// addSources adds one after the other. What fails does not hold up the rest.
+func (p *commands) addSources(ctx context.Context, r *client.River, q client.SourceRequest, urls []string, asJSON bool) error {
+	failed := false
+	for _, u := range urls {
+		q.URL = u
+		shown := withoutPassword(u)
+		line := addedLine{Input: shown}
+		added, err := r.AddSource(ctx, q)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			if _, answered := errors.AsType[*client.Error](err); !answered {
+				return err
+			}
+			line.Error = &shell.InputError{Message: naming(shown, shell.Sentence(err))}
+		default:
+			line.AddedSource = added
+		}
+		failed = failed || added.Source == nil
+		if err := p.printAdded(&line, asJSON); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return shell.ErrReported
+	}
+	return nil
+}
+
+// withoutPassword is an address as it may be shown.
+func withoutPassword(address string) string {
+	if u, err := url.Parse(address); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return address
+}
+
+// naming puts a name before a sentence that does not name it.
+func naming(name, text string) string {
+	if strings.Contains(text, name) {
+		return text
+	}
+	return name + ": " + text
+}
+
+func (p *commands) printAdded(line *addedLine, asJSON bool) error {
+	switch {
+	case line.Error != nil:
+		fmt.Fprintf(p.Err, "cloudburst: %s\n", shell.Clean(line.Error.Message))
+	case line.Source == nil:
+		fmt.Fprintf(p.Err, "cloudburst: %s has %s, and nothing was added: name one of them, or take the first with --first\n",
+			shell.Clean(line.Input), shell.Plural(len(line.Choices), "feed"))
+	}
+	if asJSON {
+		return shell.JSONLines(p.Out).Encode(line)
+	}
+	if line.Source == nil {
+		t := shell.NewTable(p.Out, "URL", "TITLE", "FORMAT", "KIND")
+		for _, choice := range line.Choices {
+			if err := t.Row(choice.URL, choice.Title, choice.Format, choice.Kind); err != nil {
+				return err
+			}
+		}
+		return t.End()
+	}
+	what := "Added"
+	if !line.New {
+		what = "Followed already:"
+	}
+	_, err := fmt.Fprintf(p.Out, "%s %s, %s.\n", what, sourceName(line.Source), shell.Plural(int(line.Source.Items), "item"))
+	return err
+}
+
+func (p *commands) sourcesList() *cobra.Command {
+	var user string
+	var q client.SourceQuery
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "list",
+		Short: "List the feeds that are followed",
+		Long: `Lists the feeds that are followed, in order of their titles. A feed is new before it
+was read for the first time, ok, failing, or gone when its server said so: then it is
+not read any more, until "sources revive".
+
+--json prints one object a line: ` + sourceFields + `.`,
+		Example: "  cloudburst sources list --broken\n  cloudburst sources list --json | jq -r 'select(.state == \"gone\") | .url'",
+		Args:    shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				return p.listSources(ctx, s.River(user), q, asJSON)
+			})
+		},
+	})
+	f := c.Flags()
+	ofReader(c, &user)
+	f.StringVar(&q.Match, "match", "", "only those with this `text` in the address or the title")
+	f.StringVar(&q.Category, "category", "", "only those in the category of this `name`")
+	f.BoolVar(&q.Broken, "broken", false, "only those that are failing, gone or moved")
+	f.BoolVar(&q.Unread, "unread", false, "count what is unread")
+	f.IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
+	f.BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *commands) listSources(ctx context.Context, r *client.River, q client.SourceQuery, asJSON bool) error {
+	heading := []string{"STATE", "TITLE", "CATEGORIES", "ITEMS", "NEWEST", "NEXT CHECK", "URL", "PROBLEM"}
+	if q.Unread {
+		heading = append(heading, "UNREAD")
+	}
+	out := bufio.NewWriter(p.Out)
+	enc := shell.JSONLines(out)
+	t := shell.NewTable(p.Out, heading...)
+	for s, err := range r.Sources(ctx, q) {
+		if err == nil && asJSON {
+			err = enc.Encode(s)
+		} else if err == nil {
+			row := []string{s.State, shell.Clip(s.Title, 60), strings.Join(s.Categories, ", "), fmt.Sprint(s.Items), shell.FormatTime(s.NewestAt), shell.FormatTime(s.NextAt), s.URL, problemOf(&s)}
+			if s.Unread != nil {
+				row = append(row, fmt.Sprint(*s.Unread))
+			}
+			err = t.Row(row...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.End()
+}
+
+// problemOf is what a person should know of a source.
+func problemOf(s *client.Source) string {
+	if s.Problem == "" && s.Moved != nil {
+		return "moved from " + s.Moved.From
+	}
+	return s.Problem
+}
+
+const secretHelp = `The secret is asked for on a terminal, without showing it; elsewhere it is the first
+line of standard input, or what is in --secret-file. It is never an argument, which
+other users of the machine could read.`
+
+// loginFlag is the flag --login.
+type loginFlag struct {
+	kind, name string
+	set        bool
+}
+
+func (l *loginFlag) String() string { return strings.TrimSuffix(l.kind+":"+l.name, ":") }
+
+func (l *loginFlag) Type() string { return "kind" }
+
+func (l *loginFlag) Set(text string) error {
+	kind, name, _ := strings.Cut(text, ":")
+	switch {
+	case kind == "token" && name == "", kind == "none" && name == "":
+	case (kind == "basic" || kind == "wsse" || kind == "header") && name != "":
+	case strings.Count(text, ":") > 1:
+		return errors.New("a secret does not belong on the command line: give basic:NAME, token, wsse:NAME or header:NAME")
+	default:
+		return errors.New("it needs one of basic:NAME, token, wsse:NAME, header:NAME")
+	}
+	l.kind, l.name, l.set = kind, name, true
+	return nil
+}
+
+// readLogin gets the secret that goes with --login; nil when there is none.
+func (p *commands) readLogin(ctx context.Context, l loginFlag, file string) (*client.Login, error) {
+	switch {
+	case !l.set && file != "":
+		return nil, shell.Usagef("--secret-file needs --login beside it: the kind of log-in that the secret is for")
+	case !l.set:
+		return nil, nil
+	case l.kind == "none":
+		return &client.Login{}, nil
+	}
+	secret, err := p.readSecret(ctx, "Secret for "+l.String(), file)
+	return &client.Login{Kind: l.kind, Name: l.name, Secret: secret}, err
+}
+
+// readSecret gets a secret that somebody else made: it is asked for once.
+func (p *commands) readSecret(ctx context.Context, what, file string) (string, error) {
+	in, ok := p.In.(*os.File)
+	if file != "" || !ok || !shell.IsTerminal(in) {
+		secret, err := p.NewPassword(ctx, "", file)
+		if err != nil {
+			err = errors.New(strings.ReplaceAll(err.Error(), "password", "secret"))
+		}
+		return secret, err
+	}
+	return p.AskHidden(ctx, in, func(ask func(string) (string, error)) (string, error) { return ask(what + ": ") })
+}

@@ -1,0 +1,91 @@
+package shell
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// InOrder is work on many things at once whose results are wanted in order.
+type InOrder[T any] struct {
+	N       int // pieces of work
+	Workers int // that work at once
+	Work    func(ctx context.Context, i int) T
+	Take    func(i int, result T) error // called in order, never twice at once
+	Idle    func(taken int)             // called now and then while take has nothing to do; nil: never
+}
+
+const (
+	AheadPerWorker = 4 // results that may wait for an earlier one, so that a slow one does not fill the memory
+	idlePause      = 100 * time.Millisecond
+)
+
+// Run returns when all is taken, or with the context's error or the first of take.
+func (o InOrder[T]) Run(ctx context.Context) error {
+	type job struct {
+		i    int
+		done chan T
+	}
+	workers := max(1, min(o.Workers, o.N))
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer cancel()
+	todo, queue := make(chan job), make(chan chan T, AheadPerWorker*workers)
+	group.Go(func() {
+		defer close(todo)
+		for i := range o.N {
+			j := job{i, make(chan T, 1)}
+			if !send(ctx, queue, j.done) || !send(ctx, todo, j) {
+				return
+			}
+		}
+	})
+	for range workers {
+		group.Go(func() {
+			for j := range todo {
+				j.done <- o.Work(ctx, j.i)
+			}
+		})
+	}
+	tick := time.NewTicker(idlePause)
+	defer tick.Stop()
+	for i := range o.N {
+		result, err := o.next(ctx, queue, tick.C, i)
+		if err != nil {
+			return err
+		}
+		if err := o.Take(i, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next waits for result i.
+func (o InOrder[T]) next(ctx context.Context, queue <-chan chan T, tick <-chan time.Time, i int) (result T, err error) {
+	var done <-chan T
+	for {
+		select {
+		case done = <-queue:
+			queue = nil
+		case result = <-done:
+			return result, ctx.Err() // work that was interrupted has no result
+		case <-tick:
+			if o.Idle != nil {
+				o.Idle(i)
+			}
+		case <-ctx.Done():
+			return result, ctx.Err()
+		}
+	}
+}
+
+func send[T any](ctx context.Context, to chan<- T, v T) bool {
+	select {
+	case to <- v:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,84 @@
+package shell
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// inProcess is a client.HTTPClient that calls a handler in this process. Bodies
+// stream in both directions, and trailers arrive.
+type inProcess struct{ handler http.Handler }
+
+// errAborted is what a reader gets of an answer whose handler broke it off.
+var errAborted = errors.New("the answer was broken off")
+
+// Do calls the handler and returns as soon as it has begun to answer.
+func (t inProcess) Do(req *http.Request) (*http.Response, error) {
+	in := req.Clone(req.Context())
+	in.RequestURI = req.URL.RequestURI()
+	in.Host = req.URL.Host
+	in.RemoteAddr = "127.0.0.1:0"
+	in.Proto, in.ProtoMajor, in.ProtoMinor = "HTTP/1.1", 1, 1
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	r, w := io.Pipe()
+	a := &localAnswer{header: http.Header{}, body: w, begun: make(chan *http.Response, 1)}
+	a.response = &http.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req, ContentLength: -1, Trailer: http.Header{}, Body: r}
+	go a.serve(t.handler, in)
+	select {
+	case res := <-a.begun:
+		return res, nil
+	case <-req.Context().Done():
+		// A handler that writes later finds the pipe closed.
+		_ = r.Close()
+		return nil, req.Context().Err()
+	}
+}
+
+// localAnswer is the http.ResponseWriter of an answer that goes through a pipe.
+type localAnswer struct {
+	header   http.Header
+	body     *io.PipeWriter
+	response *http.Response
+	begun    chan *http.Response
+	once     sync.Once
+}
+
+func (a *localAnswer) serve(h http.Handler, r *http.Request) {
+	defer func() {
+		err := error(nil)
+		if recover() != nil {
+			err = errAborted
+		}
+		a.WriteHeader(http.StatusOK)
+		for _, name := range a.response.Header.Values("Trailer") {
+			if v := a.header.Get(name); v != "" {
+				a.response.Trailer.Set(name, v)
+			}
+		}
+		_ = a.body.CloseWithError(err) // always nil
+	}()
+	h.ServeHTTP(a, r)
+}
+
+func (a *localAnswer) Header() http.Header { return a.header }
+
+func (a *localAnswer) WriteHeader(status int) {
+	a.once.Do(func() {
+		a.response.StatusCode = status
+		a.response.Status = http.StatusText(status)
+		a.response.Header = a.header.Clone()
+		a.begun <- a.response
+	})
+}
+
+func (a *localAnswer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(p)
+}
+
+// Flush has nothing to do: a write arrives at once.
+func (a *localAnswer) Flush() { a.WriteHeader(http.StatusOK) }

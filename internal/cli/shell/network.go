@@ -1,0 +1,189 @@
+package shell
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"cloudburst/protocol/rsscloud"
+)
+
+// CheckURL says why a URL cannot be read.
+func CheckURL(name string) error {
+	name, _, _ = strings.Cut(name, "#") // servers never see it
+	if rsscloud.CheckFeedURL(name) == nil {
+		return nil
+	}
+	why := "it needs http:// or https:// and a host"
+	if u, err := url.Parse(name); err == nil && u.User != nil {
+		return fmt.Errorf("%q is not a URL that can be read: it has a user name in it, which would be printed too", u.Redacted())
+	}
+	switch {
+	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		why = "it has a space or a control character in it; a space is written %20"
+	case len(name) > rsscloud.MaxURL:
+		why = fmt.Sprintf("it is longer than %d bytes", rsscloud.MaxURL)
+	}
+	return fmt.Errorf("%q is not a URL that can be read: %s", Clip(name, 200), why)
+}
+
+// PlainNetError says what went wrong without the method and the URL, which the
+// sentence has already, and without names that only programmers know.
+func PlainNetError(err error) error {
+	from := ""
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		from, err = e.URL, e.Err
+	}
+	if text := netSentence(err, from); text != "" {
+		return netError{text, err}
+	}
+	return err
+}
+
+// netError is an error of the network in plain words.
+type netError struct {
+	text string
+	err  error
+}
+
+func (e netError) Error() string { return e.text }
+func (e netError) Unwrap() error { return e.err }
+
+// netSentence is "" for what says enough itself. from is the address that was asked last.
+func netSentence(err error, from string) string {
+	text := err.Error()
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	op, isOp := errors.AsType[*net.OpError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return ""
+	case errors.Is(err, context.DeadlineExceeded), isNet && timeout.Timeout():
+		return fmt.Sprintf("there was no whole answer within %d seconds", int(FeedTimeout.Seconds()))
+	case isDNS && dns.IsNotFound:
+		return "there is no host " + dns.Name
+	case isOp && op.Op == "dial" && op.Addr != nil && op.Err != nil:
+		return "no connection to " + op.Addr.String() + ": " + lastOf(op.Err).Error()
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrChecksum), isCorrupt(err):
+		return "it is not compressed in the way that its Content-Encoding says (" + text + ")"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the answer breaks off"
+	case errors.Is(err, io.EOF):
+		return "the connection was closed without an answer"
+	case strings.HasPrefix(text, "stopped after "): // net/http has no name for it
+		return "it leads from redirect to redirect, more than 10 times"
+	case strings.HasPrefix(text, "unsupported protocol scheme"):
+		if from == "" {
+			return "it redirects to an address that is neither http nor https"
+		}
+		return fmt.Sprintf("it redirects to %q, which is no URL that can be read", from)
+	case strings.HasPrefix(text, "failed to parse Location header"):
+		return "it redirects to what is no URL: " + strings.TrimPrefix(text, "failed to parse Location header ")
+	case strings.Contains(text, "malformed "):
+		return "what it answers is not HTTP: " + strings.TrimPrefix(text, "net/http: HTTP/1.x transport connection broken: ")
+	}
+	return ""
+}
+
+func isCorrupt(err error) bool {
+	_, ok := errors.AsType[flate.CorruptInputError](err)
+	return ok
+}
+
+// lastOf is the innermost error.
+func lastOf(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// decoding is a client that undoes the content codings which servers use without
+// being asked to: net/http undoes only the gzip that it has asked for.
+type decoding struct{ http rsscloud.HTTPClient }
+
+func (d decoding) Do(r *http.Request) (*http.Response, error) {
+	res, err := d.http.Do(r)
+	if err != nil || res.Header.Get("Content-Encoding") == "" {
+		return res, err
+	}
+	res.Body = &decodedBody{body: res.Body, codings: res.Header.Values("Content-Encoding")}
+	return res, nil
+}
+
+// decodedBody begins to decode when it is read, so that errors are those of reading.
+type decodedBody struct {
+	body    io.ReadCloser
+	codings []string
+	plain   io.Reader
+}
+
+func (d *decodedBody) Read(p []byte) (int, error) {
+	if d.plain == nil {
+		plain, err := NewDecoder(d.body, strings.Join(d.codings, ","))
+		if err != nil {
+			return 0, err
+		}
+		d.plain = plain
+	}
+	return d.plain.Read(p)
+}
+
+func (d *decodedBody) Close() error { return d.body.Close() }
+
+// NewDecoder undoes one content coding. A list of several is nobody's practice and a
+// bomb's.
+func NewDecoder(r io.Reader, coding string) (io.Reader, error) {
+	coding = ContentCoding(coding)
+	b := bufio.NewReader(r)
+	head, err := b.Peek(2)
+	if err == io.EOF && len(head) == 0 {
+		return b, nil // no body at all
+	}
+	switch coding {
+	case "":
+		return b, nil
+	case "gzip", "x-gzip":
+		return gzip.NewReader(b)
+	case "deflate":
+		// The standard means zlib; many send the bare stream.
+		if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+			return zlib.NewReader(b)
+		}
+		return flate.NewReader(b), nil
+	}
+	return nil, fmt.Errorf("it is coded as %q, which was not asked for", Clip(coding, 40))
+}
+
+// ContentCoding is the coding in small letters, "" for those that change nothing.
+func ContentCoding(coding string) string {
+	switch coding = strings.ToLower(strings.TrimSpace(coding)); coding {
+	case "identity", "none", "utf-8":
+		return ""
+	}
+	return coding
+}
+
+// SingleHopClient is a client that returns a redirect instead of following it, and leaves
+// the body as the server sent it.
+func (p *Shell) SingleHopClient() rsscloud.HTTPClient {
+	if p.HTTP != nil {
+		return p.HTTP
+	}
+	return &http.Client{
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: 2, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

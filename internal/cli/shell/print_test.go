@@ -1,0 +1,45 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSpansAreShortAndExact(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		3200 * time.Microsecond: "3.2 ms", 0: "0.0 ms", 999 * time.Millisecond: "999.0 ms", 1500 * time.Millisecond: "1.5 s",
+		42 * time.Second: "42 s", 125 * time.Second: "2 m 5 s", 25 * time.Hour: "25 h 0 m", 72 * time.Hour: "3 days", -time.Second: "-1.0 s",
+	} {
+		if got := FormatDuration(d); got != want {
+			t.Errorf("span(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestProgressIsALineASecondWhereNobodyLooks(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	now := time.Unix(1000, 0)
+	p := NewProgress(&out, "imported")
+	p.now, p.last = func() time.Time { return now }, now
+	for n := range 25 {
+		p.At(n, 25)
+		now = now.Add(100 * time.Millisecond)
+	}
+	p.At(25, 0)
+	p.End()
+	if got, want := out.String(), "imported 10 of 25\nimported 20 of 25\n"; got != want {
+		t.Errorf("%q", got)
+	}
+	out.Reset()
+	p.Human = true
+	now = now.Add(time.Second)
+	p.At(5, 10)
+	p.End()
+	if !strings.HasPrefix(out.String(), "\rimported [███") || !strings.HasSuffix(out.String(), "\r\x1b[K") {
+		t.Errorf("%q", out.String())
+	}
+}

@@ -1,0 +1,116 @@
+// Package shell is what all commands share: the streams and the settings of one run, its
+// errors and exit codes, tables and progress, reading inputs, and the way to the server.
+//
+// The operator's commands know the server by package client only, be it running
+// somewhere or opened in this very process because none runs.
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cloudburst/internal/config"
+	"cloudburst/internal/fault"
+	"cloudburst/protocol/rsscloud"
+)
+
+// App is the program as the commands use it without a server; *app.App is one.
+type App interface {
+	Admin() http.Handler
+	Close() error
+}
+
+// Shell is one run of the command with everything that it touches.
+type Shell struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Environ  []string
+	Version  string
+	HTTP     rsscloud.HTTPClient // reads feeds and calls hubs; nil: the network
+	// Open makes the program from its configuration, without serving.
+	Open func(ctx context.Context, cfg config.Config, log *slog.Logger) (App, error)
+	// Serve runs the server until ctx ends. out gets what it prints for people at its start.
+	Serve func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error
+}
+
+// Execute runs one command line of root, prints its error to errs and returns the exit code.
+func Execute(ctx context.Context, root *cobra.Command, args []string, errs io.Writer) int {
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.Is(err, ErrReported):
+		return ExitFailure
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintf(errs, "%s: interrupted\n", root.Name())
+		return ExitFailure
+	}
+	if code, ok := errors.AsType[ExitCode](err); ok {
+		return code.Code
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op == "write" && e.Path == os.Stdout.Name() {
+		err = fmt.Errorf("the output cannot be written: %w", e.Err)
+	}
+	fmt.Fprintf(errs, "%s: %s\n", root.Name(), Sentence(err))
+	if _, ok := errors.AsType[UsageError](err); ok {
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+// Root makes the command above all others of a program, on the input and outputs of p.
+func (p *Shell) Root(name, short, long string) *cobra.Command {
+	root := Group(name, short, long)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if c.HasParent() && c.HasSubCommands() && flagless(c) {
+			return Usagef("%s has no flags of its own: behind it comes one of %s, and then the flags", c.CommandPath(), strings.Join(below(c), ", "))
+		}
+		return AsUsageError(config.UnknownFlag(err, c.Flags()))
+	})
+	return root
+}
+
+// LoadConfig reads the settings that the command's flags, the environment and the file give.
+func (p *Shell) LoadConfig(flags *pflag.FlagSet) (*config.Effective, error) {
+	e, err := config.Load(config.Options{Flags: flags, Environ: p.Environ})
+	if err != nil {
+		return nil, AsUsageError(err)
+	}
+	return e, nil
+}
+
+// Logger writes the log to standard error.
+func (p *Shell) Logger(l config.Log) *slog.Logger {
+	o := &slog.HandlerOptions{Level: l.SlogLevel()}
+	if l.Format == "json" {
+		return slog.New(slog.NewJSONHandler(p.Err, o))
+	}
+	return slog.New(slog.NewTextHandler(p.Err, o))
+}
+
+// UserAgent is how the commands name themselves to servers.
+func (p *Shell) UserAgent() string { return "Cloudburst/" + p.Version + " (command line)" }
+
+// isLocked reports that another process uses the data folder.
+func isLocked(err error) bool { return fault.CodeOf(err) == fault.Conflict }

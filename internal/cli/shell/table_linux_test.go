@@ -1,0 +1,69 @@
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// terminal is a pseudo-terminal: what is written to tty can be read from screen.
+func terminal(t *testing.T) (screen, tty *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no pseudo-terminals here: %v", err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	control := func(request uintptr, value *uint32) {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), request, uintptr(unsafe.Pointer(value))); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	var number, unlocked uint32
+	control(syscall.TIOCGPTN, &number)
+	control(syscall.TIOCSPTLCK, &unlocked)
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tty.Close() })
+	return screen, tty
+}
+
+func TestTablesHaveHeadingsOnATerminalOnly(t *testing.T) {
+	t.Parallel()
+	fill := func(tab *Table) {
+		t.Helper()
+		for _, row := range [][]string{{"ok", "A feed", "http://a.example/"}, {"failing", "B", "http://b.example/"}} {
+			if err := tab.Row(row...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tab.End(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var piped bytes.Buffer
+	fill(NewTable(&piped, "STATE", "TITLE", "URL"))
+	if want := "ok\tA feed\thttp://a.example/\nfailing\tB\thttp://b.example/\n"; piped.String() != want {
+		t.Errorf("a program reads %q, want %q", &piped, want)
+	}
+	screen, tty := terminal(t)
+	fill(NewTable(tty, "STATE", "TITLE", "URL"))
+	const want = "STATE    TITLE   URL\r\nok       A feed  http://a.example/\r\nfailing  B       http://b.example/\r\n"
+	shown := make([]byte, 0, len(want))
+	for len(shown) < len(want) {
+		part := make([]byte, len(want)-len(shown))
+		n, err := screen.Read(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, part[:n]...)
+	}
+	if string(shown) != want {
+		t.Errorf("a person reads %q, want %q", shown, want)
+	}
+}

@@ -1,0 +1,19 @@
+// Package writecli has the commands for people who publish: posts, feeds that are files,
+// hosted feeds and where they are announced.
+package writecli
+
+import (
+	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/hubclient"
+	"cloudburst/internal/cli/shell"
+)
+
+// commands makes the commands of this package, which run in one shell.
+type commands struct{ hubclient.Client }
+
+// Commands are the commands of this package.
+func Commands(s *shell.Shell) []*cobra.Command {
+	p := &commands{hubclient.Client{Shell: s}}
+	return []*cobra.Command{p.feed(), p.publishFile(), p.sinks(), p.post(), p.posts()}
+}

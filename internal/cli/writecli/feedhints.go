@@ -1,0 +1,173 @@
+package writecli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+// hintFlags are the flags of "feed hints", as text.
+type hintFlags struct {
+	ttl, frequency               int
+	hours, days, period, base, u string
+}
+
+func (p *commands) feedHints() *cobra.Command {
+	var h hintFlags
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "hints --user NAME",
+		Short: "Print or set when readers are to read a user's feed again",
+		Long: `Prints the hints that the feed of a user's posts gives to readers, or sets those that
+are named by flags. 0 or an empty value removes a hint. A document that was saved as a
+feed keeps its own hints.
+
+The feed has them as ttl, skipHours, skipDays and the elements of the syndication
+module, in each format that can hold them, and caches may keep it as long: from a
+minute to an hour.
+
+--json prints an object: ttl, skip_hours, skip_days, update_period, update_frequency,
+update_base.`,
+		Example: `  cloudburst feed hints --user alice --ttl 120 --skip-hours 0-5,23 --skip-days Sunday
+  cloudburst feed hints --user alice --update-period daily --update-frequency 2`,
+		Args: shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if h.u == "" {
+				return shell.Usagef("%s needs --user with the name of the user whose feed it is", c.CommandPath())
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				w, err := s.Writer(ctx, h.u)
+				if err != nil {
+					return err
+				}
+				now := w.Hints
+				if now == nil {
+					now = &client.FeedHints{}
+				}
+				changed, err := h.apply(c, now)
+				if err != nil {
+					return err
+				}
+				if changed {
+					w.Profile.Hints = now
+					if w, err = s.SetProfile(ctx, h.u, w.Profile); err != nil {
+						return err
+					}
+				}
+				return p.printHints(w, asJSON)
+			})
+		},
+	})
+	f := c.Flags()
+	f.StringVar(&h.u, "user", "", "`name` of the user whose feed it is")
+	f.IntVar(&h.ttl, "ttl", 0, "`minutes` for which the feed need not be read again")
+	f.StringVar(&h.hours, "skip-hours", "", "`hours` of GMT in which nobody needs to read it: 0-5,23")
+	f.StringVar(&h.days, "skip-days", "", "`days` on which nobody needs to read it: Saturday,Sunday")
+	f.StringVar(&h.period, "update-period", "", "hourly, daily, weekly, monthly or yearly")
+	f.IntVar(&h.frequency, "update-frequency", 0, "`times` that it changes in a period")
+	f.StringVar(&h.base, "update-base", "", "`time` from which periods are counted: 2026-01-01T12:00:00Z")
+	f.BoolVar(&asJSON, "json", false, "as a JSON object")
+	return c
+}
+
+// apply changes the hints that flags name.
+func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool, err error) {
+	for _, name := range []string{"ttl", "skip-hours", "skip-days", "update-period", "update-frequency", "update-base"} {
+		if !c.Flags().Changed(name) {
+			continue
+		}
+		changed = true
+		switch name {
+		case "ttl":
+			to.TTL = h.ttl
+		case "skip-hours":
+			if to.SkipHours, err = hoursOf(h.hours); err != nil {
+				return false, err
+			}
+		case "skip-days":
+			to.SkipDays = listOf(h.days)
+		case "update-period":
+			to.UpdatePeriod = h.period
+		case "update-frequency":
+			to.UpdateFrequency = h.frequency
+		case "update-base":
+			to.UpdateBase = nil
+			if h.base != "" {
+				at, err := time.Parse(time.RFC3339, h.base)
+				if err != nil {
+					return false, shell.Usagef("invalid value %q for --update-base: it needs a time such as 2026-01-01T12:00:00Z", h.base)
+				}
+				to.UpdateBase = &at
+			}
+		}
+	}
+	return changed, nil
+}
+
+// hoursOf reads a list of hours and ranges of them.
+func hoursOf(s string) (hours []int, err error) {
+	for _, part := range listOf(s) {
+		first, last, ranged := strings.Cut(part, "-")
+		if !ranged {
+			last = first
+		}
+		from, err1 := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || from < 0 || to > 23 || from > to {
+			return nil, shell.Usagef("invalid value %q for --skip-hours: it needs hours from 0 to 23, and ranges such as 0-5, separated by commas", part)
+		}
+		for hour := from; hour <= to; hour++ {
+			hours = append(hours, hour)
+		}
+	}
+	return hours, nil
+}
+
+// listOf are the parts of a list with commas.
+func listOf(s string) (parts []string) {
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+func (p *commands) printHints(w client.Writer, asJSON bool) error {
+	h := w.Hints
+	if h == nil {
+		h = &client.FeedHints{}
+	}
+	if asJSON {
+		return shell.JSONLines(p.Out).Encode(h)
+	}
+	t := shell.NewTable(p.Out, "HINT", "VALUE")
+	base := ""
+	if h.UpdateBase != nil {
+		base = h.UpdateBase.Format(time.RFC3339)
+	}
+	for _, row := range [][2]string{
+		{"ttl", count(h.TTL)}, {"skipHours", strings.Trim(fmt.Sprint(h.SkipHours), "[]")}, {"skipDays", strings.Join(h.SkipDays, " ")},
+		{"updatePeriod", h.UpdatePeriod}, {"updateFrequency", count(h.UpdateFrequency)}, {"updateBase", base},
+	} {
+		if err := t.Row(row[:]...); err != nil {
+			return err
+		}
+	}
+	return t.End()
+}
+
+// count is a number; "" for 0.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

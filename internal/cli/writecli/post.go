@@ -1,0 +1,361 @@
+package writecli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/feed/opml"
+	"cloudburst/internal/author"
+	"cloudburst/internal/cli/shell"
+)
+
+const postFields = `id, user, revision, state, url, guid, key, created_at, updated_at,
+published_at, due_at, undo_until, title, source, format, html, link, categories,
+enclosures, reply, outline, language`
+
+// posting is what the flags of "post" say.
+type posting struct {
+	user, title, slug, at         string
+	reply, link, format           string
+	outline, language, key        string
+	categories, enclosures, words []string // words are those of pictures
+	draft, asJSON                 bool
+}
+
+func (p *commands) post() *cobra.Command {
+	var o posting
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "post [TEXT|-]",
+		Short: "Write a post, and tell who follows its author",
+		Long: `Writes a post in a user's name, publishes it and prints the address of its page. TEXT
+is its text; - reads it from standard input. It is in Markdown, unless --format says
+otherwise. A post may do without a text where it has a title, a link, a file or an
+outline.
+
+-e adds a file: one of yours is sent to the server first, one at a URL stays there.
+--outline makes the post of an OPML file, headlines within headlines; the title of the
+file is that of the post. --at publishes it later, or gives it a date that is over.
+
+Works on the running server, or on the data folder when none runs; who follows the
+author is told when the server runs again then.
+
+--json prints the post: ` + postFields + `.`,
+		Example: `  cloudburst post --user alice 'Good morning!'
+  cloudburst post --user alice -t 'Episode 12' -c Podcast -e episode12.mp3 - <notes.md
+  cloudburst post --user alice --at '2026-12-24 18:00' 'Merry Christmas!'`,
+		Args: shell.Between(0, -1, ""),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(args); err != nil {
+				return err
+			}
+			change, err := p.written(c.Context(), &o, args)
+			if err != nil {
+				return err
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error { return p.publish(ctx, s, &o, change) })
+		},
+	})
+	f := c.Flags()
+	ofWriter(c, &o.user)
+	f.StringVarP(&o.title, "title", "t", "", "`title` of the post; short posts have none")
+	f.StringArrayVarP(&o.categories, "category", "c", nil, "`category` of the post; may be repeated")
+	f.StringArrayVarP(&o.enclosures, "enclosure", "e", nil, "`file` or URL of a file that belongs to it; may be repeated")
+	f.StringArrayVar(&o.words, "alt", nil, "`words` for the pictures, in the order of -e; may be repeated")
+	f.StringVar(&o.outline, "outline", "", "OPML `file` of which the post is made")
+	f.BoolVar(&o.draft, "draft", false, "keep it as a draft, which nobody else sees")
+	f.StringVar(&o.at, "at", "", "`time` at which it is published, or that it is dated: 2026-12-24 18:00, 18:00, or with a zone as 2026-12-24T18:00:00Z")
+	f.StringVar(&o.reply, "reply", "", "`URL` of the post that it answers")
+	f.StringVar(&o.link, "link", "", "`URL` of the page that it is about")
+	shell.ChoiceFlag(c, &o.format, "format", "what the text is written in", "markdown", "html", "text")
+	f.StringVar(&o.slug, "slug", "", "`word` for the end of its address")
+	f.StringVar(&o.language, "language", "", "`code` of its language: en, de-CH")
+	f.StringVar(&o.key, "key", "", "`name` that this post has in your program: the same name again is the same post, and nothing is made twice")
+	f.BoolVar(&o.asJSON, "json", false, "print the post as a JSON object")
+	return c
+}
+
+// ofWriter is the flag that says who writes.
+func ofWriter(c *cobra.Command, user *string) {
+	c.Flags().StringVar(user, "user", "", "`name` of the user who writes; may be left out where there is only one")
+}
+
+// check finds what cannot be meant.
+func (o *posting) check(args []string) error {
+	switch {
+	case o.draft && o.at != "":
+		return shell.Usagef("--draft and --at exclude each other: a draft has no time at which it is published")
+	case len(o.words) > len(o.enclosures):
+		return shell.Usagef("there are %d texts for pictures (--alt) and %d files (-e)", len(o.words), len(o.enclosures))
+	case len(args) > 1 && args[0] == "-":
+		return shell.Usagef("- reads the text from standard input; leave out what is behind it")
+	case len(args) == 0 && o.title == "" && o.link == "" && len(o.enclosures) == 0 && o.outline == "":
+		return shell.Usagef("there is nothing to post: give a TEXT, or - to read it from standard input")
+	case o.outline == "-" && len(args) > 0 && args[0] == "-":
+		return shell.Usagef("standard input (-) can be read only once")
+	}
+	return nil
+}
+
+// written is the post as far as it is known before the server is.
+func (p *commands) written(ctx context.Context, o *posting, args []string) (client.PostChange, error) {
+	var c client.PostChange
+	set := func(to **string, s string) {
+		if s != "" {
+			*to = &s
+		}
+	}
+	text := strings.Join(args, " ")
+	if text == "-" {
+		in, err := p.Inputs().Read(ctx, "-", nil)
+		if err != nil {
+			return c, err
+		}
+		text = string(in.Body)
+	}
+	if o.at != "" {
+		at, err := parseAt(o.at, time.Now())
+		if err != nil {
+			return c, err
+		}
+		c.At = &at
+	}
+	if o.outline != "" {
+		title, nodes, err := p.outlineOf(ctx, o.outline)
+		if err != nil {
+			return c, err
+		}
+		c.Outline = &nodes
+		set(&c.Title, title)
+	}
+	set(&c.Title, o.title)
+	set(&c.Source, text)
+	set(&c.Format, o.format)
+	set(&c.Link, o.link)
+	set(&c.Slug, o.slug)
+	set(&c.Language, o.language)
+	if len(o.categories) > 0 {
+		c.Categories = &o.categories
+	}
+	if o.reply != "" {
+		c.Reply = &client.PostReply{URL: o.reply}
+	}
+	state := string(author.Published)
+	if o.draft {
+		state = string(author.Draft)
+	}
+	c.State = &state
+	return c, nil
+}
+
+// parseAt reads a time in the local zone, unless it names one. One without a day is the
+// next that comes.
+func parseAt(text string, now time.Time) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return t, nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	if t, err := time.ParseInLocation("15:04", text, time.Local); err == nil {
+		y, m, d := now.In(time.Local).Date()
+		at := time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, time.Local)
+		if !at.After(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+		return at, nil
+	}
+	return time.Time{}, shell.Usagef("--at %q is no time: write it as 2026-12-24 18:00, as 18:00, or with a zone as 2026-12-24T18:00:00Z", text)
+}
+
+// outlineOf reads an OPML file.
+func (p *commands) outlineOf(ctx context.Context, name string) (title string, nodes []client.PostNode, err error) {
+	in, err := p.Inputs().Read(ctx, name, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	doc, err := opml.ParseBytes(in.Body, nil)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s is no outline: %w", name, err)
+	}
+	title, list := author.FromOPML(doc)
+	if len(list) == 0 {
+		return "", nil, fmt.Errorf("%s has no headlines in it", name)
+	}
+	return title, nodesOf(list), nil
+}
+
+// nodesOf are headlines as they travel.
+func nodesOf(list []author.Node) []client.PostNode {
+	var out []client.PostNode
+	for _, n := range list {
+		node := client.PostNode{Text: n.Text, Title: n.Title, Link: n.Link, GUID: n.GUID, Categories: n.Categories, Folded: n.Folded, Nodes: nodesOf(n.Nodes)}
+		if !n.CreatedAt.IsZero() {
+			node.CreatedAt = &n.CreatedAt
+		}
+		for _, e := range n.Enclosures {
+			node.Enclosures = append(node.Enclosures, client.PostEnclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Alt: e.Alt, Duration: e.Duration})
+		}
+		for _, a := range n.Attrs {
+			node.Attrs = append(node.Attrs, client.PostAttr{Space: a.Space, Name: a.Name, Value: a.Value})
+		}
+		out = append(out, node)
+	}
+	return out
+}
+
+// publish sends the files and then the post, and prints its address.
+func (p *commands) publish(ctx context.Context, s *shell.Connection, o *posting, c client.PostChange) error {
+	user, err := writer(ctx, s, o.user)
+	if err != nil {
+		return err
+	}
+	// A post that is not valid is refused before any file is sent.
+	if _, err := s.PreviewPost(ctx, user, c); err != nil {
+		return err
+	}
+	if err := readable(o.enclosures); err != nil {
+		return err
+	}
+	var files []client.PostEnclosure
+	for i, name := range o.enclosures {
+		e := client.PostEnclosure{URL: name}
+		if !shell.IsURL(name) {
+			if e, err = p.upload(ctx, s, user, name); err != nil {
+				return err
+			}
+		}
+		if i < len(o.words) {
+			e.Alt = o.words[i]
+		}
+		files = append(files, e)
+	}
+	if len(files) > 0 {
+		c.Enclosures = &files
+	}
+	made, err := s.CreatePost(ctx, user, c, o.key)
+	if err != nil {
+		return err
+	}
+	if made.Warning != "" {
+		fmt.Fprintf(p.Err, "cloudburst: %s\n", shell.Clean(made.Warning))
+	}
+	if o.asJSON {
+		return shell.JSONLines(p.Out).Encode(made)
+	}
+	return p.said(made)
+}
+
+// said tells where a post is: its address alone, for programs, or when and as what it waits.
+func (p *commands) said(made client.Post) (err error) {
+	switch {
+	case made.State == string(author.Published):
+		_, err = fmt.Fprintln(p.Out, made.URL)
+	case made.State == string(author.Scheduled):
+		_, err = fmt.Fprintf(p.Out, "Post %d of %s is published at %s.\n", made.ID, made.User, shell.FormatTime(made.DueAt))
+	default:
+		_, err = fmt.Fprintf(p.Out, "Post %d of %s is a %s.\n", made.ID, made.User, made.State)
+	}
+	return err
+}
+
+// writer is who writes: the user that was named, or the only one that there is.
+func writer(ctx context.Context, s *shell.Connection, name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	var names []string
+	for u, err := range s.Users(ctx, 2) {
+		if err != nil {
+			return "", err
+		}
+		names = append(names, u.Name)
+	}
+	switch len(names) {
+	case 0:
+		return "", errors.New("nobody has an account yet: add one with \"cloudburst user add NAME\"")
+	case 1:
+		return names[0], nil
+	}
+	return "", shell.Usagef("there are several users: say with --user which one writes")
+}
+
+// readable finds files that cannot be sent before any is.
+func readable(names []string) error {
+	for _, name := range names {
+		if shell.IsURL(name) {
+			continue
+		}
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return shell.NoSuchFile(name)
+		case err != nil:
+			return fmt.Errorf("%s cannot be read: %w", name, shell.PlainPathError(err))
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is no file that can be sent", name)
+		}
+	}
+	return nil
+}
+
+// upload sends a file, and shows how far it came to who watches.
+func (p *commands) upload(ctx context.Context, s *shell.Connection, user, name string) (client.PostEnclosure, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return client.PostEnclosure{}, fmt.Errorf("%s cannot be read: %w", name, shell.PlainPathError(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return client.PostEnclosure{}, fmt.Errorf("%s cannot be read: %w", name, shell.PlainPathError(err))
+	}
+	base := filepath.Base(name)
+	r := &watched{Reader: f, name: base, size: info.Size()}
+	if shell.IsTerminal(p.Err) {
+		r.to = p.Err
+	}
+	kept, err := s.Upload(ctx, user, base, "", info.Size(), r)
+	r.end()
+	if err != nil {
+		return client.PostEnclosure{}, fmt.Errorf("%s could not be sent: %w", name, err)
+	}
+	return client.PostEnclosure{URL: kept.Path, Type: kept.Type, Length: kept.Size}, nil
+}
+
+// watched tells how much of a file was read.
+type watched struct {
+	io.Reader
+	to         io.Writer // nil: nobody watches
+	name       string
+	size, done int64
+	shown      time.Time
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	w.done += int64(n)
+	if now := time.Now(); w.to != nil && w.size > 0 && now.Sub(w.shown) > 200*time.Millisecond {
+		w.shown = now
+		_, _ = fmt.Fprintf(w.to, "\r%s: %d %%\033[K", shell.Clean(w.name), 100*w.done/w.size)
+	}
+	return n, err
+}
+
+// end takes away what was shown.
+func (w *watched) end() {
+	if !w.shown.IsZero() {
+		_, _ = fmt.Fprint(w.to, "\r\033[K")
+	}
+}

@@ -1,0 +1,84 @@
+package writecli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+const readersFields = `user, at, window_days, readers; services, programs, push, private
+(of which readers is the sum); once, subscriptions, browsers, robots, partial;
+service_list, program_list, push_list, formats, days`
+
+func (p *commands) feedReaders() *cobra.Command {
+	var w whose
+	var days int
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "readers --user NAME",
+		Short: "Say how many read a user's feeds",
+		Long: `Says how many read a user's feeds, in one number and its parts: services that say for
+how many they read, programs that read for one, subscriptions to notifications of
+others than those, and secrets of the private feed that were used. Browsers and robots
+are not counted. Names are what programs say of themselves.
+
+--json prints an object: ` + readersFields + `.`,
+		Args: shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := w.check(c); err != nil {
+				return err
+			}
+			if days < 1 {
+				return shell.Usagef("--days is %d: it needs a number from 1 on", days)
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				r, err := s.Readers(ctx, w.user, days)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return shell.JSONLines(p.Out).Encode(r)
+				}
+				return printReaders(p.Out, r)
+			})
+		},
+	})
+	w.userFlag(c)
+	c.Flags().IntVar(&days, "days", 30, "how many `days` of history --json has")
+	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return c
+}
+
+// printReaders prints the sum, its parts and who they are.
+func printReaders(w io.Writer, r client.Readers) error {
+	out := bufio.NewWriter(w)
+	more := ""
+	if r.Partial {
+		more = ", or more"
+	}
+	fmt.Fprintf(out, "%s in the last %s%s\n", shell.Plural(int(r.Count), "reader"), shell.Plural(r.WindowDays, "day"), more)
+	row := func(depth int, n int64, what string) {
+		fmt.Fprintf(out, "%*s%8d  %s\n", 2*depth, "", n, shell.Clean(what))
+	}
+	row(0, r.Services, "by services that read for many")
+	for _, s := range r.ServiceList {
+		row(1, s.Subscribers, s.Name)
+	}
+	row(0, r.Programs, "by programs of their own")
+	for _, n := range r.ProgramList {
+		row(1, n.N, n.Name)
+	}
+	row(0, r.Push, fmt.Sprintf("by notifications only, of %s", shell.Plural(int(r.Subscriptions), "subscription")))
+	for _, n := range r.PushList {
+		row(1, n.N, n.Name)
+	}
+	row(0, r.Private, "of the private feed")
+	fmt.Fprintf(out, "Not counted: %s, %s.\n", shell.Plural(int(r.Browsers), "browser"), shell.Plural(int(r.Robots), "robot"))
+	return out.Flush()
+}

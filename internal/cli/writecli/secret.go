@@ -1,0 +1,145 @@
+package writecli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cloudburst/client"
+	"cloudburst/internal/cli/shell"
+)
+
+func (p *commands) feedSecret() *cobra.Command {
+	c := shell.Group("secret", "Give and take the secrets by which readers open a private feed",
+		`Each reader of a private feed has a secret of their own, so that one can be taken
+back without the others noticing.
+
+Works on the running server, or on the data folder when none runs.`)
+	c.AddCommand(p.secretAdd(), p.secretList(), p.secretRevoke())
+	return c
+}
+
+const secretFields = `selector, user, reader, created_at, used_at`
+
+func (p *commands) secretAdd() *cobra.Command {
+	var w whose
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "add --user NAME READER",
+		Short: "Make a secret for one reader",
+		Long: `Makes a secret for one reader of a user's private feed and prints the ways in: an
+address that holds the secret, for readers that know nothing of passwords, and a
+plain address with a name and a password, for those that do, by Basic or by WSSE.
+This is the only time that they can be seen. READER is what the user calls them.
+
+--json prints an object: ` + secretFields + `, and ways with url,
+address, name, password.`,
+		Example: "  cloudburst feed secret add --user alice \"Bob's phone\"",
+		Args:    shell.Between(1, 1, "the name of one READER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := w.check(c); err != nil {
+				return err
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				secret, err := s.NewSecret(ctx, w.user, args[0])
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(p.Err, "Secret %s for %s; it is shown this once:\n", secret.Selector, shell.Clean(secret.Reader))
+				return p.printWays(secret, asJSON)
+			})
+		},
+	})
+	w.userFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return c
+}
+
+// printWays prints the ways in with a new secret.
+func (p *commands) printWays(s client.Secret, asJSON bool) error {
+	if asJSON {
+		return shell.JSONLines(p.Out).Encode(s)
+	}
+	if s.Ways == nil {
+		return fmt.Errorf("the server made the secret %s and did not say how to use it; revoke it and try again", s.Selector)
+	}
+	_, err := fmt.Fprintf(p.Out, `secret address  %s
+address         %s
+name            %s
+password        %s
+`, s.Ways.URL, s.Ways.Address, s.Ways.Name, s.Ways.Password)
+	return err
+}
+
+func (p *commands) secretList() *cobra.Command {
+	var w whose
+	var asJSON bool
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "list --user NAME",
+		Short: "List who can read a private feed",
+		Long:  "Lists the secrets of a user's private feed, without the ways in.\n\n--json prints one object a line: " + secretFields + ".",
+		Args:  shell.Between(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := w.check(c); err != nil {
+				return err
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				list, err := s.Secrets(ctx, w.user)
+				if err != nil {
+					return err
+				}
+				return p.printSecrets(list, asJSON)
+			})
+		},
+	})
+	w.userFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (p *commands) printSecrets(list []client.Secret, asJSON bool) error {
+	out := bufio.NewWriter(p.Out)
+	enc := shell.JSONLines(out)
+	t := shell.NewTable(p.Out, "SELECTOR", "READER", "CREATED", "USED")
+	for _, s := range list {
+		var err error
+		if asJSON {
+			err = enc.Encode(s)
+		} else {
+			err = t.Row(s.Selector, s.Reader, shell.FormatTime(&s.CreatedAt), shell.FormatTime(s.UsedAt))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return t.End()
+}
+
+func (p *commands) secretRevoke() *cobra.Command {
+	var w whose
+	c := shell.ServerFlags(&cobra.Command{
+		Use:   "revoke --user NAME SELECTOR",
+		Short: "Take a secret back",
+		Long:  "Takes a secret back: it opens nothing any more. \"feed secret list\" lists the selectors.",
+		Args:  shell.Between(1, 1, "the SELECTOR of one secret"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := w.check(c); err != nil {
+				return err
+			}
+			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+				if err := s.RevokeSecret(ctx, w.user, args[0]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(p.Out, "Secret %s opens nothing any more.\n", args[0])
+				return err
+			})
+		},
+	})
+	w.userFlag(c)
+	return c
+}
