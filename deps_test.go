@@ -45,6 +45,7 @@ func rules() ruleset {
 			{"reckoning with what was measured", []string{"lab/simulate"}},
 			{"commands of the laboratory", []string{"lab/labcli"}},
 			{"mains of the laboratory", []string{"cmd/cloudburst-lab", "lab/planted"}},
+			{"how harnesses run the program", []string{"lab/program"}},
 			{"faults", []string{"lab/abusetest", "lab/browsertest", "lab/crashtest", "lab/doctest", "lab/hubsim", "lab/packagetest", "lab/signaltest"}},
 			{"faults on faults", []string{"lab/powertest"}},
 			{"faults of several machines", []string{"lab/clustertest"}},

@@ -23,7 +23,7 @@ func sentenceReaders() map[string]string {
 		"internal/cli/shell/network.go":    "net/http",
 		"internal/cli/readcli/exchange.go": "crypto/tls",
 		"internal/api/answer.go":           "encoding/json, about unknown fields",
-		"lab/crashtest/process.go":         "the log of a child process",
+		"lab/program/process.go":           "the log of a child process",
 	}
 }
 

@@ -57,18 +57,18 @@ func TestNobodyIsAskedMoreThanStrangersAskForHim(t *testing.T) {
 		do   func(i int) answer
 	}{
 		{"registrations of somebody else's callback", 200, 60, func(i int) answer {
-			return post(t.Context(), attacker, p.base+"/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}, "path": {fmt.Sprintf("/callback%d", i)}, "url1": {own + "/a.xml"}})
+			return post(t.Context(), attacker, p.Base+"/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}, "path": {fmt.Sprintf("/callback%d", i)}, "url1": {own + "/a.xml"}})
 		}},
 		{"the same, of fifty feeds each", 20, 60, func(i int) answer {
 			form := fifty(own, fmt.Sprint(i))
 			form.Set("path", fmt.Sprintf("/many%d", i))
-			return post(t.Context(), from(source(2), true), p.base+"/pleaseNotify", form)
+			return post(t.Context(), from(source(2), true), p.Base+"/pleaseNotify", form)
 		}},
 		{"subscriptions over WebSub", 200, 210, func(i int) answer {
-			return post(t.Context(), from(source(4), true), p.base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
+			return post(t.Context(), from(source(4), true), p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
 		}},
 		{"pings of somebody else's feeds", 2000, 20, func(i int) answer {
-			return post(t.Context(), attacker, p.base+"/ping", url.Values{"url": {fmt.Sprintf("%s/feed.xml?%d", at, i)}})
+			return post(t.Context(), attacker, p.Base+"/ping", url.Values{"url": {fmt.Sprintf("%s/feed.xml?%d", at, i)}})
 		}},
 		{"pings with thousands of addresses", 20, 20, func(i int) answer {
 			form := url.Values{}
@@ -76,12 +76,12 @@ func TestNobodyIsAskedMoreThanStrangersAskForHim(t *testing.T) {
 				form.Add("hub.url", fmt.Sprintf("%s/feed%d.xml", at, j))
 			}
 			form.Set("hub.mode", "publish")
-			return post(t.Context(), attacker, p.base+"/websub", form)
+			return post(t.Context(), attacker, p.Base+"/websub", form)
 		}},
 		{"registrations for fifty of somebody else's feeds", 20, 200, func(i int) answer {
 			form := fifty(at, fmt.Sprint("f", i))
 			form.Set("path", "/fifty")
-			return post(t.Context(), from(source(3), true), p.base+"/pleaseNotify", form)
+			return post(t.Context(), from(source(3), true), p.Base+"/pleaseNotify", form)
 		}},
 	} {
 		before := v.asked.Load() + v.read.Load() + v.posted.Load()
@@ -124,7 +124,7 @@ func TestOneAddressCannotFillTheDisk(t *testing.T) {
 	v.during(t, "registrations without end", func() {
 		each(8, lasts(3*time.Second), func(ctx ctx, i int) {
 			n := next.Add(1)
-			switch a := post(ctx, attacker, p.base+"/pleaseNotify", e.registration(fmt.Sprintf("/c%d", n), fmt.Sprintf("%s/%d.xml", feed, n%1000))); {
+			switch a := post(ctx, attacker, p.Base+"/pleaseNotify", e.registration(fmt.Sprintf("/c%d", n), fmt.Sprintf("%s/%d.xml", feed, n%1000))); {
 			case a.good():
 				accepted.Add(1)
 			case a.err == nil:

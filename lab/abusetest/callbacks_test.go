@@ -69,7 +69,7 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // subscribe takes in n subscriptions of a feed, as an operator can: nobody is asked.
-func subscribe(t *testing.T, p *program, feed string, n int, callback func(i int) string) {
+func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int) string) {
 	t.Helper()
 	var lines strings.Builder
 	for i := range n {
@@ -85,12 +85,12 @@ func subscribe(t *testing.T, p *program, feed string, n int, callback func(i int
 }
 
 // tellGood changes a feed and waits until the hundred good callbacks were told.
-func tellGood(t *testing.T, p *program, f *feeds, feed string, good *ear) {
+func tellGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
 	t.Helper()
 	begun := time.Now()
 	ver := f.raise(feed)
 	eventually(t, soon, "the feed can be pinged", func() bool {
-		return post(t.Context(), impatient, p.base+"/ping", map[string][]string{"url": {feed}}).good()
+		return post(t.Context(), impatient, p.Base+"/ping", map[string][]string{"url": {feed}}).good()
 	})
 	var last time.Duration
 	for i := range 100 {

@@ -163,18 +163,18 @@ func TestDocumentsThatHarmHarmNobody(t *testing.T) {
 		for first := true; first || time.Now().Before(until); first = false {
 			for _, path := range s.paths() {
 				group.Go(func() {
-					good(post(t.Context(), sender, p.base+"/pleaseNotify", e.registration("/x", at+path)))
+					good(post(t.Context(), sender, p.Base+"/pleaseNotify", e.registration("/x", at+path)))
 				})
-				group.Go(func() { good(post(t.Context(), sender, p.base+"/ping", url.Values{"url": {at + path}})) })
+				group.Go(func() { good(post(t.Context(), sender, p.Base+"/ping", url.Values{"url": {at + path}})) })
 				group.Go(func() {
-					good(post(t.Context(), sender, p.base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {at + path}, "hub.callback": {at + path}}))
+					good(post(t.Context(), sender, p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {at + path}, "hub.callback": {at + path}}))
 				})
 				group.Go(func() {
-					good(send(t.Context(), sender, http.MethodPost, p.base+"/v1/sources", "application/json", `{"url":"`+at+path+`"}`, bearer...))
+					good(send(t.Context(), sender, http.MethodPost, p.Base+"/v1/sources", "application/json", `{"url":"`+at+path+`"}`, bearer...))
 				})
 			}
 			for _, b := range s.bombs {
-				group.Go(func() { bodyBombs(t, p.base, sender, b, bearer, good) })
+				group.Go(func() { bodyBombs(t, p.Base, sender, b, bearer, good) })
 			}
 			group.Wait()
 		}

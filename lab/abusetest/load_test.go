@@ -19,7 +19,7 @@ type ctx = context.Context
 // load is what many clients do at once, and what they were answered.
 type load struct {
 	t       *testing.T
-	p       *program
+	p       *running
 	feeds   *feeds
 	hosts   []string
 	ear     *ear
@@ -43,7 +43,7 @@ type saver struct {
 
 const loadFeeds = 200
 
-func newLoad(t *testing.T, p *program) *load {
+func newLoad(t *testing.T, p *running) *load {
 	l := &load{t: t, p: p, feeds: newFeeds(), ear: newEar(t, "127.20.0.1"), version: map[string]int{}, registered: map[[2]string]bool{}, wrong: map[string]int{}}
 	for i := range 8 {
 		l.hosts = append(l.hosts, serve(t, fmt.Sprintf("%s%d", papers, 10+i), l.feeds))
@@ -60,14 +60,14 @@ func newLoad(t *testing.T, p *program) *load {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.savers = append(l.savers, &saver{url: p.base + "/" + name + "/rss.xml", header: "Bearer " + token.Token})
+		l.savers = append(l.savers, &saver{url: p.Base + "/" + name + "/rss.xml", header: "Bearer " + token.Token})
 	}
 	for i := 0; i < loadFeeds; i += 50 { // of somebody who is there before: from the ear's own address
 		var some []string
 		for j := range 50 {
 			some = append(some, l.feed(i+j))
 		}
-		if a := post(t.Context(), from("127.20.0.1", false), p.base+"/pleaseNotify", l.ear.registration("/first", some...)); !a.good() {
+		if a := post(t.Context(), from("127.20.0.1", false), p.Base+"/pleaseNotify", l.ear.registration("/first", some...)); !a.good() {
 			t.Fatalf("not registered: %s", a)
 		}
 		for _, f := range some {
@@ -99,14 +99,14 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, door int) bool {
 	var good, refused bool
 	switch door {
 	case 0:
-		a = post(ctx, c, l.p.base+"/ping", map[string][]string{"url": {feed}})
+		a = post(ctx, c, l.p.Base+"/ping", map[string][]string{"url": {feed}})
 		good, refused = a.good(), a.limited() && (strings.Contains(a.body, `success="false"`) || a.status == http.StatusServiceUnavailable)
 	case 1:
-		a = send(ctx, c, http.MethodPost, l.p.base+"/RPC2", "text/xml", `<?xml version="1.0"?><methodCall><methodName>rssCloud.ping</methodName><params><param><value>`+feed+`</value></param></params></methodCall>`)
+		a = send(ctx, c, http.MethodPost, l.p.Base+"/RPC2", "text/xml", `<?xml version="1.0"?><methodCall><methodName>rssCloud.ping</methodName><params><param><value>`+feed+`</value></param></params></methodCall>`)
 		good = a.status == http.StatusOK && strings.Contains(a.body, "<boolean>1<")
 		refused = a.limited() || a.status == http.StatusOK && strings.Contains(a.body, "<fault>")
 	default:
-		a = send(ctx, c, http.MethodPost, l.p.base+"/soap", "text/xml", `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><ping><url>`+feed+`</url></ping></s:Body></s:Envelope>`, "SOAPAction", `"/ping"`)
+		a = send(ctx, c, http.MethodPost, l.p.Base+"/soap", "text/xml", `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><ping><url>`+feed+`</url></ping></s:Body></s:Envelope>`, "SOAPAction", `"/ping"`)
 		good = a.status == http.StatusOK && !strings.Contains(a.body, "Fault")
 		refused = a.limited() || strings.Contains(a.body, "Fault")
 	}
@@ -122,7 +122,7 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, door int) bool {
 // register adds a callback that was never there before.
 func (l *load) register(ctx ctx, feed string) {
 	path := fmt.Sprintf("/late%d", l.paths.Add(1))
-	a := post(ctx, from("127.20.0.1", false), l.p.base+"/pleaseNotify", l.ear.registration(path, feed))
+	a := post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.ear.registration(path, feed))
 	// Of one feed the limits are said where the others would be named.
 	refused := a.limited() || a.err == nil && a.status == http.StatusOK && strings.Contains(a.body, `success="false"`)
 	if l.count(ctx, "register", a, a.good(), refused) {

@@ -73,13 +73,13 @@ func TestGuessingAtEveryDoorKeepsTheOwnerNotOut(t *testing.T) {
 	owner := from(visiting, false)
 	owner.Timeout = soon
 	signIn := func() answer {
-		return post(t.Context(), owner, p.base+"/login", url.Values{"name": {"owner"}, "password": {ownersPassword}})
+		return post(t.Context(), owner, p.Base+"/login", url.Values{"name": {"owner"}, "password": {ownersPassword}})
 	}
 	if a := signIn(); a.status != http.StatusSeeOther {
 		t.Fatalf("the owner signs in: %s", a)
 	}
 	var tried, limited, failed, let atomic.Int64
-	doors := guesses(p.base)
+	doors := guesses(p.Base)
 	v.during(t, "guesses at nine doors", func() {
 		done := make(chan struct{})
 		go func() {
@@ -109,7 +109,7 @@ func TestGuessingAtEveryDoorKeepsTheOwnerNotOut(t *testing.T) {
 			} else {
 				t.Errorf("the owner, where he was before: %s", a)
 			}
-			if a := send(t.Context(), owner, http.MethodGet, p.base+"/v1/sources", "", "", "Authorization", "Bearer "+token.Token); a.status == http.StatusOK {
+			if a := send(t.Context(), owner, http.MethodGet, p.Base+"/v1/sources", "", "", "Authorization", "Bearer "+token.Token); a.status == http.StatusOK {
 				byToken++
 			} else {
 				t.Errorf("the owner's token: %s", a)

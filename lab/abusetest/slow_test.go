@@ -86,7 +86,7 @@ func TestSlowAndIdleConnectionsKeepNobodyOut(t *testing.T) {
 	p := start(t, descrs)
 	v := visit(t, p)
 	v.during(t, "before", func() { time.Sleep(300 * time.Millisecond) })
-	to := strings.TrimPrefix(p.base, "http://")
+	to := strings.TrimPrefix(p.Base, "http://")
 	var open atomic.Int64
 	most := int64(0)
 	for _, many := range []struct {
@@ -127,7 +127,7 @@ func TestAFloodOfConnectionsKeepsNobodyOut(t *testing.T) {
 	v.during(t, "a flood of connections", func() {
 		each(64, lasts(3*time.Second), func(ctx context.Context, i int) {
 			d := &net.Dialer{Timeout: time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(source(i))}, Control: reuse}
-			conn, err := d.DialContext(ctx, "tcp", strings.TrimPrefix(p.base, "http://"))
+			conn, err := d.DialContext(ctx, "tcp", strings.TrimPrefix(p.Base, "http://"))
 			if err != nil {
 				time.Sleep(time.Millisecond)
 				return

@@ -13,7 +13,7 @@ import (
 // visitor is somebody who behaves: he pings, is told, and looks at pages, each on a
 // connection of its own, one after the other.
 type visitor struct {
-	p      *program
+	p      *running
 	client *http.Client
 	feeds  *feeds
 	feed   string
@@ -31,12 +31,12 @@ type visitor struct {
 const visitorPath = "/visitor"
 
 // visit makes a visitor who is registered.
-func visit(t *testing.T, p *program) *visitor {
+func visit(t *testing.T, p *running) *visitor {
 	t.Helper()
 	v := &visitor{p: p, client: from(visiting, false), feeds: newFeeds(), ear: newEar(t, visiting)}
 	v.client.Timeout = time.Minute
 	v.feed = serve(t, visiting, v.feeds) + "/feed.xml"
-	if a := post(t.Context(), v.client, p.base+"/pleaseNotify", v.ear.registration(visitorPath, v.feed)); !a.good() {
+	if a := post(t.Context(), v.client, p.Base+"/pleaseNotify", v.ear.registration(visitorPath, v.feed)); !a.good() {
 		t.Fatalf("the visitor is not registered: %s", a)
 	}
 	v.once(t.Context())
@@ -48,7 +48,7 @@ func visit(t *testing.T, p *program) *visitor {
 func (v *visitor) once(ctx context.Context) {
 	begun := time.Now()
 	version := v.feeds.raise(v.feed)
-	a := post(ctx, v.client, v.p.base+"/ping", map[string][]string{"url": {v.feed}})
+	a := post(ctx, v.client, v.p.Base+"/ping", map[string][]string{"url": {v.feed}})
 	if v.took(&v.pings, begun, "ping", a, a.good()) {
 		for v.feeds.readSince(v.feed, version).IsZero() || !v.ear.heard(visitorPath, v.feed, v.feeds.readSince(v.feed, version)) {
 			select {
@@ -63,7 +63,7 @@ func (v *visitor) once(ctx context.Context) {
 	}
 	for _, page := range []string{"/", "/healthz"} {
 		begun := time.Now()
-		a := send(ctx, v.client, http.MethodGet, v.p.base+page, "", "")
+		a := send(ctx, v.client, http.MethodGet, v.p.Base+page, "", "")
 		v.took(&v.pages, begun, page, a, a.err == nil && a.status == http.StatusOK)
 	}
 }

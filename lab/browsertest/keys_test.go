@@ -23,7 +23,7 @@ func (b *tab) at(keys, title string) {
 // day is a program that reads two feeds in a category: four items of the one are newer
 // than the four of the other, and all are of one day, which is over: what is of the last
 // hours is of two days in the morning.
-func day(t *testing.T) (p *program, press *press, morning *paper) {
+func day(t *testing.T) (p *running, press *press, morning *paper) {
 	t.Helper()
 	p, press = start(t, conf(t)), newPress(t)
 	midnight := time.Now().UTC().Truncate(24 * time.Hour)

@@ -32,7 +32,7 @@ func (b *tab) shown(from time.Time) time.Duration {
 	return time.UnixMilli(eval[int64](b, `window.pillAt`)).Sub(from)
 }
 
-func (p *program) follow(user, feed string, categories ...string) *client.Source {
+func (p *running) follow(user, feed string, categories ...string) *client.Source {
 	p.t.Helper()
 	got, err := p.river(user).AddSource(p.t.Context(), client.SourceRequest{URL: feed, Categories: categories})
 	if err != nil || got.Source == nil {

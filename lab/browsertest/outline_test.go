@@ -14,7 +14,7 @@ import (
 const writerPassword = "correct horse battery"
 
 // author is a program with an account, and a window in which he is signed in.
-func (p *program) author(t *testing.T, name string) *tab {
+func (p *running) author(t *testing.T, name string) *tab {
 	t.Helper()
 	if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), name, writerPassword); err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func (p *program) author(t *testing.T, name string) *tab {
 	return p.signIn(t, name)
 }
 
-func (p *program) signIn(t *testing.T, name string) *tab {
+func (p *running) signIn(t *testing.T, name string) *tab {
 	t.Helper()
 	b := newTab(t, p.base)
 	b.open("/login")

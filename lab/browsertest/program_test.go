@@ -22,8 +22,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// program is the whole program with a folder of its own.
-type program struct {
+// running is the whole program with a folder of its own.
+type running struct {
 	t           *testing.T
 	base, admin string
 	stop        func()
@@ -59,7 +59,7 @@ func conf(t *testing.T) config.Config {
 	return cfg
 }
 
-func start(t *testing.T, cfg config.Config) *program {
+func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
 	fulltest.Needs(t, "a browser")
 	for _, name := range []string{app.ListenAddrFile, app.AdminAddrFile} {
@@ -69,7 +69,7 @@ func start(t *testing.T, cfg config.Config) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{t: t}
+	p := &running{t: t}
 	a.Out = &p.printed
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -97,7 +97,7 @@ func start(t *testing.T, cfg config.Config) *program {
 }
 
 // addr waits for a file that the program writes once it listens.
-func (p *program) addr(dir, name string) (base string) {
+func (p *running) addr(dir, name string) (base string) {
 	p.t.Helper()
 	wait(p.t, name+" is written", func() bool {
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -108,12 +108,12 @@ func (p *program) addr(dir, name string) (base string) {
 }
 
 // river is the program's own interface to a user's river; "" is the server's.
-func (p *program) river(user string) *client.River {
+func (p *running) river(user string) *client.River {
 	return (&client.Client{Base: p.admin}).River(user)
 }
 
 // ping tells the hub of the program that a feed has changed.
-func (p *program) ping(feed string) {
+func (p *running) ping(feed string) {
 	p.t.Helper()
 	res, err := http.PostForm(p.base+"/rsscloud/ping", url.Values{"url": {feed}})
 	if err != nil {

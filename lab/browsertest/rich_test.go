@@ -13,7 +13,7 @@ import (
 
 // rich is a program whose river has something of everything.
 type rich struct {
-	*program
+	*running
 	press *press
 	told  *paper
 	ids   map[string]int64 // of sources
@@ -22,7 +22,7 @@ type rich struct {
 // newRich makes one.
 func newRich(t *testing.T) *rich {
 	t.Helper()
-	r := &rich{program: start(t, conf(t)), press: newPress(t), ids: map[string]int64{}}
+	r := &rich{running: start(t, conf(t)), press: newPress(t), ids: map[string]int64{}}
 	now := time.Now()
 	pictures := posts(3, "A walk in the hills")
 	pictures[0].Text = fmt.Sprintf(`<p>We went up in the morning.</p><p><img src="%s/hill.png" alt="A hill under a sky" width="320" height="180"></p><p>And came <a href="%s/way">down</a> again, with <em>some</em> <code>code</code>:</p><pre>for { walk() } // %s</pre><blockquote><p>It was nice.</p></blockquote><ul><li>one<li>two</ul>`, r.press.URL, r.press.URL, strings.Repeat("on and on ", 20))

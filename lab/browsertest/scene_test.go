@@ -45,7 +45,7 @@ func (b *tab) write(text string) (at time.Time) {
 }
 
 // subscribed waits until somebody is to be told of a feed.
-func (p *program) subscribed(feed string) {
+func (p *running) subscribed(feed string) {
 	p.t.Helper()
 	wait(p.t, "somebody has asked to be told of "+feed, func() bool {
 		for s, err := range (&client.Client{Base: p.admin}).Subscriptions(p.t.Context(), client.SubscriptionQuery{Topic: feed}) {

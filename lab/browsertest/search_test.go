@@ -11,7 +11,7 @@ import (
 )
 
 // indexed waits until words are found.
-func (p *program) indexed(match string, items int) {
+func (p *running) indexed(match string, items int) {
 	p.t.Helper()
 	wait(p.t, match+" is found", func() bool {
 		n := 0

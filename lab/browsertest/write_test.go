@@ -8,10 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/fulltest"
+	"cloudburst/lab/program"
 )
 
 const aPassword = "correct horse battery"
@@ -31,7 +30,7 @@ const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8
 
 // newWriter is a program in which alice has the first account, and a window in which she is
 // signed in.
-func newWriter(t *testing.T) (*program, *tab) {
+func newWriter(t *testing.T) (*running, *tab) {
 	t.Helper()
 	p := start(t, conf(t))
 	b := newTab(t, p.base)
@@ -153,7 +152,7 @@ func TestAPostWithATitleAndCategoriesIsWrittenLookedAtAndChanged(t *testing.T) {
 }
 
 // changes has the fourth post changed: readers see the change when it is published, and not before.
-func (b *tab) changes(p *program) {
+func (b *tab) changes(p *running) {
 	t := b.t
 	t.Helper()
 	b.open("/write/posts")
@@ -366,62 +365,34 @@ func TestEverythingIsWrittenWithoutScripts(t *testing.T) {
 
 // serving is the program as a process of its own, which can be killed.
 type serving struct {
-	t         *testing.T
-	bin, data string
-	listen    string
-	cmd       *exec.Cmd
+	*program.Process
+	t        *testing.T
+	bin, dir string
+	listen   string
 }
 
 func (s *serving) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(s.bin, "serve", "--listen", s.listen, "--admin.listen", "127.0.0.1:0", "--data", s.data)
-	s.cmd.Stderr = os.Stderr
-	if err := s.cmd.Start(); err != nil {
+	var err error
+	s.Process, err = program.Start(context.WithoutCancel(s.t.Context()), program.Command{Binary: s.bin, Dir: s.dir, Args: []string{"--listen", s.listen}})
+	if err != nil {
 		s.t.Fatal(err)
 	}
-	wait(s.t, "the program serves", func() bool {
-		b, err := os.ReadFile(filepath.Join(s.data, "listen.addr"))
-		if err != nil {
-			return false
-		}
-		s.listen = strings.TrimSpace(string(b))
-		res, err := http.Get("http://" + s.listen + "/readyz")
-		if err != nil {
-			return false
-		}
-		res.Body.Close()
-		return res.StatusCode == http.StatusOK
-	})
-}
-
-func (s *serving) kill() {
-	s.t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		s.t.Fatal(err)
-	}
-	_ = s.cmd.Wait() // it was killed
+	s.listen = strings.TrimPrefix(s.Base, "http://")
 }
 
 func newServing(t *testing.T) *serving {
 	t.Helper()
-	s := &serving{t: t, bin: filepath.Join(t.TempDir(), "cloudburst"), data: t.TempDir(), listen: "127.0.0.1:0"}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", s.bin, "cloudburst/cmd/cloudburst")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	s.start()
-	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
-	return s
-}
-
-func (s *serving) admin() string {
-	s.t.Helper()
-	b, err := os.ReadFile(filepath.Join(s.data, "admin.addr"))
+	var built program.Builds
+	t.Cleanup(func() { _ = built.Remove() }) // in the folder for temporary files
+	bin, err := built.Build(t.Context(), program.Real)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return "http://" + strings.TrimSpace(string(b))
+	s := &serving{t: t, bin: bin, dir: t.TempDir(), listen: "127.0.0.1:0"}
+	s.start()
+	t.Cleanup(func() { s.Kill() })
+	return s
 }
 
 func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
@@ -435,7 +406,7 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 			chromedp.ExecPath("chromium"), chromedp.DisableGPU, chromedp.UserDataDir(dir), chromedp.WSURLReadTimeout(2*time.Minute), chromedp.NoSandbox)
 		all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stop := chromedp.NewContext(all)
-		b := &tab{t: t, ctx: ctx, base: "http://" + s.listen}
+		b := &tab{t: t, ctx: ctx, base: s.Base}
 		if err := chromedp.Listen(ctx, b.hear); err != nil { // the window lives as long as the context of the first call
 			t.Fatal(err)
 		}
@@ -443,10 +414,10 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 	}
 	b, end := browse()
 	defer func() { end() }()
-	b.join(s.admin())
+	b.join(s.Admin)
 	b.keys("Saved once")
 	b.says("Saved")
-	s.kill()
+	s.Kill()
 	b.keys(", and typed while the server was dead")
 	b.says("Not saved: no connection; kept in this browser")
 	s.start()
@@ -461,7 +432,7 @@ func TestADraftOutlivesTheServerAndTheBrowser(t *testing.T) {
 	b.ctrl(kb.End)
 	b.keys(" Only here")
 	b.says("Saved")
-	s.kill()
+	s.Kill()
 	end() // which kills it
 	s.start()
 	b, end = browse()

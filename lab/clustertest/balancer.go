@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"cloudburst/internal/nettest"
-	"cloudburst/lab/crashtest"
+	"cloudburst/lab/program"
 )
 
 // notices is what the balancers of the documentation take to notice that a node leaves, or
@@ -109,7 +109,7 @@ func (w *World) Balanced(b Balancer) error {
 		return err
 	}
 	defer f.end()
-	w.front = &node{name: b.Name, process: &crashtest.Process{Base: f.base}}
+	w.front = &node{name: b.Name, process: &program.Process{Base: f.base}}
 	const feed = "balanced"
 	if err := w.follow(a, feed, 100); err != nil {
 		return err

@@ -1,12 +1,12 @@
 package clustertest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"cloudburst/internal/store/storetest"
-	"cloudburst/lab/crashtest"
+	"cloudburst/lab/program"
 )
 
 var (
@@ -30,6 +30,7 @@ var (
 // binaries are the programs that the tests run, and server is what they run on: the
 // nodes of all tests have more connections than a shared server has.
 var (
+	built     program.Builds
 	binaries  struct{ plain, planted, next string }
 	server    *storetest.Cluster
 	databases atomic.Int64
@@ -49,6 +50,7 @@ func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "cloudburst-cluster-")
 	if err == nil {
 		defer os.RemoveAll(dir)
+		defer func() { _ = built.Remove() }() // in the folder for temporary files
 		err = prepare(dir)
 	}
 	if err == nil {
@@ -74,17 +76,18 @@ func parallel() error {
 }
 
 func prepare(dir string) (err error) {
-	if binaries.plain, err = build(dir, "plain", crashtest.Real); err != nil {
+	ctx := context.Background()
+	if binaries.plain, err = built.Build(ctx, program.Real); err != nil {
 		return err
 	}
-	if binaries.planted, err = build(dir, "planted", crashtest.Planted); err != nil {
+	if binaries.planted, err = built.Build(ctx, program.Planted); err != nil {
 		return err
 	}
 	newer, err := overlay(dir)
 	if err != nil {
 		return err
 	}
-	binaries.next, err = build(dir, "next", crashtest.Real, "-overlay", newer)
+	binaries.next, err = built.Build(ctx, program.Real, "-overlay", newer)
 	return err
 }
 
@@ -125,16 +128,6 @@ func overlay(dir string) (string, error) {
 
 // version is the line of the program that says which it is.
 var version = regexp.MustCompile(`const Version = ".*"`)
-
-func build(dir, name, pkg string, flags ...string) (string, error) {
-	file := filepath.Join(dir, name)
-	cmd := exec.Command("go", append(append([]string{"build", "-o", file}, flags...), pkg)...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return file, nil
-}
 
 // world is a world for one test.
 func world(t *testing.T, o Options) *World {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/lab/crashtest"
+	"cloudburst/lab/program"
 )
 
 const (
@@ -65,7 +65,7 @@ type node struct {
 	listen   string // where it listens; "": anywhere
 
 	mu      sync.Mutex
-	process *crashtest.Process // nil: it does not live
+	process *program.Process // nil: it does not live
 }
 
 // New makes a world without nodes.
@@ -133,7 +133,7 @@ func (w *World) start(n *node, binary string) error {
 	if n.listen != "" {
 		args = append(args, "--listen", n.listen)
 	}
-	p, err := crashtest.Start(w.ctx, crashtest.Command{Binary: binary, Dir: n.dir, Env: w.Env, Args: args})
+	p, err := program.Start(w.ctx, program.Command{Binary: binary, Dir: n.dir, Env: w.Env, Args: args})
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
@@ -144,13 +144,13 @@ func (w *World) start(n *node, binary string) error {
 }
 
 // life is the living process of a node, or nil.
-func (n *node) life() *crashtest.Process {
+func (n *node) life() *program.Process {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.process
 }
 
-func (n *node) gone() *crashtest.Process {
+func (n *node) gone() *program.Process {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.process

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
+	"cloudburst/lab/program"
 )
 
 var (
@@ -22,7 +23,7 @@ var (
 )
 
 // built are the programs with and without planted bugs.
-var built Programs
+var built program.Builds
 
 func TestMain(m *testing.M) {
 	code := storetest.Main(m)
@@ -97,18 +98,18 @@ func kept(t *testing.T, r Report) {
 
 func TestNothingAcknowledgedIsLostWhenTheProgramIsKilled(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, Real), Cycles: cycles(24), Ordeal: 4}))
+	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(24), Ordeal: 4}))
 }
 
 // On PostgreSQL nobody knows that the other died: its work waits for leases.
 func TestNothingAcknowledgedIsLostOnPostgreSQLEither(t *testing.T) {
 	t.Parallel()
-	kept(t, run(t, Options{Binary: build(t, Real), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
+	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(9), Ordeal: 3, Afterlife: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
 }
 
 func TestThePlantedBugsAreCaught(t *testing.T) {
 	t.Parallel()
-	bin := build(t, Planted)
+	bin := build(t, program.Planted)
 	bugs := map[string][]string{
 		"ack-before-commit": {"registration lost", "cancel undone"},
 		"forget-failures":   {"ping lost"},

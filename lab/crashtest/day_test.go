@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"cloudburst/internal/store/storetest"
+	"cloudburst/lab/program"
 )
 
 // A process that dies right before or right after any of its commits has promised
 // nothing that is not kept. Of PostgreSQL the answer may also be lost, and the process lives.
 func TestADayThatEndsAtAnyCommit(t *testing.T) {
 	t.Parallel()
-	bin := build(t, Planted)
+	bin := build(t, program.Planted)
 	for store, how := range map[string][]string{"SQLite": {"before", "after"}, "PostgreSQL": {"before", "after", "lose"}} {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()

@@ -6,176 +6,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
+
+	"cloudburst/lab/program"
 )
-
-// Process is one life of the program. Start it with [Start].
-type Process struct {
-	Base, Admin string // where its two listeners are: http://HOST:PORT
-
-	cmd  *exec.Cmd
-	done chan struct{}
-}
-
-// Command is how the program is started.
-type Command struct {
-	Binary string
-	Dir    string   // gets its data folder "data" and its log "log"
-	Data   string   // the data folder, if it is another one
-	Args   []string // of serve, beside those that put it on free ports of loopback
-	Env    []string // NAME=value, beside our own
-
-	Strike <-chan struct{} // closed when it is to be killed before it is ready: ErrStruck
-}
-
-// ErrStruck is that a process was killed while it started, as was asked for.
-var ErrStruck = errors.New("killed while it started")
-
-const dataFolder = "data"
-
-// Start starts the program and waits until it says that it is ready. Where the machine
-// has no port left for a moment, the program is right to end, and is started again. It
-// is killed when ctx ends.
-func Start(ctx context.Context, c Command) (*Process, error) {
-	for left := 20; ; left-- {
-		p, err := c.start(ctx)
-		if err == nil || left == 0 || !strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
-			return p, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
-}
-
-// start starts it once.
-func (c Command) start(ctx context.Context) (*Process, error) {
-	data := c.Data
-	if data == "" {
-		data = filepath.Join(c.Dir, dataFolder)
-	}
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
-		"--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8", "--log.level", "error"}, c.Args...)
-	for _, name := range []string{"admin.addr", "listen.addr"} {
-		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			select {
-			case <-c.Strike: // the disk stopped at this removal
-				return nil, ErrStruck
-			default:
-				return nil, err
-			}
-		}
-	}
-	log, err := os.OpenFile(filepath.Join(c.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	before, _ := log.Seek(0, io.SeekEnd) // what earlier lives said
-	cmd := exec.CommandContext(ctx, c.Binary, args...)
-	cmd.Env = append(os.Environ(), c.Env...)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	p := &Process{cmd: cmd, done: make(chan struct{})}
-	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
-	if err := p.ready(data, c.Strike); err != nil {
-		select {
-		case <-c.Strike: // it may have ended of that by itself
-			p.Kill()
-			return nil, ErrStruck
-		default:
-		}
-		if ended := p.Ended(); ended {
-			text, _ := os.ReadFile(filepath.Join(c.Dir, "log"))
-			return nil, fmt.Errorf("the program ended by itself; its last words: %s", tail(string(text[min(before, int64(len(text))):])))
-		}
-		p.Kill()
-		return nil, err
-	}
-	return p, nil
-}
-
-// ready waits until it listens, and is ready to work.
-func (p *Process) ready(data string, strike <-chan struct{}) error {
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
-	for end := time.Now().Add(startsIn); time.Now().Before(end); {
-		select {
-		case <-strike:
-			return ErrStruck
-		case <-p.done:
-			return errors.New("it ended")
-		case <-time.After(5 * time.Millisecond):
-		}
-		p.Base, p.Admin = readAddr(data, "listen.addr"), readAddr(data, "admin.addr")
-		if p.Base == "" || p.Admin == "" {
-			continue
-		}
-		if res, err := client.Get(p.Base + "/readyz"); err == nil {
-			res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-	}
-	return fmt.Errorf("not ready within %s", startsIn)
-}
-
-// Signal sends it a signal.
-func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
-
-// Ended reports that it has ended, by itself or not.
-func (p *Process) Ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Kill ends it at once, and waits until it is gone.
-func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may have ended by itself: start says so
-	<-p.done
-}
-
-// Stop asks it to end (SIGTERM) and waits until it did, in good order.
-func (p *Process) Stop() error {
-	if err := p.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	select {
-	case <-p.done:
-	case <-time.After(stopsIn):
-		return fmt.Errorf("asked to end, it goes on after %s", stopsIn)
-	}
-	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("asked to end, it ended with %s", p.cmd.ProcessState)
-	}
-	return nil
-}
 
 // start starts the program and waits until it is ready. With strike it may be killed
 // before, and is started again.
-func (r *runner) start(ctx context.Context, strike bool) (*Process, error) {
+func (r *runner) start(ctx context.Context, strike bool) (*program.Process, error) {
 	for {
 		if r.struck = nil; strike && r.Strike != nil {
 			r.struck = r.Strike()
 		}
 		p, err := r.startOnce(ctx)
-		if !errors.Is(err, ErrStruck) {
+		if !errors.Is(err, program.ErrStruck) {
 			return p, err
 		}
 		r.history.now(func(l *life, at time.Time) { l.died = at })
@@ -186,9 +32,9 @@ func (r *runner) start(ctx context.Context, strike bool) (*Process, error) {
 	}
 }
 
-func (r *runner) startOnce(ctx context.Context) (*Process, error) {
+func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
 	r.history.born()
-	p, err := Start(ctx, Command{Binary: r.Binary, Dir: r.Dir, Data: r.Data, Strike: r.struck, Env: r.Env, Args: append([]string{
+	p, err := program.Start(ctx, program.Command{Binary: r.Binary, Dir: r.Dir, Data: r.Data, Strike: r.struck, Env: r.Env, Args: append([]string{
 		"--public-url", publicURL,
 		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // what comes after is hours away in WebSub
 		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
@@ -211,16 +57,6 @@ func (r *runner) startOnce(ctx context.Context) (*Process, error) {
 	r.base, r.admin = p.Base, p.Admin
 	r.mu.Unlock()
 	return p, nil
-}
-
-func tail(s string) string { return s[max(0, len(s)-2000):] }
-
-func readAddr(data, name string) string {
-	b, err := os.ReadFile(filepath.Join(data, name))
-	if err != nil || !strings.HasSuffix(string(b), "\n") {
-		return ""
-	}
-	return "http://" + strings.TrimSpace(string(b))
 }
 
 func (r *runner) gone() {

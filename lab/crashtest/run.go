@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"cloudburst/lab/program"
 )
 
 const (
 	patience = 10 * time.Second
-	startsIn = 5 * time.Minute // on any machine, however busy
-	stopsIn  = 2 * time.Minute
 	answerIn = time.Minute
 )
 
@@ -143,7 +143,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		o.Log = func(string) {}
 	}
 	if o.Data == "" {
-		o.Data = filepath.Join(o.Dir, dataFolder)
+		o.Data = filepath.Join(o.Dir, program.DataFolder)
 	}
 	r := &runner{
 		Options: o, history: newHistory(o.Afterlife), rng: &locked{rng: rand.New(rand.NewPCG(o.Seed, 7))},
@@ -306,7 +306,7 @@ func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feed
 
 // stop asks a process to end, which may take it a while: for what is acknowledged it
 // is no different from a death.
-func (r *runner) stop(p *Process) error {
+func (r *runner) stop(p *program.Process) error {
 	r.gone()
 	defer func() { r.history.now(func(l *life, at time.Time) { l.died = at }) }()
 	if err := p.Stop(); err != nil {
@@ -316,7 +316,7 @@ func (r *runner) stop(p *Process) error {
 	return r.dead()
 }
 
-func (r *runner) die(p *Process) error {
+func (r *runner) die(p *program.Process) error {
 	r.gone()
 	p.Kill()
 	r.history.now(func(l *life, at time.Time) { l.died = at })

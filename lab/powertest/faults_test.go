@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/lab/crashtest"
+	"cloudburst/lab/program"
 )
 
 const within = 2 * time.Minute // what has to happen happens by then, on any machine
@@ -27,7 +27,7 @@ const within = 2 * time.Minute // what has to happen happens by then, on any mac
 // sick is the program on a disk that does not work as it should.
 type sick struct {
 	*world
-	p    *crashtest.Process
+	p    *program.Process
 	c    *client.Client
 	log  string
 	n    atomic.Int64
@@ -55,7 +55,7 @@ func newSick(t *testing.T) *sick {
 func (s *sick) start() {
 	s.t.Helper()
 	var err error
-	s.p, err = crashtest.Start(s.t.Context(), crashtest.Command{Binary: build(s.t, crashtest.Real), Dir: s.log, Data: filepath.Join(s.dir, "data"), Args: []string{"--log.level", "info"}})
+	s.p, err = program.Start(s.t.Context(), program.Command{Binary: build(s.t, program.Real), Dir: s.log, Data: filepath.Join(s.dir, "data"), Args: []string{"--log.level", "info"}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

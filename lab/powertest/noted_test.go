@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"cloudburst/lab/crashtest"
+	"cloudburst/lab/program"
 )
 
 // newNoted is a world without a file system of its own. A process of lab/planted
@@ -40,9 +41,9 @@ func newNoted(t *testing.T, seed uint64) *world {
 // program is the package of the program that this world needs.
 func (w *world) program() string {
 	if w.notes != "" {
-		return crashtest.Planted
+		return program.Planted
 	}
-	return crashtest.Real
+	return program.Real
 }
 
 // soon is closed after d.
@@ -194,7 +195,7 @@ func TestADeathBeforeTheDatabaseIsOpenedLosesNothing(t *testing.T) {
 func TestPowerIsCutWithoutADiskOfOurOwn(t *testing.T) {
 	t.Parallel()
 	s := seed(t)
-	bin := build(t, crashtest.Planted)
+	bin := build(t, program.Planted)
 	t.Run("nothing is lost", func(t *testing.T) {
 		t.Parallel()
 		w := newNoted(t, s)

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fulltest"
 	"cloudburst/lab/crashtest"
+	"cloudburst/lab/program"
 )
 
 var (
@@ -23,7 +24,7 @@ var (
 )
 
 // built are the programs with and without planted bugs.
-var built crashtest.Programs
+var built program.Builds
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -102,7 +103,7 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 // A disk that says that it has synced something and has not is a program that forgot to.
 func TestWhatIsNotSyncedIsMissed(t *testing.T) {
 	t.Parallel()
-	bin := build(t, crashtest.Planted)
+	bin := build(t, program.Planted)
 	lost := []string{"registration lost", "cancel undone", "ping lost", "request lost", "save lost", "post lost", "not listed", "let in again", "file lost"}
 	all := map[string]struct {
 		ignore func(Op) bool

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 type scene struct {
 	*world
 	t     *testing.T
-	hub   *program // under test
-	other *program // that the hub under test follows some feeds at
+	hub   *server // under test
+	other *server // that the hub under test follows some feeds at
 }
 
 // signal says that the cell's feed changed, at the hub's doors or by way of another
@@ -43,7 +43,7 @@ type signal struct {
 func signals() map[string]signal {
 	cloud := func(protocol string) func(*scene, *testing.T, cell) error {
 		return func(s *scene, t *testing.T, c cell) error {
-			door, err := rsscloud.PingDoor(protocol, s.hub.base)
+			door, err := rsscloud.PingDoor(protocol, s.hub.Base)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func signals() map[string]signal {
 	}
 	notice := func(protocol string) func(*scene, *testing.T, cell) error {
 		return func(s *scene, t *testing.T, c cell) error {
-			return (&rsscloud.Client{}).Notify(t.Context(), protocol, s.hub.base+"/notify/rsscloud", "rssCloud.notify", s.feed(c), 1)
+			return (&rsscloud.Client{}).Notify(t.Context(), protocol, s.hub.Base+"/notify/rsscloud", "rssCloud.notify", s.feed(c), 1)
 		}
 	}
 	return map[string]signal{
@@ -61,35 +61,35 @@ func signals() map[string]signal {
 		"ping-xml-rpc": {"xml-rpc", "", "", cloud(rsscloud.XMLRPC)},
 		"ping-soap":    {"soap", "", "", cloud(rsscloud.SOAP)},
 		"ping-get": {"rest", "", "", func(s *scene, t *testing.T, c cell) error {
-			return get(s.hub.base+"/ping?url="+url.QueryEscape(s.feed(c)), `success="true"`)
+			return get(s.hub.Base+"/ping?url="+url.QueryEscape(s.feed(c)), `success="true"`)
 		}},
 		"weblogs-ping": {"weblogs", "", "", func(s *scene, t *testing.T, c cell) error {
-			r, err := (&weblogs.Client{}).Ping(t.Context(), s.hub.base+"/RPC2", weblogs.Ping{Name: "Café", URL: s.site(c)})
+			r, err := (&weblogs.Client{}).Ping(t.Context(), s.hub.Base+"/RPC2", weblogs.Ping{Name: "Café", URL: s.site(c)})
 			return refused(err, r.Err, r.Message)
 		}},
 		"weblogs-extended": {"weblogs-extended", "", "", func(s *scene, t *testing.T, c cell) error {
-			r, err := (&weblogs.Client{}).Extended(t.Context(), s.hub.base+"/RPC2",
+			r, err := (&weblogs.Client{}).Extended(t.Context(), s.hub.Base+"/RPC2",
 				weblogs.Ping{Name: "Café", URL: "http://elsewhere.invalid/", ChangesURL: "http://elsewhere.invalid/1", FeedURL: s.feed(c), Tags: []string{"a", "b"}})
 			return refused(err, r.Err, r.Message)
 		}},
 		"pingsite-get": {"pingsite", "", "", func(s *scene, t *testing.T, c cell) error {
-			return get(s.hub.base+"/pingSiteForm?name=x&url="+url.QueryEscape(s.site(c)), "Thanks for the ping.")
+			return get(s.hub.Base+"/pingSiteForm?name=x&url="+url.QueryEscape(s.site(c)), "Thanks for the ping.")
 		}},
 		"pingsite-post": {"pingsite", "", "", func(s *scene, t *testing.T, c cell) error {
-			return post(s.hub.base+"/pingSiteForm", "application/x-www-form-urlencoded", url.Values{"name": {"x"}, "url": {s.feed(c)}}.Encode(), "Thanks for the ping.")
+			return post(s.hub.Base+"/pingSiteForm", "application/x-www-form-urlencoded", url.Values{"name": {"x"}, "url": {s.feed(c)}}.Encode(), "Thanks for the ping.")
 		}},
 		"weblogs-soap": {"weblogs", "", "", func(s *scene, t *testing.T, c cell) error {
-			return post(s.hub.base+"/weblogUpdates", "text/xml", `<?xml version="1.0"?><SOAP-ENV:Envelope xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Body>`+
+			return post(s.hub.Base+"/weblogUpdates", "text/xml", `<?xml version="1.0"?><SOAP-ENV:Envelope xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Body>`+
 				`<ping xmlns="http://www.soapware.org/"><weblogname>x</weblogname><weblogurl>`+s.site(c)+`</weblogurl></ping></SOAP-ENV:Body></SOAP-ENV:Envelope>`, "Thanks for the ping.")
 		}},
 		"publish-url": {"websub", "", "", func(s *scene, t *testing.T, c cell) error {
-			return (&websub.Client{}).Publish(t.Context(), s.hub.base+"/websub", s.feed(c))
+			return (&websub.Client{}).Publish(t.Context(), s.hub.Base+"/websub", s.feed(c))
 		}},
 		"publish-topic": {"websub", "", "", func(s *scene, t *testing.T, c cell) error {
-			return post(s.hub.base+"/hub", "application/x-www-form-urlencoded", url.Values{"hub.mode": {"publish"}, "hub.topic": {s.feed(c)}}.Encode(), "")
+			return post(s.hub.Base+"/hub", "application/x-www-form-urlencoded", url.Values{"hub.mode": {"publish"}, "hub.topic": {s.feed(c)}}.Encode(), "")
 		}},
 		"heard-cnws": {"notify-cnws", "cnws", "", func(s *scene, t *testing.T, c cell) error {
-			wanted, err := (&cnws.Client{}).Notify(t.Context(), s.hub.base+"/cnws", cnws.Change{ResourceID: s.feed(c), Title: "t"})
+			wanted, err := (&cnws.Client{}).Notify(t.Context(), s.hub.Base+"/cnws", cnws.Change{ResourceID: s.feed(c), Title: "t"})
 			return refused(err, !wanted, "it is not wanted")
 		}},
 		"heard-http-post": {"notify-rsscloud", "rsscloud", "", notice(rsscloud.HTTPPost)},
@@ -97,7 +97,7 @@ func signals() map[string]signal {
 		"heard-soap":      {"notify-rsscloud", "rsscloud", "", notice(rsscloud.SOAP)},
 		// The other hub alone knows the callback and the secret: it has to tell.
 		"heard-websub": {"notify-websub", "websub", "", func(s *scene, t *testing.T, c cell) error {
-			return (&websub.Client{}).Publish(t.Context(), s.other.base+"/websub", s.feed(c))
+			return (&websub.Client{}).Publish(t.Context(), s.other.Base+"/websub", s.feed(c))
 		}},
 		"river-rsscloud": {"notify-rsscloud", "", "rsscloud", pingOther},
 		"river-websub":   {"notify-websub", "", "websub", pingOther},
@@ -107,7 +107,7 @@ func signals() map[string]signal {
 
 // pingOther announces the change at the other hub, which notifies the one under test.
 func pingOther(s *scene, t *testing.T, c cell) error {
-	r, err := (&rsscloud.Client{}).Ping(t.Context(), rsscloud.HTTPPost, s.other.base+"/rsscloud/ping", s.feed(c))
+	r, err := (&rsscloud.Client{}).Ping(t.Context(), rsscloud.HTTPPost, s.other.Base+"/rsscloud/ping", s.feed(c))
 	return refused(err, !r.Success, r.Msg)
 }
 
@@ -120,7 +120,7 @@ func subscribers() map[string]func(s *scene, t *testing.T, c cell) error {
 				return err
 			}
 			g.Domain = ""
-			at := rsscloud.CloudAt(s.hub.base)
+			at := rsscloud.CloudAt(s.hub.Base)
 			r, err := (&rsscloud.Client{}).PleaseNotify(t.Context(), at, g)
 			return refused(err, !r.Success, r.Msg)
 		}
@@ -128,14 +128,14 @@ func subscribers() map[string]func(s *scene, t *testing.T, c cell) error {
 	sub := func(secret string) func(*scene, *testing.T, cell) error {
 		return func(s *scene, t *testing.T, c cell) error {
 			callback := s.callback(s.feed(c), secret)
-			return (&websub.Client{}).Subscribe(t.Context(), s.hub.base+"/hub", websub.Subscription{Callback: callback, Topic: s.feed(c), Secret: secret})
+			return (&websub.Client{}).Subscribe(t.Context(), s.hub.Base+"/hub", websub.Subscription{Callback: callback, Topic: s.feed(c), Secret: secret})
 		}
 	}
 	return map[string]func(*scene, *testing.T, cell) error{
 		"http-post": cloud(rsscloud.HTTPPost), "xml-rpc": cloud(rsscloud.XMLRPC), "soap": cloud(rsscloud.SOAP),
 		"websub": sub(""), "websub-secret": sub(secret),
 		"cnws": func(s *scene, t *testing.T, c cell) error {
-			r, err := (&cnws.Client{}).Subscribe(t.Context(), s.hub.base+"/cnws", cnws.Subscribe{ResourceID: s.feed(c), NotificationURL: s.server.URL + "/cnws"})
+			r, err := (&cnws.Client{}).Subscribe(t.Context(), s.hub.Base+"/cnws", cnws.Subscribe{ResourceID: s.feed(c), NotificationURL: s.server.URL + "/cnws"})
 			if err == nil && r.Title != "Café" {
 				err = fmt.Errorf("the resource is called %q", r.Title)
 			}
@@ -220,7 +220,7 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 
 // relay has the hub under test follow the feed at the other hub.
 func (s *scene) relay(t *testing.T, c cell, via string) {
-	hub := s.other.base + map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/websub", "cnws": "/cnws"}[via]
+	hub := s.other.Base + map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/websub", "cnws": "/cnws"}[via]
 	s.hub.command(t, "relay", "add", s.feed(c), "--via", via, "--hub", hub)
 	until(t, "the relay stands", func() bool {
 		return slices.ContainsFunc(strings.Split(s.hub.command(t, "relay", "list", "--match", s.feed(c), "--json"), "\n"), func(line string) bool {
@@ -234,13 +234,13 @@ func (s *scene) follow(t *testing.T, c cell, via string) {
 	topic := s.feed(c)
 	s.mu.Lock()
 	s.hubs[pathOf(topic)] = map[string]string{
-		"rsscloud": rsscloud.CloudAt(s.other.base).String(),
-		"websub":   `<atom:link rel="hub" href="` + s.other.base + `/websub"/><atom:link rel="self" href="` + topic + `"/>`,
+		"rsscloud": rsscloud.CloudAt(s.other.Base).String(),
+		"websub":   `<atom:link rel="hub" href="` + s.other.Base + `/websub"/><atom:link rel="self" href="` + topic + `"/>`,
 	}[via]
 	s.mu.Unlock()
 	s.hub.command(t, "sources", "add", topic)
 	if via == "cnws" {
-		s.hub.command(t, "sources", "set", topic, "--cnws", s.other.base+"/cnws")
+		s.hub.command(t, "sources", "set", topic, "--cnws", s.other.Base+"/cnws")
 	}
 	until(t, "the river has a subscription", func() bool {
 		got := s.hub.command(t, "explain", topic, "--json")

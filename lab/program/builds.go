@@ -1,0 +1,63 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The packages of the program, and of the one whose store has faults.
+const (
+	Real    = "cloudburst/cmd/cloudburst"
+	Planted = "cloudburst/lab/planted"
+)
+
+// Builds are programs that were built, once for each list of flags. The zero value is ready; it
+// is safe for concurrent use.
+type Builds struct {
+	mu  sync.Mutex
+	dir string
+	bin map[string]string // by package and flags
+}
+
+// Build builds the program of a package, unless it was built before, and returns its file.
+func (b *Builds) Build(ctx context.Context, pkg string, flags ...string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	args := append(slices.Clone(flags), pkg)
+	key := strings.Join(args, " ")
+	if b.bin[key] != "" {
+		return b.bin[key], nil
+	}
+	if b.dir == "" {
+		dir, err := os.MkdirTemp("", "cloudburst-built-*")
+		if err != nil {
+			return "", err
+		}
+		b.dir, b.bin = dir, map[string]string{}
+	}
+	bin := filepath.Join(b.dir, fmt.Sprintf("%s-%d", path.Base(pkg), len(b.bin)))
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", bin}, args...)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	b.bin[key] = bin
+	return bin, nil
+}
+
+// Remove removes all that was built.
+func (b *Builds) Remove() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(b.dir)
+}
