@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/href"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -90,7 +91,7 @@ func (x *exam) get(ctx context.Context, address string, h how) (a answer) {
 			a.failure = x.d.words(err)
 			return a
 		}
-		to := location(res)
+		to := href.RedirectTarget(res)
 		if to == "" {
 			a.take(res, h.most, x.d)
 			return a
@@ -115,25 +116,6 @@ func (a *answer) follow(h hop) bool {
 		return true
 	}
 	return false
-}
-
-// location is where an answer sends the reader to; "" when it does not.
-func location(res *http.Response) string {
-	switch res.StatusCode {
-	case 301, 302, 303, 307, 308:
-	default:
-		return ""
-	}
-	to := strings.TrimSpace(res.Header.Get("Location"))
-	if to == "" || res.Request == nil {
-		return to
-	}
-	u, err := res.Request.URL.Parse(to)
-	if err != nil {
-		return to
-	}
-	u.Fragment, u.RawFragment = "", ""
-	return u.String()
 }
 
 // take reads the last answer.

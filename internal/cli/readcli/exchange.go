@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/href"
 	"cloudburst/internal/sanitize"
 	"cloudburst/protocol/rsscloud"
 )
@@ -49,7 +50,7 @@ func (r *reader) get(ctx context.Context, from string, v feedstate.Validators, b
 			a.Error, a.Detail = kindOf(err), shell.PlainNetError(err).Error()
 			return e
 		}
-		to := location(res)
+		to := href.RedirectTarget(res)
 		if to == "" {
 			e.take(res)
 			return e
@@ -80,25 +81,6 @@ func (r *reader) ask(ctx context.Context, u string, v feedstate.Validators) (*ht
 	req.Header.Set("Accept", "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, application/xml;q=0.9, */*;q=0.5")
 	req.Header.Set("Accept-Encoding", "gzip")
 	return r.http.Do(req)
-}
-
-// location is where an answer sends the reader to.
-func location(res *http.Response) string {
-	switch res.StatusCode {
-	case 301, 302, 303, 307, 308:
-	default:
-		return ""
-	}
-	to := strings.TrimSpace(res.Header.Get("Location"))
-	if to == "" || res.Request == nil {
-		return to
-	}
-	u, err := res.Request.URL.Parse(to)
-	if err != nil {
-		return to
-	}
-	u.Fragment, u.RawFragment = "", ""
-	return u.String()
 }
 
 // take reads the last answer.
