@@ -106,7 +106,7 @@ func (w *nowhere) Write(p []byte) (int, error) {
 // it. The peer is http.ServeContent of the same bytes; the network is in neither.
 func BenchmarkChangeList(b *testing.B) {
 	list := http.NewServeMux()
-	for _, r := range (&hubhttp.Gateway{Changes: listOf(5000), Now: noon}).Routes() {
+	for _, r := range (&hubhttp.Endpoints{Changes: listOf(5000), Now: noon}).Routes() {
 		if r.Pattern == "/changes.xml" {
 			list.Handle(r.Pattern, r.Handler)
 		}

@@ -131,7 +131,7 @@ func (b *bubble) start() {
 		},
 	}
 	mux := http.NewServeMux()
-	(&hubhttp.Gateway{Hub: b.hub, Changes: st, PublicURL: bubbleHub, Upstream: b.follow, Log: log}).Mount(mux)
+	(&hubhttp.Endpoints{Hub: b.hub, Changes: st, PublicURL: bubbleHub, Upstream: b.follow, Log: log}).Mount(mux)
 	closed := b.serve("hub.example:80", mux)
 	if err := b.hub.Recover(b.t.Context()); err != nil {
 		b.t.Fatal(err)

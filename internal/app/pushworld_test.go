@@ -175,7 +175,7 @@ func (p *pushed) foreign(ctx context.Context, group *sync.WaitGroup, dir string,
 		Notify: &hubhttp.Notifier{Sender: sends, HubURL: func() string { return "https://" + pushHub + "/websub" }},
 	}
 	mux := http.NewServeMux()
-	(&hubhttp.Gateway{Hub: p.hub, Changes: st, PublicURL: "http://" + pushHub, Log: p.log()}).Mount(mux)
+	(&hubhttp.Endpoints{Hub: p.hub, Changes: st, PublicURL: "http://" + pushHub, Log: p.log()}).Mount(mux)
 	plain, secure := p.serve(pushHub+":80", false, mux), p.serve(pushHub+":443", true, mux)
 	group.Go(func() {
 		if err := p.hub.Run(ctx); err != nil {
@@ -206,7 +206,7 @@ func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string,
 	p.push = &readerPush{engine: p.engine, own: own, since: time.Now()}
 	mux := http.NewServeMux()
 	(&hubhttp.Notified{Engine: p.engine, Log: p.log()}).Mount(mux)
-	(&hubhttp.Gateway{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Mount(mux)
+	(&hubhttp.Endpoints{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Mount(mux)
 	closed := p.serve("me.test:80", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		p.posts = append(p.posts, r.Method+" "+r.URL.Path)

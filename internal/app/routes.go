@@ -32,7 +32,7 @@ func (a *App) publicRoutes(public string) http.Handler {
 	a.writePages(pages)
 	a.signInToApps(pages)
 	site := a.atCanonical(public, pages.Routes())
-	gate := &hubhttp.Gateway{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
+	gate := &hubhttp.Endpoints{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
 	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
 	gate.Methods = a.feeds.Methods()
 	a.editors(gate)

@@ -51,7 +51,7 @@ type ChangeList interface {
 //
 // spec:feedstate-2007#changes-xml
 // spec:feedstate-2007#changes-archive
-func (g *Gateway) changesRoutes() []endpoint.Route {
+func (g *Endpoints) changesRoutes() []endpoint.Route {
 	d := &changeLists{
 		list: g.Changes, unit: time.Minute, keep: g.KeepChanges, now: g.Now, log: g.Log, notFound: g.NotFound,
 		reading: make(chan struct{}, 1), renewing: make(chan struct{}, 1), building: make(chan struct{}, 1),

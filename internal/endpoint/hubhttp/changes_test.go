@@ -89,10 +89,10 @@ func (c *clock) set(t time.Time) { c.mu.Lock(); c.t = t; c.mu.Unlock() }
 func noon() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
 // listDoors are the lists over f at noon, with the clock to move.
-func listDoors(t *testing.T, f *fakeChanges, change func(*Gateway)) (*http.ServeMux, *clock) {
+func listDoors(t *testing.T, f *fakeChanges, change func(*Endpoints)) (*http.ServeMux, *clock) {
 	t.Helper()
 	c := &clock{t: noon()}
-	g := &Gateway{Hub: &fakeHub{}, Changes: f, Now: c.now, Log: logTo(t)}
+	g := &Endpoints{Hub: &fakeHub{}, Changes: f, Now: c.now, Log: logTo(t)}
 	if change != nil {
 		change(g)
 	}
@@ -162,7 +162,7 @@ func TestListsOfTheLastHourAndTheLastFiveMinutes(t *testing.T) {
 	if got := named(t, ask(mux, "GET", "/changes.xml")); got != "new site.example before" {
 		t.Errorf("a minute later: %s", got)
 	}
-	mux, _ = listDoors(t, f, func(g *Gateway) { g.When = "seconds" })
+	mux, _ = listDoors(t, f, func(g *Endpoints) { g.When = "seconds" })
 	if body := ask(mux, "GET", "/shortChanges.xml").Body.String(); !strings.Contains(body, `when="90"`) {
 		t.Error(body)
 	}
@@ -174,7 +174,7 @@ func TestAgesCountToTheMomentOfServing(t *testing.T) {
 	f.add(noon().Add(20*time.Second+300*time.Millisecond), "b")
 	f.add(noon().Add(45*time.Second), "a")
 	mux, clock := listDoors(t, f, nil)
-	other, _ := listDoors(t, f, func(g *Gateway) { g.Now = clock.now }) // another node
+	other, _ := listDoors(t, f, func(g *Endpoints) { g.Now = clock.now }) // another node
 	tags := map[string]bool{}
 	for _, c := range []struct {
 		at      time.Duration
@@ -355,7 +355,7 @@ func TestManyReadersCostOneReadOfTheStoreAtATime(t *testing.T) {
 		f := &fakeChanges{took: 50 * time.Millisecond}
 		start := time.Now()
 		f.add(start.Add(-time.Minute), "one")
-		mux, _ := listDoors(t, f, func(g *Gateway) { g.Now = time.Now })
+		mux, _ := listDoors(t, f, func(g *Endpoints) { g.Now = time.Now })
 		var group sync.WaitGroup
 		var bad atomic.Int64
 		crowd := func(path string) {
@@ -392,7 +392,7 @@ func TestAReaderWhoLeavesDoesNotSpoilTheListForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeChanges{took: time.Second}
 		f.add(time.Now(), "one")
-		mux, _ := listDoors(t, f, func(g *Gateway) { g.Now = time.Now })
+		mux, _ := listDoors(t, f, func(g *Endpoints) { g.Now = time.Now })
 		ctx, cancel := context.WithCancel(t.Context())
 		go mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/changes.xml", nil).WithContext(ctx))
 		time.Sleep(100 * time.Millisecond)
@@ -444,7 +444,7 @@ func BenchmarkChanges(b *testing.B) {
 		f.rows = append(f.rows, hub.Change{Node: 1, Seq: int64(6000 - i), At: noon().Add(-time.Duration(i) * time.Millisecond), Name: fmt.Sprintf("Site %d", i), URL: siteURL, Feed: siteFeed})
 	}
 	mux := http.NewServeMux()
-	(&Gateway{Hub: &fakeHub{}, Changes: f, Now: noon}).Mount(mux)
+	(&Endpoints{Hub: &fakeHub{}, Changes: f, Now: noon}).Mount(mux)
 	doc := ask(mux, "GET", "/changes.xml").Body.Bytes()
 	plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/xml; charset=utf-8")

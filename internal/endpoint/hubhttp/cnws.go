@@ -40,7 +40,7 @@ type CNWS struct {
 // cnwsRoutes is the door of CNWS, for both of its messages.
 //
 // spec:cloudburst#door-cnws
-func (g *Gateway) cnwsRoutes() []endpoint.Route {
+func (g *Endpoints) cnwsRoutes() []endpoint.Route {
 	c := &CNWS{Hub: g.Hub, Upstream: g.Upstream, Trusted: g.Trusted, Log: g.Log}
 	h := &cnws.Handler{Publisher: c, Subscriber: c, Log: g.Log}
 	return []endpoint.Route{{Pattern: "/cnws", Handler: openDoor("POST, OPTIONS", h)}}

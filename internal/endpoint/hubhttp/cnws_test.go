@@ -43,7 +43,7 @@ func (f *following) Heard(_ context.Context, topic, protocol string, source neti
 func cnwsDoor(t *testing.T, h Hub, up Follows) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	(&Gateway{Hub: h, Upstream: up, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Mount(mux)
+	(&Endpoints{Hub: h, Upstream: up, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Mount(mux)
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	return srv.URL + "/cnws"

@@ -20,7 +20,7 @@ func TestTheArchiveHasItsHours(t *testing.T) {
 	f.add(noon().Add(-time.Hour-time.Millisecond), "late")
 	f.add(noon().Add(-time.Hour), "eleven")
 	f.add(noon().Add(10*time.Minute), "now")
-	mux, clock := listDoors(t, f, func(g *Gateway) { g.KeepChanges = 48 * time.Hour })
+	mux, clock := listDoors(t, f, func(g *Endpoints) { g.KeepChanges = 48 * time.Hour })
 	clock.set(noon().Add(30 * time.Minute))
 	const immutable = "public, max-age=31536000, immutable"
 	for _, c := range []struct {
@@ -127,14 +127,14 @@ func TestOnlyAFewHoursAreKeptInMemory(t *testing.T) {
 
 func TestWhatOnlyLooksLikeTheArchiveIsForThePages(t *testing.T) {
 	t.Parallel()
-	mux, _ := listDoors(t, &fakeChanges{}, func(g *Gateway) {
+	mux, _ := listDoors(t, &fakeChanges{}, func(g *Endpoints) {
 		g.NotFound = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	})
 	if w := ask(mux, "GET", "/some/page/of/ours"); w.Code != http.StatusTeapot || w.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%d %s", w.Code, w.Header())
 	}
 	bare := http.NewServeMux()
-	(&Gateway{Hub: &fakeHub{}}).Mount(bare)
+	(&Endpoints{Hub: &fakeHub{}}).Mount(bare)
 	if w := ask(bare, "GET", "/changes.xml"); w.Code != 404 {
 		t.Errorf("without a list: %d", w.Code)
 	}

@@ -15,7 +15,7 @@ import (
 // answer of the protocol. A request with several pings gets none.
 //
 // spec:cloudburst#ping-outcome
-func (g *Gateway) outcomes(next http.Handler) http.Handler {
+func (g *Endpoints) outcomes(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !rsscloud.WantsOutcome(r.Header) {
 			next.ServeHTTP(w, r)

@@ -31,7 +31,7 @@ func pingBodies() map[string][3]string {
 // outcomeDoors are the doors over h, of a server at http://hub.example.
 func outcomeDoors(t *testing.T, h Hub) http.Handler {
 	mux := http.NewServeMux()
-	(&Gateway{Hub: h, PublicURL: "http://hub.example", Log: logTo(t)}).Mount(mux)
+	(&Endpoints{Hub: h, PublicURL: "http://hub.example", Log: logTo(t)}).Mount(mux)
 	return mux
 }
 

@@ -278,7 +278,7 @@ func TestXMLRPCDoor(t *testing.T) {
 func TestAFurtherFamilyAddsItsMethods(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	(&Gateway{Hub: &fakeHub{}, Log: logTo(t), Methods: []xmlrpc.Method{
+	(&Endpoints{Hub: &fakeHub{}, Log: logTo(t), Methods: []xmlrpc.Method{
 		{Name: "weather.now", Do: func(context.Context, []any) (any, error) { return "rain", nil }},
 		{Name: "weather.bad", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Invalid, "No.") }},
 		{Name: "weather.gone", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Gone, "Gone.") }},

@@ -36,13 +36,13 @@ type Weblogs struct {
 	Log     *slog.Logger   // nil is silent
 }
 
-func (g *Gateway) sites() *Weblogs {
+func (g *Endpoints) sites() *Weblogs {
 	return &Weblogs{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 }
 
 // weblogsRoutes are the doors of weblogs.com's pings, and its lists. rpc is the
 // XML-RPC door, rest rssCloud's.
-func (g *Gateway) weblogsRoutes(rpc, rest http.Handler) []endpoint.Route {
+func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []endpoint.Route {
 	sites := g.sites()
 	form := &weblogs.FormHandler{Backend: sites, Page: g.PingPage, Log: g.Log}
 	// spec:cloudburst#door-weblogs
@@ -59,7 +59,7 @@ func (g *Gateway) weblogsRoutes(rpc, rest http.Handler) []endpoint.Route {
 }
 
 // weblogsMethods are weblogUpdates.* over XML-RPC.
-func (g *Gateway) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.sites()) }
+func (g *Endpoints) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.sites()) }
 
 // Ping takes a ping that came over XML-RPC or from the form.
 func (s *Weblogs) Ping(ctx context.Context, door weblogs.Door, p weblogs.Ping) error {

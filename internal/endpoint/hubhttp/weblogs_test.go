@@ -255,7 +255,7 @@ func TestThePingDoorTakesProcedureCallsToo(t *testing.T) {
 func TestTheFormIsAPageOfTheProgram(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	(&Gateway{Hub: &fakeHub{}, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, _ string, form url.Values) {
+	(&Endpoints{Hub: &fakeHub{}, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, _ string, form url.Values) {
 		w.WriteHeader(status)
 		fmt.Fprintf(w, "our page: %s %s", title, form.Get("url"))
 	}}).Mount(mux)

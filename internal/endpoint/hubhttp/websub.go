@@ -38,7 +38,7 @@ const (
 // websubRoutes are the doors of WebSub.
 //
 // spec:websub-2018#publish-form
-func (g *Gateway) websubRoutes() []endpoint.Route {
+func (g *Endpoints) websubRoutes() []endpoint.Route {
 	door := openDoor("GET, HEAD, POST, OPTIONS", &websub.Handler{
 		Backend: &WebSub{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}, Log: g.Log,
 	})

@@ -22,7 +22,7 @@ func (d *desk) rpc() http.Handler { return rpcWith(d.Methods(), d.Large()) }
 // by their method.
 func rpcWith(methods []xmlrpc.Method, large map[string]int64) http.Handler {
 	mux := http.NewServeMux()
-	(&hubhttp.Gateway{Methods: methods, Large: large}).Mount(mux)
+	(&hubhttp.Endpoints{Methods: methods, Large: large}).Mount(mux)
 	return mux
 }
 

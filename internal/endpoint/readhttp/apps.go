@@ -32,20 +32,35 @@ import (
 
 // AppRiver is what reading apps use of the river; *river.River is one.
 type AppRiver interface {
+	AppSubscriptions
+	AppItems
+	AppCategories
+}
+
+// AppSubscriptions finds and changes the feeds that a reader follows.
+type AppSubscriptions interface {
 	Add(ctx context.Context, q river.Request) (river.Added, error)
 	Remove(ctx context.Context, reader string, sources ...int64) error
 	Change(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error)
 	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
 	Find(ctx context.Context, reader, what string) (river.Followed, error)
 	Following(ctx context.Context, reader string) (map[int64]bool, error)
+	Import(ctx context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error)
+	Export(ctx context.Context, reader, category string) (*opml.Document, error)
+}
+
+// AppItems finds items and marks them.
+type AppItems interface {
 	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
 	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error)
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
+}
+
+// AppCategories lists and renames categories.
+type AppCategories interface {
 	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)
 	RenameCategory(ctx context.Context, reader, from, to string) error
-	Import(ctx context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error)
-	Export(ctx context.Context, reader, category string) (*opml.Document, error)
 }
 
 // AppAccounts lets apps in; *account.Accounts does.

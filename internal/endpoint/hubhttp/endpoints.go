@@ -1,10 +1,10 @@
 // Package hubhttp joins the wire to the hub: what a protocol says becomes the
 // hub's own words here, and the other way round, one file for each protocol.
 //
-// A [Gateway] has the doors that strangers knock at and mounts them. The hub's way
-// out goes through a [Fetcher], which reads feeds, a [Notifier], which tells
-// subscribers, and a [Verifier], which asks callbacks for their consent; they make
-// no connection themselves but through what internal/fetch guards.
+// [Endpoints] lists the routes at which other programs call the hub. The hub calls others
+// through a [Fetcher], which reads feeds, a [Notifier], which notifies subscribers, and a
+// [Verifier], which asks callbacks for their consent; they connect only through clients of
+// internal/fetch, which guard the network.
 package hubhttp
 
 import (
@@ -24,7 +24,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Hub is what the doors need of the hub; *hub.Hub is one.
+// Hub is what the endpoints need of the hub; *hub.Hub is one.
 type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	Register(ctx context.Context, r hub.Registration) (hub.Registered, error)
@@ -34,8 +34,8 @@ type Hub interface {
 	TurnAway(ctx context.Context, t hub.Turned)
 }
 
-// Gateway is all the doors of the program.
-type Gateway struct {
+// Endpoints are the endpoints of the hub.
+type Endpoints struct {
 	Hub       Hub
 	Trusted   []netip.Prefix   // proxies whose word about the caller's address counts
 	PublicURL string           // where strangers reach this server, for the WSDL; "": as the request names it
@@ -58,7 +58,7 @@ type Gateway struct {
 const pathWordPress = "/xmlrpc.php"
 
 // Routes are the doors and where they belong.
-func (g *Gateway) Routes() []endpoint.Route {
+func (g *Endpoints) Routes() []endpoint.Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, Unread: cloud.unread}
 	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.Large))
@@ -87,7 +87,7 @@ func (g *Gateway) Routes() []endpoint.Route {
 // their settings, and a redirect would lose what they post.
 //
 // spec:cloudburst#door-slash
-func (g *Gateway) Mount(mux *http.ServeMux) {
+func (g *Endpoints) Mount(mux *http.ServeMux) {
 	doors := ownDoors()
 	for _, r := range g.Routes() {
 		h := g.outcomes(r.Handler)
