@@ -107,8 +107,8 @@ func (w *nowhere) Write(p []byte) (int, error) {
 func BenchmarkChangeList(b *testing.B) {
 	list := http.NewServeMux()
 	for _, r := range (&hubhttp.Endpoints{Changes: listOf(5000), Now: noon}).Routes() {
-		if r.Pattern == "/changes.xml" {
-			list.Handle(r.Pattern, r.Handler)
+		if r.Path == "/changes.xml" {
+			list.Handle(r.Path, r.Handler)
 		}
 	}
 	for _, tt := range []struct{ name, field, value string }{

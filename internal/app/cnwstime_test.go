@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
+	"cloudburst/internal/route"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/internal/upstream"
@@ -131,7 +132,7 @@ func (b *bubble) start() {
 		},
 	}
 	mux := http.NewServeMux()
-	(&hubhttp.Endpoints{Hub: b.hub, Changes: st, PublicURL: bubbleHub, Upstream: b.follow, Log: log}).Mount(mux)
+	route.Mount(mux, (&hubhttp.Endpoints{Hub: b.hub, Changes: st, PublicURL: bubbleHub, Upstream: b.follow, Log: log}).Routes(), nil)
 	closed := b.serve("hub.example:80", mux)
 	if err := b.hub.Recover(b.t.Context()); err != nil {
 		b.t.Fatal(err)

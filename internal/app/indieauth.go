@@ -1,7 +1,6 @@
 package app
 
 import (
-	"net/http"
 	"strings"
 
 	"cloudburst/internal/author"
@@ -15,11 +14,11 @@ func (a *App) signInToApps(pages *web.Web) {
 	pages.Apps, pages.Rels = &publishhttp.IndieAuthClients{Web: a.client}, publishhttp.IndieAuthLinks()
 }
 
-// indieAuth puts the endpoints on mux that programs call then.
-func (a *App) indieAuth(mux *http.ServeMux) {
-	(&publishhttp.IndieAuth{
+// indieAuth has the endpoints that programs call then.
+func (a *App) indieAuth() *publishhttp.IndieAuth {
+	return &publishhttp.IndieAuth{
 		Accounts: a.accounts, Public: a.publicURL, Writer: a.posts.Writer, Photo: a.photo, Trusted: a.cfg.TrustedProxies, Log: a.log,
-	}).Mount(mux)
+	}
 }
 
 // photo is the URL of the image of an author; "": there is none.

@@ -8,7 +8,7 @@ import (
 // micropub is the door for programs that write by Micropub.
 func (a *App) micropub() *publishhttp.Micropub {
 	return &publishhttp.Micropub{
-		Posts: a.posts, Accounts: a.accounts, Public: a.publicURL, Files: a.files, ListFiles: a.files.List, Describe: a.files.Describe,
+		Posts: a.posts, Accounts: a.accounts, Public: a.publicURL, Files: a.files, MaxFile: int64(a.cfg.Media.MaxSize), ListFiles: a.files.List, Describe: a.files.Describe,
 		Now: a.clock.Now, Trusted: a.cfg.TrustedProxies, Log: a.log,
 	}
 }

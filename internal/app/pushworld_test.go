@@ -22,6 +22,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
 	"cloudburst/internal/river"
+	"cloudburst/internal/route"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/internal/upstream"
@@ -175,7 +176,7 @@ func (p *pushed) foreign(ctx context.Context, group *sync.WaitGroup, dir string,
 		Notify: &hubhttp.Notifier{Sender: sends, HubURL: func() string { return "https://" + pushHub + "/websub" }},
 	}
 	mux := http.NewServeMux()
-	(&hubhttp.Endpoints{Hub: p.hub, Changes: st, PublicURL: "http://" + pushHub, Log: p.log()}).Mount(mux)
+	route.Mount(mux, (&hubhttp.Endpoints{Hub: p.hub, Changes: st, PublicURL: "http://" + pushHub, Log: p.log()}).Routes(), nil)
 	plain, secure := p.serve(pushHub+":80", false, mux), p.serve(pushHub+":443", true, mux)
 	group.Go(func() {
 		if err := p.hub.Run(ctx); err != nil {
@@ -205,8 +206,8 @@ func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string,
 	}
 	p.push = &readerPush{engine: p.engine, own: own, since: time.Now()}
 	mux := http.NewServeMux()
-	(&hubhttp.Notified{Engine: p.engine, Log: p.log()}).Mount(mux)
-	(&hubhttp.Endpoints{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Mount(mux)
+	route.Mount(mux, (&hubhttp.Notified{Engine: p.engine, Log: p.log()}).Routes(), nil)
+	route.Mount(mux, (&hubhttp.Endpoints{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Routes(), nil)
 	closed := p.serve("me.test:80", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		p.posts = append(p.posts, r.Method+" "+r.URL.Path)

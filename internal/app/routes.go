@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"cloudburst/internal/api"
@@ -13,6 +12,7 @@ import (
 	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/endpoint/readhttp"
+	"cloudburst/internal/route"
 	"cloudburst/internal/web"
 )
 
@@ -37,32 +37,17 @@ func (a *App) publicRoutes(public string) http.Handler {
 	gate.Methods = a.feeds.Methods()
 	a.editors(gate)
 	gate.When, gate.KeepChanges, gate.Now = a.cfg.Changes.When, a.cfg.Changes.Keep, a.clock.Now
-	gate.Mount(mux)
-	(&hubhttp.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}).Mount(mux)
+	gate.HubPage = site
+	notified := &hubhttp.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}
+	route.Mount(mux, append(gate.Routes(), notified.Routes()...), endpoint.Protect())
 	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
-	mux.Handle("/convert", &publishhttp.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log})
-	mux.Handle("GET /feeds.opml", a.feeds.List())
+	convert := &publishhttp.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
+	route.Mount(mux, append(convert.Routes(), a.feeds.Routes()...), endpoint.Protect())
 	mux.Handle("/", site)
-	a.feeds.HTML, a.feeds.Next = a.atCanonical(public, pages.AuthorPage()), a.programRoutes(hubPage(site, mux))
+	a.feeds.HTML, a.feeds.Next = a.atCanonical(public, pages.AuthorPage()), a.programRoutes(mux)
 	var whole http.Handler = a.feeds
 	a.site.Store(&whole)
 	return within(writeTimeout, a.traced(a.feeds))
-}
-
-// hubPage gives browsers the page of the hub at the URL where programs find its WebSub endpoint.
-func hubPage(page, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/hub" || r.Method != http.MethodGet && r.Method != http.MethodHead {
-			next.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Add("Vary", "Accept")
-		if strings.Contains(r.Header.Get("Accept"), "text/html") {
-			page.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // programRoutes are the doors for programs of readers: our own API, and those of others.
@@ -75,10 +60,9 @@ func (a *App) programRoutes(next http.Handler) http.Handler {
 		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf,
 		ClientAddr: func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, a.cfg.TrustedProxies) },
 	})))
-	a.micropub().Mount(mux)
-	a.indieAuth(mux)
+	route.Mount(mux, append(a.micropub().Routes(), a.indieAuth().Routes()...), endpoint.Protect())
 	apps := &readhttp.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
-	apps.Mount(mux)
+	route.Mount(mux, apps.Routes(), endpoint.Protect())
 	mux.Handle("/", next)
 	return mux
 }

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"cloudburst/internal/fetch"
@@ -16,12 +15,6 @@ type Getter interface {
 // Sender sends one message; *fetch.Sender is one.
 type Sender interface {
 	Send(ctx context.Context, m *fetch.Message) fetch.Reply
-}
-
-// Route is a pattern for http.ServeMux and what serves it.
-type Route struct {
-	Pattern string
-	Handler http.Handler
 }
 
 // UserAgent is how the program names itself in requests: its version, and where

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cloudburst/internal/endpoint"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/internal/serve"
 	"cloudburst/protocol/weblogs"
 )
@@ -51,7 +51,7 @@ type ChangeList interface {
 //
 // spec:feedstate-2007#changes-xml
 // spec:feedstate-2007#changes-archive
-func (g *Endpoints) changesRoutes() []endpoint.Route {
+func (g *Endpoints) changesRoutes() []route.Route {
 	d := &changeLists{
 		list: g.Changes, unit: time.Minute, keep: g.KeepChanges, now: g.Now, log: g.Log, notFound: g.NotFound,
 		reading: make(chan struct{}, 1), renewing: make(chan struct{}, 1), building: make(chan struct{}, 1),
@@ -74,10 +74,10 @@ func (g *Endpoints) changesRoutes() []endpoint.Route {
 		d.notFound = http.NotFoundHandler()
 	}
 	const methods = "GET, HEAD, OPTIONS"
-	return []endpoint.Route{
-		{Pattern: "/changes.xml", Handler: openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.long }))},
-		{Pattern: "/shortChanges.xml", Handler: openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.short }))},
-		{Pattern: "GET /{year}/{month}/{day}/{hour}", Handler: http.HandlerFunc(d.hourDoor)},
+	return []route.Route{
+		{Path: "/changes.xml", Handler: openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.long })), Purpose: "Lists the sites that changed in the last hour."},
+		{Path: "/shortChanges.xml", Handler: openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.short })), Purpose: "Lists the sites that changed in the last five minutes."},
+		{Method: "GET", Path: "/{year}/{month}/{day}/{hour}", Handler: http.HandlerFunc(d.hourDoor), Purpose: "Lists the sites that changed in one hour of the archive."},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/weblogs"
 
 	"github.com/google/go-cmp/cmp"
@@ -97,7 +98,7 @@ func listDoors(t *testing.T, f *fakeChanges, change func(*Endpoints)) (*http.Ser
 		change(g)
 	}
 	mux := http.NewServeMux()
-	g.Mount(mux)
+	route.Mount(mux, g.Routes(), nil)
 	return mux, c
 }
 
@@ -444,7 +445,7 @@ func BenchmarkChanges(b *testing.B) {
 		f.rows = append(f.rows, hub.Change{Node: 1, Seq: int64(6000 - i), At: noon().Add(-time.Duration(i) * time.Millisecond), Name: fmt.Sprintf("Site %d", i), URL: siteURL, Feed: siteFeed})
 	}
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: &fakeHub{}, Changes: f, Now: noon}).Mount(mux)
+	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, Changes: f, Now: noon}).Routes(), nil)
 	doc := ask(mux, "GET", "/changes.xml").Body.Bytes()
 	plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/xml; charset=utf-8")

@@ -37,15 +37,6 @@ type CNWS struct {
 	Log      *slog.Logger   // nil is silent
 }
 
-// cnwsRoutes is the door of CNWS, for both of its messages.
-//
-// spec:cloudburst#door-cnws
-func (g *Endpoints) cnwsRoutes() []endpoint.Route {
-	c := &CNWS{Hub: g.Hub, Upstream: g.Upstream, Trusted: g.Trusted, Log: g.Log}
-	h := &cnws.Handler{Publisher: c, Subscriber: c, Log: g.Log}
-	return []endpoint.Route{{Pattern: "/cnws", Handler: openDoor("POST, OPTIONS", h)}}
-}
-
 // callerOf describes the sender of r; nothing is known when r is nil.
 func (c *CNWS) callerOf(r *http.Request) caller {
 	if r == nil {

@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/cnws"
 	"cloudburst/protocol/rsscloud"
 
@@ -43,7 +44,7 @@ func (f *following) Heard(_ context.Context, topic, protocol string, source neti
 func cnwsDoor(t *testing.T, h Hub, up Follows) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: h, Upstream: up, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Mount(mux)
+	route.Mount(mux, (&Endpoints{Hub: h, Upstream: up, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Routes(), nil)
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	return srv.URL + "/cnws"

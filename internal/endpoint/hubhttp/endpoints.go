@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/internal/endpoint"
 	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
 	"cloudburst/protocol/rsscloud"
@@ -48,64 +47,10 @@ type Endpoints struct {
 	When        string           // what the lists of changes count: "minutes" ["minutes"] or "seconds"
 	KeepChanges time.Duration    // how long the hours of the archive are kept [720 h]
 	Now         func() time.Time // the hub's clock; nil: time.Now
+	HubPage     http.Handler     // answers browsers at /hub; nil: none does
 	NotFound    http.Handler     // answers what looks like the archive and is not; nil: a plain 404
 	// PingPage answers /pingSiteForm with a page of the program; see weblogs.FormHandler.
 	PingPage func(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values)
-}
-
-// pathWordPress is where programs for WordPress look for XML-RPC: many have the last part of the URL
-// built in, after that of the site, which is this server or the page of a user.
-const pathWordPress = "/xmlrpc.php"
-
-// Routes are the doors and where they belong.
-func (g *Endpoints) Routes() []endpoint.Route {
-	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
-	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, Unread: cloud.unread}
-	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.Large))
-	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
-	var routes []endpoint.Route
-	for _, path := range rsscloud.Doors() {
-		routes = append(routes, endpoint.Route{Pattern: path, Handler: rest})
-	}
-	routes = append(routes, g.websubRoutes()...)
-	routes = append(routes, g.cnwsRoutes()...)
-	routes = append(routes, g.weblogsRoutes(rpc, rest)...)
-	return append(routes,
-		// spec:rsscloud-2009#door-rpc2
-		endpoint.Route{Pattern: "/RPC2", Handler: rpc},
-		endpoint.Route{Pattern: "POST /{$}", Handler: rpcAtRoot(rpc)},
-		// spec:cloudburst#door-wordpress
-		endpoint.Route{Pattern: pathWordPress, Handler: rpc},
-		endpoint.Route{Pattern: "POST /{user}" + pathWordPress, Handler: rpc},
-		// spec:cloudburst#door-soap
-		endpoint.Route{Pattern: "/soap", Handler: soap},
-		endpoint.Route{Pattern: "/rsscloud/soap", Handler: soap},
-	)
-}
-
-// Mount puts all doors on mux, each also with a slash at its end: programs have it in
-// their settings, and a redirect would lose what they post.
-//
-// spec:cloudburst#door-slash
-func (g *Endpoints) Mount(mux *http.ServeMux) {
-	doors := ownDoors()
-	for _, r := range g.Routes() {
-		h := g.outcomes(r.Handler)
-		mux.Handle(r.Pattern, h)
-		if path := r.Pattern[strings.IndexByte(r.Pattern, '/'):]; slices.Contains(doors, path) {
-			mux.Handle(r.Pattern+"/{$}", withoutSlash(h))
-		}
-	}
-}
-
-// withoutSlash hides the slash at the end of the path from next.
-func withoutSlash(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r2, u := *r, *r.URL
-		u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), ""
-		r2.URL = &u
-		next.ServeHTTP(w, &r2)
-	})
 }
 
 // Own reports whether callback is one of this server's doors when it is reached

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 )
 
 // fakeHub remembers what it was asked and answers what its functions say; without
@@ -112,7 +113,7 @@ func logTo(t *testing.T) *slog.Logger {
 func listen(t *testing.T, h Hub) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: h, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Mount(mux)
+	route.Mount(mux, (&Endpoints{Hub: h, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Routes(), nil)
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	return srv
@@ -164,7 +165,7 @@ func TestUserAgentNamesProgramVersionAndPage(t *testing.T) {
 func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: &fakeHub{}}).Mount(mux)
+	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}}).Routes(), nil)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	for _, c := range []struct {
@@ -185,7 +186,7 @@ func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
 func TestDoorsAreTheSameWithASlashAtTheEnd(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: &fakeHub{}}).Mount(mux)
+	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}}).Routes(), nil)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	for _, path := range ownDoors() {
 		if path == "" || path == pathNotifyCloud {

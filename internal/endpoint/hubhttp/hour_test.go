@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/weblogs"
 )
 
@@ -134,7 +135,7 @@ func TestWhatOnlyLooksLikeTheArchiveIsForThePages(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Header())
 	}
 	bare := http.NewServeMux()
-	(&Endpoints{Hub: &fakeHub{}}).Mount(bare)
+	route.Mount(bare, (&Endpoints{Hub: &fakeHub{}}).Routes(), nil)
 	if w := ask(bare, "GET", "/changes.xml"); w.Code != 404 {
 		t.Errorf("without a list: %d", w.Code)
 	}

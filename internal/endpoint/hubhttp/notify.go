@@ -10,7 +10,6 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/upstream"
-	"cloudburst/protocol/cnws"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/websub"
 )
@@ -21,20 +20,6 @@ type Notified struct {
 	Engine  Engine
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
 	Log     *slog.Logger   // nil is silent
-}
-
-// Routes are the doors and where they belong.
-//
-// spec:cloudburst#door-notify
-func (d *Notified) Routes() []endpoint.Route {
-	cloud := plainBody(http.HandlerFunc(d.cloud))
-	return []endpoint.Route{
-		{Pattern: pathNotifyCloud, Handler: cloud},
-		{Pattern: pathNotifyRPC, Handler: cloud},
-		{Pattern: pathNotifySOAP, Handler: cloud},
-		{Pattern: pathNotifyCNWS, Handler: &cnws.Handler{Subscriber: &CNWS{Upstream: d.Engine, Trusted: d.Trusted, Log: d.Log}, Log: d.Log}},
-		{Pattern: pathNotifyWebSub + "{token}", Handler: http.HandlerFunc(d.websub)},
-	}
 }
 
 // notifyDoors are the paths of those that have a path of their own.
@@ -54,13 +39,6 @@ func plainBody(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// Mount puts the doors on mux.
-func (d *Notified) Mount(mux *http.ServeMux) {
-	for _, r := range d.Routes() {
-		mux.Handle(r.Pattern, r.Handler)
-	}
 }
 
 // cloud takes what clouds send: notifications, test calls and challenges, in any of

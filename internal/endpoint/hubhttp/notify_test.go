@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/endpoint/endpointtest"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/cnws"
 	"cloudburst/protocol/rsscloud"
 )
@@ -157,7 +158,7 @@ func TestContentThatIsTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	mux := http.NewServeMux()
-	(&Notified{Engine: e, Log: logTo(t)}).Mount(mux)
+	route.Mount(mux, (&Notified{Engine: e, Log: logTo(t)}).Routes(), nil)
 	for size, want := range map[int]int{5<<20 + 1: http.StatusRequestEntityTooLarge, 5 << 20: http.StatusAccepted} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/notify/websub/token", strings.NewReader(strings.Repeat("x", size)))
 		w := httptest.NewRecorder()

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -31,7 +32,7 @@ func pingBodies() map[string][3]string {
 // outcomeDoors are the doors over h, of a server at http://hub.example.
 func outcomeDoors(t *testing.T, h Hub) http.Handler {
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: h, PublicURL: "http://hub.example", Log: logTo(t)}).Mount(mux)
+	route.Mount(mux, (&Endpoints{Hub: h, PublicURL: "http://hub.example", Log: logTo(t)}).Routes(), nil)
 	return mux
 }
 

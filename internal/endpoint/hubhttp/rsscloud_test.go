@@ -15,6 +15,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/soap"
 	"cloudburst/protocol/xmlrpc"
@@ -278,12 +279,12 @@ func TestXMLRPCDoor(t *testing.T) {
 func TestAFurtherFamilyAddsItsMethods(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: &fakeHub{}, Log: logTo(t), Methods: []xmlrpc.Method{
+	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, Log: logTo(t), Methods: []xmlrpc.Method{
 		{Name: "weather.now", Do: func(context.Context, []any) (any, error) { return "rain", nil }},
 		{Name: "weather.bad", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Invalid, "No.") }},
 		{Name: "weather.gone", Do: func(context.Context, []any) (any, error) { return nil, fault.New(fault.Gone, "Gone.") }},
 		{Name: "weather.broken", Do: func(context.Context, []any) (any, error) { return nil, errors.New("secret") }},
-	}}).Mount(mux)
+	}}).Routes(), nil)
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	rpc := &xmlrpc.Client{URL: srv.URL + "/RPC2"}

@@ -14,6 +14,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/route"
 	"cloudburst/internal/upstream"
 	"cloudburst/protocol/cnws"
 	"cloudburst/protocol/rsscloud"
@@ -358,7 +359,7 @@ func (e *playedEngine) said() string {
 func notified(t *testing.T, e Engine) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
-	(&Notified{Engine: e, Log: logTo(t)}).Mount(mux)
+	route.Mount(mux, (&Notified{Engine: e, Log: logTo(t)}).Routes(), nil)
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	return srv

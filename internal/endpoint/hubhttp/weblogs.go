@@ -40,24 +40,6 @@ func (g *Endpoints) sites() *Weblogs {
 	return &Weblogs{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 }
 
-// weblogsRoutes are the doors of weblogs.com's pings, and its lists. rpc is the
-// XML-RPC door, rest rssCloud's.
-func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []endpoint.Route {
-	sites := g.sites()
-	form := &weblogs.FormHandler{Backend: sites, Page: g.PingPage, Log: g.Log}
-	// spec:cloudburst#door-weblogs
-	routes := []endpoint.Route{
-		{Pattern: "/weblogUpdates", Handler: openDoor("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL)))},
-		{Pattern: "/pingSiteForm", Handler: openDoor("GET, HEAD, POST, OPTIONS", form)},
-		{Pattern: "GET /ping", Handler: pingByQuery(rest)},
-		{Pattern: "POST /ping", Handler: rpcOr(rpc, pingByQuery(rest))},
-	}
-	if g.Changes == nil {
-		return routes
-	}
-	return append(routes, g.changesRoutes()...)
-}
-
 // weblogsMethods are weblogUpdates.* over XML-RPC.
 func (g *Endpoints) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.sites()) }
 

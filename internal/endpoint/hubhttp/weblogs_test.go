@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/endpoint/endpointtest"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/soap"
 	"cloudburst/protocol/weblogs"
@@ -255,10 +256,10 @@ func TestThePingDoorTakesProcedureCallsToo(t *testing.T) {
 func TestTheFormIsAPageOfTheProgram(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	(&Endpoints{Hub: &fakeHub{}, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, _ string, form url.Values) {
+	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, _ string, form url.Values) {
 		w.WriteHeader(status)
 		fmt.Fprintf(w, "our page: %s %s", title, form.Get("url"))
-	}}).Mount(mux)
+	}}).Routes(), nil)
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/pingSiteForm?url="+siteURL, nil))
 	if w.Code != 200 || w.Body.String() != "our page: Thanks "+siteURL {

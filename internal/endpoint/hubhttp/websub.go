@@ -35,16 +35,6 @@ const (
 	maxContentType = 1000
 )
 
-// websubRoutes are the doors of WebSub.
-//
-// spec:websub-2018#publish-form
-func (g *Endpoints) websubRoutes() []endpoint.Route {
-	door := openDoor("GET, HEAD, POST, OPTIONS", &websub.Handler{
-		Backend: &WebSub{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}, Log: g.Log,
-	})
-	return []endpoint.Route{{Pattern: "/websub", Handler: door}, {Pattern: "/hub", Handler: door}}
-}
-
 // WebSub is WebSub's side of the hub. It is a websub.Backend.
 type WebSub struct {
 	Hub     Hub

@@ -55,18 +55,6 @@ const (
 	scopeEmail   = "email"
 )
 
-// Mount puts the endpoints on mux.
-func (i *IndieAuth) Mount(mux *http.ServeMux) {
-	s := &indieauth.Server{Backend: i, Log: i.Log}
-	authorization := s.Authorization()
-	mux.Handle("POST "+pathAuthorization, authorization)
-	mux.Handle("OPTIONS "+pathAuthorization, authorization)
-	mux.Handle(pathToken, s.Token())
-	mux.Handle(pathIntrospection, s.Introspection())
-	mux.Handle(pathRevocation, s.Revocation())
-	mux.HandleFunc("GET "+pathAuthMetadata, i.metadata)
-}
-
 // IndieAuthIssuer is the issuer of an origin.
 func IndieAuthIssuer(origin string) string { return origin + "/" }
 

@@ -26,6 +26,8 @@ type Micropub struct {
 	}
 	Public func() string // origin at which strangers reach this server
 	Files  Files         // nil: no files are taken
+	// MaxFile is how many bytes a file has at most, for the list of routes; Files checks it.
+	MaxFile int64
 	// ListFiles lists a user's files, the newest first, those after the one given; nil:
 	// nobody hears which there are.
 	ListFiles func(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
@@ -45,28 +47,6 @@ const (
 )
 
 const doorMicropub = "micropub"
-
-// Routes are the doors and where they belong.
-//
-// spec:cloudburst#door-micropub
-func (m *Micropub) Routes() []endpoint.Route {
-	site := &micropubSite{m}
-	posts := &micropub.Handler{Backend: site, Log: m.Log}
-	routes := []endpoint.Route{{Pattern: pathMicropub, Handler: patient(posts)}, {Pattern: pathMicropub + "/{$}", Handler: patient(posts)}}
-	if m.Files == nil {
-		return routes
-	}
-	posts.Media = site
-	media := patient(&micropub.MediaHandler{Auth: site, Media: site, Log: m.Log})
-	return append(routes, endpoint.Route{Pattern: pathMicropubMedia, Handler: media}, endpoint.Route{Pattern: pathMicropubMedia + "/{$}", Handler: media})
-}
-
-// Mount puts the doors on mux.
-func (m *Micropub) Mount(mux *http.ServeMux) {
-	for _, r := range m.Routes() {
-		mux.Handle(r.Pattern, r.Handler)
-	}
-}
 
 // MicropubAddress is the endpoint below an origin, for pages that name it.
 func MicropubAddress(origin string) string { return origin + pathMicropub }

@@ -16,8 +16,10 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
+	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/route"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/protocol/micropub"
@@ -47,7 +49,7 @@ func newPubWorld(t *testing.T) *pubWorld {
 	w.posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Now: w.now}, Origin: w.public, Now: w.now}
 	w.door = &publishhttp.Micropub{Posts: w.posts, Accounts: pubTokens{}, Public: w.public, Files: pubFiles{w}, ListFiles: w.list, Now: w.now}
 	mux := http.NewServeMux()
-	w.door.Mount(mux)
+	route.Mount(mux, w.door.Routes(), endpoint.Protect())
 	w.srv = httptest.NewServer(mux)
 	t.Cleanup(w.srv.Close)
 	w.origin = w.srv.URL

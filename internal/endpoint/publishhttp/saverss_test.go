@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/endpoint/endpointtest"
 	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/route"
 	"cloudburst/protocol/xmlrpc"
 )
 
@@ -22,7 +23,7 @@ func (d *desk) rpc() http.Handler { return rpcWith(d.Methods(), d.Large()) }
 // by their method.
 func rpcWith(methods []xmlrpc.Method, large map[string]int64) http.Handler {
 	mux := http.NewServeMux()
-	(&hubhttp.Endpoints{Methods: methods, Large: large}).Mount(mux)
+	route.Mount(mux, (&hubhttp.Endpoints{Methods: methods, Large: large}).Routes(), nil)
 	return mux
 }
 

@@ -26,8 +26,6 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/serve"
-	"cloudburst/protocol/fever"
-	"cloudburst/protocol/greader"
 )
 
 // AppRiver is what reading apps use of the river; *river.River is one.
@@ -85,30 +83,6 @@ type Apps struct {
 
 	mu    sync.Mutex
 	known map[string]*numbers // by reader
-}
-
-// Routes are the doors and where they belong. Besides the addresses of Google and Fever
-// they stand at those of FreshRSS, which apps put behind a server's name by themselves.
-//
-// spec:cloudburst#door-apps
-func (a *Apps) Routes() []endpoint.Route {
-	google := packed(&greader.Handler{Backend: (*googleReader)(a), Log: a.Log, Now: a.Now})
-	hot := packed(&fever.Handler{Backend: (*feverReader)(a), Log: a.Log, Now: a.Now})
-	var routes []endpoint.Route
-	for _, path := range []string{"/accounts/ClientLogin", "/reader/", "/api/greader.php", "/api/greader.php/", "/greader", "/greader/"} {
-		routes = append(routes, endpoint.Route{Pattern: path, Handler: google})
-	}
-	for _, path := range []string{"/fever", "/fever/", "/fever.php", "/api/fever.php", "/api/fever.php/"} {
-		routes = append(routes, endpoint.Route{Pattern: path, Handler: hot})
-	}
-	return routes
-}
-
-// Mount puts the doors on mux.
-func (a *Apps) Mount(mux *http.ServeMux) {
-	for _, r := range a.Routes() {
-		mux.Handle(r.Pattern, r.Handler)
-	}
 }
 
 func (a *Apps) reader(user string) string {

@@ -20,8 +20,10 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/readhttp"
 	"cloudburst/internal/river"
+	"cloudburst/internal/route"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/protocol/fever"
@@ -105,7 +107,7 @@ func newAppWorld(t *testing.T, open func(*appWorld) arriving) *appWorld {
 	apps := &readhttp.Apps{River: w.river, Accounts: w.accounts, Now: w.clock.now, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Public: func() string { return "https://cloud.test" }, ReaderOf: func(user string) string { return "reader of " + user }}
 	mux := http.NewServeMux()
-	apps.Mount(mux)
+	route.Mount(mux, apps.Routes(), endpoint.Protect())
 	w.srv = httptest.NewServer(mux)
 	t.Cleanup(w.srv.Close)
 	return w

@@ -1,0 +1,24 @@
+package readhttp
+
+import (
+	"cloudburst/internal/route"
+	"cloudburst/protocol/fever"
+	"cloudburst/protocol/greader"
+)
+
+// Routes lists the endpoints for reading apps. Beside the addresses of Google and Fever they have
+// those of FreshRSS, which apps add to the name of a server by themselves.
+//
+// spec:cloudburst#door-apps
+func (a *Apps) Routes() []route.Route {
+	google := packed(&greader.Handler{Backend: (*googleReader)(a), Log: a.Log, Now: a.Now})
+	hot := packed(&fever.Handler{Backend: (*feverReader)(a), Log: a.Log, Now: a.Now})
+	routes := []route.Route{{Path: "/accounts/ClientLogin", Handler: google, MaxBody: greader.MaxBody, Purpose: "Signs an app in by the API of Google Reader."}}
+	for _, path := range []string{"/reader/", "/api/greader.php", "/api/greader.php/", "/greader", "/greader/"} {
+		routes = append(routes, route.Route{Path: path, Handler: google, Protection: route.Token, MaxBody: greader.MaxImport, Purpose: "Serves reading apps by the API of Google Reader."})
+	}
+	for _, path := range []string{"/fever", "/fever/", "/fever.php", "/api/fever.php", "/api/fever.php/"} {
+		routes = append(routes, route.Route{Path: path, Handler: hot, Protection: route.Token, MaxBody: fever.MaxBody, Purpose: "Serves reading apps by the API of Fever."})
+	}
+	return routes
+}
