@@ -15,16 +15,13 @@ import (
 	_ "embed"
 	"log/slog"
 	"net/http"
-	"net/http/pprof"
 	"net/netip"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"cloudburst/client"
 	"cloudburst/internal/event"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
 )
@@ -73,7 +70,8 @@ type Options struct {
 	Moves    Moves    // takes authors in and out; nil: nobody does
 	Posts    Posts    // what people write here; nil: nobody does
 	Files    Files    // what they put beside it; nil: none are kept
-	Tokens   Tokens   // of NewRiver: who is let in
+	MaxFile  int64    // bytes of such a file, for the list of routes; Files checks it
+	Tokens   Tokens   // of RiverRoutes: who is let in
 	Sinks    Sinks    // other servers that are told of what is saved; nil: none are
 	// DiskFree is how many bytes are free on the data folder's file system, where the system
 	// says so; nil: it is not known.
@@ -84,7 +82,7 @@ type Options struct {
 	Tick func(ctx context.Context) (at time.Time, url string, err error)
 	// ReaderOf is the name under which the river knows a user; nil: the user's own.
 	ReaderOf func(user string) string
-	// ClientAddr is where a request comes from, of NewRiver; nil: nobody can tell.
+	// ClientAddr is where a request comes from, of RiverRoutes; nil: nobody can tell.
 	ClientAddr func(*http.Request) netip.Addr
 
 	Origin    func() string    // of the public listener, for the addresses of feeds; nil: PublicURL
@@ -157,68 +155,3 @@ var openAPI []byte
 
 // OpenAPI is the document that describes the API.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
-
-// route is a door of the API: what OpenAPI lists.
-type route struct {
-	method, path string
-	handle       func(http.ResponseWriter, *http.Request) error
-}
-
-func (s *Server) routes() []route {
-	return slices.Concat([]route{
-		{"GET", "/v1/version", s.version},
-		{"GET", "/v1/status", s.status},
-		{"GET", "/v1/minutes", s.minutes},
-		{"GET", "/v1/topics", s.topics},
-		{"GET", "/v1/topics/{id}", s.topicByID},
-		{"GET", "/v1/topic", s.topicByURL},
-		{"GET", "/v1/subscriptions", s.subscriptions},
-		{"DELETE", "/v1/subscriptions", s.remove},
-		{"GET", "/v1/subscriptions/export", s.export},
-		{"POST", "/v1/subscriptions/import", s.importLines},
-		{"GET", "/v1/log", s.log},
-		{"GET", "/v1/log/stream", s.stream},
-		{"GET", "/v1/relays", s.relays},
-		{"POST", "/v1/relays", s.addRelay},
-		{"DELETE", "/v1/relays", s.removeRelay},
-		{"POST", "/v1/ping", s.ping},
-		{"POST", "/v1/sweep", s.sweep},
-		{"POST", "/v1/backup", s.backup},
-		{"GET", "/v1/doctor", s.doctor},
-		{"GET", "/v1/openapi.json", s.openAPI},
-	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.sinkRoutes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
-}
-
-// Handler serves /v1/, /metrics and /debug/pprof/.
-func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	for _, r := range s.routes() {
-		mux.Handle(r.method+" "+r.path, s.answer(r.handle))
-	}
-	mux.Handle("/v1/", s.answer(s.elsewhere(mux)))
-	mux.Handle("GET /metrics", s.metrics())
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	return s.Guard(mux)
-}
-
-// elsewhere answers what no route takes: 405 where another method is right, else 404.
-func (s *Server) elsewhere(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-			other := r.Clone(r.Context())
-			other.Method = method
-			if _, pattern := mux.Handler(other); pattern != "/v1/" && pattern != "" {
-				w.Header().Add("Allow", method)
-			}
-		}
-		if w.Header().Get("Allow") != "" {
-			writeError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not understand %s.", r.URL.Path, r.Method))
-			return nil
-		}
-		return fault.New(fault.NotFound, "There is nothing at %s; /v1/openapi.json lists what there is.", r.URL.Path)
-	}
-}

@@ -29,7 +29,7 @@ func TestEveryRouteIsDescribedAndEveryDescriptionHasARoute(t *testing.T) {
 			described = append(described, strings.ToUpper(method)+" "+path)
 		}
 	}
-	for _, r := range New(Options{}).routes() {
+	for _, r := range New(Options{}).operations() {
 		served = append(served, r.method+" "+r.path)
 	}
 	slices.Sort(described)

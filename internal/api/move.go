@@ -23,8 +23,8 @@ type Moves interface {
 }
 
 // moveRoutes are the doors by which authors move in and out.
-func (s accountAPI) moveRoutes() []route {
-	return []route{
+func (s accountAPI) moveRoutes() []operation {
+	return []operation{
 		{"GET", "/v1/users/{user}/export", s.moving(s.exportUser)},
 		{"POST", "/v1/users/{user}/import", s.moving(s.importUser)},
 	}

@@ -78,10 +78,10 @@ func (c *postCall) door() string {
 }
 
 // operatorPosts are the routes as the operator has them.
-func (s *Server) operatorPosts() []route {
-	var list []route
+func (s *Server) operatorPosts() []operation {
+	var list []operation
 	for _, to := range postRoutes() {
-		list = append(list, route{to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
+		list = append(list, operation{to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
 			if s.Options.Posts == nil || s.Options.Accounts == nil {
 				return fault.New(fault.Unsupported, "Nobody writes posts on this server.")
 			}

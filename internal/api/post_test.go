@@ -248,7 +248,7 @@ func TestPostsGoFromTheClientToTheEngineAndBack(t *testing.T) {
 func TestPagesOfPostsHaveEachOnce(t *testing.T) {
 	t.Parallel()
 	w := newPostWorld(t)
-	srv := httptest.NewServer(NewRiver(Options{River: newRiverWorld(), Tokens: tokenWorld{}, Posts: w}))
+	srv := httptest.NewServer(newRiver(Options{River: newRiverWorld(), Tokens: tokenWorld{}, Posts: w}))
 	t.Cleanup(srv.Close)
 	for i := range 5 {
 		to := author.Published
@@ -284,7 +284,7 @@ func TestPagesOfPostsHaveEachOnce(t *testing.T) {
 func TestTokensWriteAsTheirOwnerOnlyAndWithinTheirScopes(t *testing.T) {
 	t.Parallel()
 	w := newPostWorld(t)
-	srv := httptest.NewServer(NewRiver(Options{River: newRiverWorld(), Tokens: tokenWorld{}, Posts: w, Files: postFiles{w}}))
+	srv := httptest.NewServer(newRiver(Options{River: newRiverWorld(), Tokens: tokenWorld{}, Posts: w, Files: postFiles{w}}))
 	t.Cleanup(srv.Close)
 	for _, tt := range []struct {
 		method, path, body, token string

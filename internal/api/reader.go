@@ -9,8 +9,8 @@ import (
 )
 
 // readerRoutes are the doors to the secrets by which readers open private feeds.
-func (s accountAPI) readerRoutes() []route {
-	return []route{
+func (s accountAPI) readerRoutes() []operation {
+	return []operation{
 		{"GET", "/v1/feeds/{user}/private/secrets", s.accounts(s.secrets)},
 		{"POST", "/v1/feeds/{user}/private/secrets", s.accounts(s.newSecret)},
 		{"DELETE", "/v1/feeds/{user}/private/secrets/{selector}", s.accounts(s.revokeSecret)},

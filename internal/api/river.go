@@ -130,10 +130,10 @@ type riverCall struct {
 func (c *riverCall) ctx() context.Context { return c.r.Context() }
 
 // operatorRiver are the routes as the operator has them: user says whose river.
-func (s *Server) operatorRiver() []route {
-	var list []route
+func (s *Server) operatorRiver() []operation {
+	var list []operation
 	for _, door := range riverRoutes() {
-		list = append(list, route{door.method, door.path, func(w http.ResponseWriter, r *http.Request) error {
+		list = append(list, operation{door.method, door.path, func(w http.ResponseWriter, r *http.Request) error {
 			if s.River == nil {
 				return fault.New(fault.Unsupported, "This server reads no feeds for anybody.")
 			}

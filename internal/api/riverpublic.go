@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/route"
 )
 
 // Tokens let the programs of readers in; *account.Accounts is one.
@@ -33,15 +34,22 @@ const (
 // mostStreams is how many streams one user may have open.
 const mostStreams = 20
 
-// NewRiver makes the doors to rivers, and to posts, for the public listener: below /v1/,
+// RiverRoutes lists the endpoints of rivers, and of posts, for the public listener: below /v1/,
 // for programs that have a token of a user, whose own river, posts and files they are.
 // River and Tokens must be set; nothing else of the API is there, and no other site's page
 // may use it.
-func NewRiver(o Options) http.Handler {
+func RiverRoutes(o Options) []route.Route {
 	p := &publicRiver{Server: New(o), streams: map[string]int{}}
-	mux := http.NewServeMux()
+	about := summaries()
+	var all []route.Route
+	add := func(method, path string, do func(http.ResponseWriter, *http.Request) error) {
+		all = append(all, route.Route{
+			Method: method, Path: path, Handler: withheld(p.answer(do)), Protection: route.Token,
+			MaxBody: p.mostBytes(method, path), Purpose: about[method+" "+path],
+		})
+	}
 	for _, door := range riverRoutes() {
-		mux.Handle(door.method+" "+door.path, p.answer(func(w http.ResponseWriter, r *http.Request) error {
+		add(door.method, door.path, func(w http.ResponseWriter, r *http.Request) error {
 			c, err := p.enter(w, r, door)
 			if err != nil {
 				return err
@@ -53,25 +61,29 @@ func NewRiver(o Options) http.Handler {
 				defer p.close(c.reader)
 			}
 			return door.handle(riverAPI{p.Server}, c)
-		}))
+		})
 	}
 	for _, to := range postRoutes() {
-		mux.Handle(to.method+" "+to.path, p.answer(func(w http.ResponseWriter, r *http.Request) error {
+		add(to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
 			c, err := p.enterPosts(w, r, to)
 			if err != nil {
 				return err
 			}
 			return to.handle(postAPI{p.Server}, c)
-		}))
+		})
 	}
-	mux.Handle("/v1/", p.answer(p.elsewhere(mux)))
+	return append(all, route.Route{Path: pathAPI, Handler: withheld(p.answer(elsewhere(all))), Purpose: "Says that there is no such address or method."})
+}
+
+// withheld keeps answers from caches and from pages of other sites.
+func withheld(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		mux.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 

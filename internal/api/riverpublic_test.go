@@ -15,6 +15,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/route"
 )
 
 // tokenWorld lets tokens in by their words.
@@ -34,11 +35,18 @@ func (tokenWorld) Token(_ context.Context, plain, scope string, from account.Cal
 	}
 }
 
+// newRiver serves the routes of the public listener.
+func newRiver(o Options) http.Handler {
+	mux := http.NewServeMux()
+	route.Mount(mux, RiverRoutes(o), Protect())
+	return mux
+}
+
 func TestReadersProgramsAreLetInByTokenToTheirOwnRiver(t *testing.T) {
 	t.Parallel()
 	w, id, item := fullRiver()
 	w.follow("alice", "http://alice.example/", 1)
-	srv := httptest.NewServer(NewRiver(Options{River: w, Tokens: tokenWorld{}, ReaderOf: readerOf, Now: start}))
+	srv := httptest.NewServer(newRiver(Options{River: w, Tokens: tokenWorld{}, ReaderOf: readerOf, Now: start}))
 	t.Cleanup(srv.Close)
 	bearer := func(token string) func(*http.Request) {
 		return func(r *http.Request) {
@@ -100,7 +108,7 @@ func TestStrangersReadNoCauses(t *testing.T) {
 	t.Parallel()
 	w := newRiverWorld()
 	w.broken = fmt.Errorf("the disk sda1 is full")
-	srv := httptest.NewServer(NewRiver(Options{River: w, Tokens: tokenWorld{}}))
+	srv := httptest.NewServer(newRiver(Options{River: w, Tokens: tokenWorld{}}))
 	t.Cleanup(srv.Close)
 	res, body := do(t, srv, "GET", "/v1/sources", "", "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer a:read") })
 	if res.StatusCode != 500 || strings.Contains(body, "sda1") {

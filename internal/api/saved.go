@@ -23,8 +23,8 @@ type Feeds interface {
 }
 
 // feedRoutes are the doors to saved feeds.
-func (s accountAPI) feedRoutes() []route {
-	return []route{
+func (s accountAPI) feedRoutes() []operation {
+	return []operation{
 		{"GET", "/v1/feeds", s.saved(s.feeds)},
 		{"GET", "/v1/feeds/{user}/{feed}", s.saved(s.oneFeed)},
 		{"PUT", "/v1/feeds/{user}/{feed}", s.saved(s.saveFeed)},

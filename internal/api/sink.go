@@ -17,8 +17,8 @@ type Sinks interface {
 	Retry(ctx context.Context, sink string) (int, error)
 }
 
-func (s *Server) sinkRoutes() []route {
-	return []route{
+func (s *Server) sinkRoutes() []operation {
+	return []operation{
 		{"GET", "/v1/sinks", s.listSinks},
 		{"POST", "/v1/sinks/retry", s.retrySinks},
 		{"POST", "/v1/testfeed/tick", s.tick},

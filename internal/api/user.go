@@ -44,8 +44,8 @@ type AccountSecrets interface {
 type accountAPI struct{ *Server }
 
 // userRoutes are the doors to users and their tokens.
-func (s accountAPI) userRoutes() []route {
-	return []route{
+func (s accountAPI) userRoutes() []operation {
+	return []operation{
 		{"GET", "/v1/users", s.accounts(s.users)},
 		{"POST", "/v1/users", s.accounts(s.addUser)},
 		{"GET", "/v1/users/{user}", s.accounts(s.oneUser)},

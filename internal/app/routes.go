@@ -55,11 +55,11 @@ func (a *App) publicRoutes(public string) http.Handler {
 // of a day.
 func (a *App) programRoutes(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", api.NewRiver(a.writing(api.Options{
+	route.Mount(mux, api.RiverRoutes(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
 		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf,
 		ClientAddr: func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, a.cfg.TrustedProxies) },
-	})))
+	})), api.Protect())
 	route.Mount(mux, append(a.micropub().Routes(), a.indieAuth().Routes()...), endpoint.Protect())
 	apps := &readhttp.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
 	route.Mount(mux, apps.Routes(), endpoint.Protect())

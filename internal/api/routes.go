@@ -1,0 +1,148 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/pprof"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/route"
+)
+
+// pathAPI is where the API begins.
+const pathAPI = "/v1/"
+
+// operation is an endpoint of the API: what OpenAPI lists.
+type operation struct {
+	method, path string
+	handle       func(http.ResponseWriter, *http.Request) error
+}
+
+// operations lists what the operator can do.
+func (s *Server) operations() []operation {
+	return slices.Concat([]operation{
+		{"GET", "/v1/version", s.version},
+		{"GET", "/v1/status", s.status},
+		{"GET", "/v1/minutes", s.minutes},
+		{"GET", "/v1/topics", s.topics},
+		{"GET", "/v1/topics/{id}", s.topicByID},
+		{"GET", "/v1/topic", s.topicByURL},
+		{"GET", "/v1/subscriptions", s.subscriptions},
+		{"DELETE", "/v1/subscriptions", s.remove},
+		{"GET", "/v1/subscriptions/export", s.export},
+		{"POST", "/v1/subscriptions/import", s.importLines},
+		{"GET", "/v1/log", s.log},
+		{"GET", "/v1/log/stream", s.stream},
+		{"GET", "/v1/relays", s.relays},
+		{"POST", "/v1/relays", s.addRelay},
+		{"DELETE", "/v1/relays", s.removeRelay},
+		{"POST", "/v1/ping", s.ping},
+		{"POST", "/v1/sweep", s.sweep},
+		{"POST", "/v1/backup", s.backup},
+		{"GET", "/v1/doctor", s.doctor},
+		{"GET", "/v1/openapi.json", s.openAPI},
+	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.sinkRoutes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
+}
+
+// Routes lists /v1/, /metrics and /debug/pprof/, as the operator has them. They belong behind
+// [Server.Guard].
+func (s *Server) Routes() []route.Route {
+	var all []route.Route
+	about := summaries()
+	for _, o := range s.operations() {
+		all = append(all, route.Route{
+			Method: o.method, Path: o.path, Handler: s.answer(o.handle), Protection: route.Admin,
+			MaxBody: s.mostBytes(o.method, o.path), Purpose: about[o.method+" "+o.path],
+		})
+	}
+	get := func(path string, h http.Handler, purpose string) route.Route {
+		return route.Route{Method: "GET", Path: path, Handler: h, Protection: route.Admin, Purpose: purpose}
+	}
+	return append(all,
+		route.Route{Path: pathAPI, Handler: s.answer(elsewhere(all)), Protection: route.Admin, Purpose: "Says that there is no such address or method."},
+		get("/metrics", s.metrics(), "Serves metrics in the text format of Prometheus."),
+		get("/debug/pprof/", http.HandlerFunc(pprof.Index), "Lists profiles of the running program."),
+		get("/debug/pprof/cmdline", http.HandlerFunc(pprof.Cmdline), "Shows the command line of the running program."),
+		get("/debug/pprof/profile", http.HandlerFunc(pprof.Profile), "Measures the processor for some seconds."),
+		get("/debug/pprof/symbol", http.HandlerFunc(pprof.Symbol), "Names the functions at addresses of the program."),
+		get("/debug/pprof/trace", http.HandlerFunc(pprof.Trace), "Records what the program does for some seconds."))
+}
+
+// Handler serves the routes behind the guard.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	route.Mount(mux, s.Routes(), Protect())
+	return s.Guard(mux)
+}
+
+// Protect is the protection of the API for [route.Mount]. The handlers check the tokens of users
+// themselves, and [Server.Guard] stands in front of the whole listener of the operator.
+func Protect() map[route.Protection]func(http.Handler) http.Handler {
+	same := func(h http.Handler) http.Handler { return h }
+	return map[route.Protection]func(http.Handler) http.Handler{route.Token: same, route.Admin: same}
+}
+
+// elsewhere answers what no route takes: 405 where another method is right, else 404.
+func elsewhere(routes []route.Route) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if slices.ContainsFunc(routes, func(one route.Route) bool { return one.Method == method && one.Matches(r.URL.Path) }) {
+				w.Header().Add("Allow", method)
+			}
+		}
+		if w.Header().Get("Allow") != "" {
+			writeError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not understand %s.", r.URL.Path, r.Method))
+			return nil
+		}
+		return fault.New(fault.NotFound, "There is nothing at %s; /v1/openapi.json lists what there is.", r.URL.Path)
+	}
+}
+
+// mostBytes is how many bytes the body of a request for an operation has at most.
+func (s *Server) mostBytes(method, path string) int64 {
+	switch method + " " + path {
+	case "POST /v1/subscriptions/import", "POST /v1/users/{user}/import":
+		return maxImport
+	case "PUT /v1/feeds/{user}/{feed}":
+		return author.MaxDocument
+	case "POST /v1/opml":
+		return maxOPML
+	case "POST /v1/users/{user}/posts", "PATCH /v1/users/{user}/posts/{id}", "POST /v1/users/{user}/posts/preview":
+		return maxPost
+	case "POST /v1/users/{user}/media":
+		return s.MaxFile
+	case "POST /v1/sources/{id}/refresh", "POST /v1/sources/{id}/revive", "POST /v1/sources/{id}/undo", "POST /v1/notices/{id}/try",
+		"POST /v1/users/{user}/posts/{id}/undo", "POST /v1/feeds/{user}/{feed}/end", "POST /v1/feeds/{user}/{feed}/restore",
+		"POST /v1/sweep", "POST /v1/sinks/retry", "POST /v1/testfeed/tick":
+		return 0
+	}
+	if method == "GET" || method == "DELETE" {
+		return 0
+	}
+	return maxBody
+}
+
+// summaries says what each operation is for, by method and path, as the OpenAPI document does.
+func summaries() map[string]string {
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if json.Unmarshal(openAPI, &doc) != nil {
+		return nil // a test reads the document
+	}
+	out := map[string]string{}
+	for path, methods := range doc.Paths {
+		for method, text := range methods {
+			var op struct {
+				Summary string `json:"summary"`
+			}
+			if json.Unmarshal(text, &op) == nil && op.Summary != "" {
+				out[strings.ToUpper(method)+" "+path] = op.Summary
+			}
+		}
+	}
+	return out
+}
