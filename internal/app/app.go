@@ -67,7 +67,7 @@ type App struct {
 	client   *fetch.Client
 	sender   *fetch.Sender
 	doer     *fetch.Doer
-	admin    http.Handler
+	operator *api.Server
 	own      atomic.Pointer[[]netip.AddrPort]
 	origins  atomic.Pointer[[]string]
 	space    space
@@ -149,12 +149,12 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	}
 	a.store = a.hub.Store
 	a.certificates.open(st)
-	a.admin = api.New(a.operating(st, a.writing(api.Options{
+	a.operator = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
 		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
-	}))).Handler()
+	})))
 	return nil
 }
 
@@ -283,7 +283,7 @@ func (a *App) trustsThisMachine() bool {
 }
 
 // Admin is the operator's API, for a listener or for a command in this process.
-func (a *App) Admin() http.Handler { return a.admin }
+func (a *App) Admin() http.Handler { return a.operator.Handler() }
 
 // Hub is the engine.
 func (a *App) Hub() *hub.Hub { return a.hub }

@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/config"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/route"
 	"cloudburst/internal/store"
 )
 
@@ -20,7 +21,7 @@ func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
 	t.Parallel()
 	a := &App{cfg: config.Default()}
 	mux := http.NewServeMux()
-	a.health(mux)
+	route.Mount(mux, a.health(), nil)
 	own := httptest.NewServer(mux)
 	defer own.Close()
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -136,7 +137,7 @@ func TestAnotherMachineOfTheServerIsTheServer(t *testing.T) {
 		a := &App{cfg: config.Default(), hosted: hosted{accounts: &account.Accounts{Key: []byte("the same")}}}
 		b := &App{cfg: config.Default(), hosted: hosted{accounts: &account.Accounts{Key: []byte(tt.key)}}}
 		mux := http.NewServeMux()
-		b.health(mux)
+		route.Mount(mux, b.health(), nil)
 		other := httptest.NewServer(mux)
 		defer other.Close()
 		a.cfg.PublicURL = other.URL

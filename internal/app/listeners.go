@@ -115,7 +115,7 @@ func (a *App) serve(l *listeners, group *sync.WaitGroup, failed chan<- error) {
 // open lets requests through to what answers them.
 func (l *listeners) open(routes, admin http.Handler, public string) {
 	if l.plain != nil {
-		l.http.open(within(writeTimeout, l.front.plain(public, routes)))
+		l.http.open(within(writeTimeout)(l.front.plain(public, routes)))
 	}
 	l.public.open(routes)
 	l.admin.open(admin)

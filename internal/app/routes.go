@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"cloudburst/internal/api"
@@ -16,93 +18,184 @@ import (
 	"cloudburst/internal/web"
 )
 
-// publicRoutes says which URL goes where on the public listener: the doors first,
-// then the pages.
+// group is the routes of one part of the program, with the heading that the documentation gives
+// them.
+type group struct {
+	title  string
+	routes []route.Route
+}
+
+// groups lists everything that the program serves, on both of its listeners. site is the pages.
+func (a *App) groups(public string, pages *web.Web, site http.Handler) []group {
+	return []group{
+		{"Hub", a.hubRoutes(public, pages, site)},
+		{"Publish", a.publishRoutes()},
+		{"Read", a.readRoutes()},
+		{"Pages", a.pageRoutes(public)},
+		{"API", a.apiRoutes()},
+		{"Operator", append(a.health(), a.operator.Routes()...)},
+	}
+}
+
+// publicRoutes is the public listener.
 func (a *App) publicRoutes(public string) http.Handler {
-	mux := http.NewServeMux()
-	a.health(mux)
+	pages := a.pages(public)
+	site := a.atCanonical(public, pages.Routes())
+	a.feeds.HTML = a.atCanonical(public, pages.AuthorPage())
+	all := a.health()
+	for _, g := range a.groups(public, pages, site) {
+		if g.title != "Operator" {
+			all = append(all, g.routes...)
+		}
+	}
+	h := join(all, a.feeds, site)
+	a.site.Store(&h)
+	for _, wrap := range []func(http.Handler) http.Handler{a.traced, within(writeTimeout)} { // from the inside out
+		h = wrap(h)
+	}
+	return h
+}
+
+// join serves routes. Those with a fixed first segment come first; addresses with any other are
+// offered to the feeds of users, then to the routes that begin with any text, such as the
+// archive of a day, and then to site. The two kinds need a mux each: GET /{year}/{month}/{day}/{hour}
+// and /v1/ would conflict in one.
+func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) http.Handler {
+	fixed, variable := http.NewServeMux(), http.NewServeMux()
+	names := map[string]bool{"": true}
+	for _, r := range routes {
+		if r.Handler == users { // it finds out itself which address is meant
+			continue
+		}
+		mux := fixed
+		if name, any := r.First(); any {
+			mux = variable
+		} else {
+			names[name] = true
+		}
+		route.Mount(mux, []route.Route{r}, api.Protect())
+	}
+	variable.Handle("/", site)
+	fixed.Handle("/", variable)
+	users.Next = variable
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); names[name] {
+			fixed.ServeHTTP(w, r)
+			return
+		}
+		users.ServeHTTP(w, r)
+	})
+}
+
+// hubRoutes are the endpoints of the hub, and those at which other hubs notify this server.
+func (a *App) hubRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
+	hub := &hubhttp.Endpoints{
+		Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log,
+		PingPage: pages.PingSitePage(), HubPage: site, NotFound: site, Methods: a.feeds.Methods(),
+		When: a.cfg.Changes.When, KeepChanges: a.cfg.Changes.Keep, Now: a.clock.Now,
+	}
+	a.editors(hub)
+	notified := &hubhttp.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}
+	return append(hub.Routes(), notified.Routes()...)
+}
+
+// publishRoutes are the endpoints at which people publish, and what they published.
+func (a *App) publishRoutes() []route.Route {
+	convert := &publishhttp.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
+	return slices.Concat(a.feeds.UserRoutes(), a.feeds.Routes(), convert.Routes(), a.micropub().Routes(), a.indieAuth().Routes())
+}
+
+// readRoutes are the endpoints for apps in which people read.
+func (a *App) readRoutes() []route.Route {
+	return (&readhttp.Apps{
+		River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
+	}).Routes()
+}
+
+// apiRoutes are the JSON API for programs that have a token of a user.
+func (a *App) apiRoutes() []route.Route {
+	return api.RiverRoutes(a.writing(api.Options{
+		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
+		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf, ClientAddr: a.clientAddr,
+	}))
+}
+
+// pageRoutes are the pages and the test feed.
+func (a *App) pageRoutes(public string) []route.Route {
+	return []route.Route{{Method: "GET", Path: testFeedPath, Handler: a.serveTestFeed(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."}}
+}
+
+// pages makes the pages.
+func (a *App) pages(public string) *web.Web {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: a.ownChanged,
 		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
-		ClientAddr: func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, a.cfg.TrustedProxies) },
+		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)
 	a.testFeedPages(pages)
 	a.writePages(pages)
 	a.signInToApps(pages)
-	site := a.atCanonical(public, pages.Routes())
-	gate := &hubhttp.Endpoints{Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log}
-	gate.PingPage, gate.NotFound = pages.PingSitePage(), site
-	gate.Methods = a.feeds.Methods()
-	a.editors(gate)
-	gate.When, gate.KeepChanges, gate.Now = a.cfg.Changes.When, a.cfg.Changes.Keep, a.clock.Now
-	gate.HubPage = site
-	notified := &hubhttp.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}
-	route.Mount(mux, append(gate.Routes(), notified.Routes()...), endpoint.Protect())
-	mux.Handle("GET "+testFeedPath, a.serveTestFeed(public))
-	convert := &publishhttp.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
-	route.Mount(mux, append(convert.Routes(), a.feeds.Routes()...), endpoint.Protect())
-	mux.Handle("/", site)
-	a.feeds.HTML, a.feeds.Next = a.atCanonical(public, pages.AuthorPage()), a.programRoutes(mux)
-	var whole http.Handler = a.feeds
-	a.site.Store(&whole)
-	return within(writeTimeout, a.traced(a.feeds))
+	return pages
 }
 
-// programRoutes are the doors for programs of readers: our own API, and those of others.
-// They stand before all else, because what is below them could be taken for the archive
-// of a day.
-func (a *App) programRoutes(next http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	route.Mount(mux, api.RiverRoutes(a.writing(api.Options{
-		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
-		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf,
-		ClientAddr: func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, a.cfg.TrustedProxies) },
-	})), api.Protect())
-	route.Mount(mux, append(a.micropub().Routes(), a.indieAuth().Routes()...), endpoint.Protect())
-	apps := &readhttp.Apps{River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log}
-	route.Mount(mux, apps.Routes(), endpoint.Protect())
-	mux.Handle("/", next)
-	return mux
+// clientAddr is the address of a client, behind the proxies that the operator trusts.
+func (a *App) clientAddr(r *http.Request) netip.Addr {
+	return endpoint.CallerAddr(r, a.cfg.TrustedProxies)
 }
 
-// adminRoutes is the operator's listener.
+// adminRoutes is the operator's listener. Everything but the state of the process is behind the
+// guard of the API.
 func (a *App) adminRoutes() http.Handler {
 	mux := http.NewServeMux()
-	a.health(mux)
-	mux.Handle("/", a.admin)
-	return mux
+	health := a.health()
+	route.Mount(mux, append(health, a.operator.Routes()...), api.Protect())
+	guarded := a.operator.Guard(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := mux.Handler(r)
+		if slices.ContainsFunc(health, func(h route.Route) bool { return h.Pattern() == pattern }) {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		guarded.ServeHTTP(w, r)
+	})
 }
 
-// health answers those who watch over the process: alive, and able to work.
-func (a *App) health(mux *http.ServeMux) {
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
-		if token := r.URL.Query().Get(probeParam); token != "" {
-			if !a.probes.arrive(token) { // behind a balancer, another machine may have sent it
-				w.Header().Set(probeHeader, a.proof(token))
-			}
+// health lists the addresses at which watchers ask whether the process is alive, and able to work.
+func (a *App) health() []route.Route {
+	return []route.Route{
+		{Method: "GET", Path: "/healthz", Handler: http.HandlerFunc(a.alive), Purpose: "Says that the process is alive; on both listeners."},
+		{Method: "GET", Path: "/readyz", Handler: http.HandlerFunc(a.ready), Purpose: "Says whether the server can work; on both listeners."},
+	}
+}
+
+func (a *App) alive(w http.ResponseWriter, r *http.Request) {
+	if token := r.URL.Query().Get(probeParam); token != "" {
+		if !a.probes.arrive(token) { // behind a balancer, another machine may have sent it
+			w.Header().Set(probeHeader, a.proof(token))
 		}
-		say(w, http.StatusOK, "alive\n")
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if a.draining.Load() {
-			say(w, http.StatusServiceUnavailable, "stopping\n")
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-		defer cancel()
-		if err := a.store.Ping(ctx); err != nil {
-			a.log.Warn("readiness", "err", err)
-			say(w, http.StatusServiceUnavailable, "the store cannot be reached\n")
-			return
-		}
-		if a.freeSpace().low {
-			say(w, http.StatusServiceUnavailable, "the disk of the data folder is nearly full\n")
-			return
-		}
-		say(w, http.StatusOK, "ready\n")
-	})
+	}
+	say(w, http.StatusOK, "alive\n")
+}
+
+func (a *App) ready(w http.ResponseWriter, r *http.Request) {
+	if a.draining.Load() {
+		say(w, http.StatusServiceUnavailable, "stopping\n")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := a.store.Ping(ctx); err != nil {
+		a.log.Warn("readiness", "err", err)
+		say(w, http.StatusServiceUnavailable, "the store cannot be reached\n")
+		return
+	}
+	if a.freeSpace().low {
+		say(w, http.StatusServiceUnavailable, "the disk of the data folder is nearly full\n")
+		return
+	}
+	say(w, http.StatusOK, "ready\n")
 }
 
 func say(w http.ResponseWriter, status int, text string) {
@@ -116,10 +209,12 @@ func say(w http.ResponseWriter, status int, text string) {
 
 // within bounds the time of an answer. Live streams set their own deadline for
 // each piece they write.
-func within(d time.Duration, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The error says that this writer knows no deadlines: then a proxy in front bounds it.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
-		next.ServeHTTP(w, r)
-	})
+func within(d time.Duration) func(next http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			// The error says that this writer knows no deadlines: then a proxy in front bounds it.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
+			next.ServeHTTP(w, r)
+		})
+	}
 }
