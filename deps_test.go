@@ -45,7 +45,7 @@ func rules() ruleset {
 			{"reckoning with what was measured", []string{"lab/simulate"}},
 			{"commands of the laboratory", []string{"lab/labcli"}},
 			{"mains of the laboratory", []string{"cmd/cloudburst-lab", "lab/planted"}},
-			{"how harnesses run the program", []string{"lab/program"}},
+			{"how harnesses run the program, and what is around it", []string{"lab/program", "lab/outside"}},
 			{"faults", []string{"lab/abusetest", "lab/browsertest", "lab/crashtest", "lab/doctest", "lab/hubsim", "lab/packagetest", "lab/signaltest"}},
 			{"faults on faults", []string{"lab/powertest"}},
 			{"faults of several machines", []string{"lab/clustertest"}},

@@ -29,7 +29,7 @@ func TestItFitsTheOtherSystems(t *testing.T) {
 		t.Run(system, func(t *testing.T) {
 			t.Parallel()
 			s := newSystem(system)
-			if err := s.check("./cmd/cloudburst"); err != nil {
+			if err := s.check("./cmd/cloudburst", "./cmd/cloudburst-lab"); err != nil {
 				t.Error(err)
 			}
 			if n := len(s.checked); n < 200 {
@@ -90,9 +90,9 @@ type listed struct {
 	Error *struct{ Err string }
 }
 
-// check looks at a package, after all that it imports.
-func (s *system) check(root string) error {
-	list := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", root)
+// check looks at packages, each after all that it imports.
+func (s *system) check(roots ...string) error {
+	list := exec.Command("go", append([]string{"list", "-e", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error"}, roots...)...)
 	list.Dir, list.Stderr = s.dir, os.Stderr
 	list.Env = append(os.Environ(), "GOOS="+s.os, "GOARCH="+s.arch, "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	out, err := list.Output()

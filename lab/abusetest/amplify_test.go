@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // victim never asked for anything: it answers what it is asked as a plain server does,
@@ -54,44 +56,44 @@ func TestNobodyIsAskedMoreThanStrangersAskForHim(t *testing.T) {
 		name string
 		n    int
 		most int64 // requests that reach the victim for all of them
-		do   func(i int) answer
+		do   func(i int) outside.Answer
 	}{
-		{"registrations of somebody else's callback", 200, 60, func(i int) answer {
-			return post(t.Context(), attacker, p.Base+"/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}, "path": {fmt.Sprintf("/callback%d", i)}, "url1": {own + "/a.xml"}})
+		{"registrations of somebody else's callback", 200, 60, func(i int) outside.Answer {
+			return outside.Post(t.Context(), attacker, p.Base+"/pleaseNotify", url.Values{"notifyProcedure": {""}, "port": {port}, "domain": {host}, "protocol": {"http-post"}, "path": {fmt.Sprintf("/callback%d", i)}, "url1": {own + "/a.xml"}})
 		}},
-		{"the same, of fifty feeds each", 20, 60, func(i int) answer {
+		{"the same, of fifty feeds each", 20, 60, func(i int) outside.Answer {
 			form := fifty(own, fmt.Sprint(i))
 			form.Set("path", fmt.Sprintf("/many%d", i))
-			return post(t.Context(), from(source(2), true), p.Base+"/pleaseNotify", form)
+			return outside.Post(t.Context(), from(source(2), true), p.Base+"/pleaseNotify", form)
 		}},
-		{"subscriptions over WebSub", 200, 210, func(i int) answer {
-			return post(t.Context(), from(source(4), true), p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
+		{"subscriptions over WebSub", 200, 210, func(i int) outside.Answer {
+			return outside.Post(t.Context(), from(source(4), true), p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {own + "/b.xml"}, "hub.callback": {fmt.Sprintf("%s/websub%d", at, i)}})
 		}},
-		{"pings of somebody else's feeds", 2000, 20, func(i int) answer {
-			return post(t.Context(), attacker, p.Base+"/ping", url.Values{"url": {fmt.Sprintf("%s/feed.xml?%d", at, i)}})
+		{"pings of somebody else's feeds", 2000, 20, func(i int) outside.Answer {
+			return outside.Post(t.Context(), attacker, p.Base+"/ping", url.Values{"url": {fmt.Sprintf("%s/feed.xml?%d", at, i)}})
 		}},
-		{"pings with thousands of addresses", 20, 20, func(i int) answer {
+		{"pings with thousands of addresses", 20, 20, func(i int) outside.Answer {
 			form := url.Values{}
 			for j := range 2000 {
 				form.Add("hub.url", fmt.Sprintf("%s/feed%d.xml", at, j))
 			}
 			form.Set("hub.mode", "publish")
-			return post(t.Context(), attacker, p.Base+"/websub", form)
+			return outside.Post(t.Context(), attacker, p.Base+"/websub", form)
 		}},
-		{"registrations for fifty of somebody else's feeds", 20, 200, func(i int) answer {
+		{"registrations for fifty of somebody else's feeds", 20, 200, func(i int) outside.Answer {
 			form := fifty(at, fmt.Sprint("f", i))
 			form.Set("path", "/fifty")
-			return post(t.Context(), from(source(3), true), p.Base+"/pleaseNotify", form)
+			return outside.Post(t.Context(), from(source(3), true), p.Base+"/pleaseNotify", form)
 		}},
 	} {
 		before := v.asked.Load() + v.read.Load() + v.posted.Load()
 		begun, refused := time.Now(), 0
 		for i := range way.n {
-			if a := way.do(i); a.limited() {
+			if a := way.do(i); a.Limited() {
 				refused++
 			}
 		}
-		eventually(t, soon, "all requests are decided", func() bool {
+		outside.Until(t, "all requests are decided", func() bool {
 			s, err := p.operator().Status(t.Context())
 			return err == nil && s.Counts.Requests == 0
 		})
@@ -124,10 +126,10 @@ func TestOneAddressCannotFillTheDisk(t *testing.T) {
 	v.during(t, "registrations without end", func() {
 		each(8, lasts(3*time.Second), func(ctx ctx, i int) {
 			n := next.Add(1)
-			switch a := post(ctx, attacker, p.Base+"/pleaseNotify", e.registration(fmt.Sprintf("/c%d", n), fmt.Sprintf("%s/%d.xml", feed, n%1000))); {
-			case a.good():
+			switch a := outside.Post(ctx, attacker, p.Base+"/pleaseNotify", e.registration(fmt.Sprintf("/c%d", n), fmt.Sprintf("%s/%d.xml", feed, n%1000))); {
+			case a.OK():
 				accepted.Add(1)
-			case a.err == nil:
+			case a.Err == nil:
 				refused.Add(1)
 			}
 		})

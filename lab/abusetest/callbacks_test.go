@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 )
 
 // hostileCallback misbehaves as its address says.
@@ -88,14 +89,14 @@ func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int
 func tellGood(t *testing.T, p *running, f *feeds, feed string, good *ear) {
 	t.Helper()
 	begun := time.Now()
-	ver := f.raise(feed)
-	eventually(t, soon, "the feed can be pinged", func() bool {
-		return post(t.Context(), impatient, p.Base+"/ping", map[string][]string{"url": {feed}}).good()
+	ver, _ := f.Raise(feed)
+	outside.Until(t, "the feed can be pinged", func() bool {
+		return outside.Post(t.Context(), impatient, p.Base+"/ping", map[string][]string{"url": {feed}}).OK()
 	})
 	var last time.Duration
 	for i := range 100 {
 		path := fmt.Sprintf("/good%d", i)
-		eventually(t, soon, path+" is told", func() bool {
+		outside.Until(t, path+" is told", func() bool {
 			at := f.readSince(feed, ver)
 			return !at.IsZero() && good.heard(path, feed, at)
 		})

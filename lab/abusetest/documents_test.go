@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 )
 
 // bombs are documents that grow when they are read: their bytes by their path, and how
@@ -148,12 +149,12 @@ func TestDocumentsThatHarmHarmNobody(t *testing.T) {
 	sender := from(source(1), true)
 	sender.Timeout = time.Minute
 	var failed atomic.Int64
-	good := func(a answer) {
-		if a.err != nil {
+	good := func(a outside.Answer) {
+		if a.Err != nil {
 			failed.Add(1)
 			return
 		}
-		if a.status >= 500 && a.status != http.StatusServiceUnavailable && !strings.Contains(a.body, "Fault>") { // SOAP says all with 500
+		if a.Status >= 500 && a.Status != http.StatusServiceUnavailable && !strings.Contains(a.Body, "Fault>") { // SOAP says all with 500
 			t.Errorf("answered %s", a)
 		}
 	}
@@ -163,14 +164,14 @@ func TestDocumentsThatHarmHarmNobody(t *testing.T) {
 		for first := true; first || time.Now().Before(until); first = false {
 			for _, path := range s.paths() {
 				group.Go(func() {
-					good(post(t.Context(), sender, p.Base+"/pleaseNotify", e.registration("/x", at+path)))
+					good(outside.Post(t.Context(), sender, p.Base+"/pleaseNotify", e.registration("/x", at+path)))
 				})
-				group.Go(func() { good(post(t.Context(), sender, p.Base+"/ping", url.Values{"url": {at + path}})) })
+				group.Go(func() { good(outside.Post(t.Context(), sender, p.Base+"/ping", url.Values{"url": {at + path}})) })
 				group.Go(func() {
-					good(post(t.Context(), sender, p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {at + path}, "hub.callback": {at + path}}))
+					good(outside.Post(t.Context(), sender, p.Base+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {at + path}, "hub.callback": {at + path}}))
 				})
 				group.Go(func() {
-					good(send(t.Context(), sender, http.MethodPost, p.Base+"/v1/sources", "application/json", `{"url":"`+at+path+`"}`, bearer...))
+					good(outside.Send(t.Context(), sender, http.MethodPost, p.Base+"/v1/sources", "application/json", `{"url":"`+at+path+`"}`, bearer...))
 				})
 			}
 			for _, b := range s.bombs {
@@ -189,29 +190,29 @@ func TestDocumentsThatHarmHarmNobody(t *testing.T) {
 }
 
 // bodyBombs sends one to every door that takes a document.
-func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []string, good func(answer)) {
+func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []string, good func(outside.Answer)) {
 	var coded []string
 	if b.coding != "" {
 		coded = []string{"Content-Encoding", b.coding}
 	}
 	packed := func(headers ...string) []string { return append(headers, coded...) }
 	for _, door := range []string{"/RPC2", "/soap", "/cnws", "/ping", "/websub", "/weblogUpdates"} {
-		good(send(t.Context(), c, http.MethodPost, base+door, "text/xml", b.body, packed()...))
+		good(outside.Send(t.Context(), c, http.MethodPost, base+door, "text/xml", b.body, packed()...))
 	}
-	good(send(t.Context(), c, http.MethodPut, base+"/writer/rss.xml", "application/rss+xml", b.body, packed(bearer...)...))
-	good(send(t.Context(), c, http.MethodPost, base+"/v1/opml", "text/x-opml", b.body, packed(bearer...)...))
+	good(outside.Send(t.Context(), c, http.MethodPut, base+"/writer/rss.xml", "application/rss+xml", b.body, packed(bearer...)...))
+	good(outside.Send(t.Context(), c, http.MethodPost, base+"/v1/opml", "text/x-opml", b.body, packed(bearer...)...))
 	text := base64.StdEncoding.EncodeToString([]byte(b.body))
 	call := func(method, value string) string {
 		return `<?xml version="1.0"?><methodCall><methodName>` + method + `</methodName><params><param><value>writer</value></param><param><value>` + ownersPassword + `</value></param><param><value>` + value + `</value></param></params></methodCall>`
 	}
-	good(send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", call("rssCloud.saveRss", "<base64>"+text+"</base64>")))
-	good(send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", strings.Replace(call("metaWeblog.newPost", "<struct><member><name>description</name><value><base64>"+text+"</base64></value></member></struct>"), "<params>", "<params><param><value>1</value></param>", 1)))
+	good(outside.Send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", call("rssCloud.saveRss", "<base64>"+text+"</base64>")))
+	good(outside.Send(t.Context(), c, http.MethodPost, base+"/RPC2", "text/xml", strings.Replace(call("metaWeblog.newPost", "<struct><member><name>description</name><value><base64>"+text+"</base64></value></member></struct>"), "<params>", "<params><param><value>1</value></param>", 1)))
 	var form bytes.Buffer
 	m := multipart.NewWriter(&form)
 	if w, err := m.CreateFormFile("file", "x.xml"); err == nil {
 		_, _ = io.WriteString(w, b.body) // into memory
 	}
 	_ = m.Close() // into memory
-	good(send(t.Context(), c, http.MethodPost, base+"/micropub/media", m.FormDataContentType(), form.String(), bearer...))
-	good(send(t.Context(), c, http.MethodPost, base+"/micropub", "application/json", `{"type":["h-entry"],"properties":`+strings.Repeat(`{"a":[`, 1<<16), bearer...))
+	good(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub/media", m.FormDataContentType(), form.String(), bearer...))
+	good(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub", "application/json", `{"type":["h-entry"],"properties":`+strings.Repeat(`{"a":[`, 1<<16), bearer...))
 }

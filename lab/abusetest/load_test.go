@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 )
 
 type ctx = context.Context
@@ -67,7 +68,7 @@ func newLoad(t *testing.T, p *running) *load {
 		for j := range 50 {
 			some = append(some, l.feed(i+j))
 		}
-		if a := post(t.Context(), from("127.20.0.1", false), p.Base+"/pleaseNotify", l.ear.registration("/first", some...)); !a.good() {
+		if a := outside.Post(t.Context(), from("127.20.0.1", false), p.Base+"/pleaseNotify", l.ear.registration("/first", some...)); !a.OK() {
 			t.Fatalf("not registered: %s", a)
 		}
 		for _, f := range some {
@@ -94,21 +95,21 @@ func (l *load) one(ctx ctx, i int) {
 
 // ping raises a feed and says so at one of the doors.
 func (l *load) ping(ctx ctx, c *http.Client, feed string, door int) bool {
-	v := l.feeds.raise(feed)
-	var a answer
+	v, _ := l.feeds.Raise(feed)
+	var a outside.Answer
 	var good, refused bool
 	switch door {
 	case 0:
-		a = post(ctx, c, l.p.Base+"/ping", map[string][]string{"url": {feed}})
-		good, refused = a.good(), a.limited() && (strings.Contains(a.body, `success="false"`) || a.status == http.StatusServiceUnavailable)
+		a = outside.Post(ctx, c, l.p.Base+"/ping", map[string][]string{"url": {feed}})
+		good, refused = a.OK(), a.Limited() && (strings.Contains(a.Body, `success="false"`) || a.Status == http.StatusServiceUnavailable)
 	case 1:
-		a = send(ctx, c, http.MethodPost, l.p.Base+"/RPC2", "text/xml", `<?xml version="1.0"?><methodCall><methodName>rssCloud.ping</methodName><params><param><value>`+feed+`</value></param></params></methodCall>`)
-		good = a.status == http.StatusOK && strings.Contains(a.body, "<boolean>1<")
-		refused = a.limited() || a.status == http.StatusOK && strings.Contains(a.body, "<fault>")
+		a = outside.Send(ctx, c, http.MethodPost, l.p.Base+"/RPC2", "text/xml", `<?xml version="1.0"?><methodCall><methodName>rssCloud.ping</methodName><params><param><value>`+feed+`</value></param></params></methodCall>`)
+		good = a.Status == http.StatusOK && strings.Contains(a.Body, "<boolean>1<")
+		refused = a.Limited() || a.Status == http.StatusOK && strings.Contains(a.Body, "<fault>")
 	default:
-		a = send(ctx, c, http.MethodPost, l.p.Base+"/soap", "text/xml", `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><ping><url>`+feed+`</url></ping></s:Body></s:Envelope>`, "SOAPAction", `"/ping"`)
-		good = a.status == http.StatusOK && !strings.Contains(a.body, "Fault")
-		refused = a.limited() || strings.Contains(a.body, "Fault")
+		a = outside.Send(ctx, c, http.MethodPost, l.p.Base+"/soap", "text/xml", `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><ping><url>`+feed+`</url></ping></s:Body></s:Envelope>`, "SOAPAction", `"/ping"`)
+		good = a.Status == http.StatusOK && !strings.Contains(a.Body, "Fault")
+		refused = a.Limited() || strings.Contains(a.Body, "Fault")
 	}
 	if l.count(ctx, fmt.Sprintf("ping %d", door), a, good, refused) {
 		l.mu.Lock()
@@ -122,10 +123,10 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, door int) bool {
 // register adds a callback that was never there before.
 func (l *load) register(ctx ctx, feed string) {
 	path := fmt.Sprintf("/late%d", l.paths.Add(1))
-	a := post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.ear.registration(path, feed))
+	a := outside.Post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.ear.registration(path, feed))
 	// Of one feed the limits are said where the others would be named.
-	refused := a.limited() || a.err == nil && a.status == http.StatusOK && strings.Contains(a.body, `success="false"`)
-	if l.count(ctx, "register", a, a.good(), refused) {
+	refused := a.Limited() || a.Err == nil && a.Status == http.StatusOK && strings.Contains(a.Body, `success="false"`)
+	if l.count(ctx, "register", a, a.OK(), refused) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.registered[[2]string{path, feed}] = true
@@ -136,8 +137,8 @@ func (l *load) save(ctx ctx, c *http.Client, s *saver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
-	a := send(ctx, c, http.MethodPut, s.url, "application/rss+xml", saved(s.last), "Authorization", s.header)
-	if l.count(ctx, "save", a, a.status == http.StatusCreated || a.status == http.StatusNoContent, a.limited()) {
+	a := outside.Send(ctx, c, http.MethodPut, s.url, "application/rss+xml", saved(s.last), "Authorization", s.header)
+	if l.count(ctx, "save", a, a.Status == http.StatusCreated || a.Status == http.StatusNoContent, a.Limited()) {
 		s.acked = s.last
 	}
 }
@@ -147,9 +148,9 @@ func saved(n int) string {
 }
 
 // count says whether it was acknowledged.
-func (l *load) count(ctx ctx, what string, a answer, good, refused bool) bool {
+func (l *load) count(ctx ctx, what string, a outside.Answer, good, refused bool) bool {
 	switch {
-	case good && a.err == nil:
+	case good && a.Err == nil:
 		l.acked.Add(1)
 	case refused:
 		l.refused.Add(1)
@@ -158,12 +159,12 @@ func (l *load) count(ctx ctx, what string, a answer, good, refused bool) bool {
 		l.failed.Add(1)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if a.err != nil && len(l.wrong) > 0 {
+		if a.Err != nil && len(l.wrong) > 0 {
 			return false
 		}
 		l.wrong[what+": "+a.String()]++
 	}
-	return good && a.err == nil
+	return good && a.Err == nil
 }
 
 // kept checks that what was acknowledged was done.
@@ -185,7 +186,7 @@ func (l *load) kept() {
 	l.within("everybody who was there was told of every acknowledged ping", told)
 	begun := time.Now()
 	for i := range loadFeeds { // one more change each, for the registrations
-		eventually(l.t, soon, "the feed can be pinged", func() bool { return l.ping(l.t.Context(), impatient, l.feed(i), 0) })
+		outside.Until(l.t, "the feed can be pinged", func() bool { return l.ping(l.t.Context(), impatient, l.feed(i), 0) })
 	}
 	l.within("every acknowledged registration is told of a change", func() (missing []string) {
 		l.mu.Lock()
@@ -198,9 +199,9 @@ func (l *load) kept() {
 		return missing
 	})
 	for _, s := range l.savers {
-		a := send(l.t.Context(), impatient, http.MethodGet, s.url, "", "")
+		a := outside.Send(l.t.Context(), impatient, http.MethodGet, s.url, "", "")
 		var n int
-		if _, rest, ok := strings.Cut(a.body, "<description>version "); ok {
+		if _, rest, ok := strings.Cut(a.Body, "<description>version "); ok {
 			_, _ = fmt.Sscanf(rest, "%d", &n) // 0 is too old
 		}
 		if s.acked > 0 && (n < s.acked || n > s.last) {

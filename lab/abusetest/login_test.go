@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 	"cloudburst/protocol/wsse"
 )
 
 const ownersPassword = "correct horse battery"
 
 // guesses are the doors that take a password, key or token.
-func guesses(base string) []func(ctx ctx, c *http.Client, n int) answer {
+func guesses(base string) []func(ctx ctx, c *http.Client, n int) outside.Answer {
 	wrong := func(n int) string { return fmt.Sprintf("wrong password %d", n) }
 	basic := func(n int) string {
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte("owner:"+wrong(n)))
@@ -28,33 +29,33 @@ func guesses(base string) []func(ctx ctx, c *http.Client, n int) answer {
 		}
 		return body + "</params></methodCall>"
 	}
-	return []func(ctx ctx, c *http.Client, n int) answer{
-		func(ctx ctx, c *http.Client, n int) answer {
-			return post(ctx, c, base+"/login", url.Values{"name": {"owner"}, "password": {wrong(n)}})
+	return []func(ctx ctx, c *http.Client, n int) outside.Answer{
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Post(ctx, c, base+"/login", url.Values{"name": {"owner"}, "password": {wrong(n)}})
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return send(ctx, c, http.MethodPut, base+"/owner/rss.xml", "application/rss+xml", saved(n), "Authorization", basic(n))
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Send(ctx, c, http.MethodPut, base+"/owner/rss.xml", "application/rss+xml", saved(n), "Authorization", basic(n))
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return send(ctx, c, http.MethodPost, base+"/RPC2", "text/xml", call("rssCloud.saveRss", "owner", wrong(n), "x"))
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Send(ctx, c, http.MethodPost, base+"/RPC2", "text/xml", call("rssCloud.saveRss", "owner", wrong(n), "x"))
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return send(ctx, c, http.MethodPost, base+"/RPC2", "text/xml", call("metaWeblog.getRecentPosts", "1", "owner", wrong(n), "<int>1</int>"))
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Send(ctx, c, http.MethodPost, base+"/RPC2", "text/xml", call("metaWeblog.getRecentPosts", "1", "owner", wrong(n), "<int>1</int>"))
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return post(ctx, c, base+"/accounts/ClientLogin", url.Values{"Email": {"owner"}, "Passwd": {wrong(n)}})
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Post(ctx, c, base+"/accounts/ClientLogin", url.Values{"Email": {"owner"}, "Passwd": {wrong(n)}})
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return post(ctx, c, base+"/fever/?api", url.Values{"api_key": {fmt.Sprintf("%032x", n)}})
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Post(ctx, c, base+"/fever/?api", url.Values{"api_key": {fmt.Sprintf("%032x", n)}})
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return send(ctx, c, http.MethodGet, base+"/owner/private/rss.xml", "", "", "X-WSSE", wsse.Header("owner", wrong(n), time.Now(), nil))
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Send(ctx, c, http.MethodGet, base+"/owner/private/rss.xml", "", "", "X-WSSE", wsse.Header("owner", wrong(n), time.Now(), nil))
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return send(ctx, c, http.MethodGet, base+"/v1/sources", "", "", "Authorization", fmt.Sprintf("Bearer cb_%040x", n))
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Send(ctx, c, http.MethodGet, base+"/v1/sources", "", "", "Authorization", fmt.Sprintf("Bearer cb_%040x", n))
 		},
-		func(ctx ctx, c *http.Client, n int) answer {
-			return post(ctx, c, base+"/micropub", url.Values{"h": {"entry"}, "content": {"x"}, "access_token": {fmt.Sprintf("%040x", n)}})
+		func(ctx ctx, c *http.Client, n int) outside.Answer {
+			return outside.Post(ctx, c, base+"/micropub", url.Values{"h": {"entry"}, "content": {"x"}, "access_token": {fmt.Sprintf("%040x", n)}})
 		},
 	}
 }
@@ -72,10 +73,10 @@ func TestGuessingAtEveryDoorKeepsTheOwnerNotOut(t *testing.T) {
 	}
 	owner := from(visiting, false)
 	owner.Timeout = soon
-	signIn := func() answer {
-		return post(t.Context(), owner, p.Base+"/login", url.Values{"name": {"owner"}, "password": {ownersPassword}})
+	signIn := func() outside.Answer {
+		return outside.Post(t.Context(), owner, p.Base+"/login", url.Values{"name": {"owner"}, "password": {ownersPassword}})
 	}
-	if a := signIn(); a.status != http.StatusSeeOther {
+	if a := signIn(); a.Status != http.StatusSeeOther {
 		t.Fatalf("the owner signs in: %s", a)
 	}
 	var tried, limited, failed, let atomic.Int64
@@ -88,11 +89,11 @@ func TestGuessingAtEveryDoorKeepsTheOwnerNotOut(t *testing.T) {
 				n := int(tried.Add(1))
 				a := doors[i%len(doors)](ctx, from(source(n%400), false), n)
 				switch {
-				case a.limited():
+				case a.Limited():
 					limited.Add(1)
-				case a.err != nil:
+				case a.Err != nil:
 					failed.Add(1)
-				case a.status == http.StatusSeeOther || a.status == http.StatusNoContent || a.status == http.StatusCreated:
+				case a.Status == http.StatusSeeOther || a.Status == http.StatusNoContent || a.Status == http.StatusCreated:
 					let.Add(1)
 				}
 			})
@@ -104,12 +105,12 @@ func TestGuessingAtEveryDoorKeepsTheOwnerNotOut(t *testing.T) {
 				over = true
 			default:
 			}
-			if a := signIn(); a.status == http.StatusSeeOther {
+			if a := signIn(); a.Status == http.StatusSeeOther {
 				in++
 			} else {
 				t.Errorf("the owner, where he was before: %s", a)
 			}
-			if a := send(t.Context(), owner, http.MethodGet, p.Base+"/v1/sources", "", "", "Authorization", "Bearer "+token.Token); a.status == http.StatusOK {
+			if a := outside.Send(t.Context(), owner, http.MethodGet, p.Base+"/v1/sources", "", "", "Authorization", "Bearer "+token.Token); a.Status == http.StatusOK {
 				byToken++
 			} else {
 				t.Errorf("the owner's token: %s", a)

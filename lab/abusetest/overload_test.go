@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // Many times as many clients as it needs to be busy, without a pause.
@@ -24,7 +26,7 @@ func TestTooMuchIsRefusedAndWhatIsAcknowledgedIsDone(t *testing.T) {
 	normal := slices.Max(append(v.told, time.Second))
 	v.during(t, "40 times as many clients", func() { phase(640, lasts(4*time.Second)) })
 	begun := time.Now()
-	eventually(t, soon, "all is as quick as before", func() bool {
+	outside.Until(t, "all is as quick as before", func() bool {
 		v.during(t, "after it", func() { time.Sleep(100 * time.Millisecond) })
 		return len(v.told) > 0 && slices.Max(v.told) <= 2*normal && len(v.refused)+len(v.failed) == 0
 	})

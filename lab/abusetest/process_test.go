@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,26 +83,6 @@ func start(t *testing.T, files int, args ...string) *running {
 
 // operator is the program's own API.
 func (p *running) operator() *client.Client { return &client.Client{Base: p.Admin} }
-
-func status(url string) int {
-	res, err := impatient.Get(url)
-	if err != nil {
-		return 0
-	}
-	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, res.Body) // the status is all
-	return res.StatusCode
-}
-
-// eventually waits for what has to come.
-func eventually(t *testing.T, within time.Duration, what string, there func() bool) {
-	t.Helper()
-	for end := time.Now().Add(within); !there(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("after %s it is not so that %s", within, what)
-		}
-	}
-}
 
 // size is how many bytes a folder takes.
 func size(t *testing.T, dir string) (n int64) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // visitor is somebody who behaves: he pings, is told, and looks at pages, each on a
@@ -36,7 +38,7 @@ func visit(t *testing.T, p *running) *visitor {
 	v := &visitor{p: p, client: from(visiting, false), feeds: newFeeds(), ear: newEar(t, visiting)}
 	v.client.Timeout = time.Minute
 	v.feed = serve(t, visiting, v.feeds) + "/feed.xml"
-	if a := post(t.Context(), v.client, p.Base+"/pleaseNotify", v.ear.registration(visitorPath, v.feed)); !a.good() {
+	if a := outside.Post(t.Context(), v.client, p.Base+"/pleaseNotify", v.ear.registration(visitorPath, v.feed)); !a.OK() {
 		t.Fatalf("the visitor is not registered: %s", a)
 	}
 	v.once(t.Context())
@@ -47,9 +49,9 @@ func visit(t *testing.T, p *running) *visitor {
 // once is one round.
 func (v *visitor) once(ctx context.Context) {
 	begun := time.Now()
-	version := v.feeds.raise(v.feed)
-	a := post(ctx, v.client, v.p.Base+"/ping", map[string][]string{"url": {v.feed}})
-	if v.took(&v.pings, begun, "ping", a, a.good()) {
+	version, _ := v.feeds.Raise(v.feed)
+	a := outside.Post(ctx, v.client, v.p.Base+"/ping", map[string][]string{"url": {v.feed}})
+	if v.took(&v.pings, begun, "ping", a, a.OK()) {
 		for v.feeds.readSince(v.feed, version).IsZero() || !v.ear.heard(visitorPath, v.feed, v.feeds.readSince(v.feed, version)) {
 			select {
 			case <-ctx.Done():
@@ -63,19 +65,19 @@ func (v *visitor) once(ctx context.Context) {
 	}
 	for _, page := range []string{"/", "/healthz"} {
 		begun := time.Now()
-		a := send(ctx, v.client, http.MethodGet, v.p.Base+page, "", "")
-		v.took(&v.pages, begun, page, a, a.err == nil && a.status == http.StatusOK)
+		a := outside.Send(ctx, v.client, http.MethodGet, v.p.Base+page, "", "")
+		v.took(&v.pages, begun, page, a, a.Err == nil && a.Status == http.StatusOK)
 	}
 }
 
 // took writes down what came of something, and reports whether it went well.
-func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a answer, good bool) bool {
+func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a outside.Answer, good bool) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
 	case good:
 		*list = append(*list, time.Since(begun))
-	case a.err == nil && (a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable):
+	case a.Err == nil && (a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable):
 		v.refused = append(v.refused, what+": "+a.String())
 	default:
 		v.failed = append(v.failed, what+": "+a.String())
@@ -130,7 +132,7 @@ func (v *visitor) served(t *testing.T) {
 func (v *visitor) well(t *testing.T) {
 	t.Helper()
 	begun := time.Now()
-	eventually(t, soon, "a ping is answered and told", func() bool {
+	outside.Until(t, "a ping is answered and told", func() bool {
 		v.pings, v.told, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // The addresses of this world.
@@ -27,7 +29,7 @@ const (
 )
 
 // impatient asks what is answered at once.
-var impatient = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+var impatient = outside.Client(patience)
 
 // from is a client at an address of its own; keep: its connections stay open.
 func from(addr string, keep bool) *http.Client {
@@ -53,40 +55,32 @@ func source(n int) string { return fmt.Sprintf("127.%d.%d.7", 70+n/250%50, 1+n%2
 // serve answers at an address until the test ends.
 func serve(t *testing.T, addr string, h http.Handler) string {
 	t.Helper()
-	l, err := net.Listen("tcp", net.JoinHostPort(addr, "0"))
+	srv, base, err := outside.Serve(addr, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: soon}
-	go func() { _ = srv.Serve(l) }() // ends with Close
 	t.Cleanup(func() { _ = srv.Close() })
-	return "http://" + l.Addr().String()
+	return base
 }
 
 // feeds are documents whose version the test raises.
 type feeds struct {
-	mu       sync.Mutex
-	versions map[string]int
-	served   map[string]map[int]time.Time // when a version was first read
-	reads    atomic.Int64
+	*outside.Versions
+
+	mu     sync.Mutex
+	served map[string]map[int]time.Time // when a version was first read
+	reads  atomic.Int64
 }
 
 func newFeeds() *feeds {
-	return &feeds{versions: map[string]int{}, served: map[string]map[int]time.Time{}}
-}
-
-func (f *feeds) raise(url string) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.versions[url]++
-	return f.versions[url]
+	return &feeds{Versions: outside.NewVersions(), served: map[string]map[int]time.Time{}}
 }
 
 func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.reads.Add(1)
 	at := "http://" + r.Host + r.URL.Path
+	v, _ := f.Now(at)
 	f.mu.Lock()
-	v := f.versions[at]
 	if f.served[at] == nil {
 		f.served[at] = map[int]time.Time{}
 	}
@@ -160,56 +154,6 @@ func (e *ear) registration(path string, feeds ...string) url.Values {
 		form.Set(fmt.Sprintf("url%d", i+1), f)
 	}
 	return form
-}
-
-// answer is what came back.
-type answer struct {
-	status int
-	after  string // Retry-After
-	body   string
-	err    error
-}
-
-// post sends a form, and reads what matters of the answer.
-func post(ctx context.Context, c *http.Client, to string, form url.Values) answer {
-	return send(ctx, c, http.MethodPost, to, "application/x-www-form-urlencoded", form.Encode())
-}
-
-func send(ctx context.Context, c *http.Client, method, to, kind, body string, headers ...string) answer {
-	req, err := http.NewRequestWithContext(ctx, method, to, strings.NewReader(body))
-	if err != nil {
-		return answer{err: err}
-	}
-	if kind != "" {
-		req.Header.Set("Content-Type", kind)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	res, err := c.Do(req)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	return answer{res.StatusCode, res.Header.Get("Retry-After"), string(text), err}
-}
-
-// good reports success of a REST door.
-func (a answer) good() bool {
-	return a.err == nil && a.status == http.StatusOK && strings.Contains(a.body, `success="true"`)
-}
-
-// limited reports a refusal for want of room, with when to come again.
-func (a answer) limited() bool {
-	return a.err == nil && (a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable) && a.after != ""
-}
-
-func (a answer) String() string {
-	if a.err != nil {
-		return a.err.Error()
-	}
-	return fmt.Sprintf("%d (Retry-After %q) %.300s", a.status, a.after, a.body)
 }
 
 // each runs do in so many goroutines until the time is over.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
+	"cloudburst/lab/outside"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -55,7 +56,7 @@ func TestTheRiverIsReadWithTheKeyboard(t *testing.T) {
 
 	for i, key := range []string{"o", "v", kb.Enter} {
 		b.keys(key)
-		wait(t, "the item is opened where it stands", func() bool { return press.came("/post/morning.xml/4 ") == i+1 })
+		outside.Until(t, "the item is opened where it stands", func() bool { return press.came("/post/morning.xml/4 ") == i+1 })
 	}
 	b.holds("the river is still there", `location.pathname === "/river"`)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -189,7 +190,7 @@ func TestWhatCameWhileTheLineWasCutIsThereWhenItIsMended(t *testing.T) {
 	paper.add(post{Title: "Came while the program was away"})
 	p = start(t, cfg)
 	p.ping(paper.url())
-	wait(t, "the program has it", func() bool {
+	outside.Until(t, "the program has it", func() bool {
 		for it, err := range p.river("").Items(t.Context(), client.ItemQuery{}) {
 			if err == nil && it.Title == "Came while the program was away" {
 				return true

@@ -20,6 +20,7 @@ import (
 	"cloudburst/internal/app"
 	"cloudburst/internal/config"
 	"cloudburst/internal/fulltest"
+	"cloudburst/lab/outside"
 )
 
 // running is the whole program with a folder of its own.
@@ -85,7 +86,7 @@ func start(t *testing.T, cfg config.Config) *running {
 	})
 	t.Cleanup(p.stop)
 	p.base, p.admin = p.addr(cfg.Data, app.ListenAddrFile), p.addr(cfg.Data, app.AdminAddrFile)
-	wait(t, "the program is ready", func() bool {
+	outside.Until(t, "the program is ready", func() bool {
 		res, err := http.Get(p.base + "/readyz")
 		if err != nil {
 			return false
@@ -99,7 +100,7 @@ func start(t *testing.T, cfg config.Config) *running {
 // addr waits for a file that the program writes once it listens.
 func (p *running) addr(dir, name string) (base string) {
 	p.t.Helper()
-	wait(p.t, name+" is written", func() bool {
+	outside.Until(p.t, name+" is written", func() bool {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		base = "http://" + strings.TrimSpace(string(b))
 		return err == nil && bytes.HasSuffix(b, []byte("\n"))
@@ -122,22 +123,6 @@ func (p *running) ping(feed string) {
 	defer res.Body.Close()
 	if body, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(body), `success="true"`) {
 		p.t.Fatalf("ping: %d %s %v", res.StatusCode, body, err)
-	}
-}
-
-// wait waits until done says so.
-func wait(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("in vain for: %s", what)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -91,7 +92,7 @@ func (r *rich) trouble(t *testing.T) {
 		r.read(name, p, "People")
 		r.press.put("/"+name+".xml", "status", map[string]string{"failing": "500", "gone": "410"}[name])
 		r.ping(p.url())
-		wait(t, name+" is known to be so", func() bool {
+		outside.Until(t, name+" is known to be so", func() bool {
 			got, err := r.river("").Explain(t.Context(), p.url())
 			return err == nil && len(got.Checks) > 1
 		})

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 )
 
 // publish presses the button and waits until that is done.
@@ -47,7 +48,7 @@ func (b *tab) write(text string) (at time.Time) {
 // subscribed waits until somebody is to be told of a feed.
 func (p *running) subscribed(feed string) {
 	p.t.Helper()
-	wait(p.t, "somebody has asked to be told of "+feed, func() bool {
+	outside.Until(p.t, "somebody has asked to be told of "+feed, func() bool {
 		for s, err := range (&client.Client{Base: p.admin}).Subscriptions(p.t.Context(), client.SubscriptionQuery{Topic: feed}) {
 			return err == nil && s.Callback != ""
 		}

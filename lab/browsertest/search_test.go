@@ -8,12 +8,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 )
 
 // indexed waits until words are found.
 func (p *running) indexed(match string, items int) {
 	p.t.Helper()
-	wait(p.t, match+" is found", func() bool {
+	outside.Until(p.t, match+" is found", func() bool {
 		n := 0
 		for _, err := range p.river("").Items(p.t.Context(), client.ItemQuery{Match: match}) {
 			if err != nil {

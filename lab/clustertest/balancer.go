@@ -144,7 +144,7 @@ func (w *World) Balanced(b Balancer) error {
 	stop()
 	for _, answer := range w.answers(b.Name) {
 		if !answer.ok {
-			w.history.wrong("bad answer: %s at %s was answered %d through %s", answer.what, answer.to.Format(clock), answer.status, b.Name)
+			w.history.wrong("bad answer: %s at %s was answered %d through %s", answer.what, answer.To.Format(clock), answer.Status, b.Name)
 		}
 	}
 	return nil

@@ -11,12 +11,12 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"cloudburst/internal/store/storetest"
+	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
 )
 
@@ -165,13 +165,7 @@ func kept(t *testing.T, w *World, err error) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, b := range r.Broken {
-		if i == 20 {
-			t.Errorf("… and %d more", len(r.Broken)-i)
-			break
-		}
-		t.Error(b)
-	}
+	outside.Fail(t, r.Broken)
 	t.Log(r)
 	return r
 }
@@ -314,7 +308,7 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 				if r, err = w.End(); err != nil {
 					t.Fatal(err)
 				}
-				if b := sign(r.Broken, c.signs...); b != "" {
+				if b := outside.Sign(r.Broken, c.signs...); b != "" {
 					t.Log(b)
 					return
 				}
@@ -323,16 +317,4 @@ func TestThePlantedBugsAreCaught(t *testing.T) {
 			t.Errorf("the harness did not see the bug in three runs: %s %q", r, r.Broken[:min(3, len(r.Broken))])
 		})
 	}
-}
-
-// sign reports whether a promise of that kind was broken.
-func sign(broken []string, signs ...string) string {
-	for _, b := range broken {
-		for _, s := range signs {
-			if strings.HasPrefix(b, s) {
-				return b
-			}
-		}
-	}
-	return ""
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // origins is how many callback servers there are, so that none of them is what the
@@ -26,7 +28,7 @@ type crowd struct {
 func newCrowd(h *history) (*crowd, error) {
 	c := &crowd{history: h}
 	for i := range origins {
-		srv, base, err := serve(fmt.Sprintf("127.0.2.%d", i+1), c)
+		srv, base, err := outside.Serve(fmt.Sprintf("127.0.2.%d", i+1), c)
 		if err != nil {
 			c.close()
 			return nil, err

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // receipt is one notification that came to a callback.
@@ -34,13 +36,9 @@ type follower struct {
 
 // answer is what one request of a client at one node came to.
 type answer struct {
-	node     string
-	from, to time.Time
-	ok       bool
-	status   int // 0: none came
-	retry    bool
-	what     string
-	said     string // the beginning of it, and what went wrong
+	outside.Answer
+	node, what string
+	ok         bool
 }
 
 // trouble is what befell a node, until it was over.

@@ -3,36 +3,13 @@ package clustertest
 import (
 	"context"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"cloudburst/lab/outside"
 )
-
-// locked is a source of numbers for many.
-type locked struct {
-	mu  sync.Mutex
-	rng *rand.Rand
-}
-
-func newLocked(seed uint64) *locked { return &locked{rng: rand.New(rand.NewPCG(seed, 11))} }
-
-func (l *locked) IntN(n int) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rng.IntN(n)
-}
-
-func (l *locked) shuffle(n int, swap func(i, j int)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rng.Shuffle(n, swap)
-}
 
 const (
 	loaders = 3
@@ -70,7 +47,7 @@ func (w *World) loader(ctx context.Context, feed string) {
 // takes it; nil is whoever lives.
 func (w *World) ping(feed string, nodes []*node) pinged {
 	p := pinged{feed: feed}
-	p.state, p.raised = w.feeds.raise(feed)
+	p.state, p.raised = w.feeds.Raise(feed)
 	p.from, p.to, p.ok = w.ask(nodes, "ping of "+feed, "/rsscloud/ping", url.Values{"url": {w.feeds.url(feed)}})
 	w.history.do(func() { w.history.pings = append(w.history.pings, p) })
 	return p
@@ -80,16 +57,7 @@ func (w *World) ping(feed string, nodes []*node) pinged {
 // acknowledged it is done.
 func (w *World) register(feed string, n int) {
 	callback := w.crowd.callback(feed, n)
-	u, err := url.Parse(callback)
-	if err != nil {
-		return // never: we made it
-	}
-	host, port, err := net.SplitHostPort(u.Host)
-	if err != nil {
-		return // never: we made it
-	}
-	_, to, ok := w.ask(nil, "registration of "+callback, "/rsscloud/pleaseNotify", url.Values{
-		"notifyProcedure": {""}, "port": {port}, "path": {u.Path}, "protocol": {"http-post"}, "domain": {host}, "url1": {w.feeds.url(feed)}})
+	_, to, ok := w.ask(nil, "registration of "+callback, "/rsscloud/pleaseNotify", outside.Registration(callback, w.feeds.url(feed)))
 	if ok {
 		w.history.do(func() {
 			w.history.followers = append(w.history.followers, follower{callback, feed, false, to})
@@ -121,9 +89,9 @@ func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to
 			continue
 		}
 		a := w.one(n.name, p.Base+path, what, form)
-		said = append(said, fmt.Sprintf("node %s, %d after %s: %s", n.name, a.status, a.to.Sub(a.from).Round(time.Millisecond), a.said))
+		said = append(said, fmt.Sprintf("node %s, after %s: %s", n.name, a.To.Sub(a.From).Round(time.Millisecond), a))
 		w.history.do(func() { w.history.answers = append(w.history.answers, a) })
-		if from, to = a.from, a.to; a.ok {
+		if from, to = a.From, a.To; a.ok {
 			return from, to, true
 		}
 	}
@@ -137,18 +105,6 @@ func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to
 }
 
 func (w *World) one(node, to, what string, form url.Values) answer {
-	a := answer{node: node, what: what, from: time.Now()}
-	res, err := w.client.Post(to, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()))
-	if err == nil {
-		var body []byte
-		body, err = io.ReadAll(res.Body)
-		res.Body.Close()
-		a.status, a.retry, a.said = res.StatusCode, res.Header.Get("Retry-After") != "", string(body[:min(len(body), 300)])
-		a.ok = err == nil && res.StatusCode == http.StatusOK && strings.Contains(string(body), `success="true"`)
-	}
-	if err != nil {
-		a.said += " " + err.Error()
-	}
-	a.to = time.Now()
-	return a
+	a := outside.Post(w.ctx, w.client, to, form)
+	return answer{Answer: a, node: node, what: what, ok: a.OK()}
 }

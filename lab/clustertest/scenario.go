@@ -30,7 +30,7 @@ func (w *World) Together(subscribers int) error {
 		if err := w.tellAll(feed, subscribers, n); err != nil {
 			return err
 		}
-		state, since := w.feeds.now(feed)
+		state, since := w.feeds.Now(feed)
 		nodes := w.history.by(feed, state, since)
 		w.Log("%d callbacks were told by %v", subscribers, nodes)
 		if len(nodes) < 2 {
@@ -262,12 +262,12 @@ func (w *World) refuses(n *node) error {
 		return err
 	}
 	p := w.one(n.name, n.life().Base+"/rsscloud/ping", "ping while it is cut off", map[string][]string{"url": {w.feeds.url("cut")}})
-	w.Log("a ping was answered %d after %s", p.status, p.to.Sub(p.from).Round(time.Millisecond))
+	w.Log("a ping was answered %d after %s", p.Status, p.To.Sub(p.From).Round(time.Millisecond))
 	switch {
 	case p.ok:
-		w.history.wrong("acknowledged: node %s took a ping at %s, cut off from its database", n.name, p.from.Format(clock))
-	case p.status != http.StatusServiceUnavailable || !p.retry:
-		w.history.wrong("no word: node %s answered a ping %d, with Retry-After: %v, cut off from its database", n.name, p.status, p.retry)
+		w.history.wrong("acknowledged: node %s took a ping at %s, cut off from its database", n.name, p.From.Format(clock))
+	case p.Status != http.StatusServiceUnavailable || p.RetryAfter == "":
+		w.history.wrong("no word: node %s answered a ping %d, with Retry-After: %q, cut off from its database", n.name, p.Status, p.RetryAfter)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package clustertest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
 )
 
@@ -45,7 +45,7 @@ type World struct {
 	feeds   *feeds
 	crowd   *crowd
 	client  *http.Client // does not keep connections: they would tell it of deaths
-	rng     *locked
+	rng     *outside.Random
 	took    []time.Duration // from troubles to the first delivery by another node
 	again   int             // deliveries that may be repeated
 	away    atomic.Bool     // the database: all nodes may refuse
@@ -73,8 +73,8 @@ func New(ctx context.Context, o Options) (*World, error) {
 	if o.Patience == 0 {
 		o.Patience = patience
 	}
-	w := &World{Options: o, ctx: ctx, history: newHistory(), rng: newLocked(max(o.Seed, 1)),
-		client: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}}
+	w := &World{Options: o, ctx: ctx, history: newHistory(), rng: outside.NewRandom(max(o.Seed, 1), 11),
+		client: outside.Client(40 * time.Second)}
 	var err error
 	if w.feeds, err = newFeeds(); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (w *World) living() []*node {
 			out = append(out, n)
 		}
 	}
-	w.rng.shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	w.rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
 }
 
@@ -229,40 +229,27 @@ func (w *World) follow(n *node, feed string, count int) error {
 	return nil
 }
 
+// operator is the API of a node.
+func (w *World) operator(n *node) *client.Client {
+	return &client.Client{Base: n.life().Admin, HTTP: w.client}
+}
+
 // idle waits until nothing is left to do, as a node counts it.
 func (w *World) idle(n *node) error {
 	return w.wait("nothing is left to do", func() bool {
-		res, err := w.client.Get(n.life().Admin + "/v1/status")
-		if err != nil {
-			return false
-		}
-		defer res.Body.Close()
-		var status struct {
-			Counts struct {
-				Owed      int64 `json:"owed"`
-				PartsDue  int64 `json:"parts_due"`
-				ChecksDue int64 `json:"checks_due"`
-				Requests  int64 `json:"requests"`
-			} `json:"counts"`
-		}
-		err = json.NewDecoder(res.Body).Decode(&status)
-		c := status.Counts
-		return err == nil && res.StatusCode == http.StatusOK && c.Owed+c.PartsDue+c.ChecksDue+c.Requests == 0
+		left, err := outside.LeftAt(w.ctx, w.operator(n))
+		return err == nil && left == outside.Left{}
 	})
 }
 
 // export are the callbacks that the program says it has.
 func (w *World) export(n *node) (map[string]bool, error) {
-	var out bytes.Buffer
-	if _, err := (&client.Client{Base: n.life().Admin}).Export(w.ctx, &out, nil); err != nil {
+	list, err := outside.Subscriptions(w.ctx, w.operator(n))
+	if err != nil {
 		return nil, fmt.Errorf("export of node %s: %w", n.name, err)
 	}
 	all := map[string]bool{}
-	for line := range bytes.Lines(out.Bytes()) {
-		var s struct{ Callback string }
-		if err := json.Unmarshal(line, &s); err != nil {
-			return nil, err
-		}
+	for _, s := range list {
 		all[s.Callback] = true
 	}
 	return all, nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 
 // check compares what was promised with what happened. all is what the program
 // itself lists at the end.
-func (h *history) check(all map[pair]stored) (broken []string, r Report) {
+func (h *history) check(all map[pair]outside.Subscription) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.confirm(&r)

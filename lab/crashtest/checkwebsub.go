@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // checkAsked looks for acknowledged requests of which the callback never heard. One
@@ -104,7 +106,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 }
 
 // checkSecret looks whether a subscription has the secret that was confirmed last.
-func (h *history) checkSecret(p pair, k stored) []string {
+func (h *history) checkSecret(p pair, k outside.Subscription) []string {
 	if k.Protocol != "websub" || h.permitted(p, k.Secret, time.Now(), h.lives[len(h.lives)-1].begun) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/store/storetest"
+	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
 )
 
@@ -59,7 +60,5 @@ func TestADayThatEndsAtAnyCommit(t *testing.T) {
 // whole is one day of which nothing may be broken.
 func whole(t *testing.T, o Options) {
 	t.Helper()
-	for _, b := range run(t, o).Broken {
-		t.Error(b)
-	}
+	outside.Fail(t, run(t, o).Broken)
 }

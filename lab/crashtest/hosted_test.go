@@ -2,12 +2,13 @@ package crashtest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 // began is the first second of histories that are made up.
@@ -109,7 +110,7 @@ func TestAHeaderThatIsLetInTwiceIsSeen(t *testing.T) {
 		_, _ = w.Write(doc)
 	}))
 	defer srv.Close()
-	rng := &locked{rng: rand.New(rand.NewPCG(1, 1))}
+	rng := outside.NewRandom(1, 1)
 	r := &runner{history: h, rng: rng, owners: []owner{{name: "ann"}}, reader: owner{"cal", "secret"}, strangers: strangersClient(rng)}
 	r.prove(srv.URL)
 	h.born()

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/lab/outside"
 	"cloudburst/protocol/wsse"
 )
 
@@ -25,7 +26,7 @@ type ticket struct {
 
 // strangersClient comes from another network with each connection, so that nobody is
 // kept waiting for what others were refused.
-func strangersClient(rng *locked) *http.Client {
+func strangersClient(rng *outside.Random) *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {

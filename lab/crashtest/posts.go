@@ -7,13 +7,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 )
 
 // poet writes posts, which change and are deleted, while the program dies.
@@ -169,15 +169,13 @@ func (l *line) seen(p client.Post) {
 
 // followPoet asks to be told of the poet's feed.
 func (r *runner) followPoet() {
-	host, port, err := net.SplitHostPort(r.posts.follow.Listener.Addr().String())
 	base := r.where()
-	if err != nil || base == "" {
+	if base == "" {
 		return
 	}
 	from := time.Now()
-	c := r.post(base+"/rsscloud/pleaseNotify", url.Values{
-		"notifyProcedure": {""}, "port": {port}, "path": {"/poet"}, "protocol": {"http-post"}, "domain": {host}, "url1": {owner{name: poet}.topic(asSaved)}}, http.StatusOK, success)
 	p := pair{owner{name: poet}.topic(asSaved), r.posts.follow.URL + "/poet"}
+	c := r.post(base+"/rsscloud/pleaseNotify", outside.Registration(p.callback, p.feed), http.StatusOK, outside.Success)
 	r.history.do(func() { r.history.registers[p] = append(r.history.registers[p], c) })
 	r.posts.mu.Lock()
 	defer r.posts.mu.Unlock()

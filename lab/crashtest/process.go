@@ -1,15 +1,14 @@
 package crashtest
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
+	"cloudburst/client"
+	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
 )
 
@@ -71,28 +70,17 @@ func (r *runner) where() string {
 	return r.base
 }
 
-// left is the program's own count of what it has still to do.
-type left struct {
-	Owed      int64 `json:"owed"`
-	PartsDue  int64 `json:"parts_due"`
-	ChecksDue int64 `json:"checks_due"`
-	Requests  int64 `json:"requests"`
-}
-
-// stored is a subscription in the program's own words.
-type stored struct{ Topic, Callback, Protocol, Secret string }
-
 // settle waits until the program has nothing left to do; false: it always had.
 func (r *runner) settle(ctx context.Context) (bool, error) {
-	return r.until(ctx, func(l left) bool { return l == left{} })
+	return r.until(ctx, func(l outside.Left) bool { return l == outside.Left{} })
 }
 
 // until waits until done says so, for a while on end.
-func (r *runner) until(ctx context.Context, done func(left) bool) (bool, error) {
-	calm, began, last := 0, time.Now(), left{Owed: -1}
+func (r *runner) until(ctx context.Context, done func(outside.Left) bool) (bool, error) {
+	calm, began, last := 0, time.Now(), outside.Left{Owed: -1}
 	for end := began.Add(r.Settle); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		var now left
-		if err := r.rest(ctx, &now); err != nil {
+		now, err := outside.LeftAt(ctx, r.operator())
+		if err != nil {
 			return false, err
 		}
 		if now != last {
@@ -107,45 +95,15 @@ func (r *runner) until(ctx context.Context, done func(left) bool) (bool, error) 
 	return false, nil
 }
 
-// rest reads what is left to do from the store's own numbers.
-func (r *runner) rest(ctx context.Context, to any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/status", nil)
-	if err != nil {
-		return err
-	}
-	res, err := r.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	var status struct {
-		Counts json.RawMessage `json:"counts"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&status); err != nil {
-		return err
-	}
-	return json.Unmarshal(status.Counts, to)
-}
+// operator is the program's own API.
+func (r *runner) operator() *client.Client { return &client.Client{Base: r.admin, HTTP: r.client} }
 
 // export is what the program says it has.
-func (r *runner) export(ctx context.Context) (map[pair]stored, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/v1/subscriptions/export", nil)
-	if err != nil {
-		return nil, err
-	}
-	res, err := r.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	all := map[pair]stored{}
-	lines := bufio.NewScanner(res.Body)
-	for lines.Scan() {
-		var s stored
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-			return nil, err
-		}
+func (r *runner) export(ctx context.Context) (map[pair]outside.Subscription, error) {
+	list, err := outside.Subscriptions(ctx, r.operator())
+	all := map[pair]outside.Subscription{}
+	for _, s := range list {
 		all[pair{s.Topic, s.Callback}] = s
 	}
-	return all, lines.Err()
+	return all, err
 }

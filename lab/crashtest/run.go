@@ -3,15 +3,13 @@ package crashtest
 import (
 	"context"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
+	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
 )
 
@@ -99,7 +97,7 @@ type runner struct {
 	history *history
 	feeds   *feedServer
 	subs    []*subscribers
-	rng     *locked
+	rng     *outside.Random
 	client  *http.Client
 
 	owners    []owner // of hosted feeds, whom everybody may save for
@@ -146,8 +144,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		o.Data = filepath.Join(o.Dir, program.DataFolder)
 	}
 	r := &runner{
-		Options: o, history: newHistory(o.Afterlife), rng: &locked{rng: rand.New(rand.NewPCG(o.Seed, 7))},
-		client: &http.Client{Timeout: answerIn, Transport: &http.Transport{DisableKeepAlives: true}}, busy: map[pair]bool{}, tags: map[string]tagged{},
+		Options: o, history: newHistory(o.Afterlife), rng: outside.NewRandom(o.Seed, 7),
+		client: outside.Client(answerIn), busy: map[pair]bool{}, tags: map[string]tagged{},
 	}
 	r.strangers = strangersClient(r.rng)
 	var err error
@@ -248,7 +246,7 @@ func (r *runner) last(ctx context.Context, stop func()) (Report, error) {
 // end lets one more process do what is left to do, and another one that has nothing
 // to do. It returns what the program says it has; stop
 // ends the clients.
-func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, more []string, err error) {
+func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.Subscription, more []string, err error) {
 	p, err := r.start(ctx, false)
 	if err != nil {
 		stop()
@@ -264,7 +262,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]stored, m
 	for i := range r.Feeds { // the last news of all, while some still refuse
 		r.ping(r.where(), r.feed(i), overCloud)
 	}
-	if _, err := r.until(ctx, func(l left) bool { return l.PartsDue == 0 }); err != nil {
+	if _, err := r.until(ctx, func(l outside.Left) bool { return l.PartsDue == 0 }); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range r.subs {
@@ -387,7 +385,7 @@ func (r *runner) ping(base, feed string, by door) {
 	}
 	defer r.free(pair{feed: feed})
 	var v published
-	v.version, v.at = r.feeds.raise(feed)
+	v.version, v.at = r.feeds.Raise(feed)
 	count := new(int)
 	switch by {
 	case overWebSub:
@@ -397,7 +395,7 @@ func (r *runner) ping(base, feed string, by door) {
 		v.ping = r.pingSite(base, feed)
 		count = &r.report.Sites
 	default:
-		v.ping = r.post(base+"/rsscloud/ping", url.Values{"url": {feed}}, http.StatusOK, success)
+		v.ping = r.post(base+"/rsscloud/ping", url.Values{"url": {feed}}, http.StatusOK, outside.Success)
 	}
 	pending := v.ping.ok && r.feeds.asking(feed)
 	r.history.do(func() {
@@ -427,8 +425,7 @@ func (r *runner) subscription(base, feed string, s *subscribers, path, door stri
 		return
 	}
 	defer r.free(p)
-	c := r.post(base+"/rsscloud/"+door, url.Values{
-		"notifyProcedure": {""}, "port": {s.port}, "path": {path}, "protocol": {"http-post"}, "domain": {s.host}, "url1": {feed}}, http.StatusOK, success)
+	c := r.post(base+"/rsscloud/"+door, outside.Registration(p.callback, feed), http.StatusOK, outside.Success)
 	r.history.do(func() {
 		to[p] = append(to[p], c)
 		if c.ok {
@@ -453,25 +450,13 @@ func (r *runner) free(p pair) {
 	delete(r.busy, p)
 }
 
-// success is in rssCloud's answers.
-const success = `success="true"`
-
 // post sends a form; see send.
 func (r *runner) post(to string, form url.Values, status int, good string) call {
-	return r.send(to, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), status, good)
+	return r.send(to, "application/x-www-form-urlencoded", form.Encode(), status, good)
 }
 
 // send posts a body. It is acknowledged by that status with good in the answer.
-func (r *runner) send(to, kind string, body io.Reader, status int, good string) call {
-	c := call{from: time.Now(), late: r.Afterlife}
-	res, err := r.client.Post(to, kind, body)
-	if err == nil {
-		var answer []byte
-		answer, err = io.ReadAll(res.Body)
-		res.Body.Close()
-		c.ok = err == nil && res.StatusCode == status && strings.Contains(string(answer), good)
-	}
-	c.unsure = err != nil
-	c.to = time.Now()
-	return c
+func (r *runner) send(to, kind, body string, status int, good string) call {
+	a := outside.Send(context.Background(), r.client, http.MethodPost, to, kind, body)
+	return call{from: a.From, to: a.To, ok: a.Good(status, good), unsure: a.Err != nil, late: r.Afterlife}
 }

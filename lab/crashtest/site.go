@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // pingSite says that the site of a feed changed, as weblogs.com had it.
@@ -47,7 +46,7 @@ func (r *runner) registerCNWS(base, feed string, s *subscribers, path string) {
 }
 
 func (r *runner) postXML(to, body, good string) call {
-	return r.send(to, "text/xml", strings.NewReader(body), http.StatusOK, good)
+	return r.send(to, "text/xml", body, http.StatusOK, good)
 }
 
 // lists looks whether the pings of sites that were acknowledged before this life

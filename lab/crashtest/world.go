@@ -1,18 +1,17 @@
 package crashtest
 
 import (
-	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"cloudburst/lab/outside"
 )
 
 const (
@@ -22,44 +21,30 @@ const (
 	missing   = "/missing"              // feeds that begin so are not there
 )
 
-// connKey is under which a request knows when its connection was made.
-type connKey struct{}
-
 // feedServer serves feeds whose version the harness raises.
 type feedServer struct {
 	base string
 	srv  *http.Server
 
-	mu       sync.Mutex
-	versions map[string]int
-	slow     map[string]bool // these take their time
-	asked    map[string]int  // requests that a slow one has not answered yet
-}
+	*outside.Versions
 
-func serve(host string, h http.Handler) (*http.Server, string, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		return nil, "", err
-	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: patience,
-		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
-			return context.WithValue(ctx, connKey{}, time.Now())
-		}}
-	go func() { _ = srv.Serve(l) }() // ends with Close
-	return srv, "http://" + l.Addr().String(), nil
+	mu    sync.Mutex
+	slow  map[string]bool // these take their time
+	asked map[string]int  // requests that a slow one has not answered yet
 }
 
 func newFeeds() (*feedServer, error) {
-	f := &feedServer{versions: map[string]int{}, slow: map[string]bool{}, asked: map[string]int{}}
+	f := &feedServer{Versions: outside.NewVersions(), slow: map[string]bool{}, asked: map[string]int{}}
 	var err error
-	f.srv, f.base, err = serve("127.0.0.1", f)
+	f.srv, f.base, err = outside.Serve("127.0.0.1", f)
 	return f, err
 }
 
 func (f *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	url := f.base + r.URL.Path
+	v, _ := f.Now(url)
 	f.mu.Lock()
-	v, slow := f.versions[url], f.slow[url]
+	slow := f.slow[url]
 	if slow {
 		f.asked[url]++
 	}
@@ -98,14 +83,6 @@ func document(url string, v int) (kind string, body []byte) {
 	return fmt.Sprintf("application/rss+xml; version=%d", v), append(body, " -->\n</channel></rss>\r\n"...)
 }
 
-// raise publishes the next version and says which it is, and when.
-func (f *feedServer) raise(url string) (int, time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.versions[url]++
-	return f.versions[url], time.Now()
-}
-
 // setSlow makes a feed answer later than a ping is answered, or quickly again.
 func (f *feedServer) setSlow(url string, slow bool) {
 	f.mu.Lock()
@@ -123,24 +100,19 @@ func (f *feedServer) asking(url string) bool {
 // subscribers receive notifications; some refuse now and then, some are slow.
 type subscribers struct {
 	history *history
-	host    string
-	port    string
 	base    string
 	srv     *http.Server
 	calm    atomic.Bool // nobody refuses any more, nor takes long
-	rng     *locked
+	rng     *outside.Random
 
 	mu   sync.Mutex
 	slow map[string]chan struct{} // by path: takes long; told when it is called
 }
 
-func newSubscribers(host string, h *history, rng *locked) (*subscribers, error) {
+func newSubscribers(host string, h *history, rng *outside.Random) (*subscribers, error) {
 	s := &subscribers{history: h, rng: rng, slow: map[string]chan struct{}{}}
 	var err error
-	if s.srv, s.base, err = serve(host, s); err != nil {
-		return nil, err
-	}
-	s.host, s.port, err = net.SplitHostPort(strings.TrimPrefix(s.base, "http://"))
+	s.srv, s.base, err = outside.Serve(host, s)
 	return s, err
 }
 
@@ -186,8 +158,7 @@ func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.sayYes(w, m)
 		return
 	}
-	conn, _ := r.Context().Value(connKey{}).(time.Time)
-	end := s.history.begin(m.pair, conn, m.content)
+	end := s.history.begin(m.pair, outside.Connected(r), m.content)
 	wait, refused := s.takes(r.URL.Path)
 	if wait > 0 {
 		select {
@@ -262,16 +233,4 @@ func (s *subscribers) sayYes(w http.ResponseWriter, m message) {
 		w.Header().Set("Content-Type", "text/xml")
 		_, _ = io.WriteString(w, cnwsDocument("<result><status>true</status></result>"))
 	}
-}
-
-// locked is a random source for several goroutines.
-type locked struct {
-	mu  sync.Mutex
-	rng *rand.Rand
-}
-
-func (l *locked) IntN(n int) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rng.IntN(n)
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"cloudburst/lab/outside"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -119,7 +121,7 @@ func TestTheImageHoldsAllThatTheProgramNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = serve.Process.Kill() }() // it may have ended
-	wait(t, "the server is healthy", func() bool {
+	outside.Until(t, "the server is healthy", func() bool {
 		check := inside(im.check...)
 		check.Stderr = io.Discard
 		return check.Run() == nil

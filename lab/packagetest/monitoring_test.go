@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"cloudburst/lab/outside"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -25,7 +27,7 @@ func exported(t *testing.T) map[string]bool {
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	var text string
-	wait(t, "the metrics are there", func() bool {
+	outside.Until(t, "the metrics are there", func() bool {
 		addr, err := os.ReadFile(filepath.Join(dir, "admin.addr"))
 		if err != nil {
 			return false

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"cloudburst/internal/fulltest"
 )
@@ -68,20 +67,4 @@ func read(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(raw)
-}
-
-// wait waits until done says so.
-func wait(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.NewTimer(2 * time.Minute)
-	defer deadline.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("it never came to this: %s", what)
-		}
-	}
 }

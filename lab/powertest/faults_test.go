@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
 )
 
@@ -60,7 +61,7 @@ func (s *sick) start() {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(s.p.Kill)
-	s.c = &client.Client{Base: s.p.Admin, HTTP: &http.Client{Timeout: within, Transport: &http.Transport{DisableKeepAlives: true}}}
+	s.c = &client.Client{Base: s.p.Admin, HTTP: outside.Client(within)}
 }
 
 // post writes one. It is there if it was acknowledged, and not if it was refused.
@@ -105,16 +106,6 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// until waits for a condition.
-func (s *sick) until(what string, done func() bool) {
-	s.t.Helper()
-	for end := time.Now().Add(within); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("after %s still not: %s", within, what)
-		}
-	}
-}
-
 // check holds what is there against what was answered.
 func (s *sick) check(when string) {
 	s.t.Helper()
@@ -145,9 +136,7 @@ func (s *sick) cutAndCheck() {
 	if err := s.cut(); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, b := range s.broken {
-		s.t.Error(b)
-	}
+	outside.Fail(s.t, s.broken)
 	s.start()
 	s.check("after the power cut")
 	found, err := s.c.Installation(s.t.Context())
@@ -181,7 +170,7 @@ func TestADiskThatFailsIsToldAndNothingIsAcknowledgedOnIt(t *testing.T) {
 			for range 5 {
 				s.refused(s.post(), "The server's disk reports an error")
 			}
-			s.until("/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
+			outside.Until(s.t, "/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
 			if status, _ := s.probe("/healthz"); status != http.StatusOK {
 				t.Errorf("/healthz answers %d: a new process would have the same disk", status)
 			}
@@ -190,8 +179,8 @@ func TestADiskThatFailsIsToldAndNothingIsAcknowledgedOnIt(t *testing.T) {
 				t.Errorf("the log says nothing of the disk (%v)", err)
 			}
 			s.from(nil)
-			s.until("posts are accepted again", func() bool { return s.post() == nil })
-			s.until("/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
+			outside.Until(s.t, "posts are accepted again", func() bool { return s.post() == nil })
+			outside.Until(s.t, "/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
 			s.check("when the disk works again")
 			s.cutAndCheck()
 		})
@@ -220,7 +209,7 @@ func TestOneSyncThatFailedIsNotForgotten(t *testing.T) {
 	// Posts that are committed together are tried one by one when their sync fails, so how many
 	// posts are refused depends on how busy the machine is.
 	rounds := 0
-	s.until("a post was refused, and others were acknowledged", func() bool {
+	outside.Until(s.t, "a post was refused, and others were acknowledged", func() bool {
 		rounds++
 		var group sync.WaitGroup
 		for range 4 {
@@ -245,16 +234,16 @@ func TestAFullDiskRefusesAndGoesOnByItself(t *testing.T) {
 	s := newSick(t)
 	s.disk.Room(200 << 10)
 	var full error
-	s.until("the disk is full", func() bool { full = s.post(); return full != nil })
+	outside.Until(s.t, "the disk is full", func() bool { full = s.post(); return full != nil })
 	s.refused(full, "There is no room left on the server's disk")
 	s.check("while the disk is full")
 	big := bytes.Repeat([]byte("large. "), 100_000)
 	_, err := s.c.Upload(t.Context(), author, "large.txt", "text/plain", int64(len(big)), bytes.NewReader(big))
 	s.refused(err, "There is no room left on the server's disk")
-	s.until("/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
+	outside.Until(s.t, "/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
 	s.disk.Room(0)
-	s.until("posts are accepted again", func() bool { return s.post() == nil })
-	s.until("/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
+	outside.Until(s.t, "posts are accepted again", func() bool { return s.post() == nil })
+	outside.Until(s.t, "/readyz says that it works", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusOK })
 	for range s.c.Files(t.Context(), author, 0) {
 		t.Error("a file that was refused is there")
 	}

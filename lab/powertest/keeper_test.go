@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"cloudburst/client"
+	"cloudburst/lab/outside"
 )
 
 const (
@@ -44,7 +45,7 @@ type keeper struct {
 }
 
 func newKeeper(binary, dir string) *keeper {
-	return &keeper{binary: binary, dir: dir, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}},
+	return &keeper{binary: binary, dir: dir, http: outside.Client(time.Minute),
 		bytes: map[string][]byte{}, copies: map[string][]byte{}}
 }
 

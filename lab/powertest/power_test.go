@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fulltest"
 	"cloudburst/lab/crashtest"
+	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
 )
 
@@ -91,9 +92,7 @@ func TestPowerCutsLoseNothingThatWasAcknowledged(t *testing.T) {
 	w := newWorld(t, s)
 	w.strike = true
 	r, broken := cuts(t, w, crashtest.Options{Binary: build(t, w.program()), Cycles: n, Enough: w.lostSomething, Seed: s, Log: func(text string) { t.Log(text) }})
-	for _, b := range broken[:min(20, len(broken))] {
-		t.Error(b)
-	}
+	outside.Fail(t, broken)
 	k := w.keeper
 	if len(k.files) == 0 || len(k.copies) == 0 || len(k.posts) == 0 || r.Live == 0 || r.Saved == 0 || r.Posts == 0 || w.cuts < n || w.lost == 0 {
 		t.Error("too little happened to prove anything")
@@ -137,13 +136,9 @@ func TestWhatIsNotSyncedIsMissed(t *testing.T) {
 				w.strike = true
 				w.from(func(o Op) Failure { return Failure{Ignore: o.Kind == "sync" && c.ignore(o)} })
 				_, broken := cuts(t, w, crashtest.Options{Binary: bin, Cycles: 4, Ordeal: 3, Settle: 10 * time.Second, Seed: s + try, Env: []string{"CLOUDBURSTBUG=" + c.bug}})
-				for _, b := range broken {
-					for _, sign := range c.signs {
-						if strings.HasPrefix(b, sign) {
-							t.Log(b)
-							return
-						}
-					}
+				if b := outside.Sign(broken, c.signs...); b != "" {
+					t.Log(b)
+					return
 				}
 			}
 			t.Error("not seen in five runs")

@@ -61,22 +61,6 @@ func serve(t *testing.T, bin string, more ...string) *server {
 	return s
 }
 
-// until waits for something to become true.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("waited in vain until %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
 // command runs the program's command line against the server.
 func (p *server) command(t *testing.T, args ...string) string {
 	t.Helper()

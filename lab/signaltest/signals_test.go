@@ -14,6 +14,7 @@ import (
 
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
+	"cloudburst/lab/outside"
 	"cloudburst/protocol/cnws"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/weblogs"
@@ -203,7 +204,7 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 	if err := subscribe(s, t, c); err != nil {
 		t.Fatalf("subscribe: %v", err)
 	}
-	until(t, "the subscription stands", func() bool {
+	outside.Until(t, "the subscription stands", func() bool {
 		return strings.Contains(s.hub.command(t, "subscriptions", "list", "--match", topic, "--json"), `"`+topic+`"`)
 	})
 	s.forget(topic)
@@ -211,8 +212,8 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 	if err := sig.send(s, t, c); err != nil {
 		t.Fatalf("signal: %v", err)
 	}
-	until(t, c.subscriber+" was told", func() bool { return len(s.heardOf(topic)) > 0 })
-	until(t, "the log has the door "+sig.door, func() bool { return slices.Contains(s.hub.doors(t, topic), sig.door) })
+	outside.Until(t, c.subscriber+" was told", func() bool { return len(s.heardOf(topic)) > 0 })
+	outside.Until(t, "the log has the door "+sig.door, func() bool { return slices.Contains(s.hub.doors(t, topic), sig.door) })
 	if got := s.heardOf(topic); len(got) != 1 || got[0] != (heard{by: c.subscriber}) {
 		t.Errorf("heard %+v", got)
 	}
@@ -222,7 +223,7 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 func (s *scene) relay(t *testing.T, c cell, via string) {
 	hub := s.other.Base + map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/websub", "cnws": "/cnws"}[via]
 	s.hub.command(t, "relay", "add", s.feed(c), "--via", via, "--hub", hub)
-	until(t, "the relay stands", func() bool {
+	outside.Until(t, "the relay stands", func() bool {
 		return slices.ContainsFunc(strings.Split(s.hub.command(t, "relay", "list", "--match", s.feed(c), "--json"), "\n"), func(line string) bool {
 			return strings.Contains(line, `"`+s.feed(c)+`"`) && strings.Contains(line, `"state":"active"`)
 		})
@@ -242,7 +243,7 @@ func (s *scene) follow(t *testing.T, c cell, via string) {
 	if via == "cnws" {
 		s.hub.command(t, "sources", "set", topic, "--cnws", s.other.Base+"/cnws")
 	}
-	until(t, "the river has a subscription", func() bool {
+	outside.Until(t, "the river has a subscription", func() bool {
 		got := s.hub.command(t, "explain", topic, "--json")
 		// These two protocols test the callback before they answer, and the feed is read once for that.
 		return strings.Contains(got, `"state":"active"`) && (via == "websub" || strings.Contains(got, `"door":"notify-`+via+`"`))
