@@ -58,8 +58,8 @@ func hostKeys(tree fs.FS) (wrong []string, err error) {
 	return wrong, err
 }
 
-// spelled reports whether an expression calls hostOf or Hostname, or reads the Host of a
-// URL or of a request.
+// spelled reports whether an expression calls hostOf, text.Host or Hostname, or reads the
+// Host of a URL or of a request.
 func spelled(key ast.Expr) (found bool) {
 	ast.Inspect(key, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -71,7 +71,7 @@ func spelled(key ast.Expr) (found bool) {
 				found = true
 			}
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && n.Sel.Name == "Host" && (x.Name == "u" || x.Name == "r") {
+			if x, ok := n.X.(*ast.Ident); ok && n.Sel.Name == "Host" && (x.Name == "u" || x.Name == "r" || x.Name == "text") {
 				found = true
 			}
 		}
@@ -98,6 +98,7 @@ func TestKeysThatAreSpelledHostsAreFound(t *testing.T) {
 		`l.begin("read " + hostOf(in.Topic))`: 1,
 		`m[u.Hostname()]++`:                   1,
 		`m[u.Host] = true`:                    1,
+		`l.take(text.Host(u), now)`:           1,
 		`l.take(href.Host(u), now)`:           0,
 		`log.Info("x", "host", hostOf(u))`:    0,
 		`m[s.Host]++`:                         0,

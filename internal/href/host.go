@@ -104,7 +104,7 @@ func hostName(host string) string {
 	}
 	host = strings.ToLower(host)
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
-		if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		if ascii, err := ASCII(host); err == nil {
 			host = ascii
 		}
 	}
@@ -114,6 +114,10 @@ func hostName(host string) string {
 	}
 	return host
 }
+
+// ASCII writes a host in another script as browsers do: in lowercase ASCII, label by
+// label with xn--. It is an error where DNS could have no such name.
+func ASCII(host string) (string, error) { return idna.Lookup.ToASCII(host) }
 
 func addressName(ip netip.Addr) string {
 	ip = ip.Unmap().WithZone("")

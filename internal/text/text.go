@@ -1,0 +1,84 @@
+// Package text has the small steps by which texts of others become parts of
+// sentences: cut and counted.
+package text
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Clip cuts a text of more than most bytes, without half a character, and adds an
+// ellipsis then. A text that is cut comes back without invalid UTF-8.
+func Clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// ClipRunes cuts a text to at most most characters, of which the last is an ellipsis
+// where something is missing.
+func ClipRunes(s string, most int) string {
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == most-1 {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// Head is at most most bytes of a text, without half a character at the end.
+func Head(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// Plural is a number with a noun: "1 line", "2 lines".
+func Plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// Thousands writes the digits of a number with a comma after each three: 12,345.
+func Thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	first := 0
+	if n < 0 {
+		first = 1
+	}
+	for i := len(s) - 3; i > first; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Host is the host of a URL with its port, as the URL spells it, for people. It is ""
+// when raw is no URL. Keys of limits come from package href.
+func Host(raw string) string {
+	if u, err := url.Parse(raw); err == nil {
+		return u.Host
+	}
+	return ""
+}
+
+// ID is the number by which a text is known: 63 bits of a digest, never 0.
+func ID(s string) int64 {
+	sum := sha256.Sum256([]byte(s))
+	return max(int64(binary.BigEndian.Uint64(sum[:8])>>1), 1)
+}

@@ -1,0 +1,65 @@
+package text
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestTextsAreCut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, got, want string }{
+		{"a text that fits", Clip("feed", 4), "feed"},
+		{"a long text", Clip("feeds", 4), "feed…"},
+		{"half a character", Clip("née", 2), "n…"},
+		{"invalid bytes in what is cut", Clip("a\xffbcd", 3), "ab…"},
+		{"characters that fit", ClipRunes("née", 3), "née"},
+		{"too many characters", ClipRunes("année", 4), "ann…"},
+		{"a head that fits", Head("née", 4), "née"},
+		{"a head", Head("née", 2), "n"},
+		{"a head of nothing", Head("é", 1), ""},
+		{"one", Plural(1, "line"), "1 line"},
+		{"none", Plural(0, "line"), "0 lines"},
+		{"many", Plural(1204, "line"), "1204 lines"},
+		{"three digits", Thousands(999), "999"},
+		{"four digits", Thousands(1204), "1,204"},
+		{"seven digits", Thousands(-1234567), "-1,234,567"},
+		{"three digits below 0", Thousands(-123), "-123"},
+		{"a host", Host("https://News.Example:8080/rss?x"), "News.Example:8080"},
+		{"no URL", Host("http://a b/"), ""},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestIDsAreStable(t *testing.T) {
+	t.Parallel()
+	// Stores have the IDs: another number would be another feed.
+	if got := ID("https://example.com/rss"); got != 773837732802784172 {
+		t.Errorf("got %d", got)
+	}
+	if ID("a") == ID("b") || ID("") <= 0 {
+		t.Error("two texts have one ID, or one is not positive")
+	}
+}
+
+func FuzzClip(f *testing.F) {
+	f.Add("née", 2)
+	f.Add("a\xff…", 3)
+	f.Fuzz(func(t *testing.T, s string, most int) {
+		if most < 1 || most > 1<<10 {
+			return
+		}
+		if got := Clip(s, most); len(s) > most && (!utf8.ValidString(got) || len(got) > most+len("…") || !strings.HasSuffix(got, "…")) {
+			t.Errorf("Clip(%q, %d) is %q", s, most, got)
+		}
+		if got := ClipRunes(s, most); utf8.RuneCountInString(got) > most {
+			t.Errorf("ClipRunes(%q, %d) is %q", s, most, got)
+		}
+		if got := Head(s, most); !strings.HasPrefix(s, got) || len(got) > most || utf8.ValidString(s) && !utf8.ValidString(got) {
+			t.Errorf("Head(%q, %d) is %q", s, most, got)
+		}
+	})
+}
