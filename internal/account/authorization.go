@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // Authorization is what a program asks of a user, and later what the user allowed. Between the two,
@@ -132,7 +133,7 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 func (a *Accounts) NewClientToken(ctx context.Context, z Authorization) (plain string, t Token, err error) {
 	label := z.ClientName
 	if label == "" || checkText("label", label, maxLabel) != nil {
-		label = clip(z.ClientID, maxLabel-3)
+		label = text.Clip(z.ClientID, maxLabel-3)
 	}
 	scopes := slices.DeleteFunc(slices.Clone(z.Scopes), func(s string) bool { return !slices.Contains(Scopes(), s) })
 	return a.newToken(ctx, Token{ID: z.ID, User: z.User, Label: label, Client: z.ClientID}, scopes)

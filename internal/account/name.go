@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // MaxName is the length of the longest user name.
@@ -16,7 +17,7 @@ func CheckName(name string) error {
 	case name == "":
 		return fault.New(fault.Invalid, "A user name is missing: it needs 1 to %d of the characters a to z, 0 to 9, - and _.", MaxName)
 	case !wellFormed(name):
-		return fault.New(fault.Invalid, "%q cannot be a user name: it needs 1 to %d of the characters a to z, 0 to 9, - and _, all small.", clip(name, 2*MaxName), MaxName)
+		return fault.New(fault.Invalid, "%q cannot be a user name: it needs 1 to %d of the characters a to z, 0 to 9, - and _, all small.", text.Clip(name, 2*MaxName), MaxName)
 	case isYear(name):
 		return fault.New(fault.Invalid, "%q cannot be a user name: it is where the archive of a year stands.", name)
 	}
@@ -41,14 +42,6 @@ func wellFormed(name string) bool {
 }
 
 func isYear(name string) bool { return len(name) == 4 && strings.Trim(name, "0123456789") == "" }
-
-// clip cuts a text that is shown in an error.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
 
 // Reserved lists, sorted, the names that are the first part of addresses of this
 // program, are going to be, or are looked for at every site by others. Four digits,

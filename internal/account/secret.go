@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // Secret lets one reader read one private feed.
@@ -46,7 +47,7 @@ func (a *Accounts) NewSecret(ctx context.Context, user, feed, reader string) (Se
 		return Secret{}, err
 	}
 	if !wellFormed(feed) {
-		return Secret{}, fault.New(fault.Invalid, "%q is no feed.", clip(feed, 2*MaxName))
+		return Secret{}, fault.New(fault.Invalid, "%q is no feed.", text.Clip(feed, 2*MaxName))
 	}
 	s := Secret{Selector: newSelector(), User: user, Feed: feed, Reader: reader, CreatedAt: stamp(a.now()),
 		Plain: base64.RawURLEncoding.EncodeToString(random(secretBytes))}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // Token lets a program do some things in a user's name.
@@ -46,7 +47,7 @@ func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plai
 	t.CreatedAt = stamp(a.now())
 	for _, s := range scopes {
 		if !slices.Contains(Scopes(), s) {
-			return "", Token{}, fault.New(fault.Invalid, "%q is no scope: it needs some of %s.", clip(s, 40), strings.Join(Scopes(), ", "))
+			return "", Token{}, fault.New(fault.Invalid, "%q is no scope: it needs some of %s.", text.Clip(s, 40), strings.Join(Scopes(), ", "))
 		}
 	}
 	for _, s := range Scopes() {

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"cloudburst/feed"
+	"cloudburst/internal/text"
 )
 
 // Level says how much a piece of advice matters.
@@ -137,11 +137,7 @@ func sample(s string) string {
 	if len(s) > 4*most {
 		s = strings.ToValidUTF8(s[:4*most], "")
 	}
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
+	return text.ClipRunes(strings.Join(strings.Fields(s), " "), most)
 }
 
 // isRSS reports RSS with a version number below 1.0, or 2.0.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 )
@@ -113,7 +114,7 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 		o.Version, o.Name, o.Home, o.SavedAt = n.Version, n.Name, n.Home, n.SavedAt.UTC().Truncate(time.Millisecond)
 		o.Refused, o.GaveUp = 0, false
 		if o.Lease == 0 { // who tells it now sees to it that this one is told next
-			o.DueAt = latest(now, o.NotYet)
+			o.DueAt = date.Later(now, o.NotYet)
 		}
 		return Keep, nil
 	})
@@ -121,13 +122,6 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 		a.Wake()
 	}
 	return err
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // List lists what sinks were told and shall be told. What is kept of sinks that nobody
@@ -206,7 +200,7 @@ func (a *Announcer) Retry(ctx context.Context, sink string) (int, error) {
 			}
 			o.Tries, o.Refused, o.GaveUp, o.NotYet = 0, 0, false, time.Time{}
 			// A week is counted anew: somebody wants it to be told.
-			o.SavedAt = latest(o.SavedAt, now)
+			o.SavedAt = date.Later(o.SavedAt, now)
 			if o.Lease == 0 {
 				o.DueAt = now
 			}
@@ -296,7 +290,7 @@ func (a *Announcer) failed(o *Owed, version int64, err error, s Sink, took time.
 		o.DueAt = time.Time{}
 		text += " It is not told until the next change."
 	case newer:
-		o.DueAt = latest(now, o.NotYet)
+		o.DueAt = date.Later(now, o.NotYet)
 	default:
 		o.DueAt = now.Add(wait)
 	}

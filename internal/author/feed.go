@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // The feeds of each user: one for everybody, and one for the readers who have a secret.
@@ -211,12 +212,7 @@ func checkFeed(user, name string) error {
 	return fault.New(fault.NotFound, "There is no feed %q of %s: the feeds are %s and %s.", clip(name), clip(user), Public, Private)
 }
 
-func clip(s string) string {
-	if len(s) <= 200 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:200], "") + "…"
-}
+func clip(s string) string { return text.Clip(s, 200) }
 
 func (s *Feeds) now() time.Time {
 	if s.Now != nil {

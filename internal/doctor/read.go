@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/discover"
 	"cloudburst/internal/advice"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -180,7 +181,7 @@ func (x *exam) served() {
 func (x *exam) format() {
 	f := x.doc
 	name := formatName(f)
-	x.add(SubjectFeed, "feed-format", OK, fmt.Sprintf("It is %s: %s, %s.", name, quote(f.Title.Value), plural(len(f.Items), "item")), "")
+	x.add(SubjectFeed, "feed-format", OK, fmt.Sprintf("It is %s: %s, %s.", name, quote(f.Title.Value), text.Plural(len(f.Items), "item")), "")
 	if f.Moved != nil && f.Moved.Gone {
 		x.add(SubjectFeed, "feed-moved", Problem, "The feed itself says that it is gone.", "Take that element out, if it is not so.")
 	} else if f.Moved != nil && f.Moved.To != x.first.url {
@@ -237,13 +238,13 @@ func (x *exam) problems(found []advice.Finding) {
 	see := "See what and where:\ncloudburst validate " + shellWord(x.first.url)
 	switch {
 	case worst > 0:
-		text := fmt.Sprintf("Some readers refuse it, or lose items (%s).", plural(worst, "error"))
+		words := fmt.Sprintf("Some readers refuse it, or lose items (%s).", text.Plural(worst, "error"))
 		if n > 0 {
-			text = fmt.Sprintf("Some readers refuse it, or lose items (%s; %s: %s).", plural(worst, "error"), plural(n, "place")+" had to be repaired", strings.Join(kinds, ", "))
+			words = fmt.Sprintf("Some readers refuse it, or lose items (%s; %s: %s).", text.Plural(worst, "error"), text.Plural(n, "place")+" had to be repaired", strings.Join(kinds, ", "))
 		}
-		x.add(SubjectFeed, "feed-valid", Warning, text, see)
+		x.add(SubjectFeed, "feed-valid", Warning, words, see)
 	case n > 0:
-		x.add(SubjectFeed, "feed-valid", Note, fmt.Sprintf("%s had to be repaired in reading it (%s).", plural(n, "place"), strings.Join(kinds, ", ")), see)
+		x.add(SubjectFeed, "feed-valid", Note, fmt.Sprintf("%s had to be repaired in reading it (%s).", text.Plural(n, "place"), strings.Join(kinds, ", ")), see)
 	default:
 		x.add(SubjectFeed, "feed-valid", OK, "It can be read without repairing anything.", "")
 	}

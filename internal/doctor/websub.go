@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/discover"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/websub"
 )
@@ -85,7 +86,7 @@ func (x *exam) webSub(ctx context.Context) bool {
 	}
 	x.ownHub(hubs)
 	if n := len(hubs) - maxHubs; n > 0 {
-		x.add(SubjectWebSub, "websub-hub", Note, fmt.Sprintf("%s were not asked: there are more than %d.", plural(n, "further hub"), maxHubs), "")
+		x.add(SubjectWebSub, "websub-hub", Note, fmt.Sprintf("%s were not asked: there are more than %d.", text.Plural(n, "further hub"), maxHubs), "")
 	}
 	return true
 }
@@ -108,7 +109,7 @@ func (x *exam) agree() {
 			"Name the same hubs in both, and tell all of them of changes.")
 		return
 	}
-	x.add(SubjectWebSub, "websub-hub", OK, fmt.Sprintf("It names %s %s: %s", plural(len(l.hubs()), "hub"), where, short(names, 400)), "")
+	x.add(SubjectWebSub, "websub-hub", OK, fmt.Sprintf("It names %s %s: %s", text.Plural(len(l.hubs()), "hub"), where, short(names, 400)), "")
 }
 
 // self looks at the address that the feed gives itself, which is what WebSub's

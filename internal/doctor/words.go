@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"cloudburst/internal/text"
 )
 
 // quote shows what a stranger wrote, short and on one line.
@@ -32,17 +34,10 @@ func short(s string, most int) string {
 	return strings.TrimSpace(string(r[:most-1])) + "…"
 }
 
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 func size(n int64) string {
 	switch {
 	case n < 1000:
-		return plural(int(n), "byte")
+		return text.Plural(int(n), "byte")
 	case n < 1<<20:
 		return fmt.Sprintf("%.1f kB", float64(n)/1024)
 	}
@@ -53,17 +48,17 @@ func size(n int64) string {
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
-		return plural(int(max(d, time.Millisecond).Milliseconds()), "millisecond")
+		return text.Plural(int(max(d, time.Millisecond).Milliseconds()), "millisecond")
 	case d < 10*time.Second:
 		return strings.Replace(fmt.Sprintf("%.1f seconds", d.Seconds()), ".0", "", 1)
 	case d < 2*time.Minute:
-		return plural(int(d.Seconds()), "second")
+		return text.Plural(int(d.Seconds()), "second")
 	case d < 2*time.Hour:
-		return plural(int(d.Minutes()), "minute")
+		return text.Plural(int(d.Minutes()), "minute")
 	case d < 48*time.Hour:
-		return plural(int(d.Hours()), "hour")
+		return text.Plural(int(d.Hours()), "hour")
 	}
-	return plural(int(d.Hours()/24), "day")
+	return text.Plural(int(d.Hours()/24), "day")
 }
 
 // escape makes s safe between double quotes of XML and HTML.

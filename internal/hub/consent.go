@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/limit"
+	"cloudburst/internal/text"
 )
 
 // Whoever names a callback that is not his own has us ask somebody who may know nothing
@@ -33,7 +34,7 @@ func (h *Hub) admitRegistration(r Registration, feeds int, now time.Time) error 
 		}
 	}
 	if wait := h.unmetLimit.Wait(unmetKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
-		return tooMany(wait, "%s has not agreed to the registrations that came from your network; please wait %s and register again.", hostOf(r.Callback), wait)
+		return tooMany(wait, "%s has not agreed to the registrations that came from your network; please wait %s and register again.", text.Host(r.Callback), wait)
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func (h *Hub) verify(ctx context.Context, r Registration, feed string, about Abo
 		wait, ok = h.consentLimit.Take("for "+limit.Network(r.Source), h.now())
 	}
 	if !ok {
-		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", hostOf(r.Callback), wait)
+		return event.Exchange{Callback: r.Callback}, tooMany(wait, "Too many registrations for callbacks at %s; please wait %s and register again.", text.Host(r.Callback), wait)
 	}
 	begun := h.now()
 	x, err := h.Verify.Verify(ctx, r.subscription(feed, begun, begun), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)

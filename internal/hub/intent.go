@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/limit"
+	"cloudburst/internal/text"
 )
 
 // Modes of an intent.
@@ -204,8 +205,8 @@ func (h *Hub) lease(asked time.Duration) time.Duration {
 }
 
 // event is a line of the log about in.
-func (in Intent) event(kind, text string) event.Event {
-	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Door: WebSub, Peer: hostOf(in.Callback), Text: text,
+func (in Intent) event(kind, words string) event.Event {
+	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Door: WebSub, Peer: text.Host(in.Callback), Text: words,
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
 

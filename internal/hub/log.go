@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/text"
 )
 
 // detail is what only the operator sees of an exchange.
@@ -26,7 +27,7 @@ func (h *Hub) failureEvent(d *delivery, r Reply) event.Event {
 	x.Callback = d.sub.Callback
 	e := event.Event{
 		Kind: event.KindError, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version,
-		Door: d.sub.Protocol, Peer: hostOf(d.sub.Callback), Took: r.Took, Failed: 1, Text: r.Text, Detail: detail(x),
+		Door: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Failed: 1, Text: r.Text, Detail: detail(x),
 	}
 	if r.Gone {
 		e.Kind = event.KindDrop
@@ -41,7 +42,7 @@ func (h *Hub) failureEvent(d *delivery, r Reply) event.Event {
 func (h *Hub) arrivedEvent(d *delivery, r Reply) event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,
-		Door: d.sub.Protocol, Peer: hostOf(d.sub.Callback), Took: r.Took, Told: 1,
+		Door: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Told: 1,
 		Text:   fmt.Sprintf("Told after %s.", short(r.Took)),
 		Detail: detail(event.Exchange{Callback: d.sub.Callback}),
 	}
@@ -57,7 +58,7 @@ func (t *telling) summary() event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: t.part.TopicID, Topic: t.part.Topic.URL, Version: t.part.Want, OK: t.failed == 0,
 		Told: t.told, Failed: t.failed, Took: took,
-		Text: fmt.Sprintf("Told %s in %s.", count(t.told, "subscriber"), short(took)),
+		Text: fmt.Sprintf("Told %s in %s.", text.Plural(t.told, "subscriber"), short(took)),
 	}
 	if n := t.failed - t.ended; n > 0 {
 		e.Text = fmt.Sprintf("%s; %d could not be told and will be tried again.", e.Text[:len(e.Text)-1], n)
@@ -82,13 +83,6 @@ func dropped(list []event.Event) int {
 	return n
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // short is a duration for people.
 func short(d time.Duration) string {
 	switch {
@@ -103,10 +97,4 @@ func short(d time.Duration) string {
 }
 
 // bytesOf is a size for people.
-func bytesOf(n int64) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits + " bytes"
-}
+func bytesOf(n int64) string { return text.Thousands(n) + " bytes" }

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"net/url"
 	"time"
 
 	"cloudburst/internal/href"
@@ -23,14 +22,6 @@ type origin struct {
 	openTill time.Time
 	turn     time.Time // when the last postponed delivery was told to come back
 	seen     time.Time
-}
-
-// hostOf is the host of a callback or feed as it was spelled, for the public log.
-func hostOf(raw string) string {
-	if u, err := url.Parse(raw); err == nil {
-		return u.Host
-	}
-	return ""
 }
 
 func (d *dispatcher) originOf(callback string, now time.Time) *origin {

@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/limit"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -248,7 +249,7 @@ func (h *Hub) join(p Ping, came time.Time, found *Topic) (*round, error) {
 	if *slot == nil {
 		// By the time now: one that was put off comes with the time at which it came.
 		if wait, ok := h.hostLimit.Take(href.Host(p.URL), h.now()); !ok {
-			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", hostOf(p.URL), wait)
+			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", text.Host(p.URL), wait)
 		}
 		*slot = &round{done: make(chan struct{}), came: came}
 		if h.checks[id] == nil { // no check of this process can have changed it since
@@ -420,9 +421,4 @@ func checkURL(raw string) error {
 	return nil
 }
 
-func clip(s string) string {
-	if len(s) <= 200 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:200], "") + "…"
-}
+func clip(s string) string { return text.Clip(s, 200) }

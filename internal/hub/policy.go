@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"cloudburst/internal/date"
 )
 
 // What a failure means is the protocol's business. rssCloud counts three in a row
@@ -142,14 +144,7 @@ func (h *Hub) nextTry(s Subscription, now time.Time, tries int, asked time.Durat
 			since = now
 		}
 		// The last try comes when the time is over, and decides.
-		return earlier(now.Add(h.backoff(tries, asked)), since.Add(h.Options.Ageing))
+		return date.Earlier(now.Add(h.backoff(tries, asked)), since.Add(h.Options.Ageing))
 	}
 	return now.Add(h.backoff(tries, asked))
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

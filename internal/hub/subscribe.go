@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -74,7 +75,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	var subs []Subscription
 	events := r.asked.events
 	for _, feed := range feeds {
-		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Door: r.Door, Peer: hostOf(r.Callback), Took: now.Sub(begun),
+		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Door: r.Door, Peer: text.Host(r.Callback), Took: now.Sub(begun),
 			Text:   registeredText(r.Protocol, out.Expires),
 			Detail: detail(exchange)}
 		if err := refused[feed]; err != nil {
@@ -281,7 +282,7 @@ func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
 		}
 		if wait, ok := h.hostLimit.Take(href.Host(feed), h.now()); !ok {
 			h.mu.Unlock()
-			return glance{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", hostOf(feed), wait)
+			return glance{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", text.Host(feed), wait)
 		}
 		rd = &reading{done: make(chan struct{})}
 		h.reads[feed] = rd
@@ -390,17 +391,17 @@ func (h *Hub) Remove(ctx context.Context, keys []Key, door string) ([]Subscripti
 	return gone, err
 }
 
-func (h *Hub) remove(ctx context.Context, keys []Key, feeds []string, door, text string) ([]Subscription, error) {
+func (h *Hub) remove(ctx context.Context, keys []Key, feeds []string, door, words string) ([]Subscription, error) {
 	events := make([]event.Event, 0, len(keys))
 	for i, k := range keys {
-		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Door: door, Text: text}
+		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Door: door, Text: words}
 		if i < len(feeds) {
 			e.Topic = feeds[i]
 		} else if t, err := h.Store.Topic(ctx, k.TopicID); err == nil {
 			e.Topic = t.URL
 		}
 		if s, err := h.Store.Subscription(ctx, k); err == nil {
-			e.Peer, e.Detail = hostOf(s.Callback), detail(event.Exchange{Callback: s.Callback})
+			e.Peer, e.Detail = text.Host(s.Callback), detail(event.Exchange{Callback: s.Callback})
 		}
 		events = append(events, e)
 	}
@@ -459,5 +460,5 @@ func (h *Hub) Import(ctx context.Context, list []SubscriptionInfo) (added int, e
 		}
 	}
 	h.forgetCounts()
-	return added, h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: fmt.Sprintf("Imported %s.", count(added, "subscription"))})
+	return added, h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: fmt.Sprintf("Imported %s.", text.Plural(added, "subscription"))})
 }

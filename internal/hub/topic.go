@@ -1,10 +1,9 @@
 package hub
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"time"
 
+	"cloudburst/internal/text"
 	"cloudburst/internal/validator"
 )
 
@@ -62,16 +61,11 @@ type Content struct {
 // TopicID is the id of the topic with that URL: 63 bits of its SHA-256, never 0.
 // Made from the URL, it needs no look-up and no sequence, and the same URL has the
 // same id on every node.
-func TopicID(url string) int64 { return id63(url) }
+func TopicID(url string) int64 { return text.ID(url) }
 
 // SubscriptionID is the id of a subscription within its topic, made from what
 // makes it the same one: protocol and callback.
-func SubscriptionID(protocol, callback string) int64 { return id63(protocol + " " + callback) }
-
-func id63(s string) int64 {
-	sum := sha256.Sum256([]byte(s))
-	return max(int64(binary.BigEndian.Uint64(sum[:8])>>1), 1)
-}
+func SubscriptionID(protocol, callback string) int64 { return text.ID(protocol + " " + callback) }
 
 // Buckets is how many key ranges a topic's subscriptions fall into; a part is a
 // range of buckets. Buckets order the same way as subscription ids.

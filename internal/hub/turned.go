@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/limit"
+	"cloudburst/internal/text"
 )
 
 // Turned is a request that was turned away for what it says, so that no feed was read
@@ -94,7 +95,7 @@ func (a *asked) add(r Registration, feed string, x event.Exchange, err error, to
 	if a == nil || x.Request == "" {
 		return
 	}
-	e := event.Event{Kind: event.KindVerify, TopicID: TopicID(feed), Topic: feed, OK: err == nil, Door: r.Protocol, Peer: hostOf(r.Callback), Took: took,
+	e := event.Event{Kind: event.KindVerify, TopicID: TopicID(feed), Topic: feed, OK: err == nil, Door: r.Protocol, Peer: text.Host(r.Callback), Took: took,
 		Text: "The test call was answered.", Detail: detail(x)}
 	switch {
 	case err != nil:

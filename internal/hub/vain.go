@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/text"
 )
 
 // Whoever registers has us read feeds, and they need not be his. What all registrations
@@ -47,9 +48,9 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 			case wait == 0 && ok || h.knows(ctx, f):
 				read = append(read, f)
 			case wait == 0:
-				refused[f] = tooMany(vainWait, "Too many registrations for feeds at %s are under way; please wait %s and register again.", hostOf(f), vainWait)
+				refused[f] = tooMany(vainWait, "Too many registrations for feeds at %s are under way; please wait %s and register again.", text.Host(f), vainWait)
 			default:
-				refused[f] = tooMany(wait, "Too many feeds at %s were registered for in vain; please wait %s and register again.", hostOf(f), wait)
+				refused[f] = tooMany(wait, "Too many feeds at %s were registered for in vain; please wait %s and register again.", text.Host(f), wait)
 			}
 		}
 	}
@@ -139,7 +140,7 @@ func (h *Hub) admitAsking(ctx context.Context, in Intent, source netip.Addr, now
 	if err == nil && s.ExpiresAt.After(now) {
 		return nil
 	}
-	return tooMany(wait, "%s has not confirmed what was asked for from your network; please wait %s and ask again.", hostOf(in.Callback), wait)
+	return tooMany(wait, "%s has not confirmed what was asked for from your network; please wait %s and ask again.", text.Host(in.Callback), wait)
 }
 
 // askedInVain counts a request that its callback did not confirm.

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"cloudburst/internal/text"
 )
 
 // Group is what people would call a file.
@@ -273,14 +275,7 @@ func (k Kind) Check(name, contentType string) error {
 	if name == "" {
 		return refuse("The file was sent as a %s, and its bytes are %s; it was not taken.", claim, k.Words)
 	}
-	return refuse("“%s” is called like a %s, and its bytes are %s; it was not taken.", shortName(name), claim, k.Words)
-}
-
-func shortName(name string) string {
-	if len(name) > 100 {
-		return strings.ToValidUTF8(name[:100], "") + "…"
-	}
-	return name
+	return refuse("“%s” is called like a %s, and its bytes are %s; it was not taken.", text.Clip(name, 100), claim, k.Words)
 }
 
 // Name makes a name for an address of what somebody called a file: letters, digits and

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cloudburst/internal/text"
 )
 
 const (
@@ -141,9 +143,4 @@ func gaps(list []asked) []time.Duration {
 	return out
 }
 
-func clip(s string) string {
-	if len(s) > 100 {
-		return strings.ToValidUTF8(s[:100], "") + "…"
-	}
-	return s
-}
+func clip(s string) string { return text.Clip(s, 100) }

@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/discover"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -24,8 +25,8 @@ const (
 // describe takes over what a document says of its feed.
 func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	s.About = About{
-		Title: titleOf(wordsOf(f.Title)), Description: cutTo(wordsOf(f.Subtitle), longestAbout), Home: webURL(f.Link),
-		Icon: iconOf(f), Language: cutTo(plainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: orElse(problemOf(f), cloudProblem(f)),
+		Title: titleOf(wordsOf(f.Title)), Description: text.ClipRunes(wordsOf(f.Subtitle), longestAbout), Home: webURL(f.Link),
+		Icon: iconOf(f), Language: text.ClipRunes(plainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: cmp.Or(problemOf(f), cloudProblem(f)),
 	}
 	var header http.Header
 	address := s.State.URL
@@ -76,7 +77,7 @@ func formatOf(f *feed.Feed) string {
 	case feed.MCF:
 		name = "MCF"
 	}
-	return strings.TrimSpace(cutTo(plainLine(name+" "+f.Version), 40))
+	return strings.TrimSpace(text.ClipRunes(plainLine(name+" "+f.Version), 40))
 }
 
 // problemOf is what was mended or left out: limits and a document that breaks off
@@ -94,7 +95,7 @@ func problemOf(f *feed.Feed) string {
 	if n := len(f.Problems) - 1; n > 0 {
 		s += " (and " + strconv.Itoa(n) + " more)"
 	}
-	return cutTo(s, longestProblem)
+	return text.ClipRunes(s, longestProblem)
 }
 
 // doorsOf is by which doors the changes of a feed can be heard of, and what it calls
@@ -178,7 +179,7 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 	} else {
 		host = net.JoinHostPort(host, port)
 	}
-	return Door{Protocol: "rsscloud", Hub: webURL(scheme + "://" + host + path), Wire: wire, Procedure: cutTo(plainLine(c.RegisterProcedure), 128)}
+	return Door{Protocol: "rsscloud", Hub: webURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(plainLine(c.RegisterProcedure), 128)}
 }
 
 // isWire reports whether a cloud can be asked in a protocol. The names are case-sensitive.
@@ -200,9 +201,9 @@ func cloudProblem(f *feed.Feed) string {
 		switch low := strings.ToLower(p); {
 		case p == "" || isWire(p):
 		case isWire(low):
-			return cutTo(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", and the name is "+low+", in lowercase."), longestProblem)
+			return text.ClipRunes(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", and the name is "+low+", in lowercase."), longestProblem)
 		default:
-			return cutTo(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", which must be http-post, https-post, xml-rpc or soap."), longestProblem)
+			return text.ClipRunes(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", which must be http-post, https-post, xml-rpc or soap."), longestProblem)
 		}
 	}
 	return ""

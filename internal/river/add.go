@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -153,7 +154,7 @@ func (a *addition) read(ctx context.Context, url string) (Added, error) {
 		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", brief(s.URL))
 	case d.feed.Format == feed.Redirect:
 		_, decided := feedstate.Next(s.State, got.answer(&s), a.now(), feedstate.Options{})
-		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", brief(s.URL), orElse(decided.Failure, "a redirect document"))
+		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", brief(s.URL), cmp.Or(decided.Failure, "a redirect document"))
 	}
 	return a.begin(ctx, s, got)
 }

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/text"
 )
 
 // longestAddress is how long an address may be, in bytes: what is longer was pasted by
@@ -199,20 +200,5 @@ func brief(raw string) string {
 			raw = raw[i+1:]
 		}
 	}
-	return cutTo(plainLine(fetch.Redact(raw)), 200)
-}
-
-// cutTo is at most n characters of s, with dots where something is missing.
-func cutTo(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	count := 0
-	for i := range s {
-		if count == n-1 && utf8.RuneCountInString(s[i:]) > 1 {
-			return s[:i] + "…"
-		}
-		count++
-	}
-	return s
+	return text.ClipRunes(plainLine(fetch.Redact(raw)), 200)
 }

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"html"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/sanitize"
+	"cloudburst/internal/text"
 )
 
 // What is kept of one item.
@@ -37,7 +39,7 @@ func (r *River) content(f *feed.Feed, it *feed.Item) Content {
 
 func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Content {
 	c := Content{
-		Title: cutBytes(wordsOf(it.Title), longestItemTitle), Link: webURL(it.Link), Language: cutTo(plainLine(f.Language), longestLanguage),
+		Title: text.Head(wordsOf(it.Title), longestItemTitle), Link: webURL(it.Link), Language: text.ClipRunes(plainLine(f.Language), longestLanguage),
 		Published: moment(it.Published), Updated: moment(it.Updated),
 	}
 	body, summary := bodyOf(f, it)
@@ -47,7 +49,7 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 	c.HTML, c.More = r.safe(body), summary
 	c.Text = TextOf(c.HTML)
 	if body.Language != "" {
-		c.Language = cutTo(plainLine(body.Language), longestLanguage)
+		c.Language = text.ClipRunes(plainLine(body.Language), longestLanguage)
 	}
 	c.Authors = authorsOf(it)
 	c.Categories = tagsOf(it)
@@ -56,15 +58,15 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 		c.Image = pictureOf(it)
 	}
 	if it.Source != nil {
-		c.Via = cutTo(wordsOf(it.Source.Title), longestName)
+		c.Via = text.ClipRunes(wordsOf(it.Source.Title), longestName)
 	}
 	if m := it.More; m != nil {
 		c.Comments = webURL(m.Comments)
 		if m.Language != "" {
-			c.Language = cutTo(plainLine(m.Language), longestLanguage)
+			c.Language = text.ClipRunes(plainLine(m.Language), longestLanguage)
 		}
 		for _, to := range m.InReplyTo {
-			if c.InReplyTo = orElse(webURL(to.Href), webURL(to.Ref)); c.InReplyTo != "" {
+			if c.InReplyTo = cmp.Or(webURL(to.Href), webURL(to.Ref)); c.InReplyTo != "" {
 				break
 			}
 		}
@@ -84,7 +86,7 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 }
 
 // TextOf is the words of HTML as Content.Text has them.
-func TextOf(html string) string { return cutBytes(sanitize.Text(html), TextLongest) }
+func TextOf(html string) string { return text.Head(sanitize.Text(html), TextLongest) }
 
 // unlisted is a text without the list at its end that has the items in the item, for
 // readers that do not know such.
@@ -132,10 +134,10 @@ func (r *River) outlines(list []feed.Outline, left *int, depth int) (out []Conte
 					c.HTML = r.safe(feed.Text{Value: a.Value, Type: "text/html"})
 					c.Text = TextOf(c.HTML)
 				} else {
-					c.Title = cutBytes(plainLine(a.Value), longestItemTitle)
+					c.Title = text.Head(plainLine(a.Value), longestItemTitle)
 				}
 			case "url", "htmlUrl":
-				c.Link = orElse(c.Link, webURL(a.Value))
+				c.Link = cmp.Or(c.Link, webURL(a.Value))
 			case "created":
 				c.Published, _ = feed.ParseDate(a.Value)
 			}
@@ -212,7 +214,7 @@ func (r *River) safe(t feed.Text) string {
 		s = paragraphs(s)
 	}
 	for most := longestHTML; ; most /= 2 {
-		out := r.clean.HTML(cutBytes(s, most))
+		out := r.clean.HTML(text.Head(s, most))
 		if len(out) <= longestHTML {
 			return out
 		}
@@ -236,17 +238,6 @@ func paragraphs(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// cutBytes is at most n bytes of s, whole characters only.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // moment is a date as it is kept.
@@ -277,7 +268,7 @@ func webURL(raw string) string {
 
 func authorsOf(it *feed.Item) (out []string) {
 	add := func(p feed.Person) {
-		name := cutTo(plainLine(orElse(p.Name, orElse(p.Raw, p.Email))), longestName)
+		name := text.ClipRunes(plainLine(cmp.Or(p.Name, cmp.Or(p.Raw, p.Email))), longestName)
 		if name != "" && len(out) < mostAuthors && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -293,7 +284,7 @@ func authorsOf(it *feed.Item) (out []string) {
 
 func tagsOf(it *feed.Item) (out []string) {
 	for _, c := range it.Categories {
-		name := cutTo(plainLine(orElse(c.Label, c.Term)), longestName)
+		name := text.ClipRunes(plainLine(cmp.Or(c.Label, c.Term)), longestName)
 		if name != "" && len(out) < mostTags && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -310,13 +301,13 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 		}
 		if i := slices.IndexFunc(out, func(o Enclosure) bool { return o.URL == e.URL }); i >= 0 {
 			o := &out[i]
-			o.Duration, o.Length, o.Title, o.Type = orElse(o.Duration, e.Duration), orElse(o.Length, e.Length), orElse(o.Title, e.Title), orElse(o.Type, e.Type)
+			o.Duration, o.Length, o.Title, o.Type = cmp.Or(o.Duration, e.Duration), cmp.Or(o.Length, e.Length), cmp.Or(o.Title, e.Title), cmp.Or(o.Type, e.Type)
 			return
 		}
 		out = append(out, e)
 	}
 	for _, e := range it.Enclosures {
-		add(Enclosure{URL: e.URL, Type: mediaType(e.Type), Length: max(e.Length, 0), Duration: seconds(e.Duration), Title: cutTo(plainLine(e.Title), longestName)})
+		add(Enclosure{URL: e.URL, Type: mediaType(e.Type), Length: max(e.Length, 0), Duration: seconds(e.Duration), Title: text.ClipRunes(plainLine(e.Title), longestName)})
 	}
 	eachMedia(it, func(m *feed.MediaContent) {
 		kind := mediaType(m.Type)
@@ -324,13 +315,13 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 			length, _ := strconv.ParseInt(m.FileSize, 10, 64)
 			length = max(length, 0)
 			took, _ := strconv.ParseFloat(m.Duration, 64)
-			add(Enclosure{URL: m.URL, Type: orElse(kind, m.Medium+"/*"), Length: length, Duration: seconds(took), Title: cutTo(wordsOf(m.Title), longestName)})
+			add(Enclosure{URL: m.URL, Type: cmp.Or(kind, m.Medium+"/*"), Length: length, Duration: seconds(took), Title: text.ClipRunes(wordsOf(m.Title), longestName)})
 		}
 	})
 	if it.ITunes != nil && it.ITunes.Seconds > 0 {
 		for i := range out {
 			if e := &out[i]; strings.HasPrefix(e.Type, "audio/") || strings.HasPrefix(e.Type, "video/") {
-				e.Duration = orElse(e.Duration, float64(it.ITunes.Seconds))
+				e.Duration = cmp.Or(e.Duration, float64(it.ITunes.Seconds))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 )
@@ -170,7 +171,7 @@ func (r *River) delivered(ctx context.Context, s *Source, url string, got answer
 	}
 	heard, by := claimed.HeardAt, claimed.Heard
 	if _, err = r.settle(ctx, claimed, got, door); err != nil {
-		r.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: latest(claimed.State.DueAt(), now)}})
+		r.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
 		return false
 	}
 	if !heard.IsZero() { // another door had announced something that nobody has read yet

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/date"
 	"cloudburst/internal/href"
 )
 
@@ -158,7 +159,7 @@ func (d *desk) add(list []Source, known map[string]feedstate.Host, now time.Time
 // slot says from when s may be read, and whether that is worth waiting for here; if not,
 // it is the time to put it off to.
 func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, ok bool) {
-	if until := latest(h.known.Until(now), waitOf(s, now)); until.After(now) {
+	if until := date.Later(h.known.Until(now), waitOf(s, now)); until.After(now) {
 		return d.later(h, until), false
 	}
 	if at := skipped(s, now); at.After(now) {
@@ -208,12 +209,12 @@ func (s *Source) followsUp(now time.Time) bool {
 // hearing is when an announced source is read. It goes before the pace of the host, but
 // not every announcement alone: a few at once, and then one in each pushEvery.
 func (d *desk) hearing(id int64, now time.Time) time.Time {
-	paid := latest(d.heard[id], now)
+	paid := date.Later(d.heard[id], now)
 	if paid.Sub(now) > farthest {
 		paid = now // the clock was set back
 	}
 	d.heard[id] = paid.Add(pushEvery)
-	return latest(now, paid.Add(-(pushAtOnce-1)*pushEvery))
+	return date.Later(now, paid.Add(-(pushAtOnce-1)*pushEvery))
 }
 
 // waitOf is until when the feed itself is to be left alone whatever is announced.
@@ -308,14 +309,7 @@ func (d *desk) startable(t *turn, now time.Time) (at time.Time, free bool) {
 	case t.own:
 		return t.from, true
 	}
-	return latest(t.from, h.next), h.running < d.o.PerHost
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return date.Later(t.from, h.next), h.running < d.o.PerHost
 }
 
 // start notes that a turn begins.
@@ -326,7 +320,7 @@ func (d *desk) start(t *turn, now time.Time) {
 	t.host.running++
 	d.running++
 	if !t.own {
-		t.host.next = latest(t.host.next, now.Add(d.o.HostInterval))
+		t.host.next = date.Later(t.host.next, now.Add(d.o.HostInterval))
 	}
 }
 
@@ -367,11 +361,11 @@ func (d *desk) ask(key string, now time.Time, atOnce bool) time.Duration {
 	if h.own {
 		return 0
 	}
-	at := latest(h.next, now)
+	at := date.Later(h.next, now)
 	if atOnce {
 		at = now
 	}
-	h.next = latest(h.next, at.Add(d.o.HostInterval))
+	h.next = date.Later(h.next, at.Add(d.o.HostInterval))
 	return at.Sub(now)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/date"
 	"cloudburst/internal/fetch"
 )
 
@@ -48,7 +49,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
 		if p := &out.Push[i]; p.Own { // this server receives those pings itself, from the start
-			p.HeardAt, p.Since = s.State.Push.At, latest(p.Since, s.CreatedAt)
+			p.HeardAt, p.Since = s.State.Push.At, date.Later(p.Since, s.CreatedAt)
 		}
 	}
 	out.Trust = trustOf(&s, planned.Live(s.State.PolledAt), out.Push, now)

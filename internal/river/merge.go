@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -203,7 +204,7 @@ func (m *merging) merge() mergedFeed {
 func (m *merging) item(e *entry, was Item) Item {
 	return Item{
 		ID: e.id, SourceID: m.source, GUID: e.item.ID, Hash: e.hash, At: was.At, EditedAt: was.EditedAt,
-		ReadAt: orElse(was.ReadAt, was.At), Content: m.content(e.item),
+		ReadAt: cmp.Or(was.ReadAt, was.At), Content: m.content(e.item),
 	}
 }
 

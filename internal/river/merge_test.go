@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,7 +78,7 @@ func docOf(words ...string) *feed.Feed {
 	for _, w := range words {
 		rest, hour, dated := strings.Cut(w, "@")
 		id, title, _ := strings.Cut(rest, "=")
-		it := feed.Item{ID: id, Title: feed.Text{Value: orElse(title, id)}}
+		it := feed.Item{ID: id, Title: feed.Text{Value: cmp.Or(title, id)}}
 		if dated {
 			var h int
 			fmt.Sscan(hour, &h)

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/sanitize"
+	"cloudburst/internal/text"
 )
 
 // gathering says how the feeds of a document are gathered.
@@ -52,7 +53,7 @@ func (r *River) gather(ctx context.Context, reader string, list *opml.Stream, ho
 	for _, p := range d.Problems {
 		if p.Kind == opml.ProblemTruncated || p.Kind == opml.ProblemLimit {
 			g.out.cut = true
-			g.out.imported.problem("%s", cutTo(p.Message, 200))
+			g.out.imported.problem("%s", text.ClipRunes(p.Message, 200))
 		}
 	}
 	return g.out, nil
@@ -140,7 +141,7 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	}
 	if err != nil {
 		g.out.imported.Skipped++
-		g.out.imported.problem("%s: %s", cutTo(name, 60), fault.Message(err))
+		g.out.imported.problem("%s: %s", text.ClipRunes(name, 60), fault.Message(err))
 		return
 	}
 	url := a.urls[len(a.urls)-1] // without a scheme it is from the days of http
@@ -236,7 +237,7 @@ func (g *gatherer) include(folders []string, o *opml.Outline) {
 		err = fault.New(fault.Invalid, "A list whose server wants a login is not followed.")
 	}
 	if err != nil {
-		g.out.imported.problem("%s: %s", cutTo(plainText(o.Text), 60), fault.Message(err))
+		g.out.imported.problem("%s: %s", text.ClipRunes(plainText(o.Text), 60), fault.Message(err))
 		return
 	}
 	url := a.urls[len(a.urls)-1]

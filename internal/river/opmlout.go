@@ -9,6 +9,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/text"
 )
 
 // Export is a reader's list, or that of one category. The whole list has a folder for each
@@ -25,7 +26,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 		}
 		i := slices.IndexFunc(have, func(c Category) bool { return c.Name == category })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "There is no category %q.", cutTo(plainLine(category), longestCategory))
+			return nil, fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(plainLine(category), longestCategory))
 		}
 		public = have[i].Public
 	}
@@ -69,7 +70,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 func outlineOf(f *Followed) opml.Outline {
 	return opml.Outline{
 		Text: asHTML(f.Name()), Title: asHTML(f.Source.Name()), Type: "rss", XMLURL: f.Source.URL,
-		HTMLURL: f.Source.About.Home, Language: f.Source.About.Language, Description: cutTo(f.Source.About.Description, 500),
+		HTMLURL: f.Source.About.Home, Language: f.Source.About.Language, Description: text.ClipRunes(f.Source.About.Description, 500),
 	}
 }
 

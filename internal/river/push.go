@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/date"
 )
 
 // pushWorks is a state of a hub that said yes, in upstream's words.
@@ -39,7 +40,7 @@ func pushOf(p feedstate.Push, states []PushState, served bool) feedstate.Push {
 			since = st.Since
 		}
 		endless = endless || st.Until.IsZero()
-		until = latest(until, st.Until)
+		until = date.Later(until, st.Until)
 		own = own || st.Own
 	}
 	if endless {

@@ -14,6 +14,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 // newList is a reader's list at a normal URL. Its id is made of both, so that there is
 // one only.
 func newList(reader, url string, now time.Time) ReadingList {
-	return ReadingList{ID: id63("list\x00" + reader + "\x00" + url), Reader: reader, URL: url, State: feedstate.New(url, now), NextAt: now}
+	return ReadingList{ID: text.ID("list\x00" + reader + "\x00" + url), Reader: reader, URL: url, State: feedstate.New(url, now), NextAt: now}
 }
 
 // ReadingLists lists a reader's.
@@ -239,7 +240,7 @@ func (r *River) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 	state, d := feedstate.Next(l.State, a, now, feedstate.Options{Jitter: rand.Float64()})
 	l.State, l.ReadAt, l.Problem = state, now, ""
 	if d.Failure != "" {
-		l.Problem = cutTo(plainLine(d.Failure), 300)
+		l.Problem = text.ClipRunes(plainLine(d.Failure), 300)
 	}
 	if d.Gone {
 		l.NextAt = time.Time{}

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -16,6 +17,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/sanitize"
+	"cloudburst/internal/text"
 )
 
 // acceptFeeds asks for the feed where a server has several forms of a page.
@@ -74,7 +76,7 @@ func (r *River) ask(ctx context.Context, s *Source, cause feedstate.Cause) (got 
 	defer func() { got.took = time.Since(start) }()
 	q := fetch.Request{
 		URL: s.State.URL, ETag: got.asked.Validators.ETag, LastModified: got.asked.Validators.LastModified,
-		ValidatorsURL: orElse(got.asked.Validators.URL, s.State.URL), Revalidate: got.asked.Revalidate, Accept: acceptFeeds, Trace: &got.trace,
+		ValidatorsURL: cmp.Or(got.asked.Validators.URL, s.State.URL), Revalidate: got.asked.Revalidate, Accept: acceptFeeds, Trace: &got.trace,
 	}
 	if r.Agent != nil {
 		// spec:feedstate-2007#user-agent
@@ -288,12 +290,12 @@ func reasonOf(res *fetch.Response) string {
 	if res.Status < 400 || len(res.Body) == 0 || len(res.Body) > 64<<10 || !strings.HasPrefix(kind, "text/") {
 		return ""
 	}
-	text := string(res.Body)
+	page := string(res.Body)
 	if strings.HasPrefix(kind, "text/html") {
-		if _, after, ok := strings.Cut(text, "<body"); ok {
-			text = "<body" + after
+		if _, after, ok := strings.Cut(page, "<body"); ok {
+			page = "<body" + after
 		}
-		text = sanitize.Text(text)
+		page = sanitize.Text(page)
 	}
-	return cutTo(plainLine(text), longestReason)
+	return text.ClipRunes(plainLine(page), longestReason)
 }

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -87,25 +88,17 @@ func (r *River) Init() {
 // options are the river's, with the defaults where there is nothing.
 func (r *River) options() Options {
 	o := r.Options
-	o.AtOnce = orElse(o.AtOnce, 32)
-	o.PerHost = orElse(o.PerHost, 2)
-	o.HostInterval = max(orElse(o.HostInterval, time.Second), 0)
-	o.Keep = orElse(o.Keep, 1000)
-	o.KeepFor = orElse(o.KeepFor, 180*24*time.Hour)
-	o.Most = orElse(o.Most, 5000)
-	o.MostNotices = orElse(o.MostNotices, 100)
-	o.MailsBy = orElse(o.MailsBy, 500)
-	o.MailsTo = orElse(o.MailsTo, 200)
-	o.Lease = orElse(o.Lease, time.Minute)
+	o.AtOnce = cmp.Or(o.AtOnce, 32)
+	o.PerHost = cmp.Or(o.PerHost, 2)
+	o.HostInterval = max(cmp.Or(o.HostInterval, time.Second), 0)
+	o.Keep = cmp.Or(o.Keep, 1000)
+	o.KeepFor = cmp.Or(o.KeepFor, 180*24*time.Hour)
+	o.Most = cmp.Or(o.Most, 5000)
+	o.MostNotices = cmp.Or(o.MostNotices, 100)
+	o.MailsBy = cmp.Or(o.MailsBy, 500)
+	o.MailsTo = cmp.Or(o.MailsTo, 200)
+	o.Lease = cmp.Or(o.Lease, time.Minute)
 	return o
-}
-
-func orElse[T comparable](v, other T) T {
-	var zero T
-	if v == zero {
-		return other
-	}
-	return v
 }
 
 // now is the time, UTC, to the millisecond.

@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -266,7 +267,7 @@ func outcomeText(got *answered, d feedstate.Decision, m mergedFeed) string {
 	for _, w := range d.Warnings {
 		s += "; " + w
 	}
-	return cutTo(strings.ToValidUTF8(s, "\uFFFD"), longestLog) + "."
+	return text.ClipRunes(strings.ToValidUTF8(s, "\uFFFD"), longestLog) + "."
 }
 
 func changesText(m mergedFeed) string {

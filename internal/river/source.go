@@ -1,11 +1,11 @@
 package river
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"time"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/text"
 )
 
 // Source is one feed that is read here, once for all who follow it.
@@ -83,18 +83,13 @@ type Login struct {
 
 // SourceID is the id of the source at a URL that needs no Login: 63 bits of a hash,
 // never 0. Who reads with a Login has a source of his own, with a random id.
-func SourceID(url string) int64 { return id63(url) }
+func SourceID(url string) int64 { return text.ID(url) }
 
 // ItemID is the id of the item of a source.
 func ItemID(source int64, guid string) int64 {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(source))
-	return id63(string(b[:]) + guid)
-}
-
-func id63(s string) int64 {
-	sum := sha256.Sum256([]byte(s))
-	return max(int64(binary.BigEndian.Uint64(sum[:8])>>1), 1)
+	return text.ID(string(b[:]) + guid)
 }
 
 // Check is what one check of a source came to: what "explain" shows.

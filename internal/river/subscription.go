@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // Remove ends following; [River.UndoRemove] takes it back. fault.NotFound: one of them is not
@@ -325,7 +326,7 @@ func (r *River) nothingLike(ctx context.Context, reader, what string, a address)
 		}
 		var names []string
 		for _, f := range like {
-			names = append(names, fmt.Sprintf("%s (%s, number %d)", cutTo(f.Name(), 60), brief(f.Source.URL), f.SourceID))
+			names = append(names, fmt.Sprintf("%s (%s, number %d)", text.ClipRunes(f.Name(), 60), brief(f.Source.URL), f.SourceID))
 		}
 		return fault.New(fault.NotFound, "You do not follow %s. There is %s.", brief(what), strings.Join(names, "; "))
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -82,7 +83,7 @@ func categoryOf(s string) string {
 }
 
 // titleOf makes a title of what another program calls so.
-func titleOf(s string) string { return cutTo(plainLine(s), longestTitle) }
+func titleOf(s string) string { return text.ClipRunes(plainLine(s), longestTitle) }
 
 // checkCategories gives those of a subscription their form and order.
 func checkCategories(list []string) ([]string, error) {

@@ -27,7 +27,8 @@ package sanitize
 import (
 	"slices"
 	"sync"
-	"unicode/utf8"
+
+	"cloudburst/internal/text"
 )
 
 // Limits of one text. Nothing that people write comes near them.
@@ -107,20 +108,9 @@ func (z *Sanitizer) HTML(s string) string {
 func (z *Sanitizer) carefully(s string) string {
 	// The clean form of a text that was cut must fit too, or the next call would cut it again.
 	for most := z.longest; ; most /= 2 {
-		s = cut(s, most)
+		s = text.Head(s, most)
 		if out := z.balance(s); len(out) <= z.longest {
 			return out
 		}
 	}
-}
-
-// cut is s without what is beyond most bytes, and without half a character.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"cloudburst/internal/text"
 )
 
 // Text gives the words of s, which is HTML: tags gone, character references read,
@@ -21,7 +23,7 @@ func Text(s string) string {
 
 // textCarefully is Text for texts that anything may be in.
 func textCarefully(s string) string {
-	s = cut(s, longestText)
+	s = text.Head(s, longestText)
 	var out strings.Builder
 	t := html.NewTokenizer(strings.NewReader(s))
 	silent := ""

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
+	"cloudburst/internal/text"
 )
 
 // searchAfter is how many failures in a row make us look whether the feed names
@@ -187,7 +188,7 @@ func (e *Engine) failed(ctx context.Context, f Follow, err error) {
 				f.State = Pending
 			}
 		}
-		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", hostOf(f.Hub), f.Protocol, fault.Message(err))}
+		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", text.Host(f.Hub), f.Protocol, fault.Message(err))}
 	})
 	if done.newsWhileAsked() {
 		e.look(ctx, done)
@@ -241,7 +242,7 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 		f.SinceAt = now
 	}
 	f.State, f.ConfirmedAt, f.Asked, f.Claim, f.Failures, f.LastError, f.LastErrorAt = Active, now, false, 0, 0, "", time.Time{}
-	text := fmt.Sprintf("%s tells this server of changes (%s)", hostOf(f.Hub), f.Protocol)
+	text := fmt.Sprintf("%s tells this server of changes (%s)", text.Host(f.Hub), f.Protocol)
 	switch f.Protocol {
 	case WebSub:
 		if lease <= 0 {

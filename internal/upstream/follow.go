@@ -2,8 +2,6 @@ package upstream
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"net/url"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // Protocols by which a feed can be followed.
@@ -71,15 +70,10 @@ type Follow struct {
 
 // FollowID is the id of the follow of a feed by a protocol: 63 bits of a hash,
 // never 0.
-func FollowID(protocol, feed string) int64 { return id63(protocol + " " + feed) }
+func FollowID(protocol, feed string) int64 { return text.ID(protocol + " " + feed) }
 
 // topicID is the number of the feed in the log, as the hub counts topics.
-func topicID(feed string) int64 { return id63(feed) }
-
-func id63(s string) int64 {
-	sum := sha256.Sum256([]byte(s))
-	return max(int64(binary.BigEndian.Uint64(sum[:8])>>1), 1)
-}
+func topicID(feed string) int64 { return text.ID(feed) }
 
 // wanted reports whether its notifications are taken.
 func (f *Follow) wanted() bool { return f.State == Pending || f.State == Active }
@@ -145,17 +139,4 @@ func checkURL(what, raw string) error {
 	return nil
 }
 
-func clip(s string) string {
-	if len(s) <= 200 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:200], "") + "…"
-}
-
-// hostOf is the host of a URL, for the log.
-func hostOf(raw string) string {
-	if u, err := url.Parse(raw); err == nil {
-		return u.Host
-	}
-	return ""
-}
+func clip(s string) string { return text.Clip(s, 200) }

@@ -6,8 +6,10 @@ import (
 	"net/netip"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // heardEvery is how often it is written down, for one follow, that its hub speaks.
@@ -76,7 +78,7 @@ func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 			if !found || now.Sub(f.HeardAt) < heardEvery && noted {
 				return Leave, nil
 			}
-			f.HeardAt, f.Missed = later(f.HeardAt, now), f.Missed || asking
+			f.HeardAt, f.Missed = date.Later(f.HeardAt, now), f.Missed || asking
 			return Keep, nil
 		})
 		if err != nil {
@@ -209,7 +211,7 @@ func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error 
 		}
 		f.LastErrorAt, f.Asked, f.Claim, f.ExpiresAt = now, false, 0, time.Time{}
 		f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
-		return Keep, &event.Event{Kind: kind, Text: fmt.Sprintf("%s (%s): %s", hostOf(f.Hub), f.Protocol, f.LastError)}
+		return Keep, &event.Event{Kind: kind, Text: fmt.Sprintf("%s (%s): %s", text.Host(f.Hub), f.Protocol, f.LastError)}
 	})
 	return err
 }
@@ -262,7 +264,7 @@ func (e *Engine) Rejected(ctx context.Context, token string) error {
 			return Leave, nil
 		}
 		f.Rejected += n
-		return Keep, &event.Event{Kind: event.KindError, Text: fmt.Sprintf("Content from %s was not signed as it should be and was ignored.", hostOf(f.Hub))}
+		return Keep, &event.Event{Kind: event.KindError, Text: fmt.Sprintf("Content from %s was not signed as it should be and was ignored.", text.Host(f.Hub))}
 	})
 	return err
 }

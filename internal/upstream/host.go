@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 )
 
@@ -46,7 +47,7 @@ func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 		s.running++
 		return now, true
 	}
-	at = later(later(s.slot, s.until), now.Add(turnLeast))
+	at = date.Later(date.Later(s.slot, s.until), now.Add(turnLeast))
 	// A little more than it takes, or the next one would find it still at work.
 	s.slot = at.Add(max(s.took*5/4/time.Duration(h.most), slotLeast))
 	return at, false
@@ -78,7 +79,7 @@ func (h *hosts) end(host string, now time.Time, took time.Duration, told bool, e
 			wait = h.retry[min(s.failed-silentAfter, len(h.retry)-1)]
 		}
 	}
-	s.until = later(s.until, now.Add(min(wait, h.longest)))
+	s.until = date.Later(s.until, now.Add(min(wait, h.longest)))
 }
 
 func (h *hosts) of(host string, now time.Time) *hostState {
@@ -109,11 +110,4 @@ func (h *hosts) forget(now time.Time) {
 			delete(h.by, name)
 		}
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

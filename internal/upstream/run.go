@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -307,7 +308,7 @@ func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found 
 		events = nil
 		v, ev := do(f, found)
 		if ev != nil {
-			ev.TopicID, ev.Topic, ev.Peer, ev.Door = topicID(f.Feed), f.Feed, hostOf(f.Hub), doorLog
+			ev.TopicID, ev.Topic, ev.Peer, ev.Door = topicID(f.Feed), f.Feed, text.Host(f.Hub), doorLog
 			e.Bus.Stamp(e.now(), ev)
 			events = []event.Event{*ev}
 		}
