@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"cloudburst/internal/geo"
 	"cloudburst/internal/scan"
 )
 
@@ -91,7 +92,7 @@ func (p *parser) gmlShape(g *Geometry, kind string) {
 	var holes []string
 	name := p.r.Name
 	raw := p.positions(&size, &holes)
-	first := swapped(g.SRS)
+	first := geo.LongitudeFirst(g.SRS)
 	points, whole := pairs(raw, size, first)
 	g.Coordinates = points
 	if !whole && raw != "" {
@@ -125,31 +126,6 @@ func (p *parser) positions(size *int, holes *[]string) string {
 		all = kept(&p.budget, all, p.positions(size, holes))
 	})
 	return strings.Join(all, " ")
-}
-
-// swapped reports a reference system whose first coordinate is not the latitude.
-func swapped(srs string) bool {
-	if strings.Contains(srs, "CRS84") {
-		return true
-	}
-	if !strings.Contains(srs, "EPSG") {
-		return false
-	}
-	n, err := strconv.Atoi(srs[strings.LastIndexAny(srs, ":/")+1:])
-	return err == nil && !inDegrees(n)
-}
-
-// inDegrees reports the numbers of EPSG whose systems have latitude and longitude.
-func inDegrees(n int) bool {
-	switch {
-	case n >= 4001 && n <= 4047, n >= 4052 && n <= 4055, n >= 4120 && n <= 4326, n >= 4600 && n <= 4904:
-		return true
-	}
-	switch n {
-	case 3819, 3821, 3824, 3889, 3906, 4075, 4081, 4463, 4470, 4475, 4483, 4490, 4555, 4558, 4979:
-		return true
-	}
-	return false
 }
 
 // pairs reads numbers as points; latitude comes first as GeoRSS has it, and last as

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/feed"
+	"cloudburst/internal/text"
 	"cloudburst/internal/validator"
 )
 
@@ -271,11 +272,7 @@ func short(s string) string {
 	if len(s) > 4<<10 {
 		s = s[:4<<10]
 	}
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
-	if r := []rune(s); len(r) > 200 {
-		s = string(r[:199]) + "…"
-	}
-	return s
+	return text.ClipRunes(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " "), 200)
 }
 
 func orElse(s, other string) string {

@@ -3,6 +3,8 @@ package feedstate
 import (
 	"slices"
 	"time"
+
+	"cloudburst/internal/date"
 )
 
 // Rule names what had a say in a decision.
@@ -204,14 +206,14 @@ const hostText = "its host asked several feeds to wait"
 // waits are what a server asked for outright. They reach further than hints.
 func (p *plan) waits() {
 	if w := p.s.Wait; w != nil && w.Until.After(p.base) {
-		c := Consideration{Rule: RuleRetryAfter, Value: w.Value, Text: "Retry-After " + w.Value, Until: earlier(w.Until, p.base.Add(LongestRetry)), firm: true}
+		c := Consideration{Rule: RuleRetryAfter, Value: w.Value, Text: "Retry-After " + w.Value, Until: date.Earlier(w.Until, p.base.Add(LongestRetry)), firm: true}
 		if w.Status != 200 && w.Status != 0 {
 			c.Text += " with " + statusText(w.Status, "")
 		}
 		p.overtake(c)
 	}
 	if at := p.o.Host.Add(p.s.Wait, p.base).Until(p.base); !at.IsZero() {
-		p.overtake(Consideration{Rule: RuleHost, Text: hostText, Until: earlier(at, p.base.Add(LongestRetry)), firm: true})
+		p.overtake(Consideration{Rule: RuleHost, Text: hostText, Until: date.Earlier(at, p.base.Add(LongestRetry)), firm: true})
 	}
 }
 
@@ -329,11 +331,4 @@ func rank(e Effect) int {
 		return 3
 	}
 	return 4
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

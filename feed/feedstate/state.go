@@ -48,6 +48,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/feed"
+	"cloudburst/internal/date"
 )
 
 // Bounds of the wait for the next check. A user's own interval has other ones.
@@ -217,7 +218,7 @@ func (s State) DueAt() time.Time {
 	if s.FollowUpAt.IsZero() {
 		return s.NextAt
 	}
-	return earlier(s.FollowUpAt, s.NextAt)
+	return date.Earlier(s.FollowUpAt, s.NextAt)
 }
 
 // furthest is the longest wait that this feed can have been given.

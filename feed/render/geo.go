@@ -3,9 +3,9 @@ package render
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"cloudburst/feed"
+	"cloudburst/internal/geo"
 )
 
 // places writes geometries in GeoRSS: in its simple form where that holds all of one,
@@ -127,7 +127,7 @@ func (w *writer) gml(g *feed.Geometry) {
 	if len(g.Coordinates[0]) == 3 {
 		size = "3"
 	}
-	lonFirst := lonFirst(g.SRS)
+	lonFirst := geo.LongitudeFirst(g.SRS)
 	shape := gmlName(g.Type)
 	w.open(shape, "srsName", g.SRS, "srsDimension", size)
 	switch g.Type {
@@ -189,29 +189,3 @@ func (w *writer) points(list [][]float64, lonFirst bool) {
 }
 
 func appendCoordinate(b []byte, n float64) []byte { return strconv.AppendFloat(b, n, 'f', -1, 64) }
-
-// lonFirst reports a reference system whose first coordinate is not the latitude: CRS84,
-// and those of EPSG that are not in degrees.
-func lonFirst(srs string) bool {
-	if strings.Contains(srs, "CRS84") {
-		return true
-	}
-	if !strings.Contains(srs, "EPSG") {
-		return false
-	}
-	n, err := strconv.Atoi(srs[strings.LastIndexAny(srs, ":/")+1:])
-	return err == nil && !inDegrees(n)
-}
-
-// inDegrees reports the numbers of EPSG whose systems have latitude and longitude.
-func inDegrees(n int) bool {
-	switch {
-	case n >= 4001 && n <= 4047, n >= 4052 && n <= 4055, n >= 4120 && n <= 4326, n >= 4600 && n <= 4904:
-		return true
-	}
-	switch n {
-	case 3819, 3821, 3824, 3889, 3906, 4075, 4081, 4463, 4470, 4475, 4483, 4490, 4555, 4558, 4979:
-		return true
-	}
-	return false
-}

@@ -3,7 +3,7 @@ package render
 import (
 	"strings"
 
-	"golang.org/x/net/idna"
+	"cloudburst/internal/href"
 )
 
 // asciiAuthority is the part of an address between // and the path with a host of
@@ -22,7 +22,7 @@ func asciiAuthority(s string) (out string, ok bool) {
 		return s, isASCII(user)
 	}
 	name, port, _ := strings.Cut(host, ":")
-	ascii, err := idna.Lookup.ToASCII(name)
+	ascii, err := href.ASCII(name)
 	if err != nil || !isASCII(port) {
 		return s, false
 	}

@@ -39,14 +39,14 @@ func (o Options) withDefaults() Options {
 	if o.Guard == nil {
 		o.Guard = &Guard{}
 	}
-	o.Timeout = orElse(o.Timeout, 20*time.Second)
-	o.ConnectTimeout = orElse(o.ConnectTimeout, 5*time.Second)
-	o.HeaderTimeout = orElse(o.HeaderTimeout, 10*time.Second)
-	o.MaxBody = orElse(o.MaxBody, 5<<20)
-	o.MaxRedirects = orElse(o.MaxRedirects, 5)
-	o.Bucket = orElse(o.Bucket, 250*time.Millisecond)
-	o.Idle = orElse(o.Idle, 64)
-	o.IdlePerHost = orElse(o.IdlePerHost, 2)
+	o.Timeout = cmp.Or(o.Timeout, 20*time.Second)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 5*time.Second)
+	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
+	o.MaxBody = cmp.Or(o.MaxBody, 5<<20)
+	o.MaxRedirects = cmp.Or(o.MaxRedirects, 5)
+	o.Bucket = cmp.Or(o.Bucket, 250*time.Millisecond)
+	o.Idle = cmp.Or(o.Idle, 64)
+	o.IdlePerHost = cmp.Or(o.IdlePerHost, 2)
 	return o
 }
 

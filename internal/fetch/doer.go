@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"io"
@@ -35,10 +36,10 @@ func NewDoer(o DoerOptions) *Doer {
 	if o.Guard == nil {
 		o.Guard = &Guard{Callback: true}
 	}
-	o.Timeout = orElse(o.Timeout, 30*time.Second)
-	o.ConnectTimeout = orElse(o.ConnectTimeout, 5*time.Second)
-	o.HeaderTimeout = orElse(o.HeaderTimeout, 20*time.Second)
-	o.MaxBody = orElse(o.MaxBody, 1<<20)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 5*time.Second)
+	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 20*time.Second)
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
 	d := newDialer(o.Guard, o.Resolver, o.Dial)
 	d.net.Timeout = o.ConnectTimeout
 	return &Doer{opts: o, http: &http.Transport{

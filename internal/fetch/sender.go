@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -31,21 +32,13 @@ func (o SenderOptions) withDefaults() SenderOptions {
 	if o.Guard == nil {
 		o.Guard = &Guard{Callback: true}
 	}
-	o.Timeout = orElse(o.Timeout, 15*time.Second)
-	o.MaxConns = orElse(o.MaxConns, 1024)
-	o.IdlePerOrigin = orElse(o.IdlePerOrigin, 4)
-	o.IdleTotal = orElse(o.IdleTotal, 256)
-	o.IdleTimeout = orElse(o.IdleTimeout, 30*time.Second)
-	o.Bucket = orElse(o.Bucket, 250*time.Millisecond)
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+	o.MaxConns = cmp.Or(o.MaxConns, 1024)
+	o.IdlePerOrigin = cmp.Or(o.IdlePerOrigin, 4)
+	o.IdleTotal = cmp.Or(o.IdleTotal, 256)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, 30*time.Second)
+	o.Bucket = cmp.Or(o.Bucket, 250*time.Millisecond)
 	return o
-}
-
-// orElse is v, or the default when v is zero.
-func orElse[T int | int64 | time.Duration](v, standard T) T {
-	if v == 0 {
-		return standard
-	}
-	return v
 }
 
 // Sender sends notifications, many at once. It follows no redirect. Plain HTTP

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/net/idna"
+	"cloudburst/internal/href"
 )
 
 const maxURL = 8 << 10 // longer ones are nobody's
@@ -137,7 +137,7 @@ func (t *target) name(host, port string) error {
 	}
 	switch {
 	case !ascii:
-		h, err := idna.Lookup.ToASCII(host)
+		h, err := href.ASCII(host)
 		if err != nil {
 			return badURL("has the host %q, which is not a name that can be looked up", host)
 		}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // HTTPClient sends requests; *http.Client is one. A program that calls hosts which
@@ -68,15 +68,15 @@ func (c *Client) post(ctx context.Context, url string, body []byte) (Result, err
 	if c.UserAgent != "" {
 		r.Header.Set("User-Agent", c.UserAgent)
 	}
-	resp, err := c.http().Do(r)
+	resp, err := wirehttp.ClientOr(c.HTTP).Do(r)
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return Result{}, &Error{
-			Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header),
-			Msg: "The answer was " + strings.TrimSpace(strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)) + "." + said(resp),
+			Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header),
+			Msg: "The answer was " + wirehttp.StatusText(resp.StatusCode) + "." + said(resp),
 		}
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -98,23 +98,4 @@ func said(resp *http.Response) string {
 		return ""
 	}
 	return fmt.Sprintf(" It said %.300q.", line)
-}
-
-func (c *Client) http() HTTPClient {
-	if c.HTTP != nil {
-		return c.HTTP
-	}
-	return &http.Client{
-		Timeout:       30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-// retryAfter reads seconds; the date form is rare enough to be left to those who wait.
-func retryAfter(h http.Header) time.Duration {
-	n, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After")), 10, 31)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n) * time.Second
 }

@@ -3,11 +3,10 @@ package cnws
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Namespace is that of every element of the protocol.
@@ -143,7 +142,7 @@ func (s Subscribe) Check() error {
 		return err
 	}
 	if strings.Contains(s.NotificationURL, "#") {
-		return fieldErr("notificationURL", "The notificationURL %s has a fragment; leave out the # and what follows.", quote(s.NotificationURL))
+		return fieldErr("notificationURL", "The notificationURL %s has a fragment; leave out the # and what follows.", wirehttp.Quote(s.NotificationURL))
 	}
 	return nil
 }
@@ -156,38 +155,11 @@ func checkURL(field, s string) error {
 	case s == "":
 		return fieldErr(field, "The %s is missing.", field)
 	case len(s) > MaxURL:
-		return fieldErr(field, "The %s %s is longer than %d bytes.", field, quote(s), MaxURL)
-	case !utf8.ValidString(s):
-		return fieldErr(field, "The %s %s is not UTF-8.", field, quote(s))
-	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0xFFFE || r == 0xFFFF }):
-		return fieldErr(field, "The %s %s has a space or a control character in it; write a space as %%20.", field, quote(s))
+		return fieldErr(field, "The %s %s is longer than %d bytes.", field, wirehttp.Quote(s), MaxURL)
 	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return fieldErr(field, "The %s %s is not a URL.", field, quote(s))
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fieldErr(field, "The %s %s must begin with http:// or https://.", field, quote(s))
-	case u.Hostname() == "":
-		return fieldErr(field, "The %s %s names no host.", field, quote(s))
-	case u.Port() != "" && !isPort(u.Port()):
-		return fieldErr(field, "The port of the %s %s is not a number from 1 to 65535.", field, quote(s))
-	case u.User != nil:
-		return fieldErr(field, "The %s has a user name in it, and everything here is public; leave it out.", field)
+	forbidden := func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0xFFFE || r == 0xFFFF }
+	if wrong := wirehttp.CheckURL(field, s, forbidden); wrong != "" {
+		return &FieldError{Field: field, Msg: wrong}
 	}
 	return nil
-}
-
-func isPort(s string) bool {
-	n, err := strconv.ParseUint(s, 10, 16)
-	return err == nil && n > 0
-}
-
-// quote shows a stranger's value in a message: quoted, and cut when it is long.
-func quote(s string) string {
-	const most = 100
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
-	}
-	return fmt.Sprintf("%q", s)
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/date"
+	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
 )
 
@@ -77,11 +78,11 @@ func checkRoot(root *xmlsafe.Node) error {
 	case root.Space == "":
 		return bad("the <notification> has no namespace; write xmlns=\"%s\"", Namespace)
 	case root.Space != Namespace:
-		return bad("the <notification> is in the namespace %s, not in %s", quote(root.Space), Namespace)
+		return bad("the <notification> is in the namespace %s, not in %s", wirehttp.Quote(root.Space), Namespace)
 	}
 	// spec:cloudburst#cnws-version
 	if v, ok := root.Attr("", "version"); ok && xmlsafe.Trim(v) != Version {
-		return bad("the version is %s, and only %s is understood here", quote(v), Version)
+		return bad("the version is %s, and only %s is understood here", wirehttp.Quote(v), Version)
 	}
 	return nil
 }
@@ -231,7 +232,7 @@ func (f *reader) result() (Document, error) {
 	}
 	var ok bool
 	if r.Status, ok = xmlsafe.ParseBool(status); !ok {
-		return Document{}, fieldErr("status", "The status is %s; it must be true or false.", quote(status))
+		return Document{}, fieldErr("status", "The status is %s; it must be true or false.", wirehttp.Quote(status))
 	}
 	if r.Title, r.Description, r.Other, err = f.texts(); err != nil {
 		return Document{}, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
 )
 
@@ -53,14 +54,9 @@ type Handler struct {
 	Log        *slog.Logger // gets what callers are not told; nil is silent
 }
 
-type requestKey struct{}
-
 // RequestFrom is the HTTP request that a method of [Publisher] or [Subscriber] is
 // called for; nil outside. Its body is spent.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -88,7 +84,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.unreadable(w, r, err, limit)
 		return
 	}
-	result, err := h.do(context.WithValue(r.Context(), requestKey{}, r), d)
+	result, err := h.do(wirehttp.WithRequest(r.Context(), r), d)
 	if err != nil {
 		h.refuse(w, r, err)
 		return

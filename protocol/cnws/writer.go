@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
 )
 
@@ -153,7 +154,7 @@ func (w *writer) texts(title, description string) {
 func (w *writer) collect(list []Element) error {
 	for _, e := range list {
 		if e.Space == Namespace {
-			return fmt.Errorf("cnws: the element %s is of the protocol's own namespace; it would be read as a field", quote(e.Name))
+			return fmt.Errorf("cnws: the element %s is of the protocol's own namespace; it would be read as a field", wirehttp.Quote(e.Name))
 		}
 		if err := w.check(e, otherDepth); err != nil {
 			return err
@@ -170,15 +171,15 @@ func (w *writer) check(e Element, depth int) error {
 	case depth > maxDepth:
 		return fmt.Errorf("cnws: elements are nested more than %d deep", maxDepth-otherDepth+1)
 	case !xmlsafe.IsName(e.Name), e.Space == xmlsafe.XMLNSSpace:
-		return fmt.Errorf("cnws: %s is not a name for an element", quote(e.Name))
+		return fmt.Errorf("cnws: %s is not a name for an element", wirehttp.Quote(e.Name))
 	case len(e.Attrs) > maxAttrs:
-		return fmt.Errorf("cnws: the element %s has more than %d attributes", quote(e.Name), maxAttrs)
+		return fmt.Errorf("cnws: the element %s has more than %d attributes", wirehttp.Quote(e.Name), maxAttrs)
 	}
 	w.need(e.Space)
 	for i, a := range e.Attrs {
 		same := func(b Attr) bool { return a.Space == b.Space && a.Name == b.Name }
 		if !xmlsafe.IsName(a.Name) || a.Space == xmlsafe.XMLNSSpace || a.Space == "" && a.Name == "xmlns" || slices.ContainsFunc(e.Attrs[:i], same) {
-			return fmt.Errorf("cnws: %s is not a name for an attribute of the element %s, or is there twice", quote(a.Name), quote(e.Name))
+			return fmt.Errorf("cnws: %s is not a name for an attribute of the element %s, or is there twice", wirehttp.Quote(a.Name), wirehttp.Quote(e.Name))
 		}
 		w.need(a.Space)
 	}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Backend is a server behind the API. user is what User returned. An [*Error] is answered
@@ -56,13 +58,8 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-type requestKey struct{}
-
 // RequestFrom is the request that a method of [Backend] is called for; nil outside.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 // call is one request under way.
 type call struct {
@@ -84,7 +81,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This address takes GET and POST.", http.StatusMethodNotAllowed)
 		return
 	}
-	c := &call{Handler: h, ctx: context.WithValue(r.Context(), requestKey{}, r), answer: Answer{Version: Version}}
+	c := &call{Handler: h, ctx: wirehttp.WithRequest(r.Context(), r), answer: Answer{Version: Version}}
 	err := c.read(w, r)
 	if err == nil {
 		err = c.serve()

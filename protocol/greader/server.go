@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Backend is a server behind the API. user is what Authenticate returned. An [*Error] is
@@ -76,13 +78,8 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-type requestKey struct{}
-
 // RequestFrom is the request that a method of [Backend] is called for; nil outside.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 // call is one request under way.
 type call struct {
@@ -101,7 +98,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "private, no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
-	c := &call{Handler: h, w: w, r: r, ctx: context.WithValue(r.Context(), requestKey{}, r)}
+	c := &call{Handler: h, w: w, r: r, ctx: wirehttp.WithRequest(r.Context(), r)}
 	if err := c.serve(); err != nil {
 		c.refuse(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"cloudburst/feed/discover"
+	"cloudburst/internal/text"
 )
 
 // Client is what a program says of itself.
@@ -159,11 +160,7 @@ func textOf(n *html.Node) string {
 }
 
 func oneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if r := []rune(s); len(r) > maxClientName {
-		s = string(r[:maxClientName-1]) + "…"
-	}
-	return s
+	return text.ClipRunes(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "), maxClientName)
 }
 
 // web is an absolute http or https URL; "": it is none.

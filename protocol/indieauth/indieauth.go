@@ -26,6 +26,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"cloudburst/internal/text"
 )
 
 // Codes of errors that programs are sent.
@@ -266,10 +268,4 @@ type Metadata struct {
 }
 
 // clip cuts a value for an error.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func clip(s string) string { return text.Clip(s, 80) }

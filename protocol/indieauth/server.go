@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Exchange is a program that redeems a code.
@@ -61,13 +63,8 @@ type Server struct {
 	Log     *slog.Logger // gets what callers are not shown; nil is silent
 }
 
-type requestKey struct{}
-
 // RequestFrom is the HTTP request that a method of a [Backend] is called for; nil outside.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 // maxForm bounds the body of a request, in bytes.
 const maxForm = 64 << 10
@@ -212,7 +209,7 @@ func (s *Server) endpoint(methods string, do func(ctx context.Context, form url.
 		if kind, token, ok := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " "); ok && strings.EqualFold(kind, "Bearer") {
 			bearer = strings.TrimSpace(token)
 		}
-		v, err := do(context.WithValue(r.Context(), requestKey{}, r), form, bearer)
+		v, err := do(wirehttp.WithRequest(r.Context(), r), form, bearer)
 		if err != nil {
 			s.refuse(w, r, err)
 			return

@@ -7,6 +7,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+
+	"cloudburst/internal/text"
 )
 
 // take takes one file.
@@ -98,7 +100,7 @@ func (h *MediaHandler) query(c *call) error {
 	if what == "last" {
 		q = ListQuery{Limit: 1}
 	} else if what != "source" {
-		return invalid("q=%s is not known here; there are last and source.", clip(what, 40))
+		return invalid("q=%s is not known here; there are last and source.", text.Clip(what, 40))
 	}
 	files, err := h.Media.Files(c.ctx, c.who.User, ListQuery{Limit: q.Limit, Offset: q.Offset})
 	if err != nil {

@@ -37,6 +37,8 @@ package micropub
 import (
 	"slices"
 	"strings"
+
+	"cloudburst/internal/text"
 )
 
 // Limits of what is read. Larger requests are refused whole.
@@ -122,7 +124,7 @@ func (r *Request) check() error {
 		}
 	case Delete, Undelete:
 	default:
-		return invalid("The action %q is not known; there are create, update, delete and undelete.", clip(string(r.Action), 40))
+		return invalid("The action %q is not known; there are create, update, delete and undelete.", text.Clip(string(r.Action), 40))
 	}
 	if r.URL == "" {
 		return invalid("The url is missing: it says which post is meant.")
@@ -233,11 +235,4 @@ func (r *Request) Touches(name string) bool {
 	_, b := r.Add[name]
 	_, c := r.Remove[name]
 	return a || b || c || slices.Contains(r.RemoveAll, name)
-}
-
-func clip(s string, most int) string {
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/text"
 )
 
 // Config is what a server says of itself.
@@ -71,13 +73,13 @@ type MediaFile struct {
 func listQuery(v url.Values) (ListQuery, error) {
 	q := ListQuery{Properties: names(v), PostStatus: v.Get("post-status"), Category: v.Get("category"), Limit: 20}
 	for name, to := range map[string]*int{"limit": &q.Limit, "offset": &q.Offset} {
-		text := v.Get(name)
-		if text == "" {
+		value := v.Get(name)
+		if value == "" {
 			continue
 		}
-		n, err := strconv.Atoi(text)
+		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 || n > 1_000_000 {
-			return q, invalid("%s is %q: it needs a number.", name, clip(text, 40))
+			return q, invalid("%s is %q: it needs a number.", name, text.Clip(value, 40))
 		}
 		*to = n
 	}

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"cloudburst/internal/text"
 )
 
 // fieldToken is the form field that may carry the token.
@@ -152,7 +154,7 @@ func ParseForm(values url.Values) (req *Request, token string, err error) {
 			return nil, "", invalid("The form has more than %d fields.", MaxFields)
 		}
 		if !clean(name) || slices.ContainsFunc(list, func(s string) bool { return !clean(s) }) {
-			return nil, "", invalid("The field %q is no text in UTF-8.", clip(name, 60))
+			return nil, "", invalid("The field %q is no text in UTF-8.", text.Clip(name, 60))
 		}
 	}
 	one := func(name string) string {
@@ -225,7 +227,7 @@ func ParseJSON(b []byte) (*Request, error) {
 			if e.Field == "" {
 				return nil, invalid("The JSON is of the wrong kind: it is no object, but %s.", e.Value)
 			}
-			return nil, invalid("%s is of the wrong kind: it is %s.", clip(e.Field, 60), e.Value)
+			return nil, invalid("%s is of the wrong kind: it is %s.", text.Clip(e.Field, 60), e.Value)
 		}
 		return nil, malformed(err)
 	}

@@ -7,6 +7,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"cloudburst/internal/text"
+	"cloudburst/internal/wirehttp"
 )
 
 // Session is what a token opens.
@@ -70,13 +73,8 @@ type MediaHandler struct {
 	Log   *slog.Logger
 }
 
-type requestKey struct{}
-
 // RequestFrom is the HTTP request that a method is called for; nil outside.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 type headerKey struct{}
 
@@ -104,7 +102,7 @@ func serve(auth Authenticator, log *slog.Logger, w http.ResponseWriter, r *http.
 	head.Set("Access-Control-Expose-Headers", "Location, Link, Warning, WWW-Authenticate")
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
-	c := &call{auth: auth, w: w, r: r, ctx: context.WithValue(context.WithValue(r.Context(), requestKey{}, r), headerKey{}, head)}
+	c := &call{auth: auth, w: w, r: r, ctx: context.WithValue(wirehttp.WithRequest(r.Context(), r), headerKey{}, head)}
 	var err error
 	switch r.Method {
 	case http.MethodOptions:
@@ -344,7 +342,7 @@ func (h *Handler) query(c *call) error {
 	case "":
 		return invalid("The query says not what it asks for: q is one of %s.", strings.Join(queries(), ", "))
 	default:
-		return invalid("q=%s is not known here; there are %s.", clip(q, 40), strings.Join(queries(), ", "))
+		return invalid("q=%s is not known here; there are %s.", text.Clip(q, 40), strings.Join(queries(), ", "))
 	}
 }
 

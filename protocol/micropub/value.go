@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"cloudburst/internal/text"
 )
 
 // Value is one value of a property. At most one of Text, HTML, Markdown, Object and Raw
@@ -208,7 +210,7 @@ func readProperties(in map[string]json.RawMessage, where string, n *int) (Proper
 		if !clean(name) {
 			return nil, errNUL()
 		}
-		values, err := readValues(raw, where+"."+clip(name, 60), n)
+		values, err := readValues(raw, where+"."+text.Clip(name, 60), n)
 		if err != nil {
 			return nil, err
 		}

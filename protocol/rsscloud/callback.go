@@ -9,7 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna"
+	"cloudburst/internal/href"
+	"cloudburst/internal/wirehttp"
 )
 
 // CallbackURL is the URL that notifications in the given protocol go to. host is
@@ -47,7 +48,7 @@ func CallbackURL(protocol, host string, port int, path string) (string, error) {
 	// What a request line cannot carry is better refused now than at the first
 	// notification.
 	if _, err := url.Parse(callback); err != nil {
-		return "", fieldErr("path", "The path %s is not one that a URL can have; write a percent sign as %%25.", quote(path))
+		return "", fieldErr("path", "The path %s is not one that a URL can have; write a percent sign as %%25.", wirehttp.Quote(path))
 	}
 	return callback, nil
 }
@@ -57,7 +58,7 @@ func CallbackURL(protocol, host string, port int, path string) (string, error) {
 // where http-post cannot).
 func SplitCallback(protocol, callback string) (p, host string, port int, path string, err error) {
 	fail := func(why string) (string, string, int, string, error) {
-		return "", "", 0, "", fieldErr("callback", "The callback %s cannot be registered: %s.", quote(callback), why)
+		return "", "", 0, "", fieldErr("callback", "The callback %s cannot be registered: %s.", wirehttp.Quote(callback), why)
 	}
 	scheme, rest, ok := strings.Cut(callback, "://")
 	scheme = strings.ToLower(scheme)
@@ -132,24 +133,24 @@ func CheckFeedURL(s string) error {
 	case s == "":
 		return fieldErr("url", "The feed's URL is missing.")
 	case len(s) > MaxURL:
-		return fieldErr("url", "The feed's URL %s is longer than %d bytes.", quote(s), MaxURL)
+		return fieldErr("url", "The feed's URL %s is longer than %d bytes.", wirehttp.Quote(s), MaxURL)
 	case !utf8.ValidString(s):
-		return fieldErr("url", "The feed's URL %s is not UTF-8.", quote(s))
+		return fieldErr("url", "The feed's URL %s is not UTF-8.", wirehttp.Quote(s))
 	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return fieldErr("url", "The feed's URL %s has a space or a control character in it; write a space as %%20.", quote(s))
+		return fieldErr("url", "The feed's URL %s has a space or a control character in it; write a space as %%20.", wirehttp.Quote(s))
 	}
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return fieldErr("url", "%s is not a URL.", quote(s))
+		return fieldErr("url", "%s is not a URL.", wirehttp.Quote(s))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fieldErr("url", "The feed's URL %s must begin with http:// or https://.", quote(s))
+		return fieldErr("url", "The feed's URL %s must begin with http:// or https://.", wirehttp.Quote(s))
 	case u.Hostname() == "":
-		return fieldErr("url", "The feed's URL %s names no host.", quote(s))
+		return fieldErr("url", "The feed's URL %s names no host.", wirehttp.Quote(s))
 	case u.User != nil:
 		return fieldErr("url", "The feed's URL has a user name in it, and everything here is public; leave it out.")
 	case strings.Contains(s, "#"):
-		return fieldErr("url", "The feed's URL %s has a fragment; leave out the # and what follows.", quote(s))
+		return fieldErr("url", "The feed's URL %s has a fragment; leave out the # and what follows.", wirehttp.Quote(s))
 	}
 	return nil
 }
@@ -168,14 +169,14 @@ func CheckProcedure(protocol, name string) error {
 	if len(name) > 128 || strings.ContainsFunc(name, func(r rune) bool {
 		return !isAlnum(r) && !strings.ContainsRune("_.:/", r)
 	}) {
-		return fieldErr("notifyProcedure", "notifyProcedure %s must be 1 to 128 letters, digits or any of _ . : /.", quote(name))
+		return fieldErr("notifyProcedure", "notifyProcedure %s must be 1 to 128 letters, digits or any of _ . : /.", wirehttp.Quote(name))
 	}
 	if protocol == SOAP && (strings.ContainsAny(name, ":/") || !isLetter(rune(name[0])) && name[0] != '_') {
-		return fieldErr("notifyProcedure", "notifyProcedure %s cannot be the name of an XML element, which soap needs: begin with a letter and use no : or /.", quote(name))
+		return fieldErr("notifyProcedure", "notifyProcedure %s cannot be the name of an XML element, which soap needs: begin with a letter and use no : or /.", wirehttp.Quote(name))
 	}
 	for _, own := range [...]string{"rssCloud.", "xmlStorageSystem.", "system.", "weblogUpdates.", "metaWeblog.", "blogger.", "mt."} {
 		if len(name) > len(own) && strings.EqualFold(name[:len(own)], own) && ownMethod(name) {
-			return fieldErr("notifyProcedure", "notifyProcedure %s is the name of a cloud's own method; register the procedure of your handler.", quote(name))
+			return fieldErr("notifyProcedure", "notifyProcedure %s is the name of a cloud's own method; register the procedure of your handler.", wirehttp.Quote(name))
 		}
 	}
 	return nil
@@ -199,14 +200,14 @@ func protocolError(p string) error {
 	if low := strings.ToLower(strings.TrimSpace(p)); low != p && ValidProtocol(low) {
 		hint = low + ", in small letters"
 	}
-	return fmt.Errorf("%w: %w", ErrProtocol, fieldErr("protocol", "The protocol is %s; it must be %s.", quote(p), hint))
+	return fmt.Errorf("%w: %w", ErrProtocol, fieldErr("protocol", "The protocol is %s; it must be %s.", wirehttp.Quote(p), hint))
 }
 
 func portError(p string) *FieldError {
 	if p == "" {
 		return fieldErr("port", "The port is empty; send the number of the port on which your program listens.")
 	}
-	return fieldErr("port", "The port is %s; it must be a number from 1 to 65535.", quote(p))
+	return fieldErr("port", "The port is %s; it must be a number from 1 to 65535.", wirehttp.Quote(p))
 }
 
 func parsePort(s string) (int, error) {
@@ -224,15 +225,15 @@ func checkPath(path string) error {
 	lower := strings.ToLower(path)
 	switch {
 	case len(path) > MaxPath:
-		return fieldErr("path", "The path %s is longer than %d bytes.", quote(path), MaxPath)
+		return fieldErr("path", "The path %s is longer than %d bytes.", wirehttp.Quote(path), MaxPath)
 	case !utf8.ValidString(path):
-		return fieldErr("path", "The path %s is not UTF-8.", quote(path))
+		return fieldErr("path", "The path %s is not UTF-8.", wirehttp.Quote(path))
 	case strings.Contains(path, "#"):
-		return fieldErr("path", "The path %s has a fragment; leave out the # and what follows.", quote(path))
+		return fieldErr("path", "The path %s has a fragment; leave out the # and what follows.", wirehttp.Quote(path))
 	case strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return fieldErr("path", "The path %s has a space, a line end or a control character in it; write a space as %%20.", quote(path))
+		return fieldErr("path", "The path %s has a space, a line end or a control character in it; write a space as %%20.", wirehttp.Quote(path))
 	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"):
-		return fieldErr("path", "The path %s is a whole URL; send what comes after the host, and name the host in domain.", quote(path))
+		return fieldErr("path", "The path %s is a whole URL; send what comes after the host, and name the host in domain.", wirehttp.Quote(path))
 	}
 	return nil
 }
@@ -262,10 +263,10 @@ func percentNonASCII(s string) string {
 // cleanHost makes the one spelling of a host: a name in lower case and ASCII
 // without a final dot, or an address without brackets.
 func cleanHost(s string) (string, error) {
-	bad := fieldErr("domain", "The domain %s is not a host name or an IP address.", quote(s))
+	bad := fieldErr("domain", "The domain %s is not a host name or an IP address.", wirehttp.Quote(s))
 	host := strings.TrimSpace(s)
 	if strings.Contains(host, "/") {
-		return "", fieldErr("domain", "The domain %s is a URL or part of one; send the name of the host alone, and the rest as port and path.", quote(s))
+		return "", fieldErr("domain", "The domain %s is a URL or part of one; send the name of the host alone, and the rest as port and path.", wirehttp.Quote(s))
 	}
 	inner, bracketed := strings.CutPrefix(host, "[")
 	if bracketed {
@@ -278,7 +279,7 @@ func cleanHost(s string) (string, error) {
 		a, err := netip.ParseAddr(inner)
 		if err != nil {
 			if h, _, splitErr := net.SplitHostPort(host); splitErr == nil && h != "" {
-				return "", fieldErr("domain", "The domain %s has a port in it; send the port in its own field.", quote(s))
+				return "", fieldErr("domain", "The domain %s has a port in it; send the port in its own field.", wirehttp.Quote(s))
 			}
 			return "", bad
 		}
@@ -298,14 +299,14 @@ func HostOf(a netip.Addr) (string, error) {
 		return "", fieldErr("domain", "The caller's address is not known; name the host in domain.")
 	}
 	if a.Zone() != "" {
-		return "", fieldErr("domain", "The address %s has a zone, which no other machine knows; leave it out.", quote(a.String()))
+		return "", fieldErr("domain", "The address %s has a zone, which no other machine knows; leave it out.", wirehttp.Quote(a.String()))
 	}
 	return a.Unmap().String(), nil
 }
 
 func cleanName(name string, bad *FieldError) (string, error) {
 	if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		ascii, err := idna.Lookup.ToASCII(name)
+		ascii, err := href.ASCII(name)
 		if err != nil {
 			return "", bad
 		}

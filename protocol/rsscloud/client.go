@@ -13,8 +13,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/soap"
 	"cloudburst/protocol/xmlrpc"
 )
@@ -41,7 +41,7 @@ type Client struct {
 // HTTPPost, XMLRPC and SOAP. A base with a path of its own is the door already.
 func PingDoor(protocol, base string) (string, error) {
 	if err := CheckFeedURL(base); err != nil {
-		return "", fmt.Errorf("rsscloud: the hub's URL %s must be like https://hub.example.com or http://192.0.2.7:5337", quote(base))
+		return "", fmt.Errorf("rsscloud: the hub's URL %s must be like https://hub.example.com or http://192.0.2.7:5337", wirehttp.Quote(base))
 	}
 	u, err := url.Parse(base)
 	if err != nil {
@@ -142,8 +142,8 @@ func (c *Client) form(ctx context.Context, door string, f Form) (Result, error) 
 		return result, parseErr
 	case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode >= 500, parseErr != nil:
 		return Result{}, &Error{
-			Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header),
-			Msg: cmp.Or(result.Msg, "The cloud answered "+statusText(resp.StatusCode)+"."),
+			Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header),
+			Msg: cmp.Or(result.Msg, "The cloud answered "+wirehttp.StatusText(resp.StatusCode)+"."),
 		}
 	}
 	result.Success = false
@@ -151,13 +151,13 @@ func (c *Client) form(ctx context.Context, door string, f Form) (Result, error) 
 }
 
 func (c *Client) xmlrpc(ctx context.Context, door, method string, params ...any) (Result, error) {
-	x := &xmlrpc.Client{URL: door, HTTP: c.http(), UserAgent: c.UserAgent}
+	x := &xmlrpc.Client{URL: door, HTTP: wirehttp.ClientOr(c.HTTP), UserAgent: c.UserAgent}
 	v, err := x.Call(ctx, method, params...)
 	if f, ok := errors.AsType[*xmlrpc.Fault](err); ok {
 		return Result{Msg: f.String}, nil
 	}
 	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
-		return Result{}, &Error{Status: e.Status, Msg: "The cloud answered " + statusText(e.Status) + ".", Err: err}
+		return Result{}, &Error{Status: e.Status, Msg: "The cloud answered " + wirehttp.StatusText(e.Status) + ".", Err: err}
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("rsscloud: %w", err)
@@ -166,13 +166,13 @@ func (c *Client) xmlrpc(ctx context.Context, door, method string, params ...any)
 }
 
 func (c *Client) soap(ctx context.Context, door, name string, params ...soap.Param) (Result, error) {
-	x := &soap.Client{URL: door, Namespace: soapNamespace, Action: soapNamespace + name, HTTP: c.http(), UserAgent: c.UserAgent}
+	x := &soap.Client{URL: door, Namespace: soapNamespace, Action: soapNamespace + name, HTTP: wirehttp.ClientOr(c.HTTP), UserAgent: c.UserAgent}
 	v, err := x.Call(ctx, name, params...)
 	if f, ok := errors.AsType[*soap.Fault](err); ok {
 		return Result{Msg: f.String}, nil
 	}
 	if e, ok := errors.AsType[*soap.HTTPError](err); ok {
-		return Result{}, &Error{Status: e.Status, Msg: "The cloud answered " + statusText(e.Status) + ".", Err: err}
+		return Result{}, &Error{Status: e.Status, Msg: "The cloud answered " + wirehttp.StatusText(e.Status) + ".", Err: err}
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("rsscloud: %w", err)
@@ -206,7 +206,7 @@ func (c *Client) Notify(ctx context.Context, protocol, callback, procedure, feed
 	case IsCloudAnswer(body):
 		return ErrLoop
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header), Msg: "The callback answered " + statusText(resp.StatusCode) + "."}
+		return &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The callback answered " + wirehttp.StatusText(resp.StatusCode) + "."}
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (c *Client) send(r *http.Request, limit int64) (*http.Response, []byte, err
 	if c.UserAgent != "" {
 		r.Header.Set("User-Agent", c.UserAgent)
 	}
-	resp, err := c.http().Do(r)
+	resp, err := wirehttp.ClientOr(c.HTTP).Do(r)
 	if err != nil {
 		return nil, nil, fmt.Errorf("rsscloud: %w", err)
 	}
@@ -251,27 +251,4 @@ func (c *Client) send(r *http.Request, limit int64) (*http.Response, []byte, err
 		return nil, nil, fmt.Errorf("rsscloud: read the answer: %w", err)
 	}
 	return resp, body, nil
-}
-
-func (c *Client) http() HTTPClient {
-	if c.HTTP != nil {
-		return c.HTTP
-	}
-	return &http.Client{
-		Timeout:       30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-func statusText(status int) string {
-	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
-}
-
-// retryAfter reads seconds; the date form is rare enough to be left to those who wait.
-func retryAfter(h http.Header) time.Duration {
-	n, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After")), 10, 31)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n) * time.Second
 }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Cloud is the <cloud> element of a feed: where and how to ask for notifications.
@@ -152,7 +154,7 @@ func (c Cloud) beside(door string) (string, error) {
 		bare, _, _ := strings.Cut(fixPath(path), "?")
 		i := strings.LastIndexByte(bare, '/')
 		if !strings.EqualFold(bare[i+1:], "pleaseNotify") {
-			return "", fmt.Errorf("rsscloud: the cloud's path %s does not end in pleaseNotify, so it does not say where to %s; name the hub", quote(path), door)
+			return "", fmt.Errorf("rsscloud: the cloud's path %s does not end in pleaseNotify, so it does not say where to %s; name the hub", wirehttp.Quote(path), door)
 		}
 		path = bare[:i+1] + door
 	}

@@ -1,16 +1,14 @@
 package rsscloud
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Form is a parsed form body: its fields in the order in which they came.
@@ -24,44 +22,11 @@ type Field struct{ Name, Value string }
 // Content-Type at all; an [*Error] with 413 or 415 says why a body was not read,
 // a [*FieldError] what is wrong in it.
 func ReadForm(r *http.Request) (Form, error) {
-	if err := checkFormType(r.Header); err != nil {
-		return nil, err
-	}
-	tooLarge := &Error{Status: http.StatusRequestEntityTooLarge, Msg: fmt.Sprintf("The body is larger than %d KiB, which is the most that is read; send fewer feeds at a time.", MaxForm>>10)}
-	if r.ContentLength > MaxForm {
-		return nil, tooLarge
-	}
-	if r.Body == nil {
-		return ParseForm(nil)
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, MaxForm+1))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || len(body) > MaxForm {
-		return nil, tooLarge
-	}
-	if err != nil {
-		return nil, &Error{Status: http.StatusBadRequest, Msg: "The body broke off before its end; send it again.", Err: err}
+	body, no := wirehttp.ReadForm(r, MaxForm, fmt.Sprintf("The body is larger than %d KiB, which is the most that is read; send fewer feeds at a time.", MaxForm>>10))
+	if no != nil {
+		return nil, &Error{Status: no.Status, Msg: no.Msg, Err: no.Err}
 	}
 	return ParseForm(body)
-}
-
-// spec:cloudburst#form-lenient-type
-func checkFormType(h http.Header) error {
-	for _, enc := range h.Values("Content-Encoding") {
-		if enc = strings.TrimSpace(enc); enc != "" && !strings.EqualFold(enc, "identity") {
-			return &Error{Status: http.StatusUnsupportedMediaType, Msg: fmt.Sprintf("The body is encoded as %s; send it as it is, without Content-Encoding.", quote(enc))}
-		}
-	}
-	given := h.Get("Content-Type")
-	kind, _, err := mime.ParseMediaType(given)
-	if err != nil {
-		kind, _, _ = strings.Cut(given, ";") // parameters that nobody can read do not matter
-		kind = strings.ToLower(strings.TrimSpace(kind))
-	}
-	switch kind {
-	case "", "text/plain", "application/x-www-form-urlencoded":
-		return nil
-	}
-	return &Error{Status: http.StatusUnsupportedMediaType, Msg: fmt.Sprintf("The body is %s; send a form as application/x-www-form-urlencoded.", quote(given))}
 }
 
 // ParseForm parses a form body of at most [MaxForm] bytes and [MaxFields]
@@ -74,43 +39,11 @@ func ParseForm(body []byte) (Form, error) {
 	s := strings.TrimRight(string(body), "\r\n")
 	s = strings.TrimLeft(strings.TrimPrefix(s, "\uFEFF"), "\r\n")
 	var f Form
-	for s != "" {
-		var pair string
-		pair, s, _ = strings.Cut(s, "&")
-		if pair == "" {
-			continue
-		}
-		if len(f) == MaxFields {
-			return nil, fieldErr("", "The form has more than %d fields, which is the most that is read.", MaxFields)
-		}
-		if strings.Contains(pair, ";") {
-			return nil, fieldErr("", "The form has a ; in %s; write %%3B where it belongs to a value, and & between fields.", quote(pair))
-		}
-		name, value, _ := strings.Cut(pair, "=")
-		n, err := unescapeField(name)
-		if err != nil {
-			return nil, err
-		}
-		v, err := unescapeField(value)
-		if err != nil {
-			return nil, err
-		}
-		f = append(f, Field{n, v})
+	wrong := wirehttp.EachField(s, MaxFields, func(name, value string) { f = append(f, Field{name, value}) })
+	if wrong != "" {
+		return nil, &FieldError{Msg: wrong}
 	}
 	return f, nil
-}
-
-func unescapeField(s string) (string, error) {
-	v, err := url.QueryUnescape(s)
-	switch {
-	case err != nil:
-		return "", fieldErr("", "The form has a percent sign that two hexadecimal digits do not follow, in %s; write a percent sign as %%25.", quote(s))
-	case strings.Contains(v, "\x00"):
-		return "", fieldErr("", "The form has a NUL in %s; nothing here may have one.", quote(s))
-	case !utf8.ValidString(v):
-		return "", fieldErr("", "The form is not UTF-8 in %s; encode it as UTF-8.", quote(s))
-	}
-	return v, nil
 }
 
 // Encode is the form as a body.
@@ -137,7 +70,7 @@ func (f Form) Get(name string) (value string, ok bool, err error) {
 		}
 		v := strings.TrimSpace(field.Value)
 		if ok && v != value {
-			return "", true, fieldErr(name, "The form has %s twice, as %s and as %s; send it once.", name, quote(value), quote(v))
+			return "", true, fieldErr(name, "The form has %s twice, as %s and as %s; send it once.", name, wirehttp.Quote(value), wirehttp.Quote(v))
 		}
 		value, ok = v, true
 	}

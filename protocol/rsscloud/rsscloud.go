@@ -141,12 +141,3 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
-
-// quote shows a stranger's value in a message: quoted, and cut when it is long.
-func quote(s string) string {
-	const most = 100
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
-	}
-	return fmt.Sprintf("%q", s)
-}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Backend is what a cloud does, in its own words. A refusal is a Result without
@@ -55,17 +57,12 @@ func Doors() []string {
 	return []string{"/rsscloud/ping", "/ping", "/rsscloud/pleaseNotify", "/pleaseNotify", "/rsscloud/cancel"}
 }
 
-type requestKey struct{}
-
 // RequestFrom is the HTTP request that a [Backend]'s method or a [Subscriber]'s
 // function is called for; nil outside.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 func withRequest(r *http.Request) context.Context {
-	return context.WithValue(r.Context(), requestKey{}, r)
+	return wirehttp.WithRequest(r.Context(), r)
 }
 
 // ServeHTTP answers one request.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/soap"
 	"cloudburst/protocol/xmlrpc"
 )
@@ -111,7 +112,7 @@ func (s *Subscriber) notification(w http.ResponseWriter, r *http.Request) {
 		err = n.readForm(r, body)
 	}
 	if err == nil && n.Protocol != HTTPPost && s.Procedure != "" && n.Procedure != s.Procedure {
-		err = fmt.Errorf("there is no procedure %s here", quote(n.Procedure))
+		err = fmt.Errorf("there is no procedure %s here", wirehttp.Quote(n.Procedure))
 	}
 	switch {
 	case err != nil:
@@ -139,8 +140,8 @@ func (s *Subscriber) take(ctx context.Context, n Notice) error {
 
 func (n *Notice) readForm(r *http.Request, body []byte) error {
 	n.Protocol = HTTPPost
-	if err := checkFormType(r.Header); err != nil {
-		return err
+	if wrong := wirehttp.CheckFormType(r.Header); wrong != "" {
+		return &Error{Status: http.StatusUnsupportedMediaType, Msg: wrong}
 	}
 	f, err := ParseForm(body)
 	if err != nil {

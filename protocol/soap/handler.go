@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
 )
 
@@ -91,18 +92,12 @@ type Handler struct {
 	Log *slog.Logger
 }
 
-type (
-	requestKey struct{}
-	callKey    struct{}
-)
+type callKey struct{}
 
 // RequestFrom gives the HTTP request that carried the call, for its remote
 // address and headers. Its body is spent. It is nil when the call did not
 // come through [Handler.ServeHTTP].
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 // CallFrom gives the call as it came in, for methods that want names, types
 // or the namespace. It is the zero Call outside of a method.
@@ -209,7 +204,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, status, version, f)
 		return
 	}
-	ctx := context.WithValue(r.Context(), requestKey{}, r)
+	ctx := wirehttp.WithRequest(r.Context(), r)
 	answer, err := h.respond(ctx, call)
 	var body []byte
 	if err == nil {

@@ -9,15 +9,18 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"cloudburst/internal/charset"
 	"cloudburst/internal/scan"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/xmlrpc"
 )
 
 // maxAnswer is how much of an answer is read.
 const maxAnswer = 64 << 10
+
+// mostSaid is how many characters of a page become a message.
+const mostSaid = 200
 
 // Client pings servers. The zero value works. A refusal is a [Result] with Err and
 // a nil error; an error means that nobody knows what became of the ping, or that it
@@ -130,17 +133,17 @@ func (c *Client) http(follow bool) HTTPClient {
 }
 
 // pageText is the first paragraph of a page, its title if it has none, or the first
-// line of plain text; at most 200 characters.
+// line of plain text; at most mostSaid characters.
 func pageText(body []byte, contentType string) string {
-	text := charset.Decode(body, contentType).Text
+	page := charset.Decode(body, contentType).Text
 	if kind := strings.ToLower(contentType); !strings.HasPrefix(kind, "text/html") && !strings.HasPrefix(kind, "application/xhtml") {
 		if !strings.HasPrefix(kind, "text/plain") {
 			return ""
 		}
-		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-		return clip(line(first))
+		first, _, _ := strings.Cut(strings.TrimSpace(page), "\n")
+		return text.ClipRunes(line(first), mostSaid)
 	}
-	r := scan.New(text, scan.Options{})
+	r := scan.New(page, scan.Options{})
 	title := ""
 	for kind := r.Next(); kind != scan.EOF; kind = r.Next() {
 		if kind != scan.Start {
@@ -153,17 +156,9 @@ func pageText(body []byte, contentType string) string {
 			title = line(r.InnerText())
 		case "p":
 			if s := line(r.InnerText()); s != "" {
-				return clip(s)
+				return text.ClipRunes(s, mostSaid)
 			}
 		}
 	}
-	return clip(title)
-}
-
-func clip(s string) string {
-	const most = 200
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most-1]) + "…"
+	return text.ClipRunes(title, mostSaid)
 }

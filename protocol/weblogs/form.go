@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/charset"
+	"cloudburst/internal/wirehttp"
 )
 
 // maxFields is how many fields a form may have.
@@ -61,7 +62,7 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p, err = pingOf(form)
 	}
 	if err == nil {
-		err = h.Backend.Ping(withRequest(r.Context(), r), DoorForm, p)
+		err = h.Backend.Ping(wirehttp.WithRequest(r.Context(), r), DoorForm, p)
 	}
 	if err != nil {
 		h.refuse(w, r, err, form)

@@ -158,7 +158,7 @@ func method(b Backend, door Door, parse func([]any) (Ping, error)) func(context.
 	return func(ctx context.Context, params []any) (any, error) {
 		p, err := parse(params)
 		if err == nil {
-			err = b.Ping(withRequest(ctx, xmlrpc.RequestFrom(ctx)), door, p)
+			err = b.Ping(ctx, door, p)
 		}
 		return ResultOf(err).Value(), nil
 	}

@@ -37,11 +37,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Names of the procedures over XML-RPC.
@@ -111,33 +112,14 @@ func (p Ping) Check() error {
 }
 
 func checkURL(field, s string) error {
-	switch {
-	case utf8.RuneCountInString(s) > MaxURL:
+	if utf8.RuneCountInString(s) > MaxURL {
 		return fieldErr(field, "The %s %s has more than %d characters.", field, quote(s), MaxURL)
-	case !utf8.ValidString(s):
-		return fieldErr(field, "The %s %s is not UTF-8.", field, quote(s))
-	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
-		return fieldErr(field, "The %s %s has a space or a control character in it; write a space as %%20.", field, quote(s))
 	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return fieldErr(field, "The %s %s is not a URL.", field, quote(s))
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fieldErr(field, "The %s %s must begin with http:// or https://.", field, quote(s))
-	case u.Hostname() == "":
-		return fieldErr(field, "The %s %s names no host.", field, quote(s))
-	case u.Port() != "" && !isPort(u.Port()):
-		return fieldErr(field, "The port of the %s %s is not a number from 1 to 65535.", field, quote(s))
-	case u.User != nil:
-		return fieldErr(field, "The %s has a user name in it, and everything here is public; leave it out.", field)
+	forbidden := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	if wrong := wirehttp.CheckURL(field, s, forbidden); wrong != "" {
+		return &FieldError{Field: field, Msg: wrong}
 	}
 	return nil
-}
-
-func isPort(s string) bool {
-	n, err := strconv.ParseUint(s, 10, 16)
-	return err == nil && n > 0
 }
 
 // FieldError says that one field of a ping is missing or wrong. Msg is a sentence
@@ -200,17 +182,8 @@ type Backend interface {
 	Ping(ctx context.Context, door Door, p Ping) error
 }
 
-type requestKey struct{}
-
 // RequestFrom is the HTTP request that a [Backend] is called for; nil outside.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
-
-func withRequest(ctx context.Context, r *http.Request) context.Context {
-	return context.WithValue(ctx, requestKey{}, r)
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 // HTTPClient sends requests; *http.Client is one. A program that calls hosts which
 // strangers name gives one that refuses private addresses.

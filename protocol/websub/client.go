@@ -8,12 +8,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"cloudburst/feed/discover"
+	"cloudburst/internal/text"
+	"cloudburst/internal/wirehttp"
 )
 
 // HTTPClient sends requests; *http.Client is one. A program that calls hosts which
@@ -59,7 +59,7 @@ func (c *Client) Discover(ctx context.Context, address string) (Discovery, error
 		if err != nil {
 			return Discovery{}, err
 		}
-		resp, err := c.http().Do(r)
+		resp, err := wirehttp.ClientOr(c.HTTP).Do(r)
 		if err != nil {
 			return Discovery{}, fmt.Errorf("websub: %w", err)
 		}
@@ -69,7 +69,7 @@ func (c *Client) Discover(ctx context.Context, address string) (Discovery, error
 		}
 		resp.Body.Close()
 		if moves == maxRedirects {
-			return Discovery{}, fmt.Errorf("websub: more than %d redirects, the last to %s", maxRedirects, quote(next))
+			return Discovery{}, fmt.Errorf("websub: more than %d redirects, the last to %s", maxRedirects, wirehttp.Quote(next))
 		}
 		address = next
 	}
@@ -83,7 +83,7 @@ func discovered(resp *http.Response, address string) (Discovery, error) {
 		d.URL = resp.Request.URL.String() // the client may follow redirects by itself
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return d, &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header), Msg: "The topic was answered " + statusText(resp.StatusCode) + "."}
+		return d, &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The topic was answered " + wirehttp.StatusText(resp.StatusCode) + "."}
 	}
 	head := discover.Header(resp.Header, d.URL)
 	d.Hubs, d.Self = head.Hubs, head.Self
@@ -162,7 +162,7 @@ func (c *Client) ask(ctx context.Context, hub string, q Request) error {
 			return err
 		}
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		resp, err := c.http().Do(r)
+		resp, err := wirehttp.ClientOr(c.HTTP).Do(r)
 		if err != nil {
 			return fmt.Errorf("websub: %w", err)
 		}
@@ -175,9 +175,9 @@ func (c *Client) ask(ctx context.Context, hub string, q Request) error {
 		// spec:websub-2018#secret-over-https
 		switch {
 		case moves == maxHubMoves:
-			return fmt.Errorf("websub: the hub moved more than %d times, the last time to %s", maxHubMoves, quote(next))
+			return fmt.Errorf("websub: the hub moved more than %d times, the last time to %s", maxHubMoves, wirehttp.Quote(next))
 		case q.Subscription.Secret != "" && isHTTPS(hub) && !isHTTPS(next):
-			return fmt.Errorf("websub: the hub moved to %s, where the secret would be read by others", quote(next))
+			return fmt.Errorf("websub: the hub moved to %s, where the secret would be read by others", wirehttp.Quote(next))
 		}
 		hub = next
 	}
@@ -186,7 +186,7 @@ func (c *Client) ask(ctx context.Context, hub string, q Request) error {
 // answered reads what a hub said and closes it.
 func answered(resp *http.Response) error {
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.Request != nil && resp.Request.Method != http.MethodPost {
 		// A client that follows redirects by itself made a GET of it on the way.
 		return &Error{Status: resp.StatusCode, Msg: "The hub's address leads elsewhere by a redirect that is not for a POST."}
@@ -194,22 +194,11 @@ func answered(resp *http.Response) error {
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
 	}
-	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header), Msg: "The hub answered " + statusText(resp.StatusCode) + "."}
-	if said := printable(strings.TrimSpace(string(text))); err == nil && said != "" && utf8.ValidString(said) && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
-		e.Msg += " It says: " + clip(said, 500)
+	e := &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The hub answered " + wirehttp.StatusText(resp.StatusCode) + "."}
+	if said := printable(strings.TrimSpace(string(body))); err == nil && said != "" && utf8.ValidString(said) && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
+		e.Msg += " It says: " + text.Clip(said, 500)
 	}
 	return e
-}
-
-// clip cuts valid UTF-8 to most bytes at the end of a character.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
 }
 
 // location is where an answer leads, and whether it is a redirect to a place that can
@@ -247,27 +236,4 @@ func (c *Client) request(ctx context.Context, method, address string, body io.Re
 		r.Header.Set("User-Agent", c.UserAgent)
 	}
 	return r, nil
-}
-
-func (c *Client) http() HTTPClient {
-	if c.HTTP != nil {
-		return c.HTTP
-	}
-	return &http.Client{
-		Timeout:       30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-func statusText(status int) string {
-	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
-}
-
-// retryAfter reads seconds; the date form is rare enough to be left to those who wait.
-func retryAfter(h http.Header) time.Duration {
-	n, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After")), 10, 31)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(n) * time.Second
 }

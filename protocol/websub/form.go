@@ -1,17 +1,15 @@
 package websub
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Request is what a hub is asked for.
@@ -38,51 +36,11 @@ const maxLeaseSeconds = int64((1<<63 - 1) / time.Second)
 //
 // spec:websub-2018#request-form
 func ReadRequest(r *http.Request) (Request, error) {
-	if err := checkFormType(r.Header); err != nil {
-		return Request{}, err
-	}
-	tooLarge := &Error{Status: http.StatusRequestEntityTooLarge, Msg: fmt.Sprintf("The body is larger than %d KiB, which is the most that is read.", MaxForm>>10)}
-	if r.ContentLength > MaxForm {
-		return Request{}, tooLarge
-	}
-	if r.Body == nil {
-		return ParseRequest(nil)
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, MaxForm+1))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || len(body) > MaxForm {
-		return Request{}, tooLarge
-	}
-	if err != nil {
-		return Request{}, &Error{Status: http.StatusBadRequest, Msg: "The body broke off before its end; send it again.", Err: err}
+	body, no := wirehttp.ReadForm(r, MaxForm, fmt.Sprintf("The body is larger than %d KiB, which is the most that is read.", MaxForm>>10))
+	if no != nil {
+		return Request{}, &Error{Status: no.Status, Msg: no.Msg, Err: no.Err}
 	}
 	return ParseRequest(body)
-}
-
-func checkFormType(h http.Header) error {
-	if enc := encodingOf(h); enc != "" {
-		return &Error{Status: http.StatusUnsupportedMediaType, Msg: fmt.Sprintf("The body is encoded as %s; send it as it is, without Content-Encoding.", quote(enc))}
-	}
-	given := h.Get("Content-Type")
-	kind, _, err := mime.ParseMediaType(given)
-	if err != nil {
-		kind, _, _ = strings.Cut(given, ";") // parameters that nobody can read do not matter
-		kind = strings.ToLower(strings.TrimSpace(kind))
-	}
-	switch kind {
-	case "", "text/plain", "application/x-www-form-urlencoded":
-		return nil
-	}
-	return &Error{Status: http.StatusUnsupportedMediaType, Msg: fmt.Sprintf("The body is %s; send a form as application/x-www-form-urlencoded.", quote(given))}
-}
-
-// encodingOf is a Content-Encoding that would have to be undone, "" when there is none.
-func encodingOf(h http.Header) string {
-	for _, enc := range h.Values("Content-Encoding") {
-		if enc = strings.TrimSpace(enc); enc != "" && !strings.EqualFold(enc, "identity") {
-			return enc
-		}
-	}
-	return ""
 }
 
 // ParseRequest parses a form body of at most [MaxForm] bytes and [MaxFields] fields.
@@ -104,7 +62,7 @@ func ParseRequest(body []byte) (Request, error) {
 		urls, err := f.published()
 		return Request{Mode: mode, URLs: urls}, err
 	case mode != ModeSubscribe && mode != ModeUnsubscribe:
-		return Request{}, bad("hub.mode is %s; it must be subscribe, unsubscribe or publish, in small letters.", quote(mode))
+		return Request{}, bad("hub.mode is %s; it must be subscribe, unsubscribe or publish, in small letters.", wirehttp.Quote(mode))
 	}
 	s, err := f.subscription(mode)
 	if err != nil {
@@ -163,7 +121,7 @@ func parseLease(s string) (time.Duration, error) {
 		return 0, nil
 	}
 	if strings.Trim(s, "0123456789") != "" {
-		return 0, bad("hub.lease_seconds is %s; it must be a positive decimal number of seconds.", quote(s))
+		return 0, bad("hub.lease_seconds is %s; it must be a positive decimal number of seconds.", wirehttp.Quote(s))
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
@@ -227,6 +185,9 @@ type form []field
 type field struct{ name, value string }
 
 // parseForm takes all of body or nothing.
+//
+// spec:websub-2018#request-utf8
+// spec:websub-2018#url-decoding
 func parseForm(body []byte) (form, error) {
 	if len(body) > MaxForm {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is too large."}
@@ -234,44 +195,11 @@ func parseForm(body []byte) (form, error) {
 	// A line end behind the last field comes from shells and editors.
 	s := strings.TrimRight(string(body), "\r\n")
 	var f form
-	for s != "" {
-		var pair string
-		pair, s, _ = strings.Cut(s, "&")
-		if pair == "" {
-			continue
-		}
-		if len(f) == MaxFields {
-			return nil, bad("The form has more than %d fields, which is the most that is read.", MaxFields)
-		}
-		if strings.Contains(pair, ";") {
-			return nil, bad("The form has a ; in %s; write %%3B where it belongs to a value, and & between fields.", quote(pair))
-		}
-		name, value, _ := strings.Cut(pair, "=")
-		name, err := unescape(name)
-		if err != nil {
-			return nil, err
-		}
-		if value, err = unescape(value); err != nil {
-			return nil, err
-		}
-		f = append(f, field{name, value})
+	wrong := wirehttp.EachField(s, MaxFields, func(name, value string) { f = append(f, field{name, value}) })
+	if wrong != "" {
+		return nil, &Error{Status: http.StatusBadRequest, Msg: wrong}
 	}
 	return f, nil
-}
-
-// spec:websub-2018#request-utf8
-// spec:websub-2018#url-decoding
-func unescape(s string) (string, error) {
-	v, err := url.QueryUnescape(s)
-	switch {
-	case err != nil:
-		return "", bad("The form has a percent sign that two hexadecimal digits do not follow, in %s; write a percent sign as %%25.", quote(s))
-	case strings.Contains(v, "\x00"):
-		return "", bad("The form has a NUL in %s; nothing here may have one.", quote(s))
-	case !utf8.ValidString(v):
-		return "", bad("The form is not UTF-8 in %s; encode it as UTF-8.", quote(s))
-	}
-	return v, nil
 }
 
 // one is the value of a field, "" when it is not there. One that comes twice is an

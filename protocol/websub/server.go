@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Backend is what a hub does, in its own words. Errors are an [*Error], whose status
@@ -39,17 +41,12 @@ type Handler struct {
 	Log     *slog.Logger // what went wrong inside; nil is silent
 }
 
-type requestKey struct{}
-
 // RequestFrom is the HTTP request that a method of a [Backend] or of [Callbacks] is
 // called for; nil outside.
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 func withRequest(r *http.Request) context.Context {
-	return context.WithValue(r.Context(), requestKey{}, r)
+	return wirehttp.WithRequest(r.Context(), r)
 }
 
 const about = `This is a WebSub hub. It is for programs, which send it a form with POST.

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"hash"
 	"strings"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // SignatureHeader carries the signature of a delivery.
@@ -48,7 +50,7 @@ func hashOf(method string) func() hash.Hash {
 func Sign(method, secret string, body []byte) (string, error) {
 	h := hashOf(method)
 	if h == nil {
-		return "", fmt.Errorf("%w %s; it is sha1, sha256, sha384 or sha512", ErrMethod, quote(method))
+		return "", fmt.Errorf("%w %s; it is sha1, sha256, sha384 or sha512", ErrMethod, wirehttp.Quote(method))
 	}
 	mac := hmac.New(h, []byte(secret))
 	mac.Write(body)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"cloudburst/feed/discover"
+	"cloudburst/internal/text"
+	"cloudburst/internal/wirehttp"
 )
 
 // Callbacks is what a subscriber knows of its subscriptions, each by its token: the
@@ -114,7 +116,7 @@ func (s *Subscriber) question(w http.ResponseWriter, r *http.Request) {
 	case topic == "":
 		plain(w, http.StatusBadRequest, "This is the callback of a WebSub subscriber; a hub asks it with hub.mode, hub.topic and hub.challenge.\n")
 	case mode == ModeDenied:
-		s.Callbacks.Denied(withRequest(r), Denial{Token: tokenOf(r), Topic: topic, Reason: printable(clip(strings.ToValidUTF8(last(q, "hub.reason"), "\uFFFD"), 1000))})
+		s.Callbacks.Denied(withRequest(r), Denial{Token: tokenOf(r), Topic: topic, Reason: printable(text.Clip(strings.ToValidUTF8(last(q, "hub.reason"), "\uFFFD"), 1000))})
 		plain(w, http.StatusOK, "")
 	case mode != ModeSubscribe && mode != ModeUnsubscribe:
 		plain(w, http.StatusNotFound, "There is no such mode.\n")
@@ -185,7 +187,7 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 		s.turnAway(w, r, "", err)
 		return
 	}
-	if enc := encodingOf(r.Header); enc != "" {
+	if enc := wirehttp.Encoding(r.Header); enc != "" {
 		plain(w, http.StatusUnsupportedMediaType, "The content is encoded; send it as it is, without Content-Encoding.\n")
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // CheckURL says what is wrong with a topic's or callback's URL, nil when nothing is:
@@ -19,14 +21,14 @@ func CheckURL(name, raw string) error {
 	for i := range len(raw) {
 		switch c := raw[i]; {
 		case c <= ' ', c == 0x7f, c == '\\':
-			return bad("%s is %s, which has a blank, a backslash or a control character in it; write it percent-encoded.", name, quote(raw))
+			return bad("%s is %s, which has a blank, a backslash or a control character in it; write it percent-encoded.", name, wirehttp.Quote(raw))
 		case c == '#':
-			return bad("%s is %s, which has a fragment; leave out the # and what follows.", name, quote(raw))
+			return bad("%s is %s, which has a fragment; leave out the # and what follows.", name, wirehttp.Quote(raw))
 		}
 	}
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
-		return bad("%s is %s; it must be a whole URL that begins with http:// or https://.", name, quote(raw))
+		return bad("%s is %s; it must be a whole URL that begins with http:// or https://.", name, wirehttp.Quote(raw))
 	}
 	authority := rest
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
@@ -37,10 +39,10 @@ func CheckURL(name, raw string) error {
 	}
 	u, err := url.Parse(scheme + "://" + authority)
 	if err != nil || u.Hostname() == "" || u.Path != "" {
-		return bad("%s is %s, which has no host that can be understood.", name, quote(raw))
+		return bad("%s is %s, which has no host that can be understood.", name, wirehttp.Quote(raw))
 	}
 	if p := u.Port(); p != "" && !isPort(p) {
-		return bad("%s is %s, whose port is not a number from 1 to 65535.", name, quote(raw))
+		return bad("%s is %s, whose port is not a number from 1 to 65535.", name, wirehttp.Quote(raw))
 	}
 	return nil
 }

@@ -138,12 +138,3 @@ func bad(format string, args ...any) *Error {
 //
 // spec:websub-2018#unguessable-callback
 func NewToken() string { return strings.ToLower(rand.Text()) }
-
-// quote shows a stranger's value in a message: quoted, and cut when it is long.
-func quote(s string) string {
-	const most = 100
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
-	}
-	return fmt.Sprintf("%q", s)
-}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
 )
 
@@ -50,15 +51,10 @@ type Handler struct {
 	Log *slog.Logger
 }
 
-type requestKey struct{}
-
 // RequestFrom gives the HTTP request that carried the call, for its remote
 // address and headers. Its body is spent. It is nil when the call did not
 // come through [Handler.ServeHTTP].
-func RequestFrom(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
-	return r
-}
+func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 type headerKey struct{}
 
@@ -141,7 +137,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, status, MarshalFault(f))
 		return
 	}
-	ctx := context.WithValue(r.Context(), requestKey{}, r)
+	ctx := wirehttp.WithRequest(r.Context(), r)
 	ctx = context.WithValue(ctx, headerKey{}, w.Header())
 	v, err := h.dispatch(ctx, call)
 	if err != nil {
